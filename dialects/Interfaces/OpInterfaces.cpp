@@ -1,0 +1,26 @@
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+int64_t sprig::storageBytes(Type elementType) { return (elementType.getIntOrFloatBitWidth() + 7) / 8; }
+
+int64_t sprig::detail::countResultElements(Operation *op) {
+  int64_t count = 0;
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type)) count += tensor.getNumElements();
+  return count;
+}
+
+int64_t sprig::detail::countOperandAndResultBytes(Operation *op) {
+  int64_t bytes = 0;
+  auto add = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      bytes += tensor.getNumElements() * storageBytes(tensor.getElementType());
+  };
+  for (Type type : op->getOperandTypes()) add(type);
+  for (Type type : op->getResultTypes()) add(type);
+  return bytes;
+}
+
+#include "dialects/Interfaces/OpInterfaces.cpp.inc"

@@ -1,0 +1,54 @@
+// The nn dialect: operations, enums and helpers.
+// For everything that builds, reads or rewrites networks.
+#pragma once
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/NN/NNDialect.h.inc"
+#include "dialects/NN/NNEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/NN/NNAttributes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/NN/NNOps.h.inc"
+
+namespace sprig::nn {
+
+/// The panel width of the one packed layout of contractions, in elements.
+inline constexpr int64_t kPanelWidth = 32;
+
+/// The broadcast of two shapes by NumPy's rules, or failure.
+mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+
+/// Prints as in diagnostics: 32x128xf32.
+std::string describe(mlir::Type type);
+
+/// Creates an operation whose result types are inferred. Where `OpBuilder::create` would abort the process on operands
+/// that do not fit, this emits the operation's diagnostic at `loc` and fails.
+template <typename OpT>
+mlir::FailureOr<OpT> createChecked(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands,
+                                   llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  mlir::MLIRContext *context = builder.getContext();
+  mlir::OperationState state(loc, OpT::getOperationName());
+  state.addOperands(operands);
+  state.addAttributes(attributes);
+  auto dictionary = state.attributes.getDictionary(context);
+  auto &properties = state.getOrAddProperties<typename OpT::Properties>();
+  auto emitError = [&] { return mlir::emitError(loc) << "'" << OpT::getOperationName() << "' op "; };
+  if (mlir::failed(OpT::setPropertiesFromAttr(properties, dictionary, emitError))) return mlir::failure();
+  OpT::populateDefaultProperties(mlir::OperationName(OpT::getOperationName(), context), properties);
+  state.attributes.clear();
+  llvm::SmallVector<mlir::Type> types;
+  if (mlir::failed(OpT::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types)))
+    return mlir::failure();
+  state.addTypes(types);
+  return llvm::cast<OpT>(builder.create(state));
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,47 @@
+//===- NNBase.td - The nn dialect, its types and op classes -----------------------------------------------------------===//
+
+#ifndef SPRIG_NN_NNBASE_TD
+#define SPRIG_NN_NNBASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "dialects/Interfaces/OpInterfaces.td"
+
+def NN_Dialect : Dialect {
+  let name = "nn";
+  let cppNamespace = "::sprig::nn";
+  let summary = "Neural networks: what front-ends produce";
+  let description = [{
+    Value semantics on ranked tensors of static shape. Primitives (elementwise, contraction, convolution, reduction,
+    window, gather and scatter, shape) and composites, which decompose into primitives. Elementwise operations
+    broadcast by NumPy's rules. Signed integers are signless MLIR types (`i8` to `i64`), unsigned ones are `ui8` to
+    `ui64`, booleans are `i1`.
+  }];
+  let hasConstantMaterializer = 1;
+}
+
+// Tensors of the dialect are ranked and static in shape.
+def NN_FloatTensor : StaticShapeTensorOf<[F64, F32, F16, BF16]>;
+def NN_IndexTensor : StaticShapeTensorOf<[I64, I32]>;
+def NN_NumberTensor : StaticShapeTensorOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI64, UI32, UI16, UI8]>;
+def NN_LogicTensor : StaticShapeTensorOf<[I1, I64, I32, I16, I8, UI64, UI32, UI16, UI8]>;
+def NN_IntTensor : StaticShapeTensorOf<[I64, I32, I16, I8, UI64, UI32, UI16, UI8]>;
+def NN_BoolTensor : StaticShapeTensorOf<[I1]>;
+def NN_Tensor : StaticShapeTensorOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI64, UI32, UI16, UI8, I1]>;
+
+class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
+
+// A pure operation whose result types follow from operands and attributes; the inference is its verifier too.
+class NN_InferredOp<string mnemonic, list<Trait> traits = [], Trait cost = CostOpInterface>
+    : NN_Op<mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptor, cost])>;
+
+// A composite: decomposes into simpler operations.
+class NN_CompositeOp<string mnemonic, list<Trait> traits = [], Trait cost = CostOpInterface>
+    : NN_InferredOp<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<DecomposableOpInterface>]), cost>;
+
+#endif // SPRIG_NN_NNBASE_TD

@@ -1,0 +1,105 @@
+//===- NNComposite.td - Composites: expressions of primitives -------------------------------------------------------------===//
+
+#ifndef SPRIG_NN_NNCOMPOSITE_TD
+#define SPRIG_NN_NNCOMPOSITE_TD
+
+include "dialects/NN/NNBase.td"
+include "dialects/NN/NNContraction.td"
+
+// An activation: one float operand, the result has its type.
+class NN_ActivationOp<string mnemonic, dag attributes = (ins)> : NN_CompositeOp<mnemonic> {
+  let arguments = !con((ins NN_FloatTensor:$operand), attributes);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+def NN_SiluOp : NN_ActivationOp<"silu"> { let summary = "x * sigmoid(x)"; }
+def NN_MishOp : NN_ActivationOp<"mish"> { let summary = "x * tanh(softplus(x))"; }
+def NN_SoftplusOp : NN_ActivationOp<"softplus"> { let summary = "log(1 + exp(x)), without overflow"; }
+def NN_SoftsignOp : NN_ActivationOp<"softsign"> { let summary = "x / (1 + |x|)"; }
+def NN_HardSwishOp : NN_ActivationOp<"hard_swish"> { let summary = "x * max(0, min(1, x / 6 + 1 / 2))"; }
+def NN_GeluOp : NN_ActivationOp<"gelu", (ins UnitAttr:$tanh_approximation)> {
+  let summary = "x * Phi(x), by erf or by the tanh approximation (arXiv:1606.08415)";
+}
+def NN_EluOp : NN_ActivationOp<"elu", (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha)> {
+  let summary = "x where positive, else alpha * (exp(x) - 1)";
+}
+def NN_CeluOp : NN_ActivationOp<"celu", (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha)> {
+  let summary = "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))";
+}
+def NN_SeluOp : NN_ActivationOp<"selu", (ins F64Attr:$alpha, F64Attr:$gamma)> {
+  let summary = "gamma * x where positive, else gamma * alpha * (exp(x) - 1) (arXiv:1706.02515)";
+}
+def NN_LeakyReluOp : NN_ActivationOp<"leaky_relu", (ins DefaultValuedAttr<F64Attr, "0.01">:$alpha)> {
+  let summary = "x where not negative, else alpha * x";
+}
+def NN_HardSigmoidOp : NN_ActivationOp<"hard_sigmoid", (ins F64Attr:$alpha, F64Attr:$beta)> {
+  let summary = "max(0, min(1, alpha * x + beta))";
+}
+
+class NN_SoftmaxLikeOp<string mnemonic> : NN_CompositeOp<mnemonic> {
+  let arguments = (ins NN_FloatTensor:$operand, I64Attr:$axis);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand `axis` `=` $axis attr-dict `:` type($operand)";
+}
+def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax"> { let summary = "exp(x - max) / sum of it along an axis"; }
+def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax"> { let summary = "x - max - log(sum of exp(x - max)) along an axis"; }
+
+def NN_ReduceMeanOp : NN_CompositeOp<"reduce_mean"> {
+  let summary = "arithmetic mean over axes";
+  let arguments = (ins NN_NumberTensor:$operand, DenseI64ArrayAttr:$axes, UnitAttr:$keep_dims);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "$operand `axes` `=` $axes attr-dict `:` type($operand)";
+}
+def NN_AvgPoolOp : NN_CompositeOp<"avg_pool"> {
+  let summary = "mean over sliding windows";
+  let description = [{
+    As nn.pool with kind sum, divided by the window's number of elements that lie in the operand or in the part
+    `counted_padding` ([low..., high...]) of the padding.
+  }];
+  let arguments = (ins NN_FloatTensor:$operand, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding, DenseI64ArrayAttr:$counted_padding);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+def NN_LinearOp : NN_CompositeOp<"linear", [], NN_ContractionCost> {
+  let summary = "x times the transpose of weight, plus bias";
+  let description = [{`operand` [..., K], `weight` [N, K] (PyTorch's layout), `bias` [N]; the result is [..., N].}];
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$weight, Optional<NN_FloatTensor>:$bias);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand `,` $weight (`,` $bias^)? attr-dict `:` type($operand) `,` type($weight) (`,` type($bias)^)?";
+}
+def NN_BatchNormOp : NN_CompositeOp<"batch_norm"> {
+  let summary = "(x - mean) / sqrt(variance + epsilon) * scale + shift per channel, with given statistics";
+  let description = [{`operand` [N, C, ...]; the others [C] (arXiv:1502.03167, inference).}];
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_FloatTensor:$shift, NN_FloatTensor:$mean,
+                       NN_FloatTensor:$variance, F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand `,` $scale `,` $shift `,` $mean `,` $variance attr-dict `:` type($operand) `,` type($scale) `,` type($shift) `,` type($mean) `,` type($variance)";
+}
+def NN_LayerNormOp : NN_CompositeOp<"layer_norm"> {
+  let summary = "normalises over the dimensions from axis on (arXiv:1607.06450)";
+  let description = [{
+    (x - mean) / sqrt(biased variance + epsilon), then * scale and + shift, which broadcast to the operand.
+    Half types are normalised in f32.
+  }];
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, Optional<NN_FloatTensor>:$shift, I64Attr:$axis,
+                       F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand `,` $scale (`,` $shift^)? `axis` `=` $axis attr-dict `:` type($operand) `,` type($scale) (`,` type($shift)^)?";
+}
+def NN_RmsNormOp : NN_CompositeOp<"rms_norm"> {
+  let summary = "x / sqrt(mean of squares + epsilon) * scale over the dimensions from axis on (arXiv:1910.07467)";
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand `,` $scale `axis` `=` $axis attr-dict `:` type($operand) `,` type($scale)";
+}
+def NN_GroupNormOp : NN_CompositeOp<"group_norm"> {
+  let summary = "normalises each sample over groups of channels (arXiv:1803.08494); groups = C is instance norm";
+  let description = [{`operand` [N, C, ...], `scale` and `shift` [C].}];
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_FloatTensor:$shift, I64Attr:$groups,
+                       F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand `,` $scale `,` $shift attr-dict `:` type($operand) `,` type($scale) `,` type($shift)";
+}
+
+#endif // SPRIG_NN_NNCOMPOSITE_TD

@@ -1,0 +1,137 @@
+//===- NNElementwise.td - Elementwise primitives ------------------------------------------------------------------------===//
+
+#ifndef SPRIG_NN_NNELEMENTWISE_TD
+#define SPRIG_NN_NNELEMENTWISE_TD
+
+include "dialects/NN/NNBase.td"
+
+class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : NN_InferredOp<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<ElementwiseOpInterface>])>;
+
+// One operand, the result has its type.
+class NN_UnaryOp<string mnemonic, TypeConstraint operand> : NN_ElementwiseOp<mnemonic> {
+  let arguments = (ins operand:$operand);
+  let results = (outs operand:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
+// Two operands of one element type, the result has the broadcast shape.
+class NN_BinaryOp<string mnemonic, TypeConstraint operand, list<Trait> traits = []>
+    : NN_ElementwiseOp<mnemonic, traits> {
+  let arguments = (ins operand:$lhs, operand:$rhs);
+  let results = (outs operand:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+
+def NN_AbsOp : NN_UnaryOp<"abs", NN_NumberTensor> { let summary = "absolute value"; }
+def NN_NegOp : NN_UnaryOp<"neg", NN_NumberTensor> { let summary = "negation; integers wrap"; }
+def NN_SignOp : NN_UnaryOp<"sign", NN_NumberTensor> { let summary = "-1, 0 or 1 by the sign; NaN stays NaN"; }
+def NN_ExpOp : NN_UnaryOp<"exp", NN_FloatTensor> { let summary = "exponential"; }
+def NN_LogOp : NN_UnaryOp<"log", NN_FloatTensor> { let summary = "natural logarithm"; }
+def NN_Log1pOp : NN_UnaryOp<"log1p", NN_FloatTensor> { let summary = "logarithm of 1 + x"; }
+def NN_Expm1Op : NN_UnaryOp<"expm1", NN_FloatTensor> { let summary = "exp(x) - 1"; }
+def NN_SqrtOp : NN_UnaryOp<"sqrt", NN_FloatTensor> { let summary = "square root"; }
+def NN_RsqrtOp : NN_UnaryOp<"rsqrt", NN_FloatTensor> { let summary = "1 / sqrt(x), two correctly rounded steps"; }
+def NN_ReciprocalOp : NN_UnaryOp<"reciprocal", NN_FloatTensor> { let summary = "1 / x"; }
+def NN_FloorOp : NN_UnaryOp<"floor", NN_FloatTensor> { let summary = "largest integer not above"; }
+def NN_CeilOp : NN_UnaryOp<"ceil", NN_FloatTensor> { let summary = "smallest integer not below"; }
+def NN_RoundOp : NN_UnaryOp<"round", NN_FloatTensor> { let summary = "nearest integer, halves to even"; }
+def NN_SinOp : NN_UnaryOp<"sin", NN_FloatTensor> { let summary = "sine of radians"; }
+def NN_CosOp : NN_UnaryOp<"cos", NN_FloatTensor> { let summary = "cosine of radians"; }
+def NN_TanOp : NN_UnaryOp<"tan", NN_FloatTensor> { let summary = "tangent of radians"; }
+def NN_AsinOp : NN_UnaryOp<"asin", NN_FloatTensor> { let summary = "arc sine in radians"; }
+def NN_AcosOp : NN_UnaryOp<"acos", NN_FloatTensor> { let summary = "arc cosine in radians"; }
+def NN_AtanOp : NN_UnaryOp<"atan", NN_FloatTensor> { let summary = "arc tangent in radians"; }
+def NN_SinhOp : NN_UnaryOp<"sinh", NN_FloatTensor> { let summary = "hyperbolic sine"; }
+def NN_CoshOp : NN_UnaryOp<"cosh", NN_FloatTensor> { let summary = "hyperbolic cosine"; }
+def NN_TanhOp : NN_UnaryOp<"tanh", NN_FloatTensor> { let summary = "hyperbolic tangent"; }
+def NN_AsinhOp : NN_UnaryOp<"asinh", NN_FloatTensor> { let summary = "inverse hyperbolic sine"; }
+def NN_AcoshOp : NN_UnaryOp<"acosh", NN_FloatTensor> { let summary = "inverse hyperbolic cosine"; }
+def NN_AtanhOp : NN_UnaryOp<"atanh", NN_FloatTensor> { let summary = "inverse hyperbolic tangent"; }
+def NN_ErfOp : NN_UnaryOp<"erf", NN_FloatTensor> { let summary = "error function"; }
+def NN_SigmoidOp : NN_UnaryOp<"sigmoid", NN_FloatTensor> { let summary = "1 / (1 + exp(-x))"; }
+def NN_ReluOp : NN_UnaryOp<"relu", NN_NumberTensor> { let summary = "max(x, 0); NaN stays NaN"; }
+def NN_NotOp : NN_UnaryOp<"not", NN_LogicTensor> { let summary = "logical not of i1, bitwise not of integers"; }
+
+class NN_PredicateOp<string mnemonic> : NN_ElementwiseOp<mnemonic> {
+  let arguments = (ins NN_FloatTensor:$operand);
+  let results = (outs NN_BoolTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+def NN_IsNanOp : NN_PredicateOp<"is_nan"> { let summary = "whether x is not a number"; }
+def NN_IsInfOp : NN_PredicateOp<"is_inf"> {
+  let summary = "whether x is infinite";
+  let arguments = (ins NN_FloatTensor:$operand, DefaultValuedAttr<BoolAttr, "true">:$detect_negative,
+                       DefaultValuedAttr<BoolAttr, "true">:$detect_positive);
+}
+
+def NN_CastOp : NN_Op<"cast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
+  let summary = "conversion of element type";
+  let description = [{
+    Floats round to nearest even; float to integer truncates towards zero (saturating, NaN to 0); integers wrap; to i1:
+    not equal to zero.
+  }];
+  let arguments = (ins NN_Tensor:$operand);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
+  let hasVerifier = 1;
+}
+def NN_BitcastOp : NN_Op<"bitcast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
+  let summary = "reads the bits as another element type of the same width";
+  let arguments = (ins NN_Tensor:$operand);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_AddOp : NN_BinaryOp<"add", NN_NumberTensor, [Commutative]> { let summary = "sum"; }
+def NN_SubOp : NN_BinaryOp<"sub", NN_NumberTensor> { let summary = "difference"; }
+def NN_MulOp : NN_BinaryOp<"mul", NN_NumberTensor, [Commutative]> { let summary = "product"; }
+def NN_DivOp : NN_BinaryOp<"div", NN_NumberTensor> {
+  let summary = "quotient; integers truncate towards zero, division by zero is an error at run time";
+}
+def NN_RemOp : NN_BinaryOp<"rem", NN_NumberTensor> {
+  let summary = "remainder with the sign of the dividend (C's fmod)";
+}
+def NN_ModOp : NN_BinaryOp<"mod", NN_NumberTensor> {
+  let summary = "remainder with the sign of the divisor (NumPy's mod)";
+}
+def NN_PowOp : NN_ElementwiseOp<"pow"> {
+  let summary = "lhs to the power of rhs; the result has the element type of lhs";
+  let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$rhs);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+def NN_MaxOp : NN_BinaryOp<"max", NN_NumberTensor, [Commutative]> { let summary = "larger one; NaN if either is"; }
+def NN_MinOp : NN_BinaryOp<"min", NN_NumberTensor, [Commutative]> { let summary = "smaller one; NaN if either is"; }
+def NN_AndOp : NN_BinaryOp<"and", NN_LogicTensor, [Commutative]> { let summary = "logical or bitwise and"; }
+def NN_OrOp : NN_BinaryOp<"or", NN_LogicTensor, [Commutative]> { let summary = "logical or bitwise or"; }
+def NN_XorOp : NN_BinaryOp<"xor", NN_LogicTensor, [Commutative]> { let summary = "logical or bitwise exclusive or"; }
+def NN_ShlOp : NN_BinaryOp<"shl", NN_IntTensor> { let summary = "shift to the left; 0 when by the width or more"; }
+def NN_ShrOp : NN_BinaryOp<"shr", NN_IntTensor> {
+  let summary = "shift to the right, arithmetic for signed types; by the width or more as by width - 1 twice";
+}
+
+def NN_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
+    I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>, I32EnumAttrCase<"le", 3>,
+    I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {
+  let cppNamespace = "::sprig::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_ComparePredicateAttr : EnumAttr<NN_Dialect, NN_ComparePredicate, "predicate">;
+def NN_CompareOp : NN_ElementwiseOp<"compare"> {
+  let summary = "comparison; with NaN only ne holds";
+  let arguments = (ins NN_ComparePredicateAttr:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let results = (outs NN_BoolTensor:$result);
+  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+def NN_SelectOp : NN_ElementwiseOp<"select"> {
+  let summary = "on_true where condition holds, else on_false";
+  let arguments = (ins NN_BoolTensor:$condition, NN_Tensor:$on_true, NN_Tensor:$on_false);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($on_true) `,` type($on_false)
+  }];
+}
+
+#endif // SPRIG_NN_NNELEMENTWISE_TD

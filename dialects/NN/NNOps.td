@@ -1,0 +1,14 @@
+//===- NNOps.td - All operations of the nn dialect ---------------------------------------------------------------------===//
+
+#ifndef SPRIG_NN_NNOPS_TD
+#define SPRIG_NN_NNOPS_TD
+
+include "dialects/NN/NNElementwise.td"
+include "dialects/NN/NNContraction.td"
+include "dialects/NN/NNReduction.td"
+include "dialects/NN/NNShapeOps.td"
+include "dialects/NN/NNComposite.td"
+include "dialects/NN/NNState.td"
+include "dialects/NN/NNStructure.td"
+
+#endif // SPRIG_NN_NNOPS_TD

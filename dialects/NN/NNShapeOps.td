@@ -1,0 +1,121 @@
+//===- NNShapeOps.td - Operations that move elements --------------------------------------------------------------------===//
+
+#ifndef SPRIG_NN_NNSHAPEOPS_TD
+#define SPRIG_NN_NNSHAPEOPS_TD
+
+include "dialects/NN/NNBase.td"
+
+def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a constant tensor";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+}
+def NN_IotaOp : NN_Op<"iota", [Pure, CostOpInterface]> {
+  let summary = "the index along an axis";
+  let arguments = (ins I64Attr:$axis);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "`axis` `=` $axis attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+def NN_ReshapeOp : NN_Op<"reshape", [Pure, CostOpInterface]> {
+  let summary = "the same elements in another shape, row-major";
+  let arguments = (ins NN_Tensor:$operand);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def NN_BroadcastOp : NN_Op<"broadcast", [Pure, CostOpInterface]> {
+  let summary = "repeats along dimensions of size 1 and new leading ones (NumPy's broadcast_to)";
+  let arguments = (ins NN_Tensor:$operand);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+def NN_TransposeOp : NN_InferredOp<"transpose"> {
+  let summary = "permutes dimensions: dimension i of the result is dimension permutation[i] of the operand";
+  let arguments = (ins NN_Tensor:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand $permutation attr-dict `:` type($operand)";
+  let hasFolder = 1;
+}
+def NN_SliceOp : NN_InferredOp<"slice"> {
+  let summary = "every steps[i]-th element from starts[i], sizes[i] of them; steps may be negative";
+  let arguments = (ins NN_Tensor:$operand, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$steps);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand `starts` `=` $starts `sizes` `=` $sizes `steps` `=` $steps attr-dict `:` type($operand)";
+  let hasFolder = 1;
+}
+def NN_ConcatOp : NN_InferredOp<"concat"> {
+  let summary = "joins tensors along an axis";
+  let arguments = (ins Variadic<NN_Tensor>:$operands, I64Attr:$axis);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operands `axis` `=` $axis attr-dict `:` type($operands)";
+  let hasFolder = 1;
+}
+def NN_PadMode : I32EnumAttr<"PadMode", "padding mode", [
+    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"edge", 1>, I32EnumAttrCase<"reflect", 2>,
+    I32EnumAttrCase<"wrap", 3>]> {
+  let cppNamespace = "::sprig::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_PadModeAttr : EnumAttr<NN_Dialect, NN_PadMode, "pad_mode">;
+def NN_PadOp : NN_InferredOp<"pad"> {
+  let summary = "adds elements around a tensor";
+  let description = [{
+    low[i] and high[i] elements before and behind dimension i; `value` (a tensor of one element) fills them in mode
+    constant. Amounts are not negative (slice for that).
+  }];
+  let arguments = (ins NN_PadModeAttr:$mode, NN_Tensor:$operand, NN_Tensor:$value, DenseI64ArrayAttr:$low,
+                       DenseI64ArrayAttr:$high);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$mode $operand `,` $value `low` `=` $low `high` `=` $high attr-dict `:` type($operand) `,` type($value)";
+}
+def NN_GatherOp : NN_InferredOp<"gather"> {
+  let summary = "slices along an axis, picked by indices";
+  let description = [{
+    result[p..., i..., s...] = operand[p..., indices[i...], s...] with p before and s behind `axis`. A negative index counts
+    from the end; one out of range is an error at run time.
+  }];
+  let arguments = (ins NN_Tensor:$operand, NN_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand `,` $indices `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices)";
+}
+def NN_GatherElementsOp : NN_InferredOp<"gather_elements"> {
+  let summary = "result[.., i, ..] = operand[.., indices[.., i, ..], ..] along an axis";
+  let arguments = (ins NN_Tensor:$operand, NN_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand `,` $indices `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices)";
+}
+def NN_GatherNdOp : NN_InferredOp<"gather_nd"> {
+  let summary = "slices picked by index tuples (the last dimension of indices), as ONNX GatherND";
+  let arguments = (ins NN_Tensor:$operand, NN_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$batch_dims);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand `,` $indices attr-dict `:` type($operand) `,` type($indices)";
+}
+def NN_ScatterKind : I32EnumAttr<"ScatterKind", "how a scatter combines", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>, I32EnumAttrCase<"max", 3>,
+    I32EnumAttrCase<"min", 4>]> {
+  let cppNamespace = "::sprig::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_ScatterKindAttr : EnumAttr<NN_Dialect, NN_ScatterKind, "scatter_kind">;
+def NN_ScatterElementsOp : NN_InferredOp<"scatter_elements"> {
+  let summary = "writes updates at indices along an axis into a copy of operand, in ascending order, as ONNX ScatterElements";
+  let arguments = (ins NN_ScatterKindAttr:$kind, NN_Tensor:$operand, NN_IndexTensor:$indices, NN_Tensor:$updates,
+                       I64Attr:$axis);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$kind $operand `,` $indices `,` $updates `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices) `,` type($updates)";
+}
+def NN_ScatterNdOp : NN_InferredOp<"scatter_nd"> {
+  let summary = "writes slices at index tuples into a copy of operand, in ascending order, as ONNX ScatterND";
+  let arguments = (ins NN_ScatterKindAttr:$kind, NN_Tensor:$operand, NN_IndexTensor:$indices, NN_Tensor:$updates);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$kind $operand `,` $indices `,` $updates attr-dict `:` type($operand) `,` type($indices) `,` type($updates)";
+}
+
+#endif // SPRIG_NN_NNSHAPEOPS_TD

@@ -1,0 +1,26 @@
+//===- NNStructure.td - Dispatches ---------------------------------------------------------------------------------------===//
+
+#ifndef SPRIG_NN_NNSTRUCTURE_TD
+#define SPRIG_NN_NNSTRUCTURE_TD
+
+include "dialects/NN/NNBase.td"
+
+def NN_DispatchOp : NN_Op<"dispatch", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">, Pure]> {
+  let summary = "a group of operations that becomes one kernel";
+  let description = [{
+    The region's arguments are the operands in order; it yields the results. `label` names the kernel for people.
+  }];
+  let arguments = (ins Variadic<NN_Tensor>:$operands, OptionalAttr<StrAttr>:$label);
+  let results = (outs Variadic<NN_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp"]>]> {
+  let summary = "gives a region's values";
+  let arguments = (ins Variadic<NN_Tensor>:$operands);
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+  let builders = [OpBuilder<(ins), [{ }]>];
+}
+
+#endif // SPRIG_NN_NNSTRUCTURE_TD
