@@ -1,0 +1,156 @@
+#include "runtime/format/Container.h"
+
+#include <bit>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static_assert(std::endian::native == std::endian::little, "packages are little-endian and read in place");
+
+namespace sprig::rt::format {
+
+const char *sectionKindName(SectionKind kind) {
+  switch (kind) {
+  case SectionKind::Metadata: return "metadata";
+  case SectionKind::Constants: return "constants";
+  case SectionKind::Image: return "image";
+  }
+  return "unknown";
+}
+
+uint64_t checksum(std::span<const uint8_t> bytes) { return XXH64(bytes.data(), bytes.size(), 0); }
+
+static uint64_t alignUp(uint64_t value) { return (value + kSectionAlignment - 1) & ~uint64_t(kSectionAlignment - 1); }
+
+// The header and table with the checksum field zero: what the checksum covers.
+static uint64_t headerChecksum(FileHeader header, std::span<const uint8_t> table) {
+  header.checksum = 0;
+  XXH64_state_t state;
+  XXH64_reset(&state, 0);
+  XXH64_update(&state, &header, sizeof header);
+  if (!table.empty())
+    XXH64_update(&state, table.data(), table.size());
+  return XXH64_digest(&state);
+}
+
+std::vector<uint8_t> writeContainer(std::span<const SectionBytes> sections) {
+  std::vector<SectionHeader> table;
+  uint64_t end = sizeof(FileHeader) + sections.size() * sizeof(SectionHeader);
+  for (const SectionBytes &section : sections) {
+    uint64_t offset = alignUp(end);
+    table.push_back({uint32_t(section.kind), 0, offset, section.bytes.size(), checksum(section.bytes)});
+    end = offset + section.bytes.size();
+  }
+
+  std::vector<uint8_t> file(end, 0);
+  FileHeader header = {};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.major = kMajor;
+  header.minor = kMinor;
+  header.sectionCount = uint32_t(sections.size());
+  header.fileSize = end;
+  size_t tableSize = table.size() * sizeof(SectionHeader);
+  if (tableSize)
+    std::memcpy(file.data() + sizeof header, table.data(), tableSize);
+  header.checksum = headerChecksum(header, {file.data() + sizeof header, tableSize});
+  std::memcpy(file.data(), &header, sizeof header);
+  for (size_t i = 0; i < sections.size(); ++i)
+    if (!sections[i].bytes.empty())
+      std::memcpy(file.data() + table[i].offset, sections[i].bytes.data(), sections[i].bytes.size());
+  return file;
+}
+
+static ContainerError damaged(std::string message) { return {true, false, std::move(message)}; }
+
+static std::string hex(uint64_t value) {
+  static const char digits[] = "0123456789abcdef";
+  std::string text = "0x";
+  for (int shift = 60; shift >= 0; shift -= 4)
+    text += digits[(value >> shift) & 15];
+  return text;
+}
+
+// Bytes between sections carry nothing; a value there is damage that no checksum would see.
+static ContainerError checkPadding(std::span<const uint8_t> file, uint64_t begin, uint64_t end) {
+  for (uint64_t i = begin; i < end; ++i)
+    if (file[i])
+      return damaged("expected zero padding at offset " + std::to_string(i) + ", found " + std::to_string(file[i]));
+  return {};
+}
+
+static ContainerError readSection(std::span<const uint8_t> file, const SectionHeader &entry, size_t index,
+                                  uint64_t &end, ContainerView &view) {
+  std::string what = "section " + std::to_string(index);
+  uint64_t expected = alignUp(end);
+  if (entry.offset != expected)
+    return damaged(what + ": expected offset " + std::to_string(expected) + ", found " + std::to_string(entry.offset));
+  if (entry.offset > file.size() || entry.size > file.size() - entry.offset)
+    return damaged(what + ": " + std::to_string(entry.size) + " bytes at offset " + std::to_string(entry.offset) +
+                   " end behind the file's " + std::to_string(file.size()) + " bytes");
+  if (entry.reserved)
+    return damaged(what + ": expected a zero reserved field, found " + std::to_string(entry.reserved));
+  if (ContainerError error = checkPadding(file, end, entry.offset); error.failed)
+    return error;
+  SectionKind kind = SectionKind(entry.kind);
+  bool known = kind == SectionKind::Metadata || kind == SectionKind::Constants || kind == SectionKind::Image;
+  // A later minor version may add kinds that this reader can do without.
+  if (!known && view.minor <= kMinor)
+    return damaged(what + ": unknown kind " + std::to_string(entry.kind));
+  std::span<const uint8_t> bytes = file.subspan(entry.offset, entry.size);
+  uint64_t found = checksum(bytes);
+  if (found != entry.checksum)
+    return damaged(what + " (" + sectionKindName(kind) + "): expected checksum " + hex(entry.checksum) + ", found " +
+                   hex(found));
+  view.sections.push_back({kind, entry.offset, bytes});
+  end = entry.offset + entry.size;
+  return {};
+}
+
+ContainerError readContainer(std::span<const uint8_t> file, ContainerView &view) {
+  FileHeader header;
+  if (file.size() < sizeof header)
+    return damaged("expected at least " + std::to_string(sizeof header) + " bytes of header, found " +
+                   std::to_string(file.size()));
+  std::memcpy(&header, file.data(), sizeof header);
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+    return damaged("not a Sprig package: expected it to start with 'SPRIGPKG'");
+  // Before the checksum: a later major version may compute it otherwise.
+  if (header.major > kMajor)
+    return {true, true, "written for format version " + std::to_string(header.major) + "." +
+                            std::to_string(header.minor) + ", this runtime reads up to " + std::to_string(kMajor) +
+                            "." + std::to_string(kMinor)};
+  if (header.major != kMajor)
+    return damaged("expected format version " + std::to_string(kMajor) + ", found " + std::to_string(header.major));
+  if (header.fileSize != file.size())
+    return damaged("expected " + std::to_string(header.fileSize) + " bytes, found " + std::to_string(file.size()) +
+                   (file.size() < header.fileSize ? " (truncated?)" : ""));
+  if (header.sectionCount == 0 || header.sectionCount > kMaxSections)
+    return damaged("expected 1 to " + std::to_string(kMaxSections) + " sections, found " +
+                   std::to_string(header.sectionCount));
+  uint64_t tableSize = uint64_t(header.sectionCount) * sizeof(SectionHeader);
+  if (tableSize > file.size() - sizeof header)
+    return damaged("a table of " + std::to_string(header.sectionCount) + " sections ends behind the file's " +
+                   std::to_string(file.size()) + " bytes");
+  std::span<const uint8_t> table = file.subspan(sizeof header, tableSize);
+  uint64_t found = headerChecksum(header, table);
+  if (found != header.checksum)
+    return damaged("header: expected checksum " + hex(header.checksum) + ", found " + hex(found));
+
+  view.major = header.major;
+  view.minor = header.minor;
+  view.sections.clear();
+  uint64_t end = sizeof header + tableSize;
+  for (uint32_t i = 0; i < header.sectionCount; ++i) {
+    SectionHeader entry;
+    std::memcpy(&entry, table.data() + i * sizeof entry, sizeof entry);
+    if (ContainerError error = readSection(file, entry, i, end, view); error.failed)
+      return error;
+  }
+  if (end != file.size())
+    return damaged("expected the last section to end the file at " + std::to_string(file.size()) + ", found " +
+                   std::to_string(end));
+  return {};
+}
+
+} // namespace sprig::rt::format
