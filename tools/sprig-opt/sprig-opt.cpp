@@ -1,5 +1,7 @@
 // sprig-opt: every dialect and pass of Sprig in MLIR's optimizer driver, for tests and for people who read the IR.
 #include "dialects/NN/NN.h"
+#include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -8,6 +10,8 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<sprig::nn::NNDialect, mlir::func::FuncDialect>();
+  sprig::registerKernelDialects(registry);
   mlir::registerTransformsPasses();
+  sprig::registerTransforms();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Sprig optimizer driver\n", registry));
 }

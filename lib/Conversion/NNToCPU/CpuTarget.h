@@ -1,0 +1,25 @@
+// What kernel emitters know of an instruction set. For emitters, which choose register tiles by it, and for the target,
+// which compiles with its LLVM names. Nothing here may change a bit of a result from x86-64-v3 up.
+#pragma once
+#include <optional>
+#include <string>
+#include "llvm/ADT/StringRef.h"
+
+namespace sprig {
+
+struct CpuTarget {
+  std::string cpu = "x86-64-v3"; // LLVM's name of the processor
+  std::string features;          // LLVM's feature string; may be empty
+  int vectorRegisters = 16;
+  int vectorBytes = 32;
+  bool fma = true;  // else a product and a sum, each rounded
+  bool f16c = true; // conversions between f32 and f16 in hardware
+
+  /// f32 values in a vector register.
+  int lanes() const { return vectorBytes / 4; }
+
+  /// x86-64-v2, x86-64-v3 or x86-64-v4; nothing for another name.
+  static std::optional<CpuTarget> forLevel(llvm::StringRef level);
+};
+
+} // namespace sprig

@@ -1,0 +1,11 @@
+#include "lib/Conversion/NNToCPU/Emitters.h"
+#include "llvm/ADT/SmallVector.h"
+
+llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
+  static const llvm::SmallVector<const KernelEmitter *> emitters = [] {
+    llvm::SmallVector<const KernelEmitter *> list;
+    [[maybe_unused]] auto add = [&](std::unique_ptr<KernelEmitter> emitter) { list.push_back(emitter.release()); };
+    return list;
+  }();
+  return emitters;
+}
