@@ -6,6 +6,9 @@ list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
+# mlir_tablegen searches the directory's include path; dialects include one another from the project's root.
+include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+include_directories("${PROJECT_SOURCE_DIR}")
 # Development links the two shared libraries: a link takes a fraction of a second.
 set(MLIR_LINK_MLIR_DYLIB ON)
 set(LLVM_LINK_LLVM_DYLIB ON)
