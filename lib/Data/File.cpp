@@ -1,0 +1,104 @@
+#include "lib/Data/File.h"
+#include "include/sprig/error.h"
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sprig::data {
+namespace {
+
+[[noreturn]] void fail(ErrorKind kind, const std::string &what, const std::filesystem::path &path) {
+  throw Error(kind, path.string() + ": " + what + ": " + std::strerror(errno));
+}
+
+// The file that is being written aside, for removeUnfinishedFile.
+std::atomic<const char *> unfinished{nullptr};
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd > 2) ::close(fd);
+  }
+};
+
+void writeAll(int fd, std::span<const char> bytes, const std::filesystem::path &path) {
+  while (!bytes.empty()) {
+    ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(ErrorKind::runtime, "cannot write", path);
+    bytes = bytes.subspan(size_t(n));
+  }
+}
+
+} // namespace
+
+std::vector<char> readFile(const std::filesystem::path &path) {
+  Descriptor file{path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) fail(ErrorKind::badInput, "cannot open", path);
+  struct stat status;
+  if (::fstat(file.fd, &status) != 0) fail(ErrorKind::badInput, "cannot read", path);
+  if (S_ISDIR(status.st_mode)) throw Error(ErrorKind::badInput, path.string() + ": is a folder, expected a file");
+  std::vector<char> bytes(S_ISREG(status.st_mode) ? size_t(status.st_size) : 0);
+  size_t filled = 0;
+  for (;;) {
+    if (filled == bytes.size()) {
+      if (S_ISREG(status.st_mode) && filled > 0) break;
+      bytes.resize(bytes.size() + (1 << 16));
+    }
+    ssize_t n = ::read(file.fd, bytes.data() + filled, bytes.size() - filled);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(ErrorKind::badInput, "cannot read", path);
+    if (n == 0) break;
+    filled += size_t(n);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    if (S_ISDIR(status.st_mode)) throw Error(ErrorKind::usage, path.string() + ": is a folder, expected a file name");
+    Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+    if (file.fd < 0) fail(ErrorKind::runtime, "cannot open for writing", path);
+    return writeAll(file.fd, bytes, path);
+  }
+  std::string aside = path.string() + ".tmp-" + std::to_string(::getpid());
+  unfinished = aside.c_str();
+  try {
+    Descriptor file{::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    if (file.fd < 0) fail(ErrorKind::runtime, "cannot write", path);
+    writeAll(file.fd, bytes, path);
+    if (::fsync(file.fd) != 0) fail(ErrorKind::runtime, "cannot sync", path);
+    if (::rename(aside.c_str(), path.c_str()) != 0) fail(ErrorKind::runtime, "cannot rename into place", path);
+  } catch (...) {
+    ::unlink(aside.c_str());
+    unfinished = nullptr;
+    throw;
+  }
+  unfinished = nullptr;
+}
+
+void removeUnfinishedFile() {
+  if (const char *path = unfinished) ::unlink(path);
+}
+
+std::string encodeFileName(const std::string &name) {
+  std::string result;
+  for (unsigned char c : name) {
+    bool leadingDot = c == '.' && result.empty();
+    if ((std::isalnum(c) || std::strchr("._-+=@,", c)) && c && !leadingDot) {
+      result += char(c);
+    } else {
+      const char *digits = "0123456789ABCDEF";
+      result += {'%', digits[c >> 4], digits[c & 15]};
+    }
+  }
+  return result.empty() ? "%" : result;
+}
+
+} // namespace sprig::data

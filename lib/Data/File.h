@@ -1,0 +1,22 @@
+// Whole files: reading, and writing so that a file appears whole or not at all.
+// Throws sprig::Error that names the file and the system's reason.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <vector>
+
+namespace sprig::data {
+
+/// The bytes of a file (badInput when it cannot be read). `-` is standard input.
+std::vector<char> readFile(const std::filesystem::path &path);
+
+/// Writes aside, syncs and renames. What is no regular file (/dev/null, a pipe) is written to directly, never replaced.
+void writeFile(const std::filesystem::path &path, std::span<const char> bytes);
+
+/// Removes the file that writeFile has aside at the moment, if any; for signal handlers (async-signal-safe).
+void removeUnfinishedFile();
+
+/// A name that is safe as a file's name: everything but letters, digits and `._-+=@,` is percent-encoded.
+std::string encodeFileName(const std::string &name);
+
+} // namespace sprig::data

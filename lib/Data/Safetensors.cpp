@@ -1,0 +1,83 @@
+// safetensors: 8 bytes of length, a JSON header {name: {dtype, shape, data_offsets}}, raw elements.
+#include "include/sprig/error.h"
+#include "lib/Data/ArrayFile.h"
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace sprig::data {
+namespace {
+
+constexpr std::pair<std::string_view, DType> kTypes[] = {
+    {"F64", DType::f64}, {"F32", DType::f32}, {"F16", DType::f16}, {"BF16", DType::bf16}, {"I64", DType::i64},
+    {"I32", DType::i32}, {"I16", DType::i16}, {"I8", DType::i8},   {"U64", DType::u64},   {"U32", DType::u32},
+    {"U16", DType::u16}, {"U8", DType::u8},   {"BOOL", DType::i1}};
+// The reference implementation's limit.
+constexpr uint64_t kMaxHeader = 100'000'000;
+
+} // namespace
+
+std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::string &file) {
+  auto fail = [&](const std::string &what) {
+    throw Error(ErrorKind::badInput, file + ": not a sound safetensors file: " + what);
+  };
+  uint64_t headerSize = 0;
+  if (bytes.size() < 8) fail("it has " + std::to_string(bytes.size()) + " bytes, the header's length alone takes 8");
+  std::memcpy(&headerSize, bytes.data(), 8);
+  if (headerSize > kMaxHeader || headerSize > bytes.size() - 8)
+    fail("its header of " + std::to_string(headerSize) + " bytes ends behind the file");
+  auto header = nlohmann::json::parse(bytes.data() + 8, bytes.data() + 8 + headerSize, nullptr, /*allow_exceptions=*/false);
+  if (!header.is_object()) fail("its header is no JSON object");
+  std::span<const char> data = bytes.subspan(8 + headerSize);
+
+  std::vector<Array> arrays;
+  for (auto &[name, entry] : header.items()) {
+    if (name == "__metadata__") continue;
+    auto shape = entry.find("shape"), dtype = entry.find("dtype"), offsets = entry.find("data_offsets");
+    if (!entry.is_object() || shape == entry.end() || !shape->is_array() || dtype == entry.end() || !dtype->is_string() ||
+        offsets == entry.end() || !offsets->is_array() || offsets->size() != 2)
+      fail("tensor '" + name + "' lacks a dtype, shape or data_offsets");
+    Array array;
+    array.name = name;
+    std::string typeName = dtype->get<std::string>();
+    auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == typeName; });
+    if (type == std::end(kTypes)) fail("tensor '" + name + "' has the unknown element type '" + typeName + "'");
+    array.dtype = type->second;
+    for (auto &dim : *shape) {
+      if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX) fail("tensor '" + name + "' has a bad dimension");
+      array.shape.push_back(dim.get<int64_t>());
+    }
+    for (auto &offset : *offsets)
+      if (!offset.is_number_unsigned()) fail("tensor '" + name + "' has bad data_offsets");
+    uint64_t begin = (*offsets)[0], end = (*offsets)[1];
+    auto expected = byteSize(array.dtype, array.shape);
+    if (begin > end || end > data.size() || !expected || end - begin != uint64_t(*expected))
+      fail("tensor '" + name + "' of " + describe(array) + " has the range " + std::to_string(begin) + " to " +
+           std::to_string(end) + " of " + std::to_string(data.size()) + " bytes");
+    array.bytes.assign(data.begin() + ptrdiff_t(begin), data.begin() + ptrdiff_t(end));
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+std::vector<char> formatSafetensors(std::span<const Array> arrays) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  uint64_t offset = 0;
+  for (const Array &array : arrays) {
+    auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.second == array.dtype; });
+    header[array.name] = {{"dtype", std::string(type->first)},
+                          {"shape", array.shape},
+                          {"data_offsets", {offset, offset + array.bytes.size()}}};
+    offset += array.bytes.size();
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  uint64_t size = text.size();
+  std::vector<char> result(8);
+  std::memcpy(result.data(), &size, 8);
+  result.insert(result.end(), text.begin(), text.end());
+  for (const Array &array : arrays) result.insert(result.end(), array.bytes.begin(), array.bytes.end());
+  return result;
+}
+
+} // namespace sprig::data

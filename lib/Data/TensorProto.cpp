@@ -1,0 +1,89 @@
+// ONNX TensorProto files, as the ONNX project's test data stores inputs and outputs.
+#include "include/sprig/error.h"
+#include "lib/Data/ArrayFile.h"
+#include <cstring>
+#include <onnx/onnx_pb.h>
+
+namespace sprig::data {
+namespace {
+
+using onnx::TensorProto;
+constexpr std::pair<int, DType> kTypes[] = {
+    {TensorProto::DOUBLE, DType::f64}, {TensorProto::FLOAT, DType::f32},  {TensorProto::FLOAT16, DType::f16},
+    {TensorProto::BFLOAT16, DType::bf16}, {TensorProto::INT64, DType::i64}, {TensorProto::INT32, DType::i32},
+    {TensorProto::INT16, DType::i16},  {TensorProto::INT8, DType::i8},    {TensorProto::UINT64, DType::u64},
+    {TensorProto::UINT32, DType::u32}, {TensorProto::UINT16, DType::u16}, {TensorProto::UINT8, DType::u8},
+    {TensorProto::BOOL, DType::i1}};
+
+// Typed fields hold small types in wider elements.
+template <typename Wide> void narrow(const google::protobuf::RepeatedField<Wide> &field, Array &array) {
+  int64_t step = size(array.dtype);
+  for (int i = 0; i < field.size(); ++i) {
+    Wide value = field[i];
+    std::memcpy(array.bytes.data() + i * step, &value, size_t(step));
+  }
+}
+
+} // namespace
+
+Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
+  auto fail = [&](const std::string &what) { throw Error(ErrorKind::badInput, file + ": " + what); };
+  TensorProto proto;
+  if (bytes.size() > INT32_MAX || !proto.ParseFromArray(bytes.data(), int(bytes.size())) || proto.data_type() == 0)
+    fail("not an array: neither .npy, .npz, safetensors nor an ONNX TensorProto");
+  Array array;
+  array.name = proto.name();
+  const auto *type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == proto.data_type(); });
+  if (type == std::end(kTypes)) {
+    std::string typeName = TensorProto::DataType_IsValid(proto.data_type())
+                               ? TensorProto::DataType_Name(TensorProto::DataType(proto.data_type()))
+                               : std::to_string(proto.data_type());
+    throw Error(ErrorKind::unsupported, file + ": tensor '" + proto.name() + "' has the element type " + typeName +
+                                            ", which Sprig does not support");
+  }
+  if (proto.data_location() == TensorProto::EXTERNAL) fail("tensor '" + proto.name() + "' keeps its data in another file");
+  array.dtype = type->second;
+  array.shape.assign(proto.dims().begin(), proto.dims().end());
+  auto expected = byteSize(array.dtype, array.shape);
+  if (!expected) fail("tensor '" + proto.name() + "' has the impossible shape " + describe(array));
+  auto check = [&](int64_t got) {
+    if (got != *expected / size(array.dtype))
+      fail("tensor '" + proto.name() + "' of " + describe(array) + " has " + std::to_string(got) + " elements");
+  };
+  if (proto.has_raw_data()) {
+    if (int64_t(proto.raw_data().size()) != *expected)
+      fail("tensor '" + proto.name() + "' of " + describe(array) + " takes " + std::to_string(*expected) +
+           " bytes, has " + std::to_string(proto.raw_data().size()));
+    array.bytes.assign(proto.raw_data().begin(), proto.raw_data().end());
+    return array;
+  }
+  int64_t count = array.dtype == DType::f64   ? proto.double_data_size()
+                  : array.dtype == DType::f32 ? proto.float_data_size()
+                  : array.dtype == DType::i64 ? proto.int64_data_size()
+                  : array.dtype == DType::u64 || array.dtype == DType::u32 ? proto.uint64_data_size()
+                                                                          : proto.int32_data_size();
+  check(count);
+  array.bytes.resize(size_t(*expected));
+  switch (array.dtype) {
+  case DType::f64: narrow(proto.double_data(), array); break;
+  case DType::f32: narrow(proto.float_data(), array); break;
+  case DType::i64: narrow(proto.int64_data(), array); break;
+  case DType::u64:
+  case DType::u32: narrow(proto.uint64_data(), array); break;
+  default: narrow(proto.int32_data(), array); break;
+  }
+  return array;
+}
+
+std::vector<char> formatTensorProto(const Array &array) {
+  TensorProto proto;
+  proto.set_name(array.name);
+  for (auto &[code, dtype] : kTypes)
+    if (dtype == array.dtype) proto.set_data_type(code);
+  for (int64_t dim : array.shape) proto.add_dims(dim);
+  proto.set_raw_data(array.bytes.data(), array.bytes.size());
+  std::string text = proto.SerializeAsString();
+  return {text.begin(), text.end()};
+}
+
+} // namespace sprig::data
