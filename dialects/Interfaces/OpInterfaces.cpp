@@ -5,6 +5,14 @@ using namespace mlir;
 
 int64_t sprig::storageBytes(Type elementType) { return (elementType.getIntOrFloatBitWidth() + 7) / 8; }
 
+sprig::FusionKind sprig::fusionKind(Operation *op) {
+  if (op->hasTrait<FusesAs<FusionKind::view>::Impl>()) return FusionKind::view;
+  if (op->hasTrait<FusesAs<FusionKind::reduction>::Impl>()) return FusionKind::reduction;
+  if (op->hasTrait<FusesAs<FusionKind::contraction>::Impl>()) return FusionKind::contraction;
+  if (op->hasTrait<FusesAs<FusionKind::generator>::Impl>()) return FusionKind::generator;
+  return FusionKind::none;
+}
+
 int64_t sprig::detail::countResultElements(Operation *op) {
   int64_t count = 0;
   for (Type type : op->getResultTypes())

@@ -14,6 +14,24 @@ int64_t countOperandAndResultBytes(mlir::Operation *op);
 namespace sprig {
 /// Bytes that an element takes in memory; an i1 is a byte.
 int64_t storageBytes(mlir::Type elementType);
+
+/// What an operation is to fusion beside elementwise operations, which have an interface of their own.
+enum class FusionKind {
+  none,        ///< a kernel of its own
+  view,        ///< each result element is one operand element, or a function of its index: read in place by consumers
+  reduction,   ///< reduces over axes: joins loops over the operand's shape
+  contraction, ///< a matrix product or convolution: takes elementwise consumers as its epilogue
+  generator,   ///< each result element is computed on its own from several operand elements; takes consumers too
+};
+
+/// The trait that states the fusion kind of an operation (FusesAs in OpInterfaces.td).
+template <FusionKind kind>
+struct FusesAs {
+  template <typename ConcreteType>
+  class Impl : public mlir::OpTrait::TraitBase<ConcreteType, FusesAs<kind>::template Impl> {};
+};
+
+FusionKind fusionKind(mlir::Operation *op);
 } // namespace sprig
 
 #include "dialects/Interfaces/OpInterfaces.h.inc"

@@ -56,4 +56,9 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+// What an operation is to fusion; see sprig::FusionKind.
+class FusesAs<string kind> : ParamNativeOpTrait<"FusesAs", "::sprig::FusionKind::" # kind> {
+  let cppNamespace = "::sprig";
+}
+
 #endif // SPRIG_INTERFACES_OPINTERFACES_TD

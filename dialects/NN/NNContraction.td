@@ -7,7 +7,7 @@ include "dialects/NN/NNBase.td"
 
 def NN_ContractionCost : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
 
-def NN_MatmulOp : NN_InferredOp<"matmul", [], NN_ContractionCost> {
+def NN_MatmulOp : NN_InferredOp<"matmul", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "batched matrix product";
   let description = [{
     `lhs` is [B..., M, K] and `rhs` [B..., K, N] (or [B..., K, M] and [B..., N, K] with `transpose_lhs`,
@@ -31,7 +31,7 @@ def NN_PackOp : NN_InferredOp<"pack"> {
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
-def NN_MatmulPackedOp : NN_InferredOp<"matmul_packed", [], NN_ContractionCost> {
+def NN_MatmulPackedOp : NN_InferredOp<"matmul_packed", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "matrix product with packed right side";
   let description = [{`lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N.}];
   let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$panels, I64Attr:$columns);
@@ -39,7 +39,7 @@ def NN_MatmulPackedOp : NN_InferredOp<"matmul_packed", [], NN_ContractionCost> {
   let assemblyFormat = "$lhs `,` $panels attr-dict `:` type($lhs) `,` type($panels)";
 }
 
-def NN_ConvOp : NN_InferredOp<"conv", [], NN_ContractionCost> {
+def NN_ConvOp : NN_InferredOp<"conv", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "convolution (cross-correlation) over 1 to 3 spatial dimensions";
   let description = [{
     `input` [N, C, spatial...] (channels last with `channels_last`: [N, spatial..., C]), `filter` [O, C/groups,
@@ -54,7 +54,7 @@ def NN_ConvOp : NN_InferredOp<"conv", [], NN_ContractionCost> {
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }
 
-def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [], NN_ContractionCost> {
+def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "channels-last convolution with packed filter";
   let description = [{
     `input` [N, spatial..., C]; `panels` [groups * ceil(O/groups/32), window positions * C/groups, 32], rows ordered by
@@ -67,7 +67,7 @@ def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [], NN_ContractionCost> {
   let assemblyFormat = "$input `,` $panels attr-dict `:` type($input) `,` type($panels)";
 }
 
-def NN_ConvTransposeOp : NN_InferredOp<"conv_transpose", [], NN_ContractionCost> {
+def NN_ConvTransposeOp : NN_InferredOp<"conv_transpose", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "transposed convolution";
   let description = [{
     `input` [N, C, spatial...], `filter` [C, O/groups, window...], result [N, O, spatial...] with

@@ -14,7 +14,7 @@ def NN_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
 }
 def NN_ReduceKindAttr : EnumAttr<NN_Dialect, NN_ReduceKind, "reduce_kind">;
 
-def NN_ReduceOp : NN_InferredOp<"reduce", [], NN_ReductionCost> {
+def NN_ReduceOp : NN_InferredOp<"reduce", [FusesAs<"reduction">], NN_ReductionCost> {
   let summary = "reduction over axes";
   let description = [{
     `axes` are ascending and unique; reduced dimensions disappear, or stay as 1 with `keep_dims`. NaN propagates through
@@ -55,7 +55,7 @@ def NN_TopKOp : NN_InferredOp<"top_k"> {
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
-def NN_PoolOp : NN_InferredOp<"pool", [], NN_ReductionCost> {
+def NN_PoolOp : NN_InferredOp<"pool", [FusesAs<"generator">], NN_ReductionCost> {
   let summary = "maximum or sum over sliding windows";
   let description = [{
     `operand` [N, C, spatial...] (or [N, spatial..., C] with `channels_last`); `padding` [low..., high...] is skipped,

@@ -12,7 +12,7 @@ def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value
   let assemblyFormat = "attr-dict $value";
   let hasFolder = 1;
 }
-def NN_IotaOp : NN_Op<"iota", [Pure, CostOpInterface]> {
+def NN_IotaOp : NN_Op<"iota", [Pure, CostOpInterface, FusesAs<"view">]> {
   let summary = "the index along an axis";
   let arguments = (ins I64Attr:$axis);
   let results = (outs NN_NumberTensor:$result);
@@ -27,7 +27,7 @@ def NN_ReshapeOp : NN_Op<"reshape", [Pure, CostOpInterface]> {
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def NN_BroadcastOp : NN_Op<"broadcast", [Pure, CostOpInterface]> {
+def NN_BroadcastOp : NN_Op<"broadcast", [Pure, CostOpInterface, FusesAs<"view">]> {
   let summary = "repeats along dimensions of size 1 and new leading ones (NumPy's broadcast_to)";
   let arguments = (ins NN_Tensor:$operand);
   let results = (outs NN_Tensor:$result);
@@ -35,14 +35,14 @@ def NN_BroadcastOp : NN_Op<"broadcast", [Pure, CostOpInterface]> {
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def NN_TransposeOp : NN_InferredOp<"transpose"> {
+def NN_TransposeOp : NN_InferredOp<"transpose", [FusesAs<"view">]> {
   let summary = "permutes dimensions: dimension i of the result is dimension permutation[i] of the operand";
   let arguments = (ins NN_Tensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand $permutation attr-dict `:` type($operand)";
   let hasFolder = 1;
 }
-def NN_SliceOp : NN_InferredOp<"slice"> {
+def NN_SliceOp : NN_InferredOp<"slice", [FusesAs<"view">]> {
   let summary = "every steps[i]-th element from starts[i], sizes[i] of them; steps may be negative";
   let arguments = (ins NN_Tensor:$operand, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes,
                        DenseI64ArrayAttr:$steps);
@@ -64,7 +64,7 @@ def NN_PadMode : I32EnumAttr<"PadMode", "padding mode", [
   let genSpecializedAttr = 0;
 }
 def NN_PadModeAttr : EnumAttr<NN_Dialect, NN_PadMode, "pad_mode">;
-def NN_PadOp : NN_InferredOp<"pad"> {
+def NN_PadOp : NN_InferredOp<"pad", [FusesAs<"generator">]> {
   let summary = "adds elements around a tensor";
   let description = [{
     low[i] and high[i] elements before and behind dimension i; `value` (a tensor of one element) fills them in mode
@@ -75,7 +75,7 @@ def NN_PadOp : NN_InferredOp<"pad"> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$mode $operand `,` $value `low` `=` $low `high` `=` $high attr-dict `:` type($operand) `,` type($value)";
 }
-def NN_GatherOp : NN_InferredOp<"gather"> {
+def NN_GatherOp : NN_InferredOp<"gather", [FusesAs<"generator">]> {
   let summary = "slices along an axis, picked by indices";
   let description = [{
     result[p..., i..., s...] = operand[p..., indices[i...], s...] with p before and s behind `axis`. A negative index counts
@@ -85,13 +85,13 @@ def NN_GatherOp : NN_InferredOp<"gather"> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand `,` $indices `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices)";
 }
-def NN_GatherElementsOp : NN_InferredOp<"gather_elements"> {
+def NN_GatherElementsOp : NN_InferredOp<"gather_elements", [FusesAs<"generator">]> {
   let summary = "result[.., i, ..] = operand[.., indices[.., i, ..], ..] along an axis";
   let arguments = (ins NN_Tensor:$operand, NN_IndexTensor:$indices, I64Attr:$axis);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand `,` $indices `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices)";
 }
-def NN_GatherNdOp : NN_InferredOp<"gather_nd"> {
+def NN_GatherNdOp : NN_InferredOp<"gather_nd", [FusesAs<"generator">]> {
   let summary = "slices picked by index tuples (the last dimension of indices), as ONNX GatherND";
   let arguments = (ins NN_Tensor:$operand, NN_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs NN_Tensor:$result);

@@ -1,0 +1,145 @@
+// The fuse pass: forms dispatches of the groups of FuseGroups.h. After it a function consists of constants, parameters,
+// reshapes (views between dispatches), dispatches and its return.
+#include "dialects/NN/NN.h"
+#include "lib/Transforms/FuseGroups.h"
+#include "lib/Transforms/Passes.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_FUSE
+#include "lib/Transforms/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+
+/// A constant whose elements are all equal: cheaper to write into a kernel than to read from memory.
+static bool isSplat(Operation *op) {
+  auto constant = dyn_cast_if_present<nn::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat();
+}
+
+/// A view that a loop reads in place without losing speed: neighbours in the result are neighbours in the operand.
+static bool isCheapView(Operation *op) {
+  if (fusionKind(op) != FusionKind::view) return false;
+  if (auto transpose = dyn_cast<nn::TransposeOp>(op)) {
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    return permutation.empty() || permutation.back() == static_cast<int64_t>(permutation.size()) - 1;
+  }
+  return true;
+}
+
+/// Kernel names are for people: the operations' names in order, without repetition, cut at a reasonable length.
+static std::string labelOf(const FusionGroup &group) {
+  std::string label;
+  for (Operation *op : group.ops) {
+    StringRef name = op->getName().stripDialect();
+    if (label.size() + name.size() > 60) {
+      label += "_etc";
+      break;
+    }
+    label += (label.empty() ? "" : "_") + name.str();
+  }
+  return label;
+}
+
+namespace {
+/// Clones the members of one group, and the cheap producers that they read, into the region of a dispatch.
+class Outliner {
+public:
+  Outliner(const FusionGroup &group, bool fuse) : group(group), fuse(fuse) {}
+
+  nn::DispatchOp outline() {
+    Operation *last = group.ops.back();
+    SmallVector<Location> locations;
+    for (Operation *op : group.ops) {
+      locations.push_back(op->getLoc());
+      // Loops read splats and views in place; other kernels read their operands as they lie in memory.
+      bool inPlace = isa<ElementwiseOpInterface>(op) || fusionKind(op) == FusionKind::reduction || isCheapView(op);
+      for (Value operand : op->getOperands()) visit(operand, inPlace);
+      body.push_back(op);
+    }
+    OpBuilder builder(last);
+    SmallVector<Value> results = group.results();
+    auto dispatch =
+        nn::DispatchOp::create(builder, locations.size() == 1 ? locations[0] : FusedLoc::get(last->getContext(), locations),
+                               ValueRange(results).getTypes(), operands.getArrayRef(), builder.getStringAttr(labelOf(group)));
+    Block *block = builder.createBlock(&dispatch->getRegion(0));
+    IRMapping mapping;
+    for (Value operand : operands) mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
+    for (Operation *op : body) builder.clone(*op, mapping);
+    SmallVector<Value> yielded;
+    for (Value result : results) yielded.push_back(mapping.lookup(result));
+    nn::YieldOp::create(builder, dispatch.getLoc(), yielded);
+    for (auto [result, replacement] : llvm::zip_equal(results, dispatch->getResults()))
+      result.replaceAllUsesWith(replacement);
+    return dispatch;
+  }
+
+private:
+  void visit(Value value, bool inPlace) {
+    Operation *def = value.getDefiningOp();
+    if (group.contains(def)) return;
+    if (inPlace && def && isSplat(def)) {
+      if (cloned.insert(def).second) body.push_back(def);
+      return;
+    }
+    if (inPlace && fuse && def && isCheapView(def)) {
+      if (!cloned.insert(def).second) return;
+      for (Value operand : def->getOperands()) visit(operand, true);
+      body.push_back(def);
+      return;
+    }
+    operands.insert(value);
+  }
+
+  const FusionGroup &group;
+  bool fuse;
+  SetVector<Value> operands;
+  SmallVector<Operation *> body;
+  llvm::SmallPtrSet<Operation *, 8> cloned;
+};
+
+struct Fuse : impl::FuseBase<Fuse> {
+  using FuseBase::FuseBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal()) return;
+    Block &block = function.getBody().front();
+    FusionGroups groups(block, fuse);
+    // Views last, from the end: one whose consumers all read it in place has no users left by then.
+    for (FusionGroup *group : groups.groups())
+      if (!isView(*group)) replace(*group);
+    for (FusionGroup *group : llvm::reverse(groups.groups()))
+      if (isView(*group)) replace(*group);
+    // Groups interleave in the program; their dispatches need an order of their own.
+    sortTopologically(&block);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op)) op.erase();
+  }
+
+private:
+  static bool isView(const FusionGroup &group) {
+    return group.ops.size() == 1 && fusionKind(group.ops.front()) == FusionKind::view;
+  }
+
+  void replace(const FusionGroup &group) {
+    if (!group.results().empty()) {
+      if (group.ops.size() > 1) report(group);
+      Outliner(group, fuse).outline();
+    }
+    for (Operation *op : llvm::reverse(group.ops)) op->erase();
+  }
+
+  static void report(const FusionGroup &group) {
+    std::string names;
+    for (Operation *op : group.ops) names += (names.empty() ? "" : ", ") + op->getName().getStringRef().str();
+    remark::passed(group.ops.front()->getLoc(), remark::RemarkOpts::name("group").category("fuse"))
+        << "one kernel of " << names;
+  }
+};
+} // namespace

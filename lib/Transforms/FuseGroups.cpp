@@ -1,0 +1,220 @@
+#include "lib/Transforms/FuseGroups.h"
+#include "dialects/NN/NN.h"
+#include "mlir/IR/Remarks.h"
+#include <set>
+
+using namespace mlir;
+using namespace sprig;
+
+// Larger groups gain nothing and cost registers and compile time.
+static constexpr unsigned kMaxEpilogue = 48, kMaxLoopGroup = 64;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
+
+/// The shape with the axes kept as 1.
+static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> row(shape);
+  for (int64_t axis : axes) row[axis] = 1;
+  return row;
+}
+
+bool FusionGroups::isComputed(Operation *op) {
+  return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
+         !isa<nn::GetParamOp, nn::ReshapeOp, nn::DispatchOp>(op) && isa<nn::NNDialect>(op->getDialect());
+}
+
+SmallVector<Value> FusionGroup::results() const {
+  SmallVector<Value> values;
+  for (Operation *op : ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !contains(user); })) values.push_back(result);
+  return values;
+}
+
+FusionGroup &FusionGroups::newGroup(Operation *op) {
+  FusionGroup &group = *storage.emplace_back(std::make_unique<FusionGroup>());
+  group.ops.insert(op);
+  groupOf[op] = &group;
+  return group;
+}
+
+void FusionGroups::merge(FusionGroup &into, FusionGroup &from) {
+  SmallVector<Operation *> all(into.ops.begin(), into.ops.end());
+  all.append(from.ops.begin(), from.ops.end());
+  llvm::sort(all, [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); });
+  into.ops.clear();
+  into.ops.insert(all.begin(), all.end());
+  if (from.hasReduction) {
+    into.hasReduction = true;
+    into.axes = from.axes;
+  }
+  for (Operation *op : from.ops) groupOf[op] = &into;
+  from.ops.clear();
+}
+
+bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
+  llvm::SmallPtrSet<Operation *, 32> visited;
+  SmallVector<Operation *> work;
+  auto push = [&](Operation *of, bool fromMember) -> bool {
+    for (Value operand : of->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!def) continue;
+      if (members.contains(def)) {
+        if (!fromMember) return true;
+        continue;
+      }
+      if (visited.insert(def).second) work.push_back(def);
+    }
+    return false;
+  };
+  for (Operation *member : members) push(member, true);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    // A group outside is one node: whatever any of its members needs, all of it needs.
+    auto it = groupOf.find(op);
+    if (it == groupOf.end()) {
+      if (push(op, false)) return true;
+      continue;
+    }
+    for (Operation *sibling : it->second->ops) {
+      if (members.contains(sibling)) continue;
+      visited.insert(sibling);
+      if (push(sibling, false)) return true;
+    }
+  }
+  return false;
+}
+
+// Adds elementwise users of the root's shape in program order and keeps the largest set that has one result, so that
+// nothing but that result is written to memory.
+void FusionGroups::growEpilogue(Operation *root) {
+  FusionGroup &group = newGroup(root);
+  if (root->getNumResults() != 1) return;
+  SetVector<Operation *> tentative, best;
+  tentative.insert(root);
+  best.insert(root);
+  auto earlier = [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); };
+  std::set<Operation *, decltype(earlier)> frontier(earlier);
+  auto addUsers = [&](Operation *op) {
+    for (Operation *user : op->getUsers())
+      if (position.count(user) && !groupOf.count(user) && !tentative.contains(user)) frontier.insert(user);
+  };
+  addUsers(root);
+  ArrayRef<int64_t> shape = shapeOf(root->getResult(0));
+  Operation *refused = nullptr;
+  while (!frontier.empty() && tentative.size() < kMaxEpilogue) {
+    Operation *op = *frontier.begin();
+    frontier.erase(frontier.begin());
+    bool fits = isElementwise(op) && shapeOf(op->getResult(0)) == shape;
+    if (fits) {
+      tentative.insert(op);
+      if (wouldCycle(tentative)) {
+        tentative.remove(op);
+        fits = false;
+      }
+    }
+    if (!fits) {
+      if (isElementwise(op) && !refused) refused = op;
+      continue;
+    }
+    addUsers(op);
+    unsigned results = 0;
+    for (Operation *member : tentative)
+      results += llvm::any_of(member->getUsers(), [&](Operation *user) { return !tentative.contains(user); });
+    if (results == 1) best = tentative;
+  }
+  for (Operation *op : best) {
+    if (op == root) continue;
+    group.ops.insert(op);
+    groupOf[op] = &group;
+  }
+  if (best.size() == 1 && tentative.size() > 1)
+    remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
+        << root->getName().getStringRef() << " keeps its consumers apart: several of the values are used elsewhere";
+  else if (best.size() == 1 && refused)
+    remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
+        << root->getName().getStringRef() << " keeps " << refused->getName().getStringRef()
+        << " apart: it has another shape, or needs a value that depends on it";
+}
+
+// Whether an operation can run inside a group's loops: on the group's shape, or on its rows.
+bool FusionGroups::fitsLoop(Operation *op, const FusionGroup &group) const {
+  if (!group.isLoop || group.ops.size() >= kMaxLoopGroup) return false;
+  if (auto reduce = dyn_cast<nn::ReduceOp>(op))
+    return shapeOf(reduce.getOperand()) == ArrayRef(group.shape) &&
+           (!group.hasReduction || ArrayRef(group.axes) == reduce.getAxes());
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  bool full = shape == ArrayRef(group.shape);
+  bool row = group.hasReduction && shape == ArrayRef(rowShape(group.shape, group.axes));
+  if (!full && !row) return false;
+  // A reduction that drops its dimensions would meet the others out of line.
+  for (Value operand : op->getOperands())
+    if (auto reduce = operand.getDefiningOp<nn::ReduceOp>())
+      if (group.contains(reduce) && !reduce.getKeepDims()) return false;
+  return true;
+}
+
+void FusionGroups::joinLoop(Operation *op) {
+  FusionGroup *home = nullptr;
+  SetVector<FusionGroup *> producers;
+  for (Value operand : op->getOperands())
+    if (Operation *def = operand.getDefiningOp())
+      if (FusionGroup *group = groupOf.lookup(def)) producers.insert(group);
+  for (FusionGroup *group : producers) {
+    if (!fitsLoop(op, *group)) continue;
+    if (!home) {
+      SetVector<Operation *> members = group->ops;
+      members.insert(op);
+      if (wouldCycle(members)) continue;
+      group->ops.insert(op);
+      groupOf[op] = home = group;
+      continue;
+    }
+    bool axesAgree = !home->hasReduction || !group->hasReduction || home->axes == group->axes;
+    if (home->shape != group->shape || !axesAgree || home->ops.size() + group->ops.size() > kMaxLoopGroup) continue;
+    SetVector<Operation *> members = home->ops;
+    members.insert(group->ops.begin(), group->ops.end());
+    if (!wouldCycle(members)) merge(*home, *group);
+  }
+  if (!home) {
+    home = &newGroup(op);
+    home->isLoop = true;
+    auto reduce = dyn_cast<nn::ReduceOp>(op);
+    home->shape.assign(reduce ? shapeOf(reduce.getOperand()) : shapeOf(op->getResult(0)));
+  }
+  if (auto reduce = dyn_cast<nn::ReduceOp>(op)) {
+    home->hasReduction = true;
+    home->axes.assign(reduce.getAxes().begin(), reduce.getAxes().end());
+  }
+}
+
+FusionGroups::FusionGroups(Block &block, bool fuse) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block) {
+    if (!isComputed(&op)) continue;
+    position[&op] = ops.size();
+    ops.push_back(&op);
+  }
+  for (Operation *op : ops) {
+    if (!fuse) {
+      newGroup(op);
+      continue;
+    }
+    FusionKind kind = fusionKind(op);
+    if (kind == FusionKind::contraction || kind == FusionKind::generator) growEpilogue(op);
+  }
+  for (Operation *op : ops)
+    if (!groupOf.count(op)) {
+      if (isElementwise(op) || fusionKind(op) == FusionKind::reduction)
+        joinLoop(op);
+      else
+        newGroup(op);
+    }
+  for (auto &group : storage)
+    if (!group->ops.empty()) list.push_back(group.get());
+  llvm::sort(list, [&](FusionGroup *a, FusionGroup *b) {
+    return position.lookup(a->ops.front()) < position.lookup(b->ops.front());
+  });
+}

@@ -1,0 +1,52 @@
+// Groups of operations that become one dispatch each. For the fuse pass, which asks for the groups of a function and
+// outlines them. Every operation of the block that computes something is in exactly one group; no two groups depend on
+// each other in a circle. Grouping goes by interfaces: elementwise operations and the fusion kind of the others.
+#pragma once
+#include "mlir/IR/Block.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include <memory>
+#include <vector>
+
+namespace sprig {
+
+struct FusionGroup {
+  /// In program order.
+  llvm::SetVector<mlir::Operation *> ops;
+  /// Loop groups alone: the shape that all members share, and the reduced axes once a reduction is a member.
+  bool isLoop = false;
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<int64_t> axes;
+  bool hasReduction = false;
+
+  bool contains(mlir::Operation *op) const { return op && ops.contains(op); }
+  /// The values that operations outside the group use, in program order.
+  llvm::SmallVector<mlir::Value> results() const;
+};
+
+class FusionGroups {
+public:
+  /// With `fuse` off every operation is a group of its own.
+  FusionGroups(mlir::Block &block, bool fuse);
+
+  llvm::ArrayRef<FusionGroup *> groups() const { return list; }
+
+  /// Whether an operation becomes part of a kernel: constants, parameters, reshapes and terminators do not.
+  static bool isComputed(mlir::Operation *op);
+
+private:
+  void growEpilogue(mlir::Operation *root);
+  void joinLoop(mlir::Operation *op);
+  bool fitsLoop(mlir::Operation *op, const FusionGroup &group) const;
+  FusionGroup &newGroup(mlir::Operation *op);
+  void merge(FusionGroup &into, FusionGroup &from);
+  /// Whether some operation outside `members` uses a value of theirs and feeds one of them.
+  bool wouldCycle(const llvm::SetVector<mlir::Operation *> &members) const;
+
+  std::vector<std::unique_ptr<FusionGroup>> storage;
+  llvm::SmallVector<FusionGroup *> list;
+  llvm::DenseMap<mlir::Operation *, FusionGroup *> groupOf;
+  llvm::DenseMap<mlir::Operation *, unsigned> position;
+};
+
+} // namespace sprig
