@@ -103,7 +103,7 @@ private:
   llvm::SmallPtrSet<Operation *, 8> cloned;
 };
 
-struct Fuse : impl::FuseBase<Fuse> {
+struct Fuse : sprig::impl::FuseBase<Fuse> {
   using FuseBase::FuseBase;
 
   void runOnOperation() override {
