@@ -1,0 +1,43 @@
+# Configures lit for Sprig's suites; build/test/lit.site.cfg.py supplies the paths and then loads this file.
+# Run with:  /usr/lib/llvm-22/bin/lit build/test            all suites
+#            /usr/lib/llvm-22/bin/lit build/test/Import     one of them
+import os
+
+import lit.formats
+
+config.name = "Sprig"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.sprig_build, "test")
+
+tools = os.path.join(config.sprig_build, "bin")
+config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ["PATH"]])
+# Tests must not read or fill a user's cache, nor depend on the terminal.
+config.environment["SPRIG_CACHE"] = os.path.join(config.test_exec_root, "cache")
+config.environment["NO_COLOR"] = "1"
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions += [
+    ("%sprig-opt", os.path.join(tools, "sprig-opt")),
+    ("%sprig", os.path.join(tools, "sprig")),
+    ("%python", config.python),
+    ("%examples", os.path.join(config.sprig_source, "examples")),
+    ("%inputs", os.path.join(config.test_source_root, "Inputs")),
+]
+
+# The folder of models and conformance cases that may stand beside the checkout.
+shared = os.environ.get("SPRIG_SHARED_DIR", os.path.join(config.sprig_source, "..", "shared"))
+if os.path.isdir(os.path.join(shared, "models")):
+    config.available_features.add("shared")
+    config.substitutions.append(("%shared", os.path.realpath(shared)))
+else:
+    lit_config.note("no shared folder at %s: tests that REQUIRE it are left out" % shared)
+
+# Tests of code for other processors run in an emulator.
+for folder in os.environ["PATH"].split(os.pathsep):
+    if os.path.exists(os.path.join(folder, "qemu-x86_64")):
+        config.available_features.add("qemu")
