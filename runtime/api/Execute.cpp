@@ -1,0 +1,238 @@
+// The C ABI's functions that load and run.
+#include "runtime/api/Handles.h"
+
+#include "runtime/base/Machine.h"
+
+#include <cstring>
+
+using namespace sprig::rt::core;
+
+namespace {
+
+// Options of an older caller are shorter; what it does not know stays zero.
+template <typename Options> Status readOptions(const Options *given, Options &options) {
+  std::memset(&options, 0, sizeof options);
+  if (!given)
+    return {};
+  if (given->size == 0 || given->size > 4096)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected options with their size set to ", sizeof(Options), ", got ",
+                                              given->size)};
+  std::memcpy(&options, given, std::min(sizeof options, given->size));
+  return {};
+}
+
+Status readLoadOptions(const sprig_rt_load_options *given, LoadOptions &options) {
+  sprig_rt_load_options read;
+  SPRIG_RETURN_IF_ERROR(readOptions(given, read));
+  options.cpu = read.cpu ? read.cpu : "";
+  options.device = read.device ? read.device : "";
+  options.memoryLimit = read.memory_limit;
+  if (read.allocator)
+    options.allocator.hooks = *read.allocator;
+  options.log = read.log;
+  options.logUser = read.log_user;
+  return {};
+}
+
+Status makePackage(PackageSource source, const LoadOptions &options, sprig_rt_package **package) {
+  auto handle = std::make_unique<sprig_rt_package>();
+  SPRIG_RETURN_IF_ERROR(Package::load(std::move(source), options, handle->package));
+  for (const Image &image : handle->package->program().images) {
+    std::string joined;
+    for (const std::string &feature : image.features)
+      joined += concat(joined.empty() ? "" : ",", feature);
+    handle->imageFeatures.push_back(std::move(joined));
+  }
+  *package = handle.release();
+  return {};
+}
+
+} // namespace
+
+sprig_rt_status *sprig_rt_pool_create(const sprig_rt_pool_options *given, sprig_rt_pool **pool) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(pool, "place for the pool"));
+    sprig_rt_pool_options read;
+    SPRIG_RETURN_IF_ERROR(readOptions(given, read));
+    PoolOptions options;
+    options.threads = read.threads;
+    options.spinMicroseconds = given ? read.spin_us : -1;
+    if (read.executor)
+      options.executor = *read.executor;
+    auto handle = std::make_unique<sprig_rt_pool>();
+    SPRIG_RETURN_IF_ERROR(Pool::create(options, handle->pool));
+    *pool = handle.release();
+    return {};
+  });
+}
+
+void sprig_rt_pool_release(sprig_rt_pool *pool) { delete pool; }
+int32_t sprig_rt_pool_threads(const sprig_rt_pool *pool) { return pool ? int32_t(pool->pool->threads()) : 0; }
+int32_t sprig_rt_default_threads(void) { return defaultThreads(); }
+
+sprig_rt_status *sprig_rt_package_load(const char *path, const sprig_rt_load_options *given,
+                                       sprig_rt_package **package) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(path, "path"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(package, "place for the package"));
+    LoadOptions options;
+    SPRIG_RETURN_IF_ERROR(readLoadOptions(given, options));
+    PackageSource source;
+    source.name = path;
+    SPRIG_RETURN_IF_ERROR(MappedFile::open(path, source.file), path);
+    source.bytes = source.file.bytes();
+    return makePackage(std::move(source), options, package);
+  });
+}
+
+sprig_rt_status *sprig_rt_package_load_memory(const void *data, size_t size, void (*release)(void *user), void *user,
+                                              const char *name, const sprig_rt_load_options *given,
+                                              sprig_rt_package **package) {
+  return guarded([&]() -> Status {
+    PackageSource source;
+    // First, so that the bytes are given back whatever fails.
+    if (release)
+      source.keepAlive = std::shared_ptr<void>(user, [release](void *pointer) { release(pointer); });
+    SPRIG_RETURN_IF_ERROR(size ? requireHandle(data, "package in memory") : Status());
+    SPRIG_RETURN_IF_ERROR(requireHandle(package, "place for the package"));
+    LoadOptions options;
+    SPRIG_RETURN_IF_ERROR(readLoadOptions(given, options));
+    source.name = name ? name : "package in memory";
+    source.bytes = {static_cast<const uint8_t *>(data), size};
+    if (!release) {
+      SPRIG_RETURN_IF_ERROR(Block::make(options.allocator, size, "a copy of the package", source.copy));
+      if (size)
+        std::memcpy(source.copy.data(), data, size);
+      source.bytes = {source.copy.data(), size};
+    }
+    return makePackage(std::move(source), options, package);
+  });
+}
+
+void sprig_rt_package_retain(sprig_rt_package *package) {
+  if (package)
+    package->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+void sprig_rt_package_release(sprig_rt_package *package) {
+  if (package && package->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    delete package;
+}
+
+sprig_rt_status *sprig_rt_state_create(sprig_rt_package *package, sprig_rt_state **state) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(package, "package"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(state, "place for the state"));
+    auto handle = std::make_unique<sprig_rt_state>();
+    SPRIG_RETURN_IF_ERROR(State::create(package->package, handle->state));
+    *state = handle.release();
+    return {};
+  });
+}
+
+void sprig_rt_state_release(sprig_rt_state *state) { delete state; }
+
+sprig_rt_status *sprig_rt_state_data(sprig_rt_state *state, uint32_t index, void **data, uint64_t *bytes) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(state, "state"));
+    const std::vector<StateType> &states = state->state->package().program().states;
+    if (index >= states.size())
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state below ", states.size(), ", got ", index)};
+    if (data)
+      *data = state->state->data(index);
+    if (bytes)
+      *bytes = states[index].tensor.bytes;
+    return {};
+  });
+}
+
+sprig_rt_status *sprig_rt_context_create(sprig_rt_package *package, const sprig_rt_context_options *given,
+                                         sprig_rt_context **context) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(package, "package"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(context, "place for the context"));
+    sprig_rt_context_options options;
+    SPRIG_RETURN_IF_ERROR(readOptions(given, options));
+    std::unique_ptr<Context> created;
+    SPRIG_RETURN_IF_ERROR(Context::create(package->package, options.pool ? options.pool->pool : nullptr,
+                                          options.state ? options.state->state : nullptr, created));
+    *context = new sprig_rt_context(std::move(created), options.queue_limit);
+    return {};
+  });
+}
+
+void sprig_rt_context_release(sprig_rt_context *context) { delete context; }
+
+sprig_rt_status *sprig_rt_invoke(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
+                                 size_t input_count, const sprig_rt_tensor *outputs, size_t output_count) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
+    context->queue.waitIdle();
+    return context->context->invoke(entry, {inputs, input_count}, {outputs, output_count});
+  });
+}
+
+sprig_rt_status *sprig_rt_submit(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
+                                 size_t input_count, const sprig_rt_tensor *outputs, size_t output_count,
+                                 sprig_rt_future **future) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(future, "place for the future"));
+    auto handle = std::make_unique<sprig_rt_future>();
+    SPRIG_RETURN_IF_ERROR(context->queue.submit(entry, {inputs, input_count}, {outputs, output_count},
+                                                handle->submission));
+    *future = handle.release();
+    return {};
+  });
+}
+
+void sprig_rt_context_cancel(sprig_rt_context *context) {
+  if (context)
+    context->context->cancel();
+}
+
+void sprig_rt_context_last_run(const sprig_rt_context *context, sprig_rt_run_info *info) {
+  if (!context || !info)
+    return;
+  const RunInfo &run = context->context->lastRun();
+  *info = {run.entry, run.runs, run.paddedSamples, run.stagedInputs, run.stagedOutputs,
+           context->context->package().isa().c_str(), run.simulatedSeconds};
+}
+
+sprig_rt_status *sprig_rt_future_wait(sprig_rt_future *future, int64_t timeout_ns) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(future, "future"));
+    std::optional<std::chrono::nanoseconds> limit;
+    if (timeout_ns >= 0)
+      limit = std::chrono::nanoseconds(timeout_ns);
+    if (!future->submission->wait(limit))
+      return {SPRIG_RT_TIMEOUT, concat("the run did not end within ", timeout_ns, " ns")};
+    return future->submission->result();
+  });
+}
+
+int32_t sprig_rt_future_ready(const sprig_rt_future *future) { return future && future->submission->ready(); }
+
+void sprig_rt_future_cancel(sprig_rt_future *future) {
+  if (future)
+    future->submission->cancel();
+}
+
+sprig_rt_status *sprig_rt_future_output(const sprig_rt_future *future, uint32_t index, sprig_rt_tensor_info *info) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(future, "future"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(info, "place for the description"));
+    const std::vector<HeldTensor> &outputs = future->submission->outputs();
+    if (index >= outputs.size())
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected an output below ", outputs.size(), ", got ", index)};
+    const TensorType &type = future->submission->entry().outputs[index];
+    const sprig_rt_tensor &view = outputs[index].view;
+    uint64_t elements = 1;
+    for (int64_t size : outputs[index].shape)
+      elements *= uint64_t(size);
+    *info = {type.name.c_str(), view.shape, view.rank, view.dtype, elements * sprig_rt_dtype_size(view.dtype)};
+    return {};
+  });
+}
+
+void sprig_rt_future_release(sprig_rt_future *future) { delete future; }

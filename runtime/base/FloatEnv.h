@@ -1,0 +1,42 @@
+// The floating-point environment that kernels expect: round to nearest, denormals kept, no traps.
+#ifndef SPRIG_RUNTIME_BASE_FLOATENV_H
+#define SPRIG_RUNTIME_BASE_FLOATENV_H
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace sprig::rt::core {
+
+// Sets it for a scope and restores the thread's own.
+class FloatEnv {
+public:
+#if defined(__SSE__)
+  FloatEnv() : saved(_mm_getcsr()) {
+    if (saved != kDefault)
+      _mm_setcsr(kDefault);
+  }
+  ~FloatEnv() { _mm_setcsr(saved); }
+
+private:
+  static constexpr unsigned kDefault = 0x1f80;
+  unsigned saved;
+#else
+  FloatEnv() {
+    std::fegetenv(&saved);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~FloatEnv() { std::fesetenv(&saved); }
+
+private:
+  std::fenv_t saved;
+#endif
+  FloatEnv(const FloatEnv &) = delete;
+  FloatEnv &operator=(const FloatEnv &) = delete;
+};
+
+} // namespace sprig::rt::core
+
+#endif

@@ -1,0 +1,115 @@
+#include "runtime/base/Machine.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sched.h>
+#include <unistd.h>
+
+namespace sprig::rt::core {
+
+// Processors that a quota of CPU time amounts to, rounded up; 0: none is set. Version 2's file of one group.
+static int quotaOf(const std::string &group) {
+  std::ifstream file(group + "/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0)
+    return 0;
+  return std::max(1, int((std::strtod(quota.c_str(), nullptr) + period - 1) / period));
+}
+
+static int quotaOfVersion1(const std::string &group) {
+  std::ifstream quotaFile(group + "/cpu.cfs_quota_us"), periodFile(group + "/cpu.cfs_period_us");
+  double quota = 0, period = 0;
+  if (!(quotaFile >> quota) || !(periodFile >> period) || quota <= 0 || period <= 0)
+    return 0;
+  return std::max(1, int((quota + period - 1) / period));
+}
+
+// The least quota from this process's group up to the root.
+static int cgroupQuota() {
+  int least = 0;
+  auto take = [&](int quota) {
+    if (quota > 0 && (least == 0 || quota < least))
+      least = quota;
+  };
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    size_t first = line.find(':');
+    size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos)
+      continue;
+    std::string controllers = line.substr(first + 1, second - first - 1);
+    std::string path = line.substr(second + 1);
+    bool version2 = controllers.empty();
+    if (!version2 && ("," + controllers + ",").find(",cpu,") == std::string::npos)
+      continue;
+    std::string root = version2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu";
+    for (;;) {
+      take(version2 ? quotaOf(root + path) : quotaOfVersion1(root + path));
+      if (path.empty())
+        break;
+      path = path.substr(0, path.find_last_of('/'));
+    }
+  }
+  return least;
+}
+
+int defaultThreads() {
+  static const int threads = [] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : int(sysconf(_SC_NPROCESSORS_ONLN));
+    int quota = cgroupQuota();
+    return std::max(1, quota > 0 ? std::min(quota, affinity) : affinity);
+  }();
+  return threads;
+}
+
+uint64_t physicalMemory() {
+  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? uint64_t(pages) * uint64_t(size) : 0;
+}
+
+static uint64_t parseSize(const std::string &text) {
+  char *end = nullptr;
+  uint64_t value = std::strtoull(text.c_str(), &end, 10);
+  return *end == 'K' ? value << 10 : *end == 'M' ? value << 20 : value;
+}
+
+static void readCaches(CpuInfo &info) {
+  for (int index = 0; index < 8; ++index) {
+    std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    std::ifstream levelFile(folder + "level"), typeFile(folder + "type"), sizeFile(folder + "size");
+    int level = 0;
+    std::string type, size;
+    if (!(levelFile >> level) || !(typeFile >> type) || !(sizeFile >> size))
+      break;
+    uint64_t bytes = parseSize(size);
+    if (level == 1)
+      (type == "Instruction" ? info.l1i : info.l1d) = bytes;
+    else if (level == 2)
+      info.l2 = bytes;
+    else if (level == 3)
+      info.l3 = bytes;
+  }
+}
+
+const CpuInfo &cpuInfo() {
+  static const CpuInfo info = [] {
+    CpuInfo result;
+    result.cpus = std::max(1, int(sysconf(_SC_NPROCESSORS_ONLN)));
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+      if (line.rfind("model name", 0) == 0) {
+        size_t start = line.find(": ");
+        result.name = start == std::string::npos ? "" : line.substr(start + 2);
+        break;
+      }
+    readCaches(result);
+    return result;
+  }();
+  return info;
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,24 @@
+// Facts about this machine: how many threads pay, memory, caches, the processor's name.
+#ifndef SPRIG_RUNTIME_BASE_MACHINE_H
+#define SPRIG_RUNTIME_BASE_MACHINE_H
+
+#include <cstdint>
+#include <string>
+
+namespace sprig::rt::core {
+
+// The smaller of the processors that this process may run on and its cgroup's quota, at least 1.
+int defaultThreads();
+uint64_t physicalMemory();
+
+struct CpuInfo {
+  std::string name;
+  int cpus = 0;
+  uint64_t l1d = 0, l1i = 0, l2 = 0, l3 = 0; // bytes, 0: unknown
+};
+// Asked from the system once.
+const CpuInfo &cpuInfo();
+
+} // namespace sprig::rt::core
+
+#endif

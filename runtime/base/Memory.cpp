@@ -1,0 +1,83 @@
+#include "runtime/base/Memory.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sprig::rt::core {
+
+static constexpr size_t kAlignment = 64;
+
+void *Allocator::allocate(uint64_t bytes) const {
+  if (hooks.allocate)
+    return hooks.allocate(hooks.user, bytes, kAlignment);
+  return std::aligned_alloc(kAlignment, bytes);
+}
+
+void Allocator::release(void *memory, uint64_t bytes) const {
+  if (hooks.allocate)
+    return hooks.release ? hooks.release(hooks.user, memory, bytes) : void();
+  std::free(memory);
+}
+
+Block::~Block() {
+  if (memory)
+    allocator.release(memory, bytes);
+}
+
+Status Block::make(const Allocator &allocator, uint64_t bytes, std::string_view what, Block &block) {
+  if (bytes > UINT64_MAX - kAlignment)
+    return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for ", what, " of ", bytes, " bytes")};
+  uint64_t rounded = std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+  void *memory = allocator.allocate(rounded);
+  if (!memory)
+    return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for ", what, " of ", bytes, " bytes")};
+  if (reinterpret_cast<uintptr_t>(memory) % kAlignment) {
+    allocator.release(memory, rounded);
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("the given allocator ignores the alignment of ", kAlignment, " bytes")};
+  }
+  Block fresh;
+  fresh.allocator = allocator;
+  fresh.memory = memory;
+  fresh.bytes = rounded;
+  block = std::move(fresh);
+  return {};
+}
+
+MappedFile::~MappedFile() {
+  if (address)
+    munmap(address, length);
+}
+
+Status MappedFile::open(const char *path, MappedFile &file) {
+  int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    bool missing = errno == ENOENT || errno == ENOTDIR;
+    return {missing ? SPRIG_RT_NOT_FOUND : SPRIG_RT_IO_ERROR, concat("cannot open: ", std::strerror(errno))};
+  }
+  struct stat info = {};
+  Status status;
+  if (fstat(descriptor, &info) != 0)
+    status = Status(SPRIG_RT_IO_ERROR, concat("cannot read: ", std::strerror(errno)));
+  else if (!S_ISREG(info.st_mode))
+    status = Status(SPRIG_RT_IO_ERROR, "expected a regular file");
+  else if (info.st_size > 0) {
+    void *address = mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (address == MAP_FAILED)
+      status = Status(SPRIG_RT_IO_ERROR, concat("cannot map: ", std::strerror(errno)));
+    else {
+      MappedFile fresh;
+      fresh.address = address;
+      fresh.length = size_t(info.st_size);
+      file = std::move(fresh);
+    }
+  }
+  close(descriptor);
+  return status;
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,64 @@
+// Success, or a code with a message that gains context on its way up. For all of the runtime; only the C++ wrapper
+// throws. A successful status is one null pointer.
+#ifndef SPRIG_RUNTIME_BASE_STATUS_H
+#define SPRIG_RUNTIME_BASE_STATUS_H
+
+#include "sprig/rt/sprig_rt.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace sprig::rt::core {
+
+using Code = sprig_rt_code;
+
+class [[nodiscard]] Status {
+public:
+  Status() = default;
+  Status(Code code, std::string message) : error(std::make_unique<Error>(Error{code, std::move(message)})) {}
+
+  bool isOk() const { return !error; }
+  Code code() const { return error ? error->code : SPRIG_RT_OK; }
+  std::string_view message() const { return error ? std::string_view(error->message) : std::string_view(); }
+
+  // Puts what was being done before the message; the success path never builds the text.
+  Status withContext(std::string_view context) && {
+    if (error)
+      error->message.insert(0, std::string(context) + ": ");
+    return std::move(*this);
+  }
+  Status withContext() && { return std::move(*this); }
+
+private:
+  struct Error {
+    Code code;
+    std::string message;
+  };
+  std::unique_ptr<Error> error;
+};
+
+// concat("expected ", 3, " bytes"): text from strings and numbers.
+inline void appendTo(std::string &text, std::string_view part) { text += part; }
+template <typename T>
+  requires(std::is_arithmetic_v<T>)
+void appendTo(std::string &text, T part) {
+  text += std::to_string(part);
+}
+template <typename... Parts> std::string concat(const Parts &...parts) {
+  std::string text;
+  (appendTo(text, parts), ...);
+  return text;
+}
+
+// SPRIG_RETURN_IF_ERROR(verify(entry), "entry 'main'"): the context is evaluated on failure only, and may be left out.
+#define SPRIG_RETURN_IF_ERROR(expression, ...)                                                                        \
+  do {                                                                                                                 \
+    if (::sprig::rt::core::Status status_ = (expression); !status_.isOk())                                            \
+      return std::move(status_).withContext(__VA_ARGS__);                                                             \
+  } while (false)
+
+} // namespace sprig::rt::core
+
+#endif

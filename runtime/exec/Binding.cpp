@@ -1,0 +1,156 @@
+#include "runtime/exec/Binding.h"
+
+#include "runtime/exec/Strided.h"
+#include "runtime/format/Types.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sprig::rt::core {
+
+Binding::Binding(const Package &package, uint32_t entryIndex, uint8_t *arena, const State *state)
+    : package(package), entry(package.program().entries[entryIndex]) {
+  inputs.list.resize(entry.inputs.size());
+  outputs.list.resize(entry.outputs.size());
+  addresses.resize(entry.operands.size());
+  for (uint32_t i = 0; i < addresses.size(); ++i) {
+    const Buffer &buffer = entry.buffers[entry.operands[i]];
+    switch (buffer.kind) {
+    case BufferKind::Arena:
+      addresses[i] = arena + buffer.offset;
+      break;
+    case BufferKind::Constant:
+      addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index)) + buffer.offset;
+      break;
+    case BufferKind::State:
+      addresses[i] = state->data(buffer.index) + buffer.offset;
+      break;
+    case BufferKind::Input:
+      inputs.list[buffer.index].patches.push_back({i, buffer.offset});
+      break;
+    case BufferKind::Output:
+      outputs.list[buffer.index].patches.push_back({i, buffer.offset});
+      break;
+    }
+  }
+}
+
+static const int64_t kNoSamples = -1;
+
+static int64_t rowStride(const TensorType &type, const sprig_rt_tensor &tensor) {
+  if (tensor.strides)
+    return tensor.strides[0];
+  int64_t stride = 1;
+  for (size_t d = 1; d < type.shape.size(); ++d)
+    stride *= type.shape[d];
+  return stride;
+}
+
+// Where the caller's part for this run starts.
+static uint8_t *firstRow(const TensorType &type, const sprig_rt_tensor &tensor, Binding::Samples samples) {
+  uint8_t *data = static_cast<uint8_t *>(tensor.data);
+  if (samples.rows == kNoSamples || samples.first == 0)
+    return data;
+  return data + samples.first * rowStride(type, tensor) * int64_t(dtypeSize(type.dtype));
+}
+
+static bool usableInPlace(const TensorType &type, const sprig_rt_tensor &tensor, Binding::Samples samples,
+                          const uint8_t *address) {
+  return reinterpret_cast<uintptr_t>(address) % format::kBufferAlignment == 0 &&
+         (samples.rows == kNoSamples || samples.rows == type.shape[0]) && isDense(type.shape, tensor.strides);
+}
+
+void Binding::bind(Port &port, void *address) {
+  if (address == port.bound)
+    return;
+  for (const Patch &patch : port.patches)
+    addresses[patch.operand] = static_cast<uint8_t *>(address) + patch.offset;
+  port.bound = address;
+}
+
+Status Binding::stage(Port &port, const TensorType &type, uint8_t *&address) {
+  if (!port.staging.data())
+    SPRIG_RETURN_IF_ERROR(package.home().allocate(package.allocator(), type.bytes, concat("staging of '", type.name, "'"),
+                                                  port.staging));
+  address = port.staging.data();
+  return {};
+}
+
+// Samples beyond the caller's repeat its last one: what they compute is thrown away, but must not fail on values that
+// the caller never gave.
+void Binding::packInput(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, Samples samples,
+                        uint8_t *target) {
+  const uint8_t *source = firstRow(type, tensor, samples);
+  uint64_t size = dtypeSize(type.dtype);
+  if (samples.rows == kNoSamples)
+    return packStrided(type.shape, tensor.strides, size, source, target);
+  int64_t shape[64];
+  std::copy(type.shape.begin(), type.shape.end(), shape);
+  shape[0] = samples.rows;
+  packStrided({shape, type.shape.size()}, tensor.strides, size, source, target);
+  uint64_t rowBytes = type.bytes / uint64_t(type.shape[0]);
+  for (int64_t row = samples.rows; row < type.shape[0]; ++row)
+    std::memcpy(target + uint64_t(row) * rowBytes, target + uint64_t(samples.rows - 1) * rowBytes, rowBytes);
+}
+
+Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {
+  inputs.staged = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Port &port = inputs.list[i];
+    const TensorType &type = entry.inputs[i];
+    uint8_t *address = firstRow(type, tensors[i], samples);
+    if (!usableInPlace(type, tensors[i], samples, address) || !address) {
+      uint8_t *target = nullptr;
+      SPRIG_RETURN_IF_ERROR(stage(port, type, target));
+      if (package.home().executes() && type.bytes)
+        packInput(port, type, tensors[i], samples, target);
+      address = target;
+      ++inputs.staged;
+    }
+    bind(port, address);
+  }
+  return {};
+}
+
+static bool overlaps(const uint8_t *a, uint64_t aBytes, const uint8_t *b, uint64_t bBytes) {
+  return a < b + bBytes && b < a + aBytes;
+}
+
+Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<const sprig_rt_tensor> given,
+                            Samples samples) {
+  outputs.staged = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Port &port = outputs.list[i];
+    const TensorType &type = entry.outputs[i];
+    uint8_t *address = firstRow(type, tensors[i], samples);
+    port.staged = !address || !usableInPlace(type, tensors[i], samples, address);
+    for (size_t in = 0; in < given.size() && !port.staged; ++in)
+      port.staged = overlaps(address, type.bytes, static_cast<const uint8_t *>(inputs.list[in].bound),
+                             entry.inputs[in].bytes);
+    if (port.staged) {
+      SPRIG_RETURN_IF_ERROR(stage(port, type, address));
+      ++outputs.staged;
+    }
+    bind(port, address);
+  }
+  return {};
+}
+
+void Binding::finishOutputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {
+  if (outputs.staged == 0 || !package.home().executes())
+    return;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Port &port = outputs.list[i];
+    const TensorType &type = entry.outputs[i];
+    if (!port.staged || type.bytes == 0)
+      continue;
+    int64_t shape[64];
+    std::copy(type.shape.begin(), type.shape.end(), shape);
+    if (samples.rows != kNoSamples)
+      shape[0] = samples.rows;
+    unpackStrided({shape, type.shape.size()}, tensors[i].strides, dtypeSize(type.dtype), port.staging.data(),
+                  firstRow(type, tensors[i], samples));
+  }
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,61 @@
+// An entry's buffers as addresses of one context: fixed ones are resolved once, inputs and outputs with each call.
+// Owns the memory that callers' unaligned, strided or padded arrays pass through.
+#ifndef SPRIG_RUNTIME_EXEC_BINDING_H
+#define SPRIG_RUNTIME_EXEC_BINDING_H
+
+#include "runtime/exec/Package.h"
+#include "runtime/exec/State.h"
+
+namespace sprig::rt::core {
+
+class Binding {
+public:
+  // `state` may be null when the package has none.
+  Binding(const Package &package, uint32_t entry, uint8_t *arena, const State *state);
+
+  // A run of samples [first, first + rows) of the caller's arrays; all of them when rows < 0.
+  struct Samples {
+    int64_t first = 0;
+    int64_t rows = -1;
+  };
+  Status bindInputs(std::span<const sprig_rt_tensor> inputs, Samples samples);
+  // An output that shares memory with an input is staged, so that kernels never see it change under them.
+  Status bindOutputs(std::span<const sprig_rt_tensor> outputs, std::span<const sprig_rt_tensor> inputs,
+                     Samples samples);
+  // Moves staged outputs to the caller.
+  void finishOutputs(std::span<const sprig_rt_tensor> outputs, Samples samples);
+
+  void *const *operands() const { return addresses.data(); }
+  uint32_t stagedInputs() const { return inputs.staged; }
+  uint32_t stagedOutputs() const { return outputs.staged; }
+
+private:
+  struct Patch {
+    uint32_t operand;
+    uint64_t offset;
+  };
+  struct Port {
+    void *bound = nullptr;
+    bool staged = false;
+    Block staging;
+    std::vector<Patch> patches; // the operands that lie in it
+  };
+  struct Ports {
+    std::vector<Port> list;
+    uint32_t staged = 0;
+  };
+
+  void bind(Port &port, void *address);
+  Status stage(Port &port, const TensorType &type, uint8_t *&address);
+  void packInput(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, Samples samples, uint8_t *target);
+
+  const Package &package;
+  const Entry &entry;
+  std::vector<void *> addresses;
+  Ports inputs;
+  Ports outputs;
+};
+
+} // namespace sprig::rt::core
+
+#endif

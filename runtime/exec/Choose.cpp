@@ -1,0 +1,150 @@
+#include "runtime/exec/Choose.h"
+
+#include "runtime/format/Types.h"
+
+#include <algorithm>
+
+namespace sprig::rt::core {
+
+namespace {
+
+std::span<const int64_t> shapeOf(const sprig_rt_tensor &tensor) { return {tensor.shape, tensor.rank}; }
+
+bool sameFrom(size_t axis, const TensorType &want, const sprig_rt_tensor &got) {
+  return want.dtype == got.dtype && want.shape.size() == got.rank &&
+         std::equal(want.shape.begin() + std::ptrdiff_t(std::min<size_t>(axis, got.rank)), want.shape.end(),
+                    got.shape + std::min<size_t>(axis, got.rank));
+}
+
+bool fits(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
+  if (entry.inputs.size() != inputs.size())
+    return false;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!sameFrom(0, entry.inputs[i], inputs[i]))
+      return false;
+  return true;
+}
+
+// Whether the inputs differ from the entry's in the number of samples only, the same number in all.
+bool fitsButSamples(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
+  if (!entry.independentSamples || inputs.empty() || entry.inputs.size() != inputs.size())
+    return false;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].rank == 0 || inputs[i].shape[0] != inputs[0].shape[0] || !sameFrom(1, entry.inputs[i], inputs[i]))
+      return false;
+  return entry.inputs[0].shape[0] > 0;
+}
+
+// Whether two entries do the same for different numbers of samples.
+bool sameFamily(const Entry &a, const Entry &b) {
+  auto alike = [](const std::vector<TensorType> &left, const std::vector<TensorType> &right) {
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](const auto &l, const auto &r) {
+      return l.dtype == r.dtype && std::equal(l.shape.begin() + 1, l.shape.end(), r.shape.begin() + 1, r.shape.end());
+    });
+  };
+  return a.independentSamples && b.independentSamples && a.name == b.name && alike(a.inputs, b.inputs) &&
+         alike(a.outputs, b.outputs);
+}
+
+std::string signature(const std::vector<TensorType> &tensors) {
+  std::string text;
+  for (const TensorType &tensor : tensors)
+    text += concat(text.empty() ? "" : ", ", "'", tensor.name, "' ", shapeText(tensor.shape, tensor.dtype));
+  return "(" + text + ")";
+}
+
+Status explainMismatch(const Entry &entry, const char *what, const std::vector<TensorType> &want,
+                       std::span<const sprig_rt_tensor> got) {
+  if (want.size() != got.size())
+    return {SPRIG_RT_BAD_INPUT, concat("entry '", entry.name, "': expected ", want.size(), " ", what, want.size() == 1 ? " " : "s ",
+                                       signature(want), ", got ", got.size())};
+  for (size_t i = 0; i < got.size(); ++i)
+    if (!sameFrom(0, want[i], got[i]))
+      return {SPRIG_RT_BAD_INPUT,
+              concat(what, " ", i, " '", want[i].name, "': expected ", shapeText(want[i].shape, want[i].dtype), ", got ",
+                     shapeText(shapeOf(got[i]), got[i].dtype))};
+  return {};
+}
+
+Status noEntryFits(const Program &program, std::span<const sprig_rt_tensor> inputs) {
+  if (program.entries.size() == 1)
+    return explainMismatch(program.entries[0], "input", program.entries[0].inputs, inputs);
+  std::string got, have;
+  for (const sprig_rt_tensor &input : inputs)
+    got += concat(got.empty() ? "" : ", ", shapeText(shapeOf(input), input.dtype));
+  for (const Entry &entry : program.entries)
+    have += concat(have.empty() ? "" : "; ", entry.name, " ", signature(entry.inputs));
+  return {SPRIG_RT_BAD_INPUT, concat("no entry takes inputs (", got, "); there is ", have.empty() ? "none" : have)};
+}
+
+Status checkTensors(std::span<const sprig_rt_tensor> tensors, const char *what) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const sprig_rt_tensor &tensor = tensors[i];
+    if (tensor.rank && !tensor.shape)
+      return {SPRIG_RT_INVALID_ARGUMENT, concat(what, " ", i, ": expected a shape of ", tensor.rank, " values, got null")};
+    if (!dtypeName(tensor.dtype))
+      return {SPRIG_RT_INVALID_ARGUMENT, concat(what, " ", i, ": expected an element type below ", kDTypeCount, ", got ",
+                                                tensor.dtype)};
+    uint64_t bytes = 0;
+    if (!tensorBytes(shapeOf(tensor), tensor.dtype, bytes))
+      return {SPRIG_RT_BAD_INPUT, concat(what, " ", i, ": no array is ", shapeText(shapeOf(tensor), tensor.dtype))};
+    if (bytes && !tensor.data)
+      return {SPRIG_RT_INVALID_ARGUMENT, concat(what, " ", i, ": expected data for ", shapeText(shapeOf(tensor), tensor.dtype),
+                                                ", got null")};
+  }
+  return {};
+}
+
+} // namespace
+
+Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_rt_tensor> inputs, Choice &choice) {
+  SPRIG_RETURN_IF_ERROR(checkTensors(inputs, "input"));
+  bool any = entry == SPRIG_RT_ANY_ENTRY;
+  if (!any && (entry < 0 || size_t(entry) >= program.entries.size()))
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected an entry below ", program.entries.size(), ", got ", entry)};
+  uint32_t first = any ? 0 : uint32_t(entry);
+  uint32_t end = any ? uint32_t(program.entries.size()) : first + 1;
+  for (uint32_t i = first; i < end; ++i)
+    if (fits(program.entries[i], inputs)) {
+      choice = {i, true, 0};
+      return {};
+    }
+  for (uint32_t i = first; i < end; ++i)
+    if (fitsButSamples(program.entries[i], inputs)) {
+      choice = {i, false, inputs[0].shape[0]};
+      return {};
+    }
+  return any ? noEntryFits(program, inputs)
+             : explainMismatch(program.entries[first], "input", program.entries[first].inputs, inputs);
+}
+
+uint32_t entryForSamples(const Program &program, uint32_t like, int64_t samples) {
+  auto samplesOf = [&](uint32_t entry) { return program.entries[entry].inputs[0].shape[0]; };
+  uint32_t best = like;
+  for (uint32_t i = 0; i < program.entries.size(); ++i) {
+    if (i == like || !sameFamily(program.entries[i], program.entries[like]))
+      continue;
+    int64_t candidate = samplesOf(i), current = samplesOf(best);
+    bool better = current >= samples ? candidate >= samples && candidate < current : candidate > current;
+    if (better)
+      best = i;
+  }
+  return best;
+}
+
+Status checkOutputs(const Entry &entry, int64_t samples, std::span<const sprig_rt_tensor> outputs) {
+  SPRIG_RETURN_IF_ERROR(checkTensors(outputs, "output"));
+  if (samples < 0)
+    return explainMismatch(entry, "output", entry.outputs, outputs);
+  bool same = entry.outputs.size() == outputs.size();
+  for (size_t i = 0; same && i < outputs.size(); ++i)
+    same = outputs[i].rank && outputs[i].shape[0] == samples && sameFrom(1, entry.outputs[i], outputs[i]);
+  if (same)
+    return {};
+  std::vector<TensorType> want = entry.outputs;
+  for (TensorType &tensor : want)
+    tensor.shape[0] = samples;
+  return explainMismatch(entry, "output", want, outputs);
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,112 @@
+#include "runtime/exec/Context.h"
+
+#include <algorithm>
+
+namespace sprig::rt::core {
+
+Context::Context(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state)
+    : owner(std::move(package)), pool(std::move(pool)), state(std::move(state)), run(*owner, *this->pool) {}
+
+Status Context::create(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state,
+                       std::unique_ptr<Context> &context) {
+  if (state && &state->package() != package.get())
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state of ", package->name(), ", got one of ",
+                                              state->package().name())};
+  if (!pool)
+    SPRIG_RETURN_IF_ERROR(Pool::shared(pool));
+  if (!state && !package->program().states.empty())
+    SPRIG_RETURN_IF_ERROR(State::create(package, state));
+  auto fresh = std::make_unique<Context>(package, std::move(pool), std::move(state));
+  SPRIG_RETURN_IF_ERROR(package->home().allocate(package->allocator(), package->maxArena(), "an arena", fresh->arena));
+  SPRIG_RETURN_IF_ERROR(fresh->run.allocate());
+  fresh->bindings.resize(package->program().entries.size());
+  context = std::move(fresh);
+  return {};
+}
+
+Status Context::bindingFor(uint32_t entry, Binding *&binding) {
+  if (!bindings[entry])
+    bindings[entry] = std::make_unique<Binding>(*owner, entry, arena.data(), state.get());
+  binding = bindings[entry].get();
+  return {};
+}
+
+Status Context::check(int32_t entry, Tensors inputs, Tensors outputs, Choice &choice) const {
+  SPRIG_RETURN_IF_ERROR(chooseEntry(owner->program(), entry, inputs, choice));
+  return checkOutputs(owner->program().entries[choice.entry], choice.exact ? -1 : choice.samples, outputs);
+}
+
+namespace {
+
+// Holds a flag or a state for a scope, if it was free.
+struct BusyScope {
+  explicit BusyScope(std::atomic<bool> &flag) : flag(flag), taken(!flag.exchange(true, std::memory_order_acquire)) {}
+  ~BusyScope() {
+    if (taken)
+      flag.store(false, std::memory_order_release);
+  }
+  std::atomic<bool> &flag;
+  bool taken;
+};
+
+struct StateScope {
+  StateScope(State *state, bool writes) : state(state), writes(writes), taken(!state || state->acquire(writes)) {}
+  ~StateScope() {
+    if (state && taken)
+      state->release(writes);
+  }
+  State *state;
+  bool writes;
+  bool taken;
+};
+
+} // namespace
+
+Status Context::invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
+  BusyScope scope(busy);
+  if (!scope.taken)
+    return {SPRIG_RT_BUSY, "the context is in use by another thread; each running thread needs one of its own"};
+  Choice choice;
+  SPRIG_RETURN_IF_ERROR(check(entry, inputs, outputs, choice));
+  const Entry &chosen = owner->program().entries[choice.entry];
+  StateScope stateScope(chosen.usesState ? state.get() : nullptr, chosen.updatesState);
+  if (!stateScope.taken)
+    return {SPRIG_RT_BUSY, concat("entry '", chosen.name, "': the state is in use by another run")};
+  run.arm(cancelled);
+  info = {};
+  info.entry = choice.entry;
+  return runChoice(choice, inputs, outputs);
+}
+
+Status Context::runChoice(const Choice &choice, Tensors inputs, Tensors outputs) {
+  if (choice.exact)
+    return runOnce(choice.entry, inputs, outputs, {});
+  for (int64_t first = 0; first < choice.samples;) {
+    int64_t left = choice.samples - first;
+    uint32_t entry = entryForSamples(owner->program(), choice.entry, left);
+    int64_t size = owner->program().entries[entry].inputs[0].shape[0];
+    int64_t rows = std::min(size, left);
+    SPRIG_RETURN_IF_ERROR(runOnce(entry, inputs, outputs, {first, rows}));
+    info.paddedSamples += uint64_t(size - rows);
+    first += rows;
+  }
+  return {};
+}
+
+Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples) {
+  Binding *binding = nullptr;
+  SPRIG_RETURN_IF_ERROR(bindingFor(entry, binding));
+  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, samples));
+  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, samples));
+  SPRIG_RETURN_IF_ERROR(run.execute(entry, binding->operands()),
+                        concat("entry '", owner->program().entries[entry].name, "'"));
+  binding->finishOutputs(outputs, samples);
+  info.entry = entry;
+  ++info.runs;
+  info.stagedInputs = std::max(info.stagedInputs, binding->stagedInputs());
+  info.stagedOutputs = std::max(info.stagedOutputs, binding->stagedOutputs());
+  info.simulatedSeconds += run.simulatedSeconds();
+  return {};
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,59 @@
+// What one running thread needs of a package: an arena, bindings, a run. Used by one thread at a time; a second one is
+// told so rather than served.
+#ifndef SPRIG_RUNTIME_EXEC_CONTEXT_H
+#define SPRIG_RUNTIME_EXEC_CONTEXT_H
+
+#include "runtime/exec/Binding.h"
+#include "runtime/exec/Choose.h"
+#include "runtime/exec/Pool.h"
+#include "runtime/exec/Run.h"
+
+namespace sprig::rt::core {
+
+struct RunInfo {
+  uint32_t entry = 0;
+  uint32_t runs = 0;
+  uint64_t paddedSamples = 0;
+  uint32_t stagedInputs = 0;
+  uint32_t stagedOutputs = 0;
+  double simulatedSeconds = 0;
+};
+
+class Context {
+public:
+  // `pool` and `state` may be null for the process's pool and a fresh state.
+  static Status create(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state,
+                       std::unique_ptr<Context> &context);
+
+  using Tensors = std::span<const sprig_rt_tensor>;
+  // Checks what a call would be given, without running it.
+  Status check(int32_t entry, Tensors inputs, Tensors outputs, Choice &choice) const;
+  // `cancelled` may be null, else the call stops when it becomes true and cancel() is called after.
+  Status invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled = nullptr);
+  void cancel() { run.cancel(); }
+
+  const Package &package() const { return *owner; }
+  const std::shared_ptr<const Package> &sharedPackage() const { return owner; }
+  const Pool &threads() const { return *pool; }
+  const RunInfo &lastRun() const { return info; }
+
+  Context(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state);
+
+private:
+  Status bindingFor(uint32_t entry, Binding *&binding);
+  Status runChoice(const Choice &choice, Tensors inputs, Tensors outputs);
+  Status runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples);
+
+  std::shared_ptr<const Package> owner;
+  std::shared_ptr<Pool> pool;
+  std::shared_ptr<State> state;
+  Block arena;
+  std::vector<std::unique_ptr<Binding>> bindings; // by entry, made at its first run
+  Run run;
+  RunInfo info;
+  std::atomic<bool> busy{false};
+};
+
+} // namespace sprig::rt::core
+
+#endif

@@ -1,0 +1,160 @@
+#include "runtime/exec/Package.h"
+
+#include "runtime/base/Machine.h"
+#include "runtime/load/Decode.h"
+#include "runtime/load/Verify.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace sprig::rt::core {
+
+Status Package::load(PackageSource source, const LoadOptions &options, std::shared_ptr<const Package> &package) {
+  auto fresh = std::make_shared<Package>();
+  fresh->source = std::move(source);
+  fresh->memory = options.allocator;
+  SPRIG_RETURN_IF_ERROR(fresh->loadVerified(options), fresh->source.name);
+  package = std::move(fresh);
+  return {};
+}
+
+// The metadata section, moved to aligned memory when its place in memory is not.
+static Status decodeMetadata(const format::ContainerView &view, Program &program) {
+  if (view.sections[0].kind != format::SectionKind::Metadata)
+    return {SPRIG_RT_BAD_PACKAGE, concat("expected the first section to be metadata, found ",
+                                         format::sectionKindName(view.sections[0].kind))};
+  for (size_t i = 1; i < view.sections.size(); ++i)
+    if (view.sections[i].kind == format::SectionKind::Metadata)
+      return {SPRIG_RT_BAD_PACKAGE, concat("expected one metadata section, found another at ", i)};
+  std::span<const uint8_t> bytes = view.sections[0].bytes;
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 == 0)
+    return decodeProgram(bytes, program);
+  std::vector<uint64_t> aligned(bytes.size() / 8 + 1);
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  return decodeProgram({reinterpret_cast<const uint8_t *>(aligned.data()), bytes.size()}, program);
+}
+
+static Status sectionSizes(const format::ContainerView &view, SectionSizes &sizes) {
+  for (size_t i = 0; i < view.sections.size(); ++i) {
+    const format::Section &section = view.sections[i];
+    sizes.bytes.push_back(section.bytes.size());
+    sizes.isImage.push_back(section.kind == format::SectionKind::Image);
+    if (section.kind != format::SectionKind::Constants)
+      continue;
+    if (sizes.constants >= 0)
+      return {SPRIG_RT_BAD_PACKAGE, concat("expected one constants section, found ", sizes.constants, " and ", i)};
+    sizes.constants = int(i);
+  }
+  return {};
+}
+
+Status Package::loadVerified(const LoadOptions &options) {
+  if (format::ContainerError error = format::readContainer(source.bytes, view); error.failed)
+    return {error.newer ? SPRIG_RT_UNSUPPORTED : SPRIG_RT_BAD_PACKAGE, std::move(error.message)};
+  SectionSizes sizes;
+  SPRIG_RETURN_IF_ERROR(sectionSizes(view, sizes));
+  SPRIG_RETURN_IF_ERROR(decodeMetadata(view, decoded), "metadata");
+  bool simulated = options.device == "null";
+  uint64_t limit = options.memoryLimit ? options.memoryLimit : physicalMemory();
+  SPRIG_RETURN_IF_ERROR(verifyProgram(decoded, sizes, simulated || !limit ? UINT64_MAX : limit));
+  SPRIG_RETURN_IF_ERROR(chooseDevices(options));
+  SPRIG_RETURN_IF_ERROR(mapCode(options));
+  SPRIG_RETURN_IF_ERROR(placeConstants());
+  measure();
+  if (options.log) {
+    std::string text = concat(source.name, ": ", decoded.entries.size(), " entries, runs on ", isaName);
+    options.log(options.logUser, SPRIG_RT_LOG_INFO, text.c_str());
+  }
+  return {};
+}
+
+Status Package::chooseDevices(const LoadOptions &options) {
+  homeDevice = findDevice(options.device.empty() ? "cpu" : std::string_view(options.device));
+  if (!homeDevice)
+    return {SPRIG_RT_UNSUPPORTED, concat("expected device cpu or null, found '", options.device, "'")};
+  for (const std::string &kind : decoded.devices)
+    devices.push_back(homeDevice->executes() ? findDevice(kind) : homeDevice);
+  return {};
+}
+
+Status Package::mapCode(const LoadOptions &options) {
+  bool needed = homeDevice->executes() && !decoded.kernels.empty();
+  if (!needed) {
+    isaName = homeDevice->executes() ? "none" : "null";
+    return {};
+  }
+  const char *variable = std::getenv("SPRIG_CPU");
+  std::string limit = !options.cpu.empty() ? options.cpu : variable ? variable : "";
+  if (limit == "native")
+    limit.clear();
+  uint32_t chosen = 0;
+  SPRIG_RETURN_IF_ERROR(chooseImage(decoded, cpuFeatures(), limit, chosen));
+  const Image &image = decoded.images[chosen];
+  SPRIG_RETURN_IF_ERROR(CodeImage::map(image, view.sections[image.section].bytes, code));
+  imageIndex = int(chosen);
+  isaName = image.isa;
+  return {};
+}
+
+static void fillSplat(std::span<const uint8_t> element, uint8_t *target, uint64_t size) {
+  if (std::all_of(element.begin(), element.end(), [&](uint8_t byte) { return byte == element[0]; })) {
+    std::memset(target, element[0], size);
+    return;
+  }
+  // Doubling keeps this a few large copies.
+  uint64_t filled = std::min<uint64_t>(element.size(), size);
+  std::memcpy(target, element.data(), filled);
+  while (filled < size) {
+    uint64_t step = std::min(filled, size - filled);
+    std::memcpy(target + filled, target, step);
+    filled += step;
+  }
+}
+
+Status Package::placeConstants() {
+  static constexpr uint8_t kNothing alignas(format::kBufferAlignment)[format::kBufferAlignment] = {};
+  std::span<const uint8_t> section;
+  for (const format::Section &candidate : view.sections)
+    if (candidate.kind == format::SectionKind::Constants)
+      section = candidate.bytes;
+  // Kernels rely on the alignment; a caller's memory may lack it.
+  if (reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment && homeDevice->executes()) {
+    Block copy;
+    SPRIG_RETURN_IF_ERROR(Block::make(memory, section.size(), "constants", copy));
+    std::memcpy(copy.data(), section.data(), section.size());
+    section = {copy.data(), section.size()};
+    splats.push_back(std::move(copy));
+  }
+  for (const Constant &constant : decoded.constants) {
+    if (!homeDevice->executes() || constant.size == 0) {
+      constants.push_back(kNothing);
+    } else if (constant.splat.empty()) {
+      constants.push_back(section.data() + constant.offset);
+    } else {
+      Block block;
+      SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'"), block));
+      fillSplat(constant.splat, block.data(), constant.size);
+      constants.push_back(block.data());
+      splats.push_back(std::move(block));
+    }
+  }
+  return {};
+}
+
+void Package::measure() {
+  for (const Kernel &kernel : decoded.kernels)
+    largestScratch = std::max(largestScratch, kernel.scratch);
+  for (const Entry &entry : decoded.entries) {
+    largestArena = std::max(largestArena, entry.arenaSize);
+    mostLanes = std::max(mostLanes, uint32_t(entry.lanes.size()));
+    mostEvents = std::max(mostEvents, entry.eventCount);
+    bool parallel = entry.lanes.size() > 1;
+    for (const Lane &lane : entry.lanes)
+      for (const Command &command : lane.commands)
+        parallel |= command.kind == CommandKind::Dispatch && command.tiles / 2 >= command.grain;
+    parallelEntries.push_back(parallel);
+  }
+}
+
+} // namespace sprig::rt::core

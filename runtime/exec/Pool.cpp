@@ -1,0 +1,186 @@
+#include "runtime/exec/Pool.h"
+
+#include "runtime/base/FloatEnv.h"
+#include "runtime/base/Machine.h"
+#include "runtime/exec/Run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+namespace sprig::rt::core {
+
+static constexpr int kMaxThreads = 1024;
+static constexpr int kDefaultSpinMicroseconds = 50;
+
+void Pool::pause() const {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+// A pause takes 10 to 140 cycles; measured, so that the limit means time.
+static uint32_t pausesPerMicrosecond(const Pool &pool) {
+  static const uint32_t rate = [&pool] {
+    constexpr int count = 2000;
+    auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < count; ++i)
+      pool.pause();
+    double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    return uint32_t(std::clamp(count / std::max(us, 0.1), 1.0, 1000.0));
+  }();
+  return rate;
+}
+
+Status Pool::create(const PoolOptions &options, std::shared_ptr<Pool> &pool) {
+  int threads = options.threads ? options.threads : defaultThreads();
+  if (threads < 1 || threads > kMaxThreads)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected 1 to ", kMaxThreads, " threads, found ", threads)};
+  if (!options.executor.execute != !options.executor.user && !options.executor.execute)
+    return {SPRIG_RT_INVALID_ARGUMENT, "expected an executor with a function"};
+  std::shared_ptr<Pool> fresh(new Pool);
+  fresh->threadCount = uint32_t(threads);
+  int spin = options.spinMicroseconds < 0 ? kDefaultSpinMicroseconds : options.spinMicroseconds;
+  fresh->spins = uint32_t(std::min<uint64_t>(uint64_t(spin) * pausesPerMicrosecond(*fresh), UINT32_MAX));
+  fresh->givenExecutor = options.executor;
+  fresh->helpers = std::make_unique<Helper[]>(size_t(threads - 1));
+  fresh->slotCount = std::max(16u, 2 * fresh->threadCount);
+  fresh->slots = std::make_unique<Slot[]>(fresh->slotCount);
+  for (int i = 0; i < threads - 1; ++i) {
+    Helper &helper = fresh->helpers[size_t(i)];
+    helper.pool = fresh.get();
+    helper.participant = uint32_t(i + 1);
+    if (options.executor.execute)
+      continue;
+    try {
+      fresh->ownThreads.emplace_back([raw = fresh.get(), &helper] { raw->helperLoop(helper); });
+    } catch (const std::system_error &error) {
+      return {SPRIG_RT_OUT_OF_MEMORY, concat("cannot start thread ", i + 1, " of ", threads - 1, ": ", error.what())};
+    }
+  }
+  pool = std::move(fresh);
+  return {};
+}
+
+Status Pool::shared(std::shared_ptr<Pool> &pool) {
+  static std::mutex lock;
+  static std::weak_ptr<Pool> existing;
+  std::lock_guard guard(lock);
+  pool = existing.lock();
+  if (pool)
+    return {};
+  SPRIG_RETURN_IF_ERROR(create({}, pool));
+  existing = pool;
+  return {};
+}
+
+Pool::~Pool() {
+  closing.store(true);
+  workNumber.fetch_add(1);
+  workNumber.notify_all();
+  for (std::thread &thread : ownThreads)
+    thread.join();
+  // Tasks that the executor still holds point here.
+  for (uint32_t i = 0; i + 1 < threadCount; ++i)
+    while (helpers[i].active.load(std::memory_order_acquire))
+      std::this_thread::yield();
+}
+
+void Pool::publish(Run &run) {
+  for (uint32_t i = 0; i < slotCount; ++i) {
+    Run *expected = nullptr;
+    if (slots[i].run.load(std::memory_order_relaxed) == nullptr && slots[i].run.compare_exchange_strong(expected, &run)) {
+      published.fetch_add(1);
+      return;
+    }
+  }
+}
+
+void Pool::unpublish(Run &run) {
+  for (uint32_t i = 0; i < slotCount; ++i)
+    if (slots[i].run.load(std::memory_order_relaxed) == &run) {
+      published.fetch_sub(1);
+      slots[i].run.store(nullptr);
+      return;
+    }
+}
+
+// A helper announces what it looks at before it looks and checks that the run is still on offer; both orders are
+// sequentially consistent, so either it sees the run gone or this sees its announcement.
+void Pool::forget(const Run &run) const {
+  for (uint32_t i = 0; i + 1 < threadCount; ++i)
+    while (helpers[i].looking.load() == &run)
+      std::this_thread::yield();
+}
+
+bool Pool::helpOnce(Helper &helper) {
+  if (published.load() == 0)
+    return false;
+  bool helped = false;
+  for (uint32_t i = 0; i < slotCount; ++i) {
+    Run *run = slots[i].run.load(std::memory_order_relaxed);
+    if (!run)
+      continue;
+    helper.looking.store(run);
+    if (slots[i].run.load() == run)
+      helped |= run->help(helper.participant);
+    helper.looking.store(nullptr, std::memory_order_release);
+  }
+  return helped;
+}
+
+// Looks for work until there has been none for the spin limit; whether the pool is still open.
+bool Pool::helpUntilIdle(Helper &helper) {
+  for (uint32_t idle = 0; idle <= spins;) {
+    if (closing.load(std::memory_order_relaxed))
+      return false;
+    if (helpOnce(helper)) {
+      idle = 0;
+    } else {
+      ++idle;
+      pause();
+    }
+  }
+  return true;
+}
+
+void Pool::helperLoop(Helper &helper) {
+  FloatEnv floatEnv;
+  while (helpUntilIdle(helper)) {
+    // Counted as asleep before the last look: who publishes after that look sees a sleeper and wakes it.
+    sleepers.fetch_add(1);
+    uint32_t seen = workNumber.load();
+    if (!helpOnce(helper) && !closing.load())
+      workNumber.wait(seen);
+    sleepers.fetch_sub(1);
+  }
+}
+
+void Pool::wake() {
+  if (threadCount == 1)
+    return;
+  if (givenExecutor.execute)
+    return postTasks();
+  workNumber.fetch_add(1);
+  if (sleepers.load())
+    workNumber.notify_all();
+}
+
+void Pool::postTasks() {
+  for (uint32_t i = 0; i + 1 < threadCount; ++i)
+    if (!helpers[i].active.exchange(true))
+      givenExecutor.execute(givenExecutor.user, &Pool::executorTask, &helpers[i]);
+}
+
+void Pool::executorTask(void *argument) {
+  Helper &helper = *static_cast<Helper *>(argument);
+  {
+    FloatEnv floatEnv;
+    helper.pool->helpUntilIdle(helper);
+  }
+  helper.active.store(false, std::memory_order_release);
+}
+
+} // namespace sprig::rt::core

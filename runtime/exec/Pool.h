@@ -1,0 +1,80 @@
+// The threads that help runs along. Idle ones look for work for a short while and then sleep; nothing ever waits for a
+// sleeping one. Shared by any number of contexts.
+#ifndef SPRIG_RUNTIME_EXEC_POOL_H
+#define SPRIG_RUNTIME_EXEC_POOL_H
+
+#include "runtime/base/Status.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sprig::rt::core {
+
+class Run;
+
+struct PoolOptions {
+  int threads = 0; // including the caller's; 0: defaultThreads()
+  int spinMicroseconds = -1;
+  sprig_rt_executor executor = {}; // all null: threads of its own
+};
+
+class Pool {
+public:
+  static Status create(const PoolOptions &options, std::shared_ptr<Pool> &pool);
+  // One of the whole process, with the default number of threads.
+  static Status shared(std::shared_ptr<Pool> &pool);
+  ~Pool();
+
+  // How many threads a run can be cut over, the caller's included. Participants are numbered below it.
+  uint32_t threads() const { return threadCount; }
+
+  // Offers a run to the helpers until it is taken back. Without a free slot it goes unhelped, which is only slower.
+  void publish(Run &run);
+  void unpublish(Run &run);
+  // There is new work in a published run.
+  void wake();
+  // Returns when no helper looks at a run that is not published any more; before it may be destroyed.
+  void forget(const Run &run) const;
+
+  void pause() const;
+  // How often a thread that waits for others looks before it sleeps.
+  uint32_t spinLimit() const { return spins; }
+  const sprig_rt_executor &executor() const { return givenExecutor; }
+
+private:
+  struct Helper {
+    alignas(64) std::atomic<Run *> looking{nullptr};
+    std::atomic<bool> active{false}; // with an executor: a task is queued or running
+    Pool *pool = nullptr;
+    uint32_t participant = 0;
+  };
+  struct Slot {
+    alignas(64) std::atomic<Run *> run{nullptr};
+  };
+
+  Pool() = default;
+  void helperLoop(Helper &helper);
+  bool helpOnce(Helper &helper);
+  bool helpUntilIdle(Helper &helper);
+  static void executorTask(void *argument);
+  void postTasks();
+
+  uint32_t threadCount = 1;
+  uint32_t spins = 0;
+  sprig_rt_executor givenExecutor = {};
+  std::unique_ptr<Helper[]> helpers;
+  std::unique_ptr<Slot[]> slots;
+  uint32_t slotCount = 0;
+  std::vector<std::thread> ownThreads;
+  alignas(64) std::atomic<uint32_t> published{0}; // runs that are on offer
+  alignas(64) std::atomic<uint32_t> workNumber{0}; // counts wakes; sleepers wait for a change
+  std::atomic<uint32_t> sleepers{0};
+  std::atomic<bool> closing{false};
+};
+
+} // namespace sprig::rt::core
+
+#endif

@@ -1,0 +1,300 @@
+#include "runtime/exec/Run.h"
+
+#include "runtime/base/FloatEnv.h"
+#include "runtime/exec/Pool.h"
+
+#include <algorithm>
+
+namespace sprig::rt::core {
+
+namespace {
+
+// A lane's word: number of the run above two bits of phase.
+enum Phase : uint64_t { Idle = 0, Ready = 1, Running = 2, Done = 3 };
+constexpr uint64_t word(uint64_t generation, Phase phase) { return generation << 2 | phase; }
+constexpr Phase phaseOf(uint64_t word) { return Phase(word & 3); }
+constexpr uint64_t generationOf(uint64_t word) { return word >> 2; }
+
+// A ticket: number of the dispatch, count of slices, next slice. One word, so that taking a slice checks all three.
+constexpr uint64_t firstTicket(uint64_t number, uint32_t count) { return number << 32 | uint64_t(count) << 16; }
+constexpr uint32_t nextSlice(uint64_t ticket) { return uint32_t(ticket & 0xffff); }
+constexpr uint32_t sliceCount(uint64_t ticket) { return uint32_t(ticket >> 16 & 0xffff); }
+constexpr uint64_t ticketNumber(uint64_t ticket) { return ticket >> 32; }
+
+// More slices than threads, so that a late or slow helper does not hold the others up.
+constexpr uint32_t kSlicesPerThread = 4;
+
+} // namespace
+
+Run::Run(const Package &package, Pool &pool)
+    : package(package), pool(pool), laneCapacity(std::max(1u, package.maxLanes())),
+      eventCapacity(package.maxEvents()) {}
+
+Run::~Run() { pool.forget(*this); }
+
+Status Run::allocate() {
+  lanes = std::make_unique<LaneSlot[]>(laneCapacity);
+  events = std::make_unique<std::atomic<uint64_t>[]>(eventCapacity);
+  eventTimes = std::make_unique<double[]>(eventCapacity);
+  scratchShare = (package.maxScratch() + 63) / 64 * 64;
+  if (!package.home().executes() || scratchShare == 0)
+    scratchShare = 0;
+  if (scratchShare > UINT64_MAX / 2 / pool.threads())
+    return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for ", pool.threads(), " times ", scratchShare,
+                                           " bytes of scratch")};
+  return Block::make(package.allocator(), scratchShare * pool.threads(), "scratch", scratch);
+}
+
+Status Run::execute(uint32_t entryIndex, void *const *operands) {
+  const Entry &current = package.program().entries[entryIndex];
+  bool helped = pool.threads() > 1 && package.isParallel(entryIndex) && package.home().executes();
+  FloatEnv floatEnv;
+  ++generation;
+  failure = {};
+  simulated = 0;
+  lanesDone.store(0, std::memory_order_relaxed);
+  entry.store(&current, std::memory_order_relaxed);
+  operandTable.store(operands, std::memory_order_relaxed);
+  for (uint32_t lane = 0; lane < current.lanes.size(); ++lane) {
+    lanes[lane].position.store(0, std::memory_order_relaxed);
+    lanes[lane].word.store(word(generation, lane == 0 ? Running : Ready), std::memory_order_release);
+  }
+  if (helped) {
+    pool.publish(*this);
+    if (current.lanes.size() > 1)
+      pool.wake();
+  }
+  if (!current.lanes.empty())
+    driveAll();
+  if (helped)
+    pool.unpublish(*this);
+  for (uint32_t lane = 0; lane < current.lanes.size(); ++lane)
+    simulated = std::max(simulated, package.laneDevice(current.lanes[lane]).seconds(lanes[lane]));
+  return stop.load(std::memory_order_relaxed) == Going ? Status() : result();
+}
+
+void Run::arm(const std::atomic<bool> *cancelled) {
+  stop.store(Going);
+  // Who cancels sets the flag, then calls cancel(): one of the two is seen.
+  if (cancelled && cancelled->load())
+    cancel();
+}
+
+void Run::cancel() { stop.store(Cancelled); }
+
+bool Run::help(uint32_t participant) {
+  // Slices first: somebody waits for them.
+  if (takeSlicesOfAnyLane(participant))
+    return true;
+  return driveSomeLane(1, participant);
+}
+
+void Run::driveAll() {
+  uint32_t count = uint32_t(entry.load(std::memory_order_relaxed)->lanes.size());
+  bool zeroEnded = advance(0, 0);
+  auto ended = [&] { return zeroEnded && lanesDone.load(std::memory_order_acquire) == count; };
+  while (!ended()) {
+    waitUntil([&] {
+      if (ended() || (!zeroEnded && laneCanMove(0, generation)))
+        return true;
+      return driveSomeLane(1, 0) || takeSlicesOfAnyLane(0);
+    });
+    if (!zeroEnded && laneCanMove(0, generation))
+      zeroEnded = advance(0, 0);
+  }
+}
+
+// Runs a lane that this thread drives until it ends (true) or gives it back because it must wait (false).
+bool Run::advance(uint32_t lane, uint32_t participant) {
+  LaneSlot &slot = lanes[lane];
+  const Lane &program = entry.load(std::memory_order_relaxed)->lanes[lane];
+  void *const *operands = operandTable.load(std::memory_order_relaxed);
+  const Device &device = package.laneDevice(program);
+  LaneRun laneRun{*this, slot, lane, participant};
+  uint32_t count = uint32_t(program.commands.size());
+  uint32_t at = slot.position.load(std::memory_order_relaxed);
+  if (at == 0)
+    device.begin(laneRun);
+  for (; at < count; ++at) {
+    const Command &command = program.commands[at];
+    // The caller leaves another lane as soon as its own can go on.
+    bool leave = lane != 0 && participant == 0 && laneCanMove(0, generation);
+    if (leave || (command.kind == CommandKind::Wait &&
+                  events[command.event].load(std::memory_order_acquire) != generation)) {
+      slot.position.store(at, std::memory_order_relaxed);
+      if (lane != 0) {
+        slot.word.store(word(generation, Ready), std::memory_order_release);
+        // Who recorded the event in between found the lane taken: let it look again.
+        changed();
+      }
+      return false;
+    }
+    execute(command, laneRun, device, operands);
+  }
+  slot.position.store(count, std::memory_order_relaxed);
+  slot.word.store(word(generation, Done), std::memory_order_release);
+  lanesDone.fetch_add(1, std::memory_order_acq_rel);
+  if (lane != 0)
+    changed();
+  return true;
+}
+
+// A stopped run still goes through its events, so that all lanes end.
+void Run::execute(const Command &command, LaneRun &lane, const Device &device, void *const *operands) {
+  switch (command.kind) {
+  case CommandKind::Dispatch:
+    if (stop.load(std::memory_order_relaxed) == Going)
+      device.dispatch(lane, command, operands + command.firstOperand);
+    return;
+  case CommandKind::Copy:
+    if (stop.load(std::memory_order_relaxed) == Going)
+      device.copy(lane, command, operands + command.firstOperand);
+    return;
+  case CommandKind::Wait:
+    device.wait(lane, command.event);
+    return;
+  case CommandKind::Record:
+    device.record(lane, command.event);
+    events[command.event].store(generation, std::memory_order_release);
+    changed();
+    pool.wake();
+    return;
+  }
+}
+
+// May be asked about a lane of a run that is over: then the answer is of no use, but safe to compute.
+bool Run::laneCanMove(uint32_t lane, uint64_t ofGeneration) const {
+  const Entry *current = entry.load(std::memory_order_relaxed);
+  if (!current || lane >= current->lanes.size())
+    return false;
+  const std::vector<Command> &commands = current->lanes[lane].commands;
+  uint32_t at = lanes[lane].position.load(std::memory_order_relaxed);
+  if (at >= commands.size())
+    return at == commands.size();
+  return commands[at].kind != CommandKind::Wait ||
+         events[commands[at].event].load(std::memory_order_acquire) == ofGeneration;
+}
+
+bool Run::claimLane(uint32_t lane) {
+  uint64_t seen = lanes[lane].word.load(std::memory_order_acquire);
+  return phaseOf(seen) == Ready && laneCanMove(lane, generationOf(seen)) &&
+         lanes[lane].word.compare_exchange_strong(seen, word(generationOf(seen), Running), std::memory_order_acq_rel);
+}
+
+bool Run::driveSomeLane(uint32_t first, uint32_t participant) {
+  for (uint32_t lane = first; lane < laneCapacity; ++lane)
+    if (claimLane(lane)) {
+      advance(lane, participant);
+      return true;
+    }
+  return false;
+}
+
+void Run::dispatchTiles(LaneRun &lane, const Command &command, void *const *operands) {
+  uint32_t threads = pool.threads();
+  int64_t most = threads == 1 ? 1 : std::min(command.tiles / command.grain, int64_t(threads) * kSlicesPerThread);
+  if (most < 2) {
+    if (command.tiles)
+      runSlice(command, operands, 0, command.tiles, lane.participant);
+    return;
+  }
+  LaneSlot &slot = lane.slot;
+  int64_t sliceTiles = (command.tiles - 1) / most + 1;
+  uint32_t count = uint32_t((command.tiles - 1) / sliceTiles + 1);
+  slot.slicesDone.store(0, std::memory_order_relaxed);
+  slot.command.store(&command, std::memory_order_relaxed);
+  slot.operands.store(operands, std::memory_order_relaxed);
+  slot.sliceTiles.store(sliceTiles, std::memory_order_relaxed);
+  uint64_t number = ticketNumber(slot.ticket.load(std::memory_order_relaxed)) + 1;
+  slot.ticket.store(firstTicket(number, count), std::memory_order_release);
+  pool.wake();
+  if (lane.participant != 0)
+    changed();
+  takeSlices(slot, lane.participant);
+  waitUntil([&] { return slot.slicesDone.load(std::memory_order_acquire) == count; });
+}
+
+bool Run::takeSlices(LaneSlot &slot, uint32_t participant) {
+  for (bool took = false;; took = true) {
+    uint64_t ticket = slot.ticket.load(std::memory_order_acquire);
+    if (nextSlice(ticket) >= sliceCount(ticket))
+      return took;
+    const Command *command = slot.command.load(std::memory_order_relaxed);
+    void *const *operands = slot.operands.load(std::memory_order_relaxed);
+    int64_t sliceTiles = slot.sliceTiles.load(std::memory_order_relaxed);
+    // Success means that this dispatch still had the slice to give, hence that what was read above belongs to it.
+    if (!slot.ticket.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acq_rel))
+      continue;
+    int64_t begin = nextSlice(ticket) * sliceTiles;
+    int64_t end = std::min(begin + sliceTiles, command->tiles);
+    runSlice(*command, operands, begin, end, participant);
+    uint32_t count = sliceCount(ticket);
+    if (slot.slicesDone.fetch_add(1, std::memory_order_acq_rel) + 1 == count)
+      changed();
+  }
+}
+
+bool Run::takeSlicesOfAnyLane(uint32_t participant) {
+  bool took = false;
+  for (uint32_t lane = 0; lane < laneCapacity; ++lane)
+    took |= takeSlices(lanes[lane], participant);
+  return took;
+}
+
+void Run::runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant) {
+  if (stop.load(std::memory_order_relaxed) == Cancelled)
+    return;
+  sprig_rt_kernel_status status = {};
+  sprig_rt_args args = {operands, begin, end, scratch.data() + participant * scratchShare, &status};
+  if (int32_t result = package.kernel(command.kernel)(&args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
+    fail(command, status, result, begin);
+}
+
+// The rest of a failed dispatch still runs: the first failing tile is the one that is told, however it was cut.
+void Run::fail(const Command &command, const sprig_rt_kernel_status &status, int32_t result, int64_t begin) {
+  std::lock_guard guard(failureLock);
+  if (failure.command && (failure.command != &command || failure.begin < begin))
+    return;
+  failure = {&command, status, result, begin};
+  uint32_t going = Going;
+  stop.compare_exchange_strong(going, Failed, std::memory_order_relaxed);
+}
+
+void Run::changed() {
+  signal.fetch_add(1);
+  signal.notify_all();
+}
+
+template <typename Condition> void Run::waitUntil(Condition condition) {
+  for (uint32_t i = 0; i <= pool.spinLimit(); ++i) {
+    if (condition())
+      return;
+    pool.pause();
+  }
+  for (;;) {
+    uint32_t seen = signal.load();
+    if (condition())
+      return;
+    signal.wait(seen);
+  }
+}
+
+Status Run::result() {
+  if (stop.load(std::memory_order_relaxed) == Cancelled)
+    return {SPRIG_RT_CANCELLED, "the run was cancelled"};
+  const Command &command = *failure.command;
+  const Kernel &kernel = package.program().kernels[command.kernel];
+  const sprig_rt_kernel_status &found = failure.status;
+  bool named = found.op >= 0 && size_t(found.op) < kernel.opNames.size();
+  std::string where = concat("'", named ? kernel.opNames[size_t(found.op)] : command.name.empty() ? kernel.name : command.name, "'");
+  switch (failure.result) {
+  case SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE:
+    return {SPRIG_RT_BAD_INPUT, concat(where, ": expected an index below ", found.bound, ", found ", found.value)};
+  case SPRIG_RT_KERNEL_DIVISION_BY_ZERO:
+    return {SPRIG_RT_BAD_INPUT, concat(where, ": integer division by zero")};
+  default:
+    return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", failure.result)};
+  }
+}
+
+} // namespace sprig::rt::core

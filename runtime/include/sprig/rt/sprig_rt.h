@@ -1,0 +1,363 @@
+/* The C ABI of Sprig's runtime: load a package, run its entries. sprig_rt.hpp is the C++ form of the same.
+ *
+ * Errors: a function that can fail returns a status, NULL for success; free it with sprig_rt_status_free. Nothing is
+ *   written to out parameters on failure. No exception and no signal leaves the library.
+ * Threads: a package, a pool and a status may be used by any threads at once. A context is used by one thread at a
+ *   time. A state may be shared by contexts; see sprig_rt_state_create. Never across fork.
+ * Ownership: *_create and *_load give one reference, *_release takes it back. What introspection returns points into
+ *   the package and lives as long as it.
+ * Units: sizes in bytes, shapes and strides in elements, times in nanoseconds unless named otherwise.
+ */
+#ifndef SPRIG_RT_SPRIG_RT_H
+#define SPRIG_RT_SPRIG_RT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SPRIG_RT_API __attribute__((visibility("default")))
+#else
+#define SPRIG_RT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
+#define SPRIG_RT_ABI_MAJOR 1
+#define SPRIG_RT_ABI_MINOR 0
+SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
+
+/* ---- Status ---------------------------------------------------------------------------------------------------- */
+
+typedef enum sprig_rt_code {
+  SPRIG_RT_OK = 0,
+  SPRIG_RT_INVALID_ARGUMENT = 1, /* wrong use of this interface: a null handle, an unknown option */
+  SPRIG_RT_NOT_FOUND = 2,        /* no such file, no such entry */
+  SPRIG_RT_BAD_PACKAGE = 3,      /* a damaged or inconsistent package */
+  SPRIG_RT_BAD_INPUT = 4,        /* wrong count, type, shape or value of an input */
+  SPRIG_RT_UNSUPPORTED = 5,      /* a newer format, an instruction set or a device that is not there */
+  SPRIG_RT_OUT_OF_MEMORY = 6,
+  SPRIG_RT_IO_ERROR = 7,
+  SPRIG_RT_CANCELLED = 8,
+  SPRIG_RT_TIMEOUT = 9,          /* waiting ended, the work goes on */
+  SPRIG_RT_BUSY = 10,            /* a context or a state is in use by another run */
+  SPRIG_RT_INTERNAL = 11
+} sprig_rt_code;
+
+typedef struct sprig_rt_status sprig_rt_status;
+
+SPRIG_RT_API sprig_rt_code sprig_rt_status_code(const sprig_rt_status *status); /* SPRIG_RT_OK for NULL */
+SPRIG_RT_API const char *sprig_rt_status_message(const sprig_rt_status *status); /* "" for NULL */
+SPRIG_RT_API void sprig_rt_status_free(sprig_rt_status *status);                 /* NULL does nothing */
+SPRIG_RT_API const char *sprig_rt_code_name(sprig_rt_code code);                 /* "bad input" */
+/* The exit code that the command line gives for a code: 0, 2, 3, 4, 5 or 70. */
+SPRIG_RT_API int32_t sprig_rt_code_exit(sprig_rt_code code);
+
+/* ---- Tensors --------------------------------------------------------------------------------------------------- */
+
+typedef enum sprig_rt_dtype {
+  SPRIG_RT_F64 = 0, SPRIG_RT_F32, SPRIG_RT_F16, SPRIG_RT_BF16,
+  SPRIG_RT_I64, SPRIG_RT_I32, SPRIG_RT_I16, SPRIG_RT_I8,
+  SPRIG_RT_U64, SPRIG_RT_U32, SPRIG_RT_U16, SPRIG_RT_U8,
+  SPRIG_RT_I1 /* a byte, 0 or 1 */
+} sprig_rt_dtype;
+
+SPRIG_RT_API size_t sprig_rt_dtype_size(int32_t dtype);       /* bytes of an element; 0 for no dtype */
+SPRIG_RT_API const char *sprig_rt_dtype_name(int32_t dtype); /* "f32", "ui8"; NULL for no dtype */
+
+/* A caller's array. Data that is 64-byte aligned and row-major is used in place; other data is copied through memory
+ * of the context. data may be NULL when the array has no elements. */
+typedef struct sprig_rt_tensor {
+  void *data;
+  const int64_t *shape;   /* rank values */
+  const int64_t *strides; /* in elements, rank values, may be negative or zero (inputs); NULL: row-major */
+  uint32_t rank;
+  int32_t dtype;
+} sprig_rt_tensor;
+
+typedef struct sprig_rt_tensor_info {
+  const char *name;
+  const int64_t *shape;
+  uint32_t rank;
+  int32_t dtype;
+  uint64_t bytes;
+} sprig_rt_tensor_info;
+
+/* ---- What an embedder can give --------------------------------------------------------------------------------- */
+
+/* Memory for arenas, states, staging and splat constants. allocate returns NULL when there is none; alignment is a
+ * power of two. Both are called from any thread. */
+typedef struct sprig_rt_allocator {
+  void *user;
+  void *(*allocate)(void *user, size_t size, size_t alignment);
+  void (*release)(void *user, void *memory, size_t size);
+} sprig_rt_allocator;
+
+/* Threads to help with: execute calls task(argument) once, now or later, on any thread, and must not drop it. */
+typedef struct sprig_rt_executor {
+  void *user;
+  void (*execute)(void *user, void (*task)(void *argument), void *argument);
+} sprig_rt_executor;
+
+typedef enum sprig_rt_log_level { SPRIG_RT_LOG_INFO = 0, SPRIG_RT_LOG_WARNING = 1 } sprig_rt_log_level;
+typedef void (*sprig_rt_log_fn)(void *user, int32_t level, const char *message);
+
+/* ---- Pool: the threads that help to run ------------------------------------------------------------------------ */
+
+typedef struct sprig_rt_pool sprig_rt_pool;
+
+typedef struct sprig_rt_pool_options {
+  size_t size;                       /* sizeof(sprig_rt_pool_options) */
+  int32_t threads;                   /* including the caller's; 0: sprig_rt_default_threads() */
+  int32_t spin_us;                   /* how long an idle worker looks for work before it parks; -1: the default */
+  const sprig_rt_executor *executor; /* NULL: the pool's own threads */
+} sprig_rt_pool_options;
+
+/* The smaller of the processors that this process may run on and its cgroup's quota, at least 1. */
+SPRIG_RT_API int32_t sprig_rt_default_threads(void);
+SPRIG_RT_API sprig_rt_status *sprig_rt_pool_create(const sprig_rt_pool_options *options, sprig_rt_pool **pool);
+SPRIG_RT_API void sprig_rt_pool_release(sprig_rt_pool *pool);
+SPRIG_RT_API int32_t sprig_rt_pool_threads(const sprig_rt_pool *pool);
+
+/* ---- Package: an immutable loaded program ---------------------------------------------------------------------- */
+
+typedef struct sprig_rt_package sprig_rt_package;
+
+typedef struct sprig_rt_load_options {
+  size_t size;             /* sizeof(sprig_rt_load_options) */
+  const char *cpu;         /* "x86-64-v2", "-v3", "-v4": use no better instruction set; NULL: $SPRIG_CPU, else the best */
+  const char *device;      /* "null": execute nothing, keep simulated time; "cpu" or NULL: run */
+  uint64_t memory_limit;   /* refuse packages that need more memory than this; 0: this machine's */
+  const sprig_rt_allocator *allocator; /* copied; NULL: the C library's */
+  sprig_rt_log_fn log;     /* may be NULL; called from the loading thread only */
+  void *log_user;
+} sprig_rt_load_options;
+
+/* Maps the file, checks all of it once and makes it ready to run. The file must not change while it is loaded. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_load(const char *path, const sprig_rt_load_options *options,
+                                                    sprig_rt_package **package);
+/* The same for bytes in memory. With release, the runtime keeps using the bytes and calls release(user) when it needs
+ * them no more (also on failure); without, it copies them. name stands in messages and may be NULL. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_load_memory(const void *data, size_t size, void (*release)(void *user),
+                                                           void *user, const char *name,
+                                                           const sprig_rt_load_options *options,
+                                                           sprig_rt_package **package);
+SPRIG_RT_API void sprig_rt_package_retain(sprig_rt_package *package);
+SPRIG_RT_API void sprig_rt_package_release(sprig_rt_package *package);
+
+/* ---- State: buffers that runs update in place ------------------------------------------------------------------ */
+
+typedef struct sprig_rt_state sprig_rt_state;
+
+/* A fresh copy of the package's states at their initial values. Entries that update state exclude every other run on
+ * it: the later one gets SPRIG_RT_BUSY. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_state_create(sprig_rt_package *package, sprig_rt_state **state);
+SPRIG_RT_API void sprig_rt_state_release(sprig_rt_state *state);
+/* The bytes of one state, described by sprig_rt_package_state; not to be touched while a run uses the state. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_state_data(sprig_rt_state *state, uint32_t index, void **data, uint64_t *bytes);
+
+/* ---- Context: what one running thread needs -------------------------------------------------------------------- */
+
+typedef struct sprig_rt_context sprig_rt_context;
+typedef struct sprig_rt_future sprig_rt_future;
+
+typedef struct sprig_rt_context_options {
+  size_t size;           /* sizeof(sprig_rt_context_options) */
+  sprig_rt_pool *pool;   /* NULL: one pool of the whole process, with the default number of threads */
+  sprig_rt_state *state; /* NULL: a fresh one, if the package has states */
+  uint32_t queue_limit;  /* submissions in flight before sprig_rt_submit waits; 0: 64 */
+} sprig_rt_context_options;
+
+SPRIG_RT_API sprig_rt_status *sprig_rt_context_create(sprig_rt_package *package,
+                                                      const sprig_rt_context_options *options,
+                                                      sprig_rt_context **context);
+/* Waits for what was submitted. */
+SPRIG_RT_API void sprig_rt_context_release(sprig_rt_context *context);
+
+#define SPRIG_RT_ANY_ENTRY (-1)
+
+/* Runs an entry and returns when its outputs are written. entry: an index, or SPRIG_RT_ANY_ENTRY for the one that the
+ * shapes fit; when samples are independent a batch that no entry has is split or padded over the first axis, within
+ * the entries that share the chosen one's name. Allocates and locks nothing once an entry has run with the same kind
+ * of pointers, and uses the caller's thread as one of the pool's. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_invoke(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
+                                              size_t input_count, const sprig_rt_tensor *outputs, size_t output_count);
+/* Checks the arguments, queues the run behind the context's earlier ones and returns at once. The arrays (not their
+ * descriptions) must stay until the future is ready. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_submit(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
+                                              size_t input_count, const sprig_rt_tensor *outputs, size_t output_count,
+                                              sprig_rt_future **future);
+/* Stops the run that is in progress at its next command; from any thread. The run ends with SPRIG_RT_CANCELLED. */
+SPRIG_RT_API void sprig_rt_context_cancel(sprig_rt_context *context);
+
+/* What the last finished run of a context did. */
+typedef struct sprig_rt_run_info {
+  uint32_t entry;            /* the (last) entry that ran */
+  uint32_t runs;             /* how many times the batch was split into, 1 for an exact fit */
+  uint64_t padded_samples;   /* samples computed and thrown away */
+  uint32_t packed_inputs;    /* inputs that were copied because of alignment or strides */
+  uint32_t packed_outputs;
+  const char *isa;           /* "x86-64-v4"; "null" on the null device */
+  double simulated_seconds;  /* on the null device, else 0 */
+} sprig_rt_run_info;
+SPRIG_RT_API void sprig_rt_context_last_run(const sprig_rt_context *context, sprig_rt_run_info *info);
+
+/* ---- Future: a submitted run ----------------------------------------------------------------------------------- */
+
+/* Waits and returns the run's own status; SPRIG_RT_TIMEOUT when timeout_ns passed first. Negative: no limit. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_future_wait(sprig_rt_future *future, int64_t timeout_ns);
+SPRIG_RT_API int32_t sprig_rt_future_ready(const sprig_rt_future *future); /* never waits */
+/* A queued run does not start, a running one stops at its next command. Returns at once. */
+SPRIG_RT_API void sprig_rt_future_cancel(sprig_rt_future *future);
+/* Type and shape of an output as given to sprig_rt_submit; never waits. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_future_output(const sprig_rt_future *future, uint32_t index,
+                                                     sprig_rt_tensor_info *info);
+/* The run goes on when its future is released. */
+SPRIG_RT_API void sprig_rt_future_release(sprig_rt_future *future);
+
+/* ---- Introspection --------------------------------------------------------------------------------------------- */
+
+typedef struct sprig_rt_entry_info {
+  const char *name;
+  uint32_t input_count;
+  uint32_t output_count;
+  uint32_t lane_count;
+  uint32_t command_count; /* over all lanes */
+  uint32_t buffer_count;
+  uint32_t event_count;
+  uint64_t arena_bytes;
+  uint64_t flops;
+  uint64_t bytes; /* that dispatches read and write */
+  int32_t independent_samples;
+  int32_t updates_state;
+} sprig_rt_entry_info;
+
+typedef enum sprig_rt_command_kind {
+  SPRIG_RT_DISPATCH = 0, SPRIG_RT_COPY, SPRIG_RT_RECORD, SPRIG_RT_WAIT
+} sprig_rt_command_kind;
+
+typedef struct sprig_rt_command_info {
+  const char *name;
+  int32_t kind;
+  uint32_t device;        /* of the lane, see sprig_rt_package_device */
+  uint32_t kernel;        /* dispatch */
+  uint32_t buffer_count;  /* dispatch: its operands; copy: source and target */
+  const uint32_t *buffers;
+  uint32_t event;         /* record, wait */
+  int64_t tiles;
+  int64_t grain;
+  uint64_t flops;
+  uint64_t bytes;
+} sprig_rt_command_info;
+
+typedef struct sprig_rt_buffer_info {
+  const char *name;
+  const char *kind; /* "arena", "input", "output", "constant", "state" */
+  uint32_t index;
+  uint64_t offset;
+  uint64_t size;
+} sprig_rt_buffer_info;
+
+typedef struct sprig_rt_section_info {
+  const char *kind; /* "metadata", "constants", "image" */
+  uint64_t offset;
+  uint64_t size;
+} sprig_rt_section_info;
+
+typedef struct sprig_rt_image_info {
+  const char *isa;
+  const char *features; /* beyond the isa, comma-separated */
+  uint32_t section;
+  uint64_t code_bytes;
+  int32_t loaded; /* whether this is the one that runs here */
+} sprig_rt_image_info;
+
+typedef struct sprig_rt_kernel_info {
+  const char *name;
+  uint64_t scratch_bytes;
+  uint32_t buffer_count;
+  uint64_t code_bytes; /* in the loaded image; 0 on the null device */
+} sprig_rt_kernel_info;
+
+typedef struct sprig_rt_constant_info {
+  const char *name;
+  uint64_t bytes;
+  int32_t splat; /* whether one element repeated, which takes no room in the file */
+} sprig_rt_constant_info;
+
+typedef struct sprig_rt_package_info {
+  const char *name;     /* path, or the name given */
+  const char *producer;
+  uint32_t format_major;
+  uint32_t format_minor;
+  uint64_t file_bytes;
+  const char *isa;      /* of the loaded image; "null" on the null device */
+  uint32_t entry_count;
+  uint32_t kernel_count;
+  uint32_t constant_count;
+  uint32_t state_count;
+  uint32_t image_count;
+  uint32_t section_count;
+  uint32_t device_count;
+  uint32_t fact_count;
+} sprig_rt_package_info;
+
+/* Each fails with SPRIG_RT_INVALID_ARGUMENT when an index is out of range. */
+SPRIG_RT_API void sprig_rt_package_describe(const sprig_rt_package *package, sprig_rt_package_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_entry(const sprig_rt_package *package, uint32_t entry,
+                                                     sprig_rt_entry_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_find_entry(const sprig_rt_package *package, const char *name,
+                                                          uint32_t *entry);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_input(const sprig_rt_package *package, uint32_t entry, uint32_t index,
+                                                     sprig_rt_tensor_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_output(const sprig_rt_package *package, uint32_t entry, uint32_t index,
+                                                      sprig_rt_tensor_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_buffer(const sprig_rt_package *package, uint32_t entry, uint32_t index,
+                                                      sprig_rt_buffer_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_lane(const sprig_rt_package *package, uint32_t entry, uint32_t lane,
+                                                    uint32_t *command_count);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_command(const sprig_rt_package *package, uint32_t entry, uint32_t lane,
+                                                       uint32_t index, sprig_rt_command_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_section(const sprig_rt_package *package, uint32_t index,
+                                                       sprig_rt_section_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_image(const sprig_rt_package *package, uint32_t index,
+                                                     sprig_rt_image_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_kernel(const sprig_rt_package *package, uint32_t index,
+                                                      sprig_rt_kernel_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_constant(const sprig_rt_package *package, uint32_t index,
+                                                        sprig_rt_constant_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_state(const sprig_rt_package *package, uint32_t index,
+                                                     sprig_rt_tensor_info *info);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_device(const sprig_rt_package *package, uint32_t index,
+                                                      const char **kind);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_fact(const sprig_rt_package *package, uint32_t index, const char **key,
+                                                    const char **value);
+
+/* Which entry a call with these inputs would run: chosen is the entry that fits exactly (samples is -1) or one whose
+ * batch the call's is split or padded to (samples is the call's batch, the first axis of every output). */
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_choose(const sprig_rt_package *package, int32_t entry,
+                                                      const sprig_rt_tensor *inputs, size_t input_count,
+                                                      uint32_t *chosen, int64_t *samples);
+
+/* ---- This machine ---------------------------------------------------------------------------------------------- */
+
+typedef struct sprig_rt_device_info {
+  const char *kind; /* "cpu", "null" */
+  const char *name; /* the processor's own name */
+  const char *isa;  /* the best of x86-64-v2, -v3, -v4 that it has; "" for none */
+  const char *features; /* instruction set extensions beyond the isa, comma-separated */
+  int32_t threads;  /* sprig_rt_default_threads() */
+  int32_t cpus;     /* logical processors online */
+  uint64_t memory;
+  uint64_t l1d, l1i, l2, l3; /* bytes of the cache of one processor; 0: unknown */
+} sprig_rt_device_info;
+
+SPRIG_RT_API uint32_t sprig_rt_device_count(void);
+SPRIG_RT_API sprig_rt_status *sprig_rt_device(uint32_t index, sprig_rt_device_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

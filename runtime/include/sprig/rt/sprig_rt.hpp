@@ -1,0 +1,396 @@
+// Sprig's runtime for C++: small value handles over the C ABI of sprig_rt.h, which has the rules on threads, ownership
+// and units. Header-only; needs libsprig_rt and C++20. Everything that fails throws sprig::rt::Error.
+//
+//   auto package = sprig::rt::Package::load("mlp.sprig");
+//   sprig::rt::Context context(package);
+//   std::vector<float> x(784), y(10);
+//   context.invoke({TensorView(x.data(), {1, 784})}, {TensorView(y.data(), {1, 10})});
+#ifndef SPRIG_RT_SPRIG_RT_HPP
+#define SPRIG_RT_SPRIG_RT_HPP
+
+#include "sprig/rt/sprig_rt.h"
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sprig::rt {
+
+class Error : public std::runtime_error {
+public:
+  Error(sprig_rt_code code, const std::string &message) : std::runtime_error(message), errorCode(code) {}
+  sprig_rt_code code() const { return errorCode; }
+  // What the command line exits with for this kind of error.
+  int exitCode() const { return sprig_rt_code_exit(errorCode); }
+
+private:
+  sprig_rt_code errorCode;
+};
+
+// Throws what a status says, and frees it.
+inline void check(sprig_rt_status *status) {
+  if (!status)
+    return;
+  std::unique_ptr<sprig_rt_status, decltype(&sprig_rt_status_free)> owned(status, sprig_rt_status_free);
+  throw Error(sprig_rt_status_code(status), sprig_rt_status_message(status));
+}
+
+using DType = sprig_rt_dtype;
+
+template <typename T> struct DTypeOf;
+#define SPRIG_RT_DTYPE(type, value)                                                                                    \
+  template <> struct DTypeOf<type> {                                                                                   \
+    static constexpr DType dtype = value;                                                                              \
+  };
+SPRIG_RT_DTYPE(double, SPRIG_RT_F64)
+SPRIG_RT_DTYPE(float, SPRIG_RT_F32)
+SPRIG_RT_DTYPE(int64_t, SPRIG_RT_I64)
+SPRIG_RT_DTYPE(int32_t, SPRIG_RT_I32)
+SPRIG_RT_DTYPE(int16_t, SPRIG_RT_I16)
+SPRIG_RT_DTYPE(int8_t, SPRIG_RT_I8)
+SPRIG_RT_DTYPE(uint64_t, SPRIG_RT_U64)
+SPRIG_RT_DTYPE(uint32_t, SPRIG_RT_U32)
+SPRIG_RT_DTYPE(uint16_t, SPRIG_RT_U16)
+SPRIG_RT_DTYPE(uint8_t, SPRIG_RT_U8)
+SPRIG_RT_DTYPE(bool, SPRIG_RT_I1)
+#undef SPRIG_RT_DTYPE
+
+// 32x128xf32
+inline std::string shapeText(std::span<const int64_t> shape, int32_t dtype) {
+  std::string text;
+  for (int64_t size : shape)
+    text += std::to_string(size) + "x";
+  const char *name = sprig_rt_dtype_name(dtype);
+  return text + (name ? name : "?");
+}
+
+// Type and shape of an input, output or state.
+struct TensorInfo {
+  std::string name;
+  DType dtype = SPRIG_RT_F32;
+  std::vector<int64_t> shape;
+  uint64_t bytes = 0;
+
+  TensorInfo() = default;
+  explicit TensorInfo(const sprig_rt_tensor_info &info)
+      : name(info.name), dtype(DType(info.dtype)), shape(info.shape, info.shape + info.rank), bytes(info.bytes) {}
+  std::string text() const { return shapeText(shape, dtype); }
+};
+
+// A caller's memory as an array; owns nothing. Strides are in elements, none means row-major.
+class TensorView {
+public:
+  TensorView(void *data, DType dtype, std::vector<int64_t> shape, std::vector<int64_t> strides = {})
+      : pointer(data), type(dtype), sizes(std::move(shape)), steps(std::move(strides)) {
+    if (!steps.empty() && steps.size() != sizes.size())
+      throw Error(SPRIG_RT_INVALID_ARGUMENT, "expected " + std::to_string(sizes.size()) + " strides, got " +
+                                                 std::to_string(steps.size()));
+  }
+  template <typename T>
+  TensorView(T *data, std::vector<int64_t> shape, std::vector<int64_t> strides = {})
+      : TensorView(const_cast<std::remove_const_t<T> *>(data), DTypeOf<std::remove_const_t<T>>::dtype,
+                   std::move(shape), std::move(strides)) {}
+
+  void *data() const { return pointer; }
+  DType dtype() const { return type; }
+  const std::vector<int64_t> &shape() const { return sizes; }
+  sprig_rt_tensor raw() const {
+    return {pointer, sizes.data(), steps.empty() ? nullptr : steps.data(), uint32_t(sizes.size()), int32_t(type)};
+  }
+
+private:
+  void *pointer;
+  DType type;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> steps;
+};
+
+// An array of its own, aligned as kernels like it.
+class Array {
+public:
+  Array(DType dtype, std::vector<int64_t> shape) : type(dtype), sizes(std::move(shape)) {
+    bytesHeld = sprig_rt_dtype_size(dtype);
+    for (int64_t size : sizes)
+      bytesHeld *= size_t(size);
+    memory.reset(static_cast<std::byte *>(::operator new(bytesHeld ? bytesHeld : 1, std::align_val_t(64))));
+  }
+  void *data() const { return memory.get(); }
+  template <typename T> T *as() const { return reinterpret_cast<T *>(memory.get()); }
+  DType dtype() const { return type; }
+  const std::vector<int64_t> &shape() const { return sizes; }
+  size_t bytes() const { return bytesHeld; }
+  size_t elements() const { return bytesHeld / sprig_rt_dtype_size(type); }
+  TensorView view() const { return TensorView(data(), type, sizes); }
+
+private:
+  struct Free {
+    void operator()(std::byte *pointer) const { ::operator delete(pointer, std::align_val_t(64)); }
+  };
+  DType type;
+  std::vector<int64_t> sizes;
+  size_t bytesHeld = 0;
+  std::unique_ptr<std::byte, Free> memory;
+};
+
+struct LoadOptions {
+  std::string cpu;    // "x86-64-v3": use no better instruction set
+  std::string device; // "null": execute nothing, keep simulated time
+  uint64_t memoryLimit = 0;
+  const sprig_rt_allocator *allocator = nullptr;
+  sprig_rt_log_fn log = nullptr;
+  void *logUser = nullptr;
+};
+
+// A loaded program, immutable; copies share it.
+class Package {
+public:
+  static Package load(const std::string &path, const LoadOptions &options = {}) {
+    sprig_rt_package *handle = nullptr;
+    sprig_rt_load_options raw = rawOptions(options);
+    check(sprig_rt_package_load(path.c_str(), &raw, &handle));
+    return Package(handle);
+  }
+
+  // Copies the bytes.
+  static Package fromMemory(std::span<const uint8_t> bytes, const std::string &name = "package in memory",
+                            const LoadOptions &options = {}) {
+    sprig_rt_package *handle = nullptr;
+    sprig_rt_load_options raw = rawOptions(options);
+    check(sprig_rt_package_load_memory(bytes.data(), bytes.size(), nullptr, nullptr, name.c_str(), &raw, &handle));
+    return Package(handle);
+  }
+
+  // Takes the bytes over, without a copy.
+  static Package fromMemory(std::vector<uint8_t> &&bytes, const std::string &name = "package in memory",
+                            const LoadOptions &options = {}) {
+    auto *held = new std::vector<uint8_t>(std::move(bytes));
+    auto release = [](void *user) { delete static_cast<std::vector<uint8_t> *>(user); };
+    sprig_rt_package *handle = nullptr;
+    sprig_rt_load_options raw = rawOptions(options);
+    check(sprig_rt_package_load_memory(held->data(), held->size(), release, held, name.c_str(), &raw, &handle));
+    return Package(handle);
+  }
+
+  sprig_rt_package *raw() const { return handle.get(); }
+  sprig_rt_package_info info() const {
+    sprig_rt_package_info result;
+    sprig_rt_package_describe(raw(), &result);
+    return result;
+  }
+  std::string isa() const { return info().isa; }
+
+  uint32_t entryCount() const { return info().entry_count; }
+  sprig_rt_entry_info entry(uint32_t index) const {
+    sprig_rt_entry_info result;
+    check(sprig_rt_package_entry(raw(), index, &result));
+    return result;
+  }
+  uint32_t findEntry(const std::string &name) const {
+    uint32_t index = 0;
+    check(sprig_rt_package_find_entry(raw(), name.c_str(), &index));
+    return index;
+  }
+  std::vector<TensorInfo> inputs(uint32_t entryIndex) const {
+    return tensors(entryIndex, entry(entryIndex).input_count, sprig_rt_package_input);
+  }
+  std::vector<TensorInfo> outputs(uint32_t entryIndex) const {
+    return tensors(entryIndex, entry(entryIndex).output_count, sprig_rt_package_output);
+  }
+
+private:
+  explicit Package(sprig_rt_package *owned) : handle(owned, sprig_rt_package_release) {}
+
+  static sprig_rt_load_options rawOptions(const LoadOptions &options) {
+    sprig_rt_load_options raw = {};
+    raw.size = sizeof raw;
+    raw.cpu = options.cpu.empty() ? nullptr : options.cpu.c_str();
+    raw.device = options.device.empty() ? nullptr : options.device.c_str();
+    raw.memory_limit = options.memoryLimit;
+    raw.allocator = options.allocator;
+    raw.log = options.log;
+    raw.log_user = options.logUser;
+    return raw;
+  }
+
+  template <typename Query> std::vector<TensorInfo> tensors(uint32_t entryIndex, uint32_t count, Query query) const {
+    std::vector<TensorInfo> result;
+    for (uint32_t i = 0; i < count; ++i) {
+      sprig_rt_tensor_info info;
+      check(query(raw(), entryIndex, i, &info));
+      result.emplace_back(info);
+    }
+    return result;
+  }
+
+  std::shared_ptr<sprig_rt_package> handle;
+};
+
+// The threads that help to run; copies share it.
+class Pool {
+public:
+  explicit Pool(int threads, const sprig_rt_executor *executor = nullptr) {
+    sprig_rt_pool_options options = {sizeof options, threads, -1, executor};
+    sprig_rt_pool *created = nullptr;
+    check(sprig_rt_pool_create(&options, &created));
+    handle.reset(created, sprig_rt_pool_release);
+  }
+  int threads() const { return sprig_rt_pool_threads(handle.get()); }
+  sprig_rt_pool *raw() const { return handle.get(); }
+
+private:
+  std::shared_ptr<sprig_rt_pool> handle;
+};
+
+// Buffers that runs update in place; copies share them.
+class State {
+public:
+  explicit State(const Package &package) {
+    sprig_rt_state *created = nullptr;
+    check(sprig_rt_state_create(package.raw(), &created));
+    handle.reset(created, sprig_rt_state_release);
+  }
+  // Not to be touched while a run uses the state.
+  std::span<uint8_t> bytes(uint32_t index) const {
+    void *data = nullptr;
+    uint64_t size = 0;
+    check(sprig_rt_state_data(handle.get(), index, &data, &size));
+    return {static_cast<uint8_t *>(data), size_t(size)};
+  }
+  sprig_rt_state *raw() const { return handle.get(); }
+
+private:
+  std::shared_ptr<sprig_rt_state> handle;
+};
+
+// A submitted run. Asking for types and shapes never waits; reading does.
+class Future {
+public:
+  explicit Future(sprig_rt_future *owned) : handle(owned, sprig_rt_future_release) {}
+  // Waits, and throws what the run failed with.
+  void wait() const { check(sprig_rt_future_wait(handle.get(), -1)); }
+  // Whether the run ended within the time; throws what it failed with.
+  bool waitFor(std::chrono::nanoseconds limit) const {
+    sprig_rt_status *status = sprig_rt_future_wait(handle.get(), limit.count() < 0 ? 0 : limit.count());
+    if (sprig_rt_status_code(status) == SPRIG_RT_TIMEOUT) {
+      sprig_rt_status_free(status);
+      return false;
+    }
+    check(status);
+    return true;
+  }
+  bool ready() const { return sprig_rt_future_ready(handle.get()) != 0; }
+  void cancel() const { sprig_rt_future_cancel(handle.get()); }
+  TensorInfo output(uint32_t index) const {
+    sprig_rt_tensor_info info;
+    check(sprig_rt_future_output(handle.get(), index, &info));
+    return TensorInfo(info);
+  }
+
+private:
+  std::shared_ptr<sprig_rt_future> handle;
+};
+
+struct ContextOptions {
+  const Pool *pool = nullptr;   // null: the process's
+  const State *state = nullptr; // null: a fresh one
+  uint32_t queueLimit = 0;
+};
+
+// What one running thread needs; used by one thread at a time.
+class Context {
+public:
+  explicit Context(const Package &package, const ContextOptions &options = {}) : owner(package) {
+    sprig_rt_context_options raw = {sizeof raw, options.pool ? options.pool->raw() : nullptr,
+                                    options.state ? options.state->raw() : nullptr, options.queueLimit};
+    sprig_rt_context *created = nullptr;
+    check(sprig_rt_context_create(package.raw(), &raw, &created));
+    handle.reset(created);
+  }
+
+  // Runs and returns when the outputs are written.
+  void invoke(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+              int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    RawTensors in(inputs), out(outputs);
+    check(sprig_rt_invoke(raw(), entry, in.data(), in.size(), out.data(), out.size()));
+  }
+  void invoke(std::initializer_list<TensorView> inputs, std::initializer_list<TensorView> outputs,
+              int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    invoke(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()), entry);
+  }
+
+  // Runs into fresh arrays.
+  std::vector<Array> run(std::span<const TensorView> inputs, int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    RawTensors in(inputs);
+    uint32_t chosen = 0;
+    int64_t samples = -1;
+    check(sprig_rt_package_choose(owner.raw(), entry, in.data(), in.size(), &chosen, &samples));
+    std::vector<Array> results;
+    std::vector<TensorView> views;
+    for (const TensorInfo &info : owner.outputs(chosen)) {
+      std::vector<int64_t> shape = info.shape;
+      if (samples >= 0)
+        shape[0] = samples;
+      views.push_back(results.emplace_back(info.dtype, std::move(shape)).view());
+    }
+    invoke(inputs, views, int32_t(chosen));
+    return results;
+  }
+
+  // Queues a run and returns at once; the arrays must stay until it is ready.
+  Future submit(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    RawTensors in(inputs), out(outputs);
+    sprig_rt_future *future = nullptr;
+    check(sprig_rt_submit(raw(), entry, in.data(), in.size(), out.data(), out.size(), &future));
+    return Future(future);
+  }
+  Future submit(std::initializer_list<TensorView> inputs, std::initializer_list<TensorView> outputs,
+                int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    return submit(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()), entry);
+  }
+
+  // From any thread.
+  void cancel() { sprig_rt_context_cancel(raw()); }
+
+  sprig_rt_run_info lastRun() const {
+    sprig_rt_run_info info = {};
+    sprig_rt_context_last_run(handle.get(), &info);
+    return info;
+  }
+  const Package &package() const { return owner; }
+  sprig_rt_context *raw() const { return handle.get(); }
+
+private:
+  // The C form of a few tensors, without allocation for the usual number.
+  class RawTensors {
+  public:
+    explicit RawTensors(std::span<const TensorView> views) : count(views.size()) {
+      if (count > std::size(few))
+        many.resize(count);
+      for (size_t i = 0; i < count; ++i)
+        (many.empty() ? few : many.data())[i] = views[i].raw();
+    }
+    const sprig_rt_tensor *data() const { return many.empty() ? few : many.data(); }
+    size_t size() const { return count; }
+
+  private:
+    size_t count;
+    sprig_rt_tensor few[16];
+    std::vector<sprig_rt_tensor> many;
+  };
+
+  struct Release {
+    void operator()(sprig_rt_context *context) const { sprig_rt_context_release(context); }
+  };
+  Package owner;
+  std::unique_ptr<sprig_rt_context, Release> handle;
+};
+
+} // namespace sprig::rt
+
+#endif

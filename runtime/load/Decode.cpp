@@ -1,0 +1,241 @@
+#include "runtime/load/Decode.h"
+
+#include "runtime/format/Types.h"
+#include "runtime/format/program_generated.h"
+
+namespace sprig::rt::core {
+
+static_assert(int(fb::DType::I1) == SPRIG_RT_I1 && int(fb::DType::F64) == SPRIG_RT_F64 &&
+              int(fb::DType::U64) == SPRIG_RT_U64);
+static_assert(int(fb::BufferKind::Arena) == int(BufferKind::Arena) &&
+              int(fb::BufferKind::State) == int(BufferKind::State));
+
+const char *bufferKindName(BufferKind kind) {
+  constexpr const char *names[] = {"arena", "input", "output", "constant", "state"};
+  return names[size_t(kind)];
+}
+
+namespace {
+
+// Tables deeper than the schema's own nesting, or more of them than any real program has, are hostile.
+constexpr unsigned kMaxDepth = 16;
+constexpr unsigned kMaxTables = 4'000'000;
+
+// Copies tables into Program. FlatBuffers lets many tables share one vector, so a small file can describe a huge
+// program; every element taken is paid from a budget in proportion to the file.
+class Decoder {
+public:
+  explicit Decoder(uint64_t budget) : budget(budget) {}
+
+  Status package(const fb::Package &from, Program &to) {
+    to.producer = text(from.producer());
+    SPRIG_RETURN_IF_ERROR(list(from.kernels(), to.kernels, &Decoder::kernel), "kernels");
+    SPRIG_RETURN_IF_ERROR(list(from.constants(), to.constants, &Decoder::constant), "constants");
+    SPRIG_RETURN_IF_ERROR(list(from.states(), to.states, &Decoder::state), "states");
+    SPRIG_RETURN_IF_ERROR(list(from.images(), to.images, &Decoder::image), "images");
+    SPRIG_RETURN_IF_ERROR(strings(from.devices(), to.devices), "devices");
+    SPRIG_RETURN_IF_ERROR(list(from.facts(), to.facts, &Decoder::fact), "facts");
+    SPRIG_RETURN_IF_ERROR(list(from.entries(), to.entries, &Decoder::entry), "entries");
+    if (to.devices.empty())
+      to.devices.push_back("cpu");
+    return {};
+  }
+
+private:
+  uint64_t budget;
+
+  Status spend(uint64_t amount) {
+    if (amount > budget)
+      return {SPRIG_RT_BAD_PACKAGE, "the metadata repeats its parts more often than its size allows"};
+    budget -= amount;
+    return {};
+  }
+
+  // Strings need no budget of their own: each belongs to a table or element that was paid for, and is cut.
+  static std::string text(const flatbuffers::String *from) {
+    constexpr size_t limit = 4096;
+    return from ? std::string(from->c_str(), std::min<size_t>(from->size(), limit)) : std::string();
+  }
+
+  template <typename FromVector, typename To, typename From>
+  Status list(const FromVector *from, std::vector<To> &to, Status (Decoder::*one)(const From &, To &)) {
+    if (!from)
+      return {};
+    SPRIG_RETURN_IF_ERROR(spend(from->size()));
+    to.reserve(from->size());
+    for (uint32_t i = 0; i < from->size(); ++i) {
+      To item = {};
+      SPRIG_RETURN_IF_ERROR((this->*one)(*from->Get(i), item), std::to_string(i));
+      to.push_back(std::move(item));
+    }
+    return {};
+  }
+
+  template <typename T> Status numbers(const flatbuffers::Vector<T> *from, std::vector<T> &to) {
+    if (!from)
+      return {};
+    SPRIG_RETURN_IF_ERROR(spend(from->size()));
+    to.assign(from->begin(), from->end());
+    return {};
+  }
+
+  Status strings(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *from,
+                 std::vector<std::string> &to) {
+    if (!from)
+      return {};
+    SPRIG_RETURN_IF_ERROR(spend(from->size()));
+    for (const flatbuffers::String *item : *from) {
+      SPRIG_RETURN_IF_ERROR(spend(item->size() / 16));
+      to.push_back(text(item));
+    }
+    return {};
+  }
+
+  Status tensor(const fb::Tensor &from, TensorType &to) {
+    to.name = text(from.name());
+    to.dtype = int(from.dtype());
+    return numbers(from.shape(), to.shape);
+  }
+
+  Status buffer(const fb::Buffer &from, Buffer &to) {
+    if (from.kind() > fb::BufferKind::MAX)
+      return {SPRIG_RT_BAD_PACKAGE, concat("expected a buffer kind up to ", int(fb::BufferKind::MAX), ", found ",
+                                           int(from.kind()))};
+    to = {BufferKind(from.kind()), from.index(), from.offset(), from.size(), text(from.name())};
+    return {};
+  }
+
+  Status kernel(const fb::Kernel &from, Kernel &to) {
+    to.name = text(from.name());
+    to.scratch = from.scratch();
+    to.bufferCount = from.buffer_count();
+    return strings(from.op_names(), to.opNames);
+  }
+
+  Status constant(const fb::Constant &from, Constant &to) {
+    to.name = text(from.name());
+    to.size = from.size();
+    to.offset = from.offset();
+    return numbers(from.splat(), to.splat);
+  }
+
+  Status state(const fb::State &from, StateType &to) {
+    to.initial = from.initial();
+    return tensor(*from.tensor(), to.tensor);
+  }
+
+  Status import(const fb::Import &from, ImageImport &to) {
+    to = {text(from.call()), from.slot()};
+    return {};
+  }
+
+  Status image(const fb::Image &from, Image &to) {
+    to.isa = text(from.isa());
+    to.section = from.section();
+    to.codeSize = from.code_size();
+    SPRIG_RETURN_IF_ERROR(strings(from.features(), to.features));
+    SPRIG_RETURN_IF_ERROR(numbers(from.symbols(), to.symbols));
+    SPRIG_RETURN_IF_ERROR(numbers(from.symbol_sizes(), to.symbolSizes));
+    return list(from.imports(), to.imports, &Decoder::import);
+  }
+
+  Status fact(const fb::BuildFact &from, Fact &to) {
+    to = {text(from.key()), text(from.value())};
+    return {};
+  }
+
+  Status operands(Entry &entry, Command &command, const flatbuffers::Vector<uint32_t> *buffers) {
+    command.firstOperand = uint32_t(entry.operands.size());
+    if (!buffers)
+      return {};
+    SPRIG_RETURN_IF_ERROR(spend(buffers->size()));
+    command.operandCount = buffers->size();
+    entry.operands.insert(entry.operands.end(), buffers->begin(), buffers->end());
+    return {};
+  }
+
+  Status command(Entry &entry, const fb::CommandBox &from, Command &to) {
+    to.name = text(from.name());
+    switch (from.command_type()) {
+    case fb::Command::Dispatch: {
+      const fb::Dispatch &dispatch = *from.command_as_Dispatch();
+      to.kind = CommandKind::Dispatch;
+      to.kernel = dispatch.kernel();
+      to.tiles = dispatch.tiles();
+      to.grain = dispatch.grain();
+      to.flops = dispatch.flops();
+      to.bytes = dispatch.bytes();
+      return operands(entry, to, dispatch.buffers());
+    }
+    case fb::Command::Copy: {
+      const fb::Copy &copy = *from.command_as_Copy();
+      to.kind = CommandKind::Copy;
+      to.firstOperand = uint32_t(entry.operands.size());
+      to.operandCount = 2;
+      entry.operands.push_back(copy.source());
+      entry.operands.push_back(copy.target());
+      return {};
+    }
+    case fb::Command::Record:
+      to.kind = CommandKind::Record;
+      to.event = from.command_as_Record()->event();
+      return {};
+    case fb::Command::Wait:
+      to.kind = CommandKind::Wait;
+      to.event = from.command_as_Wait()->event();
+      return {};
+    default:
+      return {SPRIG_RT_BAD_PACKAGE, concat("unknown command kind ", int(from.command_type()))};
+    }
+  }
+
+  Status lane(Entry &entry, const fb::Lane &from, Lane &to) {
+    to.device = from.device();
+    if (!from.commands())
+      return {};
+    SPRIG_RETURN_IF_ERROR(spend(from.commands()->size()));
+    for (uint32_t i = 0; i < from.commands()->size(); ++i) {
+      Command item = {};
+      SPRIG_RETURN_IF_ERROR(command(entry, *from.commands()->Get(i), item), concat("command ", i));
+      to.commands.push_back(std::move(item));
+    }
+    return {};
+  }
+
+  Status entry(const fb::Entry &from, Entry &to) {
+    to.name = text(from.name());
+    to.arenaSize = from.arena_size();
+    to.eventCount = from.event_count();
+    to.independentSamples = from.independent_samples();
+    to.updatesState = from.updates_state();
+    SPRIG_RETURN_IF_ERROR(list(from.inputs(), to.inputs, &Decoder::tensor), "inputs");
+    SPRIG_RETURN_IF_ERROR(list(from.outputs(), to.outputs, &Decoder::tensor), "outputs");
+    SPRIG_RETURN_IF_ERROR(list(from.buffers(), to.buffers, &Decoder::buffer), "buffers");
+    if (!from.lanes())
+      return {};
+    SPRIG_RETURN_IF_ERROR(spend(from.lanes()->size()));
+    for (uint32_t i = 0; i < from.lanes()->size(); ++i) {
+      Lane item = {};
+      SPRIG_RETURN_IF_ERROR(lane(to, *from.lanes()->Get(i), item), concat("lane ", i));
+      to.lanes.push_back(std::move(item));
+    }
+    return {};
+  }
+};
+
+} // namespace
+
+Status decodeProgram(std::span<const uint8_t> metadata, Program &program) {
+  // FlatBuffers has 32-bit offsets.
+  if (metadata.size() < 8 || metadata.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return {SPRIG_RT_BAD_PACKAGE, concat("expected 8 to ", uint64_t(FLATBUFFERS_MAX_BUFFER_SIZE),
+                                         " bytes of metadata, found ", metadata.size())};
+  if (!fb::PackageBufferHasIdentifier(metadata.data()))
+    return {SPRIG_RT_BAD_PACKAGE, concat("expected metadata that is marked '", fb::PackageIdentifier(), "'")};
+  flatbuffers::Verifier verifier(metadata.data(), metadata.size(), kMaxDepth, kMaxTables);
+  if (!fb::VerifyPackageBuffer(verifier))
+    return {SPRIG_RT_BAD_PACKAGE, "the metadata is no well-formed FlatBuffer of a program"};
+  return Decoder(uint64_t(metadata.size()) * 4 + 1024).package(*fb::GetPackage(metadata.data()), program);
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,291 @@
+#include "runtime/load/Verify.h"
+
+#include "runtime/format/Container.h"
+#include "runtime/format/Types.h"
+#include "runtime/load/Calls.h"
+
+#include <algorithm>
+
+namespace sprig::rt::core {
+
+namespace {
+
+using format::kBufferAlignment;
+
+constexpr uint32_t kMaxRank = 64;
+constexpr uint32_t kMaxLanes = 1024;
+constexpr uint64_t kMaxElement = 16;
+
+Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
+
+std::string quoted(std::string_view name) { return concat("'", name, "'"); }
+
+// What a program needs beside its file, with sums that cannot wrap.
+class MemoryNeed {
+public:
+  explicit MemoryNeed(uint64_t limit) : limit(limit) {}
+  Status add(uint64_t bytes, std::string_view what) {
+    if (bytes > limit - total)
+      return {SPRIG_RT_OUT_OF_MEMORY, concat(what, " of ", bytes, " bytes brings the program's memory above the limit of ",
+                                             limit, " bytes")};
+    total += bytes;
+    return {};
+  }
+
+private:
+  uint64_t limit;
+  uint64_t total = 0;
+};
+
+Status verifyTensor(TensorType &tensor) {
+  if (!dtypeName(tensor.dtype))
+    return badPackage(concat(quoted(tensor.name), ": expected an element type below ", kDTypeCount, ", found ",
+                             tensor.dtype));
+  if (tensor.shape.size() > kMaxRank)
+    return badPackage(concat(quoted(tensor.name), ": expected at most ", kMaxRank, " dimensions, found ",
+                             tensor.shape.size()));
+  if (!tensorBytes(tensor.shape, tensor.dtype, tensor.bytes))
+    return badPackage(concat(quoted(tensor.name), ": no memory holds a ", shapeText(tensor.shape, tensor.dtype)));
+  return {};
+}
+
+Status verifyRange(std::string_view what, uint64_t offset, uint64_t size, uint64_t room) {
+  if (offset > room || size > room - offset)
+    return badPackage(concat(what, ": ", size, " bytes at offset ", offset, " leave its ", room, " bytes"));
+  return {};
+}
+
+Status verifyAligned(std::string_view what, uint64_t offset) {
+  if (offset % kBufferAlignment)
+    return badPackage(concat(what, ": expected an offset that is a multiple of ", kBufferAlignment, ", found ", offset));
+  return {};
+}
+
+Status verifyConstant(const Constant &constant, const SectionSizes &sections, MemoryNeed &need) {
+  if (!constant.splat.empty()) {
+    uint64_t element = constant.splat.size();
+    if (element > kMaxElement || constant.size % element)
+      return badPackage(concat("expected ", constant.size, " bytes to be whole elements of at most ", kMaxElement,
+                               " bytes, found an element of ", element));
+    return need.add(constant.size, "a splat constant");
+  }
+  if (constant.size == 0)
+    return {};
+  if (sections.constants < 0)
+    return badPackage(concat("expected a constants section for ", constant.size, " bytes, found none"));
+  SPRIG_RETURN_IF_ERROR(verifyAligned("constants section", constant.offset));
+  return verifyRange("constants section", constant.offset, constant.size, sections.bytes[sections.constants]);
+}
+
+Status verifyKernel(const Kernel &kernel) {
+  constexpr uint64_t limit = uint64_t(1) << 40;
+  if (kernel.scratch > limit)
+    return badPackage(concat(quoted(kernel.name), ": expected at most ", limit, " bytes of scratch, found ",
+                             kernel.scratch));
+  return {};
+}
+
+Status verifyState(StateType &state, const Program &program, MemoryNeed &need) {
+  SPRIG_RETURN_IF_ERROR(verifyTensor(state.tensor));
+  if (state.initial >= program.constants.size())
+    return badPackage(concat(quoted(state.tensor.name), ": expected an initial constant below ",
+                             program.constants.size(), ", found ", state.initial));
+  if (program.constants[state.initial].size != state.tensor.bytes)
+    return badPackage(concat(quoted(state.tensor.name), ": expected an initial constant of ", state.tensor.bytes,
+                             " bytes for ", shapeText(state.tensor.shape, state.tensor.dtype), ", found ",
+                             program.constants[state.initial].size));
+  return need.add(state.tensor.bytes, concat("state ", quoted(state.tensor.name)));
+}
+
+Status verifyImports(const Image &image, uint64_t imageSize) {
+  std::vector<uint64_t> slots;
+  for (const ImageImport &import : image.imports) {
+    if (!findRuntimeCall(import.call))
+      return {SPRIG_RT_UNSUPPORTED, concat("calls ", quoted(import.call), ", which this runtime does not offer")};
+    if (import.slot % 8 || import.slot < image.codeSize)
+      return badPackage(concat("slot of ", quoted(import.call), ": expected a multiple of 8 from ", image.codeSize,
+                               " on, found ", import.slot));
+    SPRIG_RETURN_IF_ERROR(verifyRange(concat("slot of ", quoted(import.call)), import.slot, 8, imageSize));
+    slots.push_back(import.slot);
+  }
+  std::sort(slots.begin(), slots.end());
+  if (auto twice = std::adjacent_find(slots.begin(), slots.end()); twice != slots.end())
+    return badPackage(concat("two calls share the slot at ", *twice));
+  return {};
+}
+
+Status verifyImage(const Image &image, const Program &program, const SectionSizes &sections) {
+  if (image.section >= sections.bytes.size() || !sections.isImage[image.section])
+    return badPackage(concat("expected an image section of the file's ", sections.bytes.size(), " sections, found ",
+                             image.section));
+  uint64_t size = sections.bytes[image.section];
+  SPRIG_RETURN_IF_ERROR(verifyRange("code", 0, image.codeSize, size));
+  if (image.symbols.size() != program.kernels.size() || image.symbolSizes.size() != program.kernels.size())
+    return badPackage(concat("expected ", program.kernels.size(), " kernel symbols and sizes, found ",
+                             image.symbols.size(), " and ", image.symbolSizes.size()));
+  for (size_t i = 0; i < image.symbols.size(); ++i) {
+    if (image.symbolSizes[i] == 0)
+      return badPackage(concat("kernel ", quoted(program.kernels[i].name), " has no code"));
+    SPRIG_RETURN_IF_ERROR(verifyRange("code", image.symbols[i], image.symbolSizes[i], image.codeSize),
+                          concat("kernel ", quoted(program.kernels[i].name)));
+  }
+  return verifyImports(image, size);
+}
+
+// Bytes of what a buffer lies in; the error names an index that is out of range.
+Status bufferRoom(const Buffer &buffer, const Entry &entry, const Program &program, uint64_t &room) {
+  auto check = [&](size_t count) -> Status {
+    if (buffer.index >= count)
+      return badPackage(concat("expected an ", bufferKindName(buffer.kind), " below ", count, ", found ", buffer.index));
+    return {};
+  };
+  switch (buffer.kind) {
+  case BufferKind::Arena:
+    room = entry.arenaSize;
+    return {};
+  case BufferKind::Input:
+    SPRIG_RETURN_IF_ERROR(check(entry.inputs.size()));
+    room = entry.inputs[buffer.index].bytes;
+    return {};
+  case BufferKind::Output:
+    SPRIG_RETURN_IF_ERROR(check(entry.outputs.size()));
+    room = entry.outputs[buffer.index].bytes;
+    return {};
+  case BufferKind::Constant:
+    SPRIG_RETURN_IF_ERROR(check(program.constants.size()));
+    room = program.constants[buffer.index].size;
+    return {};
+  case BufferKind::State:
+    SPRIG_RETURN_IF_ERROR(check(program.states.size()));
+    room = program.states[buffer.index].tensor.bytes;
+    return {};
+  }
+  return badPackage(concat("unknown buffer kind ", int(buffer.kind)));
+}
+
+Status verifyBuffer(const Buffer &buffer, const Entry &entry, const Program &program) {
+  uint64_t room = 0;
+  SPRIG_RETURN_IF_ERROR(bufferRoom(buffer, entry, program, room));
+  SPRIG_RETURN_IF_ERROR(verifyAligned(bufferKindName(buffer.kind), buffer.offset));
+  return verifyRange(bufferKindName(buffer.kind), buffer.offset, buffer.size, room);
+}
+
+Status verifyDispatch(const Command &command, const Program &program) {
+  if (command.kernel >= program.kernels.size())
+    return badPackage(concat("expected a kernel below ", program.kernels.size(), ", found ", command.kernel));
+  const Kernel &kernel = program.kernels[command.kernel];
+  if (command.operandCount != kernel.bufferCount)
+    return badPackage(concat("expected ", kernel.bufferCount, " buffers for kernel ", quoted(kernel.name), ", found ",
+                             command.operandCount));
+  if (command.tiles < 0)
+    return badPackage(concat("expected a number of tiles, found ", command.tiles));
+  if (command.grain < 1)
+    return badPackage(concat("expected a grain of at least 1 tile, found ", command.grain));
+  return {};
+}
+
+Status verifyCopy(Command &command, const Entry &entry) {
+  const Buffer &source = entry.buffers[entry.operands[command.firstOperand]];
+  const Buffer &target = entry.buffers[entry.operands[command.firstOperand + 1]];
+  if (source.size != target.size)
+    return badPackage(concat("copies ", source.size, " bytes of ", quoted(source.name), " to ", target.size,
+                             " bytes of ", quoted(target.name)));
+  if (target.kind == BufferKind::Constant || target.kind == BufferKind::Input)
+    return badPackage(concat("copies to ", quoted(target.name), ", an ", bufferKindName(target.kind),
+                             ", expected a buffer that may be written"));
+  if (target.kind == BufferKind::State && !entry.updatesState)
+    return badPackage(concat("copies to state ", quoted(target.name), " in an entry that says it updates none"));
+  command.copyBytes = source.size;
+  return {};
+}
+
+Status verifyCommand(Command &command, const Entry &entry, const Program &program) {
+  for (uint32_t i = 0; i < command.operandCount; ++i)
+    if (uint32_t buffer = entry.operands[command.firstOperand + i]; buffer >= entry.buffers.size())
+      return badPackage(concat("operand ", i, ": expected a buffer below ", entry.buffers.size(), ", found ", buffer));
+  if (command.kind == CommandKind::Dispatch)
+    return verifyDispatch(command, program);
+  if (command.kind == CommandKind::Copy)
+    return verifyCopy(command, entry);
+  return {};
+}
+
+Status verifySamples(const Entry &entry) {
+  if (!entry.independentSamples)
+    return {};
+  int64_t samples = -1;
+  for (const std::vector<TensorType> *tensors : {&entry.inputs, &entry.outputs})
+    for (const TensorType &tensor : *tensors) {
+      if (tensor.shape.empty())
+        return badPackage(concat("has independent samples, but ", quoted(tensor.name), " has no first axis"));
+      if (samples < 0)
+        samples = tensor.shape[0];
+      if (tensor.shape[0] != samples)
+        return badPackage(concat("has independent samples, but ", quoted(tensor.name), " has ", tensor.shape[0],
+                                 " where the first input has ", samples));
+    }
+  return {};
+}
+
+Status verifyLanes(Entry &entry, const Program &program) {
+  if (entry.lanes.size() > kMaxLanes)
+    return badPackage(concat("expected at most ", kMaxLanes, " lanes, found ", entry.lanes.size()));
+  for (size_t i = 0; i < entry.lanes.size(); ++i) {
+    Lane &lane = entry.lanes[i];
+    if (lane.device >= program.devices.size())
+      return badPackage(concat("lane ", i, ": expected a device below ", program.devices.size(), ", found ",
+                               lane.device));
+    for (size_t c = 0; c < lane.commands.size(); ++c)
+      SPRIG_RETURN_IF_ERROR(verifyCommand(lane.commands[c], entry, program),
+                            concat("lane ", i, " command ", c, " '", lane.commands[c].name, "'"));
+  }
+  return {};
+}
+
+Status verifyEntry(Entry &entry, const Program &program, uint64_t memoryLimit) {
+  for (size_t i = 0; i < entry.inputs.size(); ++i)
+    SPRIG_RETURN_IF_ERROR(verifyTensor(entry.inputs[i]), concat("input ", i));
+  for (size_t i = 0; i < entry.outputs.size(); ++i)
+    SPRIG_RETURN_IF_ERROR(verifyTensor(entry.outputs[i]), concat("output ", i));
+  SPRIG_RETURN_IF_ERROR(MemoryNeed(memoryLimit).add(entry.arenaSize, "an arena"));
+  // Events live in the context; more of them than commands serve nothing.
+  size_t commands = 0;
+  for (const Lane &lane : entry.lanes)
+    commands += lane.commands.size();
+  if (entry.eventCount > commands)
+    return badPackage(concat("expected at most one event per command, found ", entry.eventCount, " for ", commands));
+  for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    const Buffer &buffer = entry.buffers[i];
+    SPRIG_RETURN_IF_ERROR(verifyBuffer(buffer, entry, program), concat("buffer ", i, " '", buffer.name, "'"));
+    entry.usesState |= buffer.kind == BufferKind::State;
+  }
+  SPRIG_RETURN_IF_ERROR(verifyLanes(entry, program));
+  SPRIG_RETURN_IF_ERROR(verifySchedule(entry));
+  return verifySamples(entry);
+}
+
+} // namespace
+
+Status verifyProgram(Program &program, const SectionSizes &sections, uint64_t memoryLimit) {
+  MemoryNeed need(memoryLimit);
+  for (size_t i = 0; i < program.devices.size(); ++i)
+    if (program.devices[i] != "cpu" && program.devices[i] != "null")
+      return {SPRIG_RT_UNSUPPORTED,
+              concat("device ", i, ": expected one of cpu, null, found '", program.devices[i], "'")};
+  for (size_t i = 0; i < program.constants.size(); ++i)
+    SPRIG_RETURN_IF_ERROR(verifyConstant(program.constants[i], sections, need),
+                          concat("constant ", i, " '", program.constants[i].name, "'"));
+  for (size_t i = 0; i < program.kernels.size(); ++i)
+    SPRIG_RETURN_IF_ERROR(verifyKernel(program.kernels[i]), concat("kernel ", i));
+  for (size_t i = 0; i < program.states.size(); ++i)
+    SPRIG_RETURN_IF_ERROR(verifyState(program.states[i], program, need), concat("state ", i));
+  for (size_t i = 0; i < program.images.size(); ++i)
+    SPRIG_RETURN_IF_ERROR(verifyImage(program.images[i], program, sections),
+                          concat("image ", i, " for ", program.images[i].isa));
+  for (size_t i = 0; i < program.entries.size(); ++i)
+    SPRIG_RETURN_IF_ERROR(verifyEntry(program.entries[i], program, memoryLimit),
+                          concat("entry ", i, " '", program.entries[i].name, "'"));
+  return {};
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,27 @@
+// What execution relies on, checked once: every index, range, size, alignment and event of a decoded program. A program
+// that passes cannot make the runtime read or write outside its buffers or wait forever (what its kernels do inside is
+// up to them: a package is code).
+#ifndef SPRIG_RUNTIME_LOAD_VERIFY_H
+#define SPRIG_RUNTIME_LOAD_VERIFY_H
+
+#include "runtime/base/Status.h"
+#include "runtime/load/Program.h"
+
+namespace sprig::rt::core {
+
+struct SectionSizes {
+  int constants = -1;              // index of the constants section, -1 for none
+  std::vector<uint64_t> bytes;     // of every section
+  std::vector<bool> isImage;       // which of them hold code
+};
+
+// Also fills the fields of `program` that are marked "set by Verify". Refuses programs that need more memory than
+// `memoryLimit` beside their file.
+Status verifyProgram(Program &program, const SectionSizes &sections, uint64_t memoryLimit);
+
+// The part about lanes and events: each event is recorded once, each wait can end. Run by verifyProgram.
+Status verifySchedule(const Entry &entry);
+
+} // namespace sprig::rt::core
+
+#endif

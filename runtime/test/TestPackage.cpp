@@ -1,0 +1,238 @@
+#include "runtime/test/TestPackage.h"
+
+#include "runtime/format/Types.h"
+#include "runtime/format/program_generated.h"
+
+extern "C" {
+extern const uint8_t __start_test_kernels[];
+extern const uint8_t __stop_test_kernels[];
+int32_t test_add(const void *), test_mix(const void *), test_count(const void *), test_slow(const void *),
+    test_gather(const void *), test_divide(const void *), test_mxcsr(const void *), test_scratch(const void *);
+}
+
+namespace sprig::rt::test {
+
+using namespace sprig::rt::core;
+
+TestPackage::TestPackage() {
+  image.assign(__start_test_kernels, __stop_test_kernels);
+  struct Row {
+    const char *name;
+    int32_t (*function)(const void *);
+    uint32_t buffers;
+    uint64_t scratch;
+  };
+  const Row rows[] = {{"add", test_add, 3, 0},       {"mix", test_mix, 3, 0},       {"count", test_count, 1, 0},
+                      {"slow", test_slow, 2, 0},     {"gather", test_gather, 4, 0}, {"divide", test_divide, 3, 0},
+                      {"mxcsr", test_mxcsr, 1, 0},   {"scratch", test_scratch, 2, 256}};
+  Image code = {};
+  code.isa = "x86-64-v2";
+  code.codeSize = image.size();
+  for (const Row &row : rows) {
+    program.kernels.push_back({row.name, row.scratch, row.buffers, {std::string("first_") + row.name,
+                                                                    std::string("second_") + row.name}});
+    uint64_t offset = uint64_t(reinterpret_cast<const uint8_t *>(row.function) - __start_test_kernels);
+    code.symbols.push_back(offset);
+    code.symbolSizes.push_back(1);
+  }
+  program.images.push_back(code);
+  program.producer = "test";
+  program.devices = {"cpu"};
+  program.facts = {{"target", "test"}};
+}
+
+uint32_t TestPackage::addConstant(const std::vector<uint32_t> &values) { return addConstantOf(values); }
+
+namespace {
+
+class Encoder {
+public:
+  flatbuffers::FlatBufferBuilder builder;
+
+  template <typename T, typename One> auto list(const std::vector<T> &items, One one) {
+    std::vector<decltype(one(items[0]))> offsets;
+    for (const T &item : items)
+      offsets.push_back(one(item));
+    return builder.CreateVector(offsets);
+  }
+
+  auto tensor(const TensorType &type) {
+    auto name = builder.CreateString(type.name);
+    auto shape = builder.CreateVector(type.shape);
+    return fb::CreateTensor(builder, name, fb::DType(type.dtype), shape);
+  }
+
+  auto command(const Entry &entry, const Command &from) {
+    auto name = builder.CreateString(from.name);
+    const uint32_t *operands = entry.operands.data() + from.firstOperand;
+    switch (from.kind) {
+    case CommandKind::Dispatch: {
+      auto buffers = builder.CreateVector(operands, from.operandCount);
+      auto dispatch = fb::CreateDispatch(builder, from.kernel, buffers, from.tiles, from.grain, from.flops, from.bytes);
+      return fb::CreateCommandBox(builder, fb::Command::Dispatch, dispatch.Union(), name);
+    }
+    case CommandKind::Copy:
+      return fb::CreateCommandBox(builder, fb::Command::Copy, fb::CreateCopy(builder, operands[0], operands[1]).Union(),
+                                  name);
+    case CommandKind::Record:
+      return fb::CreateCommandBox(builder, fb::Command::Record, fb::CreateRecord(builder, from.event).Union(), name);
+    default:
+      return fb::CreateCommandBox(builder, fb::Command::Wait, fb::CreateWait(builder, from.event).Union(), name);
+    }
+  }
+
+  auto entry(const Entry &from) {
+    auto name = builder.CreateString(from.name);
+    auto inputs = list(from.inputs, [&](const TensorType &type) { return tensor(type); });
+    auto outputs = list(from.outputs, [&](const TensorType &type) { return tensor(type); });
+    auto buffers = list(from.buffers, [&](const Buffer &buffer) {
+      auto text = builder.CreateString(buffer.name);
+      return fb::CreateBuffer(builder, fb::BufferKind(buffer.kind), buffer.index, buffer.offset, buffer.size, text);
+    });
+    auto lanes = list(from.lanes, [&](const Lane &lane) {
+      auto commands = list(lane.commands, [&](const Command &item) { return command(from, item); });
+      return fb::CreateLane(builder, lane.device, commands);
+    });
+    return fb::CreateEntry(builder, name, inputs, outputs, buffers, from.arenaSize, from.eventCount, lanes,
+                           from.independentSamples, from.updatesState);
+  }
+
+  auto image(const Image &from) {
+    auto isa = builder.CreateString(from.isa);
+    auto features = builder.CreateVectorOfStrings(from.features);
+    auto symbols = builder.CreateVector(from.symbols);
+    auto sizes = builder.CreateVector(from.symbolSizes);
+    auto imports = list(from.imports, [&](const ImageImport &import) {
+      return fb::CreateImport(builder, builder.CreateString(import.call), import.slot);
+    });
+    return fb::CreateImage(builder, isa, features, from.section, from.codeSize, symbols, sizes, imports);
+  }
+
+  void package(const Program &from) {
+    auto producer = builder.CreateString(from.producer);
+    auto entries = list(from.entries, [&](const Entry &item) { return entry(item); });
+    auto kernels = list(from.kernels, [&](const Kernel &kernel) {
+      auto name = builder.CreateString(kernel.name);
+      auto ops = builder.CreateVectorOfStrings(kernel.opNames);
+      return fb::CreateKernel(builder, name, kernel.scratch, kernel.bufferCount, ops);
+    });
+    auto constants = list(from.constants, [&](const Constant &constant) {
+      auto name = builder.CreateString(constant.name);
+      auto splat = builder.CreateVector(constant.splat);
+      return fb::CreateConstant(builder, name, constant.size, constant.offset, splat);
+    });
+    auto states = list(from.states, [&](const StateType &state) {
+      auto type = tensor(state.tensor);
+      return fb::CreateState(builder, type, state.initial);
+    });
+    auto images = list(from.images, [&](const Image &item) { return image(item); });
+    auto devices = builder.CreateVectorOfStrings(from.devices);
+    auto facts = list(from.facts, [&](const Fact &fact) {
+      auto key = builder.CreateString(fact.key);
+      return fb::CreateBuildFact(builder, key, builder.CreateString(fact.value));
+    });
+    fb::PackageBuilder table(builder);
+    table.add_producer(producer);
+    table.add_entries(entries);
+    table.add_kernels(kernels);
+    table.add_constants(constants);
+    table.add_states(states);
+    table.add_images(images);
+    table.add_devices(devices);
+    table.add_facts(facts);
+    fb::FinishPackageBuffer(builder, table.Finish());
+  }
+};
+
+} // namespace
+
+Bytes TestPackage::metadata() const {
+  Encoder encoder;
+  Program copy = program;
+  // Sections: metadata, constants, then one image each.
+  for (size_t i = 0; i < copy.images.size(); ++i)
+    copy.images[i].section += uint32_t(2 + i);
+  encoder.package(copy);
+  const uint8_t *data = encoder.builder.GetBufferPointer();
+  return Bytes(data, data + encoder.builder.GetSize());
+}
+
+Bytes TestPackage::encode() const {
+  Bytes meta = metadata();
+  std::vector<format::SectionBytes> sections = {{format::SectionKind::Metadata, meta},
+                                                {format::SectionKind::Constants, constants}};
+  for (size_t i = 0; i < program.images.size(); ++i)
+    sections.push_back({format::SectionKind::Image, image});
+  return format::writeContainer(sections);
+}
+
+static uint64_t bytesOf(const TensorType &type) {
+  uint64_t bytes = 0;
+  tensorBytes(type.shape, type.dtype, bytes);
+  return bytes;
+}
+
+uint32_t EntryBuilder::buffer(BufferKind kind, uint32_t index, uint64_t offset, uint64_t size) {
+  entry.buffers.push_back({kind, index, offset, size, "b" + std::to_string(entry.buffers.size())});
+  return uint32_t(entry.buffers.size() - 1);
+}
+
+uint32_t EntryBuilder::input(std::string name, std::vector<int64_t> shape, int dtype) {
+  entry.inputs.push_back({std::move(name), dtype, std::move(shape), 0});
+  return buffer(BufferKind::Input, uint32_t(entry.inputs.size() - 1), 0, bytesOf(entry.inputs.back()));
+}
+
+uint32_t EntryBuilder::output(std::string name, std::vector<int64_t> shape, int dtype) {
+  entry.outputs.push_back({std::move(name), dtype, std::move(shape), 0});
+  return buffer(BufferKind::Output, uint32_t(entry.outputs.size() - 1), 0, bytesOf(entry.outputs.back()));
+}
+
+uint32_t EntryBuilder::arena(uint64_t bytes) {
+  uint64_t offset = entry.arenaSize;
+  entry.arenaSize += (bytes + 63) / 64 * 64;
+  return buffer(BufferKind::Arena, 0, offset, bytes);
+}
+
+uint32_t EntryBuilder::constant(uint32_t index, uint64_t bytes) { return buffer(BufferKind::Constant, index, 0, bytes); }
+uint32_t EntryBuilder::state(uint32_t index, uint64_t bytes) { return buffer(BufferKind::State, index, 0, bytes); }
+
+Command &EntryBuilder::command(uint32_t lane, CommandKind kind) {
+  while (entry.lanes.size() <= lane)
+    entry.lanes.push_back({0, {}});
+  Command &added = entry.lanes[lane].commands.emplace_back();
+  added.kind = kind;
+  added.firstOperand = uint32_t(entry.operands.size());
+  added.name = "c" + std::to_string(entry.lanes[lane].commands.size() - 1);
+  return added;
+}
+
+void EntryBuilder::dispatch(uint32_t lane, TestKernel kernel, std::vector<uint32_t> buffers, int64_t tiles,
+                            int64_t grain) {
+  Command &added = command(lane, CommandKind::Dispatch);
+  added.kernel = kernel;
+  added.operandCount = uint32_t(buffers.size());
+  added.tiles = tiles;
+  added.grain = grain;
+  entry.operands.insert(entry.operands.end(), buffers.begin(), buffers.end());
+}
+
+void EntryBuilder::copy(uint32_t lane, uint32_t source, uint32_t target) {
+  command(lane, CommandKind::Copy).operandCount = 2;
+  entry.operands.push_back(source);
+  entry.operands.push_back(target);
+}
+
+void EntryBuilder::record(uint32_t lane, uint32_t event) { command(lane, CommandKind::Record).event = event; }
+void EntryBuilder::wait(uint32_t lane, uint32_t event) { command(lane, CommandKind::Wait).event = event; }
+
+TestPackage addPackage(int64_t n) {
+  TestPackage package;
+  EntryBuilder entry("add");
+  uint32_t a = entry.input("a", {n}), b = entry.input("b", {n});
+  uint32_t sum = entry.output("sum", {n});
+  entry.dispatch(0, Add, {a, b, sum}, n, std::max<int64_t>(n, 1));
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
+} // namespace sprig::rt::test
