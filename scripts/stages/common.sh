@@ -1,0 +1,58 @@
+# What the stages of scripts/test share. A stage runs in the project's root, reports `FAIL name: reason` and
+# `NOTE: text` lines, and closes with `N passed, N failed`.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+passed=0 failed=0
+jobs=${SPRIG_JOBS:-$(nproc)}
+shared=${SPRIG_SHARED_DIR:-$PWD/../shared}
+llvm_bin=/usr/lib/llvm-22/bin
+
+# check NAME COMMAND...: one test, passed when the command succeeds.
+check() {
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAIL $name: exit code $? from: $*"
+  fi
+}
+
+# add FILE: adds the counts of the last `N passed, N failed` line in FILE; without one, one failure.
+add() {
+  local p f
+  if read -r p f < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$1" | tail -1) && [ -n "$p" ]; then
+    passed=$((passed + p)) failed=$((failed + f))
+  else
+    failed=$((failed + 1))
+    echo "FAIL $1: no closing line"
+  fi
+}
+
+# add_ctest FOLDER [ARGUMENTS...]: runs CTest in a build folder and adds its counts.
+add_ctest() {
+  local out total bad
+  out=$(mktemp)
+  (cd "$1" && shift && ctest -j "$jobs" --output-on-failure "$@") 2>&1 | tee "$out"
+  if read -r bad total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p' "$out") && [ -n "$total" ] && [ "$total" != 0 ]; then
+    passed=$((passed + total - bad)) failed=$((failed + bad))
+  else
+    failed=$((failed + 1))
+    echo "FAIL $1: CTest ran no test"
+  fi
+  rm -f "$out"
+}
+
+need_shared() {
+  if [ ! -d "$shared/$1" ]; then
+    echo "NOTE: $shared/$1 is not there (SPRIG_SHARED_DIR): these tests are left out"
+    finish
+  fi
+}
+
+finish() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+  exit
+}
