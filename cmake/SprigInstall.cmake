@@ -35,3 +35,9 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/SprigConfigVersion.cmake
 install(FILES "${PROJECT_BINARY_DIR}/SprigConfig.cmake" "${PROJECT_BINARY_DIR}/SprigConfigVersion.cmake"
   DESTINATION "${sprig_config_dir}" COMPONENT Runtime)
 install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sprig" COMPONENT Runtime)
+
+# Everything that an installation holds, without the tests.
+add_custom_target(install-parts DEPENDS SprigRuntimeShared ${sprig_tools})
+if(TARGET SprigJITShared)
+  add_dependencies(install-parts SprigJITShared)
+endif()
