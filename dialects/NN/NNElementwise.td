@@ -74,6 +74,7 @@ def NN_CastOp : NN_Op<"cast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<
   let arguments = (ins NN_Tensor:$operand);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 def NN_BitcastOp : NN_Op<"bitcast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
@@ -81,14 +82,16 @@ def NN_BitcastOp : NN_Op<"bitcast", [Pure, CostOpInterface, DeclareOpInterfaceMe
   let arguments = (ins NN_Tensor:$operand);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
-def NN_AddOp : NN_BinaryOp<"add", NN_NumberTensor, [Commutative]> { let summary = "sum"; }
-def NN_SubOp : NN_BinaryOp<"sub", NN_NumberTensor> { let summary = "difference"; }
-def NN_MulOp : NN_BinaryOp<"mul", NN_NumberTensor, [Commutative]> { let summary = "product"; }
+def NN_AddOp : NN_BinaryOp<"add", NN_NumberTensor, [Commutative]> { let summary = "sum"; let hasFolder = 1; }
+def NN_SubOp : NN_BinaryOp<"sub", NN_NumberTensor> { let summary = "difference"; let hasFolder = 1; }
+def NN_MulOp : NN_BinaryOp<"mul", NN_NumberTensor, [Commutative]> { let summary = "product"; let hasFolder = 1; }
 def NN_DivOp : NN_BinaryOp<"div", NN_NumberTensor> {
   let summary = "quotient; integers truncate towards zero, division by zero is an error at run time";
+  let hasFolder = 1;
 }
 def NN_RemOp : NN_BinaryOp<"rem", NN_NumberTensor> {
   let summary = "remainder with the sign of the dividend (C's fmod)";

@@ -11,6 +11,7 @@ def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "attr-dict $value";
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 def NN_IotaOp : NN_Op<"iota", [Pure, CostOpInterface, FusesAs<"view">]> {
   let summary = "the index along an axis";
@@ -74,6 +75,7 @@ def NN_PadOp : NN_InferredOp<"pad", [FusesAs<"generator">]> {
                        DenseI64ArrayAttr:$high);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$mode $operand `,` $value `low` `=` $low `high` `=` $high attr-dict `:` type($operand) `,` type($value)";
+  let hasFolder = 1;
 }
 def NN_GatherOp : NN_InferredOp<"gather", [FusesAs<"generator">]> {
   let summary = "slices along an axis, picked by indices";

@@ -1,0 +1,51 @@
+// Constant tensors as bytes, whichever attribute holds them.
+// For importers, folders, packers and the package writer. Layout: row-major, little-endian, an i1 is one byte (0 or 1);
+// a splat is one element. The attribute must outlive its view.
+#pragma once
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include <vector>
+
+namespace sprig::nn {
+
+class ConstantView {
+public:
+  explicit ConstantView(mlir::ElementsAttr attribute);
+
+  mlir::RankedTensorType type() const { return tensorType; }
+  mlir::Type elementType() const { return tensorType.getElementType(); }
+  int64_t size() const { return tensorType.getNumElements(); }
+  bool isSplat() const { return splat; }
+  /// All elements, or one when splat.
+  llvm::ArrayRef<char> bytes() const { return owned.empty() ? view : llvm::ArrayRef<char>(owned); }
+  /// The bytes of one element; works on splats too.
+  llvm::ArrayRef<char> element(int64_t index) const {
+    return bytes().slice(splat ? 0 : index * elementBytes, elementBytes);
+  }
+  /// All elements, splats repeated.
+  std::vector<char> expanded() const;
+  /// One element as a number; integers above 2^53 round in the first.
+  double asDouble(int64_t index) const;
+  int64_t asInt64(int64_t index) const;
+
+private:
+  mlir::RankedTensorType tensorType;
+  int64_t elementBytes = 0;
+  bool splat = false;
+  llvm::ArrayRef<char> view;
+  std::vector<char> owned; // where the attribute stores another form
+};
+
+/// Whether a view can be made of the attribute: dense, or a dense resource whose blob is there and has the type's size.
+/// Otherwise `reason` says why not.
+bool isReadableConstant(mlir::ElementsAttr attribute, std::string &reason);
+
+/// A constant of the given bytes: those of all elements, or of one (a splat). Equal elements become a splat; small
+/// constants are uniqued by content, large ones are kept as a resource, unhashed.
+mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);
+mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes);
+
+/// A splat of a number, rounded to the element type.
+mlir::ElementsAttr makeSplat(mlir::RankedTensorType type, double value);
+
+} // namespace sprig::nn

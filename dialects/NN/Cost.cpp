@@ -1,0 +1,40 @@
+// What operations cost, where that is not one step per result element.
+#include "dialects/NN/NN.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes) result *= size;
+  return result;
+}
+
+// A fused multiply-add counts as two.
+int64_t MatmulOp::getFlops() {
+  ArrayRef<int64_t> lhs = getLhs().getType().getShape();
+  return 2 * getType().getNumElements() * (getTransposeLhs() ? lhs[lhs.size() - 2] : lhs.back());
+}
+int64_t MatmulPackedOp::getFlops() {
+  return 2 * getType().getNumElements() * getLhs().getType().getShape().back();
+}
+int64_t LinearOp::getFlops() {
+  return getType().getNumElements() * (2 * getOperand().getType().getShape().back() + (getBias() ? 1 : 0));
+}
+int64_t ConvOp::getFlops() {
+  return 2 * getType().getNumElements() * product(getFilter().getType().getShape().drop_front());
+}
+int64_t ConvPackedOp::getFlops() {
+  return 2 * getType().getNumElements() * getPanels().getType().getDimSize(1);
+}
+int64_t ConvTransposeOp::getFlops() { // each input element meets each tap of its channel
+  return 2 * getInput().getType().getNumElements() * product(getFilter().getType().getShape().drop_front());
+}
+
+int64_t ReduceOp::getFlops() { return getOperand().getType().getNumElements(); }
+int64_t ArgReduceOp::getFlops() { return getOperand().getType().getNumElements(); }
+int64_t PoolOp::getFlops() { return getType().getNumElements() * product(getWindow()); }
+int64_t ArgMaxPoolOp::getFlops() { return getType().getNumElements() * product(getWindow()); }
+
+} // namespace sprig::nn

@@ -1,0 +1,174 @@
+// Decompositions of composites into primitives: activations, means, products, pools. Normalisations: DecomposeNorm.cpp.
+#include "dialects/NN/ExpressionBuilder.h"
+#include "llvm/ADT/Sequence.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+using Values = FailureOr<SmallVector<Value>>;
+static Values one(Value value) { return SmallVector<Value>{value}; }
+
+// Activations. Each is computed in the operand's type, half types rounded after each step.
+Values SiluOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  return one(e.mul(getOperand(), e.unary<SigmoidOp>(getOperand())));
+}
+
+/// log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)).
+static Value softplus(Expression &e, Value x) {
+  Value tail = e.unary<Log1pOp>(e.unary<ExpOp>(e.unary<NegOp>(e.unary<AbsOp>(x))));
+  return e.add(e.unary<ReluOp>(x), tail);
+}
+
+Values SoftplusOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  return one(softplus(e, getOperand()));
+}
+
+Values MishOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  return one(e.mul(getOperand(), e.unary<TanhOp>(softplus(e, getOperand()))));
+}
+
+Values SoftsignOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = getOperand();
+  return one(e.div(x, e.add(e.unary<AbsOp>(x), e.splat(x, 1))));
+}
+
+/// max(0, min(1, alpha * x + beta)); NaN stays NaN.
+static Value hardSigmoid(Expression &e, Value x, double alpha, double beta) {
+  Value line = e.add(e.mul(x, e.splat(x, alpha)), e.splat(x, beta));
+  return e.unary<ReluOp>(e.binary<MinOp>(line, e.splat(x, 1)));
+}
+
+Values HardSigmoidOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  return one(hardSigmoid(e, getOperand(), getAlpha().convertToDouble(), getBeta().convertToDouble()));
+}
+
+Values HardSwishOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  return one(e.mul(getOperand(), hardSigmoid(e, getOperand(), 1.0 / 6, 0.5)));
+}
+
+Values GeluOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = getOperand(), half = e.splat(x, 0.5), unit = e.splat(x, 1);
+  Value inner;
+  if (getTanhApproximation()) { // tanh(sqrt(2 / pi) * (x + 0.044715 x^3))
+    Value cube = e.mul(e.mul(x, x), x);
+    Value sum = e.add(x, e.mul(cube, e.splat(x, 0.044715)));
+    inner = e.unary<TanhOp>(e.mul(sum, e.splat(x, std::sqrt(2 / M_PI))));
+  } else {
+    inner = e.unary<ErfOp>(e.mul(x, e.splat(x, M_SQRT1_2)));
+  }
+  return one(e.mul(e.mul(x, half), e.add(inner, unit)));
+}
+
+/// positive(x) where x > 0, else negative(x); NaN takes the second, which propagates it.
+static Value wherePositive(Expression &e, Value x, Value positive, Value negative) {
+  return e.select(e.compare(ComparePredicate::gt, x, e.splat(x, 0)), positive, negative);
+}
+
+Values EluOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = getOperand();
+  return one(wherePositive(e, x, x, e.mul(e.unary<Expm1Op>(x), e.splat(x, getAlpha().convertToDouble()))));
+}
+
+// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)): for alpha > 0 the one or the other is zero.
+Values CeluOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = getOperand(), alpha = e.splat(x, getAlpha().convertToDouble());
+  Value curve = e.mul(e.unary<Expm1Op>(e.div(x, alpha)), alpha);
+  return one(e.add(e.unary<ReluOp>(x), e.binary<MinOp>(curve, e.splat(x, 0))));
+}
+
+Values SeluOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = getOperand();
+  double alpha = getAlpha().convertToDouble(), gamma = getGamma().convertToDouble();
+  Value negative = e.mul(e.unary<Expm1Op>(x), e.splat(x, alpha * gamma));
+  return one(wherePositive(e, x, e.mul(x, e.splat(x, gamma)), negative));
+}
+
+Values LeakyReluOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = getOperand();
+  return one(wherePositive(e, x, x, e.mul(x, e.splat(x, getAlpha().convertToDouble()))));
+}
+
+// A mean of integers truncates; of half types it is taken in f32.
+Values ReduceMeanOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  auto type = getOperand().getType();
+  Value x = e.widened(getOperand());
+  int64_t count = 1;
+  for (int64_t axis : getAxes()) count *= type.getDimSize(axis);
+  if (count == 0 && !isa<FloatType>(type.getElementType())) { // no mean of no integers: the empty sum
+    return one(e.reduce(ReduceKind::sum, x, getAxes(), getKeepDims()));
+  }
+  Value sum = e.reduce(ReduceKind::sum, x, getAxes(), getKeepDims());
+  return one(e.cast(e.div(sum, e.splat(sum, count)), type.getElementType()));
+}
+
+Values LinearOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = getOperand();
+  auto type = getOperand().getType();
+  if (type.getRank() == 1) x = e.reshape(x, {1, type.getDimSize(0)});
+  Value product = e.matmul(x, getWeight(), /*transposeRhs=*/true);
+  if (getBias()) product = e.add(product, getBias());
+  return one(e.reshape(product, getType().getShape()));
+}
+
+/// How many elements each window of one dimension holds that are not in uncounted padding.
+static SmallVector<int64_t> countWindow(int64_t size, int64_t window, int64_t stride, int64_t dilation, int64_t low,
+                                        int64_t countedLow, int64_t countedHigh, int64_t outputs) {
+  SmallVector<int64_t> counts;
+  for (int64_t out = 0; out < outputs; ++out) {
+    int64_t count = 0;
+    for (int64_t tap = 0; tap < window; ++tap) {
+      int64_t position = out * stride + tap * dilation - low;
+      count += position >= -countedLow && position < size + countedHigh;
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+Values AvgPoolOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  auto type = getOperand().getType(), result = getType();
+  int64_t spatial = type.getRank() - 2;
+  Value x = e.widened(getOperand());
+  auto sum = createChecked<PoolOp>(b, getLoc(), x,
+                                   {b.getNamedAttr("kind", ReduceKindAttr::get(b.getContext(), ReduceKind::sum)),
+                                    b.getNamedAttr("window", getWindowAttr()),
+                                    b.getNamedAttr("strides", getStridesAttr()),
+                                    b.getNamedAttr("dilations", getDilationsAttr()),
+                                    b.getNamedAttr("padding", getPaddingAttr())});
+  if (failed(sum)) return failure();
+  // The counts are a product of one factor per dimension; where all windows are full they are one number.
+  SmallVector<int64_t> shape{1, 1};
+  std::vector<double> counts{1};
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t outputs = result.getDimSize(2 + i);
+    auto factors = countWindow(type.getDimSize(2 + i), getWindow()[i], getStrides()[i], getDilations()[i],
+                               getPadding()[i], getCountedPadding()[i], getCountedPadding()[spatial + i], outputs);
+    bool same = llvm::all_equal(factors);
+    shape.push_back(same ? 1 : outputs);
+    std::vector<double> next;
+    for (double count : counts)
+      for (int64_t factor : same ? ArrayRef<int64_t>(factors).take_front(1) : ArrayRef<int64_t>(factors))
+        next.push_back(count * factor);
+    counts = std::move(next);
+  }
+  Value mean = e.div(*sum, e.constant(shape, cast<RankedTensorType>(x.getType()).getElementType(), counts));
+  return one(e.cast(mean, type.getElementType()));
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,78 @@
+#include "dialects/NN/Infer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+std::string describe(Type type) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    for (int64_t size : tensor.getShape())
+      (ShapedType::isDynamic(size) ? out << "?" : out << size) << "x";
+    out << tensor.getElementType();
+  } else {
+    out << type;
+  }
+  return text;
+}
+
+FailureOr<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  SmallVector<int64_t> shape(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < shape.size(); ++i) { // from the last dimension
+    int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1) return failure();
+    shape[shape.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return shape;
+}
+
+FailureOr<RankedTensorType> Inference::tensor(Value operand, StringRef name) const {
+  if (!operand) return fail("has no ", name);
+  auto type = dyn_cast<RankedTensorType>(operand.getType());
+  if (!type || !type.hasStaticShape())
+    return fail("takes a tensor of static shape as ", name, ", got ", describe(operand.getType()));
+  return type;
+}
+
+LogicalResult Inference::present(Attribute attribute, StringRef name) const {
+  return attribute ? success() : fail("has no attribute '", name, "'");
+}
+
+FailureOr<ArrayRef<int64_t>> Inference::array(DenseI64ArrayAttr attribute, StringRef name, int64_t size,
+                                              StringRef per) const {
+  if (failed(present(attribute, name))) return failure();
+  if (size >= 0 && attribute.size() != size)
+    return fail("has ", attribute.size(), " ", name, " for ", size, " ", per);
+  return attribute.asArrayRef();
+}
+
+FailureOr<int64_t> Inference::axis(IntegerAttr attribute, RankedTensorType tensor) const {
+  if (failed(present(attribute, "axis"))) return failure();
+  int64_t axis = attribute.getInt();
+  if (axis < 0 || axis >= tensor.getRank())
+    return fail("has axis ", axis, " on ", describe(tensor), " of rank ", tensor.getRank());
+  return axis;
+}
+
+LogicalResult Inference::sameElementType(RankedTensorType a, StringRef aName, RankedTensorType b,
+                                         StringRef bName) const {
+  if (a.getElementType() == b.getElementType()) return success();
+  return fail("combines ", describe(a.getElementType()), " of ", aName, " with ", describe(b.getElementType()), " of ",
+              bName);
+}
+
+LogicalResult Inference::rankAtLeast(RankedTensorType type, StringRef name, int64_t rank) const {
+  if (type.getRank() >= rank) return success();
+  return fail("takes ", name, " of rank ", rank, " or more, got ", describe(type), " of rank ", type.getRank());
+}
+
+FailureOr<SmallVector<int64_t>> Inference::broadcast(RankedTensorType a, StringRef aName, RankedTensorType b,
+                                                     StringRef bName) const {
+  auto shape = broadcastShapes(a.getShape(), b.getShape());
+  if (failed(shape)) return fail("does not broadcast ", aName, " ", describe(a), " with ", bName, " ", describe(b));
+  return shape;
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,70 @@
+// Helpers of result type inference, which is each operation's verifier too. Private to the dialect.
+// Inference also runs on operands and attributes that no verifier has seen (parser, importers): it checks everything.
+#pragma once
+#include "dialects/NN/NN.h"
+#include <optional>
+
+namespace sprig::nn {
+
+/// One attempt at inferring the result types of an operation.
+class Inference {
+public:
+  Inference(std::optional<mlir::Location> location, llvm::StringRef op, llvm::SmallVectorImpl<mlir::Type> &results)
+      : location(location), op(op), results(results) {}
+
+  /// Reports "'op' op ..." and fails.
+  template <typename... Args>
+  mlir::LogicalResult fail(Args &&...args) const {
+    return mlir::emitOptionalError(location, "'", op, "' op ", std::forward<Args>(args)...);
+  }
+
+  /// The type of an operand, which must be a ranked tensor of static shape.
+  mlir::FailureOr<mlir::RankedTensorType> tensor(mlir::Value operand, llvm::StringRef name) const;
+  /// An array attribute of the given length, or of any when -1; `per` says of what there is one entry each.
+  mlir::FailureOr<llvm::ArrayRef<int64_t>> array(mlir::DenseI64ArrayAttr attribute, llvm::StringRef name, int64_t size,
+                                                 llvm::StringRef per) const;
+  /// An attribute that must be there.
+  mlir::LogicalResult present(mlir::Attribute attribute, llvm::StringRef name) const;
+  /// A dimension of the tensor.
+  mlir::FailureOr<int64_t> axis(mlir::IntegerAttr attribute, mlir::RankedTensorType tensor) const;
+  mlir::LogicalResult sameElementType(mlir::RankedTensorType a, llvm::StringRef aName, mlir::RankedTensorType b,
+                                      llvm::StringRef bName) const;
+  mlir::LogicalResult rankAtLeast(mlir::RankedTensorType type, llvm::StringRef name, int64_t rank) const;
+  mlir::FailureOr<llvm::SmallVector<int64_t>> broadcast(mlir::RankedTensorType a, llvm::StringRef aName,
+                                                        mlir::RankedTensorType b, llvm::StringRef bName) const;
+
+  mlir::LogicalResult give(mlir::Type type) const {
+    results.push_back(type);
+    return mlir::success();
+  }
+  mlir::LogicalResult give(llvm::ArrayRef<int64_t> shape, mlir::Type elementType) const {
+    return give(mlir::RankedTensorType::get(shape, elementType));
+  }
+
+private:
+  std::optional<mlir::Location> location;
+  llvm::StringRef op;
+  llvm::SmallVectorImpl<mlir::Type> &results;
+};
+
+/// Sliding windows over the spatial dimensions of an operand.
+struct Windows {
+  llvm::ArrayRef<int64_t> window, strides, dilations, padding;
+  llvm::SmallVector<int64_t> outputs; // positions per dimension
+};
+
+/// Checks windows against the spatial sizes and computes the number of positions.
+mlir::FailureOr<Windows> inferWindows(const Inference &infer, llvm::ArrayRef<int64_t> spatial,
+                                      llvm::ArrayRef<int64_t> window, mlir::DenseI64ArrayAttr strides,
+                                      mlir::DenseI64ArrayAttr dilations, mlir::DenseI64ArrayAttr padding);
+
+/// The shape that a reduction over `axes` leaves.
+mlir::FailureOr<llvm::SmallVector<int64_t>> inferReduced(const Inference &infer, mlir::RankedTensorType operand,
+                                                         mlir::DenseI64ArrayAttr axes, bool keepDims);
+
+/// Reads better at the head of each inference: names the parameters of the generated declaration.
+#define SPRIG_NN_INFER(OpT)                                                                                            \
+  mlir::LogicalResult OpT::inferReturnTypes(mlir::MLIRContext *, std::optional<mlir::Location> location,               \
+                                            Adaptor op, llvm::SmallVectorImpl<mlir::Type> &results)
+
+} // namespace sprig::nn

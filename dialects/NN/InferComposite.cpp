@@ -1,0 +1,110 @@
+// Result types of composites but activations and pools.
+#include "dialects/NN/Infer.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+SPRIG_NN_INFER(SoftmaxOp) {
+  Inference infer(location, SoftmaxOp::getOperationName(), results);
+  auto type = infer.tensor(op.getOperand(), "operand");
+  if (failed(type) || failed(infer.axis(op.getAxisAttr(), *type))) return failure();
+  return infer.give(*type);
+}
+
+SPRIG_NN_INFER(LogSoftmaxOp) {
+  Inference infer(location, LogSoftmaxOp::getOperationName(), results);
+  auto type = infer.tensor(op.getOperand(), "operand");
+  if (failed(type) || failed(infer.axis(op.getAxisAttr(), *type))) return failure();
+  return infer.give(*type);
+}
+
+SPRIG_NN_INFER(LinearOp) {
+  Inference infer(location, LinearOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand"), weight = infer.tensor(op.getWeight(), "weight");
+  if (failed(operand) || failed(weight) || failed(infer.sameElementType(*operand, "operand", *weight, "weight")) ||
+      failed(infer.rankAtLeast(*operand, "operand", 1)))
+    return failure();
+  if (weight->getRank() != 2)
+    return infer.fail("takes a weight of rank 2, got ", describe(*weight), " of rank ", weight->getRank());
+  SmallVector<int64_t> shape(operand->getShape());
+  if (shape.back() != weight->getDimSize(1))
+    return infer.fail("contracts ", shape.back(), " columns of operand with ", weight->getDimSize(1),
+                      " columns of weight (", describe(*operand), " and ", describe(*weight), ")");
+  shape.back() = weight->getDimSize(0);
+  if (op.getBias()) {
+    auto bias = infer.tensor(op.getBias(), "bias");
+    if (failed(bias) || failed(infer.sameElementType(*operand, "operand", *bias, "bias"))) return failure();
+    if (bias->getShape() != ArrayRef<int64_t>(shape.back()))
+      return infer.fail("adds bias ", describe(*bias), " to ", shape.back(), " columns");
+  }
+  return infer.give(shape, operand->getElementType());
+}
+
+/// A parameter with one element per channel.
+static LogicalResult checkPerChannel(const Inference &infer, RankedTensorType operand, Value parameter, StringRef name) {
+  auto type = infer.tensor(parameter, name);
+  if (failed(type) || failed(infer.sameElementType(operand, "operand", *type, name))) return failure();
+  if (type->getShape() == ArrayRef<int64_t>(operand.getDimSize(1))) return success();
+  return infer.fail("has ", name, " ", describe(*type), " for ", operand.getDimSize(1), " channels of operand ",
+                    describe(operand));
+}
+
+SPRIG_NN_INFER(BatchNormOp) {
+  Inference infer(location, BatchNormOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
+      failed(checkPerChannel(infer, *operand, op.getScale(), "scale")) ||
+      failed(checkPerChannel(infer, *operand, op.getShift(), "shift")) ||
+      failed(checkPerChannel(infer, *operand, op.getMean(), "mean")) ||
+      failed(checkPerChannel(infer, *operand, op.getVariance(), "variance")) ||
+      failed(infer.present(op.getEpsilonAttr(), "epsilon")))
+    return failure();
+  return infer.give(*operand);
+}
+
+/// A parameter that broadcasts to the operand without changing its shape.
+static LogicalResult checkBroadcastsTo(const Inference &infer, RankedTensorType operand, Value parameter,
+                                       StringRef name) {
+  auto type = infer.tensor(parameter, name);
+  if (failed(type) || failed(infer.sameElementType(operand, "operand", *type, name))) return failure();
+  auto shape = broadcastShapes(operand.getShape(), type->getShape());
+  if (succeeded(shape) && ArrayRef<int64_t>(*shape) == operand.getShape()) return success();
+  return infer.fail("does not broadcast ", name, " ", describe(*type), " to operand ", describe(operand));
+}
+
+SPRIG_NN_INFER(LayerNormOp) {
+  Inference infer(location, LayerNormOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(infer.axis(op.getAxisAttr(), *operand)) ||
+      failed(infer.present(op.getEpsilonAttr(), "epsilon")) ||
+      failed(checkBroadcastsTo(infer, *operand, op.getScale(), "scale")))
+    return failure();
+  if (op.getShift() && failed(checkBroadcastsTo(infer, *operand, op.getShift(), "shift"))) return failure();
+  return infer.give(*operand);
+}
+
+SPRIG_NN_INFER(RmsNormOp) {
+  Inference infer(location, RmsNormOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(infer.axis(op.getAxisAttr(), *operand)) ||
+      failed(infer.present(op.getEpsilonAttr(), "epsilon")) ||
+      failed(checkBroadcastsTo(infer, *operand, op.getScale(), "scale")))
+    return failure();
+  return infer.give(*operand);
+}
+
+SPRIG_NN_INFER(GroupNormOp) {
+  Inference infer(location, GroupNormOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
+      failed(infer.present(op.getGroupsAttr(), "groups")) || failed(infer.present(op.getEpsilonAttr(), "epsilon")) ||
+      failed(checkPerChannel(infer, *operand, op.getScale(), "scale")) ||
+      failed(checkPerChannel(infer, *operand, op.getShift(), "shift")))
+    return failure();
+  int64_t groups = op.getGroups(), channels = operand->getDimSize(1);
+  if (groups < 1 || channels % groups) return infer.fail("splits ", channels, " channels into ", groups, " groups");
+  return infer.give(*operand);
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,227 @@
+// Scalar bodies of elementwise operations on floats, comparisons and conversions. Integers: ScalarInteger.cpp.
+#include "dialects/NN/NN.h"
+#include "dialects/NN/ScalarBodies.h"
+#include <limits>
+
+using namespace mlir;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+namespace sprig::nn {
+
+static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }
+static bool isFloat(Value v) { return isa<FloatType>(ScalarBuilder::elementOf(v)); }
+
+// Functions of one float.
+#define SPRIG_NN_MATH(OpT, MathOp)                                                                                     \
+  Value OpT::buildScalar(OpBuilder &b, Location loc, ValueRange args) { return MathOp::create(b, loc, args[0]); }
+SPRIG_NN_MATH(ExpOp, math::ExpOp)
+SPRIG_NN_MATH(LogOp, math::LogOp)
+SPRIG_NN_MATH(Log1pOp, math::Log1pOp)
+SPRIG_NN_MATH(Expm1Op, math::ExpM1Op)
+SPRIG_NN_MATH(SqrtOp, math::SqrtOp)
+SPRIG_NN_MATH(FloorOp, math::FloorOp)
+SPRIG_NN_MATH(CeilOp, math::CeilOp)
+SPRIG_NN_MATH(RoundOp, math::RoundEvenOp)
+SPRIG_NN_MATH(SinOp, math::SinOp)
+SPRIG_NN_MATH(CosOp, math::CosOp)
+SPRIG_NN_MATH(TanOp, math::TanOp)
+SPRIG_NN_MATH(AsinOp, math::AsinOp)
+SPRIG_NN_MATH(AcosOp, math::AcosOp)
+SPRIG_NN_MATH(AtanOp, math::AtanOp)
+SPRIG_NN_MATH(SinhOp, math::SinhOp)
+SPRIG_NN_MATH(CoshOp, math::CoshOp)
+SPRIG_NN_MATH(TanhOp, math::TanhOp)
+SPRIG_NN_MATH(AsinhOp, math::AsinhOp)
+SPRIG_NN_MATH(AcoshOp, math::AcoshOp)
+SPRIG_NN_MATH(AtanhOp, math::AtanhOp)
+SPRIG_NN_MATH(ErfOp, math::ErfOp)
+#undef SPRIG_NN_MATH
+
+Value RsqrtOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  return s.div(s.f(args[0], 1), s.sqrt(args[0]));
+}
+
+Value ReciprocalOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  return s.div(s.f(args[0], 1), args[0]);
+}
+
+// exp(-|x|) never overflows: e / (1 + e) below zero, 1 / (1 + e) above.
+Value SigmoidOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  Value x = args[0], one = s.f(x, 1);
+  Value e = math::ExpOp::create(b, loc, s.neg(s.abs(x)));
+  return s.div(s.select(s.lt(x, 0), e, one), s.add(one, e));
+}
+
+// Ordered comparisons are false for NaN, which then stays itself. `0 > x ? 0 : x` is one instruction of x86.
+Value ReluOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  Value x = args[0];
+  if (!isFloat(x)) {
+    if (elementOf(getOperand()).isUnsignedInteger()) return x;
+    return s.select(s.cmp(CmpIPredicate::slt, x, 0), s.i(x, 0), x);
+  }
+  Value zero = s.f(x, 0);
+  return s.select(s.cmp(CmpFPredicate::OGT, zero, x), zero, x);
+}
+
+Value AbsOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  Value x = args[0];
+  if (isFloat(x)) return s.abs(x);
+  if (elementOf(getOperand()).isUnsignedInteger()) return x;
+  return s.select(s.cmp(CmpIPredicate::slt, x, 0), s.subi(s.i(x, 0), x), x);
+}
+
+Value NegOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  return isFloat(args[0]) ? s.neg(args[0]) : s.subi(s.i(args[0], 0), args[0]);
+}
+
+Value SignOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  Value x = args[0];
+  if (isFloat(x)) // zeros and NaN stay themselves
+    return s.select(s.gt(x, 0), s.f(x, 1), s.select(s.lt(x, 0), s.f(x, -1), x));
+  Value positive = s.select(s.cmp(CmpIPredicate::ne, x, 0), s.i(x, 1), s.i(x, 0));
+  if (elementOf(getOperand()).isUnsignedInteger()) return positive;
+  return s.select(s.cmp(CmpIPredicate::slt, x, 0), s.i(x, -1), positive);
+}
+
+Value IsNanOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) { return ScalarBuilder(b, loc).isNan(args[0]); }
+
+Value IsInfOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  double inf = std::numeric_limits<double>::infinity();
+  Value up = s.cmp(CmpFPredicate::OEQ, args[0], inf), down = s.cmp(CmpFPredicate::OEQ, args[0], -inf);
+  if (getDetectNegative() && getDetectPositive()) return s.ori(up, down);
+  if (getDetectPositive()) return up;
+  return getDetectNegative() ? down : s.i(up, 0);
+}
+
+// Functions of two numbers.
+#define SPRIG_NN_ARITH(OpT, floatForm, integerForm)                                                                    \
+  Value OpT::buildScalar(OpBuilder &b, Location loc, ValueRange args) {                                                \
+    ScalarBuilder s(b, loc);                                                                                           \
+    return isFloat(args[0]) ? s.floatForm(args[0], args[1]) : s.integerForm(args[0], args[1]);                         \
+  }
+SPRIG_NN_ARITH(AddOp, add, addi)
+SPRIG_NN_ARITH(SubOp, sub, subi)
+SPRIG_NN_ARITH(MulOp, mul, muli)
+#undef SPRIG_NN_ARITH
+
+Value DivOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  if (isFloat(args[0])) return s.div(args[0], args[1]);
+  return buildIntegerDivision(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger());
+}
+
+Value RemOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  if (isFloat(args[0])) return arith::RemFOp::create(b, loc, args[0], args[1]);
+  return buildIntegerRemainder(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger());
+}
+
+// The truncated remainder, moved by one divisor where the signs differ.
+Value ModOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  Value x = args[0], y = args[1];
+  bool isUnsigned = elementOf(getLhs()).isUnsignedInteger();
+  if (!isFloat(x)) {
+    Value rem = buildIntegerRemainder(s, x, y, isUnsigned);
+    if (isUnsigned) return rem;
+    Value differ = s.cmp(CmpIPredicate::slt, s.xori(rem, y), 0);
+    Value move = s.andi(differ, s.cmp(CmpIPredicate::ne, rem, 0));
+    return s.select(move, s.addi(rem, y), rem);
+  }
+  Value rem = arith::RemFOp::create(b, loc, x, y);
+  Value differ = s.xori(s.lt(rem, 0), s.lt(y, 0));
+  Value zero = s.cmp(CmpFPredicate::OEQ, rem, 0);
+  return s.select(zero, s.copySign(rem, y), s.select(differ, s.add(rem, y), rem));
+}
+
+// `x > y ? x : y` is one instruction and gives y where either is NaN; a NaN in x is put back.
+static Value buildExtremum(ScalarBuilder &s, Value x, Value y, bool isUnsigned, bool larger) {
+  if (isFloat(x)) {
+    Value chosen = s.select(s.cmp(larger ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, y), x, y);
+    return s.select(s.isNan(x), x, chosen);
+  }
+  auto predicate = isUnsigned ? (larger ? CmpIPredicate::ugt : CmpIPredicate::ult)
+                              : (larger ? CmpIPredicate::sgt : CmpIPredicate::slt);
+  return s.select(s.cmp(predicate, x, y), x, y);
+}
+
+Value MaxOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  return buildExtremum(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger(), true);
+}
+
+Value MinOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  return buildExtremum(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger(), false);
+}
+
+Value PowOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  Value x = args[0], y = args[1];
+  Type base = elementOf(getLhs()), exponent = elementOf(getRhs());
+  if (!isFloat(x) && !isFloat(y))
+    return buildIntegerPower(s, x, y, base.isUnsignedInteger(), exponent.isUnsignedInteger());
+  // In the wider of the float types at hand, then to the type of the base.
+  Type wide = isFloat(x) ? ScalarBuilder::elementOf(x) : ScalarBuilder::elementOf(y);
+  if (isFloat(y) && ScalarBuilder::widthOf(y) > wide.getIntOrFloatBitWidth()) wide = ScalarBuilder::elementOf(y);
+  Value power = math::PowFOp::create(b, loc, buildCast(s, x, base, wide), buildCast(s, y, exponent, wide));
+  return buildCast(s, power, wide, base);
+}
+
+// Comparison and selection.
+static CmpFPredicate floatPredicate(ComparePredicate predicate) {
+  switch (predicate) {
+  case ComparePredicate::eq: return CmpFPredicate::OEQ;
+  case ComparePredicate::ne: return CmpFPredicate::UNE;
+  case ComparePredicate::lt: return CmpFPredicate::OLT;
+  case ComparePredicate::le: return CmpFPredicate::OLE;
+  case ComparePredicate::gt: return CmpFPredicate::OGT;
+  case ComparePredicate::ge: return CmpFPredicate::OGE;
+  }
+  llvm_unreachable("all predicates are listed");
+}
+
+static CmpIPredicate integerPredicate(ComparePredicate predicate, bool isUnsigned) {
+  switch (predicate) {
+  case ComparePredicate::eq: return CmpIPredicate::eq;
+  case ComparePredicate::ne: return CmpIPredicate::ne;
+  case ComparePredicate::lt: return isUnsigned ? CmpIPredicate::ult : CmpIPredicate::slt;
+  case ComparePredicate::le: return isUnsigned ? CmpIPredicate::ule : CmpIPredicate::sle;
+  case ComparePredicate::gt: return isUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt;
+  case ComparePredicate::ge: return isUnsigned ? CmpIPredicate::uge : CmpIPredicate::sge;
+  }
+  llvm_unreachable("all predicates are listed");
+}
+
+Value CompareOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  if (isFloat(args[0])) return s.cmp(floatPredicate(getPredicate()), args[0], args[1]);
+  Type element = elementOf(getLhs());
+  bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);
+  return s.cmp(integerPredicate(getPredicate(), isUnsigned), args[0], args[1]);
+}
+
+Value SelectOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  return arith::SelectOp::create(b, loc, args[0], args[1], args[2]);
+}
+
+Value CastOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  return buildCast(s, args[0], elementOf(getOperand()), elementOf(getResult()));
+}
+
+Value BitcastOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  return buildBitcast(s, args[0], elementOf(getOperand()), elementOf(getResult()));
+}
+
+} // namespace sprig::nn

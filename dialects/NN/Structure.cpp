@@ -1,0 +1,75 @@
+// Syntax and verification of dispatches:
+//   %r = nn.dispatch "label" (%a = %x : tensor<4xf32>) -> tensor<4xf32> { ... nn.yield %v : tensor<4xf32> }
+#include "dialects/NN/NN.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+ParseResult DispatchOp::parse(OpAsmParser &parser, OperationState &result) {
+  std::string label;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Type> types, resultTypes;
+  auto operandsLoc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalString(&label)))
+    result.getOrAddProperties<Properties>().label = parser.getBuilder().getStringAttr(label);
+  auto parseBinding = [&]() -> ParseResult {
+    OpAsmParser::Argument &argument = arguments.emplace_back();
+    if (parser.parseArgument(argument) || parser.parseEqual() || parser.parseOperand(operands.emplace_back()) ||
+        parser.parseColonType(argument.type))
+      return failure();
+    types.push_back(argument.type);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseBinding) ||
+      parser.parseOptionalArrowTypeList(resultTypes) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion(), arguments) ||
+      parser.resolveOperands(operands, types, operandsLoc, result.operands))
+    return failure();
+  result.addTypes(resultTypes);
+  ensureTerminator(*result.regions[0], parser.getBuilder(), result.location);
+  return success();
+}
+
+void DispatchOp::print(OpAsmPrinter &printer) {
+  if (auto label = getLabelAttr()) printer << ' ' << label;
+  printer << " (";
+  auto pairs = llvm::zip(getBody().getArguments(), getOperands());
+  llvm::interleaveComma(pairs, printer, [&](auto pair) {
+    auto [argument, operand] = pair;
+    printer.printRegionArgument(argument, {}, /*omitType=*/true);
+    printer << " = " << operand << " : " << operand.getType();
+  });
+  printer << ')';
+  printer.printOptionalArrowTypeList(getResultTypes());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"label"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult DispatchOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != getNumOperands())
+    return emitOpError("binds ") << body.getNumArguments() << " arguments to " << getNumOperands() << " operands";
+  for (auto [i, argument] : llvm::enumerate(body.getArguments()))
+    if (argument.getType() != getOperand(i).getType())
+      return emitOpError("binds argument ") << i << " of type " << describe(argument.getType()) << " to an operand of type "
+                                            << describe(getOperand(i).getType());
+  Operation *yield = body.getTerminator();
+  if (yield->getNumOperands() != getNumResults())
+    return (emitOpError("has ") << getNumResults() << " results and yields " << yield->getNumOperands() << " values")
+               .attachNote(yield->getLoc())
+           << "yielded here";
+  for (auto [i, value] : llvm::enumerate(yield->getOperands()))
+    if (value.getType() != getResult(i).getType())
+      return (emitOpError("has result ") << i << " of type " << describe(getResult(i).getType()) << " and yields "
+                                         << describe(value.getType()))
+                 .attachNote(yield->getLoc())
+             << "yielded here";
+  return success();
+}
+
+} // namespace sprig::nn
