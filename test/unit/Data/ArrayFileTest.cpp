@@ -1,0 +1,149 @@
+#include "lib/Data/ArrayFile.h"
+#include "lib/Data/File.h"
+#include "sprig/error.h"
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace sprig;
+using namespace sprig::data;
+namespace fs = std::filesystem;
+
+namespace {
+
+Array iota(const std::string &name, DType type, std::vector<int64_t> shape) {
+  Array array{name, type, std::move(shape), {}};
+  array.bytes.resize(size_t(*byteSize(type, array.shape)));
+  for (size_t i = 0; i < array.bytes.size(); ++i) array.bytes[i] = type == DType::i1 ? char(i % 2) : char(i * 37);
+  return array;
+}
+
+const DType kAll[] = {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i16,
+                      DType::i8,  DType::u64, DType::u32, DType::u16,  DType::u8,  DType::i1};
+
+void expectEqual(const Array &got, const Array &want) {
+  EXPECT_EQ(got.dtype, want.dtype);
+  EXPECT_EQ(got.shape, want.shape);
+  EXPECT_EQ(got.bytes, want.bytes) << want.name;
+}
+
+template <typename Parse> void expectRefused(Parse parse, std::vector<char> bytes, const std::string &mentions) {
+  try {
+    parse(std::span<const char>(bytes), "f");
+    ADD_FAILURE() << "accepted, expected an error about " << mentions;
+  } catch (const Error &error) {
+    EXPECT_EQ(error.kind(), ErrorKind::badInput);
+    EXPECT_NE(std::string(error.what()).find(mentions), std::string::npos) << error.what();
+  }
+}
+
+class ArrayFiles : public ::testing::Test {
+protected:
+  fs::path folder = fs::temp_directory_path() / ("sprig-data-test-" + std::to_string(::getpid()));
+  void SetUp() override { fs::create_directories(folder); }
+  void TearDown() override { fs::remove_all(folder); }
+};
+
+} // namespace
+
+TEST_F(ArrayFiles, EveryTypeAndShapeSurvivesEveryFormat) {
+  for (DType type : kAll)
+    for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {1}, {0, 3}, {5}, {2, 3, 4}}) {
+      Array array = iota("x", type, shape);
+      for (const char *file : {"a.npy", "a.npz", "a.safetensors", "a.pb"}) {
+        if (type == DType::bf16 && std::string(file).starts_with("a.np")) continue; // NumPy has no such type
+        writeArrays(folder / file, {&array, 1});
+        expectEqual(readArray(folder / file), array);
+      }
+    }
+}
+
+TEST_F(ArrayFiles, SeveralArraysByName) {
+  Array arrays[] = {iota("w", DType::f32, {2, 2}), iota("b", DType::i64, {3})};
+  for (const char *file : {"m.npz", "m.safetensors"}) {
+    writeArrays(folder / file, arrays);
+    expectEqual(readArray(folder / file, "w"), arrays[0]);
+    expectEqual(readArray(folder / file, "b"), arrays[1]);
+    EXPECT_THROW(readArray(folder / file, "q"), Error);
+  }
+}
+
+TEST(Npy, ColumnMajorAndBigEndian) {
+  // np.asfortranarray([[1, 2, 3], [4, 5, 6]], '>i2')
+  std::string header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n";
+  std::string text = std::string("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header;
+  for (int value : {1, 4, 2, 5, 3, 6}) text += {'\0', char(value)};
+  Array array = parseNpy(std::vector<char>(text.begin(), text.end()), "f");
+  ASSERT_EQ(array.elements(), 6);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(array.integerAt(i), i + 1);
+}
+
+TEST(Npy, RefusesWhatIsNotSound) {
+  Array array = iota("x", DType::f32, {4});
+  std::vector<char> good = formatNpy(array);
+  expectRefused(parseNpy, {}, "magic");
+  expectRefused(parseNpy, {good.begin(), good.begin() + 9}, "magic");
+  expectRefused(parseNpy, {good.begin(), good.begin() + 40}, "ends behind the file");
+  expectRefused(parseNpy, {good.begin(), good.end() - 1}, "takes 16 bytes, the file has 15");
+  auto with = [&](const std::string &header) {
+    std::string text = std::string("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header;
+    return std::vector<char>(text.begin(), text.end());
+  };
+  expectRefused(parseNpy, with("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"), "too large");
+  expectRefused(parseNpy, with("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"), "too many");
+  expectRefused(parseNpy, with("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}"), "'|O' is not supported");
+  expectRefused(parseNpy, with("{'descr': '<f4', 'shape': (1,)}"), "lacks");
+  expectRefused(parseNpy, with("garbage"), "expected '{'");
+}
+
+TEST(Safetensors, RefusesWhatIsNotSound) {
+  Array array = iota("w", DType::f32, {4});
+  std::vector<char> good = formatSafetensors({&array, 1});
+  expectRefused(parseSafetensors, {1, 2, 3}, "the header's length alone takes 8");
+  expectRefused(parseSafetensors, {good.begin(), good.begin() + 20}, "ends behind the file");
+  expectRefused(parseSafetensors, {good.begin(), good.end() - 4}, "'w' of 4xf32 has the range 0 to 16 of 12 bytes");
+  std::vector<char> huge = good;
+  std::memset(huge.data(), 0x7f, 8);
+  expectRefused(parseSafetensors, huge, "ends behind the file");
+  std::vector<char> damaged = good;
+  damaged[8] = '[';
+  expectRefused(parseSafetensors, damaged, "no JSON object");
+}
+
+TEST(TensorProto, RefusesWhatIsNotSound) {
+  std::vector<char> text = {'h', 'e', 'l', 'l', 'o'};
+  expectRefused(parseTensorProto, text, "not an array");
+  Array array = iota("w", DType::f32, {4});
+  array.bytes.resize(12);
+  expectRefused(parseTensorProto, formatTensorProto(array), "takes 16 bytes, has 12");
+}
+
+TEST(Npz, RefusesWhatIsNotSound) {
+  Array array = iota("w", DType::f32, {4});
+  std::vector<char> good = formatNpz({&array, 1});
+  expectRefused(parseNpz, {good.begin(), good.begin() + 30}, ".npz");
+  EXPECT_EQ(good, formatNpz({&array, 1})) << "the same arrays give the same bytes";
+}
+
+TEST_F(ArrayFiles, AFileAppearsWholeOrNotAtAll) {
+  fs::path file = folder / "x.npy";
+  std::ofstream(file) << "old";
+  EXPECT_THROW(writeFile(folder / "no/such/folder", std::string("new")), Error);
+  writeFile(file, std::string("new"));
+  auto bytes = readFile(file);
+  EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "new");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << "nothing is left aside";
+  writeFile("/dev/null", std::string("gone"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_THROW(writeFile("/dev/full", std::string("x")), Error);
+  EXPECT_THROW(readFile(folder), Error);
+  EXPECT_THROW(readFile(folder / "absent"), Error);
+}
+
+TEST(FileNames, AreEncoded) {
+  EXPECT_EQ(encodeFileName("logits"), "logits");
+  EXPECT_EQ(encodeFileName("a/b:0"), "a%2Fb%3A0");
+  EXPECT_EQ(encodeFileName("../x"), "%2E.%2Fx");
+  EXPECT_EQ(encodeFileName(""), "%");
+}
