@@ -11,11 +11,13 @@ llvm_bin=/usr/lib/llvm-22/bin
 check() {
   local name=$1
   shift
-  if "$@"; then
+  "$@"
+  local code=$?
+  if [ $code = 0 ]; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    echo "FAIL $name: exit code $? from: $*"
+    echo "FAIL $name: exit code $code from: $*"
   fi
 }
 
