@@ -22,4 +22,26 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
   ];
 }
 
+def Decompose : Pass<"sprig-decompose", "::mlir::func::FuncOp"> {
+  let summary = "Replaces composites by the expressions of primitives that they stand for";
+  let description = [{
+    Every operation with `DecomposableOpInterface`, until none is left. Numerics are those of the decomposition: half
+    types are normalised in f32, softmax takes the maximum off first.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+}
+
+def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {
+  let summary = "Turns parameters into constants, for packages that only infer";
+  let description = [{
+    `nn.get_param` becomes `nn.constant`, and parameters that nothing reads any more are dropped. A batch norm of
+    constant statistics merges into the convolution or matrix product in front of it, whose weights are scaled: the one
+    rewrite here that changes arithmetic, so `strict` leaves it out.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let options = [
+    Option<"strict", "strict", "bool", "false", "leave batch norms as they are, so that no bit changes">,
+  ];
+}
+
 #endif // SPRIG_TRANSFORMS_PASSES_TD

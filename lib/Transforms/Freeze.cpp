@@ -1,0 +1,50 @@
+// The freeze pass: parameters to constants, batch norms into the products in front of them.
+#include "dialects/NN/Constants.h"
+#include "lib/Transforms/FoldBatchNorm.h"
+#include "lib/Transforms/Passes.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_FREEZE
+#include "lib/Transforms/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+
+/// Replaces reads of parameters by constants, one per parameter and function.
+static void freezeParameters(ModuleOp module) {
+  SymbolTableCollection symbols;
+  module.walk([&](func::FuncOp function) {
+    if (function.isDeclaration()) return;
+    llvm::MapVector<Operation *, Value> constants;
+    SmallVector<nn::GetParamOp> reads;
+    function.walk([&](nn::GetParamOp read) { reads.push_back(read); });
+    for (nn::GetParamOp read : reads) {
+      auto param = symbols.lookupNearestSymbolFrom<nn::ParamOp>(read, read.getParamAttr());
+      Value &constant = constants[param];
+      if (!constant) {
+        OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+        // The location of a constant names the parameter, for reports.
+        Location loc = NameLoc::get(param.getSymNameAttr(), param.getLoc());
+        constant = nn::ConstantOp::create(builder, loc, param.getTensorType(), param.getValue());
+      }
+      read.replaceAllUsesWith(constant);
+      read.erase();
+    }
+  });
+  for (auto param : llvm::make_early_inc_range(module.getOps<nn::ParamOp>()))
+    if (SymbolTable::symbolKnownUseEmpty(param, module)) param.erase();
+}
+
+namespace {
+struct FreezePass : sprig::impl::FreezeBase<FreezePass> {
+  using FreezeBase::FreezeBase;
+  void runOnOperation() override {
+    freezeParameters(getOperation());
+    if (strict) return;
+    SmallVector<nn::BatchNormOp> norms;
+    getOperation().walk([&](nn::BatchNormOp norm) { norms.push_back(norm); });
+    for (nn::BatchNormOp norm : norms) foldBatchNorm(norm);
+  }
+};
+} // namespace
