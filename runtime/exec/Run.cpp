@@ -117,8 +117,9 @@ bool Run::advance(uint32_t lane, uint32_t participant) {
     device.begin(laneRun);
   for (; at < count; ++at) {
     const Command &command = program.commands[at];
-    // The caller leaves another lane as soon as its own can go on.
-    bool leave = lane != 0 && participant == 0 && laneCanMove(0, generation);
+    // The caller leaves another lane as soon as its own, not ended yet, can go on.
+    bool leave = lane != 0 && participant == 0 && laneCanMove(0, generation) &&
+                 phaseOf(lanes[0].word.load(std::memory_order_relaxed)) != Done;
     if (leave || (command.kind == CommandKind::Wait &&
                   events[command.event].load(std::memory_order_acquire) != generation)) {
       slot.position.store(at, std::memory_order_relaxed);

@@ -1,0 +1,229 @@
+// Lanes, events and tiles over threads: any schedule and any number of threads give what a serial run gives.
+#include "runtime/test/TestPackage.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+
+namespace sprig::rt::test {
+namespace {
+
+constexpr int64_t kWidth = 96;
+
+// A random graph of "mix" commands over lanes, and what it computes for an input.
+struct RandomGraph {
+  TestPackage package;
+  struct Node {
+    int left, right; // earlier nodes; -1: the input
+    uint32_t lane;
+  };
+  std::vector<Node> nodes;
+
+  RandomGraph(uint32_t seed, uint32_t lanes, int count) {
+    std::mt19937 random(seed);
+    auto below = [&](int n) { return int(random() % uint32_t(n)); };
+    for (int i = 0; i < count; ++i)
+      nodes.push_back({below(i + 1) - 1, below(i + 1) - 1, uint32_t(below(int(lanes)))});
+    EntryBuilder entry("graph");
+    std::vector<uint32_t> buffers;
+    uint32_t input = entry.input("x", {kWidth}), output = entry.output("y", {kWidth});
+    for (int i = 0; i < count; ++i)
+      buffers.push_back(i == count - 1 ? output : entry.arena(kWidth * 4));
+    entry.entry.lanes.resize(lanes);
+    // An event for each node that another lane needs; waited for once per lane.
+    std::vector<int> eventOf(size_t(count), -1);
+    std::vector<std::vector<bool>> waited(lanes, std::vector<bool>(size_t(count), false));
+    for (int i = 0; i < count; ++i)
+      for (int from : {nodes[i].left, nodes[i].right})
+        if (from >= 0 && nodes[from].lane != nodes[i].lane && eventOf[from] < 0)
+          eventOf[from] = int(entry.event());
+    for (int i = 0; i < count; ++i) {
+      const Node &node = nodes[i];
+      for (int from : {node.left, node.right})
+        if (from >= 0 && nodes[from].lane != node.lane && !waited[node.lane][from]) {
+          entry.wait(node.lane, uint32_t(eventOf[from]));
+          waited[node.lane][from] = true;
+        }
+      auto operand = [&](int from) { return from < 0 ? input : buffers[from]; };
+      int64_t grain = random() % 2 ? 8 : kWidth;
+      entry.dispatch(node.lane, Mix, {operand(node.left), operand(node.right), buffers[i]}, kWidth, grain);
+      if (eventOf[i] >= 0)
+        entry.record(node.lane, uint32_t(eventOf[i]));
+    }
+    package.program.entries.push_back(entry.entry);
+  }
+
+  std::vector<uint32_t> expected(Words &input) const {
+    std::vector<std::vector<uint32_t>> values;
+    for (const Node &node : nodes) {
+      std::vector<uint32_t> value(kWidth);
+      auto at = [&](int from, size_t i) { return from < 0 ? input[i] : values[size_t(from)][i]; };
+      for (size_t i = 0; i < value.size(); ++i)
+        value[i] = 31 * at(node.left, i) + at(node.right, i) + 7;
+      values.push_back(std::move(value));
+    }
+    return values.back();
+  }
+};
+
+void expectRuns(Context &context, const RandomGraph &graph, uint32_t start, int rounds) {
+  Words in(kWidth), out(kWidth);
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < in.size(); ++i)
+      in[i] = start + uint32_t(round) * 1000003u + uint32_t(i);
+    context.invoke({in.view()}, {out.view()});
+    std::vector<uint32_t> want = graph.expected(in);
+    for (size_t i = 0; i < out.size(); ++i)
+      ASSERT_EQ(out[i], want[i]) << "word " << i << " of round " << round;
+  }
+}
+
+class GraphsOverThreads : public testing::TestWithParam<int> {};
+
+TEST_P(GraphsOverThreads, EqualASerialRun) {
+  Pool pool(GetParam());
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    RandomGraph graph(seed, 1 + seed % 5, 3 + int(seed) * 7);
+    Context context(graph.package.load(), {&pool, nullptr, 0});
+    expectRuns(context, graph, seed, 20);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, GraphsOverThreads, testing::Values(1, 2, 3, 8));
+
+TEST(Schedule, ManyContextsShareOnePackageAndPool) {
+  RandomGraph graph(99, 3, 40);
+  Package package = graph.package.load();
+  Pool pool(3);
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      // Contexts come and go while helpers look at others.
+      for (int life = 0; life < 5; ++life) {
+        Context context(package, {&pool, nullptr, 0});
+        expectRuns(context, graph, t * 77, 15);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST(Schedule, RunsOnTheEmbeddersExecutor) {
+  struct Threads {
+    std::mutex lock;
+    std::vector<std::thread> list;
+    std::atomic<int> tasks{0};
+  } threads;
+  sprig_rt_executor executor = {&threads, [](void *user, void (*task)(void *), void *argument) {
+                                  auto &all = *static_cast<Threads *>(user);
+                                  ++all.tasks;
+                                  std::lock_guard guard(all.lock);
+                                  all.list.emplace_back(task, argument);
+                                }};
+  {
+    RandomGraph graph(5, 4, 30);
+    Pool pool(3, &executor);
+    Context context(graph.package.load(), {&pool, nullptr, 0});
+    expectRuns(context, graph, 1, 10);
+    Words in(kWidth, 3), out(kWidth);
+    context.submit({in.view()}, {out.view()}).wait();
+    EXPECT_EQ(out[0], graph.expected(in)[0]);
+  }
+  EXPECT_GT(threads.tasks.load(), 0);
+  for (std::thread &thread : threads.list)
+    thread.join();
+}
+
+class TilesOverThreads : public testing::TestWithParam<std::tuple<int, int64_t, int64_t>> {};
+
+TEST_P(TilesOverThreads, VisitEachTileOnce) {
+  auto [threads, tiles, grain] = GetParam();
+  TestPackage package;
+  EntryBuilder entry("count");
+  uint32_t counts = entry.output("counts", {tiles});
+  entry.dispatch(0, Count, {counts}, tiles, grain);
+  package.program.entries.push_back(entry.entry);
+  Pool pool(threads);
+  Context context(package.load(), {&pool, nullptr, 0});
+  Words out(size_t(tiles), 0);
+  constexpr uint32_t rounds = 100;
+  for (uint32_t round = 0; round < rounds; ++round)
+    context.invoke({}, {out.view()});
+  for (size_t i = 0; i < out.size(); ++i)
+    ASSERT_EQ(out[i], rounds) << "tile " << i;
+}
+
+// Tiles that no number of threads divides, fewer tiles than threads, grains larger than the work.
+INSTANTIATE_TEST_SUITE_P(Sizes, TilesOverThreads,
+                         testing::Combine(testing::Values(1, 2, 3, 7), testing::Values<int64_t>(1, 2, 5, 17, 1000, 4099),
+                                          testing::Values<int64_t>(1, 4, 5000)));
+
+TEST(Schedule, KernelsHaveScratchOfTheirOwn) {
+  TestPackage package;
+  EntryBuilder entry("main");
+  uint32_t in = entry.input("x", {4096}), out = entry.output("y", {4096});
+  entry.dispatch(0, Scratch, {in, out}, 4096, 1);
+  package.program.entries.push_back(entry.entry);
+  Pool pool(4);
+  Context context(package.load(), {&pool, nullptr, 0});
+  Words x(4096), y(4096);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = uint32_t(i * 2654435761u);
+  for (int round = 0; round < 20; ++round) {
+    context.invoke({x.view()}, {y.view()});
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(x[i], y[i]);
+  }
+}
+
+TEST(Schedule, ACallersThreadAloneFinishesAllLanes) {
+  // Lane 0 waits for lane 1, which waits for lane 2, with nobody to help.
+  TestPackage package;
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {1}), y = entry.output("y", {1});
+  uint32_t t = entry.arena(4), u = entry.arena(4);
+  uint32_t first = entry.event(), second = entry.event();
+  entry.wait(0, second);
+  entry.dispatch(0, Add, {u, x, y}, 1);
+  entry.wait(1, first);
+  entry.dispatch(1, Add, {t, x, u}, 1);
+  entry.record(1, second);
+  entry.dispatch(2, Add, {x, x, t}, 1);
+  entry.record(2, first);
+  package.program.entries.push_back(entry.entry);
+  Pool pool(1);
+  Context context(package.load(), {&pool, nullptr, 0});
+  Words in(1, 5), out(1);
+  context.invoke({in.view()}, {out.view()});
+  EXPECT_EQ(out[0], 20u);
+}
+
+TEST(Schedule, AFailureInALaneEndsAllLanes) {
+  TestPackage package;
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {1}), zero = entry.input("zero", {1}), y = entry.output("y", {1});
+  uint32_t t = entry.arena(4);
+  uint32_t done = entry.event();
+  entry.wait(0, done);
+  entry.dispatch(0, Add, {t, x, y}, 1);
+  entry.dispatch(1, Divide, {x, zero, t}, 1);
+  entry.record(1, done);
+  package.program.entries.push_back(entry.entry);
+  Pool pool(2);
+  Context context(package.load(), {&pool, nullptr, 0});
+  Words one(1, 1), none(1, 0), out(1, 42);
+  for (int round = 0; round < 50; ++round)
+    ASSERT_EQ(errorOf([&] { context.invoke({one.view(), none.view()}, {out.view()}); }),
+              "entry 'main': 'first_divide': integer division by zero");
+  EXPECT_EQ(out[0], 42u);
+}
+
+TEST(Schedule, RefusesImpossiblePools) {
+  EXPECT_EQ(errorOf([] { Pool pool(-1); }), "expected 1 to 1024 threads, found -1");
+  EXPECT_EQ(errorOf([] { Pool pool(2000); }), "expected 1 to 1024 threads, found 2000");
+  EXPECT_GE(sprig_rt_default_threads(), 1);
+}
+
+} // namespace
+} // namespace sprig::rt::test
