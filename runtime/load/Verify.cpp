@@ -136,7 +136,7 @@ Status verifyImage(const Image &image, const Program &program, const SectionSize
 Status bufferRoom(const Buffer &buffer, const Entry &entry, const Program &program, uint64_t &room) {
   auto check = [&](size_t count) -> Status {
     if (buffer.index >= count)
-      return badPackage(concat("expected an ", bufferKindName(buffer.kind), " below ", count, ", found ", buffer.index));
+      return badPackage(concat("expected an index of ", bufferKindName(buffer.kind), " below ", count, ", found ", buffer.index));
     return {};
   };
   switch (buffer.kind) {
@@ -191,8 +191,8 @@ Status verifyCopy(Command &command, const Entry &entry) {
     return badPackage(concat("copies ", source.size, " bytes of ", quoted(source.name), " to ", target.size,
                              " bytes of ", quoted(target.name)));
   if (target.kind == BufferKind::Constant || target.kind == BufferKind::Input)
-    return badPackage(concat("copies to ", quoted(target.name), ", an ", bufferKindName(target.kind),
-                             ", expected a buffer that may be written"));
+    return badPackage(concat("copies to ", quoted(target.name), " (", bufferKindName(target.kind),
+                             "), expected a buffer that may be written"));
   if (target.kind == BufferKind::State && !entry.updatesState)
     return badPackage(concat("copies to state ", quoted(target.name), " in an entry that says it updates none"));
   command.copyBytes = source.size;

@@ -1,0 +1,349 @@
+// Packages that are damaged, hostile or too new: one clear error, never a crash.
+#include "runtime/base/Status.h"
+#include "runtime/test/TestPackage.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <random>
+#include <unistd.h>
+
+namespace sprig::rt::test {
+namespace {
+
+using namespace sprig::rt::core;
+
+// A package with something of everything.
+TestPackage richPackage() {
+  TestPackage package;
+  uint32_t constant = package.addConstant({1, 2, 3, 4});
+  package.program.constants.push_back({"splat", 16, 0, {9, 0, 0, 0}});
+  package.program.states.push_back({{"state", SPRIG_RT_U32, {4}, 0}, constant});
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {4}), y = entry.output("y", {4});
+  uint32_t t = entry.arena(16);
+  uint32_t done = entry.event();
+  entry.dispatch(0, Add, {x, entry.constant(constant, 16), t}, 4);
+  entry.record(0, done);
+  entry.wait(1, done);
+  entry.dispatch(1, Add, {t, entry.constant(1, 16), y}, 4);
+  entry.copy(0, x, entry.arena(16));
+  entry.dispatch(0, Add, {entry.state(0, 16), x, entry.arena(16)}, 4);
+  entry.entry.independentSamples = true;
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
+std::string loadError(const Bytes &bytes, sprig_rt_code *code = nullptr, const LoadOptions &options = {}) {
+  return errorOf([&] { Package::fromMemory(std::span<const uint8_t>(bytes), "p.sprig", options); }, code);
+}
+
+TEST(Damage, EveryFlippedBitIsFound) {
+  // Without image and constants the file is small enough to flip every bit of it, padding included.
+  TestPackage package = richPackage();
+  package.image.resize(64);
+  package.program.images[0].codeSize = 64;
+  for (size_t i = 0; i < package.program.images[0].symbols.size(); ++i)
+    package.program.images[0].symbols[i] = i;
+  Bytes file = package.encode();
+  ASSERT_EQ(loadError(file), "");
+  for (size_t byte = 0; byte < file.size(); ++byte) {
+    uint8_t bit = uint8_t(1u << (byte * 7 % 8));
+    for (uint8_t flip : {bit, uint8_t(0xff)}) {
+      file[byte] ^= flip;
+      sprig_rt_code code = SPRIG_RT_OK;
+      std::string message = loadError(file, &code);
+      ASSERT_FALSE(message.empty()) << "flip of byte " << byte << " was not found";
+      ASSERT_TRUE(code == SPRIG_RT_BAD_PACKAGE || code == SPRIG_RT_UNSUPPORTED) << message;
+      ASSERT_EQ(message.rfind("p.sprig: ", 0), 0u) << message;
+      file[byte] ^= flip;
+    }
+  }
+}
+
+TEST(Damage, EveryTruncationIsFound) {
+  Bytes file = richPackage().encode();
+  for (size_t size = 0; size < file.size(); size += size < 300 ? 1 : 97) {
+    sprig_rt_code code = SPRIG_RT_OK;
+    std::string message = loadError(Bytes(file.begin(), file.begin() + std::ptrdiff_t(size)), &code);
+    ASSERT_FALSE(message.empty()) << size;
+    ASSERT_EQ(code, SPRIG_RT_BAD_PACKAGE);
+  }
+  Bytes half(file.begin(), file.begin() + 4096);
+  EXPECT_EQ(loadError(half), concat("p.sprig: expected ", file.size(), " bytes, found 4096 (truncated?)"));
+  file.push_back(0);
+  EXPECT_EQ(loadError(file), concat("p.sprig: expected ", file.size() - 1, " bytes, found ", file.size()));
+}
+
+TEST(Damage, OtherFilesAreRefused) {
+  std::string text = "this is not a package, but it is long enough to have the header of one, and more than that";
+  EXPECT_EQ(loadError(Bytes(text.begin(), text.end())),
+            "p.sprig: not a Sprig package: expected it to start with 'SPRIGPKG'");
+  EXPECT_EQ(loadError({}), "p.sprig: expected at least 64 bytes of header, found 0");
+}
+
+TEST(Damage, ANewerMajorVersionIsRefusedByName) {
+  Bytes file = richPackage().encode();
+  uint16_t major = 2, minor = 3;
+  std::memcpy(file.data() + 8, &major, 2);
+  std::memcpy(file.data() + 10, &minor, 2);
+  sprig_rt_code code = SPRIG_RT_OK;
+  EXPECT_EQ(loadError(file, &code), "p.sprig: written for format version 2.3, this runtime reads up to 1.0");
+  EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
+}
+
+// Encodes a changed copy of the rich package and tells what loading it says.
+std::string hostile(const std::function<void(TestPackage &)> &change, const LoadOptions &options = {}) {
+  TestPackage package = richPackage();
+  change(package);
+  return loadError(package.encode(), nullptr, options);
+}
+Entry &entryOf(TestPackage &package) { return package.program.entries[0]; }
+Command &commandOf(TestPackage &package, size_t lane, size_t index) {
+  return package.program.entries[0].lanes[lane].commands[index];
+}
+
+TEST(Hostile, IndicesOutOfRange) {
+  EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).kernel = 99; }),
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a kernel below 8, found 99");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).operands[0] = 1000; }),
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': operand 0: expected a buffer below 8, found 1000");
+  EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).operandCount = 2; }),
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected 3 buffers for kernel 'add', found 2");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[0].index = 1; }),
+            "p.sprig: entry 0 'main': buffer 0 'b0': expected an index of input below 1, found 1");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).lanes[1].device = 5; }),
+            "p.sprig: entry 0 'main': lane 1: expected a device below 1, found 5");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.states[0].initial = 7; }),
+            "p.sprig: state 0: 'state': expected an initial constant below 2, found 7");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].section = 40; }),
+            "p.sprig: image 0 for x86-64-v2: expected an image section of the file's 3 sections, found 42");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.devices = {"abacus"}; }),
+            "p.sprig: device 0: expected one of cpu, null, found 'abacus'");
+}
+
+TEST(Hostile, RangesThatLeaveTheirPlace) {
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[2].offset = 192; }),
+            "p.sprig: entry 0 'main': buffer 2 'b2': arena: 16 bytes at offset 192 leave its 192 bytes");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[2].offset = UINT64_MAX - 63; }),
+            "p.sprig: entry 0 'main': buffer 2 'b2': arena: 16 bytes at offset 18446744073709551552 leave its 192 bytes");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[2].size = UINT64_MAX; }),
+            "p.sprig: entry 0 'main': buffer 2 'b2': arena: 18446744073709551615 bytes at offset 0 leave its 192 bytes");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[2].offset = 4; }),
+            "p.sprig: entry 0 'main': buffer 2 'b2': arena: expected an offset that is a multiple of 64, found 4");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[0].size = 20; }),
+            "p.sprig: entry 0 'main': buffer 0 'b0': input: 20 bytes at offset 0 leave its 16 bytes");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.constants[0].size = 32; }),
+            "p.sprig: constant 0 'c0': constants section: 32 bytes at offset 0 leave its 16 bytes");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.constants[1].size = 17; }),
+            "p.sprig: constant 1 'splat': expected 17 bytes to be whole elements of at most 16 bytes, found an element of 4");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].symbols[3] = p.image.size(); }),
+            concat("p.sprig: image 0 for x86-64-v2: kernel 'slow': code: 1 bytes at offset ", richPackage().image.size(),
+                   " leave its ", richPackage().image.size(), " bytes"));
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].codeSize = p.image.size() + 1; }),
+            concat("p.sprig: image 0 for x86-64-v2: code: ", richPackage().image.size() + 1,
+                   " bytes at offset 0 leave its ", richPackage().image.size(), " bytes"));
+}
+
+TEST(Hostile, SizesThatNoMachineHas) {
+  LoadOptions small;
+  small.memoryLimit = 1 << 20;
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).arenaSize = uint64_t(1) << 50; }, small),
+            "p.sprig: entry 0 'main': an arena of 1125899906842624 bytes brings the program's memory above the limit of "
+            "1048576 bytes");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.constants[1].size = uint64_t(1) << 60; }, small),
+            "p.sprig: constant 1 'splat': a splat constant of 1152921504606846976 bytes brings the program's memory "
+            "above the limit of 1048576 bytes");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].shape = {int64_t(1) << 40, int64_t(1) << 40}; }),
+            "p.sprig: entry 0 'main': input 0: 'x': no memory holds a 1099511627776x1099511627776xui32");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].shape = {-4}; }),
+            "p.sprig: entry 0 'main': input 0: 'x': no memory holds a -4xui32");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].dtype = 50; }),
+            "p.sprig: entry 0 'main': input 0: 'x': expected an element type below 13, found 50");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].scratch = uint64_t(1) << 62; }),
+            "p.sprig: kernel 0: 'add': expected at most 1099511627776 bytes of scratch, found 4611686018427387904");
+  EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).tiles = -1; }),
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a number of tiles, found -1");
+}
+
+TEST(Hostile, EventsThatNeverCome) {
+  EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 1).event = 3; }),
+            "p.sprig: entry 0 'main': lane 0 command 1 'c1': expected an event below 1, found 3");
+  EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 1).kind = CommandKind::Wait; }),
+            "p.sprig: entry 0 'main': lane 0 command 1 'c1': waits for event 0, which no command can record before it");
+  EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 1, 0).kind = CommandKind::Record; }),
+            "p.sprig: entry 0 'main': lane 1 command 0 'c0': event 0 is recorded twice");
+  // Each lane waits for the other.
+  TestPackage package;
+  EntryBuilder entry("main");
+  uint32_t a = entry.event(), b = entry.event();
+  entry.wait(0, a);
+  entry.record(0, b);
+  entry.wait(1, b);
+  entry.record(1, a);
+  package.program.entries.push_back(entry.entry);
+  EXPECT_EQ(loadError(package.encode()),
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': waits for event 0, which no command can record before it");
+}
+
+TEST(Hostile, CopiesThatDoNotFit) {
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[5].size = 8; }),
+            "p.sprig: entry 0 'main': lane 0 command 2 'c2': copies 16 bytes of 'b0' to 8 bytes of 'b5'");
+  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).operands[entryOf(p).lanes[0].commands[2].firstOperand + 1] = 3; }),
+            "p.sprig: entry 0 'main': lane 0 command 2 'c2': copies to 'b3' (constant), expected a buffer that may "
+            "be written");
+}
+
+TEST(Hostile, CallsAndSlots) {
+  auto withImport = [](std::string call, uint64_t slot) {
+    return hostile([&](TestPackage &p) {
+      p.image.resize((p.image.size() + 63) / 64 * 64 + 64);
+      p.program.images[0].codeSize = p.image.size() - 64;
+      p.program.images[0].imports = {{call, p.image.size() - 64 + slot}};
+    });
+  };
+  EXPECT_EQ(withImport("tanh", 0), "");
+  EXPECT_EQ(withImport("tanh", 56), "");
+  EXPECT_NE(withImport("tanh", 64).find("slot of 'tanh'"), std::string::npos);
+  EXPECT_NE(withImport("tanh", 4).find("expected a multiple of 8"), std::string::npos);
+  EXPECT_NE(withImport("tanh", uint64_t(-8)).find("slot of 'tanh'"), std::string::npos);
+  EXPECT_EQ(withImport("system", 0),
+            "p.sprig: image 0 for x86-64-v2: calls 'system', which this runtime does not offer");
+}
+
+TEST(Hostile, AProcessorThatIsNotThere) {
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].isa = "x86-64-v9"; }).rfind(
+                "p.sprig: the package has code for x86-64-v9; this processor has x86-64-v", 0),
+            0u);
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].features = {"quantum"}; }).rfind(
+                "p.sprig: the package has code for x86-64-v2 with quantum; this processor has x86-64-v", 0),
+            0u);
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images.clear(); }),
+            "p.sprig: the package has no code for any processor");
+}
+
+// Random bytes of the metadata change and the checksums are made right again: whatever the loader accepts must also run
+// on the null device, which follows every index of the program but no kernel.
+TEST(Hostile, MutatedMetadataNeverCrashes) {
+  TestPackage package = richPackage();
+  const Bytes metadata = package.metadata();
+  std::mt19937 random(20240607);
+  LoadOptions options;
+  options.device = "null";
+  options.memoryLimit = 1 << 24;
+  int accepted = 0, refused = 0;
+  const char *variable = std::getenv("SPRIG_FUZZ_ROUNDS");
+  int rounds = variable ? std::atoi(variable) : 20000;
+  for (int round = 0; round < rounds; ++round) {
+    Bytes changed = metadata;
+    int changes = 1 + int(random() % 4);
+    for (int i = 0; i < changes; ++i) {
+      size_t at = random() % changed.size();
+      switch (random() % 4) {
+      case 0: changed[at] = uint8_t(random()); break;
+      case 1: changed[at] ^= uint8_t(1u << (random() % 8)); break;
+      case 2: changed[at] = random() % 2 ? 0 : 0xff; break;
+      default: {
+        // A whole number, often near the edges.
+        int32_t value = int32_t(random() % 5) - 2;
+        at = at / 4 * 4;
+        std::memcpy(changed.data() + at, &value, std::min<size_t>(4, changed.size() - at));
+      }
+      }
+    }
+    if (random() % 16 == 0)
+      changed.resize(random() % changed.size());
+    Bytes file = format::writeContainer(std::vector<format::SectionBytes>{
+        {format::SectionKind::Metadata, changed}, {format::SectionKind::Constants, package.constants},
+        {format::SectionKind::Image, package.image}});
+    try {
+      Package loaded = Package::fromMemory(std::span<const uint8_t>(file), "fuzz", options);
+      ++accepted;
+      Context context(loaded);
+      for (uint32_t entry = 0; entry < loaded.entryCount(); ++entry) {
+        std::vector<TensorView> inputs, outputs;
+        static uint8_t anything[64];
+        for (const TensorInfo &info : loaded.inputs(entry))
+          inputs.emplace_back(anything, info.dtype, info.shape);
+        for (const TensorInfo &info : loaded.outputs(entry))
+          outputs.emplace_back(anything, info.dtype, info.shape);
+        context.invoke(inputs, outputs, int32_t(entry));
+      }
+    } catch (const Error &error) {
+      ++refused;
+      ASSERT_NE(error.code(), SPRIG_RT_INTERNAL) << error.what();
+    }
+    // And on the real device, up to running: mapping code, filling slots and constants.
+    LoadOptions real;
+    real.memoryLimit = 1 << 24;
+    errorOf([&] { Package::fromMemory(std::span<const uint8_t>(file), "fuzz", real); });
+  }
+  EXPECT_GT(accepted, rounds / 100);
+  EXPECT_GT(refused, rounds / 100);
+}
+
+TEST(Hostile, RandomContainersNeverCrash) {
+  Bytes file = richPackage().encode();
+  std::mt19937 random(7);
+  for (int round = 0; round < 20000; ++round) {
+    // Header and table only; the header's checksum is made right again.
+    Bytes changed = file;
+    for (int i = 0; i < 2; ++i)
+      changed[8 + random() % (64 + 3 * 32 - 8)] = uint8_t(random() % 3 ? random() : 0xff);
+    std::memset(changed.data() + 24, 0, 8);
+    uint32_t count;
+    std::memcpy(&count, changed.data() + 12, 4);
+    size_t covered = std::min<size_t>(64 + size_t(count) * 32, changed.size());
+    uint64_t sum = format::checksum({changed.data(), covered});
+    std::memcpy(changed.data() + 24, &sum, 8);
+    loadError(changed);
+  }
+}
+
+TEST(Files, LoadFromTheFileSystem) {
+  std::string path = testing::TempDir() + "sprig-runtime-" + std::to_string(getpid()) + ".sprig";
+  Bytes file = addPackage(4).encode();
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char *>(file.data()), std::streamsize(file.size()));
+  Context context(Package::load(path));
+  Words a(4, 1), b(4, 2), sum(4);
+  context.invoke({a.view(), b.view()}, {sum.view()});
+  EXPECT_EQ(sum[0], 3u);
+  std::filesystem::resize_file(path, 100);
+  sprig_rt_code code = SPRIG_RT_OK;
+  EXPECT_EQ(errorOf([&] { Package::load(path); }, &code),
+            concat(path, ": expected ", file.size(), " bytes, found 100 (truncated?)"));
+  std::filesystem::resize_file(path, 0);
+  EXPECT_EQ(errorOf([&] { Package::load(path); }), path + ": expected at least 64 bytes of header, found 0");
+  std::filesystem::remove(path);
+  EXPECT_EQ(errorOf([&] { Package::load(path); }, &code), path + ": cannot open: No such file or directory");
+  EXPECT_EQ(code, SPRIG_RT_NOT_FOUND);
+  EXPECT_EQ(errorOf([&] { Package::load(testing::TempDir()); }, &code),
+            testing::TempDir() + ": expected a regular file");
+}
+
+TEST(Files, TheSameInputGivesTheSameBytes) { EXPECT_EQ(richPackage().encode(), richPackage().encode()); }
+
+TEST(Files, MemoryIsTakenOverOrCopied) {
+  // At an odd address nothing of the file is aligned.
+  Bytes file = addPackage(4).encode(), shifted(file.size() + 1);
+  std::memcpy(shifted.data() + 1, file.data(), file.size());
+  static int released = 0;
+  released = 0;
+  sprig_rt_package *package = nullptr;
+  check(sprig_rt_package_load_memory(shifted.data() + 1, file.size(), [](void *) { ++released; }, nullptr, nullptr,
+                                     nullptr, &package));
+  EXPECT_EQ(released, 0);
+  sprig_rt_package_release(package);
+  EXPECT_EQ(released, 1);
+  // Given back on failure, too.
+  sprig_rt_status *status = sprig_rt_package_load_memory(shifted.data(), file.size(), [](void *) { ++released; },
+                                                         nullptr, nullptr, nullptr, &package);
+  EXPECT_EQ(sprig_rt_status_code(status), SPRIG_RT_BAD_PACKAGE);
+  sprig_rt_status_free(status);
+  EXPECT_EQ(released, 2);
+}
+
+} // namespace
+} // namespace sprig::rt::test
