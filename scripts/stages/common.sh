@@ -46,6 +46,21 @@ add_ctest() {
   rm -f "$out"
 }
 
+# add_lit FOLDER: runs the lit suites of a build's test folder and adds their counts.
+add_lit() {
+  local out good bad left_out
+  out=$(mktemp)
+  "$llvm_bin/lit" -sv -j "$jobs" --timeout 300 "$1" 2>&1 | tee "$out"
+  number() { sed -nE "s/^ +($1) *: +([0-9]+).*/\\2/p" "$out" | awk '{n += $1} END {print n + 0}'; }
+  good=$(number 'Passed|Passed With Retry|Expectedly Failed')
+  bad=$(number 'Failed|Timed Out|Unresolved|Unexpectedly Passed')
+  left_out=$(number Unsupported)
+  rm -f "$out"
+  if [ "$left_out" != 0 ]; then echo "NOTE: $left_out lit tests are left out: what they need is not on this machine"; fi
+  if [ $((good + bad)) = 0 ]; then bad=1; echo "FAIL $1: lit ran no test"; fi
+  passed=$((passed + good)) failed=$((failed + bad))
+}
+
 need_shared() {
   if [ ! -d "$shared/$1" ]; then
     echo "NOTE: $shared/$1 is not there (SPRIG_SHARED_DIR): these tests are left out"
