@@ -50,7 +50,7 @@ add_ctest() {
 add_lit() {
   local out good bad left_out
   out=$(mktemp)
-  "$llvm_bin/lit" -sv -j "$jobs" --timeout 300 "$1" 2>&1 | tee "$out"
+  "$llvm_bin/lit" -sv -j "$jobs" "$1" 2>&1 | tee "$out"
   number() { sed -nE "s/^ +($1) *: +([0-9]+).*/\\2/p" "$out" | awk '{n += $1} END {print n + 0}'; }
   good=$(number 'Passed|Passed With Retry|Expectedly Failed')
   bad=$(number 'Failed|Timed Out|Unresolved|Unexpectedly Passed')
