@@ -44,4 +44,19 @@ def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {
   ];
 }
 
+def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Evaluates operations on constants";
+  let description = [{
+    Replaces each operation whose operands are constants by its value, computed by the reference interpreter and rounded
+    to the element type. Parameters are no constants (`freeze` makes them so). Operations on splats give splats without
+    expanding them; a result that would make the program larger than `max-bytes` stays an operation, as does one that
+    fails (an index out of range), so that run time reports it.
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", "1048576",
+           "largest result, in bytes, unless the operands are at least as large or it is a splat">,
+  ];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+}
+
 #endif // SPRIG_TRANSFORMS_PASSES_TD

@@ -1,0 +1,138 @@
+// Matrix products. The right side is read in panels of columns, so that a large weight is never a whole array of doubles.
+#include "lib/Interpreter/Evaluation.h"
+#include "lib/Interpreter/Gemm.h"
+#include "lib/Interpreter/Numbers.h"
+
+namespace sprig::interp {
+namespace {
+
+constexpr int64_t kPanel = 128;
+
+// A matrix inside a tensor, from element `offset` on.
+struct Matrix {
+  const Tensor &tensor;
+  int64_t offset, rows, columns;
+  bool transposed;
+
+  // Copies columns [first, first + width) to `out`, row-major with `width` columns.
+  template <typename T>
+  void panel(int64_t first, int64_t width, T *out) const {
+    if (!transposed) {
+      for (int64_t r = 0; r < rows; ++r) tensor.load(offset + r * columns + first, width, out + r * width);
+      return;
+    }
+    std::vector<T> column(rows);
+    for (int64_t j = 0; j < width; ++j) {
+      tensor.load(offset + (first + j) * rows, rows, column.data());
+      for (int64_t r = 0; r < rows; ++r) out[r * width + j] = column[r];
+    }
+  }
+};
+
+// c = lhs * rhs
+template <typename T>
+void multiply(const Matrix &lhs, const Matrix &rhs, T *c) {
+  int64_t m = lhs.rows, n = rhs.columns, k = lhs.columns;
+  std::vector<T> a(m * k), b(k * std::min(n, kPanel));
+  lhs.panel(0, k, a.data());
+  for (int64_t first = 0; first < n; first += kPanel) {
+    int64_t width = std::min(kPanel, n - first);
+    rhs.panel(first, width, b.data());
+    multiplyAdd(m, width, k, a.data(), k, b.data(), width, c + first, n);
+  }
+}
+
+template <typename T>
+mlir::LogicalResult giveWrapped(Evaluation &e, std::vector<T> values) {
+  if constexpr (std::is_same_v<T, int64_t>)
+    for (T &value : values) value = wrapTo(value, e.resultType().getElementType());
+  return e.give(Tensor::of<T>(e.resultType(), std::move(values)));
+}
+
+mlir::LogicalResult evaluateMatmul(nn::MatmulOp op, Evaluation &e) {
+  const Tensor &lhs = e.operands[0], &rhs = e.operands[1];
+  llvm::ArrayRef<int64_t> shape = e.resultType().getShape();
+  auto sizes = [](const Tensor &t, bool transposed) {
+    auto last = t.shape().take_back(2);
+    return transposed ? std::pair(last[1], last[0]) : std::pair(last[0], last[1]);
+  };
+  auto [m, k] = sizes(lhs, op.getTransposeLhs());
+  int64_t n = sizes(rhs, op.getTransposeRhs()).second;
+  std::array<Strides, 2> strides = {broadcastStrides(lhs.shape().drop_back(2), shape.drop_back(2)),
+                                    broadcastStrides(rhs.shape().drop_back(2), shape.drop_back(2))};
+  return byClass(lhs, [&](auto zero) {
+    using T = decltype(zero);
+    std::vector<T> result(e.resultType().getNumElements());
+    // Batches that share one right side are one product of more rows.
+    if (rhs.rank() == 2 && !op.getTransposeLhs()) {
+      multiply<T>({lhs, 0, product(shape.drop_back()), k, false}, {rhs, 0, k, n, op.getTransposeRhs()}, result.data());
+      return giveWrapped(e, std::move(result));
+    }
+    walk(shape.drop_back(2), strides, [&](int64_t batch, const std::array<int64_t, 2> &at) {
+      multiply<T>({lhs, at[0] * m * k, m, k, op.getTransposeLhs()}, {rhs, at[1] * k * n, k, n, op.getTransposeRhs()},
+                  result.data() + batch * m * n);
+    });
+    return giveWrapped(e, std::move(result));
+  });
+}
+
+mlir::LogicalResult evaluateLinear(nn::LinearOp op, Evaluation &e) {
+  int64_t k = e.operands[1].shape()[1], n = e.operands[1].shape()[0];
+  std::vector<double> result(e.resultType().getNumElements());
+  int64_t rows = product(e.resultType().getShape().drop_back());
+  multiply<double>({e.operands[0], 0, rows, k, false}, {e.operands[1], 0, k, n, true}, result.data());
+  if (op.getBias()) {
+    Elements<double> bias = e.operands[2].floats();
+    for (size_t i = 0; i < result.size(); ++i) result[i] += bias[i % n];
+  }
+  return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
+}
+
+mlir::LogicalResult evaluatePack(nn::PackOp op, Evaluation &e) {
+  const Tensor &operand = e.operands[0];
+  mlir::RankedTensorType type = e.resultType();
+  if (operand.isSplat() && operand.count()) return e.give(operand.reshaped(type));
+  bool transposed = op.getTransposed();
+  int64_t k = operand.shape()[transposed ? 1 : 0], n = operand.shape()[transposed ? 0 : 1];
+  int64_t group = n / op.getGroups(), panels = (group + nn::kPanelWidth - 1) / nn::kPanelWidth;
+  return byClass(operand, [&](auto zero) {
+    using T = decltype(zero);
+    Elements<T> in = operand.elements<T>();
+    std::vector<T> result(type.getNumElements(), T());
+    for (int64_t column = 0; column < n; ++column) {
+      int64_t g = column / group, inGroup = column % group;
+      int64_t to = (g * panels + inGroup / nn::kPanelWidth) * k * nn::kPanelWidth + inGroup % nn::kPanelWidth;
+      for (int64_t row = 0; row < k; ++row)
+        result[to + row * nn::kPanelWidth] = in[transposed ? column * k + row : row * n + column];
+    }
+    return e.give(Tensor::of<T>(type, std::move(result)));
+  });
+}
+
+mlir::LogicalResult evaluateMatmulPacked(nn::MatmulPackedOp op, Evaluation &e) {
+  const Tensor &lhs = e.operands[0], &panels = e.operands[1];
+  int64_t k = panels.shape()[1], n = op.getColumns();
+  int64_t m = product(lhs.shape().drop_back());
+  return byClass(lhs, [&](auto zero) {
+    using T = decltype(zero);
+    std::vector<T> result(m * n), a(m * k), b(k * nn::kPanelWidth);
+    lhs.load(0, m * k, a.data());
+    for (int64_t p = 0; p < panels.shape()[0]; ++p) {
+      int64_t first = p * nn::kPanelWidth, width = std::min(nn::kPanelWidth, n - first);
+      panels.load(p * b.size(), b.size(), b.data());
+      multiplyAdd(m, width, k, a.data(), k, b.data(), nn::kPanelWidth, result.data() + first, n);
+    }
+    return giveWrapped(e, std::move(result));
+  });
+}
+
+} // namespace
+
+void addContractions(EvaluatorTable &table) {
+  table.add(evaluateMatmul);
+  table.add(evaluateLinear);
+  table.add(evaluatePack);
+  table.add(evaluateMatmulPacked);
+}
+
+} // namespace sprig::interp

@@ -1,0 +1,195 @@
+// Convolutions: for each sample and group, a filter matrix times the matrix of the windows' elements.
+#include "lib/Interpreter/Evaluation.h"
+#include "lib/Interpreter/Gemm.h"
+#include "lib/Interpreter/Numbers.h"
+#include "lib/Interpreter/Window.h"
+#include <cmath>
+
+namespace sprig::interp {
+namespace {
+
+// A convolution's sizes, and how far apart elements lie in input and output.
+struct Convolution {
+  Window window;
+  int64_t samples, groups, channels, filters; // channels and filters of one group
+  bool channelsLast;
+
+  int64_t depth() const { return window.taps() * channels; }
+  // Offset of channel `c` of group `g` in sample `s` for a tensor of `positions` with `perGroup` channels a group.
+  int64_t plane(int64_t s, int64_t g, int64_t c, int64_t positions, int64_t perGroup) const {
+    int64_t channel = g * perGroup + c, all = groups * perGroup;
+    return channelsLast ? s * positions * all + channel : (s * all + channel) * positions;
+  }
+  int64_t inputStride() const { return channelsLast ? groups * channels : 1; }
+  int64_t outputStride() const { return channelsLast ? groups * filters : 1; }
+};
+
+llvm::ArrayRef<int64_t> spatial(llvm::ArrayRef<int64_t> shape, bool channelsLast) {
+  return channelsLast ? shape.drop_front().drop_back() : shape.drop_front(2);
+}
+
+template <typename OpT>
+Convolution describeConvolution(OpT op, llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> output,
+                                llvm::ArrayRef<int64_t> window, int64_t groups, bool channelsLast) {
+  llvm::ArrayRef<int64_t> padding = op.getPadding();
+  int64_t channels = channelsLast ? input.back() : input[1], filters = channelsLast ? output.back() : output[1];
+  return {{llvm::to_vector(spatial(input, channelsLast)), llvm::to_vector(spatial(output, channelsLast)),
+           llvm::to_vector(window), llvm::to_vector(op.getStrides()), llvm::to_vector(op.getDilations()),
+           llvm::to_vector(padding.take_front(padding.size() / 2))},
+          input[0], groups, channels / groups, filters / groups, channelsLast};
+}
+
+template <typename T>
+bool isFinite(const std::vector<T> &values) {
+  if constexpr (std::is_same_v<T, double>)
+    return llvm::all_of(values, [](double value) { return std::isfinite(value); });
+  return true;
+}
+
+// The plain definition; skips taps in the padding even where the filter is infinite.
+template <typename T>
+void convolveDirectly(const Convolution &c, const std::vector<T> &filter, const Elements<T> &in, int64_t s, int64_t g,
+                      std::vector<T> &out) {
+  using Wide = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;
+  for (int64_t f = 0; f < c.filters; ++f) {
+    int64_t to = c.plane(s, g, f, c.window.positions(), c.filters);
+    c.window.forEachTap([&](int64_t position, int64_t tap, int64_t offset) {
+      T &sum = out[to + position * c.outputStride()];
+      for (int64_t ch = 0; ch < c.channels; ++ch)
+        sum = T(Wide(sum) + Wide(filter[f * c.depth() + tap * c.channels + ch]) *
+                                Wide(in[c.plane(s, g, ch, c.window.inputs(), c.channels) + offset * c.inputStride()]));
+    });
+  }
+}
+
+// By a matrix of window elements, a block of positions at a time; taps in the padding are zeros there.
+template <typename T>
+void convolveByMatrix(const Convolution &c, const std::vector<T> &filter, const Elements<T> &in, int64_t s, int64_t g,
+                      std::vector<T> &out) {
+  const Window &w = c.window;
+  int64_t rank = w.input.size(), taps = w.taps(), positions = w.positions();
+  constexpr int64_t kBlock = 1024;
+  std::vector<T> columns, sums;
+  llvm::SmallVector<int64_t> at(rank, 0), tap(rank);
+  for (int64_t first = 0; first < positions; first += kBlock) {
+    int64_t width = std::min(kBlock, positions - first);
+    columns.assign(c.depth() * width, T());
+    for (int64_t p = 0; p < width; ++p, Window::advance(at, w.output)) {
+      std::fill(tap.begin(), tap.end(), 0);
+      for (int64_t t = 0; t < taps; ++t, Window::advance(tap, w.window)) {
+        int64_t offset = 0;
+        bool inside = true;
+        for (int64_t d = 0; d < rank && inside; ++d) {
+          int64_t x = w.coordinate(d, at[d], tap[d]);
+          inside = x >= 0 && x < w.input[d];
+          offset = offset * w.input[d] + x;
+        }
+        if (!inside) continue;
+        int64_t from = c.plane(s, g, 0, w.inputs(), c.channels) + offset * c.inputStride();
+        int64_t step = c.channelsLast ? 1 : w.inputs();
+        T *column = columns.data() + t * c.channels * width + p;
+        for (int64_t ch = 0; ch < c.channels; ++ch) column[ch * width] = in[from + ch * step];
+      }
+    }
+    sums.assign(c.filters * width, T());
+    multiplyAdd(c.filters, width, c.depth(), filter.data(), c.depth(), columns.data(), width, sums.data(), width);
+    for (int64_t f = 0; f < c.filters; ++f)
+      for (int64_t p = 0; p < width; ++p)
+        out[c.plane(s, g, f, positions, c.filters) + (first + p) * c.outputStride()] = sums[f * width + p];
+  }
+}
+
+// `filter(g)` gives a group's filters as [filters][taps][channels].
+template <typename T, typename Filter>
+mlir::LogicalResult convolve(Evaluation &e, const Convolution &c, Filter filter) {
+  Elements<T> in = e.operands[0].elements<T>();
+  std::vector<T> out(e.resultType().getNumElements());
+  for (int64_t g = 0; g < c.groups; ++g) {
+    std::vector<T> weights = filter(g);
+    bool finite = isFinite(weights);
+    for (int64_t s = 0; s < c.samples; ++s)
+      if (finite) convolveByMatrix(c, weights, in, s, g, out);
+      else convolveDirectly(c, weights, in, s, g, out);
+  }
+  if constexpr (std::is_same_v<T, int64_t>)
+    for (T &value : out) value = wrapTo(value, e.resultType().getElementType());
+  return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
+}
+
+mlir::LogicalResult evaluateConv(nn::ConvOp op, Evaluation &e) {
+  const Tensor &filter = e.operands[1];
+  Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(),
+                                      filter.shape().drop_front(2), op.getGroups(), op.getChannelsLast());
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    return convolve<T>(e, c, [&](int64_t g) {
+      int64_t size = c.filters * c.depth(), taps = c.window.taps();
+      std::vector<T> model(size), result(size);
+      filter.load(g * size, size, model.data());
+      for (int64_t f = 0; f < c.filters; ++f)
+        for (int64_t ch = 0; ch < c.channels; ++ch)
+          for (int64_t t = 0; t < taps; ++t)
+            result[(f * taps + t) * c.channels + ch] = model[(f * c.channels + ch) * taps + t];
+      return result;
+    });
+  });
+}
+
+mlir::LogicalResult evaluateConvPacked(nn::ConvPackedOp op, Evaluation &e) {
+  const Tensor &panels = e.operands[1];
+  Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), op.getWindow(),
+                                      op.getGroups(), /*channelsLast=*/true);
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    return convolve<T>(e, c, [&](int64_t g) {
+      int64_t depth = c.depth(), perGroup = panels.shape()[0] / c.groups;
+      std::vector<T> packed(perGroup * depth * nn::kPanelWidth), result(c.filters * depth);
+      panels.load(g * packed.size(), packed.size(), packed.data());
+      for (int64_t f = 0; f < c.filters; ++f)
+        for (int64_t k = 0; k < depth; ++k)
+          result[f * depth + k] =
+              packed[(f / nn::kPanelWidth * depth + k) * nn::kPanelWidth + f % nn::kPanelWidth];
+      return result;
+    });
+  });
+}
+
+// A transposed convolution scatters: the window slides over the result.
+mlir::LogicalResult evaluateConvTranspose(nn::ConvTransposeOp op, Evaluation &e) {
+  llvm::ArrayRef<int64_t> input = e.operands[0].shape(), output = e.resultType().getShape();
+  llvm::ArrayRef<int64_t> padding = op.getPadding();
+  Window window{llvm::to_vector(output.drop_front(2)), llvm::to_vector(input.drop_front(2)),
+                llvm::to_vector(e.operands[1].shape().drop_front(2)), llvm::to_vector(op.getStrides()),
+                llvm::to_vector(op.getDilations()), llvm::to_vector(padding.take_front(padding.size() / 2))};
+  int64_t groups = op.getGroups(), channels = input[1] / groups, filters = output[1] / groups;
+  int64_t inputs = window.positions(), outputs = window.inputs(), taps = window.taps();
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    using Wide = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;
+    Elements<T> in = e.operands[0].elements<T>(), filter = e.operands[1].elements<T>();
+    std::vector<T> out(e.resultType().getNumElements());
+    for (int64_t s = 0; s < input[0]; ++s)
+      for (int64_t channel = 0; channel < input[1]; ++channel)
+        for (int64_t f = 0; f < filters; ++f) {
+          int64_t from = (s * input[1] + channel) * inputs, weights = (channel * filters + f) * taps;
+          int64_t to = (s * output[1] + channel / channels * filters + f) * outputs;
+          window.forEachTap([&](int64_t position, int64_t tap, int64_t offset) {
+            T &sum = out[to + offset];
+            sum = T(Wide(sum) + Wide(in[from + position]) * Wide(filter[weights + tap]));
+          });
+        }
+    if constexpr (std::is_same_v<T, int64_t>)
+      for (T &value : out) value = wrapTo(value, e.resultType().getElementType());
+    return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
+  });
+}
+
+} // namespace
+
+void addConvolutions(EvaluatorTable &table) {
+  table.add(evaluateConv);
+  table.add(evaluateConvPacked);
+  table.add(evaluateConvTranspose);
+}
+
+} // namespace sprig::interp

@@ -1,0 +1,63 @@
+// Constant folding through the interpreter, with each result rounded to its type.
+#include "lib/Interpreter/Fold.h"
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NN.h"
+#include "lib/Interpreter/Interpreter.h"
+
+namespace sprig::interp {
+namespace {
+
+// Operations whose result on splats is a splat that costs one element.
+bool keepsSplats(mlir::Operation *op) {
+  return llvm::isa<ElementwiseOpInterface, nn::ReshapeOp, nn::BroadcastOp, nn::TransposeOp, nn::SliceOp, nn::ConcatOp,
+                   nn::PadOp, nn::PackOp>(op);
+}
+
+bool isWithinLimits(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, const FoldLimits &limits) {
+  bool splats = llvm::all_of(operands, [](const Tensor &t) { return t.isSplat(); });
+  if (splats && !operands.empty() && keepsSplats(op)) return true;
+  int64_t operandBytes = 0, resultBytes = 0;
+  for (const Tensor &operand : operands)
+    operandBytes += (operand.isSplat() ? 1 : operand.count()) * storageBytes(operand.elementType());
+  for (mlir::Type type : op->getResultTypes()) {
+    auto tensor = llvm::cast<mlir::RankedTensorType>(type);
+    resultBytes += tensor.getNumElements() * storageBytes(tensor.getElementType());
+  }
+  auto cost = llvm::dyn_cast<CostOpInterface>(op);
+  return resultBytes <= std::max(limits.resultBytes, operandBytes) && (!cost || cost.getFlops() <= limits.flops);
+}
+
+} // namespace
+
+std::optional<llvm::SmallVector<mlir::ElementsAttr>>
+foldOperation(mlir::Operation *op, llvm::ArrayRef<mlir::ElementsAttr> operands, const FoldLimits &limits) {
+  if (op->getNumRegions() || !op->getNumResults() || llvm::isa<nn::ConstantOp>(op) || !isInterpreted(op->getName()))
+    return std::nullopt;
+  llvm::SmallVector<Tensor> tensors;
+  for (mlir::ElementsAttr operand : operands) {
+    std::string reason;
+    if (!operand || !nn::isReadableConstant(operand, reason)) return std::nullopt;
+    auto view = std::make_shared<nn::ConstantView>(operand);
+    tensors.push_back(Tensor::viewBytes(view->type(), view->bytes(), view));
+  }
+  if (!isWithinLimits(op, tensors, limits)) return std::nullopt;
+  std::string error;
+  auto results = tryEvaluate(op, tensors, Precision::Rounded, error);
+  if (mlir::failed(results)) return std::nullopt;
+  llvm::SmallVector<mlir::ElementsAttr> attributes;
+  for (const Tensor &result : *results)
+    attributes.push_back(nn::makeConstant(result.type(), result.bytes(/*keepSplat=*/true)));
+  return attributes;
+}
+
+std::optional<llvm::SmallVector<mlir::ElementsAttr>> foldOperation(mlir::Operation *op, const FoldLimits &limits) {
+  llvm::SmallVector<mlir::ElementsAttr> operands;
+  for (mlir::Value operand : op->getOperands()) {
+    auto constant = operand.getDefiningOp<nn::ConstantOp>();
+    if (!constant) return std::nullopt;
+    operands.push_back(constant.getValue());
+  }
+  return foldOperation(op, operands, limits);
+}
+
+} // namespace sprig::interp

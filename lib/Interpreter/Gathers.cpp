@@ -1,0 +1,167 @@
+// Gathers and scatters. An index counts from the end when negative; one out of range is an error.
+#include "lib/Interpreter/Elementwise.h"
+#include "lib/Interpreter/Numbers.h"
+
+namespace sprig::interp {
+namespace {
+
+// `index` in [0, size), or -1 with the evaluation's error set.
+int64_t checkedIndex(Evaluation &e, int64_t index, int64_t size) {
+  if (index >= -size && index < size) return index < 0 ? index + size : index;
+  if (e.error.empty())
+    (void)e.fail("index " + llvm::Twine(index) + " is out of range for a dimension of size " + llvm::Twine(size));
+  return -1;
+}
+
+// Copies `blocks` runs of `width` elements, run b from offset from(b).
+template <typename From>
+mlir::LogicalResult giveBlocks(Evaluation &e, int64_t blocks, int64_t width, From from) {
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    Elements<T> in = e.operands[0].elements<T>();
+    mlir::RankedTensorType type = e.resultType();
+    std::vector<T> result(type.getNumElements());
+    for (int64_t b = 0; b < blocks; ++b) {
+      int64_t offset = from(b);
+      if (offset < 0) return mlir::failure();
+      for (int64_t i = 0; i < width; ++i) result[b * width + i] = in[offset + i];
+    }
+    return e.give(Tensor::of<T>(type, std::move(result)));
+  });
+}
+
+mlir::LogicalResult evaluateGather(nn::GatherOp op, Evaluation &e) {
+  llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
+  int64_t axis = fromFront(op.getAxis(), shape.size()), size = shape[axis], picks = e.operands[1].count();
+  int64_t width = product(shape.drop_front(axis + 1)), outer = product(shape.take_front(axis));
+  Elements<int64_t> indices = e.operands[1].integers();
+  if (e.resultType().getNumElements() == 0) width = 0;
+  return giveBlocks(e, outer * picks, width, [&](int64_t block) {
+    int64_t index = checkedIndex(e, indices[block % picks], size);
+    return index < 0 ? -1 : (block / picks * size + index) * width;
+  });
+}
+
+mlir::LogicalResult evaluateGatherElements(nn::GatherElementsOp op, Evaluation &e) {
+  llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
+  int64_t axis = fromFront(op.getAxis(), shape.size());
+  Strides strides = rowMajorStrides(shape);
+  int64_t along = strides[axis];
+  strides[axis] = 0;
+  Elements<int64_t> indices = e.operands[1].integers();
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    Elements<T> in = e.operands[0].elements<T>();
+    std::vector<T> result(e.resultType().getNumElements());
+    walk<1>(e.resultType().getShape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) {
+      int64_t index = checkedIndex(e, indices[i], shape[axis]);
+      if (index >= 0) result[i] = in[at[0] + index * along];
+    });
+    if (!e.error.empty()) return mlir::failure();
+    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
+  });
+}
+
+// The offset that tuple `tuple` of `length` indices names in a tensor of `shape` behind its `batchDims`, or -1.
+int64_t tupleOffset(Evaluation &e, const Elements<int64_t> &indices, int64_t tuple, int64_t length,
+                    llvm::ArrayRef<int64_t> shape, int64_t batchDims) {
+  Strides strides = rowMajorStrides(shape);
+  int64_t offset = 0;
+  for (int64_t j = 0; j < length; ++j) {
+    int64_t index = checkedIndex(e, indices[tuple * length + j], shape[batchDims + j]);
+    if (index < 0) return -1;
+    offset += index * strides[batchDims + j];
+  }
+  return offset;
+}
+
+mlir::LogicalResult evaluateGatherNd(nn::GatherNdOp op, Evaluation &e) {
+  llvm::ArrayRef<int64_t> shape = e.operands[0].shape(), indexShape = e.operands[1].shape();
+  int64_t batchDims = op.getBatchDims(), length = indexShape.back();
+  int64_t tuples = product(indexShape.drop_back()), batches = product(shape.take_front(batchDims));
+  int64_t width = product(shape.drop_front(batchDims + length)), batchSize = product(shape.drop_front(batchDims));
+  Elements<int64_t> indices = e.operands[1].integers();
+  if (e.resultType().getNumElements() == 0) width = 0;
+  return giveBlocks(e, tuples, width, [&](int64_t tuple) {
+    int64_t offset = tupleOffset(e, indices, tuple, length, shape, batchDims);
+    return offset < 0 ? -1 : tuple / (tuples / batches) * batchSize + offset;
+  });
+}
+
+double combine(nn::ScatterKind kind, double old, double update, mlir::Type) {
+  switch (kind) {
+  case nn::ScatterKind::none: return update;
+  case nn::ScatterKind::add: return old + update;
+  case nn::ScatterKind::mul: return old * update;
+  case nn::ScatterKind::max: return larger(old, update);
+  case nn::ScatterKind::min: return smaller(old, update);
+  }
+  return update;
+}
+int64_t combine(nn::ScatterKind kind, int64_t old, int64_t update, mlir::Type type) {
+  bool below = isUnsigned(type) ? uint64_t(old) < uint64_t(update) : old < update;
+  switch (kind) {
+  case nn::ScatterKind::none: return update;
+  case nn::ScatterKind::add: return wrapTo(uint64_t(old) + uint64_t(update), type);
+  case nn::ScatterKind::mul: return wrapTo(uint64_t(old) * uint64_t(update), type);
+  case nn::ScatterKind::max: return below ? update : old;
+  case nn::ScatterKind::min: return below ? old : update;
+  }
+  return update;
+}
+
+mlir::LogicalResult evaluateScatterElements(nn::ScatterElementsOp op, Evaluation &e) {
+  llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
+  int64_t axis = fromFront(op.getAxis(), shape.size());
+  Strides strides = rowMajorStrides(shape);
+  int64_t along = strides[axis];
+  strides[axis] = 0;
+  Elements<int64_t> indices = e.operands[1].integers();
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    Elements<T> updates = e.operands[2].elements<T>();
+    std::vector<T> result(e.operands[0].count());
+    e.operands[0].load(0, result.size(), result.data());
+    walk<1>(e.operands[1].shape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) {
+      int64_t index = checkedIndex(e, indices[i], shape[axis]);
+      if (index < 0) return;
+      T &element = result[at[0] + index * along];
+      element = combine(op.getKind(), element, updates[i], e.operands[0].elementType());
+    });
+    if (!e.error.empty()) return mlir::failure();
+    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
+  });
+}
+
+mlir::LogicalResult evaluateScatterNd(nn::ScatterNdOp op, Evaluation &e) {
+  llvm::ArrayRef<int64_t> shape = e.operands[0].shape(), indexShape = e.operands[1].shape();
+  int64_t length = indexShape.back(), tuples = product(indexShape.drop_back());
+  int64_t width = product(shape.drop_front(length));
+  Elements<int64_t> indices = e.operands[1].integers();
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    Elements<T> updates = e.operands[2].elements<T>();
+    std::vector<T> result(e.operands[0].count());
+    e.operands[0].load(0, result.size(), result.data());
+    for (int64_t tuple = 0; tuple < tuples && width > 0; ++tuple) {
+      int64_t offset = tupleOffset(e, indices, tuple, length, shape, 0);
+      if (offset < 0) return mlir::failure();
+      for (int64_t i = 0; i < width; ++i)
+        result[offset + i] =
+            combine(op.getKind(), result[offset + i], updates[tuple * width + i], e.operands[0].elementType());
+    }
+    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
+  });
+}
+
+} // namespace
+
+void addGathers(EvaluatorTable &table) {
+  table.add(evaluateGather);
+  table.add(evaluateGatherElements);
+  table.add(evaluateGatherNd);
+  table.add(evaluateScatterElements);
+  table.add(evaluateScatterNd);
+}
+
+} // namespace sprig::interp

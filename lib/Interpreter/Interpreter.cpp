@@ -1,0 +1,150 @@
+// Evaluates operations through the table, and blocks of them with values freed after their last use.
+#include "lib/Interpreter/Interpreter.h"
+#include "dialects/NN/Constants.h"
+#include "lib/Interpreter/Evaluation.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace sprig::interp {
+namespace {
+
+using Results = llvm::SmallVector<Tensor>;
+
+// Runs the operations of a block; what it does not define itself comes in through `values`.
+class BlockRunner {
+public:
+  BlockRunner(const RunOptions &options, mlir::Operation *symbols) : options(options), symbols(symbols) {}
+
+  mlir::FailureOr<Results> run(mlir::Block &block, llvm::ArrayRef<Tensor> inputs) {
+    for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), inputs)) values[argument] = tensor;
+    countUses(block);
+    for (mlir::Operation &op : block) {
+      Results operands;
+      for (mlir::Value operand : op.getOperands()) operands.push_back(values.lookup(operand));
+      if (op.hasTrait<mlir::OpTrait::IsTerminator>()) return operands;
+      mlir::FailureOr<Results> results = runOne(&op, operands);
+      if (mlir::failed(results)) return mlir::failure();
+      for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results)) values[value] = tensor;
+      if (options.onResults) options.onResults(&op, *results);
+      release(op);
+    }
+    return Results();
+  }
+
+private:
+  void countUses(mlir::Block &block) {
+    for (mlir::Operation &op : block)
+      for (mlir::Value operand : op.getOperands()) ++uses[operand];
+  }
+  void release(mlir::Operation &op) {
+    for (mlir::Value operand : op.getOperands())
+      if (--uses[operand] == 0) values.erase(operand);
+    for (mlir::Value result : op.getResults())
+      if (result.use_empty()) values.erase(result);
+  }
+
+  mlir::FailureOr<Results> runOne(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
+    if (auto dispatch = llvm::dyn_cast<nn::DispatchOp>(op)) {
+      RunOptions inner{options.precision, nullptr};
+      return BlockRunner(inner, symbols).run(dispatch.getBody().front(), operands);
+    }
+    if (auto get = llvm::dyn_cast<nn::GetParamOp>(op)) return parameter(get);
+    return evaluate(op, operands, options.precision);
+  }
+
+  mlir::FailureOr<Results> parameter(nn::GetParamOp get) {
+    auto param = tables.lookupNearestSymbolFrom<nn::ParamOp>(symbols, get.getParamAttr());
+    if (!param) return get.emitOpError("names no parameter: ") << get.getParam();
+    mlir::FailureOr<Tensor> tensor = constantTensor(param.getValue(), param.getLoc());
+    if (mlir::failed(tensor)) return mlir::failure();
+    return Results{*tensor};
+  }
+
+  const RunOptions &options;
+  mlir::Operation *symbols;
+  mlir::SymbolTableCollection tables;
+  llvm::DenseMap<mlir::Value, Tensor> values;
+  llvm::DenseMap<mlir::Value, int64_t> uses;
+};
+
+// A composite without an evaluator of its own: its decomposition, built in a function of its own and run.
+mlir::FailureOr<Results> evaluateDecomposed(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Precision precision,
+                                            std::string &error) {
+  mlir::OpBuilder builder(op->getContext());
+  mlir::Location loc = op->getLoc();
+  mlir::OwningOpRef<mlir::func::FuncOp> function = mlir::func::FuncOp::create(
+      builder, loc, "decomposed", builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
+  mlir::Block *block = function->addEntryBlock();
+  mlir::IRMapping mapping;
+  mapping.map(op->getOperands(), block->getArguments());
+  builder.setInsertionPointToStart(block);
+  mlir::Operation *clone = builder.clone(*op, mapping);
+  builder.setInsertionPoint(clone);
+  auto values = llvm::cast<DecomposableOpInterface>(clone).decompose(builder);
+  if (mlir::failed(values)) {
+    error = "does not decompose";
+    return mlir::failure();
+  }
+  builder.setInsertionPointToEnd(block);
+  mlir::func::ReturnOp::create(builder, loc, *values);
+  clone->erase();
+  return run(*function, operands, {precision, nullptr});
+}
+
+} // namespace
+
+bool isInterpreted(mlir::OperationName name) {
+  return EvaluatorTable::get().find(name) || name.getStringRef() == nn::ConstantOp::getOperationName() ||
+         name.hasInterface<DecomposableOpInterface>();
+}
+
+mlir::FailureOr<Tensor> constantTensor(mlir::ElementsAttr value, mlir::Location loc) {
+  std::string reason;
+  if (!nn::isReadableConstant(value, reason)) return mlir::emitError(loc) << "the constant is not readable: " << reason;
+  auto view = std::make_shared<nn::ConstantView>(value);
+  return Tensor::viewBytes(view->type(), view->bytes(), view);
+}
+
+mlir::FailureOr<Results> tryEvaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Precision precision,
+                                     std::string &error) {
+  if (auto constant = llvm::dyn_cast<nn::ConstantOp>(op)) {
+    mlir::FailureOr<Tensor> tensor = constantTensor(constant.getValue(), op->getLoc());
+    if (mlir::failed(tensor)) return mlir::failure();
+    return Results{*tensor};
+  }
+  const EvaluatorTable::Evaluator *evaluator = EvaluatorTable::get().find(op->getName());
+  if (!evaluator && llvm::isa<DecomposableOpInterface>(op)) return evaluateDecomposed(op, operands, precision, error);
+  if (!evaluator) {
+    error = "is not an operation that the interpreter evaluates";
+    return mlir::failure();
+  }
+  Evaluation evaluation{op, operands, {}, {}};
+  if (mlir::failed((*evaluator)(evaluation))) {
+    error = evaluation.error;
+    return mlir::failure();
+  }
+  Results results(evaluation.results.begin(), evaluation.results.end());
+  if (precision == Precision::Rounded)
+    for (Tensor &result : results) result = result.rounded();
+  return results;
+}
+
+mlir::FailureOr<Results> evaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Precision precision) {
+  std::string error;
+  mlir::FailureOr<Results> results = tryEvaluate(op, operands, precision, error);
+  if (mlir::failed(results) && !error.empty()) return op->emitOpError(error);
+  return results;
+}
+
+mlir::FailureOr<Results> run(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> inputs, const RunOptions &options) {
+  if (!function.getBody().hasOneBlock()) return function.emitOpError("has no body of one block to run");
+  if (inputs.size() != function.getNumArguments())
+    return function.emitOpError("takes ") << function.getNumArguments() << " inputs and gets " << inputs.size();
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (input.type() != function.getArgumentTypes()[i])
+      return function.emitOpError("takes ") << nn::describe(function.getArgumentTypes()[i]) << " as input " << i
+                                            << " and gets " << nn::describe(input.type());
+  return BlockRunner(options, function).run(function.getBody().front(), inputs);
+}
+
+} // namespace sprig::interp

@@ -1,0 +1,38 @@
+// The pass fold-constants: one walk in program order, so that a chain of constants folds in one run.
+#include "lib/Interpreter/Fold.h"
+#include "lib/Transforms/Passes.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_FOLDCONSTANTS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    interp::FoldLimits limits;
+    limits.resultBytes = maxBytes;
+    for (Block &block : getOperation().getBody()) {
+      for (Operation &op : llvm::make_early_inc_range(block)) fold(op, limits);
+      for (Operation &op : llvm::make_early_inc_range(block))
+        if (isa<nn::ConstantOp>(op) && op.use_empty()) op.erase();
+    }
+  }
+
+private:
+  static void fold(Operation &op, const interp::FoldLimits &limits) {
+    auto values = interp::foldOperation(&op, limits);
+    if (!values) return;
+    OpBuilder builder(&op);
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), *values))
+      if (!result.use_empty())
+        result.replaceAllUsesWith(nn::ConstantOp::create(builder, op.getLoc(), value).getResult());
+    op.erase();
+  }
+};
+} // namespace
