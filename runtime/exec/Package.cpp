@@ -119,7 +119,8 @@ Status Package::placeConstants() {
     if (candidate.kind == format::SectionKind::Constants)
       section = candidate.bytes;
   // Kernels rely on the alignment; a caller's memory may lack it.
-  if (reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment && homeDevice->executes()) {
+  bool aligned = reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment == 0;
+  if (!aligned && !section.empty() && homeDevice->executes()) {
     Block copy;
     SPRIG_RETURN_IF_ERROR(Block::make(memory, section.size(), "constants", copy));
     std::memcpy(copy.data(), section.data(), section.size());

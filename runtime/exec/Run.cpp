@@ -242,6 +242,10 @@ bool Run::takeSlicesOfAnyLane(uint32_t participant) {
   return took;
 }
 
+// Compiled kernels carry no type for the function sanitizer to look at.
+#if defined(__clang__)
+__attribute__((no_sanitize("function")))
+#endif
 void Run::runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant) {
   if (stop.load(std::memory_order_relaxed) == Cancelled)
     return;

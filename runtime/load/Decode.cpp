@@ -75,6 +75,10 @@ private:
     if (!from)
       return {};
     SPRIG_RETURN_IF_ERROR(spend(from->size()));
+    // The verifier looks at the alignment of a vector's length only.
+    if (reinterpret_cast<uintptr_t>(from->Data()) % sizeof(T))
+      return {SPRIG_RT_BAD_PACKAGE, concat("expected numbers of ", sizeof(T), " bytes at a multiple of that, found ",
+                                           reinterpret_cast<uintptr_t>(from->Data()) % sizeof(T), " behind one")};
     to.assign(from->begin(), from->end());
     return {};
   }

@@ -114,7 +114,7 @@ TEST(Package, UsesTheEmbeddersAllocatorForAllThatIsLarge) {
   EXPECT_EQ(counted.live.load(), 0);
   allocator.allocate = [](void *, size_t, size_t) -> void * { return nullptr; };
   sprig_rt_code code = SPRIG_RT_OK;
-  EXPECT_NE(errorOf([&] { addPackage(16).load(options); }, &code), "");
+  EXPECT_NE(errorOf([&] { Context context(addPackage(16).load(options)); }, &code), "");
   EXPECT_EQ(code, SPRIG_RT_OUT_OF_MEMORY);
 }
 
