@@ -28,6 +28,9 @@ int64_t ConvOp::getFlops() {
 int64_t ConvPackedOp::getFlops() {
   return 2 * getType().getNumElements() * getPanels().getType().getDimSize(1);
 }
+int64_t ConvDepthwiseOp::getFlops() {
+  return 2 * getType().getNumElements() * product(getFilter().getType().getShape().drop_back());
+}
 int64_t ConvTransposeOp::getFlops() { // each input element meets each tap of its channel
   return 2 * getInput().getType().getNumElements() * product(getFilter().getType().getShape().drop_front());
 }

@@ -133,6 +133,28 @@ SPRIG_NN_INFER(ConvPackedOp) {
   return infer.give(shape, input->getElementType());
 }
 
+SPRIG_NN_INFER(ConvDepthwiseOp) {
+  Inference infer(location, ConvDepthwiseOp::getOperationName(), results);
+  auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");
+  if (failed(input) || failed(filter) || failed(infer.sameElementType(*input, "input", *filter, "filter")) ||
+      failed(checkInput(infer, *input)))
+    return failure();
+  ArrayRef<int64_t> in = input->getShape(), taps = filter->getShape();
+  if (taps.size() + 1 != in.size())
+    return infer.fail("slides filter ", describe(*filter), " of rank ", taps.size(), " over input ", describe(*input),
+                      ", whose windows and channels take rank ", in.size() - 1);
+  if (taps.back() != in.back())
+    return infer.fail("convolves ", in.back(), " channels of input with ", taps.back(), " channels of filter (",
+                      describe(*input), " and ", describe(*filter), ")");
+  auto windows = inferWindows(infer, in.drop_front(1).drop_back(1), taps.drop_back(1), op.getStridesAttr(),
+                              op.getDilationsAttr(), op.getPaddingAttr());
+  if (failed(windows)) return failure();
+  SmallVector<int64_t> shape{in[0]};
+  shape.append(windows->outputs);
+  shape.push_back(in.back());
+  return infer.give(shape, input->getElementType());
+}
+
 SPRIG_NN_INFER(ConvTransposeOp) {
   Inference infer(location, ConvTransposeOp::getOperationName(), results);
   auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");

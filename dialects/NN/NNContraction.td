@@ -67,6 +67,18 @@ def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [FusesAs<"contraction">], NN_
   let assemblyFormat = "$input `,` $panels attr-dict `:` type($input) `,` type($panels)";
 }
 
+def NN_ConvDepthwiseOp : NN_InferredOp<"conv_depthwise", [FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "channels-last convolution with one filter for each channel";
+  let description = [{
+    `input` [N, spatial..., C], `filter` [window..., C]; the result is [N, spatial..., C]. Order and padding are those of
+    nn.conv.
+  }];
+  let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$filter, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
+}
+
 def NN_ConvTransposeOp : NN_InferredOp<"conv_transpose", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "transposed convolution";
   let description = [{

@@ -31,6 +31,27 @@ def Decompose : Pass<"sprig-decompose", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::nn::NNDialect"];
 }
 
+def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
+  let summary = "Make convolutions and pools channels-last and move transposes out of the way";
+  let description = [{
+    Each convolution and pool is rewritten to its channels-last form between two transposes. Transposes then move down
+    through elementwise operations, concatenations, pads, slices and reductions, cancel where they meet their inverse,
+    become reshapes where only dimensions of size 1 move, and vanish into a constant weight behind a flatten. A
+    transposed convolution becomes a plain one.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+}
+
+def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
+  let summary = "Lay constant right sides of contractions out in panels";
+  let description = [{
+    A matrix product whose right side is a matrix of constants or parameters becomes `nn.matmul_packed` on `nn.pack`;
+    a channels-last convolution with such a filter becomes `nn.conv_packed`, or `nn.conv_depthwise` when each channel
+    has one filter of its own. The packing of a constant is evaluated.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+}
+
 def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {
   let summary = "Turns parameters into constants, for packages that only infer";
   let description = [{

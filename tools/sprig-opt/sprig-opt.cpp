@@ -1,6 +1,7 @@
 // sprig-opt: every dialect and pass of Sprig in MLIR's optimizer driver, for tests and for people who read the IR.
 #include "dialects/NN/NN.h"
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "lib/Conversion/NNToCPU/Passes.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -13,5 +14,6 @@ int main(int argc, char **argv) {
   sprig::registerKernelDialects(registry);
   mlir::registerTransformsPasses();
   sprig::registerTransforms();
+  sprig::registerConversions();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Sprig optimizer driver\n", registry));
 }

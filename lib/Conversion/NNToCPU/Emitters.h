@@ -5,5 +5,7 @@
 #include <memory>
 
 namespace sprig {
-// std::unique_ptr<KernelEmitter> create...Emitter();
+std::unique_ptr<KernelEmitter> createConvDepthwiseEmitter();
+std::unique_ptr<KernelEmitter> createConvPackedEmitter();
+std::unique_ptr<KernelEmitter> createMatmulPackedEmitter();
 } // namespace sprig

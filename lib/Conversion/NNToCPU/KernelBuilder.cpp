@@ -125,6 +125,12 @@ void KernelBuilder::ifThen(Value condition, llvm::function_ref<void()> then, llv
   }
 }
 
+void KernelBuilder::ifLast(Value position, int64_t count, bool differs, llvm::function_ref<void(bool)> body) {
+  if (!differs || count == 1) return body(differs);
+  Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, position, index(count - 1));
+  ifThen(last, [&] { body(true); }, [&] { body(false); });
+}
+
 void KernelBuilder::reportIf(Value condition, int32_t code, int32_t op, Value value, Value bound) {
   Type i32 = b.getI32Type();
   if (!errorFlag) {

@@ -71,9 +71,13 @@ public:
   loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange initial,
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value i, mlir::ValueRange carried)> body);
   void ifThen(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
+  /// Distinguishes the last of `count` positions where it `differs` from the others.
+  void ifLast(mlir::Value position, int64_t count, bool differs, llvm::function_ref<void(bool last)> body);
 
   // Values.
   mlir::Value constant(mlir::Type computeType, double value); // truncated for integers
+  /// The scalar of a splat, widened.
+  mlir::Value splatConstant(mlir::DenseElementsAttr value);
   mlir::Value splat(mlir::Value scalar, int64_t lanes = kLanes);
   mlir::Value zero(mlir::Type computeType, int64_t lanes = 0); // 0 lanes: a scalar
   /// A mask of the lanes [0, count).

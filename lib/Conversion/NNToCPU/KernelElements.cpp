@@ -34,6 +34,12 @@ Value KernelBuilder::constant(Type type, double value) {
   return arith::ConstantOp::create(b, loc, type, b.getFloatAttr(type, value));
 }
 
+Value KernelBuilder::splatConstant(DenseElementsAttr value) {
+  Type type = computeType(value.getElementType());
+  if (isa<FloatType>(type)) return constant(type, value.getSplatValue<APFloat>().convertToDouble());
+  return arith::ConstantOp::create(b, loc, type, b.getIntegerAttr(type, value.getSplatValue<APInt>()));
+}
+
 Value KernelBuilder::splat(Value scalar, int64_t lanes) {
   return vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, scalar.getType()), scalar);
 }

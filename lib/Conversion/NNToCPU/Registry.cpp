@@ -4,7 +4,10 @@
 llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
   static const llvm::SmallVector<const KernelEmitter *> emitters = [] {
     llvm::SmallVector<const KernelEmitter *> list;
-    [[maybe_unused]] auto add = [&](std::unique_ptr<KernelEmitter> emitter) { list.push_back(emitter.release()); };
+    auto add = [&](std::unique_ptr<KernelEmitter> emitter) { list.push_back(emitter.release()); };
+    add(createMatmulPackedEmitter());
+    add(createConvPackedEmitter());
+    add(createConvDepthwiseEmitter());
     return list;
   }();
   return emitters;

@@ -1,0 +1,145 @@
+#include "lib/Conversion/NNToCPU/Epilogue.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static bool broadcastsTo(Value value, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> own = tensorOf(value).getShape();
+  if (own.size() > shape.size()) return false;
+  for (auto [size, target] : llvm::zip(llvm::reverse(own), llvm::reverse(shape)))
+    if (size != target && size != 1) return false;
+  return true;
+}
+
+static bool needsRuntimeCheck(Operation *op) {
+  return isa<nn::DivOp, nn::RemOp, nn::ModOp>(op) && isa<IntegerType>(tensorOf(op->getResult(0)).getElementType());
+}
+
+static bool isSplatConstant(Operation &op) {
+  auto constant = dyn_cast<nn::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat();
+}
+
+std::optional<Epilogue> Epilogue::analyze(nn::DispatchOp dispatch, llvm::function_ref<bool(Operation *)> isRoot) {
+  Epilogue epilogue;
+  Block &body = dispatch->getRegion(0).front();
+  for (Operation &op : body.without_terminator()) {
+    if (!isRoot(&op)) continue;
+    if (epilogue.root) return std::nullopt;
+    epilogue.root = &op;
+  }
+  if (!epilogue.root || epilogue.root->getNumResults() != 1) return std::nullopt;
+  for (Value operand : epilogue.root->getOperands())
+    if (!isa<BlockArgument>(operand)) return std::nullopt;
+  epilogue.rootType = tensorOf(epilogue.root->getResult(0));
+  ArrayRef<int64_t> shape = epilogue.rootType.getShape();
+  if (shape.empty()) return std::nullopt;
+  for (Operation &op : body.without_terminator()) {
+    if (&op == epilogue.root) continue;
+    if (op.getNumResults() != 1 || !broadcastsTo(op.getResult(0), shape)) return std::nullopt;
+    if (!isSplatConstant(op)) {
+      if (!isa<ElementwiseOpInterface>(op) || needsRuntimeCheck(&op)) return std::nullopt;
+      for (Value operand : op.getOperands())
+        if (!broadcastsTo(operand, shape)) return std::nullopt;
+    }
+    epilogue.operations.push_back(&op);
+  }
+  for (Value value : body.getTerminator()->getOperands())
+    if (isa<BlockArgument>(value) || tensorOf(value).getShape() != shape) return std::nullopt;
+  return epilogue;
+}
+
+namespace {
+/// How an operand of the epilogue lies over the root's rows and columns.
+struct Access {
+  Value buffer; // 1-d
+  Type elementType;
+  bool perRow = false, perColumn = false, fullRows = false;
+  int64_t rowLength = 0;               // elements between consecutive rows when fullRows
+  SmallVector<int64_t> rowSizes, strides; // of the root's row dimensions, for the general case
+};
+} // namespace
+
+static Access describeAccess(KernelBuilder &k, BlockArgument argument, ArrayRef<int64_t> shape) {
+  RankedTensorType type = tensorOf(argument);
+  Access access{k.flat(k.operandBuffer(argument)), type.getElementType()};
+  ArrayRef<int64_t> own = type.getShape();
+  int64_t missing = shape.size() - own.size(), stride = 1;
+  access.strides.assign(shape.size() - 1, 0);
+  access.rowSizes.assign(shape.begin(), shape.end() - 1);
+  access.fullRows = true;
+  for (int64_t dim = static_cast<int64_t>(own.size()) - 1; dim >= 0; --dim) {
+    int64_t target = dim + missing;
+    bool varies = own[dim] != 1;
+    if (target == static_cast<int64_t>(shape.size()) - 1) {
+      access.perColumn = varies;
+      access.rowLength = own[dim];
+    } else if (varies) {
+      access.perRow = true;
+      access.strides[target] = stride;
+    }
+    stride *= own[dim];
+  }
+  for (auto [size, s] : llvm::zip_equal(access.rowSizes, access.strides))
+    if (size != 1 && s == 0) access.fullRows = false;
+  return access;
+}
+
+/// Where the elements of a row begin in an operand.
+static Value rowOffset(KernelBuilder &k, const Access &access, Value row) {
+  if (!access.perRow) return k.index(0);
+  if (access.fullRows) return k.mul(row, access.rowLength);
+  Value offset = k.index(0);
+  for (auto [index, stride] : llvm::zip_equal(k.delinearize(row, access.rowSizes), access.strides))
+    if (stride) offset = k.add(offset, k.mul(index, stride));
+  return offset;
+}
+
+void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows, ValueRange columns,
+                     ArrayRef<Value> masks) const {
+  ArrayRef<int64_t> shape = rootType.getShape();
+  Operation *yield = root->getBlock()->getTerminator();
+  llvm::DenseMap<Value, Access> accesses;
+  for (Operation *op : operations)
+    for (Value operand : op->getOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand); argument && !accesses.count(argument))
+        accesses[argument] = describeAccess(k, argument, shape);
+
+  // Operands that do not depend on the row are read once for all rows.
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> shared;
+  auto read = [&](Value operand, unsigned i, unsigned j) -> Value {
+    const Access &access = accesses.find(operand)->second;
+    auto fetch = [&]() -> Value {
+      Value offset = rowOffset(k, access, rows[i]);
+      if (!access.perColumn) return k.splat(k.load(access.buffer, offset, access.elementType));
+      return k.loadVector(access.buffer, k.add(offset, columns[j]), access.elementType, masks[j]);
+    };
+    if (access.perRow) return fetch();
+    Value &value = shared[{operand, access.perColumn ? j : 0}];
+    if (!value) value = fetch();
+    return value;
+  };
+
+  for (unsigned i = 0; i < rows.size(); ++i)
+    for (unsigned j = 0; j < columns.size(); ++j) {
+      llvm::DenseMap<Value, Value> values;
+      values[root->getResult(0)] = k.round(accumulators[i * columns.size() + j], rootType.getElementType());
+      for (Operation *op : operations) {
+        if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
+          values[constant.getResult()] = k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())));
+          continue;
+        }
+        SmallVector<Value> arguments;
+        for (Value operand : op->getOperands())
+          arguments.push_back(isa<BlockArgument>(operand) ? read(operand, i, j) : values.lookup(operand));
+        values[op->getResult(0)] = k.apply(op, arguments);
+      }
+      for (auto [index, value] : llvm::enumerate(yield->getOperands())) {
+        Value offset = k.add(k.mul(rows[i], shape.back()), columns[j]);
+        k.store(values.lookup(value), k.flat(k.resultBuffer(index)), offset, tensorOf(value).getElementType(), masks[j]);
+      }
+    }
+}

@@ -1,0 +1,30 @@
+// The elementwise operations that follow a contraction inside its dispatch, applied to accumulators before the store.
+// For the contraction emitters. Everything in an epilogue comes after the finished chain of multiply-adds, so the bits
+// are those of the separate operations.
+#pragma once
+#include "lib/Conversion/NNToCPU/KernelBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace sprig {
+
+class Epilogue {
+public:
+  /// A dispatch of one operation that `isRoot` accepts, whose operands are region arguments, and elementwise operations
+  /// that broadcast to its result's shape; it yields values of that shape. Integer division needs a run-time check and
+  /// is not taken.
+  static std::optional<Epilogue> analyze(nn::DispatchOp dispatch, llvm::function_ref<bool(mlir::Operation *)> isRoot);
+
+  mlir::Operation *root = nullptr;
+  mlir::RankedTensorType rootType; // [rows..., columns]
+
+  /// Writes accumulators of kLanes columns: `accumulators[i * columns.size() + j]` belongs to row `rows[i]` (the
+  /// row-major position over all dimensions but the last) and to the columns from `columns[j]` on; `masks[j]` may be
+  /// null for all lanes.
+  void store(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::ValueRange rows, mlir::ValueRange columns,
+             llvm::ArrayRef<mlir::Value> masks) const;
+
+private:
+  llvm::SmallVector<mlir::Operation *> operations;
+};
+
+} // namespace sprig

@@ -1,0 +1,108 @@
+#include "lib/Conversion/NNToCPU/PackedGemm.h"
+#include "lib/Conversion/NNToCPU/RegisterTile.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// The cut of a product into tiles, by its shape alone. Panel groups are outermost, so that consecutive tiles share one.
+struct Cut {
+  int64_t groupPanels; // panels of a tile
+  int64_t groups;
+  int64_t blockRows; // rows of a tile
+  int64_t blocks;
+
+  explicit Cut(const PackedGemm &gemm) {
+    int64_t panels = llvm::divideCeil(gemm.columns, nn::kPanelWidth);
+    groupPanels = gemm.rows <= 2 ? 4 : gemm.rows <= 4 ? 2 : 1;
+    groupPanels = std::min(groupPanels, std::max<int64_t>(panels, 1));
+    groups = llvm::divideCeil(panels, groupPanels);
+    // About a million and a half operations a tile; a block size that divides the rows saves a second copy of the code.
+    int64_t perRow = std::max<int64_t>(2 * gemm.depth * groupPanels * nn::kPanelWidth, 1);
+    int64_t wanted = std::clamp<int64_t>(1500000 / perRow, 28, 512);
+    blockRows = std::max<int64_t>(gemm.rows, 1);
+    if (gemm.rows > wanted * 3 / 2) {
+      blockRows = wanted;
+      int64_t best = gemm.rows % wanted;
+      for (int64_t distance = 1; best != 0 && distance <= wanted / 3; ++distance)
+        for (int64_t candidate : {wanted + distance, wanted - distance})
+          if (gemm.rows % candidate == 0) {
+            blockRows = candidate;
+            best = 0;
+          }
+    }
+    blocks = llvm::divideCeil(gemm.rows, blockRows);
+  }
+};
+} // namespace
+
+KernelPlan PackedGemm::plan(int64_t flops, int64_t bytes) const {
+  Cut cut(*this);
+  KernelPlan plan;
+  plan.tiles = cut.groups * cut.blocks;
+  plan.grain = chooseGrain(plan.tiles, flops, bytes);
+  return plan;
+}
+
+void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Value panels, Type elementType) const {
+  Cut cut(*this);
+  Value leftFlat = k.flat(left), panelsFlat = k.flat(panels);
+  int64_t panelSize = depth * nn::kPanelWidth;
+
+  // One register tile: rows [first, first + tileRows), `vectors` vectors of columns from `column` on, of which
+  // `validColumns` exist.
+  auto registerTile = [&](Value first, int64_t tileRows, Value panel, Value column, int64_t vectors,
+                          int64_t validColumns) {
+    ContractionLoop loop;
+    loop.left = leftFlat;
+    loop.leftBase = k.mul(first, depth);
+    loop.leftRowStride = depth;
+    loop.right = panelsFlat;
+    loop.rightBase = panel;
+    for (int64_t j = 0; j < vectors; ++j)
+      loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+    loop.elementType = elementType;
+    loop.count = k.index(depth);
+    SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, vectors));
+    SmallVector<Value> rowValues, columnValues, masks;
+    for (int64_t i = 0; i < tileRows; ++i) rowValues.push_back(k.add(first, i));
+    for (int64_t j = 0; j < vectors; ++j) {
+      columnValues.push_back(k.add(column, j * kLanes));
+      int64_t valid = validColumns - j * kLanes;
+      masks.push_back(valid < kLanes ? k.mask(valid) : Value());
+    }
+    epilogue.store(k, accumulators, rowValues, columnValues, masks);
+  };
+
+  // A tile: `tileRows` rows from `first` on and `tileColumns` columns from panel `panelIndex` on.
+  auto tile = [&](Value first, int64_t tileRows, Value panelIndex, int64_t tileColumns) {
+    Value panelBase = k.mul(panelIndex, panelSize), columnBase = k.mul(panelIndex, nn::kPanelWidth);
+    int64_t vectors = llvm::divideCeil(tileColumns, kLanes);
+    int64_t step = std::min(chooseTileVectors(k.target, elementType, std::min(tileRows, rows)), vectors);
+    for (int64_t j = 0; j < vectors; j += step) {
+      int64_t count = std::min(step, vectors - j);
+      Value panel = k.add(panelBase, j / 2 * panelSize + j % 2 * kLanes);
+      Value column = k.add(columnBase, j * kLanes);
+      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count)),
+                  [&](Value row, int64_t registerRows) {
+                    registerTile(row, registerRows, panel, column, count, tileColumns - j * kLanes);
+                  });
+    }
+  };
+
+  if (rows == 0 || columns == 0) return;
+  int64_t groupColumns = cut.groupPanels * nn::kPanelWidth;
+  int64_t lastColumns = columns - (cut.groups - 1) * groupColumns;
+  int64_t lastRows = rows - (cut.blocks - 1) * cut.blockRows;
+  k.forTiles([&](Value index) {
+    SmallVector<Value> position = k.delinearize(index, {cut.groups, cut.blocks});
+    Value first = k.mul(position[1], cut.blockRows), panelIndex = k.mul(position[0], cut.groupPanels);
+    auto forColumns = [&](int64_t tileColumns) {
+      k.ifLast(position[1], cut.blocks, cut.blockRows != lastRows,
+               [&](bool last) { tile(first, last ? lastRows : cut.blockRows, panelIndex, tileColumns); });
+    };
+    k.ifLast(position[0], cut.groups, groupColumns != lastColumns,
+             [&](bool last) { forColumns(last ? lastColumns : groupColumns); });
+  });
+}

@@ -1,0 +1,69 @@
+#include "lib/Conversion/NNToCPU/RegisterTile.h"
+
+using namespace mlir;
+using namespace sprig;
+
+/// Vector registers that hold kLanes values of the type that a contraction computes in.
+static int64_t registersPerVector(const CpuTarget &target, Type elementType) {
+  int64_t bytes = kLanes * ((computeType(elementType).getIntOrFloatBitWidth() + 7) / 8);
+  return std::max<int64_t>(1, bytes / target.vectorBytes);
+}
+
+int64_t sprig::maxTileRows(const CpuTarget &target, Type elementType, int64_t vectors) {
+  int64_t width = vectors * registersPerVector(target, elementType);
+  // One row of accumulators per row, one of the right side's values, one register for the left side's.
+  int64_t rows = (target.vectorRegisters - 1 - width) / width;
+  return std::clamp<int64_t>(rows, 1, 14);
+}
+
+int64_t sprig::chooseTileVectors(const CpuTarget &target, Type elementType, int64_t rows) {
+  int64_t wide = registersPerVector(target, elementType);
+  if (wide >= 4) return 1;
+  if (wide >= 2) return rows >= 3 ? 1 : rows == 2 ? 2 : 4;
+  return rows >= 5 ? 2 : rows >= 3 ? 4 : 8;
+}
+
+SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t rows, int64_t vectors) {
+  return SmallVector<Value>(rows * vectors, k.zero(computeType(elementType), kLanes));
+}
+
+SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
+  int64_t vectors = loop.rightOffsets.size(), rows = accumulators.size() / vectors;
+  return k.loop(k.index(0), loop.count, 1, accumulators, [&](Value step, ValueRange carried) {
+    Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
+    Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
+    SmallVector<Value> columns;
+    for (int64_t j = 0; j < vectors; ++j)
+      columns.push_back(k.loadVector(loop.right, k.add(right, loop.rightOffsets[j]), loop.elementType,
+                                     loop.rightMasks.empty() ? Value() : loop.rightMasks[j]));
+    SmallVector<Value> results;
+    for (int64_t i = 0; i < rows; ++i) {
+      Value scalar = k.load(loop.left, k.add(left, i * loop.leftRowStride), loop.elementType);
+      Value row = k.splat(scalar);
+      for (int64_t j = 0; j < vectors; ++j)
+        results.push_back(k.multiplyAdd(row, columns[j], carried[i * vectors + j]));
+    }
+    return results;
+  });
+}
+
+RowSplit sprig::splitRows(int64_t length, int64_t most) {
+  if (length <= 0) return {};
+  int64_t tiles = (length + most - 1) / most, rows = (length + tiles - 1) / tiles;
+  int64_t smaller = tiles * rows - length;
+  return {rows, tiles - smaller, smaller};
+}
+
+void sprig::forRowTiles(KernelBuilder &k, Value begin, RowSplit split,
+                        llvm::function_ref<void(Value first, int64_t rows)> body) {
+  Value middle = k.add(begin, split.count * split.rows);
+  Value end = k.add(middle, split.smallerCount * (split.rows - 1));
+  auto tiles = [&](Value from, Value to, int64_t count, int64_t rows) {
+    if (count == 1)
+      body(from, rows);
+    else if (count > 1)
+      k.loop(from, to, rows, [&](Value first) { body(first, rows); });
+  };
+  tiles(begin, middle, split.count, split.rows);
+  tiles(middle, end, split.smallerCount, split.rows - 1);
+}

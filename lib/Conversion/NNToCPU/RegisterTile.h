@@ -1,0 +1,46 @@
+// The inner loop of every contraction: a tile of accumulators in registers, one SSA value of kLanes columns each.
+// For the matmul and convolution emitters, which decide where rows and columns lie.
+#pragma once
+#include "lib/Conversion/NNToCPU/KernelBuilder.h"
+
+namespace sprig {
+
+/// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill; at least 1.
+int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vectors);
+
+/// How many vectors of columns to take at once when there are `rows` rows in all: few rows need more columns to hide the
+/// latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
+int64_t chooseTileVectors(const CpuTarget &target, mlir::Type elementType, int64_t rows);
+
+/// The operands of one loop over k. Element (i, k) of the left side is at left[leftBase + i * leftRowStride + k *
+/// leftStep]; kLanes columns of the right side for vector j at right[rightBase + rightOffsets[j] + k * rightStep].
+struct ContractionLoop {
+  mlir::Value left, leftBase;
+  int64_t leftRowStride = 0, leftStep = 1;
+  mlir::Value right, rightBase;
+  llvm::SmallVector<int64_t> rightOffsets;
+  int64_t rightStep = nn::kPanelWidth;
+  llvm::SmallVector<mlir::Value> rightMasks; // empty: all lanes of every vector
+  mlir::Type elementType;
+  mlir::Value count; // steps of k
+};
+
+/// Zero accumulators for a tile, rows outermost.
+llvm::SmallVector<mlir::Value> zeroTile(KernelBuilder &kernel, mlir::Type elementType, int64_t rows, int64_t vectors);
+
+/// Adds the products of all k in ascending order; `accumulators` has rows * rightOffsets.size() values, rows outermost.
+llvm::SmallVector<mlir::Value> emitContraction(KernelBuilder &kernel, const ContractionLoop &loop,
+                                               mlir::ValueRange accumulators);
+
+/// Covers `length` rows by register tiles of at most `most` rows of nearly equal size: `count` tiles of `rows` rows and
+/// then `smallerCount` tiles of one row less.
+struct RowSplit {
+  int64_t rows = 0, count = 0, smallerCount = 0;
+};
+RowSplit splitRows(int64_t length, int64_t most);
+
+/// Calls `body(first row, rows)` for each tile of a split that starts at row `begin`, inside loops where there are many.
+void forRowTiles(KernelBuilder &kernel, mlir::Value begin, RowSplit split,
+                 llvm::function_ref<void(mlir::Value first, int64_t rows)> body);
+
+} // namespace sprig

@@ -1,0 +1,141 @@
+#include "lib/Transforms/ConstantMoves.h"
+#include "dialects/NN/Constants.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+bool sprig::isInvariant(Value value) {
+  SmallVector<Value> work{value};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || !isPure(op)) return false;
+    if (!seen.insert(op).second) continue;
+    if (seen.size() > 64) return false; // deep expressions of parameters: not worth the search
+    llvm::append_range(work, op->getOperands());
+  }
+  return true;
+}
+
+static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static ElementsAttr readableConstant(Value value) {
+  auto constant = value.getDefiningOp<nn::ConstantOp>();
+  std::string reason;
+  return constant && nn::isReadableConstant(constant.getValue(), reason) ? constant.getValue() : ElementsAttr();
+}
+
+/// Calls `body` with a null pointer of an unsigned type as wide as an element.
+template <typename Body>
+static void withElement(Type elementType, Body body) {
+  switch (storageBytes(elementType)) {
+  case 1: return body(static_cast<uint8_t *>(nullptr));
+  case 2: return body(static_cast<uint16_t *>(nullptr));
+  case 4: return body(static_cast<uint32_t *>(nullptr));
+  default: return body(static_cast<uint64_t *>(nullptr));
+  }
+}
+
+static Value constantOf(OpBuilder &b, Location loc, RankedTensorType type, std::vector<char> bytes) {
+  return nn::ConstantOp::create(b, loc, type, nn::makeConstant(type, std::move(bytes)));
+}
+
+Value sprig::transposed(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(permutation.size()))) return value;
+  ElementsAttr attribute = readableConstant(value);
+  if (!attribute) return nn::TransposeOp::create(b, loc, value, b.getDenseI64ArrayAttr(permutation));
+  nn::ConstantView view(attribute);
+  ArrayRef<int64_t> shape = view.type().getShape();
+  int64_t rank = shape.size();
+  SmallVector<int64_t> sourceStrides(rank, 1), sizes, strides;
+  for (int64_t d = rank - 2; d >= 0; --d) sourceStrides[d] = sourceStrides[d + 1] * shape[d + 1];
+  for (int64_t d : permutation) {
+    sizes.push_back(shape[d]);
+    strides.push_back(sourceStrides[d]);
+  }
+  auto type = RankedTensorType::get(sizes, view.elementType());
+  if (view.isSplat()) return constantOf(b, loc, type, view.bytes().vec());
+  std::vector<char> bytes(view.bytes().size());
+  withElement(view.elementType(), [&](auto *element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    const T *source = reinterpret_cast<const T *>(view.bytes().data());
+    T *target = reinterpret_cast<T *>(bytes.data());
+    SmallVector<int64_t> index(rank, 0);
+    int64_t inner = sizes.back(), innerStride = strides.back(), offset = 0;
+    for (int64_t done = 0, total = view.size(); done < total; done += inner) {
+      for (int64_t i = 0; i < inner; ++i) target[done + i] = source[offset + i * innerStride];
+      for (int64_t d = rank - 2; d >= 0; --d) {
+        offset += strides[d];
+        if (++index[d] < sizes[d]) break;
+        offset -= sizes[d] * strides[d];
+        index[d] = 0;
+      }
+    }
+  });
+  return constantOf(b, loc, type, std::move(bytes));
+}
+
+Value sprig::reshaped(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape) {
+  RankedTensorType type = tensorOf(value);
+  if (type.getShape() == shape) return value;
+  auto result = RankedTensorType::get(shape, type.getElementType());
+  if (ElementsAttr attribute = readableConstant(value))
+    return constantOf(b, loc, result, nn::ConstantView(attribute).bytes().vec());
+  return nn::ReshapeOp::create(b, loc, result, value);
+}
+
+namespace {
+/// A source of panels: `outputs` columns in `groups` groups, taps * channels rows, with the distances in elements.
+struct PanelSource {
+  int64_t outputs, groups, taps, channels, outputStride, tapStride, channelStride;
+};
+} // namespace
+
+static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, const PanelSource &from) {
+  nn::ConstantView view(attribute);
+  constexpr int64_t width = nn::kPanelWidth;
+  int64_t groupOutputs = from.outputs / from.groups, panels = llvm::divideCeil(groupOutputs, width);
+  int64_t rows = from.taps * from.channels;
+  auto type = RankedTensorType::get({from.groups * panels, rows, width}, view.elementType());
+  if (view.isSplat()) return constantOf(b, loc, type, view.bytes().vec());
+  std::vector<char> bytes(type.getNumElements() * storageBytes(view.elementType()), 0);
+  withElement(view.elementType(), [&](auto *element) {
+    using T = std::remove_pointer_t<decltype(element)>;
+    const T *source = reinterpret_cast<const T *>(view.bytes().data());
+    T *panel = reinterpret_cast<T *>(bytes.data());
+    for (int64_t group = 0; group < from.groups; ++group)
+      for (int64_t p = 0; p < panels; ++p, panel += rows * width) {
+        const T *columns = source + (group * groupOutputs + p * width) * from.outputStride;
+        int64_t count = std::min(width, groupOutputs - p * width);
+        T *row = panel;
+        for (int64_t tap = 0; tap < from.taps; ++tap)
+          for (int64_t channel = 0; channel < from.channels; ++channel, row += width)
+            for (int64_t j = 0; j < count; ++j)
+              row[j] = columns[j * from.outputStride + tap * from.tapStride + channel * from.channelStride];
+      }
+  });
+  return constantOf(b, loc, type, std::move(bytes));
+}
+
+Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMatrix) {
+  RankedTensorType type = tensorOf(matrix);
+  int64_t outputs = type.getDimSize(transposedMatrix ? 0 : 1), depth = type.getDimSize(transposedMatrix ? 1 : 0);
+  if (ElementsAttr attribute = readableConstant(matrix))
+    return packConstant(b, loc, attribute,
+                        transposedMatrix ? PanelSource{outputs, 1, 1, depth, depth, 0, 1}
+                                         : PanelSource{outputs, 1, 1, depth, 1, 0, outputs});
+  return nn::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1);
+}
+
+Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups) {
+  RankedTensorType type = tensorOf(filter);
+  int64_t outputs = type.getDimSize(0), channels = type.getDimSize(1), taps = 1;
+  for (int64_t size : type.getShape().drop_front(2)) taps *= size;
+  if (ElementsAttr attribute = readableConstant(filter))
+    return packConstant(b, loc, attribute, {outputs, groups, taps, channels, channels * taps, 1, taps});
+  Value matrix = reshaped(b, loc, filter, {outputs, channels, taps});
+  matrix = transposed(b, loc, matrix, {0, 2, 1});
+  matrix = reshaped(b, loc, matrix, {outputs, taps * channels});
+  return nn::PackOp::create(b, loc, matrix, /*transposed=*/true, groups);
+}

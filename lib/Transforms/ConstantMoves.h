@@ -1,0 +1,20 @@
+// Movements of constants that passes evaluate at once, because waiting for a folder would keep both copies alive.
+// For the layout and pack passes. A splat stays a splat. On other values the functions create the operation.
+#pragma once
+#include "dialects/NN/NN.h"
+
+namespace sprig {
+
+/// Whether a value depends on no argument of its function: constants, parameters and what is made of them.
+bool isInvariant(mlir::Value value);
+
+mlir::Value transposed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                       llvm::ArrayRef<int64_t> permutation);
+mlir::Value reshaped(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
+/// Panels of a matrix [K, N], or [N, K] when `transposedMatrix` (nn.pack).
+mlir::Value packed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value matrix, bool transposedMatrix);
+/// Panels of a filter [O, C/groups, window...] (nn.conv_packed).
+mlir::Value packedFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter, int64_t groups);
+
+} // namespace sprig

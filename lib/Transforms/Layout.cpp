@@ -1,0 +1,28 @@
+// Makes convolutions and pools channels-last and moves the transposes out of the way; see Passes.td.
+#include "lib/Transforms/LayoutPatterns.h"
+#include "lib/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace sprig {
+#define GEN_PASS_DEF_LAYOUT
+#include "lib/Transforms/Passes.h.inc"
+
+namespace {
+class Layout : public impl::LayoutBase<Layout> {
+public:
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateConvTransposePatterns(patterns);
+    populateChannelsLastPatterns(patterns);
+    populateTransposeMovePatterns(patterns);
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    config.setMaxIterations(64);
+    // A pattern set that has not settled is still right: every rewrite stands alone.
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
+  }
+};
+} // namespace
+} // namespace sprig

@@ -1,0 +1,136 @@
+// Convolutions and pools in the layout pass: channels last, and transposed convolutions by plain ones.
+#include "lib/Transforms/ConstantMoves.h"
+#include "lib/Transforms/LayoutPatterns.h"
+#include "dialects/NN/Constants.h"
+
+using namespace mlir;
+using namespace sprig;
+
+SmallVector<int64_t> sprig::channelsToLast(int64_t rank) {
+  SmallVector<int64_t> permutation{0};
+  for (int64_t d = 2; d < rank; ++d) permutation.push_back(d);
+  permutation.push_back(1);
+  return permutation;
+}
+
+SmallVector<int64_t> sprig::channelsToSecond(int64_t rank) {
+  SmallVector<int64_t> permutation{0, rank - 1};
+  for (int64_t d = 1; d < rank - 1; ++d) permutation.push_back(d);
+  return permutation;
+}
+
+SmallVector<int64_t> sprig::inverse(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> result(permutation.size());
+  for (auto [to, from] : llvm::enumerate(permutation)) result[from] = to;
+  return result;
+}
+
+static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+namespace {
+
+struct ConvChannelsLast : OpRewritePattern<nn::ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::ConvOp op, PatternRewriter &b) const override {
+    if (op.getChannelsLast()) return failure();
+    int64_t rank = tensorOf(op.getInput()).getRank();
+    Value input = transposed(b, op.getLoc(), op.getInput(), channelsToLast(rank));
+    Value result = nn::ConvOp::create(b, op.getLoc(), input, op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
+                                      op.getPaddingAttr(), op.getGroupsAttr(), b.getUnitAttr());
+    b.replaceOp(op, transposed(b, op.getLoc(), result, channelsToSecond(rank)));
+    return success();
+  }
+};
+
+struct PoolChannelsLast : OpRewritePattern<nn::PoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::PoolOp op, PatternRewriter &b) const override {
+    int64_t rank = tensorOf(op.getOperand()).getRank();
+    if (op.getChannelsLast() || rank < 3) return failure();
+    Value operand = transposed(b, op.getLoc(), op.getOperand(), channelsToLast(rank));
+    Value result = nn::PoolOp::create(b, op.getLoc(), op.getKindAttr(), operand, op.getWindowAttr(), op.getStridesAttr(),
+                                      op.getDilationsAttr(), op.getPaddingAttr(), b.getUnitAttr());
+    b.replaceOp(op, transposed(b, op.getLoc(), result, channelsToSecond(rank)));
+    return success();
+  }
+};
+
+struct ConvTransposeToConv : OpRewritePattern<nn::ConvTransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// Puts stride - 1 zeros between the elements of each spatial dimension.
+  static Value spread(PatternRewriter &b, Location loc, Value input, ArrayRef<int64_t> strides) {
+    ArrayRef<int64_t> in = tensorOf(input).getShape();
+    if (llvm::all_of(strides, [](int64_t s) { return s == 1; })) return input;
+    SmallVector<int64_t> split{in[0], in[1]}, padded{in[0], in[1]}, cut{in[0], in[1]}, low, high{0, 0};
+    for (auto [size, stride] : llvm::zip_equal(in.drop_front(2), strides)) {
+      llvm::append_values(split, size, 1);
+      llvm::append_values(high, 0, stride - 1);
+      padded.push_back(size * stride);
+      cut.push_back((size - 1) * stride + 1);
+    }
+    low.assign(high.size(), 0);
+    auto scalar = RankedTensorType::get({}, tensorOf(input).getElementType());
+    Value zero = nn::ConstantOp::create(b, loc, scalar, nn::makeSplat(scalar, 0));
+    Value value = reshaped(b, loc, input, split);
+    value = nn::PadOp::create(b, loc, nn::PadMode::constant, value, zero, low, high);
+    value = reshaped(b, loc, value, padded);
+    return nn::SliceOp::create(b, loc, value, SmallVector<int64_t>(in.size(), 0), cut, SmallVector<int64_t>(in.size(), 1));
+  }
+
+  /// [C, O/groups, window...] to [O, C/groups, window...], every window turned round.
+  static Value turn(PatternRewriter &b, Location loc, Value filter, int64_t groups) {
+    ArrayRef<int64_t> shape = tensorOf(filter).getShape();
+    int64_t rank = shape.size(), inputs = shape[0] / groups, outputs = shape[1];
+    SmallVector<int64_t> grouped{groups, inputs, outputs}, order{0, 2, 1}, joined{groups * outputs, inputs};
+    SmallVector<int64_t> starts{0, 0}, steps{1, 1};
+    for (int64_t d = 2; d < rank; ++d) {
+      grouped.push_back(shape[d]);
+      order.push_back(d + 1);
+      joined.push_back(shape[d]);
+      starts.push_back(shape[d] - 1);
+      steps.push_back(-1);
+    }
+    Value value = reshaped(b, loc, transposed(b, loc, reshaped(b, loc, filter, grouped), order), joined);
+    return nn::SliceOp::create(b, loc, value, starts, joined, steps);
+  }
+
+  LogicalResult matchAndRewrite(nn::ConvTransposeOp op, PatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    ArrayRef<int64_t> window = tensorOf(op.getFilter()).getShape().drop_front(2);
+    int64_t spatial = window.size();
+    if (tensorOf(op.getInput()).getNumElements() == 0) return failure();
+    Value input = spread(b, loc, op.getInput(), op.getStrides());
+    // Where the cropping is wider than the window's reach, the input itself is cut.
+    SmallVector<int64_t> padding, starts(spatial + 2, 0), sizes(tensorOf(input).getShape());
+    for (int64_t side = 0; side < 2; ++side)
+      for (int64_t d = 0; d < spatial; ++d) {
+        int64_t reach = op.getDilations()[d] * (window[d] - 1);
+        int64_t pad = reach - op.getPadding()[side * spatial + d] + (side ? op.getOutputPadding()[d] : 0);
+        padding.push_back(std::max<int64_t>(pad, 0));
+        if (pad >= 0) continue;
+        sizes[2 + d] += pad;
+        if (side == 0) starts[2 + d] = -pad;
+      }
+    if (llvm::any_of(sizes, [](int64_t size) { return size < 1; })) return failure();
+    if (ArrayRef<int64_t>(sizes) != tensorOf(input).getShape())
+      input = nn::SliceOp::create(b, loc, input, starts, sizes, SmallVector<int64_t>(sizes.size(), 1));
+    Value filter = turn(b, loc, op.getFilter(), op.getGroups());
+    SmallVector<int64_t> ones(spatial, 1);
+    Value result = nn::ConvOp::create(b, loc, input, filter, b.getDenseI64ArrayAttr(ones), op.getDilationsAttr(),
+                                      b.getDenseI64ArrayAttr(padding), op.getGroupsAttr(), UnitAttr());
+    if (result.getType() != op.getType()) return failure();
+    b.replaceOp(op, result);
+    return success();
+  }
+};
+
+} // namespace
+
+void sprig::populateConvTransposePatterns(RewritePatternSet &patterns) {
+  patterns.add<ConvTransposeToConv>(patterns.getContext());
+}
+
+void sprig::populateChannelsLastPatterns(RewritePatternSet &patterns) {
+  patterns.add<ConvChannelsLast, PoolChannelsLast>(patterns.getContext());
+}

@@ -1,0 +1,251 @@
+// Transposes in the layout pass: they move down, cancel, become reshapes and vanish into weights.
+#include "dialects/NN/Constants.h"
+#include "lib/Transforms/ConstantMoves.h"
+#include "lib/Transforms/LayoutPatterns.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// Whether dimensions of a size other than 1 keep their order, so that no element moves.
+static bool keepsOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+  int64_t last = -1;
+  for (int64_t d : permutation) {
+    if (shape[d] == 1) continue;
+    if (d < last) return false;
+    last = d;
+  }
+  return true;
+}
+
+static SmallVector<int64_t> permuted(ArrayRef<int64_t> values, ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> result;
+  for (int64_t d : permutation) result.push_back(values[d]);
+  return result;
+}
+
+namespace {
+
+struct ComposeTransposes : OpRewritePattern<nn::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::TransposeOp op, PatternRewriter &b) const override {
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    Value operand = op.getOperand();
+    if (auto inner = operand.getDefiningOp<nn::TransposeOp>()) {
+      b.replaceOp(op, transposed(b, op.getLoc(), inner.getOperand(), permuted(inner.getPermutation(), permutation)));
+      return success();
+    }
+    ArrayRef<int64_t> shape = tensorOf(operand).getShape();
+    bool constant = operand.getDefiningOp<nn::ConstantOp>();
+    if (!keepsOrder(shape, permutation) && !constant) return failure();
+    b.replaceOp(op, keepsOrder(shape, permutation) ? reshaped(b, op.getLoc(), operand, permuted(shape, permutation))
+                                                   : transposed(b, op.getLoc(), operand, permutation));
+    return success();
+  }
+};
+
+/// The shape of a value with leading dimensions of size 1, so that it has as many as a permutation.
+SmallVector<int64_t> paddedShape(Value value, size_t rank) {
+  ArrayRef<int64_t> shape = tensorOf(value).getShape();
+  SmallVector<int64_t> padded(rank - shape.size(), 1);
+  llvm::append_range(padded, shape);
+  return padded;
+}
+
+bool isTransposeBy(Value value, ArrayRef<int64_t> permutation) {
+  auto transpose = value.getDefiningOp<nn::TransposeOp>();
+  return transpose && transpose.getPermutation() == permutation;
+}
+
+/// Whether an operand can be had in the order before `permutation` without moving elements at run time.
+bool canUntranspose(Value value, ArrayRef<int64_t> permutation) {
+  if (tensorOf(value).getRank() > static_cast<int64_t>(permutation.size())) return false;
+  return isTransposeBy(value, permutation) || value.getDefiningOp<nn::ConstantOp>() ||
+         keepsOrder(paddedShape(value, permutation.size()), inverse(permutation));
+}
+
+/// The operand in the order before `permutation`; canUntranspose holds.
+Value untransposed(PatternRewriter &b, Location loc, Value value, ArrayRef<int64_t> permutation) {
+  if (isTransposeBy(value, permutation)) return value.getDefiningOp<nn::TransposeOp>().getOperand();
+  SmallVector<int64_t> shape = paddedShape(value, permutation.size()), back = inverse(permutation);
+  if (keepsOrder(shape, back)) return reshaped(b, loc, value, permuted(shape, back));
+  return transposed(b, loc, reshaped(b, loc, value, shape), back);
+}
+
+bool canUntransposeAll(Operation *op, ArrayRef<int64_t> permutation) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) { return canUntranspose(operand, permutation); });
+}
+
+/// The permutation of the first operand that is a transpose of the given rank.
+std::optional<SmallVector<int64_t>> operandPermutation(Operation *op, int64_t rank) {
+  for (Value operand : op->getOperands())
+    if (auto transpose = operand.getDefiningOp<nn::TransposeOp>();
+        transpose && static_cast<int64_t>(transpose.getPermutation().size()) == rank)
+      return SmallVector<int64_t>(transpose.getPermutation());
+  return std::nullopt;
+}
+
+struct SinkThroughElementwise : OpInterfaceRewritePattern<ElementwiseOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(ElementwiseOpInterface op, PatternRewriter &b) const override {
+    if (op->getNumResults() != 1) return failure();
+    RankedTensorType type = tensorOf(op->getResult(0));
+    auto permutation = operandPermutation(op, type.getRank());
+    if (!permutation || !canUntransposeAll(op, *permutation)) return failure();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) operands.push_back(untransposed(b, op.getLoc(), operand, *permutation));
+    Operation *moved = b.clone(*op.getOperation());
+    moved->setOperands(operands);
+    moved->getResult(0).setType(
+        RankedTensorType::get(permuted(type.getShape(), inverse(*permutation)), type.getElementType()));
+    b.replaceOp(op, transposed(b, op.getLoc(), moved->getResult(0), *permutation));
+    return success();
+  }
+};
+
+/// f(reshape(transpose x)) is reshape(f(transpose x)) for f of one operand: the transpose can then pass f.
+struct HoistUnaryAboveReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(ElementwiseOpInterface op, PatternRewriter &b) const override {
+    if (op->getNumOperands() != 1 || op->getNumResults() != 1) return failure();
+    auto reshape = op->getOperand(0).getDefiningOp<nn::ReshapeOp>();
+    if (!reshape || !reshape.getOperand().getDefiningOp<nn::TransposeOp>()) return failure();
+    RankedTensorType type = tensorOf(op->getResult(0));
+    Operation *moved = b.clone(*op.getOperation());
+    moved->setOperand(0, reshape.getOperand());
+    moved->getResult(0).setType(
+        RankedTensorType::get(tensorOf(reshape.getOperand()).getShape(), type.getElementType()));
+    b.replaceOp(op, reshaped(b, op.getLoc(), moved->getResult(0), type.getShape()));
+    return success();
+  }
+};
+
+struct SinkThroughConcat : OpRewritePattern<nn::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::ConcatOp op, PatternRewriter &b) const override {
+    RankedTensorType type = tensorOf(op.getResult());
+    auto permutation = operandPermutation(op, type.getRank());
+    if (!permutation || !canUntransposeAll(op, *permutation)) return failure();
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands()) operands.push_back(untransposed(b, op.getLoc(), operand, *permutation));
+    int64_t axis = op.getAxis() < 0 ? op.getAxis() + type.getRank() : op.getAxis();
+    Value moved = nn::ConcatOp::create(b, op.getLoc(), operands, (*permutation)[axis]);
+    b.replaceOp(op, transposed(b, op.getLoc(), moved, *permutation));
+    return success();
+  }
+};
+
+struct SinkThroughPad : OpRewritePattern<nn::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::PadOp op, PatternRewriter &b) const override {
+    auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
+    if (!transpose) return failure();
+    SmallVector<int64_t> back = inverse(transpose.getPermutation());
+    Value moved = nn::PadOp::create(b, op.getLoc(), op.getMode(), transpose.getOperand(), op.getValue(),
+                                    permuted(op.getLow(), back), permuted(op.getHigh(), back));
+    b.replaceOp(op, transposed(b, op.getLoc(), moved, transpose.getPermutation()));
+    return success();
+  }
+};
+
+struct SinkThroughSlice : OpRewritePattern<nn::SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::SliceOp op, PatternRewriter &b) const override {
+    auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
+    if (!transpose) return failure();
+    SmallVector<int64_t> back = inverse(transpose.getPermutation());
+    Value moved = nn::SliceOp::create(b, op.getLoc(), transpose.getOperand(), permuted(op.getStarts(), back),
+                                      permuted(op.getSizes(), back), permuted(op.getSteps(), back));
+    b.replaceOp(op, transposed(b, op.getLoc(), moved, transpose.getPermutation()));
+    return success();
+  }
+};
+
+struct SinkThroughReduce : OpRewritePattern<nn::ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::ReduceOp op, PatternRewriter &b) const override {
+    auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
+    if (!transpose) return failure();
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    int64_t rank = permutation.size();
+    SmallVector<int64_t> axes;
+    for (int64_t axis : op.getAxes()) axes.push_back(permutation[axis]);
+    llvm::sort(axes);
+    Value moved = nn::ReduceOp::create(b, op.getLoc(), op.getKind(), transpose.getOperand(), axes, op.getKeepDims());
+    SmallVector<int64_t> order(permutation);
+    if (!op.getKeepDims()) { // the dimensions that stay, counted among themselves
+      order.clear();
+      SmallVector<int64_t> place(rank, -1);
+      for (int64_t d = 0, next = 0; d < rank; ++d)
+        if (!llvm::is_contained(axes, d)) place[d] = next++;
+      for (int64_t d : permutation)
+        if (place[d] >= 0) order.push_back(place[d]);
+    }
+    b.replaceOp(op, transposed(b, op.getLoc(), moved, order));
+    return success();
+  }
+};
+
+/// A matrix product of flattened features takes them in the order in which they lie: the rows of its constant weight
+/// move instead.
+struct AbsorbFlatten : OpRewritePattern<nn::MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::MatmulOp op, PatternRewriter &b) const override {
+    auto reshape = op.getLhs().getDefiningOp<nn::ReshapeOp>();
+    auto transpose = reshape ? reshape.getOperand().getDefiningOp<nn::TransposeOp>() : nn::TransposeOp();
+    if (!transpose || !op.getRhs().getDefiningOp<nn::ConstantOp>() || op.getTransposeLhs()) return failure();
+    ArrayRef<int64_t> flat = tensorOf(reshape.getResult()).getShape(), shape = tensorOf(transpose.getResult()).getShape();
+    ArrayRef<int64_t> permutation = transpose.getPermutation(), weight = tensorOf(op.getRhs()).getShape();
+    if (flat.size() != 2 || weight.size() != 2 || permutation.empty() || permutation[0] != 0 || flat[0] != shape[0])
+      return failure();
+    Location loc = op.getLoc();
+    ArrayRef<int64_t> features = shape.drop_front();
+    SmallVector<int64_t> order, back = inverse(permutation);
+    for (int64_t d : ArrayRef<int64_t>(back).drop_front()) order.push_back(d - 1);
+    SmallVector<int64_t> split(features);
+    if (op.getTransposeRhs()) {
+      split.insert(split.begin(), weight[0]);
+      for (int64_t &d : order) ++d;
+      order.insert(order.begin(), 0);
+    } else {
+      split.push_back(weight[1]);
+      order.push_back(order.size());
+    }
+    Value rhs = reshaped(b, loc, transposed(b, loc, reshaped(b, loc, op.getRhs(), split), order), weight);
+    Value lhs = reshaped(b, loc, transpose.getOperand(), flat);
+    b.replaceOpWithNewOp<nn::MatmulOp>(op, lhs, rhs, /*transpose_lhs=*/false, op.getTransposeRhs());
+    return success();
+  }
+};
+
+/// Whether a permutation swaps the last two dimensions and leaves the rest.
+bool swapsMatrix(ArrayRef<int64_t> permutation) {
+  int64_t rank = permutation.size();
+  if (rank < 2 || permutation[rank - 1] != rank - 2 || permutation[rank - 2] != rank - 1) return false;
+  return llvm::equal(permutation.drop_back(2), llvm::seq<int64_t>(rank - 2));
+}
+
+struct AbsorbMatrixTranspose : OpRewritePattern<nn::MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::MatmulOp op, PatternRewriter &b) const override {
+    auto source = [](Value value) -> Value {
+      auto transpose = value.getDefiningOp<nn::TransposeOp>();
+      return transpose && swapsMatrix(transpose.getPermutation()) ? transpose.getOperand() : Value();
+    };
+    Value lhs = source(op.getLhs()), rhs = source(op.getRhs());
+    if (lhs && isInvariant(op.getRhs())) lhs = {}; // packed products read rows
+    if (!lhs && !rhs) return failure();
+    b.replaceOpWithNewOp<nn::MatmulOp>(op, lhs ? lhs : op.getLhs(), rhs ? rhs : op.getRhs(),
+                                       op.getTransposeLhs() != static_cast<bool>(lhs),
+                                       op.getTransposeRhs() != static_cast<bool>(rhs));
+    return success();
+  }
+};
+
+} // namespace
+
+void sprig::populateTransposeMovePatterns(RewritePatternSet &patterns) {
+  patterns.add<ComposeTransposes, SinkThroughElementwise, HoistUnaryAboveReshape, SinkThroughConcat, SinkThroughPad,
+               SinkThroughSlice, SinkThroughReduce, AbsorbFlatten, AbsorbMatrixTranspose>(patterns.getContext());
+}

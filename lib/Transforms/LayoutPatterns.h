@@ -1,0 +1,24 @@
+// The rewrites of the layout pass, by subject. For that pass alone.
+#pragma once
+#include "dialects/NN/NN.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace sprig {
+
+/// A transposed convolution is a convolution over its input spread out by zeros, with the filter turned round.
+void populateConvTransposePatterns(mlir::RewritePatternSet &patterns);
+
+/// Convolutions and pools take and give channels-last tensors, between transposes.
+void populateChannelsLastPatterns(mlir::RewritePatternSet &patterns);
+
+/// Transposes move down through what does not care for the order of dimensions, cancel, become reshapes where only
+/// dimensions of size 1 move, and vanish into constant weights and into the flags of matrix products.
+void populateTransposeMovePatterns(mlir::RewritePatternSet &patterns);
+
+/// [0, 2, 3, ..., 1]: channels from the second place to the last.
+llvm::SmallVector<int64_t> channelsToLast(int64_t rank);
+/// [0, rank - 1, 1, 2, ...]: channels from the last place to the second.
+llvm::SmallVector<int64_t> channelsToSecond(int64_t rank);
+llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> permutation);
+
+} // namespace sprig

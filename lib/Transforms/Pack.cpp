@@ -1,0 +1,99 @@
+// Lays the right sides of contractions out in panels; see Passes.td.
+#include "dialects/NN/NN.h"
+#include "lib/Transforms/ConstantMoves.h"
+#include "lib/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace sprig {
+#define GEN_PASS_DEF_PACK
+#include "lib/Transforms/Passes.h.inc"
+
+namespace {
+
+RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+class Pack : public impl::PackBase<Pack> {
+public:
+  void runOnOperation() override {
+    SmallVector<Operation *> contractions;
+    getOperation().walk([&](Operation *op) {
+      if (isa<nn::MatmulOp, nn::ConvOp>(op)) contractions.push_back(op);
+    });
+    for (Operation *op : contractions) {
+      if (auto matmul = dyn_cast<nn::MatmulOp>(op))
+        packMatmul(matmul);
+      else
+        packConv(cast<nn::ConvOp>(op));
+    }
+    for (Value source : sources)
+      if (Operation *op = source.getDefiningOp(); op && isOpTriviallyDead(op)) op->erase();
+  }
+
+private:
+  using Key = std::pair<Value, std::pair<int64_t, int64_t>>;
+
+  /// The packed form of a value, made once for all its users, right behind the value.
+  Value shared(Value source, int64_t kind, int64_t groups, llvm::function_ref<Value(OpBuilder &)> make) {
+    Value &result = made[Key{source, {kind, groups}}];
+    if (!result) {
+      OpBuilder builder(&getContext());
+      builder.setInsertionPointAfterValue(source);
+      result = make(builder);
+      sources.push_back(source);
+    }
+    return result;
+  }
+
+  void packMatmul(nn::MatmulOp op) {
+    Value rhs = op.getRhs();
+    RankedTensorType type = tensorOf(rhs);
+    // One matrix for the whole batch, known before the run.
+    bool oneMatrix = llvm::all_of(type.getShape().drop_back(2), [](int64_t size) { return size == 1; });
+    if (op.getTransposeLhs() || !oneMatrix || type.getRank() > tensorOf(op.getLhs()).getRank() || !isInvariant(rhs))
+      return;
+    bool transposedMatrix = op.getTransposeRhs();
+    Value panels = shared(rhs, transposedMatrix, 1, [&](OpBuilder &b) {
+      return packed(b, op.getLoc(), reshaped(b, op.getLoc(), rhs, type.getShape().take_back(2)), transposedMatrix);
+    });
+    OpBuilder b(op);
+    Value result = nn::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, tensorOf(op.getResult()).getShape().back());
+    replace(op, result);
+  }
+
+  void packConv(nn::ConvOp op) {
+    if (!op.getChannelsLast()) return;
+    Value filter = op.getFilter();
+    RankedTensorType type = tensorOf(filter);
+    int64_t groups = op.getGroups(), outputs = type.getDimSize(0);
+    OpBuilder b(op);
+    if (groups > 1 && groups == outputs && type.getDimSize(1) == 1) {
+      Value taps = shared(filter, 2, groups, [&](OpBuilder &b) {
+        SmallVector<int64_t> permutation, shape(type.getShape().drop_front(2));
+        for (int64_t d = 1; d < type.getRank() - 1; ++d) permutation.push_back(d);
+        permutation.push_back(0);
+        SmallVector<int64_t> flat{outputs};
+        flat.append(shape);
+        return transposed(b, op.getLoc(), reshaped(b, op.getLoc(), filter, flat), permutation);
+      });
+      return replace(op, nn::ConvDepthwiseOp::create(b, op.getLoc(), op.getInput(), taps, op.getStridesAttr(),
+                                                     op.getDilationsAttr(), op.getPaddingAttr()));
+    }
+    Value panels = shared(filter, 3, groups, [&](OpBuilder &b) { return packedFilter(b, op.getLoc(), filter, groups); });
+    replace(op, nn::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels,
+                                         b.getDenseI64ArrayAttr(type.getShape().drop_front(2)),
+                                         b.getI64IntegerAttr(outputs), op.getStridesAttr(), op.getDilationsAttr(),
+                                         op.getPaddingAttr(), b.getI64IntegerAttr(groups)));
+  }
+
+  void replace(Operation *op, Value result) {
+    op->getResult(0).replaceAllUsesWith(result);
+    op->erase();
+  }
+
+  llvm::DenseMap<Key, Value> made;
+  SmallVector<Value> sources;
+};
+
+} // namespace
+} // namespace sprig
