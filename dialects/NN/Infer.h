@@ -47,11 +47,6 @@ private:
   llvm::SmallVectorImpl<mlir::Type> &results;
 };
 
-/// An attribute with a default: a parser infers types before defaults are filled in.
-inline int64_t valueOr(mlir::IntegerAttr attribute, int64_t otherwise) {
-  return attribute ? attribute.getInt() : otherwise;
-}
-
 /// Sliding windows over the spatial dimensions of an operand.
 struct Windows {
   llvm::ArrayRef<int64_t> window, strides, dilations, padding;

@@ -37,7 +37,7 @@ SPRIG_NN_INFER(PackOp) {
     return infer.fail("packs a matrix, got ", describe(*operand), " of rank ", operand->getRank());
   auto [k, n] = std::pair(operand->getDimSize(0), operand->getDimSize(1));
   if (op.getTransposed()) std::swap(k, n);
-  int64_t groups = valueOr(op.getGroupsAttr(), 1);
+  int64_t groups = op.getGroups();
   if (groups < 1 || n % groups) return infer.fail("has ", groups, " groups of ", n, " columns");
   return infer.give({groups * static_cast<int64_t>(llvm::divideCeil(n / groups, kPanelWidth)), k, kPanelWidth}, operand->getElementType());
 }
@@ -92,7 +92,7 @@ SPRIG_NN_INFER(ConvOp) {
                       describe(*input), " of rank ", input->getRank());
   bool last = op.getChannelsLast();
   ArrayRef<int64_t> in = input->getShape(), taps = filter->getShape();
-  int64_t channels = last ? in.back() : in[1], outputs = taps[0], groups = valueOr(op.getGroupsAttr(), 1);
+  int64_t channels = last ? in.back() : in[1], outputs = taps[0], groups = op.getGroups();
   if (failed(checkGroups(infer, groups, channels, "input")) || failed(checkGroups(infer, groups, outputs, "output")))
     return failure();
   if (taps[1] * groups != channels)
@@ -115,7 +115,7 @@ SPRIG_NN_INFER(ConvPackedOp) {
       failed(checkInput(infer, *input)) || failed(infer.present(op.getChannelsAttr(), "channels")))
     return failure();
   ArrayRef<int64_t> in = input->getShape();
-  int64_t outputs = op.getChannels(), groups = valueOr(op.getGroupsAttr(), 1);
+  int64_t outputs = op.getChannels(), groups = op.getGroups();
   if (outputs < 0) return infer.fail("has ", outputs, " channels");
   if (failed(checkGroups(infer, groups, in.back(), "input")) || failed(checkGroups(infer, groups, outputs, "output")))
     return failure();
@@ -165,7 +165,7 @@ SPRIG_NN_INFER(ConvTransposeOp) {
     return infer.fail("slides filter ", describe(*filter), " of rank ", filter->getRank(), " over input ",
                       describe(*input), " of rank ", input->getRank());
   ArrayRef<int64_t> in = input->getShape(), taps = filter->getShape();
-  int64_t groups = valueOr(op.getGroupsAttr(), 1), spatial = input->getRank() - 2;
+  int64_t groups = op.getGroups(), spatial = input->getRank() - 2;
   if (failed(checkGroups(infer, groups, in[1], "input"))) return failure();
   if (taps[0] != in[1])
     return infer.fail("convolves ", in[1], " channels of input with ", taps[0], " channels of filter (",

@@ -144,7 +144,7 @@ SPRIG_NN_INFER(GatherNdOp) {
   Inference infer(location, GatherNdOp::getOperationName(), results);
   auto operand = infer.tensor(op.getOperand(), "operand"), indices = infer.tensor(op.getIndices(), "indices");
   if (failed(operand) || failed(indices)) return failure();
-  int64_t batch = valueOr(op.getBatchDimsAttr(), 0);
+  int64_t batch = op.getBatchDims();
   if (batch < 0 || batch > operand->getRank() || batch >= indices->getRank())
     return infer.fail("has ", batch, " batch dimensions on ", describe(*operand), " with indices ", describe(*indices));
   auto length = inferTuple(infer, *operand, *indices, batch);

@@ -11,6 +11,23 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace sprig::nn::detail {
+/// Puts what the dictionary has of an operation's own attributes, and then the defaults, into its properties.
+template <typename OpT, typename Properties>
+mlir::LogicalResult completeProperties(Properties &properties, mlir::MLIRContext *context,
+                                       std::optional<mlir::Location> location, mlir::DictionaryAttr attributes) {
+  auto emitError = [&] {
+    return mlir::emitError(location.value_or(mlir::UnknownLoc::get(context)))
+           << "'" << OpT::getOperationName() << "' op ";
+  };
+  if (attributes && !attributes.empty() &&
+      mlir::failed(OpT::setPropertiesFromAttr(properties, attributes, emitError)))
+    return mlir::failure();
+  OpT::populateDefaultProperties(mlir::OperationName(OpT::getOperationName(), context), properties);
+  return mlir::success();
+}
+} // namespace sprig::nn::detail
+
 #include "dialects/NN/NNDialect.h.inc"
 #include "dialects/NN/NNEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
@@ -40,9 +57,7 @@ mlir::FailureOr<OpT> createChecked(mlir::OpBuilder &builder, mlir::Location loc,
   state.addAttributes(attributes);
   auto dictionary = state.attributes.getDictionary(context);
   auto &properties = state.getOrAddProperties<typename OpT::Properties>();
-  auto emitError = [&] { return mlir::emitError(loc) << "'" << OpT::getOperationName() << "' op "; };
-  if (mlir::failed(OpT::setPropertiesFromAttr(properties, dictionary, emitError))) return mlir::failure();
-  OpT::populateDefaultProperties(mlir::OperationName(OpT::getOperationName(), context), properties);
+  if (mlir::failed(detail::completeProperties<OpT>(properties, context, loc, dictionary))) return mlir::failure();
   state.attributes.clear();
   llvm::SmallVector<mlir::Type> types;
   if (mlir::failed(OpT::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types)))

@@ -36,9 +36,32 @@ def NN_Tensor : StaticShapeTensorOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI6
 
 class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
 
+// Inference on an adaptor, as upstream's InferTypeOpAdaptor. A parser has put attributes of the dictionary in braces
+// into `attributes`, not yet into `properties`, and has not filled in defaults; here they are complete.
+def NN_InferTypes : TraitList<[
+  DeclareOpInterfaceMethods<InferTypeOpInterface>,
+  NativeOpTrait<"InferTypeOpAdaptor", [], [{
+    static ::llvm::LogicalResult inferReturnTypes(::mlir::MLIRContext *context,
+        std::optional<::mlir::Location> location, Adaptor adaptor,
+        ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes);
+  }], [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *context,
+        std::optional<::mlir::Location> location, ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
+        ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+        ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes) {
+      Properties complete;
+      if (properties) complete = *properties.as<Properties *>();
+      if (::mlir::failed(::sprig::nn::detail::completeProperties<$cppClass>(complete, context, location, attributes)))
+        return ::mlir::failure();
+      Adaptor adaptor(operands, attributes, complete, regions);
+      return inferReturnTypes(context, location, adaptor, inferredReturnTypes);
+    }
+  }]>
+]>;
+
 // A pure operation whose result types follow from operands and attributes; the inference is its verifier too.
 class NN_InferredOp<string mnemonic, list<Trait> traits = [], Trait cost = CostOpInterface>
-    : NN_Op<mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptor, cost])>;
+    : NN_Op<mnemonic, !listconcat(traits, [Pure, NN_InferTypes, cost])>;
 
 // A composite: decomposes into simpler operations.
 class NN_CompositeOp<string mnemonic, list<Trait> traits = [], Trait cost = CostOpInterface>
