@@ -1,0 +1,288 @@
+#include "lib/Conversion/NNToCPU/LoopGroup.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace sprig;
+
+static Block &bodyOf(nn::DispatchOp dispatch) { return dispatch->getRegion(0).front(); }
+
+/// A shape with ones in front, to a rank.
+static SmallVector<int64_t> padded(ArrayRef<int64_t> shape, size_t rank) {
+  SmallVector<int64_t> result(rank - std::min(rank, shape.size()), 1);
+  result.append(shape.begin(), shape.end());
+  return result;
+}
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<int64_t>());
+}
+
+static bool isSplatConstant(Operation *op) {
+  auto constant = dyn_cast<nn::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat();
+}
+
+static bool isGenerator(Operation *op) {
+  return isa<nn::PoolOp, nn::PadOp, nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp, nn::MatmulOp, nn::ConvOp,
+             nn::ConvTransposeOp>(op);
+}
+
+static bool isView(Operation *op) { return isa<nn::BroadcastOp, nn::TransposeOp, nn::SliceOp, nn::IotaOp>(op); }
+
+std::optional<LoopGroup> LoopGroup::analyze(nn::DispatchOp dispatch) {
+  LoopGroup group;
+  group.dispatch = dispatch;
+  if (!group.collect()) return std::nullopt;
+  group.chooseRuns();
+  group.keepRows();
+  group.chooseTiles();
+  return group;
+}
+
+// Finds the reductions and the iteration space, and refuses what the evaluator cannot compute.
+bool LoopGroup::collect() {
+  Block &body = bodyOf(dispatch);
+  for (Operation &op : body.without_terminator()) {
+    if (op.getNumResults() != 1) return false;
+    Value result = op.getResult(0);
+    int64_t needed = -1;
+    for (Value operand : op.getOperands()) needed = std::max(needed, levelOf.count(operand) ? levelOf[operand] : -1);
+    if (auto reduce = dyn_cast<nn::ReduceOp>(op)) {
+      if (!reductions.empty() && (shapeOf(reductions[0].getOperand()) != shapeOf(reduce.getOperand()) ||
+                                  reductions[0].getAxes() != reduce.getAxes()))
+        return false;
+      reductions.push_back(reduce);
+      ++needed;
+      levels = std::max(levels, needed + 1);
+    } else if (!isa<ElementwiseOpInterface>(op) && !isSplatConstant(&op) && !isGenerator(&op) && !isView(&op)) {
+      return false;
+    }
+    if (needed >= 0 && (isGenerator(&op) || isa<nn::TransposeOp, nn::SliceOp>(op))) return false; // rows out of line
+    levelOf[result] = needed;
+    if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
+  }
+  auto yielded = body.getTerminator()->getOperands();
+  if (yielded.empty()) return false;
+  shape.assign(reductions.empty() ? shapeOf(yielded[0]) : shapeOf(reductions[0].getOperand()));
+  SmallVector<int64_t> rowKept, rowDropped;
+  if (!reductions.empty()) {
+    rowKept = shape;
+    for (int64_t axis : reductions[0].getAxes()) rowKept[axis] = 1;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (!llvm::is_contained(reductions[0].getAxes(), static_cast<int64_t>(d))) rowDropped.push_back(shape[d]);
+  }
+  for (Value value : yielded) {
+    if (isa<BlockArgument>(value)) return false;
+    if (shapeOf(value) == ArrayRef(shape)) continue;
+    if (reductions.empty()) return false;
+    bool dropped = value.getDefiningOp<nn::ReduceOp>() && shapeOf(value) == ArrayRef(rowDropped);
+    if (!dropped && shapeOf(value) != ArrayRef(rowKept)) return false;
+  }
+  // Reductions that drop their dimensions are results alone: their values do not line up with the others.
+  for (nn::ReduceOp reduce : reductions)
+    if (!reduce.getKeepDims())
+      for (Operation *user : reduce.getResult().getUsers())
+        if (!isa<nn::YieldOp>(user)) return false;
+  for (Type type : dispatch->getOperandTypes())
+    bytes += cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
+  for (Type type : dispatch->getResultTypes())
+    bytes += cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
+  return true;
+}
+
+// Merges neighbouring dimensions where no value tells them apart, and decides what the lanes are.
+void LoopGroup::chooseRuns() {
+  int64_t rank = shape.size();
+  llvm::SmallVector<bool> reduced(rank, false);
+  if (!reductions.empty())
+    for (int64_t axis : reductions[0].getAxes()) reduced[axis] = true;
+  innerReduced = rank > 0 && reduced[rank - 1];
+
+  merged = true;
+  SmallVector<Value> values;
+  for (Operation &op : bodyOf(dispatch).without_terminator()) {
+    if (isGenerator(&op) || isa<nn::TransposeOp, nn::SliceOp, nn::IotaOp>(op)) merged = false;
+    if (!isa<nn::ReduceOp>(op)) values.push_back(op.getResult(0));
+    values.append(op.operand_begin(), op.operand_end());
+  }
+  for (Value value : values)
+    if (static_cast<int64_t>(shapeOf(value).size()) > rank) merged = false;
+
+  for (int64_t d = 0; d < rank; ++d) {
+    bool joins = merged && !runs.empty() && runs.back().reduced == reduced[d];
+    // An innermost run of several reduced dimensions has the partial accumulators of the innermost one alone only where
+    // that is a whole number of vectors.
+    if (joins && innerReduced && reduced[d] && shape[rank - 1] % kLanes != 0) joins = d != rank - 1;
+    for (Value value : values) {
+      if (!joins) break;
+      SmallVector<int64_t> own = padded(shapeOf(value), rank);
+      auto has = [&](int64_t dim) { return own[dim] == shape[dim]; };
+      bool before = true, none = true;
+      for (int64_t i = runs.back().begin; i < runs.back().end; ++i) {
+        before &= has(i);
+        none &= own[i] == 1;
+      }
+      joins = (before && has(d)) || (none && own[d] == 1);
+    }
+    if (joins) {
+      runs.back().end = d + 1;
+      runs.back().size *= shape[d];
+    } else {
+      runs.push_back({d, d + 1, shape[d], reduced[d]});
+    }
+  }
+  int64_t inner = runs.empty() ? 1 : runs.back().size;
+  if (inner == 1) lanes = 1;
+  if (innerReduced) lanes = kLanes; // the order of a reduction along lanes is part of its meaning
+  if (lanes > 1 && !merged) {
+    llvm::SmallVector<bool> laneDims(rank, false);
+    if (rank > 0) laneDims[rank - 1] = true;
+    auto allowed = [&](Value value) { return lanesAllowed(value, laneDims); };
+    bool all = llvm::all_of(reductions, [&](nn::ReduceOp reduce) { return allowed(reduce.getOperand()); });
+    for (Value value : bodyOf(dispatch).getTerminator()->getOperands())
+      if (shapeOf(value) == ArrayRef(shape)) all &= allowed(value);
+    if (!all) lanes = 1;
+  }
+}
+
+// Whether a value can be computed for several lanes at once, when the lanes are neighbours in the marked dimensions.
+bool LoopGroup::lanesAllowed(Value value, SmallVector<bool> laneDims) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || llvm::none_of(laneDims, [](bool lane) { return lane; })) return true;
+  auto operandLanes = [&](Value operand) {
+    ArrayRef<int64_t> own = shapeOf(operand);
+    llvm::SmallVector<bool> dims(own.size(), false);
+    for (size_t i = 0; i < own.size() && i < laneDims.size(); ++i)
+      dims[own.size() - 1 - i] = laneDims[laneDims.size() - 1 - i] && own[own.size() - 1 - i] != 1;
+    return dims;
+  };
+  if (isa<ElementwiseOpInterface, nn::BroadcastOp, nn::SliceOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return lanesAllowed(operand, operandLanes(operand)); });
+  if (auto transpose = dyn_cast<nn::TransposeOp>(op)) {
+    llvm::SmallVector<bool> dims(laneDims.size(), false);
+    for (auto [i, source] : llvm::enumerate(transpose.getPermutation())) dims[source] = laneDims[i];
+    return lanesAllowed(transpose.getOperand(), dims);
+  }
+  if (auto pool = dyn_cast<nn::PoolOp>(op)) {
+    int64_t channel = pool.getChannelsLast() ? laneDims.size() - 1 : 1;
+    for (size_t d = 0; d < laneDims.size(); ++d)
+      if (laneDims[d] && d != 0 && static_cast<int64_t>(d) != channel) return false;
+    return lanesAllowed(pool.getOperand(), laneDims);
+  }
+  if (auto pad = dyn_cast<nn::PadOp>(op)) {
+    for (size_t d = 0; d < laneDims.size(); ++d)
+      if (laneDims[d] && (pad.getLow()[d] || pad.getHigh()[d])) return false;
+    return lanesAllowed(pad.getOperand(), laneDims);
+  }
+  if (isa<nn::ConvOp, nn::ConvTransposeOp>(op)) return false;
+  // Gathers take lanes one by one where they run over the indices; a product's columns are lanes.
+  return true;
+}
+
+SmallVector<int64_t> LoopGroup::positionShape(Value value) const {
+  if (!merged) return SmallVector<int64_t>(shapeOf(value));
+  SmallVector<int64_t> own = padded(shapeOf(value), shape.size()), sizes;
+  for (const DimRun &run : runs) {
+    int64_t size = 1;
+    for (int64_t d = run.begin; d < run.end; ++d) size *= own[d];
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+bool LoopGroup::isRow(Value value) const {
+  if (reductions.empty()) return false;
+  if (value.getDefiningOp<nn::ReduceOp>()) return true;
+  if (shapeOf(value).size() > shape.size()) return false;
+  SmallVector<int64_t> own = padded(shapeOf(value), shape.size());
+  return llvm::all_of(reductions[0]->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef(),
+                      [&](int64_t axis) { return own[axis] == 1; });
+}
+
+int64_t LoopGroup::levelNeeded(Value value) const {
+  auto it = levelOf.find(value);
+  return it == levelOf.end() ? -1 : it->second;
+}
+
+int64_t LoopGroup::reducedCount() const {
+  int64_t count = 1;
+  for (const DimRun &run : runs)
+    if (run.reduced) count *= run.size;
+  return count;
+}
+
+int64_t LoopGroup::keptCount() const {
+  int64_t count = 1;
+  for (const DimRun &run : runs)
+    if (!run.reduced) count *= run.size;
+  return count;
+}
+
+// A value of the whole row that one pass computes and a later one needs again is kept in scratch where computing it again
+// costs more than one operation (the exponentials of a softmax), if the row is not too long for it.
+void LoopGroup::keepRows() {
+  constexpr int64_t kMostScratch = 1 << 20;
+  if (levels == 0 || !merged) return;
+  llvm::DenseSet<Value> computedEarlier;
+  auto isFull = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && isa<ElementwiseOpInterface>(op) && !isRow(value) && shapeOf(value) == ArrayRef(shape);
+  };
+  std::function<int64_t(Value)> depth = [&](Value value) -> int64_t {
+    if (!isFull(value)) return 0;
+    int64_t most = 0;
+    for (Value operand : value.getDefiningOp()->getOperands()) most = std::max(most, depth(operand));
+    return most + 1;
+  };
+  int64_t rowElements = reducedCount() * (innerReduced ? 1 : lanes);
+  std::function<void(Value, llvm::DenseSet<Value> &)> visit = [&](Value value, llvm::DenseSet<Value> &seen) {
+    if (!isFull(value) || !seen.insert(value).second) return;
+    if (computedEarlier.contains(value) && depth(value) >= 2) {
+      // Whole vectors, and a row more than its own length where the last one is not whole.
+      int64_t size = (rowElements + kLanes) * storageBytes(elementTypeOf(value));
+      size = (size + 63) / 64 * 64;
+      if (kept.count(value) || scratchBytes + size <= kMostScratch) {
+        if (kept.insert({value, scratchBytes}).second) scratchBytes += size;
+        return;
+      }
+    }
+    for (Value operand : value.getDefiningOp()->getOperands()) visit(operand, seen);
+  };
+  for (int64_t level = 0; level <= levels; ++level) {
+    llvm::DenseSet<Value> seen;
+    if (level < levels) {
+      for (nn::ReduceOp reduce : reductions)
+        if (levelOf[reduce.getResult()] == level) visit(reduce.getOperand(), seen);
+    } else {
+      for (Value value : bodyOf(dispatch).getTerminator()->getOperands()) visit(value, seen);
+    }
+    computedEarlier.insert(seen.begin(), seen.end());
+  }
+}
+
+void LoopGroup::chooseTiles() {
+  // About this many operations a tile: small enough to share out, large enough to forget the loop around it.
+  constexpr int64_t kWork = 16384;
+  int64_t total = product(shape);
+  int64_t perElement = std::max<int64_t>(1, total == 0 ? 1 : flops / total);
+  bool innerKept = !runs.empty() && !runs.back().reduced;
+  innerSize = innerKept ? runs.back().size : 1;
+  outerSize = innerSize == 0 ? 0 : keptCount() / innerSize;
+  int64_t want = std::max<int64_t>(1, kWork / (perElement * std::max<int64_t>(1, reducedCount())));
+  int64_t wantInner = (want + kLanes - 1) / kLanes * kLanes;
+  if (innerSize > wantInner + wantInner / 2) {
+    innerChunk = wantInner;
+    outerChunk = 1;
+  } else {
+    innerChunk = std::max<int64_t>(innerSize, 1);
+    outerChunk = std::max<int64_t>(1, want / innerChunk);
+  }
+  innerTiles = (innerSize + innerChunk - 1) / innerChunk;
+  outerTiles = (outerSize + outerChunk - 1) / outerChunk;
+}
+
+KernelPlan LoopGroup::plan() const {
+  int64_t tiles = innerTiles * outerTiles;
+  return {tiles, chooseGrain(tiles, flops, bytes), scratchBytes};
+}
