@@ -8,4 +8,13 @@ namespace sprig {
 std::unique_ptr<KernelEmitter> createConvDepthwiseEmitter();
 std::unique_ptr<KernelEmitter> createConvPackedEmitter();
 std::unique_ptr<KernelEmitter> createMatmulPackedEmitter();
+std::unique_ptr<KernelEmitter> createTransposeEmitter();
+std::unique_ptr<KernelEmitter> createConcatEmitter();
+std::unique_ptr<KernelEmitter> createCumulativeEmitter();
+std::unique_ptr<KernelEmitter> createTopKEmitter();
+std::unique_ptr<KernelEmitter> createScatterElementsEmitter();
+std::unique_ptr<KernelEmitter> createScatterNdEmitter();
+std::unique_ptr<KernelEmitter> createArgReduceEmitter();
+std::unique_ptr<KernelEmitter> createArgMaxPoolEmitter();
+std::unique_ptr<KernelEmitter> createLoopEmitter();
 } // namespace sprig

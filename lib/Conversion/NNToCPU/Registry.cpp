@@ -8,6 +8,15 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createMatmulPackedEmitter());
     add(createConvPackedEmitter());
     add(createConvDepthwiseEmitter());
+    add(createTransposeEmitter());
+    add(createConcatEmitter());
+    add(createCumulativeEmitter());
+    add(createTopKEmitter());
+    add(createScatterElementsEmitter());
+    add(createScatterNdEmitter());
+    add(createArgReduceEmitter());
+    add(createArgMaxPoolEmitter());
+    add(createLoopEmitter());
     return list;
   }();
   return emitters;
