@@ -139,7 +139,7 @@ private:
     std::string names;
     for (Operation *op : group.ops) names += (names.empty() ? "" : ", ") + op->getName().getStringRef().str();
     remark::passed(group.ops.front()->getLoc(), remark::RemarkOpts::name("group").category("fuse"))
-        << "one kernel of " << names;
+        << ("one kernel of " + names);
   }
 };
 } // namespace

@@ -132,11 +132,12 @@ void FusionGroups::growEpilogue(Operation *root) {
   }
   if (best.size() == 1 && tentative.size() > 1)
     remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
-        << root->getName().getStringRef() << " keeps its consumers apart: several of the values are used elsewhere";
+        << (root->getName().getStringRef() + " keeps its consumers apart: several of the values are used elsewhere").str();
   else if (best.size() == 1 && refused)
     remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
-        << root->getName().getStringRef() << " keeps " << refused->getName().getStringRef()
-        << " apart: it has another shape, or needs a value that depends on it";
+        << (root->getName().getStringRef() + " keeps " + refused->getName().getStringRef() +
+            " apart: it has another shape, or needs a value that depends on it")
+               .str();
 }
 
 // Whether an operation can run inside a group's loops: on the group's shape, or on its rows.

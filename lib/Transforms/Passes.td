@@ -17,6 +17,7 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
     transposes that keep the innermost dimension are read in place. What remains is a dispatch of its own. Fusion never
     changes a bit. Remarks of the category `fuse` say what was put together and what was kept apart.
   }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
   let options = [
     Option<"fuse", "fuse", "bool", "true", "off: every operation is a dispatch of its own">,
   ];

@@ -1,0 +1,136 @@
+// RUN: sprig-opt %s --sprig-decompose --sprig-fuse | FileCheck %s
+// RUN: sprig-opt %s --sprig-decompose --sprig-fuse=fuse=false | FileCheck %s --check-prefix=APART
+// RUN: sprig-opt %s --sprig-decompose --sprig-fuse -remark-format=emitRemark --remarks-filter='fuse' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+// Five operations of a classifier become three kernels.
+// CHECK-LABEL: func.func @mlp
+// CHECK:         nn.dispatch "matmul_add_relu"
+// CHECK:         nn.dispatch "matmul_add"
+// CHECK:         nn.dispatch "reduce_sub_exp_reduce_div"
+// CHECK-NOT:     nn.dispatch
+// APART-LABEL: func.func @mlp
+// APART-COUNT-10: nn.dispatch
+// APART-NOT:     nn.dispatch
+// REMARK: one kernel of nn.matmul, nn.add, nn.relu
+// REMARK: one kernel of nn.reduce, nn.sub, nn.exp, nn.reduce, nn.div
+func.func @mlp(%x: tensor<64x784xf32>, %w0: tensor<256x784xf32>, %b0: tensor<256xf32>, %w1: tensor<10x256xf32>,
+               %b1: tensor<10xf32>) -> tensor<64x10xf32> {
+  %0 = nn.linear %x, %w0, %b0 : tensor<64x784xf32>, tensor<256x784xf32>, tensor<256xf32>
+  %1 = nn.relu %0 : tensor<64x256xf32>
+  %2 = nn.linear %1, %w1, %b1 : tensor<64x256xf32>, tensor<10x256xf32>, tensor<10xf32>
+  %3 = nn.softmax %2 axis = 1 : tensor<64x10xf32>
+  return %3 : tensor<64x10xf32>
+}
+
+// A residual joins the epilogue as an operand; the value that two consumers need is the only result.
+// CHECK-LABEL: func.func @residual
+// CHECK:         %[[SUM:.*]] = nn.dispatch "matmul_add_add_relu"
+// CHECK:         nn.dispatch "matmul"
+// CHECK-SAME:      %[[SUM]]
+func.func @residual(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %1 = nn.add %0, %b : tensor<4x8xf32>, tensor<8xf32>
+  %2 = nn.add %1, %x : tensor<4x8xf32>, tensor<4x8xf32>
+  %3 = nn.relu %2 : tensor<4x8xf32>
+  %4 = nn.matmul %3, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  return %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// A value that is needed inside and outside keeps the epilogue short: nothing but one result is written.
+// CHECK-LABEL: func.func @escapes
+// CHECK:         nn.dispatch "matmul"
+// CHECK:         nn.dispatch "relu"
+// REMARK: nn.matmul keeps its consumers apart: several of the values are used elsewhere
+func.func @escapes(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %1 = nn.relu %0 : tensor<4x8xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// A layer norm that the model spelled out, with the sum in front of it as a second result.
+// CHECK-LABEL: func.func @norm
+// CHECK:         nn.dispatch "add_reduce_mul_sub_mul_reduce_mul_add_sqrt_div_mul"
+// CHECK-SAME:      -> (tensor<6x32xf32>, tensor<6x32xf32>)
+// CHECK-NOT:     nn.dispatch
+func.func @norm(%x: tensor<6x32xf32>, %y: tensor<6x32xf32>, %scale: tensor<32xf32>) -> (tensor<6x32xf32>, tensor<6x32xf32>) {
+  %n = nn.constant dense<0.03125> : tensor<f32>
+  %epsilon = nn.constant dense<1.0e-05> : tensor<f32>
+  %s = nn.add %x, %y : tensor<6x32xf32>, tensor<6x32xf32>
+  %0 = nn.reduce sum %s axes = [1] {keep_dims} : tensor<6x32xf32>
+  %1 = nn.mul %0, %n : tensor<6x1xf32>, tensor<f32>
+  %2 = nn.sub %s, %1 : tensor<6x32xf32>, tensor<6x1xf32>
+  %3 = nn.mul %2, %2 : tensor<6x32xf32>, tensor<6x32xf32>
+  %4 = nn.reduce sum %3 axes = [1] {keep_dims} : tensor<6x32xf32>
+  %5 = nn.mul %4, %n : tensor<6x1xf32>, tensor<f32>
+  %6 = nn.add %5, %epsilon : tensor<6x1xf32>, tensor<f32>
+  %7 = nn.sqrt %6 : tensor<6x1xf32>
+  %8 = nn.div %2, %7 : tensor<6x32xf32>, tensor<6x1xf32>
+  %9 = nn.mul %8, %scale : tensor<6x32xf32>, tensor<32xf32>
+  return %s, %9 : tensor<6x32xf32>, tensor<6x32xf32>
+}
+
+// Reductions over other axes are other loops.
+// CHECK-LABEL: func.func @other_axes
+// CHECK:         nn.dispatch "reduce"
+// CHECK:         nn.dispatch "reduce"
+func.func @other_axes(%x: tensor<6x32xf32>) -> (tensor<6x1xf32>, tensor<1x32xf32>) {
+  %0 = nn.reduce sum %x axes = [1] {keep_dims} : tensor<6x32xf32>
+  %1 = nn.reduce sum %x axes = [0] {keep_dims} : tensor<6x32xf32>
+  return %0, %1 : tensor<6x1xf32>, tensor<1x32xf32>
+}
+
+// What lies between two members and outside of their group keeps them apart.
+// CHECK-LABEL: func.func @no_circle
+// CHECK:         nn.dispatch "exp"
+// CHECK:         nn.dispatch "transpose"
+// CHECK:         nn.dispatch "add"
+func.func @no_circle(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = nn.exp %x : tensor<8x8xf32>
+  %1 = nn.transpose %0 [1, 0] : tensor<8x8xf32>
+  %2 = nn.add %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+
+// Views that keep the innermost dimension are read in place by each consumer; splat constants move inside.
+// CHECK-LABEL: func.func @views
+// CHECK:         nn.dispatch "mul"
+// CHECK-SAME:      tensor<2x3x4x8xf32>
+// CHECK:           nn.constant
+// CHECK:           nn.transpose
+// CHECK:           nn.slice
+// CHECK:           nn.mul
+// CHECK-NOT:     nn.dispatch
+func.func @views(%x: tensor<2x3x4x8xf32>) -> tensor<2x4x3x6xf32> {
+  %two = nn.constant dense<2.0> : tensor<f32>
+  %0 = nn.transpose %x [0, 2, 1, 3] : tensor<2x3x4x8xf32>
+  %1 = nn.slice %0 starts = [0, 0, 0, 1] sizes = [2, 4, 3, 6] steps = [1, 1, 1, 1] : tensor<2x4x3x8xf32>
+  %2 = nn.mul %1, %two : tensor<2x4x3x6xf32>, tensor<f32>
+  return %2 : tensor<2x4x3x6xf32>
+}
+
+// Reshapes stay between dispatches.
+// CHECK-LABEL: func.func @flatten
+// CHECK:         nn.dispatch "pool_relu"
+// CHECK:         nn.reshape
+// CHECK:         nn.dispatch "matmul"
+func.func @flatten(%x: tensor<2x4x4x8xf32>, %w: tensor<32x5xf32>) -> tensor<2x5xf32> {
+  %0 = nn.pool max %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,
+                       padding = array<i64: 0, 0, 0, 0>, channels_last} : tensor<2x4x4x8xf32>
+  %1 = nn.relu %0 : tensor<2x2x2x8xf32>
+  %2 = nn.reshape %1 : tensor<2x2x2x8xf32> to tensor<2x32xf32>
+  %3 = nn.matmul %2, %w : tensor<2x32xf32>, tensor<32x5xf32>
+  return %3 : tensor<2x5xf32>
+}
+
+// A circle through another group: %2 needs both the product's epilogue and a row sum of it.
+// CHECK-LABEL: func.func @row_sum_of_epilogue
+// CHECK:         nn.dispatch "matmul_relu"
+// CHECK:         nn.dispatch "reduce_div"
+func.func @row_sum_of_epilogue(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %1 = nn.relu %0 : tensor<4x8xf32>
+  %2 = nn.reduce sum %1 axes = [1] {keep_dims} : tensor<4x8xf32>
+  %3 = nn.div %1, %2 : tensor<4x8xf32>, tensor<4x1xf32>
+  return %3 : tensor<4x8xf32>
+}
