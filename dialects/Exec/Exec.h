@@ -1,0 +1,38 @@
+// The exec dialect: programs as the runtime executes them.
+// For the schedule and plan phases, which write it, and code generation and packaging, which read it.
+#pragma once
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/Exec/ExecDialect.h.inc"
+#include "dialects/Exec/ExecEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Exec/ExecAttributes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Exec/ExecOps.h.inc"
+
+namespace sprig::exec {
+
+/// Where buffers start in the arena, in constants and in scratch: what kernels expect.
+inline constexpr int64_t kBufferAlignment = 64;
+
+/// Bytes of a static tensor or memref; an i1 is a byte.
+int64_t byteSize(mlir::Type type);
+
+/// Rounds up to the next place where a buffer may start.
+inline int64_t alignBuffer(int64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
+
+/// Element type and shape as in diagnostics: 32x128xf32.
+std::string describe(mlir::Type type);
+
+/// Checks that `buffers` fit the kernel that `user` names; emits the diagnostic.
+mlir::LogicalResult verifyKernelUse(mlir::Operation *user, mlir::FlatSymbolRefAttr kernel, mlir::ValueRange buffers,
+                                    mlir::SymbolTableCollection &symbols);
+} // namespace sprig::exec

@@ -1,0 +1,115 @@
+// Kernels and the operations inside them: syntax and verification.
+#include "dialects/Exec/Exec.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace sprig::exec;
+
+LogicalResult ConstantOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getValue().getType());
+  if (!type) return emitOpError("holds ") << getValue().getType() << ", expected a ranked tensor";
+  return success();
+}
+
+SmallVector<Type> KernelOp::getOperandTypes() {
+  SmallVector<Type> types(getFunctionType().getInputs());
+  llvm::append_range(types, getFunctionType().getResults());
+  return types;
+}
+
+bool KernelOp::isComposite() { return !getBody().front().empty() && isa<CallOp>(getBody().front().back()); }
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> inputs, results;
+  if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), result.attributes) ||
+      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
+      parser.parseOptionalArrowTypeList(results) || parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  for (const OpAsmParser::Argument &argument : arguments) inputs.push_back(argument.type);
+  result.addAttribute(getFunctionTypeAttrName(result.name),
+                      TypeAttr::get(FunctionType::get(parser.getContext(), inputs, results)));
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printer << '(';
+  llvm::interleaveComma(getBody().getArguments(), printer, [&](BlockArgument a) { printer.printRegionArgument(a); });
+  printer << ')';
+  printer.printOptionalArrowTypeList(getFunctionType().getResults());
+  SmallVector<StringRef> hidden = {SymbolTable::getSymbolAttrName(), getFunctionTypeAttrName().getValue()};
+  // Defaults say nothing.
+  if (getGrain() == 1) hidden.push_back(getGrainAttrName());
+  if (getScratch() == 0) hidden.push_back(getScratchAttrName());
+  if (getFlops() == 0) hidden.push_back(getFlopsAttrName());
+  if (getBytes() == 0) hidden.push_back(getBytesAttrName());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), hidden);
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult KernelOp::verify() {
+  using Limit = std::tuple<StringRef, int64_t, int64_t>;
+  for (auto [what, value, least] :
+       {Limit("tiles", getTiles(), 0), Limit("grain", getGrain(), 1), Limit("scratch", getScratch(), 0),
+        Limit("flops", getFlops(), 0), Limit("bytes", getBytes(), 0)})
+    if (value < least) return emitOpError("has ") << what << " " << value << ", expected at least " << least;
+  Block &body = getBody().front();
+  if (body.getArgumentTypes() != TypeRange(getFunctionType().getInputs()))
+    return emitOpError("has a body of ") << body.getNumArguments() << " arguments and a type of "
+                                         << getFunctionType().getNumInputs() << ", or they differ in type";
+  if (isComposite()) {
+    for (Type type : getOperandTypes())
+      if (!isa<MemRefType>(type)) return emitOpError("calls kernels, so takes buffers only, found ") << type;
+    if (getFunctionType().getNumResults()) return emitOpError("calls kernels, so has no results");
+    if (getTiles() != 1) return emitOpError("calls kernels, so has 1 tile, found ") << getTiles();
+    for (Operation &op : body)
+      if (!isa<CallOp>(op)) {
+        InFlightDiagnostic error = emitOpError("mixes calls of kernels with other operations");
+        error.attachNote(op.getLoc()) << "such as '" << op.getName() << "'";
+        return error;
+      }
+    return success();
+  }
+  auto yield = body.empty() ? nullptr : dyn_cast<YieldOp>(body.back());
+  if (!yield) return emitOpError("has a body that neither calls kernels nor ends in exec.yield");
+  for (Type type : getOperandTypes())
+    if (!isa<RankedTensorType>(type)) return emitOpError("computes tensors, found ") << type;
+  if (yield.getOperandTypes() != TypeRange(getFunctionType().getResults())) {
+    InFlightDiagnostic error = emitOpError("has results (") << getFunctionType().getResults() << ")";
+    error.attachNote(yield.getLoc()) << "its body yields (" << yield.getOperandTypes() << ")";
+    return error;
+  }
+  return success();
+}
+
+LogicalResult sprig::exec::verifyKernelUse(Operation *user, FlatSymbolRefAttr name, ValueRange buffers,
+                                      SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(user->getParentOfType<ModuleOp>(), name);
+  if (!kernel) return user->emitOpError("names ") << name << ", which is no exec.kernel of the module";
+  auto fail = [&](const Twine &text) {
+    InFlightDiagnostic error = user->emitOpError(text);
+    error.attachNote(kernel.getLoc()) << "kernel " << name << " is here";
+    return error;
+  };
+  SmallVector<Type> types = kernel.getOperandTypes();
+  if (buffers.size() != types.size())
+    return fail("passes " + Twine(buffers.size()) + " buffers to a kernel of " + Twine(types.size()));
+  for (auto [index, buffer, type] : llvm::enumerate(buffers, types)) {
+    Type have = cast<ShapedType>(buffer.getType()).getElementType(), want = cast<ShapedType>(type).getElementType();
+    if (have != want || byteSize(buffer.getType()) != byteSize(type))
+      return fail("passes " + describe(buffer.getType()) + " as operand " + Twine(index) + ", the kernel has " +
+                  describe(type));
+  }
+  return success();
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // A callee is a leaf: composites do not nest, so there is no recursion either.
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(getOperation()->getParentOfType<ModuleOp>(), getKernelAttr());
+  if (kernel && kernel.isComposite()) return emitOpError("calls ") << getKernelAttr() << ", which itself calls kernels";
+  return verifyKernelUse(*this, getKernelAttr(), getBuffers(), symbols);
+}

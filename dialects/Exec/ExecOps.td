@@ -1,0 +1,310 @@
+//===- ExecOps.td - Programs: what the runtime executes -----------------------------------------------------------------===//
+//
+// The last level before the package. A module holds devices, constants, kernels and one program per entry.
+//
+//===------------------------------------------------------------------------------------------------------------------===//
+
+#ifndef SPRIG_EXEC_EXECOPS_TD
+#define SPRIG_EXEC_EXECOPS_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let cppNamespace = "::sprig::exec";
+  let summary = "Programs: devices, lanes, buffers, kernels and the commands that run them";
+  let useDefaultAttributePrinterParser = 1;
+  let description = [{
+    A program is what the runtime runs: lanes of commands over buffers. Buffers are values of static `memref` type that
+    stand for bytes, not for shapes: a command fits a kernel when element types and byte sizes agree, so a reshape is
+    no command. Kernels take their inputs, then the buffers that they write.
+  }];
+}
+
+class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
+
+def Exec_Buffer : StaticShapeMemRefOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI64, UI32, UI16, UI8, I1]>;
+def Exec_Tensor : StaticShapeTensorOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI64, UI32, UI16, UI8, I1]>;
+
+def Exec_BufferKind : I32EnumAttr<"BufferKind", "where a buffer's bytes are", [
+    I32EnumAttrCase<"arena", 0>, I32EnumAttrCase<"input", 1>, I32EnumAttrCase<"output", 2>,
+    I32EnumAttrCase<"constant", 3>, I32EnumAttrCase<"state", 4>]> {
+  let cppNamespace = "::sprig::exec";
+  let genSpecializedAttr = 0;
+}
+def Exec_BufferKindAttr : EnumAttr<Exec_Dialect, Exec_BufferKind, "buffer_kind">;
+
+def Exec_DeviceOp : Exec_Op<"device", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "a device that lanes run on";
+  let description = [{
+    `kind` is what the runtime looks up when it loads the program.
+
+    ```mlir
+    exec.device @cpu0 "cpu"
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind);
+  let assemblyFormat = "$sym_name $kind attr-dict";
+}
+
+def Exec_ConstantOp : Exec_Op<"constant", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "bytes that the package carries";
+  let description = [{
+    A splat stays one element in the package; the runtime repeats it.
+
+    ```mlir
+    exec.constant @bias = dense<[1.0, 2.0]> : tensor<2xf32>
+    exec.constant @zeros = dense<0.0> : tensor<4096xf32>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value);
+  let assemblyFormat = "$sym_name attr-dict `=` $value";
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getValue().getType()); }
+  }];
+  let hasVerifier = 1;
+}
+
+def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "code that a command runs over a range of tiles";
+  let description = [{
+    A leaf kernel computes tensors from tensors: its body is a graph that ends in `exec.yield`, and commands pass the
+    buffers of its arguments, then those of its results. A composite kernel takes buffers and runs other kernels in
+    order by `exec.call`; it has one tile.
+
+    `tiles` is the number of independent work units, fixed by shape; `grain` the fewest that are worth a thread;
+    `scratch` the bytes that each running thread needs; `flops` and `bytes` feed the cost model; `label` is for people.
+
+    ```mlir
+    exec.kernel @relu(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 2 : i64} {
+      %0 = nn.dispatch %x : (tensor<64xf32>) -> tensor<64xf32> {
+      ^bb0(%a: tensor<64xf32>):
+        %1 = nn.relu %a : tensor<64xf32>
+        nn.yield %1 : tensor<64xf32>
+      }
+      exec.yield %0 : tensor<64xf32>
+    }
+    exec.kernel @twice(%x: memref<64xf32>, %t: memref<64xf32>, %y: memref<64xf32>) attributes {tiles = 1 : i64} {
+      exec.call @relu(%x, %t) : memref<64xf32>, memref<64xf32>
+      exec.call @relu(%t, %y) : memref<64xf32>, memref<64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, I64Attr:$tiles,
+                       DefaultValuedAttr<I64Attr, "1">:$grain, DefaultValuedAttr<I64Attr, "0">:$scratch,
+                       DefaultValuedAttr<I64Attr, "0">:$flops, DefaultValuedAttr<I64Attr, "0">:$bytes,
+                       OptionalAttr<StrAttr>:$label);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Types of what a command passes: the arguments, then the results.
+    ::llvm::SmallVector<::mlir::Type> getOperandTypes();
+    /// Operands from this index on are written.
+    unsigned getNumInputs() { return getFunctionType().getNumInputs(); }
+    /// Whether the body calls other kernels.
+    bool isComposite();
+  }];
+}
+
+def Exec_YieldOp : Exec_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "the results of a leaf kernel";
+  let description = [{
+    ```mlir
+    exec.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+      exec.yield %x : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Exec_Tensor>:$operands);
+  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+}
+
+def Exec_CallOp : Exec_Op<"call", [HasParent<"KernelOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs all tiles of another kernel";
+  let description = [{
+    ```mlir
+    exec.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+      exec.yield %x : tensor<4xf32>
+    }
+    exec.kernel @all(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 1 : i64} {
+      exec.call @copy(%x, %y) : memref<4xf32>, memref<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers);
+  let assemblyFormat = "$kernel `(` $buffers `)` attr-dict (`:` type($buffers)^)?";
+}
+
+def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, NoRegionArguments,
+                                         HasParent<"::mlir::ModuleOp">]> {
+  let summary = "an entry: buffers and lanes of commands";
+  let description = [{
+    `arena` is the size of the memory that a run needs, known once the buffers of kind `arena` have offsets.
+    `independent_samples` says that samples along the first axis of every input and output do not depend on each other,
+    so that the runtime may split or pad a batch.
+
+    ```mlir
+    exec.device @cpu0 "cpu"
+    exec.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+      exec.yield %x : tensor<4xf32>
+    }
+    exec.program @main inputs("x": tensor<4xf32>) outputs("y": tensor<4xf32>) arena 64 {
+      %x = exec.buffer input[0] : memref<4xf32>
+      %t = exec.buffer arena at 0 : memref<4xf32>
+      %y = exec.buffer output[0] : memref<4xf32>
+      exec.lane on @cpu0 {
+        exec.dispatch @copy(%x, %t) : memref<4xf32>, memref<4xf32>
+        exec.copy %t to %y : memref<4xf32> to memref<4xf32>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$input_names, TypeArrayAttr:$input_types,
+                       StrArrayAttr:$output_names, TypeArrayAttr:$output_types, OptionalAttr<I64Attr>:$arena,
+                       UnitAttr:$independent_samples);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getInputType(unsigned i) {
+      return ::llvm::cast<::mlir::RankedTensorType>(::llvm::cast<::mlir::TypeAttr>(getInputTypes()[i]).getValue());
+    }
+    ::mlir::RankedTensorType getOutputType(unsigned i) {
+      return ::llvm::cast<::mlir::RankedTensorType>(::llvm::cast<::mlir::TypeAttr>(getOutputTypes()[i]).getValue());
+    }
+  }];
+}
+
+def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "bytes of the arena, an input, an output, a constant or a state";
+  let description = [{
+    `index` picks the input or output, `source` the constant or the parameter that is the state; `at` is the offset in
+    bytes from its start. An arena buffer has no offset before memory is planned.
+
+    ```mlir
+    exec.constant @c = dense<1.0> : tensor<4xf32>
+    exec.program @main inputs("x": tensor<4xf32>) outputs() {
+      %x = exec.buffer input[0] : memref<4xf32>
+      %c = exec.buffer constant @c : memref<4xf32>
+      %t = exec.buffer arena named "hidden" : memref<16xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Exec_BufferKindAttr:$kind, OptionalAttr<I64Attr>:$index, OptionalAttr<FlatSymbolRefAttr>:$source,
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<StrAttr>:$label);
+  let results = (outs Exec_Buffer:$result);
+  let assemblyFormat = [{
+    $kind (`[` $index^ `]`)? ($source^)? (`at` $offset^)? (`named` $label^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Exec_LaneOp : Exec_Op<"lane", [NoTerminator, NoRegionArguments, HasParent<"ProgramOp">,
+                                   DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "commands that run in order on one device";
+  let description = [{
+    Lanes run side by side; events order commands of different lanes.
+
+    ```mlir
+    exec.device @cpu0 "cpu"
+    exec.program @main inputs("x": tensor<4xf32>) outputs("y": tensor<4xf32>) {
+      %x = exec.buffer input[0] : memref<4xf32>
+      %y = exec.buffer output[0] : memref<4xf32>
+      exec.lane on @cpu0 {
+        exec.copy %x to %y : memref<4xf32> to memref<4xf32>
+        exec.record 0
+      }
+      exec.lane on @cpu0 {
+        exec.wait 0
+      }
+    }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$device);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`on` $device $body attr-dict";
+}
+
+def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs all tiles of a kernel";
+  let description = [{
+    The buffers are those of the kernel's arguments, then of its results. `label` names the command in errors, profiles
+    and drawings.
+
+    ```mlir
+    exec.device @cpu0 "cpu"
+    exec.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+      exec.yield %x : tensor<4xf32>
+    }
+    exec.program @main inputs("x": tensor<2x2xf32>) outputs("y": tensor<4xf32>) {
+      %x = exec.buffer input[0] : memref<2x2xf32>
+      %y = exec.buffer output[0] : memref<4xf32>
+      exec.lane on @cpu0 {
+        exec.dispatch @copy(%x, %y) named "first" : memref<2x2xf32>, memref<4xf32>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers, OptionalAttr<StrAttr>:$label);
+  let assemblyFormat = "$kernel `(` $buffers `)` (`named` $label^)? attr-dict (`:` type($buffers)^)?";
+}
+
+def Exec_CopyOp : Exec_Op<"copy", [HasParent<"LaneOp">]> {
+  let summary = "copies a buffer's bytes";
+  let description = [{
+    ```mlir
+    exec.device @cpu0 "cpu"
+    exec.program @main inputs("x": tensor<4xf32>) outputs("y": tensor<4xf32>) {
+      %x = exec.buffer input[0] : memref<4xf32>
+      %y = exec.buffer output[0] : memref<4xf32>
+      exec.lane on @cpu0 {
+        exec.copy %x to %y : memref<4xf32> to memref<4xf32>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins Exec_Buffer:$source, Exec_Buffer:$target);
+  let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `to` type($target)";
+  let hasVerifier = 1;
+}
+
+def Exec_RecordOp : Exec_Op<"record", [HasParent<"LaneOp">]> {
+  let summary = "marks that the lane has come here; each event is recorded once";
+  let description = [{
+    ```mlir
+    exec.device @cpu0 "cpu"
+    exec.program @main inputs() outputs() {
+      exec.lane on @cpu0 {
+        exec.record 0
+      }
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$event);
+  let assemblyFormat = "$event attr-dict";
+}
+
+def Exec_WaitOp : Exec_Op<"wait", [HasParent<"LaneOp">]> {
+  let summary = "holds the lane until an event is recorded";
+  let description = [{
+    ```mlir
+    exec.device @cpu0 "cpu"
+    exec.program @main inputs() outputs() {
+      exec.lane on @cpu0 {
+        exec.record 0
+      }
+      exec.lane on @cpu0 {
+        exec.wait 0
+      }
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$event);
+  let assemblyFormat = "$event attr-dict";
+}
+
+#endif // SPRIG_EXEC_EXECOPS_TD
