@@ -1,0 +1,42 @@
+// Machine code of the kernels of an exec module for one instruction set.
+// For the pipeline's codegen phase and for `--emit`. Stages can be had alone: the LLVM dialect, LLVM IR, assembly, object.
+#pragma once
+#include "dialects/Exec/Exec.h"
+#include "lib/Conversion/NNToCPU/CpuTarget.h"
+#include "lib/Target/CPU/ImageLinker.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace sprig {
+
+/// What an image is for, as a package states it.
+struct InstructionSet {
+  CpuTarget target;
+  std::string level;                 // x86-64-v2, -v3 or -v4: needed at least
+  std::vector<std::string> features; // needed beyond the level, for `native`
+};
+
+/// By name: a level or `native`, the machine that this runs on. The error lists the names.
+llvm::Expected<InstructionSet> instructionSetByName(llvm::StringRef name);
+
+enum class CodeGenLevel { None, Less, Default, Aggressive };
+
+struct CodeGenOptions {
+  CodeGenLevel level = CodeGenLevel::Default;
+};
+
+/// The functions of all kernels, before lowering (scf and vector) or, with `lower`, in the LLVM dialect. Each exec.kernel
+/// becomes `int32_t name(const sprig_rt_args *)`. A failure has been reported.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitKernelModule(mlir::ModuleOp program, const CpuTarget &target,
+                                                                    bool lower = true);
+
+enum class CodeForm { LLVM, Assembly, Object };
+
+/// Translates a module of the LLVM dialect: LLVM IR text, assembly text, or an ELF object.
+llvm::Expected<std::string> translateKernelModule(mlir::ModuleOp module, const CpuTarget &target,
+                                                  const CodeGenOptions &options, CodeForm form);
+
+/// The whole way: the image of all kernels of `program`, its symbols in the order of the exec.kernel operations.
+mlir::FailureOr<LinkedImage> compileKernels(mlir::ModuleOp program, const CpuTarget &target,
+                                            const CodeGenOptions &options);
+
+} // namespace sprig

@@ -1,0 +1,21 @@
+// From kernel functions to the LLVM dialect.
+// For ObjectEmitter. The module holds functions of arith, math, memref, scf and vector, as emitKernel makes them, and after
+// it only the LLVM dialect; calls go to functions of RuntimeCalls.def or inside the module.
+#pragma once
+#include "lib/Conversion/NNToCPU/CpuTarget.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+
+namespace sprig {
+
+/// Lowers every function of `module`. Buffers become bare pointers.
+mlir::LogicalResult lowerKernelsToLLVM(mlir::ModuleOp module, const CpuTarget &target);
+
+/// f64 functions without an instruction of their own become calls of the runtime's table, lane by lane.
+void populateRuntimeCallPatterns(const mlir::LLVMTypeConverter &types, mlir::RewritePatternSet &patterns);
+
+/// Products and sums in two roundings, for instruction sets that have no fused operation.
+void populateSplitMultiplyAddPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace sprig

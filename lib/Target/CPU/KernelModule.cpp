@@ -1,0 +1,145 @@
+// From exec.kernel operations to functions with the kernel ABI.
+#include "lib/Target/CPU/CodeGen.h"
+#include "lib/Target/CPU/KernelLowering.h"
+#include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "sprig/rt/kernel.h"
+#include <cstddef>
+
+using namespace mlir;
+using namespace sprig;
+
+static std::string bodyName(StringRef kernel) { return ("body." + kernel).str(); }
+
+// The dispatch of a leaf kernel, which must pass the kernel's arguments and results through.
+static FailureOr<nn::DispatchOp> dispatchOf(exec::KernelOp kernel) {
+  nn::DispatchOp found;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    auto dispatch = dyn_cast<nn::DispatchOp>(op);
+    if (!dispatch || found) {
+      InFlightDiagnostic error = kernel.emitOpError("holds more than one nn.dispatch, so cannot be compiled");
+      error.attachNote(op.getLoc()) << "'" << op.getName() << "' is here";
+      return error;
+    }
+    found = dispatch;
+  }
+  if (!found) return kernel.emitOpError("holds no nn.dispatch, so cannot be compiled"), failure();
+  if (found->getResults() != kernel.getBody().front().getTerminator()->getOperands())
+    return kernel.emitOpError("yields other values than its dispatch's results in order"), failure();
+  return found;
+}
+
+namespace {
+// Builds `int32_t name(const sprig_rt_args *)` around the lowered bodies.
+class AbiBuilder {
+public:
+  AbiBuilder(ModuleOp module) : b(OpBuilder::atBlockEnd(module.getBody())), module(module) {}
+
+  LogicalResult build(exec::KernelOp kernel);
+
+private:
+  struct Frame {
+    Value buffers, begin, end, scratch, status;
+  };
+  Value field(Value args, Type type, size_t offset);
+  Value buffer(Frame &frame, unsigned index);
+  FailureOr<Value> callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
+  LogicalResult buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
+
+  OpBuilder b;
+  ModuleOp module;
+  Location loc = b.getUnknownLoc();
+};
+
+Value AbiBuilder::field(Value args, Type type, size_t offset) {
+  Value address = args;
+  if (offset)
+    address = LLVM::GEPOp::create(b, loc, args.getType(), b.getI8Type(), args, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  return LLVM::LoadOp::create(b, loc, type, address);
+}
+
+Value AbiBuilder::buffer(Frame &frame, unsigned index) {
+  return field(frame.buffers, frame.buffers.getType(), index * sizeof(void *));
+}
+
+// `operands` are the kernel operands' indices among the buffers of the frame.
+FailureOr<Value> AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end,
+                                      ArrayRef<unsigned> operands) {
+  FailureOr<nn::DispatchOp> dispatch = dispatchOf(leaf);
+  if (failed(dispatch)) return failure();
+  auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(bodyName(leaf.getSymName()));
+  SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
+  for (Value operand : dispatch->getOperands())
+    arguments.push_back(buffer(frame, operands[cast<BlockArgument>(operand).getArgNumber()]));
+  for (unsigned i = 0; i < dispatch->getNumResults(); ++i)
+    arguments.push_back(buffer(frame, operands[leaf.getNumInputs() + i]));
+  return LLVM::CallOp::create(b, loc, body, arguments).getResult();
+}
+
+LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
+  auto symbols = kernel->getParentOfType<ModuleOp>();
+  Value zero = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+  Value ok = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(SPRIG_RT_KERNEL_OK));
+  for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
+    auto leaf = symbols.lookupSymbol<exec::KernelOp>(call.getKernel());
+    SmallVector<unsigned> operands;
+    for (Value buffer : call.getBuffers()) operands.push_back(cast<BlockArgument>(buffer).getArgNumber());
+    Value tiles = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(leaf.getTiles()));
+    FailureOr<Value> result = callBody(leaf, frame, zero, tiles, operands);
+    if (failed(result)) return failure();
+    // The first error ends the composite: what follows must not run on unfinished data.
+    Value failedHere = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, *result, ok);
+    Block *leave = function.addBlock(), *next = function.addBlock();
+    LLVM::CondBrOp::create(b, loc, failedHere, leave, next);
+    b.setInsertionPointToStart(leave);
+    LLVM::ReturnOp::create(b, loc, *result);
+    b.setInsertionPointToStart(next);
+  }
+  LLVM::ReturnOp::create(b, loc, ok);
+  return success();
+}
+
+LogicalResult AbiBuilder::build(exec::KernelOp kernel) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
+  OpBuilder::InsertionGuard guard(b);
+  auto function = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(),
+                                           LLVM::LLVMFunctionType::get(b.getI32Type(), {pointer}));
+  b.setInsertionPointToStart(function.addEntryBlock(b));
+  Value args = function.getArgument(0);
+  Frame frame;
+  frame.buffers = field(args, pointer, offsetof(sprig_rt_args, buffers));
+  frame.scratch = field(args, pointer, offsetof(sprig_rt_args, scratch));
+  frame.status = field(args, pointer, offsetof(sprig_rt_args, status));
+  if (kernel.isComposite()) return buildComposite(kernel, function, frame);
+  Value begin = field(args, i64, offsetof(sprig_rt_args, tile_begin));
+  Value end = field(args, i64, offsetof(sprig_rt_args, tile_end));
+  auto operands = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getOperandTypes().size()));
+  FailureOr<Value> result = callBody(kernel, frame, begin, end, operands);
+  if (failed(result)) return failure();
+  LLVM::ReturnOp::create(b, loc, *result);
+  return success();
+}
+} // namespace
+
+FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const CpuTarget &target, bool lower) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(program.getContext()));
+  for (auto kernel : program.getOps<exec::KernelOp>()) {
+    if (kernel.isComposite()) continue;
+    FailureOr<nn::DispatchOp> dispatch = dispatchOf(kernel);
+    if (failed(dispatch)) return failure();
+    for (Value operand : dispatch->getOperands())
+      if (!isa<BlockArgument>(operand))
+        return kernel.emitOpError("has a dispatch of something that is no argument of the kernel"), failure();
+    auto function = emitKernel(*dispatch, bodyName(kernel.getSymName()), target, *module);
+    if (failed(function)) return failure();
+    function->setPrivate();
+  }
+  if (!lower) return module;
+  if (failed(lowerKernelsToLLVM(*module, target))) return failure();
+  for (auto body : module->getOps<LLVM::LLVMFuncOp>())
+    if (!body.isExternal()) body.setLinkage(LLVM::Linkage::Internal);
+  AbiBuilder abi(*module);
+  for (auto kernel : program.getOps<exec::KernelOp>())
+    if (failed(abi.build(kernel))) return failure();
+  return module;
+}
