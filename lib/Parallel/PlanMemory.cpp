@@ -1,0 +1,85 @@
+#include "lib/Parallel/MemoryPlan.h"
+#include "lib/Parallel/Passes.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "lib/Parallel/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+
+// A whole arena buffer that is copied to a whole output can be that output, unless it already is another one.
+static unsigned writeOutputsInPlace(ProgramOp program) {
+  unsigned removed = 0;
+  SmallVector<CopyOp> copies;
+  program.walk([&](CopyOp copy) { copies.push_back(copy); });
+  for (CopyOp copy : copies) {
+    auto source = copy.getSource().getDefiningOp<BufferOp>(), target = copy.getTarget().getDefiningOp<BufferOp>();
+    if (source.getKind() != BufferKind::arena || target.getKind() != BufferKind::output) continue;
+    // Another command on the output, or a second copy into it, would see the value too early.
+    if (!target->hasOneUse() || target.getOffset().value_or(0) != 0) continue;
+    if (byteSize(source.getType()) != byteSize(program.getOutputType(*target.getIndex()))) continue;
+    source->moveBefore(target);
+    source.setKind(BufferKind::output);
+    source.setIndexAttr(target.getIndexAttr());
+    if (target.getLabelAttr()) source.setLabelAttr(target.getLabelAttr());
+    copy.erase();
+    target.erase();
+    ++removed;
+  }
+  return removed;
+}
+
+static llvm::MapVector<Operation *, MemoryRequest> collectRequests(ProgramOp program) {
+  llvm::MapVector<Operation *, MemoryRequest> requests;
+  int lane = 0;
+  for (auto laneOp : program.getBody().getOps<LaneOp>()) {
+    int64_t time = 0;
+    for (Operation &command : laneOp.getBody().front()) {
+      for (Value operand : command.getOperands()) {
+        auto buffer = operand.getDefiningOp<BufferOp>();
+        if (!buffer || buffer.getKind() != BufferKind::arena) continue;
+        auto [place, fresh] = requests.try_emplace(buffer, MemoryRequest{byteSize(buffer.getType()), time, time, lane});
+        MemoryRequest &request = place->second;
+        if (request.lane != lane) request.lane = -1;
+        request.last = std::max(request.last, time);
+      }
+      ++time;
+    }
+    ++lane;
+  }
+  return requests;
+}
+
+namespace {
+struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    unsigned inPlace = writeOutputsInPlace(program);
+    for (auto buffer : llvm::make_early_inc_range(program.getBody().getOps<BufferOp>()))
+      if (buffer.getKind() == BufferKind::arena && buffer->use_empty()) buffer.erase();
+
+    auto requests = collectRequests(program);
+    SmallVector<MemoryRequest> list;
+    int64_t separate = 0;
+    for (auto &[op, request] : requests) {
+      list.push_back(request);
+      separate += alignBuffer(request.bytes);
+    }
+    MemoryPlan plan = planMemory(list, kBufferAlignment);
+    Builder builder(&getContext());
+    for (auto [entry, offset] : llvm::zip_equal(requests, plan.offsets))
+      cast<BufferOp>(entry.first).setOffsetAttr(builder.getI64IntegerAttr(offset));
+    program.setArenaAttr(builder.getI64IntegerAttr(plan.bytes));
+    remark::analysis(program.getLoc(), remark::RemarkOpts::name("arena").category("memory"))
+        << "program '" << program.getSymName() << "': arena of " << std::to_string(plan.bytes) << " bytes for "
+        << std::to_string(list.size()) << " buffers; most alive at once " << std::to_string(plan.lowerBound)
+        << ", without sharing " << std::to_string(separate) << "; " << std::to_string(inPlace)
+        << " outputs written in place";
+  }
+};
+} // namespace
