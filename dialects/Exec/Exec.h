@@ -32,6 +32,13 @@ inline int64_t alignBuffer(int64_t bytes) { return (bytes + kBufferAlignment - 1
 /// Element type and shape as in diagnostics: 32x128xf32.
 std::string describe(mlir::Type type);
 
+/// The kernels that commands run, in the order of the module: those that a package has symbols for. The others are only
+/// called by composite kernels.
+llvm::SmallVector<KernelOp> launchedKernels(mlir::ModuleOp module);
+
+/// What the model calls an operation or a value: the first name in its location; empty where there is none.
+llvm::StringRef nameOf(mlir::Location location);
+
 /// Checks that `buffers` fit the kernel that `user` names; emits the diagnostic.
 mlir::LogicalResult verifyKernelUse(mlir::Operation *user, mlir::FlatSymbolRefAttr kernel, mlir::ValueRange buffers,
                                     mlir::SymbolTableCollection &symbols);

@@ -1,6 +1,7 @@
 // Kernels and the operations inside them: syntax and verification.
 #include "dialects/Exec/Exec.h"
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace sprig::exec;
@@ -84,6 +85,23 @@ LogicalResult KernelOp::verify() {
     return error;
   }
   return success();
+}
+
+SmallVector<KernelOp> sprig::exec::launchedKernels(ModuleOp module) {
+  llvm::DenseSet<StringAttr> launched;
+  module.walk([&](DispatchOp dispatch) { launched.insert(dispatch.getKernelAttr().getAttr()); });
+  SmallVector<KernelOp> kernels;
+  for (auto kernel : module.getOps<KernelOp>())
+    if (launched.contains(kernel.getSymNameAttr())) kernels.push_back(kernel);
+  return kernels;
+}
+
+StringRef sprig::exec::nameOf(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location)) return name.getName();
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (StringRef name = nameOf(part); !name.empty()) return name;
+  return {};
 }
 
 LogicalResult sprig::exec::verifyKernelUse(Operation *user, FlatSymbolRefAttr name, ValueRange buffers,

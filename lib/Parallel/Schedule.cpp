@@ -41,15 +41,6 @@ struct EqualDispatch : llvm::DenseMapInfo<Operation *> {
   }
 };
 
-// What the model calls a value or an operation: the innermost name of its location.
-StringRef nameOf(Location location) {
-  if (auto name = dyn_cast<NameLoc>(location)) return name.getName();
-  if (auto fused = dyn_cast<FusedLoc>(location))
-    for (Location part : fused.getLocations())
-      if (StringRef name = nameOf(part); !name.empty()) return name;
-  return {};
-}
-
 class Scheduler {
 public:
   explicit Scheduler(ModuleOp module) : module(module), symbols(module), b(module.getContext()) {}

@@ -29,13 +29,17 @@ struct CodeGenOptions {
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitKernelModule(mlir::ModuleOp program, const CpuTarget &target,
                                                                     bool lower = true);
 
+/// What sprig_rt_kernel_status.op counts: the operations of the kernel's dispatch in order, by the model's names where it
+/// has them; those of a composite kernel's parts one behind the other.
+llvm::SmallVector<std::string> kernelOpNames(exec::KernelOp kernel);
+
 enum class CodeForm { LLVM, Assembly, Object };
 
 /// Translates a module of the LLVM dialect: LLVM IR text, assembly text, or an ELF object.
 llvm::Expected<std::string> translateKernelModule(mlir::ModuleOp module, const CpuTarget &target,
                                                   const CodeGenOptions &options, CodeForm form);
 
-/// The whole way: the image of all kernels of `program`, its symbols in the order of the exec.kernel operations.
+/// The whole way: the image of all kernels of `program`, its symbols in the order of exec::launchedKernels.
 mlir::FailureOr<LinkedImage> compileKernels(mlir::ModuleOp program, const CpuTarget &target,
                                             const CodeGenOptions &options);
 

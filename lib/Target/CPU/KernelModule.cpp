@@ -29,6 +29,22 @@ static FailureOr<nn::DispatchOp> dispatchOf(exec::KernelOp kernel) {
   return found;
 }
 
+SmallVector<std::string> sprig::kernelOpNames(exec::KernelOp kernel) {
+  SmallVector<std::string> names;
+  if (kernel.isComposite()) {
+    auto module = kernel->getParentOfType<ModuleOp>();
+    for (auto call : kernel.getBody().getOps<exec::CallOp>())
+      llvm::append_range(names, kernelOpNames(module.lookupSymbol<exec::KernelOp>(call.getKernel())));
+    return names;
+  }
+  for (auto dispatch : kernel.getBody().getOps<nn::DispatchOp>())
+    for (Operation &op : dispatch->getRegion(0).front().without_terminator()) {
+      StringRef name = exec::nameOf(op.getLoc());
+      names.push_back(name.empty() ? op.getName().getStringRef().str() : name.str());
+    }
+  return names;
+}
+
 namespace {
 // Builds `int32_t name(const sprig_rt_args *)` around the lowered bodies.
 class AbiBuilder {
@@ -44,6 +60,7 @@ private:
   Value field(Value args, Type type, size_t offset);
   Value buffer(Frame &frame, unsigned index);
   FailureOr<Value> callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
+  void shiftOpIndex(Frame &frame, int32_t base);
   LogicalResult buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
 
   OpBuilder b;
@@ -76,10 +93,22 @@ FailureOr<Value> AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value b
   return LLVM::CallOp::create(b, loc, body, arguments).getResult();
 }
 
+// A composite's operation names are those of its parts, one behind the other.
+void AbiBuilder::shiftOpIndex(Frame &frame, int32_t base) {
+  if (base == 0) return;
+  Type i32 = b.getI32Type();
+  Value address = LLVM::GEPOp::create(b, loc, frame.status.getType(), b.getI8Type(), frame.status,
+                                      ArrayRef<LLVM::GEPArg>{int32_t(offsetof(sprig_rt_kernel_status, op))});
+  Value index = LLVM::LoadOp::create(b, loc, i32, address);
+  Value shifted = LLVM::AddOp::create(b, loc, index, LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(base)));
+  LLVM::StoreOp::create(b, loc, shifted, address);
+}
+
 LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
   auto symbols = kernel->getParentOfType<ModuleOp>();
   Value zero = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
   Value ok = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(SPRIG_RT_KERNEL_OK));
+  int32_t opBase = 0;
   for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
     auto leaf = symbols.lookupSymbol<exec::KernelOp>(call.getKernel());
     SmallVector<unsigned> operands;
@@ -92,8 +121,10 @@ LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp
     Block *leave = function.addBlock(), *next = function.addBlock();
     LLVM::CondBrOp::create(b, loc, failedHere, leave, next);
     b.setInsertionPointToStart(leave);
+    shiftOpIndex(frame, opBase);
     LLVM::ReturnOp::create(b, loc, *result);
     b.setInsertionPointToStart(next);
+    opBase += kernelOpNames(leaf).size();
   }
   LLVM::ReturnOp::create(b, loc, ok);
   return success();
@@ -139,7 +170,7 @@ FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const
   for (auto body : module->getOps<LLVM::LLVMFuncOp>())
     if (!body.isExternal()) body.setLinkage(LLVM::Linkage::Internal);
   AbiBuilder abi(*module);
-  for (auto kernel : program.getOps<exec::KernelOp>())
+  for (exec::KernelOp kernel : exec::launchedKernels(program))
     if (failed(abi.build(kernel))) return failure();
   return module;
 }

@@ -1,0 +1,297 @@
+#include "lib/Target/Package/PackageWriter.h"
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NN.h"
+#include "runtime/format/Container.h"
+#include "runtime/format/program_generated.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+namespace fb = sprig::rt::fb;
+namespace format = sprig::rt::format;
+
+static FailureOr<fb::DType> dtypeOf(Type type) {
+  if (type.isF64()) return fb::DType::F64;
+  if (type.isF32()) return fb::DType::F32;
+  if (type.isF16()) return fb::DType::F16;
+  if (type.isBF16()) return fb::DType::BF16;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer) return failure();
+  bool isUnsigned = integer.isUnsigned();
+  switch (integer.getWidth()) {
+  case 64: return isUnsigned ? fb::DType::U64 : fb::DType::I64;
+  case 32: return isUnsigned ? fb::DType::U32 : fb::DType::I32;
+  case 16: return isUnsigned ? fb::DType::U16 : fb::DType::I16;
+  case 8: return isUnsigned ? fb::DType::U8 : fb::DType::I8;
+  case 1: return fb::DType::I1;
+  default: return failure();
+  }
+}
+
+namespace {
+class Writer {
+public:
+  explicit Writer(ModuleOp module) : module(module) {}
+
+  LogicalResult addConstants();
+  LogicalResult addKernels();
+  LogicalResult addEntries();
+  void addImages(ArrayRef<PackageImage> images);
+  std::vector<uint8_t> finish(StringRef producer, ArrayRef<std::pair<std::string, std::string>> facts,
+                              PackageSizes *sizes);
+
+private:
+  using Commands = std::vector<flatbuffers::Offset<fb::CommandBox>>;
+
+  FailureOr<uint32_t> addConstant(Operation *op, StringRef name, ElementsAttr value);
+  FailureOr<flatbuffers::Offset<fb::Tensor>> tensor(Operation *op, StringRef name, RankedTensorType type);
+  LogicalResult addEntry(ProgramOp program);
+  FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> ports(ProgramOp program, ArrayAttr names, ArrayAttr types);
+  flatbuffers::Offset<fb::Buffer> buffer(BufferOp op);
+  flatbuffers::Offset<fb::Lane> lane(LaneOp op);
+  flatbuffers::Offset<fb::CommandBox> command(Operation &op);
+  flatbuffers::Offset<flatbuffers::String> text(StringRef s) { return builder.CreateString(s.data(), s.size()); }
+
+  ModuleOp module;
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<uint8_t> constantBytes;
+  llvm::StringMap<uint64_t> constantPlaces; // offsets by content: equal bytes are stored once
+  std::vector<flatbuffers::Offset<fb::Constant>> constants;
+  std::vector<flatbuffers::Offset<fb::State>> states;
+  std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
+  std::vector<flatbuffers::Offset<fb::Image>> images;
+  std::vector<flatbuffers::Offset<fb::Entry>> entries;
+  std::vector<const LinkedImage *> imageSections;
+  llvm::StringMap<uint32_t> constantIndex, stateIndex, kernelIndex, deviceIndex;
+  std::vector<std::string> devices;
+  DenseMap<Value, uint32_t> bufferIndex; // of the entry at hand
+};
+
+FailureOr<uint32_t> Writer::addConstant(Operation *op, StringRef name, ElementsAttr value) {
+  std::string reason;
+  if (!nn::isReadableConstant(value, reason)) return op->emitError("constant '") << name << "' " << reason, failure();
+  nn::ConstantView view(value);
+  uint64_t size = byteSize(value.getType());
+  ArrayRef<char> bytes = view.bytes();
+  uint64_t offset = 0;
+  flatbuffers::Offset<flatbuffers::Vector<uint8_t>> splat;
+  if (view.isSplat() && size) {
+    splat = builder.CreateVector(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+  } else if (size) {
+    auto [place, fresh] = constantPlaces.try_emplace(StringRef(bytes.data(), bytes.size()), constantBytes.size());
+    offset = place->second;
+    if (fresh) {
+      constantBytes.insert(constantBytes.end(), bytes.begin(), bytes.end());
+      constantBytes.resize(alignBuffer(constantBytes.size()), 0);
+    }
+  }
+  constants.push_back(fb::CreateConstant(builder, text(name), size, offset, splat));
+  return uint32_t(constants.size() - 1);
+}
+
+LogicalResult Writer::addConstants() {
+  for (auto constant : module.getOps<ConstantOp>()) {
+    auto index = addConstant(constant, constant.getSymName(), constant.getValue());
+    if (failed(index)) return failure();
+    constantIndex[constant.getSymName()] = *index;
+  }
+  for (auto param : module.getOps<nn::ParamOp>()) {
+    auto initial = addConstant(param, param.getSymName(), param.getValue());
+    if (failed(initial)) return failure();
+    auto type = tensor(param, param.getSymName(), param.getTensorType());
+    if (failed(type)) return failure();
+    stateIndex[param.getSymName()] = states.size();
+    states.push_back(fb::CreateState(builder, *type, *initial));
+  }
+  return success();
+}
+
+LogicalResult Writer::addKernels() {
+  for (KernelOp kernel : launchedKernels(module)) {
+    std::vector<flatbuffers::Offset<flatbuffers::String>> names;
+    for (const std::string &name : kernelOpNames(kernel)) names.push_back(text(name));
+    kernelIndex[kernel.getSymName()] = kernels.size();
+    auto opNames = builder.CreateVector(names);
+    kernels.push_back(fb::CreateKernel(builder, text(kernel.getSymName()), kernel.getScratch(),
+                                       kernel.getOperandTypes().size(), opNames));
+  }
+  return success();
+}
+
+FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringRef name, RankedTensorType type) {
+  FailureOr<fb::DType> dtype = dtypeOf(type.getElementType());
+  if (failed(dtype)) return op->emitError("'") << name << "' has elements of type " << type.getElementType()
+                                                << ", which a package cannot hold", failure();
+  auto shape = builder.CreateVector(type.getShape().data(), type.getRank());
+  return fb::CreateTensor(builder, text(name), *dtype, shape);
+}
+
+FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> Writer::ports(ProgramOp program, ArrayAttr names,
+                                                                       ArrayAttr types) {
+  std::vector<flatbuffers::Offset<fb::Tensor>> result;
+  for (auto [name, type] : llvm::zip_equal(names, types)) {
+    auto port = tensor(program, cast<StringAttr>(name).getValue(),
+                       cast<RankedTensorType>(cast<TypeAttr>(type).getValue()));
+    if (failed(port)) return failure();
+    result.push_back(*port);
+  }
+  return result;
+}
+
+flatbuffers::Offset<fb::Buffer> Writer::buffer(BufferOp op) {
+  uint32_t index = op.getIndex().value_or(0);
+  if (op.getKind() == BufferKind::constant) index = constantIndex.lookup(*op.getSource());
+  if (op.getKind() == BufferKind::state) index = stateIndex.lookup(*op.getSource());
+  fb::BufferKind kind = fb::BufferKind::Arena;
+  switch (op.getKind()) {
+  case BufferKind::arena: kind = fb::BufferKind::Arena; break;
+  case BufferKind::input: kind = fb::BufferKind::Input; break;
+  case BufferKind::output: kind = fb::BufferKind::Output; break;
+  case BufferKind::constant: kind = fb::BufferKind::Constant; break;
+  case BufferKind::state: kind = fb::BufferKind::State; break;
+  }
+  return fb::CreateBuffer(builder, kind, index, op.getOffset().value_or(0), byteSize(op.getType()),
+                          text(op.getLabel().value_or("")));
+}
+
+flatbuffers::Offset<fb::CommandBox> Writer::command(Operation &op) {
+  StringRef name;
+  fb::Command kind = fb::Command::NONE;
+  flatbuffers::Offset<void> content;
+  if (auto dispatch = dyn_cast<exec::DispatchOp>(op)) {
+    auto kernel = module.lookupSymbol<KernelOp>(dispatch.getKernel());
+    std::vector<uint32_t> operands;
+    for (Value value : dispatch.getBuffers()) operands.push_back(bufferIndex.lookup(value));
+    auto buffers = builder.CreateVector(operands);
+    content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, kernel.getTiles(),
+                                 kernel.getGrain(), kernel.getFlops(), kernel.getBytes()).Union();
+    kind = fb::Command::Dispatch;
+    name = dispatch.getLabel().value_or(kernel.getSymName());
+  } else if (auto copy = dyn_cast<CopyOp>(op)) {
+    content = fb::CreateCopy(builder, bufferIndex.lookup(copy.getSource()), bufferIndex.lookup(copy.getTarget())).Union();
+    kind = fb::Command::Copy;
+    name = "copy";
+  } else if (auto record = dyn_cast<RecordOp>(op)) {
+    content = fb::CreateRecord(builder, record.getEvent()).Union();
+    kind = fb::Command::Record;
+  } else {
+    content = fb::CreateWait(builder, cast<WaitOp>(op).getEvent()).Union();
+    kind = fb::Command::Wait;
+  }
+  return fb::CreateCommandBox(builder, kind, content, text(name));
+}
+
+flatbuffers::Offset<fb::Lane> Writer::lane(LaneOp op) {
+  Commands commands;
+  for (Operation &child : op.getBody().front()) commands.push_back(command(child));
+  auto list = builder.CreateVector(commands);
+  return fb::CreateLane(builder, deviceIndex.lookup(op.getDevice()), list);
+}
+
+LogicalResult Writer::addEntry(ProgramOp program) {
+  if (!program.getArena()) return program.emitOpError("has no planned memory, so cannot be packaged");
+  auto inputs = ports(program, program.getInputNames(), program.getInputTypes());
+  auto outputs = ports(program, program.getOutputNames(), program.getOutputTypes());
+  if (failed(inputs) || failed(outputs)) return failure();
+  bufferIndex.clear();
+  std::vector<flatbuffers::Offset<fb::Buffer>> buffers;
+  for (auto op : program.getBody().getOps<BufferOp>()) {
+    bufferIndex[op.getResult()] = buffers.size();
+    buffers.push_back(buffer(op));
+  }
+  std::vector<flatbuffers::Offset<fb::Lane>> lanes;
+  for (auto op : program.getBody().getOps<LaneOp>()) lanes.push_back(lane(op));
+  uint32_t events = 0;
+  program.walk([&](RecordOp record) { events = std::max<uint32_t>(events, record.getEvent() + 1); });
+  // State is written by copies to it and by kernels whose results it holds.
+  bool updates = false;
+  auto isState = [](Value value) { return value.getDefiningOp<BufferOp>().getKind() == BufferKind::state; };
+  program.walk([&](CopyOp copy) { updates |= isState(copy.getTarget()); });
+  program.walk([&](exec::DispatchOp dispatch) {
+    auto kernel = module.lookupSymbol<KernelOp>(dispatch.getKernel());
+    if (!kernel.isComposite())
+      updates |= llvm::any_of(dispatch.getBuffers().drop_front(kernel.getNumInputs()), isState);
+  });
+  auto name = text(program.getSymName());
+  auto inputList = builder.CreateVector(*inputs), outputList = builder.CreateVector(*outputs);
+  auto bufferList = builder.CreateVector(buffers);
+  auto laneList = builder.CreateVector(lanes);
+  entries.push_back(fb::CreateEntry(builder, name, inputList, outputList, bufferList, *program.getArena(), events,
+                                    laneList, program.getIndependentSamples(), updates));
+  return success();
+}
+
+LogicalResult Writer::addEntries() {
+  for (auto device : module.getOps<DeviceOp>()) {
+    deviceIndex[device.getSymName()] = devices.size();
+    devices.push_back(device.getKind().str());
+  }
+  for (auto program : module.getOps<ProgramOp>())
+    if (failed(addEntry(program))) return failure();
+  return success();
+}
+
+void Writer::addImages(ArrayRef<PackageImage> list) {
+  for (const PackageImage &item : list) {
+    std::vector<uint64_t> symbols, symbolSizes;
+    for (const LinkedImage::Symbol &symbol : item.image.symbols) {
+      symbols.push_back(symbol.offset);
+      symbolSizes.push_back(symbol.size);
+    }
+    std::vector<flatbuffers::Offset<fb::Import>> imports;
+    for (const LinkedImage::Import &import : item.image.imports)
+      imports.push_back(fb::CreateImport(builder, text(import.call), import.slot));
+    auto features = builder.CreateVectorOfStrings(item.set.features);
+    // Sections: metadata, constants, then the images.
+    uint32_t section = 2 + imageSections.size();
+    auto isa = text(item.set.level);
+    auto symbolList = builder.CreateVector(symbols), sizeList = builder.CreateVector(symbolSizes);
+    auto importList = builder.CreateVector(imports);
+    images.push_back(fb::CreateImage(builder, isa, features, section, item.image.codeSize, symbolList, sizeList,
+                                     importList));
+    imageSections.push_back(&item.image);
+  }
+}
+
+std::vector<uint8_t> Writer::finish(StringRef producer, ArrayRef<std::pair<std::string, std::string>> facts,
+                                    PackageSizes *sizes) {
+  std::vector<flatbuffers::Offset<fb::BuildFact>> factList;
+  for (const auto &[key, value] : facts) {
+    auto keyText = text(key), valueText = text(value);
+    factList.push_back(fb::CreateBuildFact(builder, keyText, valueText));
+  }
+  auto producerText = text(producer);
+  auto entryList = builder.CreateVector(entries);
+  auto kernelList = builder.CreateVector(kernels);
+  auto constantList = builder.CreateVector(constants);
+  auto stateList = builder.CreateVector(states);
+  auto imageList = builder.CreateVector(images);
+  auto deviceList = builder.CreateVectorOfStrings(devices);
+  auto allFacts = builder.CreateVector(factList);
+  builder.Finish(fb::CreatePackage(builder, producerText, entryList, kernelList, constantList, stateList, imageList,
+                                   deviceList, allFacts),
+                 fb::PackageIdentifier());
+
+  std::vector<format::SectionBytes> sections;
+  sections.push_back({format::SectionKind::Metadata, {builder.GetBufferPointer(), builder.GetSize()}});
+  sections.push_back({format::SectionKind::Constants, constantBytes});
+  size_t code = 0;
+  for (const LinkedImage *image : imageSections) {
+    sections.push_back({format::SectionKind::Image, image->bytes});
+    code += image->bytes.size();
+  }
+  std::vector<uint8_t> file = format::writeContainer(sections);
+  if (sizes) *sizes = {builder.GetSize(), constantBytes.size(), code, file.size()};
+  return file;
+}
+} // namespace
+
+FailureOr<std::vector<uint8_t>> sprig::writePackage(ModuleOp program, ArrayRef<PackageImage> images, StringRef producer,
+                                                    ArrayRef<std::pair<std::string, std::string>> facts,
+                                                    PackageSizes *sizes) {
+  Writer writer(program);
+  if (failed(writer.addConstants()) || failed(writer.addKernels()) || failed(writer.addEntries())) return failure();
+  writer.addImages(images);
+  return writer.finish(producer, facts, sizes);
+}
