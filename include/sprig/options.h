@@ -1,0 +1,49 @@
+// What the user decides about a compilation; the one declaration of it.
+// For sprig::compile, the command line, and every phase of the pipeline.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sprig {
+
+enum class MathMode {
+  fast,   ///< frozen graphs may use rewrites that change bits (docs/numerics.md lists them)
+  strict, ///< none of them
+};
+
+struct CompileOptions {
+  /// Instruction sets to generate code for: native, x86-64-v2, x86-64-v3, x86-64-v4. The runtime picks the best.
+  std::vector<std::string> cpus = {"native"};
+
+  /// Sizes of symbolic dimensions. Several sizes of one dimension make several entries of one package.
+  std::map<std::string, std::vector<int64_t>> dims;
+  /// Whole shapes of inputs.
+  std::map<std::string, std::vector<int64_t>> shapes;
+
+  /// Lanes to schedule for; 0: the physical cores.
+  int threads = 0;
+  /// How much compile time to spend, 0 to 3.
+  int optimization = 2;
+  MathMode math = MathMode::fast;
+  /// Whether parameters become constants: an inference-only package. Off, they are state that entries share.
+  bool freeze = true;
+  /// Whether operations share kernels. It never changes a bit.
+  bool fuse = true;
+
+  /// Names of phases (sprigPhaseNames in lib/Pipeline): where to start, with IR that an earlier run stopped at, and
+  /// where to stop. Empty: everything.
+  std::string compileFrom, compileTo;
+  /// Folder that gets the IR behind each phase as NN-phase.mlir; empty: none.
+  std::string dumpPhases;
+  /// Whether dumps hold large constants too.
+  bool dumpConstants = false;
+  /// Categories of remarks to report: fuse, schedule, memory.
+  std::vector<std::string> remarks;
+
+  /// What the package calls its model; the file's name where there is one.
+  std::string modelName;
+};
+
+} // namespace sprig

@@ -1,0 +1,87 @@
+#include "lib/Pipeline/Phases.h"
+#include "dialects/Exec/Exec.h"
+#include "dialects/NN/NN.h"
+#include "lib/Parallel/Passes.h"
+#include "lib/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static void buildImport(OpPassManager &passes, const CompileOptions &options) {}
+
+static void buildCanonicalize(OpPassManager &passes, const CompileOptions &options) {
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
+  FuseOptions fuse;
+  fuse.fuse = options.fuse;
+  passes.addNestedPass<func::FuncOp>(createFuse(fuse));
+}
+
+static void buildSchedule(OpPassManager &passes, const CompileOptions &options) { passes.addPass(createSchedule()); }
+
+static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
+  passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
+  passes.addPass(createMergeDispatches());
+}
+
+static bool isModuleOrFunction(Operation *op) { return isa<ModuleOp, func::FuncOp, func::ReturnOp>(op); }
+static bool isNN(Operation *op) { return isa_and_nonnull<nn::NNDialect>(op->getDialect()); }
+
+// The graph as front-ends make it: no dispatches yet.
+static bool allowsGraph(Operation *op) { return isModuleOrFunction(op) || (isNN(op) && !isa<nn::DispatchOp>(op)); }
+
+// Around dispatches only what is no work: constants, parameters and views.
+static bool allowsDispatches(Operation *op) {
+  if (isModuleOrFunction(op) || op->getParentOfType<nn::DispatchOp>()) return true;
+  return isa<nn::ParamOp, nn::GetParamOp, nn::ConstantOp, nn::ReshapeOp, nn::DispatchOp>(op);
+}
+
+static bool allowsProgram(Operation *op) {
+  if (op->getParentOfType<nn::DispatchOp>()) return true;
+  return isa<ModuleOp, nn::ParamOp, nn::DispatchOp>(op) || isa_and_nonnull<exec::ExecDialect>(op->getDialect());
+}
+
+static bool allowsPlannedProgram(Operation *op) {
+  if (auto buffer = dyn_cast<exec::BufferOp>(op))
+    return buffer.getKind() != exec::BufferKind::arena || buffer.getOffset().has_value();
+  return allowsProgram(op);
+}
+
+ArrayRef<Phase> sprig::phases() {
+  static const Phase table[] = {
+      {"import", "Read the model", buildImport, allowsGraph},
+      {"canonicalize", "Simplify; make parameters constants when the package is for inference only", buildCanonicalize,
+       allowsGraph},
+      {"fuse", "Decompose, choose layouts, pack, form dispatches", buildFuse, allowsDispatches},
+      {"schedule", "Make programs of kernels, buffers and commands", buildSchedule, allowsProgram},
+      {"plan", "Give buffers their places", buildPlan, allowsPlannedProgram},
+      {"codegen", "Generate machine code", nullptr, allowsPlannedProgram},
+      {"package", "Write the package", nullptr, allowsPlannedProgram},
+  };
+  return table;
+}
+
+llvm::Expected<size_t> sprig::phaseByName(StringRef name) {
+  SmallVector<StringRef> names;
+  for (auto [index, phase] : llvm::enumerate(phases())) {
+    if (phase.name == name) return index;
+    names.push_back(phase.name);
+  }
+  return llvm::createStringError("there is no phase '" + name + "'; the phases are " + llvm::join(names, ", "));
+}
+
+LogicalResult sprig::verifyBoundary(ModuleOp module, const Phase &phase) {
+  llvm::DenseSet<OperationName> reported;
+  module.walk([&](Operation *op) {
+    if (phase.allows(op) || !reported.insert(op->getName()).second) return;
+    op->emitOpError("is left behind phase '") << phase.name << "', which does not allow it";
+  });
+  return success(reported.empty());
+}

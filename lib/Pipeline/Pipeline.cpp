@@ -1,0 +1,187 @@
+#include "lib/Pipeline/Pipeline.h"
+#include "lib/Pipeline/Diagnostics.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include <chrono>
+#include <thread>
+
+using namespace mlir;
+using namespace sprig;
+
+std::string sprig::producerName() { return "sprig " SPRIG_VERSION; }
+
+static Error takeAsError(ErrorKind kind, llvm::Error error) { return Error(kind, llvm::toString(std::move(error))); }
+
+namespace {
+class Compilation {
+public:
+  Compilation(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks)
+      : module(module), options(options), diagnostics(module.getContext(), remarks) {
+    first = options.compileFrom.empty() ? 0 : placeOf(options.compileFrom);
+    last = options.compileTo.empty() ? phases().size() - 1 : placeOf(options.compileTo);
+    if (first > last)
+      throw Error(ErrorKind::usage, "phase '" + options.compileFrom + "' comes behind phase '" + options.compileTo +
+                                        "', so nothing is left to do");
+    enableRemarks();
+  }
+  ~Compilation() {
+    if (ownsRemarks) module.getContext()->setRemarkEngine(nullptr);
+  }
+
+  void run();
+  CompileResult result;
+
+private:
+  static size_t placeOf(StringRef name) {
+    auto place = phaseByName(name);
+    if (!place) throw takeAsError(ErrorKind::usage, place.takeError());
+    return *place;
+  }
+  void enableRemarks();
+  void runPhase(const Phase &phase);
+  void generateCode();
+  void package();
+  void dump(size_t index);
+  [[noreturn]] void fail(const Phase &phase);
+
+  ModuleOp module;
+  const CompileOptions &options;
+  DiagnosticText diagnostics;
+  size_t first = 0, last = 0;
+  bool ownsRemarks = false;
+  std::vector<PackageImage> images;
+};
+
+void Compilation::enableRemarks() {
+  if (options.remarks.empty()) return;
+  for (const std::string &category : options.remarks)
+    if (!llvm::is_contained({"fuse", "schedule", "memory"}, category))
+      throw Error(ErrorKind::usage, "there are no remarks '" + category + "'; the categories are fuse, schedule, memory");
+  remark::RemarkCategories categories;
+  categories.all = "^(" + llvm::join(options.remarks, "|") + ")$";
+  // Each remark becomes a diagnostic, which the sink prints.
+  if (failed(remark::enableOptimizationRemarks(*module.getContext(), nullptr,
+                                               std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
+                                               /*printAsEmitRemarks=*/true)))
+    throw Error(ErrorKind::internal, "remarks cannot be enabled in this context");
+  ownsRemarks = true;
+}
+
+void Compilation::fail(const Phase &phase) {
+  // What a pass refuses is a valid model that this compiler has no code for; a broken boundary is the compiler's fault.
+  diagnostics.raise(ErrorKind::unsupported, "phase '" + phase.name.str() + "' failed and did not say why");
+}
+
+void Compilation::runPhase(const Phase &phase) {
+  if (!phase.build) return phase.name == "codegen" ? generateCode() : package();
+  PassManager passes(module.getContext());
+  // Once per phase, below, rather than after each of its passes.
+  passes.enableVerifier(false);
+  phase.build(passes, options);
+  if (passes.size() && failed(passes.run(module))) fail(phase);
+  if (failed(verify(module)) || failed(verifyBoundary(module, phase)))
+    throw Error(ErrorKind::internal, "phase '" + phase.name.str() + "' made an invalid program; please report this\n" +
+                                         diagnostics.take());
+}
+
+void Compilation::generateCode() {
+  static const CodeGenLevel levels[] = {CodeGenLevel::None, CodeGenLevel::Less, CodeGenLevel::Default,
+                                        CodeGenLevel::Aggressive};
+  CodeGenOptions codegen{levels[std::clamp(options.optimization, 0, 3)]};
+  for (const std::string &name : options.cpus) {
+    auto set = instructionSetByName(name);
+    if (!set) throw takeAsError(ErrorKind::usage, set.takeError());
+    auto same = [&](const PackageImage &image) {
+      return image.set.level == set->level && image.set.features == set->features;
+    };
+    if (llvm::none_of(images, same)) images.push_back({std::move(*set), {}});
+  }
+  if (images.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
+  MLIRContext *context = module.getContext();
+  context->loadAllAvailableDialects(); // not possible once several threads are at work
+  std::vector<char> succeeded(images.size(), 0);
+  auto compile = [&](size_t i) {
+    auto image = compileKernels(module, images[i].set.target, codegen);
+    if (failed(image)) return;
+    images[i].image = std::move(*image);
+    succeeded[i] = 1;
+  };
+  bool parallel = images.size() > 1 && std::thread::hardware_concurrency() > 1;
+  bool wasThreaded = context->isMultithreadingEnabled();
+  if (parallel && !wasThreaded) context->enableMultithreading();
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < images.size(); ++i) {
+    if (parallel) threads.emplace_back(compile, i);
+    else compile(i);
+  }
+  compile(0);
+  for (std::thread &thread : threads) thread.join();
+  if (parallel && !wasThreaded) context->disableMultithreading();
+  if (!llvm::all_of(succeeded, [](char ok) { return ok != 0; }))
+    diagnostics.raise(ErrorKind::unsupported, "code generation failed and did not say why");
+}
+
+void Compilation::package() {
+  std::vector<std::pair<std::string, std::string>> facts;
+  if (!options.modelName.empty()) facts.emplace_back("model", options.modelName);
+  facts.emplace_back("code generator", "LLVM " LLVM_VERSION_STRING);
+  facts.emplace_back("instruction sets", llvm::join(options.cpus, ","));
+  facts.emplace_back("optimization", "O" + std::to_string(options.optimization));
+  facts.emplace_back("math", options.math == MathMode::fast ? "fast" : "strict");
+  facts.emplace_back("freeze", options.freeze ? "on" : "off");
+  facts.emplace_back("fuse", options.fuse ? "on" : "off");
+  auto bytes = writePackage(module, images, producerName(), facts, &result.sizes);
+  if (failed(bytes)) diagnostics.raise(ErrorKind::internal, "the package cannot be written");
+  result.package = std::move(*bytes);
+}
+
+void Compilation::dump(size_t index) {
+  if (options.dumpPhases.empty() || !phases()[index].build) return;
+  if (std::error_code error = llvm::sys::fs::create_directories(options.dumpPhases))
+    throw Error(ErrorKind::runtime, options.dumpPhases + ": cannot be made: " + error.message());
+  std::string path = options.dumpPhases + "/" + (index < 10 ? "0" : "") + std::to_string(index) + "-" +
+                     phases()[index].name.str() + ".mlir";
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  OpPrintingFlags flags;
+  if (!options.dumpConstants) flags.elideLargeElementsAttrs(32).elideLargeResourceString(64);
+  if (!error) {
+    module.print(out, flags);
+    out.flush();
+    error = out.error();
+    out.clear_error();
+  }
+  if (error) throw Error(ErrorKind::runtime, path + ": cannot be written: " + error.message());
+}
+
+void Compilation::run() {
+  if (first > 0 && failed(verifyBoundary(module, phases()[first - 1])))
+    diagnostics.raise(ErrorKind::badInput, "the program is not what phase '" + phases()[first].name.str() + "' starts from");
+  for (size_t i = first; i <= last; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    // Packages need code, whatever phase the run starts from.
+    if (phases()[i].name == "package" && images.empty()) generateCode();
+    runPhase(phases()[i]);
+    std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    result.times.push_back({phases()[i].name.str(), seconds.count()});
+    dump(i);
+  }
+}
+} // namespace
+
+CompileResult sprig::compileModule(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks) {
+  Compilation compilation(module, options, remarks);
+  compilation.run();
+  return std::move(compilation.result);
+}
+
+void sprig::runPhases(ModuleOp module, const CompileOptions &options, StringRef last, std::vector<PhaseTime> *times,
+                      const RemarkSink &remarks) {
+  CompileOptions partial = options;
+  partial.compileTo = last.str();
+  CompileResult result = compileModule(module, partial, remarks);
+  if (times) times->insert(times->end(), result.times.begin(), result.times.end());
+}

@@ -1,0 +1,37 @@
+// A module through the phases: from nn to a package.
+// For the command line, the JIT and tests. Everything that is wrong is thrown as sprig::Error; the module then is in the
+// state behind the last phase that succeeded, or partly beyond it.
+#pragma once
+#include "lib/Pipeline/Phases.h"
+#include "lib/Target/Package/PackageWriter.h"
+#include "sprig/error.h"
+#include <functional>
+
+namespace sprig {
+
+struct PhaseTime {
+  std::string phase;
+  double seconds = 0;
+};
+
+struct CompileResult {
+  /// The package; empty when `compileTo` stopped before it, and then the module holds the result.
+  std::vector<uint8_t> package;
+  PackageSizes sizes;
+  std::vector<PhaseTime> times;
+};
+
+/// Called with each remark and warning, one line.
+using RemarkSink = std::function<void(const std::string &line)>;
+
+/// Compiles in place. The context must have the dialects of registerSprigDialects.
+CompileResult compileModule(mlir::ModuleOp module, const CompileOptions &options, const RemarkSink &remarks = nullptr);
+
+/// The phases up to and with `last` alone, as compileModule runs them.
+void runPhases(mlir::ModuleOp module, const CompileOptions &options, llvm::StringRef last,
+               std::vector<PhaseTime> *times = nullptr, const RemarkSink &remarks = nullptr);
+
+/// "sprig 0.1.0"
+std::string producerName();
+
+} // namespace sprig

@@ -1,0 +1,61 @@
+// What drivers can read and run: dialects, passes, one pipeline per phase.
+#include "dialects/Exec/Exec.h"
+#include "dialects/NN/NN.h"
+#include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "lib/Parallel/Passes.h"
+#include "lib/Pipeline/Phases.h"
+#include "lib/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace sprig;
+
+void sprig::registerSprigDialects(DialectRegistry &registry) {
+  registry.insert<nn::NNDialect, exec::ExecDialect, func::FuncDialect, cf::ControlFlowDialect, ub::UBDialect>();
+  registerKernelDialects(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+namespace {
+// The boundary check as a pass, so that a phase's pipeline in sprig-opt ends as the phase does.
+struct VerifyPhase : PassWrapper<VerifyPhase, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyPhase)
+  explicit VerifyPhase(const Phase &phase) : phase(phase) {}
+  StringRef getName() const override { return "VerifyPhase"; }
+  void runOnOperation() override {
+    if (failed(verifyBoundary(getOperation(), phase))) signalPassFailure();
+  }
+  const Phase &phase;
+};
+
+// Options of phase pipelines that change what passes do; they feed the one CompileOptions.
+struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
+  Option<bool> fuse{*this, "fuse", llvm::cl::desc("let operations share kernels"), llvm::cl::init(true)};
+  Option<bool> freeze{*this, "freeze", llvm::cl::desc("make parameters constants"), llvm::cl::init(true)};
+  Option<bool> strict{*this, "strict", llvm::cl::desc("no rewrites that change bits"), llvm::cl::init(false)};
+};
+} // namespace
+
+void sprig::registerSprigPassesAndPhases() {
+  registerTransforms();
+  registerSprigParallelPasses();
+  for (const Phase &phase : phases()) {
+    if (!phase.build) continue;
+    std::string name = ("sprig-phase-" + phase.name).str();
+    auto build = [&phase](OpPassManager &passes, const PhaseOptions &given) {
+      CompileOptions options;
+      options.fuse = given.fuse;
+      options.freeze = given.freeze;
+      options.math = given.strict ? MathMode::strict : MathMode::fast;
+      phase.build(passes, options);
+      passes.addPass(std::make_unique<VerifyPhase>(phase));
+    };
+    PassPipelineRegistration<PhaseOptions>(name, phase.summary, build);
+  }
+}
