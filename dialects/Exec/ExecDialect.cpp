@@ -41,5 +41,13 @@ std::string sprig::exec::describe(Type type) {
   return text;
 }
 
+// A lane's braces may hold no command.
+static ParseResult parseCommands(OpAsmParser &parser, Region &body) {
+  if (parser.parseRegion(body)) return failure();
+  if (body.empty()) body.emplaceBlock();
+  return success();
+}
+static void printCommands(OpAsmPrinter &printer, Operation *, Region &body) { printer.printRegion(body); }
+
 #define GET_OP_CLASSES
 #include "dialects/Exec/ExecOps.cpp.inc"

@@ -52,7 +52,7 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-LogicalResult KernelOp::verify() {
+LogicalResult KernelOp::verifyRegions() {
   using Limit = std::tuple<StringRef, int64_t, int64_t>;
   for (auto [what, value, least] :
        {Limit("tiles", getTiles(), 0), Limit("grain", getGrain(), 1), Limit("scratch", getScratch(), 0),

@@ -68,7 +68,7 @@ def Exec_ConstantOp : Exec_Op<"constant", [Symbol, HasParent<"::mlir::ModuleOp">
   let hasVerifier = 1;
 }
 
-def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">]> {
+def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, HasParent<"::mlir::ModuleOp">]> {
   let summary = "code that a command runs over a range of tiles";
   let description = [{
     A leaf kernel computes tensors from tensors: its body is a graph that ends in `exec.yield`, and commands pass the
@@ -80,8 +80,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, HasParent<"::m
 
     ```mlir
     exec.kernel @relu(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 2 : i64} {
-      %0 = nn.dispatch %x : (tensor<64xf32>) -> tensor<64xf32> {
-      ^bb0(%a: tensor<64xf32>):
+      %0 = nn.dispatch "relu" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
         %1 = nn.relu %a : tensor<64xf32>
         nn.yield %1 : tensor<64xf32>
       }
@@ -99,7 +98,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, HasParent<"::m
                        OptionalAttr<StrAttr>:$label);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Types of what a command passes: the arguments, then the results.
     ::llvm::SmallVector<::mlir::Type> getOperandTypes();
@@ -168,7 +167,7 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
                        UnitAttr:$independent_samples);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getInputType(unsigned i) {
       return ::llvm::cast<::mlir::RankedTensorType>(::llvm::cast<::mlir::TypeAttr>(getInputTypes()[i]).getValue());
@@ -226,7 +225,7 @@ def Exec_LaneOp : Exec_Op<"lane", [NoTerminator, NoRegionArguments, HasParent<"P
   }];
   let arguments = (ins FlatSymbolRefAttr:$device);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "`on` $device $body attr-dict";
+  let assemblyFormat = "`on` $device custom<Commands>($body) attr-dict";
 }
 
 def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {

@@ -113,7 +113,7 @@ static LogicalResult verifyPlace(ProgramOp program, BufferOp buffer) {
   return success();
 }
 
-LogicalResult ProgramOp::verify() {
+LogicalResult ProgramOp::verifyRegions() {
   if (failed(verifyPorts(*this, "input", getInputNames(), getInputTypes())) ||
       failed(verifyPorts(*this, "output", getOutputNames(), getOutputTypes())))
     return failure();

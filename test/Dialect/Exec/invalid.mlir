@@ -1,0 +1,223 @@
+// Every constraint of the exec dialect, broken.
+// RUN: sprig-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{has tiles -1, expected at least 0}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = -1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has grain 0, expected at least 1}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64, grain = 0 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has results ('tensor<2xf32>')}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<2xf32> attributes {tiles = 1 : i64} {
+  // expected-note@+1 {{its body yields ('tensor<4xf32>')}}
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has a body that neither calls kernels nor ends in exec.yield}}
+exec.kernel @k(%x: tensor<4xf32>) attributes {tiles = 1 : i64} {
+}
+
+// -----
+
+// expected-error@+1 {{computes tensors, found 'memref<4xf32>'}}
+exec.kernel @k(%x: memref<4xf32>) attributes {tiles = 1 : i64} {
+  exec.yield
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+// expected-error@+1 {{calls kernels, so has 1 tile, found 2}}
+exec.kernel @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 2 : i64} {
+  exec.call @leaf(%x, %y) : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.kernel @middle(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 1 : i64} {
+  exec.call @leaf(%x, %y) : memref<4xf32>, memref<4xf32>
+}
+exec.kernel @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 1 : i64} {
+  // expected-error@+1 {{calls @middle, which itself calls kernels}}
+  exec.call @middle(%x, %y) : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @k(%x: memref<4xf32>) attributes {tiles = 1 : i64} {
+  // expected-error@+1 {{names @missing, which is no exec.kernel of the module}}
+  exec.call @missing(%x) : memref<4xf32>
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-note@+1 {{kernel @k is here}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.program @main inputs("x": tensor<4xf32>) outputs() {
+  %x = exec.buffer input[0] : memref<4xf32>
+  exec.lane on @cpu0 {
+    // expected-error@+1 {{passes 1 buffers to a kernel of 2}}
+    exec.dispatch @k(%x) : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-note@+1 {{kernel @k is here}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.program @main inputs("x": tensor<4xf32>) outputs("y": tensor<4xi32>) {
+  %x = exec.buffer input[0] : memref<4xf32>
+  %y = exec.buffer output[0] : memref<4xi32>
+  exec.lane on @cpu0 {
+    // expected-error@+1 {{passes 4xi32 as operand 1, the kernel has 4xf32}}
+    exec.dispatch @k(%x, %y) : memref<4xf32>, memref<4xi32>
+  }
+}
+
+// -----
+
+exec.program @main inputs("x": tensor<4xf32>) outputs() {
+  // expected-error@+1 {{names input 1 of a program with 1}}
+  %x = exec.buffer input[1] : memref<4xf32>
+}
+
+// -----
+
+exec.program @main inputs("x": tensor<4xf32>) outputs() {
+  // expected-error@+1 {{ends at byte 32 of input 0, which has 16}}
+  %x = exec.buffer input[0] : memref<8xf32>
+}
+
+// -----
+
+exec.program @main inputs() outputs() {
+  // expected-error@+1 {{is of kind input and has no index}}
+  %x = exec.buffer input : memref<8xf32>
+}
+
+// -----
+
+exec.program @main inputs() outputs() {
+  // expected-error@+1 {{is of kind arena, which takes no source}}
+  %x = exec.buffer arena @c : memref<8xf32>
+}
+
+// -----
+
+exec.program @main inputs() outputs() {
+  // expected-error@+1 {{is at byte 32, expected a multiple of 64}}
+  %x = exec.buffer arena at 32 : memref<8xf32>
+}
+
+// -----
+
+exec.program @main inputs() outputs() arena 64 {
+  // expected-error@+1 {{ends at byte 96 of an arena of 64 bytes}}
+  %x = exec.buffer arena at 64 : memref<8xf32>
+}
+
+// -----
+
+exec.program @main inputs() outputs() arena 64 {
+  // expected-error@+1 {{has no offset in a program with an arena of 64 bytes}}
+  %x = exec.buffer arena : memref<8xf32>
+}
+
+// -----
+
+exec.program @main inputs() outputs() {
+  // expected-error@+1 {{names @c, which the module does not have}}
+  %x = exec.buffer constant @c : memref<8xf32>
+}
+
+// -----
+
+// expected-note@+1 {{it is here}}
+exec.device @c "cpu"
+exec.program @main inputs() outputs() {
+  // expected-error@+1 {{is of kind constant, but @c is 'exec.device'}}
+  %x = exec.buffer constant @c : memref<8xf32>
+}
+
+// -----
+
+exec.constant @c = dense<1.0> : tensor<4xf32>
+exec.program @main inputs() outputs() {
+  // expected-error@+1 {{ends at byte 32 of @c, which has 16}}
+  %x = exec.buffer constant @c : memref<8xf32>
+}
+
+// -----
+
+exec.program @main inputs() outputs() {
+  // expected-error@+1 {{runs on @gpu, which is no exec.device of the module}}
+  exec.lane on @gpu {
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs("x": tensor<4xf32>) outputs("y": tensor<8xf32>) {
+  %x = exec.buffer input[0] : memref<4xf32>
+  %y = exec.buffer output[0] : memref<8xf32>
+  exec.lane on @cpu0 {
+    // expected-error@+1 {{copies 16 bytes to a buffer of 32}}
+    exec.copy %x to %y : memref<4xf32> to memref<8xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs() outputs() {
+  exec.lane on @cpu0 {
+    // expected-note@+1 {{it is recorded here first}}
+    exec.record 3
+    // expected-error@+1 {{records event 3 a second time}}
+    exec.record 3
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs() outputs() {
+  exec.lane on @cpu0 {
+    // expected-error@+1 {{waits for event 1, which no lane records}}
+    exec.wait 1
+  }
+}
+
+// -----
+
+// expected-error@+1 {{has input "x" of type tensor<?xf32>, expected a static tensor}}
+exec.program @main inputs("x": tensor<?xf32>) outputs() {
+}
+
+// -----
+
+// expected-error@+1 {{has an arena of -64 bytes, expected at least 0}}
+exec.program @main inputs() outputs() arena -64 {
+}

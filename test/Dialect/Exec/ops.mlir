@@ -1,0 +1,60 @@
+// Every operation of the exec dialect, written and read again.
+// RUN: sprig-opt %s | sprig-opt | FileCheck %s
+// RUN: sprig-opt %s --mlir-print-op-generic | sprig-opt | FileCheck %s
+
+// CHECK: exec.device @cpu0 "cpu"
+exec.device @cpu0 "cpu"
+// CHECK: exec.constant @weights = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>
+exec.constant @weights = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+nn.param @scale = dense<2.0> : tensor<4xf32>
+
+// CHECK: exec.kernel @mul(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-SAME: attributes {bytes = 48 : i64, flops = 4 : i64, grain = 2 : i64, label = "mul", scratch = 64 : i64, tiles = 4 : i64}
+exec.kernel @mul(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32>
+    attributes {tiles = 4 : i64, grain = 2 : i64, scratch = 64 : i64, flops = 4 : i64, bytes = 48 : i64, label = "mul"} {
+  %0 = nn.dispatch "mul" (%x = %a : tensor<4xf32>, %y = %b : tensor<4xf32>) -> tensor<4xf32> {
+    %1 = nn.mul %x, %y : tensor<4xf32>, tensor<4xf32>
+    nn.yield %1 : tensor<4xf32>
+  }
+  // CHECK: exec.yield %{{.*}} : tensor<4xf32>
+  exec.yield %0 : tensor<4xf32>
+}
+
+// A kernel of two parts; what is default is not printed.
+// CHECK: exec.kernel @both(%{{.*}}: memref<4xf32>, %{{.*}}: memref<4xf32>, %{{.*}}: memref<4xf32>) attributes {tiles = 1 : i64}
+exec.kernel @both(%x: memref<4xf32>, %w: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 1 : i64, grain = 1 : i64} {
+  // CHECK: exec.call @mul(%{{.*}}, %{{.*}}, %{{.*}}) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  exec.call @mul(%x, %w, %y) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  exec.call @mul(%y, %w, %y) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+}
+
+// CHECK: exec.program @main inputs("x": tensor<2x2xf32>) outputs("y": tensor<4xf32>) arena 64 independent_samples
+exec.program @main inputs("x": tensor<2x2xf32>) outputs("y": tensor<4xf32>) arena 64 independent_samples {
+  // CHECK: exec.buffer input[0] named "x" : memref<2x2xf32>
+  %x = exec.buffer input[0] named "x" : memref<2x2xf32>
+  // CHECK: exec.buffer constant @weights : memref<4xf32>
+  %w = exec.buffer constant @weights : memref<4xf32>
+  // CHECK: exec.buffer state @scale : memref<4xf32>
+  %s = exec.buffer state @scale : memref<4xf32>
+  // CHECK: exec.buffer arena at 0 : memref<4xf32>
+  %t = exec.buffer arena at 0 : memref<4xf32>
+  %y = exec.buffer output[0] : memref<4xf32>
+  // CHECK: exec.lane on @cpu0
+  exec.lane on @cpu0 {
+    // A kernel does not care for shapes: 2x2 elements are 4.
+    // CHECK: exec.dispatch @mul(%{{.*}}, %{{.*}}, %{{.*}}) named "first" : memref<2x2xf32>, memref<4xf32>, memref<4xf32>
+    exec.dispatch @mul(%x, %w, %t) named "first" : memref<2x2xf32>, memref<4xf32>, memref<4xf32>
+    // CHECK: exec.record 0
+    exec.record 0
+    // CHECK: exec.copy %{{.*}} to %{{.*}} : memref<4xf32> to memref<4xf32>
+    exec.copy %t to %y : memref<4xf32> to memref<4xf32>
+  }
+  exec.lane on @cpu0 {
+    // CHECK: exec.wait 0
+    exec.wait 0
+  }
+}
+
+// CHECK: exec.program @nothing inputs() outputs()
+exec.program @nothing inputs() outputs() {
+}
