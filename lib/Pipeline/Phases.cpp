@@ -13,12 +13,29 @@ using namespace sprig;
 
 static void buildImport(OpPassManager &passes, const CompileOptions &options) {}
 
-static void buildCanonicalize(OpPassManager &passes, const CompileOptions &options) {
+static void simplify(OpPassManager &passes) {
+  passes.addNestedPass<func::FuncOp>(createFoldConstants());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }
 
+static void buildCanonicalize(OpPassManager &passes, const CompileOptions &options) {
+  // First of all: what freeze makes constant decides what folds.
+  if (options.freeze) {
+    FreezeOptions freeze;
+    freeze.strict = options.math == MathMode::strict;
+    passes.addPass(createFreeze(freeze));
+  }
+  simplify(passes);
+}
+
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
+  passes.addNestedPass<func::FuncOp>(createDecompose());
+  simplify(passes);
+  // Layouts before packing: a packed filter is that of a channels-last convolution.
+  passes.addNestedPass<func::FuncOp>(createLayout());
+  passes.addNestedPass<func::FuncOp>(createPack());
+  simplify(passes);
   FuseOptions fuse;
   fuse.fuse = options.fuse;
   passes.addNestedPass<func::FuncOp>(createFuse(fuse));

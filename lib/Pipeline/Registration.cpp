@@ -2,6 +2,7 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/NN/NN.h"
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "lib/Conversion/NNToCPU/Passes.h"
 #include "lib/Parallel/Passes.h"
 #include "lib/Pipeline/Phases.h"
 #include "lib/Transforms/Passes.h"
@@ -44,6 +45,7 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
 
 void sprig::registerSprigPassesAndPhases() {
   registerTransforms();
+  registerConversions();
   registerSprigParallelPasses();
   for (const Phase &phase : phases()) {
     if (!phase.build) continue;

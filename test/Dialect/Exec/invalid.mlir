@@ -1,5 +1,5 @@
 // Every constraint of the exec dialect, broken.
-// RUN: sprig-opt %s --split-input-file --verify-diagnostics
+// RUN: %sprig-opt %s --split-input-file --verify-diagnostics
 
 // expected-error@+1 {{has tiles -1, expected at least 0}}
 exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = -1 : i64} {

@@ -1,6 +1,6 @@
 // Every operation of the exec dialect, written and read again.
-// RUN: sprig-opt %s | sprig-opt | FileCheck %s
-// RUN: sprig-opt %s --mlir-print-op-generic | sprig-opt | FileCheck %s
+// RUN: %sprig-opt %s | %sprig-opt | FileCheck %s
+// RUN: %sprig-opt %s --mlir-print-op-generic | %sprig-opt | FileCheck %s
 
 // CHECK: exec.device @cpu0 "cpu"
 exec.device @cpu0 "cpu"
