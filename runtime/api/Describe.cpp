@@ -290,6 +290,7 @@ sprig_rt_status *sprig_rt_package_fact(const sprig_rt_package *package, uint32_t
 sprig_rt_status *sprig_rt_package_choose(const sprig_rt_package *package, int32_t entry, const sprig_rt_tensor *inputs,
                                          size_t input_count, uint32_t *chosen, int64_t *samples) {
   return describe(package, chosen, [&](const Package &loaded) -> Status {
+    SPRIG_RETURN_IF_ERROR(input_count ? requireHandle(inputs, "list of inputs") : Status());
     Choice choice;
     SPRIG_RETURN_IF_ERROR(chooseEntry(loaded.program(), entry, {inputs, input_count}, choice));
     *chosen = choice.entry;

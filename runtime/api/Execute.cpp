@@ -56,9 +56,11 @@ sprig_rt_status *sprig_rt_pool_create(const sprig_rt_pool_options *given, sprig_
     SPRIG_RETURN_IF_ERROR(readOptions(given, read));
     PoolOptions options;
     options.threads = read.threads;
-    options.spinMicroseconds = given ? read.spin_us : -1;
-    if (read.executor)
+    options.spinMicroseconds = read.spin_us;
+    if (read.executor) {
+      SPRIG_RETURN_IF_ERROR(requireHandle(reinterpret_cast<const void *>(read.executor->execute), "function to execute"));
       options.executor = *read.executor;
+    }
     auto handle = std::make_unique<sprig_rt_pool>();
     SPRIG_RETURN_IF_ERROR(Pool::create(options, handle->pool));
     *pool = handle.release();
@@ -163,10 +165,16 @@ sprig_rt_status *sprig_rt_context_create(sprig_rt_package *package, const sprig_
 
 void sprig_rt_context_release(sprig_rt_context *context) { delete context; }
 
+static Status requireTensors(const sprig_rt_tensor *tensors, size_t count, std::string_view what) {
+  return count ? requireHandle(tensors, what) : Status();
+}
+
 sprig_rt_status *sprig_rt_invoke(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
                                  size_t input_count, const sprig_rt_tensor *outputs, size_t output_count) {
   return guarded([&]() -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
+    SPRIG_RETURN_IF_ERROR(requireTensors(inputs, input_count, "list of inputs"));
+    SPRIG_RETURN_IF_ERROR(requireTensors(outputs, output_count, "list of outputs"));
     context->queue.waitIdle();
     return context->context->invoke(entry, {inputs, input_count}, {outputs, output_count});
   });
@@ -178,6 +186,8 @@ sprig_rt_status *sprig_rt_submit(sprig_rt_context *context, int32_t entry, const
   return guarded([&]() -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
     SPRIG_RETURN_IF_ERROR(requireHandle(future, "place for the future"));
+    SPRIG_RETURN_IF_ERROR(requireTensors(inputs, input_count, "list of inputs"));
+    SPRIG_RETURN_IF_ERROR(requireTensors(outputs, output_count, "list of outputs"));
     auto handle = std::make_unique<sprig_rt_future>();
     SPRIG_RETURN_IF_ERROR(context->queue.submit(entry, {inputs, input_count}, {outputs, output_count},
                                                 handle->submission));

@@ -15,21 +15,23 @@ Binding::Binding(const Package &package, uint32_t entryIndex, uint8_t *arena, co
   addresses.resize(entry.operands.size());
   for (uint32_t i = 0; i < addresses.size(); ++i) {
     const Buffer &buffer = entry.buffers[entry.operands[i]];
+    // Where nothing executes, one small block stands for each memory.
+    uint64_t offset = package.home().executes() ? buffer.offset : 0;
     switch (buffer.kind) {
     case BufferKind::Arena:
-      addresses[i] = arena + buffer.offset;
+      addresses[i] = arena + offset;
       break;
     case BufferKind::Constant:
-      addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index)) + buffer.offset;
+      addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index)) + offset;
       break;
     case BufferKind::State:
-      addresses[i] = state->data(buffer.index) + buffer.offset;
+      addresses[i] = state->data(buffer.index) + offset;
       break;
     case BufferKind::Input:
-      inputs.list[buffer.index].patches.push_back({i, buffer.offset});
+      inputs.list[buffer.index].patches.push_back({i, offset});
       break;
     case BufferKind::Output:
-      outputs.list[buffer.index].patches.push_back({i, buffer.offset});
+      outputs.list[buffer.index].patches.push_back({i, offset});
       break;
     }
   }

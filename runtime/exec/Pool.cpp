@@ -38,11 +38,9 @@ Status Pool::create(const PoolOptions &options, std::shared_ptr<Pool> &pool) {
   int threads = options.threads ? options.threads : defaultThreads();
   if (threads < 1 || threads > kMaxThreads)
     return {SPRIG_RT_INVALID_ARGUMENT, concat("expected 1 to ", kMaxThreads, " threads, found ", threads)};
-  if (!options.executor.execute != !options.executor.user && !options.executor.execute)
-    return {SPRIG_RT_INVALID_ARGUMENT, "expected an executor with a function"};
   std::shared_ptr<Pool> fresh(new Pool);
   fresh->threadCount = uint32_t(threads);
-  int spin = options.spinMicroseconds < 0 ? kDefaultSpinMicroseconds : options.spinMicroseconds;
+  int spin = options.spinMicroseconds ? std::max(options.spinMicroseconds, 0) : kDefaultSpinMicroseconds;
   fresh->spins = uint32_t(std::min<uint64_t>(uint64_t(spin) * pausesPerMicrosecond(*fresh), UINT32_MAX));
   fresh->givenExecutor = options.executor;
   fresh->helpers = std::make_unique<Helper[]>(size_t(threads - 1));

@@ -17,7 +17,7 @@ class Run;
 
 struct PoolOptions {
   int threads = 0; // including the caller's; 0: defaultThreads()
-  int spinMicroseconds = -1;
+  int spinMicroseconds = 0; // 0: a default, negative: none
   sprig_rt_executor executor = {}; // all null: threads of its own
 };
 

@@ -77,14 +77,6 @@ Status verifyConstant(const Constant &constant, const SectionSizes &sections, Me
   return verifyRange("constants section", constant.offset, constant.size, sections.bytes[sections.constants]);
 }
 
-Status verifyKernel(const Kernel &kernel) {
-  constexpr uint64_t limit = uint64_t(1) << 40;
-  if (kernel.scratch > limit)
-    return badPackage(concat(quoted(kernel.name), ": expected at most ", limit, " bytes of scratch, found ",
-                             kernel.scratch));
-  return {};
-}
-
 Status verifyState(StateType &state, const Program &program, MemoryNeed &need) {
   SPRIG_RETURN_IF_ERROR(verifyTensor(state.tensor));
   if (state.initial >= program.constants.size())
@@ -276,7 +268,8 @@ Status verifyProgram(Program &program, const SectionSizes &sections, uint64_t me
     SPRIG_RETURN_IF_ERROR(verifyConstant(program.constants[i], sections, need),
                           concat("constant ", i, " '", program.constants[i].name, "'"));
   for (size_t i = 0; i < program.kernels.size(); ++i)
-    SPRIG_RETURN_IF_ERROR(verifyKernel(program.kernels[i]), concat("kernel ", i));
+    SPRIG_RETURN_IF_ERROR(MemoryNeed(memoryLimit).add(program.kernels[i].scratch, "scratch"),
+                          concat("kernel ", i, " '", program.kernels[i].name, "'"));
   for (size_t i = 0; i < program.states.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyState(program.states[i], program, need), concat("state ", i));
   for (size_t i = 0; i < program.images.size(); ++i)

@@ -1,24 +1,14 @@
-// The steady state of a call: no allocation, counted by replacing the C library's functions in this program.
+// The steady state of a call: no allocation and no lock, counted by replacing the C library's functions in this program.
 #include "runtime/test/TestPackage.h"
 
 #include <atomic>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <mutex>
+#include <pthread.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SPRIG_TEST_OWN_MALLOC 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SPRIG_TEST_OWN_MALLOC 0
-#endif
-#endif
-#ifndef SPRIG_TEST_OWN_MALLOC
-#define SPRIG_TEST_OWN_MALLOC 1
-#endif
+static std::atomic<uint64_t> allocations{0}, locks{0};
 
-static std::atomic<uint64_t> allocations{0};
-
-// The sanitizers bring their own malloc; there, operator new alone is counted.
-#if SPRIG_TEST_OWN_MALLOC
 // Shown to the other libraries, so that what they allocate counts too.
 #define SHOWN __attribute__((visibility("default")))
 extern "C" {
@@ -42,17 +32,16 @@ SHOWN void *aligned_alloc(size_t alignment, size_t size) {
   ++allocations;
   return __libc_memalign(alignment, size);
 }
+SHOWN int pthread_mutex_lock(pthread_mutex_t *mutex) noexcept {
+  ++locks;
+  using Lock = int (*)(pthread_mutex_t *);
+  static std::atomic<Lock> real{nullptr};
+  Lock lock = real.load();
+  if (!lock)
+    real.store(lock = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock")));
+  return lock(mutex);
 }
-#else
-void *operator new(size_t size) {
-  ++allocations;
-  if (void *memory = malloc(size))
-    return memory;
-  throw std::bad_alloc();
 }
-void operator delete(void *memory) noexcept { free(memory); }
-void operator delete(void *memory, size_t) noexcept { free(memory); }
-#endif
 
 namespace sprig::rt::test {
 namespace {
@@ -63,10 +52,18 @@ uint64_t allocationsOf(auto action) {
   return allocations.load() - before;
 }
 
-TEST(Allocation, IsCounted) {
+uint64_t locksOf(auto action) {
+  uint64_t before = locks.load();
+  action();
+  return locks.load() - before;
+}
+
+TEST(SteadyState, IsCounted) {
   void *volatile kept = nullptr;
   EXPECT_GE(allocationsOf([&] { kept = ::operator new(100); }), 1u);
   ::operator delete(kept);
+  std::mutex mutex;
+  EXPECT_EQ(locksOf([&] { std::lock_guard guard(mutex); }), 1u);
 }
 
 // Lanes, events, splits, padding and packing, all at once.
@@ -88,9 +85,9 @@ TestPackage busyPackage() {
   return package;
 }
 
-class SteadyState : public testing::TestWithParam<int> {};
+class OverThreads : public testing::TestWithParam<int> {};
 
-TEST_P(SteadyState, AllocatesNothing) {
+TEST_P(OverThreads, AllocatesAndLocksNothing) {
   Pool pool(GetParam());
   Context context(busyPackage().load(), {&pool, nullptr, 0});
   Words x(2048, 1), y(2048);
@@ -107,16 +104,17 @@ TEST_P(SteadyState, AllocatesNothing) {
     invoke(exact, strides, 0);
     invoke(exact, nullptr, 3);
   };
+  auto often = [&] {
+    for (int i = 0; i < 200; ++i)
+      all();
+  };
   all();
-  EXPECT_EQ(allocationsOf([&] {
-              for (int i = 0; i < 200; ++i)
-                all();
-            }),
-            0u);
+  EXPECT_EQ(allocationsOf(often), 0u);
+  EXPECT_EQ(locksOf(often), 0u);
   EXPECT_EQ(y[3], 72u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, SteadyState, testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(SteadyState, OverThreads, testing::Values(1, 2, 4));
 
 } // namespace
 } // namespace sprig::rt::test

@@ -162,8 +162,9 @@ TEST(Hostile, SizesThatNoMachineHas) {
             "p.sprig: entry 0 'main': input 0: 'x': no memory holds a -4xui32");
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].dtype = 50; }),
             "p.sprig: entry 0 'main': input 0: 'x': expected an element type below 13, found 50");
-  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].scratch = uint64_t(1) << 62; }),
-            "p.sprig: kernel 0: 'add': expected at most 1099511627776 bytes of scratch, found 4611686018427387904");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].scratch = uint64_t(1) << 62; }, small),
+            "p.sprig: kernel 0 'add': scratch of 4611686018427387904 bytes brings the program's memory above the limit of "
+            "1048576 bytes");
   EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).tiles = -1; }),
             "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a number of tiles, found -1");
 }

@@ -29,7 +29,7 @@ int main(void) {
   sprig_rt_status_free(status);
 
   sprig_rt_pool *pool = NULL;
-  sprig_rt_pool_options options = {sizeof options, 2, -1, NULL};
+  sprig_rt_pool_options options = {sizeof options, 2, 0, NULL};
   status = sprig_rt_pool_create(&options, &pool);
   failures += expect(status == NULL && sprig_rt_pool_threads(pool) == 2, "a pool has its threads");
   sprig_rt_pool_release(pool);

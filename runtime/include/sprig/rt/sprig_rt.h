@@ -111,7 +111,7 @@ typedef struct sprig_rt_pool sprig_rt_pool;
 typedef struct sprig_rt_pool_options {
   size_t size;                       /* sizeof(sprig_rt_pool_options) */
   int32_t threads;                   /* including the caller's; 0: sprig_rt_default_threads() */
-  int32_t spin_us;                   /* how long an idle worker looks for work before it parks; -1: the default */
+  int32_t spin_us;                   /* how long an idle worker looks for work before it parks; 0: 50, negative: not */
   const sprig_rt_executor *executor; /* NULL: the pool's own threads */
 } sprig_rt_pool_options;
 

@@ -234,7 +234,7 @@ private:
 class Pool {
 public:
   explicit Pool(int threads, const sprig_rt_executor *executor = nullptr) {
-    sprig_rt_pool_options options = {sizeof options, threads, -1, executor};
+    sprig_rt_pool_options options = {sizeof options, threads, 0, executor};
     sprig_rt_pool *created = nullptr;
     check(sprig_rt_pool_create(&options, &created));
     handle.reset(created, sprig_rt_pool_release);

@@ -1,0 +1,51 @@
+// What a call costs beside its kernels: time per invoke of trivial programs, in nanoseconds.
+#include "runtime/test/TestPackage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+using namespace sprig::rt;
+using namespace sprig::rt::test;
+
+// The least of several rounds, as others use this machine too.
+static double nanosecondsPer(auto action) {
+  constexpr int rounds = 50, calls = 2000;
+  double least = 1e30;
+  for (int round = 0; round < rounds; ++round) {
+    auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i)
+      action();
+    std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    least = std::min(least, took.count() / calls);
+  }
+  return least;
+}
+
+static TestPackage chain(int commands, int64_t tiles, int64_t grain) {
+  TestPackage package;
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {tiles}), y = entry.output("y", {tiles});
+  for (int i = 0; i < commands; ++i)
+    entry.dispatch(0, Add, {x, x, y}, tiles, grain);
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
+static void measure(const char *what, TestPackage package, int threads, int64_t tiles, size_t shift) {
+  Pool pool(threads);
+  Context context(package.load(), {&pool, nullptr, 0});
+  Words x(size_t(tiles) + 16), y(size_t(tiles) + 16);
+  sprig_rt_tensor in = {x.data() + shift, &tiles, nullptr, 1, SPRIG_RT_U32}, out = in;
+  out.data = y.data() + shift;
+  std::printf("%-48s %8.1f ns\n", what, nanosecondsPer([&] { check(sprig_rt_invoke(context.raw(), 0, &in, 1, &out, 1)); }));
+}
+
+int main() {
+  measure("one command, one thread", chain(1, 1, 1), 1, 1, 0);
+  measure("one command, a pool of two that is not needed", chain(1, 1, 1), 2, 1, 0);
+  measure("ten commands", chain(10, 1, 1), 1, 1, 0);
+  measure("one command, unaligned arrays", chain(1, 1, 1), 1, 1, 1);
+  measure("one command of 16 tiles split over two threads", chain(1, 16, 1), 2, 16, 0);
+  return 0;
+}
