@@ -1,0 +1,218 @@
+// Structure of graphs and functions: every name is defined once, before it is read, and nothing refers to itself.
+#include "lib/Import/ONNX/Model.h"
+#include <array>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace sprig::onnximport {
+
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+/// The names that a graph sees: its own and those of the graphs around it.
+struct Names {
+  const Names *outer;
+  std::unordered_set<std::string> own;
+  bool contains(const std::string &name) const {
+    for (const Names *names = this; names; names = names->outer)
+      if (names->own.count(name)) return true;
+    return false;
+  }
+};
+
+/// Calls `visit` with every name that the node reads, those of the graphs in its attributes included when they come
+/// from outside of them.
+template <typename Visit> void forEachRead(const onnx::NodeProto &node, const Visit &visit);
+
+template <typename Visit> void forEachFreeRead(const onnx::GraphProto &graph, const Visit &visit) {
+  std::unordered_set<std::string> own;
+  for (const auto &input : graph.input()) own.insert(input.name());
+  for (const auto &tensor : graph.initializer()) own.insert(tensor.name());
+  for (const auto &tensor : graph.sparse_initializer()) own.insert(tensor.values().name());
+  for (const auto &node : graph.node())
+    for (const std::string &output : node.output()) own.insert(output);
+  auto free = [&](const std::string &name) {
+    if (!own.count(name)) visit(name);
+  };
+  for (const auto &node : graph.node()) forEachRead(node, free);
+  for (const auto &output : graph.output()) free(output.name());
+}
+
+template <typename Visit> void forEachRead(const onnx::NodeProto &node, const Visit &visit) {
+  for (const std::string &input : node.input())
+    if (!input.empty()) visit(input);
+  for (const auto &attribute : node.attribute()) {
+    if (attribute.has_g()) forEachFreeRead(attribute.g(), visit);
+    for (const auto &graph : attribute.graphs()) forEachFreeRead(graph, visit);
+  }
+}
+
+class Checker {
+public:
+  Checker(const Model &model, std::string where) : model(model), where(std::move(where)) {}
+
+  void nodes(const Nodes &nodes, Names &names) {
+    std::unordered_map<std::string, int> maker;
+    for (int i = 0; i < nodes.size(); ++i)
+      for (const std::string &output : nodes[i].output())
+        if (!output.empty()) define(nodes, i, output, names, maker);
+    for (int i = 0; i < nodes.size(); ++i) {
+      forEachRead(nodes[i], [&](const std::string &name) {
+        if (names.contains(name)) return;
+        auto made = maker.find(name);
+        if (made == maker.end()) fail(nodes[i], i, "reads '" + name + "', which nothing makes: it is no input, no "
+                                                   "initializer and no output of a node");
+        notYetMade(nodes, i, made->second, name, maker);
+      });
+      for (const auto &attribute : nodes[i].attribute()) {
+        if (attribute.has_g()) inner(nodes[i], i, attribute.g(), names);
+        for (const auto &graph : attribute.graphs()) inner(nodes[i], i, graph, names);
+      }
+      for (const std::string &output : nodes[i].output()) names.own.insert(output);
+    }
+  }
+
+  void graph(const onnx::GraphProto &graph, Names &names) {
+    for (const auto &input : graph.input()) {
+      if (input.name().empty()) model.fail(ErrorKind::badInput, where + "an input has no name");
+      if (!names.own.insert(input.name()).second)
+        model.fail(ErrorKind::badInput, where + "two inputs have the name '" + input.name() + "'");
+    }
+    std::unordered_set<std::string> initializers;
+    auto initializer = [&](const std::string &name) {
+      if (name.empty()) model.fail(ErrorKind::badInput, where + "an initializer has no name");
+      if (!initializers.insert(name).second)
+        model.fail(ErrorKind::badInput, where + "two initializers have the name '" + name + "'");
+      names.own.insert(name);
+    };
+    for (const auto &tensor : graph.initializer()) initializer(tensor.name());
+    for (const auto &tensor : graph.sparse_initializer()) initializer(tensor.values().name());
+    nodes(graph.node(), names);
+    for (const auto &output : graph.output())
+      if (!names.contains(output.name()))
+        model.fail(ErrorKind::badInput, where + "output '" + output.name() + "' is made by nothing");
+  }
+
+private:
+  [[noreturn]] void fail(const onnx::NodeProto &node, int index, const std::string &text) {
+    throw Error(ErrorKind::badInput, model.file + ":" + where + nodeLabel(node, index) + ": " + text);
+  }
+
+  void define(const Nodes &nodes, int index, const std::string &output, const Names &names,
+              std::unordered_map<std::string, int> &maker) {
+    auto [made, isNew] = maker.emplace(output, index);
+    if (!isNew)
+      fail(nodes[index], index,
+           "makes '" + output + "', which " + nodeLabel(nodes[made->second], made->second) + " makes already");
+    if (names.own.count(output))
+      fail(nodes[index], index, "makes '" + output + "', which is an input or initializer of the graph already");
+  }
+
+  void inner(const onnx::NodeProto &node, int index, const onnx::GraphProto &graph, Names &outer) {
+    Names names{&outer, {}};
+    Checker(model, where + nodeLabel(node, index) + ": ").graph(graph, names);
+  }
+
+  /// `reader` reads what a later node makes: a cycle, or nodes that are not in order.
+  [[noreturn]] void notYetMade(const Nodes &nodes, int reader, int made, const std::string &name,
+                               const std::unordered_map<std::string, int> &maker) {
+    // Whether `made` depends on `reader`: then there is no order.
+    std::vector<int> stack{made};
+    std::unordered_set<int> seen{made};
+    bool cycle = made == reader;
+    while (!stack.empty() && !cycle) {
+      int node = stack.back();
+      stack.pop_back();
+      forEachRead(nodes[node], [&](const std::string &read) {
+        auto source = maker.find(read);
+        if (source == maker.end()) return;
+        cycle |= source->second == reader;
+        if (seen.insert(source->second).second) stack.push_back(source->second);
+      });
+    }
+    std::string text = "reads '" + name + "', which " + nodeLabel(nodes[made], made) + " makes ";
+    fail(nodes[reader], reader, text + (cycle ? "of this node's own result: a cycle"
+                                              : "only later: nodes have to stand in topological order"));
+  }
+
+  const Model &model;
+  std::string where;
+};
+
+} // namespace
+
+void checkGraph(const Model &model, const onnx::GraphProto &graph) {
+  Names names{nullptr, {}};
+  Checker(model, "").graph(graph, names);
+}
+
+namespace {
+using Key = std::pair<std::string, std::string>; // domain, name
+
+/// Depth-first over the calls between functions; finds one that leads back to itself.
+class Recursion {
+public:
+  Recursion(const Model &model, const std::map<Key, const onnx::FunctionProto *> &functions)
+      : model(model), functions(functions) {}
+
+  void visit(const Key &key) {
+    if (done.count(key)) return;
+    for (size_t i = 0; i < path.size(); ++i)
+      if (path[i] == key) {
+        std::string text = "function '" + key.second + "' (" + key.first + ") calls itself: a recursion, ";
+        for (size_t k = i; k < path.size(); ++k) text += path[k].second + " -> ";
+        model.fail(ErrorKind::badInput, text + key.second);
+      }
+    if (path.size() >= 256)
+      model.fail(ErrorKind::unsupported, "function '" + path[0].second + "' nests more than 256 calls of functions");
+    path.push_back(key);
+    calls(functions.at(key)->node());
+    path.pop_back();
+    done.insert(key);
+  }
+
+private:
+  void calls(const Nodes &nodes) {
+    for (const auto &node : nodes) {
+      Key callee{normalizeDomain(node.domain()), node.op_type()};
+      if (functions.count(callee)) visit(callee);
+      for (const auto &attribute : node.attribute()) {
+        if (attribute.has_g()) calls(attribute.g().node());
+        for (const auto &graph : attribute.graphs()) calls(graph.node());
+      }
+    }
+  }
+
+  const Model &model;
+  const std::map<Key, const onnx::FunctionProto *> &functions;
+  std::vector<Key> path;
+  std::set<Key> done;
+};
+} // namespace
+
+void checkFunctions(const Model &model) {
+  std::map<Key, const onnx::FunctionProto *> functions;
+  std::set<std::array<std::string, 3>> unique;
+  for (const auto &function : model.proto.functions()) {
+    std::string shown = "function '" + function.name() + "' (" + function.domain() + ")";
+    if (function.name().empty()) model.fail(ErrorKind::badInput, "a function has no name");
+    std::string domain = normalizeDomain(function.domain());
+    if (!unique.insert({domain, function.name(), function.overload()}).second)
+      model.fail(ErrorKind::badInput, shown + " is defined twice");
+    functions.emplace(Key{domain, function.name()}, &function);
+    Names names{nullptr, {}};
+    for (const std::string &input : function.input())
+      if (!names.own.insert(input).second)
+        model.fail(ErrorKind::badInput, shown + " has two inputs '" + input + "'");
+    Checker(model, shown + ": ").nodes(function.node(), names);
+    for (const std::string &output : function.output())
+      if (!names.contains(output))
+        model.fail(ErrorKind::badInput, shown + ": output '" + output + "' is made by nothing");
+  }
+  Recursion recursion(model, functions);
+  for (const auto &entry : functions) recursion.visit(entry.first);
+}
+
+} // namespace sprig::onnximport

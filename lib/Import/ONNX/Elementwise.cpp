@@ -1,0 +1,111 @@
+// Arithmetic and functions of single elements.
+#include "lib/Import/ONNX/Broadcast.h"
+#include "lib/Import/ONNX/Table.h"
+#include "lib/Import/ONNX/Tensor.h"
+
+namespace sprig::onnximport {
+
+std::pair<Value, Value> binaryOperands(Node &n) {
+  Value a = n.in(0), b = n.in(1);
+  if (n.opset >= 7 || Emit::shape(a) == Emit::shape(b)) return {a, b};
+  // Before opset 7 the second operand broadcasts only when told to, aligned at an axis.
+  n.require(n.intAttr("broadcast", 0) != 0 || Emit::rank(b) == 0,
+            "combines " + typeText(a) + " with " + typeText(b) + " without broadcast=1");
+  int64_t rankA = Emit::rank(a), rankB = Emit::rank(b);
+  int64_t axis = n.attribute("axis") ? n.axis(n.intAttr("axis", 0), rankA) : rankA - rankB;
+  n.require(rankB <= rankA && axis + rankB <= rankA && axis >= 0,
+            "cannot align " + typeText(b) + " at axis " + std::to_string(axis) + " of " + typeText(a));
+  Ints shape(Emit::shape(b));
+  shape.append(size_t(rankA - axis - rankB), 1);
+  return {a, n.reshape(b, shape)};
+}
+
+namespace {
+
+template <typename OpT> void unary(Node &n) { n.out(n.op<OpT>({n.in(0)})); }
+
+template <typename OpT> void binary(Node &n) {
+  auto [a, b] = binaryOperands(n);
+  n.out(n.op<OpT>({a, b}));
+}
+
+/// Max, Min, Sum: any number of operands.
+template <typename OpT> void variadic(Node &n) {
+  Values values = n.tensors();
+  Value result = values[0];
+  for (Value v : llvm::drop_begin(values)) result = n.op<OpT>({result, v});
+  n.out(result);
+}
+
+void mean(Node &n) {
+  Values values = n.tensors();
+  Value sum = values[0];
+  for (Value v : llvm::drop_begin(values)) sum = n.add(sum, v);
+  n.out(n.div(sum, n.scalar(double(values.size()), Emit::elem(sum))));
+}
+
+void mod(Node &n) {
+  Value a = n.in(0), b = n.in(1);
+  bool fmod = n.intAttr("fmod", 0) != 0;
+  n.require(fmod || !Emit::isFloat(a), "takes the remainder of " + typeText(a) + " with fmod=0, which is for integers");
+  n.out(fmod ? n.op<nn::RemOp>({a, b}) : n.op<nn::ModOp>({a, b}));
+}
+
+void clip(Node &n) {
+  Value x = n.in(0);
+  if (n.opset < 11) {
+    // The attributes' defaults are the type's limits: no bound.
+    if (n.attribute("min")) x = n.max(x, n.scalar(n.realAttr("min", 0), Emit::elem(x)));
+    if (n.attribute("max")) x = n.min(x, n.scalar(n.realAttr("max", 0), Emit::elem(x)));
+    return n.out(x);
+  }
+  for (unsigned i : {1u, 2u}) {
+    if (!n.has(i)) continue;
+    Value bound = n.in(i);
+    n.require(Emit::count(bound) == 1, "takes " + typeText(bound) + " as a bound; expected a scalar");
+    bound = n.reshape(bound, {});
+    x = i == 1 ? n.max(x, bound) : n.min(x, bound);
+  }
+  n.out(x);
+}
+
+} // namespace
+
+void addElementwise(Table &t) {
+  t.add("Abs", {6, 13}, unary<nn::AbsOp>);
+  t.add("Neg", {6, 13}, unary<nn::NegOp>);
+  t.add("Sign", {9, 13}, unary<nn::SignOp>);
+  t.add("Exp", {6, 13}, unary<nn::ExpOp>);
+  t.add("Log", {6, 13}, unary<nn::LogOp>);
+  t.add("Sqrt", {6, 13}, unary<nn::SqrtOp>);
+  t.add("Reciprocal", {6, 13}, unary<nn::ReciprocalOp>);
+  t.add("Floor", {6, 13}, unary<nn::FloorOp>);
+  t.add("Ceil", {6, 13}, unary<nn::CeilOp>);
+  t.add("Round", {11, 22}, unary<nn::RoundOp>);
+  t.add("Sin", {7, 22}, unary<nn::SinOp>);
+  t.add("Cos", {7, 22}, unary<nn::CosOp>);
+  t.add("Tan", {7, 22}, unary<nn::TanOp>);
+  t.add("Asin", {7, 22}, unary<nn::AsinOp>);
+  t.add("Acos", {7, 22}, unary<nn::AcosOp>);
+  t.add("Atan", {7, 22}, unary<nn::AtanOp>);
+  t.add("Sinh", {9, 22}, unary<nn::SinhOp>);
+  t.add("Cosh", {9, 22}, unary<nn::CoshOp>);
+  t.add("Tanh", {6, 13}, unary<nn::TanhOp>);
+  t.add("Asinh", {9, 22}, unary<nn::AsinhOp>);
+  t.add("Acosh", {9, 22}, unary<nn::AcoshOp>);
+  t.add("Atanh", {9, 22}, unary<nn::AtanhOp>);
+  t.add("Erf", {9, 13}, unary<nn::ErfOp>);
+  t.add("Add", {6, 7, 13, 14}, binary<nn::AddOp>);
+  t.add("Sub", {6, 7, 13, 14}, binary<nn::SubOp>);
+  t.add("Mul", {6, 7, 13, 14}, binary<nn::MulOp>);
+  t.add("Div", {6, 7, 13, 14}, binary<nn::DivOp>);
+  t.add("Pow", {1, 7, 12, 13, 15}, binary<nn::PowOp>);
+  t.add("Mod", {10, 13, 28}, mod);
+  t.add("Max", {6, 8, 12, 13}, variadic<nn::MaxOp>);
+  t.add("Min", {6, 8, 12, 13}, variadic<nn::MinOp>);
+  t.add("Sum", {6, 8, 13}, variadic<nn::AddOp>);
+  t.add("Mean", {6, 8, 13}, mean);
+  t.add("Clip", {6, 11, 12, 13}, clip);
+}
+
+} // namespace sprig::onnximport

@@ -1,0 +1,81 @@
+#include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/Table.h"
+#include "lib/Import/ONNX/Tensor.h"
+#include "mlir/IR/Verifier.h"
+#include <new>
+
+using namespace mlir;
+
+namespace sprig {
+
+using namespace onnximport;
+
+static InterfaceValue describeValue(MLIRContext &context, const onnx::ValueInfoProto &info) {
+  InterfaceValue value;
+  value.name = info.name();
+  if (!info.type().has_tensor_type()) {
+    value.dtype = "no tensor";
+    value.hasShape = false;
+    return value;
+  }
+  const auto &type = info.type().tensor_type();
+  value.dtype = dataTypeName(type.elem_type());
+  value.hasShape = type.has_shape();
+  for (const auto &dim : type.shape().dim()) {
+    InterfaceDim shown;
+    if (dim.has_dim_value()) shown.size = dim.dim_value();
+    if (dim.has_dim_param()) shown.symbol = dim.dim_param();
+    value.dims.push_back(std::move(shown));
+  }
+  return value;
+}
+
+static ModelInterface inspect(const Model &model) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  ModelInterface interface;
+  const onnx::GraphProto &graph = model.proto.graph();
+  std::set<std::string> initializers;
+  for (const auto &tensor : graph.initializer()) initializers.insert(tensor.name());
+  for (const auto &input : graph.input())
+    if (!initializers.count(input.name())) interface.inputs.push_back(describeValue(context, input));
+  for (const auto &output : graph.output()) interface.outputs.push_back(describeValue(context, output));
+  return interface;
+}
+
+ModelInterface inspectONNX(const std::string &path) { return inspect(readModel(path)); }
+ModelInterface inspectONNX(std::string_view bytes, const std::string &fileName) {
+  return inspect(parseModel(bytes, fileName, ""));
+}
+
+static OwningOpRef<ModuleOp> importModel(MLIRContext &context, const Model &model, const ImportOptions &options) {
+  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(StringAttr::get(&context, model.file)));
+  try {
+    Importer importer(model, *module, options.limits);
+    for (const ImportEntry &entry : options.entries) importer.importEntry(entry);
+  } catch (const std::bad_alloc &) {
+    throw Error(ErrorKind::runtime, model.file + ": out of memory while importing");
+  }
+  std::string text;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    text += diagnostic.str() + "\n";
+    return success();
+  });
+  if (failed(verify(*module)))
+    throw Error(ErrorKind::internal, model.file + ": the import made wrong IR (phase import): " + text);
+  return module;
+}
+
+OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const std::string &path, const ImportOptions &options) {
+  return importModel(context, readModel(path), options);
+}
+
+OwningOpRef<ModuleOp> importONNX(MLIRContext &context, std::string_view bytes, const std::string &fileName,
+                                 const std::string &folder, const ImportOptions &options) {
+  return importModel(context, parseModel(bytes, fileName, folder), options);
+}
+
+std::vector<ONNXOperator> supportedONNXOperators() { return table().rows(); }
+
+} // namespace sprig

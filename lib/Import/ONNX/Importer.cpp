@@ -1,0 +1,301 @@
+#include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/Table.h"
+#include "lib/Import/ONNX/Tensor.h"
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+
+namespace sprig::onnximport {
+
+Importer::Importer(const Model &model, ModuleOp module, const ImportLimits &limits)
+    : model(model), module(module), builder(module.getContext()), state{builder, module, limits, {}} {}
+
+//===- Entries ---------------------------------------------------------------------------------------------------===//
+
+void Importer::importEntry(const ImportEntry &given) {
+  entry = &given;
+  bound.clear();
+  // Every round binds at least one more input.
+  while (!tryImportEntry(given)) {
+  }
+}
+
+bool Importer::tryImportEntry(const ImportEntry &given) {
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    state.diagnostic = diagnostic.str();
+    return success();
+  });
+  materialized.clear();
+  argumentNames.clear();
+  nodeCount = 0;
+  const onnx::GraphProto &graph = model.proto.graph();
+  Location loc = NameLoc::get(builder.getStringAttr(model.file));
+  builder.setInsertionPointToEnd(module.getBody());
+  if (module.lookupSymbol(given.name))
+    throw Error(ErrorKind::usage, model.file + ": two entries or parameters are called '" + given.name + "'");
+  function = func::FuncOp::create(builder, loc, given.name, builder.getFunctionType({}, {}));
+  try {
+    builder.setInsertionPointToStart(function.addEntryBlock());
+    Scope scope;
+    scope.opsets = &model.opsets;
+    addInitializers(graph, scope);
+    bindInputs(given, scope);
+    runNodes(graph.node(), scope);
+    finishFunction(scope);
+  } catch (const NeedsValues &needs) {
+    function.erase();
+    bound.insert(needs.inputs.begin(), needs.inputs.end());
+    return false;
+  } catch (...) {
+    function.erase();
+    throw;
+  }
+  return true;
+}
+
+void Importer::addInitializers(const onnx::GraphProto &graph, Scope &scope) {
+  for (const auto &tensor : graph.initializer()) {
+    // Wrong ones are refused even if nothing reads them.
+    readTensorType(builder.getContext(), model, tensor, scope.prefix + "initializer '" + tensor.name() + "'",
+                   state.limits.tensorBytes);
+    scope.initializers[tensor.name()] = &tensor;
+  }
+  if (graph.sparse_initializer_size() > 0)
+    model.fail(ErrorKind::unsupported, scope.prefix + "initializer '" + graph.sparse_initializer(0).values().name() +
+                                           "' is a sparse tensor, which Sprig does not have");
+}
+
+static std::string unboundText(const onnx::ValueInfoProto &input, int i) {
+  const auto &dim = input.type().tensor_type().shape().dim(i);
+  if (dim.has_dim_param() && !dim.dim_param().empty())
+    return "dimension '" + dim.dim_param() + "' of input '" + input.name() + "' has no size: give --dim " +
+           dim.dim_param() + "=SIZE";
+  return "dimension " + std::to_string(i) + " of input '" + input.name() + "' has neither size nor name: give --shape " +
+         input.name() + "=...";
+}
+
+Ints Importer::bindShape(const ImportEntry &given, const onnx::ValueInfoProto &input,
+                         std::map<std::string, int64_t> &dims) {
+  const auto &tensorType = input.type().tensor_type();
+  std::string what = "input '" + input.name() + "'";
+  auto whole = given.shapes.find(input.name());
+  if (whole != given.shapes.end()) {
+    Ints shape(whole->second.begin(), whole->second.end());
+    for (int64_t size : shape)
+      if (size < 0) throw Error(ErrorKind::usage, what + " is given a dimension of size " + std::to_string(size));
+    if (!tensorType.has_shape()) return shape;
+    if (tensorType.shape().dim_size() != int(shape.size()))
+      throw Error(ErrorKind::usage, what + " has rank " + std::to_string(tensorType.shape().dim_size()) +
+                                        ", but is given shape " + shapeText(shape));
+    for (int i = 0; i < int(shape.size()); ++i) {
+      const auto &dim = tensorType.shape().dim(i);
+      if (dim.has_dim_value() && dim.dim_value() != shape[i])
+        throw Error(ErrorKind::usage, what + " has size " + std::to_string(dim.dim_value()) + " in dimension " +
+                                          std::to_string(i) + ", but is given shape " + shapeText(shape));
+      if (!dim.has_dim_param() || dim.dim_param().empty()) continue;
+      auto [known, isNew] = dims.emplace(dim.dim_param(), shape[i]);
+      if (!isNew && known->second != shape[i])
+        throw Error(ErrorKind::usage, "dimension '" + dim.dim_param() + "' is " + std::to_string(known->second) +
+                                          " and also " + std::to_string(shape[i]) + " (of " + what + ")");
+    }
+    return shape;
+  }
+  if (!tensorType.has_shape())
+    throw Error(ErrorKind::usage, model.file + ": " + what + " has no shape: give --shape " + input.name() + "=...");
+  Ints shape;
+  for (int i = 0; i < tensorType.shape().dim_size(); ++i) {
+    const auto &dim = tensorType.shape().dim(i);
+    auto size = dim.has_dim_param() ? dims.find(dim.dim_param()) : dims.end();
+    if (dim.has_dim_value()) {
+      if (dim.dim_value() < 0)
+        model.fail(ErrorKind::badInput, what + " has size " + std::to_string(dim.dim_value()) + " in dimension " +
+                                            std::to_string(i) + "; sizes are not negative");
+      shape.push_back(dim.dim_value());
+    } else if (size != dims.end()) {
+      if (size->second < 0)
+        throw Error(ErrorKind::usage, "dimension '" + size->first + "' is given the size " + std::to_string(size->second));
+      shape.push_back(size->second);
+    } else {
+      throw Error(ErrorKind::usage, model.file + ": " + unboundText(input, i));
+    }
+  }
+  return shape;
+}
+
+void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
+  Block &block = function.front();
+  Emit emit(state, function.getLoc(), model.file);
+  std::map<std::string, int64_t> dims = given.dims;
+  std::vector<const onnx::ValueInfoProto *> inputs;
+  for (const auto &input : model.proto.graph().input())
+    if (!scope.initializers.count(input.name())) inputs.push_back(&input);
+  for (const auto *input : inputs) {
+    std::string what = "input '" + input->name() + "'";
+    if (!input->type().has_tensor_type())
+      model.fail(ErrorKind::unsupported, what + " is no tensor (a sequence, optional, map or sparse tensor), which an entry cannot take");
+    int dataType = input->type().tensor_type().elem_type();
+    if (!elementType(builder.getContext(), dataType))
+      model.fail(dataType == 0 ? ErrorKind::badInput : ErrorKind::unsupported,
+                 what + " has element type " + dataTypeName(dataType) + ", which Sprig does not have");
+    // Given shapes bind symbols for all inputs, wherever they stand.
+    if (given.shapes.count(input->name())) bindShape(given, *input, dims);
+  }
+  for (const auto *input : inputs) {
+    Type element = elementType(builder.getContext(), input->type().tensor_type().elem_type());
+    if (bound.count(input->name())) {
+      scope.items[input->name()] = Item(emit.constant(given.values.at(input->name())));
+      continue;
+    }
+    RankedTensorType type = emit.tensor(bindShape(given, *input, dims), element);
+    scope.items[input->name()] = Item(block.addArgument(type, NameLoc::get(builder.getStringAttr(input->name()))));
+    argumentNames.push_back(input->name());
+  }
+}
+
+void Importer::finishFunction(Scope &scope) {
+  const onnx::GraphProto &graph = model.proto.graph();
+  SmallVector<Value> values;
+  for (const auto &output : graph.output()) {
+    Item item = lookup(scope, output.name());
+    if (!item.value)
+      model.fail(ErrorKind::unsupported, "output '" + output.name() + "' is no tensor, which an entry cannot give");
+    int declared = output.type().has_tensor_type() ? output.type().tensor_type().elem_type() : 0;
+    Type element = Emit::elem(item.value);
+    if (declared != 0 && declared != dataTypeOf(element))
+      model.fail(ErrorKind::badInput, "output '" + output.name() + "' is declared as " + dataTypeName(declared) +
+                                          ", but the graph makes " + typeText(item.value));
+    values.push_back(item.value);
+  }
+  func::ReturnOp::create(builder, function.getLoc(), values);
+  Block &block = function.front();
+  function.setFunctionType(builder.getFunctionType(block.getArgumentTypes(), ValueRange(values).getTypes()));
+  for (unsigned i = 0; i < argumentNames.size(); ++i)
+    function.setArgAttr(i, "nn.name", builder.getStringAttr(argumentNames[i]));
+  for (int i = 0; i < graph.output_size(); ++i)
+    function.setResultAttr(unsigned(i), "nn.name", builder.getStringAttr(graph.output(i).name()));
+}
+
+void Importer::requestValues(const Node &node, Value v, const std::string &what) {
+  // The entry inputs that the value is computed from.
+  std::set<std::string> inputs;
+  SmallVector<Value> stack{v};
+  llvm::DenseSet<Value> seen;
+  while (!stack.empty()) {
+    Value next = stack.pop_back_val();
+    if (!seen.insert(next).second) continue;
+    if (auto argument = dyn_cast<BlockArgument>(next))
+      inputs.insert(argumentNames[argument.getArgNumber()]);
+    else
+      stack.append(next.getDefiningOp()->operand_begin(), next.getDefiningOp()->operand_end());
+  }
+  std::string names;
+  bool allGiven = !inputs.empty();
+  for (const std::string &name : inputs) {
+    allGiven &= entry->values.count(name) > 0;
+    names += (names.empty() ? "'" : ", '") + name + "'";
+  }
+  if (allGiven) throw NeedsValues{inputs};
+  if (inputs.empty()) node.unsupported(what + " has to be known when compiling, but cannot be computed then");
+  node.unsupported(what + " has to be known when compiling, but depends on the values of " + names);
+}
+
+//===- Values ----------------------------------------------------------------------------------------------------===//
+
+Value Importer::parameter(const onnx::TensorProto &tensor) {
+  auto found = materialized.find(&tensor);
+  if (found != materialized.end()) return found->second;
+  std::string what = "initializer '" + tensor.name() + "'";
+  Location loc = NameLoc::get(builder.getStringAttr(tensor.name()));
+  Type element = elementType(builder.getContext(), tensor.data_type());
+  // Integers and booleans are no state: shapes, axes and masks, which the import computes with.
+  if (element && !isa<FloatType>(element)) {
+    ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes);
+    return materialized[&tensor] = nn::ConstantOp::create(builder, loc, value);
+  }
+  std::string &symbol = symbols[&tensor];
+  if (symbol.empty()) {
+    ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes);
+    symbol = tensor.name();
+    for (int suffix = 1; module.lookupSymbol(symbol); ++suffix) symbol = tensor.name() + "_" + std::to_string(suffix);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(function);
+    OperationState param(loc, nn::ParamOp::getOperationName());
+    param.addAttribute("sym_name", builder.getStringAttr(symbol));
+    param.addAttribute("value", value);
+    builder.create(param);
+  }
+  auto param = module.lookupSymbol<nn::ParamOp>(symbol);
+  Value value = nn::GetParamOp::create(builder, loc, param.getTensorType(), FlatSymbolRefAttr::get(builder.getContext(), symbol));
+  return materialized[&tensor] = value;
+}
+
+Item Importer::lookup(Scope &scope, const std::string &name) {
+  for (Scope *at = &scope; at; at = at->outer) {
+    if (auto found = at->items.find(name); found != at->items.end()) return found->second;
+    if (auto found = at->initializers.find(name); found != at->initializers.end())
+      return Item(parameter(*found->second));
+  }
+  return {};
+}
+
+ElementsAttr Importer::readTensorOf(const Node &node, const onnx::TensorProto &tensor, const std::string &what) {
+  return readTensor(builder.getContext(), model, tensor, node.label.substr(model.file.size() + 1) + ": " + what,
+                    state.limits.tensorBytes);
+}
+
+//===- Nodes -----------------------------------------------------------------------------------------------------===//
+
+void Importer::runNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope) {
+  for (int i = 0; i < nodes.size(); ++i) runNode(nodes[i], i, scope);
+}
+
+void Importer::runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope) {
+  std::string label = scope.prefix + nodeLabel(proto, index);
+  if (++nodeCount > state.limits.nodes)
+    model.fail(ErrorKind::unsupported, label + ": is past the limit of " + std::to_string(state.limits.nodes) +
+                                           " nodes (unrolled iterations and inlined functions count)");
+  Location loc = NameLoc::get(builder.getStringAttr(proto.name().empty() ? nodeLabel(proto, index) : proto.name()),
+                              FileLineColLoc::get(builder.getContext(), model.file, unsigned(index), 0));
+  Items inputs;
+  for (const std::string &name : proto.input()) {
+    Item item = name.empty() ? Item() : lookup(scope, name);
+    if (!name.empty() && !item)
+      model.fail(ErrorKind::badInput, label + ": reads '" + name + "', which nothing makes");
+    inputs.push_back(std::move(item));
+  }
+  std::string domain = normalizeDomain(proto.domain());
+  auto opset = scope.opsets->find(domain);
+  Node node(*this, state, loc, model.file + ":" + label, proto, opset == scope.opsets->end() ? 0 : opset->second,
+            std::move(inputs));
+  Scope *before = std::exchange(current, &scope);
+  state.diagnostic.clear();
+  dispatch(node, scope);
+  current = before;
+  for (unsigned i = 0; i < node.outputs.size(); ++i) {
+    if (!node.wants(i)) continue;
+    if (!node.outputs[i])
+      node.unsupported("its output " + std::to_string(i) + " ('" + proto.output(int(i)) + "') is not supported");
+    scope.items[proto.output(int(i))] = std::move(node.outputs[i]);
+  }
+}
+
+Items Importer::runBody(const onnx::GraphProto &body, ArrayRef<Item> inputs, Node &at) {
+  Scope scope;
+  scope.outer = current;
+  scope.prefix = at.label.substr(model.file.size() + 1) + ": ";
+  scope.opsets = current->opsets;
+  scope.depth = current->depth + 1;
+  if (scope.depth > state.limits.nesting)
+    at.unsupported("nests deeper than " + std::to_string(state.limits.nesting) + " graphs");
+  if (int(inputs.size()) != body.input_size())
+    at.bad("its graph '" + body.name() + "' takes " + std::to_string(body.input_size()) + " inputs, but gets " +
+           std::to_string(inputs.size()));
+  addInitializers(body, scope);
+  for (int i = 0; i < body.input_size(); ++i) scope.items[body.input(i).name()] = inputs[size_t(i)];
+  runNodes(body.node(), scope);
+  Items outputs;
+  for (const auto &output : body.output()) outputs.push_back(lookup(scope, output.name()));
+  return outputs;
+}
+
+} // namespace sprig::onnximport

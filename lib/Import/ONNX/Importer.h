@@ -1,0 +1,73 @@
+// Walks a model's graph and imports it node by node into one function.
+// Owns scopes of names, parameters, calls of functions, and the bodies of control flow.
+#pragma once
+#include "lib/Import/ONNX/Model.h"
+#include "lib/Import/ONNX/Node.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+#include <unordered_map>
+
+namespace onnx {
+class OpSchema;
+}
+
+namespace sprig::onnximport {
+
+using Opsets = std::map<std::string, int64_t>;
+
+/// Names that a graph sees, its own and those around it.
+struct Scope {
+  Scope *outer = nullptr;
+  std::string prefix; ///< of labels
+  std::unordered_map<std::string, Item> items;
+  std::unordered_map<std::string, const onnx::TensorProto *> initializers;
+  const Opsets *opsets = nullptr;
+  int64_t depth = 0;
+};
+
+class Importer {
+public:
+  Importer(const Model &model, mlir::ModuleOp module, const ImportLimits &limits);
+
+  void importEntry(const ImportEntry &entry);
+
+  // For rows of the table.
+  /// Imports a graph of an attribute with the given inputs; its outputs.
+  Items runBody(const onnx::GraphProto &body, llvm::ArrayRef<Item> inputs, Node &at);
+  ElementsAttr readTensorOf(const Node &node, const onnx::TensorProto &tensor, const std::string &what);
+  /// A value has to be known when compiling: binds the entry inputs that it depends on, or fails.
+  [[noreturn]] void requestValues(const Node &node, Value v, const std::string &what);
+
+private:
+  bool tryImportEntry(const ImportEntry &entry);
+  void bindInputs(const ImportEntry &entry, Scope &scope);
+  Ints bindShape(const ImportEntry &entry, const onnx::ValueInfoProto &input, std::map<std::string, int64_t> &dims);
+  void addInitializers(const onnx::GraphProto &graph, Scope &scope);
+  Item lookup(Scope &scope, const std::string &name);
+  Value parameter(const onnx::TensorProto &tensor);
+
+  void runNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);
+  void runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope);
+  void dispatch(Node &node, Scope &scope);
+  bool callSchemaFunction(Node &node, const onnx::OpSchema &schema);
+  void callFunction(Node &node, const onnx::FunctionProto &function);
+  void finishFunction(Scope &scope);
+
+  const Model &model;
+  mlir::ModuleOp module;
+  mlir::OpBuilder builder;
+  EmitState state;
+  Scope *current = nullptr; ///< of the node being imported
+  mlir::func::FuncOp function;
+  const ImportEntry *entry = nullptr;
+  std::vector<std::string> argumentNames;
+  std::set<std::string> bound;            ///< inputs that are constants in this entry
+  std::unordered_map<const onnx::TensorProto *, std::string> symbols;
+  std::unordered_map<const onnx::TensorProto *, Value> materialized; ///< in the function being built
+  int64_t nodeCount = 0;
+};
+
+/// Checks a node against its operator's schema: arity, attributes, element types.
+void checkAgainstSchema(const Node &node, const onnx::OpSchema &schema);
+
+} // namespace sprig::onnximport

@@ -1,0 +1,61 @@
+#include "lib/Import/ONNX/Table.h"
+#include <stdexcept>
+
+namespace sprig::onnximport {
+
+void Table::add(const char *op, std::initializer_list<int> sinceVersions, ImportFunction import, const char *domain) {
+  auto &versions = entries[{domain, op}];
+  for (int version : sinceVersions)
+    if (!versions.emplace(version, import).second)
+      throw std::logic_error(std::string("two rows for ") + op + " since " + std::to_string(version));
+}
+
+void Table::refuse(std::initializer_list<const char *> ops, const char *reason) {
+  for (const char *op : ops)
+    if (!reasons.emplace(op, reason).second) throw std::logic_error(std::string("two reasons against ") + op);
+}
+
+ImportFunction Table::find(const std::string &domain, const std::string &op, int64_t opset) const {
+  auto versions = entries.find({domain, op});
+  if (versions == entries.end()) return nullptr;
+  ImportFunction newest = nullptr;
+  for (const auto &[version, import] : versions->second)
+    if (version <= opset) newest = import;
+  return newest;
+}
+
+const char *Table::reasonAgainst(const std::string &op) const {
+  auto found = reasons.find(op);
+  return found == reasons.end() ? nullptr : found->second;
+}
+
+std::vector<ONNXOperator> Table::rows() const {
+  std::vector<ONNXOperator> rows;
+  for (const auto &[key, versions] : entries)
+    for (const auto &entry : versions) rows.push_back({std::get<0>(key), std::get<1>(key), entry.first});
+  return rows;
+}
+
+const Table &table() {
+  static const Table instance = [] {
+    Table table;
+    addElementwise(table);
+    addActivations(table);
+    addLogic(table);
+    addCasts(table);
+    addContractions(table);
+    addConvolutions(table);
+    addPooling(table);
+    addNormalization(table);
+    addReductions(table);
+    addShapes(table);
+    addSlicing(table);
+    addGathering(table);
+    addConstants(table);
+    addSoftmax(table);
+    return table;
+  }();
+  return instance;
+}
+
+} // namespace sprig::onnximport

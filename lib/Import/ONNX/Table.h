@@ -1,0 +1,58 @@
+// The table of operators: a row per operator and since-version.
+// Each family of operators adds its rows in its own file; adding an operator is one row.
+#pragma once
+#include "lib/Import/ONNX/Node.h"
+#include <initializer_list>
+#include <tuple>
+
+namespace sprig::onnximport {
+
+using ImportFunction = void (*)(Node &);
+
+class Table {
+public:
+  /// Adds a row per version. A second row for the same operator and version is a mistake of the program: it throws.
+  void add(const char *op, std::initializer_list<int> sinceVersions, ImportFunction import, const char *domain = "");
+  /// States why an operator is not supported.
+  void refuse(std::initializer_list<const char *> ops, const char *reason);
+
+  /// The newest row that is not above the opset, or null.
+  ImportFunction find(const std::string &domain, const std::string &op, int64_t opset) const;
+  const char *reasonAgainst(const std::string &op) const;
+  std::vector<ONNXOperator> rows() const;
+
+private:
+  std::map<std::tuple<std::string, std::string>, std::map<int, ImportFunction>> entries;
+  std::map<std::string, const char *> reasons;
+};
+
+const Table &table();
+
+// Families, each in the file of its name.
+void addElementwise(Table &);
+void addActivations(Table &);
+void addLogic(Table &);
+void addCasts(Table &);
+void addContractions(Table &);
+void addConvolutions(Table &);
+void addPooling(Table &);
+void addNormalization(Table &);
+void addReductions(Table &);
+void addShapes(Table &);
+void addSlicing(Table &);
+void addGathering(Table &);
+void addConstants(Table &);
+void addSoftmax(Table &);
+void addResizing(Table &);
+void addSampling(Table &);
+void addQuantization(Table &);
+void addRecurrent(Table &);
+void addControlFlow(Table &);
+void addSequences(Table &);
+void addSignal(Table &);
+void addEinsum(Table &);
+void addTraining(Table &);
+void addAttention(Table &);
+void addRefusals(Table &);
+
+} // namespace sprig::onnximport
