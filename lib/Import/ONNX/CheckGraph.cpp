@@ -1,5 +1,6 @@
 // Structure of graphs and functions: every name is defined once, before it is read, and nothing refers to itself.
 #include "lib/Import/ONNX/Model.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
 #include <set>
 #include <unordered_map>
@@ -24,9 +25,10 @@ struct Names {
 
 /// Calls `visit` with every name that the node reads, those of the graphs in its attributes included when they come
 /// from outside of them.
-template <typename Visit> void forEachRead(const onnx::NodeProto &node, const Visit &visit);
+using Visit = llvm::function_ref<void(const std::string &)>;
+void forEachRead(const onnx::NodeProto &node, Visit visit);
 
-template <typename Visit> void forEachFreeRead(const onnx::GraphProto &graph, const Visit &visit) {
+void forEachFreeRead(const onnx::GraphProto &graph, Visit visit) {
   std::unordered_set<std::string> own;
   for (const auto &input : graph.input()) own.insert(input.name());
   for (const auto &tensor : graph.initializer()) own.insert(tensor.name());
@@ -40,7 +42,7 @@ template <typename Visit> void forEachFreeRead(const onnx::GraphProto &graph, co
   for (const auto &output : graph.output()) free(output.name());
 }
 
-template <typename Visit> void forEachRead(const onnx::NodeProto &node, const Visit &visit) {
+void forEachRead(const onnx::NodeProto &node, Visit visit) {
   for (const std::string &input : node.input())
     if (!input.empty()) visit(input);
   for (const auto &attribute : node.attribute()) {

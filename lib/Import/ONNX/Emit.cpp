@@ -109,13 +109,10 @@ bool Emit::fold(Operation *op, Values &folded) {
     return true;
   }
   folded.clear();
-  for (Type result : op->getResultTypes()) {
-    auto tensorType = cast<RankedTensorType>(result);
-    if (tensorType.getNumElements() * storageBytes(tensorType.getElementType()) > state.limits.foldedBytes)
-      return false;
-  }
-  FailureOr<SmallVector<ElementsAttr>> values = interp::foldConstants(op);
-  if (failed(values)) return false;
+  interp::FoldLimits limits;
+  limits.resultBytes = state.limits.foldedBytes;
+  auto values = interp::foldOperation(op, limits);
+  if (!values) return false;
   for (ElementsAttr value : *values) folded.push_back(constant(value));
   return true;
 }
@@ -163,7 +160,7 @@ Value Emit::reshape(Value v, IntsRef newShape) {
 Value Emit::broadcast(Value v, IntsRef newShape) {
   if (shape(v) == newShape) return v;
   FailureOr<SmallVector<int64_t>> together = nn::broadcastShapes(shape(v), newShape);
-  if (failed(together) || IntsRef(*together) != newShape)
+  if (mlir::failed(together) || IntsRef(*together) != newShape)
     bad("cannot broadcast " + typeText(v) + " to " + shapeText(newShape));
   return finish(nn::BroadcastOp::create(state.builder, loc, tensor(newShape, elem(v)), v))[0];
 }

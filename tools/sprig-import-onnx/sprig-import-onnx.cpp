@@ -1,0 +1,100 @@
+// sprig-import-onnx: an ONNX model, binary or in ONNX's text form, as nn MLIR. For tests and for people who write models
+// by hand. Errors go to standard error and decide the exit code, as in the sprig command.
+#include "lib/Import/ONNX/ImportONNX.h"
+#include "mlir/IR/MLIRContext.h"
+#include "onnx/defs/parser.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <filesystem>
+
+namespace {
+namespace cl = llvm::cl;
+cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"), cl::init("-"));
+cl::list<std::string> dims("dim", cl::desc("NAME=SIZE: binds a symbolic dimension"));
+cl::list<std::string> shapes("shape", cl::desc("NAME=2x3: binds an input's shape"));
+cl::opt<std::string> toBinary("to-binary", cl::desc("writes the model in binary form to this file instead"));
+cl::opt<bool> operators("operators", cl::desc("prints the table of operators"));
+cl::opt<int64_t> maxNodes("max-nodes", cl::desc("limit of nodes"), cl::init(200000));
+cl::opt<int64_t> maxBytes("max-tensor-bytes", cl::desc("limit of one tensor"), cl::init(int64_t(1) << 36));
+
+std::pair<std::string, std::string> splitPair(const std::string &text) {
+  size_t at = text.find('=');
+  if (at == std::string::npos) throw sprig::Error(sprig::ErrorKind::usage, "'" + text + "' is not NAME=VALUE");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+int64_t number(llvm::StringRef text) {
+  int64_t value = 0;
+  if (text.getAsInteger(10, value)) throw sprig::Error(sprig::ErrorKind::usage, "'" + text.str() + "' is not a number");
+  return value;
+}
+
+/// Text models start with '<' or with the name of a graph or function; protobuf ones with a field's tag.
+std::string asBinary(llvm::StringRef content) {
+  // Comment lines hold what the tests check.
+  std::string text;
+  for (llvm::StringRef rest = content; !rest.empty();) {
+    auto [line, tail] = rest.split('\n');
+    rest = tail;
+    if (!line.trim().starts_with("//")) text += (line + "\n").str();
+  }
+  if (!llvm::StringRef(text).trim().starts_with("<")) return content.str();
+  onnx::ModelProto proto;
+  onnx::OnnxParser parser(text);
+  auto status = parser.Parse(proto);
+  if (!status.IsOK()) throw sprig::Error(sprig::ErrorKind::badInput, status.ErrorMessage());
+  std::string binary;
+  proto.SerializeToString(&binary);
+  return binary;
+}
+
+void run() {
+  if (operators) {
+    for (const auto &row : sprig::supportedONNXOperators())
+      llvm::outs() << (row.domain.empty() ? "" : row.domain + ".") << row.name << " " << row.sinceVersion << "\n";
+    return;
+  }
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(model);
+  if (!buffer) throw sprig::Error(sprig::ErrorKind::badInput, model + ": " + buffer.getError().message());
+  std::string binary = asBinary((*buffer)->getBuffer());
+  if (!toBinary.empty()) {
+    std::error_code error;
+    llvm::raw_fd_ostream stream(toBinary, error);
+    if (error) throw sprig::Error(sprig::ErrorKind::runtime, toBinary + ": " + error.message());
+    stream << binary;
+    return;
+  }
+  sprig::ImportOptions options;
+  options.limits.nodes = maxNodes;
+  options.limits.tensorBytes = maxBytes;
+  for (const std::string &text : dims) {
+    auto [name, size] = splitPair(text);
+    options.entries[0].dims[name] = number(size);
+  }
+  for (const std::string &text : shapes) {
+    auto [name, shape] = splitPair(text);
+    llvm::SmallVector<llvm::StringRef> sizes;
+    llvm::StringRef(shape).split(sizes, 'x', -1, false);
+    for (llvm::StringRef size : sizes) options.entries[0].shapes[name].push_back(number(size));
+  }
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  std::string file = std::filesystem::path(model.getValue()).filename().string();
+  std::string folder = std::filesystem::path(model.getValue()).parent_path().string();
+  auto module = sprig::importONNX(context, binary, file, model == "-" ? "" : folder.empty() ? "." : folder, options);
+  mlir::OpPrintingFlags flags;
+  flags.elideLargeResourceString(64).elideLargeElementsAttrs(64);
+  module->print(llvm::outs(), flags);
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  cl::ParseCommandLineOptions(argc, argv, "ONNX to nn\n");
+  try {
+    run();
+  } catch (const sprig::Error &error) {
+    llvm::errs() << "error: " << error.what() << "\n";
+    return int(error.kind());
+  }
+  return 0;
+}
