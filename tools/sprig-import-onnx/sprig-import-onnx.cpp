@@ -1,5 +1,6 @@
 // sprig-import-onnx: an ONNX model, binary or in ONNX's text form, as nn MLIR. For tests and for people who write models
 // by hand. Errors go to standard error and decide the exit code, as in the sprig command.
+#include "CheckCases.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "mlir/IR/MLIRContext.h"
 #include "onnx/defs/parser.h"
@@ -14,6 +15,8 @@ cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"), cl::init("-"));
 cl::list<std::string> dims("dim", cl::desc("NAME=SIZE: binds a symbolic dimension"));
 cl::list<std::string> shapes("shape", cl::desc("NAME=2x3: binds an input's shape"));
 cl::opt<std::string> toBinary("to-binary", cl::desc("writes the model in binary form to this file instead"));
+cl::list<std::string> cases("check", cl::desc("a folder of ONNX's test cases: imports each and compares the interpreter's results"));
+cl::opt<bool> verbose("v", cl::desc("names the cases that pass too"));
 cl::opt<bool> operators("operators", cl::desc("prints the table of operators"));
 cl::opt<int64_t> maxNodes("max-nodes", cl::desc("limit of nodes"), cl::init(200000));
 cl::opt<int64_t> maxBytes("max-tensor-bytes", cl::desc("limit of one tensor"), cl::init(int64_t(1) << 36));
@@ -49,11 +52,19 @@ std::string asBinary(llvm::StringRef content) {
   return binary;
 }
 
-void run() {
+int run() {
   if (operators) {
     for (const auto &row : sprig::supportedONNXOperators())
       llvm::outs() << (row.domain.empty() ? "" : row.domain + ".") << row.name << " " << row.sinceVersion << "\n";
-    return;
+    return 0;
+  }
+  if (!cases.empty()) {
+    std::map<std::string, int64_t> sizes;
+    for (const std::string &text : dims) {
+      auto [name, size] = splitPair(text);
+      sizes[name] = number(size);
+    }
+    return sprig::checkCases({cases.begin(), cases.end()}, sizes, verbose) == 0 ? 0 : 1;
   }
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(model);
   if (!buffer) throw sprig::Error(sprig::ErrorKind::badInput, model + ": " + buffer.getError().message());
@@ -63,7 +74,7 @@ void run() {
     llvm::raw_fd_ostream stream(toBinary, error);
     if (error) throw sprig::Error(sprig::ErrorKind::runtime, toBinary + ": " + error.message());
     stream << binary;
-    return;
+    return 0;
   }
   sprig::ImportOptions options;
   options.limits.nodes = maxNodes;
@@ -85,16 +96,16 @@ void run() {
   mlir::OpPrintingFlags flags;
   flags.elideLargeResourceString(64).elideLargeElementsAttrs(64);
   module->print(llvm::outs(), flags);
+  return 0;
 }
 } // namespace
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "ONNX to nn\n");
   try {
-    run();
+    return run();
   } catch (const sprig::Error &error) {
     llvm::errs() << "error: " << error.what() << "\n";
     return int(error.kind());
   }
-  return 0;
 }

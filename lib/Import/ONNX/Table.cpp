@@ -53,6 +53,15 @@ const Table &table() {
     addGathering(table);
     addConstants(table);
     addSoftmax(table);
+    addResizing(table);
+    addQuantization(table);
+    addRecurrent(table);
+    addControlFlow(table);
+    addSequences(table);
+    addSignal(table);
+    addEinsum(table);
+    addTraining(table);
+    addRefusals(table);
     return table;
   }();
   return instance;

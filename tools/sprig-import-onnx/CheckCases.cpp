@@ -1,0 +1,147 @@
+#include "CheckCases.h"
+#include "dialects/NN/Constants.h"
+#include "lib/Data/ArrayFile.h"
+#include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Interpreter/Interpreter.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+using namespace mlir;
+
+namespace sprig {
+namespace {
+
+Type typeOf(MLIRContext &context, data::DType dtype) {
+  auto integer = [&](unsigned width, bool isUnsigned) -> Type {
+    return IntegerType::get(&context, width, isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  };
+  switch (dtype) {
+  case data::DType::f64: return Float64Type::get(&context);
+  case data::DType::f32: return Float32Type::get(&context);
+  case data::DType::f16: return Float16Type::get(&context);
+  case data::DType::bf16: return BFloat16Type::get(&context);
+  case data::DType::i64: return integer(64, false);
+  case data::DType::i32: return integer(32, false);
+  case data::DType::i16: return integer(16, false);
+  case data::DType::i8: return integer(8, false);
+  case data::DType::u64: return integer(64, true);
+  case data::DType::u32: return integer(32, true);
+  case data::DType::u16: return integer(16, true);
+  case data::DType::u8: return integer(8, true);
+  case data::DType::i1: return integer(1, false);
+  }
+  return {};
+}
+
+RankedTensorType typeOf(MLIRContext &context, const data::Array &array) {
+  return RankedTensorType::get(array.shape, typeOf(context, array.dtype));
+}
+
+struct Failure {
+  std::string text;
+};
+
+std::vector<data::Array> readAll(const fs::path &set, const std::string &prefix) {
+  std::vector<data::Array> arrays;
+  for (int k = 0;; ++k) {
+    fs::path file;
+    for (const char *ending : {".pb", ".npy"})
+      if (fs::path candidate = set / (prefix + std::to_string(k) + ending); fs::exists(candidate)) file = candidate;
+    if (file.empty()) return arrays;
+    arrays.push_back(data::readArray(file));
+  }
+}
+
+void compare(const interp::Tensor &got, const data::Array &want, size_t k, MLIRContext &context, double atol) {
+  std::string name = "output " + std::to_string(k);
+  if (got.type() != typeOf(context, want))
+    throw Failure{name + " is " + nn::describe(got.type()) + ", expected " + data::describe(want)};
+  double rtol = 1e-3;
+  if (want.dtype == data::DType::f16) rtol = 4e-3, atol = 2e-3;
+  if (want.dtype == data::DType::bf16) rtol = 2e-2, atol = 2e-2;
+  bool isFloat = data::isFloat(want.dtype);
+  interp::Elements<double> values = got.doubles();
+  for (int64_t i = 0; i < want.elements(); ++i) {
+    double g = values[i], w = want.at(i);
+    bool equal = isFloat ? (std::isnan(g) && std::isnan(w)) || g == w || std::abs(g - w) <= atol + rtol * std::abs(w) : g == w;
+    if (!equal) throw Failure{name + " element " + std::to_string(i) + " is " + std::to_string(g) + ", expected " + std::to_string(w)};
+  }
+}
+
+void checkSet(const fs::path &model, const fs::path &set, const std::map<std::string, int64_t> &dims) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  std::vector<data::Array> inputs = readAll(set, "input_"), outputs = readAll(set, "output_");
+  ModelInterface interface = inspectONNX(model.string());
+  ImportOptions options;
+  options.entries[0].dims = dims;
+  context.loadDialect<nn::NNDialect>();
+  for (size_t k = 0; k < inputs.size() && k < interface.inputs.size(); ++k) {
+    const std::string &name = interface.inputs[k].name;
+    options.entries[0].shapes[name] = inputs[k].shape;
+    options.entries[0].values[name] = nn::makeConstant(typeOf(context, inputs[k]), ArrayRef<char>(inputs[k].bytes));
+  }
+  auto module = importONNX(context, model.string(), options);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  std::vector<interp::Tensor> arguments;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto name = function.getArgAttrOfType<StringAttr>(i, "nn.name");
+    for (size_t k = 0; k < inputs.size() && k < interface.inputs.size(); ++k)
+      if (interface.inputs[k].name == name) arguments.push_back(interp::Tensor::ofBytes(typeOf(context, inputs[k]), inputs[k].bytes));
+  }
+  if (arguments.size() != function.getNumArguments()) throw Failure{"has inputs without data"};
+  std::string diagnostic;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) {
+    diagnostic += d.str() + "; ";
+    return success();
+  });
+  auto results = interp::run(function, arguments);
+  if (failed(results)) throw Failure{"interpreter: " + diagnostic};
+  if (results->size() != outputs.size()) throw Failure{"gives " + std::to_string(results->size()) + " outputs, expected " + std::to_string(outputs.size())};
+  bool isBackend = set.filename().string().rfind("test_", 0) == 0;
+  for (size_t k = 0; k < outputs.size(); ++k) compare((*results)[k], outputs[k], k, context, isBackend ? 1e-7 : 1e-5);
+}
+
+} // namespace
+
+int checkCases(const std::vector<std::string> &folders, const std::map<std::string, int64_t> &dims, bool verbose) {
+  std::vector<fs::path> cases;
+  for (const std::string &folder : folders) {
+    if (fs::exists(fs::path(folder) / "model.onnx")) cases.push_back(folder);
+    else
+      for (const auto &entry : fs::directory_iterator(folder))
+        if (fs::exists(entry.path() / "model.onnx")) cases.push_back(entry.path());
+  }
+  std::sort(cases.begin(), cases.end());
+  int passed = 0, failures = 0, unsupported = 0;
+  for (const fs::path &path : cases) {
+    std::vector<fs::path> sets;
+    for (const auto &entry : fs::directory_iterator(path))
+      if (entry.is_directory() && entry.path().filename().string().find("data") != std::string::npos) sets.push_back(entry.path());
+    std::sort(sets.begin(), sets.end());
+    for (const fs::path &set : sets) {
+      std::string name = path.filename().string() + "/" + set.filename().string();
+      try {
+        checkSet(path / "model.onnx", set, dims);
+        ++passed;
+        if (verbose) llvm::outs() << "PASS " << name << "\n";
+      } catch (const Failure &failure) {
+        ++failures;
+        llvm::outs() << "FAIL " << name << ": " << failure.text << "\n";
+      } catch (const Error &error) {
+        bool refused = error.kind() == ErrorKind::unsupported;
+        ++(refused ? unsupported : failures);
+        llvm::outs() << (refused ? "UNSUPPORTED " : "FAIL ") << name << ": " << error.what() << "\n";
+      }
+      llvm::outs().flush();
+    }
+  }
+  llvm::outs() << passed << " passed, " << failures << " failed, " << unsupported << " unsupported\n";
+  return failures;
+}
+
+} // namespace sprig
