@@ -1,11 +1,13 @@
 #include "CheckCases.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NN.h"
 #include "lib/Data/ArrayFile.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <filesystem>
@@ -69,14 +71,17 @@ void compare(const interp::Tensor &got, const data::Array &want, size_t k, MLIRC
   for (int64_t i = 0; i < want.elements(); ++i) {
     double g = values[i], w = want.at(i);
     bool equal = isFloat ? (std::isnan(g) && std::isnan(w)) || g == w || std::abs(g - w) <= atol + rtol * std::abs(w) : g == w;
-    if (!equal) throw Failure{name + " element " + std::to_string(i) + " is " + std::to_string(g) + ", expected " + std::to_string(w)};
+    if (!equal) throw Failure{name + " element " + std::to_string(i) + " is " + llvm::formatv("{0:g}", g).str() + ", expected " + llvm::formatv("{0:g}", w).str()};
   }
 }
 
 void checkSet(const fs::path &model, const fs::path &set, const std::map<std::string, int64_t> &dims) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  std::vector<data::Array> inputs = readAll(set, "input_"), outputs = readAll(set, "output_");
   ModelInterface interface = inspectONNX(model.string());
+  for (const auto *values : {&interface.inputs, &interface.outputs})
+    for (const InterfaceValue &value : *values)
+      if (value.dtype == "no tensor") throw Error(ErrorKind::unsupported, "'" + value.name + "' is no tensor");
+  std::vector<data::Array> inputs = readAll(set, "input_"), outputs = readAll(set, "output_");
   ImportOptions options;
   options.entries[0].dims = dims;
   context.loadDialect<nn::NNDialect>();
@@ -99,7 +104,7 @@ void checkSet(const fs::path &model, const fs::path &set, const std::map<std::st
     diagnostic += d.str() + "; ";
     return success();
   });
-  auto results = interp::run(function, arguments);
+  auto results = interp::run(function, arguments, {interp::Precision::Rounded, {}});
   if (failed(results)) throw Failure{"interpreter: " + diagnostic};
   if (results->size() != outputs.size()) throw Failure{"gives " + std::to_string(results->size()) + " outputs, expected " + std::to_string(outputs.size())};
   bool isBackend = set.filename().string().rfind("test_", 0) == 0;

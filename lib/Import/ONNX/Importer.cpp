@@ -2,6 +2,7 @@
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "mlir/IR/Location.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -168,6 +169,9 @@ void Importer::finishFunction(Scope &scope) {
   }
   func::ReturnOp::create(builder, function.getLoc(), values);
   Block &block = function.front();
+  // Folded operands and outputs that nothing reads.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op)) op.erase();
   function.setFunctionType(builder.getFunctionType(block.getArgumentTypes(), ValueRange(values).getTypes()));
   for (unsigned i = 0; i < argumentNames.size(); ++i)
     function.setArgAttr(i, "nn.name", builder.getStringAttr(argumentNames[i]));

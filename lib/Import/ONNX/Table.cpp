@@ -54,6 +54,7 @@ const Table &table() {
     addConstants(table);
     addSoftmax(table);
     addResizing(table);
+    addSampling(table);
     addQuantization(table);
     addRecurrent(table);
     addControlFlow(table);
