@@ -1,8 +1,6 @@
 #include "lib/Import/ONNX/Emit.h"
 #include "lib/Import/ONNX/Tensor.h"
-#if SPRIG_HAVE_INTERPRETER
 #include "lib/Interpreter/Fold.h"
-#endif
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/APFloat.h"
 
@@ -111,16 +109,12 @@ bool Emit::fold(Operation *op, Values &folded) {
     return true;
   }
   folded.clear();
-#if SPRIG_HAVE_INTERPRETER
   interp::FoldLimits limits;
   limits.resultBytes = state.limits.foldedBytes;
   auto values = interp::foldOperation(op, limits);
   if (!values) return false;
   for (ElementsAttr value : *values) folded.push_back(constant(value));
   return true;
-#else
-  return false;
-#endif
 }
 
 Values Emit::finish(Operation *op) {
