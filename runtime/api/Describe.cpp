@@ -13,8 +13,7 @@ using namespace sprig::rt::core;
 namespace sprig::rt::core {
 
 sprig_rt_status *toC(Status status) noexcept {
-  if (status.isOk())
-    return nullptr;
+  if (status.isOk()) return nullptr;
   try {
     return new sprig_rt_status{status.code(), std::string(status.message())};
   } catch (const std::bad_alloc &) {
@@ -34,8 +33,7 @@ const char *sprig_rt_status_message(const sprig_rt_status *status) { return stat
 
 void sprig_rt_status_free(sprig_rt_status *status) {
   bool isStatic = status && status->message.empty() && status->code == SPRIG_RT_OUT_OF_MEMORY;
-  if (!isStatic)
-    delete status;
+  if (!isStatic) delete status;
 }
 
 namespace {
@@ -45,18 +43,10 @@ struct CodeRow {
   int32_t exit;
 };
 // By code; the exit codes are the command line's.
-constexpr CodeRow kCodes[] = {{"ok", 0},
-                              {"invalid argument", 2},
-                              {"not found", 3},
-                              {"bad package", 3},
-                              {"bad input", 3},
-                              {"unsupported", 4},
-                              {"out of memory", 5},
-                              {"input/output error", 5},
-                              {"cancelled", 5},
-                              {"timeout", 5},
-                              {"busy", 5},
-                              {"internal error", 70}};
+constexpr CodeRow kCodes[] = {
+    {"ok", 0},        {"invalid argument", 2}, {"not found", 3},     {"bad package", 3},
+    {"bad input", 3}, {"unsupported", 4},      {"out of memory", 5}, {"input/output error", 5},
+    {"cancelled", 5}, {"timeout", 5},          {"busy", 5},          {"internal error", 70}};
 static_assert(std::size(kCodes) == SPRIG_RT_INTERNAL + 1);
 
 const CodeRow &rowOf(sprig_rt_code code) {
@@ -64,8 +54,9 @@ const CodeRow &rowOf(sprig_rt_code code) {
 }
 
 Status checkIndex(const char *what, size_t index, size_t count) {
-  return index < count ? Status()
-                       : Status(SPRIG_RT_INVALID_ARGUMENT, concat("expected ", what, " below ", count, ", got ", index));
+  return index < count
+             ? Status()
+             : Status(SPRIG_RT_INVALID_ARGUMENT, concat("expected ", what, " below ", count, ", got ", index));
 }
 
 // The shape of every query: handles there, index in range, then fill.
@@ -98,8 +89,7 @@ size_t sprig_rt_dtype_size(int32_t dtype) { return size_t(dtypeSize(dtype)); }
 const char *sprig_rt_dtype_name(int32_t dtype) { return dtypeName(dtype); }
 
 void sprig_rt_package_describe(const sprig_rt_package *package, sprig_rt_package_info *info) {
-  if (!package || !info)
-    return;
+  if (!package || !info) return;
   const Package &loaded = *package->package;
   const Program &program = loaded.program();
   *info = {loaded.name().c_str(),
@@ -152,8 +142,8 @@ sprig_rt_status *sprig_rt_package_find_entry(const sprig_rt_package *package, co
       }
       have += concat(have.empty() ? "" : ", ", entries[i].name);
     }
-    return {SPRIG_RT_NOT_FOUND, concat(loaded.name(), ": no entry is named '", name, "'; there is ",
-                                       have.empty() ? "none" : have)};
+    return {SPRIG_RT_NOT_FOUND,
+            concat(loaded.name(), ": no entry is named '", name, "'; there is ", have.empty() ? "none" : have)};
   });
 }
 
@@ -237,8 +227,7 @@ sprig_rt_status *sprig_rt_package_image(const sprig_rt_package *package, uint32_
   });
 }
 
-sprig_rt_status *sprig_rt_package_kernel(const sprig_rt_package *package, uint32_t index,
-                                         sprig_rt_kernel_info *info) {
+sprig_rt_status *sprig_rt_package_kernel(const sprig_rt_package *package, uint32_t index, sprig_rt_kernel_info *info) {
   return describe(package, info, [&](const Package &loaded) -> Status {
     const Program &program = loaded.program();
     SPRIG_RETURN_IF_ERROR(checkIndex("a kernel", index, program.kernels.size()));
@@ -281,8 +270,7 @@ sprig_rt_status *sprig_rt_package_fact(const sprig_rt_package *package, uint32_t
   return describe(package, key, [&](const Package &loaded) -> Status {
     SPRIG_RETURN_IF_ERROR(checkIndex("a fact", index, loaded.program().facts.size()));
     *key = loaded.program().facts[index].key.c_str();
-    if (value)
-      *value = loaded.program().facts[index].value.c_str();
+    if (value) *value = loaded.program().facts[index].value.c_str();
     return {};
   });
 }
@@ -294,8 +282,7 @@ sprig_rt_status *sprig_rt_package_choose(const sprig_rt_package *package, int32_
     Choice choice;
     SPRIG_RETURN_IF_ERROR(chooseEntry(loaded.program(), entry, {inputs, input_count}, choice));
     *chosen = choice.entry;
-    if (samples)
-      *samples = choice.exact ? -1 : choice.samples;
+    if (samples) *samples = choice.exact ? -1 : choice.samples;
     return {};
   });
 }
@@ -313,17 +300,16 @@ sprig_rt_status *sprig_rt_device(uint32_t index, sprig_rt_device_info *info) {
       info->isa = info->features = "";
       return {};
     }
-    static const std::string isa =
-        cpuFeatures().level ? concat("x86-64-v", cpuFeatures().level) : std::string();
+    static const std::string isa = cpuFeatures().level ? concat("x86-64-v", cpuFeatures().level) : std::string();
     static const std::string features = [] {
       std::string joined;
-      for (std::string_view feature : cpuFeatures().beyondLevel())
-        joined += concat(joined.empty() ? "" : ",", feature);
+      for (std::string_view feature : cpuFeatures().beyondLevel()) joined += concat(joined.empty() ? "" : ",", feature);
       return joined;
     }();
     const CpuInfo &cpu = cpuInfo();
-    *info = {"cpu", cpu.name.c_str(), isa.c_str(), features.c_str(), defaultThreads(), cpu.cpus, physicalMemory(),
-             cpu.l1d, cpu.l1i, cpu.l2, cpu.l3};
+    *info = {"cpu",    cpu.name.c_str(), isa.c_str(), features.c_str(), defaultThreads(),
+             cpu.cpus, physicalMemory(), cpu.l1d,     cpu.l1i,          cpu.l2,
+             cpu.l3};
     return {};
   });
 }

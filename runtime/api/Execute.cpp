@@ -12,11 +12,10 @@ namespace {
 // Options of an older caller are shorter; what it does not know stays zero.
 template <typename Options> Status readOptions(const Options *given, Options &options) {
   std::memset(&options, 0, sizeof options);
-  if (!given)
-    return {};
+  if (!given) return {};
   if (given->size == 0 || given->size > 4096)
-    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected options with their size set to ", sizeof(Options), ", got ",
-                                              given->size)};
+    return {SPRIG_RT_INVALID_ARGUMENT,
+            concat("expected options with their size set to ", sizeof(Options), ", got ", given->size)};
   std::memcpy(&options, given, std::min(sizeof options, given->size));
   return {};
 }
@@ -27,8 +26,7 @@ Status readLoadOptions(const sprig_rt_load_options *given, LoadOptions &options)
   options.cpu = read.cpu ? read.cpu : "";
   options.device = read.device ? read.device : "";
   options.memoryLimit = read.memory_limit;
-  if (read.allocator)
-    options.allocator.hooks = *read.allocator;
+  if (read.allocator) options.allocator.hooks = *read.allocator;
   options.log = read.log;
   options.logUser = read.log_user;
   return {};
@@ -39,8 +37,7 @@ Status makePackage(PackageSource source, const LoadOptions &options, sprig_rt_pa
   SPRIG_RETURN_IF_ERROR(Package::load(std::move(source), options, handle->package));
   for (const Image &image : handle->package->program().images) {
     std::string joined;
-    for (const std::string &feature : image.features)
-      joined += concat(joined.empty() ? "" : ",", feature);
+    for (const std::string &feature : image.features) joined += concat(joined.empty() ? "" : ",", feature);
     handle->imageFeatures.push_back(std::move(joined));
   }
   *package = handle.release();
@@ -58,7 +55,8 @@ sprig_rt_status *sprig_rt_pool_create(const sprig_rt_pool_options *given, sprig_
     options.threads = read.threads;
     options.spinMicroseconds = read.spin_us;
     if (read.executor) {
-      SPRIG_RETURN_IF_ERROR(requireHandle(reinterpret_cast<const void *>(read.executor->execute), "function to execute"));
+      SPRIG_RETURN_IF_ERROR(
+          requireHandle(reinterpret_cast<const void *>(read.executor->execute), "function to execute"));
       options.executor = *read.executor;
     }
     auto handle = std::make_unique<sprig_rt_pool>();
@@ -93,8 +91,7 @@ sprig_rt_status *sprig_rt_package_load_memory(const void *data, size_t size, voi
   return guarded([&]() -> Status {
     PackageSource source;
     // First, so that the bytes are given back whatever fails.
-    if (release)
-      source.keepAlive = std::shared_ptr<void>(user, [release](void *pointer) { release(pointer); });
+    if (release) source.keepAlive = std::shared_ptr<void>(user, [release](void *pointer) { release(pointer); });
     SPRIG_RETURN_IF_ERROR(size ? requireHandle(data, "package in memory") : Status());
     SPRIG_RETURN_IF_ERROR(requireHandle(package, "place for the package"));
     LoadOptions options;
@@ -103,8 +100,7 @@ sprig_rt_status *sprig_rt_package_load_memory(const void *data, size_t size, voi
     source.bytes = {static_cast<const uint8_t *>(data), size};
     if (!release) {
       SPRIG_RETURN_IF_ERROR(Block::make(options.allocator, size, "a copy of the package", source.copy));
-      if (size)
-        std::memcpy(source.copy.data(), data, size);
+      if (size) std::memcpy(source.copy.data(), data, size);
       source.bytes = {source.copy.data(), size};
     }
     return makePackage(std::move(source), options, package);
@@ -112,13 +108,11 @@ sprig_rt_status *sprig_rt_package_load_memory(const void *data, size_t size, voi
 }
 
 void sprig_rt_package_retain(sprig_rt_package *package) {
-  if (package)
-    package->references.fetch_add(1, std::memory_order_relaxed);
+  if (package) package->references.fetch_add(1, std::memory_order_relaxed);
 }
 
 void sprig_rt_package_release(sprig_rt_package *package) {
-  if (package && package->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    delete package;
+  if (package && package->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete package;
 }
 
 sprig_rt_status *sprig_rt_state_create(sprig_rt_package *package, sprig_rt_state **state) {
@@ -140,10 +134,8 @@ sprig_rt_status *sprig_rt_state_data(sprig_rt_state *state, uint32_t index, void
     const std::vector<StateType> &states = state->state->package().program().states;
     if (index >= states.size())
       return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state below ", states.size(), ", got ", index)};
-    if (data)
-      *data = state->state->data(index);
-    if (bytes)
-      *bytes = states[index].tensor.bytes;
+    if (data) *data = state->state->data(index);
+    if (bytes) *bytes = states[index].tensor.bytes;
     return {};
   });
 }
@@ -189,32 +181,30 @@ sprig_rt_status *sprig_rt_submit(sprig_rt_context *context, int32_t entry, const
     SPRIG_RETURN_IF_ERROR(requireTensors(inputs, input_count, "list of inputs"));
     SPRIG_RETURN_IF_ERROR(requireTensors(outputs, output_count, "list of outputs"));
     auto handle = std::make_unique<sprig_rt_future>();
-    SPRIG_RETURN_IF_ERROR(context->queue.submit(entry, {inputs, input_count}, {outputs, output_count},
-                                                handle->submission));
+    SPRIG_RETURN_IF_ERROR(
+        context->queue.submit(entry, {inputs, input_count}, {outputs, output_count}, handle->submission));
     *future = handle.release();
     return {};
   });
 }
 
 void sprig_rt_context_cancel(sprig_rt_context *context) {
-  if (context)
-    context->context->cancel();
+  if (context) context->context->cancel();
 }
 
 void sprig_rt_context_last_run(const sprig_rt_context *context, sprig_rt_run_info *info) {
-  if (!context || !info)
-    return;
+  if (!context || !info) return;
   const RunInfo &run = context->context->lastRun();
-  *info = {run.entry, run.runs, run.paddedSamples, run.stagedInputs, run.stagedOutputs,
-           context->context->package().isa().c_str(), run.simulatedSeconds};
+  *info = {run.entry,           run.runs,          run.paddedSamples,
+           run.stagedInputs,    run.stagedOutputs, context->context->package().isa().c_str(),
+           run.simulatedSeconds};
 }
 
 sprig_rt_status *sprig_rt_future_wait(sprig_rt_future *future, int64_t timeout_ns) {
   return guarded([&]() -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(future, "future"));
     std::optional<std::chrono::nanoseconds> limit;
-    if (timeout_ns >= 0)
-      limit = std::chrono::nanoseconds(timeout_ns);
+    if (timeout_ns >= 0) limit = std::chrono::nanoseconds(timeout_ns);
     if (!future->submission->wait(limit))
       return {SPRIG_RT_TIMEOUT, concat("the run did not end within ", timeout_ns, " ns")};
     return future->submission->result();
@@ -224,8 +214,7 @@ sprig_rt_status *sprig_rt_future_wait(sprig_rt_future *future, int64_t timeout_n
 int32_t sprig_rt_future_ready(const sprig_rt_future *future) { return future && future->submission->ready(); }
 
 void sprig_rt_future_cancel(sprig_rt_future *future) {
-  if (future)
-    future->submission->cancel();
+  if (future) future->submission->cancel();
 }
 
 sprig_rt_status *sprig_rt_future_output(const sprig_rt_future *future, uint32_t index, sprig_rt_tensor_info *info) {
@@ -238,8 +227,7 @@ sprig_rt_status *sprig_rt_future_output(const sprig_rt_future *future, uint32_t 
     const TensorType &type = future->submission->entry().outputs[index];
     const sprig_rt_tensor &view = outputs[index].view;
     uint64_t elements = 1;
-    for (int64_t size : outputs[index].shape)
-      elements *= uint64_t(size);
+    for (int64_t size : outputs[index].shape) elements *= uint64_t(size);
     *info = {type.name.c_str(), view.shape, view.rank, view.dtype, elements * sprig_rt_dtype_size(view.dtype)};
     return {};
   });

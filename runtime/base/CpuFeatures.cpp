@@ -115,16 +115,14 @@ constexpr Feature kFeatures[] = {
 #if defined(__x86_64__)
 uint32_t leafRegister(const Feature &feature) {
   uint32_t regs[4] = {};
-  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &regs[0], &regs[1], &regs[2], &regs[3]))
-    return 0;
+  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &regs[0], &regs[1], &regs[2], &regs[3])) return 0;
   return regs[feature.reg];
 }
 
 // What the system saves: nothing when it does not use XSAVE at all.
 uint64_t savedState() {
   uint32_t eax, ebx, ecx, edx;
-  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & (1u << 27)))
-    return 0;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & (1u << 27))) return 0;
   __asm__("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
   return uint64_t(edx) << 32 | eax;
 }
@@ -134,7 +132,8 @@ CpuFeatures detect() {
   uint64_t saved = savedState();
   int missing = 5; // lowest level with a missing feature
   for (const Feature &feature : kFeatures) {
-    bool present = (leafRegister(feature) >> feature.bit & 1) && (saved & uint32_t(feature.state)) == uint32_t(feature.state);
+    bool present =
+        (leafRegister(feature) >> feature.bit & 1) && (saved & uint32_t(feature.state)) == uint32_t(feature.state);
     if (present)
       found.features.push_back(feature.name);
     else if (feature.level)
@@ -151,10 +150,8 @@ CpuFeatures detect() { return {}; }
 } // namespace
 
 int isaLevel(std::string_view isa) {
-  if (isa == "x86-64-v2")
-    return 2;
-  if (isa == "x86-64-v3")
-    return 3;
+  if (isa == "x86-64-v2") return 2;
+  if (isa == "x86-64-v3") return 3;
   return isa == "x86-64-v4" ? 4 : 0;
 }
 
@@ -165,8 +162,7 @@ bool CpuFeatures::has(std::string_view feature) const {
 std::vector<std::string_view> CpuFeatures::beyondLevel() const {
   std::vector<std::string_view> result;
   for (const Feature &feature : kFeatures)
-    if (feature.level == 0 && has(feature.name))
-      result.push_back(feature.name);
+    if (feature.level == 0 && has(feature.name)) result.push_back(feature.name);
   return result;
 }
 

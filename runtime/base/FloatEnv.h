@@ -15,8 +15,7 @@ class FloatEnv {
 public:
 #if defined(__SSE__)
   FloatEnv() : saved(_mm_getcsr()) {
-    if (saved != kDefault)
-      _mm_setcsr(kDefault);
+    if (saved != kDefault) _mm_setcsr(kDefault);
   }
   ~FloatEnv() { _mm_setcsr(saved); }
 

@@ -13,16 +13,14 @@ static int quotaOf(const std::string &group) {
   std::ifstream file(group + "/cpu.max");
   std::string quota;
   double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0)
-    return 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
   return std::max(1, int((std::strtod(quota.c_str(), nullptr) + period - 1) / period));
 }
 
 static int quotaOfVersion1(const std::string &group) {
   std::ifstream quotaFile(group + "/cpu.cfs_quota_us"), periodFile(group + "/cpu.cfs_period_us");
   double quota = 0, period = 0;
-  if (!(quotaFile >> quota) || !(periodFile >> period) || quota <= 0 || period <= 0)
-    return 0;
+  if (!(quotaFile >> quota) || !(periodFile >> period) || quota <= 0 || period <= 0) return 0;
   return std::max(1, int((quota + period - 1) / period));
 }
 
@@ -30,25 +28,21 @@ static int quotaOfVersion1(const std::string &group) {
 static int cgroupQuota() {
   int least = 0;
   auto take = [&](int quota) {
-    if (quota > 0 && (least == 0 || quota < least))
-      least = quota;
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
   };
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     size_t first = line.find(':');
     size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos)
-      continue;
+    if (second == std::string::npos) continue;
     std::string controllers = line.substr(first + 1, second - first - 1);
     std::string path = line.substr(second + 1);
     bool version2 = controllers.empty();
-    if (!version2 && ("," + controllers + ",").find(",cpu,") == std::string::npos)
-      continue;
+    if (!version2 && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
     std::string root = version2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu";
     for (;;) {
       take(version2 ? quotaOf(root + path) : quotaOfVersion1(root + path));
-      if (path.empty())
-        break;
+      if (path.empty()) break;
       path = path.substr(0, path.find_last_of('/'));
     }
   }
@@ -83,8 +77,7 @@ static void readCaches(CpuInfo &info) {
     std::ifstream levelFile(folder + "level"), typeFile(folder + "type"), sizeFile(folder + "size");
     int level = 0;
     std::string type, size;
-    if (!(levelFile >> level) || !(typeFile >> type) || !(sizeFile >> size))
-      break;
+    if (!(levelFile >> level) || !(typeFile >> type) || !(sizeFile >> size)) break;
     uint64_t bytes = parseSize(size);
     if (level == 1)
       (type == "Instruction" ? info.l1i : info.l1d) = bytes;

@@ -13,20 +13,17 @@ namespace sprig::rt::core {
 static constexpr size_t kAlignment = 64;
 
 void *Allocator::allocate(uint64_t bytes) const {
-  if (hooks.allocate)
-    return hooks.allocate(hooks.user, bytes, kAlignment);
+  if (hooks.allocate) return hooks.allocate(hooks.user, bytes, kAlignment);
   return std::aligned_alloc(kAlignment, bytes);
 }
 
 void Allocator::release(void *memory, uint64_t bytes) const {
-  if (hooks.allocate)
-    return hooks.release ? hooks.release(hooks.user, memory, bytes) : void();
+  if (hooks.allocate) return hooks.release ? hooks.release(hooks.user, memory, bytes) : void();
   std::free(memory);
 }
 
 Block::~Block() {
-  if (memory)
-    allocator.release(memory, bytes);
+  if (memory) allocator.release(memory, bytes);
 }
 
 Status Block::make(const Allocator &allocator, uint64_t bytes, std::string_view what, Block &block) {
@@ -34,8 +31,7 @@ Status Block::make(const Allocator &allocator, uint64_t bytes, std::string_view 
     return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for ", what, " of ", bytes, " bytes")};
   uint64_t rounded = std::max<uint64_t>((bytes + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
   void *memory = allocator.allocate(rounded);
-  if (!memory)
-    return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for ", what, " of ", bytes, " bytes")};
+  if (!memory) return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for ", what, " of ", bytes, " bytes")};
   if (reinterpret_cast<uintptr_t>(memory) % kAlignment) {
     allocator.release(memory, rounded);
     return {SPRIG_RT_INVALID_ARGUMENT, concat("the given allocator ignores the alignment of ", kAlignment, " bytes")};
@@ -49,8 +45,7 @@ Status Block::make(const Allocator &allocator, uint64_t bytes, std::string_view 
 }
 
 MappedFile::~MappedFile() {
-  if (address)
-    munmap(address, length);
+  if (address) munmap(address, length);
 }
 
 Status MappedFile::open(const char *path, MappedFile &file) {

@@ -25,8 +25,7 @@ public:
 
   // Puts what was being done before the message; the success path never builds the text.
   Status withContext(std::string_view context) && {
-    if (error)
-      error->message.insert(0, std::string(context) + ": ");
+    if (error) error->message.insert(0, std::string(context) + ": ");
     return std::move(*this);
   }
   Status withContext() && { return std::move(*this); }
@@ -53,10 +52,10 @@ template <typename... Parts> std::string concat(const Parts &...parts) {
 }
 
 // SPRIG_RETURN_IF_ERROR(verify(entry), "entry 'main'"): the context is evaluated on failure only, and may be left out.
-#define SPRIG_RETURN_IF_ERROR(expression, ...)                                                                        \
+#define SPRIG_RETURN_IF_ERROR(expression, ...)                                                                         \
   do {                                                                                                                 \
-    if (::sprig::rt::core::Status status_ = (expression); !status_.isOk())                                            \
-      return std::move(status_).withContext(__VA_ARGS__);                                                             \
+    if (::sprig::rt::core::Status status_ = (expression); !status_.isOk())                                             \
+      return std::move(status_).withContext(__VA_ARGS__);                                                              \
   } while (false)
 
 } // namespace sprig::rt::core

@@ -34,8 +34,7 @@ public:
 const Device *findDevice(std::string_view kind) {
   static const CpuDevice cpu;
   static const NullDevice null;
-  if (kind == cpu.kind())
-    return &cpu;
+  if (kind == cpu.kind()) return &cpu;
   return kind == null.kind() ? &null : nullptr;
 }
 

@@ -18,21 +18,11 @@ Binding::Binding(const Package &package, uint32_t entryIndex, uint8_t *arena, co
     // Where nothing executes, one small block stands for each memory.
     uint64_t offset = package.home().executes() ? buffer.offset : 0;
     switch (buffer.kind) {
-    case BufferKind::Arena:
-      addresses[i] = arena + offset;
-      break;
-    case BufferKind::Constant:
-      addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index)) + offset;
-      break;
-    case BufferKind::State:
-      addresses[i] = state->data(buffer.index) + offset;
-      break;
-    case BufferKind::Input:
-      inputs.list[buffer.index].patches.push_back({i, offset});
-      break;
-    case BufferKind::Output:
-      outputs.list[buffer.index].patches.push_back({i, offset});
-      break;
+    case BufferKind::Arena: addresses[i] = arena + offset; break;
+    case BufferKind::Constant: addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index)) + offset; break;
+    case BufferKind::State: addresses[i] = state->data(buffer.index) + offset; break;
+    case BufferKind::Input: inputs.list[buffer.index].patches.push_back({i, offset}); break;
+    case BufferKind::Output: outputs.list[buffer.index].patches.push_back({i, offset}); break;
     }
   }
 }
@@ -40,19 +30,16 @@ Binding::Binding(const Package &package, uint32_t entryIndex, uint8_t *arena, co
 static const int64_t kNoSamples = -1;
 
 static int64_t rowStride(const TensorType &type, const sprig_rt_tensor &tensor) {
-  if (tensor.strides)
-    return tensor.strides[0];
+  if (tensor.strides) return tensor.strides[0];
   int64_t stride = 1;
-  for (size_t d = 1; d < type.shape.size(); ++d)
-    stride *= type.shape[d];
+  for (size_t d = 1; d < type.shape.size(); ++d) stride *= type.shape[d];
   return stride;
 }
 
 // Where the caller's part for this run starts.
 static uint8_t *firstRow(const TensorType &type, const sprig_rt_tensor &tensor, Binding::Samples samples) {
   uint8_t *data = static_cast<uint8_t *>(tensor.data);
-  if (samples.rows == kNoSamples || samples.first == 0)
-    return data;
+  if (samples.rows == kNoSamples || samples.first == 0) return data;
   return data + samples.first * rowStride(type, tensor) * int64_t(dtypeSize(type.dtype));
 }
 
@@ -63,17 +50,15 @@ static bool usableInPlace(const TensorType &type, const sprig_rt_tensor &tensor,
 }
 
 void Binding::bind(Port &port, void *address) {
-  if (address == port.bound)
-    return;
-  for (const Patch &patch : port.patches)
-    addresses[patch.operand] = static_cast<uint8_t *>(address) + patch.offset;
+  if (address == port.bound) return;
+  for (const Patch &patch : port.patches) addresses[patch.operand] = static_cast<uint8_t *>(address) + patch.offset;
   port.bound = address;
 }
 
 Status Binding::stage(Port &port, const TensorType &type, uint8_t *&address) {
   if (!port.staging.data())
-    SPRIG_RETURN_IF_ERROR(package.home().allocate(package.allocator(), type.bytes, concat("staging of '", type.name, "'"),
-                                                  port.staging));
+    SPRIG_RETURN_IF_ERROR(
+        package.home().allocate(package.allocator(), type.bytes, concat("staging of '", type.name, "'"), port.staging));
   address = port.staging.data();
   return {};
 }
@@ -84,8 +69,7 @@ void Binding::packInput(Port &port, const TensorType &type, const sprig_rt_tenso
                         uint8_t *target) {
   const uint8_t *source = firstRow(type, tensor, samples);
   uint64_t size = dtypeSize(type.dtype);
-  if (samples.rows == kNoSamples)
-    return packStrided(type.shape, tensor.strides, size, source, target);
+  if (samples.rows == kNoSamples) return packStrided(type.shape, tensor.strides, size, source, target);
   int64_t shape[64];
   std::copy(type.shape.begin(), type.shape.end(), shape);
   shape[0] = samples.rows;
@@ -104,8 +88,7 @@ Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples sam
     if (!usableInPlace(type, tensors[i], samples, address) || !address) {
       uint8_t *target = nullptr;
       SPRIG_RETURN_IF_ERROR(stage(port, type, target));
-      if (package.home().executes() && type.bytes)
-        packInput(port, type, tensors[i], samples, target);
+      if (package.home().executes() && type.bytes) packInput(port, type, tensors[i], samples, target);
       address = target;
       ++inputs.staged;
     }
@@ -127,8 +110,8 @@ Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<
     uint8_t *address = firstRow(type, tensors[i], samples);
     port.staged = !address || !usableInPlace(type, tensors[i], samples, address);
     for (size_t in = 0; in < given.size() && !port.staged; ++in)
-      port.staged = overlaps(address, type.bytes, static_cast<const uint8_t *>(inputs.list[in].bound),
-                             entry.inputs[in].bytes);
+      port.staged =
+          overlaps(address, type.bytes, static_cast<const uint8_t *>(inputs.list[in].bound), entry.inputs[in].bytes);
     if (port.staged) {
       SPRIG_RETURN_IF_ERROR(stage(port, type, address));
       ++outputs.staged;
@@ -139,17 +122,14 @@ Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<
 }
 
 void Binding::finishOutputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {
-  if (outputs.staged == 0 || !package.home().executes())
-    return;
+  if (outputs.staged == 0 || !package.home().executes()) return;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Port &port = outputs.list[i];
     const TensorType &type = entry.outputs[i];
-    if (!port.staged || type.bytes == 0)
-      continue;
+    if (!port.staged || type.bytes == 0) continue;
     int64_t shape[64];
     std::copy(type.shape.begin(), type.shape.end(), shape);
-    if (samples.rows != kNoSamples)
-      shape[0] = samples.rows;
+    if (samples.rows != kNoSamples) shape[0] = samples.rows;
     unpackStrided({shape, type.shape.size()}, tensors[i].strides, dtypeSize(type.dtype), port.staging.data(),
                   firstRow(type, tensors[i], samples));
   }

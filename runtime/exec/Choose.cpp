@@ -17,18 +17,15 @@ bool sameFrom(size_t axis, const TensorType &want, const sprig_rt_tensor &got) {
 }
 
 bool fits(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
-  if (entry.inputs.size() != inputs.size())
-    return false;
+  if (entry.inputs.size() != inputs.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!sameFrom(0, entry.inputs[i], inputs[i]))
-      return false;
+    if (!sameFrom(0, entry.inputs[i], inputs[i])) return false;
   return true;
 }
 
 // Whether the inputs differ from the entry's in the number of samples only, the same number in all.
 bool fitsButSamples(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
-  if (!entry.independentSamples || inputs.empty() || entry.inputs.size() != inputs.size())
-    return false;
+  if (!entry.independentSamples || inputs.empty() || entry.inputs.size() != inputs.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].rank == 0 || inputs[i].shape[0] != inputs[0].shape[0] || !sameFrom(1, entry.inputs[i], inputs[i]))
       return false;
@@ -56,13 +53,13 @@ std::string signature(const std::vector<TensorType> &tensors) {
 Status explainMismatch(const Entry &entry, const char *what, const std::vector<TensorType> &want,
                        std::span<const sprig_rt_tensor> got) {
   if (want.size() != got.size())
-    return {SPRIG_RT_BAD_INPUT, concat("entry '", entry.name, "': expected ", want.size(), " ", what, want.size() == 1 ? " " : "s ",
-                                       signature(want), ", got ", got.size())};
+    return {SPRIG_RT_BAD_INPUT, concat("entry '", entry.name, "': expected ", want.size(), " ", what,
+                                       want.size() == 1 ? " " : "s ", signature(want), ", got ", got.size())};
   for (size_t i = 0; i < got.size(); ++i)
     if (!sameFrom(0, want[i], got[i]))
       return {SPRIG_RT_BAD_INPUT,
-              concat(what, " ", i, " '", want[i].name, "': expected ", shapeText(want[i].shape, want[i].dtype), ", got ",
-                     shapeText(shapeOf(got[i]), got[i].dtype))};
+              concat(what, " ", i, " '", want[i].name, "': expected ", shapeText(want[i].shape, want[i].dtype),
+                     ", got ", shapeText(shapeOf(got[i]), got[i].dtype))};
   return {};
 }
 
@@ -81,16 +78,17 @@ Status checkTensors(std::span<const sprig_rt_tensor> tensors, const char *what) 
   for (size_t i = 0; i < tensors.size(); ++i) {
     const sprig_rt_tensor &tensor = tensors[i];
     if (tensor.rank && !tensor.shape)
-      return {SPRIG_RT_INVALID_ARGUMENT, concat(what, " ", i, ": expected a shape of ", tensor.rank, " values, got null")};
+      return {SPRIG_RT_INVALID_ARGUMENT,
+              concat(what, " ", i, ": expected a shape of ", tensor.rank, " values, got null")};
     if (!dtypeName(tensor.dtype))
-      return {SPRIG_RT_INVALID_ARGUMENT, concat(what, " ", i, ": expected an element type below ", kDTypeCount, ", got ",
-                                                tensor.dtype)};
+      return {SPRIG_RT_INVALID_ARGUMENT,
+              concat(what, " ", i, ": expected an element type below ", kDTypeCount, ", got ", tensor.dtype)};
     uint64_t bytes = 0;
     if (!tensorBytes(shapeOf(tensor), tensor.dtype, bytes))
       return {SPRIG_RT_BAD_INPUT, concat(what, " ", i, ": no array is ", shapeText(shapeOf(tensor), tensor.dtype))};
     if (bytes && !tensor.data)
-      return {SPRIG_RT_INVALID_ARGUMENT, concat(what, " ", i, ": expected data for ", shapeText(shapeOf(tensor), tensor.dtype),
-                                                ", got null")};
+      return {SPRIG_RT_INVALID_ARGUMENT,
+              concat(what, " ", i, ": expected data for ", shapeText(shapeOf(tensor), tensor.dtype), ", got null")};
   }
   return {};
 }
@@ -122,28 +120,23 @@ uint32_t entryForSamples(const Program &program, uint32_t like, int64_t samples)
   auto samplesOf = [&](uint32_t entry) { return program.entries[entry].inputs[0].shape[0]; };
   uint32_t best = like;
   for (uint32_t i = 0; i < program.entries.size(); ++i) {
-    if (i == like || !sameFamily(program.entries[i], program.entries[like]))
-      continue;
+    if (i == like || !sameFamily(program.entries[i], program.entries[like])) continue;
     int64_t candidate = samplesOf(i), current = samplesOf(best);
     bool better = current >= samples ? candidate >= samples && candidate < current : candidate > current;
-    if (better)
-      best = i;
+    if (better) best = i;
   }
   return best;
 }
 
 Status checkOutputs(const Entry &entry, int64_t samples, std::span<const sprig_rt_tensor> outputs) {
   SPRIG_RETURN_IF_ERROR(checkTensors(outputs, "output"));
-  if (samples < 0)
-    return explainMismatch(entry, "output", entry.outputs, outputs);
+  if (samples < 0) return explainMismatch(entry, "output", entry.outputs, outputs);
   bool same = entry.outputs.size() == outputs.size();
   for (size_t i = 0; same && i < outputs.size(); ++i)
     same = outputs[i].rank && outputs[i].shape[0] == samples && sameFrom(1, entry.outputs[i], outputs[i]);
-  if (same)
-    return {};
+  if (same) return {};
   std::vector<TensorType> want = entry.outputs;
-  for (TensorType &tensor : want)
-    tensor.shape[0] = samples;
+  for (TensorType &tensor : want) tensor.shape[0] = samples;
   return explainMismatch(entry, "output", want, outputs);
 }
 

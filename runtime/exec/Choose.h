@@ -10,9 +10,9 @@
 namespace sprig::rt::core {
 
 struct Choice {
-  uint32_t entry = 0;      // that fits exactly; or the first of its family
+  uint32_t entry = 0; // that fits exactly; or the first of its family
   bool exact = true;
-  int64_t samples = 0;     // of the call, when not exact
+  int64_t samples = 0; // of the call, when not exact
 };
 
 // `entry`: an index, or SPRIG_RT_ANY_ENTRY. Checks all inputs. Allocates only for an error's text.

@@ -10,12 +10,10 @@ Context::Context(std::shared_ptr<const Package> package, std::shared_ptr<Pool> p
 Status Context::create(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state,
                        std::unique_ptr<Context> &context) {
   if (state && &state->package() != package.get())
-    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state of ", package->name(), ", got one of ",
-                                              state->package().name())};
-  if (!pool)
-    SPRIG_RETURN_IF_ERROR(Pool::shared(pool));
-  if (!state && !package->program().states.empty())
-    SPRIG_RETURN_IF_ERROR(State::create(package, state));
+    return {SPRIG_RT_INVALID_ARGUMENT,
+            concat("expected a state of ", package->name(), ", got one of ", state->package().name())};
+  if (!pool) SPRIG_RETURN_IF_ERROR(Pool::shared(pool));
+  if (!state && !package->program().states.empty()) SPRIG_RETURN_IF_ERROR(State::create(package, state));
   auto fresh = std::make_unique<Context>(package, std::move(pool), std::move(state));
   SPRIG_RETURN_IF_ERROR(package->home().allocate(package->allocator(), package->maxArena(), "an arena", fresh->arena));
   SPRIG_RETURN_IF_ERROR(fresh->run.allocate());
@@ -25,8 +23,7 @@ Status Context::create(std::shared_ptr<const Package> package, std::shared_ptr<P
 }
 
 Status Context::bindingFor(uint32_t entry, Binding *&binding) {
-  if (!bindings[entry])
-    bindings[entry] = std::make_unique<Binding>(*owner, entry, arena.data(), state.get());
+  if (!bindings[entry]) bindings[entry] = std::make_unique<Binding>(*owner, entry, arena.data(), state.get());
   binding = bindings[entry].get();
   return {};
 }
@@ -42,8 +39,7 @@ namespace {
 struct BusyScope {
   explicit BusyScope(std::atomic<bool> &flag) : flag(flag), taken(!flag.exchange(true, std::memory_order_acquire)) {}
   ~BusyScope() {
-    if (taken)
-      flag.store(false, std::memory_order_release);
+    if (taken) flag.store(false, std::memory_order_release);
   }
   std::atomic<bool> &flag;
   bool taken;
@@ -52,8 +48,7 @@ struct BusyScope {
 struct StateScope {
   StateScope(State *state, bool writes) : state(state), writes(writes), taken(!state || state->acquire(writes)) {}
   ~StateScope() {
-    if (state && taken)
-      state->release(writes);
+    if (state && taken) state->release(writes);
   }
   State *state;
   bool writes;
@@ -79,8 +74,7 @@ Status Context::invoke(int32_t entry, Tensors inputs, Tensors outputs, const std
 }
 
 Status Context::runChoice(const Choice &choice, Tensors inputs, Tensors outputs) {
-  if (choice.exact)
-    return runOnce(choice.entry, inputs, outputs, {});
+  if (choice.exact) return runOnce(choice.entry, inputs, outputs, {});
   for (int64_t first = 0; first < choice.samples;) {
     int64_t left = choice.samples - first;
     uint32_t entry = entryForSamples(owner->program(), choice.entry, left);

@@ -28,8 +28,7 @@ static Status decodeMetadata(const format::ContainerView &view, Program &program
     if (view.sections[i].kind == format::SectionKind::Metadata)
       return {SPRIG_RT_BAD_PACKAGE, concat("expected one metadata section, found another at ", i)};
   std::span<const uint8_t> bytes = view.sections[0].bytes;
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 == 0)
-    return decodeProgram(bytes, program);
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 == 0) return decodeProgram(bytes, program);
   std::vector<uint64_t> aligned(bytes.size() / 8 + 1);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
   return decodeProgram({reinterpret_cast<const uint8_t *>(aligned.data()), bytes.size()}, program);
@@ -40,8 +39,7 @@ static Status sectionSizes(const format::ContainerView &view, SectionSizes &size
     const format::Section &section = view.sections[i];
     sizes.bytes.push_back(section.bytes.size());
     sizes.isImage.push_back(section.kind == format::SectionKind::Image);
-    if (section.kind != format::SectionKind::Constants)
-      continue;
+    if (section.kind != format::SectionKind::Constants) continue;
     if (sizes.constants >= 0)
       return {SPRIG_RT_BAD_PACKAGE, concat("expected one constants section, found ", sizes.constants, " and ", i)};
     sizes.constants = int(i);
@@ -71,8 +69,7 @@ Status Package::loadVerified(const LoadOptions &options) {
 
 Status Package::chooseDevices(const LoadOptions &options) {
   homeDevice = findDevice(options.device.empty() ? "cpu" : std::string_view(options.device));
-  if (!homeDevice)
-    return {SPRIG_RT_UNSUPPORTED, concat("expected device cpu or null, found '", options.device, "'")};
+  if (!homeDevice) return {SPRIG_RT_UNSUPPORTED, concat("expected device cpu or null, found '", options.device, "'")};
   for (const std::string &kind : decoded.devices)
     devices.push_back(homeDevice->executes() ? findDevice(kind) : homeDevice);
   return {};
@@ -86,8 +83,7 @@ Status Package::mapCode(const LoadOptions &options) {
   }
   const char *variable = std::getenv("SPRIG_CPU");
   std::string limit = !options.cpu.empty() ? options.cpu : variable ? variable : "";
-  if (limit == "native")
-    limit.clear();
+  if (limit == "native") limit.clear();
   uint32_t chosen = 0;
   SPRIG_RETURN_IF_ERROR(chooseImage(decoded, cpuFeatures(), limit, chosen));
   const Image &image = decoded.images[chosen];
@@ -116,8 +112,7 @@ Status Package::placeConstants() {
   static constexpr uint8_t kNothing alignas(format::kBufferAlignment)[format::kBufferAlignment] = {};
   std::span<const uint8_t> section;
   for (const format::Section &candidate : view.sections)
-    if (candidate.kind == format::SectionKind::Constants)
-      section = candidate.bytes;
+    if (candidate.kind == format::SectionKind::Constants) section = candidate.bytes;
   // Kernels rely on the alignment; a caller's memory may lack it.
   bool aligned = reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment == 0;
   if (!aligned && !section.empty() && homeDevice->executes()) {
@@ -144,8 +139,7 @@ Status Package::placeConstants() {
 }
 
 void Package::measure() {
-  for (const Kernel &kernel : decoded.kernels)
-    largestScratch = std::max(largestScratch, kernel.scratch);
+  for (const Kernel &kernel : decoded.kernels) largestScratch = std::max(largestScratch, kernel.scratch);
   for (const Entry &entry : decoded.entries) {
     largestArena = std::max(largestArena, entry.arenaSize);
     mostLanes = std::max(mostLanes, uint32_t(entry.lanes.size()));

@@ -24,10 +24,10 @@ struct LoadOptions {
 // The bytes that a package reads from for as long as it lives.
 struct PackageSource {
   std::string name;
-  MappedFile file;                     // a file, or
-  Block copy;                          // a copy of memory, or
-  std::span<const uint8_t> bytes;      // (what to read, in any case)
-  std::shared_ptr<void> keepAlive;     // memory of the caller
+  MappedFile file;                 // a file, or
+  Block copy;                      // a copy of memory, or
+  std::span<const uint8_t> bytes;  // (what to read, in any case)
+  std::shared_ptr<void> keepAlive; // memory of the caller
 };
 
 class Package {

@@ -26,8 +26,7 @@ static uint32_t pausesPerMicrosecond(const Pool &pool) {
   static const uint32_t rate = [&pool] {
     constexpr int count = 2000;
     auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; ++i)
-      pool.pause();
+    for (int i = 0; i < count; ++i) pool.pause();
     double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
     return uint32_t(std::clamp(count / std::max(us, 0.1), 1.0, 1000.0));
   }();
@@ -50,8 +49,7 @@ Status Pool::create(const PoolOptions &options, std::shared_ptr<Pool> &pool) {
     Helper &helper = fresh->helpers[size_t(i)];
     helper.pool = fresh.get();
     helper.participant = uint32_t(i + 1);
-    if (options.executor.execute)
-      continue;
+    if (options.executor.execute) continue;
     try {
       fresh->ownThreads.emplace_back([raw = fresh.get(), &helper] { raw->helperLoop(helper); });
     } catch (const std::system_error &error) {
@@ -67,8 +65,7 @@ Status Pool::shared(std::shared_ptr<Pool> &pool) {
   static std::weak_ptr<Pool> existing;
   std::lock_guard guard(lock);
   pool = existing.lock();
-  if (pool)
-    return {};
+  if (pool) return {};
   SPRIG_RETURN_IF_ERROR(create({}, pool));
   existing = pool;
   return {};
@@ -78,18 +75,17 @@ Pool::~Pool() {
   closing.store(true);
   workNumber.fetch_add(1);
   workNumber.notify_all();
-  for (std::thread &thread : ownThreads)
-    thread.join();
+  for (std::thread &thread : ownThreads) thread.join();
   // Tasks that the executor still holds point here.
   for (uint32_t i = 0; i + 1 < threadCount; ++i)
-    while (helpers[i].active.load(std::memory_order_acquire))
-      std::this_thread::yield();
+    while (helpers[i].active.load(std::memory_order_acquire)) std::this_thread::yield();
 }
 
 void Pool::publish(Run &run) {
   for (uint32_t i = 0; i < slotCount; ++i) {
     Run *expected = nullptr;
-    if (slots[i].run.load(std::memory_order_relaxed) == nullptr && slots[i].run.compare_exchange_strong(expected, &run)) {
+    if (slots[i].run.load(std::memory_order_relaxed) == nullptr &&
+        slots[i].run.compare_exchange_strong(expected, &run)) {
       published.fetch_add(1);
       return;
     }
@@ -109,21 +105,17 @@ void Pool::unpublish(Run &run) {
 // sequentially consistent, so either it sees the run gone or this sees its announcement.
 void Pool::forget(const Run &run) const {
   for (uint32_t i = 0; i + 1 < threadCount; ++i)
-    while (helpers[i].looking.load() == &run)
-      std::this_thread::yield();
+    while (helpers[i].looking.load() == &run) std::this_thread::yield();
 }
 
 bool Pool::helpOnce(Helper &helper) {
-  if (published.load() == 0)
-    return false;
+  if (published.load() == 0) return false;
   bool helped = false;
   for (uint32_t i = 0; i < slotCount; ++i) {
     Run *run = slots[i].run.load(std::memory_order_relaxed);
-    if (!run)
-      continue;
+    if (!run) continue;
     helper.looking.store(run);
-    if (slots[i].run.load() == run)
-      helped |= run->help(helper.participant);
+    if (slots[i].run.load() == run) helped |= run->help(helper.participant);
     helper.looking.store(nullptr, std::memory_order_release);
   }
   return helped;
@@ -132,8 +124,7 @@ bool Pool::helpOnce(Helper &helper) {
 // Looks for work until there has been none for the spin limit; whether the pool is still open.
 bool Pool::helpUntilIdle(Helper &helper) {
   for (uint32_t idle = 0; idle <= spins;) {
-    if (closing.load(std::memory_order_relaxed))
-      return false;
+    if (closing.load(std::memory_order_relaxed)) return false;
     if (helpOnce(helper)) {
       idle = 0;
     } else {
@@ -150,26 +141,21 @@ void Pool::helperLoop(Helper &helper) {
     // Counted as asleep before the last look: who publishes after that look sees a sleeper and wakes it.
     sleepers.fetch_add(1);
     uint32_t seen = workNumber.load();
-    if (!helpOnce(helper) && !closing.load())
-      workNumber.wait(seen);
+    if (!helpOnce(helper) && !closing.load()) workNumber.wait(seen);
     sleepers.fetch_sub(1);
   }
 }
 
 void Pool::wake() {
-  if (threadCount == 1)
-    return;
-  if (givenExecutor.execute)
-    return postTasks();
+  if (threadCount == 1) return;
+  if (givenExecutor.execute) return postTasks();
   workNumber.fetch_add(1);
-  if (sleepers.load())
-    workNumber.notify_all();
+  if (sleepers.load()) workNumber.notify_all();
 }
 
 void Pool::postTasks() {
   for (uint32_t i = 0; i + 1 < threadCount; ++i)
-    if (!helpers[i].active.exchange(true))
-      givenExecutor.execute(givenExecutor.user, &Pool::executorTask, &helpers[i]);
+    if (!helpers[i].active.exchange(true)) givenExecutor.execute(givenExecutor.user, &Pool::executorTask, &helpers[i]);
 }
 
 void Pool::executorTask(void *argument) {

@@ -16,8 +16,8 @@ namespace sprig::rt::core {
 class Run;
 
 struct PoolOptions {
-  int threads = 0; // including the caller's; 0: defaultThreads()
-  int spinMicroseconds = 0; // 0: a default, negative: none
+  int threads = 0;                 // including the caller's; 0: defaultThreads()
+  int spinMicroseconds = 0;        // 0: a default, negative: none
   sprig_rt_executor executor = {}; // all null: threads of its own
 };
 
@@ -69,7 +69,7 @@ private:
   std::unique_ptr<Slot[]> slots;
   uint32_t slotCount = 0;
   std::vector<std::thread> ownThreads;
-  alignas(64) std::atomic<uint32_t> published{0}; // runs that are on offer
+  alignas(64) std::atomic<uint32_t> published{0};  // runs that are on offer
   alignas(64) std::atomic<uint32_t> workNumber{0}; // counts wakes; sleepers wait for a change
   std::atomic<uint32_t> sleepers{0};
   std::atomic<bool> closing{false};

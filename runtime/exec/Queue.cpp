@@ -16,8 +16,7 @@ HeldTensor::HeldTensor(const sprig_rt_tensor &tensor)
 
 static void hold(Context::Tensors tensors, std::vector<HeldTensor> &held, std::vector<sprig_rt_tensor> &views) {
   held.reserve(tensors.size());
-  for (const sprig_rt_tensor &tensor : tensors)
-    views.push_back(held.emplace_back(tensor).view);
+  for (const sprig_rt_tensor &tensor : tensors) views.push_back(held.emplace_back(tensor).view);
 }
 
 Submission::Submission(std::shared_ptr<const Package> package, int32_t entry, const Choice &choice,
@@ -39,9 +38,7 @@ bool Submission::wait(std::optional<std::chrono::nanoseconds> limit) {
   return changed.wait_until(guard, std::chrono::steady_clock::now() + std::min(*limit, longest), isEnded);
 }
 
-Status Submission::result() const {
-  return code == SPRIG_RT_OK ? Status() : Status(code, message);
-}
+Status Submission::result() const { return code == SPRIG_RT_OK ? Status() : Status(code, message); }
 
 void Submission::end(Status status) {
   std::lock_guard guard(lock);
@@ -54,8 +51,7 @@ void Submission::end(Status status) {
 
 void Submission::cancel() {
   std::lock_guard guard(lock);
-  if (ended.load(std::memory_order_relaxed))
-    return;
+  if (ended.load(std::memory_order_relaxed)) return;
   cancelled.store(true);
   if (running) {
     // Under the lock the run cannot end, so this stops no later one.
@@ -71,8 +67,7 @@ void Submission::cancel() {
 void Submission::runOn(Context &context) {
   {
     std::lock_guard guard(lock);
-    if (ended.load(std::memory_order_relaxed))
-      return;
+    if (ended.load(std::memory_order_relaxed)) return;
     running = &context;
   }
   Status status;
@@ -92,8 +87,7 @@ Queue::~Queue() {
     changed.notify_all();
     changed.wait(guard, [this] { return !draining; });
   }
-  if (thread.joinable())
-    thread.join();
+  if (thread.joinable()) thread.join();
 }
 
 Status Queue::submit(int32_t entry, Context::Tensors inputs, Context::Tensors outputs,
@@ -120,16 +114,14 @@ Status Queue::submit(int32_t entry, Context::Tensors inputs, Context::Tensors ou
 }
 
 void Queue::waitIdle() {
-  if (inFlight.load(std::memory_order_acquire) == 0)
-    return;
+  if (inFlight.load(std::memory_order_acquire) == 0) return;
   std::unique_lock guard(lock);
   changed.wait(guard, [this] { return inFlight.load(std::memory_order_acquire) == 0; });
 }
 
 // Many contexts never submit: the thread starts with the first submission.
 Status Queue::start() {
-  if (thread.joinable() || context.threads().executor().execute)
-    return {};
+  if (thread.joinable() || context.threads().executor().execute) return {};
   try {
     thread = std::thread([this] { threadLoop(); });
   } catch (const std::system_error &error) {
@@ -143,8 +135,7 @@ void Queue::threadLoop() {
     {
       std::unique_lock guard(lock);
       changed.wait(guard, [this] { return closing || !waiting.empty(); });
-      if (closing)
-        return;
+      if (closing) return;
     }
     drain();
   }
@@ -155,8 +146,7 @@ void Queue::drain() {
     std::shared_ptr<Submission> next;
     {
       std::lock_guard guard(lock);
-      if (waiting.empty())
-        return;
+      if (waiting.empty()) return;
       next = std::move(waiting.front());
       waiting.pop_front();
     }
@@ -172,8 +162,7 @@ void Queue::executorTask(void *argument) {
   for (;;) {
     queue.drain();
     std::lock_guard guard(queue.lock);
-    if (!queue.waiting.empty())
-      continue;
+    if (!queue.waiting.empty()) continue;
     queue.draining = false;
     queue.changed.notify_all();
     return;

@@ -27,8 +27,8 @@ constexpr uint32_t kSlicesPerThread = 4;
 } // namespace
 
 Run::Run(const Package &package, Pool &pool)
-    : package(package), pool(pool), laneCapacity(std::max(1u, package.maxLanes())),
-      eventCapacity(package.maxEvents()) {}
+    : package(package), pool(pool), laneCapacity(std::max(1u, package.maxLanes())), eventCapacity(package.maxEvents()) {
+}
 
 Run::~Run() { pool.forget(*this); }
 
@@ -37,11 +37,10 @@ Status Run::allocate() {
   events = std::make_unique<std::atomic<uint64_t>[]>(eventCapacity);
   eventTimes = std::make_unique<double[]>(eventCapacity);
   scratchShare = (package.maxScratch() + 63) / 64 * 64;
-  if (!package.home().executes() || scratchShare == 0)
-    scratchShare = 0;
+  if (!package.home().executes() || scratchShare == 0) scratchShare = 0;
   if (scratchShare > UINT64_MAX / 2 / pool.threads())
-    return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for ", pool.threads(), " times ", scratchShare,
-                                           " bytes of scratch")};
+    return {SPRIG_RT_OUT_OF_MEMORY,
+            concat("no memory for ", pool.threads(), " times ", scratchShare, " bytes of scratch")};
   return Block::make(package.allocator(), scratchShare * pool.threads(), "scratch", scratch);
 }
 
@@ -61,13 +60,10 @@ Status Run::execute(uint32_t entryIndex, void *const *operands) {
   }
   if (helped) {
     pool.publish(*this);
-    if (current.lanes.size() > 1)
-      pool.wake();
+    if (current.lanes.size() > 1) pool.wake();
   }
-  if (!current.lanes.empty())
-    driveAll();
-  if (helped)
-    pool.unpublish(*this);
+  if (!current.lanes.empty()) driveAll();
+  if (helped) pool.unpublish(*this);
   for (uint32_t lane = 0; lane < current.lanes.size(); ++lane)
     simulated = std::max(simulated, package.laneDevice(current.lanes[lane]).seconds(lanes[lane]));
   return stop.load(std::memory_order_relaxed) == Going ? Status() : result();
@@ -76,16 +72,14 @@ Status Run::execute(uint32_t entryIndex, void *const *operands) {
 void Run::arm(const std::atomic<bool> *cancelled) {
   stop.store(Going);
   // Who cancels sets the flag, then calls cancel(): one of the two is seen.
-  if (cancelled && cancelled->load())
-    cancel();
+  if (cancelled && cancelled->load()) cancel();
 }
 
 void Run::cancel() { stop.store(Cancelled); }
 
 bool Run::help(uint32_t participant) {
   // Slices first: somebody waits for them.
-  if (takeSlicesOfAnyLane(participant))
-    return true;
+  if (takeSlicesOfAnyLane(participant)) return true;
   return driveSomeLane(1, participant);
 }
 
@@ -95,12 +89,10 @@ void Run::driveAll() {
   auto ended = [&] { return zeroEnded && lanesDone.load(std::memory_order_acquire) == count; };
   while (!ended()) {
     waitUntil([&] {
-      if (ended() || (!zeroEnded && laneCanMove(0, generation)))
-        return true;
+      if (ended() || (!zeroEnded && laneCanMove(0, generation))) return true;
       return driveSomeLane(1, 0) || takeSlicesOfAnyLane(0);
     });
-    if (!zeroEnded && laneCanMove(0, generation))
-      zeroEnded = advance(0, 0);
+    if (!zeroEnded && laneCanMove(0, generation)) zeroEnded = advance(0, 0);
   }
 }
 
@@ -113,15 +105,14 @@ bool Run::advance(uint32_t lane, uint32_t participant) {
   LaneRun laneRun{*this, slot, lane, participant};
   uint32_t count = uint32_t(program.commands.size());
   uint32_t at = slot.position.load(std::memory_order_relaxed);
-  if (at == 0)
-    device.begin(laneRun);
+  if (at == 0) device.begin(laneRun);
   for (; at < count; ++at) {
     const Command &command = program.commands[at];
     // The caller leaves another lane as soon as its own, not ended yet, can go on.
     bool leave = lane != 0 && participant == 0 && laneCanMove(0, generation) &&
                  phaseOf(lanes[0].word.load(std::memory_order_relaxed)) != Done;
-    if (leave || (command.kind == CommandKind::Wait &&
-                  events[command.event].load(std::memory_order_acquire) != generation)) {
+    if (leave ||
+        (command.kind == CommandKind::Wait && events[command.event].load(std::memory_order_acquire) != generation)) {
       slot.position.store(at, std::memory_order_relaxed);
       if (lane != 0) {
         slot.word.store(word(generation, Ready), std::memory_order_release);
@@ -135,8 +126,7 @@ bool Run::advance(uint32_t lane, uint32_t participant) {
   slot.position.store(count, std::memory_order_relaxed);
   slot.word.store(word(generation, Done), std::memory_order_release);
   lanesDone.fetch_add(1, std::memory_order_acq_rel);
-  if (lane != 0)
-    changed();
+  if (lane != 0) changed();
   return true;
 }
 
@@ -144,16 +134,12 @@ bool Run::advance(uint32_t lane, uint32_t participant) {
 void Run::execute(const Command &command, LaneRun &lane, const Device &device, void *const *operands) {
   switch (command.kind) {
   case CommandKind::Dispatch:
-    if (stop.load(std::memory_order_relaxed) == Going)
-      device.dispatch(lane, command, operands + command.firstOperand);
+    if (stop.load(std::memory_order_relaxed) == Going) device.dispatch(lane, command, operands + command.firstOperand);
     return;
   case CommandKind::Copy:
-    if (stop.load(std::memory_order_relaxed) == Going)
-      device.copy(lane, command, operands + command.firstOperand);
+    if (stop.load(std::memory_order_relaxed) == Going) device.copy(lane, command, operands + command.firstOperand);
     return;
-  case CommandKind::Wait:
-    device.wait(lane, command.event);
-    return;
+  case CommandKind::Wait: device.wait(lane, command.event); return;
   case CommandKind::Record:
     device.record(lane, command.event);
     events[command.event].store(generation, std::memory_order_release);
@@ -166,12 +152,10 @@ void Run::execute(const Command &command, LaneRun &lane, const Device &device, v
 // May be asked about a lane of a run that is over: then the answer is of no use, but safe to compute.
 bool Run::laneCanMove(uint32_t lane, uint64_t ofGeneration) const {
   const Entry *current = entry.load(std::memory_order_relaxed);
-  if (!current || lane >= current->lanes.size())
-    return false;
+  if (!current || lane >= current->lanes.size()) return false;
   const std::vector<Command> &commands = current->lanes[lane].commands;
   uint32_t at = lanes[lane].position.load(std::memory_order_relaxed);
-  if (at >= commands.size())
-    return at == commands.size();
+  if (at >= commands.size()) return at == commands.size();
   return commands[at].kind != CommandKind::Wait ||
          events[commands[at].event].load(std::memory_order_acquire) == ofGeneration;
 }
@@ -195,8 +179,7 @@ void Run::dispatchTiles(LaneRun &lane, const Command &command, void *const *oper
   uint32_t threads = pool.threads();
   int64_t most = threads == 1 ? 1 : std::min(command.tiles / command.grain, int64_t(threads) * kSlicesPerThread);
   if (most < 2) {
-    if (command.tiles)
-      runSlice(command, operands, 0, command.tiles, lane.participant);
+    if (command.tiles) runSlice(command, operands, 0, command.tiles, lane.participant);
     return;
   }
   LaneSlot &slot = lane.slot;
@@ -209,8 +192,7 @@ void Run::dispatchTiles(LaneRun &lane, const Command &command, void *const *oper
   uint64_t number = ticketNumber(slot.ticket.load(std::memory_order_relaxed)) + 1;
   slot.ticket.store(firstTicket(number, count), std::memory_order_release);
   pool.wake();
-  if (lane.participant != 0)
-    changed();
+  if (lane.participant != 0) changed();
   takeSlices(slot, lane.participant);
   waitUntil([&] { return slot.slicesDone.load(std::memory_order_acquire) == count; });
 }
@@ -218,27 +200,23 @@ void Run::dispatchTiles(LaneRun &lane, const Command &command, void *const *oper
 bool Run::takeSlices(LaneSlot &slot, uint32_t participant) {
   for (bool took = false;; took = true) {
     uint64_t ticket = slot.ticket.load(std::memory_order_acquire);
-    if (nextSlice(ticket) >= sliceCount(ticket))
-      return took;
+    if (nextSlice(ticket) >= sliceCount(ticket)) return took;
     const Command *command = slot.command.load(std::memory_order_relaxed);
     void *const *operands = slot.operands.load(std::memory_order_relaxed);
     int64_t sliceTiles = slot.sliceTiles.load(std::memory_order_relaxed);
     // Success means that this dispatch still had the slice to give, hence that what was read above belongs to it.
-    if (!slot.ticket.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acq_rel))
-      continue;
+    if (!slot.ticket.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     int64_t begin = nextSlice(ticket) * sliceTiles;
     int64_t end = std::min(begin + sliceTiles, command->tiles);
     runSlice(*command, operands, begin, end, participant);
     uint32_t count = sliceCount(ticket);
-    if (slot.slicesDone.fetch_add(1, std::memory_order_acq_rel) + 1 == count)
-      changed();
+    if (slot.slicesDone.fetch_add(1, std::memory_order_acq_rel) + 1 == count) changed();
   }
 }
 
 bool Run::takeSlicesOfAnyLane(uint32_t participant) {
   bool took = false;
-  for (uint32_t lane = 0; lane < laneCapacity; ++lane)
-    took |= takeSlices(lanes[lane], participant);
+  for (uint32_t lane = 0; lane < laneCapacity; ++lane) took |= takeSlices(lanes[lane], participant);
   return took;
 }
 
@@ -247,8 +225,7 @@ bool Run::takeSlicesOfAnyLane(uint32_t participant) {
 __attribute__((no_sanitize("function")))
 #endif
 void Run::runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant) {
-  if (stop.load(std::memory_order_relaxed) == Cancelled)
-    return;
+  if (stop.load(std::memory_order_relaxed) == Cancelled) return;
   sprig_rt_kernel_status status = {};
   sprig_rt_args args = {operands, begin, end, scratch.data() + participant * scratchShare, &status};
   if (int32_t result = package.kernel(command.kernel)(&args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
@@ -258,8 +235,7 @@ void Run::runSlice(const Command &command, void *const *operands, int64_t begin,
 // The rest of a failed dispatch still runs: the first failing tile is the one that is told, however it was cut.
 void Run::fail(const Command &command, const sprig_rt_kernel_status &status, int32_t result, int64_t begin) {
   std::lock_guard guard(failureLock);
-  if (failure.command && (failure.command != &command || failure.begin < begin))
-    return;
+  if (failure.command && (failure.command != &command || failure.begin < begin)) return;
   failure = {&command, status, result, begin};
   uint32_t going = Going;
   stop.compare_exchange_strong(going, Failed, std::memory_order_relaxed);
@@ -272,31 +248,31 @@ void Run::changed() {
 
 template <typename Condition> void Run::waitUntil(Condition condition) {
   for (uint32_t i = 0; i <= pool.spinLimit(); ++i) {
-    if (condition())
-      return;
+    if (condition()) return;
     pool.pause();
   }
   for (;;) {
     uint32_t seen = signal.load();
-    if (condition())
-      return;
+    if (condition()) return;
     signal.wait(seen);
   }
 }
 
 Status Run::result() {
-  if (stop.load(std::memory_order_relaxed) == Cancelled)
-    return {SPRIG_RT_CANCELLED, "the run was cancelled"};
+  if (stop.load(std::memory_order_relaxed) == Cancelled) return {SPRIG_RT_CANCELLED, "the run was cancelled"};
   const Command &command = *failure.command;
   const Kernel &kernel = package.program().kernels[command.kernel];
   const sprig_rt_kernel_status &found = failure.status;
   bool named = found.op >= 0 && size_t(found.op) < kernel.opNames.size();
-  std::string where = concat("'", named ? kernel.opNames[size_t(found.op)] : command.name.empty() ? kernel.name : command.name, "'");
+  std::string where = concat("'",
+                             named                  ? kernel.opNames[size_t(found.op)]
+                             : command.name.empty() ? kernel.name
+                                                    : command.name,
+                             "'");
   switch (failure.result) {
   case SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE:
     return {SPRIG_RT_BAD_INPUT, concat(where, ": expected an index below ", found.bound, ", found ", found.value)};
-  case SPRIG_RT_KERNEL_DIVISION_BY_ZERO:
-    return {SPRIG_RT_BAD_INPUT, concat(where, ": integer division by zero")};
+  case SPRIG_RT_KERNEL_DIVISION_BY_ZERO: return {SPRIG_RT_BAD_INPUT, concat(where, ": integer division by zero")};
   default:
     return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", failure.result)};
   }

@@ -22,10 +22,8 @@ Status State::create(std::shared_ptr<const Package> package, std::shared_ptr<Sta
 bool State::acquire(bool writes) {
   int32_t seen = users.load(std::memory_order_relaxed);
   for (;;) {
-    if (seen < 0 || (writes && seen != 0))
-      return false;
-    if (users.compare_exchange_weak(seen, writes ? -1 : seen + 1, std::memory_order_acquire))
-      return true;
+    if (seen < 0 || (writes && seen != 0)) return false;
+    if (users.compare_exchange_weak(seen, writes ? -1 : seen + 1, std::memory_order_acquire)) return true;
   }
 }
 

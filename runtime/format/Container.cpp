@@ -29,8 +29,7 @@ static uint64_t headerChecksum(FileHeader header, std::span<const uint8_t> table
   XXH64_state_t state;
   XXH64_reset(&state, 0);
   XXH64_update(&state, &header, sizeof header);
-  if (!table.empty())
-    XXH64_update(&state, table.data(), table.size());
+  if (!table.empty()) XXH64_update(&state, table.data(), table.size());
   return XXH64_digest(&state);
 }
 
@@ -51,8 +50,7 @@ std::vector<uint8_t> writeContainer(std::span<const SectionBytes> sections) {
   header.sectionCount = uint32_t(sections.size());
   header.fileSize = end;
   size_t tableSize = table.size() * sizeof(SectionHeader);
-  if (tableSize)
-    std::memcpy(file.data() + sizeof header, table.data(), tableSize);
+  if (tableSize) std::memcpy(file.data() + sizeof header, table.data(), tableSize);
   header.checksum = headerChecksum(header, {file.data() + sizeof header, tableSize});
   std::memcpy(file.data(), &header, sizeof header);
   for (size_t i = 0; i < sections.size(); ++i)
@@ -66,8 +64,7 @@ static ContainerError damaged(std::string message) { return {true, false, std::m
 static std::string hex(uint64_t value) {
   static const char digits[] = "0123456789abcdef";
   std::string text = "0x";
-  for (int shift = 60; shift >= 0; shift -= 4)
-    text += digits[(value >> shift) & 15];
+  for (int shift = 60; shift >= 0; shift -= 4) text += digits[(value >> shift) & 15];
   return text;
 }
 
@@ -90,13 +87,11 @@ static ContainerError readSection(std::span<const uint8_t> file, const SectionHe
                    " end behind the file's " + std::to_string(file.size()) + " bytes");
   if (entry.reserved)
     return damaged(what + ": expected a zero reserved field, found " + std::to_string(entry.reserved));
-  if (ContainerError error = checkPadding(file, end, entry.offset); error.failed)
-    return error;
+  if (ContainerError error = checkPadding(file, end, entry.offset); error.failed) return error;
   SectionKind kind = SectionKind(entry.kind);
   bool known = kind == SectionKind::Metadata || kind == SectionKind::Constants || kind == SectionKind::Image;
   // A later minor version may add kinds that this reader can do without.
-  if (!known && view.minor <= kMinor)
-    return damaged(what + ": unknown kind " + std::to_string(entry.kind));
+  if (!known && view.minor <= kMinor) return damaged(what + ": unknown kind " + std::to_string(entry.kind));
   std::span<const uint8_t> bytes = file.subspan(entry.offset, entry.size);
   uint64_t found = checksum(bytes);
   if (found != entry.checksum)
@@ -117,9 +112,9 @@ ContainerError readContainer(std::span<const uint8_t> file, ContainerView &view)
     return damaged("not a Sprig package: expected it to start with 'SPRIGPKG'");
   // Before the checksum: a later major version may compute it otherwise.
   if (header.major > kMajor)
-    return {true, true, "written for format version " + std::to_string(header.major) + "." +
-                            std::to_string(header.minor) + ", this runtime reads up to " + std::to_string(kMajor) +
-                            "." + std::to_string(kMinor)};
+    return {true, true,
+            "written for format version " + std::to_string(header.major) + "." + std::to_string(header.minor) +
+                ", this runtime reads up to " + std::to_string(kMajor) + "." + std::to_string(kMinor)};
   if (header.major != kMajor)
     return damaged("expected format version " + std::to_string(kMajor) + ", found " + std::to_string(header.major));
   if (header.fileSize != file.size())
@@ -144,8 +139,7 @@ ContainerError readContainer(std::span<const uint8_t> file, ContainerView &view)
   for (uint32_t i = 0; i < header.sectionCount; ++i) {
     SectionHeader entry;
     std::memcpy(&entry, table.data() + i * sizeof entry, sizeof entry);
-    if (ContainerError error = readSection(file, entry, i, end, view); error.failed)
-      return error;
+    if (ContainerError error = readSection(file, entry, i, end, view); error.failed) return error;
   }
   if (end != file.size())
     return damaged("expected the last section to end the file at " + std::to_string(file.size()) + ", found " +

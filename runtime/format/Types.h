@@ -27,8 +27,7 @@ inline const char *dtypeName(int dtype) {
 // 32x128xf32, as everything in Sprig prints shapes.
 inline std::string shapeText(std::span<const int64_t> shape, int dtype) {
   std::string text;
-  for (int64_t size : shape)
-    text += std::to_string(size) + "x";
+  for (int64_t size : shape) text += std::to_string(size) + "x";
   const char *name = dtypeName(dtype);
   return text + (name ? std::string(name) : "dtype" + std::to_string(dtype));
 }
@@ -39,15 +38,13 @@ inline bool tensorBytes(std::span<const int64_t> shape, int dtype, uint64_t &byt
   uint64_t total = dtypeSize(dtype);
   bool empty = false;
   for (int64_t size : shape) {
-    if (size < 0)
-      return false;
+    if (size < 0) return false;
     // A zero makes the tensor empty, whatever the others multiply to.
     if (size == 0) {
       empty = true;
       continue;
     }
-    if (total > limit / uint64_t(size))
-      return false;
+    if (total > limit / uint64_t(size)) return false;
     total *= uint64_t(size);
   }
   bytes = empty ? 0 : total;

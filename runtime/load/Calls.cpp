@@ -38,8 +38,7 @@ void *findRuntimeCall(std::string_view name) {
 #undef SPRIG_RT_CALL
   };
   for (const Call &call : calls)
-    if (call.name == name)
-      return call.address;
+    if (call.name == name) return call.address;
   return nullptr;
 }
 

@@ -12,11 +12,9 @@ namespace sprig::rt::core {
 // The first feature of an image that the processor lacks; empty when there is none.
 static std::string missingFeature(const Image &image, const CpuFeatures &cpu) {
   int level = isaLevel(image.isa);
-  if (level == 0 || level > cpu.level)
-    return image.isa;
+  if (level == 0 || level > cpu.level) return image.isa;
   for (const std::string &feature : image.features)
-    if (!cpu.has(feature))
-      return feature;
+    if (!cpu.has(feature)) return feature;
   return {};
 }
 
@@ -36,8 +34,7 @@ Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_v
     std::string missing = missingFeature(image, cpu);
     bool allowed = limit.empty() || (isaLevel(image.isa) <= limitLevel && image.features.empty());
     if (missing.empty() && allowed) {
-      if (best < 0 || score(image) > score(program.images[best]))
-        best = int(i);
+      if (best < 0 || score(image) > score(program.images[best])) best = int(i);
       continue;
     }
     needs += concat(needs.empty() ? "" : ", ", image.isa);
@@ -50,12 +47,11 @@ Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_v
     index = uint32_t(best);
     return {};
   }
-  std::string machine = limit.empty() ? concat("this processor has ", levelName(cpu.level))
-                                      : concat("no better than ", limit, " may be used, and this processor has ",
-                                               levelName(cpu.level));
-  return {SPRIG_RT_UNSUPPORTED,
-          program.images.empty() ? std::string("the package has no code for any processor")
-                                 : concat("the package has code for ", needs, "; ", machine)};
+  std::string machine =
+      limit.empty() ? concat("this processor has ", levelName(cpu.level))
+                    : concat("no better than ", limit, " may be used, and this processor has ", levelName(cpu.level));
+  return {SPRIG_RT_UNSUPPORTED, program.images.empty() ? std::string("the package has no code for any processor")
+                                                       : concat("the package has code for ", needs, "; ", machine)};
 }
 
 CodeImage &CodeImage::operator=(CodeImage &&other) noexcept {
@@ -66,8 +62,7 @@ CodeImage &CodeImage::operator=(CodeImage &&other) noexcept {
 }
 
 CodeImage::~CodeImage() {
-  if (address)
-    munmap(address, length);
+  if (address) munmap(address, length);
 }
 
 // Anonymous memory, so that it also works where the file system forbids execution; never writable and executable at
@@ -82,8 +77,7 @@ Status CodeImage::map(const Image &image, std::span<const uint8_t> bytes, CodeIm
     return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for ", bytes.size(), " bytes of code: ", std::strerror(errno))};
   fresh.address = address;
   uint8_t *base = static_cast<uint8_t *>(address);
-  if (!bytes.empty())
-    std::memcpy(base, bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(base, bytes.data(), bytes.size());
   for (const ImageImport &import : image.imports) {
     void *call = findRuntimeCall(import.call);
     std::memcpy(base + import.slot, &call, sizeof call);
@@ -94,8 +88,7 @@ Status CodeImage::map(const Image &image, std::span<const uint8_t> bytes, CodeIm
       (executable < fresh.length && mprotect(base + executable, fresh.length - executable, PROT_READ) != 0))
     return {SPRIG_RT_UNSUPPORTED, concat("the system forbids to execute generated code: ", std::strerror(errno))};
   __builtin___clear_cache(reinterpret_cast<char *>(base), reinterpret_cast<char *>(base) + image.codeSize);
-  for (uint64_t symbol : image.symbols)
-    fresh.kernels.push_back(reinterpret_cast<sprig_rt_kernel>(base + symbol));
+  for (uint64_t symbol : image.symbols) fresh.kernels.push_back(reinterpret_cast<sprig_rt_kernel>(base + symbol));
   code = std::move(fresh);
   return {};
 }

@@ -36,8 +36,7 @@ public:
     SPRIG_RETURN_IF_ERROR(strings(from.devices(), to.devices), "devices");
     SPRIG_RETURN_IF_ERROR(list(from.facts(), to.facts, &Decoder::fact), "facts");
     SPRIG_RETURN_IF_ERROR(list(from.entries(), to.entries, &Decoder::entry), "entries");
-    if (to.devices.empty())
-      to.devices.push_back("cpu");
+    if (to.devices.empty()) to.devices.push_back("cpu");
     return {};
   }
 
@@ -59,8 +58,7 @@ private:
 
   template <typename FromVector, typename To, typename From>
   Status list(const FromVector *from, std::vector<To> &to, Status (Decoder::*one)(const From &, To &)) {
-    if (!from)
-      return {};
+    if (!from) return {};
     SPRIG_RETURN_IF_ERROR(spend(from->size()));
     to.reserve(from->size());
     for (uint32_t i = 0; i < from->size(); ++i) {
@@ -72,8 +70,7 @@ private:
   }
 
   template <typename T> Status numbers(const flatbuffers::Vector<T> *from, std::vector<T> &to) {
-    if (!from)
-      return {};
+    if (!from) return {};
     SPRIG_RETURN_IF_ERROR(spend(from->size()));
     // The verifier looks at the alignment of a vector's length only.
     if (reinterpret_cast<uintptr_t>(from->Data()) % sizeof(T))
@@ -85,8 +82,7 @@ private:
 
   Status strings(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *from,
                  std::vector<std::string> &to) {
-    if (!from)
-      return {};
+    if (!from) return {};
     SPRIG_RETURN_IF_ERROR(spend(from->size()));
     for (const flatbuffers::String *item : *from) {
       SPRIG_RETURN_IF_ERROR(spend(item->size() / 16));
@@ -103,8 +99,8 @@ private:
 
   Status buffer(const fb::Buffer &from, Buffer &to) {
     if (from.kind() > fb::BufferKind::MAX)
-      return {SPRIG_RT_BAD_PACKAGE, concat("expected a buffer kind up to ", int(fb::BufferKind::MAX), ", found ",
-                                           int(from.kind()))};
+      return {SPRIG_RT_BAD_PACKAGE,
+              concat("expected a buffer kind up to ", int(fb::BufferKind::MAX), ", found ", int(from.kind()))};
     to = {BufferKind(from.kind()), from.index(), from.offset(), from.size(), text(from.name())};
     return {};
   }
@@ -150,8 +146,7 @@ private:
 
   Status operands(Entry &entry, Command &command, const flatbuffers::Vector<uint32_t> *buffers) {
     command.firstOperand = uint32_t(entry.operands.size());
-    if (!buffers)
-      return {};
+    if (!buffers) return {};
     SPRIG_RETURN_IF_ERROR(spend(buffers->size()));
     command.operandCount = buffers->size();
     entry.operands.insert(entry.operands.end(), buffers->begin(), buffers->end());
@@ -188,15 +183,13 @@ private:
       to.kind = CommandKind::Wait;
       to.event = from.command_as_Wait()->event();
       return {};
-    default:
-      return {SPRIG_RT_BAD_PACKAGE, concat("unknown command kind ", int(from.command_type()))};
+    default: return {SPRIG_RT_BAD_PACKAGE, concat("unknown command kind ", int(from.command_type()))};
     }
   }
 
   Status lane(Entry &entry, const fb::Lane &from, Lane &to) {
     to.device = from.device();
-    if (!from.commands())
-      return {};
+    if (!from.commands()) return {};
     SPRIG_RETURN_IF_ERROR(spend(from.commands()->size()));
     for (uint32_t i = 0; i < from.commands()->size(); ++i) {
       Command item = {};
@@ -215,8 +208,7 @@ private:
     SPRIG_RETURN_IF_ERROR(list(from.inputs(), to.inputs, &Decoder::tensor), "inputs");
     SPRIG_RETURN_IF_ERROR(list(from.outputs(), to.outputs, &Decoder::tensor), "outputs");
     SPRIG_RETURN_IF_ERROR(list(from.buffers(), to.buffers, &Decoder::buffer), "buffers");
-    if (!from.lanes())
-      return {};
+    if (!from.lanes()) return {};
     SPRIG_RETURN_IF_ERROR(spend(from.lanes()->size()));
     for (uint32_t i = 0; i < from.lanes()->size(); ++i) {
       Lane item = {};

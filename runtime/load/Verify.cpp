@@ -26,8 +26,8 @@ public:
   explicit MemoryNeed(uint64_t limit) : limit(limit) {}
   Status add(uint64_t bytes, std::string_view what) {
     if (bytes > limit - total)
-      return {SPRIG_RT_OUT_OF_MEMORY, concat(what, " of ", bytes, " bytes brings the program's memory above the limit of ",
-                                             limit, " bytes")};
+      return {SPRIG_RT_OUT_OF_MEMORY,
+              concat(what, " of ", bytes, " bytes brings the program's memory above the limit of ", limit, " bytes")};
     total += bytes;
     return {};
   }
@@ -39,11 +39,11 @@ private:
 
 Status verifyTensor(TensorType &tensor) {
   if (!dtypeName(tensor.dtype))
-    return badPackage(concat(quoted(tensor.name), ": expected an element type below ", kDTypeCount, ", found ",
-                             tensor.dtype));
+    return badPackage(
+        concat(quoted(tensor.name), ": expected an element type below ", kDTypeCount, ", found ", tensor.dtype));
   if (tensor.shape.size() > kMaxRank)
-    return badPackage(concat(quoted(tensor.name), ": expected at most ", kMaxRank, " dimensions, found ",
-                             tensor.shape.size()));
+    return badPackage(
+        concat(quoted(tensor.name), ": expected at most ", kMaxRank, " dimensions, found ", tensor.shape.size()));
   if (!tensorBytes(tensor.shape, tensor.dtype, tensor.bytes))
     return badPackage(concat(quoted(tensor.name), ": no memory holds a ", shapeText(tensor.shape, tensor.dtype)));
   return {};
@@ -57,7 +57,8 @@ Status verifyRange(std::string_view what, uint64_t offset, uint64_t size, uint64
 
 Status verifyAligned(std::string_view what, uint64_t offset) {
   if (offset % kBufferAlignment)
-    return badPackage(concat(what, ": expected an offset that is a multiple of ", kBufferAlignment, ", found ", offset));
+    return badPackage(
+        concat(what, ": expected an offset that is a multiple of ", kBufferAlignment, ", found ", offset));
   return {};
 }
 
@@ -69,8 +70,7 @@ Status verifyConstant(const Constant &constant, const SectionSizes &sections, Me
                                " bytes, found an element of ", element));
     return need.add(constant.size, "a splat constant");
   }
-  if (constant.size == 0)
-    return {};
+  if (constant.size == 0) return {};
   if (sections.constants < 0)
     return badPackage(concat("expected a constants section for ", constant.size, " bytes, found none"));
   SPRIG_RETURN_IF_ERROR(verifyAligned("constants section", constant.offset));
@@ -108,8 +108,8 @@ Status verifyImports(const Image &image, uint64_t imageSize) {
 
 Status verifyImage(const Image &image, const Program &program, const SectionSizes &sections) {
   if (image.section >= sections.bytes.size() || !sections.isImage[image.section])
-    return badPackage(concat("expected an image section of the file's ", sections.bytes.size(), " sections, found ",
-                             image.section));
+    return badPackage(
+        concat("expected an image section of the file's ", sections.bytes.size(), " sections, found ", image.section));
   uint64_t size = sections.bytes[image.section];
   SPRIG_RETURN_IF_ERROR(verifyRange("code", 0, image.codeSize, size));
   if (image.symbols.size() != program.kernels.size() || image.symbolSizes.size() != program.kernels.size())
@@ -128,13 +128,12 @@ Status verifyImage(const Image &image, const Program &program, const SectionSize
 Status bufferRoom(const Buffer &buffer, const Entry &entry, const Program &program, uint64_t &room) {
   auto check = [&](size_t count) -> Status {
     if (buffer.index >= count)
-      return badPackage(concat("expected an index of ", bufferKindName(buffer.kind), " below ", count, ", found ", buffer.index));
+      return badPackage(
+          concat("expected an index of ", bufferKindName(buffer.kind), " below ", count, ", found ", buffer.index));
     return {};
   };
   switch (buffer.kind) {
-  case BufferKind::Arena:
-    room = entry.arenaSize;
-    return {};
+  case BufferKind::Arena: room = entry.arenaSize; return {};
   case BufferKind::Input:
     SPRIG_RETURN_IF_ERROR(check(entry.inputs.size()));
     room = entry.inputs[buffer.index].bytes;
@@ -169,10 +168,8 @@ Status verifyDispatch(const Command &command, const Program &program) {
   if (command.operandCount != kernel.bufferCount)
     return badPackage(concat("expected ", kernel.bufferCount, " buffers for kernel ", quoted(kernel.name), ", found ",
                              command.operandCount));
-  if (command.tiles < 0)
-    return badPackage(concat("expected a number of tiles, found ", command.tiles));
-  if (command.grain < 1)
-    return badPackage(concat("expected a grain of at least 1 tile, found ", command.grain));
+  if (command.tiles < 0) return badPackage(concat("expected a number of tiles, found ", command.tiles));
+  if (command.grain < 1) return badPackage(concat("expected a grain of at least 1 tile, found ", command.grain));
   return {};
 }
 
@@ -195,23 +192,19 @@ Status verifyCommand(Command &command, const Entry &entry, const Program &progra
   for (uint32_t i = 0; i < command.operandCount; ++i)
     if (uint32_t buffer = entry.operands[command.firstOperand + i]; buffer >= entry.buffers.size())
       return badPackage(concat("operand ", i, ": expected a buffer below ", entry.buffers.size(), ", found ", buffer));
-  if (command.kind == CommandKind::Dispatch)
-    return verifyDispatch(command, program);
-  if (command.kind == CommandKind::Copy)
-    return verifyCopy(command, entry);
+  if (command.kind == CommandKind::Dispatch) return verifyDispatch(command, program);
+  if (command.kind == CommandKind::Copy) return verifyCopy(command, entry);
   return {};
 }
 
 Status verifySamples(const Entry &entry) {
-  if (!entry.independentSamples)
-    return {};
+  if (!entry.independentSamples) return {};
   int64_t samples = -1;
   for (const std::vector<TensorType> *tensors : {&entry.inputs, &entry.outputs})
     for (const TensorType &tensor : *tensors) {
       if (tensor.shape.empty())
         return badPackage(concat("has independent samples, but ", quoted(tensor.name), " has no first axis"));
-      if (samples < 0)
-        samples = tensor.shape[0];
+      if (samples < 0) samples = tensor.shape[0];
       if (tensor.shape[0] != samples)
         return badPackage(concat("has independent samples, but ", quoted(tensor.name), " has ", tensor.shape[0],
                                  " where the first input has ", samples));
@@ -225,8 +218,8 @@ Status verifyLanes(Entry &entry, const Program &program) {
   for (size_t i = 0; i < entry.lanes.size(); ++i) {
     Lane &lane = entry.lanes[i];
     if (lane.device >= program.devices.size())
-      return badPackage(concat("lane ", i, ": expected a device below ", program.devices.size(), ", found ",
-                               lane.device));
+      return badPackage(
+          concat("lane ", i, ": expected a device below ", program.devices.size(), ", found ", lane.device));
     for (size_t c = 0; c < lane.commands.size(); ++c)
       SPRIG_RETURN_IF_ERROR(verifyCommand(lane.commands[c], entry, program),
                             concat("lane ", i, " command ", c, " '", lane.commands[c].name, "'"));
@@ -242,8 +235,7 @@ Status verifyEntry(Entry &entry, const Program &program, uint64_t memoryLimit) {
   SPRIG_RETURN_IF_ERROR(MemoryNeed(memoryLimit).add(entry.arenaSize, "an arena"));
   // Events live in the context; more of them than commands serve nothing.
   size_t commands = 0;
-  for (const Lane &lane : entry.lanes)
-    commands += lane.commands.size();
+  for (const Lane &lane : entry.lanes) commands += lane.commands.size();
   if (entry.eventCount > commands)
     return badPackage(concat("expected at most one event per command, found ", entry.eventCount, " for ", commands));
   for (size_t i = 0; i < entry.buffers.size(); ++i) {

@@ -10,9 +10,9 @@
 namespace sprig::rt::core {
 
 struct SectionSizes {
-  int constants = -1;              // index of the constants section, -1 for none
-  std::vector<uint64_t> bytes;     // of every section
-  std::vector<bool> isImage;       // which of them hold code
+  int constants = -1;          // index of the constants section, -1 for none
+  std::vector<uint64_t> bytes; // of every section
+  std::vector<bool> isImage;   // which of them hold code
 };
 
 // Also fills the fields of `program` that are marked "set by Verify". Refuses programs that need more memory than

@@ -14,13 +14,11 @@ static Status checkEvents(const Entry &entry) {
   for (size_t lane = 0; lane < entry.lanes.size(); ++lane)
     for (size_t i = 0; i < entry.lanes[lane].commands.size(); ++i) {
       const Command &command = entry.lanes[lane].commands[i];
-      if (command.kind != CommandKind::Record && command.kind != CommandKind::Wait)
-        continue;
+      if (command.kind != CommandKind::Record && command.kind != CommandKind::Wait) continue;
       if (command.event >= entry.eventCount)
         return badPackage(concat(commandText(lane, i, command), ": expected an event below ", entry.eventCount,
                                  ", found ", command.event));
-      if (command.kind != CommandKind::Record)
-        continue;
+      if (command.kind != CommandKind::Record) continue;
       if (recorded[command.event])
         return badPackage(concat(commandText(lane, i, command), ": event ", command.event, " is recorded twice"));
       recorded[command.event] = true;
@@ -36,8 +34,7 @@ Status verifySchedule(const Entry &entry) {
   // Lanes blocked on an event, so that each command is looked at a constant number of times.
   std::vector<std::vector<uint32_t>> waiting(entry.eventCount);
   std::vector<uint32_t> ready;
-  for (size_t lane = entry.lanes.size(); lane-- > 0;)
-    ready.push_back(uint32_t(lane));
+  for (size_t lane = entry.lanes.size(); lane-- > 0;) ready.push_back(uint32_t(lane));
   while (!ready.empty()) {
     uint32_t lane = ready.back();
     ready.pop_back();

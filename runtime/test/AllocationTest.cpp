@@ -1,4 +1,5 @@
-// The steady state of a call: no allocation and no lock, counted by replacing the C library's functions in this program.
+// The steady state of a call: no allocation and no lock, counted by replacing the C library's functions in this
+// program.
 #include "runtime/test/TestPackage.h"
 
 #include <atomic>
@@ -37,8 +38,7 @@ SHOWN int pthread_mutex_lock(pthread_mutex_t *mutex) noexcept {
   using Lock = int (*)(pthread_mutex_t *);
   static std::atomic<Lock> real{nullptr};
   Lock lock = real.load();
-  if (!lock)
-    real.store(lock = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock")));
+  if (!lock) real.store(lock = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock")));
   return lock(mutex);
 }
 }
@@ -105,8 +105,7 @@ TEST_P(OverThreads, AllocatesAndLocksNothing) {
     invoke(exact, nullptr, 3);
   };
   auto often = [&] {
-    for (int i = 0; i < 200; ++i)
-      all();
+    for (int i = 0; i < 200; ++i) all();
   };
   all();
   EXPECT_EQ(allocationsOf(often), 0u);

@@ -45,8 +45,7 @@ TEST(Damage, EveryFlippedBitIsFound) {
   TestPackage package = richPackage();
   package.image.resize(64);
   package.program.images[0].codeSize = 64;
-  for (size_t i = 0; i < package.program.images[0].symbols.size(); ++i)
-    package.program.images[0].symbols[i] = i;
+  for (size_t i = 0; i < package.program.images[0].symbols.size(); ++i) package.program.images[0].symbols[i] = i;
   Bytes file = package.encode();
   ASSERT_EQ(loadError(file), "");
   for (size_t byte = 0; byte < file.size(); ++byte) {
@@ -127,21 +126,24 @@ TEST(Hostile, IndicesOutOfRange) {
 TEST(Hostile, RangesThatLeaveTheirPlace) {
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[2].offset = 192; }),
             "p.sprig: entry 0 'main': buffer 2 'b2': arena: 16 bytes at offset 192 leave its 192 bytes");
-  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[2].offset = UINT64_MAX - 63; }),
-            "p.sprig: entry 0 'main': buffer 2 'b2': arena: 16 bytes at offset 18446744073709551552 leave its 192 bytes");
-  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[2].size = UINT64_MAX; }),
-            "p.sprig: entry 0 'main': buffer 2 'b2': arena: 18446744073709551615 bytes at offset 0 leave its 192 bytes");
+  EXPECT_EQ(
+      hostile([](TestPackage &p) { entryOf(p).buffers[2].offset = UINT64_MAX - 63; }),
+      "p.sprig: entry 0 'main': buffer 2 'b2': arena: 16 bytes at offset 18446744073709551552 leave its 192 bytes");
+  EXPECT_EQ(
+      hostile([](TestPackage &p) { entryOf(p).buffers[2].size = UINT64_MAX; }),
+      "p.sprig: entry 0 'main': buffer 2 'b2': arena: 18446744073709551615 bytes at offset 0 leave its 192 bytes");
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[2].offset = 4; }),
             "p.sprig: entry 0 'main': buffer 2 'b2': arena: expected an offset that is a multiple of 64, found 4");
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).buffers[0].size = 20; }),
             "p.sprig: entry 0 'main': buffer 0 'b0': input: 20 bytes at offset 0 leave its 16 bytes");
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.constants[0].size = 32; }),
             "p.sprig: constant 0 'c0': constants section: 32 bytes at offset 0 leave its 16 bytes");
-  EXPECT_EQ(hostile([](TestPackage &p) { p.program.constants[1].size = 17; }),
-            "p.sprig: constant 1 'splat': expected 17 bytes to be whole elements of at most 16 bytes, found an element of 4");
+  EXPECT_EQ(
+      hostile([](TestPackage &p) { p.program.constants[1].size = 17; }),
+      "p.sprig: constant 1 'splat': expected 17 bytes to be whole elements of at most 16 bytes, found an element of 4");
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].symbols[3] = p.image.size(); }),
-            concat("p.sprig: image 0 for x86-64-v2: kernel 'slow': code: 1 bytes at offset ", richPackage().image.size(),
-                   " leave its ", richPackage().image.size(), " bytes"));
+            concat("p.sprig: image 0 for x86-64-v2: kernel 'slow': code: 1 bytes at offset ",
+                   richPackage().image.size(), " leave its ", richPackage().image.size(), " bytes"));
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].codeSize = p.image.size() + 1; }),
             concat("p.sprig: image 0 for x86-64-v2: code: ", richPackage().image.size() + 1,
                    " bytes at offset 0 leave its ", richPackage().image.size(), " bytes"));
@@ -150,9 +152,10 @@ TEST(Hostile, RangesThatLeaveTheirPlace) {
 TEST(Hostile, SizesThatNoMachineHas) {
   LoadOptions small;
   small.memoryLimit = 1 << 20;
-  EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).arenaSize = uint64_t(1) << 50; }, small),
-            "p.sprig: entry 0 'main': an arena of 1125899906842624 bytes brings the program's memory above the limit of "
-            "1048576 bytes");
+  EXPECT_EQ(
+      hostile([](TestPackage &p) { entryOf(p).arenaSize = uint64_t(1) << 50; }, small),
+      "p.sprig: entry 0 'main': an arena of 1125899906842624 bytes brings the program's memory above the limit of "
+      "1048576 bytes");
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.constants[1].size = uint64_t(1) << 60; }, small),
             "p.sprig: constant 1 'splat': a splat constant of 1152921504606846976 bytes brings the program's memory "
             "above the limit of 1048576 bytes");
@@ -162,9 +165,10 @@ TEST(Hostile, SizesThatNoMachineHas) {
             "p.sprig: entry 0 'main': input 0: 'x': no memory holds a -4xui32");
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].dtype = 50; }),
             "p.sprig: entry 0 'main': input 0: 'x': expected an element type below 13, found 50");
-  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].scratch = uint64_t(1) << 62; }, small),
-            "p.sprig: kernel 0 'add': scratch of 4611686018427387904 bytes brings the program's memory above the limit of "
-            "1048576 bytes");
+  EXPECT_EQ(
+      hostile([](TestPackage &p) { p.program.kernels[0].scratch = uint64_t(1) << 62; }, small),
+      "p.sprig: kernel 0 'add': scratch of 4611686018427387904 bytes brings the program's memory above the limit of "
+      "1048576 bytes");
   EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).tiles = -1; }),
             "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a number of tiles, found -1");
 }
@@ -215,11 +219,13 @@ TEST(Hostile, CallsAndSlots) {
 }
 
 TEST(Hostile, AProcessorThatIsNotThere) {
-  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].isa = "x86-64-v9"; }).rfind(
-                "p.sprig: the package has code for x86-64-v9; this processor has x86-64-v", 0),
+  EXPECT_EQ(hostile([](TestPackage &p) {
+              p.program.images[0].isa = "x86-64-v9";
+            }).rfind("p.sprig: the package has code for x86-64-v9; this processor has x86-64-v", 0),
             0u);
-  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].features = {"quantum"}; }).rfind(
-                "p.sprig: the package has code for x86-64-v2 with quantum; this processor has x86-64-v", 0),
+  EXPECT_EQ(hostile([](TestPackage &p) {
+              p.program.images[0].features = {"quantum"};
+            }).rfind("p.sprig: the package has code for x86-64-v2 with quantum; this processor has x86-64-v", 0),
             0u);
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.images.clear(); }),
             "p.sprig: the package has no code for any processor");
@@ -254,11 +260,11 @@ TEST(Hostile, MutatedMetadataNeverCrashes) {
       }
       }
     }
-    if (random() % 16 == 0)
-      changed.resize(random() % changed.size());
-    Bytes file = format::writeContainer(std::vector<format::SectionBytes>{
-        {format::SectionKind::Metadata, changed}, {format::SectionKind::Constants, package.constants},
-        {format::SectionKind::Image, package.image}});
+    if (random() % 16 == 0) changed.resize(random() % changed.size());
+    Bytes file =
+        format::writeContainer(std::vector<format::SectionBytes>{{format::SectionKind::Metadata, changed},
+                                                                 {format::SectionKind::Constants, package.constants},
+                                                                 {format::SectionKind::Image, package.image}});
     try {
       Package loaded = Package::fromMemory(std::span<const uint8_t>(file), "fuzz", options);
       ++accepted;
@@ -266,10 +272,8 @@ TEST(Hostile, MutatedMetadataNeverCrashes) {
       for (uint32_t entry = 0; entry < loaded.entryCount(); ++entry) {
         std::vector<TensorView> inputs, outputs;
         static uint8_t anything[64];
-        for (const TensorInfo &info : loaded.inputs(entry))
-          inputs.emplace_back(anything, info.dtype, info.shape);
-        for (const TensorInfo &info : loaded.outputs(entry))
-          outputs.emplace_back(anything, info.dtype, info.shape);
+        for (const TensorInfo &info : loaded.inputs(entry)) inputs.emplace_back(anything, info.dtype, info.shape);
+        for (const TensorInfo &info : loaded.outputs(entry)) outputs.emplace_back(anything, info.dtype, info.shape);
         context.invoke(inputs, outputs, int32_t(entry));
       }
     } catch (const Error &error) {
@@ -291,8 +295,7 @@ TEST(Hostile, RandomContainersNeverCrash) {
   for (int round = 0; round < 20000; ++round) {
     // Header and table only; the header's checksum is made right again.
     Bytes changed = file;
-    for (int i = 0; i < 2; ++i)
-      changed[8 + random() % (64 + 3 * 32 - 8)] = uint8_t(random() % 3 ? random() : 0xff);
+    for (int i = 0; i < 2; ++i) changed[8 + random() % (64 + 3 * 32 - 8)] = uint8_t(random() % 3 ? random() : 0xff);
     std::memset(changed.data() + 24, 0, 8);
     uint32_t count;
     std::memcpy(&count, changed.data() + 12, 4);
@@ -306,7 +309,8 @@ TEST(Hostile, RandomContainersNeverCrash) {
 TEST(Files, LoadFromTheFileSystem) {
   std::string path = testing::TempDir() + "sprig-runtime-" + std::to_string(getpid()) + ".sprig";
   Bytes file = addPackage(4).encode();
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char *>(file.data()), std::streamsize(file.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(file.data()), std::streamsize(file.size()));
   Context context(Package::load(path));
   Words a(4, 1), b(4, 2), sum(4);
   context.invoke({a.view(), b.view()}, {sum.view()});
@@ -333,14 +337,14 @@ TEST(Files, MemoryIsTakenOverOrCopied) {
   static int released = 0;
   released = 0;
   sprig_rt_package *package = nullptr;
-  check(sprig_rt_package_load_memory(shifted.data() + 1, file.size(), [](void *) { ++released; }, nullptr, nullptr,
-                                     nullptr, &package));
+  check(sprig_rt_package_load_memory(
+      shifted.data() + 1, file.size(), [](void *) { ++released; }, nullptr, nullptr, nullptr, &package));
   EXPECT_EQ(released, 0);
   sprig_rt_package_release(package);
   EXPECT_EQ(released, 1);
   // Given back on failure, too.
-  sprig_rt_status *status = sprig_rt_package_load_memory(shifted.data(), file.size(), [](void *) { ++released; },
-                                                         nullptr, nullptr, nullptr, &package);
+  sprig_rt_status *status = sprig_rt_package_load_memory(
+      shifted.data(), file.size(), [](void *) { ++released; }, nullptr, nullptr, nullptr, &package);
   EXPECT_EQ(sprig_rt_status_code(status), SPRIG_RT_BAD_PACKAGE);
   sprig_rt_status_free(status);
   EXPECT_EQ(released, 2);

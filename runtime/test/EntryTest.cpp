@@ -26,13 +26,10 @@ struct BatchRun {
   // Runs n samples, checks all values, and that nothing behind them was written.
   void expect(int64_t n) {
     Words x(size_t(n * 4 + 16)), y(size_t(n * 4 + 16), 12345);
-    for (size_t i = 0; i < x.size(); ++i)
-      x[i] = uint32_t(i + 1);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = uint32_t(i + 1);
     context.invoke({x.view({n, 4})}, {y.view({n, 4})});
-    for (size_t i = 0; i < size_t(n * 4); ++i)
-      ASSERT_EQ(y[i], 2 * (i + 1)) << i << " of " << n;
-    for (size_t i = size_t(n * 4); i < y.size(); ++i)
-      ASSERT_EQ(y[i], 12345u) << i << " of " << n;
+    for (size_t i = 0; i < size_t(n * 4); ++i) ASSERT_EQ(y[i], 2 * (i + 1)) << i << " of " << n;
+    for (size_t i = size_t(n * 4); i < y.size(); ++i) ASSERT_EQ(y[i], 12345u) << i << " of " << n;
   }
   sprig_rt_run_info info() { return context.lastRun(); }
   Context context;
@@ -68,8 +65,7 @@ TEST(Entry, SplitsOverTheLargestBatch) {
   EXPECT_EQ(run.info().padded_samples, 0u);
   run.expect(0);
   EXPECT_EQ(run.info().runs, 0u);
-  for (int64_t n = 1; n < 40; ++n)
-    run.expect(n);
+  for (int64_t n = 1; n < 40; ++n) run.expect(n);
 }
 
 TEST(Entry, RunMakesOutputsOfTheCallsBatch) {
@@ -132,8 +128,7 @@ TEST(Entry, PacksUnalignedArrays) {
   context.invoke({TensorView(x.data() + 1, {2, 4})}, {TensorView(y.data() + 3, {2, 4})});
   EXPECT_EQ(context.lastRun().packed_inputs, 1u);
   EXPECT_EQ(context.lastRun().packed_outputs, 1u);
-  for (uint32_t i = 0; i < 8; ++i)
-    EXPECT_EQ(y[i + 3], 2 * (i + 1));
+  for (uint32_t i = 0; i < 8; ++i) EXPECT_EQ(y[i + 3], 2 * (i + 1));
   EXPECT_EQ(y[2], 7u);
   EXPECT_EQ(y[11], 7u);
 }
@@ -141,9 +136,9 @@ TEST(Entry, PacksUnalignedArrays) {
 TEST(Entry, PacksEvenBytesThatAreNotAlignedToTheirType) {
   Context context(batchPackage({2}).load());
   std::vector<uint8_t> raw(64), result(64);
-  for (uint32_t i = 0; i < 8; ++i)
-    std::memcpy(raw.data() + 1 + 4 * i, &i, 4);
-  context.invoke({TensorView(raw.data() + 1, SPRIG_RT_U32, {2, 4})}, {TensorView(result.data() + 3, SPRIG_RT_U32, {2, 4})});
+  for (uint32_t i = 0; i < 8; ++i) std::memcpy(raw.data() + 1 + 4 * i, &i, 4);
+  context.invoke({TensorView(raw.data() + 1, SPRIG_RT_U32, {2, 4})},
+                 {TensorView(result.data() + 3, SPRIG_RT_U32, {2, 4})});
   for (uint32_t i = 0; i < 8; ++i) {
     uint32_t value;
     std::memcpy(&value, result.data() + 3 + 4 * i, 4);
@@ -156,10 +151,10 @@ TEST(Entry, FollowsStridesOfInputsAndOutputs) {
   Words x(64), y(64, 9);
   std::iota(x.data(), x.data() + 64, 0u);
   // A transposed input, an output with gaps between rows.
-  context.invoke({TensorView(x.data(), SPRIG_RT_U32, {3, 4}, {1, 16})}, {TensorView(y.data(), SPRIG_RT_U32, {3, 4}, {6, 1})});
+  context.invoke({TensorView(x.data(), SPRIG_RT_U32, {3, 4}, {1, 16})},
+                 {TensorView(y.data(), SPRIG_RT_U32, {3, 4}, {6, 1})});
   for (uint32_t r = 0; r < 3; ++r)
-    for (uint32_t c = 0; c < 4; ++c)
-      EXPECT_EQ(y[r * 6 + c], 2 * (r + c * 16));
+    for (uint32_t c = 0; c < 4; ++c) EXPECT_EQ(y[r * 6 + c], 2 * (r + c * 16));
   EXPECT_EQ(y[4], 9u);
   EXPECT_EQ(y[5], 9u);
   // Broadcast by zero stride, reversed by a negative one.
@@ -174,7 +169,8 @@ TEST(Entry, FollowsStridesOfPaddedAndSplitBatches) {
   constexpr int64_t n = 11;
   Words x(n * 8), y(n * 8, 5);
   std::iota(x.data(), x.data() + x.size(), 0u);
-  context.invoke({TensorView(x.data(), SPRIG_RT_U32, {n, 4}, {8, 2})}, {TensorView(y.data(), SPRIG_RT_U32, {n, 4}, {8, 1})});
+  context.invoke({TensorView(x.data(), SPRIG_RT_U32, {n, 4}, {8, 2})},
+                 {TensorView(y.data(), SPRIG_RT_U32, {n, 4}, {8, 1})});
   for (uint32_t r = 0; r < n; ++r)
     for (uint32_t c = 0; c < 4; ++c) {
       EXPECT_EQ(y[r * 8 + c], 2 * (r * 8 + c * 2));
@@ -217,8 +213,7 @@ TEST(Entry, StateIsUpdatedInPlaceAndShared) {
   State state(package);
   Context stepper(package, {nullptr, &state, 0}), reader(package, {nullptr, &state, 0}), other(package);
   Words one(2, 1), value(2);
-  for (int i = 0; i < 3; ++i)
-    stepper.invoke({one.view()}, {});
+  for (int i = 0; i < 3; ++i) stepper.invoke({one.view()}, {});
   reader.invoke({}, {value.view()});
   EXPECT_EQ(value[0], 8u);
   EXPECT_EQ(value[1], 9u);

@@ -17,11 +17,9 @@ TEST(Invoke, AddsTwoInputs) {
   Package package = addPackage(16).load();
   Context context(package);
   Words a(16), b(16, 5), sum(16);
-  for (size_t i = 0; i < a.size(); ++i)
-    a[i] = uint32_t(i);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = uint32_t(i);
   context.invoke({a.view(), b.view()}, {sum.view()});
-  for (size_t i = 0; i < sum.size(); ++i)
-    EXPECT_EQ(sum[i], i + 5);
+  for (size_t i = 0; i < sum.size(); ++i) EXPECT_EQ(sum[i], i + 5);
   EXPECT_EQ(context.lastRun().runs, 1u);
   EXPECT_EQ(context.lastRun().packed_inputs, 0u);
   EXPECT_STREQ(context.lastRun().isa, "x86-64-v2");
@@ -99,8 +97,7 @@ TEST(Invoke, TellsAnIndexOutOfRange) {
   Words table(4, 9), out(3);
   int64_t index[3] = {0, 7, 1};
   sprig_rt_code code = SPRIG_RT_OK;
-  std::string message = errorOf(
-      [&] { context.invoke({table.view(), TensorView(index, {3})}, {out.view()}); }, &code);
+  std::string message = errorOf([&] { context.invoke({table.view(), TensorView(index, {3})}, {out.view()}); }, &code);
   EXPECT_EQ(code, SPRIG_RT_BAD_INPUT);
   EXPECT_EQ(sprig_rt_code_exit(code), 3);
   EXPECT_EQ(message, "entry 'pick': 'second_gather': expected an index below 4, found 7");
@@ -115,8 +112,7 @@ TEST(Invoke, TellsTheFirstFailingTileHoweverTheWorkIsCut) {
   Context context(gatherPackage(1000, 1).load(), {&pool, nullptr, 0});
   Words table(4, 9), out(1000);
   std::vector<int64_t> index(1000, 2);
-  for (size_t i = 300; i < 1000; ++i)
-    index[i] = int64_t(i);
+  for (size_t i = 300; i < 1000; ++i) index[i] = int64_t(i);
   for (int round = 0; round < 50; ++round) {
     std::string message =
         errorOf([&] { context.invoke({table.view(), TensorView(index.data(), {1000})}, {out.view()}); });
@@ -157,17 +153,14 @@ TEST(Invoke, GivesKernelsTheDefaultFloatEnvironmentAndRestoresTheCallers) {
   unsigned after = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(before);
   EXPECT_EQ(after, mine);
-  for (size_t i = 0; i < found.size(); ++i)
-    EXPECT_EQ(found[i], 0x1f80u) << i;
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], 0x1f80u) << i;
 }
 
 TEST(Invoke, NamesWhatIsWrongWithInputsAndOutputs) {
   Context context(addPackage(16).load());
   Words a(17), out(16);
   std::vector<int64_t> longs(16);
-  auto call = [&](TensorView x, TensorView y, TensorView z) {
-    return errorOf([&] { context.invoke({x, y}, {z}); });
-  };
+  auto call = [&](TensorView x, TensorView y, TensorView z) { return errorOf([&] { context.invoke({x, y}, {z}); }); };
   EXPECT_EQ(call(a.view({17}), a.view({16}), out.view()), "input 0 'a': expected 16xui32, got 17xui32");
   EXPECT_EQ(call(a.view({16}), TensorView(longs.data(), {16}), out.view()),
             "input 1 'b': expected 16xui32, got 16xi64");

@@ -14,8 +14,7 @@ static double nanosecondsPer(auto action) {
   double least = 1e30;
   for (int round = 0; round < rounds; ++round) {
     auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i)
-      action();
+    for (int i = 0; i < calls; ++i) action();
     std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
     least = std::min(least, took.count() / calls);
   }
@@ -26,8 +25,7 @@ static TestPackage chain(int commands, int64_t tiles, int64_t grain) {
   TestPackage package;
   EntryBuilder entry("main");
   uint32_t x = entry.input("x", {tiles}), y = entry.output("y", {tiles});
-  for (int i = 0; i < commands; ++i)
-    entry.dispatch(0, Add, {x, x, y}, tiles, grain);
+  for (int i = 0; i < commands; ++i) entry.dispatch(0, Add, {x, x, y}, tiles, grain);
   package.program.entries.push_back(entry.entry);
   return package;
 }
@@ -38,7 +36,8 @@ static void measure(const char *what, TestPackage package, int threads, int64_t 
   Words x(size_t(tiles) + 16), y(size_t(tiles) + 16);
   sprig_rt_tensor in = {x.data() + shift, &tiles, nullptr, 1, SPRIG_RT_U32}, out = in;
   out.data = y.data() + shift;
-  std::printf("%-48s %8.1f ns\n", what, nanosecondsPer([&] { check(sprig_rt_invoke(context.raw(), 0, &in, 1, &out, 1)); }));
+  std::printf("%-48s %8.1f ns\n", what,
+              nanosecondsPer([&] { check(sprig_rt_invoke(context.raw(), 0, &in, 1, &out, 1)); }));
 }
 
 int main() {

@@ -89,17 +89,16 @@ TEST(Package, UsesTheEmbeddersAllocatorForAllThatIsLarge) {
   struct Counted {
     std::atomic<int64_t> live{0}, most{0};
   } counted;
-  sprig_rt_allocator allocator = {
-      &counted,
-      [](void *user, size_t size, size_t alignment) {
-        auto &counts = *static_cast<Counted *>(user);
-        counts.most = std::max(counts.most.load(), counts.live += int64_t(size));
-        return std::aligned_alloc(alignment, size);
-      },
-      [](void *user, void *memory, size_t size) {
-        static_cast<Counted *>(user)->live -= int64_t(size);
-        std::free(memory);
-      }};
+  sprig_rt_allocator allocator = {&counted,
+                                  [](void *user, size_t size, size_t alignment) {
+                                    auto &counts = *static_cast<Counted *>(user);
+                                    counts.most = std::max(counts.most.load(), counts.live += int64_t(size));
+                                    return std::aligned_alloc(alignment, size);
+                                  },
+                                  [](void *user, void *memory, size_t size) {
+                                    static_cast<Counted *>(user)->live -= int64_t(size);
+                                    std::free(memory);
+                                  }};
   LoadOptions options;
   options.allocator = &allocator;
   {
@@ -154,8 +153,7 @@ TEST(NullDevice, KeepsTimeAndExecutesNothing) {
   entry.record(1, done);
   entry.wait(0, done);
   entry.dispatch(0, Add, {x, x, y}, 1);
-  for (core::Lane &lane : entry.entry.lanes)
-    lane.commands[0].flops = 100'000'000;
+  for (core::Lane &lane : entry.entry.lanes) lane.commands[0].flops = 100'000'000;
   entry.entry.lanes[0].commands[2].flops = 200'000'000;
   made.program.entries.push_back(entry.entry);
   LoadOptions options;
@@ -182,7 +180,8 @@ core::Program imagesFor(std::vector<std::pair<std::string, std::vector<std::stri
 }
 
 TEST(Isa, TakesTheBestThatTheProcessorHas) {
-  core::Program program = imagesFor({{"x86-64-v2", {}}, {"x86-64-v3", {}}, {"x86-64-v4", {}}, {"x86-64-v4", {"avx512bf16"}}});
+  core::Program program =
+      imagesFor({{"x86-64-v2", {}}, {"x86-64-v3", {}}, {"x86-64-v4", {}}, {"x86-64-v4", {"avx512bf16"}}});
   core::CpuFeatures cpu;
   uint32_t index = 9;
   auto choose = [&](int level, std::vector<std::string_view> features, std::string_view limit) {
@@ -218,8 +217,7 @@ TEST(Isa, AnEnvironmentVariableForcesALesserOne) {
   TestPackage made = addPackage(4);
   made.program.images.push_back(made.program.images[0]);
   made.program.images[1].isa = "x86-64-v3";
-  if (core::cpuFeatures().level >= 3)
-    EXPECT_EQ(made.load().isa(), "x86-64-v3");
+  if (core::cpuFeatures().level >= 3) EXPECT_EQ(made.load().isa(), "x86-64-v3");
   setenv("SPRIG_CPU", "x86-64-v2", 1);
   EXPECT_EQ(made.load().isa(), "x86-64-v2");
   LoadOptions options;

@@ -23,21 +23,18 @@ struct RandomGraph {
   RandomGraph(uint32_t seed, uint32_t lanes, int count) {
     std::mt19937 random(seed);
     auto below = [&](int n) { return int(random() % uint32_t(n)); };
-    for (int i = 0; i < count; ++i)
-      nodes.push_back({below(i + 1) - 1, below(i + 1) - 1, uint32_t(below(int(lanes)))});
+    for (int i = 0; i < count; ++i) nodes.push_back({below(i + 1) - 1, below(i + 1) - 1, uint32_t(below(int(lanes)))});
     EntryBuilder entry("graph");
     std::vector<uint32_t> buffers;
     uint32_t input = entry.input("x", {kWidth}), output = entry.output("y", {kWidth});
-    for (int i = 0; i < count; ++i)
-      buffers.push_back(i == count - 1 ? output : entry.arena(kWidth * 4));
+    for (int i = 0; i < count; ++i) buffers.push_back(i == count - 1 ? output : entry.arena(kWidth * 4));
     entry.entry.lanes.resize(lanes);
     // An event for each node that another lane needs; waited for once per lane.
     std::vector<int> eventOf(size_t(count), -1);
     std::vector<std::vector<bool>> waited(lanes, std::vector<bool>(size_t(count), false));
     for (int i = 0; i < count; ++i)
       for (int from : {nodes[i].left, nodes[i].right})
-        if (from >= 0 && nodes[from].lane != nodes[i].lane && eventOf[from] < 0)
-          eventOf[from] = int(entry.event());
+        if (from >= 0 && nodes[from].lane != nodes[i].lane && eventOf[from] < 0) eventOf[from] = int(entry.event());
     for (int i = 0; i < count; ++i) {
       const Node &node = nodes[i];
       for (int from : {node.left, node.right})
@@ -48,8 +45,7 @@ struct RandomGraph {
       auto operand = [&](int from) { return from < 0 ? input : buffers[from]; };
       int64_t grain = random() % 2 ? 8 : kWidth;
       entry.dispatch(node.lane, Mix, {operand(node.left), operand(node.right), buffers[i]}, kWidth, grain);
-      if (eventOf[i] >= 0)
-        entry.record(node.lane, uint32_t(eventOf[i]));
+      if (eventOf[i] >= 0) entry.record(node.lane, uint32_t(eventOf[i]));
     }
     package.program.entries.push_back(entry.entry);
   }
@@ -59,8 +55,7 @@ struct RandomGraph {
     for (const Node &node : nodes) {
       std::vector<uint32_t> value(kWidth);
       auto at = [&](int from, size_t i) { return from < 0 ? input[i] : values[size_t(from)][i]; };
-      for (size_t i = 0; i < value.size(); ++i)
-        value[i] = 31 * at(node.left, i) + at(node.right, i) + 7;
+      for (size_t i = 0; i < value.size(); ++i) value[i] = 31 * at(node.left, i) + at(node.right, i) + 7;
       values.push_back(std::move(value));
     }
     return values.back();
@@ -70,12 +65,10 @@ struct RandomGraph {
 void expectRuns(Context &context, const RandomGraph &graph, uint32_t start, int rounds) {
   Words in(kWidth), out(kWidth);
   for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < in.size(); ++i)
-      in[i] = start + uint32_t(round) * 1000003u + uint32_t(i);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = start + uint32_t(round) * 1000003u + uint32_t(i);
     context.invoke({in.view()}, {out.view()});
     std::vector<uint32_t> want = graph.expected(in);
-    for (size_t i = 0; i < out.size(); ++i)
-      ASSERT_EQ(out[i], want[i]) << "word " << i << " of round " << round;
+    for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], want[i]) << "word " << i << " of round " << round;
   }
 }
 
@@ -105,8 +98,7 @@ TEST(Schedule, ManyContextsShareOnePackageAndPool) {
         expectRuns(context, graph, t * 77, 15);
       }
     });
-  for (std::thread &thread : threads)
-    thread.join();
+  for (std::thread &thread : threads) thread.join();
 }
 
 TEST(Schedule, RunsOnTheEmbeddersExecutor) {
@@ -131,8 +123,7 @@ TEST(Schedule, RunsOnTheEmbeddersExecutor) {
     EXPECT_EQ(out[0], graph.expected(in)[0]);
   }
   EXPECT_GT(threads.tasks.load(), 0);
-  for (std::thread &thread : threads.list)
-    thread.join();
+  for (std::thread &thread : threads.list) thread.join();
 }
 
 class TilesOverThreads : public testing::TestWithParam<std::tuple<int, int64_t, int64_t>> {};
@@ -148,15 +139,14 @@ TEST_P(TilesOverThreads, VisitEachTileOnce) {
   Context context(package.load(), {&pool, nullptr, 0});
   Words out(size_t(tiles), 0);
   constexpr uint32_t rounds = 100;
-  for (uint32_t round = 0; round < rounds; ++round)
-    context.invoke({}, {out.view()});
-  for (size_t i = 0; i < out.size(); ++i)
-    ASSERT_EQ(out[i], rounds) << "tile " << i;
+  for (uint32_t round = 0; round < rounds; ++round) context.invoke({}, {out.view()});
+  for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], rounds) << "tile " << i;
 }
 
 // Tiles that no number of threads divides, fewer tiles than threads, grains larger than the work.
 INSTANTIATE_TEST_SUITE_P(Sizes, TilesOverThreads,
-                         testing::Combine(testing::Values(1, 2, 3, 7), testing::Values<int64_t>(1, 2, 5, 17, 1000, 4099),
+                         testing::Combine(testing::Values(1, 2, 3, 7),
+                                          testing::Values<int64_t>(1, 2, 5, 17, 1000, 4099),
                                           testing::Values<int64_t>(1, 4, 5000)));
 
 TEST(Schedule, KernelsHaveScratchOfTheirOwn) {
@@ -168,12 +158,10 @@ TEST(Schedule, KernelsHaveScratchOfTheirOwn) {
   Pool pool(4);
   Context context(package.load(), {&pool, nullptr, 0});
   Words x(4096), y(4096);
-  for (size_t i = 0; i < x.size(); ++i)
-    x[i] = uint32_t(i * 2654435761u);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = uint32_t(i * 2654435761u);
   for (int round = 0; round < 20; ++round) {
     context.invoke({x.view()}, {y.view()});
-    for (size_t i = 0; i < x.size(); ++i)
-      ASSERT_EQ(x[i], y[i]);
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x[i], y[i]);
   }
 }
 

@@ -18,22 +18,23 @@ uint64_t cyclesFor(int milliseconds) {
     auto begin = Clock::now();
     while (Clock::now() - begin < 20ms) {
     }
-    return double(__builtin_ia32_rdtsc() - start) / std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    return double(__builtin_ia32_rdtsc() - start) /
+           std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   }();
   return uint64_t(perMs * milliseconds);
 }
 
 // Entry "slow": `commands` kernels one after the other, each of the given time.
 struct SlowRun {
-  explicit SlowRun(int milliseconds, int commands = 1, uint32_t queueLimit = 0) : context(make(commands), {nullptr, nullptr, queueLimit}) {
+  explicit SlowRun(int milliseconds, int commands = 1, uint32_t queueLimit = 0)
+      : context(make(commands), {nullptr, nullptr, queueLimit}) {
     cycles.as<uint64_t>()[0] = cyclesFor(milliseconds);
   }
   static Package make(int commands) {
     TestPackage package;
     EntryBuilder entry("slow");
     uint32_t cycles = entry.input("cycles", {1}, SPRIG_RT_U64), out = entry.output("out", {1});
-    for (int i = 0; i < commands; ++i)
-      entry.dispatch(0, Slow, {cycles, out}, 1);
+    for (int i = 0; i < commands; ++i) entry.dispatch(0, Slow, {cycles, out}, 1);
     package.program.entries.push_back(entry.entry);
     return package.load();
   }
@@ -85,14 +86,12 @@ TEST(Submit, SubmittingReturnsAtOnce) {
   SlowRun run(50);
   std::vector<Future> futures;
   double took = millisecondsOf([&] {
-    for (int i = 0; i < 4; ++i)
-      futures.push_back(run.submit());
+    for (int i = 0; i < 4; ++i) futures.push_back(run.submit());
   });
   EXPECT_LT(took, 50);
   // In order: when the last is ready, all are.
   futures.back().wait();
-  for (const Future &future : futures)
-    EXPECT_TRUE(future.ready());
+  for (const Future &future : futures) EXPECT_TRUE(future.ready());
 }
 
 TEST(Submit, WaitingEndsAtATimeoutAndTheRunGoesOn) {
@@ -156,8 +155,7 @@ TEST(Submit, InvokeRunsAfterWhatWasSubmitted) {
 TEST(Submit, TheQueueIsBounded) {
   SlowRun run(40, 1, 2);
   double took = millisecondsOf([&] {
-    for (int i = 0; i < 4; ++i)
-      run.submit();
+    for (int i = 0; i < 4; ++i) run.submit();
   });
   EXPECT_GE(took, 60);
 }

@@ -22,15 +22,15 @@ TestPackage::TestPackage() {
     uint32_t buffers;
     uint64_t scratch;
   };
-  const Row rows[] = {{"add", test_add, 3, 0},       {"mix", test_mix, 3, 0},       {"count", test_count, 1, 0},
-                      {"slow", test_slow, 2, 0},     {"gather", test_gather, 4, 0}, {"divide", test_divide, 3, 0},
-                      {"mxcsr", test_mxcsr, 1, 0},   {"scratch", test_scratch, 2, 256}};
+  const Row rows[] = {{"add", test_add, 3, 0},     {"mix", test_mix, 3, 0},          {"count", test_count, 1, 0},
+                      {"slow", test_slow, 2, 0},   {"gather", test_gather, 4, 0},    {"divide", test_divide, 3, 0},
+                      {"mxcsr", test_mxcsr, 1, 0}, {"scratch", test_scratch, 2, 256}};
   Image code = {};
   code.isa = "x86-64-v2";
   code.codeSize = image.size();
   for (const Row &row : rows) {
-    program.kernels.push_back({row.name, row.scratch, row.buffers, {std::string("first_") + row.name,
-                                                                    std::string("second_") + row.name}});
+    program.kernels.push_back(
+        {row.name, row.scratch, row.buffers, {std::string("first_") + row.name, std::string("second_") + row.name}});
     uint64_t offset = uint64_t(reinterpret_cast<const uint8_t *>(row.function) - __start_test_kernels);
     code.symbols.push_back(offset);
     code.symbolSizes.push_back(1);
@@ -51,8 +51,7 @@ public:
 
   template <typename T, typename One> auto list(const std::vector<T> &items, One one) {
     std::vector<decltype(one(items[0]))> offsets;
-    for (const T &item : items)
-      offsets.push_back(one(item));
+    for (const T &item : items) offsets.push_back(one(item));
     return builder.CreateVector(offsets);
   }
 
@@ -76,8 +75,7 @@ public:
                                   name);
     case CommandKind::Record:
       return fb::CreateCommandBox(builder, fb::Command::Record, fb::CreateRecord(builder, from.event).Union(), name);
-    default:
-      return fb::CreateCommandBox(builder, fb::Command::Wait, fb::CreateWait(builder, from.event).Union(), name);
+    default: return fb::CreateCommandBox(builder, fb::Command::Wait, fb::CreateWait(builder, from.event).Union(), name);
     }
   }
 
@@ -150,8 +148,7 @@ Bytes TestPackage::metadata() const {
   Encoder encoder;
   Program copy = program;
   // Sections: metadata, constants, then one image each.
-  for (size_t i = 0; i < copy.images.size(); ++i)
-    copy.images[i].section += uint32_t(2 + i);
+  for (size_t i = 0; i < copy.images.size(); ++i) copy.images[i].section += uint32_t(2 + i);
   encoder.package(copy);
   const uint8_t *data = encoder.builder.GetBufferPointer();
   return Bytes(data, data + encoder.builder.GetSize());
@@ -161,8 +158,7 @@ Bytes TestPackage::encode() const {
   Bytes meta = metadata();
   std::vector<format::SectionBytes> sections = {{format::SectionKind::Metadata, meta},
                                                 {format::SectionKind::Constants, constants}};
-  for (size_t i = 0; i < program.images.size(); ++i)
-    sections.push_back({format::SectionKind::Image, image});
+  for (size_t i = 0; i < program.images.size(); ++i) sections.push_back({format::SectionKind::Image, image});
   return format::writeContainer(sections);
 }
 
@@ -193,12 +189,13 @@ uint32_t EntryBuilder::arena(uint64_t bytes) {
   return buffer(BufferKind::Arena, 0, offset, bytes);
 }
 
-uint32_t EntryBuilder::constant(uint32_t index, uint64_t bytes) { return buffer(BufferKind::Constant, index, 0, bytes); }
+uint32_t EntryBuilder::constant(uint32_t index, uint64_t bytes) {
+  return buffer(BufferKind::Constant, index, 0, bytes);
+}
 uint32_t EntryBuilder::state(uint32_t index, uint64_t bytes) { return buffer(BufferKind::State, index, 0, bytes); }
 
 Command &EntryBuilder::command(uint32_t lane, CommandKind kind) {
-  while (entry.lanes.size() <= lane)
-    entry.lanes.push_back({0, {}});
+  while (entry.lanes.size() <= lane) entry.lanes.push_back({0, {}});
   Command &added = entry.lanes[lane].commands.emplace_back();
   added.kind = kind;
   added.firstOperand = uint32_t(entry.operands.size());

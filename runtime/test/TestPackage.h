@@ -74,8 +74,7 @@ template <typename Action> std::string errorOf(Action action, sprig_rt_code *cod
   try {
     action();
   } catch (const Error &error) {
-    if (code)
-      *code = error.code();
+    if (code) *code = error.code();
     return error.what();
   }
   return "";
@@ -85,8 +84,7 @@ template <typename Action> std::string errorOf(Action action, sprig_rt_code *cod
 class Words {
 public:
   explicit Words(size_t count, uint32_t value = 0) : array(SPRIG_RT_U32, {int64_t(count)}) {
-    for (size_t i = 0; i < count; ++i)
-      (*this)[i] = value;
+    for (size_t i = 0; i < count; ++i) (*this)[i] = value;
   }
   uint32_t &operator[](size_t i) { return array.as<uint32_t>()[i]; }
   size_t size() const { return array.elements(); }

@@ -41,14 +41,14 @@ typedef enum sprig_rt_code {
   SPRIG_RT_OUT_OF_MEMORY = 6,
   SPRIG_RT_IO_ERROR = 7,
   SPRIG_RT_CANCELLED = 8,
-  SPRIG_RT_TIMEOUT = 9,          /* waiting ended, the work goes on */
-  SPRIG_RT_BUSY = 10,            /* a context or a state is in use by another run */
+  SPRIG_RT_TIMEOUT = 9, /* waiting ended, the work goes on */
+  SPRIG_RT_BUSY = 10,   /* a context or a state is in use by another run */
   SPRIG_RT_INTERNAL = 11
 } sprig_rt_code;
 
 typedef struct sprig_rt_status sprig_rt_status;
 
-SPRIG_RT_API sprig_rt_code sprig_rt_status_code(const sprig_rt_status *status); /* SPRIG_RT_OK for NULL */
+SPRIG_RT_API sprig_rt_code sprig_rt_status_code(const sprig_rt_status *status);  /* SPRIG_RT_OK for NULL */
 SPRIG_RT_API const char *sprig_rt_status_message(const sprig_rt_status *status); /* "" for NULL */
 SPRIG_RT_API void sprig_rt_status_free(sprig_rt_status *status);                 /* NULL does nothing */
 SPRIG_RT_API const char *sprig_rt_code_name(sprig_rt_code code);                 /* "bad input" */
@@ -58,13 +58,22 @@ SPRIG_RT_API int32_t sprig_rt_code_exit(sprig_rt_code code);
 /* ---- Tensors --------------------------------------------------------------------------------------------------- */
 
 typedef enum sprig_rt_dtype {
-  SPRIG_RT_F64 = 0, SPRIG_RT_F32, SPRIG_RT_F16, SPRIG_RT_BF16,
-  SPRIG_RT_I64, SPRIG_RT_I32, SPRIG_RT_I16, SPRIG_RT_I8,
-  SPRIG_RT_U64, SPRIG_RT_U32, SPRIG_RT_U16, SPRIG_RT_U8,
+  SPRIG_RT_F64 = 0,
+  SPRIG_RT_F32,
+  SPRIG_RT_F16,
+  SPRIG_RT_BF16,
+  SPRIG_RT_I64,
+  SPRIG_RT_I32,
+  SPRIG_RT_I16,
+  SPRIG_RT_I8,
+  SPRIG_RT_U64,
+  SPRIG_RT_U32,
+  SPRIG_RT_U16,
+  SPRIG_RT_U8,
   SPRIG_RT_I1 /* a byte, 0 or 1 */
 } sprig_rt_dtype;
 
-SPRIG_RT_API size_t sprig_rt_dtype_size(int32_t dtype);       /* bytes of an element; 0 for no dtype */
+SPRIG_RT_API size_t sprig_rt_dtype_size(int32_t dtype);      /* bytes of an element; 0 for no dtype */
 SPRIG_RT_API const char *sprig_rt_dtype_name(int32_t dtype); /* "f32", "ui8"; NULL for no dtype */
 
 /* A caller's array. Data that is 64-byte aligned and row-major is used in place; other data is copied through memory
@@ -126,12 +135,12 @@ SPRIG_RT_API int32_t sprig_rt_pool_threads(const sprig_rt_pool *pool);
 typedef struct sprig_rt_package sprig_rt_package;
 
 typedef struct sprig_rt_load_options {
-  size_t size;             /* sizeof(sprig_rt_load_options) */
-  const char *cpu;         /* "x86-64-v2", "-v3", "-v4": use no better instruction set; NULL: $SPRIG_CPU, else the best */
-  const char *device;      /* "null": execute nothing, keep simulated time; "cpu" or NULL: run */
-  uint64_t memory_limit;   /* refuse packages that need more memory than this; 0: this machine's */
+  size_t size;           /* sizeof(sprig_rt_load_options) */
+  const char *cpu;       /* "x86-64-v2", "-v3", "-v4": use no better instruction set; NULL: $SPRIG_CPU, else the best */
+  const char *device;    /* "null": execute nothing, keep simulated time; "cpu" or NULL: run */
+  uint64_t memory_limit; /* refuse packages that need more memory than this; 0: this machine's */
   const sprig_rt_allocator *allocator; /* copied; NULL: the C library's */
-  sprig_rt_log_fn log;     /* may be NULL; called from the loading thread only */
+  sprig_rt_log_fn log;                 /* may be NULL; called from the loading thread only */
   void *log_user;
 } sprig_rt_load_options;
 
@@ -170,9 +179,8 @@ typedef struct sprig_rt_context_options {
   uint32_t queue_limit;  /* submissions in flight before sprig_rt_submit waits; 0: 64 */
 } sprig_rt_context_options;
 
-SPRIG_RT_API sprig_rt_status *sprig_rt_context_create(sprig_rt_package *package,
-                                                      const sprig_rt_context_options *options,
-                                                      sprig_rt_context **context);
+SPRIG_RT_API sprig_rt_status *
+sprig_rt_context_create(sprig_rt_package *package, const sprig_rt_context_options *options, sprig_rt_context **context);
 /* Waits for what was submitted. */
 SPRIG_RT_API void sprig_rt_context_release(sprig_rt_context *context);
 
@@ -194,13 +202,13 @@ SPRIG_RT_API void sprig_rt_context_cancel(sprig_rt_context *context);
 
 /* What the last finished run of a context did. */
 typedef struct sprig_rt_run_info {
-  uint32_t entry;            /* the (last) entry that ran */
-  uint32_t runs;             /* how many times the batch was split into, 1 for an exact fit */
-  uint64_t padded_samples;   /* samples computed and thrown away */
-  uint32_t packed_inputs;    /* inputs that were copied because of alignment or strides */
+  uint32_t entry;          /* the (last) entry that ran */
+  uint32_t runs;           /* how many times the batch was split into, 1 for an exact fit */
+  uint64_t padded_samples; /* samples computed and thrown away */
+  uint32_t packed_inputs;  /* inputs that were copied because of alignment or strides */
   uint32_t packed_outputs;
-  const char *isa;           /* "x86-64-v4"; "null" on the null device */
-  double simulated_seconds;  /* on the null device, else 0 */
+  const char *isa;          /* "x86-64-v4"; "null" on the null device */
+  double simulated_seconds; /* on the null device, else 0 */
 } sprig_rt_run_info;
 SPRIG_RT_API void sprig_rt_context_last_run(const sprig_rt_context *context, sprig_rt_run_info *info);
 
@@ -235,17 +243,20 @@ typedef struct sprig_rt_entry_info {
 } sprig_rt_entry_info;
 
 typedef enum sprig_rt_command_kind {
-  SPRIG_RT_DISPATCH = 0, SPRIG_RT_COPY, SPRIG_RT_RECORD, SPRIG_RT_WAIT
+  SPRIG_RT_DISPATCH = 0,
+  SPRIG_RT_COPY,
+  SPRIG_RT_RECORD,
+  SPRIG_RT_WAIT
 } sprig_rt_command_kind;
 
 typedef struct sprig_rt_command_info {
   const char *name;
   int32_t kind;
-  uint32_t device;        /* of the lane, see sprig_rt_package_device */
-  uint32_t kernel;        /* dispatch */
-  uint32_t buffer_count;  /* dispatch: its operands; copy: source and target */
+  uint32_t device;       /* of the lane, see sprig_rt_package_device */
+  uint32_t kernel;       /* dispatch */
+  uint32_t buffer_count; /* dispatch: its operands; copy: source and target */
   const uint32_t *buffers;
-  uint32_t event;         /* record, wait */
+  uint32_t event; /* record, wait */
   int64_t tiles;
   int64_t grain;
   uint64_t flops;
@@ -288,12 +299,12 @@ typedef struct sprig_rt_constant_info {
 } sprig_rt_constant_info;
 
 typedef struct sprig_rt_package_info {
-  const char *name;     /* path, or the name given */
+  const char *name; /* path, or the name given */
   const char *producer;
   uint32_t format_major;
   uint32_t format_minor;
   uint64_t file_bytes;
-  const char *isa;      /* of the loaded image; "null" on the null device */
+  const char *isa; /* of the loaded image; "null" on the null device */
   uint32_t entry_count;
   uint32_t kernel_count;
   uint32_t constant_count;
@@ -344,12 +355,12 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_package_choose(const sprig_rt_package *pa
 /* ---- This machine ---------------------------------------------------------------------------------------------- */
 
 typedef struct sprig_rt_device_info {
-  const char *kind; /* "cpu", "null" */
-  const char *name; /* the processor's own name */
-  const char *isa;  /* the best of x86-64-v2, -v3, -v4 that it has; "" for none */
+  const char *kind;     /* "cpu", "null" */
+  const char *name;     /* the processor's own name */
+  const char *isa;      /* the best of x86-64-v2, -v3, -v4 that it has; "" for none */
   const char *features; /* instruction set extensions beyond the isa, comma-separated */
-  int32_t threads;  /* sprig_rt_default_threads() */
-  int32_t cpus;     /* logical processors online */
+  int32_t threads;      /* sprig_rt_default_threads() */
+  int32_t cpus;         /* logical processors online */
   uint64_t memory;
   uint64_t l1d, l1i, l2, l3; /* bytes of the cache of one processor; 0: unknown */
 } sprig_rt_device_info;

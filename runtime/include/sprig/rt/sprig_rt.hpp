@@ -34,8 +34,7 @@ private:
 
 // Throws what a status says, and frees it.
 inline void check(sprig_rt_status *status) {
-  if (!status)
-    return;
+  if (!status) return;
   std::unique_ptr<sprig_rt_status, decltype(&sprig_rt_status_free)> owned(status, sprig_rt_status_free);
   throw Error(sprig_rt_status_code(status), sprig_rt_status_message(status));
 }
@@ -63,8 +62,7 @@ SPRIG_RT_DTYPE(bool, SPRIG_RT_I1)
 // 32x128xf32
 inline std::string shapeText(std::span<const int64_t> shape, int32_t dtype) {
   std::string text;
-  for (int64_t size : shape)
-    text += std::to_string(size) + "x";
+  for (int64_t size : shape) text += std::to_string(size) + "x";
   const char *name = sprig_rt_dtype_name(dtype);
   return text + (name ? name : "?");
 }
@@ -88,13 +86,13 @@ public:
   TensorView(void *data, DType dtype, std::vector<int64_t> shape, std::vector<int64_t> strides = {})
       : pointer(data), type(dtype), sizes(std::move(shape)), steps(std::move(strides)) {
     if (!steps.empty() && steps.size() != sizes.size())
-      throw Error(SPRIG_RT_INVALID_ARGUMENT, "expected " + std::to_string(sizes.size()) + " strides, got " +
-                                                 std::to_string(steps.size()));
+      throw Error(SPRIG_RT_INVALID_ARGUMENT,
+                  "expected " + std::to_string(sizes.size()) + " strides, got " + std::to_string(steps.size()));
   }
   template <typename T>
   TensorView(T *data, std::vector<int64_t> shape, std::vector<int64_t> strides = {})
-      : TensorView(const_cast<std::remove_const_t<T> *>(data), DTypeOf<std::remove_const_t<T>>::dtype,
-                   std::move(shape), std::move(strides)) {}
+      : TensorView(const_cast<std::remove_const_t<T> *>(data), DTypeOf<std::remove_const_t<T>>::dtype, std::move(shape),
+                   std::move(strides)) {}
 
   void *data() const { return pointer; }
   DType dtype() const { return type; }
@@ -115,8 +113,7 @@ class Array {
 public:
   Array(DType dtype, std::vector<int64_t> shape) : type(dtype), sizes(std::move(shape)) {
     bytesHeld = sprig_rt_dtype_size(dtype);
-    for (int64_t size : sizes)
-      bytesHeld *= size_t(size);
+    for (int64_t size : sizes) bytesHeld *= size_t(size);
     memory.reset(static_cast<std::byte *>(::operator new(bytesHeld ? bytesHeld : 1, std::align_val_t(64))));
   }
   void *data() const { return memory.get(); }
@@ -333,8 +330,7 @@ public:
     std::vector<TensorView> views;
     for (const TensorInfo &info : owner.outputs(chosen)) {
       std::vector<int64_t> shape = info.shape;
-      if (samples >= 0)
-        shape[0] = samples;
+      if (samples >= 0) shape[0] = samples;
       views.push_back(results.emplace_back(info.dtype, std::move(shape)).view());
     }
     invoke(inputs, views, int32_t(chosen));
@@ -370,10 +366,8 @@ private:
   class RawTensors {
   public:
     explicit RawTensors(std::span<const TensorView> views) : count(views.size()) {
-      if (count > std::size(few))
-        many.resize(count);
-      for (size_t i = 0; i < count; ++i)
-        (many.empty() ? few : many.data())[i] = views[i].raw();
+      if (count > std::size(few)) many.resize(count);
+      for (size_t i = 0; i < count; ++i) (many.empty() ? few : many.data())[i] = views[i].raw();
     }
     const sprig_rt_tensor *data() const { return many.empty() ? few : many.data(); }
     size_t size() const { return count; }
