@@ -1,0 +1,41 @@
+// The expansions, one function each. Private to this folder. Arguments and results are f32, scalars or 1-d vectors,
+// unless the name says 64: those serve as steps of others, at f64's cost but with no care for rounding errors.
+#pragma once
+#include "dialects/NN/ScalarBuilder.h"
+
+namespace sprig::expand {
+
+using mlir::Value;
+
+// Exponential.cpp
+Value exp(ScalarBuilder &s, Value x);
+Value log(ScalarBuilder &s, Value x);
+Value tanh(ScalarBuilder &s, Value x);
+Value erf(ScalarBuilder &s, Value x);
+
+// Wide.cpp
+Value expm1(ScalarBuilder &s, Value x);
+Value log1p(ScalarBuilder &s, Value x);
+Value sinh(ScalarBuilder &s, Value x);
+Value cosh(ScalarBuilder &s, Value x);
+Value asinh(ScalarBuilder &s, Value x);
+Value acosh(ScalarBuilder &s, Value x);
+Value atanh(ScalarBuilder &s, Value x);
+Value pow(ScalarBuilder &s, Value x, Value y);
+
+// Trigonometric.cpp
+Value sin(ScalarBuilder &s, Value x);
+Value cos(ScalarBuilder &s, Value x);
+Value tan(ScalarBuilder &s, Value x);
+Value asin(ScalarBuilder &s, Value x);
+Value acos(ScalarBuilder &s, Value x);
+Value atan(ScalarBuilder &s, Value x);
+
+inline Value widen(ScalarBuilder &s, Value x) { return s.to<mlir::arith::ExtFOp>(x, s.b.getF64Type()); }
+inline Value narrow(ScalarBuilder &s, Value x) { return s.to<mlir::arith::TruncFOp>(x, s.b.getF32Type()); }
+
+/// Adding it to a small f32 (or f64) rounds to the nearest integer and leaves that in the low bits.
+inline constexpr double kRound32 = 0x1.8p23, kRound64 = 0x1.8p52;
+inline constexpr int64_t kRound32Bits = 0x4b400000, kRound64Bits = 0x4338000000000000;
+
+} // namespace sprig::expand
