@@ -1,4 +1,5 @@
 #include "lib/Target/CPU/KernelLowering.h"
+#include "lib/Conversion/Math/ExpandMath.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -26,9 +27,10 @@
 using namespace mlir;
 using namespace sprig;
 
-// What the conversion does not take as it is: masks from counts, transfers, strided slices, subviews.
+// What the conversion does not take as it is: f32 functions, masks from counts, transfers, strided slices, subviews.
 static LogicalResult expandForConversion(ModuleOp module, const CpuTarget &target) {
   RewritePatternSet patterns(module.getContext());
+  populateSprigMathPatterns(patterns);
   vector::populateVectorMaskOpLoweringPatterns(patterns);
   // Counts fit 32 bits, and comparing 32-bit lanes needs half of the registers.
   vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/true);
