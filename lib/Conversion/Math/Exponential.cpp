@@ -61,7 +61,7 @@ Value expand::tanh(ScalarBuilder &s, Value x) {
   // 1 - 2 / (exp(2|x|) + 1); from 10 on that is 1.
   Value e = expInRange(s, s.mul(s.select(s.gt(a, 10), s.f(x, 10), a), 2));
   Value large = s.sub(s.f(x, 1), s.div(s.f(x, 2), s.add(e, 1)));
-  return s.select(s.lt(a, 0.625), small, s.copySign(large, x));
+  return s.copySign(s.select(s.lt(a, 0.625), small, large), x);
 }
 
 Value expand::erf(ScalarBuilder &s, Value x) {

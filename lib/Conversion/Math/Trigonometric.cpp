@@ -80,7 +80,7 @@ static Value sinOfRest(ScalarBuilder &s, Value r) {
   Value square = s.mul(r, r);
   Value p = s.polynomial(square, {-0.16666666666666666, 0.008333333333330946, -0.0001984126983675497,
                                   2.755731610068303e-06, -2.5051131455427946e-08, 1.591810123027412e-10});
-  return s.fma(s.mul(square, p), r, r);
+  return s.mul(r, s.fma(square, p, 1.0)); // a product keeps the sign of zero
 }
 
 static Value cosOfRest(ScalarBuilder &s, Value r) {

@@ -77,9 +77,9 @@ Value expand::asinh(ScalarBuilder &s, Value x) {
   return narrow(s, nearZero(s, w, 0x1p-6, s.mul(w, w), {1, -1.0 / 6, 3.0 / 40, -15.0 / 336}, large));
 }
 
-Value expand::acosh(ScalarBuilder &s, Value x) {
+Value expand::acosh(ScalarBuilder &s, Value x) { // either root is NaN below 1
   Value w = widen(s, x);
-  return narrow(s, log64(s, s.add(w, s.sqrt(s.mul(s.sub(w, 1), s.add(w, 1))))));
+  return narrow(s, log64(s, s.add(w, s.mul(s.sqrt(s.sub(w, 1)), s.sqrt(s.add(w, 1))))));
 }
 
 Value expand::atanh(ScalarBuilder &s, Value x) {
