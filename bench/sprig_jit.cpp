@@ -6,7 +6,7 @@ int main(int argc, char **argv) {
   return bench::serve(argc, argv, [](auto &dir, int batch, bench::Case &data, int threads) {
     sprig::CompileOptions options;
     options.threads = threads;
-    auto package = sprig::compile((dir / ("model_" + std::to_string(batch) + ".onnx")).string(), options);
-    return std::make_unique<sprig::bench::Served>(std::move(package), data, threads);
+    auto model = sprig::Model::file((dir / ("model_" + std::to_string(batch) + ".onnx")).string());
+    return std::make_unique<sprig::bench::Served>(sprig::compile(model, options).package(), data, threads);
   });
 }

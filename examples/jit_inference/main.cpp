@@ -1,5 +1,5 @@
-// Compiles the digits network in this process and classifies all images in one call: sprig::compile takes the model
-// file and the sizes of its symbolic dimensions, and gives what sprig::rt::Package::load gives for a file.
+// Compiles the digits network in this process and classifies all images in one call: sprig::compile takes the model and
+// the sizes of its symbolic dimensions, and gives a program to call.
 //   jit_inference MODEL.onnx IMAGES.npy LABELS.npy
 #include "../common/Digits.h"
 #include "../common/Npy.h"
@@ -23,21 +23,18 @@ static int classify(const char *modelPath, const char *imagesPath, const char *l
   sprig::CompileOptions options;
   options.dims["batch"] = {count};
   auto start = std::chrono::steady_clock::now();
-  sprig::rt::Package package = sprig::compile(modelPath, options);
+  sprig::Program digits = sprig::compile(sprig::Model::file(modelPath), options);
   std::printf("compiled %s for a batch of %lld in %.0f ms\n", modelPath, (long long)count, ms(start));
 
-  sprig::rt::Context context(package);
-  std::vector<float> probabilities(size_t(count * kClasses));
   start = std::chrono::steady_clock::now();
-  context.invoke({sprig::rt::TensorView(images.data.data(), {count, 1, kSide, kSide})},
-                 {sprig::rt::TensorView(probabilities.data(), {count, kClasses})});
+  auto outputs = digits({sprig::rt::TensorView(images.data.data(), {count, 1, kSide, kSide})});
   double us = 1e3 * ms(start);
 
   int64_t right = 0;
   for (int64_t i = 0; i < count; ++i)
-    right += best({&probabilities[size_t(i * kClasses)], kClasses}) == labels.data[size_t(i)];
+    right += best({outputs.at(0).as<float>() + i * kClasses, kClasses}) == labels.data[size_t(i)];
   std::printf("%lld of %lld digits right (%.2f%%), %.1f us a digit on %s\n", (long long)right, (long long)count,
-              100.0 * double(right) / double(count), us / double(count), package.isa().c_str());
+              100.0 * double(right) / double(count), us / double(count), digits.package().isa().c_str());
   return 0;
 }
 
