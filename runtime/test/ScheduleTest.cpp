@@ -126,6 +126,18 @@ TEST(Schedule, RunsOnTheEmbeddersExecutor) {
   for (std::thread &thread : threads.list) thread.join();
 }
 
+TEST(Schedule, AnExecutorMayRunItsTasksAtOnce) {
+  sprig_rt_executor executor = {nullptr, [](void *, void (*task)(void *), void *argument) { task(argument); }};
+  RandomGraph graph(8, 3, 20);
+  Pool pool(3, &executor);
+  Context context(graph.package.load(), {&pool, nullptr, 0});
+  expectRuns(context, graph, 4, 5);
+  Words in(kWidth, 1), out(kWidth);
+  Future future = context.submit({in.view()}, {out.view()});
+  EXPECT_TRUE(future.ready());
+  EXPECT_EQ(out[5], graph.expected(in)[5]);
+}
+
 class TilesOverThreads : public testing::TestWithParam<std::tuple<int, int64_t, int64_t>> {};
 
 TEST_P(TilesOverThreads, VisitEachTileOnce) {

@@ -185,6 +185,41 @@ TEST(Submit, ReleasingAContextWaitsForItsRuns) {
   EXPECT_EQ(out[0], 1u);
 }
 
+TEST(Submit, AStateHasOneWriterOrManyReaders) {
+  // Entry 0 updates the state slowly, entry 1 reads it slowly.
+  TestPackage made;
+  made.addConstant({0});
+  made.program.states.push_back({{"s", SPRIG_RT_U32, {1}, 0}, 0});
+  for (bool updates : {true, false}) {
+    EntryBuilder entry(updates ? "write" : "read");
+    uint32_t cycles = entry.input("cycles", {1}, SPRIG_RT_U64), out = entry.output("out", {1});
+    entry.dispatch(0, Slow, {cycles, out}, 1);
+    entry.dispatch(0, Add, {out, out, updates ? entry.state(0, 4) : out}, 1);
+    entry.copy(0, entry.state(0, 4), out);
+    entry.entry.updatesState = updates;
+    made.program.entries.push_back(entry.entry);
+  }
+  Package package = made.load();
+  State state(package);
+  Context first(package, {nullptr, &state, 0}), second(package, {nullptr, &state, 0});
+  Array cycles(SPRIG_RT_U64, {1});
+  cycles.as<uint64_t>()[0] = cyclesFor(100);
+  Words a(1), b(1);
+  auto together = [&](int32_t one, int32_t other) {
+    Future running = first.submit({cycles.view()}, {a.view()}, one);
+    std::this_thread::sleep_for(30ms);
+    sprig_rt_code code = SPRIG_RT_OK;
+    errorOf([&] { second.invoke({cycles.view()}, {b.view()}, other); }, &code);
+    running.wait();
+    return code;
+  };
+  EXPECT_EQ(together(0, 0), SPRIG_RT_BUSY);
+  EXPECT_EQ(together(0, 1), SPRIG_RT_BUSY);
+  EXPECT_EQ(together(1, 0), SPRIG_RT_BUSY);
+  EXPECT_EQ(together(1, 1), SPRIG_RT_OK);
+  EXPECT_EQ(b[0], 2u);
+}
+
 TEST(Submit, AContextInUseTellsASecondThread) {
   SlowRun run(100);
   std::thread first([&] { run.context.invoke({run.cycles.view()}, {run.out.view()}); });
