@@ -154,6 +154,21 @@ mlir::LogicalResult evaluateConvPacked(nn::ConvPackedOp op, Evaluation &e) {
   });
 }
 
+mlir::LogicalResult evaluateConvDepthwise(nn::ConvDepthwiseOp op, Evaluation &e) {
+  const Tensor &filter = e.operands[1];
+  int64_t groups = filter.shape().back();
+  Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), filter.shape().drop_back(),
+                                      groups, /*channelsLast=*/true);
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    return convolve<T>(e, c, [&](int64_t g) {
+      std::vector<T> result(c.window.taps());
+      for (size_t t = 0; t < result.size(); ++t) filter.load(t * groups + g, 1, &result[t]);
+      return result;
+    });
+  });
+}
+
 // A transposed convolution scatters: the window slides over the result.
 mlir::LogicalResult evaluateConvTranspose(nn::ConvTransposeOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> input = e.operands[0].shape(), output = e.resultType().getShape();
@@ -189,6 +204,7 @@ mlir::LogicalResult evaluateConvTranspose(nn::ConvTransposeOp op, Evaluation &e)
 void addConvolutions(EvaluatorTable &table) {
   table.add(evaluateConv);
   table.add(evaluateConvPacked);
+  table.add(evaluateConvDepthwise);
   table.add(evaluateConvTranspose);
 }
 

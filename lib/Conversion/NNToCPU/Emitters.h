@@ -7,7 +7,9 @@
 namespace sprig {
 std::unique_ptr<KernelEmitter> createConvDepthwiseEmitter();
 std::unique_ptr<KernelEmitter> createConvPackedEmitter();
+std::unique_ptr<KernelEmitter> createMatmulEmitter();
 std::unique_ptr<KernelEmitter> createMatmulPackedEmitter();
+std::unique_ptr<KernelEmitter> createPackEmitter();
 std::unique_ptr<KernelEmitter> createTransposeEmitter();
 std::unique_ptr<KernelEmitter> createConcatEmitter();
 std::unique_ptr<KernelEmitter> createCumulativeEmitter();

@@ -8,6 +8,8 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createMatmulPackedEmitter());
     add(createConvPackedEmitter());
     add(createConvDepthwiseEmitter());
+    add(createMatmulEmitter());
+    add(createPackEmitter());
     add(createTransposeEmitter());
     add(createConcatEmitter());
     add(createCumulativeEmitter());

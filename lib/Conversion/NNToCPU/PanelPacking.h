@@ -1,0 +1,22 @@
+// Copies columns of a matrix into a panel while a kernel runs: for nn.pack, and for products of two computed matrices.
+#pragma once
+#include "lib/Conversion/NNToCPU/KernelBuilder.h"
+
+namespace sprig {
+
+/// Where a matrix [depth, columns] lies: element (k, n) at base + k * depthStride + n * columnStride of a 1-d buffer; one
+/// of the strides is 1.
+struct PanelSource {
+  mlir::Value buffer, base;
+  int64_t depth, depthStride, columnStride;
+};
+
+/// Writes columns [0, columns) from `source` (already moved to the first) as a panel [depth, 32] at `panel` + `offset`,
+/// the rest of it with zeros. At most 32 columns.
+void emitPanel(KernelBuilder &kernel, const PanelSource &source, int64_t columns, mlir::Type elementType,
+               mlir::Value panel, mlir::Value offset);
+
+/// Transposes 16 vectors of 16 elements in registers.
+void turnLines(KernelBuilder &kernel, llvm::SmallVectorImpl<mlir::Value> &lines);
+
+} // namespace sprig
