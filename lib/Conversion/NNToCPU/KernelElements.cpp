@@ -17,6 +17,8 @@ Type sprig::computeType(Type elementType) {
 }
 
 MemRefType sprig::bufferType(RankedTensorType tensor) {
+  // A buffer without elements is 1-d: bare pointers to others with strides of 0 do not lower.
+  if (tensor.getNumElements() == 0) return MemRefType::get({0}, storageType(tensor.getElementType()));
   return MemRefType::get(tensor.getShape(), storageType(tensor.getElementType()));
 }
 
