@@ -50,7 +50,10 @@ namespace {
 /// Clones the members of one group, and the cheap producers that they read, into the region of a dispatch.
 class Outliner {
 public:
-  Outliner(const FusionGroup &group, bool fuse) : group(group), fuse(fuse) {}
+  Outliner(const FusionGroup &group, bool fuse) : group(group), fuse(fuse) {
+    // An epilogue reads tensors as they lie in memory.
+    hasContraction = llvm::any_of(group.ops, [](Operation *op) { return fusionKind(op) == FusionKind::contraction; });
+  }
 
   nn::DispatchOp outline() {
     Operation *last = group.ops.back();
@@ -87,7 +90,7 @@ private:
       if (cloned.insert(def).second) body.push_back(def);
       return;
     }
-    if (inPlace && fuse && def && isCheapView(def)) {
+    if (inPlace && fuse && !hasContraction && def && isCheapView(def)) {
       if (!cloned.insert(def).second) return;
       for (Value operand : def->getOperands()) visit(operand, true);
       body.push_back(def);
@@ -97,7 +100,7 @@ private:
   }
 
   const FusionGroup &group;
-  bool fuse;
+  bool fuse, hasContraction = false;
   SetVector<Value> operands;
   SmallVector<Operation *> body;
   llvm::SmallPtrSet<Operation *, 8> cloned;

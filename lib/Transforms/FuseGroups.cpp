@@ -13,6 +13,12 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 
 static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
 
+/// An integer division checks its divisor while it runs; register tiles have no place for that.
+static bool isCheckedAtRunTime(Operation *op) {
+  return isa<nn::DivOp, nn::RemOp, nn::ModOp>(op) &&
+         isa<IntegerType>(cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
+}
+
 /// The shape with the axes kept as 1.
 static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> row(shape);
@@ -104,10 +110,11 @@ void FusionGroups::growEpilogue(Operation *root) {
   addUsers(root);
   ArrayRef<int64_t> shape = shapeOf(root->getResult(0));
   Operation *refused = nullptr;
+  bool contraction = fusionKind(root) == FusionKind::contraction;
   while (!frontier.empty() && tentative.size() < kMaxEpilogue) {
     Operation *op = *frontier.begin();
     frontier.erase(frontier.begin());
-    bool fits = isElementwise(op) && shapeOf(op->getResult(0)) == shape;
+    bool fits = isElementwise(op) && shapeOf(op->getResult(0)) == shape && !(contraction && isCheckedAtRunTime(op));
     if (fits) {
       tentative.insert(op);
       if (wouldCycle(tentative)) {
