@@ -12,6 +12,7 @@
 // APART-LABEL: func.func @mlp
 // APART-COUNT-10: nn.dispatch
 // APART-NOT:     nn.dispatch
+// APART-LABEL: func.func @residual
 // REMARK: one kernel of nn.matmul, nn.add, nn.relu
 // REMARK: one kernel of nn.reduce, nn.sub, nn.exp, nn.reduce, nn.div
 func.func @mlp(%x: tensor<64x784xf32>, %w0: tensor<256x784xf32>, %b0: tensor<256xf32>, %w1: tensor<10x256xf32>,
@@ -96,9 +97,9 @@ func.func @no_circle(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // CHECK-LABEL: func.func @views
 // CHECK:         nn.dispatch "mul"
 // CHECK-SAME:      tensor<2x3x4x8xf32>
-// CHECK:           nn.constant
 // CHECK:           nn.transpose
 // CHECK:           nn.slice
+// CHECK:           nn.constant
 // CHECK:           nn.mul
 // CHECK-NOT:     nn.dispatch
 func.func @views(%x: tensor<2x3x4x8xf32>) -> tensor<2x4x3x6xf32> {
