@@ -144,7 +144,8 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
   let description = [{
     `arena` is the size of the memory that a run needs, known once the buffers of kind `arena` have offsets.
     `independent_samples` says that samples along the first axis of every input and output do not depend on each other,
-    so that the runtime may split or pad a batch.
+    so that the runtime may split or pad a batch. `entry` is the name in the package, which programs for several sizes of
+    one model share; without it, the symbol.
 
     ```mlir
     exec.device @cpu0 "cpu"
@@ -164,7 +165,7 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$input_names, TypeArrayAttr:$input_types,
                        StrArrayAttr:$output_names, TypeArrayAttr:$output_types, OptionalAttr<I64Attr>:$arena,
-                       UnitAttr:$independent_samples);
+                       UnitAttr:$independent_samples, OptionalAttr<StrAttr>:$entry);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

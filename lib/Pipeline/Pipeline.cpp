@@ -13,6 +13,12 @@ using namespace sprig;
 
 std::string sprig::producerName() { return "sprig " SPRIG_VERSION; }
 
+CodeGenOptions sprig::codeGenOptions(const CompileOptions &options) {
+  static const CodeGenLevel levels[] = {CodeGenLevel::None, CodeGenLevel::Less, CodeGenLevel::Default,
+                                        CodeGenLevel::Aggressive};
+  return {levels[std::clamp(options.optimization, 0, 3)]};
+}
+
 static Error takeAsError(ErrorKind kind, llvm::Error error) { return Error(kind, llvm::toString(std::move(error))); }
 
 namespace {
@@ -88,9 +94,7 @@ void Compilation::runPhase(const Phase &phase) {
 }
 
 void Compilation::generateCode() {
-  static const CodeGenLevel levels[] = {CodeGenLevel::None, CodeGenLevel::Less, CodeGenLevel::Default,
-                                        CodeGenLevel::Aggressive};
-  CodeGenOptions codegen{levels[std::clamp(options.optimization, 0, 3)]};
+  CodeGenOptions codegen = codeGenOptions(options);
   for (const std::string &name : options.cpus) {
     auto set = instructionSetByName(name);
     if (!set) throw takeAsError(ErrorKind::usage, set.takeError());

@@ -31,6 +31,9 @@ CompileResult compileModule(mlir::ModuleOp module, const CompileOptions &options
 void runPhases(mlir::ModuleOp module, const CompileOptions &options, llvm::StringRef last,
                std::vector<PhaseTime> *times = nullptr, const RemarkSink &remarks = nullptr);
 
+/// What the options mean for code generation.
+CodeGenOptions codeGenOptions(const CompileOptions &options);
+
 /// "sprig 0.1.0"
 std::string producerName();
 

@@ -213,7 +213,7 @@ LogicalResult Writer::addEntry(ProgramOp program) {
     if (!kernel.isComposite())
       updates |= llvm::any_of(dispatch.getBuffers().drop_front(kernel.getNumInputs()), isState);
   });
-  auto name = text(program.getSymName());
+  auto name = text(program.getEntry().value_or(program.getSymName()));
   auto inputList = builder.CreateVector(*inputs), outputList = builder.CreateVector(*outputs);
   auto bufferList = builder.CreateVector(buffers);
   auto laneList = builder.CreateVector(lanes);

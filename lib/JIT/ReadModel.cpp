@@ -1,0 +1,81 @@
+#include "lib/JIT/ReadModel.h"
+#include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Pipeline/Diagnostics.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace sprig;
+
+std::string sprig::readContent(const Model &model) {
+  if (!model.isFile()) return model.content();
+  auto buffer = llvm::MemoryBuffer::getFile(model.name(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    throw Error(ErrorKind::badInput, model.name() + ": cannot be read: " + buffer.getError().message());
+  return (*buffer)->getBuffer().str();
+}
+
+bool sprig::isPackage(const std::string &content) { return content.starts_with("SPRIGPKG"); }
+
+// ONNX is a protobuf message: its first bytes are a field's tag and no text. MLIR text has neither zero nor control
+// characters but white space.
+static bool looksLikeText(const std::string &content) {
+  for (unsigned char c : std::string_view(content).substr(0, 256))
+    if (c < 32 && c != '\n' && c != '\r' && c != '\t') return false;
+  return true;
+}
+
+std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptions &options) {
+  std::vector<std::map<std::string, int64_t>> entries(1);
+  for (const auto &[name, sizes] : options.dims) {
+    if (sizes.empty()) throw Error(ErrorKind::usage, "dimension '" + name + "' is given no size");
+    std::vector<std::map<std::string, int64_t>> product;
+    for (const auto &entry : entries)
+      for (int64_t size : sizes) {
+        product.push_back(entry);
+        product.back()[name] = size;
+      }
+    entries = std::move(product);
+  }
+  return entries;
+}
+
+static mlir::OwningOpRef<mlir::ModuleOp> importEntries(mlir::MLIRContext &context, const Model &model,
+                                                       const std::string &content, const CompileOptions &options) {
+  ImportOptions import;
+  import.entries.clear();
+  auto sizes = entrySizes(options);
+  for (const auto &dims : sizes) {
+    ImportEntry entry;
+    for (const auto &[dim, size] : dims)
+      if (sizes.size() > 1) entry.name += "_" + dim + std::to_string(size);
+    entry.dims = dims;
+    entry.shapes = options.shapes;
+    import.entries.push_back(std::move(entry));
+  }
+  std::string folder;
+  if (model.isFile()) {
+    size_t slash = model.name().rfind('/');
+    folder = slash == std::string::npos ? "." : model.name().substr(0, slash + 1);
+  }
+  auto module = importONNX(context, content, model.name(), folder, import);
+  // Entries of one model are one program to the caller: the runtime picks among equal names by shape.
+  for (auto function : module->getOps<mlir::func::FuncOp>())
+    function->setAttr("nn.entry", mlir::StringAttr::get(&context, "main"));
+  return module;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> sprig::readModule(mlir::MLIRContext &context, const Model &model,
+                                                    const std::string &content, const CompileOptions &options) {
+  if (content.empty()) throw Error(ErrorKind::badInput, model.name() + ": is empty, expected a model");
+  if (!looksLikeText(content)) return importEntries(context, model, content, options);
+  if (!options.dims.empty() || !options.shapes.empty())
+    throw Error(ErrorKind::usage, model.name() + ": is MLIR text, whose shapes are fixed; dims and shapes are for ONNX models");
+  DiagnosticText diagnostics(&context);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(content, model.name()), llvm::SMLoc());
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
+  if (!module) diagnostics.raise(ErrorKind::badInput, model.name() + ": is no MLIR module");
+  return module;
+}
