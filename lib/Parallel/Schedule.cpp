@@ -206,8 +206,7 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
       b.getTypeArrayAttr(type.getInputs()),
       portNames(b, "output", type.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, "nn.name"); }),
       b.getTypeArrayAttr(type.getResults()), /*arena=*/IntegerAttr(),
-      function->hasAttr("nn.independent_samples"));
-  if (auto entry = function->getAttrOfType<StringAttr>("nn.entry")) program.setEntryAttr(entry);
+      function->hasAttr("nn.independent_samples"), function->getAttrOfType<StringAttr>("nn.entry"));
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(device.getSymNameAttr()));
   lane.getBody().emplaceBlock();

@@ -34,7 +34,8 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   simplify(passes);
   // Layouts before packing: a packed filter is that of a channels-last convolution.
   passes.addNestedPass<func::FuncOp>(createLayout());
-  passes.addNestedPass<func::FuncOp>(createPack());
+  // Parameters that stay state keep the model's layout; a package for inference only packs its constants once and for all.
+  if (options.freeze) passes.addNestedPass<func::FuncOp>(createPack());
   simplify(passes);
   FuseOptions fuse;
   fuse.fuse = options.fuse;

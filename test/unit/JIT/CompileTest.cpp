@@ -1,0 +1,197 @@
+// sprig::compile on models written here: numbers, bits, determinism, errors.
+#include "sprig/compile.h"
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace sprig;
+using rt::TensorView;
+
+// Two layers, 24 x 40 x 7, with weights that the test can compute too.
+static float weight(int layer, int k, int n) { return float((k * 7 + n * 3 + layer * 5) % 11 - 5) / 8; }
+
+static std::string weights(int layer, int K, int N) {
+  std::string text = "dense<[";
+  for (int k = 0; k < K; ++k) {
+    text += k ? ", [" : "[";
+    for (int n = 0; n < N; ++n) text += (n ? ", " : "") + std::to_string(weight(layer, k, n));
+    text += "]";
+  }
+  return text + "]> : tensor<" + std::to_string(K) + "x" + std::to_string(N) + "xf32>";
+}
+
+static std::string mlp(int batch) {
+  std::string b = std::to_string(batch);
+  return "nn.param @w0 = " + weights(0, 24, 40) + "\nnn.param @w1 = " + weights(1, 40, 7) + R"(
+func.func @main(%x: tensor<)" + b + R"(x24xf32> {nn.name = "x"}) -> (tensor<)" + b + R"(x7xf32> {nn.name = "y"}) {
+  %w0 = nn.get_param @w0 : tensor<24x40xf32>
+  %w1 = nn.get_param @w1 : tensor<40x7xf32>
+  %0 = nn.matmul %x, %w0 : tensor<)" + b + R"(x24xf32>, tensor<24x40xf32>
+  %1 = nn.relu %0 : tensor<)" + b + R"(x40xf32>
+  %2 = nn.matmul %1, %w1 : tensor<)" + b + R"(x40xf32>, tensor<40x7xf32>
+  return %2 : tensor<)" + b + R"(x7xf32>
+})";
+}
+
+static std::vector<float> inputOf(int batch) {
+  std::vector<float> x(batch * 24);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = float(int(i * 13 % 29) - 14) / 16;
+  return x;
+}
+
+// The chain that docs/numerics.md prescribes: fused multiply-adds in ascending k from zero.
+static std::vector<float> reference(const std::vector<float> &x, int batch) {
+  std::vector<float> y(batch * 7);
+  for (int m = 0; m < batch; ++m) {
+    float h[40];
+    for (int n = 0; n < 40; ++n) {
+      float sum = 0;
+      for (int k = 0; k < 24; ++k) sum = std::fma(x[m * 24 + k], weight(0, k, n), sum);
+      h[n] = sum > 0 ? sum : 0;
+    }
+    for (int n = 0; n < 7; ++n) {
+      float sum = 0;
+      for (int k = 0; k < 40; ++k) sum = std::fma(h[k], weight(1, k, n), sum);
+      y[m * 7 + n] = sum;
+    }
+  }
+  return y;
+}
+
+static std::vector<float> run(Program &program, int batch) {
+  std::vector<float> x = inputOf(batch);
+  auto outputs = program({TensorView(x.data(), {batch, 24})});
+  EXPECT_EQ(outputs.size(), 1u);
+  return {outputs[0].as<float>(), outputs[0].as<float>() + outputs[0].elements()};
+}
+
+TEST(Compile, ComputesAnMLPExactly) {
+  for (int batch : {1, 2, 5, 16, 33}) {
+    Program program = compile(Model::text(mlp(batch)), {.cpus = {"x86-64-v3"}});
+    EXPECT_EQ(run(program, batch), reference(inputOf(batch), batch)) << "batch " << batch;
+  }
+}
+
+TEST(Compile, NothingButArithmeticChangesBits) {
+  std::vector<float> want = reference(inputOf(33), 33);
+  struct Way {
+    const char *name;
+    CompileOptions options;
+  };
+  for (const Way &way : {Way{"native", {}}, Way{"not fused", {.fuse = false}}, Way{"O0", {.optimization = 0}},
+                         Way{"O3", {.optimization = 3}}, Way{"not frozen", {.freeze = false}},
+                         Way{"strict", {.math = MathMode::strict}}}) {
+    Program program = compile(Model::text(mlp(33)), way.options);
+    EXPECT_EQ(run(program, 33), want) << way.name;
+  }
+}
+
+TEST(Compile, ThreadsDoNotChangeBits) {
+  rt::Package package = compile(Model::text(mlp(33))).package();
+  for (int threads : {1, 2, 3}) {
+    rt::Pool pool(threads);
+    Program program(package, {.pool = &pool});
+    EXPECT_EQ(run(program, 33), reference(inputOf(33), 33)) << threads << " threads";
+  }
+}
+
+TEST(Compile, PackageFromAFileRunsLikeTheJIT) {
+  Program jit = compile(Model::text(mlp(5)));
+  std::vector<uint8_t> bytes = compileToPackage(Model::text(mlp(5)));
+  std::string path = ::testing::TempDir() + "compile_test.sprig";
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  Program loaded(rt::Package::load(path));
+  EXPECT_EQ(run(loaded, 5), run(jit, 5));
+  // A package is a model too.
+  Program again = compile(Model::file(path));
+  EXPECT_EQ(run(again, 5), run(jit, 5));
+  std::remove(path.c_str());
+}
+
+TEST(Compile, TheSameInputGivesTheSameBytes) {
+  CompileOptions options{.cpus = {"x86-64-v2", "x86-64-v3", "x86-64-v4"}};
+  std::vector<uint8_t> first = compileToPackage(Model::text(mlp(5)), options);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(compileToPackage(Model::text(mlp(5)), options) == first);
+}
+
+TEST(Compile, PackagesHoldAnImagePerInstructionSet) {
+  std::vector<uint8_t> bytes = compileToPackage(Model::text(mlp(5)), {.cpus = {"x86-64-v2", "x86-64-v3", "x86-64-v3"}});
+  rt::Package package = rt::Package::fromMemory(bytes);
+  EXPECT_EQ(package.info().image_count, 2u);
+  for (const char *cpu : {"x86-64-v2", "x86-64-v3"}) {
+    Program program(rt::Package::fromMemory(bytes, "package", {.cpu = cpu}));
+    EXPECT_EQ(program.package().isa(), cpu);
+    std::vector<float> got = run(program, 5), want = reference(inputOf(5), 5);
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5); // v2 rounds twice
+  }
+}
+
+TEST(Compile, OutputsMayBeInputsConstantsAndEachOther) {
+  Program program = compile(Model::text(R"(
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xi64>) {
+  %0 = nn.neg %x : tensor<4xf32>
+  %1 = nn.reshape %0 : tensor<4xf32> to tensor<2x2xf32>
+  %c = nn.constant dense<[7, -9]> : tensor<2xi64>
+  return %x, %1, %0, %0, %c : tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xi64>
+})"));
+  std::vector<float> x = {1, -2, 3, -4}, negated = {-1, 2, -3, 4};
+  auto y = program({TensorView(x.data(), {4})});
+  ASSERT_EQ(y.size(), 5u);
+  EXPECT_EQ(std::memcmp(y[0].data(), x.data(), 16), 0);
+  for (int i : {1, 2, 3}) EXPECT_EQ(std::memcmp(y[i].data(), negated.data(), 16), 0) << "output " << i;
+  EXPECT_EQ(y[4].as<int64_t>()[1], -9);
+}
+
+TEST(Compile, ManyThreadsCompileAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int batch : {1 + t, 8 + t}) {
+        Program program = compile(Model::text(mlp(batch)));
+        std::vector<float> x = inputOf(batch);
+        auto y = program({TensorView(x.data(), {batch, 24})});
+        std::vector<float> want = reference(x, batch);
+        wrong[t] += std::memcmp(y[0].data(), want.data(), want.size() * 4) != 0;
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+static Error errorOf(const Model &model, const CompileOptions &options = {}) {
+  try {
+    compileToPackage(model, options);
+  } catch (const Error &error) {
+    return error;
+  }
+  return Error(ErrorKind::internal, "no error");
+}
+
+TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
+  Error missing = errorOf(Model::file("/no/such/model.onnx"));
+  EXPECT_EQ(missing.kind(), ErrorKind::badInput);
+  EXPECT_EQ(std::string(missing.what()), "/no/such/model.onnx: cannot be read: No such file or directory");
+
+  Error syntax = errorOf(Model::text("func.func @main(", "broken.mlir"));
+  EXPECT_EQ(syntax.kind(), ErrorKind::badInput);
+  EXPECT_EQ(std::string(syntax.what()).substr(0, 12), "broken.mlir:");
+
+  Error shapes = errorOf(Model::text("func.func @main(%x: tensor<2x3xf32>, %y: tensor<5x4xf32>) -> tensor<2x4xf32> {\n"
+                                     "  %0 = nn.matmul %x, %y : tensor<2x3xf32>, tensor<5x4xf32>\n"
+                                     "  return %0 : tensor<2x4xf32>\n}", "m.mlir"));
+  EXPECT_EQ(shapes.kind(), ErrorKind::badInput);
+  EXPECT_NE(std::string(shapes.what()).find("m.mlir:2"), std::string::npos) << shapes.what();
+
+  EXPECT_EQ(errorOf(Model::text("")).kind(), ErrorKind::badInput);
+  Error cpu = errorOf(Model::text(mlp(1)), {.cpus = {"z80"}});
+  EXPECT_EQ(cpu.kind(), ErrorKind::usage);
+  EXPECT_EQ(std::string(cpu.what()), "unknown instruction set 'z80'; known are native, x86-64-v2, x86-64-v3 and x86-64-v4");
+  EXPECT_EQ(errorOf(Model::text(mlp(1)), {.dims = {{"batch", {8}}}}).kind(), ErrorKind::usage);
+  Error phase = errorOf(Model::text(mlp(1)), {.compileFrom = "remat"});
+  EXPECT_EQ(phase.kind(), ErrorKind::usage);
+  EXPECT_EQ(std::string(phase.what()), "there is no phase 'remat'; the phases are import, canonicalize, fuse, schedule, "
+                                       "plan, codegen, package");
+}
