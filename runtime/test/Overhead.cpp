@@ -30,6 +30,30 @@ static TestPackage chain(int commands, int64_t tiles, int64_t grain) {
   return package;
 }
 
+// Tiles that take a stated time, whatever else the machine does: how well they spread over threads.
+static void spread(int threads) {
+  constexpr int64_t tiles = 64;
+  TestPackage package;
+  EntryBuilder entry("main");
+  uint32_t cycles = entry.input("cycles", {1}, SPRIG_RT_U64), out = entry.output("out", {tiles});
+  entry.dispatch(0, Slow, {cycles, out}, tiles, 1);
+  package.program.entries.push_back(entry.entry);
+  Pool pool(threads);
+  Context context(package.load(), {&pool, nullptr, 0});
+  Array count(SPRIG_RT_U64, {1});
+  count.as<uint64_t>()[0] = 30000;
+  Words result(tiles);
+  std::vector<TensorView> inputs = {count.view()}, outputs = {result.view()};
+  double least = 1e30;
+  for (int i = 0; i < 100; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    context.invoke(inputs, outputs);
+    least =
+        std::min(least, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::printf("64 tiles of 30000 cycles, %d thread%s %23.1f us\n", threads, threads == 1 ? " " : "s", least);
+}
+
 static void measure(const char *what, TestPackage package, int threads, int64_t tiles, size_t shift) {
   Pool pool(threads);
   Context context(package.load(), {&pool, nullptr, 0});
@@ -46,5 +70,7 @@ int main() {
   measure("ten commands", chain(10, 1, 1), 1, 1, 0);
   measure("one command, unaligned arrays", chain(1, 1, 1), 1, 1, 1);
   measure("one command of 16 tiles split over two threads", chain(1, 16, 1), 2, 16, 0);
+  spread(1);
+  spread(2);
   return 0;
 }
