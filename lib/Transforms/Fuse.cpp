@@ -115,10 +115,11 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
     Block &block = function.getBody().front();
     FusionGroups groups(block, fuse);
     // Views last, from the end: one whose consumers all read it in place has no users left by then.
+    SmallVector<FusionGroup *> views;
     for (FusionGroup *group : groups.groups())
-      if (!isView(*group)) replace(*group);
-    for (FusionGroup *group : llvm::reverse(groups.groups()))
-      if (isView(*group)) replace(*group);
+      if (isView(*group)) views.push_back(group);
+      else replace(*group); // erases its operations: it must not be asked again
+    for (FusionGroup *group : llvm::reverse(views)) replace(*group);
     // Groups interleave in the program; their dispatches need an order of their own.
     sortTopologically(&block);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
