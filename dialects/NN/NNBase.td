@@ -23,6 +23,7 @@ def NN_Dialect : Dialect {
     `ui64`, booleans are `i1`.
   }];
   let hasConstantMaterializer = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 // Tensors of the dialect are ranked and static in shape.
@@ -35,6 +36,12 @@ def NN_BoolTensor : StaticShapeTensorOf<[I1]>;
 def NN_Tensor : StaticShapeTensorOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI64, UI32, UI16, UI8, I1]>;
 
 class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
+
+// The end of a description: a function of one operation, which stands alone. A test pipes each into sprig-opt.
+class NN_Example<string arguments, string operation, string results> {
+  string text = "\n\nExample:\n\n```mlir\nfunc.func @example(" # arguments # ") -> " # results # " {\n  %r = " # operation #
+                "\n  return %r : " # results # "\n}\n```\n";
+}
 
 // Inference on an adaptor, as upstream's InferTypeOpAdaptor. A parser has put attributes of the dictionary in braces
 // into `attributes`, not yet into `properties`, and has not filled in defaults; here they are complete.

@@ -7,7 +7,10 @@ include "dialects/NN/NNBase.td"
 include "dialects/NN/NNContraction.td"
 
 // An activation: one float operand, the result has its type.
-class NN_ActivationOp<string mnemonic, dag attributes = (ins)> : NN_CompositeOp<mnemonic> {
+class NN_ActivationOp<string mnemonic, dag attributes = (ins), string example = ""> : NN_CompositeOp<mnemonic> {
+  let description = "Of each element; NaN stays NaN." #
+                    NN_Example<"%x: tensor<2x3xf32>", "nn." # mnemonic # " %x" # example # " : tensor<2x3xf32>",
+                               "tensor<2x3xf32>">.text;
   let arguments = !con((ins NN_FloatTensor:$operand), attributes);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
@@ -17,26 +20,30 @@ def NN_MishOp : NN_ActivationOp<"mish"> { let summary = "x * tanh(softplus(x))";
 def NN_SoftplusOp : NN_ActivationOp<"softplus"> { let summary = "log(1 + exp(x)), without overflow"; }
 def NN_SoftsignOp : NN_ActivationOp<"softsign"> { let summary = "x / (1 + |x|)"; }
 def NN_HardSwishOp : NN_ActivationOp<"hard_swish"> { let summary = "x * max(0, min(1, x / 6 + 1 / 2))"; }
-def NN_GeluOp : NN_ActivationOp<"gelu", (ins UnitAttr:$tanh_approximation)> {
+def NN_GeluOp : NN_ActivationOp<"gelu", (ins UnitAttr:$tanh_approximation), " {tanh_approximation}"> {
   let summary = "x * Phi(x), by erf or by the tanh approximation (arXiv:1606.08415)";
 }
-def NN_EluOp : NN_ActivationOp<"elu", (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha)> {
+def NN_EluOp : NN_ActivationOp<"elu", (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha), " {alpha = 1.5 : f64}"> {
   let summary = "x where positive, else alpha * (exp(x) - 1)";
 }
-def NN_CeluOp : NN_ActivationOp<"celu", (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha)> {
+def NN_CeluOp : NN_ActivationOp<"celu", (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha), " {alpha = 2.0 : f64}"> {
   let summary = "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))";
 }
-def NN_SeluOp : NN_ActivationOp<"selu", (ins F64Attr:$alpha, F64Attr:$gamma)> {
+def NN_SeluOp : NN_ActivationOp<"selu", (ins F64Attr:$alpha, F64Attr:$gamma), " {alpha = 1.67326 : f64, gamma = 1.0507 : f64}"> {
   let summary = "gamma * x where positive, else gamma * alpha * (exp(x) - 1) (arXiv:1706.02515)";
 }
-def NN_LeakyReluOp : NN_ActivationOp<"leaky_relu", (ins DefaultValuedAttr<F64Attr, "0.01">:$alpha)> {
+def NN_LeakyReluOp : NN_ActivationOp<"leaky_relu", (ins DefaultValuedAttr<F64Attr, "0.01">:$alpha), " {alpha = 0.1 : f64}"> {
   let summary = "x where not negative, else alpha * x";
 }
-def NN_HardSigmoidOp : NN_ActivationOp<"hard_sigmoid", (ins F64Attr:$alpha, F64Attr:$beta)> {
+def NN_HardSigmoidOp : NN_ActivationOp<"hard_sigmoid", (ins F64Attr:$alpha, F64Attr:$beta), " {alpha = 0.2 : f64, beta = 0.5 : f64}"> {
   let summary = "max(0, min(1, alpha * x + beta))";
 }
 
 class NN_SoftmaxLikeOp<string mnemonic> : NN_CompositeOp<mnemonic> {
+  let description = "The maximum is taken off first, so nothing overflows; half types are computed in f32 and rounded once. A "
+                    "row of -inf alone gives NaN, as ONNX's Softmax." #
+                    NN_Example<"%x: tensor<2x10xf32>", "nn." # mnemonic # " %x axis = 1 : tensor<2x10xf32>",
+                               "tensor<2x10xf32>">.text;
   let arguments = (ins NN_FloatTensor:$operand, I64Attr:$axis);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$operand `axis` `=` $axis attr-dict `:` type($operand)";
@@ -46,6 +53,10 @@ def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax"> { let summary = "x - max -
 
 def NN_ReduceMeanOp : NN_CompositeOp<"reduce_mean"> {
   let summary = "arithmetic mean over axes";
+  let description = [{Sum over the axes divided by the number of elements; integers truncate, half types are averaged in f32.}] #
+      NN_Example<"%x: tensor<2x3x4xf32>",
+                 "nn.reduce_mean %x axes = [1, 2] : tensor<2x3x4xf32>",
+                 "tensor<2xf32>">.text;
   let arguments = (ins NN_NumberTensor:$operand, DenseI64ArrayAttr:$axes, UnitAttr:$keep_dims);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$operand `axes` `=` $axes attr-dict `:` type($operand)";
@@ -55,7 +66,10 @@ def NN_AvgPoolOp : NN_CompositeOp<"avg_pool"> {
   let description = [{
     As nn.pool with kind sum, divided by the window's number of elements that lie in the operand or in the part
     `counted_padding` ([low..., high...]) of the padding.
-  }];
+  }] #
+      NN_Example<"%x: tensor<1x3x8x8xf32>",
+                 "nn.avg_pool %x {window = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, counted_padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x8x8xf32>",
+                 "tensor<1x3x4x4xf32>">.text;
   let arguments = (ins NN_FloatTensor:$operand, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding, DenseI64ArrayAttr:$counted_padding);
   let results = (outs NN_FloatTensor:$result);
@@ -63,14 +77,20 @@ def NN_AvgPoolOp : NN_CompositeOp<"avg_pool"> {
 }
 def NN_LinearOp : NN_CompositeOp<"linear", [], NN_ContractionCost> {
   let summary = "x times the transpose of weight, plus bias";
-  let description = [{`operand` [..., K], `weight` [N, K] (PyTorch's layout), `bias` [N]; the result is [..., N].}];
+  let description = [{`operand` [..., K], `weight` [N, K] (PyTorch's layout), `bias` [N]; the result is [..., N].}] #
+      NN_Example<"%x: tensor<4x16xf32>, %w: tensor<10x16xf32>, %b: tensor<10xf32>",
+                 "nn.linear %x, %w, %b : tensor<4x16xf32>, tensor<10x16xf32>, tensor<10xf32>",
+                 "tensor<4x10xf32>">.text;
   let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$weight, Optional<NN_FloatTensor>:$bias);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$operand `,` $weight (`,` $bias^)? attr-dict `:` type($operand) `,` type($weight) (`,` type($bias)^)?";
 }
 def NN_BatchNormOp : NN_CompositeOp<"batch_norm"> {
   let summary = "(x - mean) / sqrt(variance + epsilon) * scale + shift per channel, with given statistics";
-  let description = [{`operand` [N, C, ...]; the others [C] (arXiv:1502.03167, inference).}];
+  let description = [{`operand` [N, C, ...]; the others [C] (arXiv:1502.03167, inference).}] #
+      NN_Example<"%x: tensor<2x3x4x4xf32>, %c: tensor<3xf32>",
+                 "nn.batch_norm %x, %c, %c, %c, %c {epsilon = 1.0e-5 : f64} : tensor<2x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>",
+                 "tensor<2x3x4x4xf32>">.text;
   let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_FloatTensor:$shift, NN_FloatTensor:$mean,
                        NN_FloatTensor:$variance, F64Attr:$epsilon);
   let results = (outs NN_FloatTensor:$result);
@@ -81,7 +101,10 @@ def NN_LayerNormOp : NN_CompositeOp<"layer_norm"> {
   let description = [{
     (x - mean) / sqrt(biased variance + epsilon), then * scale and + shift, which broadcast to the operand.
     Half types are normalised in f32.
-  }];
+  }] #
+      NN_Example<"%x: tensor<2x8xf32>, %c: tensor<8xf32>",
+                 "nn.layer_norm %x, %c, %c axis = 1 {epsilon = 1.0e-5 : f64} : tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>",
+                 "tensor<2x8xf32>">.text;
   let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, Optional<NN_FloatTensor>:$shift, I64Attr:$axis,
                        F64Attr:$epsilon);
   let results = (outs NN_FloatTensor:$result);
@@ -89,13 +112,20 @@ def NN_LayerNormOp : NN_CompositeOp<"layer_norm"> {
 }
 def NN_RmsNormOp : NN_CompositeOp<"rms_norm"> {
   let summary = "x / sqrt(mean of squares + epsilon) * scale over the dimensions from axis on (arXiv:1910.07467)";
+  let description = [{`scale` broadcasts to the operand. Half types are normalised in f32.}] #
+      NN_Example<"%x: tensor<2x8xf32>, %c: tensor<8xf32>",
+                 "nn.rms_norm %x, %c axis = 1 {epsilon = 1.0e-5 : f64} : tensor<2x8xf32>, tensor<8xf32>",
+                 "tensor<2x8xf32>">.text;
   let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, I64Attr:$axis, F64Attr:$epsilon);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$operand `,` $scale `axis` `=` $axis attr-dict `:` type($operand) `,` type($scale)";
 }
 def NN_GroupNormOp : NN_CompositeOp<"group_norm"> {
   let summary = "normalises each sample over groups of channels (arXiv:1803.08494); groups = C is instance norm";
-  let description = [{`operand` [N, C, ...], `scale` and `shift` [C].}];
+  let description = [{`operand` [N, C, ...], `scale` and `shift` [C].}] #
+      NN_Example<"%x: tensor<2x6x4x4xf32>, %c: tensor<6xf32>",
+                 "nn.group_norm %x, %c, %c {groups = 3 : i64, epsilon = 1.0e-5 : f64} : tensor<2x6x4x4xf32>, tensor<6xf32>, tensor<6xf32>",
+                 "tensor<2x6x4x4xf32>">.text;
   let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_FloatTensor:$shift, I64Attr:$groups,
                        F64Attr:$epsilon);
   let results = (outs NN_FloatTensor:$result);

@@ -13,7 +13,10 @@ def NN_MatmulOp : NN_InferredOp<"matmul", [FusesAs<"contraction">], NN_Contracti
     `lhs` is [B..., M, K] and `rhs` [B..., K, N] (or [B..., K, M] and [B..., N, K] with `transpose_lhs`,
     `transpose_rhs`); leading dimensions broadcast; the result is [B..., M, N]. Each element is one chain of fused
     multiply-adds in ascending k from zero. Integer products accumulate in the element type.
-  }];
+  }] #
+      NN_Example<"%x: tensor<2x8x16xf32>, %y: tensor<32x16xf32>",
+                 "nn.matmul %x, %y {transpose_rhs} : tensor<2x8x16xf32>, tensor<32x16xf32>",
+                 "tensor<2x8x32xf32>">.text;
   let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
@@ -25,7 +28,10 @@ def NN_PackOp : NN_InferredOp<"pack"> {
     From a matrix [K, N] (or [N, K] with `transposed`) to panels [ceil(N/32), K, 32], padded with zeros: the one packed
     layout of all instruction sets. With `groups` > 1, N is made of that many equal groups, each of which is padded to
     whole panels: [groups * ceil(N/groups/32), K, 32]. A splat stays a splat, padding included.
-  }];
+  }] #
+      NN_Example<"%w: tensor<16x40xf32>",
+                 "nn.pack %w : tensor<16x40xf32>",
+                 "tensor<2x16x32xf32>">.text;
   let arguments = (ins NN_NumberTensor:$operand, UnitAttr:$transposed, DefaultValuedAttr<I64Attr, "1">:$groups);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
@@ -33,7 +39,10 @@ def NN_PackOp : NN_InferredOp<"pack"> {
 
 def NN_MatmulPackedOp : NN_InferredOp<"matmul_packed", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "matrix product with packed right side";
-  let description = [{`lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N.}];
+  let description = [{`lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N.}] #
+      NN_Example<"%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>",
+                 "nn.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>",
+                 "tensor<8x40xf32>">.text;
   let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$panels, I64Attr:$columns);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$lhs `,` $panels attr-dict `:` type($lhs) `,` type($panels)";
@@ -46,7 +55,10 @@ def NN_ConvOp : NN_InferredOp<"conv", [FusesAs<"contraction">], NN_ContractionCo
     window...] always in the model's layout. `padding` has the low and then the high padding of each spatial dimension:
     [low..., high...]. Each element is one chain of fused multiply-adds from zero, over window positions in row-major
     order and then input channels; taps in the padding are skipped.
-  }];
+  }] #
+      NN_Example<"%x: tensor<1x3x8x8xf32>, %w: tensor<16x3x3x3xf32>",
+                 "nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>",
+                 "tensor<1x16x8x8xf32>">.text;
   let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$filter, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
                        DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last);
@@ -59,7 +71,10 @@ def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [FusesAs<"contraction">], NN_
   let description = [{
     `input` [N, spatial..., C]; `panels` [groups * ceil(O/groups/32), window positions * C/groups, 32], rows ordered by
     window position (row-major), then channel; the result is [N, spatial..., O], `channels` = O.
-  }];
+  }] #
+      NN_Example<"%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>",
+                 "nn.conv_packed %x, %w {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>",
+                 "tensor<1x8x8x16xf32>">.text;
   let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$panels, DenseI64ArrayAttr:$window, I64Attr:$channels,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
                        DefaultValuedAttr<I64Attr, "1">:$groups);
@@ -72,7 +87,10 @@ def NN_ConvDepthwiseOp : NN_InferredOp<"conv_depthwise", [FusesAs<"contraction">
   let description = [{
     `input` [N, spatial..., C], `filter` [window..., C]; the result is [N, spatial..., C]. Order and padding are those of
     nn.conv.
-  }];
+  }] #
+      NN_Example<"%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x16xf32>",
+                 "nn.conv_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x16xf32>, tensor<3x3x16xf32>",
+                 "tensor<1x8x8x16xf32>">.text;
   let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$filter, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding);
   let results = (outs NN_NumberTensor:$result);
@@ -84,7 +102,10 @@ def NN_ConvTransposeOp : NN_InferredOp<"conv_transpose", [FusesAs<"contraction">
   let description = [{
     `input` [N, C, spatial...], `filter` [C, O/groups, window...], result [N, O, spatial...] with
     out = (in - 1) * stride + (window - 1) * dilation + 1 + output_padding - low - high. `padding` is [low..., high...].
-  }];
+  }] #
+      NN_Example<"%x: tensor<1x4x5x5xf32>, %w: tensor<4x6x3x3xf32>",
+                 "nn.conv_transpose %x, %w {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, output_padding = array<i64: 1, 1>} : tensor<1x4x5x5xf32>, tensor<4x6x3x3xf32>",
+                 "tensor<1x6x10x10xf32>">.text;
   let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$filter, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding, DenseI64ArrayAttr:$output_padding,
                        DefaultValuedAttr<I64Attr, "1">:$groups);

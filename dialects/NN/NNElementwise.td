@@ -9,15 +9,23 @@ class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : NN_InferredOp<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<ElementwiseOpInterface>])>;
 
 // One operand, the result has its type.
-class NN_UnaryOp<string mnemonic, TypeConstraint operand> : NN_ElementwiseOp<mnemonic> {
+class NN_UnaryOp<string mnemonic, TypeConstraint operand, string example = "tensor<2x3xf32>">
+    : NN_ElementwiseOp<mnemonic> {
+  let description = "Of each element. Half types are computed in f32 and rounded once." #
+                    NN_Example<"%x: " # example, "nn." # mnemonic # " %x : " # example, example>.text;
   let arguments = (ins operand:$operand);
   let results = (outs operand:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
 // Two operands of one element type, the result has the broadcast shape.
-class NN_BinaryOp<string mnemonic, TypeConstraint operand, list<Trait> traits = []>
+class NN_BinaryOp<string mnemonic, TypeConstraint operand, list<Trait> traits = [], string element = "f32">
     : NN_ElementwiseOp<mnemonic, traits> {
+  let description = "Of elements at the same position of the broadcast shape (NumPy's rules). Half types are computed in f32 "
+                    "and rounded once." #
+                    NN_Example<"%x: tensor<2x3x" # element # ">, %y: tensor<3x" # element # ">",
+                               "nn." # mnemonic # " %x, %y : tensor<2x3x" # element # ">, tensor<3x" # element # ">",
+                               "tensor<2x3x" # element # ">">.text;
   let arguments = (ins operand:$lhs, operand:$rhs);
   let results = (outs operand:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
@@ -51,9 +59,11 @@ def NN_AtanhOp : NN_UnaryOp<"atanh", NN_FloatTensor> { let summary = "inverse hy
 def NN_ErfOp : NN_UnaryOp<"erf", NN_FloatTensor> { let summary = "error function"; }
 def NN_SigmoidOp : NN_UnaryOp<"sigmoid", NN_FloatTensor> { let summary = "1 / (1 + exp(-x))"; }
 def NN_ReluOp : NN_UnaryOp<"relu", NN_NumberTensor> { let summary = "max(x, 0); NaN stays NaN"; }
-def NN_NotOp : NN_UnaryOp<"not", NN_LogicTensor> { let summary = "logical not of i1, bitwise not of integers"; }
+def NN_NotOp : NN_UnaryOp<"not", NN_LogicTensor, "tensor<4xi1>"> { let summary = "logical not of i1, bitwise not of integers"; }
 
 class NN_PredicateOp<string mnemonic> : NN_ElementwiseOp<mnemonic> {
+  let description = "Of each element." #
+                    NN_Example<"%x: tensor<4xf32>", "nn." # mnemonic # " %x : tensor<4xf32>", "tensor<4xi1>">.text;
   let arguments = (ins NN_FloatTensor:$operand);
   let results = (outs NN_BoolTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
@@ -70,7 +80,10 @@ def NN_CastOp : NN_Op<"cast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<
   let description = [{
     Floats round to nearest even; float to integer truncates towards zero (saturating, NaN to 0); integers wrap; to i1:
     not equal to zero.
-  }];
+  }] #
+      NN_Example<"%x: tensor<4xf32>",
+                 "nn.cast %x : tensor<4xf32> to tensor<4xi32>",
+                 "tensor<4xi32>">.text;
   let arguments = (ins NN_Tensor:$operand);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
@@ -79,6 +92,10 @@ def NN_CastOp : NN_Op<"cast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<
 }
 def NN_BitcastOp : NN_Op<"bitcast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
   let summary = "reads the bits as another element type of the same width";
+  let description = [{The element type may be of another kind, never of another width.}] #
+      NN_Example<"%x: tensor<4xf32>",
+                 "nn.bitcast %x : tensor<4xf32> to tensor<4xi32>",
+                 "tensor<4xi32>">.text;
   let arguments = (ins NN_Tensor:$operand);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
@@ -101,17 +118,21 @@ def NN_ModOp : NN_BinaryOp<"mod", NN_NumberTensor> {
 }
 def NN_PowOp : NN_ElementwiseOp<"pow"> {
   let summary = "lhs to the power of rhs; the result has the element type of lhs";
+  let description = [{Integers multiply and wrap; a negative exponent of an integer gives the truncated quotient. Special values are those of IEEE 754.}] #
+      NN_Example<"%x: tensor<2x3xf32>, %y: tensor<i32>",
+                 "nn.pow %x, %y : tensor<2x3xf32>, tensor<i32>",
+                 "tensor<2x3xf32>">.text;
   let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$rhs);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 def NN_MaxOp : NN_BinaryOp<"max", NN_NumberTensor, [Commutative]> { let summary = "larger one; NaN if either is"; }
 def NN_MinOp : NN_BinaryOp<"min", NN_NumberTensor, [Commutative]> { let summary = "smaller one; NaN if either is"; }
-def NN_AndOp : NN_BinaryOp<"and", NN_LogicTensor, [Commutative]> { let summary = "logical or bitwise and"; }
-def NN_OrOp : NN_BinaryOp<"or", NN_LogicTensor, [Commutative]> { let summary = "logical or bitwise or"; }
-def NN_XorOp : NN_BinaryOp<"xor", NN_LogicTensor, [Commutative]> { let summary = "logical or bitwise exclusive or"; }
-def NN_ShlOp : NN_BinaryOp<"shl", NN_IntTensor> { let summary = "shift to the left; 0 when by the width or more"; }
-def NN_ShrOp : NN_BinaryOp<"shr", NN_IntTensor> {
+def NN_AndOp : NN_BinaryOp<"and", NN_LogicTensor, [Commutative], "i1"> { let summary = "logical or bitwise and"; }
+def NN_OrOp : NN_BinaryOp<"or", NN_LogicTensor, [Commutative], "i1"> { let summary = "logical or bitwise or"; }
+def NN_XorOp : NN_BinaryOp<"xor", NN_LogicTensor, [Commutative], "i1"> { let summary = "logical or bitwise exclusive or"; }
+def NN_ShlOp : NN_BinaryOp<"shl", NN_IntTensor, [], "ui8"> { let summary = "shift to the left; 0 when by the width or more"; }
+def NN_ShrOp : NN_BinaryOp<"shr", NN_IntTensor, [], "ui8"> {
   let summary = "shift to the right, arithmetic for signed types; by the width or more as by width - 1 twice";
 }
 
@@ -124,12 +145,20 @@ def NN_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
 def NN_ComparePredicateAttr : EnumAttr<NN_Dialect, NN_ComparePredicate, "predicate">;
 def NN_CompareOp : NN_ElementwiseOp<"compare"> {
   let summary = "comparison; with NaN only ne holds";
+  let description = [{Predicates are eq, ne, lt, le, gt and ge; the operands broadcast. i1 compares as 0 and 1.}] #
+      NN_Example<"%x: tensor<2x3xf32>, %y: tensor<3xf32>",
+                 "nn.compare lt %x, %y : tensor<2x3xf32>, tensor<3xf32>",
+                 "tensor<2x3xi1>">.text;
   let arguments = (ins NN_ComparePredicateAttr:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
   let results = (outs NN_BoolTensor:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 def NN_SelectOp : NN_ElementwiseOp<"select"> {
   let summary = "on_true where condition holds, else on_false";
+  let description = [{All three operands broadcast.}] #
+      NN_Example<"%c: tensor<2x1xi1>, %x: tensor<2x3xf32>, %y: tensor<f32>",
+                 "nn.select %c, %x, %y : tensor<2x1xi1>, tensor<2x3xf32>, tensor<f32>",
+                 "tensor<2x3xf32>">.text;
   let arguments = (ins NN_BoolTensor:$condition, NN_Tensor:$on_true, NN_Tensor:$on_false);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{

@@ -24,7 +24,10 @@ def NN_ReduceOp : NN_InferredOp<"reduce", [FusesAs<"reduction">], NN_ReductionCo
     Order: when the innermost dimension is reduced, element i of it goes to partial accumulator i mod 16, the reduced
     outer dimensions being traversed in ascending order, and the 16 partial results are combined as a fixed tree
     (distance 8, 4, 2, 1); else each result is one chain in ascending order.
-  }];
+  }] #
+      NN_Example<"%x: tensor<2x3x4xf32>",
+                 "nn.reduce sum %x axes = [0, 2] {keep_dims} : tensor<2x3x4xf32>",
+                 "tensor<1x3x1xf32>">.text;
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_Tensor:$operand, DenseI64ArrayAttr:$axes, UnitAttr:$keep_dims);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$kind $operand `axes` `=` $axes attr-dict `:` type($operand)";
@@ -32,7 +35,10 @@ def NN_ReduceOp : NN_InferredOp<"reduce", [FusesAs<"reduction">], NN_ReductionCo
 
 def NN_ArgReduceOp : NN_InferredOp<"arg_reduce", [], NN_ReductionCost> {
   let summary = "index (i64) of the largest or smallest element along an axis";
-  let description = [{`kind` is max or min; ties take the first index, or the last with `last_index`; the first NaN wins.}];
+  let description = [{`kind` is max or min; ties take the first index, or the last with `last_index`; the first NaN wins.}] #
+      NN_Example<"%x: tensor<2x10xf32>",
+                 "nn.arg_reduce max %x axis = 1 : tensor<2x10xf32>",
+                 "tensor<2xi64>">.text;
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_NumberTensor:$operand, I64Attr:$axis, UnitAttr:$keep_dims,
                        UnitAttr:$last_index);
   let results = (outs StaticShapeTensorOf<[I64]>:$result);
@@ -41,6 +47,10 @@ def NN_ArgReduceOp : NN_InferredOp<"arg_reduce", [], NN_ReductionCost> {
 
 def NN_CumulativeOp : NN_InferredOp<"cumulative"> {
   let summary = "running sum or product along an axis";
+  let description = [{`kind` is sum or prod; `exclusive` leaves each element itself out, `reverse` runs from the end (ONNX CumSum).}] #
+      NN_Example<"%x: tensor<2x10xf32>",
+                 "nn.cumulative sum %x axis = 1 {exclusive} : tensor<2x10xf32>",
+                 "tensor<2x10xf32>">.text;
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_NumberTensor:$operand, I64Attr:$axis, UnitAttr:$exclusive,
                        UnitAttr:$reverse);
   let results = (outs NN_NumberTensor:$result);
@@ -49,7 +59,17 @@ def NN_CumulativeOp : NN_InferredOp<"cumulative"> {
 
 def NN_TopKOp : NN_InferredOp<"top_k"> {
   let summary = "the k largest (or smallest) elements along an axis, in order, and their indices (i64)";
-  let description = [{Equal elements come in the order of their indices. NaN counts as larger than every number.}];
+  let description = [{Equal elements come in the order of their indices. NaN counts as larger than every number.
+
+    Example:
+
+    ```mlir
+    func.func @example(%x: tensor<2x10xf32>) -> (tensor<2x3xf32>, tensor<2x3xi64>) {
+      %values, %indices = nn.top_k %x {k = 3 : i64, axis = 1 : i64} : tensor<2x10xf32>
+      return %values, %indices : tensor<2x3xf32>, tensor<2x3xi64>
+    }
+    ```
+  }];
   let arguments = (ins NN_NumberTensor:$operand, I64Attr:$k, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "true">:$largest);
   let results = (outs NN_NumberTensor:$values, StaticShapeTensorOf<[I64]>:$indices);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
@@ -62,7 +82,10 @@ def NN_PoolOp : NN_InferredOp<"pool", [FusesAs<"generator">], NN_ReductionCost> 
     that is, counts as the lowest value or as zero. `kind` is max or sum. Output size per dimension:
     floor((in + low + high - dilation * (window - 1) - 1) / stride) + 1; a window that lies in the padding alone gives
     the empty reduction.
-  }];
+  }] #
+      NN_Example<"%x: tensor<1x3x8x8xf32>",
+                 "nn.pool max %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x8x8xf32>",
+                 "tensor<1x3x4x4xf32>">.text;
   let arguments = (ins NN_ReduceKindAttr:$kind, NN_NumberTensor:$operand, DenseI64ArrayAttr:$window,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
                        UnitAttr:$channels_last);
@@ -75,7 +98,10 @@ def NN_ArgMaxPoolOp : NN_InferredOp<"arg_max_pool", [], NN_ReductionCost> {
   let description = [{
     The index counts over the whole operand [N, C, spatial...] in row-major order, or with `column_major` over the
     spatial dimensions in column-major order.
-  }];
+  }] #
+      NN_Example<"%x: tensor<1x3x8x8xf32>",
+                 "nn.arg_max_pool %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x8x8xf32>",
+                 "tensor<1x3x4x4xi64>">.text;
   let arguments = (ins NN_NumberTensor:$operand, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding, UnitAttr:$column_major);
   let results = (outs StaticShapeTensorOf<[I64]>:$result);

@@ -7,6 +7,15 @@ include "dialects/NN/NNBase.td"
 
 def NN_ParamOp : NN_Op<"param", [Symbol]> {
   let summary = "a parameter: state with the model's own name and layout, shared by the entries of a module";
+  let description = [{
+    Entries read it with nn.get_param; tied parameters are one symbol. `freeze` turns it into a constant.
+
+    Example:
+
+    ```mlir
+    nn.param @weight = dense<[1.0, 2.0]> : tensor<2xf32>
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value, OptionalAttr<StrAttr>:$sym_visibility);
   let assemblyFormat = "$sym_name attr-dict `=` $value";
   let extraClassDeclaration = [{
@@ -16,6 +25,19 @@ def NN_ParamOp : NN_Op<"param", [Symbol]> {
 }
 def NN_GetParamOp : NN_Op<"get_param", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the value of a parameter";
+  let description = [{
+    The type is that of the parameter.
+
+    Example:
+
+    ```mlir
+    nn.param @weight = dense<[1.0, 2.0]> : tensor<2xf32>
+    func.func @example() -> tensor<2xf32> {
+      %r = nn.get_param @weight : tensor<2xf32>
+      return %r : tensor<2xf32>
+    }
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$param);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$param attr-dict `:` type($result)";

@@ -9,6 +9,18 @@ def NN_DispatchOp : NN_Op<"dispatch", [IsolatedFromAbove, SingleBlockImplicitTer
   let summary = "a group of operations that becomes one kernel";
   let description = [{
     The region's arguments are the operands in order; it yields the results. `label` names the kernel for people.
+
+    Example:
+
+    ```mlir
+    func.func @example(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %r = nn.dispatch "relu" (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+        %0 = nn.relu %a : tensor<4xf32>
+        nn.yield %0 : tensor<4xf32>
+      }
+      return %r : tensor<4xf32>
+    }
+    ```
   }];
   let arguments = (ins Variadic<NN_Tensor>:$operands, OptionalAttr<StrAttr>:$label);
   let results = (outs Variadic<NN_Tensor>:$results);
@@ -18,6 +30,21 @@ def NN_DispatchOp : NN_Op<"dispatch", [IsolatedFromAbove, SingleBlockImplicitTer
 }
 def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp"]>]> {
   let summary = "gives a region's values";
+  let description = [{
+    Its operands are the results of the dispatch that holds it, in order.
+
+    Example:
+
+    ```mlir
+    func.func @example(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %r = nn.dispatch "relu" (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+        %0 = nn.relu %a : tensor<4xf32>
+        nn.yield %0 : tensor<4xf32>
+      }
+      return %r : tensor<4xf32>
+    }
+    ```
+  }];
   let arguments = (ins Variadic<NN_Tensor>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
   let builders = [OpBuilder<(ins), [{ }]>];
