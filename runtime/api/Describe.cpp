@@ -212,7 +212,7 @@ sprig_rt_status *sprig_rt_package_section(const sprig_rt_package *package, uint3
   return describe(package, info, [&](const Package &loaded) -> Status {
     SPRIG_RETURN_IF_ERROR(checkIndex("a section", index, loaded.container().sections.size()));
     const sprig::rt::format::Section &section = loaded.container().sections[index];
-    *info = {sprig::rt::format::sectionKindName(section.kind), section.offset, section.bytes.size()};
+    *info = {sprig::rt::format::sectionKindName(section.kind), section.offset, section.size};
     return {};
   });
 }

@@ -29,6 +29,7 @@ Status readLoadOptions(const sprig_rt_load_options *given, LoadOptions &options)
   if (read.allocator) options.allocator.hooks = *read.allocator;
   options.log = read.log;
   options.logUser = read.log_user;
+  options.mapConstants = read.map_constants != 0;
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,8 +13,32 @@ namespace sprig::rt::core {
 
 static constexpr size_t kAlignment = 64;
 
+// Below this the tables of small pages fit the processor's caches.
+static constexpr uint64_t kHugePage = 2 << 20;
+static constexpr uint64_t kHugeBlock = 2 * kHugePage;
+
+static bool systemOffersHugePages() {
+  static const bool offers = [] {
+    std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+    std::string modes;
+    return std::getline(file, modes) && modes.find("[never]") == std::string::npos;
+  }();
+  return offers;
+}
+
+bool Allocator::givesHugePages(uint64_t bytes) const {
+  return !hooks.allocate && bytes >= kHugeBlock && systemOffersHugePages();
+}
+
 void *Allocator::allocate(uint64_t bytes) const {
   if (hooks.allocate) return hooks.allocate(hooks.user, bytes, kAlignment);
+  if (givesHugePages(bytes) && bytes < UINT64_MAX - kHugePage) {
+    uint64_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    void *memory = std::aligned_alloc(kHugePage, rounded);
+    // Advice only: without it the memory is as good, just slower.
+    if (memory) madvise(memory, rounded, MADV_HUGEPAGE);
+    return memory;
+  }
   return std::aligned_alloc(kAlignment, bytes);
 }
 

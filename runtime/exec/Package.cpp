@@ -37,7 +37,7 @@ static Status decodeMetadata(const format::ContainerView &view, Program &program
 static Status sectionSizes(const format::ContainerView &view, SectionSizes &sizes) {
   for (size_t i = 0; i < view.sections.size(); ++i) {
     const format::Section &section = view.sections[i];
-    sizes.bytes.push_back(section.bytes.size());
+    sizes.bytes.push_back(section.size);
     sizes.isImage.push_back(section.kind == format::SectionKind::Image);
     if (section.kind != format::SectionKind::Constants) continue;
     if (sizes.constants >= 0)
@@ -48,6 +48,7 @@ static Status sectionSizes(const format::ContainerView &view, SectionSizes &size
 }
 
 Status Package::loadVerified(const LoadOptions &options) {
+  fileSize = source.bytes.size();
   if (format::ContainerError error = format::readContainer(source.bytes, view); error.failed)
     return {error.newer ? SPRIG_RT_UNSUPPORTED : SPRIG_RT_BAD_PACKAGE, std::move(error.message)};
   SectionSizes sizes;
@@ -58,7 +59,7 @@ Status Package::loadVerified(const LoadOptions &options) {
   SPRIG_RETURN_IF_ERROR(verifyProgram(decoded, sizes, simulated || !limit ? UINT64_MAX : limit));
   SPRIG_RETURN_IF_ERROR(chooseDevices(options));
   SPRIG_RETURN_IF_ERROR(mapCode(options));
-  SPRIG_RETURN_IF_ERROR(placeConstants());
+  SPRIG_RETURN_IF_ERROR(placeConstants(options));
   measure();
   if (options.log) {
     std::string text = concat(source.name, ": ", decoded.entries.size(), " entries, runs on ", isaName);
@@ -108,20 +109,26 @@ static void fillSplat(std::span<const uint8_t> element, uint8_t *target, uint64_
   }
 }
 
-Status Package::placeConstants() {
+Status Package::copyConstants(std::span<const uint8_t> &section) {
+  Block copy;
+  SPRIG_RETURN_IF_ERROR(Block::make(memory, section.size(), "constants", copy));
+  std::memcpy(copy.data(), section.data(), section.size());
+  section = {copy.data(), section.size()};
+  ownConstants.push_back(std::move(copy));
+  return {};
+}
+
+Status Package::placeConstants(const LoadOptions &options) {
   static constexpr uint8_t kNothing alignas(format::kBufferAlignment)[format::kBufferAlignment] = {};
   std::span<const uint8_t> section;
   for (const format::Section &candidate : view.sections)
     if (candidate.kind == format::SectionKind::Constants) section = candidate.bytes;
-  // Kernels rely on the alignment; a caller's memory may lack it.
+  // Kernels rely on the alignment, which a caller's memory may lack. And what is large is copied to huge pages: a batch
+  // of one streams through all weights, and misses in the tables of small pages cost up to three quarters of the speed.
   bool aligned = reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment == 0;
-  if (!aligned && !section.empty() && homeDevice->executes()) {
-    Block copy;
-    SPRIG_RETURN_IF_ERROR(Block::make(memory, section.size(), "constants", copy));
-    std::memcpy(copy.data(), section.data(), section.size());
-    section = {copy.data(), section.size()};
-    splats.push_back(std::move(copy));
-  }
+  bool faster = !options.mapConstants && memory.givesHugePages(section.size());
+  bool inPlace = section.empty() || !homeDevice->executes() || (aligned && !faster);
+  if (!inPlace) SPRIG_RETURN_IF_ERROR(copyConstants(section));
   for (const Constant &constant : decoded.constants) {
     if (!homeDevice->executes() || constant.size == 0) {
       constants.push_back(kNothing);
@@ -132,8 +139,13 @@ Status Package::placeConstants() {
       SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'"), block));
       fillSplat(constant.splat, block.data(), constant.size);
       constants.push_back(block.data());
-      splats.push_back(std::move(block));
+      ownConstants.push_back(std::move(block));
     }
+  }
+  bool fileNeeded = inPlace && !section.empty() && homeDevice->executes();
+  if (!fileNeeded) {
+    source = {std::move(source.name), {}, {}, {}, {}};
+    for (format::Section &each : view.sections) each.bytes = {};
   }
   return {};
 }

@@ -16,6 +16,7 @@ struct LoadOptions {
   std::string cpu;    // use no better instruction set; empty: $SPRIG_CPU, else any
   std::string device; // "cpu" or "null"; empty: cpu
   uint64_t memoryLimit = 0;
+  bool mapConstants = false; // never copy what can be used in the file's own pages
   Allocator allocator;
   sprig_rt_log_fn log = nullptr;
   void *logUser = nullptr;
@@ -40,7 +41,7 @@ public:
   const std::string &isa() const { return isaName; }
   const format::ContainerView &container() const { return view; }
   int loadedImage() const { return imageIndex; }
-  uint64_t fileBytes() const { return source.bytes.size(); }
+  uint64_t fileBytes() const { return fileSize; }
 
   // Where arenas, states and staging lie.
   const Device &home() const { return *homeDevice; }
@@ -61,10 +62,12 @@ private:
   Status loadVerified(const LoadOptions &options);
   Status chooseDevices(const LoadOptions &options);
   Status mapCode(const LoadOptions &options);
-  Status placeConstants();
+  Status placeConstants(const LoadOptions &options);
+  Status copyConstants(std::span<const uint8_t> &section);
   void measure();
 
-  PackageSource source;
+  PackageSource source; // let go after loading when constants do not lie in it
+  uint64_t fileSize = 0;
   Allocator memory;
   format::ContainerView view;
   Program decoded;
@@ -72,7 +75,7 @@ private:
   int imageIndex = -1;
   std::string isaName;
   std::vector<const uint8_t *> constants;
-  std::vector<Block> splats;
+  std::vector<Block> ownConstants; // splats, and the section where it is not used in place
   const Device *homeDevice = nullptr;
   std::vector<const Device *> devices;
   uint64_t largestArena = 0;

@@ -97,7 +97,7 @@ static ContainerError readSection(std::span<const uint8_t> file, const SectionHe
   if (found != entry.checksum)
     return damaged(what + " (" + sectionKindName(kind) + "): expected checksum " + hex(entry.checksum) + ", found " +
                    hex(found));
-  view.sections.push_back({kind, entry.offset, bytes});
+  view.sections.push_back({kind, entry.offset, entry.size, bytes});
   end = entry.offset + entry.size;
   return {};
 }

@@ -57,7 +57,8 @@ std::vector<uint8_t> writeContainer(std::span<const SectionBytes> sections);
 struct Section {
   SectionKind kind;
   uint64_t offset;
-  std::span<const uint8_t> bytes;
+  uint64_t size;
+  std::span<const uint8_t> bytes; // empty when the file was let go
 };
 
 struct ContainerView {

@@ -349,22 +349,33 @@ TEST(Files, TheSameInputGivesTheSameBytes) { EXPECT_EQ(richPackage().encode(), r
 
 TEST(Files, MemoryIsTakenOverOrCopied) {
   // At an odd address nothing of the file is aligned.
-  Bytes file = addPackage(4).encode(), shifted(file.size() + 1);
+  TestPackage made = addPackage(4);
+  made.addConstant({1, 2, 3});
+  Bytes file = made.encode(), shifted(file.size() + 65);
   std::memcpy(shifted.data() + 1, file.data(), file.size());
   static int released = 0;
   released = 0;
   sprig_rt_package *package = nullptr;
   check(sprig_rt_package_load_memory(
       shifted.data() + 1, file.size(), [](void *) { ++released; }, nullptr, nullptr, nullptr, &package));
-  EXPECT_EQ(released, 0);
+  // The constants had to be copied: nothing is read from the given bytes any more.
+  EXPECT_EQ(released, 1);
   sprig_rt_package_release(package);
   EXPECT_EQ(released, 1);
+  // Aligned, they are used until the end.
+  size_t shift = 64 - reinterpret_cast<uintptr_t>(shifted.data()) % 64;
+  std::memcpy(shifted.data() + shift, file.data(), file.size());
+  check(sprig_rt_package_load_memory(
+      shifted.data() + shift, file.size(), [](void *) { ++released; }, nullptr, nullptr, nullptr, &package));
+  EXPECT_EQ(released, 1);
+  sprig_rt_package_release(package);
+  EXPECT_EQ(released, 2);
   // Given back on failure, too.
   sprig_rt_status *status = sprig_rt_package_load_memory(
       shifted.data(), file.size(), [](void *) { ++released; }, nullptr, nullptr, nullptr, &package);
   EXPECT_EQ(sprig_rt_status_code(status), SPRIG_RT_BAD_PACKAGE);
   sprig_rt_status_free(status);
-  EXPECT_EQ(released, 2);
+  EXPECT_EQ(released, 3);
 }
 
 } // namespace

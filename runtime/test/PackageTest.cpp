@@ -5,9 +5,12 @@
 #include "runtime/test/TestPackage.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace sprig::rt::test {
 namespace {
@@ -139,6 +142,36 @@ TEST(Package, OptionsOfAnOlderCallerAreTaken) {
               check(sprig_rt_package_load_memory(file.data(), file.size(), nullptr, nullptr, "p", &options, &package));
             }),
             "p: expected device cpu or null, found 'abacus'");
+}
+
+TEST(Package, LargeConstantsWorkCopiedAndMapped) {
+  constexpr uint32_t count = 3 << 19; // 6 MB
+  TestPackage made;
+  std::vector<uint32_t> values(count);
+  for (uint32_t i = 0; i < count; ++i) values[i] = i * 7;
+  uint32_t constant = made.addConstant(values);
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {count}), y = entry.output("y", {count});
+  entry.dispatch(0, Add, {x, entry.constant(constant, uint64_t(count) * 4), y}, count, count);
+  made.program.entries.push_back(entry.entry);
+  std::string path = testing::TempDir() + "sprig-large-" + std::to_string(getpid()) + ".sprig";
+  Bytes file = made.encode();
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(file.data()), std::streamsize(file.size()));
+  for (bool map : {true, false}) {
+    LoadOptions options;
+    options.mapConstants = map;
+    Package package = Package::load(path, options);
+    Context context(package);
+    Words in(count, 5), out(count);
+    context.invoke({in.view()}, {out.view()});
+    for (uint32_t i = 0; i < count; i += 1001) ASSERT_EQ(out[i], i * 7 + 5);
+    sprig_rt_section_info section;
+    check(sprig_rt_package_section(package.raw(), 1, &section));
+    EXPECT_EQ(section.size, uint64_t(count) * 4);
+    EXPECT_EQ(package.info().file_bytes, file.size());
+  }
+  std::remove(path.c_str());
 }
 
 TEST(NullDevice, KeepsTimeAndExecutesNothing) {

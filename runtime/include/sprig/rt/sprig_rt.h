@@ -142,6 +142,9 @@ typedef struct sprig_rt_load_options {
   const sprig_rt_allocator *allocator; /* copied; NULL: the C library's */
   sprig_rt_log_fn log;                 /* may be NULL; called from the loading thread only */
   void *log_user;
+  /* Nonzero: use constants in the file's own pages, which processes share. 0: copy large ones to large pages where the
+   * system has them, which kernels read several times faster. */
+  int32_t map_constants;
 } sprig_rt_load_options;
 
 /* Maps the file, checks all of it once and makes it ready to run. The file must not change while it is loaded. */

@@ -141,6 +141,7 @@ struct LoadOptions {
   const sprig_rt_allocator *allocator = nullptr;
   sprig_rt_log_fn log = nullptr;
   void *logUser = nullptr;
+  bool mapConstants = false; // use large constants in the file's own pages, too
 };
 
 // A loaded program, immutable; copies share it.
@@ -211,6 +212,7 @@ private:
     raw.allocator = options.allocator;
     raw.log = options.log;
     raw.log_user = options.logUser;
+    raw.map_constants = options.mapConstants;
     return raw;
   }
 
