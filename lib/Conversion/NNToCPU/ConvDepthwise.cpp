@@ -52,7 +52,7 @@ public:
     Type elementType = epilogue.rootType.getElementType();
     Value input = k.flat(k.operandBuffer(cast<BlockArgument>(op.getInput())));
     Value filter = k.flat(k.operandBuffer(cast<BlockArgument>(op.getFilter())));
-    int64_t mostRows = maxTileRows(k.target, elementType, 1);
+    int64_t mostRows = maxTileRows(k.target, elementType, 1, g.rowStride(/*samples=*/false));
 
     auto registerTile = [&](const ConvTile &tile, Value channel, Value mask) {
       SmallVector<Value> accumulators =

@@ -70,10 +70,7 @@ struct WidthTaps {
   Value inputRow;  // linear position of the input row's column 0, channels left out
   Value windowRow; // linear index of the window row's tap 0
 
-  int64_t rowStride() const {
-    if (tile.kind == ConvTile::Rows::Samples) return g.in[0] * g.in[1] * g.in[2] * g.inputChannels;
-    return g.stride[2] * g.inputChannels;
-  }
+  int64_t rowStride() const { return g.rowStride(tile.kind == ConvTile::Rows::Samples); }
   SmallVector<Value> at(ValueRange accumulators, Value column, Value tap, Value taps) {
     return body(accumulators, k.mul(k.add(inputRow, column), g.inputChannels), rowStride(), k.add(windowRow, tap), taps);
   }

@@ -17,6 +17,8 @@ struct ConvGeometry {
                           llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
                           llvm::ArrayRef<int64_t> padding);
 
+  /// Elements between the inputs of neighbours in width, or of neighbouring samples.
+  int64_t rowStride(bool samples) const { return samples ? in[0] * in[1] * in[2] * inputChannels : stride[2] * inputChannels; }
   int64_t positions() const { return out[0] * out[1] * out[2]; }
   int64_t taps() const { return window[0] * window[1] * window[2]; }
   /// One tap at every position, none of them in the padding.

@@ -86,7 +86,7 @@ private:
     Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
     forColumns(g.out[2], [&](int64_t firstVector, int64_t vectors) {
       k.loop(begin, end, 1, [&](Value height) {
-        forWidthTiles(k, g, at[0], at[1], height, maxTileRows(k.target, elementType, vectors),
+        forWidthTiles(k, g, at[0], at[1], height, maxTileRows(k.target, elementType, vectors, g.rowStride(false)),
                       [&](const ConvTile &tile) { emitTile(tile, firstVector, vectors); });
       });
     });
@@ -99,7 +99,7 @@ private:
     k.ifLast(at[0], conv.sampleBlocks, lastSamples != conv.blockSamples, [&](bool last) {
       int64_t samples = last ? lastSamples : conv.blockSamples;
       forColumns(samples, [&](int64_t firstVector, int64_t vectors) {
-        forRowTiles(k, begin, splitRows(samples, maxTileRows(k.target, elementType, vectors)),
+        forRowTiles(k, begin, splitRows(samples, maxTileRows(k.target, elementType, vectors, g.rowStride(true))),
                     [&](Value sample, int64_t rows) {
                       ConvTile tile{ConvTile::Rows::Samples, sample, at[1], at[2], at[3], 0, rows};
                       emitTile(tile, firstVector, vectors);

@@ -130,7 +130,7 @@ private:
     int64_t step = std::min(chooseTileVectors(k.target, p.elementType, rows), vectors);
     for (int64_t j = 0; j < vectors; j += step) {
       int64_t count = std::min(step, vectors - j);
-      forRowTiles(k, row, splitRows(rows, maxTileRows(k.target, p.elementType, count)),
+      forRowTiles(k, row, splitRows(rows, maxTileRows(k.target, p.elementType, count, p.transposedLeft ? 1 : p.depth)),
                   [&](Value first, int64_t tileRows) { emitTile(first, tileRows, j, count, columns); });
     }
   }

@@ -6,12 +6,13 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-/// The cut of a product into tiles, by its shape alone. Panel groups are outermost, so that consecutive tiles share one.
+/// The cut of a product into tiles, by its shape alone.
 struct Cut {
   int64_t groupPanels; // panels of a tile
   int64_t groups;
   int64_t blockRows; // rows of a tile
   int64_t blocks;
+  bool rowsOutermost; // consecutive tiles share a block of rows; else a group of panels
 
   explicit Cut(const PackedGemm &gemm) {
     int64_t panels = llvm::divideCeil(gemm.columns, nn::kPanelWidth);
@@ -33,6 +34,10 @@ struct Cut {
           }
     }
     blocks = llvm::divideCeil(gemm.rows, blockRows);
+    // A left side that stays in the second-level cache is read again for each panel; of a larger one, each block of rows
+    // is read once, and the panels, which lie one behind the other, come from memory.
+    constexpr int64_t kSmallLeft = 128 * 1024;
+    rowsOutermost = gemm.rows * gemm.depth > kSmallLeft;
   }
 };
 } // namespace
@@ -84,7 +89,7 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
       int64_t count = std::min(step, vectors - j);
       Value panel = k.add(panelBase, j / 2 * panelSize + j % 2 * kLanes);
       Value column = k.add(columnBase, j * kLanes);
-      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count)),
+      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count, depth)),
                   [&](Value row, int64_t registerRows) {
                     registerTile(row, registerRows, panel, column, count, tileColumns - j * kLanes);
                   });
@@ -96,13 +101,15 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
   int64_t lastColumns = columns - (cut.groups - 1) * groupColumns;
   int64_t lastRows = rows - (cut.blocks - 1) * cut.blockRows;
   k.forTiles([&](Value index) {
-    SmallVector<Value> position = k.delinearize(index, {cut.groups, cut.blocks});
-    Value first = k.mul(position[1], cut.blockRows), panelIndex = k.mul(position[0], cut.groupPanels);
+    SmallVector<Value> position =
+        cut.rowsOutermost ? k.delinearize(index, {cut.blocks, cut.groups}) : k.delinearize(index, {cut.groups, cut.blocks});
+    Value block = position[cut.rowsOutermost ? 0 : 1], group = position[cut.rowsOutermost ? 1 : 0];
+    Value first = k.mul(block, cut.blockRows), panelIndex = k.mul(group, cut.groupPanels);
     auto forColumns = [&](int64_t tileColumns) {
-      k.ifLast(position[1], cut.blocks, cut.blockRows != lastRows,
+      k.ifLast(block, cut.blocks, cut.blockRows != lastRows,
                [&](bool last) { tile(first, last ? lastRows : cut.blockRows, panelIndex, tileColumns); });
     };
-    k.ifLast(position[0], cut.groups, groupColumns != lastColumns,
+    k.ifLast(group, cut.groups, groupColumns != lastColumns,
              [&](bool last) { forColumns(last ? lastColumns : groupColumns); });
   });
 }

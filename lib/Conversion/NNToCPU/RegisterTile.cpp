@@ -9,11 +9,13 @@ static int64_t registersPerVector(const CpuTarget &target, Type elementType) {
   return std::max<int64_t>(1, bytes / target.vectorBytes);
 }
 
-int64_t sprig::maxTileRows(const CpuTarget &target, Type elementType, int64_t vectors) {
+int64_t sprig::maxTileRows(const CpuTarget &target, Type elementType, int64_t vectors, int64_t rowStride) {
   int64_t width = vectors * registersPerVector(target, elementType);
   // One row of accumulators per row, one of the right side's values, one register for the left side's.
   int64_t rows = (target.vectorRegisters - 1 - width) / width;
-  return std::clamp<int64_t>(rows, 1, 14);
+  // Rows a multiple of 4096 bytes apart fall into one set of a first-level cache, which has 8 or 12 ways.
+  bool collide = rowStride > 0 && rowStride * storageBytes(elementType) % 4096 == 0;
+  return std::clamp<int64_t>(rows, 1, collide ? 6 : 14);
 }
 
 int64_t sprig::chooseTileVectors(const CpuTarget &target, Type elementType, int64_t rows) {

@@ -5,8 +5,9 @@
 
 namespace sprig {
 
-/// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill; at least 1.
-int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vectors);
+/// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill and whose rows,
+/// `rowStride` elements apart, do not push each other out of the cache; at least 1.
+int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vectors, int64_t rowStride);
 
 /// How many vectors of columns to take at once when there are `rows` rows in all: few rows need more columns to hide the
 /// latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
