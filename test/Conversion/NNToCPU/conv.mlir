@@ -1,0 +1,80 @@
+// RUN: sprig-opt %s --sprig-emit-kernels | FileCheck %s
+
+// Three taps in a row of the window are one loop where no column of the tile touches the padding; height is bounded by
+// max and min; no tap reads padding. 56 columns are four tiles of 14, the first and last of them edges.
+// CHECK-LABEL: func.func @kernel_0
+// CHECK-SAME: sprig.tiles = 112 : i64
+// CHECK: arith.maxsi
+// CHECK: arith.minsi
+// The left edge: the first column has no left tap.
+// CHECK: %{{.*}}:26 = scf.for
+// CHECK: %{{.*}}:28 = scf.for
+// CHECK-COUNT-28: vector.fma
+// CHECK: return
+func.func @conv3x3(%x: tensor<1x56x56x64xf32>, %p: tensor<2x576x32xf32>, %b: tensor<64xf32>) -> tensor<1x56x56x64xf32> {
+  %r = nn.dispatch "conv" (%x0 = %x : tensor<1x56x56x64xf32>, %p0 = %p : tensor<2x576x32xf32>, %b0 = %b : tensor<64xf32>) -> tensor<1x56x56x64xf32> {
+    %0 = nn.conv_packed %x0, %p0 {window = array<i64: 3, 3>, channels = 64 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+        : tensor<1x56x56x64xf32>, tensor<2x576x32xf32>
+    %1 = nn.add %0, %b0 : tensor<1x56x56x64xf32>, tensor<64xf32>
+    nn.yield %1 : tensor<1x56x56x64xf32>
+  }
+  return %r : tensor<1x56x56x64xf32>
+}
+
+// One channel: a row of the window is one loop of 11 steps; vectors run over output channels.
+// CHECK-LABEL: func.func @kernel_1
+// CHECK-DAG: arith.constant 11 : index
+// CHECK: vector.fma {{.*}} vector<16xf32>
+// CHECK: return
+func.func @first_layer(%x: tensor<1x224x224x1xf32>, %p: tensor<2x121x32xf32>) -> tensor<1x55x55x64xf32> {
+  %r = nn.dispatch "conv" (%x0 = %x : tensor<1x224x224x1xf32>, %p0 = %p : tensor<2x121x32xf32>) -> tensor<1x55x55x64xf32> {
+    %0 = nn.conv_packed %x0, %p0 {window = array<i64: 11, 11>, channels = 64 : i64, strides = array<i64: 4, 4>, dilations = array<i64: 1, 1>, padding = array<i64: 2, 2, 2, 2>}
+        : tensor<1x224x224x1xf32>, tensor<2x121x32xf32>
+    nn.yield %0 : tensor<1x55x55x64xf32>
+  }
+  return %r : tensor<1x55x55x64xf32>
+}
+
+// A window of one tap is a matrix product of 288 rows.
+// CHECK-LABEL: func.func @kernel_2
+// CHECK-NOT: arith.maxsi
+// CHECK: vector.fma
+// CHECK: return
+func.func @pointwise(%x: tensor<2x12x12x128xf32>, %p: tensor<4x128x32xf32>) -> tensor<2x12x12x128xf32> {
+  %r = nn.dispatch "conv" (%x0 = %x : tensor<2x12x12x128xf32>, %p0 = %p : tensor<4x128x32xf32>) -> tensor<2x12x12x128xf32> {
+    %0 = nn.conv_packed %x0, %p0 {window = array<i64: 1, 1>, channels = 128 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+        : tensor<2x12x12x128xf32>, tensor<4x128x32xf32>
+    nn.yield %0 : tensor<2x12x12x128xf32>
+  }
+  return %r : tensor<2x12x12x128xf32>
+}
+
+// Small images of a large batch: the rows of a register tile are samples, so that no column is an edge.
+// CHECK-LABEL: func.func @kernel_3
+// CHECK: %{{.*}}:24 = scf.for {{.*}} iter_args
+// CHECK: return
+func.func @samples(%x: tensor<60x2x2x8xf32>, %p: tensor<1x72x32xf32>) -> tensor<60x2x2x32xf32> {
+  %r = nn.dispatch "conv" (%x0 = %x : tensor<60x2x2x8xf32>, %p0 = %p : tensor<1x72x32xf32>) -> tensor<60x2x2x32xf32> {
+    %0 = nn.conv_packed %x0, %p0 {window = array<i64: 3, 3>, channels = 32 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+        : tensor<60x2x2x8xf32>, tensor<1x72x32xf32>
+    nn.yield %0 : tensor<60x2x2x32xf32>
+  }
+  return %r : tensor<60x2x2x32xf32>
+}
+
+// Depthwise: vectors run over channels, with a masked rest.
+// CHECK-LABEL: func.func @kernel_4
+// CHECK: vector.load {{.*}} vector<16xf32>
+// CHECK: vector.fma
+// CHECK: vector.maskedload
+// CHECK: vector.fma
+// CHECK: vector.maskedstore
+// CHECK: return
+func.func @depthwise(%x: tensor<1x9x9x20xf32>, %w: tensor<3x3x20xf32>) -> tensor<1x9x9x20xf32> {
+  %r = nn.dispatch "conv" (%x0 = %x : tensor<1x9x9x20xf32>, %w0 = %w : tensor<3x3x20xf32>) -> tensor<1x9x9x20xf32> {
+    %0 = nn.conv_depthwise %x0, %w0 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+        : tensor<1x9x9x20xf32>, tensor<3x3x20xf32>
+    nn.yield %0 : tensor<1x9x9x20xf32>
+  }
+  return %r : tensor<1x9x9x20xf32>
+}

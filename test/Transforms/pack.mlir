@@ -1,0 +1,121 @@
+// RUN: sprig-opt %s --sprig-pack --split-input-file | FileCheck %s
+
+// The columns of a matrix [K, N] are padded to whole panels; the packing of a constant is evaluated.
+// CHECK-LABEL: func.func @constant_matrix
+// CHECK: %[[P:.*]] = nn.constant dense<{{\[\[}}[1.000000e+00, 2.000000e+00, 3.000000e+00, 0.000000e+00
+// CHECK-SAME: [4.000000e+00, 5.000000e+00, 6.000000e+00, 0.000000e+00
+// CHECK-SAME: : tensor<1x2x32xf32>
+// CHECK-NOT: nn.matmul {{.*}}
+// CHECK: nn.matmul_packed %arg0, %[[P]] {columns = 3 : i64} : tensor<5x2xf32>, tensor<1x2x32xf32>
+func.func @constant_matrix(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
+  %w = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %0 = nn.matmul %x, %w : tensor<5x2xf32>, tensor<2x3xf32>
+  return %0 : tensor<5x3xf32>
+}
+
+// -----
+
+// A matrix [N, K], as linear layers store it, gives the same panels.
+// CHECK-LABEL: func.func @transposed_matrix
+// CHECK: nn.constant dense<{{\[\[}}[1.000000e+00, 2.000000e+00, 3.000000e+00, 0.000000e+00
+// CHECK-SAME: [4.000000e+00, 5.000000e+00, 6.000000e+00, 0.000000e+00
+// CHECK: nn.matmul_packed %arg0, {{.*}} {columns = 3 : i64}
+func.func @transposed_matrix(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
+  %w = nn.constant dense<[[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]> : tensor<3x2xf32>
+  %0 = nn.matmul %x, %w {transpose_rhs} : tensor<5x2xf32>, tensor<3x2xf32>
+  return %0 : tensor<5x3xf32>
+}
+
+// -----
+
+// A splat stays one element.
+// CHECK-LABEL: func.func @splat
+// CHECK: nn.constant dense<5.000000e-01> : tensor<32x4096x32xf32>
+// CHECK: nn.matmul_packed {{.*}} {columns = 1000 : i64}
+func.func @splat(%x: tensor<2x4096xf32>) -> tensor<2x1000xf32> {
+  %w = nn.constant dense<0.5> : tensor<4096x1000xf32>
+  %0 = nn.matmul %x, %w : tensor<2x4096xf32>, tensor<4096x1000xf32>
+  return %0 : tensor<2x1000xf32>
+}
+
+// -----
+
+// A parameter is packed at run time; two products share its panels.
+nn.param @w = dense<1.0> : tensor<4x40xf32>
+// CHECK-LABEL: func.func @parameter
+// CHECK: %[[W:.*]] = nn.get_param @w
+// CHECK-COUNT-1: nn.pack %[[W]]
+// CHECK-COUNT-2: nn.matmul_packed
+func.func @parameter(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>) -> (tensor<2x40xf32>, tensor<3x40xf32>) {
+  %w = nn.get_param @w : tensor<4x40xf32>
+  %0 = nn.matmul %x, %w : tensor<2x4xf32>, tensor<4x40xf32>
+  %1 = nn.matmul %y, %w : tensor<3x4xf32>, tensor<4x40xf32>
+  return %0, %1 : tensor<2x40xf32>, tensor<3x40xf32>
+}
+
+// -----
+
+// Left alone: a computed right side, a different matrix for each element of the batch, a transposed left side.
+// CHECK-LABEL: func.func @not_packed
+// CHECK-NOT: nn.matmul_packed
+func.func @not_packed(%x: tensor<2x3x4xf32>, %y: tensor<4x5xf32>, %z: tensor<4x6xf32>)
+    -> (tensor<2x3x5xf32>, tensor<2x3x2xf32>, tensor<6x5xf32>) {
+  %b = nn.constant dense<[[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]],
+                          [[1.5, 2.5], [3.5, 4.5], [5.5, 6.5], [7.5, 8.5]]]> : tensor<2x4x2xf32>
+  %c = nn.constant dense<1.0> : tensor<4x5xf32>
+  %0 = nn.matmul %x, %y : tensor<2x3x4xf32>, tensor<4x5xf32>
+  %1 = nn.matmul %x, %b : tensor<2x3x4xf32>, tensor<2x4x2xf32>
+  %2 = nn.matmul %z, %c {transpose_lhs} : tensor<4x6xf32>, tensor<4x5xf32>
+  return %0, %1, %2 : tensor<2x3x5xf32>, tensor<2x3x2xf32>, tensor<6x5xf32>
+}
+
+// -----
+
+// Rows of a packed filter: window positions outside, channels inside; output channels side by side.
+// CHECK-LABEL: func.func @filter
+// The bytes of 1, 5, 3, 7, 2, 6, 4, 8, two to a row.
+// CHECK: nn.constant dense<"0x0000803F0000A040{{0+}}40400000E040{{0+}}400000C040{{0+}}804000000041{{0+}}"> : tensor<1x4x32xf32>
+// CHECK: nn.conv_packed {{.*}}channels = 2 : i64{{.*}}window = array<i64: 2>{{.*}} : tensor<1x6x2xf32>, tensor<1x4x32xf32>
+func.func @filter(%x: tensor<1x6x2xf32>) -> tensor<1x5x2xf32> {
+  %w = nn.constant dense<[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]> : tensor<2x2x2xf32>
+  %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, channels_last}
+      : tensor<1x6x2xf32>, tensor<2x2x2xf32>
+  return %0 : tensor<1x5x2xf32>
+}
+
+// -----
+
+// Each group is padded to whole panels; a computed filter is packed at run time.
+// CHECK-LABEL: func.func @groups
+// CHECK: nn.pack {{.*}} {groups = 2 : i64, transposed}
+// CHECK: nn.conv_packed {{.*}}groups = 2 : i64{{.*}} tensor<4x6x32xf32>
+func.func @groups(%x: tensor<1x6x4xf32>, %w: tensor<80x2x3xf32>) -> tensor<1x4x80xf32> {
+  %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, groups = 2 : i64, channels_last}
+      : tensor<1x6x4xf32>, tensor<80x2x3xf32>
+  return %0 : tensor<1x4x80xf32>
+}
+
+// -----
+
+// One filter for each channel: channels go to the end, no panels.
+// CHECK-LABEL: func.func @depthwise
+// CHECK: %[[F:.*]] = nn.constant dense<{{\[\[}}1.000000e+00, 3.000000e+00], [2.000000e+00, 4.000000e+00]]> : tensor<2x2xf32>
+// CHECK: nn.conv_depthwise %arg0, %[[F]]
+func.func @depthwise(%x: tensor<1x6x2xf32>) -> tensor<1x5x2xf32> {
+  %w = nn.constant dense<[[[1.0, 2.0]], [[3.0, 4.0]]]> : tensor<2x1x2xf32>
+  %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, groups = 2 : i64, channels_last}
+      : tensor<1x6x2xf32>, tensor<2x1x2xf32>
+  return %0 : tensor<1x5x2xf32>
+}
+
+// -----
+
+// Channels second: the layout pass comes first.
+// CHECK-LABEL: func.func @channels_second
+// CHECK: nn.conv %
+// CHECK-NOT: nn.conv_packed
+func.func @channels_second(%x: tensor<1x2x6xf32>, %w: tensor<2x2x2xf32>) -> tensor<1x2x5xf32> {
+  %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>}
+      : tensor<1x2x6xf32>, tensor<2x2x2xf32>
+  return %0 : tensor<1x2x5xf32>
+}
