@@ -4,6 +4,7 @@
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "mlir/IR/MLIRContext.h"
 #include "onnx/defs/parser.h"
+#include "onnx/defs/schema.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -54,9 +55,17 @@ std::string asBinary(llvm::StringRef content) {
 
 int run() {
   if (operators) {
-    for (const auto &row : sprig::supportedONNXOperators())
-      llvm::outs() << (row.domain.empty() ? "" : row.domain + ".") << row.name << " " << row.sinceVersion << "\n";
-    return 0;
+    int unknown = 0;
+    for (const auto &row : sprig::supportedONNXOperators()) {
+      const auto *schema = onnx::OpSchemaRegistry::Schema(row.name, row.sinceVersion, row.domain);
+      bool known = schema && schema->SinceVersion() == row.sinceVersion;
+      unknown += !known;
+      llvm::outs() << (row.domain.empty() ? "" : row.domain + ".") << row.name << " " << row.sinceVersion
+                   << (row.byFunction ? " function" : "") << (known ? "" : " NO SUCH VERSION");
+      for (const std::string &type : row.types) llvm::outs() << " " << type;
+      llvm::outs() << "\n";
+    }
+    return unknown == 0 ? 0 : 1;
   }
   if (!cases.empty()) {
     std::map<std::string, int64_t> sizes;
@@ -81,7 +90,17 @@ int run() {
   options.limits.tensorBytes = maxBytes;
   for (const std::string &text : dims) {
     auto [name, size] = splitPair(text);
-    options.entries[0].dims[name] = number(size);
+    // NAME=1,8: an entry for each size.
+    llvm::SmallVector<llvm::StringRef> sizes;
+    llvm::StringRef(size).split(sizes, ',');
+    std::vector<sprig::ImportEntry> entries;
+    for (llvm::StringRef one : sizes)
+      for (sprig::ImportEntry entry : options.entries) {
+        entry.dims[name] = number(one);
+        if (sizes.size() > 1) entry.name += "_" + name + one.str();
+        entries.push_back(entry);
+      }
+    options.entries = std::move(entries);
   }
   for (const std::string &text : shapes) {
     auto [name, shape] = splitPair(text);

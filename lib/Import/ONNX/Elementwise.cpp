@@ -44,6 +44,17 @@ void mean(Node &n) {
   n.out(n.div(sum, n.scalar(double(values.size()), Emit::elem(sum))));
 }
 
+/// Powers with a constant exponent of 1 or 2 need no general power; the square is the correctly rounded one.
+void pow(Node &n) {
+  auto [a, b] = binaryOperands(n);
+  if (Emit::isFloat(a) && Emit::isConstant(b) && Emit::count(b) == 1 && Emit::rank(b) <= Emit::rank(a)) {
+    double exponent = realsOf(n.constantOf(b))[0];
+    if (exponent == 2) return n.out(n.mul(a, a));
+    if (exponent == 1) return n.out(a);
+  }
+  n.out(n.pow(a, b));
+}
+
 void mod(Node &n) {
   Value a = n.in(0), b = n.in(1);
   bool fmod = n.intAttr("fmod", 0) != 0;
@@ -99,7 +110,7 @@ void addElementwise(Table &t) {
   t.add("Sub", {6, 7, 13, 14}, binary<nn::SubOp>);
   t.add("Mul", {6, 7, 13, 14}, binary<nn::MulOp>);
   t.add("Div", {6, 7, 13, 14}, binary<nn::DivOp>);
-  t.add("Pow", {1, 7, 12, 13, 15}, binary<nn::PowOp>);
+  t.add("Pow", {1, 7, 12, 13, 15}, pow);
   t.add("Mod", {10, 13, 28}, mod);
   t.add("Max", {6, 8, 12, 13}, variadic<nn::MaxOp>);
   t.add("Min", {6, 8, 12, 13}, variadic<nn::MinOp>);

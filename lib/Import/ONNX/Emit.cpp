@@ -19,8 +19,14 @@ void Emit::failed() {
 }
 
 RankedTensorType Emit::tensor(IntsRef shape, Type element) const {
-  for (int64_t size : shape)
+  // Bounds on rank and single sizes hold for empty tensors too, so that sums of sizes cannot overflow anywhere.
+  constexpr int64_t kLargestSize = int64_t(1) << 48;
+  constexpr size_t kLargestRank = 64;
+  if (shape.size() > kLargestRank) unsupported("makes a tensor of rank " + std::to_string(shape.size()) + "; the limit is 64");
+  for (int64_t size : shape) {
     if (size < 0) bad("would make a tensor with a dimension of size " + std::to_string(size));
+    if (size > kLargestSize) unsupported("makes a tensor of shape " + shapeText(shape) + "; the limit of a dimension is " + std::to_string(kLargestSize));
+  }
   std::optional<int64_t> elements = countElements(shape);
   if (!elements || *elements > state.limits.tensorBytes / storageBytes(element))
     unsupported("makes a tensor of shape " + shapeText(shape) + "; the limit is " +
@@ -111,6 +117,8 @@ bool Emit::fold(Operation *op, Values &folded) {
   folded.clear();
   interp::FoldLimits limits;
   limits.resultBytes = state.limits.foldedBytes;
+  // Shape arithmetic is small; what is large is left to the passes.
+  limits.flops = int64_t(1) << 24;
   auto values = interp::foldOperation(op, limits);
   if (!values) return false;
   for (ElementsAttr value : *values) folded.push_back(constant(value));

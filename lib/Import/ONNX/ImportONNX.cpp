@@ -76,6 +76,5 @@ OwningOpRef<ModuleOp> importONNX(MLIRContext &context, std::string_view bytes, c
   return importModel(context, parseModel(bytes, fileName, folder), options);
 }
 
-std::vector<ONNXOperator> supportedONNXOperators() { return table().rows(); }
 
 } // namespace sprig

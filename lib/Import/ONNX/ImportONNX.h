@@ -67,12 +67,14 @@ mlir::OwningOpRef<mlir::ModuleOp> importONNX(mlir::MLIRContext &context, std::st
                                              const std::string &fileName, const std::string &folder,
                                              const ImportOptions &options = {});
 
-/// A row of the operator table.
+/// A row of the operator table, or an operator that its standard function body serves.
 struct ONNXOperator {
   std::string domain, name;
-  int sinceVersion;
+  int sinceVersion = 0;
+  bool byFunction = false;
+  std::vector<std::string> types; ///< element types of its first operand (or result) that Sprig has: f32, i64, ...
 };
-/// All rows, ordered by domain, name and version.
+/// All of them, ordered by domain, name and version.
 std::vector<ONNXOperator> supportedONNXOperators();
 
 } // namespace sprig

@@ -78,10 +78,15 @@ void addRow(const AxisPlan &p, const Style &style, double x, double *row) {
 
 Value resizeAxis(Node &n, Value v, int64_t axis, const AxisPlan &p, const Style &style) {
   std::vector<double> sources;
-  for (int64_t i = 0; i < p.out; ++i) sources.push_back(sourceOf(n, p, style.coordinates, i));
   Ints shape(Emit::shape(v));
   shape[axis] = p.out;
   n.tensor(shape, Emit::elem(v));
+  if (p.out * 8 > n.state.limits.foldedBytes) n.unsupported("resizes to " + std::to_string(p.out) + " elements, past the limit of its tables");
+  for (int64_t i = 0; i < p.out; ++i) {
+    double x = sourceOf(n, p, style.coordinates, i);
+    n.require(std::abs(x) < double(int64_t(1) << 50), "takes element " + std::to_string(i) + " from position " + std::to_string(x));
+    sources.push_back(x);
+  }
   Value result;
   if (style.mode == "nearest") {
     Ints indices;

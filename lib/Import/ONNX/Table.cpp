@@ -32,7 +32,7 @@ const char *Table::reasonAgainst(const std::string &op) const {
 std::vector<ONNXOperator> Table::rows() const {
   std::vector<ONNXOperator> rows;
   for (const auto &[key, versions] : entries)
-    for (const auto &entry : versions) rows.push_back({std::get<0>(key), std::get<1>(key), entry.first});
+    for (const auto &entry : versions) rows.push_back({std::get<0>(key), std::get<1>(key), entry.first, false, {}});
   return rows;
 }
 
@@ -62,6 +62,8 @@ const Table &table() {
     addSignal(table);
     addEinsum(table);
     addTraining(table);
+    addSets(table);
+    addMachineLearning(table);
     addRefusals(table);
     return table;
   }();

@@ -52,7 +52,8 @@ void addSequences(Table &);
 void addSignal(Table &);
 void addEinsum(Table &);
 void addTraining(Table &);
-void addAttention(Table &);
+void addSets(Table &);
+void addMachineLearning(Table &);
 void addRefusals(Table &);
 
 } // namespace sprig::onnximport

@@ -109,6 +109,7 @@ public:
       if (shape[i] < 0)
         fail(ErrorKind::badInput, "has size " + std::to_string(shape[i]) + " in dimension " + std::to_string(i) +
                                       "; sizes are not negative");
+    if (shape.size() > 64) fail(ErrorKind::unsupported, "has rank " + std::to_string(shape.size()) + "; the limit is 64");
     Type element = elementType(context, dataType);
     if (!element)
       fail(ErrorKind::unsupported, "has element type " + dataTypeName(dataType) + ", which Sprig does not have");
