@@ -2,6 +2,7 @@
 // For sprig::compile, the command line, and every phase of the pipeline.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ struct CompileOptions {
   /// Whether operations share kernels. It never changes a bit.
   bool fuse = true;
 
-  /// Names of phases (sprigPhaseNames in lib/Pipeline): where to start, with IR that an earlier run stopped at, and
+  /// Names of phases (docs/architecture.md): where to start, with IR that an earlier run stopped at, and
   /// where to stop. Empty: everything.
   std::string compileFrom, compileTo;
   /// Folder that gets the IR behind each phase as NN-phase.mlir; empty: none.
@@ -41,6 +42,8 @@ struct CompileOptions {
   bool dumpConstants = false;
   /// Categories of remarks to report: fuse, schedule, memory.
   std::vector<std::string> remarks;
+  /// Called with each remark and warning, one line; empty: they are dropped.
+  std::function<void(const std::string &line)> report;
 
   /// What the package calls its model; the file's name where there is one.
   std::string modelName;

@@ -87,7 +87,7 @@ private:
                              b.getStringAttr(program.getSymName()));
     for (exec::DispatchOp dispatch : run) dispatch.erase();
     remark::passed(program.getLoc(), remark::RemarkOpts::name("merge").category("schedule"))
-        << "one command of " << std::to_string(run.size()) << " kernels in '" << program.getSymName() << "'";
+        << ("one command of " + std::to_string(run.size()) + " kernels in '" + program.getSymName() + "'").str();
   }
 };
 } // namespace

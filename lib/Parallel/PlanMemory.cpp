@@ -2,6 +2,7 @@
 #include "lib/Parallel/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_PLANMEMORY
@@ -75,11 +76,10 @@ struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
     for (auto [entry, offset] : llvm::zip_equal(requests, plan.offsets))
       cast<BufferOp>(entry.first).setOffsetAttr(builder.getI64IntegerAttr(offset));
     program.setArenaAttr(builder.getI64IntegerAttr(plan.bytes));
-    remark::analysis(program.getLoc(), remark::RemarkOpts::name("arena").category("memory"))
-        << "program '" << program.getSymName() << "': arena of " << std::to_string(plan.bytes) << " bytes for "
-        << std::to_string(list.size()) << " buffers; most alive at once " << std::to_string(plan.lowerBound)
-        << ", without sharing " << std::to_string(separate) << "; " << std::to_string(inPlace)
-        << " outputs written in place";
+    std::string text = llvm::formatv("program '{0}': arena of {1} bytes for {2} buffers; most alive at once {3}, without "
+                                     "sharing {4}; {5} outputs written in place",
+                                     program.getSymName(), plan.bytes, list.size(), plan.lowerBound, separate, inPlace);
+    remark::analysis(program.getLoc(), remark::RemarkOpts::name("arena").category("memory")) << text;
   }
 };
 } // namespace

@@ -242,7 +242,7 @@ LogicalResult Scheduler::run() {
   for (func::FuncOp function : functions)
     if (failed(runOnFunction(function))) return failure();
   remark::analysis(module.getLoc(), remark::RemarkOpts::name("kernels").category("schedule"))
-      << std::to_string(functions.size()) << " programs, " << std::to_string(kernels.size()) << " different kernels";
+      << std::to_string(functions.size()) + " programs, " + std::to_string(kernels.size()) + " different kernels";
   return success();
 }
 

@@ -97,7 +97,7 @@ llvm::Expected<size_t> sprig::phaseByName(StringRef name) {
 
 LogicalResult sprig::verifyBoundary(ModuleOp module, const Phase &phase) {
   llvm::DenseSet<OperationName> reported;
-  module.walk([&](Operation *op) {
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (phase.allows(op) || !reported.insert(op->getName()).second) return;
     op->emitOpError("is left behind phase '") << phase.name << "', which does not allow it";
   });

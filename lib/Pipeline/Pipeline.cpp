@@ -22,10 +22,25 @@ CodeGenOptions sprig::codeGenOptions(const CompileOptions &options) {
 static Error takeAsError(ErrorKind kind, llvm::Error error) { return Error(kind, llvm::toString(std::move(error))); }
 
 namespace {
+// Remarks as lines: `remark: main.mlir:3:8: memory: what the pass did`.
+class RemarkLines : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit RemarkLines(RemarkSink sink) : sink(std::move(sink)) {}
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    std::string place = describeLocation(remark.getLocation());
+    std::string line = "remark: " + (place.empty() ? "" : place + ": ") + remark.getCategoryName().str() + ": ";
+    for (const auto &part : remark.getArgs()) line += part.val;
+    sink(line);
+  }
+
+private:
+  RemarkSink sink;
+};
+
 class Compilation {
 public:
   Compilation(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks)
-      : module(module), options(options), diagnostics(module.getContext(), remarks) {
+      : module(module), options(options), sink(remarks ? remarks : options.report), diagnostics(module.getContext(), sink) {
     first = options.compileFrom.empty() ? 0 : placeOf(options.compileFrom);
     last = options.compileTo.empty() ? phases().size() - 1 : placeOf(options.compileTo);
     if (first > last)
@@ -55,6 +70,7 @@ private:
 
   ModuleOp module;
   const CompileOptions &options;
+  RemarkSink sink;
   DiagnosticText diagnostics;
   size_t first = 0, last = 0;
   bool ownsRemarks = false;
@@ -67,11 +83,12 @@ void Compilation::enableRemarks() {
     if (!llvm::is_contained({"fuse", "schedule", "memory"}, category))
       throw Error(ErrorKind::usage, "there are no remarks '" + category + "'; the categories are fuse, schedule, memory");
   remark::RemarkCategories categories;
-  categories.all = "^(" + llvm::join(options.remarks, "|") + ")$";
-  // Each remark becomes a diagnostic, which the sink prints.
-  if (failed(remark::enableOptimizationRemarks(*module.getContext(), nullptr,
-                                               std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
-                                               /*printAsEmitRemarks=*/true)))
+  std::string pattern = "^(" + llvm::join(options.remarks, "|") + ")$";
+  // Each kind has a filter of its own; `all` alone enables none.
+  categories.passed = categories.missed = categories.analysis = categories.failed = pattern;
+  if (!sink) return;
+  if (failed(remark::enableOptimizationRemarks(*module.getContext(), std::make_unique<RemarkLines>(sink),
+                                               std::make_unique<remark::RemarkEmittingPolicyAll>(), categories)))
     throw Error(ErrorKind::internal, "remarks cannot be enabled in this context");
   ownsRemarks = true;
 }

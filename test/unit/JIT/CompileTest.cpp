@@ -1,7 +1,9 @@
 // sprig::compile on models written here: numbers, bits, determinism, errors.
 #include "sprig/compile.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
@@ -159,6 +161,28 @@ TEST(Compile, ManyThreadsCompileAtOnce) {
     });
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST(Compile, DumpsEachPhaseAndReportsRemarks) {
+  std::string folder = ::testing::TempDir() + "compile_test_phases";
+  std::vector<std::string> lines;
+  compile(Model::text(mlp(5), "mlp.mlir"), {.dumpPhases = folder, .remarks = {"memory", "schedule"},
+                                            .report = [&](const std::string &line) { lines.push_back(line); }});
+  int index = 0;
+  for (const char *phase : {"import", "canonicalize", "fuse", "schedule", "plan"}) {
+    std::string path = folder + "/0" + std::to_string(index++) + "-" + phase + ".mlir";
+    std::ifstream file(path);
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_NE(text.find(index < 4 ? "func.func" : "exec.program"), std::string::npos) << path;
+  }
+  std::filesystem::remove_all(folder);
+  auto mentions = [&](const std::string &what) {
+    return std::any_of(lines.begin(), lines.end(), [&](auto &line) { return line.find(what) != std::string::npos; });
+  };
+
+  EXPECT_TRUE(mentions("memory: program 'main': arena of "));
+  EXPECT_TRUE(mentions("schedule: 1 programs, 2 different kernels"));
+  EXPECT_FALSE(mentions("fuse:"));
 }
 
 static Error errorOf(const Model &model, const CompileOptions &options = {}) {
