@@ -10,10 +10,15 @@ namespace sprig::nn {
 using Values = FailureOr<SmallVector<Value>>;
 static Values one(Value value) { return SmallVector<Value>{value}; }
 
-// Activations. Each is computed in the operand's type, half types rounded after each step.
+// Activations: computed in f32 where the operand is of a half type, and rounded once.
+template <typename OpT>
+static Values activation(OpT op, OpBuilder &b, llvm::function_ref<Value(Expression &, Value)> body) {
+  Expression e(b, op.getLoc());
+  return one(e.cast(body(e, e.widened(op.getOperand())), op.getType().getElementType()));
+}
+
 Values SiluOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  return one(e.mul(getOperand(), e.unary<SigmoidOp>(getOperand())));
+  return activation(*this, b, [](Expression &e, Value x) { return e.mul(x, e.unary<SigmoidOp>(x)); });
 }
 
 /// log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)).
@@ -22,20 +27,15 @@ static Value softplus(Expression &e, Value x) {
   return e.add(e.unary<ReluOp>(x), tail);
 }
 
-Values SoftplusOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  return one(softplus(e, getOperand()));
-}
+Values SoftplusOp::decompose(OpBuilder &b) { return activation(*this, b, softplus); }
 
 Values MishOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  return one(e.mul(getOperand(), e.unary<TanhOp>(softplus(e, getOperand()))));
+  return activation(*this, b, [](Expression &e, Value x) { return e.mul(x, e.unary<TanhOp>(softplus(e, x))); });
 }
 
 Values SoftsignOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  Value x = getOperand();
-  return one(e.div(x, e.add(e.unary<AbsOp>(x), e.splat(x, 1))));
+  return activation(*this, b,
+                    [](Expression &e, Value x) { return e.div(x, e.add(e.unary<AbsOp>(x), e.splat(x, 1))); });
 }
 
 /// max(0, min(1, alpha * x + beta)); NaN stays NaN.
@@ -45,60 +45,61 @@ static Value hardSigmoid(Expression &e, Value x, double alpha, double beta) {
 }
 
 Values HardSigmoidOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  return one(hardSigmoid(e, getOperand(), getAlpha().convertToDouble(), getBeta().convertToDouble()));
+  return activation(*this, b, [&](Expression &e, Value x) {
+    return hardSigmoid(e, x, getAlpha().convertToDouble(), getBeta().convertToDouble());
+  });
 }
 
 Values HardSwishOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  return one(e.mul(getOperand(), hardSigmoid(e, getOperand(), 1.0 / 6, 0.5)));
+  return activation(*this, b, [](Expression &e, Value x) { return e.mul(x, hardSigmoid(e, x, 1.0 / 6, 0.5)); });
 }
 
 Values GeluOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  Value x = getOperand(), half = e.splat(x, 0.5), unit = e.splat(x, 1);
-  Value inner;
-  if (getTanhApproximation()) { // tanh(sqrt(2 / pi) * (x + 0.044715 x^3))
-    Value cube = e.mul(e.mul(x, x), x);
-    Value sum = e.add(x, e.mul(cube, e.splat(x, 0.044715)));
-    inner = e.unary<TanhOp>(e.mul(sum, e.splat(x, std::sqrt(2 / M_PI))));
-  } else {
-    inner = e.unary<ErfOp>(e.mul(x, e.splat(x, M_SQRT1_2)));
-  }
-  return one(e.mul(e.mul(x, half), e.add(inner, unit)));
+  return activation(*this, b, [&](Expression &e, Value x) {
+    Value inner;
+    if (getTanhApproximation()) { // tanh(sqrt(2 / pi) * (x + 0.044715 x^3))
+      Value cube = e.mul(e.mul(x, x), x);
+      Value sum = e.add(x, e.mul(cube, e.splat(x, 0.044715)));
+      inner = e.unary<TanhOp>(e.mul(sum, e.splat(x, std::sqrt(2 / M_PI))));
+    } else {
+      inner = e.unary<ErfOp>(e.mul(x, e.splat(x, M_SQRT1_2)));
+    }
+    return e.mul(e.mul(x, e.splat(x, 0.5)), e.add(inner, e.splat(x, 1)));
+  });
 }
 
-/// positive(x) where x > 0, else negative(x); NaN takes the second, which propagates it.
+/// positive where x > 0, else negative, which NaN takes and goes through.
 static Value wherePositive(Expression &e, Value x, Value positive, Value negative) {
   return e.select(e.compare(ComparePredicate::gt, x, e.splat(x, 0)), positive, negative);
 }
 
 Values EluOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  Value x = getOperand();
-  return one(wherePositive(e, x, x, e.mul(e.unary<Expm1Op>(x), e.splat(x, getAlpha().convertToDouble()))));
+  return activation(*this, b, [&](Expression &e, Value x) {
+    return wherePositive(e, x, x, e.mul(e.unary<Expm1Op>(x), e.splat(x, getAlpha().convertToDouble())));
+  });
 }
 
-// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)): for alpha > 0 the one or the other is zero.
+// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
 Values CeluOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  Value x = getOperand(), alpha = e.splat(x, getAlpha().convertToDouble());
-  Value curve = e.mul(e.unary<Expm1Op>(e.div(x, alpha)), alpha);
-  return one(e.add(e.unary<ReluOp>(x), e.binary<MinOp>(curve, e.splat(x, 0))));
+  return activation(*this, b, [&](Expression &e, Value x) {
+    Value alpha = e.splat(x, getAlpha().convertToDouble());
+    Value curve = e.mul(e.unary<Expm1Op>(e.div(x, alpha)), alpha);
+    return e.add(e.unary<ReluOp>(x), e.binary<MinOp>(curve, e.splat(x, 0)));
+  });
 }
 
 Values SeluOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  Value x = getOperand();
-  double alpha = getAlpha().convertToDouble(), gamma = getGamma().convertToDouble();
-  Value negative = e.mul(e.unary<Expm1Op>(x), e.splat(x, alpha * gamma));
-  return one(wherePositive(e, x, e.mul(x, e.splat(x, gamma)), negative));
+  return activation(*this, b, [&](Expression &e, Value x) {
+    double alpha = getAlpha().convertToDouble(), gamma = getGamma().convertToDouble();
+    Value negative = e.mul(e.unary<Expm1Op>(x), e.splat(x, alpha * gamma));
+    return wherePositive(e, x, e.mul(x, e.splat(x, gamma)), negative);
+  });
 }
 
 Values LeakyReluOp::decompose(OpBuilder &b) {
-  Expression e(b, getLoc());
-  Value x = getOperand();
-  return one(wherePositive(e, x, x, e.mul(x, e.splat(x, getAlpha().convertToDouble()))));
+  return activation(*this, b, [&](Expression &e, Value x) {
+    return wherePositive(e, x, x, e.mul(x, e.splat(x, getAlpha().convertToDouble())));
+  });
 }
 
 // A mean of integers truncates; of half types it is taken in f32.
@@ -108,10 +109,8 @@ Values ReduceMeanOp::decompose(OpBuilder &b) {
   Value x = e.widened(getOperand());
   int64_t count = 1;
   for (int64_t axis : getAxes()) count *= type.getDimSize(axis);
-  if (count == 0 && !isa<FloatType>(type.getElementType())) { // no mean of no integers: the empty sum
-    return one(e.reduce(ReduceKind::sum, x, getAxes(), getKeepDims()));
-  }
   Value sum = e.reduce(ReduceKind::sum, x, getAxes(), getKeepDims());
+  if (count == 0 && !isa<FloatType>(type.getElementType())) return one(sum); // there is no mean of no integers
   return one(e.cast(e.div(sum, e.splat(sum, count)), type.getElementType()));
 }
 

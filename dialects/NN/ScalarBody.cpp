@@ -1,7 +1,10 @@
 // Scalar bodies of elementwise operations on floats, comparisons and conversions. Integers: ScalarInteger.cpp.
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NN.h"
 #include "dialects/NN/ScalarBodies.h"
+#include "mlir/IR/Matchers.h"
 #include <limits>
+#include <optional>
 
 using namespace mlir;
 using arith::CmpFPredicate;
@@ -164,12 +167,31 @@ Value MinOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   return buildExtremum(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger(), false);
 }
 
+/// The value of an exponent that is one number.
+static std::optional<double> constantExponent(Value exponent) {
+  SplatElementsAttr splat;
+  if (!matchPattern(exponent, m_Constant(&splat))) return std::nullopt;
+  return ConstantView(cast<ElementsAttr>(Attribute(splat))).asDouble(0);
+}
+
+/// Powers that cost one instruction and are rounded correctly, as the general function nearly always is.
+static Value buildEasyPower(ScalarBuilder &s, Value x, double exponent) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return s.mul(x, x);
+  if (exponent == -1) return s.div(s.f(x, 1), x);
+  if (exponent != 0.5) return {};
+  double inf = std::numeric_limits<double>::infinity(); // sqrt differs at -0 and -inf
+  return s.select(s.cmp(CmpFPredicate::OEQ, x, -inf), s.f(x, inf), s.sqrt(s.add(x, 0)));
+}
+
 Value PowOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   ScalarBuilder s(b, loc);
   Value x = args[0], y = args[1];
   Type base = elementOf(getLhs()), exponent = elementOf(getRhs());
   if (!isFloat(x) && !isFloat(y))
     return buildIntegerPower(s, x, y, base.isUnsignedInteger(), exponent.isUnsignedInteger());
+  if (auto constant = constantExponent(getRhs()); constant && isFloat(x))
+    if (Value power = buildEasyPower(s, x, *constant)) return power;
   // In the wider of the float types at hand, then to the type of the base.
   Type wide = isFloat(x) ? ScalarBuilder::elementOf(x) : ScalarBuilder::elementOf(y);
   if (isFloat(y) && ScalarBuilder::widthOf(y) > wide.getIntOrFloatBitWidth()) wide = ScalarBuilder::elementOf(y);

@@ -1,0 +1,95 @@
+// RUN: %sprig-opt %s --sprig-freeze --canonicalize --split-input-file | FileCheck %s
+// RUN: %sprig-opt %s --pass-pipeline='builtin.module(sprig-freeze{strict=true})' --split-input-file | FileCheck %s --check-prefix=STRICT
+
+// Entries share a parameter; what nothing reads is dropped.
+// CHECK-NOT: nn.param
+// CHECK-LABEL: @first
+// CHECK: nn.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK-LABEL: @second
+// CHECK: %[[C:.*]] = nn.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK-NEXT: nn.add %[[C]], %[[C]]
+// CHECK-NOT: nn.get_param
+nn.param @weight = dense<[1.0, 2.0]> : tensor<2xf32>
+nn.param @unread = dense<[1.0, 2.0]> : tensor<2xf32>
+func.func @first() -> tensor<2xf32> {
+  %0 = nn.get_param @weight : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+func.func @second() -> tensor<2xf32> {
+  %0 = nn.get_param @weight : tensor<2xf32>
+  %1 = nn.get_param @weight : tensor<2xf32>
+  %2 = nn.add %0, %1 : tensor<2xf32>, tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+
+// -----
+
+// The norm's factor goes into the filter, the rest into one bias per channel.
+// CHECK-LABEL: @conv
+// CHECK-NOT: nn.batch_norm
+// CHECK: %[[F:.*]] = nn.reshape %{{.*}} : tensor<4xf32> to tensor<4x1x1x1xf32>
+// CHECK: nn.mul %[[F]], %{{.*}} : tensor<4x1x1x1xf32>, tensor<4x3x1x1xf32>
+// CHECK: %[[Y:.*]] = nn.conv %arg0, %{{.*}} : tensor<2x3x5x5xf32>, tensor<4x3x1x1xf32>
+// CHECK: nn.add %[[Y]], %{{.*}} : tensor<2x4x5x5xf32>, tensor<4x1x1xf32>
+// STRICT-LABEL: @conv
+// STRICT: nn.batch_norm
+func.func @conv(%x: tensor<2x3x5x5xf32>) -> tensor<2x4x5x5xf32> {
+  %w = nn.constant dense<[[[[1.0]], [[2.0]], [[3.0]]], [[[1.0]], [[2.0]], [[3.0]]], [[[1.0]], [[2.0]], [[3.0]]], [[[1.0]], [[2.0]], [[3.0]]]]> : tensor<4x3x1x1xf32>
+  %c = nn.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %b = nn.constant dense<[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]> : tensor<4x1x1xf32>
+  %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x5x5xf32>, tensor<4x3x1x1xf32>
+  %1 = nn.add %0, %b : tensor<2x4x5x5xf32>, tensor<4x1x1xf32>
+  %2 = nn.batch_norm %1, %c, %c, %c, %c {epsilon = 1.0e-5 : f64} : tensor<2x4x5x5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %2 : tensor<2x4x5x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @linear
+// CHECK-NOT: nn.batch_norm
+// CHECK: %[[Y:.*]] = nn.linear %arg0, %{{.*}} : tensor<3x2xf32>, tensor<4x2xf32>
+// CHECK: nn.add %[[Y]], %{{.*}} : tensor<3x4xf32>, tensor<4xf32>
+func.func @linear(%x: tensor<3x2xf32>) -> tensor<3x4xf32> {
+  %w = nn.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]> : tensor<4x2xf32>
+  %c = nn.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = nn.linear %x, %w, %c : tensor<3x2xf32>, tensor<4x2xf32>, tensor<4xf32>
+  %1 = nn.batch_norm %0, %c, %c, %c, %c {epsilon = 1.0e-5 : f64} : tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %1 : tensor<3x4xf32>
+}
+
+// -----
+
+// Grouped: the channels of group g are scaled in the filters of the inputs of group g.
+// CHECK-LABEL: @conv_transpose
+// CHECK-NOT: nn.batch_norm
+// CHECK: nn.reshape %{{.*}} : tensor<4xf32> to tensor<2x1x2x1xf32>
+// CHECK: nn.conv_transpose %arg0, %{{.*}} : tensor<1x4x5xf32>, tensor<4x2x3xf32>
+func.func @conv_transpose(%x: tensor<1x4x5xf32>) -> tensor<1x4x7xf32> {
+  %w = nn.constant dense<[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]> : tensor<4x2x3xf32>
+  %c = nn.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = nn.conv_transpose %x, %w {groups = 2 : i64, strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, output_padding = array<i64: 0>} : tensor<1x4x5xf32>, tensor<4x2x3xf32>
+  %1 = nn.batch_norm %0, %c, %c, %c, %c {epsilon = 1.0e-5 : f64} : tensor<1x4x7xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %1 : tensor<1x4x7xf32>
+}
+
+// -----
+
+// Somebody else reads the product, or the statistics are not constant: the norm stays.
+// CHECK-LABEL: @shared_product
+// CHECK: nn.batch_norm
+// CHECK-LABEL: @computed_statistics
+// CHECK: nn.batch_norm
+func.func @shared_product(%x: tensor<3x2xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %w = nn.constant dense<1.0> : tensor<4x2xf32>
+  %c = nn.constant dense<1.0> : tensor<4xf32>
+  %0 = nn.linear %x, %w : tensor<3x2xf32>, tensor<4x2xf32>
+  %1 = nn.batch_norm %0, %c, %c, %c, %c {epsilon = 1.0e-5 : f64} : tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %0, %1 : tensor<3x4xf32>, tensor<3x4xf32>
+}
+func.func @computed_statistics(%x: tensor<3x2xf32>, %m: tensor<4xf32>) -> tensor<3x4xf32> {
+  %w = nn.constant dense<1.0> : tensor<4x2xf32>
+  %c = nn.constant dense<1.0> : tensor<4xf32>
+  %0 = nn.linear %x, %w : tensor<3x2xf32>, tensor<4x2xf32>
+  %1 = nn.batch_norm %0, %c, %c, %m, %c {epsilon = 1.0e-5 : f64} : tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %1 : tensor<3x4xf32>
+}
