@@ -1,0 +1,114 @@
+// RUN: sprig-opt %s --sprig-layout --canonicalize --split-input-file | FileCheck %s
+
+// Transposes stay at the borders alone: constants per channel and the residual's other operand move with them.
+// CHECK-LABEL: func.func @between
+// CHECK: %[[X:.*]] = nn.transpose %arg0 [0, 2, 3, 1]
+// CHECK: %[[A:.*]] = nn.conv %[[X]], {{.*}}channels_last
+// CHECK: %[[B:.*]] = nn.add %[[A]], {{.*}} : tensor<2x5x6x4xf32>, tensor<1x1x1x4xf32>
+// CHECK: %[[C:.*]] = nn.relu %[[B]]
+// CHECK: %[[D:.*]] = nn.conv %[[C]], {{.*}}channels_last
+// CHECK: %[[E:.*]] = nn.add %[[D]], %[[C]]
+// CHECK: %[[F:.*]] = nn.pool max %[[E]] {channels_last
+// CHECK: %[[G:.*]] = nn.transpose %[[F]] [0, 3, 1, 2]
+// CHECK-NOT: nn.transpose
+// CHECK: return %[[G]] : tensor<2x4x4x5xf32>
+func.func @between(%x: tensor<2x3x5x6xf32>, %w: tensor<4x3x3x3xf32>, %v: tensor<4x4x3x3xf32>) -> tensor<2x4x4x5xf32> {
+  %bias = nn.constant dense<[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]> : tensor<4x1x1xf32>
+  %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+      : tensor<2x3x5x6xf32>, tensor<4x3x3x3xf32>
+  %1 = nn.add %0, %bias : tensor<2x4x5x6xf32>, tensor<4x1x1xf32>
+  %2 = nn.relu %1 : tensor<2x4x5x6xf32>
+  %3 = nn.conv %2, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+      : tensor<2x4x5x6xf32>, tensor<4x4x3x3xf32>
+  %4 = nn.add %3, %2 : tensor<2x4x5x6xf32>, tensor<2x4x5x6xf32>
+  %5 = nn.pool max %4 {window = array<i64: 2, 2>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+      : tensor<2x4x5x6xf32>
+  return %5 : tensor<2x4x4x5xf32>
+}
+
+// -----
+
+// One channel: nothing moves in memory.
+// CHECK-LABEL: func.func @one_channel
+// CHECK: nn.reshape %arg0 : tensor<2x1x5x6xf32> to tensor<2x5x6x1xf32>
+// CHECK: nn.conv
+// CHECK: nn.reshape
+// CHECK-NOT: nn.transpose
+func.func @one_channel(%x: tensor<2x1x5x6xf32>, %w: tensor<1x1x3x3xf32>) -> tensor<2x1x3x4xf32> {
+  %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+      : tensor<2x1x5x6xf32>, tensor<1x1x3x3xf32>
+  return %0 : tensor<2x1x3x4xf32>
+}
+
+// -----
+
+// The weight behind a flatten is reordered instead of the features.
+// CHECK-LABEL: func.func @flatten
+// CHECK: nn.constant dense<{{\[\[}}0.000000e+00, 3.000000e+00, 1.000000e+00, 4.000000e+00, 2.000000e+00, 5.000000e+00]]>
+// CHECK: %[[P:.*]] = nn.pool
+// CHECK: %[[R:.*]] = nn.relu %[[P]]
+// CHECK: %[[F:.*]] = nn.reshape %[[R]] : tensor<7x3x2xf32> to tensor<7x6xf32>
+// CHECK: nn.matmul %[[F]], {{.*}} {transpose_rhs}
+func.func @flatten(%x: tensor<7x2x4xf32>) -> tensor<7x1xf32> {
+  %w = nn.constant dense<[[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]]> : tensor<1x6xf32>
+  %0 = nn.pool max %x {window = array<i64: 2>, strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>} : tensor<7x2x4xf32>
+  %1 = nn.reshape %0 : tensor<7x2x3xf32> to tensor<7x6xf32>
+  %2 = nn.relu %1 : tensor<7x6xf32>
+  %3 = nn.matmul %2, %w {transpose_rhs} : tensor<7x6xf32>, tensor<1x6xf32>
+  return %3 : tensor<7x1xf32>
+}
+
+// -----
+
+// Concatenation, pad, slice and reduction change their axes.
+// CHECK-LABEL: func.func @axes
+// CHECK: nn.concat {{.*}} axis = 3
+// CHECK: nn.pad constant {{.*}} low = [0, 1, 0, 0] high = [0, 0, 0, 0]
+// CHECK: nn.slice {{.*}} starts = [0, 0, 0, 1] sizes = [1, 4, 3, 5]
+// CHECK: nn.reduce sum {{.*}} axes = [1, 2]
+func.func @axes(%x: tensor<1x3x3x3xf32>) -> tensor<1x5xf32> {
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %0 = nn.pool max %x {window = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x3x3xf32>
+  %1 = nn.concat %0, %0 axis = 1 : tensor<1x3x3x3xf32>, tensor<1x3x3x3xf32>
+  %2 = nn.pad constant %1, %zero low = [0, 0, 1, 0] high = [0, 0, 0, 0] : tensor<1x6x3x3xf32>, tensor<f32>
+  %3 = nn.slice %2 starts = [0, 1, 0, 0] sizes = [1, 5, 4, 3] steps = [1, 1, 1, 1] : tensor<1x6x4x3xf32>
+  %4 = nn.reduce sum %3 axes = [2, 3] : tensor<1x5x4x3xf32>
+  return %4 : tensor<1x5xf32>
+}
+
+// -----
+
+// An operand that would have to be transposed at run time holds the transposes where they are.
+// CHECK-LABEL: func.func @stays
+// CHECK: %[[P:.*]] = nn.pool max
+// CHECK: %[[T:.*]] = nn.transpose %[[P]] [0, 2, 1]
+// CHECK: nn.add %[[T]], %arg1
+func.func @stays(%x: tensor<2x3x4xf32>, %y: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = nn.pool max %x {window = array<i64: 1>, strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>} : tensor<2x3x4xf32>
+  %1 = nn.add %0, %y : tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}
+
+// -----
+
+// The transpose of a matrix becomes a flag of the product.
+// CHECK-LABEL: func.func @matrix
+// CHECK: nn.matmul %arg0, %arg1 {transpose_rhs}
+func.func @matrix(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) -> tensor<2x3x5xf32> {
+  %0 = nn.transpose %y [0, 2, 1] : tensor<2x5x4xf32>
+  %1 = nn.matmul %x, %0 : tensor<2x3x4xf32>, tensor<2x4x5xf32>
+  return %1 : tensor<2x3x5xf32>
+}
+
+// -----
+
+// A transposed convolution spreads its input and turns its filter round.
+// CHECK-LABEL: func.func @spread
+// CHECK: nn.pad constant
+// CHECK: nn.conv {{.*}}channels_last{{.*}}padding = array<i64: 1, 2>{{.*}}strides = array<i64: 1>
+// CHECK-NOT: nn.conv_transpose
+func.func @spread(%x: tensor<1x2x4xf32>, %w: tensor<2x3x3xf32>) -> tensor<1x3x8xf32> {
+  %0 = nn.conv_transpose %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, padding = array<i64: 1, 1>, output_padding = array<i64: 1>}
+      : tensor<1x2x4xf32>, tensor<2x3x3xf32>
+  return %0 : tensor<1x3x8xf32>
+}
