@@ -14,7 +14,7 @@ import sys
 
 # Structure and state: no arithmetic that a kernel could do.
 NO_KERNEL = {'constant', 'dispatch', 'get_param', 'param', 'reshape', 'yield', 'pack'}
-COMPILE = ['--sprig-freeze', '--sprig-decompose', '--sprig-layout', '--sprig-pack', '--sprig-fold-constants', '--sprig-fuse',
+COMPILE = ['--sprig-freeze', '--sprig-decompose', '--sprig-layout', '--sprig-pack', '--sprig-fuse',
            '--sprig-emit-kernels']
 
 
