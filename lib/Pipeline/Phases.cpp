@@ -32,6 +32,8 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDecompose());
   simplify(passes);
+  // On primitives, before layouts move axes.
+  passes.addPass(createIndependentSamples());
   // Layouts before packing: a packed filter is that of a channels-last convolution.
   passes.addNestedPass<func::FuncOp>(createLayout());
   // Parameters that stay state keep the model's layout; a package for inference only packs its constants once and for all.

@@ -1,0 +1,46 @@
+// Follows the axis of the samples through a graph of primitives. For the independent-samples pass. A value has such an
+// axis when slice i of it along that axis depends on sample i alone; what is not understood has none (mixed).
+#pragma once
+#include "dialects/NN/NN.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+
+namespace sprig {
+
+class SampleAxis {
+public:
+  explicit SampleAxis(int64_t axis) : value(axis) {}
+  static SampleAxis none() { return SampleAxis(-1); }  // the same for all samples
+  static SampleAxis mixed() { return SampleAxis(-2); } // nothing is known
+  bool isNone() const { return value == -1; }
+  bool isMixed() const { return value == -2; }
+  bool isAxis() const { return value >= 0; }
+  int64_t axis() const { return value; }
+  bool operator==(const SampleAxis &other) const = default;
+
+private:
+  int64_t value;
+};
+
+class SampleAxes {
+public:
+  explicit SampleAxes(int64_t samples) : samples(samples) {}
+  void set(mlir::Value value, int64_t axis) { axes.insert({value, SampleAxis(axis)}); }
+  SampleAxis get(mlir::Value value) const;
+  /// Decides about the results of an operation whose operands are decided.
+  void visit(mlir::Operation *op);
+
+private:
+  SampleAxis transfer(mlir::Operation *op) const;
+  SampleAxis aligned(mlir::ValueRange operands, int64_t rank) const;
+  SampleAxis throughReshape(mlir::Value operand, mlir::Value result) const;
+  SampleAxis throughMatmul(nn::MatmulOp op) const;
+  SampleAxis throughGather(nn::GatherOp op) const;
+  SampleAxis withoutAxes(mlir::Value operand, llvm::ArrayRef<int64_t> removed, bool kept) const;
+  bool sameForAllSamples(mlir::Value value, int64_t axis) const;
+
+  int64_t samples;
+  llvm::DenseMap<mlir::Value, SampleAxis> axes;
+};
+
+} // namespace sprig
