@@ -1,4 +1,5 @@
 #include "dialects/NN/Infer.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -28,11 +29,28 @@ FailureOr<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<in
   return shape;
 }
 
+bool isCountable(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  if (llvm::is_contained(shape, 0)) return true;
+  for (int64_t size : shape)
+    if (llvm::MulOverflow(count, size, count) || count > kMostElements) return false;
+  return true;
+}
+
+LogicalResult Inference::give(RankedTensorType type) const {
+  if (!isCountable(type.getShape()))
+    return fail("has a result of shape ", describe(type), ", of more than 2^", llvm::Log2_64(kMostElements), " elements");
+  results.push_back(type);
+  return success();
+}
+
 FailureOr<RankedTensorType> Inference::tensor(Value operand, StringRef name) const {
   if (!operand) return fail("has no ", name);
   auto type = dyn_cast<RankedTensorType>(operand.getType());
   if (!type || !type.hasStaticShape())
     return fail("takes a tensor of static shape as ", name, ", got ", describe(operand.getType()));
+  if (!isCountable(type.getShape()))
+    return fail("takes ", name, " of uncountable shape ", describe(type));
   return type;
 }
 

@@ -6,6 +6,10 @@
 
 namespace sprig::nn {
 
+/// No tensor has more elements: their bytes and a few times that can still be counted.
+inline constexpr int64_t kMostElements = 1ll << 48;
+bool isCountable(llvm::ArrayRef<int64_t> shape);
+
 /// One attempt at inferring the result types of an operation.
 class Inference {
 public:
@@ -33,10 +37,8 @@ public:
   mlir::FailureOr<llvm::SmallVector<int64_t>> broadcast(mlir::RankedTensorType a, llvm::StringRef aName,
                                                         mlir::RankedTensorType b, llvm::StringRef bName) const;
 
-  mlir::LogicalResult give(mlir::Type type) const {
-    results.push_back(type);
-    return mlir::success();
-  }
+  /// Takes a result type; a shape of more elements than can be counted fails.
+  mlir::LogicalResult give(mlir::RankedTensorType type) const;
   mlir::LogicalResult give(llvm::ArrayRef<int64_t> shape, mlir::Type elementType) const {
     return give(mlir::RankedTensorType::get(shape, elementType));
   }
@@ -46,6 +48,9 @@ private:
   llvm::StringRef op;
   llvm::SmallVectorImpl<mlir::Type> &results;
 };
+
+/// Whether a number may take part in arithmetic on sizes: products and sums of a few cannot overflow.
+inline bool isModest(int64_t value) { return value >= -(1ll << 30) && value <= (1ll << 30); }
 
 /// Sliding windows over the spatial dimensions of an operand.
 struct Windows {

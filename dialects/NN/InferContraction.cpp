@@ -183,6 +183,8 @@ SPRIG_NN_INFER(ConvTransposeOp) {
     if (low < 0 || high < 0 || (*extra)[i] < 0)
       return infer.fail("has padding ", low, " and ", high, " and output padding ", (*extra)[i],
                         " in spatial dimension ", i);
+    for (int64_t value : {(*strides)[i], (*dilations)[i], low, high, (*extra)[i], in[2 + i], taps[2 + i]})
+      if (!isModest(value)) return infer.fail("has ", value, " in spatial dimension ", i, ", which is more than 2^30");
     int64_t full = (in[2 + i] - 1) * (*strides)[i] + (taps[2 + i] - 1) * (*dilations)[i] + 1 + (*extra)[i];
     if (full - low - high < 1 || taps[2 + i] < 1)
       return infer.fail("crops ", low + high, " of ", full, " positions in spatial dimension ", i);

@@ -21,6 +21,8 @@ FailureOr<Windows> inferWindows(const Inference &infer, ArrayRef<int64_t> spatia
                         " in spatial dimension ", i, ", which must be 1 or more");
     if (low < 0 || high < 0)
       return infer.fail("has padding ", low, " and ", high, " in spatial dimension ", i, ", which must not be negative");
+    for (int64_t value : {window[i], stride, dilation, low, high})
+      if (!isModest(value)) return infer.fail("has ", value, " in spatial dimension ", i, ", which is more than 2^30");
     int64_t reach = dilation * (window[i] - 1) + 1, padded = spatial[i] + low + high;
     if (reach > padded)
       return infer.fail("slides a window that spans ", reach, " over ", padded, " elements of spatial dimension ", i);

@@ -87,6 +87,8 @@ SPRIG_NN_INFER(PadOp) {
     int64_t before = (*low)[i], behind = (*high)[i], size = operand->getDimSize(i);
     if (before < 0 || behind < 0)
       return infer.fail("pads dimension ", i, " by ", before, " and ", behind, ", which must not be negative");
+    if (!isModest(before) || !isModest(behind))
+      return infer.fail("pads dimension ", i, " by ", before, " and ", behind, "; 2^30 is the most");
     // The elements that a mode needs to take the padding from: reflection does not repeat the edge.
     int64_t most = std::max(before, behind), needed = most == 0 ? 0 : mode == PadMode::reflect ? most + 1 : 1;
     if (mode != PadMode::constant && needed > size)

@@ -1,6 +1,6 @@
 // Verifiers of operations whose result types are given, and of symbols.
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/Infer.h"
 
 using namespace mlir;
 
@@ -14,6 +14,7 @@ LogicalResult ConstantOp::verify() {
 
 LogicalResult IotaOp::verify() {
   auto type = cast<RankedTensorType>(getType());
+  if (!isCountable(type.getShape())) return emitOpError("has a result of uncountable shape ") << describe(type);
   if (getAxis() < 0 || getAxis() >= type.getRank())
     return emitOpError("has axis ") << getAxis() << " on " << describe(type) << " of rank " << type.getRank();
   return success();
@@ -36,6 +37,7 @@ LogicalResult BroadcastOp::verify() {
   auto shape = broadcastShapes(from.getShape(), to.getShape());
   if (failed(shape) || ArrayRef<int64_t>(*shape) != to.getShape())
     return emitOpError("does not broadcast ") << describe(from) << " to " << describe(to);
+  if (!isCountable(to.getShape())) return emitOpError("has a result of uncountable shape ") << describe(to);
   return success();
 }
 

@@ -237,3 +237,11 @@ func.func @rejected(%x: tensor<1x4x8x8xf32>, %w: tensor<4x6x3x3xf32>) {
   %0 = nn.conv_transpose %x, %w {strides = array<i64: 0, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, output_padding = array<i64: 0, 0>} : tensor<1x4x8x8xf32>, tensor<4x6x3x3xf32>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<1x4x8x8xf32>, %w: tensor<4x6x3x3xf32>) {
+  // expected-error@+1 {{has 4611686018427387904 in spatial dimension 1, which is more than 2^30}}
+  %0 = nn.conv_transpose %x, %w {strides = array<i64: 1, 4611686018427387904>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, output_padding = array<i64: 0, 0>} : tensor<1x4x8x8xf32>, tensor<4x6x3x3xf32>
+  return
+}

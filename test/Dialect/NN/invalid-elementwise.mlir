@@ -93,3 +93,19 @@ func.func @rejected(%x: tensor<2xf32>) {
   %0 = nn.bitcast %x : tensor<2xf32> to tensor<2xi16>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<1152921504606846976x64xf32>) {
+  // expected-error@+1 {{takes operand of uncountable shape 1152921504606846976x64xf32}}
+  %0 = nn.exp %x : tensor<1152921504606846976x64xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<1099511627776x1xf32>, %y: tensor<1x1099511627776xf32>) {
+  // expected-error@+1 {{has a result of shape 1099511627776x1099511627776xf32, of more than 2^48 elements}}
+  %0 = nn.add %x, %y : tensor<1099511627776x1xf32>, tensor<1x1099511627776xf32>
+  return
+}

@@ -141,3 +141,11 @@ func.func @rejected(%x: tensor<1x3x8x8xf32>) {
   %0 = nn.avg_pool %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, counted_padding = array<i64: 1, 0, 0, 0>} : tensor<1x3x8x8xf32>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<1x3x8x8xf32>) {
+  // expected-error@+1 {{has 4611686018427387904 in spatial dimension 0, which is more than 2^30}}
+  %0 = nn.pool max %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 4611686018427387904, 0, 0, 0>} : tensor<1x3x8x8xf32>
+  return
+}

@@ -229,3 +229,27 @@ func.func @rejected(%x: tensor<3x4xf32>, %i: tensor<2x1xi64>, %u: tensor<2x4xf64
   %0 = nn.scatter_nd none %x, %i, %u : tensor<3x4xf32>, tensor<2x1xi64>, tensor<2x4xf64>
   return
 }
+
+// -----
+
+func.func @rejected() {
+  // expected-error@+1 {{has a result of uncountable shape 1152921504606846976x64xf32}}
+  %0 = nn.iota axis = 0 : tensor<1152921504606846976x64xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<1x1xf32>) {
+  // expected-error@+1 {{has a result of uncountable shape 1152921504606846976x64xf32}}
+  %0 = nn.broadcast %x : tensor<1x1xf32> to tensor<1152921504606846976x64xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<2xf32>, %v: tensor<f32>) {
+  // expected-error@+1 {{pads dimension 0 by 4611686018427387904 and 0; 2^30 is the most}}
+  %0 = nn.pad constant %x, %v low = [4611686018427387904] high = [0] : tensor<2xf32>, tensor<f32>
+  return
+}
