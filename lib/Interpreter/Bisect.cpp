@@ -146,11 +146,16 @@ private:
   }
 
   mlir::FailureOr<bool> differsWhenFused(const Values &outputs) {
-    // The separate version returns each value's producers' operands too, which keeps kernels apart there.
+    // The separate version returns what a chunk of operations in front gives too, which keeps kernels apart there.
     Values separate = outputs;
-    for (mlir::Value value : outputs)
-      for (mlir::Value operand : value.getDefiningOp()->getOperands())
-        if (isComputed(operand)) separate.insert(operand);
+    auto isProducer = [&](mlir::Operation *op) {
+      return llvm::any_of(op->getResults(), [&](mlir::Value result) { return outputs.contains(result); });
+    };
+    auto rest = llvm::make_range(std::find_if(operations.rbegin(), operations.rend(), isProducer), operations.rend());
+    for (auto [i, op] : llvm::enumerate(rest)) {
+      if (int64_t(i) >= options.chunkOperations) break;
+      separate.insert(op->result_begin(), op->result_end());
+    }
     mlir::FailureOr<Results> fused = valuesOf(outputs), apart = valuesOf(separate);
     if (mlir::failed(fused) || mlir::failed(apart)) return mlir::failure();
     for (size_t i = 0; i < outputs.size(); ++i)
