@@ -13,7 +13,7 @@ func.func @main(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %h = nn.matmul %x, %w : tensor<3x2xf32>, tensor<2x2xf32>
   %a = nn.tanh %h : tensor<3x2xf32>
   %b = nn.exp %a : tensor<3x2xf32>
-  %c = nn.softmax %b axis = 1 : tensor<3x2xf32>
+  %c = nn.sigmoid %b : tensor<3x2xf32>
   return %c : tensor<3x2xf32>
 }
 )mlir";
