@@ -16,6 +16,9 @@ RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.get
 class Pack : public impl::PackBase<Pack> {
 public:
   void runOnOperation() override {
+    // One instance of a pass runs on all functions of a module.
+    made.clear();
+    sources.clear();
     SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {
       if (isa<nn::MatmulOp, nn::ConvOp>(op)) contractions.push_back(op);
