@@ -72,8 +72,9 @@ private:
   template <typename T> Status numbers(const flatbuffers::Vector<T> *from, std::vector<T> &to) {
     if (!from) return {};
     SPRIG_RETURN_IF_ERROR(spend(from->size()));
-    // The verifier looks at the alignment of a vector's length only.
-    if (reinterpret_cast<uintptr_t>(from->Data()) % sizeof(T))
+    // The verifier looks at the alignment of a vector's length only. Nothing is read behind a length of zero, and the
+    // writer does not align it (the shape of a scalar).
+    if (from->size() && reinterpret_cast<uintptr_t>(from->Data()) % sizeof(T))
       return {SPRIG_RT_BAD_PACKAGE, concat("expected numbers of ", sizeof(T), " bytes at a multiple of that, found ",
                                            reinterpret_cast<uintptr_t>(from->Data()) % sizeof(T), " behind one")};
     to.assign(from->begin(), from->end());
