@@ -21,7 +21,7 @@ static std::string declare(exec::KernelOp kernel) {
     if (kernel.isComposite()) out << '\n';
     else out << (written ? ", written\n" : ", read\n");
   }
-  out << " */\nint32_t " << kernel.getSymName() << "(const sprig_rt_args *args);\n";
+  out << " */\nint32_t " << kernelFunctionName(kernel) << "(const sprig_rt_args *args);\n";
   return text;
 }
 

@@ -24,8 +24,12 @@ struct CodeGenOptions {
   CodeGenLevel level = CodeGenLevel::Default;
 };
 
+/// The function of a kernel: `kernel_NAME`. Kernels are named after operations, and a function `exp` would be taken for the
+/// C library's.
+std::string kernelFunctionName(exec::KernelOp kernel);
+
 /// The functions of all kernels, before lowering (scf and vector) or, with `lower`, in the LLVM dialect. Each exec.kernel
-/// becomes `int32_t name(const sprig_rt_args *)`. A failure has been reported.
+/// becomes `int32_t kernel_NAME(const sprig_rt_args *)`. A failure has been reported.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitKernelModule(mlir::ModuleOp program, const CpuTarget &target,
                                                                     bool lower = true);
 

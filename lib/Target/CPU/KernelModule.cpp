@@ -9,6 +9,8 @@
 using namespace mlir;
 using namespace sprig;
 
+std::string sprig::kernelFunctionName(exec::KernelOp kernel) { return ("kernel_" + kernel.getSymName()).str(); }
+
 static std::string bodyName(StringRef kernel) { return ("body." + kernel).str(); }
 
 // The dispatch of a leaf kernel, which must pass the kernel's arguments and results through.
@@ -133,7 +135,7 @@ LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp
 LogicalResult AbiBuilder::build(exec::KernelOp kernel) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   OpBuilder::InsertionGuard guard(b);
-  auto function = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(),
+  auto function = LLVM::LLVMFuncOp::create(b, loc, kernelFunctionName(kernel),
                                            LLVM::LLVMFunctionType::get(b.getI32Type(), {pointer}));
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value args = function.getArgument(0);

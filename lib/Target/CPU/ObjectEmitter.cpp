@@ -134,7 +134,7 @@ mlir::FailureOr<LinkedImage> sprig::compileKernels(mlir::ModuleOp program, const
   auto object = translateKernelModule(**module, target, options, CodeForm::Object);
   if (!object) return report(object.takeError());
   std::vector<std::string> names;
-  for (exec::KernelOp kernel : exec::launchedKernels(program)) names.push_back(kernel.getSymName().str());
+  for (exec::KernelOp kernel : exec::launchedKernels(program)) names.push_back(kernelFunctionName(kernel));
   auto image = linkImage(MemoryBufferRef(*object, "kernels"), names);
   if (!image) return report(image.takeError());
   return std::move(*image);
