@@ -44,7 +44,11 @@ DiagnosticText::DiagnosticText(MLIRContext *context, Sink other) : other(std::mo
       this->other(line);
     }
     return success();
-  }) {}
+  }) {
+  // A message names its operation. A dump of it (of the whole program for a module) helps no user, and two threads that
+  // generate code must not print what both of them read.
+  context->printOpOnDiagnostic(false);
+}
 
 std::string DiagnosticText::take() {
   std::lock_guard lock(mutex);
