@@ -13,8 +13,8 @@ struct DTypeInfo {
   bool isFloat;
 };
 constexpr DTypeInfo kInfo[kDTypeCount] = {
-    {"f64", 8, true}, {"f32", 4, true},  {"f16", 2, true},  {"bf16", 2, true}, {"i64", 8, false},
-    {"i32", 4, false}, {"i16", 2, false}, {"i8", 1, false},  {"u64", 8, false}, {"u32", 4, false},
+    {"f64", 8, true},  {"f32", 4, true},  {"f16", 2, true}, {"bf16", 2, true}, {"i64", 8, false},
+    {"i32", 4, false}, {"i16", 2, false}, {"i8", 1, false}, {"u64", 8, false}, {"u32", 4, false},
     {"u16", 2, false}, {"u8", 1, false},  {"i1", 1, false},
 };
 
@@ -79,8 +79,10 @@ std::optional<int64_t> byteSize(DType type, const std::vector<int64_t> &shape) {
   bool empty = false;
   for (int64_t dim : shape) {
     if (dim < 0) return std::nullopt;
-    if (dim == 0) empty = true;
-    else if (__builtin_mul_overflow(bytes, dim, &bytes)) return std::nullopt;
+    if (dim == 0)
+      empty = true;
+    else if (__builtin_mul_overflow(bytes, dim, &bytes))
+      return std::nullopt;
   }
   return empty ? 0 : bytes;
 }
@@ -88,9 +90,12 @@ std::optional<int64_t> byteSize(DType type, const std::vector<int64_t> &shape) {
 double fromHalf(uint16_t bits) {
   int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
   double value;
-  if (exponent == 31) value = mantissa ? std::numeric_limits<double>::quiet_NaN() : HUGE_VAL;
-  else if (exponent == 0) value = std::ldexp(mantissa, -24);
-  else value = std::ldexp(mantissa + 1024, exponent - 25);
+  if (exponent == 31)
+    value = mantissa ? std::numeric_limits<double>::quiet_NaN() : HUGE_VAL;
+  else if (exponent == 0)
+    value = std::ldexp(mantissa, -24);
+  else
+    value = std::ldexp(mantissa + 1024, exponent - 25);
   return bits & 0x8000 ? -value : value;
 }
 

@@ -22,7 +22,8 @@ Array readArray(const std::filesystem::path &path, const std::string &name) {
     if (array.name == name) return std::move(array);
   std::string names;
   for (const Array &array : arrays) names += (names.empty() ? "" : ", ") + array.name;
-  throw Error(ErrorKind::badInput, path.string() + ": has no array '" + name + "', only: " + (names.empty() ? "none" : names));
+  throw Error(ErrorKind::badInput,
+              path.string() + ": has no array '" + name + "', only: " + (names.empty() ? "none" : names));
 }
 
 void writeArrays(const std::filesystem::path &path, std::span<const Array> arrays) {
@@ -30,11 +31,16 @@ void writeArrays(const std::filesystem::path &path, std::span<const Array> array
   bool single = ending == ".npy" || ending == ".pb";
   if (single && arrays.size() != 1)
     throw Error(ErrorKind::usage, path.string() + ": holds one array, not " + std::to_string(arrays.size()));
-  if (ending == ".npy") writeFile(path, formatNpy(arrays[0]));
-  else if (ending == ".pb") writeFile(path, formatTensorProto(arrays[0]));
-  else if (ending == ".npz") writeFile(path, formatNpz(arrays));
-  else if (ending == ".safetensors") writeFile(path, formatSafetensors(arrays));
-  else throw Error(ErrorKind::usage, path.string() + ": expected the ending .npy, .npz, .safetensors or .pb");
+  if (ending == ".npy")
+    writeFile(path, formatNpy(arrays[0]));
+  else if (ending == ".pb")
+    writeFile(path, formatTensorProto(arrays[0]));
+  else if (ending == ".npz")
+    writeFile(path, formatNpz(arrays));
+  else if (ending == ".safetensors")
+    writeFile(path, formatSafetensors(arrays));
+  else
+    throw Error(ErrorKind::usage, path.string() + ": expected the ending .npy, .npz, .safetensors or .pb");
 }
 
 } // namespace sprig::data

@@ -54,7 +54,9 @@ private:
   const std::string &file;
   size_t at = 0;
 
-  [[noreturn]] void fail(const std::string &what) { throw Error(ErrorKind::badInput, file + ": not a sound .npy file: " + what); }
+  [[noreturn]] void fail(const std::string &what) {
+    throw Error(ErrorKind::badInput, file + ": not a sound .npy file: " + what);
+  }
   void skip() {
     while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
   }
@@ -123,8 +125,11 @@ std::vector<char> toRowMajor(const std::vector<int64_t> &shape, int64_t elementS
 } // namespace
 
 Array parseNpy(std::span<const char> bytes, const std::string &file) {
-  auto fail = [&](const std::string &what) { throw Error(ErrorKind::badInput, file + ": not a sound .npy file: " + what); };
-  if (bytes.size() < 10 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0) fail("it does not start with the magic bytes");
+  auto fail = [&](const std::string &what) {
+    throw Error(ErrorKind::badInput, file + ": not a sound .npy file: " + what);
+  };
+  if (bytes.size() < 10 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0)
+    fail("it does not start with the magic bytes");
   auto byte = [&](size_t i) { return size_t(static_cast<unsigned char>(bytes[i])); };
   size_t version = byte(6), lengthBytes = version == 1 ? 2 : 4, headerSize = 0;
   if (version < 1 || version > 3) fail("version " + std::to_string(version) + ", expected 1 to 3");
@@ -141,7 +146,8 @@ Array parseNpy(std::span<const char> bytes, const std::string &file) {
   if (!code.empty() && std::strchr("<>|=", code[0])) code.remove_prefix(1);
   auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NumpyType &t) { return t.code == code; });
   if (type == std::end(kTypes))
-    throw Error(ErrorKind::badInput, file + ": element type '" + header.descr + "' is not supported (numbers and booleans are)");
+    throw Error(ErrorKind::badInput,
+                file + ": element type '" + header.descr + "' is not supported (numbers and booleans are)");
   array.dtype = type->dtype;
   array.shape = header.shape;
   auto expected = byteSize(array.dtype, array.shape);
@@ -150,8 +156,10 @@ Array parseNpy(std::span<const char> bytes, const std::string &file) {
          " bytes, the file has " + std::to_string(bytes.size() - start));
   std::span<const char> data = bytes.subspan(start);
   int64_t step = size(array.dtype);
-  if (header.fortran && array.shape.size() > 1) array.bytes = toRowMajor(array.shape, step, data);
-  else array.bytes.assign(data.begin(), data.end());
+  if (header.fortran && array.shape.size() > 1)
+    array.bytes = toRowMajor(array.shape, step, data);
+  else
+    array.bytes.assign(data.begin(), data.end());
   if (swap)
     for (size_t i = 0; i + size_t(step) <= array.bytes.size(); i += size_t(step))
       std::reverse(array.bytes.begin() + ptrdiff_t(i), array.bytes.begin() + ptrdiff_t(i) + step);
@@ -161,9 +169,11 @@ Array parseNpy(std::span<const char> bytes, const std::string &file) {
 }
 
 std::vector<char> formatNpy(const Array &array) {
-  auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NumpyType &t) { return t.dtype == array.dtype; });
+  auto type =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NumpyType &t) { return t.dtype == array.dtype; });
   if (type == std::end(kTypes))
-    throw Error(ErrorKind::usage, "'" + array.name + "' is " + describe(array) + ", which .npy cannot hold (safetensors can)");
+    throw Error(ErrorKind::usage,
+                "'" + array.name + "' is " + describe(array) + ", which .npy cannot hold (safetensors can)");
   std::string header = std::string("{'descr': '") + (size(array.dtype) == 1 ? "|" : "<") + std::string(type->code) +
                        "', 'fortran_order': False, 'shape': (";
   for (size_t i = 0; i < array.shape.size(); ++i)

@@ -19,7 +19,9 @@ using Archive = std::unique_ptr<zip_t, ArchiveCloser>;
 } // namespace
 
 std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file) {
-  auto fail = [&](const std::string &what) { throw Error(ErrorKind::badInput, file + ": not a sound .npz file: " + what); };
+  auto fail = [&](const std::string &what) {
+    throw Error(ErrorKind::badInput, file + ": not a sound .npz file: " + what);
+  };
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t *source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -37,7 +39,8 @@ std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file
       fail("member " + std::to_string(i) + " cannot be read");
     std::string name = status.name;
     if (status.size > kMaxMember) fail("member '" + name + "' claims " + std::to_string(status.size) + " bytes");
-    std::unique_ptr<zip_file_t, int (*)(zip_file_t *)> member(zip_fopen_index(archive.get(), zip_uint64_t(i), 0), zip_fclose);
+    std::unique_ptr<zip_file_t, int (*)(zip_file_t *)> member(zip_fopen_index(archive.get(), zip_uint64_t(i), 0),
+                                                              zip_fclose);
     if (!member) fail("member '" + name + "': " + zip_strerror(archive.get()));
     // Grown while reading, so that memory follows the data that is there and not a size that a member claims.
     std::vector<char> content;
@@ -47,7 +50,8 @@ std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file
       content.insert(content.end(), chunk, chunk + got);
     }
     if (content.size() != status.size)
-      fail("member '" + name + "' has " + std::to_string(content.size()) + " bytes, expected " + std::to_string(status.size));
+      fail("member '" + name + "' has " + std::to_string(content.size()) + " bytes, expected " +
+           std::to_string(status.size));
     Array array = parseNpy(content, file + "(" + name + ")");
     array.name = name.ends_with(".npy") ? name.substr(0, name.size() - 4) : name;
     arrays.push_back(std::move(array));
@@ -56,7 +60,9 @@ std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file
 }
 
 std::vector<char> formatNpz(std::span<const Array> arrays) {
-  auto fail = [](zip_t *archive) { throw Error(ErrorKind::runtime, std::string("cannot write .npz: ") + zip_strerror(archive)); };
+  auto fail = [](zip_t *archive) {
+    throw Error(ErrorKind::runtime, std::string("cannot write .npz: ") + zip_strerror(archive));
+  };
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t *target = zip_source_buffer_create(nullptr, 0, 0, &error);
@@ -68,7 +74,8 @@ std::vector<char> formatNpz(std::span<const Array> arrays) {
   for (const Array &array : arrays) members.push_back(formatNpy(array));
   for (size_t i = 0; i < arrays.size(); ++i) {
     zip_source_t *source = zip_source_buffer(archive.get(), members[i].data(), members[i].size(), 0);
-    zip_int64_t index = source ? zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+    zip_int64_t index =
+        source ? zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
     if (index < 0) {
       zip_source_free(source);
       fail(archive.get());

@@ -26,7 +26,8 @@ std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::stri
   std::memcpy(&headerSize, bytes.data(), 8);
   if (headerSize > kMaxHeader || headerSize > bytes.size() - 8)
     fail("its header of " + std::to_string(headerSize) + " bytes ends behind the file");
-  auto header = nlohmann::json::parse(bytes.data() + 8, bytes.data() + 8 + headerSize, nullptr, /*allow_exceptions=*/false);
+  auto header =
+      nlohmann::json::parse(bytes.data() + 8, bytes.data() + 8 + headerSize, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) fail("its header is no JSON object");
   std::span<const char> data = bytes.subspan(8 + headerSize);
 
@@ -34,8 +35,8 @@ std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::stri
   for (auto &[name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     auto shape = entry.find("shape"), dtype = entry.find("dtype"), offsets = entry.find("data_offsets");
-    if (!entry.is_object() || shape == entry.end() || !shape->is_array() || dtype == entry.end() || !dtype->is_string() ||
-        offsets == entry.end() || !offsets->is_array() || offsets->size() != 2)
+    if (!entry.is_object() || shape == entry.end() || !shape->is_array() || dtype == entry.end() ||
+        !dtype->is_string() || offsets == entry.end() || !offsets->is_array() || offsets->size() != 2)
       fail("tensor '" + name + "' lacks a dtype, shape or data_offsets");
     Array array;
     array.name = name;
@@ -44,7 +45,8 @@ std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::stri
     if (type == std::end(kTypes)) fail("tensor '" + name + "' has the unknown element type '" + typeName + "'");
     array.dtype = type->second;
     for (auto &dim : *shape) {
-      if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX) fail("tensor '" + name + "' has a bad dimension");
+      if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX)
+        fail("tensor '" + name + "' has a bad dimension");
       array.shape.push_back(dim.get<int64_t>());
     }
     for (auto &offset : *offsets)

@@ -9,10 +9,10 @@ namespace {
 
 using onnx::TensorProto;
 constexpr std::pair<int, DType> kTypes[] = {
-    {TensorProto::DOUBLE, DType::f64}, {TensorProto::FLOAT, DType::f32},  {TensorProto::FLOAT16, DType::f16},
-    {TensorProto::BFLOAT16, DType::bf16}, {TensorProto::INT64, DType::i64}, {TensorProto::INT32, DType::i32},
-    {TensorProto::INT16, DType::i16},  {TensorProto::INT8, DType::i8},    {TensorProto::UINT64, DType::u64},
-    {TensorProto::UINT32, DType::u32}, {TensorProto::UINT16, DType::u16}, {TensorProto::UINT8, DType::u8},
+    {TensorProto::DOUBLE, DType::f64},    {TensorProto::FLOAT, DType::f32},  {TensorProto::FLOAT16, DType::f16},
+    {TensorProto::BFLOAT16, DType::bf16}, {TensorProto::INT64, DType::i64},  {TensorProto::INT32, DType::i32},
+    {TensorProto::INT16, DType::i16},     {TensorProto::INT8, DType::i8},    {TensorProto::UINT64, DType::u64},
+    {TensorProto::UINT32, DType::u32},    {TensorProto::UINT16, DType::u16}, {TensorProto::UINT8, DType::u8},
     {TensorProto::BOOL, DType::i1}};
 
 // Typed fields hold small types in wider elements.
@@ -33,7 +33,8 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
     fail("not an array: neither .npy, .npz, safetensors nor an ONNX TensorProto");
   Array array;
   array.name = proto.name();
-  const auto *type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == proto.data_type(); });
+  const auto *type =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == proto.data_type(); });
   if (type == std::end(kTypes)) {
     std::string typeName = TensorProto::DataType_IsValid(proto.data_type())
                                ? TensorProto::DataType_Name(TensorProto::DataType(proto.data_type()))
@@ -41,7 +42,8 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
     throw Error(ErrorKind::unsupported, file + ": tensor '" + proto.name() + "' has the element type " + typeName +
                                             ", which Sprig does not support");
   }
-  if (proto.data_location() == TensorProto::EXTERNAL) fail("tensor '" + proto.name() + "' keeps its data in another file");
+  if (proto.data_location() == TensorProto::EXTERNAL)
+    fail("tensor '" + proto.name() + "' keeps its data in another file");
   array.dtype = type->second;
   array.shape.assign(proto.dims().begin(), proto.dims().end());
   auto expected = byteSize(array.dtype, array.shape);
@@ -57,11 +59,11 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
     array.bytes.assign(proto.raw_data().begin(), proto.raw_data().end());
     return array;
   }
-  int64_t count = array.dtype == DType::f64   ? proto.double_data_size()
-                  : array.dtype == DType::f32 ? proto.float_data_size()
-                  : array.dtype == DType::i64 ? proto.int64_data_size()
+  int64_t count = array.dtype == DType::f64                                ? proto.double_data_size()
+                  : array.dtype == DType::f32                              ? proto.float_data_size()
+                  : array.dtype == DType::i64                              ? proto.int64_data_size()
                   : array.dtype == DType::u64 || array.dtype == DType::u32 ? proto.uint64_data_size()
-                                                                          : proto.int32_data_size();
+                                                                           : proto.int32_data_size();
   check(count);
   array.bytes.resize(size_t(*expected));
   switch (array.dtype) {

@@ -181,11 +181,13 @@ Calibration calibrate(const Cpu &cpu) {
   for (int level = 1; level <= 3; ++level)
     if (const Cache *cache = cpu.cache(level)) {
       // Well inside the level and well outside of the one before it.
-      int64_t workingSet = std::max(std::min(cache->bytes / 2, below * 8), std::min(cache->bytes * 3 / 4, below * 2 + cache->bytes / 4));
+      int64_t workingSet =
+          std::max(std::min(cache->bytes / 2, below * 8), std::min(cache->bytes * 3 / 4, below * 2 + cache->bytes / 4));
       result.readBandwidth.push_back(measureRead(cpu, workingSet));
       below = cache->bytes;
     }
-  result.readBandwidth.push_back(measureRead(cpu, std::min<int64_t>(std::max<int64_t>(below * 4, 64 << 20), int64_t(256) << 20)));
+  result.readBandwidth.push_back(
+      measureRead(cpu, std::min<int64_t>(std::max<int64_t>(below * 4, 64 << 20), int64_t(256) << 20)));
   for (int64_t base = 4 << 10; base <= int64_t(128) << 20; base *= 2)
     for (int64_t workingSet : {base, base + base / 2})
       result.latency.push_back({workingSet, measureLatency(workingSet)});

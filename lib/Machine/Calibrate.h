@@ -12,7 +12,7 @@ struct LatencyPoint {
 };
 
 struct Calibration {
-  std::string model;                 ///< the processor that was measured
+  std::string model; ///< the processor that was measured
   std::string isa;
   double fmaFlops = 0;               ///< f32 FLOP/s of one thread
   std::vector<double> readBandwidth; ///< bytes/s of one thread from L1, L2, L3 (those that exist), then memory

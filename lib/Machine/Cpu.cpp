@@ -54,7 +54,8 @@ void readTopology(Cpu &cpu) {
       Cache cache;
       cache.level = int(number(index.path() / "level"));
       cache.type = firstLine(index.path() / "type");
-      std::transform(cache.type.begin(), cache.type.end(), cache.type.begin(), [](unsigned char c) { return std::tolower(c); });
+      std::transform(cache.type.begin(), cache.type.end(), cache.type.begin(),
+                     [](unsigned char c) { return std::tolower(c); });
       cache.bytes = cacheSize(firstLine(index.path() / "size"));
       cache.lineBytes = number(index.path() / "coherency_line_size", 64);
       auto key = std::pair(cache.level, cache.type);
@@ -110,7 +111,8 @@ Cpu readCpu() {
     if (line.starts_with("flags") && cpu.features.empty()) {
       std::istringstream words(value);
       for (std::string word; words >> word;)
-        if (word.starts_with("avx") || word.starts_with("sse4") || word == "fma" || word == "f16c" || word.starts_with("amx"))
+        if (word.starts_with("avx") || word.starts_with("sse4") || word == "fma" || word == "f16c" ||
+            word.starts_with("amx"))
           cpu.features.push_back(word);
     }
   }

@@ -9,21 +9,21 @@ namespace sprig::machine {
 
 struct Cache {
   int level = 0;
-  std::string type;       ///< "data", "instruction" or "unified"
-  int64_t bytes = 0;      ///< of one instance
-  int instances = 0;      ///< how many the machine has
+  std::string type;  ///< "data", "instruction" or "unified"
+  int64_t bytes = 0; ///< of one instance
+  int instances = 0; ///< how many the machine has
   int64_t lineBytes = 0;
 };
 
 struct Cpu {
   std::string model;
-  int logical = 0;        ///< logical processors online
-  int physical = 0;       ///< cores
+  int logical = 0;  ///< logical processors online
+  int physical = 0; ///< cores
   int sockets = 0;
-  double usable = 0;      ///< processors that we may use: the smaller of affinity and cgroup quota
+  double usable = 0; ///< processors that we may use: the smaller of affinity and cgroup quota
   std::vector<Cache> caches;
   std::vector<std::string> features; ///< SIMD features by their names in /proc/cpuinfo
-  std::string isa;        ///< the best of x86-64-v2, x86-64-v3, x86-64-v4
+  std::string isa;                   ///< the best of x86-64-v2, x86-64-v3, x86-64-v4
   int64_t memoryBytes = 0;
 
   /// Threads to use by default: whole usable processors, at least 1.

@@ -90,8 +90,10 @@ TEST(Npy, RefusesWhatIsNotSound) {
     std::string text = std::string("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header;
     return std::vector<char>(text.begin(), text.end());
   };
-  expectRefused(parseNpy, with("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"), "too large");
-  expectRefused(parseNpy, with("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"), "too many");
+  expectRefused(parseNpy, with("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"),
+                "too large");
+  expectRefused(parseNpy, with("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"),
+                "too many");
   expectRefused(parseNpy, with("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}"), "'|O' is not supported");
   expectRefused(parseNpy, with("{'descr': '<f4', 'shape': (1,)}"), "lacks");
   expectRefused(parseNpy, with("garbage"), "expected '{'");

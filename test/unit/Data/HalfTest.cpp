@@ -8,11 +8,15 @@ using namespace sprig::data;
 TEST(Half, EveryPatternSurvivesARoundTrip) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     double value = fromHalf(uint16_t(bits));
-    if (std::isnan(value)) EXPECT_TRUE(std::isnan(fromHalf(toHalf(value)))) << bits;
-    else EXPECT_EQ(toHalf(value), bits);
+    if (std::isnan(value))
+      EXPECT_TRUE(std::isnan(fromHalf(toHalf(value)))) << bits;
+    else
+      EXPECT_EQ(toHalf(value), bits);
     value = fromBFloat16(uint16_t(bits));
-    if (std::isnan(value)) EXPECT_TRUE(std::isnan(fromBFloat16(toBFloat16(value)))) << bits;
-    else EXPECT_EQ(toBFloat16(value), bits);
+    if (std::isnan(value))
+      EXPECT_TRUE(std::isnan(fromBFloat16(toBFloat16(value)))) << bits;
+    else
+      EXPECT_EQ(toBFloat16(value), bits);
   }
 }
 

@@ -1,0 +1,177 @@
+// sprig bench: steady-state time per call, in rounds.
+#include "tools/sprig/Command.h"
+#include "tools/sprig/MachineFile.h"
+#include "tools/sprig/Model.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <sys/resource.h>
+
+namespace sprig::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  Settings settings;
+  std::string model;
+  double seconds = 1;
+  uint64_t seed = 1;
+};
+
+using Clock = std::chrono::steady_clock;
+double nsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+struct Measured {
+  std::string name;
+  std::vector<double> samples; ///< ns of single calls, or of short runs of calls where one is too quick for the clock
+  double flops = 0, bytes = 0;
+  double min() const { return samples.front(); }
+  double median() const { return samples[samples.size() / 2]; }
+  double p99() const { return samples[size_t(double(samples.size() - 1) * 0.99)]; }
+};
+
+// Calls that one sample covers, so that reading the clock stays below a percent.
+int64_t callsPerSample(PreparedCall &call) {
+  double ns = 0;
+  int64_t calls = 1;
+  for (; calls < (1 << 16); calls *= 2) {
+    auto start = Clock::now();
+    for (int64_t i = 0; i < calls; ++i) call.invoke();
+    ns = nsSince(start);
+    if (ns > 3000) break;
+  }
+  return calls;
+}
+
+struct Peak {
+  double flops = 0, bytesPerSecond = 0;
+};
+
+// The share of the roofline: the least time that the larger of work and traffic takes at measured rates.
+double rooflineNs(const Measured &m, const machine::Calibration &peak, const machine::Cpu &cpu, int threads) {
+  double compute = m.flops / (peak.fmaFlops * threads),
+         memory = m.bytes / (peak.bandwidthAt(int64_t(m.bytes), cpu) * threads);
+  return std::max(compute, memory) * 1e9;
+}
+
+int bench(const Options &options) {
+  options.settings.checkDevices();
+  if (!(options.seconds > 0) || options.seconds > 3600)
+    throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
+  Model model = openModel(options.model);
+  auto start = Clock::now();
+  std::vector<PhaseTime> phases;
+  std::optional<Runner> loaded;
+  std::vector<std::map<std::string, int64_t>> entryDims = options.settings.entryDims();
+  if (model.kind == ModelKind::package) loaded = compileAndLoad(model, {}, options.settings);
+  auto specs = loaded ? loaded->inputSpecs() : inputsOf(model);
+  std::vector<EntryRequest> entries;
+  for (auto &dims : entryDims) {
+    EntryRequest entry{dims, options.settings.inputShapes(), {}};
+    bindShapes(specs, entry.shapes, entry.dims);
+    for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
+      inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
+      entry.dims[symbol] = 1;
+    }
+    entries.push_back(entry);
+  }
+  if (!loaded) loaded = compileAndLoad(model, entries, options.settings, &phases);
+  double loadMs = nsSince(start) / 1e6, compileMs = 0;
+  for (const PhaseTime &phase : phases) compileMs += phase.milliseconds;
+
+  std::vector<PreparedCall> calls;
+  std::vector<Measured> results;
+  std::vector<int64_t> chunk;
+  for (const EntryRequest &entry : entries) {
+    std::map<std::string, data::Array> arrays;
+    fillRandom(specs, options.seed, entry.dims, arrays);
+    calls.push_back(loaded->prepare(arrays));
+    calls.back().invoke();
+    sprig_rt_entry_info info;
+    check(sprig_rt_package_entry(loaded->package(), loaded->lastRun().entry, &info));
+    std::string name;
+    for (auto &[symbol, size] : entry.dims) name += (name.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
+    results.push_back({name.empty() ? info.name : name, {}, double(info.flops), double(info.bytes)});
+    chunk.push_back(callsPerSample(calls.back()));
+  }
+  // Rounds in turn over the entries, so that a slow moment of the machine hits all of them.
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round)
+    for (size_t i = 0; i < calls.size(); ++i) {
+      auto roundStart = Clock::now();
+      do {
+        auto sampleStart = Clock::now();
+        for (int64_t c = 0; c < chunk[i]; ++c) calls[i].invoke();
+        results[i].samples.push_back(nsSince(sampleStart) / double(chunk[i]));
+      } while (nsSince(roundStart) < options.seconds * 1e9 / kRounds / double(calls.size()));
+    }
+  for (Measured &m : results) std::sort(m.samples.begin(), m.samples.end());
+
+  machine::Cpu cpu = machine::readCpu();
+  machine::Calibration peak;
+  if (auto kept = keptCalibration(cpu))
+    peak = *kept;
+  else
+    peak = calibrateAndKeep(cpu);
+  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  double peakBytes = double(usage.ru_maxrss) * 1024;
+
+  Json list = Json::array();
+  Table table({"entry", "min us", "median us", "p99 us", "calls/s", "GFLOP/s", "% of roofline"});
+  for (const Measured &m : results) {
+    double share = 100 * rooflineNs(m, peak, cpu, threads) / m.median();
+    auto us = [](double ns) { return formatDouble(ns / 1e3, 4); };
+    table.add({m.name, us(m.min()), us(m.median()), us(m.p99()), formatDouble(std::round(1e9 / m.median()), 6),
+               formatDouble(m.flops / m.median(), 4), formatDouble(share, 3)});
+    list.push_back({{"entry", m.name},
+                    {"min_us", m.min() / 1e3},
+                    {"median_us", m.median() / 1e3},
+                    {"p99_us", m.p99() / 1e3},
+                    {"calls_per_second", 1e9 / m.median()},
+                    {"gflops", m.flops / m.median()},
+                    {"percent_of_roofline", share},
+                    {"flops", m.flops},
+                    {"bytes", m.bytes}});
+  }
+  if (options.common.json()) {
+    std::cout << Json({{"threads", threads},
+                       {"entries", list},
+                       {"compile_ms", compileMs},
+                       {"load_ms", loadMs - compileMs},
+                       {"peak_memory_bytes", peakBytes}})
+                     .dump(2)
+              << '\n';
+    return kDone;
+  }
+  table.print();
+  std::cout << threads << (threads == 1 ? " thread" : " threads");
+  if (!phases.empty()) std::cout << ", compiled in " << formatNanoseconds(compileMs * 1e6);
+  std::cout << ", read and loaded in " << formatNanoseconds((loadMs - compileMs) * 1e6) << ", peak memory "
+            << formatBytes(peakBytes) << '\n';
+  if (isVerbose()) inform(loaded->describeLastRun());
+  return kDone;
+}
+
+} // namespace
+
+void addBench(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command =
+      addCommand(app, "bench", "Times a model: steady-state calls on random inputs, in rounds",
+                 "  sprig bench examples/digits/model.onnx --dim batch=1,64\n"
+                 "  sprig bench examples/digits/model.onnx --dim batch=8 --threads 1 --seconds 3 --format json",
+                 options->common);
+  command->add_option("MODEL", options->model, "an ONNX file, MLIR in the nn dialect, or a package")->required();
+  command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
+  command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
+  addSettings(*command, options->settings);
+  command->callback([=, &invocation] { invocation.run = [=] { return bench(*options); }; });
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,38 @@
+// A subcommand of the command line: it adds its flags to the parser and runs when it was chosen.
+// Commands throw sprig::Error; main turns it into the one error block and the exit code of docs/cli.md.
+#pragma once
+#include "sprig/error.h"
+#include "tools/sprig/Report.h"
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace sprig::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kCheckFailed = 1;
+inline constexpr int kInterrupted = 130;
+
+/// What every command has: output format and how much to say.
+struct CommonOptions {
+  std::string format = "text";
+  bool json() const { return format == "json"; }
+};
+
+/// A command that was chosen sets `run`; main calls it after parsing and exits with what it returns.
+struct Invocation {
+  std::function<int()> run;
+};
+
+void addRun(CLI::App &app, Invocation &invocation);
+void addCompile(CLI::App &app, Invocation &invocation);
+void addCheck(CLI::App &app, Invocation &invocation);
+void addInspect(CLI::App &app, Invocation &invocation);
+void addDevices(CLI::App &app, Invocation &invocation);
+void addOps(CLI::App &app, Invocation &invocation);
+void addBench(CLI::App &app, Invocation &invocation);
+
+/// A subcommand with --format, -q and -v, and with two examples in its help.
+CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &summary, const std::string &examples,
+                     CommonOptions &common);
+
+} // namespace sprig::cli

@@ -1,0 +1,61 @@
+// From a model to a package or to text, by the pipeline.
+#include "lib/Pipeline/Emit.h"
+#include "tools/sprig/ImportModel.h"
+#include "tools/sprig/Model.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <filesystem>
+
+namespace sprig::cli {
+namespace {
+
+CompileOptions toOptions(const Model &model, const Settings &settings, const std::vector<std::string> &cpus) {
+  CompileOptions options;
+  options.cpus = settings.cpus.empty() ? cpus : settings.cpus;
+  options.threads = settings.laneCount();
+  options.optimization = settings.level;
+  options.fuse = settings.level > 0;
+  options.math = settings.math == "strict" ? MathMode::strict : MathMode::fast;
+  options.compileFrom = settings.compileFrom;
+  options.compileTo = settings.compileTo;
+  options.dumpPhases = settings.dumpPhases;
+  options.remarks = settings.remarks;
+  options.modelName = model.path == "-" ? "standard input" : std::filesystem::path(model.path).filename().string();
+  return options;
+}
+
+std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text + "\n";
+}
+
+} // namespace
+
+Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                 const std::vector<std::string> &cpus) {
+  auto start = std::chrono::steady_clock::now();
+  ImportedModel imported(model, entries, settings);
+  double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  CompileResult result = compileModule(imported.module(), toOptions(model, settings, cpus), inform);
+  Compiled compiled;
+  compiled.package.assign(result.package.begin(), result.package.end());
+  compiled.phases.push_back({"import", importMs});
+  for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
+  return compiled;
+}
+
+std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                          const std::string &emit) {
+  ImportedModel imported(model, entries, settings);
+  CompileOptions options = toOptions(model, settings, {"native"});
+  if (!settings.compileTo.empty()) {
+    if (settings.compileTo != "import") compileModule(imported.module(), options, inform);
+    return print(imported.module());
+  }
+  if (emit == "mlir") return print(imported.module());
+  return emitText(imported.module(), options, emit, inform);
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,95 @@
+#include "tools/sprig/ImportModel.h"
+#include "dialects/NN/NN.h"
+#include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Pipeline/Diagnostics.h"
+#include "lib/Pipeline/Phases.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace sprig::cli {
+namespace {
+
+DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &array) {
+  Builder builder(&context);
+  Type element;
+  switch (array.dtype) {
+  case data::DType::f64: element = builder.getF64Type(); break;
+  case data::DType::f32: element = builder.getF32Type(); break;
+  case data::DType::f16: element = builder.getF16Type(); break;
+  case data::DType::bf16: element = builder.getBF16Type(); break;
+  case data::DType::i1: element = builder.getI1Type(); break;
+  default: {
+    bool isUnsigned = data::name(array.dtype).starts_with('u');
+    element = IntegerType::get(&context, unsigned(data::size(array.dtype) * 8),
+                               isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  }
+  }
+  auto type = RankedTensorType::get(array.shape, element);
+  if (array.dtype == data::DType::i1) {
+    llvm::SmallVector<bool> values(array.bytes.begin(), array.bytes.end());
+    return DenseElementsAttr::get(type, llvm::ArrayRef<bool>(values));
+  }
+  return DenseElementsAttr::getFromRawBuffer(type, array.bytes);
+}
+
+} // namespace
+
+ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &)
+    : owner(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)) {
+  DialectRegistry registry;
+  registerSprigDialects(registry);
+  owner->appendDialectRegistry(registry);
+  if (model.kind == ModelKind::onnx) {
+    ImportOptions options;
+    options.entries.clear();
+    for (size_t i = 0; i < entries.size(); ++i) {
+      ImportEntry entry;
+      entry.name = entryName(entries, i);
+      entry.dims = entries[i].dims;
+      entry.shapes = entries[i].shapes;
+      for (auto &[name, array] : entries[i].values)
+        if (array.elements() > 0) entry.values.emplace(name, toAttribute(*owner, array));
+      options.entries.push_back(std::move(entry));
+    }
+    moduleRef = importONNX(*owner, model.path, options);
+    return;
+  }
+  DiagnosticText diagnostics(owner.get());
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(model.text, model.path == "-" ? "<stdin>" : model.path), llvm::SMLoc());
+  moduleRef = parseSourceFile<ModuleOp>(sources, ParserConfig(owner.get()));
+  if (!moduleRef) diagnostics.raise(ErrorKind::badInput, model.path + ": not a module in the nn dialect");
+}
+
+std::vector<std::string> ImportedModel::entryNames() const {
+  std::vector<std::string> names;
+  for (auto function : moduleRef.get().getOps<func::FuncOp>())
+    if (!function.isPrivate()) names.push_back(function.getSymName().str());
+  return names;
+}
+
+std::vector<std::string> argumentNames(Operation *function) {
+  auto func = cast<func::FuncOp>(function);
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+    auto name = func.getArgAttrOfType<StringAttr>(i, "nn.name");
+    names.push_back(name ? name.getValue().str() : "arg" + std::to_string(i));
+  }
+  return names;
+}
+
+std::vector<std::string> resultNames(Operation *function) {
+  auto func = cast<func::FuncOp>(function);
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < func.getNumResults(); ++i) {
+    auto name = func.getResultAttrOfType<StringAttr>(i, "nn.name");
+    names.push_back(name ? name.getValue().str() : "out" + std::to_string(i));
+  }
+  return names;
+}
+
+} // namespace sprig::cli

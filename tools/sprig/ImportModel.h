@@ -1,0 +1,30 @@
+// A model as an MLIR module in the nn dialect, with the diagnostics that reading it made.
+// For commands that look at the IR: inspect, check --interpreter, --emit mlir.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "tools/sprig/Model.h"
+#include <memory>
+
+namespace sprig::cli {
+
+class ImportedModel {
+public:
+  /// Imports ONNX with one function per entry, or parses MLIR text. Throws what is wrong with the model.
+  ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings);
+
+  mlir::MLIRContext &context() { return *owner; }
+  mlir::ModuleOp module() { return *moduleRef; }
+  std::vector<std::string> entryNames() const;
+
+private:
+  std::unique_ptr<mlir::MLIRContext> owner;
+  mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
+};
+
+/// Names of a function's arguments or results: their `nn.name`, else arg0, out0, ...
+std::vector<std::string> argumentNames(mlir::Operation *function);
+std::vector<std::string> resultNames(mlir::Operation *function);
+
+} // namespace sprig::cli

@@ -1,0 +1,70 @@
+// The MODEL argument: an ONNX file, MLIR text in the nn dialect (`-` reads it from standard input), or a package.
+// The content decides which, not the name. Compiles models that are no packages, for every command alike.
+#pragma once
+#include "lib/Data/Array.h"
+#include "tools/sprig/Inputs.h"
+#include "tools/sprig/Runner.h"
+#include "tools/sprig/Settings.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+enum class ModelKind { package, onnx, mlir };
+
+struct Model {
+  std::string path; ///< as errors call it
+  ModelKind kind = ModelKind::onnx;
+  std::string text; ///< of MLIR and of ONNX files; packages are mapped by the runtime
+};
+
+/// Reads the file and looks at its first bytes. Throws badInput for what is missing or empty.
+Model openModel(const std::string &path);
+
+/// Inputs (and outputs) of a model that is no package, symbolic dimensions and all.
+std::vector<InputSpec> inputsOf(const Model &model);
+std::vector<InputSpec> outputsOf(const Model &model);
+
+/// One entry to compile.
+struct EntryRequest {
+  std::map<std::string, int64_t> dims;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  std::map<std::string, data::Array> values; ///< known inputs; those that decide a shape become constants
+};
+
+/// "main" for a single entry, else "main_batch8" and the like.
+std::string entryName(const std::vector<EntryRequest> &entries, size_t index);
+
+struct PhaseTime {
+  std::string phase;
+  double milliseconds = 0;
+};
+struct Compiled {
+  std::vector<char> package;
+  std::vector<PhaseTime> phases;
+};
+
+/// Compiles to a package. `cpus` is what to make code for when the settings do not say.
+Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                 const std::vector<std::string> &cpus);
+
+/// Compiles to text: the IR after `phase`, or what an --emit kind makes.
+std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                          const std::string &emit);
+
+/// Loads a package, or compiles for this machine and loads.
+Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                      std::vector<PhaseTime> *phases = nullptr);
+
+/// The inputs to run on: files first, then random ones with the dimensions that --dim and --shape bind (1 where nothing
+/// does, which is said), else an error that lists what is missing.
+struct BoundInputs {
+  std::map<std::string, data::Array> arrays;
+  EntryRequest entry;
+};
+BoundInputs bindInputs(const std::vector<InputSpec> &specs, const std::vector<std::string> &files,
+                       std::optional<uint64_t> randomSeed, const Settings &settings);
+
+} // namespace sprig::cli

@@ -1,0 +1,77 @@
+#include "tools/sprig/Report.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+namespace sprig::cli {
+namespace {
+
+bool quietFlag = false, verboseFlag = false;
+
+bool looksNumeric(const std::string &cell) {
+  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || (cell[0] == '-' && cell.size() > 1));
+}
+
+// Columns count code points, not bytes.
+size_t width(const std::string &cell) {
+  return size_t(std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string scaled(double value, double base, std::initializer_list<const char *> units) {
+  auto unit = units.begin();
+  while (std::fabs(value) >= base && unit + 1 != units.end()) {
+    value /= base;
+    ++unit;
+  }
+  char text[64];
+  int decimals = value == std::floor(value) || std::fabs(value) >= 99.95 ? 0 : std::fabs(value) >= 9.995 ? 1 : 2;
+  std::snprintf(text, sizeof text, "%.*f %s", decimals, value, *unit);
+  return text;
+}
+
+} // namespace
+
+void Table::print() const {
+  std::vector<size_t> widths;
+  for (auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths.resize(std::max(widths.size(), i + 1));
+      widths[i] = std::max(widths[i], width(row[i]));
+    }
+  for (auto &row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      std::string pad(widths[i] - width(row[i]), ' ');
+      line += looksNumeric(row[i]) ? pad + row[i] : row[i] + pad;
+      if (i + 1 < row.size()) line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    std::cout << line << '\n';
+  }
+}
+
+std::string formatNanoseconds(double ns) { return scaled(ns, 1000, {"ns", "us", "ms", "s"}); }
+std::string formatBytes(double bytes) { return scaled(bytes, 1000, {"B", "KB", "MB", "GB", "TB"}); }
+std::string formatBinaryBytes(double bytes) { return scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}); }
+std::string formatCount(double count, const std::string &unit) {
+  return scaled(count, 1000, {"", "K", "M", "G", "T"}) + unit;
+}
+
+std::string formatDouble(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return text;
+}
+
+void warn(const std::string &text) {
+  if (!quietFlag) std::cerr << "warning: " << text << '\n';
+}
+void inform(const std::string &text) {
+  if (!quietFlag) std::cerr << text << '\n';
+}
+void setQuiet(bool quiet) { quietFlag = quiet; }
+bool isVerbose() { return verboseFlag; }
+void setVerbose(bool verbose) { verboseFlag = verbose; }
+
+} // namespace sprig::cli

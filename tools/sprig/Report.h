@@ -1,0 +1,43 @@
+// What every command prints with: text tables, JSON, numbers for people.
+// Results go to standard output, everything else to standard error (docs/cli.md).
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// A table of text cells; columns are as wide as their widest cell, numbers to the right.
+class Table {
+public:
+  explicit Table(std::vector<std::string> header) : rows{std::move(header)} {}
+  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
+  /// Prints to standard output.
+  void print() const;
+
+private:
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// Three significant digits with a unit that fits: "235 us", "1.2 ms".
+std::string formatNanoseconds(double ns);
+/// "64.0 KB", in powers of 1000 as files are sized.
+std::string formatBytes(double bytes);
+/// "32 KiB", in powers of 1024 as caches are sized.
+std::string formatBinaryBytes(double bytes);
+/// "30.1 MFLOP"
+std::string formatCount(double count, const std::string &unit);
+std::string formatDouble(double value, int digits = 6);
+
+/// Prints `warning: TEXT` to standard error unless quiet.
+void warn(const std::string &text);
+/// Prints a plain line to standard error unless quiet.
+void inform(const std::string &text);
+void setQuiet(bool quiet);
+/// Whether informing goes into detail (-v).
+bool isVerbose();
+void setVerbose(bool verbose);
+
+} // namespace sprig::cli

@@ -1,0 +1,115 @@
+// sprig run: compiles if needed, runs once, prints and keeps the outputs.
+#include "lib/Data/ArrayFile.h"
+#include "lib/Data/File.h"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/Model.h"
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+namespace fs = std::filesystem;
+namespace sprig::cli {
+namespace {
+
+struct RunOptions {
+  CommonOptions common;
+  Settings settings;
+  std::string model, outputDir;
+  std::vector<std::string> inputs;
+  std::optional<uint64_t> seed;
+};
+
+struct Summary {
+  double min = 0, max = 0, mean = 0;
+  std::vector<double> first;
+};
+
+Summary summarize(const data::Array &array) {
+  Summary summary;
+  int64_t count = array.elements();
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    double value = array.at(i);
+    if (i == 0) summary.min = summary.max = value;
+    // A NaN shows in all three.
+    summary.min = value < summary.min || std::isnan(value) ? value : summary.min;
+    summary.max = value > summary.max || std::isnan(value) ? value : summary.max;
+    sum += value;
+    if (i < 8) summary.first.push_back(value);
+  }
+  summary.mean = count ? sum / double(count) : 0;
+  return summary;
+}
+
+// bf16 has no .npy; it goes out as safetensors.
+fs::path outputFile(const fs::path &folder, const data::Array &array) {
+  return folder / (data::encodeFileName(array.name) + (array.dtype == data::DType::bf16 ? ".safetensors" : ".npy"));
+}
+
+void printOutputs(const std::vector<data::Array> &outputs, bool json) {
+  Json list = Json::array();
+  Table table({"output", "type", "min", "max", "mean", "first values"});
+  for (const data::Array &array : outputs) {
+    Summary s = summarize(array);
+    bool empty = array.elements() == 0;
+    std::string first;
+    for (double value : s.first) first += (first.empty() ? "" : " ") + formatDouble(value);
+    if (array.elements() > 8) first += " ...";
+    table.add({array.name, data::describe(array), empty ? "-" : formatDouble(s.min), empty ? "-" : formatDouble(s.max),
+               empty ? "-" : formatDouble(s.mean), first});
+    Json item = {{"name", array.name}, {"dtype", data::name(array.dtype)}, {"shape", array.shape}};
+    if (!empty) item.update({{"min", s.min}, {"max", s.max}, {"mean", s.mean}, {"first", s.first}});
+    list.push_back(item);
+  }
+  if (json)
+    std::cout << Json({{"outputs", list}}).dump(2) << '\n';
+  else
+    table.print();
+}
+
+int run(const RunOptions &options) {
+  options.settings.checkDevices();
+  Model model = openModel(options.model);
+  std::optional<Runner> runner;
+  if (model.kind == ModelKind::package) runner = compileAndLoad(model, {}, options.settings);
+  auto specs = runner ? runner->inputSpecs() : inputsOf(model);
+  BoundInputs bound = bindInputs(specs, options.inputs, options.seed, options.settings);
+  if (!runner) runner = compileAndLoad(model, {bound.entry}, options.settings);
+  std::vector<data::Array> outputs = runner->run(bound.arrays);
+  if (isVerbose()) inform(runner->describeLastRun());
+  if (!options.outputDir.empty()) {
+    std::error_code error;
+    fs::create_directories(options.outputDir, error);
+    if (error) throw Error(ErrorKind::runtime, options.outputDir + ": cannot make the folder: " + error.message());
+    for (const data::Array &array : outputs) data::writeArrays(outputFile(options.outputDir, array), {&array, 1});
+  }
+  printOutputs(outputs, options.common.json());
+  return kDone;
+}
+
+} // namespace
+
+void addRun(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App *command =
+      addCommand(app, "run", "Compiles a model if needed and runs it once",
+                 "  sprig run examples/digits/model.onnx --random-inputs 1\n"
+                 "  sprig run examples/digits/model.onnx --input examples/digits/data/input_0.npy --output-dir out",
+                 options->common);
+  command
+      ->add_option("MODEL", options->model,
+                   "an ONNX file, MLIR in the nn dialect (- reads standard input), or a package")
+      ->required();
+  command
+      ->add_option("--input", options->inputs,
+                   "an input's array: NAME=FILE (.npy, .npz, .safetensors, .pb); just FILE for a model with one input")
+      ->take_all()
+      ->expected(1);
+  command->add_option("--random-inputs", options->seed, "fills the inputs that are not given, from this seed");
+  command->add_option("--output-dir", options->outputDir, "folder for whole outputs, NAME.npy each");
+  addSettings(*command, options->settings);
+  command->callback([=, &invocation] { invocation.run = [=] { return run(*options); }; });
+}
+
+} // namespace sprig::cli

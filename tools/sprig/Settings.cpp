@@ -1,0 +1,173 @@
+#include "tools/sprig/Settings.h"
+#include "lib/Machine/Cpu.h"
+#include <algorithm>
+#include <charconv>
+
+namespace sprig::cli {
+namespace {
+
+[[noreturn]] void badUse(const std::string &text) { throw Error(ErrorKind::usage, text); }
+
+std::pair<std::string, std::string> splitAssignment(const std::string &flag, const std::string &text) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    badUse(flag + " " + text + ": expected NAME=" + (flag == "--dim" ? "SIZE" : "8x784"));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+int64_t parseSize(const std::string &flag, const std::string &all, std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    badUse(flag + " " + all + ": '" + std::string(text) + "' is no size");
+  return value;
+}
+
+std::vector<int64_t> parseSizes(const std::string &flag, const std::string &all, const std::string &text,
+                                char separator) {
+  std::vector<int64_t> sizes;
+  size_t start = 0;
+  for (;;) {
+    size_t end = text.find(separator, start);
+    sizes.push_back(parseSize(flag, all, std::string_view(text).substr(start, end - start)));
+    if (end == std::string::npos) return sizes;
+    start = end + 1;
+  }
+}
+
+} // namespace
+
+std::vector<std::map<std::string, int64_t>> Settings::entryDims() const {
+  std::vector<std::map<std::string, int64_t>> entries = {{}};
+  for (const std::string &argument : dims) {
+    auto [name, list] = splitAssignment("--dim", argument);
+    std::vector<int64_t> sizes = parseSizes("--dim", argument, list, ',');
+    std::vector<std::map<std::string, int64_t>> extended;
+    for (auto &entry : entries) {
+      if (entry.count(name)) badUse("--dim " + argument + ": dimension '" + name + "' is given twice");
+      for (int64_t size : sizes) {
+        auto copy = entry;
+        copy[name] = size;
+        if (std::find(extended.begin(), extended.end(), copy) == extended.end()) extended.push_back(copy);
+      }
+    }
+    entries = extended;
+    if (entries.size() > 64) badUse("--dim asks for more than 64 entries");
+  }
+  return entries;
+}
+
+std::map<std::string, std::vector<int64_t>> Settings::inputShapes() const {
+  std::map<std::string, std::vector<int64_t>> result;
+  for (const std::string &argument : shapes) {
+    auto [name, text] = splitAssignment("--shape", argument);
+    auto sizes = text == "scalar" ? std::vector<int64_t>() : parseSizes("--shape", argument, text, 'x');
+    if (!result.emplace(name, sizes).second) badUse("--shape " + argument + ": input '" + name + "' is given twice");
+  }
+  return result;
+}
+
+int Settings::laneCount() const {
+  for (const std::string &device : devices)
+    if (size_t colon = device.find(':'); colon != std::string::npos)
+      return int(parseSize("--devices", device, std::string_view(device).substr(colon + 1)));
+  return threads;
+}
+
+std::string Settings::runtimeDevice() const {
+  return !devices.empty() && devices.front().starts_with("null") ? "null" : "";
+}
+
+void Settings::checkDevices() const {
+  for (const std::string &target : targets)
+    if (target != "cpu")
+      throw Error(ErrorKind::unsupported, "--target " + target + ": this version generates code for cpu only");
+  if (devices.size() > 1) throw Error(ErrorKind::unsupported, "--devices: this version schedules for one device");
+  for (const std::string &device : devices) {
+    std::string kind = device.substr(0, device.find(':'));
+    if (kind == "cuda" || kind == "gpu")
+      throw Error(ErrorKind::unsupported, "--devices " + device + ": " + machine::kNoGpu);
+    if (kind != "cpu" && kind != "null")
+      badUse("--devices " + device + ": '" + kind + "' is no kind of device: cpu, cuda or null");
+  }
+  if (threads < 0) badUse("--threads " + std::to_string(threads) + ": expected at least 1");
+}
+
+void addThreads(CLI::App &command, Settings &settings) {
+  command
+      .add_option("--threads", settings.threads,
+                  "threads to run on, the caller's included (default: the usable processors)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--devices", settings.devices, "devices to run on: cpu, cpu:2 (threads), null (executes nothing)")
+      ->take_all()
+      ->expected(1);
+}
+
+void addSettings(CLI::App &command, Settings &settings) {
+  addThreads(command, settings);
+  command.add_option("--dim", settings.dims, "binds a symbolic dimension: batch=8; batch=1,8,64 makes three entries")
+      ->take_all()
+      ->expected(1);
+  command.add_option("--shape", settings.shapes, "binds an input's shape: NAME=8x784")->take_all()->expected(1);
+  command.add_option("--target", settings.targets, "what to generate code for (default cpu)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->take_all()
+      ->expected(1);
+  command
+      .add_option("--cpu", settings.cpus,
+                  "instruction set: x86-64-v2, x86-64-v3, x86-64-v4 or native; repeatable, the runtime picks the best "
+                  "that the machine has (default: native to run, x86-64-v3 and x86-64-v4 for packages)")
+      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}))
+      ->take_all()
+      ->delimiter(',');
+  command.add_option("--math", settings.math, "fast: a frozen graph may use rewrites that change bits; strict: none")
+      ->check(CLI::IsMember({"fast", "strict"}))
+      ->capture_default_str();
+  for (int level = 0; level <= 3; ++level)
+    command
+        .add_flag_callback(
+            "--O" + std::to_string(level), [&settings, level] { settings.level = level; },
+            level == 0   ? "no fusion, for debugging"
+            : level == 2 ? "how much compile time to spend (default --O2)"
+                         : "")
+        ->group(level == 0 || level == 2 ? "OPTIONS" : "");
+  command.add_option("--compile-to", settings.compileTo, "stop after this phase and print its IR");
+  command.add_option("--compile-from", settings.compileFrom, "start behind this phase, from MLIR text");
+  command.add_option("--dump-phases", settings.dumpPhases, "folder for the IR after each phase");
+  command.add_option("--remarks", settings.remarks, "what passes did and why not: fuse,schedule,memory")
+      ->delimiter(',');
+}
+
+void bindShapes(const std::vector<InputSpec> &specs, const std::map<std::string, std::vector<int64_t>> &shapes,
+                std::map<std::string, int64_t> &dims) {
+  for (auto &[name, shape] : shapes) {
+    auto spec = std::find_if(specs.begin(), specs.end(), [&](auto &s) { return s.name == name; });
+    std::string text;
+    for (int64_t size : shape) text += (text.empty() ? "" : "x") + std::to_string(size);
+    std::string flag = "--shape " + name + "=" + text;
+    if (spec == specs.end()) badUse(flag + ": the model has no input '" + name + "'");
+    if (!spec->hasShape) continue;
+    if (spec->dims.size() != shape.size()) badUse(flag + ": the model says " + describe(*spec));
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const Dim &dim = spec->dims[i];
+      if (dim.size && *dim.size != shape[i]) badUse(flag + ": the model says " + describe(*spec));
+      if (dim.size || dim.symbol.empty()) continue;
+      auto [at, isNew] = dims.emplace(dim.symbol, shape[i]);
+      if (!isNew && at->second != shape[i])
+        badUse(flag + ": dimension '" + dim.symbol + "' is already " + std::to_string(at->second));
+    }
+  }
+}
+
+std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
+                                        const std::map<std::string, int64_t> &dims) {
+  std::vector<std::string> result;
+  for (const InputSpec &spec : specs)
+    for (const Dim &dim : spec.dims)
+      if (!dim.size && !dim.symbol.empty() && !dims.count(dim.symbol) &&
+          std::find(result.begin(), result.end(), dim.symbol) == result.end())
+        result.push_back(dim.symbol);
+  return result;
+}
+
+} // namespace sprig::cli

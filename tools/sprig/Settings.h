@@ -1,0 +1,43 @@
+// The flags that commands which compile share (docs/cli.md), and what they mean.
+#pragma once
+#include "tools/sprig/Command.h"
+#include "tools/sprig/Inputs.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+struct Settings {
+  std::vector<std::string> dims, shapes; ///< as given: NAME=8 or NAME=1,8; NAME=8x784
+  std::vector<std::string> targets, cpus, devices, remarks;
+  std::string math = "fast", compileTo, compileFrom, dumpPhases;
+  int threads = 0;
+  int level = 2;
+  bool noFuse = false;
+
+  /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.
+  std::vector<std::map<std::string, int64_t>> entryDims() const;
+  std::map<std::string, std::vector<int64_t>> inputShapes() const;
+  /// Lanes to schedule for: --threads, --devices cpu:N, or 0 for the machine's default.
+  int laneCount() const;
+  /// "null" for --devices null, else "".
+  std::string runtimeDevice() const;
+  /// Throws unsupported when a target or a device is asked for that is not there.
+  void checkDevices() const;
+};
+
+/// Adds the flags that say for what and how to compile.
+void addSettings(CLI::App &command, Settings &settings);
+/// Adds --threads and --devices alone, for packages.
+void addThreads(CLI::App &command, Settings &settings);
+
+/// Binds the symbols of a model's inputs to the sizes that --shape gives. Throws usage errors with both facts.
+void bindShapes(const std::vector<InputSpec> &specs, const std::map<std::string, std::vector<int64_t>> &shapes,
+                std::map<std::string, int64_t> &dims);
+
+/// Names of symbolic dimensions that are in no map, in order.
+std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
+                                        const std::map<std::string, int64_t> &dims);
+
+} // namespace sprig::cli

@@ -1,0 +1,101 @@
+// sprig: compile, run, check, inspect and time small neural networks. docs/cli.md is the contract.
+#include "lib/Data/File.h"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/Version.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <unistd.h>
+
+namespace sprig::cli {
+namespace {
+
+// No file is left half written: an unfinished one lies aside and is removed.
+void onInterrupt(int) {
+  data::removeUnfinishedFile();
+  _exit(kInterrupted);
+}
+
+void onFatalError(void *, const char *reason, bool) {
+  std::fprintf(stderr,
+               "error: internal error: %s\nThis is a bug of Sprig: please report it with the model and the command.\n",
+               reason);
+  data::removeUnfinishedFile();
+  _exit(int(ErrorKind::internal));
+}
+
+void onOutOfMemory() {
+  constexpr char text[] = "error: out of memory\n";
+  [[maybe_unused]] ssize_t written = ::write(2, text, sizeof text - 1);
+  data::removeUnfinishedFile();
+  _exit(int(ErrorKind::runtime));
+}
+
+int fail(const std::string &text, int code) {
+  std::cout.flush();
+  std::cerr << (text.starts_with("error:") ? "" : "error: ") << text << (text.ends_with('\n') ? "" : "\n");
+  return code;
+}
+
+int runCommand(const std::function<int()> &command) {
+  try {
+    int code = command();
+    std::cout.flush();
+    if (!std::cout) return fail("standard output: cannot write", int(ErrorKind::runtime));
+    return code;
+  } catch (const Error &error) {
+    std::string text = error.what();
+    if (error.kind() == ErrorKind::internal)
+      text = "internal error: " + text + "\nThis is a bug of Sprig: please report it with the model and the command.";
+    return fail(text, int(error.kind()));
+  } catch (const std::bad_alloc &) {
+    return fail("out of memory", int(ErrorKind::runtime));
+  } catch (const std::exception &error) {
+    return fail(std::string("internal error: ") + error.what(), int(ErrorKind::internal));
+  }
+}
+
+} // namespace
+
+CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &summary, const std::string &examples,
+                     CommonOptions &common) {
+  CLI::App *command = app.add_subcommand(name, summary);
+  command->footer("Examples:\n" + examples);
+  command->add_option("--format", common.format, "how to print results: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->add_flag_callback("-q,--quiet", [] { setQuiet(true); }, "say nothing but results and errors");
+  command->add_flag_callback(
+      "-v,--verbose", [] { setVerbose(true); }, "say more: entry, instruction set, padding, times");
+  return command;
+}
+
+} // namespace sprig::cli
+
+int main(int argc, char **argv) {
+  using namespace sprig::cli;
+  std::signal(SIGINT, onInterrupt);
+  std::signal(SIGTERM, onInterrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::set_new_handler(onOutOfMemory);
+  llvm::install_fatal_error_handler(onFatalError);
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { onOutOfMemory(); });
+
+  CLI::App app("Sprig compiles small neural networks to machine code and runs them.", "sprig");
+  app.set_version_flag("--version", kVersionText);
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App *app, const CLI::Error &error) {
+    return std::string("error: ") + error.what() + "\nRun '" + app->get_name() + " --help' for what is there.\n";
+  });
+  Invocation invocation;
+  for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench}) add(app, invocation);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    int code = app.exit(error);
+    return code == 0 ? 0 : int(sprig::ErrorKind::usage);
+  }
+  return runCommand(invocation.run);
+}
