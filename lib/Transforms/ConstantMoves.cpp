@@ -41,8 +41,23 @@ static Value constantOf(OpBuilder &b, Location loc, RankedTensorType type, std::
   return nn::ConstantOp::create(b, loc, type, nn::makeConstant(type, std::move(bytes)));
 }
 
+bool sprig::keepsOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+  int64_t last = -1;
+  for (int64_t d : permutation) {
+    if (shape[d] == 1) continue;
+    if (d < last) return false;
+    last = d;
+  }
+  return true;
+}
+
 Value sprig::transposed(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> permutation) {
-  if (llvm::equal(permutation, llvm::seq<int64_t>(permutation.size()))) return value;
+  ArrayRef<int64_t> operandShape = tensorOf(value).getShape();
+  if (keepsOrder(operandShape, permutation)) {
+    SmallVector<int64_t> shape;
+    for (int64_t d : permutation) shape.push_back(operandShape[d]);
+    return reshaped(b, loc, value, shape);
+  }
   ElementsAttr attribute = readableConstant(value);
   if (!attribute) return nn::TransposeOp::create(b, loc, value, b.getDenseI64ArrayAttr(permutation));
   nn::ConstantView view(attribute);

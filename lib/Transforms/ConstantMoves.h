@@ -8,6 +8,10 @@ namespace sprig {
 /// Whether a value depends on no argument of its function: constants, parameters and what is made of them.
 bool isInvariant(mlir::Value value);
 
+/// Whether a permutation leaves dimensions of a size other than 1 in their order, so that no element moves.
+bool keepsOrder(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> permutation);
+
+/// A reshape where no element moves.
 mlir::Value transposed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                        llvm::ArrayRef<int64_t> permutation);
 mlir::Value reshaped(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);

@@ -8,17 +8,6 @@ using namespace sprig;
 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Whether dimensions of a size other than 1 keep their order, so that no element moves.
-static bool keepsOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
-  int64_t last = -1;
-  for (int64_t d : permutation) {
-    if (shape[d] == 1) continue;
-    if (d < last) return false;
-    last = d;
-  }
-  return true;
-}
-
 static SmallVector<int64_t> permuted(ArrayRef<int64_t> values, ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> result;
   for (int64_t d : permutation) result.push_back(values[d]);
@@ -39,8 +28,7 @@ struct ComposeTransposes : OpRewritePattern<nn::TransposeOp> {
     ArrayRef<int64_t> shape = tensorOf(operand).getShape();
     bool constant = operand.getDefiningOp<nn::ConstantOp>();
     if (!keepsOrder(shape, permutation) && !constant) return failure();
-    b.replaceOp(op, keepsOrder(shape, permutation) ? reshaped(b, op.getLoc(), operand, permuted(shape, permutation))
-                                                   : transposed(b, op.getLoc(), operand, permutation));
+    b.replaceOp(op, transposed(b, op.getLoc(), operand, permutation));
     return success();
   }
 };

@@ -203,6 +203,6 @@ Value KernelBuilder::multiplyAdd(Value a, Value b_, Value c) {
   if (!isa<FloatType>(getElementTypeOrSelf(c.getType())))
     return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, a, b_), c);
   if (!target.fma) return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, a, b_), c);
-  if (isa<VectorType>(c.getType())) return vector::FMAOp::create(b, loc, a, b_, c);
+  // Not vector.fma: it becomes an operation that LLVM may split in two again.
   return math::FmaOp::create(b, loc, a, b_, c);
 }

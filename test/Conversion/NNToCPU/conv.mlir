@@ -9,7 +9,7 @@
 // The left edge: the first column has no left tap.
 // CHECK: %{{.*}}:26 = scf.for
 // CHECK: %{{.*}}:28 = scf.for
-// CHECK-COUNT-28: vector.fma
+// CHECK-COUNT-28: math.fma
 // CHECK: return
 func.func @conv3x3(%x: tensor<1x56x56x64xf32>, %p: tensor<2x576x32xf32>, %b: tensor<64xf32>) -> tensor<1x56x56x64xf32> {
   %r = nn.dispatch "conv" (%x0 = %x : tensor<1x56x56x64xf32>, %p0 = %p : tensor<2x576x32xf32>, %b0 = %b : tensor<64xf32>) -> tensor<1x56x56x64xf32> {
@@ -24,7 +24,7 @@ func.func @conv3x3(%x: tensor<1x56x56x64xf32>, %p: tensor<2x576x32xf32>, %b: ten
 // One channel: a row of the window is one loop of 11 steps; vectors run over output channels.
 // CHECK-LABEL: func.func @kernel_1
 // CHECK-DAG: arith.constant 11 : index
-// CHECK: vector.fma {{.*}} vector<16xf32>
+// CHECK: math.fma {{.*}} vector<16xf32>
 // CHECK: return
 func.func @first_layer(%x: tensor<1x224x224x1xf32>, %p: tensor<2x121x32xf32>) -> tensor<1x55x55x64xf32> {
   %r = nn.dispatch "conv" (%x0 = %x : tensor<1x224x224x1xf32>, %p0 = %p : tensor<2x121x32xf32>) -> tensor<1x55x55x64xf32> {
@@ -38,7 +38,7 @@ func.func @first_layer(%x: tensor<1x224x224x1xf32>, %p: tensor<2x121x32xf32>) ->
 // A window of one tap is a matrix product of 288 rows.
 // CHECK-LABEL: func.func @kernel_2
 // CHECK-NOT: arith.maxsi
-// CHECK: vector.fma
+// CHECK: math.fma
 // CHECK: return
 func.func @pointwise(%x: tensor<2x12x12x128xf32>, %p: tensor<4x128x32xf32>) -> tensor<2x12x12x128xf32> {
   %r = nn.dispatch "conv" (%x0 = %x : tensor<2x12x12x128xf32>, %p0 = %p : tensor<4x128x32xf32>) -> tensor<2x12x12x128xf32> {
@@ -65,9 +65,9 @@ func.func @samples(%x: tensor<60x2x2x8xf32>, %p: tensor<1x72x32xf32>) -> tensor<
 // Depthwise: vectors run over channels, with a masked rest.
 // CHECK-LABEL: func.func @kernel_4
 // CHECK: vector.load {{.*}} vector<16xf32>
-// CHECK: vector.fma
+// CHECK: math.fma
 // CHECK: vector.maskedload
-// CHECK: vector.fma
+// CHECK: math.fma
 // CHECK: vector.maskedstore
 // CHECK: return
 func.func @depthwise(%x: tensor<1x9x9x20xf32>, %w: tensor<3x3x20xf32>) -> tensor<1x9x9x20xf32> {

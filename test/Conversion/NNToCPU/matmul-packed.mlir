@@ -14,15 +14,15 @@
 // V4: vector.load {{.*}} vector<16xf32>
 // V4: vector.load {{.*}} vector<16xf32>
 // V4-NOT: {{arith\.(mulf|addf)|vector\.load}}
-// V4-COUNT-22: vector.fma
-// V4-NOT: {{arith\.(mulf|addf)|vector\.(fma|load)}}
+// V4-COUNT-22: math.fma
+// V4-NOT: {{arith\.(mulf|addf)|(math\.fma|vector\.load)}}
 // V4: scf.yield
 // V3: vector.load {{.*}} vector<16xf32>
 // V3-NOT: {{arith\.(mulf|addf)|vector\.load}}
-// V3-COUNT-6: vector.fma
-// V3-NOT: {{arith\.(mulf|addf)|vector\.(fma|load)}}
+// V3-COUNT-6: math.fma
+// V3-NOT: {{arith\.(mulf|addf)|(math\.fma|vector\.load)}}
 // V3: scf.yield
-// V2-NOT: vector.fma
+// V2-NOT: math.fma
 // V2: arith.mulf {{.*}} vector<16xf32>
 // V2-NEXT: arith.addf {{.*}} vector<16xf32>
 // V2: scf.yield
@@ -87,7 +87,7 @@ func.func @no_rows(%x: tensor<0x64xf32>, %p: tensor<1x64x32xf32>) -> tensor<0x10
 // bf16 accumulates in f32 and is rounded once by integer operations, then again after the sum.
 // CHECK-LABEL: func.func @kernel_4
 // CHECK-NOT: arith.truncf
-// V4: vector.fma {{.*}} vector<16xf32>
+// V4: math.fma {{.*}} vector<16xf32>
 // CHECK: arith.shrui
 // CHECK: arith.addf {{.*}} vector<16xf32>
 // CHECK: arith.shrui

@@ -6,7 +6,7 @@
 // CHECK-SAME: sprig.scratch = 2048 : i64, sprig.tiles = 6 : i64
 // CHECK: memref.view %arg2
 // CHECK-COUNT-64: vector.shuffle
-// CHECK-COUNT-22: vector.fma
+// CHECK-COUNT-22: math.fma
 // CHECK: return
 func.func @scores(%q: tensor<2x3x32x16xf32>, %k: tensor<2x3x32x16xf32>) -> tensor<2x3x32x32xf32> {
   %r = nn.dispatch "scores" (%q0 = %q : tensor<2x3x32x16xf32>, %k0 = %k : tensor<2x3x32x16xf32>) -> tensor<2x3x32x32xf32> {
@@ -21,7 +21,7 @@ func.func @scores(%q: tensor<2x3x32x16xf32>, %k: tensor<2x3x32x16xf32>) -> tenso
 // CHECK-SAME: memref<0xi8>
 // CHECK-SAME: sprig.tiles = 20 : i64
 // CHECK: vector.maskedload
-// CHECK: vector.fma
+// CHECK: math.fma
 // CHECK: return
 func.func @broadcast(%x: tensor<4x1x2x3xf32>, %y: tensor<5x3x40xf32>) -> tensor<4x5x2x40xf32> {
   %r = nn.dispatch "mm" (%x0 = %x : tensor<4x1x2x3xf32>, %y0 = %y : tensor<5x3x40xf32>) -> tensor<4x5x2x40xf32> {
