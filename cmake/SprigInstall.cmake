@@ -17,10 +17,8 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/sprig/rt" DESTINATION "
   COMPONENT Runtime)
 
 if(SPRIG_ENABLE_COMPILER)
-  if(TARGET SprigJITShared)
-    sprig_install_component(JIT SprigJITShared JIT)
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sprig" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT JIT)
-  endif()
+  sprig_install_component(JIT SprigJITShared JIT)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sprig" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT JIT)
   set(sprig_tools sprig-opt)
   if(TARGET sprig)
     list(APPEND sprig_tools sprig)
@@ -38,6 +36,6 @@ install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION "${CMAKE_INSTALL_DATADIR}/
 
 # Everything that an installation holds, without the tests.
 add_custom_target(install-parts DEPENDS SprigRuntimeShared ${sprig_tools})
-if(TARGET SprigJITShared)
+if(SPRIG_ENABLE_COMPILER)
   add_dependencies(install-parts SprigJITShared)
 endif()

@@ -6,6 +6,7 @@
 //   std::vector<float> x(8 * 784);
 //   std::vector<sprig::rt::Array> y = program({sprig::rt::TensorView(x.data(), {8, 784})});
 #pragma once
+#include "sprig/api.h"
 #include "sprig/error.h"
 #include "sprig/options.h"
 #include "sprig/rt/sprig_rt.hpp"
@@ -63,9 +64,9 @@ private:
 };
 
 /// The bytes of a package; a model that is one comes back as it is.
-std::vector<uint8_t> compileToPackage(const Model &model, const CompileOptions &options = {});
+SPRIG_API std::vector<uint8_t> compileToPackage(const Model &model, const CompileOptions &options = {});
 
 /// Compiles and loads, through the same loader that reads packages from files.
-Program compile(const Model &model, const CompileOptions &options = {}, const rt::ContextOptions &context = {});
+SPRIG_API Program compile(const Model &model, const CompileOptions &options = {}, const rt::ContextOptions &context = {});
 
 } // namespace sprig
