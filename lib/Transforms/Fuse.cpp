@@ -3,6 +3,7 @@
 #include "dialects/NN/NN.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/SinkReshapes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -113,6 +114,7 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
     func::FuncOp function = getOperation();
     if (function.isExternal()) return;
     Block &block = function.getBody().front();
+    if (fuse) sinkReshapes(block);
     FusionGroups groups(block, fuse);
     // Views last, from the end: one whose consumers all read it in place has no users left by then.
     SmallVector<FusionGroup *> views;

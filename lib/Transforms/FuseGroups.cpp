@@ -1,6 +1,7 @@
 #include "lib/Transforms/FuseGroups.h"
 #include "dialects/NN/NN.h"
 #include "mlir/IR/Remarks.h"
+#include <limits>
 #include <set>
 
 using namespace mlir;
@@ -60,7 +61,26 @@ void FusionGroups::merge(FusionGroup &into, FusionGroup &from) {
   from.ops.clear();
 }
 
+// The first position from which a member can be reached: that of the first member, or of the first operation of a group
+// that reaches across it. What stands before needs nothing that comes later, so a search need not go there.
+unsigned FusionGroups::searchFloor(const SetVector<Operation *> &members) const {
+  unsigned floor = std::numeric_limits<unsigned>::max();
+  for (Operation *member : members) floor = std::min(floor, position.lookup(member));
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const auto &group : llvm::reverse(storage)) {
+      if (group->ops.size() < 2) continue;
+      unsigned first = position.lookup(group->ops.front());
+      if (first >= floor || position.lookup(group->ops.back()) < floor) continue;
+      floor = first;
+      moved = true;
+    }
+  }
+  return floor;
+}
+
 bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
+  unsigned floor = searchFloor(members);
   llvm::SmallPtrSet<Operation *, 32> visited;
   SmallVector<Operation *> work;
   auto push = [&](Operation *of, bool fromMember) -> bool {
@@ -71,7 +91,7 @@ bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
         if (!fromMember) return true;
         continue;
       }
-      if (visited.insert(def).second) work.push_back(def);
+      if (position.lookup(def) >= floor && visited.insert(def).second) work.push_back(def);
     }
     return false;
   };
@@ -105,7 +125,7 @@ void FusionGroups::growEpilogue(Operation *root) {
   std::set<Operation *, decltype(earlier)> frontier(earlier);
   auto addUsers = [&](Operation *op) {
     for (Operation *user : op->getUsers())
-      if (position.count(user) && !groupOf.count(user) && !tentative.contains(user)) frontier.insert(user);
+      if (isComputed(user) && !groupOf.count(user) && !tentative.contains(user)) frontier.insert(user);
   };
   addUsers(root);
   ArrayRef<int64_t> shape = shapeOf(root->getResult(0));
@@ -201,8 +221,8 @@ void FusionGroups::joinLoop(Operation *op) {
 FusionGroups::FusionGroups(Block &block, bool fuse) {
   SmallVector<Operation *> ops;
   for (Operation &op : block) {
+    position[&op] = position.size();
     if (!isComputed(&op)) continue;
-    position[&op] = ops.size();
     ops.push_back(&op);
   }
   for (Operation *op : ops) {

@@ -41,12 +41,13 @@ private:
   FusionGroup &newGroup(mlir::Operation *op);
   void merge(FusionGroup &into, FusionGroup &from);
   /// Whether some operation outside `members` uses a value of theirs and feeds one of them.
+  unsigned searchFloor(const llvm::SetVector<mlir::Operation *> &members) const;
   bool wouldCycle(const llvm::SetVector<mlir::Operation *> &members) const;
 
   std::vector<std::unique_ptr<FusionGroup>> storage;
   llvm::SmallVector<FusionGroup *> list;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> groupOf;
-  llvm::DenseMap<mlir::Operation *, unsigned> position;
+  llvm::DenseMap<mlir::Operation *, unsigned> position; // of every operation of the block
 };
 
 } // namespace sprig

@@ -94,3 +94,15 @@ func.func @gather(%x: tensor<30x16xf32>, %i: tensor<5xi64>) -> tensor<5x16xf32> 
   %0 = nn.gather %x, %i axis = 0 : tensor<30x16xf32>, tensor<5xi64>
   return %0 : tensor<5x16xf32>
 }
+
+// A pad fills what lies outside and copies the rows between, vectors at a time.
+// CHECK-LABEL: func.func @kernel_7
+// CHECK:         scf.if
+// CHECK:           vector.load
+// CHECK:           vector.store
+// CHECK:         } else {
+// CHECK:           vector.store
+func.func @pad(%x: tensor<1x4x4x16xf32>, %v: tensor<f32>) -> tensor<1x6x6x16xf32> {
+  %0 = nn.pad constant %x, %v low = [0, 1, 1, 0] high = [0, 1, 1, 0] : tensor<1x4x4x16xf32>, tensor<f32>
+  return %0 : tensor<1x6x6x16xf32>
+}

@@ -135,3 +135,29 @@ func.func @row_sum_of_epilogue(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tens
   %3 = nn.div %1, %2 : tensor<4x8xf32>, tensor<4x1xf32>
   return %3 : tensor<4x8xf32>
 }
+
+// A reduction that drops its dimensions keeps its consumers: the view comes last.
+// CHECK-LABEL: func.func @root_mean_square
+// CHECK:         %[[ROWS:.*]] = nn.dispatch "mul_reduce_mul_sqrt"
+// CHECK:         %[[VIEW:.*]] = nn.reshape %[[ROWS]] : tensor<6x1xf32> to tensor<6xf32>
+// CHECK-NEXT:    return %[[VIEW]]
+func.func @root_mean_square(%x: tensor<6x32xf32>) -> tensor<6xf32> {
+  %n = nn.constant dense<0.03125> : tensor<f32>
+  %0 = nn.mul %x, %x : tensor<6x32xf32>, tensor<6x32xf32>
+  %1 = nn.reduce sum %0 axes = [1] : tensor<6x32xf32>
+  %2 = nn.mul %1, %n : tensor<6xf32>, tensor<f32>
+  %3 = nn.sqrt %2 : tensor<6xf32>
+  return %3 : tensor<6xf32>
+}
+
+// A view between a product and its bias moves behind both.
+// CHECK-LABEL: func.func @view_in_between
+// CHECK:         %[[ROWS:.*]] = nn.dispatch "matmul_add_relu"
+// CHECK:         nn.reshape %[[ROWS]] : tensor<6x8xf32> to tensor<2x3x8xf32>
+func.func @view_in_between(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<2x3x8xf32> {
+  %0 = nn.matmul %x, %w : tensor<6x4xf32>, tensor<4x8xf32>
+  %1 = nn.reshape %0 : tensor<6x8xf32> to tensor<2x3x8xf32>
+  %2 = nn.add %1, %b : tensor<2x3x8xf32>, tensor<8xf32>
+  %3 = nn.relu %2 : tensor<2x3x8xf32>
+  return %3 : tensor<2x3x8xf32>
+}

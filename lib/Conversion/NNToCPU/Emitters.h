@@ -12,6 +12,7 @@ std::unique_ptr<KernelEmitter> createMatmulPackedEmitter();
 std::unique_ptr<KernelEmitter> createPackEmitter();
 std::unique_ptr<KernelEmitter> createTransposeEmitter();
 std::unique_ptr<KernelEmitter> createConcatEmitter();
+std::unique_ptr<KernelEmitter> createPadEmitter();
 std::unique_ptr<KernelEmitter> createCumulativeEmitter();
 std::unique_ptr<KernelEmitter> createTopKEmitter();
 std::unique_ptr<KernelEmitter> createScatterElementsEmitter();

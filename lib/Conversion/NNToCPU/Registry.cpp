@@ -12,6 +12,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createPackEmitter());
     add(createTransposeEmitter());
     add(createConcatEmitter());
+    add(createPadEmitter());
     add(createCumulativeEmitter());
     add(createTopKEmitter());
     add(createScatterElementsEmitter());

@@ -1,0 +1,86 @@
+#include "lib/Transforms/SinkReshapes.h"
+#include "dialects/NN/NN.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+// A reduction that drops its dimensions is one that keeps them and a view: so its consumers can share its loops.
+static void keepDims(nn::ReduceOp reduce) {
+  if (reduce.getKeepDims() || reduce.getAxes().empty()) return;
+  if (llvm::none_of(reduce->getUsers(), [](Operation *user) { return isa<ElementwiseOpInterface>(user); })) return;
+  SmallVector<int64_t> shape(typeOf(reduce.getOperand()).getShape());
+  for (int64_t axis : reduce.getAxes()) shape[axis] = 1;
+  RankedTensorType dropped = typeOf(reduce.getResult());
+  OpBuilder builder(reduce->getContext());
+  builder.setInsertionPointAfter(reduce);
+  auto view = nn::ReshapeOp::create(builder, reduce.getLoc(), dropped, reduce.getResult());
+  reduce.getResult().replaceAllUsesExcept(view, view);
+  reduce.setKeepDims(true);
+  reduce.getResult().setType(RankedTensorType::get(shape, dropped.getElementType()));
+}
+
+/// Whether a value broadcasts in the same way to both shapes: along trailing dimensions that they share.
+static bool broadcastsAlike(Value value, ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  ArrayRef<int64_t> own = typeOf(value).getShape();
+  while (!own.empty() && own.front() == 1) own = own.drop_front();
+  if (own.size() > a.size() || own.size() > b.size()) return false;
+  return a.take_back(own.size()) == b.take_back(own.size());
+}
+
+// op(reshape(x), y) becomes reshape(op(x, y)).
+static void sinkBehind(Operation *op) {
+  if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1) return;
+  RankedTensorType result = typeOf(op->getResult(0));
+  std::optional<SmallVector<int64_t>> source;
+  for (Value operand : op->getOperands()) {
+    auto reshape = operand.getDefiningOp<nn::ReshapeOp>();
+    if (!reshape || typeOf(operand).getShape() != result.getShape()) continue;
+    ArrayRef<int64_t> shape = typeOf(reshape.getOperand()).getShape();
+    if (source && ArrayRef(*source) != shape) return;
+    // Of a view of an argument or a constant nothing is gained.
+    Operation *producer = reshape.getOperand().getDefiningOp();
+    if (!source && producer && (isa<ElementwiseOpInterface>(producer) || fusionKind(producer) != FusionKind::none))
+      source = SmallVector<int64_t>(shape);
+  }
+  if (!source) return;
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    auto reshape = operand.getDefiningOp<nn::ReshapeOp>();
+    if (reshape && typeOf(operand).getShape() == result.getShape() &&
+        typeOf(reshape.getOperand()).getShape() == ArrayRef(*source)) {
+      operands.push_back(reshape.getOperand());
+      continue;
+    }
+    if (!broadcastsAlike(operand, *source, result.getShape())) return;
+    operands.push_back(operand);
+  }
+  // Leading ones of an operand may outrank the source.
+  for (Value &operand : operands) {
+    RankedTensorType type = typeOf(operand);
+    if (type.getRank() <= static_cast<int64_t>(source->size())) continue;
+    OpBuilder builder(op);
+    auto shape = type.getShape().take_back(source->size());
+    operand = nn::ReshapeOp::create(builder, op->getLoc(), type.clone(shape), operand);
+  }
+  OpBuilder builder(op);
+  Operation *moved = builder.clone(*op);
+  moved->setOperands(operands);
+  moved->getResult(0).setType(result.clone(*source));
+  auto view = nn::ReshapeOp::create(builder, op->getLoc(), result, moved->getResult(0));
+  op->getResult(0).replaceAllUsesWith(view);
+  SmallVector<Value> old(op->getOperands());
+  op->erase();
+  // A view that nothing reads any more would still count as a use of its producer outside of the group.
+  for (Value value : SetVector<Value>(old.begin(), old.end()))
+    if (auto reshape = value.getDefiningOp<nn::ReshapeOp>(); reshape && reshape->use_empty()) reshape->erase();
+}
+
+void sprig::sinkReshapes(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (auto reduce = dyn_cast<nn::ReduceOp>(op)) keepDims(reduce);
+  // In program order a view that has moved meets the next consumer in the same walk.
+  for (Operation &op : llvm::make_early_inc_range(block)) sinkBehind(&op);
+}
