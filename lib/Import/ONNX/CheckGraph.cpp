@@ -92,9 +92,13 @@ public:
     for (const auto &tensor : graph.initializer()) initializer(tensor.name());
     for (const auto &tensor : graph.sparse_initializer()) initializer(tensor.values().name());
     nodes(graph.node(), names);
-    for (const auto &output : graph.output())
+    std::unordered_set<std::string> outputs;
+    for (const auto &output : graph.output()) {
       if (!names.contains(output.name()))
         model.fail(ErrorKind::badInput, where + "output '" + output.name() + "' is made by nothing");
+      if (!outputs.insert(output.name()).second && where.empty())
+        model.fail(ErrorKind::badInput, "two outputs have the name '" + output.name() + "'");
+    }
   }
 
 private:
@@ -153,14 +157,18 @@ void checkGraph(const Model &model, const onnx::GraphProto &graph) {
 namespace {
 using Key = std::pair<std::string, std::string>; // domain, name
 
+/// More are refused before anything is imported; the import's own limit counts what really runs.
+constexpr int64_t kMostNodes = 1'000'000;
+
 /// Depth-first over the calls between functions; finds one that leads back to itself.
 class Recursion {
 public:
   Recursion(const Model &model, const std::map<Key, const onnx::FunctionProto *> &functions)
       : model(model), functions(functions) {}
 
-  void visit(const Key &key) {
-    if (done.count(key)) return;
+  /// Nodes of the function when all its calls are inlined.
+  int64_t visit(const Key &key) {
+    if (auto known = done.find(key); known != done.end()) return known->second;
     for (size_t i = 0; i < path.size(); ++i)
       if (path[i] == key) {
         std::string text = "function '" + key.second + "' (" + key.first + ") calls itself: a recursion, ";
@@ -170,27 +178,31 @@ public:
     if (path.size() >= 256)
       model.fail(ErrorKind::unsupported, "function '" + path[0].second + "' nests more than 256 calls of functions");
     path.push_back(key);
-    calls(functions.at(key)->node());
+    int64_t size = calls(functions.at(key)->node());
     path.pop_back();
-    done.insert(key);
+    return done[key] = size;
+  }
+
+  int64_t calls(const Nodes &nodes) {
+    constexpr int64_t kMost = int64_t(1) << 40; // sums stay far from overflow
+    int64_t size = nodes.size();
+    for (const auto &node : nodes) {
+      Key callee{normalizeDomain(node.domain()), node.op_type()};
+      if (functions.count(callee)) size = std::min(kMost, size + visit(callee));
+      for (const auto &attribute : node.attribute()) {
+        if (attribute.has_g()) size = std::min(kMost, size + calls(attribute.g().node()));
+        for (const auto &graph : attribute.graphs()) size = std::min(kMost, size + calls(graph.node()));
+      }
+    }
+    return size;
   }
 
 private:
-  void calls(const Nodes &nodes) {
-    for (const auto &node : nodes) {
-      Key callee{normalizeDomain(node.domain()), node.op_type()};
-      if (functions.count(callee)) visit(callee);
-      for (const auto &attribute : node.attribute()) {
-        if (attribute.has_g()) calls(attribute.g().node());
-        for (const auto &graph : attribute.graphs()) calls(graph.node());
-      }
-    }
-  }
 
   const Model &model;
   const std::map<Key, const onnx::FunctionProto *> &functions;
   std::vector<Key> path;
-  std::set<Key> done;
+  std::map<Key, int64_t> done;
 };
 } // namespace
 
@@ -215,6 +227,9 @@ void checkFunctions(const Model &model) {
   }
   Recursion recursion(model, functions);
   for (const auto &entry : functions) recursion.visit(entry.first);
+  int64_t all = recursion.calls(model.proto.graph().node());
+  if (all > kMostNodes)
+    model.fail(ErrorKind::unsupported, "has " + std::to_string(all) + " nodes or more with its functions inlined; the limit is " + std::to_string(kMostNodes));
 }
 
 } // namespace sprig::onnximport

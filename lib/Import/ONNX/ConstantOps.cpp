@@ -46,10 +46,11 @@ void range(Node &n) {
   }
   int64_t start = n.knownInt(0), limit = n.knownInt(1), delta = n.knownInt(2), span = 0;
   n.require(delta != 0, "runs from " + std::to_string(start) + " to " + std::to_string(limit) + " by 0");
+  if (delta > 0 ? limit <= start : limit >= start) limit = start;
   bool over = __builtin_sub_overflow(limit, start, &span);
   uint64_t step = delta > 0 ? uint64_t(delta) : -uint64_t(delta), way = span > 0 ? uint64_t(span) : -uint64_t(span);
   uint64_t count = (span > 0) == (delta > 0) && span != 0 ? (way - 1) / step + 1 : 0;
-  if (over || count > uint64_t(n.state.limits.foldedBytes) / 8) n.unsupported("makes " + std::to_string(count) + " elements from " + std::to_string(start) + " to " + std::to_string(limit));
+  if (over || count > uint64_t(n.state.limits.foldedBytes) / 8) n.unsupported("makes the elements from " + std::to_string(start) + " to " + std::to_string(limit) + " by " + std::to_string(delta) + ", past the limit");
   Ints values;
   for (uint64_t i = 0; i < count; ++i) values.push_back(start + int64_t(i) * delta);
   n.out(n.cast(n.ints(values), type));

@@ -88,7 +88,9 @@ void importLoop(Node &n) {
     }
     Items inputs{Item(n.ints({i}, {})), Item(condition)};
     inputs.insert(inputs.end(), state.begin(), state.end());
+    int64_t before = n.importer.importedNodes();
     Items results = n.importer.runBody(body, inputs, n);
+    if (i == 0 && trips) n.importer.checkRepeats(n, before, *trips);
     for (size_t k = 0; k < carried; ++k) {
       if (!known) {
         n.require(state[k].value && results[k + 1].value && state[k].value.getType() == results[k + 1].value.getType(),
@@ -147,7 +149,9 @@ void importScan(Node &n) {
       int64_t at = inBack[k] != 0 ? *length - 1 - i : i;
       inputs.push_back(Item(n.squeeze(n.sliceAxis(n.in(unsigned(carried + k)), inAxes[k], at, 1), inAxes[k])));
     }
+    int64_t before = n.importer.importedNodes();
     Items results = n.importer.runBody(body, inputs, n);
+    if (i == 0) n.importer.checkRepeats(n, before, *length);
     for (size_t k = 0; k < carried; ++k) state[k] = results[k];
     for (size_t k = 0; k < scanOutputs; ++k) {
       n.require(bool(results[carried + k].value), "collects something that is no tensor");

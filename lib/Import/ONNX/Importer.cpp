@@ -132,6 +132,8 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
     if (!scope.initializers.count(input.name())) inputs.push_back(&input);
   for (const auto *input : inputs) {
     std::string what = "input '" + input->name() + "'";
+    if (input->type().value_case() == onnx::TypeProto::VALUE_NOT_SET)
+      model.fail(ErrorKind::badInput, what + " has no type; expected a tensor's element type and shape");
     if (!input->type().has_tensor_type())
       model.fail(ErrorKind::unsupported, what + " is no tensor (a sequence, optional, map or sparse tensor), which an entry cannot take");
     int dataType = input->type().tensor_type().elem_type();
@@ -256,15 +258,15 @@ void Importer::runNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto
 void Importer::runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope) {
   std::string label = scope.prefix + nodeLabel(proto, index);
   if (++nodeCount > state.limits.nodes)
-    model.fail(ErrorKind::unsupported, label + ": is past the limit of " + std::to_string(state.limits.nodes) +
-                                           " nodes (unrolled iterations and inlined functions count)");
+    throw Error(ErrorKind::unsupported, model.file + ":" + label + ": is past the limit of " + std::to_string(state.limits.nodes) +
+                                            " nodes (unrolled iterations and inlined functions count)");
   Location loc = NameLoc::get(builder.getStringAttr(proto.name().empty() ? nodeLabel(proto, index) : proto.name()),
                               FileLineColLoc::get(builder.getContext(), model.file, unsigned(index), 0));
   Items inputs;
   for (const std::string &name : proto.input()) {
     Item item = name.empty() ? Item() : lookup(scope, name);
     if (!name.empty() && !item)
-      model.fail(ErrorKind::badInput, label + ": reads '" + name + "', which nothing makes");
+      throw Error(ErrorKind::badInput, model.file + ":" + label + ": reads '" + name + "', which nothing makes");
     inputs.push_back(std::move(item));
   }
   std::string domain = normalizeDomain(proto.domain());
@@ -281,6 +283,13 @@ void Importer::runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope
       node.unsupported("its output " + std::to_string(i) + " ('" + proto.output(int(i)) + "') is not supported");
     scope.items[proto.output(int(i))] = std::move(node.outputs[i]);
   }
+}
+
+void Importer::checkRepeats(const Node &node, int64_t nodesBefore, int64_t times) const {
+  int64_t each = nodeCount - nodesBefore;
+  if (each > 0 && times > (state.limits.nodes - nodesBefore) / each)
+    node.unsupported("unrolls " + std::to_string(times) + " iterations of " + std::to_string(each) + " nodes; the limit is " +
+                     std::to_string(state.limits.nodes) + " nodes in all");
 }
 
 Items Importer::runBody(const onnx::GraphProto &body, ArrayRef<Item> inputs, Node &at) {

@@ -32,6 +32,9 @@ public:
   void importEntry(const ImportEntry &entry);
 
   // For rows of the table.
+  int64_t importedNodes() const { return nodeCount; }
+  /// Refuses a loop whose first iteration shows that all of them are too many.
+  void checkRepeats(const Node &node, int64_t nodesBefore, int64_t times) const;
   /// Imports a graph of an attribute with the given inputs; its outputs.
   Items runBody(const onnx::GraphProto &body, llvm::ArrayRef<Item> inputs, Node &at);
   ElementsAttr readTensorOf(const Node &node, const onnx::TensorProto &tensor, const std::string &what);

@@ -123,6 +123,29 @@ void pad(Node &n) {
   n.out(n.pad(mode, kept, value, low, high));
 }
 
+void centerCropPad(Node &n) {
+  Value x = n.in(0);
+  int64_t rank = Emit::rank(x);
+  Ints target = n.knownInts(1), axes;
+  for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  if (auto given = n.intsAttr("axes")) axes = *given;
+  n.axes(axes, rank); // in range and unique
+  n.require(target.size() == axes.size(), "has " + std::to_string(target.size()) + " sizes for " + std::to_string(axes.size()) + " axes");
+  Ints starts(size_t(rank), 0), kept(Emit::shape(x)), ones(size_t(rank), 1), low(size_t(rank), 0), high(size_t(rank), 0), result(Emit::shape(x));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    int64_t axis = n.axis(axes[i], rank), size = Emit::shape(x)[axis];
+    n.require(target[i] >= 0, "has size " + std::to_string(target[i]) + " for axis " + std::to_string(axis));
+    result[axis] = target[i];
+    kept[axis] = std::min(size, target[i]);
+    // An odd element goes to the end.
+    starts[axis] = (size - kept[axis]) / 2;
+    low[axis] = (target[i] - kept[axis]) / 2;
+    high[axis] = target[i] - kept[axis] - low[axis];
+  }
+  n.tensor(result, Emit::elem(x));
+  n.out(n.pad(nn::PadMode::constant, n.slice(x, starts, kept, ones), n.scalar(0, Emit::elem(x)), low, high));
+}
+
 void trilu(Node &n) {
   Value x = n.in(0);
   int64_t rank = Emit::rank(x);
@@ -162,6 +185,7 @@ void addSlicing(Table &t) {
   t.add("Slice", {1, 10, 11, 13}, slice);
   t.add("Split", {2, 11, 13, 18}, split);
   t.add("Pad", {2, 11, 13, 18, 19, 21, 23, 24, 25}, pad);
+  t.add("CenterCropPad", {18}, centerCropPad);
   t.add("Trilu", {14}, trilu);
   t.add("ReverseSequence", {10, 28}, reverseSequence);
 }

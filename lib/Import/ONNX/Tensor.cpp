@@ -125,25 +125,39 @@ public:
 
   ElementsAttr value() {
     RankedTensorType tensorType = type();
+    checkData();
     std::vector<char> data;
-    bool isExternal = tensor.data_location() == onnx::TensorProto::EXTERNAL;
-    if (tensor.has_raw_data() && (isExternal || typedFields() > 0))
-      fail(ErrorKind::badInput, "has raw data and also other data");
-    if (isExternal) {
+    if (isExternal())
       data = external();
-    } else if (tensor.has_raw_data()) {
-      checkBytes("raw data has ", int64_t(tensor.raw_data().size()));
+    else if (tensor.has_raw_data())
       data.assign(tensor.raw_data().begin(), tensor.raw_data().end());
-    } else {
+    else
       data = typed();
-    }
     if (tensorType.getElementType().isInteger(1))
       for (char &byte : data) byte = byte != 0;
     return nn::makeConstant(tensorType, std::move(data));
   }
 
+  /// Checks that the data is there and has the type's size, without reading it.
+  void checkData() {
+    if (tensor.has_raw_data() && (isExternal() || typedFields() > 0))
+      fail(ErrorKind::badInput, "has raw data and also other data");
+    if (isExternal()) {
+      locate();
+    } else if (tensor.has_raw_data()) {
+      checkBytes("raw data has ", int64_t(tensor.raw_data().size()));
+    } else {
+      if (typedFields() > 1) fail(ErrorKind::badInput, "has data in several fields");
+      int64_t got = tensor.float_data_size() + tensor.int32_data_size() + tensor.int64_data_size() +
+                    tensor.double_data_size() + tensor.uint64_data_size() + tensor.string_data_size();
+      if (got != count) fail(ErrorKind::badInput, "does not fit its data: " + need() + ", but it has " + std::to_string(got) + " elements");
+      checkLimit();
+    }
+  }
+
 private:
   [[noreturn]] void fail(ErrorKind kind, const std::string &text) { model.fail(kind, what + " " + text); }
+  bool isExternal() const { return tensor.data_location() == onnx::TensorProto::EXTERNAL; }
 
   std::string need() {
     return "shape " + shapeText(shape) + " of " + dataTypeName(tensor.data_type()) + " takes " + std::to_string(bytes) +
@@ -169,7 +183,6 @@ private:
     if (field.size() != count)
       fail(ErrorKind::badInput, "does not fit its data: " + need() + ", its " + name + " has " +
                                     std::to_string(field.size()) + " elements");
-    checkLimit();
     std::vector<char> data(size_t(count) * sizeof(Stored));
     char *out = data.data();
     for (auto element : field) {
@@ -181,7 +194,6 @@ private:
   }
 
   std::vector<char> typed() {
-    if (typedFields() > 1) fail(ErrorKind::badInput, "has data in several fields");
     switch (tensor.data_type()) {
     case onnx::TensorProto::FLOAT: return convert<float>(tensor.float_data(), "float_data");
     case onnx::TensorProto::DOUBLE: return convert<double>(tensor.double_data(), "double_data");
@@ -206,7 +218,8 @@ private:
     return value;
   }
 
-  std::vector<char> external() {
+  /// Where external data lies: path and first byte, checked against the file.
+  std::pair<std::string, int64_t> locate() {
     std::string location;
     int64_t offset = 0;
     std::optional<int64_t> length;
@@ -228,10 +241,15 @@ private:
     if (offset > size || bytes > size - offset)
       fail(ErrorKind::badInput, "takes " + std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
                                     " of '" + location + "', which has " + std::to_string(size) + " bytes");
+    return {path, offset};
+  }
+
+  std::vector<char> external() {
+    auto [path, offset] = locate();
     std::ifstream stream(path, std::ios::binary);
     std::vector<char> data(static_cast<size_t>(bytes));
     if (!stream || !stream.seekg(offset) || !stream.read(data.data(), bytes))
-      fail(ErrorKind::badInput, "lies in '" + location + "', which cannot be read: " + std::strerror(errno));
+      fail(ErrorKind::badInput, "lies in '" + path + "', which cannot be read: " + std::strerror(errno));
     return data;
   }
 
@@ -268,7 +286,10 @@ ElementsAttr readTensor(MLIRContext *context, const Model &model, const onnx::Te
 
 RankedTensorType readTensorType(MLIRContext *context, const Model &model, const onnx::TensorProto &tensor,
                                 const std::string &what, int64_t maxBytes) {
-  return Reader(context, model, tensor, what, maxBytes).type();
+  Reader reader(context, model, tensor, what, maxBytes);
+  RankedTensorType type = reader.type();
+  reader.checkData();
+  return type;
 }
 
 } // namespace sprig::onnximport
