@@ -12,7 +12,7 @@ def NN_MatmulOp : NN_InferredOp<"matmul", [FusesAs<"contraction">], NN_Contracti
   let description = [{
     `lhs` is [B..., M, K] and `rhs` [B..., K, N] (or [B..., K, M] and [B..., N, K] with `transpose_lhs`,
     `transpose_rhs`); leading dimensions broadcast; the result is [B..., M, N]. Each element is one chain of fused
-    multiply-adds in ascending k from zero. Integer products accumulate in the element type.
+    multiply-adds in ascending k from zero, or where K is above 1024 the sum, in order, of such chains of 512. Integer products accumulate in the element type.
   }] #
       NN_Example<"%x: tensor<2x8x16xf32>, %y: tensor<32x16xf32>",
                  "nn.matmul %x, %y {transpose_rhs} : tensor<2x8x16xf32>, tensor<32x16xf32>",

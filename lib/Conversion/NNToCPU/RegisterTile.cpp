@@ -29,9 +29,11 @@ SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t r
   return SmallVector<Value>(rows * vectors, k.zero(computeType(elementType), kLanes));
 }
 
-SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
+// One chain of multiply-adds over the steps [begin, end).
+static SmallVector<Value> emitChain(KernelBuilder &k, const ContractionLoop &loop, Value begin, Value end,
+                                    ValueRange accumulators) {
   int64_t vectors = loop.rightOffsets.size(), rows = accumulators.size() / vectors;
-  return k.loop(k.index(0), loop.count, 1, accumulators, [&](Value step, ValueRange carried) {
+  return k.loop(begin, end, 1, accumulators, [&](Value step, ValueRange carried) {
     Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
     Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
     SmallVector<Value> columns;
@@ -47,6 +49,26 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
     }
     return results;
   });
+}
+
+SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
+  std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
+  if (!count || *count <= kLongestChain || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators);
+  // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in order.
+  SmallVector<Value> zeros;
+  for (Value accumulator : accumulators) zeros.push_back(k.zero(getElementTypeOrSelf(accumulator.getType()), kLanes));
+  auto addPart = [&](Value begin, Value end, ValueRange totals) {
+    SmallVector<Value> part = emitChain(k, loop, begin, end, zeros), sums;
+    for (auto [total, value] : llvm::zip_equal(totals, part))
+      sums.push_back(arith::AddFOp::create(k.b, k.loc, total, value));
+    return sums;
+  };
+  int64_t whole = *count / kChainPart * kChainPart;
+  SmallVector<Value> totals = k.loop(k.index(0), k.index(whole), kChainPart, accumulators, [&](Value begin, ValueRange t) {
+    return addPart(begin, k.add(begin, kChainPart), t);
+  });
+  return whole == *count ? totals : addPart(k.index(whole), loop.count, totals);
 }
 
 RowSplit sprig::splitRows(int64_t length, int64_t most) {

@@ -5,6 +5,9 @@
 
 namespace sprig {
 
+/// Up to this many products are one chain; longer sums are chains of kChainPart products each, added in ascending order.
+inline constexpr int64_t kLongestChain = 1024, kChainPart = 512;
+
 /// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill and whose rows,
 /// `rowStride` elements apart, do not push each other out of the cache; at least 1.
 int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vectors, int64_t rowStride);
@@ -29,7 +32,7 @@ struct ContractionLoop {
 /// Zero accumulators for a tile, rows outermost.
 llvm::SmallVector<mlir::Value> zeroTile(KernelBuilder &kernel, mlir::Type elementType, int64_t rows, int64_t vectors);
 
-/// Adds the products of all k in ascending order; `accumulators` has rows * rightOffsets.size() values, rows outermost.
+/// Adds the products of all k in ascending order, in parts where a constant count is above kLongestChain; `accumulators` has rows * rightOffsets.size() values, rows outermost.
 llvm::SmallVector<mlir::Value> emitContraction(KernelBuilder &kernel, const ContractionLoop &loop,
                                                mlir::ValueRange accumulators);
 
