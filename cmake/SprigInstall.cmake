@@ -4,8 +4,9 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(sprig_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sprig")
 
+# Debian keeps libMLIR and libLLVM outside of the loader's path, hence the link path in the run path.
 function(sprig_install_component component target name)
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} INSTALL_RPATH "$ORIGIN")
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH TRUE)
   target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   install(TARGETS ${target} EXPORT Sprig${component}Targets COMPONENT ${component}
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component})
@@ -23,7 +24,8 @@ if(SPRIG_ENABLE_COMPILER)
   if(TARGET sprig)
     list(APPEND sprig_tools sprig)
   endif()
-  set_target_properties(${sprig_tools} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(${sprig_tools} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
+    INSTALL_RPATH_USE_LINK_PATH TRUE)
   install(TARGETS ${sprig_tools} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT Tools)
 endif()
 

@@ -11,7 +11,8 @@ if(NOT EXISTS "${SPRIG_ONNX_PREFIX}/complete")
   message(FATAL_ERROR "ONNX ${SPRIG_ONNX_VERSION} is not in ${SPRIG_ONNX_PREFIX}: run scripts/onnx-prefix, which builds it there")
 endif()
 find_package(Protobuf REQUIRED)
-find_library(SPRIG_PROTOBUF_STATIC NAMES libprotobuf.a REQUIRED)
+# The shared library: Debian's static one is not position-independent, so libsprig_jit could not hold it.
+find_library(SPRIG_PROTOBUF NAMES protobuf REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 
@@ -19,7 +20,7 @@ find_package(ZLIB REQUIRED)
 add_library(SprigONNXProto INTERFACE)
 target_include_directories(SprigONNXProto SYSTEM INTERFACE "${SPRIG_ONNX_PREFIX}/include" ${Protobuf_INCLUDE_DIRS})
 target_compile_definitions(SprigONNXProto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
-target_link_libraries(SprigONNXProto INTERFACE "${SPRIG_ONNX_PREFIX}/lib/libonnx_proto.a" "${SPRIG_PROTOBUF_STATIC}"
+target_link_libraries(SprigONNXProto INTERFACE "${SPRIG_ONNX_PREFIX}/lib/libonnx_proto.a" "${SPRIG_PROTOBUF}"
   ZLIB::ZLIB Threads::Threads)
 
 # Schemas, checker, shape inference, function bodies.
