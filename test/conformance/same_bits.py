@@ -19,14 +19,14 @@ def variants(folder, dim):
         'compiled in memory': (None, [*dim, '--threads', '1'], {}),
         'two threads': (None, [*dim, '--threads', '2'], {}),
         'not fused': (None, [*dim, '--threads', '1', '--O0'], {}),
-        'from a package': ([*dim, '--cpu', 'x86-64-v3'], ['--threads', '1'], {}),
+        'from a package': ([*dim, '--cpu', 'x86-64-v3'], [*dim, '--threads', '1'], {}),
         'x86-64-v3': (None, [*dim, '--threads', '1', '--cpu', 'x86-64-v3'], {}),
     }
     flags = pathlib.Path('/proc/cpuinfo').read_text()
     if all(flag in flags for flag in ('avx512f', 'avx512bw', 'avx512cd', 'avx512dq', 'avx512vl')):
         result['x86-64-v4'] = (None, [*dim, '--threads', '2', '--cpu', 'x86-64-v4'], {})
         result['v3 code of a package with both'] = (
-            [*dim, '--cpu', 'x86-64-v3,x86-64-v4'], ['--threads', '2'], {'SPRIG_CPU': 'x86-64-v3'})
+            [*dim, '--cpu', 'x86-64-v3,x86-64-v4'], [*dim, '--threads', '2'], {'SPRIG_CPU': 'x86-64-v3'})
     else:
         print('NOTE: this machine has no AVX-512: x86-64-v4 is left out')
     return result
