@@ -35,6 +35,9 @@ std::string print(mlir::ModuleOp module) {
 
 Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                  const std::vector<std::string> &cpus) {
+  if (!settings.compileTo.empty() && settings.compileTo != "package")
+    throw Error(ErrorKind::usage, "--compile-to " + settings.compileTo +
+                                      ": stops before there is a package; 'sprig compile' prints the IR");
   auto start = std::chrono::steady_clock::now();
   ImportedModel imported(model, entries, settings);
   double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

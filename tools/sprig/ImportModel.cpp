@@ -50,11 +50,13 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       entry.name = entryName(entries, i);
       entry.dims = entries[i].dims;
       entry.shapes = entries[i].shapes;
-      for (auto &[name, array] : entries[i].values)
-        if (array.elements() > 0) entry.values.emplace(name, toAttribute(*owner, array));
+      for (auto &[name, array] : entries[i].values) entry.values.emplace(name, toAttribute(*owner, array));
       options.entries.push_back(std::move(entry));
     }
     moduleRef = importONNX(*owner, model.path, options);
+    // Entries of one name differ in their sizes alone: the runtime picks among them.
+    for (auto function : moduleRef->getOps<func::FuncOp>())
+      function->setAttr("nn.entry", StringAttr::get(owner.get(), "main"));
     return;
   }
   DiagnosticText diagnostics(owner.get());
