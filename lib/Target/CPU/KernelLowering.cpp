@@ -49,6 +49,27 @@ static LogicalResult expandForConversion(ModuleOp module, const CpuTarget &targe
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
+// Loads of bf16 as loads of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit operations
+// behind phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's library.
+static void loadBFloatsAsBits(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (!isa<LLVM::LoadOp, LLVM::MaskedLoadOp>(op)) return;
+    Type type = op->getResult(0).getType();
+    if (!getElementTypeOrSelf(type).isBF16()) return;
+    OpBuilder b(op);
+    Type bits = b.getI16Type();
+    if (auto vector = dyn_cast<VectorType>(type)) bits = vector.clone(bits);
+    if (isa<LLVM::MaskedLoadOp>(op))
+      for (OpOperand &operand : op->getOpOperands())
+        if (operand.get().getType() == type)
+          operand.set(LLVM::BitcastOp::create(b, op->getLoc(), bits, operand.get()));
+    op->getResult(0).setType(bits);
+    b.setInsertionPointAfter(op);
+    auto back = LLVM::BitcastOp::create(b, op->getLoc(), type, op->getResult(0));
+    op->getResult(0).replaceAllUsesExcept(back, back);
+  });
+}
+
 LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target) {
   MLIRContext *context = module.getContext();
   if (failed(expandForConversion(module, target))) return module.emitError("kernels cannot be expanded for LLVM");
@@ -72,5 +93,6 @@ LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target
   legal.addLegalOp<ModuleOp>();
   if (failed(applyFullConversion(module, legal, std::move(patterns))))
     return module.emitError("kernels cannot be lowered to LLVM");
+  loadBFloatsAsBits(module);
   return success();
 }
