@@ -15,7 +15,7 @@ struct Options {
   std::string model, data;
   std::vector<std::string> cases;
   std::optional<double> rtol, atol;
-  bool interpreter = false;
+  bool interpreter = false, bisect = false;
 };
 
 Tolerance toleranceFor(const Options &options, const fs::path &dataSet) {
@@ -58,6 +58,7 @@ int checkOne(const Options &options) {
   }
   if (!options.common.json()) table.print();
   if (isVerbose()) inform(model.describeLastRun());
+  if (options.bisect && failed) inform(model.bisect(set, toleranceFor(options, options.data)));
   int code = closingLine(options, int(results.size()) - failed, failed, std::nullopt, std::move(details));
   return code;
 }
@@ -110,6 +111,7 @@ int runCheck(const Options &options) {
   if (!options.cases.empty()) {
     if (!options.model.empty() || !options.data.empty())
       throw Error(ErrorKind::usage, "--cases goes without MODEL and --data");
+    if (options.bisect) throw Error(ErrorKind::usage, "--bisect goes with MODEL --data, not with --cases");
     return checkCases(options);
   }
   if (options.model.empty() || options.data.empty())
@@ -133,6 +135,8 @@ void addCheck(CLI::App &app, Invocation &invocation) {
   command->add_option("--atol", options->atol, "absolute tolerance (default 1e-5, for test_data_set_* 1e-7)");
   command->add_flag("--interpreter", options->interpreter,
                     "run the reference interpreter in double precision instead of compiled code");
+  command->add_flag("--bisect", options->bisect,
+                    "where the check fails, name the first operation whose compiled result is not the interpreter's");
   addSettings(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return runCheck(*options); }; });
 }

@@ -78,4 +78,10 @@ std::vector<OutputResult> CheckedModel::check(const DataSet &set, Tolerance tole
   return results;
 }
 
+std::string CheckedModel::bisect(const DataSet &set, Tolerance tolerance) {
+  if (model.kind == ModelKind::package)
+    throw Error(ErrorKind::usage, model.path + ": is a package; --bisect needs the model that it was made of");
+  return bisectModel(model, bind(set), settings, tolerance);
+}
+
 } // namespace sprig::cli

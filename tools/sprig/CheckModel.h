@@ -19,6 +19,8 @@ public:
 
   /// Binds the model's dimensions to the set's inputs, runs, compares output by output.
   std::vector<OutputResult> check(const DataSet &set, Tolerance tolerance);
+  /// Which operation's compiled result is not the interpreter's, in words.
+  std::string bisect(const DataSet &set, Tolerance tolerance);
   std::string describeLastRun() const { return runner ? runner->describeLastRun() : "ran the reference interpreter"; }
 
 private:

@@ -22,10 +22,8 @@ data::Array toArray(const interp::Tensor &tensor, const std::string &name) {
 
 } // namespace
 
-std::vector<data::Array> interpret(const Model &model, const BoundInputs &inputs, const Settings &settings) {
-  ImportedModel imported(model, {inputs.entry}, settings);
-  auto function = imported.module().lookupSymbol<func::FuncOp>(imported.entryNames().front());
-  std::vector<interp::Tensor> tensors;
+llvm::SmallVector<interp::Tensor> inputTensors(func::FuncOp function, const BoundInputs &inputs) {
+  llvm::SmallVector<interp::Tensor> tensors;
   std::vector<std::string> names = argumentNames(function);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto array = inputs.arrays.find(names[i]);
@@ -33,6 +31,13 @@ std::vector<data::Array> interpret(const Model &model, const BoundInputs &inputs
     tensors.push_back(
         interp::Tensor::viewBytes(cast<RankedTensorType>(function.getArgument(i).getType()), array->second.bytes));
   }
+  return tensors;
+}
+
+std::vector<data::Array> interpret(const Model &model, const BoundInputs &inputs, const Settings &settings) {
+  ImportedModel imported(model, {inputs.entry}, settings);
+  auto function = imported.module().lookupSymbol<func::FuncOp>(imported.entryNames().front());
+  llvm::SmallVector<interp::Tensor> tensors = inputTensors(function, inputs);
   DiagnosticText diagnostics(&imported.context());
   auto results = interp::run(function, tensors);
   if (failed(results)) diagnostics.raise(ErrorKind::badInput, model.path + ": the interpreter failed");
