@@ -1,0 +1,135 @@
+// Rows of matrix products and convolutions: odd sizes, tails, batches, groups, dilations, empty and single dimensions.
+#include "test/unit/OpTable/Harness.h"
+#include <gtest/gtest.h>
+
+namespace sprig::optable {
+namespace {
+
+// A chain of k fused multiply-adds of values in [-1, 1]; half types accumulate in f32.
+Bound chainBound(const std::string &type, double k) {
+  if (type[0] == 'i' || type[0] == 'u') return {};
+  return {1, k * (1 + k / 8) * (type == "f64" ? 0x1p-53 : 0x1p-24)};
+}
+
+std::vector<Pattern> kUnits = {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}};
+
+TEST(OpTable, MatrixProducts) {
+  const int64_t sizes[][3] = {{1, 1, 1}, {1, 33, 17}, {1, 256, 65}, {4, 31, 16}, {5, 17, 7}, {7, 65, 33}, {8, 32, 64},
+                              {15, 16, 15}, {16, 31, 1}, {17, 100, 31}, {33, 65, 129}, {64, 256, 100}, {3, 5, 0}, {0, 4, 5},
+                              {3, 0, 4}};
+  for (const char *type : {"f32", "f64", "bf16", "f16", "i32", "i8", "ui8", "i64"}) {
+    std::vector<Row> rows;
+    std::string t = type;
+    auto matrix = [&](int64_t r, int64_t c) { return std::to_string(r) + "x" + std::to_string(c) + "x" + t; };
+    for (const auto &s : sizes) {
+      int64_t m = s[0], n = s[1], k = s[2];
+      // Every size in f32; in the other types those that reach each tail.
+      if (t != "f32" && m != 1 && m != 5 && m != 15 && n != 0 && k != 0) continue;
+      Bound bound = chainBound(t, k);
+      rows.push_back(row("nn.matmul %a0, %a1", {matrix(m, k), matrix(k, n)}, bound, kUnits));
+      rows.push_back(row("nn.matmul %a0, %a1 {transpose_rhs}", {matrix(m, k), matrix(n, k)}, bound, kUnits));
+    }
+    rows.push_back(row("nn.matmul %a0, %a1 {transpose_lhs}", {matrix(17, 5), matrix(17, 33)}, chainBound(t, 17), kUnits));
+    rows.push_back(row("nn.matmul %a0, %a1 {transpose_lhs, transpose_rhs}", {matrix(17, 5), matrix(33, 17)}, chainBound(t, 17), kUnits));
+    rows.push_back(row("nn.matmul %a0, %a1", {"2x3x" + matrix(5, 7), "2x3x" + matrix(7, 17)}, chainBound(t, 7), kUnits));
+    rows.push_back(row("nn.matmul %a0, %a1", {"2x1x" + matrix(5, 7), "3x" + matrix(7, 17)}, chainBound(t, 7), kUnits));
+    rows.push_back(row("nn.matmul %a0, %a1", {"3x" + matrix(5, 7), matrix(7, 17)}, chainBound(t, 7), kUnits));
+    check(rows);
+  }
+}
+
+// A constant right side is packed; the epilogue behind the product must not change its bits.
+std::string constantMatrix(const std::string &type, int64_t rows, int64_t columns) {
+  std::string text = "dense<[";
+  for (int64_t r = 0; r < rows; ++r) {
+    text += r ? ", [" : "[";
+    for (int64_t c = 0; c < columns; ++c) {
+      int64_t value = (r * 7 + c * 13) % 31 - 15;
+      text += (c ? ", " : "") + (type[0] == 'i' ? std::to_string(value) : std::to_string(value / 16.0));
+    }
+    text += "]";
+  }
+  return text + "]> : tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + type + ">";
+}
+
+TEST(OpTable, ProductsWithConstants) {
+  const int64_t sizes[][3] = {{1, 33, 17}, {1, 10, 65}, {3, 31, 16}, {4, 64, 9}, {7, 65, 33}, {8, 32, 15}, {14, 100, 8}, {31, 17, 5},
+                              {65, 33, 31}};
+  std::vector<Row> rows;
+  for (const char *type : {"f32", "f64", "bf16"})
+    for (const auto &s : sizes) {
+      std::string t = type, m = std::to_string(s[0]), n = std::to_string(s[1]), k = std::to_string(s[2]);
+      std::string lhs = "tensor<" + m + "x" + k + "x" + t + ">", weight = "tensor<" + n + "x" + k + "x" + t + ">";
+      std::string out = "tensor<" + m + "x" + n + "x" + t + ">", bias = "tensor<" + n + "x" + t + ">";
+      std::string constant = "%w = nn.constant " + constantMatrix(t, s[1], s[2]) + "\n";
+      std::string name = m + "x" + k + " times a constant " + k + "x" + n + " of " + t;
+      double slack = t == "bf16" ? 0.05 : 0;
+      Bound bound = chainBound(t, s[2]);
+      bound.absolute += slack;
+      rows.push_back({"linear " + name, {m + "x" + k + "x" + t, n + "x" + t},
+                      constant + "%r = nn.linear %a0, %w, %a1 : " + lhs + ", " + weight + ", " + bias, bound, kUnits});
+      rows.push_back({"linear with relu, " + name, {m + "x" + k + "x" + t, n + "x" + t},
+                      constant + "%y = nn.linear %a0, %w, %a1 : " + lhs + ", " + weight + ", " + bias +
+                          "\n%r = nn.relu %y : " + out, bound, kUnits});
+      rows.push_back({"linear with residual, " + name, {m + "x" + k + "x" + t, n + "x" + t, m + "x" + n + "x" + t},
+                      constant + "%y = nn.linear %a0, %w, %a1 : " + lhs + ", " + weight + ", " + bias + "\n%z = nn.add %y, %a2 : " +
+                          out + ", " + out + "\n%r = nn.tanh %z : " + out, {bound.ulps + 3, bound.absolute}, kUnits});
+    }
+  check(rows);
+}
+
+std::string convAttributes(const std::string &strides, const std::string &dilations, const std::string &padding,
+                           const std::string &more = "") {
+  return " {strides = array<i64: " + strides + ">, dilations = array<i64: " + dilations + ">, padding = array<i64: " + padding +
+         ">" + more + "}";
+}
+
+TEST(OpTable, Convolutions) {
+  struct Case {
+    const char *input, *filter, *strides, *dilations, *padding, *groups;
+    double k;
+  } cases[] = {
+      {"1x3x8x9x", "4x3x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 27},
+      {"2x5x7x7x", "33x5x3x3x", "2, 2", "1, 1", "1, 1, 1, 1", "1", 45},
+      {"1x16x5x6x", "17x16x1x1x", "1, 1", "1, 1", "0, 0, 0, 0", "1", 16},
+      {"1x4x9x9x", "6x2x3x3x", "1, 1", "1, 1", "0, 1, 2, 1", "2", 18},
+      {"2x17x6x7x", "17x1x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "17", 9},
+      {"1x32x5x5x", "32x1x3x3x", "2, 2", "1, 1", "1, 1, 1, 1", "32", 9},
+      {"1x3x11x11x", "8x3x3x3x", "1, 1", "2, 2", "2, 2, 2, 2", "1", 27},
+      {"1x1x28x28x", "6x1x5x5x", "1, 1", "1, 1", "0, 0, 0, 0", "1", 25},
+      {"1x3x3x3x", "2x3x5x5x", "1, 1", "1, 1", "3, 3, 3, 3", "1", 75},
+      {"1x2x1x1x", "3x2x1x1x", "1, 1", "1, 1", "0, 0, 0, 0", "1", 2},
+      {"2x4x17x", "5x4x3x", "2", "1", "1, 1", "1", 12},
+      {"1x2x4x5x6x", "3x2x2x2x2x", "1, 1, 1", "1, 1, 1", "0, 0, 0, 1, 1, 1", "1", 16},
+      {"1x8x32x32x", "16x8x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 72},
+      {"0x3x8x8x", "4x3x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 27},
+  };
+  for (const char *type : {"f32", "f64", "bf16", "i32"}) {
+    std::vector<Row> rows;
+    bool all = std::string(type) == "f32";
+    for (const Case &c : llvm::ArrayRef(cases).take_front(all ? std::size(cases) : 7))
+      rows.push_back(row("nn.conv %a0, %a1" + convAttributes(c.strides, c.dilations, c.padding,
+                                                            std::string(", groups = ") + c.groups + " : i64"),
+                         {c.input + std::string(type), c.filter + std::string(type)}, chainBound(type, c.k), kUnits));
+    check(rows);
+  }
+}
+
+TEST(OpTable, TransposedConvolutions) {
+  std::vector<Row> rows;
+  for (const char *type : {"f32", "f64", "i32"}) {
+    std::string t = type;
+    auto add = [&](std::string input, std::string filter, std::string attributes, double k) {
+      rows.push_back(row("nn.conv_transpose %a0, %a1" + attributes, {input + t, filter + t}, chainBound(t, k), kUnits));
+    };
+    add("1x3x4x5x", "3x2x3x3x", convAttributes("1, 1", "1, 1", "0, 0, 0, 0", ", output_padding = array<i64: 0, 0>"), 27);
+    add("2x3x4x4x", "3x17x2x2x", convAttributes("2, 2", "1, 1", "0, 0, 0, 0", ", output_padding = array<i64: 0, 0>"), 12);
+    add("1x4x5x5x", "4x3x3x3x", convAttributes("2, 2", "1, 1", "1, 1, 1, 1", ", output_padding = array<i64: 1, 1>"), 36);
+    add("1x4x5x5x", "4x3x3x3x", convAttributes("1, 1", "2, 2", "1, 0, 0, 1", ", output_padding = array<i64: 0, 0>, groups = 2 : i64"), 18);
+    add("1x3x7x", "3x2x3x", convAttributes("3", "1", "0, 0", ", output_padding = array<i64: 0>"), 9);
+  }
+  check(rows);
+}
+
+} // namespace
+} // namespace sprig::optable

@@ -1,0 +1,34 @@
+// The op table's machinery: rows of small modules, compiled in every way and compared with the interpreter.
+// A row is the body of a function; its last operation's results are what is compared. Every way of compiling and running
+// (fused or not, v3 or v4, one thread or two) must give the same bits; those bits must be the interpreter's values within
+// the row's bound. A file of rows calls `check` once per family: many rows share one package.
+#pragma once
+#include "test/unit/OpTable/InputData.h"
+#include <string>
+#include <vector>
+
+namespace sprig::optable {
+
+/// |got - want| <= ulps * (distance of neighbouring values at want) + absolute. Integers must be equal.
+struct Bound {
+  double ulps = 0;
+  double absolute = 0;
+};
+
+struct Row {
+  std::string name;
+  std::vector<std::string> arguments; ///< types of %0, %1 ... without `tensor<>`: 3x4xf32
+  std::string body;                   ///< may use %a0, %a1 ...
+  Bound bound;
+  std::vector<Pattern> patterns; ///< of the arguments; Plain where there is none
+};
+
+/// `operation` with arguments only: makes "%r = OPERATION".
+Row row(std::string operation, std::vector<std::string> arguments, Bound bound = {}, std::vector<Pattern> patterns = {});
+
+/// tensor<...> of each, separated by commas: how most operations spell their types.
+std::string typeList(const std::vector<std::string> &arguments);
+
+void check(std::vector<Row> rows);
+
+} // namespace sprig::optable
