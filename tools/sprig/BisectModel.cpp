@@ -60,13 +60,16 @@ std::string inWords(const interp::BisectReport &report) {
   }
   auto type = cast<RankedTensorType>(report.operation->getResult(report.result).getType());
   std::string place = describeLocation(report.operation->getLoc());
-  text << "first difference: " << place << (place.empty() ? "" : " ") << "(" << report.operation->getName().getStringRef().str()
-       << ") -> " << nn::describe(type) << ": largest error " << report.difference.error << " at [";
+  text << "first difference: " << place << (place.empty() ? "" : " ") << "("
+       << report.operation->getName().getStringRef().str() << ") -> " << nn::describe(type) << ": largest error "
+       << report.difference.error << " at [";
   for (auto [d, at] : llvm::enumerate(interp::coordinates(report.difference.index, type.getShape())))
     text << (d ? ", " : "") << at;
   text << "]: compiled " << report.difference.got << ", interpreter " << report.difference.want;
-  if (report.onlyWhenFused) text << "; only in one kernel with the operations before it (--O0 keeps them apart)";
-  else text << " (operation " << report.operations << " in order)";
+  if (report.onlyWhenFused)
+    text << "; only in one kernel with the operations before it (--O0 keeps them apart)";
+  else
+    text << " (operation " << report.operations << " in order)";
   return text.str();
 }
 
