@@ -58,6 +58,7 @@ static std::string linkShared(const std::string &object) {
 
 std::string sprig::emitText(ModuleOp module, const CompileOptions &options, const std::string &form,
                             const RemarkSink &remarks) {
+  module.getContext()->loadAllAvailableDialects(); // kernels are lowered through many of them
   runPhases(module, options, "plan", nullptr, remarks);
   if (form == "header") return emitHeader(module);
   bool isLLVM = form == "llvm", isAssembly = form == "asm", isShared = form == "shared";

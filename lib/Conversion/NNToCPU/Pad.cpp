@@ -104,7 +104,14 @@ private:
     }
 
     void fillRow(Value start, int64_t length) {
-      Value fills = k.splat(fill);
+      // A bf16 is repeated as its bits: LLVM would repeat it widened and round it by a call.
+      Value fills;
+      if (fill.getType().isBF16()) {
+        Value bits = k.splat(arith::BitcastOp::create(k.b, k.loc, k.b.getI16Type(), fill));
+        fills = arith::BitcastOp::create(k.b, k.loc, VectorType::get({kLanes}, fill.getType()), bits);
+      } else {
+        fills = k.splat(fill);
+      }
       forVectors(k, length, [&](Value offset, Value mask) {
         if (mask)
           vector::MaskedStoreOp::create(k.b, k.loc, to, k.add(start, offset), mask, fills);

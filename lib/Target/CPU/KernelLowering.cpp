@@ -49,13 +49,26 @@ static LogicalResult expandForConversion(ModuleOp module, const CpuTarget &targe
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
-// Loads of bf16 as loads of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit operations
-// behind phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's library.
-static void loadBFloatsAsBits(ModuleOp module) {
-  module.walk([](Operation *op) {
-    if (!isa<LLVM::LoadOp, LLVM::MaskedLoadOp>(op)) return;
+// Loads and stores of bf16 as those of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
+// operations behind phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's library.
+static void moveBFloatsAsBits(ModuleOp module) {
+  SmallVector<Operation *> accesses;
+  module.walk([&](Operation *op) {
+    if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::StoreOp, LLVM::MaskedStoreOp>(op)) accesses.push_back(op);
+  });
+  for (Operation *op : accesses) {
+    if (isa<LLVM::StoreOp, LLVM::MaskedStoreOp>(op)) {
+      OpOperand &stored = op->getOpOperand(0);
+      Type type = stored.get().getType();
+      if (!getElementTypeOrSelf(type).isBF16()) continue;
+      OpBuilder b(op);
+      Type bits = b.getI16Type();
+      if (auto vector = dyn_cast<VectorType>(type)) bits = vector.clone(bits);
+      stored.set(LLVM::BitcastOp::create(b, op->getLoc(), bits, stored.get()));
+      continue;
+    }
     Type type = op->getResult(0).getType();
-    if (!getElementTypeOrSelf(type).isBF16()) return;
+    if (!getElementTypeOrSelf(type).isBF16()) continue;
     OpBuilder b(op);
     Type bits = b.getI16Type();
     if (auto vector = dyn_cast<VectorType>(type)) bits = vector.clone(bits);
@@ -63,11 +76,18 @@ static void loadBFloatsAsBits(ModuleOp module) {
       for (OpOperand &operand : op->getOpOperands())
         if (operand.get().getType() == type)
           operand.set(LLVM::BitcastOp::create(b, op->getLoc(), bits, operand.get()));
+    SmallVector<Operation *> readers(op->getResult(0).getUsers());
     op->getResult(0).setType(bits);
     b.setInsertionPointAfter(op);
     auto back = LLVM::BitcastOp::create(b, op->getLoc(), type, op->getResult(0));
     op->getResult(0).replaceAllUsesExcept(back, back);
-  });
+    // Who wants the bits gets them: a load that is only read as bf16 would become one of bf16 again.
+    for (Operation *reader : readers)
+      if (isa<LLVM::BitcastOp>(reader) && reader->getResult(0).getType() == bits) {
+        reader->replaceAllUsesWith(op->getResults());
+        reader->erase();
+      }
+  }
 }
 
 LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target) {
@@ -93,6 +113,6 @@ LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target
   legal.addLegalOp<ModuleOp>();
   if (failed(applyFullConversion(module, legal, std::move(patterns))))
     return module.emitError("kernels cannot be lowered to LLVM");
-  loadBFloatsAsBits(module);
+  moveBFloatsAsBits(module);
   return success();
 }
