@@ -3,6 +3,7 @@
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Version.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
@@ -43,7 +44,8 @@ int runCommand(const std::function<int()> &command) {
   try {
     int code = command();
     std::cout.flush();
-    if (!std::cout) return fail("standard output: cannot write", int(ErrorKind::runtime));
+    // A reader that has seen enough (`| head`) is no failure.
+    if (!std::cout) return errno == EPIPE ? code : fail("standard output: cannot write", int(ErrorKind::runtime));
     return code;
   } catch (const Error &error) {
     std::string text = error.what();
