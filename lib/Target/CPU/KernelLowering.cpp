@@ -49,24 +49,14 @@ static LogicalResult expandForConversion(ModuleOp module, const CpuTarget &targe
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
-// Loads and stores of bf16 as those of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
+// Loads of bf16 as loads of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
 // operations behind phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's library.
-static void moveBFloatsAsBits(ModuleOp module) {
-  SmallVector<Operation *> accesses;
+static void loadBFloatsAsBits(ModuleOp module) {
+  SmallVector<Operation *> loads;
   module.walk([&](Operation *op) {
-    if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::StoreOp, LLVM::MaskedStoreOp>(op)) accesses.push_back(op);
+    if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp>(op)) loads.push_back(op);
   });
-  for (Operation *op : accesses) {
-    if (isa<LLVM::StoreOp, LLVM::MaskedStoreOp>(op)) {
-      OpOperand &stored = op->getOpOperand(0);
-      Type type = stored.get().getType();
-      if (!getElementTypeOrSelf(type).isBF16()) continue;
-      OpBuilder b(op);
-      Type bits = b.getI16Type();
-      if (auto vector = dyn_cast<VectorType>(type)) bits = vector.clone(bits);
-      stored.set(LLVM::BitcastOp::create(b, op->getLoc(), bits, stored.get()));
-      continue;
-    }
+  for (Operation *op : loads) {
     Type type = op->getResult(0).getType();
     if (!getElementTypeOrSelf(type).isBF16()) continue;
     OpBuilder b(op);
@@ -113,6 +103,6 @@ LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target
   legal.addLegalOp<ModuleOp>();
   if (failed(applyFullConversion(module, legal, std::move(patterns))))
     return module.emitError("kernels cannot be lowered to LLVM");
-  moveBFloatsAsBits(module);
+  loadBFloatsAsBits(module);
   return success();
 }
