@@ -1,6 +1,7 @@
 // nn.transpose that moves the innermost dimension: 16x16 blocks, read along one dimension, turned in registers, written
 // along the other.
 #include "lib/Conversion/NNToCPU/Emitters.h"
+#include "lib/Conversion/NNToCPU/PanelPacking.h"
 #include "lib/Conversion/NNToCPU/SingleOp.h"
 
 using namespace mlir;
@@ -126,29 +127,13 @@ private:
                             ? Value(vector::MaskedLoadOp::create(k.b, k.loc, type, from, offset, readMask, zero))
                             : Value(vector::LoadOp::create(k.b, k.loc, type, from, offset)));
       }
-      for (int64_t distance = kLanes / 2; distance >= 1; distance /= 2) exchange(lines, distance);
+      turnLines(k, lines);
       for (int64_t i = 0; i < columnCount; ++i) {
         Value offset = k.add(toBase, i * toStride);
         if (writeMask)
           vector::MaskedStoreOp::create(k.b, k.loc, to, offset, writeMask, lines[i]);
         else
           vector::StoreOp::create(k.b, k.loc, lines[i], to, offset);
-      }
-    }
-
-    // One stage of the butterfly: swaps the off-diagonal blocks of `distance` between lines that far apart.
-    void exchange(SmallVector<Value> &lines, int64_t distance) {
-      SmallVector<int64_t> low, high;
-      for (int64_t lane = 0; lane < kLanes; ++lane) {
-        bool upper = lane & distance;
-        low.push_back(upper ? kLanes + lane - distance : lane);
-        high.push_back(upper ? kLanes + lane : lane + distance);
-      }
-      for (int64_t i = 0; i < kLanes; ++i) {
-        if (i & distance) continue;
-        Value a = lines[i], b = lines[i + distance];
-        lines[i] = vector::ShuffleOp::create(k.b, k.loc, a, b, low);
-        lines[i + distance] = vector::ShuffleOp::create(k.b, k.loc, a, b, high);
       }
     }
   };
