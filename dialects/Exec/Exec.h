@@ -27,7 +27,9 @@ inline constexpr int64_t kBufferAlignment = 64;
 int64_t byteSize(mlir::Type type);
 
 /// Rounds up to the next place where a buffer may start.
-inline int64_t alignBuffer(int64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
+inline int64_t alignBuffer(int64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
 
 /// Element type and shape as in diagnostics: 32x128xf32.
 std::string describe(mlir::Type type);

@@ -105,7 +105,7 @@ StringRef sprig::exec::nameOf(Location location) {
 }
 
 LogicalResult sprig::exec::verifyKernelUse(Operation *user, FlatSymbolRefAttr name, ValueRange buffers,
-                                      SymbolTableCollection &symbols) {
+                                           SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(user->getParentOfType<ModuleOp>(), name);
   if (!kernel) return user->emitOpError("names ") << name << ", which is no exec.kernel of the module";
   auto fail = [&](const Twine &text) {

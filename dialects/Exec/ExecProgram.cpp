@@ -25,9 +25,8 @@ static ParseResult parsePorts(OpAsmParser &parser, ArrayAttr &names, ArrayAttr &
 
 static void printPorts(OpAsmPrinter &printer, ArrayAttr names, ArrayAttr types) {
   printer << '(';
-  llvm::interleaveComma(llvm::zip(names, types), printer, [&](auto port) {
-    printer << std::get<0>(port) << ": " << std::get<1>(port);
-  });
+  llvm::interleaveComma(llvm::zip(names, types), printer,
+                        [&](auto port) { printer << std::get<0>(port) << ": " << std::get<1>(port); });
   printer << ')';
 }
 
@@ -65,10 +64,10 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printPorts(printer, getOutputNames(), getOutputTypes());
   if (getArena()) printer << " arena " << *getArena();
   if (getIndependentSamples()) printer << " independent_samples";
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {SymbolTable::getSymbolAttrName(), getInputNamesAttrName(), getInputTypesAttrName(),
-                            getOutputNamesAttrName(), getOutputTypesAttrName(), getArenaAttrName(),
-                            getIndependentSamplesAttrName()});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {SymbolTable::getSymbolAttrName(), getInputNamesAttrName(),
+                                            getInputTypesAttrName(), getOutputNamesAttrName(), getOutputTypesAttrName(),
+                                            getArenaAttrName(), getIndependentSamplesAttrName()});
   printer << ' ';
   printer.printRegion(getBody());
 }
@@ -140,7 +139,8 @@ LogicalResult ProgramOp::verifyRegions() {
         error.attachNote(place->second.getLoc()) << "it is recorded here first";
         return error;
       }
-      if (auto wait = dyn_cast<WaitOp>(command)) waits.push_back(wait);
+      if (auto wait = dyn_cast<WaitOp>(command))
+        waits.push_back(wait);
       else if (!isa<DispatchOp, CopyOp>(command)) {
         InFlightDiagnostic error = lane.emitOpError("holds commands only");
         error.attachNote(command.getLoc()) << "found '" << command.getName() << "'";
@@ -187,7 +187,8 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
   }
   int64_t end = getOffset().value_or(0) + byteSize(getType());
   if (end > byteSize(value.getType()))
-    return emitOpError("ends at byte ") << end << " of " << getSourceAttr() << ", which has " << byteSize(value.getType());
+    return emitOpError("ends at byte ") << end << " of " << getSourceAttr() << ", which has "
+                                        << byteSize(value.getType());
   return success();
 }
 

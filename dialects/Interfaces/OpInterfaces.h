@@ -25,8 +25,7 @@ enum class FusionKind {
 };
 
 /// The trait that states the fusion kind of an operation (FusesAs in OpInterfaces.td).
-template <FusionKind kind>
-struct FusesAs {
+template <FusionKind kind> struct FusesAs {
   template <typename ConcreteType>
   class Impl : public mlir::OpTrait::TraitBase<ConcreteType, FusesAs<kind>::template Impl> {};
 };

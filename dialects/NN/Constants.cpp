@@ -38,8 +38,7 @@ bool isReadableConstant(ElementsAttr attribute, std::string &reason) {
 }
 
 ConstantView::ConstantView(ElementsAttr attribute)
-    : tensorType(cast<RankedTensorType>(attribute.getType())),
-      elementBytes(storageBytes(tensorType.getElementType())) {
+    : tensorType(cast<RankedTensorType>(attribute.getType())), elementBytes(storageBytes(tensorType.getElementType())) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute)) {
     view = resource.getData();
     splat = size() == 1;
@@ -93,8 +92,7 @@ int64_t ConstantView::asInt64(int64_t index) const {
 
 /// Whether all elements have the bits of the first.
 static bool allEqual(ArrayRef<char> bytes, size_t element) {
-  return bytes.size() > element &&
-         std::memcmp(bytes.data(), bytes.data() + element, bytes.size() - element) == 0;
+  return bytes.size() > element && std::memcmp(bytes.data(), bytes.data() + element, bytes.size() - element) == 0;
 }
 
 static DenseElementsAttr makeDense(RankedTensorType type, ArrayRef<char> bytes) {

@@ -16,18 +16,14 @@ int64_t MatmulOp::getFlops() {
   ArrayRef<int64_t> lhs = getLhs().getType().getShape();
   return 2 * getType().getNumElements() * (getTransposeLhs() ? lhs[lhs.size() - 2] : lhs.back());
 }
-int64_t MatmulPackedOp::getFlops() {
-  return 2 * getType().getNumElements() * getLhs().getType().getShape().back();
-}
+int64_t MatmulPackedOp::getFlops() { return 2 * getType().getNumElements() * getLhs().getType().getShape().back(); }
 int64_t LinearOp::getFlops() {
   return getType().getNumElements() * (2 * getOperand().getType().getShape().back() + (getBias() ? 1 : 0));
 }
 int64_t ConvOp::getFlops() {
   return 2 * getType().getNumElements() * product(getFilter().getType().getShape().drop_front());
 }
-int64_t ConvPackedOp::getFlops() {
-  return 2 * getType().getNumElements() * getPanels().getType().getDimSize(1);
-}
+int64_t ConvPackedOp::getFlops() { return 2 * getType().getNumElements() * getPanels().getType().getDimSize(1); }
 int64_t ConvDepthwiseOp::getFlops() {
   return 2 * getType().getNumElements() * product(getFilter().getType().getShape().drop_back());
 }

@@ -34,8 +34,7 @@ Values MishOp::decompose(OpBuilder &b) {
 }
 
 Values SoftsignOp::decompose(OpBuilder &b) {
-  return activation(*this, b,
-                    [](Expression &e, Value x) { return e.div(x, e.add(e.unary<AbsOp>(x), e.splat(x, 1))); });
+  return activation(*this, b, [](Expression &e, Value x) { return e.div(x, e.add(e.unary<AbsOp>(x), e.splat(x, 1))); });
 }
 
 /// max(0, min(1, alpha * x + beta)); NaN stays NaN.
@@ -144,12 +143,11 @@ Values AvgPoolOp::decompose(OpBuilder &b) {
   auto type = getOperand().getType(), result = getType();
   int64_t spatial = type.getRank() - 2;
   Value x = e.widened(getOperand());
-  auto sum = createChecked<PoolOp>(b, getLoc(), x,
-                                   {b.getNamedAttr("kind", ReduceKindAttr::get(b.getContext(), ReduceKind::sum)),
-                                    b.getNamedAttr("window", getWindowAttr()),
-                                    b.getNamedAttr("strides", getStridesAttr()),
-                                    b.getNamedAttr("dilations", getDilationsAttr()),
-                                    b.getNamedAttr("padding", getPaddingAttr())});
+  auto sum = createChecked<PoolOp>(
+      b, getLoc(), x,
+      {b.getNamedAttr("kind", ReduceKindAttr::get(b.getContext(), ReduceKind::sum)),
+       b.getNamedAttr("window", getWindowAttr()), b.getNamedAttr("strides", getStridesAttr()),
+       b.getNamedAttr("dilations", getDilationsAttr()), b.getNamedAttr("padding", getPaddingAttr())});
   if (failed(sum)) return failure();
   // The counts are a product of one factor per dimension; where all windows are full they are one number.
   SmallVector<int64_t> shape{1, 1};

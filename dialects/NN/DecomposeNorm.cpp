@@ -49,7 +49,8 @@ static Value standardize(Expression &e, Value x, ArrayRef<int64_t> axes, double 
 Values LayerNormOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   auto type = getType();
-  Value x = standardize(e, e.widened(getOperand()), axesFrom(getAxis(), type.getRank()), getEpsilon().convertToDouble());
+  Value x =
+      standardize(e, e.widened(getOperand()), axesFrom(getAxis(), type.getRank()), getEpsilon().convertToDouble());
   x = e.mul(x, e.widened(getScale()));
   if (getShift()) x = e.add(x, e.widened(getShift()));
   return one(e.cast(x, type.getElementType()));

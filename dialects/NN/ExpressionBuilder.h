@@ -12,14 +12,8 @@ public:
   mlir::OpBuilder &b;
   mlir::Location loc;
 
-  template <typename OpT>
-  mlir::Value unary(mlir::Value x) {
-    return OpT::create(b, loc, x);
-  }
-  template <typename OpT>
-  mlir::Value binary(mlir::Value x, mlir::Value y) {
-    return OpT::create(b, loc, x, y);
-  }
+  template <typename OpT> mlir::Value unary(mlir::Value x) { return OpT::create(b, loc, x); }
+  template <typename OpT> mlir::Value binary(mlir::Value x, mlir::Value y) { return OpT::create(b, loc, x, y); }
   mlir::Value add(mlir::Value x, mlir::Value y) { return binary<AddOp>(x, y); }
   mlir::Value sub(mlir::Value x, mlir::Value y) { return binary<SubOp>(x, y); }
   mlir::Value mul(mlir::Value x, mlir::Value y) { return binary<MulOp>(x, y); }

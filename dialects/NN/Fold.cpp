@@ -114,7 +114,8 @@ OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
-  if (getLhs().getType() == getType() && isNeutralOfSum(splatValue(adaptor.getRhs()), getType(), false)) return getLhs();
+  if (getLhs().getType() == getType() && isNeutralOfSum(splatValue(adaptor.getRhs()), getType(), false))
+    return getLhs();
   return {};
 }
 

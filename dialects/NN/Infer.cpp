@@ -10,8 +10,7 @@ std::string describe(Type type) {
   std::string text;
   llvm::raw_string_ostream out(text);
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-    for (int64_t size : tensor.getShape())
-      (ShapedType::isDynamic(size) ? out << "?" : out << size) << "x";
+    for (int64_t size : tensor.getShape()) (ShapedType::isDynamic(size) ? out << "?" : out << size) << "x";
     out << tensor.getElementType();
   } else {
     out << type;
@@ -39,7 +38,8 @@ bool isCountable(ArrayRef<int64_t> shape) {
 
 LogicalResult Inference::give(RankedTensorType type) const {
   if (!isCountable(type.getShape()))
-    return fail("has a result of shape ", describe(type), ", of more than 2^", llvm::Log2_64(kMostElements), " elements");
+    return fail("has a result of shape ", describe(type), ", of more than 2^", llvm::Log2_64(kMostElements),
+                " elements");
   results.push_back(type);
   return success();
 }
@@ -49,8 +49,7 @@ FailureOr<RankedTensorType> Inference::tensor(Value operand, StringRef name) con
   auto type = dyn_cast<RankedTensorType>(operand.getType());
   if (!type || !type.hasStaticShape())
     return fail("takes a tensor of static shape as ", name, ", got ", describe(operand.getType()));
-  if (!isCountable(type.getShape()))
-    return fail("takes ", name, " of uncountable shape ", describe(type));
+  if (!isCountable(type.getShape())) return fail("takes ", name, " of uncountable shape ", describe(type));
   return type;
 }
 
@@ -61,8 +60,7 @@ LogicalResult Inference::present(Attribute attribute, StringRef name) const {
 FailureOr<ArrayRef<int64_t>> Inference::array(DenseI64ArrayAttr attribute, StringRef name, int64_t size,
                                               StringRef per) const {
   if (failed(present(attribute, name))) return failure();
-  if (size >= 0 && attribute.size() != size)
-    return fail("has ", attribute.size(), " ", name, " for ", size, " ", per);
+  if (size >= 0 && attribute.size() != size) return fail("has ", attribute.size(), " ", name, " for ", size, " ", per);
   return attribute.asArrayRef();
 }
 

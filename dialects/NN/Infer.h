@@ -17,8 +17,7 @@ public:
       : location(location), op(op), results(results) {}
 
   /// Reports "'op' op ..." and fails.
-  template <typename... Args>
-  mlir::LogicalResult fail(Args &&...args) const {
+  template <typename... Args> mlir::LogicalResult fail(Args &&...args) const {
     return mlir::emitOptionalError(location, "'", op, "' op ", std::forward<Args>(args)...);
   }
 
@@ -69,7 +68,7 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> inferReduced(const Inference &infer,
 
 /// Reads better at the head of each inference: names the parameters of the generated declaration.
 #define SPRIG_NN_INFER(OpT)                                                                                            \
-  mlir::LogicalResult OpT::inferReturnTypes(mlir::MLIRContext *, std::optional<mlir::Location> location,               \
-                                            Adaptor op, llvm::SmallVectorImpl<mlir::Type> &results)
+  mlir::LogicalResult OpT::inferReturnTypes(mlir::MLIRContext *, std::optional<mlir::Location> location, Adaptor op,   \
+                                            llvm::SmallVectorImpl<mlir::Type> &results)
 
 } // namespace sprig::nn

@@ -42,7 +42,8 @@ SPRIG_NN_INFER(LinearOp) {
 }
 
 /// A parameter with one element per channel.
-static LogicalResult checkPerChannel(const Inference &infer, RankedTensorType operand, Value parameter, StringRef name) {
+static LogicalResult checkPerChannel(const Inference &infer, RankedTensorType operand, Value parameter,
+                                     StringRef name) {
   auto type = infer.tensor(parameter, name);
   if (failed(type) || failed(infer.sameElementType(operand, "operand", *type, name))) return failure();
   if (type->getShape() == ArrayRef<int64_t>(operand.getDimSize(1))) return success();

@@ -39,7 +39,8 @@ SPRIG_NN_INFER(PackOp) {
   if (op.getTransposed()) std::swap(k, n);
   int64_t groups = op.getGroups();
   if (groups < 1 || n % groups) return infer.fail("has ", groups, " groups of ", n, " columns");
-  return infer.give({groups * static_cast<int64_t>(llvm::divideCeil(n / groups, kPanelWidth)), k, kPanelWidth}, operand->getElementType());
+  return infer.give({groups * static_cast<int64_t>(llvm::divideCeil(n / groups, kPanelWidth)), k, kPanelWidth},
+                    operand->getElementType());
 }
 
 /// Checks panels against the sizes that they must have.
@@ -72,8 +73,7 @@ SPRIG_NN_INFER(MatmulPackedOp) {
 /// The input of a convolution: [N, C, spatial...] or [N, spatial..., C].
 static LogicalResult checkInput(const Inference &infer, RankedTensorType input) {
   if (input.getRank() >= 3 && input.getRank() <= 5) return success();
-  return infer.fail("takes an input of 1 to 3 spatial dimensions, got ", describe(input), " of rank ",
-                    input.getRank());
+  return infer.fail("takes an input of 1 to 3 spatial dimensions, got ", describe(input), " of rank ", input.getRank());
 }
 
 static LogicalResult checkGroups(const Inference &infer, int64_t groups, int64_t channels, StringRef which) {
@@ -121,8 +121,8 @@ SPRIG_NN_INFER(ConvPackedOp) {
     return failure();
   auto window = infer.array(op.getWindowAttr(), "window sizes", input->getRank() - 2, "spatial dimensions");
   if (failed(window)) return failure();
-  auto windows = inferWindows(infer, in.drop_front(1).drop_back(1), *window, op.getStridesAttr(),
-                              op.getDilationsAttr(), op.getPaddingAttr());
+  auto windows = inferWindows(infer, in.drop_front(1).drop_back(1), *window, op.getStridesAttr(), op.getDilationsAttr(),
+                              op.getPaddingAttr());
   if (failed(windows)) return failure();
   int64_t rows = in.back() / groups;
   for (int64_t size : *window) rows *= size;

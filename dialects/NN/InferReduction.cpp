@@ -20,7 +20,8 @@ FailureOr<Windows> inferWindows(const Inference &infer, ArrayRef<int64_t> spatia
       return infer.fail("has window size ", window[i], ", stride ", stride, " and dilation ", dilation,
                         " in spatial dimension ", i, ", which must be 1 or more");
     if (low < 0 || high < 0)
-      return infer.fail("has padding ", low, " and ", high, " in spatial dimension ", i, ", which must not be negative");
+      return infer.fail("has padding ", low, " and ", high, " in spatial dimension ", i,
+                        ", which must not be negative");
     for (int64_t value : {window[i], stride, dilation, low, high})
       if (!isModest(value)) return infer.fail("has ", value, " in spatial dimension ", i, ", which is more than 2^30");
     int64_t reach = dilation * (window[i] - 1) + 1, padded = spatial[i] + low + high;
@@ -62,7 +63,8 @@ SPRIG_NN_INFER(ReduceOp) {
   Inference infer(location, ReduceOp::getOperationName(), results);
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.present(op.getKindAttr(), "kind"))) return failure();
-  if (operand->getElementType().isInteger(1) && failed(checkKind(infer, op.getKindAttr(), ReduceKind::max, ReduceKind::min)))
+  if (operand->getElementType().isInteger(1) &&
+      failed(checkKind(infer, op.getKindAttr(), ReduceKind::max, ReduceKind::min)))
     return failure();
   auto shape = inferReduced(infer, *operand, op.getAxesAttr(), op.getKeepDims());
   return failed(shape) ? failure() : infer.give(*shape, operand->getElementType());

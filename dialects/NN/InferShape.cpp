@@ -34,8 +34,7 @@ SPRIG_NN_INFER(SliceOp) {
   if (failed(starts) || failed(sizes) || failed(steps)) return failure();
   for (int64_t i = 0; i < rank; ++i) {
     int64_t start = (*starts)[i], size = (*sizes)[i], step = (*steps)[i], dim = operand->getDimSize(i);
-    if (size < 0 || step == 0)
-      return infer.fail("takes ", size, " elements by steps of ", step, " from dimension ", i);
+    if (size < 0 || step == 0) return infer.fail("takes ", size, " elements by steps of ", step, " from dimension ", i);
     if (size == 0) continue;
     auto outside = [&](int64_t index) { return index < 0 || index >= dim; };
     int64_t last;

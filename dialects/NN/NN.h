@@ -20,8 +20,7 @@ mlir::LogicalResult completeProperties(Properties &properties, mlir::MLIRContext
     return mlir::emitError(location.value_or(mlir::UnknownLoc::get(context)))
            << "'" << OpT::getOperationName() << "' op ";
   };
-  if (attributes && !attributes.empty() &&
-      mlir::failed(OpT::setPropertiesFromAttr(properties, attributes, emitError)))
+  if (attributes && !attributes.empty() && mlir::failed(OpT::setPropertiesFromAttr(properties, attributes, emitError)))
     return mlir::failure();
   OpT::populateDefaultProperties(mlir::OperationName(OpT::getOperationName(), context), properties);
   return mlir::success();

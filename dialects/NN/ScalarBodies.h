@@ -9,8 +9,8 @@ namespace sprig::nn {
 mlir::Value buildCast(ScalarBuilder &s, mlir::Value x, mlir::Type from, mlir::Type to);
 mlir::Value buildBitcast(ScalarBuilder &s, mlir::Value x, mlir::Type from, mlir::Type to);
 
-/// Quotient and remainder that are never undefined: by zero they give the dividend and zero (the caller reports it), the
-/// lowest number by -1 wraps.
+/// Quotient and remainder that are never undefined: by zero they give the dividend and zero (the caller reports it),
+/// the lowest number by -1 wraps.
 mlir::Value buildIntegerDivision(ScalarBuilder &s, mlir::Value x, mlir::Value y, bool isUnsigned);
 mlir::Value buildIntegerRemainder(ScalarBuilder &s, mlir::Value x, mlir::Value y, bool isUnsigned);
 

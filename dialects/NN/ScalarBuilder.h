@@ -1,6 +1,6 @@
 // Short ways to emit arith and math operations on scalars and on 1-d vectors alike.
-// For scalar bodies of elementwise operations and for the expansion of math functions: every constant takes the shape of
-// the value that it meets, so one piece of code serves both.
+// For scalar bodies of elementwise operations and for the expansion of math functions: every constant takes the shape
+// of the value that it meets, so one piece of code serves both.
 #pragma once
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -28,13 +28,10 @@ public:
 
   /// A constant of a scalar or vector type.
   Value constant(Type type, mlir::Attribute element) {
-    if (auto vector = llvm::dyn_cast<mlir::VectorType>(type))
-      element = mlir::DenseElementsAttr::get(vector, element);
+    if (auto vector = llvm::dyn_cast<mlir::VectorType>(type)) element = mlir::DenseElementsAttr::get(vector, element);
     return mlir::arith::ConstantOp::create(b, loc, type, llvm::cast<mlir::TypedAttr>(element));
   }
-  Value f(Value model, double value) {
-    return constant(model.getType(), b.getFloatAttr(elementOf(model), value));
-  }
+  Value f(Value model, double value) { return constant(model.getType(), b.getFloatAttr(elementOf(model), value)); }
   Value i(Type type, const llvm::APInt &value) {
     return constant(type, b.getIntegerAttr(mlir::getElementTypeOrSelf(type), value));
   }
@@ -93,10 +90,7 @@ public:
   // Any type.
   Value select(Value c, Value x, Value y) { return mlir::arith::SelectOp::create(b, loc, c, x, y); }
   /// A conversion operation (arith.extf, arith.sitofp, ...) to another element type.
-  template <typename OpT>
-  Value to(Value x, Type element) {
-    return OpT::create(b, loc, like(x.getType(), element), x);
-  }
+  template <typename OpT> Value to(Value x, Type element) { return OpT::create(b, loc, like(x.getType(), element), x); }
   Value bits(Value x, Type element) { return to<mlir::arith::BitcastOp>(x, element); }
 };
 

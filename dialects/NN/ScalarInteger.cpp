@@ -12,7 +12,9 @@ namespace sprig::nn {
 
 static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }
 
-Value NotOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) { return ScalarBuilder(b, loc).xori(args[0], -1); }
+Value NotOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  return ScalarBuilder(b, loc).xori(args[0], -1);
+}
 Value AndOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   return ScalarBuilder(b, loc).andi(args[0], args[1]);
 }
@@ -56,8 +58,8 @@ Value buildIntegerRemainder(ScalarBuilder &s, Value x, Value y, bool isUnsigned)
 
 Value buildIntegerPower(ScalarBuilder &s, Value x, Value y, bool baseUnsigned, bool exponentUnsigned) {
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(s.b, s.loc, value); };
-  auto loop = scf::ForOp::create(s.b, s.loc, index(0), index(ScalarBuilder::widthOf(y)), index(1),
-                                 ValueRange{s.i(x, 1), x, y});
+  auto loop =
+      scf::ForOp::create(s.b, s.loc, index(0), index(ScalarBuilder::widthOf(y)), index(1), ValueRange{s.i(x, 1), x, y});
   {
     OpBuilder::InsertionGuard guard(s.b);
     s.b.setInsertionPointToStart(loop.getBody());

@@ -24,8 +24,7 @@ ParseResult DispatchOp::parse(OpAsmParser &parser, OperationState &result) {
     return success();
   };
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseBinding) ||
-      parser.parseOptionalArrowTypeList(resultTypes) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseOptionalArrowTypeList(resultTypes) || parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.parseRegion(*result.addRegion(), arguments) ||
       parser.resolveOperands(operands, types, operandsLoc, result.operands))
     return failure();
@@ -56,8 +55,8 @@ LogicalResult DispatchOp::verify() {
     return emitOpError("binds ") << body.getNumArguments() << " arguments to " << getNumOperands() << " operands";
   for (auto [i, argument] : llvm::enumerate(body.getArguments()))
     if (argument.getType() != getOperand(i).getType())
-      return emitOpError("binds argument ") << i << " of type " << describe(argument.getType()) << " to an operand of type "
-                                            << describe(getOperand(i).getType());
+      return emitOpError("binds argument ") << i << " of type " << describe(argument.getType())
+                                            << " to an operand of type " << describe(getOperand(i).getType());
   Operation *yield = body.getTerminator();
   if (yield->getNumOperands() != getNumResults())
     return (emitOpError("has ") << getNumResults() << " results and yields " << yield->getNumOperands() << " values")

@@ -43,8 +43,8 @@ LogicalResult BroadcastOp::verify() {
 
 LogicalResult CastOp::verify() {
   if (getOperand().getType().getShape() != getType().getShape())
-    return emitOpError("changes the shape of ") << describe(getOperand().getType()) << " to that of "
-                                                << describe(getType());
+    return emitOpError("changes the shape of ")
+           << describe(getOperand().getType()) << " to that of " << describe(getType());
   return success();
 }
 

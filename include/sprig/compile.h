@@ -1,6 +1,6 @@
 // The compiler for C++ programs: a model in, a program that runs out.
-// For embedders; no type of LLVM or MLIR is seen. What is wrong with a model or an option is thrown as sprig::Error, what
-// is wrong with a call as sprig::rt::Error. Any thread may compile; a Program is used by one thread at a time.
+// For embedders; no type of LLVM or MLIR is seen. What is wrong with a model or an option is thrown as sprig::Error,
+// what is wrong with a call as sprig::rt::Error. Any thread may compile; a Program is used by one thread at a time.
 //
 //   auto program = sprig::compile(sprig::Model::file("mlp.onnx"), {.dims = {{"batch", {8}}}});
 //   std::vector<float> x(8 * 784);
@@ -67,6 +67,7 @@ private:
 SPRIG_API std::vector<uint8_t> compileToPackage(const Model &model, const CompileOptions &options = {});
 
 /// Compiles and loads, through the same loader that reads packages from files.
-SPRIG_API Program compile(const Model &model, const CompileOptions &options = {}, const rt::ContextOptions &context = {});
+SPRIG_API Program compile(const Model &model, const CompileOptions &options = {},
+                          const rt::ContextOptions &context = {});
 
 } // namespace sprig

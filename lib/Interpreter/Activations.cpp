@@ -9,13 +9,11 @@ double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return larger(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
 double clampToUnit(double x) { return larger(0, smaller(1, x)); }
 
-template <typename OpT, typename F>
-void addPlain(EvaluatorTable &table, F) {
+template <typename OpT, typename F> void addPlain(EvaluatorTable &table, F) {
   table.add<OpT>(+[](OpT, Evaluation &e) { return e.give(mapFloats(e, F{})); });
 }
 // With the operation at hand for its attributes.
-template <typename OpT, typename F>
-void addScaled(EvaluatorTable &table, F) {
+template <typename OpT, typename F> void addScaled(EvaluatorTable &table, F) {
   table.add<OpT>(+[](OpT op, Evaluation &e) { return e.give(mapFloats(e, [&](double x) { return F{}(op, x); })); });
 }
 
@@ -34,9 +32,8 @@ void addActivations(EvaluatorTable &table) {
   addPlain<nn::SoftsignOp>(table, [](double x) { return x / (1 + std::fabs(x)); });
   addPlain<nn::HardSwishOp>(table, [](double x) { return x * clampToUnit(x / 6 + 0.5); });
   addScaled<nn::GeluOp>(table, [](nn::GeluOp op, double x) { return gelu(op, x); });
-  addScaled<nn::EluOp>(table, [](nn::EluOp op, double x) {
-    return x > 0 ? x : op.getAlpha().convertToDouble() * std::expm1(x);
-  });
+  addScaled<nn::EluOp>(
+      table, [](nn::EluOp op, double x) { return x > 0 ? x : op.getAlpha().convertToDouble() * std::expm1(x); });
   addScaled<nn::CeluOp>(table, [](nn::CeluOp op, double x) {
     double alpha = op.getAlpha().convertToDouble();
     return larger(0, x) + smaller(0, alpha * std::expm1(x / alpha));

@@ -1,4 +1,5 @@
-// Matrix products. The right side is read in panels of columns, so that a large weight is never a whole array of doubles.
+// Matrix products. The right side is read in panels of columns, so that a large weight is never a whole array of
+// doubles.
 #include "lib/Interpreter/Evaluation.h"
 #include "lib/Interpreter/Gemm.h"
 #include "lib/Interpreter/Numbers.h"
@@ -15,8 +16,7 @@ struct Matrix {
   bool transposed;
 
   // Copies columns [first, first + width) to `out`, row-major with `width` columns.
-  template <typename T>
-  void panel(int64_t first, int64_t width, T *out) const {
+  template <typename T> void panel(int64_t first, int64_t width, T *out) const {
     if (!transposed) {
       for (int64_t r = 0; r < rows; ++r) tensor.load(offset + r * columns + first, width, out + r * width);
       return;
@@ -30,8 +30,7 @@ struct Matrix {
 };
 
 // c = lhs * rhs
-template <typename T>
-void multiply(const Matrix &lhs, const Matrix &rhs, T *c) {
+template <typename T> void multiply(const Matrix &lhs, const Matrix &rhs, T *c) {
   int64_t m = lhs.rows, n = rhs.columns, k = lhs.columns;
   std::vector<T> a(m * k), b(k * std::min(n, kPanel));
   lhs.panel(0, k, a.data());
@@ -42,8 +41,7 @@ void multiply(const Matrix &lhs, const Matrix &rhs, T *c) {
   }
 }
 
-template <typename T>
-mlir::LogicalResult giveWrapped(Evaluation &e, std::vector<T> values) {
+template <typename T> mlir::LogicalResult giveWrapped(Evaluation &e, std::vector<T> values) {
   if constexpr (std::is_same_v<T, int64_t>)
     for (T &value : values) value = wrapTo(value, e.resultType().getElementType());
   return e.give(Tensor::of<T>(e.resultType(), std::move(values)));

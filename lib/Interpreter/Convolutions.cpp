@@ -36,11 +36,14 @@ Convolution describeConvolution(OpT op, llvm::ArrayRef<int64_t> input, llvm::Arr
   return {{llvm::to_vector(spatial(input, channelsLast)), llvm::to_vector(spatial(output, channelsLast)),
            llvm::to_vector(window), llvm::to_vector(op.getStrides()), llvm::to_vector(op.getDilations()),
            llvm::to_vector(padding.take_front(padding.size() / 2))},
-          input[0], groups, channels / groups, filters / groups, channelsLast};
+          input[0],
+          groups,
+          channels / groups,
+          filters / groups,
+          channelsLast};
 }
 
-template <typename T>
-bool isFinite(const std::vector<T> &values) {
+template <typename T> bool isFinite(const std::vector<T> &values) {
   if constexpr (std::is_same_v<T, double>)
     return llvm::all_of(values, [](double value) { return std::isfinite(value); });
   return true;
@@ -108,8 +111,10 @@ mlir::LogicalResult convolve(Evaluation &e, const Convolution &c, Filter filter)
     std::vector<T> weights = filter(g);
     bool finite = isFinite(weights);
     for (int64_t s = 0; s < c.samples; ++s)
-      if (finite) convolveByMatrix(c, weights, in, s, g, out);
-      else convolveDirectly(c, weights, in, s, g, out);
+      if (finite)
+        convolveByMatrix(c, weights, in, s, g, out);
+      else
+        convolveDirectly(c, weights, in, s, g, out);
   }
   if constexpr (std::is_same_v<T, int64_t>)
     for (T &value : out) value = wrapTo(value, e.resultType().getElementType());
@@ -147,8 +152,7 @@ mlir::LogicalResult evaluateConvPacked(nn::ConvPackedOp op, Evaluation &e) {
       panels.load(g * packed.size(), packed.size(), packed.data());
       for (int64_t f = 0; f < c.filters; ++f)
         for (int64_t k = 0; k < depth; ++k)
-          result[f * depth + k] =
-              packed[(f / nn::kPanelWidth * depth + k) * nn::kPanelWidth + f % nn::kPanelWidth];
+          result[f * depth + k] = packed[(f / nn::kPanelWidth * depth + k) * nn::kPanelWidth + f % nn::kPanelWidth];
       return result;
     });
   });
@@ -173,9 +177,12 @@ mlir::LogicalResult evaluateConvDepthwise(nn::ConvDepthwiseOp op, Evaluation &e)
 mlir::LogicalResult evaluateConvTranspose(nn::ConvTransposeOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> input = e.operands[0].shape(), output = e.resultType().getShape();
   llvm::ArrayRef<int64_t> padding = op.getPadding();
-  Window window{llvm::to_vector(output.drop_front(2)), llvm::to_vector(input.drop_front(2)),
-                llvm::to_vector(e.operands[1].shape().drop_front(2)), llvm::to_vector(op.getStrides()),
-                llvm::to_vector(op.getDilations()), llvm::to_vector(padding.take_front(padding.size() / 2))};
+  Window window{llvm::to_vector(output.drop_front(2)),
+                llvm::to_vector(input.drop_front(2)),
+                llvm::to_vector(e.operands[1].shape().drop_front(2)),
+                llvm::to_vector(op.getStrides()),
+                llvm::to_vector(op.getDilations()),
+                llvm::to_vector(padding.take_front(padding.size() / 2))};
   int64_t groups = op.getGroups(), channels = input[1] / groups, filters = output[1] / groups;
   int64_t inputs = window.positions(), outputs = window.inputs(), taps = window.taps();
   return byClass(e.operands[0], [&](auto zero) {

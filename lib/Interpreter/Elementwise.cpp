@@ -8,36 +8,31 @@ namespace sprig::interp {
 namespace {
 
 // Registers a unary operation on floats, and one on any number with an integer formula.
-template <typename OpT, typename F>
-void addFloat(EvaluatorTable &table, F) {
+template <typename OpT, typename F> void addFloat(EvaluatorTable &table, F) {
   table.add<OpT>(+[](OpT, Evaluation &e) { return e.give(mapFloats(e, F{})); });
 }
-template <typename OpT, typename F, typename I>
-void addNumber(EvaluatorTable &table, F, I) {
+template <typename OpT, typename F, typename I> void addNumber(EvaluatorTable &table, F, I) {
   table.add<OpT>(+[](OpT, Evaluation &e) {
     if (e.operands[0].isFloat()) return e.give(mapFloats(e, F{}));
     mlir::Type type = e.operands[0].elementType();
     return e.give(map<int64_t, int64_t>(e, [&](int64_t x) { return wrapTo(I{}(x, type), type); }));
   });
 }
-template <typename OpT, typename F, typename I>
-void addBinary(EvaluatorTable &table, F, I) {
+template <typename OpT, typename F, typename I> void addBinary(EvaluatorTable &table, F, I) {
   table.add<OpT>(+[](OpT, Evaluation &e) {
     if (e.operands[0].isFloat()) return e.give(map2<double, double>(e, F{}));
     mlir::Type type = e.operands[0].elementType();
     return e.give(map2<int64_t, int64_t>(e, [&](int64_t a, int64_t b) { return wrapTo(I{}(a, b, type), type); }));
   });
 }
-template <typename OpT, typename I>
-void addInteger(EvaluatorTable &table, I i) {
+template <typename OpT, typename I> void addInteger(EvaluatorTable &table, I i) {
   addBinary<OpT>(table, [](double, double) { return 0.0; }, i);
 }
 
 bool less(int64_t a, int64_t b, mlir::Type type) { return isUnsigned(type) ? uint64_t(a) < uint64_t(b) : a < b; }
 
 // Integer division and remainders: `f` gets a non-zero divisor.
-template <typename F>
-mlir::LogicalResult divide(Evaluation &e, F f) {
+template <typename F> mlir::LogicalResult divide(Evaluation &e, F f) {
   mlir::Type type = e.operands[0].elementType();
   bool byZero = false;
   Tensor result = map2<int64_t, int64_t>(e, [&](int64_t a, int64_t b) -> int64_t {
@@ -108,9 +103,8 @@ mlir::LogicalResult evaluatePow(nn::PowOp, Evaluation &e) {
 mlir::LogicalResult evaluateShl(nn::ShlOp, Evaluation &e) {
   mlir::Type type = e.operands[0].elementType();
   uint64_t width = type.getIntOrFloatBitWidth();
-  return e.give(map2<int64_t, int64_t>(e, [&](int64_t a, int64_t b) {
-    return uint64_t(b) >= width ? 0 : wrapTo(uint64_t(a) << b, type);
-  }));
+  return e.give(map2<int64_t, int64_t>(
+      e, [&](int64_t a, int64_t b) { return uint64_t(b) >= width ? 0 : wrapTo(uint64_t(a) << b, type); }));
 }
 mlir::LogicalResult evaluateShr(nn::ShrOp, Evaluation &e) {
   mlir::Type type = e.operands[0].elementType();
@@ -121,8 +115,7 @@ mlir::LogicalResult evaluateShr(nn::ShrOp, Evaluation &e) {
   }));
 }
 
-template <typename T, typename Less>
-bool holds(nn::ComparePredicate predicate, T a, T b, Less less) {
+template <typename T, typename Less> bool holds(nn::ComparePredicate predicate, T a, T b, Less less) {
   switch (predicate) {
   case nn::ComparePredicate::eq: return a == b;
   case nn::ComparePredicate::ne: return a != b;
@@ -151,8 +144,7 @@ mlir::LogicalResult evaluateSelect(nn::SelectOp, Evaluation &e) {
     Elements<T> onTrue = e.operands[1].elements<T>(), onFalse = e.operands[2].elements<T>();
     mlir::RankedTensorType type = e.resultType();
     bool splat = condition.isSplat() && onTrue.isSplat() && onFalse.isSplat();
-    if (splat && type.getNumElements())
-      return e.give(Tensor::of<T>(type, {condition[0] ? onTrue[0] : onFalse[0]}));
+    if (splat && type.getNumElements()) return e.give(Tensor::of<T>(type, {condition[0] ? onTrue[0] : onFalse[0]}));
     std::vector<T> result(type.getNumElements());
     std::array<Strides, 3> strides;
     for (int i = 0; i < 3; ++i) strides[i] = broadcastStrides(e.operands[i].shape(), type.getShape());
@@ -189,8 +181,8 @@ mlir::LogicalResult evaluateIsNan(nn::IsNanOp, Evaluation &e) {
 }
 mlir::LogicalResult evaluateIsInf(nn::IsInfOp op, Evaluation &e) {
   bool negative = op.getDetectNegative(), positive = op.getDetectPositive();
-  return e.give(map<double, int64_t>(
-      e, [&](double x) { return int64_t(std::isinf(x) && (x < 0 ? negative : positive)); }));
+  return e.give(
+      map<double, int64_t>(e, [&](double x) { return int64_t(std::isinf(x) && (x < 0 ? negative : positive)); }));
 }
 
 void addUnaries(EvaluatorTable &table) {
@@ -200,8 +192,12 @@ void addUnaries(EvaluatorTable &table) {
   addNumber<nn::NegOp>(
       table, [](double x) { return -x; }, [](int64_t x, mlir::Type) { return int64_t(0 - uint64_t(x)); });
   addNumber<nn::SignOp>(
-      table, [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; },
-      [](int64_t x, mlir::Type type) -> int64_t { return x == 0 ? 0 : !isUnsigned(type) && x < 0 ? -1 : 1; });
+      table, [](double x) { return x > 0   ? 1.0
+                                   : x < 0 ? -1.0
+                                           : x; },
+      [](int64_t x, mlir::Type type) -> int64_t { return x == 0                       ? 0
+                                                         : !isUnsigned(type) && x < 0 ? -1
+                                                                                      : 1; });
   addNumber<nn::ReluOp>(
       table, [](double x) { return larger(x, 0.0); },
       [](int64_t x, mlir::Type type) { return !isUnsigned(type) && x < 0 ? int64_t(0) : x; });

@@ -34,8 +34,7 @@ struct Evaluation {
 class EvaluatorTable {
 public:
   using Evaluator = std::function<mlir::LogicalResult(Evaluation &)>;
-  template <typename OpT>
-  void add(mlir::LogicalResult (*evaluator)(OpT, Evaluation &)) {
+  template <typename OpT> void add(mlir::LogicalResult (*evaluator)(OpT, Evaluation &)) {
     rows[mlir::TypeID::get<OpT>()] = [evaluator](Evaluation &e) { return evaluator(llvm::cast<OpT>(e.op), e); };
   }
   const Evaluator *find(mlir::OperationName name) const {
@@ -60,8 +59,7 @@ void addConvolutions(EvaluatorTable &table);
 void addNorms(EvaluatorTable &table);
 
 /// Calls `body` with a value of the tensor's class (double or int64_t), for generic lambdas: [&](auto zero) { ... }.
-template <typename Body>
-auto byClass(const Tensor &tensor, Body body) {
+template <typename Body> auto byClass(const Tensor &tensor, Body body) {
   return tensor.isFloat() ? body(double()) : body(int64_t());
 }
 

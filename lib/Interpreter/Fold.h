@@ -17,9 +17,8 @@ struct FoldLimits {
 
 /// The results of a pure operation on constant operands, or nothing. Elementwise operations and operations that move
 /// elements turn splats into splats without expanding them.
-std::optional<llvm::SmallVector<mlir::ElementsAttr>> foldOperation(mlir::Operation *op,
-                                                                   llvm::ArrayRef<mlir::ElementsAttr> operands,
-                                                                   const FoldLimits &limits = {});
+std::optional<llvm::SmallVector<mlir::ElementsAttr>>
+foldOperation(mlir::Operation *op, llvm::ArrayRef<mlir::ElementsAttr> operands, const FoldLimits &limits = {});
 
 /// The same with the operands read off the operation: they must be results of nn.constant.
 std::optional<llvm::SmallVector<mlir::ElementsAttr>> foldOperation(mlir::Operation *op, const FoldLimits &limits = {});

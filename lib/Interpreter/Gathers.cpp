@@ -14,8 +14,7 @@ int64_t checkedIndex(Evaluation &e, int64_t index, int64_t size) {
 }
 
 // Copies `blocks` runs of `width` elements, run b from offset from(b).
-template <typename From>
-mlir::LogicalResult giveBlocks(Evaluation &e, int64_t blocks, int64_t width, From from) {
+template <typename From> mlir::LogicalResult giveBlocks(Evaluation &e, int64_t blocks, int64_t width, From from) {
   return byClass(e.operands[0], [&](auto zero) {
     using T = decltype(zero);
     Elements<T> in = e.operands[0].elements<T>();

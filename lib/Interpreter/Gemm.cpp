@@ -10,7 +10,8 @@ constexpr int64_t kRows = 4, kColumns = 8;
 
 // One full tile; the accumulators stay in registers.
 template <typename T>
-[[gnu::always_inline]] inline void tile(int64_t k, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc) {
+[[gnu::always_inline]] inline void tile(int64_t k, const T *a, int64_t lda, const T *b, int64_t ldb, T *c,
+                                        int64_t ldc) {
   T sums[kRows][kColumns];
   for (int64_t i = 0; i < kRows; ++i)
     for (int64_t j = 0; j < kColumns; ++j) sums[i][j] = c[i * ldc + j];
@@ -51,12 +52,10 @@ __attribute__((target("avx2"))) void blocksAvx2(int64_t m, int64_t n, int64_t k,
                                                 int64_t ldb, T *c, int64_t ldc) {
   blocks(m, n, k, a, lda, b, ldb, c, ldc);
 }
-template <typename T>
-constexpr auto kPick = &blocksAvx2<T>;
+template <typename T> constexpr auto kPick = &blocksAvx2<T>;
 static bool hasAvx2() { return __builtin_cpu_supports("avx2"); }
 #else
-template <typename T>
-constexpr auto kPick = &blocksBase<T>;
+template <typename T> constexpr auto kPick = &blocksBase<T>;
 static bool hasAvx2() { return false; }
 #endif
 
@@ -68,8 +67,8 @@ void run(int64_t m, int64_t n, int64_t k, const T *a, int64_t lda, const T *b, i
 
 } // namespace
 
-void multiplyAdd(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b, int64_t ldb,
-                 double *c, int64_t ldc) {
+void multiplyAdd(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b, int64_t ldb, double *c,
+                 int64_t ldc) {
   run(m, n, k, a, lda, b, ldb, c, ldc);
 }
 

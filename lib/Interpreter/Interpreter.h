@@ -1,6 +1,6 @@
-// The reference interpreter of nn: the oracle of tests, the evaluator of constants, the judge of `sprig check --bisect`.
-// For tests, passes and tools. Computes in double precision with plain loops; integers are exact and wrap. Errors that
-// only values show (an index out of range, an integer division by zero) are diagnostics at the operation.
+// The reference interpreter of nn: the oracle of tests, the evaluator of constants, the judge of `sprig check
+// --bisect`. For tests, passes and tools. Computes in double precision with plain loops; integers are exact and wrap.
+// Errors that only values show (an index out of range, an integer division by zero) are diagnostics at the operation.
 #pragma once
 #include "lib/Interpreter/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

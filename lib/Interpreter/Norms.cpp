@@ -6,8 +6,7 @@ namespace sprig::interp {
 namespace {
 
 // Softmax of a row, or its logarithm. A row of -inf alone gives NaN, as the formula does.
-template <bool Log>
-mlir::LogicalResult evaluateRows(Evaluation &e, int64_t axis) {
+template <bool Log> mlir::LogicalResult evaluateRows(Evaluation &e, int64_t axis) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
   axis = fromFront(axis, shape.size());
   int64_t outer = product(shape.take_front(axis)), size = shape[axis], inner = product(shape.drop_front(axis + 1));

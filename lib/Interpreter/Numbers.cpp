@@ -55,13 +55,13 @@ double decodeSmall(uint16_t bits, SmallFloat format) {
   } else if (exponent == 0) {
     result = std::ldexp(double(mantissa), 1 - format.bias() - format.mantissa);
   } else {
-    result = std::ldexp(double(mantissa | (uint64_t(1) << format.mantissa)), exponent - format.bias() - format.mantissa);
+    result =
+        std::ldexp(double(mantissa | (uint64_t(1) << format.mantissa)), exponent - format.bias() - format.mantissa);
   }
   return bits >> (format.exponent + format.mantissa) ? -result : result;
 }
 
-template <typename Stored, typename T>
-void decodePlain(const char *bytes, int64_t count, T *out) {
+template <typename Stored, typename T> void decodePlain(const char *bytes, int64_t count, T *out) {
   for (int64_t i = 0; i < count; ++i) {
     Stored value;
     std::memcpy(&value, bytes + i * sizeof(Stored), sizeof(Stored));
@@ -69,8 +69,7 @@ void decodePlain(const char *bytes, int64_t count, T *out) {
   }
 }
 
-template <typename Stored, typename T>
-void encodePlain(const T *values, int64_t count, char *out) {
+template <typename Stored, typename T> void encodePlain(const T *values, int64_t count, char *out) {
   for (int64_t i = 0; i < count; ++i) {
     Stored value = Stored(values[i]);
     std::memcpy(out + i * sizeof(Stored), &value, sizeof(Stored));
@@ -116,9 +115,7 @@ int64_t saturateTo(double value, mlir::Type type) {
   return value < -end ? lowestOf(type) : int64_t(value);
 }
 
-double toDouble(int64_t value, mlir::Type type) {
-  return isUnsigned(type) ? double(uint64_t(value)) : double(value);
-}
+double toDouble(int64_t value, mlir::Type type) { return isUnsigned(type) ? double(uint64_t(value)) : double(value); }
 
 void decode(mlir::Type type, const char *bytes, int64_t count, double *out) {
   if (type.isF64()) return decodePlain<double>(bytes, count, out);

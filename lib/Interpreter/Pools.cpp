@@ -11,9 +11,9 @@ Window windowOf(OpT op, llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> o
     return channelsLast ? shape.drop_front().drop_back() : shape.drop_front(2);
   };
   llvm::ArrayRef<int64_t> padding = op.getPadding();
-  return {llvm::to_vector(spatial(input)), llvm::to_vector(spatial(output)), llvm::to_vector(op.getWindow()),
-          llvm::to_vector(op.getStrides()), llvm::to_vector(op.getDilations()),
-          llvm::to_vector(padding.take_front(padding.size() / 2))};
+  return {llvm::to_vector(spatial(input)),    llvm::to_vector(spatial(output)),
+          llvm::to_vector(op.getWindow()),    llvm::to_vector(op.getStrides()),
+          llvm::to_vector(op.getDilations()), llvm::to_vector(padding.take_front(padding.size() / 2))};
 }
 
 // Where sample and channel `plane` starts, and how far its spatial positions lie apart.
@@ -79,7 +79,8 @@ mlir::LogicalResult evaluateArgMaxPool(nn::ArgMaxPoolOp op, Evaluation &e) {
       window.forEachTap([&](int64_t position, int64_t, int64_t offset) {
         int64_t &champion = best[position];
         // A maximum that a later element does not change is kept: the first one, and the first NaN.
-        if (champion < 0) champion = offset;
+        if (champion < 0)
+          champion = offset;
         else {
           T old = in[from + champion], joined = reduceStep(nn::ReduceKind::max, element, old, in[from + offset]);
           if (joined != old && old == old) champion = offset;
@@ -126,9 +127,8 @@ mlir::LogicalResult evaluateAvgPool(nn::AvgPoolOp op, Evaluation &e) {
   std::vector<int64_t> counts = countedTaps(window, op.getCountedPadding());
   for (int64_t plane = 0; plane < planes.count; ++plane) {
     double *out = result.data() + plane * window.positions();
-    window.forEachTap([&](int64_t position, int64_t, int64_t offset) {
-      out[position] += in[plane * window.inputs() + offset];
-    });
+    window.forEachTap(
+        [&](int64_t position, int64_t, int64_t offset) { out[position] += in[plane * window.inputs() + offset]; });
     for (int64_t p = 0; p < window.positions(); ++p) out[p] /= double(counts[p]);
   }
   return e.give(Tensor::ofFloats(type, std::move(result)));

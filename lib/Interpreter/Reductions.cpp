@@ -73,8 +73,7 @@ llvm::SmallVector<int64_t> axesFromFront(llvm::ArrayRef<int64_t> axes, int64_t r
   return llvm::map_to_vector(axes, [&](int64_t axis) { return fromFront(axis, rank); });
 }
 
-template <typename T>
-std::vector<T> reduceInto(Evaluation &e, nn::ReduceKind kind, llvm::ArrayRef<int64_t> axes) {
+template <typename T> std::vector<T> reduceInto(Evaluation &e, nn::ReduceKind kind, llvm::ArrayRef<int64_t> axes) {
   const Tensor &operand = e.operands[0];
   mlir::Type type = operand.elementType();
   Elements<T> in = operand.elements<T>();
@@ -112,15 +111,15 @@ mlir::LogicalResult evaluateReduceMean(nn::ReduceMeanOp op, Evaluation &e) {
   return e.give(Tensor::ofIntegers(e.resultType(), std::move(result)));
 }
 
-template <typename T>
-bool isNan(T value) {
+template <typename T> bool isNan(T value) {
   if constexpr (std::is_same_v<T, double>) return std::isnan(value);
   return false;
 }
-template <typename T>
-bool below(T a, T b, mlir::Type type) {
-  if constexpr (std::is_same_v<T, double>) return a < b;
-  else return isUnsigned(type) ? uint64_t(a) < uint64_t(b) : a < b;
+template <typename T> bool below(T a, T b, mlir::Type type) {
+  if constexpr (std::is_same_v<T, double>)
+    return a < b;
+  else
+    return isUnsigned(type) ? uint64_t(a) < uint64_t(b) : a < b;
 }
 
 mlir::LogicalResult evaluateArgReduce(nn::ArgReduceOp op, Evaluation &e) {

@@ -29,8 +29,8 @@ mlir::LogicalResult giveStrided(Evaluation &e, Strides strides, int64_t offset =
     using T = decltype(zero);
     Elements<T> in = operand.elements<T>();
     std::vector<T> result(type.getNumElements());
-    walk<1>(type.getShape(), {strides},
-            [&](int64_t i, const std::array<int64_t, 1> &at) { result[i] = in[at[0]]; }, {offset});
+    walk<1>(type.getShape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) { result[i] = in[at[0]]; },
+            {offset});
     return e.give(Tensor::of<T>(type, std::move(result)));
   });
 }
@@ -100,7 +100,8 @@ mlir::LogicalResult evaluatePad(nn::PadOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0], &value = e.operands[1];
   mlir::RankedTensorType type = e.resultType();
   bool constant = op.getMode() == nn::PadMode::constant;
-  if (operand.isSplat() && operand.count() && (!constant || areOneSplat(e.operands))) return e.give(operand.reshaped(type));
+  if (operand.isSplat() && operand.count() && (!constant || areOneSplat(e.operands)))
+    return e.give(operand.reshaped(type));
   if (!constant && operand.count() == 0 && type.getNumElements())
     return e.fail("pads an empty operand with elements of its own");
   // Per dimension, the offset of each result index, or -1.

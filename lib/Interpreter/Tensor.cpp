@@ -73,8 +73,10 @@ static void loadRange(const std::vector<T> *values, llvm::ArrayRef<char> raw, ml
   if (count == 0) return;
   if (splat) {
     T value;
-    if (values) value = values->front();
-    else decode(type, raw.data(), 1, &value);
+    if (values)
+      value = values->front();
+    else
+      decode(type, raw.data(), 1, &value);
     std::fill_n(out, count, value);
   } else if (values) {
     std::copy_n(values->data() + begin, count, out);
@@ -109,9 +111,12 @@ Tensor Tensor::rounded() const {
 std::vector<char> Tensor::bytes(bool keepSplat) const {
   int64_t size = storageBytes(elementType()), have = stored();
   std::vector<char> result(have * size);
-  if (floatValues) encode(elementType(), floatValues->data(), have, result.data());
-  else if (integerValues) encode(elementType(), integerValues->data(), have, result.data());
-  else std::copy(raw.begin(), raw.end(), result.begin());
+  if (floatValues)
+    encode(elementType(), floatValues->data(), have, result.data());
+  else if (integerValues)
+    encode(elementType(), integerValues->data(), have, result.data());
+  else
+    std::copy(raw.begin(), raw.end(), result.begin());
   if (!splat || keepSplat) return result;
   std::vector<char> whole(count() * size);
   for (int64_t i = 0; i < count(); ++i) std::copy(result.begin(), result.end(), whole.begin() + i * size);

@@ -8,9 +8,9 @@
 
 namespace sprig::interp {
 
-/// Elements of one class (double, or int64_t: unsigned 64-bit values by their bits) ready for reading. A splat has step 0.
-template <typename T>
-class Elements {
+/// Elements of one class (double, or int64_t: unsigned 64-bit values by their bits) ready for reading. A splat has step
+/// 0.
+template <typename T> class Elements {
 public:
   Elements(std::shared_ptr<const std::vector<T>> values, bool splat)
       : values(std::move(values)), first(this->values->data()), step(splat ? 0 : 1) {}
@@ -30,10 +30,11 @@ public:
   /// `elements` are all elements in row-major order, or the single one of a splat.
   static Tensor ofFloats(mlir::RankedTensorType type, std::vector<double> elements);
   static Tensor ofIntegers(mlir::RankedTensorType type, std::vector<int64_t> elements);
-  template <typename T>
-  static Tensor of(mlir::RankedTensorType type, std::vector<T> elements) {
-    if constexpr (std::is_same_v<T, double>) return ofFloats(type, std::move(elements));
-    else return ofIntegers(type, std::move(elements));
+  template <typename T> static Tensor of(mlir::RankedTensorType type, std::vector<T> elements) {
+    if constexpr (std::is_same_v<T, double>)
+      return ofFloats(type, std::move(elements));
+    else
+      return ofIntegers(type, std::move(elements));
   }
   /// Little-endian storage form (an i1 is a byte), all elements or the single one of a splat. `viewBytes` leaves them
   /// where they are: they must outlive the tensor, or `owner` keeps them.
@@ -53,10 +54,11 @@ public:
   Elements<double> floats() const;
   Elements<int64_t> integers() const;
   Elements<double> doubles() const;
-  template <typename T>
-  Elements<T> elements() const {
-    if constexpr (std::is_same_v<T, double>) return floats();
-    else return integers();
+  template <typename T> Elements<T> elements() const {
+    if constexpr (std::is_same_v<T, double>)
+      return floats();
+    else
+      return integers();
   }
   /// Copies elements [begin, begin + count) of the tensor's class to `out`.
   void load(int64_t begin, int64_t count, double *out) const;

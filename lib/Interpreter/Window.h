@@ -18,8 +18,7 @@ struct Window {
   }
   /// Calls body(output position, tap, input position) for each pair whose tap lies in the input, taps ascending for
   /// each position.
-  template <typename Body>
-  void forEachTap(Body body) const {
+  template <typename Body> void forEachTap(Body body) const {
     int64_t rank = input.size(), tapCount = taps(), count = positions();
     llvm::SmallVector<int64_t> at(rank, 0), tap(rank);
     for (int64_t p = 0; p < count; ++p) {

@@ -7,8 +7,8 @@
 using namespace sprig;
 
 namespace {
-// Contexts are kept for the next compilation: making one and loading its dialects costs more than reading a small model.
-// Types and attributes of earlier models stay in a context, so it is dropped after a number of them.
+// Contexts are kept for the next compilation: making one and loading its dialects costs more than reading a small
+// model. Types and attributes of earlier models stay in a context, so it is dropped after a number of them.
 class ContextPool {
 public:
   using Owned = std::unique_ptr<mlir::MLIRContext>;

@@ -11,8 +11,7 @@ using namespace sprig;
 std::string sprig::readContent(const Model &model) {
   if (!model.isFile()) return model.content();
   auto buffer = llvm::MemoryBuffer::getFile(model.name(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    throw Error(ErrorKind::badInput, model.name() + ": cannot be read: " + buffer.getError().message());
+  if (!buffer) throw Error(ErrorKind::badInput, model.name() + ": cannot be read: " + buffer.getError().message());
   return (*buffer)->getBuffer().str();
 }
 
@@ -71,7 +70,8 @@ mlir::OwningOpRef<mlir::ModuleOp> sprig::readModule(mlir::MLIRContext &context, 
   if (content.empty()) throw Error(ErrorKind::badInput, model.name() + ": is empty, expected a model");
   if (!looksLikeText(content)) return importEntries(context, model, content, options);
   if (!options.dims.empty() || !options.shapes.empty())
-    throw Error(ErrorKind::usage, model.name() + ": is MLIR text, whose shapes are fixed; dims and shapes are for ONNX models");
+    throw Error(ErrorKind::usage,
+                model.name() + ": is MLIR text, whose shapes are fixed; dims and shapes are for ONNX models");
   DiagnosticText diagnostics(&context);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(content, model.name()), llvm::SMLoc());

@@ -30,9 +30,8 @@ static MemoryPlan placeInOrder(ArrayRef<MemoryRequest> requests, ArrayRef<size_t
     }
     plan.offsets[index] = best >= 0 ? best : end;
     plan.bytes = std::max(plan.bytes, plan.offsets[index] + request.bytes);
-    placed.insert(llvm::upper_bound(placed, index,
-                                    [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; }),
-                  index);
+    placed.insert(
+        llvm::upper_bound(placed, index, [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; }), index);
   }
   return plan;
 }

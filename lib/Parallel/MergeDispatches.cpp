@@ -48,8 +48,10 @@ private:
   void merge(ProgramOp program, LaneOp lane, SymbolTable &symbols) {
     SmallVector<SmallVector<exec::DispatchOp>> runs(1);
     for (Operation &command : lane.getBody().front()) {
-      if (auto dispatch = dyn_cast<exec::DispatchOp>(command)) runs.back().push_back(dispatch);
-      else if (!runs.back().empty()) runs.emplace_back();
+      if (auto dispatch = dyn_cast<exec::DispatchOp>(command))
+        runs.back().push_back(dispatch);
+      else if (!runs.back().empty())
+        runs.emplace_back();
     }
     for (auto &run : runs)
       if (run.size() > 1) mergeRun(program, run, symbols);
@@ -71,7 +73,8 @@ private:
     Location loc = b.getFusedLoc(locations);
     StringAttr label = b.getStringAttr(program.getSymName() + "_commands");
     auto type = b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {});
-    auto kernel = KernelOp::create(b, loc, label.getValue(), type, /*tiles=*/1, /*grain=*/1, scratch, flops, bytes, label);
+    auto kernel =
+        KernelOp::create(b, loc, label.getValue(), type, /*tiles=*/1, /*grain=*/1, scratch, flops, bytes, label);
     Block &body = kernel.getBody().emplaceBlock();
     IRMapping mapping;
     for (Value buffer : buffers) mapping.map(buffer, body.addArgument(buffer.getType(), buffer.getLoc()));

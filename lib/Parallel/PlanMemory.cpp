@@ -76,9 +76,10 @@ struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
     for (auto [entry, offset] : llvm::zip_equal(requests, plan.offsets))
       cast<BufferOp>(entry.first).setOffsetAttr(builder.getI64IntegerAttr(offset));
     program.setArenaAttr(builder.getI64IntegerAttr(plan.bytes));
-    std::string text = llvm::formatv("program '{0}': arena of {1} bytes for {2} buffers; most alive at once {3}, without "
-                                     "sharing {4}; {5} outputs written in place",
-                                     program.getSymName(), plan.bytes, list.size(), plan.lowerBound, separate, inPlace);
+    std::string text =
+        llvm::formatv("program '{0}': arena of {1} bytes for {2} buffers; most alive at once {3}, without "
+                      "sharing {4}; {5} outputs written in place",
+                      program.getSymName(), plan.bytes, list.size(), plan.lowerBound, separate, inPlace);
     remark::analysis(program.getLoc(), remark::RemarkOpts::name("arena").category("memory")) << text;
   }
 };

@@ -74,7 +74,8 @@ Value Scheduler::makeBuffer(Location loc, BufferKind kind, Type tensor, int64_t 
                             StringRef name) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(lane);
-  auto type = MemRefType::get(cast<RankedTensorType>(tensor).getShape(), cast<RankedTensorType>(tensor).getElementType());
+  auto type =
+      MemRefType::get(cast<RankedTensorType>(tensor).getShape(), cast<RankedTensorType>(tensor).getElementType());
   return BufferOp::create(b, loc, type, kind, index < 0 ? IntegerAttr() : b.getI64IntegerAttr(index), source,
                           /*offset=*/IntegerAttr(), name.empty() ? StringAttr() : b.getStringAttr(name));
 }
@@ -205,8 +206,8 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
       portNames(b, "input", type.getNumInputs(), [&](unsigned i) { return function.getArgAttr(i, "nn.name"); }),
       b.getTypeArrayAttr(type.getInputs()),
       portNames(b, "output", type.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, "nn.name"); }),
-      b.getTypeArrayAttr(type.getResults()), /*arena=*/IntegerAttr(),
-      function->hasAttr("nn.independent_samples"), function->getAttrOfType<StringAttr>("nn.entry"));
+      b.getTypeArrayAttr(type.getResults()), /*arena=*/IntegerAttr(), function->hasAttr("nn.independent_samples"),
+      function->getAttrOfType<StringAttr>("nn.entry"));
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(device.getSymNameAttr()));
   lane.getBody().emplaceBlock();

@@ -32,19 +32,20 @@ static void append(std::string &text, Diagnostic &diagnostic, StringRef prefix) 
   text += prefix.str() + (place.empty() ? "" : place + ": ") + diagnostic.str();
 }
 
-DiagnosticText::DiagnosticText(MLIRContext *context, Sink other) : other(std::move(other)), handler(context, [this](Diagnostic &diagnostic) {
-    std::lock_guard lock(mutex);
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
-      append(text, diagnostic, "");
-      for (Diagnostic &note : diagnostic.getNotes()) append(text, note, "note: ");
-    } else if (this->other) {
-      std::string line;
-      append(line, diagnostic, diagnostic.getSeverity() == DiagnosticSeverity::Warning ? "warning: " : "remark: ");
-      for (Diagnostic &note : diagnostic.getNotes()) append(line, note, "note: ");
-      this->other(line);
-    }
-    return success();
-  }) {
+DiagnosticText::DiagnosticText(MLIRContext *context, Sink other)
+    : other(std::move(other)), handler(context, [this](Diagnostic &diagnostic) {
+        std::lock_guard lock(mutex);
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+          append(text, diagnostic, "");
+          for (Diagnostic &note : diagnostic.getNotes()) append(text, note, "note: ");
+        } else if (this->other) {
+          std::string line;
+          append(line, diagnostic, diagnostic.getSeverity() == DiagnosticSeverity::Warning ? "warning: " : "remark: ");
+          for (Diagnostic &note : diagnostic.getNotes()) append(line, note, "note: ");
+          this->other(line);
+        }
+        return success();
+      }) {
   // A message names its operation. A dump of it (of the whole program for a module) helps no user, and two threads that
   // generate code must not print what both of them read.
   context->printOpOnDiagnostic(false);

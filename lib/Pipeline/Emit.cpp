@@ -18,15 +18,18 @@ static std::string declare(exec::KernelOp kernel) {
   for (auto [index, type] : llvm::enumerate(kernel.getOperandTypes())) {
     bool written = index >= kernel.getNumInputs();
     out << " *   " << index << ": " << exec::describe(type);
-    if (kernel.isComposite()) out << '\n';
-    else out << (written ? ", written\n" : ", read\n");
+    if (kernel.isComposite())
+      out << '\n';
+    else
+      out << (written ? ", written\n" : ", read\n");
   }
   out << " */\nint32_t " << kernelFunctionName(kernel) << "(const sprig_rt_args *args);\n";
   return text;
 }
 
 static std::string emitHeader(ModuleOp module) {
-  std::string text = "/* Kernels made by " + producerName() + ". Link with the object that the same model and options give. */\n"
+  std::string text = "/* Kernels made by " + producerName() +
+                     ". Link with the object that the same model and options give. */\n"
                      "#pragma once\n#include \"sprig/rt/kernel.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   for (exec::KernelOp kernel : exec::launchedKernels(module)) text += declare(kernel) + "\n";
   return text + "#ifdef __cplusplus\n}\n#endif\n";
@@ -37,7 +40,8 @@ static std::string linkShared(const std::string &object) {
   auto linker = llvm::sys::findProgramByName("ld.lld", {"/usr/lib/llvm-22/bin"});
   if (!linker) linker = llvm::sys::findProgramByName("ld.lld");
   if (!linker) linker = llvm::sys::findProgramByName("ld");
-  if (!linker) throw Error(ErrorKind::unsupported, "a shared library needs a linker, and neither ld.lld nor ld is on the PATH");
+  if (!linker)
+    throw Error(ErrorKind::unsupported, "a shared library needs a linker, and neither ld.lld nor ld is on the PATH");
   llvm::SmallString<128> input, output;
   int inputFile = -1;
   std::error_code error = llvm::sys::fs::createTemporaryFile("sprig", "o", inputFile, input);
@@ -48,8 +52,8 @@ static std::string linkShared(const std::string &object) {
   stream << object;
   stream.close();
   std::string why;
-  int code = llvm::sys::ExecuteAndWait(*linker, {*linker, "-shared", "--build-id=none", "-o", output, input}, std::nullopt,
-                                       {}, /*SecondsToWait=*/60, 0, &why);
+  int code = llvm::sys::ExecuteAndWait(*linker, {*linker, "-shared", "--build-id=none", "-o", output, input},
+                                       std::nullopt, {}, /*SecondsToWait=*/60, 0, &why);
   auto linked = llvm::MemoryBuffer::getFile(output, false, false);
   if (code != 0 || !linked)
     throw Error(ErrorKind::internal, *linker + " ended with " + std::to_string(code) + (why.empty() ? "" : ": " + why));
@@ -71,7 +75,9 @@ std::string sprig::emitText(ModuleOp module, const CompileOptions &options, cons
   auto kernels = emitKernelModule(module, set->target);
   if (failed(kernels)) diagnostics.raise(ErrorKind::unsupported, "code generation failed and did not say why");
   auto text = translateKernelModule(**kernels, set->target, codeGenOptions(options),
-                                    isLLVM ? CodeForm::LLVM : isAssembly ? CodeForm::Assembly : CodeForm::Object);
+                                    isLLVM       ? CodeForm::LLVM
+                                    : isAssembly ? CodeForm::Assembly
+                                                 : CodeForm::Object);
   if (!text) throw Error(ErrorKind::internal, llvm::toString(text.takeError()));
   return isShared ? linkShared(*text) : *text;
 }

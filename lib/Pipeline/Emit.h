@@ -5,7 +5,8 @@
 
 namespace sprig {
 
-/// Compiles `module` (in the state that `options.compileFrom` says) as far as the form needs, for the first instruction set:
+/// Compiles `module` (in the state that `options.compileFrom` says) as far as the form needs, for the first instruction
+/// set:
 ///   llvm, asm  text of the kernels
 ///   object     ELF object with the kernels, each `int32_t NAME(const sprig_rt_args *)`
 ///   header     C declarations of the kernels, with operands, tiles and scratch

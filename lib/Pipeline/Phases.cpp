@@ -36,7 +36,8 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createIndependentSamples());
   // Layouts before packing: a packed filter is that of a channels-last convolution.
   passes.addNestedPass<func::FuncOp>(createLayout());
-  // Parameters that stay state keep the model's layout; a package for inference only packs its constants once and for all.
+  // Parameters that stay state keep the model's layout; a package for inference only packs its constants once and for
+  // all.
   if (options.freeze) passes.addNestedPass<func::FuncOp>(createPack());
   simplify(passes);
   FuseOptions fuse;

@@ -40,7 +40,8 @@ private:
 class Compilation {
 public:
   Compilation(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks)
-      : module(module), options(options), sink(remarks ? remarks : options.report), diagnostics(module.getContext(), sink) {
+      : module(module), options(options), sink(remarks ? remarks : options.report),
+        diagnostics(module.getContext(), sink) {
     first = options.compileFrom.empty() ? 0 : placeOf(options.compileFrom);
     last = options.compileTo.empty() ? phases().size() - 1 : placeOf(options.compileTo);
     if (first > last)
@@ -81,7 +82,8 @@ void Compilation::enableRemarks() {
   if (options.remarks.empty()) return;
   for (const std::string &category : options.remarks)
     if (!llvm::is_contained({"fuse", "schedule", "memory"}, category))
-      throw Error(ErrorKind::usage, "there are no remarks '" + category + "'; the categories are fuse, schedule, memory");
+      throw Error(ErrorKind::usage,
+                  "there are no remarks '" + category + "'; the categories are fuse, schedule, memory");
   remark::RemarkCategories categories;
   std::string pattern = "^(" + llvm::join(options.remarks, "|") + ")$";
   // Each kind has a filter of its own; `all` alone enables none.
@@ -106,8 +108,8 @@ void Compilation::runPhase(const Phase &phase) {
   phase.build(passes, options);
   if (passes.size() && failed(passes.run(module))) fail(phase);
   if (failed(verify(module)) || failed(verifyBoundary(module, phase)))
-    throw Error(ErrorKind::internal, "phase '" + phase.name.str() + "' made an invalid program; please report this\n" +
-                                         diagnostics.take());
+    throw Error(ErrorKind::internal,
+                "phase '" + phase.name.str() + "' made an invalid program; please report this\n" + diagnostics.take());
 }
 
 void Compilation::generateCode() {
@@ -135,8 +137,10 @@ void Compilation::generateCode() {
   if (parallel && !wasThreaded) context->enableMultithreading();
   std::vector<std::thread> threads;
   for (size_t i = 1; i < images.size(); ++i) {
-    if (parallel) threads.emplace_back(compile, i);
-    else compile(i);
+    if (parallel)
+      threads.emplace_back(compile, i);
+    else
+      compile(i);
   }
   compile(0);
   for (std::thread &thread : threads) thread.join();
@@ -180,7 +184,8 @@ void Compilation::dump(size_t index) {
 
 void Compilation::run() {
   if (first > 0 && failed(verifyBoundary(module, phases()[first - 1])))
-    diagnostics.raise(ErrorKind::badInput, "the program is not what phase '" + phases()[first].name.str() + "' starts from");
+    diagnostics.raise(ErrorKind::badInput,
+                      "the program is not what phase '" + phases()[first].name.str() + "' starts from");
   for (size_t i = first; i <= last; ++i) {
     auto start = std::chrono::steady_clock::now();
     // Packages need code, whatever phase the run starts from.

@@ -27,8 +27,7 @@ static ElementsAttr readableConstant(Value value) {
 }
 
 /// Calls `body` with a null pointer of an unsigned type as wide as an element.
-template <typename Body>
-static void withElement(Type elementType, Body body) {
+template <typename Body> static void withElement(Type elementType, Body body) {
   switch (storageBytes(elementType)) {
   case 1: return body(static_cast<uint8_t *>(nullptr));
   case 2: return body(static_cast<uint16_t *>(nullptr));

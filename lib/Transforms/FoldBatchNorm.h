@@ -4,9 +4,10 @@
 
 namespace sprig {
 
-/// Where `norm` has constant scale, shift, mean and variance and normalises a convolution, transposed convolution, linear
-/// or matrix product with constant weights, with or without a constant bias, and nothing else reads that product, rewrites
-/// the three to the product with scaled weights plus one bias. The new constants are left as operations on constants.
+/// Where `norm` has constant scale, shift, mean and variance and normalises a convolution, transposed convolution,
+/// linear or matrix product with constant weights, with or without a constant bias, and nothing else reads that
+/// product, rewrites the three to the product with scaled weights plus one bias. The new constants are left as
+/// operations on constants.
 bool foldBatchNorm(nn::BatchNormOp norm);
 
 } // namespace sprig

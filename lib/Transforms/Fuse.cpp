@@ -68,9 +68,9 @@ public:
     }
     OpBuilder builder(last);
     SmallVector<Value> results = group.results();
-    auto dispatch =
-        nn::DispatchOp::create(builder, locations.size() == 1 ? locations[0] : FusedLoc::get(last->getContext(), locations),
-                               ValueRange(results).getTypes(), operands.getArrayRef(), builder.getStringAttr(labelOf(group)));
+    auto dispatch = nn::DispatchOp::create(
+        builder, locations.size() == 1 ? locations[0] : FusedLoc::get(last->getContext(), locations),
+        ValueRange(results).getTypes(), operands.getArrayRef(), builder.getStringAttr(labelOf(group)));
     Block *block = builder.createBlock(&dispatch->getRegion(0));
     IRMapping mapping;
     for (Value operand : operands) mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
@@ -119,8 +119,10 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
     // Views last, from the end: one whose consumers all read it in place has no users left by then.
     SmallVector<FusionGroup *> views;
     for (FusionGroup *group : groups.groups())
-      if (isView(*group)) views.push_back(group);
-      else replace(*group); // erases its operations: it must not be asked again
+      if (isView(*group))
+        views.push_back(group);
+      else
+        replace(*group); // erases its operations: it must not be asked again
     for (FusionGroup *group : llvm::reverse(views)) replace(*group);
     // Groups interleave in the program; their dispatches need an order of their own.
     sortTopologically(&block);

@@ -159,7 +159,8 @@ void FusionGroups::growEpilogue(Operation *root) {
   }
   if (best.size() == 1 && tentative.size() > 1)
     remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
-        << (root->getName().getStringRef() + " keeps its consumers apart: several of the values are used elsewhere").str();
+        << (root->getName().getStringRef() + " keeps its consumers apart: several of the values are used elsewhere")
+               .str();
   else if (best.size() == 1 && refused)
     remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
         << (root->getName().getStringRef() + " keeps " + refused->getName().getStringRef() +

@@ -48,8 +48,8 @@ struct PoolChannelsLast : OpRewritePattern<nn::PoolOp> {
     int64_t rank = tensorOf(op.getOperand()).getRank();
     if (op.getChannelsLast() || rank < 3) return failure();
     Value operand = transposed(b, op.getLoc(), op.getOperand(), channelsToLast(rank));
-    Value result = nn::PoolOp::create(b, op.getLoc(), op.getKindAttr(), operand, op.getWindowAttr(), op.getStridesAttr(),
-                                      op.getDilationsAttr(), op.getPaddingAttr(), b.getUnitAttr());
+    Value result = nn::PoolOp::create(b, op.getLoc(), op.getKindAttr(), operand, op.getWindowAttr(),
+                                      op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr(), b.getUnitAttr());
     b.replaceOp(op, transposed(b, op.getLoc(), result, channelsToSecond(rank)));
     return success();
   }
@@ -75,7 +75,8 @@ struct ConvTransposeToConv : OpRewritePattern<nn::ConvTransposeOp> {
     Value value = reshaped(b, loc, input, split);
     value = nn::PadOp::create(b, loc, nn::PadMode::constant, value, zero, low, high);
     value = reshaped(b, loc, value, padded);
-    return nn::SliceOp::create(b, loc, value, SmallVector<int64_t>(in.size(), 0), cut, SmallVector<int64_t>(in.size(), 1));
+    return nn::SliceOp::create(b, loc, value, SmallVector<int64_t>(in.size(), 0), cut,
+                               SmallVector<int64_t>(in.size(), 1));
   }
 
   /// [C, O/groups, window...] to [O, C/groups, window...], every window turned round.

@@ -183,7 +183,8 @@ struct AbsorbFlatten : OpRewritePattern<nn::MatmulOp> {
     auto reshape = op.getLhs().getDefiningOp<nn::ReshapeOp>();
     auto transpose = reshape ? reshape.getOperand().getDefiningOp<nn::TransposeOp>() : nn::TransposeOp();
     if (!transpose || !op.getRhs().getDefiningOp<nn::ConstantOp>() || op.getTransposeLhs()) return failure();
-    ArrayRef<int64_t> flat = tensorOf(reshape.getResult()).getShape(), shape = tensorOf(transpose.getResult()).getShape();
+    ArrayRef<int64_t> flat = tensorOf(reshape.getResult()).getShape(),
+                      shape = tensorOf(transpose.getResult()).getShape();
     ArrayRef<int64_t> permutation = transpose.getPermutation(), weight = tensorOf(op.getRhs()).getShape();
     if (flat.size() != 2 || weight.size() != 2 || permutation.empty() || permutation[0] != 0 || flat[0] != shape[0])
       return failure();

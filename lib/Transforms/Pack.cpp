@@ -60,7 +60,8 @@ private:
       return packed(b, op.getLoc(), reshaped(b, op.getLoc(), rhs, type.getShape().take_back(2)), transposedMatrix);
     });
     OpBuilder b(op);
-    Value result = nn::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, tensorOf(op.getResult()).getShape().back());
+    Value result =
+        nn::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, tensorOf(op.getResult()).getShape().back());
     replace(op, result);
   }
 
@@ -82,7 +83,8 @@ private:
       return replace(op, nn::ConvDepthwiseOp::create(b, op.getLoc(), op.getInput(), taps, op.getStridesAttr(),
                                                      op.getDilationsAttr(), op.getPaddingAttr()));
     }
-    Value panels = shared(filter, 3, groups, [&](OpBuilder &b) { return packedFilter(b, op.getLoc(), filter, groups); });
+    Value panels =
+        shared(filter, 3, groups, [&](OpBuilder &b) { return packedFilter(b, op.getLoc(), filter, groups); });
     replace(op, nn::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels,
                                          b.getDenseI64ArrayAttr(type.getShape().drop_front(2)),
                                          b.getI64IntegerAttr(outputs), op.getStridesAttr(), op.getDilationsAttr(),

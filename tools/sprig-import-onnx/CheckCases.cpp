@@ -70,8 +70,11 @@ void compare(const interp::Tensor &got, const data::Array &want, size_t k, MLIRC
   interp::Elements<double> values = got.doubles();
   for (int64_t i = 0; i < want.elements(); ++i) {
     double g = values[i], w = want.at(i);
-    bool equal = isFloat ? (std::isnan(g) && std::isnan(w)) || g == w || std::abs(g - w) <= atol + rtol * std::abs(w) : g == w;
-    if (!equal) throw Failure{name + " element " + std::to_string(i) + " is " + llvm::formatv("{0:g}", g).str() + ", expected " + llvm::formatv("{0:g}", w).str()};
+    bool equal =
+        isFloat ? (std::isnan(g) && std::isnan(w)) || g == w || std::abs(g - w) <= atol + rtol * std::abs(w) : g == w;
+    if (!equal)
+      throw Failure{name + " element " + std::to_string(i) + " is " + llvm::formatv("{0:g}", g).str() + ", expected " +
+                    llvm::formatv("{0:g}", w).str()};
   }
 }
 
@@ -96,7 +99,8 @@ void checkSet(const fs::path &model, const fs::path &set, const std::map<std::st
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto name = function.getArgAttrOfType<StringAttr>(i, "nn.name");
     for (size_t k = 0; k < inputs.size() && k < interface.inputs.size(); ++k)
-      if (interface.inputs[k].name == name) arguments.push_back(interp::Tensor::ofBytes(typeOf(context, inputs[k]), inputs[k].bytes));
+      if (interface.inputs[k].name == name)
+        arguments.push_back(interp::Tensor::ofBytes(typeOf(context, inputs[k]), inputs[k].bytes));
   }
   if (arguments.size() != function.getNumArguments()) throw Failure{"has inputs without data"};
   std::string diagnostic;
@@ -106,7 +110,8 @@ void checkSet(const fs::path &model, const fs::path &set, const std::map<std::st
   });
   auto results = interp::run(function, arguments, {interp::Precision::Rounded, {}});
   if (failed(results)) throw Failure{"interpreter: " + diagnostic};
-  if (results->size() != outputs.size()) throw Failure{"gives " + std::to_string(results->size()) + " outputs, expected " + std::to_string(outputs.size())};
+  if (results->size() != outputs.size())
+    throw Failure{"gives " + std::to_string(results->size()) + " outputs, expected " + std::to_string(outputs.size())};
   bool isBackend = set.filename().string().rfind("test_", 0) == 0;
   for (size_t k = 0; k < outputs.size(); ++k) compare((*results)[k], outputs[k], k, context, isBackend ? 1e-7 : 1e-5);
 }
@@ -116,7 +121,8 @@ void checkSet(const fs::path &model, const fs::path &set, const std::map<std::st
 int checkCases(const std::vector<std::string> &folders, const std::map<std::string, int64_t> &dims, bool verbose) {
   std::vector<fs::path> cases;
   for (const std::string &folder : folders) {
-    if (fs::exists(fs::path(folder) / "model.onnx")) cases.push_back(folder);
+    if (fs::exists(fs::path(folder) / "model.onnx"))
+      cases.push_back(folder);
     else
       for (const auto &entry : fs::directory_iterator(folder))
         if (fs::exists(entry.path() / "model.onnx")) cases.push_back(entry.path());
@@ -126,7 +132,8 @@ int checkCases(const std::vector<std::string> &folders, const std::map<std::stri
   for (const fs::path &path : cases) {
     std::vector<fs::path> sets;
     for (const auto &entry : fs::directory_iterator(path))
-      if (entry.is_directory() && entry.path().filename().string().find("data") != std::string::npos) sets.push_back(entry.path());
+      if (entry.is_directory() && entry.path().filename().string().find("data") != std::string::npos)
+        sets.push_back(entry.path());
     std::sort(sets.begin(), sets.end());
     for (const fs::path &set : sets) {
       std::string name = path.filename().string() + "/" + set.filename().string();

@@ -1,5 +1,5 @@
-// Runs ONNX's backend test cases through the importer and the reference interpreter: no code is generated, so what fails
-// here is the import's fault or the interpreter's.
+// Runs ONNX's backend test cases through the importer and the reference interpreter: no code is generated, so what
+// fails here is the import's fault or the interpreter's.
 #pragma once
 #include <cstdint>
 #include <map>

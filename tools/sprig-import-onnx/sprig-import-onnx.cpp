@@ -1,5 +1,5 @@
-// sprig-import-onnx: an ONNX model, binary or in ONNX's text form, as nn MLIR. For tests and for people who write models
-// by hand. Errors go to standard error and decide the exit code, as in the sprig command.
+// sprig-import-onnx: an ONNX model, binary or in ONNX's text form, as nn MLIR. For tests and for people who write
+// models by hand. Errors go to standard error and decide the exit code, as in the sprig command.
 #include "CheckCases.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "mlir/IR/MLIRContext.h"
@@ -16,7 +16,8 @@ cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"), cl::init("-"));
 cl::list<std::string> dims("dim", cl::desc("NAME=SIZE: binds a symbolic dimension"));
 cl::list<std::string> shapes("shape", cl::desc("NAME=2x3: binds an input's shape"));
 cl::opt<std::string> toBinary("to-binary", cl::desc("writes the model in binary form to this file instead"));
-cl::list<std::string> cases("check", cl::desc("a folder of ONNX's test cases: imports each and compares the interpreter's results"));
+cl::list<std::string>
+    cases("check", cl::desc("a folder of ONNX's test cases: imports each and compares the interpreter's results"));
 cl::opt<bool> verbose("v", cl::desc("names the cases that pass too"));
 cl::opt<bool> operators("operators", cl::desc("prints the table of operators"));
 cl::opt<int64_t> maxNodes("max-nodes", cl::desc("limit of nodes"), cl::init(200000));

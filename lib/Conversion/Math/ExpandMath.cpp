@@ -12,8 +12,7 @@ static bool expands(Operation *op) {
 }
 
 namespace {
-template <typename OpT, Value (*function)(ScalarBuilder &, Value)>
-struct ExpandUnary : OpRewritePattern<OpT> {
+template <typename OpT, Value (*function)(ScalarBuilder &, Value)> struct ExpandUnary : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
     if (!expands(op)) return failure();

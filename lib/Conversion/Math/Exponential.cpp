@@ -17,7 +17,8 @@ static Value expInRange(ScalarBuilder &s, Value x) {
   Value n = s.sub(shifted, kRound32);
   Value r = s.fma(n, -kLn2Low, s.fma(n, -kLn2High, x));
   // e^r = 1 + r + r^2 P(r)
-  Value p = s.polynomial(r, {0.5, 0.16666576305560638, 0.041666553762567636, 0.008363292753030603, 0.0013926325618133463});
+  Value p =
+      s.polynomial(r, {0.5, 0.16666576305560638, 0.041666553762567636, 0.008363292753030603, 0.0013926325618133463});
   Value e = s.add(s.fma(s.mul(r, r), p, r), 1);
   // By 2^n in two steps, the last of which overflows or rounds to a denormal.
   Value k = s.addi(s.bits(shifted, s.b.getI32Type()), -kRound32Bits);
@@ -47,8 +48,8 @@ Value expand::log(ScalarBuilder &s, Value x) {
                              0.06971620541003427});
   Value low = s.fma(square, -0.5, s.fma(e, kLn2Low, s.mul(s.mul(f, square), p)));
   Value result = s.fma(e, kLn2High, s.add(f, low));
-  Value other = s.select(s.cmp(CmpFPredicate::OEQ, x, 0), s.f(x, -kInfinity),
-                         s.f(x, std::numeric_limits<double>::quiet_NaN()));
+  Value other =
+      s.select(s.cmp(CmpFPredicate::OEQ, x, 0), s.f(x, -kInfinity), s.f(x, std::numeric_limits<double>::quiet_NaN()));
   result = s.select(s.gt(x, 0), result, other);
   return s.select(s.cmp(CmpFPredicate::OEQ, x, kInfinity), x, result);
 }

@@ -8,9 +8,9 @@
 using namespace mlir;
 using namespace sprig;
 using namespace sprig::expand;
+using expand::Value;
 using mlir::arith::CmpFPredicate;
 using mlir::arith::CmpIPredicate;
-using expand::Value;
 
 namespace {
 /// x = quadrant * pi/2 + rest; of the quadrant the last two bits count.
@@ -29,8 +29,9 @@ static Reduced reduceNear(ScalarBuilder &s, Value x) {
   return {rest, s.bits(shifted, s.b.getI64Type())};
 }
 
-// With |x| = m * 2^e, m of 24 bits: m times the 96 bits of 2/pi from the bit on whose product with m * 2^e weighs 2. Bits
-// before it give multiples of 4 quadrants; those behind are below 2^-70. `x` is f32, below 2^20 the result is unused.
+// With |x| = m * 2^e, m of 24 bits: m times the 96 bits of 2/pi from the bit on whose product with m * 2^e weighs 2.
+// Bits before it give multiples of 4 quadrants; those behind are below 2^-70. `x` is f32, below 2^20 the result is
+// unused.
 static Reduced reduceFar(ScalarBuilder &s, Value x) {
   Type i64 = s.b.getI64Type();
   Value bits = s.to<arith::ExtUIOp>(s.bits(x, s.b.getI32Type()), i64);
@@ -118,9 +119,9 @@ Value expand::atan(ScalarBuilder &s, Value x) {
   Value t = s.select(large, s.div(s.f(a, 1), a), a);
   Value middle = s.gt(t, 0.41421356);
   Value u = s.select(middle, s.div(s.sub(t, 1), s.add(t, 1)), t), square = s.mul(u, u);
-  Value p = s.polynomial(square, {-0.33333333333266185, 0.19999999949844743, -0.1428570810931349, 0.1111081967629723,
-                                  -0.09084101157831999, 0.07604793194731718, -0.06027276100562842,
-                                  0.032956234567646785});
+  Value p =
+      s.polynomial(square, {-0.33333333333266185, 0.19999999949844743, -0.1428570810931349, 0.1111081967629723,
+                            -0.09084101157831999, 0.07604793194731718, -0.06027276100562842, 0.032956234567646785});
   Value angle = s.fma(s.mul(square, p), u, u);
   angle = s.select(middle, s.add(angle, M_PI_4), angle);
   angle = s.select(large, s.sub(s.f(angle, M_PI_2), angle), angle);

@@ -18,9 +18,9 @@ static Value exp64(ScalarBuilder &s, Value x) {
   Value shifted = s.fma(x, 1.4426950408889634, kRound64);
   Value n = s.sub(shifted, kRound64);
   Value r = s.fma(n, -kLn2Low, s.fma(n, -kLn2High, x));
-  Value p = s.polynomial(r, {0.5, 0.16666666666648006, 0.04166666666665112, 0.008333333353963128, 0.0013888888906076256,
-                             0.00019841208266475704, 2.4801536000433462e-05, 2.7625373722444332e-06,
-                             2.7614021910563383e-07});
+  Value p =
+      s.polynomial(r, {0.5, 0.16666666666648006, 0.04166666666665112, 0.008333333353963128, 0.0013888888906076256,
+                       0.00019841208266475704, 2.4801536000433462e-05, 2.7625373722444332e-06, 2.7614021910563383e-07});
   Value e = s.add(s.fma(s.mul(r, r), p, r), 1);
   Value k = s.addi(s.bits(shifted, s.b.getI64Type()), 1023 - kRound64Bits);
   return s.mul(e, s.bits(s.shl(k, 52), s.b.getF64Type()));
@@ -38,14 +38,15 @@ static Value log64(ScalarBuilder &s, Value x) {
                                   0.09091447015271649, 0.07665779335161663, 0.07309231041898491});
   Value twice = s.add(t, t);
   Value result = s.fma(e, kLn2High, s.fma(e, kLn2Low, s.fma(s.mul(square, p), twice, twice)));
-  Value other = s.select(s.cmp(CmpFPredicate::OEQ, x, 0), s.f(x, -kInfinity),
-                         s.f(x, std::numeric_limits<double>::quiet_NaN()));
+  Value other =
+      s.select(s.cmp(CmpFPredicate::OEQ, x, 0), s.f(x, -kInfinity), s.f(x, std::numeric_limits<double>::quiet_NaN()));
   result = s.select(s.gt(x, 0), result, other);
   return s.select(s.cmp(CmpFPredicate::OEQ, x, kInfinity), x, result);
 }
 
 /// x * series(v) where |x| < bound, else `otherwise`; the product keeps the sign of zero.
-static Value nearZero(ScalarBuilder &s, Value x, double bound, Value v, llvm::ArrayRef<double> series, Value otherwise) {
+static Value nearZero(ScalarBuilder &s, Value x, double bound, Value v, llvm::ArrayRef<double> series,
+                      Value otherwise) {
   return s.select(s.lt(s.abs(x), bound), s.mul(x, s.polynomial(v, series)), otherwise);
 }
 

@@ -23,8 +23,8 @@ public:
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), outputs = shapeOf(op.getResult());
     Type elementType = elementTypeOf(op.getOperand()), i64 = k.b.getI64Type();
     size_t dims = sizes.size() - 2;
-    Window window{op.getWindow(), op.getStrides(), op.getDilations(), op.getPadding(), sizes.drop_front(2),
-                  outputs.drop_front(2)};
+    Window window{op.getWindow(),  op.getStrides(),     op.getDilations(),
+                  op.getPadding(), sizes.drop_front(2), outputs.drop_front(2)};
     LoopGroup scalars;
     scalars.dispatch = dispatch;
     scalars.lanes = 1;

@@ -1,5 +1,5 @@
-// nn.arg_reduce: the best element and its index, carried for 16 lanes: across the dimensions behind the axis, or along the
-// axis itself where that is the innermost dimension.
+// nn.arg_reduce: the best element and its index, carried for 16 lanes: across the dimensions behind the axis, or along
+// the axis itself where that is the innermost dimension.
 #include "lib/Conversion/NNToCPU/Emitters.h"
 #include "lib/Conversion/NNToCPU/SingleOp.h"
 
@@ -120,8 +120,8 @@ private:
           Value lower = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt, other[1], winner[1]);
           Value bothOrder = arith::SelectOp::create(k.b, k.loc, winnerNan, lower, trueValue());
           Value nanCase = arith::AndIOp::create(k.b, k.loc, otherNan, bothOrder);
-          Value numberCase = arith::AndIOp::create(
-              k.b, k.loc, better, arith::XOrIOp::create(k.b, k.loc, winnerNan, trueValue()));
+          Value numberCase =
+              arith::AndIOp::create(k.b, k.loc, better, arith::XOrIOp::create(k.b, k.loc, winnerNan, trueValue()));
           better = arith::SelectOp::create(k.b, k.loc, otherNan, nanCase, numberCase);
         }
         winner = choose(better, other, winner);

@@ -16,8 +16,8 @@ struct Depthwise {
   explicit Depthwise(nn::ConvDepthwiseOp op) {
     auto result = cast<RankedTensorType>(op.getResult().getType());
     auto filter = cast<RankedTensorType>(op.getFilter().getType());
-    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result,
-                                 filter.getShape().drop_back(), op.getStrides(), op.getDilations(), op.getPadding());
+    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, filter.getShape().drop_back(),
+                                 op.getStrides(), op.getDilations(), op.getPadding());
     channels = result.getShape().back();
     // Loads bound these kernels: a tile is about a quarter of a million multiply-adds.
     int64_t perRow = std::max<int64_t>(geometry.taps() * channels * geometry.out[2], 1);
@@ -62,7 +62,8 @@ public:
                      Value base = k.add(position, channel);
                      SmallVector<Value> results;
                      for (auto [i, accumulator] : llvm::enumerate(carried)) {
-                       Value x = k.loadVector(input, k.add(base, static_cast<int64_t>(i) * rowStride), elementType, mask);
+                       Value x =
+                           k.loadVector(input, k.add(base, static_cast<int64_t>(i) * rowStride), elementType, mask);
                        results.push_back(k.multiplyAdd(x, weights, accumulator));
                      }
                      return results;

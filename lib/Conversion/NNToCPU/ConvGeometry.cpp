@@ -72,7 +72,8 @@ struct WidthTaps {
 
   int64_t rowStride() const { return g.rowStride(tile.kind == ConvTile::Rows::Samples); }
   SmallVector<Value> at(ValueRange accumulators, Value column, Value tap, Value taps) {
-    return body(accumulators, k.mul(k.add(inputRow, column), g.inputChannels), rowStride(), k.add(windowRow, tap), taps);
+    return body(accumulators, k.mul(k.add(inputRow, column), g.inputChannels), rowStride(), k.add(windowRow, tap),
+                taps);
   }
 
   SmallVector<Value> range(ValueRange accumulators, Value lower, Value upper) {
@@ -126,15 +127,16 @@ SmallVector<Value> sprig::emitTaps(KernelBuilder &k, const ConvGeometry &g, cons
                                    ValueRange accumulators, TapBody body) {
   auto [depthLower, depthUpper] = tapBounds(k, g, 0, tile.depth);
   auto [heightLower, heightUpper] = tapBounds(k, g, 1, tile.height);
-  return k.loop(depthLower, depthUpper, 1, accumulators, [&, hl = heightLower, hu = heightUpper](Value kd, ValueRange outer) {
-    return k.loop(hl, hu, 1, outer, [&](Value kh, ValueRange inner) {
-      Value inputRow = k.linearize(
-          {tile.sample, inputIndex(k, g, 0, tile.depth, kd), inputIndex(k, g, 1, tile.height, kh), k.index(0)},
-          {g.batch, g.in[0], g.in[1], g.in[2]});
-      Value windowRow = k.linearize({kd, kh, k.index(0)}, g.window);
-      return WidthTaps{k, g, tile, mergeTaps, body, inputRow, windowRow}.run(inner);
-    });
-  });
+  return k.loop(depthLower, depthUpper, 1, accumulators,
+                [&, hl = heightLower, hu = heightUpper](Value kd, ValueRange outer) {
+                  return k.loop(hl, hu, 1, outer, [&](Value kh, ValueRange inner) {
+                    Value inputRow = k.linearize({tile.sample, inputIndex(k, g, 0, tile.depth, kd),
+                                                  inputIndex(k, g, 1, tile.height, kh), k.index(0)},
+                                                 {g.batch, g.in[0], g.in[1], g.in[2]});
+                    Value windowRow = k.linearize({kd, kh, k.index(0)}, g.window);
+                    return WidthTaps{k, g, tile, mergeTaps, body, inputRow, windowRow}.run(inner);
+                  });
+                });
 }
 
 void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth, Value height,
@@ -161,8 +163,7 @@ void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample,
   int64_t edges = llvm::count_if(tiles, [&](auto tile) { return !isInterior(tile); });
   if (edges * g.window[2] > kMostUnrolledTaps) {
     auto columns = [&](int64_t begin, int64_t end) {
-      k.loop(k.index(begin), k.index(end), 1,
-             [&](Value width) { make(ConvTile::Rows::Samples, width, 0, 1); });
+      k.loop(k.index(begin), k.index(end), 1, [&](Value width) { make(ConvTile::Rows::Samples, width, 0, 1); });
     };
     columns(0, interiorBegin);
     forRowTiles(k, k.index(interiorBegin), splitRows(interiorEnd - interiorBegin, mostRows),
@@ -187,7 +188,8 @@ void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample,
 }
 
 SmallVector<Value> sprig::resultRows(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile) {
-  Value first = k.linearize({tile.sample, tile.depth, tile.height, tile.width}, {g.batch, g.out[0], g.out[1], g.out[2]});
+  Value first =
+      k.linearize({tile.sample, tile.depth, tile.height, tile.width}, {g.batch, g.out[0], g.out[1], g.out[2]});
   int64_t distance = tile.kind == ConvTile::Rows::Samples ? g.positions() : 1;
   SmallVector<Value> rows;
   for (int64_t i = 0; i < tile.rows; ++i) rows.push_back(k.add(first, i * distance));

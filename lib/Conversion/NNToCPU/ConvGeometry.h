@@ -18,7 +18,9 @@ struct ConvGeometry {
                           llvm::ArrayRef<int64_t> padding);
 
   /// Elements between the inputs of neighbours in width, or of neighbouring samples.
-  int64_t rowStride(bool samples) const { return samples ? in[0] * in[1] * in[2] * inputChannels : stride[2] * inputChannels; }
+  int64_t rowStride(bool samples) const {
+    return samples ? in[0] * in[1] * in[2] * inputChannels : stride[2] * inputChannels;
+  }
   int64_t positions() const { return out[0] * out[1] * out[2]; }
   int64_t taps() const { return window[0] * window[1] * window[2]; }
   /// One tap at every position, none of them in the padding.
@@ -37,11 +39,11 @@ struct ConvTile {
   int64_t rows = 1;
 };
 
-/// What a tap does: takes accumulators of some rows, the input position of the first of them at the tap (channel 0), the
-/// distance between rows, the linear index of the tap in the window and the number of taps from there on whose
+/// What a tap does: takes accumulators of some rows, the input position of the first of them at the tap (channel 0),
+/// the distance between rows, the linear index of the tap in the window and the number of taps from there on whose
 /// inputs follow each other in memory; returns the new accumulators.
-using TapBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange accumulators, mlir::Value position,
-                                                                  int64_t rowStride, mlir::Value tap, mlir::Value taps)>;
+using TapBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    mlir::ValueRange accumulators, mlir::Value position, int64_t rowStride, mlir::Value tap, mlir::Value taps)>;
 
 /// Runs over the taps of a tile in row-major order of the window. With `mergeTaps`, neighbours in width come as one.
 llvm::SmallVector<mlir::Value> emitTaps(KernelBuilder &kernel, const ConvGeometry &geometry, const ConvTile &tile,

@@ -13,11 +13,11 @@ namespace {
 struct Convolution {
   ConvGeometry geometry;
   int64_t groups, groupInputs, groupOutputs;
-  bool sampleRows;      // rows of register tiles are samples; else neighbours in width
-  int64_t panels;       // of a group
-  int64_t tilePanels;   // panels of a tile, of one group
-  int64_t panelTiles;   // tiles that a group's panels make
-  int64_t blockHeight;  // height of a tile when rows lie in width
+  bool sampleRows;     // rows of register tiles are samples; else neighbours in width
+  int64_t panels;      // of a group
+  int64_t tilePanels;  // panels of a tile, of one group
+  int64_t panelTiles;  // tiles that a group's panels make
+  int64_t blockHeight; // height of a tile when rows lie in width
   int64_t heightBlocks;
   int64_t blockSamples; // samples of a tile when rows are samples
   int64_t sampleBlocks;
@@ -51,7 +51,8 @@ struct Convolution {
   PackedGemm gemm() const { return {geometry.batch * geometry.positions(), groupOutputs, groupInputs}; }
   int64_t depth() const { return geometry.taps() * groupInputs; }
   int64_t tiles() const {
-    int64_t perPanels = sampleRows ? geometry.positions() * sampleBlocks : geometry.batch * geometry.out[0] * heightBlocks;
+    int64_t perPanels =
+        sampleRows ? geometry.positions() * sampleBlocks : geometry.batch * geometry.out[0] * heightBlocks;
     return groups * panelTiles * perPanels;
   }
 };
@@ -122,20 +123,21 @@ private:
     Value firstChannel = k.mul(group, conv.groupInputs);
     bool merge = conv.groups == 1 && g.dilation[2] == 1;
 
-    SmallVector<Value> accumulators = emitTaps(
-        k, g, tile, merge, zeroTile(k, elementType, tile.rows, vectors),
-        [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value taps) {
-          ContractionLoop loop;
-          loop.left = input;
-          loop.leftBase = k.add(position, firstChannel);
-          loop.leftRowStride = rowStride;
-          loop.right = panels;
-          loop.rightBase = k.add(panelBase, k.mul(tap, conv.groupInputs * nn::kPanelWidth));
-          for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
-          loop.elementType = elementType;
-          loop.count = k.mul(taps, conv.groupInputs);
-          return emitContraction(k, loop, carried);
-        });
+    SmallVector<Value> accumulators =
+        emitTaps(k, g, tile, merge, zeroTile(k, elementType, tile.rows, vectors),
+                 [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value taps) {
+                   ContractionLoop loop;
+                   loop.left = input;
+                   loop.leftBase = k.add(position, firstChannel);
+                   loop.leftRowStride = rowStride;
+                   loop.right = panels;
+                   loop.rightBase = k.add(panelBase, k.mul(tap, conv.groupInputs * nn::kPanelWidth));
+                   for (int64_t j = 0; j < vectors; ++j)
+                     loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+                   loop.elementType = elementType;
+                   loop.count = k.mul(taps, conv.groupInputs);
+                   return emitContraction(k, loop, carried);
+                 });
 
     SmallVector<Value> columnValues, masks;
     Value firstColumn = k.add(k.mul(group, conv.groupOutputs),

@@ -1,5 +1,5 @@
-// The constructors of all emitters; each is defined beside its class. For the registry alone: Registry.cpp lists them in
-// order of preference.
+// The constructors of all emitters; each is defined beside its class. For the registry alone: Registry.cpp lists them
+// in order of preference.
 #pragma once
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
 #include <memory>

@@ -58,7 +58,7 @@ struct Access {
   Value buffer; // 1-d
   Type elementType;
   bool perRow = false, perColumn = false, fullRows = false;
-  int64_t rowLength = 0;               // elements between consecutive rows when fullRows
+  int64_t rowLength = 0;                  // elements between consecutive rows when fullRows
   SmallVector<int64_t> rowSizes, strides; // of the root's row dimensions, for the general case
 };
 } // namespace
@@ -139,7 +139,8 @@ void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows,
       }
       for (auto [index, value] : llvm::enumerate(yield->getOperands())) {
         Value offset = k.add(k.mul(rows[i], shape.back()), columns[j]);
-        k.store(values.lookup(value), k.flat(k.resultBuffer(index)), offset, tensorOf(value).getElementType(), masks[j]);
+        k.store(values.lookup(value), k.flat(k.resultBuffer(index)), offset, tensorOf(value).getElementType(),
+                masks[j]);
       }
     }
 }

@@ -35,7 +35,8 @@ Value Evaluator::at(Value value, ArrayRef<Coordinate> position) {
 
 Value Evaluator::compute(Value value, ArrayRef<Coordinate> position) {
   if (auto leaf = dyn_cast<BlockArgument>(value)) return loadLeaf(leaf, position);
-  if (auto it = group.kept.find(value); it != group.kept.end() && group.levelNeeded(value) + 1 < level && !isUniform(position))
+  if (auto it = group.kept.find(value);
+      it != group.kept.end() && group.levelNeeded(value) + 1 < level && !isUniform(position))
     return k.loadVector(scratchRow(value), scratchIndex(position), elementTypeOf(value), {}, group.lanes);
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast<nn::ConstantOp>(op))
@@ -88,8 +89,7 @@ Position Evaluator::broadcastPosition(Value operand, ArrayRef<Coordinate> positi
   SmallVector<int64_t> sizes = group.positionShape(operand);
   Position result(sizes.size());
   size_t missing = position.size() - sizes.size();
-  for (size_t d = 0; d < sizes.size(); ++d)
-    result[d] = sizes[d] == 1 ? Coordinate{zero, 0} : position[d + missing];
+  for (size_t d = 0; d < sizes.size(); ++d) result[d] = sizes[d] == 1 ? Coordinate{zero, 0} : position[d + missing];
   return result;
 }
 
@@ -158,8 +158,7 @@ Value Evaluator::view(Operation *op, ArrayRef<Coordinate> position) {
   auto like = [&](Type element) -> Type {
     return along.step ? Type(VectorType::get({group.lanes}, element)) : element;
   };
-  if (isa<FloatType>(target))
-    return k.round(arith::SIToFPOp::create(k.b, k.loc, like(target), index), elementType);
+  if (isa<FloatType>(target)) return k.round(arith::SIToFPOp::create(k.b, k.loc, like(target), index), elementType);
   if (target.getIntOrFloatBitWidth() < 64) return arith::TruncIOp::create(k.b, k.loc, like(target), index);
   return index;
 }

@@ -28,9 +28,7 @@ public:
 
   /// The compute value at a position (as long as the value's position shape).
   mlir::Value at(mlir::Value value, llvm::ArrayRef<Coordinate> position);
-  mlir::Value vectorAt(mlir::Value value, llvm::ArrayRef<Coordinate> position) {
-    return asVector(at(value, position));
-  }
+  mlir::Value vectorAt(mlir::Value value, llvm::ArrayRef<Coordinate> position) { return asVector(at(value, position)); }
   /// A scalar as a vector, where the group has lanes.
   mlir::Value asVector(mlir::Value value);
 
@@ -94,7 +92,8 @@ private:
   mlir::Value emptyElement(mlir::Operation *op, int64_t size, mlir::Value index);
   mlir::Value positiveRemainder(mlir::Value value, int64_t size);
   mlir::Value checkDivisor(mlir::Operation *op, mlir::Value divisor);
-  mlir::Value perLane(llvm::ArrayRef<Coordinate> position, llvm::function_ref<mlir::Value(llvm::ArrayRef<Coordinate>)> one);
+  mlir::Value perLane(llvm::ArrayRef<Coordinate> position,
+                      llvm::function_ref<mlir::Value(llvm::ArrayRef<Coordinate>)> one);
   static bool isUniform(llvm::ArrayRef<Coordinate> position) {
     return llvm::all_of(position, [](const Coordinate &c) { return c.step == 0; });
   }

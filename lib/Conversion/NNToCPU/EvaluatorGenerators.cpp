@@ -37,7 +37,8 @@ Value Evaluator::gather(nn::GatherOp op, ArrayRef<Coordinate> position) {
   size_t axis = op.getAxis(), count = shapeOf(op.getIndices()).size();
   ArrayRef<Coordinate> at_ = position.slice(axis, count);
   if (anyStep(at_)) return perLane(position, [&](ArrayRef<Coordinate> one) { return gather(op, one); });
-  if (shapeOf(op.getOperand())[axis] == 0) return emptyElement(op, shapeOf(op.getOperand())[axis], at(op.getIndices(), at_));
+  if (shapeOf(op.getOperand())[axis] == 0)
+    return emptyElement(op, shapeOf(op.getOperand())[axis], at(op.getIndices(), at_));
   Value index = checkedIndex(k, op, at(op.getIndices(), at_), shapeOf(op.getOperand())[axis]);
   Position source(position.take_front(axis));
   source.push_back({index, 0});
@@ -135,7 +136,8 @@ Value Evaluator::positiveRemainder(Value value, int64_t size) {
 
 // The taps of a window that lie in the operand, in row-major order, with accumulators carried along.
 SmallVector<Value> Evaluator::windowLoop(const Window &window, ArrayRef<Coordinate> outputs, ValueRange initial,
-                                         WindowBody body, size_t dim, SmallVector<Value> taps, SmallVector<Value> places) {
+                                         WindowBody body, size_t dim, SmallVector<Value> taps,
+                                         SmallVector<Value> places) {
   if (dim == window.sizes.size()) {
     Scope scope(*this);
     return body(taps, places, initial);
@@ -165,8 +167,8 @@ SmallVector<Value> Evaluator::windowLoop(const Window &window, ArrayRef<Coordina
 Value Evaluator::pool(nn::PoolOp op, ArrayRef<Coordinate> position) {
   size_t first = op.getChannelsLast() ? 1 : 2, dims = op.getWindow().size();
   ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), outputs = shapeOf(op.getResult());
-  Window window{op.getWindow(), op.getStrides(), op.getDilations(), op.getPadding(), sizes.slice(first, dims),
-                outputs.slice(first, dims)};
+  Window window{op.getWindow(),  op.getStrides(),          op.getDilations(),
+                op.getPadding(), sizes.slice(first, dims), outputs.slice(first, dims)};
   Type elementType = elementTypeOf(op.getOperand());
   int64_t lanes = anyStep(position) ? group.lanes : 1;
   Value start = reductionIdentity(k, op.getKind(), elementType, lanes);
@@ -201,9 +203,9 @@ Value Evaluator::matmul(nn::MatmulOp op, ArrayRef<Coordinate> position) {
     Scope scope(*this);
     Coordinate inner{i, 0}, row = position[rank - 2], column = position[rank - 1];
     Value a = at(op.getLhs(), op.getTransposeLhs() ? operandPosition(op.getLhs(), inner, row)
-                                                  : operandPosition(op.getLhs(), row, inner));
+                                                   : operandPosition(op.getLhs(), row, inner));
     Value b = at(op.getRhs(), op.getTransposeRhs() ? operandPosition(op.getRhs(), column, inner)
-                                                  : operandPosition(op.getRhs(), inner, column));
+                                                   : operandPosition(op.getRhs(), inner, column));
     if (vector) a = asVector(a), b = asVector(b);
     return {k.multiplyAdd(a, b, carried[0])};
   })[0];
@@ -215,15 +217,14 @@ Value Evaluator::conv(nn::ConvOp op, ArrayRef<Coordinate> position) {
   ArrayRef<int64_t> sizes = shapeOf(op.getInput()), outputs = shapeOf(op.getResult()), filter = shapeOf(op.getFilter());
   size_t first = last ? 1 : 2, channel = last ? sizes.size() - 1 : 1, dims = sizes.size() - 2;
   int64_t groups = op.getGroups(), inPerGroup = filter[1], outPerGroup = filter[0] / std::max<int64_t>(1, groups);
-  Window window{filter.drop_front(2), op.getStrides(), op.getDilations(), op.getPadding(), sizes.slice(first, dims),
-                outputs.slice(first, dims)};
+  Window window{filter.drop_front(2), op.getStrides(),          op.getDilations(),
+                op.getPadding(),      sizes.slice(first, dims), outputs.slice(first, dims)};
   Type elementType = elementTypeOf(op.getResult());
   Value out = position[channel].base;
   Value firstChannel = k.mul(k.div(out, std::max<int64_t>(1, outPerGroup)), inPerGroup);
   Value start = k.zero(computeType(elementType));
   Value total = windowLoop(
-      window, position.slice(first, dims), start,
-      [&](ValueRange taps, ValueRange places, ValueRange carried) {
+      window, position.slice(first, dims), start, [&](ValueRange taps, ValueRange places, ValueRange carried) {
         return k.loop(k.index(0), k.index(inPerGroup), 1, carried, [&](Value c, ValueRange sums) -> SmallVector<Value> {
           Scope scope(*this);
           Position source(position), weight{{out, 0}, {c, 0}};
@@ -260,31 +261,33 @@ Value Evaluator::convTranspose(nn::ConvTransposeOp op, ArrayRef<Coordinate> posi
         }
         return {k.multiplyAdd(at(op.getInput(), source), at(op.getFilter(), weight), sums[0])};
       });
-    return k.loop(k.index(0), k.index(filter[2 + dim]), 1, carried, [&](Value tap, ValueRange sums) -> SmallVector<Value> {
-      // position + low = place * stride + tap * dilation
-      Value distance = k.sub(k.add(position[2 + dim].base, op.getPadding()[dim]), k.mul(tap, op.getDilations()[dim]));
-      int64_t stride = op.getStrides()[dim];
-      auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
-        return arith::CmpIOp::create(k.b, k.loc, predicate, a, b);
-      };
-      Value reaches = compare(arith::CmpIPredicate::sge, distance, zero);
-      Value place = arith::DivSIOp::create(k.b, k.loc, distance, k.index(stride));
-      reaches = arith::AndIOp::create(k.b, k.loc, reaches,
-                                      compare(arith::CmpIPredicate::eq, k.mul(place, stride), distance));
-      reaches = arith::AndIOp::create(k.b, k.loc, reaches,
-                                      compare(arith::CmpIPredicate::slt, place, k.index(sizes[2 + dim])));
-      auto choice = scf::IfOp::create(k.b, k.loc, sums.getTypes(), reaches, /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(k.b);
-      k.b.setInsertionPointToStart(choice.thenBlock());
-      SmallVector<Value> nextAt(at_), nextPlaces(places);
-      nextAt.push_back(tap);
-      nextPlaces.push_back(place);
-      SmallVector<Value> inner = taps(dim + 1, nextAt, nextPlaces, sums);
-      scf::YieldOp::create(k.b, k.loc, inner);
-      k.b.setInsertionPointToStart(choice.elseBlock());
-      scf::YieldOp::create(k.b, k.loc, sums);
-      return SmallVector<Value>(choice.getResults());
-    });
+    return k.loop(k.index(0), k.index(filter[2 + dim]), 1, carried,
+                  [&](Value tap, ValueRange sums) -> SmallVector<Value> {
+                    // position + low = place * stride + tap * dilation
+                    Value distance =
+                        k.sub(k.add(position[2 + dim].base, op.getPadding()[dim]), k.mul(tap, op.getDilations()[dim]));
+                    int64_t stride = op.getStrides()[dim];
+                    auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
+                      return arith::CmpIOp::create(k.b, k.loc, predicate, a, b);
+                    };
+                    Value reaches = compare(arith::CmpIPredicate::sge, distance, zero);
+                    Value place = arith::DivSIOp::create(k.b, k.loc, distance, k.index(stride));
+                    reaches = arith::AndIOp::create(k.b, k.loc, reaches,
+                                                    compare(arith::CmpIPredicate::eq, k.mul(place, stride), distance));
+                    reaches = arith::AndIOp::create(k.b, k.loc, reaches,
+                                                    compare(arith::CmpIPredicate::slt, place, k.index(sizes[2 + dim])));
+                    auto choice = scf::IfOp::create(k.b, k.loc, sums.getTypes(), reaches, /*withElseRegion=*/true);
+                    OpBuilder::InsertionGuard guard(k.b);
+                    k.b.setInsertionPointToStart(choice.thenBlock());
+                    SmallVector<Value> nextAt(at_), nextPlaces(places);
+                    nextAt.push_back(tap);
+                    nextPlaces.push_back(place);
+                    SmallVector<Value> inner = taps(dim + 1, nextAt, nextPlaces, sums);
+                    scf::YieldOp::create(k.b, k.loc, inner);
+                    k.b.setInsertionPointToStart(choice.elseBlock());
+                    scf::YieldOp::create(k.b, k.loc, sums);
+                    return SmallVector<Value>(choice.getResults());
+                  });
   };
   Value start = k.zero(computeType(elementType));
   return k.round(taps(0, {}, {}, start)[0], elementType);

@@ -160,7 +160,7 @@ void KernelBuilder::reportIf(Value condition, int32_t code, int32_t op, Value va
 }
 
 void KernelBuilder::finish() {
-  Value code = errorFlag ? Value(memref::LoadOp::create(b, loc, errorFlag))
-                         : Value(arith::ConstantIntOp::create(b, loc, 0, 32));
+  Value code =
+      errorFlag ? Value(memref::LoadOp::create(b, loc, errorFlag)) : Value(arith::ConstantIntOp::create(b, loc, 0, 32));
   func::ReturnOp::create(b, loc, code);
 }

@@ -1,9 +1,9 @@
 // The tool of every emitter: an OpBuilder inside a kernel function, with the kernel's arguments and short ways to write
 // index arithmetic, loops, and loads and stores that convert between storage and compute types.
 //
-// Types: an element has a storage type (in memory: unsigned integers signless, i1 as i8) and a compute type (f16 and bf16
-// as f32, the rest as stored, i1 as i1). Every function that takes or gives a value works on scalars and on 1-d vectors.
-// A half type is rounded after each operation, so that fused and separate operations have the same bits.
+// Types: an element has a storage type (in memory: unsigned integers signless, i1 as i8) and a compute type (f16 and
+// bf16 as f32, the rest as stored, i1 as i1). Every function that takes or gives a value works on scalars and on 1-d
+// vectors. A half type is rounded after each operation, so that fused and separate operations have the same bits.
 #pragma once
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,9 +41,7 @@ public:
   /// The buffer of an argument of the dispatch's region.
   mlir::Value operandBuffer(mlir::BlockArgument argument) { return operandBuffer(argument.getArgNumber()); }
   mlir::Value operandBuffer(unsigned operand) { return function.getArgument(4 + operand); }
-  mlir::Value resultBuffer(unsigned result) {
-    return function.getArgument(4 + dispatch->getNumOperands() + result);
-  }
+  mlir::Value resultBuffer(unsigned result) { return function.getArgument(4 + dispatch->getNumOperands() + result); }
   /// The same elements as a 1-d buffer.
   mlir::Value flat(mlir::Value buffer);
   /// A part of the scratch memory, `byteOffset` (a multiple of 64) into it, as a buffer of the given type.
@@ -93,7 +91,7 @@ public:
              mlir::Value maskValue = {});
 
   // Conversions.
-  mlir::Value widen(mlir::Value stored, mlir::Type elementType);   // storage to compute
+  mlir::Value widen(mlir::Value stored, mlir::Type elementType);    // storage to compute
   mlir::Value narrow(mlir::Value computed, mlir::Type elementType); // compute to storage
   mlir::Value round(mlir::Value computed, mlir::Type elementType);  // to what storing and loading would give
 

@@ -94,7 +94,8 @@ struct Bits {
     auto vector = dyn_cast<VectorType>(model.getType());
     if (!vector) return scalar;
     return arith::ConstantOp::create(
-        k.b, k.loc, SplatElementsAttr::get(VectorType::get(vector.getShape(), element), k.b.getIntegerAttr(element, value)));
+        k.b, k.loc,
+        SplatElementsAttr::get(VectorType::get(vector.getShape(), element), k.b.getIntegerAttr(element, value)));
   }
   Value c(int64_t value) { return c(value, k.b.getI32Type()); }
   Value f(double value) { return cast(c(llvm::bit_cast<int32_t>(static_cast<float>(value))), k.b.getF32Type()); }

@@ -47,8 +47,8 @@ FailureOr<func::FuncOp> sprig::emitKernel(nn::DispatchOp dispatch, StringRef nam
                               LLVM::LLVMPointerType::get(context)};
   for (Type type : dispatch->getOperandTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
   for (Type type : dispatch->getResultTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
-  auto function = func::FuncOp::create(builder, dispatch.getLoc(), name,
-                                       builder.getFunctionType(arguments, builder.getI32Type()));
+  auto function =
+      func::FuncOp::create(builder, dispatch.getLoc(), name, builder.getFunctionType(arguments, builder.getI32Type()));
   builder.setInsertionPointToStart(function.addEntryBlock());
   KernelBuilder kernel(builder, function, dispatch, target);
   if (failed(emitter->emit(dispatch, kernel))) {
@@ -66,7 +66,8 @@ void sprig::registerKernelDialects(DialectRegistry &registry) {
 
 int64_t sprig::chooseGrain(int64_t tiles, int64_t flops, int64_t bytes) {
   if (tiles <= 1) return 1;
-  // A hand-off to another thread costs a few microseconds: a share below about 20 µs of one core's work is not worth it.
+  // A hand-off to another thread costs a few microseconds: a share below about 20 µs of one core's work is not worth
+  // it.
   constexpr double kFlopsPerShare = 1.0e6, kBytesPerShare = 256.0 * 1024;
   double shares = std::max(flops / kFlopsPerShare, bytes / kBytesPerShare);
   if (shares < 2) return tiles;

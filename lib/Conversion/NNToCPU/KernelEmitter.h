@@ -39,10 +39,11 @@ const KernelEmitter *findKernelEmitter(nn::DispatchOp dispatch);
 mlir::FailureOr<KernelPlan> planDispatch(nn::DispatchOp dispatch);
 
 /// Emits, at the end of `module`,
-///   func.func @name(%begin: index, %end: index, %scratch: memref<SxI8>, %status: !llvm.ptr, operands..., results...) -> i32
+///   func.func @name(%begin: index, %end: index, %scratch: memref<SxI8>, %status: !llvm.ptr, operands..., results...)
+///   -> i32
 /// which computes the tiles [begin, end). Operands and results are memrefs of static shape and identity layout in
-/// storage types (unsigned integers signless, i1 as i8); S is the plan's scratchBytes. The function returns 0 or the code
-/// that it wrote to the status (sprig/rt/kernel.h).
+/// storage types (unsigned integers signless, i1 as i8); S is the plan's scratchBytes. The function returns 0 or the
+/// code that it wrote to the status (sprig/rt/kernel.h).
 mlir::FailureOr<mlir::func::FuncOp> emitKernel(nn::DispatchOp dispatch, llvm::StringRef name, const CpuTarget &target,
                                                mlir::ModuleOp module);
 

@@ -85,9 +85,11 @@ bool LoopGroup::collect() {
       for (Operation *user : reduce.getResult().getUsers())
         if (!isa<nn::YieldOp>(user)) return false;
   for (Type type : dispatch->getOperandTypes())
-    bytes += cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
+    bytes +=
+        cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
   for (Type type : dispatch->getResultTypes())
-    bytes += cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
+    bytes +=
+        cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
   return true;
 }
 
@@ -219,8 +221,8 @@ int64_t LoopGroup::keptCount() const {
   return count;
 }
 
-// A value of the whole row that one pass computes and a later one needs again is kept in scratch where computing it again
-// costs more than one operation (the exponentials of a softmax), if the row is not too long for it.
+// A value of the whole row that one pass computes and a later one needs again is kept in scratch where computing it
+// again costs more than one operation (the exponentials of a softmax), if the row is not too long for it.
 void LoopGroup::keepRows() {
   constexpr int64_t kMostScratch = 1 << 20;
   if (levels == 0 || !merged) return;

@@ -1,5 +1,5 @@
-// Elementwise operations, reductions over shared axes, and what reads or feeds them (views, pools, gathers), as loops of
-// 16 lanes: neighbours of a row where the innermost dimension is reduced, else rows side by side.
+// Elementwise operations, reductions over shared axes, and what reads or feeds them (views, pools, gathers), as loops
+// of 16 lanes: neighbours of a row where the innermost dimension is reduced, else rows side by side.
 #include "lib/Conversion/NNToCPU/Emitters.h"
 #include "lib/Conversion/NNToCPU/Evaluator.h"
 

@@ -53,9 +53,7 @@ struct Product {
     blocks = llvm::divideCeil(rows, blockRows);
   }
 
-  int64_t tiles() const {
-    return rows == 0 || columns == 0 ? 0 : count(batch) * groups * blocks;
-  }
+  int64_t tiles() const { return rows == 0 || columns == 0 ? 0 : count(batch) * groups * blocks; }
   int64_t panelSize() const { return depth * nn::kPanelWidth; }
   int64_t scratchBytes() const {
     return packs && tiles() ? llvm::alignTo(groupPanels * panelSize() * storageBytes(elementType), 64) : 0;
@@ -84,7 +82,8 @@ public:
       : k(kernel), p(product), epilogue(epilogue), left(k.flat(left)), right(k.flat(right)) {}
 
   void emit() {
-    if (p.packs) panels = k.scratchBuffer(0, MemRefType::get({p.groupPanels * p.panelSize()}, storageType(p.elementType)));
+    if (p.packs)
+      panels = k.scratchBuffer(0, MemRefType::get({p.groupPanels * p.panelSize()}, storageType(p.elementType)));
     int64_t groupColumns = p.groupPanels * nn::kPanelWidth;
     int64_t lastColumns = p.columns - (p.groups - 1) * groupColumns, lastRows = p.rows - (p.blocks - 1) * p.blockRows;
     SmallVector<int64_t> space(p.batch);

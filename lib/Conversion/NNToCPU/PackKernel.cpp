@@ -49,9 +49,7 @@ public:
   }
 
 private:
-  static nn::PackOp packOf(nn::DispatchOp dispatch) {
-    return cast<nn::PackOp>(dispatch->getRegion(0).front().front());
-  }
+  static nn::PackOp packOf(nn::DispatchOp dispatch) { return cast<nn::PackOp>(dispatch->getRegion(0).front().front()); }
 };
 } // namespace
 

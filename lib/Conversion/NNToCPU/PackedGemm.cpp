@@ -34,8 +34,8 @@ struct Cut {
           }
     }
     blocks = llvm::divideCeil(gemm.rows, blockRows);
-    // A left side that stays in the second-level cache is read again for each panel; of a larger one, each block of rows
-    // is read once, and the panels, which lie one behind the other, come from memory.
+    // A left side that stays in the second-level cache is read again for each panel; of a larger one, each block of
+    // rows is read once, and the panels, which lie one behind the other, come from memory.
     constexpr int64_t kSmallLeft = 128 * 1024;
     rowsOutermost = gemm.rows * gemm.depth > kSmallLeft;
   }
@@ -65,8 +65,7 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
     loop.leftRowStride = depth;
     loop.right = panelsFlat;
     loop.rightBase = panel;
-    for (int64_t j = 0; j < vectors; ++j)
-      loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+    for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
     loop.elementType = elementType;
     loop.count = k.index(depth);
     SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, vectors));
@@ -101,8 +100,8 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
   int64_t lastColumns = columns - (cut.groups - 1) * groupColumns;
   int64_t lastRows = rows - (cut.blocks - 1) * cut.blockRows;
   k.forTiles([&](Value index) {
-    SmallVector<Value> position =
-        cut.rowsOutermost ? k.delinearize(index, {cut.blocks, cut.groups}) : k.delinearize(index, {cut.groups, cut.blocks});
+    SmallVector<Value> position = cut.rowsOutermost ? k.delinearize(index, {cut.blocks, cut.groups})
+                                                    : k.delinearize(index, {cut.groups, cut.blocks});
     Value block = position[cut.rowsOutermost ? 0 : 1], group = position[cut.rowsOutermost ? 1 : 0];
     Value first = k.mul(block, cut.blockRows), panelIndex = k.mul(group, cut.groupPanels);
     auto forColumns = [&](int64_t tileColumns) {

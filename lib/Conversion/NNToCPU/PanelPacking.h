@@ -4,8 +4,8 @@
 
 namespace sprig {
 
-/// Where a matrix [depth, columns] lies: element (k, n) at base + k * depthStride + n * columnStride of a 1-d buffer; one
-/// of the strides is 1.
+/// Where a matrix [depth, columns] lies: element (k, n) at base + k * depthStride + n * columnStride of a 1-d buffer;
+/// one of the strides is 1.
 struct PanelSource {
   mlir::Value buffer, base;
   int64_t depth, depthStride, columnStride;

@@ -4,12 +4,18 @@
 using namespace mlir;
 using namespace sprig;
 
-static Value splatLike(KernelBuilder &k, Value scalar, int64_t lanes) { return lanes > 1 ? k.splat(scalar, lanes) : scalar; }
+static Value splatLike(KernelBuilder &k, Value scalar, int64_t lanes) {
+  return lanes > 1 ? k.splat(scalar, lanes) : scalar;
+}
 
 Value sprig::reductionIdentity(KernelBuilder &k, nn::ReduceKind kind, Type elementType, int64_t lanes) {
   Type type = computeType(elementType);
   if (kind == nn::ReduceKind::sum || kind == nn::ReduceKind::prod)
-    return splatLike(k, k.constant(type, kind == nn::ReduceKind::prod && !type.isInteger(1) ? 1 : kind == nn::ReduceKind::prod ? -1 : 0), lanes);
+    return splatLike(k,
+                     k.constant(type, kind == nn::ReduceKind::prod && !type.isInteger(1) ? 1
+                                      : kind == nn::ReduceKind::prod                     ? -1
+                                                                                         : 0),
+                     lanes);
   bool isMax = kind == nn::ReduceKind::max;
   if (auto floating = dyn_cast<FloatType>(type)) {
     APFloat infinity = APFloat::getInf(floating.getFloatSemantics(), /*Negative=*/isMax);

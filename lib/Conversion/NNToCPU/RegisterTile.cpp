@@ -44,8 +44,7 @@ static SmallVector<Value> emitChain(KernelBuilder &k, const ContractionLoop &loo
     for (int64_t i = 0; i < rows; ++i) {
       Value scalar = k.load(loop.left, k.add(left, i * loop.leftRowStride), loop.elementType);
       Value row = k.splat(scalar);
-      for (int64_t j = 0; j < vectors; ++j)
-        results.push_back(k.multiplyAdd(row, columns[j], carried[i * vectors + j]));
+      for (int64_t j = 0; j < vectors; ++j) results.push_back(k.multiplyAdd(row, columns[j], carried[i * vectors + j]));
     }
     return results;
   });
@@ -55,7 +54,8 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
   std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
   if (!count || *count <= kLongestChain || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators);
-  // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in order.
+  // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in
+  // order.
   SmallVector<Value> zeros;
   for (Value accumulator : accumulators) zeros.push_back(k.zero(getElementTypeOrSelf(accumulator.getType()), kLanes));
   auto addPart = [&](Value begin, Value end, ValueRange totals) {
@@ -65,9 +65,9 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
     return sums;
   };
   int64_t whole = *count / kChainPart * kChainPart;
-  SmallVector<Value> totals = k.loop(k.index(0), k.index(whole), kChainPart, accumulators, [&](Value begin, ValueRange t) {
-    return addPart(begin, k.add(begin, kChainPart), t);
-  });
+  SmallVector<Value> totals =
+      k.loop(k.index(0), k.index(whole), kChainPart, accumulators,
+             [&](Value begin, ValueRange t) { return addPart(begin, k.add(begin, kChainPart), t); });
   return whole == *count ? totals : addPart(k.index(whole), loop.count, totals);
 }
 

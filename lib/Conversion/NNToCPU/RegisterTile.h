@@ -5,15 +5,16 @@
 
 namespace sprig {
 
-/// Up to this many products are one chain; longer sums are chains of kChainPart products each, added in ascending order.
+/// Up to this many products are one chain; longer sums are chains of kChainPart products each, added in ascending
+/// order.
 inline constexpr int64_t kLongestChain = 1024, kChainPart = 512;
 
 /// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill and whose rows,
 /// `rowStride` elements apart, do not push each other out of the cache; at least 1.
 int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vectors, int64_t rowStride);
 
-/// How many vectors of columns to take at once when there are `rows` rows in all: few rows need more columns to hide the
-/// latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
+/// How many vectors of columns to take at once when there are `rows` rows in all: few rows need more columns to hide
+/// the latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
 int64_t chooseTileVectors(const CpuTarget &target, mlir::Type elementType, int64_t rows);
 
 /// The operands of one loop over k. Element (i, k) of the left side is at left[leftBase + i * leftRowStride + k *
@@ -32,7 +33,8 @@ struct ContractionLoop {
 /// Zero accumulators for a tile, rows outermost.
 llvm::SmallVector<mlir::Value> zeroTile(KernelBuilder &kernel, mlir::Type elementType, int64_t rows, int64_t vectors);
 
-/// Adds the products of all k in ascending order, in parts where a constant count is above kLongestChain; `accumulators` has rows * rightOffsets.size() values, rows outermost.
+/// Adds the products of all k in ascending order, in parts where a constant count is above kLongestChain;
+/// `accumulators` has rows * rightOffsets.size() values, rows outermost.
 llvm::SmallVector<mlir::Value> emitContraction(KernelBuilder &kernel, const ContractionLoop &loop,
                                                mlir::ValueRange accumulators);
 
@@ -43,7 +45,8 @@ struct RowSplit {
 };
 RowSplit splitRows(int64_t length, int64_t most);
 
-/// Calls `body(first row, rows)` for each tile of a split that starts at row `begin`, inside loops where there are many.
+/// Calls `body(first row, rows)` for each tile of a split that starts at row `begin`, inside loops where there are
+/// many.
 void forRowTiles(KernelBuilder &kernel, mlir::Value begin, RowSplit split,
                  llvm::function_ref<void(mlir::Value first, int64_t rows)> body);
 

@@ -26,7 +26,9 @@ class ScatterElementsEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "scatter_elements"; }
   bool matches(nn::DispatchOp dispatch) const override { return singleOp<nn::ScatterElementsOp>(dispatch) != nullptr; }
-  KernelPlan plan(nn::DispatchOp dispatch) const override { return planOf(singleOp<nn::ScatterElementsOp>(dispatch), 1); }
+  KernelPlan plan(nn::DispatchOp dispatch) const override {
+    return planOf(singleOp<nn::ScatterElementsOp>(dispatch), 1);
+  }
   LogicalResult emit(nn::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<nn::ScatterElementsOp>(dispatch);
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
@@ -43,7 +45,8 @@ public:
         if (countOf(op.getOperand()) == 0) return;
         Value target = k.linearize(position, sizes);
         Value update = k.load(updates, i, elementType);
-        k.store(combine(k, op.getKind(), elementType, k.load(to, target, elementType), update), to, target, elementType);
+        k.store(combine(k, op.getKind(), elementType, k.load(to, target, elementType), update), to, target,
+                elementType);
       });
     });
     return success();
@@ -94,5 +97,7 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createScatterElementsEmitter() { return std::make_unique<ScatterElementsEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::createScatterElementsEmitter() {
+  return std::make_unique<ScatterElementsEmitter>();
+}
 std::unique_ptr<KernelEmitter> sprig::createScatterNdEmitter() { return std::make_unique<ScatterNdEmitter>(); }

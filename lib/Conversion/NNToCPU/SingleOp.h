@@ -6,12 +6,12 @@
 namespace sprig {
 
 /// The only operation of a dispatch, if it is an OpT on region arguments whose results are yielded in order.
-template <typename OpT>
-OpT singleOp(nn::DispatchOp dispatch) {
+template <typename OpT> OpT singleOp(nn::DispatchOp dispatch) {
   mlir::Block &body = dispatch->getRegion(0).front();
   if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
   auto op = llvm::dyn_cast<OpT>(body.front());
-  if (!op || mlir::ValueRange(body.getTerminator()->getOperands()) != mlir::ValueRange(op->getResults())) return nullptr;
+  if (!op || mlir::ValueRange(body.getTerminator()->getOperands()) != mlir::ValueRange(op->getResults()))
+    return nullptr;
   for (mlir::Value operand : op->getOperands())
     if (!llvm::isa<mlir::BlockArgument>(operand)) return nullptr;
   return op;
@@ -31,8 +31,8 @@ inline mlir::Value flatOperand(KernelBuilder &kernel, mlir::Value argument) {
   return kernel.flat(kernel.operandBuffer(llvm::cast<mlir::BlockArgument>(argument)));
 }
 
-/// Calls `body(offset, lanes, mask)` for the vectors of [begin, begin + length): whole ones in a loop, then the rest with
-/// a mask. `length` is static.
+/// Calls `body(offset, lanes, mask)` for the vectors of [begin, begin + length): whole ones in a loop, then the rest
+/// with a mask. `length` is static.
 void forVectors(KernelBuilder &kernel, int64_t length,
                 llvm::function_ref<void(mlir::Value offset, mlir::Value mask)> body);
 

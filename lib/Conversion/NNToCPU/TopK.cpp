@@ -19,7 +19,8 @@ public:
     auto op = singleOp<nn::TopKOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     Type elementType = elementTypeOf(op.getOperand()), i64 = k.b.getI64Type();
-    Value from = flatOperand(k, op.getOperand()), values = k.flat(k.resultBuffer(0)), indices = k.flat(k.resultBuffer(1));
+    Value from = flatOperand(k, op.getOperand()), values = k.flat(k.resultBuffer(0)),
+          indices = k.flat(k.resultBuffer(1));
     int64_t count = op.getK();
     k.forTiles([&](Value tile) {
       Value outer = k.div(tile, view.inner), inner = k.rem(tile, view.inner);

@@ -123,9 +123,8 @@ private:
           continue;
         }
         Value offset = k.add(fromBase, i * fromStride);
-        lines.push_back(readMask
-                            ? Value(vector::MaskedLoadOp::create(k.b, k.loc, type, from, offset, readMask, zero))
-                            : Value(vector::LoadOp::create(k.b, k.loc, type, from, offset)));
+        lines.push_back(readMask ? Value(vector::MaskedLoadOp::create(k.b, k.loc, type, from, offset, readMask, zero))
+                                 : Value(vector::LoadOp::create(k.b, k.loc, type, from, offset)));
       }
       turnLines(k, lines);
       for (int64_t i = 0; i < columnCount; ++i) {

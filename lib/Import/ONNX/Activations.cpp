@@ -19,7 +19,8 @@ void selu(Node &n) {
                                      n.real("gamma", n.realAttr("gamma", 1.05070102214813232421875))}));
 }
 void hardSigmoid(Node &n) {
-  n.out(n.op<nn::HardSigmoidOp>({n.in(0)}, {n.real("alpha", n.realAttr("alpha", 0.2f)), n.real("beta", n.realAttr("beta", 0.5))}));
+  n.out(n.op<nn::HardSigmoidOp>({n.in(0)},
+                                {n.real("alpha", n.realAttr("alpha", 0.2f)), n.real("beta", n.realAttr("beta", 0.5))}));
 }
 void gelu(Node &n) {
   std::string kind = n.stringAttr("approximate", "none");

@@ -64,8 +64,11 @@ public:
       forEachRead(nodes[i], [&](const std::string &name) {
         if (names.contains(name)) return;
         auto made = maker.find(name);
-        if (made == maker.end()) fail(nodes[i], i, "reads '" + name + "', which nothing makes: it is no input, no "
-                                                   "initializer and no output of a node");
+        if (made == maker.end())
+          fail(nodes[i], i,
+               "reads '" + name +
+                   "', which nothing makes: it is no input, no "
+                   "initializer and no output of a node");
         notYetMade(nodes, i, made->second, name, maker);
       });
       for (const auto &attribute : nodes[i].attribute()) {
@@ -139,8 +142,9 @@ private:
       });
     }
     std::string text = "reads '" + name + "', which " + nodeLabel(nodes[made], made) + " makes ";
-    fail(nodes[reader], reader, text + (cycle ? "of this node's own result: a cycle"
-                                              : "only later: nodes have to stand in topological order"));
+    fail(nodes[reader], reader,
+         text +
+             (cycle ? "of this node's own result: a cycle" : "only later: nodes have to stand in topological order"));
   }
 
   const Model &model;
@@ -198,7 +202,6 @@ public:
   }
 
 private:
-
   const Model &model;
   const std::map<Key, const onnx::FunctionProto *> &functions;
   std::vector<Key> path;
@@ -218,8 +221,7 @@ void checkFunctions(const Model &model) {
     functions.emplace(Key{domain, function.name()}, &function);
     Names names{nullptr, {}};
     for (const std::string &input : function.input())
-      if (!names.own.insert(input).second)
-        model.fail(ErrorKind::badInput, shown + " has two inputs '" + input + "'");
+      if (!names.own.insert(input).second) model.fail(ErrorKind::badInput, shown + " has two inputs '" + input + "'");
     Checker(model, shown + ": ").nodes(function.node(), names);
     for (const std::string &output : function.output())
       if (!names.contains(output))
@@ -229,7 +231,9 @@ void checkFunctions(const Model &model) {
   for (const auto &entry : functions) recursion.visit(entry.first);
   int64_t all = recursion.calls(model.proto.graph().node());
   if (all > kMostNodes)
-    model.fail(ErrorKind::unsupported, "has " + std::to_string(all) + " nodes or more with its functions inlined; the limit is " + std::to_string(kMostNodes));
+    model.fail(ErrorKind::unsupported, "has " + std::to_string(all) +
+                                           " nodes or more with its functions inlined; the limit is " +
+                                           std::to_string(kMostNodes));
 }
 
 } // namespace sprig::onnximport

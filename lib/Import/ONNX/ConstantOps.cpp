@@ -17,15 +17,18 @@ void constant(Node &n) {
     std::vector<double> values = n.realsAttr("value_floats");
     return n.out(n.constant({int64_t(values.size())}, n.f32(), values));
   }
-  if (n.attribute("value_string") || n.attribute("value_strings")) n.unsupported("makes strings, which Sprig does not have");
-  n.unsupported("makes a constant of a kind that Sprig does not have (attribute '" + n.proto.attribute(0).name() + "')");
+  if (n.attribute("value_string") || n.attribute("value_strings"))
+    n.unsupported("makes strings, which Sprig does not have");
+  n.unsupported("makes a constant of a kind that Sprig does not have (attribute '" + n.proto.attribute(0).name() +
+                "')");
 }
 
 void constantOfShape(Node &n) {
   Ints shape = n.knownInts(0);
   ElementsAttr value = n.tensorAttr("value");
   if (!value) return n.out(n.splat(0, shape, n.f32()));
-  n.require(value.getNumElements() == 1, "fills with " + std::to_string(value.getNumElements()) + " values; expected 1");
+  n.require(value.getNumElements() == 1,
+            "fills with " + std::to_string(value.getNumElements()) + " values; expected 1");
   nn::ConstantView view(value);
   RankedTensorType type = n.tensor(shape, view.elementType());
   llvm::ArrayRef<char> bytes = type.getNumElements() == 0 ? llvm::ArrayRef<char>() : view.element(0);
@@ -50,7 +53,9 @@ void range(Node &n) {
   bool over = __builtin_sub_overflow(limit, start, &span);
   uint64_t step = delta > 0 ? uint64_t(delta) : -uint64_t(delta), way = span > 0 ? uint64_t(span) : -uint64_t(span);
   uint64_t count = (span > 0) == (delta > 0) && span != 0 ? (way - 1) / step + 1 : 0;
-  if (over || count > uint64_t(n.state.limits.foldedBytes) / 8) n.unsupported("makes the elements from " + std::to_string(start) + " to " + std::to_string(limit) + " by " + std::to_string(delta) + ", past the limit");
+  if (over || count > uint64_t(n.state.limits.foldedBytes) / 8)
+    n.unsupported("makes the elements from " + std::to_string(start) + " to " + std::to_string(limit) + " by " +
+                  std::to_string(delta) + ", past the limit");
   Ints values;
   for (uint64_t i = 0; i < count; ++i) values.push_back(start + int64_t(i) * delta);
   n.out(n.cast(n.ints(values), type));
@@ -68,7 +73,8 @@ void eyeLike(Node &n) {
 
 void nonZero(Node &n) {
   Value x = n.in(0);
-  std::vector<double> values = realsOf(n.known(x, "input 0 ('" + n.proto.input(0) + "'), whose non-zero elements decide the shape of the result,"));
+  std::vector<double> values = realsOf(
+      n.known(x, "input 0 ('" + n.proto.input(0) + "'), whose non-zero elements decide the shape of the result,"));
   int64_t rank = Emit::rank(x);
   std::vector<Ints> found(size_t(std::max<int64_t>(rank, 0)));
   int64_t count = 0;

@@ -5,7 +5,8 @@
 namespace sprig::onnximport {
 
 Value matmulOfAnyRank(Node &n, Value a, Value b) {
-  n.require(Emit::rank(a) > 0 && Emit::rank(b) > 0, "multiplies " + typeText(a) + " by " + typeText(b) + "; a matrix product has no scalars");
+  n.require(Emit::rank(a) > 0 && Emit::rank(b) > 0,
+            "multiplies " + typeText(a) + " by " + typeText(b) + "; a matrix product has no scalars");
   bool vectorA = Emit::rank(a) == 1, vectorB = Emit::rank(b) == 1;
   if (vectorA) a = n.unsqueeze(a, 0);
   if (vectorB) b = n.unsqueeze(b, 1);
@@ -26,8 +27,8 @@ void gemm(Node &n) {
   bool transposeA = n.intAttr("transA", 0) != 0, transposeB = n.intAttr("transB", 0) != 0;
   int64_t columns = Emit::shape(a)[transposeA ? 0 : 1], rows = Emit::shape(b)[transposeB ? 1 : 0];
   n.require(columns == rows, "multiplies a matrix of " + std::to_string(columns) + " columns (" + typeText(a) +
-                                 (transposeA ? ", transposed" : "") + ") by one of " + std::to_string(rows) + " rows (" +
-                                 typeText(b) + (transposeB ? ", transposed" : "") + ")");
+                                 (transposeA ? ", transposed" : "") + ") by one of " + std::to_string(rows) +
+                                 " rows (" + typeText(b) + (transposeB ? ", transposed" : "") + ")");
   double alpha = n.realAttr("alpha", 1), beta = n.realAttr("beta", 1);
   Value c = n.has(2) && beta != 0 ? n.in(2) : Value();
   Ints result{Emit::shape(a)[transposeA ? 1 : 0], Emit::shape(b)[transposeB ? 0 : 1]};
@@ -37,7 +38,8 @@ void gemm(Node &n) {
               "adds " + typeText(c) + " to a product of shape " + shapeText(result));
   }
   // A fully connected layer, as PyTorch writes it.
-  if (!transposeA && transposeB && alpha == 1 && beta == 1 && Emit::isFloat(a) && (!c || Emit::shape(c) == IntsRef{result[1]})) {
+  if (!transposeA && transposeB && alpha == 1 && beta == 1 && Emit::isFloat(a) &&
+      (!c || Emit::shape(c) == IntsRef{result[1]})) {
     Values operands{a, b};
     if (c) operands.push_back(c);
     return n.out(n.op<nn::LinearOp>(operands));

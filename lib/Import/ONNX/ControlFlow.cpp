@@ -17,13 +17,17 @@ void importIf(Node &n) {
   n.require(Emit::count(condition) == 1, "has a condition " + typeText(condition) + "; expected a scalar");
   const onnx::GraphProto &thenGraph = n.graphAttr("then_branch"), &elseGraph = n.graphAttr("else_branch");
   for (const auto *branch : {&thenGraph, &elseGraph})
-    n.require(branch->output_size() == n.proto.output_size(),
-              "has " + std::to_string(n.proto.output_size()) + " outputs, but a branch with " + std::to_string(branch->output_size()));
+    n.require(branch->output_size() == n.proto.output_size(), "has " + std::to_string(n.proto.output_size()) +
+                                                                  " outputs, but a branch with " +
+                                                                  std::to_string(branch->output_size()));
   // Types that a branch declares have to agree even where only one branch is taken.
   for (int i = 0; i < thenGraph.output_size(); ++i) {
     const auto &a = thenGraph.output(i).type(), &b = elseGraph.output(i).type();
-    int typeA = a.has_tensor_type() ? a.tensor_type().elem_type() : 0, typeB = b.has_tensor_type() ? b.tensor_type().elem_type() : 0;
-    n.require(typeA == typeB || typeA == 0 || typeB == 0, "gives " + dataTypeName(typeA) + " in one branch and " + dataTypeName(typeB) + " in the other (output " + std::to_string(i) + ")");
+    int typeA = a.has_tensor_type() ? a.tensor_type().elem_type() : 0,
+        typeB = b.has_tensor_type() ? b.tensor_type().elem_type() : 0;
+    n.require(typeA == typeB || typeA == 0 || typeB == 0, "gives " + dataTypeName(typeA) + " in one branch and " +
+                                                              dataTypeName(typeB) + " in the other (output " +
+                                                              std::to_string(i) + ")");
   }
   if (auto known = n.tryInts(condition)) {
     Items results = n.importer.runBody((*known)[0] != 0 ? thenGraph : elseGraph, {}, n);
@@ -35,12 +39,15 @@ void importIf(Node &n) {
   for (unsigned i = 0; i < onTrue.size(); ++i) {
     n.require(onTrue[i] && onFalse[i], "has a branch that gives no output " + std::to_string(i));
     if (!onTrue[i].value || !onFalse[i].value) {
-      if (bool(onTrue[i].value) != bool(onFalse[i].value)) n.bad("gives " + describeItem(onTrue[i]) + " in one branch and " + describeItem(onFalse[i]) + " in the other");
+      if (bool(onTrue[i].value) != bool(onFalse[i].value))
+        n.bad("gives " + describeItem(onTrue[i]) + " in one branch and " + describeItem(onFalse[i]) + " in the other");
       n.known(condition, "its condition, which decides about a sequence,");
     }
     Value a = onTrue[i].value, b = onFalse[i].value;
-    n.require(Emit::elem(a) == Emit::elem(b), "gives " + typeText(a) + " in one branch and " + typeText(b) + " in the other (output " + std::to_string(i) + ")");
-    if (a.getType() != b.getType()) n.known(condition, "its condition, which decides between " + typeText(a) + " and " + typeText(b) + ",");
+    n.require(Emit::elem(a) == Emit::elem(b), "gives " + typeText(a) + " in one branch and " + typeText(b) +
+                                                  " in the other (output " + std::to_string(i) + ")");
+    if (a.getType() != b.getType())
+      n.known(condition, "its condition, which decides between " + typeText(a) + " and " + typeText(b) + ",");
     n.out(n.select(condition, a, b), i);
   }
 }
@@ -52,7 +59,8 @@ Value stacked(Node &n, llvm::ArrayRef<Value> parts, int64_t axis, const std::str
   if (parts.empty()) n.unsupported("runs no iteration, so the type of " + what + " is not known");
   Values rows;
   for (Value part : parts) {
-    n.require(part.getType() == parts[0].getType(), "collects " + typeText(parts[0]) + " and " + typeText(part) + " in " + what);
+    n.require(part.getType() == parts[0].getType(),
+              "collects " + typeText(parts[0]) + " and " + typeText(part) + " in " + what);
     rows.push_back(n.unsqueeze(part, axis));
   }
   return n.concat(rows, axis);
@@ -61,14 +69,19 @@ Value stacked(Node &n, llvm::ArrayRef<Value> parts, int64_t axis, const std::str
 void importLoop(Node &n) {
   const onnx::GraphProto &body = n.graphAttr("body");
   unsigned carried = n.inputs() > 2 ? n.inputs() - 2 : 0;
-  n.require(body.input_size() == int(carried) + 2, "carries " + std::to_string(carried) + " values, but its body takes " + std::to_string(body.input_size() - 2));
-  n.require(body.output_size() >= int(carried) + 1, "carries " + std::to_string(carried) + " values, but its body gives " + std::to_string(body.output_size() - 1));
+  n.require(body.input_size() == int(carried) + 2, "carries " + std::to_string(carried) +
+                                                       " values, but its body takes " +
+                                                       std::to_string(body.input_size() - 2));
+  n.require(body.output_size() >= int(carried) + 1, "carries " + std::to_string(carried) +
+                                                        " values, but its body gives " +
+                                                        std::to_string(body.output_size() - 1));
   unsigned scanned = unsigned(body.output_size()) - 1 - carried;
   std::optional<int64_t> trips;
   if (n.has(0)) {
     trips = n.knownInt(0);
     if (*trips > n.state.limits.loopIterations)
-      n.unsupported("has trip count " + std::to_string(*trips) + "; loops are unrolled up to " + std::to_string(n.state.limits.loopIterations));
+      n.unsupported("has trip count " + std::to_string(*trips) + "; loops are unrolled up to " +
+                    std::to_string(n.state.limits.loopIterations));
   }
   Value condition = n.has(1) ? n.in(1) : flag(n, true);
   Items state(n.items.begin() + std::min<size_t>(2, n.items.size()), n.items.end());
@@ -84,7 +97,8 @@ void importLoop(Node &n) {
     }
     if (i >= limit) {
       if (trips) break;
-      n.unsupported("has no trip count, and its condition still holds after " + std::to_string(i) + " iterations: it does not end");
+      n.unsupported("has no trip count, and its condition still holds after " + std::to_string(i) +
+                    " iterations: it does not end");
     }
     Items inputs{Item(n.ints({i}, {})), Item(condition)};
     inputs.insert(inputs.end(), state.begin(), state.end());
@@ -94,7 +108,8 @@ void importLoop(Node &n) {
     for (size_t k = 0; k < carried; ++k) {
       if (!known) {
         n.require(state[k].value && results[k + 1].value && state[k].value.getType() == results[k + 1].value.getType(),
-                  "carries " + describeItem(state[k]) + " into an iteration and " + describeItem(results[k + 1]) + " out of it");
+                  "carries " + describeItem(state[k]) + " into an iteration and " + describeItem(results[k + 1]) +
+                      " out of it");
         state[k] = Item(n.select(n.reshape(condition, {}), results[k + 1].value, state[k].value));
       } else {
         state[k] = results[k + 1];
@@ -118,16 +133,21 @@ void importLoop(Node &n) {
 /// Scan since opset 9. In opset 8 every input has a batch dimension and the sequence lengths come first.
 void importScan(Node &n) {
   const onnx::GraphProto &body = n.graphAttr("body");
-  if (n.opset < 9) n.unsupported("is the Scan of opset 8, with a batch dimension of its own; export with opset 9 or newer");
+  if (n.opset < 9)
+    n.unsupported("is the Scan of opset 8, with a batch dimension of its own; export with opset 9 or newer");
   int64_t scanInputs = n.intAttr("num_scan_inputs");
-  n.require(scanInputs >= 1 && scanInputs <= int64_t(n.inputs()), "has num_scan_inputs " + std::to_string(scanInputs) + ", but " + std::to_string(n.inputs()) + " inputs");
+  n.require(scanInputs >= 1 && scanInputs <= int64_t(n.inputs()),
+            "has num_scan_inputs " + std::to_string(scanInputs) + ", but " + std::to_string(n.inputs()) + " inputs");
   size_t carried = n.inputs() - size_t(scanInputs);
-  n.require(body.input_size() == int(n.inputs()), "has " + std::to_string(n.inputs()) + " inputs, but its body takes " + std::to_string(body.input_size()));
-  n.require(body.output_size() >= int(carried), "carries " + std::to_string(carried) + " values, but its body gives " + std::to_string(body.output_size()));
+  n.require(body.input_size() == int(n.inputs()),
+            "has " + std::to_string(n.inputs()) + " inputs, but its body takes " + std::to_string(body.input_size()));
+  n.require(body.output_size() >= int(carried),
+            "carries " + std::to_string(carried) + " values, but its body gives " + std::to_string(body.output_size()));
   size_t scanOutputs = size_t(body.output_size()) - carried;
   auto list = [&](const char *name, size_t count) {
     Ints values = n.intsAttr(name).value_or(Ints(count, 0));
-    n.require(values.size() == count, std::string("has ") + std::to_string(values.size()) + " values in '" + name + "'; expected " + std::to_string(count));
+    n.require(values.size() == count, std::string("has ") + std::to_string(values.size()) + " values in '" + name +
+                                          "'; expected " + std::to_string(count));
     return values;
   };
   Ints inAxes = list("scan_input_axes", size_t(scanInputs)), inBack = list("scan_input_directions", size_t(scanInputs));
@@ -138,10 +158,13 @@ void importScan(Node &n) {
     Value v = n.in(unsigned(carried + k));
     inAxes[k] = n.axis(inAxes[k], Emit::rank(v));
     int64_t size = Emit::shape(v)[inAxes[k]];
-    n.require(!length || *length == size, "scans over sequences of " + std::to_string(length.value_or(0)) + " and " + std::to_string(size) + " elements");
+    n.require(!length || *length == size, "scans over sequences of " + std::to_string(length.value_or(0)) + " and " +
+                                              std::to_string(size) + " elements");
     length = size;
   }
-  if (*length > n.state.limits.loopIterations) n.unsupported("scans over " + std::to_string(*length) + " elements; loops are unrolled up to " + std::to_string(n.state.limits.loopIterations));
+  if (*length > n.state.limits.loopIterations)
+    n.unsupported("scans over " + std::to_string(*length) + " elements; loops are unrolled up to " +
+                  std::to_string(n.state.limits.loopIterations));
   std::vector<Values> scans(scanOutputs);
   for (int64_t i = 0; i < *length; ++i) {
     Items inputs(state);

@@ -10,7 +10,8 @@ static void checkRanks(Node &n, Value x, Value filter) {
             "has an input of rank " + std::to_string(Emit::rank(x)) + " (" + typeText(x) + ") and a kernel of rank " +
                 std::to_string(Emit::rank(filter)) + " (" + typeText(filter) + ")");
   n.require(Emit::rank(x) >= 3, "has an input " + typeText(x) + "; expected batch, channels and spatial dimensions");
-  if (Emit::rank(x) > 5) n.unsupported("has " + std::to_string(Emit::rank(x) - 2) + " spatial dimensions; supported are 1 to 3");
+  if (Emit::rank(x) > 5)
+    n.unsupported("has " + std::to_string(Emit::rank(x) - 2) + " spatial dimensions; supported are 1 to 3");
 }
 
 Value convolve(Node &n, Value x, Value filter) {
@@ -20,15 +21,17 @@ Value convolve(Node &n, Value x, Value filter) {
   int64_t channels = Emit::shape(x)[1], reads = Emit::shape(filter)[1], outputs = Emit::shape(filter)[0];
   // Division instead of a product: both may be anything.
   n.require(channels % groups == 0 && channels / groups == reads,
-            "gets " + std::to_string(channels) + " channels (" + typeText(x) + "), but its kernel (" + typeText(filter) +
-                ") reads " + std::to_string(reads) + " in each of " + std::to_string(groups) + " groups");
+            "gets " + std::to_string(channels) + " channels (" + typeText(x) + "), but its kernel (" +
+                typeText(filter) + ") reads " + std::to_string(reads) + " in each of " + std::to_string(groups) +
+                " groups");
   n.require(outputs % groups == 0, "makes " + std::to_string(outputs) + " channels, which " + std::to_string(groups) +
                                        " groups do not divide");
   Window w = readWindow(n, spatialOf(x), Ints(spatialOf(filter)));
   for (size_t i = 0; i < w.size.size(); ++i) {
     int64_t padded = spatialOf(x)[i] + w.low[i] + w.high[i];
-    n.require(w.extent(i) <= padded, "slides a window of " + std::to_string(w.extent(i)) + " over " + std::to_string(padded) +
-                                         " padded elements of dimension " + std::to_string(i + 2) + " of " + typeText(x));
+    n.require(w.extent(i) <= padded, "slides a window of " + std::to_string(w.extent(i)) + " over " +
+                                         std::to_string(padded) + " padded elements of dimension " +
+                                         std::to_string(i + 2) + " of " + typeText(x));
   }
   return n.op<nn::ConvOp>({x, filter}, {n.attr("strides", w.strides), n.attr("dilations", w.dilations),
                                         n.attr("padding", w.padding()), n.attr("groups", groups)});
@@ -64,7 +67,8 @@ void convTranspose(Node &n) {
   size_t count = spatial.size();
   Window w = readWindow(n, spatial, Ints(spatialOf(filter)));
   Ints extra = n.intsAttr("output_padding").value_or(Ints(count, 0));
-  n.require(extra.size() == count, "has " + std::to_string(extra.size()) + " values in 'output_padding'; expected " + std::to_string(count));
+  n.require(extra.size() == count,
+            "has " + std::to_string(extra.size()) + " values in 'output_padding'; expected " + std::to_string(count));
   for (size_t i = 0; i < count; ++i)
     n.require(extra[i] >= 0 && extra[i] < std::max(w.strides[i], w.dilations[i]),
               "has output_padding " + std::to_string(extra[i]) + ", which has to be less than stride " +
@@ -79,7 +83,8 @@ void convTranspose(Node &n) {
     for (size_t i = 0; i < count; ++i) wanted->push_back(spatial[i] * w.strides[i]);
   }
   if (wanted) {
-    n.require(wanted->size() == count, "has " + std::to_string(wanted->size()) + " values in 'output_shape'; expected " + std::to_string(count));
+    n.require(wanted->size() == count,
+              "has " + std::to_string(wanted->size()) + " values in 'output_shape'; expected " + std::to_string(count));
     for (size_t i = 0; i < count; ++i) {
       n.require((*wanted)[i] >= 0, "has output_shape " + shapeText(*wanted));
       int64_t total = w.strides[i] * (spatial[i] - 1) + extra[i] + w.extent(i) - (*wanted)[i];
@@ -91,9 +96,9 @@ void convTranspose(Node &n) {
       w.high[i] = total - w.low[i];
     }
   }
-  Value result = n.op<nn::ConvTransposeOp>(
-      {x, filter}, {n.attr("strides", w.strides), n.attr("dilations", w.dilations), n.attr("padding", w.padding()),
-                    n.attr("output_padding", extra), n.attr("groups", groups)});
+  Value result = n.op<nn::ConvTransposeOp>({x, filter}, {n.attr("strides", w.strides), n.attr("dilations", w.dilations),
+                                                         n.attr("padding", w.padding()),
+                                                         n.attr("output_padding", extra), n.attr("groups", groups)});
   if (n.has(2)) result = n.add(result, perChannel(n, n.in(2), Emit::rank(result), Emit::shape(result)[1], "bias"));
   n.out(result);
 }

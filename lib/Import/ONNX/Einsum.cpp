@@ -28,7 +28,8 @@ Labels readLabels(Node &n, const std::string &text, int64_t ellipsis, int64_t wi
       i += 2;
       continue;
     }
-    n.require((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), std::string("has '") + c + "' in its equation; labels are letters");
+    n.require((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
+              std::string("has '") + c + "' in its equation; labels are letters");
     labels.push_back(c);
   }
   return labels;
@@ -73,8 +74,10 @@ Term summed(Node &n, const Term &term, llvm::function_ref<bool(int)> keep) {
   Ints axes;
   Labels labels;
   for (size_t i = 0; i < term.labels.size(); ++i) {
-    if (keep(term.labels[i])) labels.push_back(term.labels[i]);
-    else axes.push_back(int64_t(i));
+    if (keep(term.labels[i]))
+      labels.push_back(term.labels[i]);
+    else
+      axes.push_back(int64_t(i));
   }
   return {n.reduce(nn::ReduceKind::sum, term.value, axes, false), labels};
 }
@@ -96,7 +99,8 @@ Term multiply(Node &n, Term a, Term b, llvm::function_ref<bool(int)> neededLater
   widen(a, b);
   widen(b, a);
   for (int l : a.labels)
-    n.require(!b.has(l) || a.sizeOf(l) == b.sizeOf(l), "gives a label the sizes " + std::to_string(a.sizeOf(l)) + " and " + std::to_string(b.has(l) ? b.sizeOf(l) : 0));
+    n.require(!b.has(l) || a.sizeOf(l) == b.sizeOf(l), "gives a label the sizes " + std::to_string(a.sizeOf(l)) +
+                                                           " and " + std::to_string(b.has(l) ? b.sizeOf(l) : 0));
   Labels result(batch), orderA(batch), orderB(batch);
   int64_t sizes[4] = {1, 1, 1, 1}; // batch, rows, contracted, columns
   Ints shape;
@@ -115,13 +119,15 @@ void einsum(Node &n) {
   std::string left = equation.substr(0, arrow);
   llvm::SmallVector<llvm::StringRef> texts;
   llvm::StringRef(left).split(texts, ',');
-  n.require(texts.size() == n.inputs(), "has " + std::to_string(texts.size()) + " terms in '" + equation + "' for " + std::to_string(n.inputs()) + " inputs");
+  n.require(texts.size() == n.inputs(), "has " + std::to_string(texts.size()) + " terms in '" + equation + "' for " +
+                                            std::to_string(n.inputs()) + " inputs");
   std::vector<int64_t> ellipses;
   int64_t widest = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
     int64_t rank = Emit::rank(n.in(unsigned(i))), letters = countLetters(texts[i].str());
     bool has = texts[i].contains('.');
-    n.require(has ? letters <= rank : letters == rank, "has the term '" + texts[i].str() + "' for " + typeText(n.in(unsigned(i))));
+    n.require(has ? letters <= rank : letters == rank,
+              "has the term '" + texts[i].str() + "' for " + typeText(n.in(unsigned(i))));
     ellipses.push_back(has ? rank - letters : 0);
     widest = std::max(widest, ellipses.back());
   }
@@ -137,13 +143,16 @@ void einsum(Node &n) {
       if (std::count(left.begin(), left.end(), char(c)) == 1 && std::isalpha(c)) output.push_back(c);
   }
   for (size_t i = 0; i < output.size(); ++i) {
-    n.require(llvm::any_of(terms, [&](const Term &t) { return t.has(output[i]); }), "has a label in its result that no term has, in '" + equation + "'");
-    n.require(std::count(output.begin(), output.end(), output[i]) == 1, "has a label twice in its result, in '" + equation + "'");
+    n.require(llvm::any_of(terms, [&](const Term &t) { return t.has(output[i]); }),
+              "has a label in its result that no term has, in '" + equation + "'");
+    n.require(std::count(output.begin(), output.end(), output[i]) == 1,
+              "has a label twice in its result, in '" + equation + "'");
   }
   Term result = terms[0];
   for (size_t i = 1; i < terms.size(); ++i)
     result = multiply(n, result, terms[i], [&](int l) {
-      return llvm::is_contained(output, l) || llvm::any_of(llvm::drop_begin(terms, i + 1), [&](const Term &t) { return t.has(l); });
+      return llvm::is_contained(output, l) ||
+             llvm::any_of(llvm::drop_begin(terms, i + 1), [&](const Term &t) { return t.has(l); });
     });
   result = summed(n, result, [&](int l) { return llvm::is_contained(output, l); });
   n.out(permuted(n, result, output).value);

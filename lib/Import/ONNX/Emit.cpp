@@ -22,10 +22,13 @@ RankedTensorType Emit::tensor(IntsRef shape, Type element) const {
   // Bounds on rank and single sizes hold for empty tensors too, so that sums of sizes cannot overflow anywhere.
   constexpr int64_t kLargestSize = int64_t(1) << 48;
   constexpr size_t kLargestRank = 64;
-  if (shape.size() > kLargestRank) unsupported("makes a tensor of rank " + std::to_string(shape.size()) + "; the limit is 64");
+  if (shape.size() > kLargestRank)
+    unsupported("makes a tensor of rank " + std::to_string(shape.size()) + "; the limit is 64");
   for (int64_t size : shape) {
     if (size < 0) bad("would make a tensor with a dimension of size " + std::to_string(size));
-    if (size > kLargestSize) unsupported("makes a tensor of shape " + shapeText(shape) + "; the limit of a dimension is " + std::to_string(kLargestSize));
+    if (size > kLargestSize)
+      unsupported("makes a tensor of shape " + shapeText(shape) + "; the limit of a dimension is " +
+                  std::to_string(kLargestSize));
   }
   std::optional<int64_t> elements = countElements(shape);
   if (!elements || *elements > state.limits.tensorBytes / storageBytes(element))
@@ -201,7 +204,8 @@ Value Emit::concat(ValueRange values, int64_t axis) {
 Value Emit::pad(nn::PadMode mode, Value v, Value value, IntsRef low, IntsRef high) {
   auto zero = [](int64_t amount) { return amount == 0; };
   if (llvm::all_of(low, zero) && llvm::all_of(high, zero)) return v;
-  return op<nn::PadOp>({v, value}, {attr("mode", nn::PadModeAttr::get(context(), mode)), attr("low", low), attr("high", high)});
+  return op<nn::PadOp>({v, value},
+                       {attr("mode", nn::PadModeAttr::get(context(), mode)), attr("low", low), attr("high", high)});
 }
 
 Value Emit::gather(Value v, Value indices, int64_t axis) {

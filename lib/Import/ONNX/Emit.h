@@ -30,8 +30,7 @@ struct EmitState {
 
 class Emit {
 public:
-  Emit(EmitState &state, mlir::Location loc, std::string label)
-      : state(state), loc(loc), label(std::move(label)) {}
+  Emit(EmitState &state, mlir::Location loc, std::string label) : state(state), loc(loc), label(std::move(label)) {}
 
   // Failures: thrown with the place in front.
   [[noreturn]] void bad(const std::string &text) const { throw Error(ErrorKind::badInput, label + ": " + text); }
@@ -65,9 +64,9 @@ public:
   // Constants.
   Value constant(ElementsAttr value);
   Value constant(IntsRef shape, Type element, llvm::ArrayRef<double> values);
-  Value ints(IntsRef values);                           ///< i64, one dimension
-  Value ints(IntsRef values, IntsRef shape);            ///< i64
-  Value scalar(double value, Type element);             ///< rank 0
+  Value ints(IntsRef values);                ///< i64, one dimension
+  Value ints(IntsRef values, IntsRef shape); ///< i64
+  Value scalar(double value, Type element);  ///< rank 0
   Value splat(double value, IntsRef shape, Type element);
   /// The value of an nn.constant or of a parameter, or null.
   ElementsAttr constantOf(Value v) const;
@@ -95,9 +94,7 @@ public:
   Value mul(Value a, double b) { return mul(a, scalar(b, elem(a))); }
   Value sub(double a, Value b) { return sub(scalar(a, elem(b)), b); }
   Value compare(nn::ComparePredicate predicate, Value a, Value b);
-  Value select(Value condition, Value onTrue, Value onFalse) {
-    return op<nn::SelectOp>({condition, onTrue, onFalse});
-  }
+  Value select(Value condition, Value onTrue, Value onFalse) { return op<nn::SelectOp>({condition, onTrue, onFalse}); }
   Value logicalNot(Value v) { return op<nn::NotOp>({v}); }
   Value cast(Value v, Type element);
   Value bitcast(Value v, Type element); ///< of the same width
@@ -126,12 +123,16 @@ public:
   Value argReduce(nn::ReduceKind kind, Value v, int64_t axis, bool keepDims, bool lastIndex);
 
   // Attributes.
-  NamedAttribute attr(llvm::StringRef name, Attribute value) const {
-    return state.builder.getNamedAttr(name, value);
+  NamedAttribute attr(llvm::StringRef name, Attribute value) const { return state.builder.getNamedAttr(name, value); }
+  NamedAttribute attr(llvm::StringRef name, int64_t value) const {
+    return attr(name, state.builder.getI64IntegerAttr(value));
   }
-  NamedAttribute attr(llvm::StringRef name, int64_t value) const { return attr(name, state.builder.getI64IntegerAttr(value)); }
-  NamedAttribute attr(llvm::StringRef name, IntsRef value) const { return attr(name, state.builder.getDenseI64ArrayAttr(value)); }
-  NamedAttribute real(llvm::StringRef name, double value) const { return attr(name, state.builder.getF64FloatAttr(value)); }
+  NamedAttribute attr(llvm::StringRef name, IntsRef value) const {
+    return attr(name, state.builder.getDenseI64ArrayAttr(value));
+  }
+  NamedAttribute real(llvm::StringRef name, double value) const {
+    return attr(name, state.builder.getF64FloatAttr(value));
+  }
   NamedAttribute unit(llvm::StringRef name) const { return attr(name, state.builder.getUnitAttr()); }
 
   EmitState &state;

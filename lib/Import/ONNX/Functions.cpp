@@ -9,7 +9,8 @@ using namespace mlir;
 namespace sprig::onnximport {
 
 /// Replaces attributes that refer to the function's by the caller's values; those without a value disappear.
-static void substituteAttributes(onnx::NodeProto &node, const std::map<std::string, const onnx::AttributeProto *> &given) {
+static void substituteAttributes(onnx::NodeProto &node,
+                                 const std::map<std::string, const onnx::AttributeProto *> &given) {
   for (int i = node.attribute_size() - 1; i >= 0; --i) {
     onnx::AttributeProto &attribute = *node.mutable_attribute(i);
     if (!attribute.ref_attr_name().empty()) {
@@ -37,7 +38,8 @@ void Importer::callFunction(Node &node, const onnx::FunctionProto &callee) {
   if (scope.depth > state.limits.nesting)
     node.unsupported("nests deeper than " + std::to_string(state.limits.nesting) + " functions");
   if (int(node.inputs()) > callee.input_size())
-    node.bad("gives " + std::to_string(node.inputs()) + " inputs to a function of " + std::to_string(callee.input_size()));
+    node.bad("gives " + std::to_string(node.inputs()) + " inputs to a function of " +
+             std::to_string(callee.input_size()));
   if (node.proto.output_size() > callee.output_size())
     node.bad("takes " + std::to_string(node.proto.output_size()) + " outputs of a function that has " +
              std::to_string(callee.output_size()));
@@ -95,7 +97,8 @@ bool Importer::callSchemaFunction(Node &node, const onnx::OpSchema &schema) {
       onnx::FunctionProto body;
       if (schema.BuildContextDependentFunction(buildContext, body, int(node.opset))) {
         for (const auto &[name, attribute] : schema.attributes())
-          if (!node.attribute(name) && attribute.default_value.has_name()) *body.add_attribute_proto() = attribute.default_value;
+          if (!node.attribute(name) && attribute.default_value.has_name())
+            *body.add_attribute_proto() = attribute.default_value;
         callFunction(node, body);
         return true;
       }
@@ -104,7 +107,8 @@ bool Importer::callSchemaFunction(Node &node, const onnx::OpSchema &schema) {
       if (const onnx::FunctionProto *found = schema.GetFunction(int(node.opset))) {
         onnx::FunctionProto body = *found;
         for (const auto &[name, attribute] : schema.attributes())
-          if (!node.attribute(name) && attribute.default_value.has_name()) *body.add_attribute_proto() = attribute.default_value;
+          if (!node.attribute(name) && attribute.default_value.has_name())
+            *body.add_attribute_proto() = attribute.default_value;
         callFunction(node, body);
         return true;
       }

@@ -10,7 +10,8 @@ namespace {
 void checkIndices(Node &n, Value indices, int64_t size, int64_t axis) {
   if (!Emit::isConstant(indices)) return;
   for (int64_t i : intsOf(n.constantOf(indices)))
-    n.require(i >= -size && i < size, "has index " + std::to_string(i) + ", which is out of range for axis " + std::to_string(axis) + " of size " + std::to_string(size));
+    n.require(i >= -size && i < size, "has index " + std::to_string(i) + ", which is out of range for axis " +
+                                          std::to_string(axis) + " of size " + std::to_string(size));
 }
 
 void gather(Node &n) {
@@ -67,16 +68,21 @@ void compress(Node &n) {
   for (size_t i = 0; i < condition.size(); ++i)
     if (condition[i] != 0) picked.push_back(int64_t(i));
   int64_t axis = 0;
-  if (n.attribute("axis")) axis = n.axis(n.intAttr("axis", 0), Emit::rank(x));
-  else x = n.reshape(x, {Emit::count(x)});
-  n.require(int64_t(condition.size()) <= Emit::shape(x)[axis], "has " + std::to_string(condition.size()) + " conditions for " + std::to_string(Emit::shape(x)[axis]) + " elements");
+  if (n.attribute("axis"))
+    axis = n.axis(n.intAttr("axis", 0), Emit::rank(x));
+  else
+    x = n.reshape(x, {Emit::count(x)});
+  n.require(int64_t(condition.size()) <= Emit::shape(x)[axis], "has " + std::to_string(condition.size()) +
+                                                                   " conditions for " +
+                                                                   std::to_string(Emit::shape(x)[axis]) + " elements");
   n.out(n.gather(x, n.ints(picked), axis));
 }
 
 void tensorScatter(Node &n) {
   Value cache = n.in(0), update = n.in(1);
   int64_t rank = Emit::rank(cache), axis = n.axis(n.intAttr("axis", -2), rank);
-  n.require(axis > 0 && Emit::rank(update) == rank, "writes " + typeText(update) + " into " + typeText(cache) + " along axis " + std::to_string(axis));
+  n.require(axis > 0 && Emit::rank(update) == rank,
+            "writes " + typeText(update) + " into " + typeText(cache) + " along axis " + std::to_string(axis));
   int64_t batch = Emit::shape(cache)[0], length = Emit::shape(cache)[axis], count = Emit::shape(update)[axis];
   std::string mode = n.stringAttr("mode", "linear");
   n.require(mode == "linear" || mode == "circular", "has mode '" + mode + "'; known are linear and circular");

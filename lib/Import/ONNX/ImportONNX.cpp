@@ -76,5 +76,4 @@ OwningOpRef<ModuleOp> importONNX(MLIRContext &context, std::string_view bytes, c
   return importModel(context, parseModel(bytes, fileName, folder), options);
 }
 
-
 } // namespace sprig

@@ -17,18 +17,18 @@ namespace sprig {
 
 /// Bounds that stand before any allocation, so that a hostile file cannot take the machine down.
 struct ImportLimits {
-  int64_t nodes = 200'000;              ///< nodes imported, unrolled iterations and inlined functions included
-  int64_t nesting = 64;                 ///< depth of functions, branches and loop bodies
-  int64_t loopIterations = 4096;        ///< of one unrolled Loop or Scan
+  int64_t nodes = 200'000;                ///< nodes imported, unrolled iterations and inlined functions included
+  int64_t nesting = 64;                   ///< depth of functions, branches and loop bodies
+  int64_t loopIterations = 4096;          ///< of one unrolled Loop or Scan
   int64_t tensorBytes = int64_t(1) << 36; ///< of any one tensor
   int64_t foldedBytes = int64_t(1) << 26; ///< of a constant computed at import
 };
 
 /// One entry of the module: the sizes that its symbolic dimensions take.
 struct ImportEntry {
-  std::string name = "main";                           ///< symbol of the function
-  std::map<std::string, int64_t> dims;                 ///< symbolic dimension -> size
-  std::map<std::string, std::vector<int64_t>> shapes;  ///< input -> whole shape
+  std::string name = "main";                          ///< symbol of the function
+  std::map<std::string, int64_t> dims;                ///< symbolic dimension -> size
+  std::map<std::string, std::vector<int64_t>> shapes; ///< input -> whole shape
   /// Values of inputs. Where one decides a shape (the target of a Reshape, the axes of a reduction) it is taken as a
   /// constant, and the input leaves the entry's signature; the others are not looked at.
   std::map<std::string, mlir::ElementsAttr> values;

@@ -71,8 +71,8 @@ static std::string unboundText(const onnx::ValueInfoProto &input, int i) {
   if (dim.has_dim_param() && !dim.dim_param().empty())
     return "dimension '" + dim.dim_param() + "' of input '" + input.name() + "' has no size: give --dim " +
            dim.dim_param() + "=SIZE";
-  return "dimension " + std::to_string(i) + " of input '" + input.name() + "' has neither size nor name: give --shape " +
-         input.name() + "=...";
+  return "dimension " + std::to_string(i) + " of input '" + input.name() +
+         "' has neither size nor name: give --shape " + input.name() + "=...";
 }
 
 Ints Importer::bindShape(const ImportEntry &given, const onnx::ValueInfoProto &input,
@@ -114,7 +114,8 @@ Ints Importer::bindShape(const ImportEntry &given, const onnx::ValueInfoProto &i
       shape.push_back(dim.dim_value());
     } else if (size != dims.end()) {
       if (size->second < 0)
-        throw Error(ErrorKind::usage, "dimension '" + size->first + "' is given the size " + std::to_string(size->second));
+        throw Error(ErrorKind::usage,
+                    "dimension '" + size->first + "' is given the size " + std::to_string(size->second));
       shape.push_back(size->second);
     } else {
       throw Error(ErrorKind::usage, model.file + ": " + unboundText(input, i));
@@ -135,7 +136,8 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
     if (input->type().value_case() == onnx::TypeProto::VALUE_NOT_SET)
       model.fail(ErrorKind::badInput, what + " has no type; expected a tensor's element type and shape");
     if (!input->type().has_tensor_type())
-      model.fail(ErrorKind::unsupported, what + " is no tensor (a sequence, optional, map or sparse tensor), which an entry cannot take");
+      model.fail(ErrorKind::unsupported,
+                 what + " is no tensor (a sequence, optional, map or sparse tensor), which an entry cannot take");
     int dataType = input->type().tensor_type().elem_type();
     if (!elementType(builder.getContext(), dataType))
       model.fail(dataType == 0 ? ErrorKind::badInput : ErrorKind::unsupported,
@@ -231,7 +233,8 @@ Value Importer::parameter(const onnx::TensorProto &tensor) {
     builder.create(param);
   }
   auto param = module.lookupSymbol<nn::ParamOp>(symbol);
-  Value value = nn::GetParamOp::create(builder, loc, param.getTensorType(), FlatSymbolRefAttr::get(builder.getContext(), symbol));
+  Value value =
+      nn::GetParamOp::create(builder, loc, param.getTensorType(), FlatSymbolRefAttr::get(builder.getContext(), symbol));
   return materialized[&tensor] = value;
 }
 
@@ -258,7 +261,8 @@ void Importer::runNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto
 void Importer::runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope) {
   std::string label = scope.prefix + nodeLabel(proto, index);
   if (++nodeCount > state.limits.nodes)
-    throw Error(ErrorKind::unsupported, model.file + ":" + label + ": is past the limit of " + std::to_string(state.limits.nodes) +
+    throw Error(ErrorKind::unsupported, model.file + ":" + label + ": is past the limit of " +
+                                            std::to_string(state.limits.nodes) +
                                             " nodes (unrolled iterations and inlined functions count)");
   Location loc = NameLoc::get(builder.getStringAttr(proto.name().empty() ? nodeLabel(proto, index) : proto.name()),
                               FileLineColLoc::get(builder.getContext(), model.file, unsigned(index), 0));
@@ -288,8 +292,8 @@ void Importer::runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope
 void Importer::checkRepeats(const Node &node, int64_t nodesBefore, int64_t times) const {
   int64_t each = nodeCount - nodesBefore;
   if (each > 0 && times > (state.limits.nodes - nodesBefore) / each)
-    node.unsupported("unrolls " + std::to_string(times) + " iterations of " + std::to_string(each) + " nodes; the limit is " +
-                     std::to_string(state.limits.nodes) + " nodes in all");
+    node.unsupported("unrolls " + std::to_string(times) + " iterations of " + std::to_string(each) +
+                     " nodes; the limit is " + std::to_string(state.limits.nodes) + " nodes in all");
 }
 
 Items Importer::runBody(const onnx::GraphProto &body, ArrayRef<Item> inputs, Node &at) {

@@ -64,7 +64,7 @@ private:
   mlir::func::FuncOp function;
   const ImportEntry *entry = nullptr;
   std::vector<std::string> argumentNames;
-  std::set<std::string> bound;            ///< inputs that are constants in this entry
+  std::set<std::string> bound; ///< inputs that are constants in this entry
   std::unordered_map<const onnx::TensorProto *, std::string> symbols;
   std::unordered_map<const onnx::TensorProto *, Value> materialized; ///< in the function being built
   int64_t nodeCount = 0;

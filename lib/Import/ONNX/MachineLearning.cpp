@@ -28,7 +28,8 @@ Value perFeature(Node &n, const char *name, Value x, double otherwise) {
   if (values.empty()) return n.scalar(otherwise, n.f32());
   if (values.size() == 1) return n.scalar(values[0], n.f32());
   int64_t features = Emit::rank(x) > 0 ? Emit::shape(x).back() : 1;
-  n.require(int64_t(values.size()) == features, "has " + std::to_string(values.size()) + " values in '" + name + "' for " + std::to_string(features) + " features");
+  n.require(int64_t(values.size()) == features, "has " + std::to_string(values.size()) + " values in '" + name +
+                                                    "' for " + std::to_string(features) + " features");
   return n.constant({features}, n.f32(), values);
 }
 

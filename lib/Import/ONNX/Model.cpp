@@ -60,8 +60,8 @@ static void readOpsets(const Model &model, const std::string &where,
       model.fail(ErrorKind::badInput, where + "imports opsets " + std::to_string(previous->second) + " and " +
                                           std::to_string(version) + " of " + shown);
     if (version < 1)
-      model.fail(ErrorKind::badInput, where + "imports opset " + std::to_string(version) + " of " + shown +
-                                          "; versions start at 1");
+      model.fail(ErrorKind::badInput,
+                 where + "imports opset " + std::to_string(version) + " of " + shown + "; versions start at 1");
     auto range = known.find(domain);
     if (range != known.end() && version > range->second.second)
       model.fail(ErrorKind::unsupported, where + "imports opset " + std::to_string(version) + " of " + shown +

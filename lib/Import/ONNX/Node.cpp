@@ -62,12 +62,14 @@ std::vector<double> Node::knownReals(unsigned i) const { return realsOf(known(i)
 
 int64_t Node::knownInt(unsigned i) const {
   Ints numbers = knownInts(i);
-  require(numbers.size() == 1, "input " + std::to_string(i) + " has " + std::to_string(numbers.size()) + " elements; expected 1");
+  require(numbers.size() == 1,
+          "input " + std::to_string(i) + " has " + std::to_string(numbers.size()) + " elements; expected 1");
   return numbers[0];
 }
 double Node::knownReal(unsigned i) const {
   std::vector<double> numbers = knownReals(i);
-  require(numbers.size() == 1, "input " + std::to_string(i) + " has " + std::to_string(numbers.size()) + " elements; expected 1");
+  require(numbers.size() == 1,
+          "input " + std::to_string(i) + " has " + std::to_string(numbers.size()) + " elements; expected 1");
   return numbers[0];
 }
 
@@ -126,7 +128,8 @@ const onnx::GraphProto &Node::graphAttr(StringRef name) const {
   return found->g();
 }
 Type Node::typeOf(int64_t dataType, const std::string &what) const {
-  if (dataType <= 0 || dataType > std::numeric_limits<int>::max() || !onnx::TensorProto::DataType_IsValid(int(dataType)))
+  if (dataType <= 0 || dataType > std::numeric_limits<int>::max() ||
+      !onnx::TensorProto::DataType_IsValid(int(dataType)))
     bad(what + " is " + std::to_string(dataType) + ", which is no element type");
   Type element = elementType(context(), int(dataType));
   if (!element) unsupported(what + " is " + dataTypeName(int(dataType)) + ", which Sprig does not have");

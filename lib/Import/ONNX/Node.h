@@ -22,7 +22,8 @@ using Items = std::vector<Item>;
 
 class Importer;
 
-/// Thrown when a shape depends on entry inputs whose values are at hand: the import starts again with them as constants.
+/// Thrown when a shape depends on entry inputs whose values are at hand: the import starts again with them as
+/// constants.
 struct NeedsValues {
   std::set<std::string> inputs;
 };
@@ -40,15 +41,15 @@ public:
   const Item &item(unsigned i) const; ///< required
   Value in(unsigned i) const;         ///< required, a tensor
   Value inOr(unsigned i, Value otherwise) const { return has(i) ? in(i) : otherwise; }
-  Values tensors() const;             ///< all inputs, each a tensor
+  Values tensors() const;              ///< all inputs, each a tensor
   const Items &list(unsigned i) const; ///< required, a sequence
 
   // Inputs whose value has to be known when compiling.
   ElementsAttr known(unsigned i) const;
   Ints knownInts(unsigned i) const;
   std::vector<double> knownReals(unsigned i) const;
-  int64_t knownInt(unsigned i) const;  ///< one element
-  double knownReal(unsigned i) const;  ///< one element
+  int64_t knownInt(unsigned i) const; ///< one element
+  double knownReal(unsigned i) const; ///< one element
   /// The same for any value that this node works on.
   ElementsAttr known(Value v, const std::string &what) const;
   /// The value if it is constant.
@@ -70,8 +71,12 @@ public:
 
   // Outputs.
   bool wants(unsigned i) const { return int(i) < proto.output_size() && !proto.output(int(i)).empty(); }
-  void out(Value v, unsigned i = 0) { if (wants(i)) outputs[i] = Item(v); }
-  void outItem(Item item, unsigned i = 0) { if (wants(i)) outputs[i] = std::move(item); }
+  void out(Value v, unsigned i = 0) {
+    if (wants(i)) outputs[i] = Item(v);
+  }
+  void outItem(Item item, unsigned i = 0) {
+    if (wants(i)) outputs[i] = std::move(item);
+  }
   void outList(Items items, unsigned i = 0);
 
   Importer &importer;

@@ -40,7 +40,7 @@ void batchNorm(Node &n) {
   // Statistics may be kept in another precision.
   Type type = Emit::elem(x);
   double epsilon = n.realAttr("epsilon", 1e-5f);
-  bool training = n.opset >= 14 ? n.intAttr("training_mode", 0) != 0
+  bool training = n.opset >= 14  ? n.intAttr("training_mode", 0) != 0
                   : n.opset >= 7 ? n.wants(1)
                                  : n.intAttr("is_test", 0) == 0 && n.wants(1);
   if (training) {
@@ -48,8 +48,9 @@ void batchNorm(Node &n) {
     return batchNormTraining(n, x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.in(3), n.in(4), epsilon);
   }
   n.require(!n.wants(1), "gives running statistics, but training_mode is 0");
-  n.out(n.op<nn::BatchNormOp>({x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.cast(n.in(3), type), n.cast(n.in(4), type)},
-                              {n.real("epsilon", epsilon)}));
+  n.out(n.op<nn::BatchNormOp>(
+      {x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.cast(n.in(3), type), n.cast(n.in(4), type)},
+      {n.real("epsilon", epsilon)}));
 }
 
 void instanceNorm(Node &n) {
@@ -58,7 +59,8 @@ void instanceNorm(Node &n) {
   int64_t channels = Emit::shape(x)[1];
   checkChannels(n, n.in(1), channels, "scale");
   checkChannels(n, n.in(2), channels, "shift");
-  n.out(n.op<nn::GroupNormOp>({x, n.in(1), n.in(2)}, {n.attr("groups", channels), n.real("epsilon", n.realAttr("epsilon", 1e-5f))}));
+  n.out(n.op<nn::GroupNormOp>({x, n.in(1), n.in(2)},
+                              {n.attr("groups", channels), n.real("epsilon", n.realAttr("epsilon", 1e-5f))}));
 }
 
 void groupNorm(Node &n) {
@@ -78,7 +80,8 @@ void groupNorm(Node &n) {
   }
   checkChannels(n, scale, channels, "scale");
   checkChannels(n, shift, channels, "shift");
-  n.out(n.op<nn::GroupNormOp>({x, scale, shift}, {n.attr("groups", groups), n.real("epsilon", n.realAttr("epsilon", 1e-5f))}));
+  n.out(n.op<nn::GroupNormOp>({x, scale, shift},
+                              {n.attr("groups", groups), n.real("epsilon", n.realAttr("epsilon", 1e-5f))}));
 }
 
 Ints axesFrom(int64_t axis, int64_t rank) {
@@ -124,9 +127,10 @@ void localResponseNorm(Node &n) {
   // Channels as the rows of an image: the sum over neighbours is a pooling.
   Value squares = n.reshape(n.mul(x, x), {batch, 1, channels, inner});
   int64_t low = (size - 1) / 2;
-  Value sums = n.op<nn::PoolOp>(
-      {squares}, {n.attr("kind", nn::ReduceKindAttr::get(n.context(), nn::ReduceKind::sum)), n.attr("window", {size, 1}),
-                  n.attr("strides", {1, 1}), n.attr("dilations", {1, 1}), n.attr("padding", {low, 0, size - 1 - low, 0})});
+  Value sums =
+      n.op<nn::PoolOp>({squares}, {n.attr("kind", nn::ReduceKindAttr::get(n.context(), nn::ReduceKind::sum)),
+                                   n.attr("window", {size, 1}), n.attr("strides", {1, 1}), n.attr("dilations", {1, 1}),
+                                   n.attr("padding", {low, 0, size - 1 - low, 0})});
   sums = n.reshape(sums, Emit::shape(x));
   double alpha = n.realAttr("alpha", 1e-4f), beta = n.realAttr("beta", 0.75), bias = n.realAttr("bias", 1);
   Value base = n.add(n.mul(sums, alpha / double(size)), bias);

@@ -16,15 +16,17 @@ struct PoolWindow : Window {
 
 PoolWindow readPool(Node &n, Value &x) {
   n.require(Emit::rank(x) >= 3, "pools " + typeText(x) + "; expected batch, channels and spatial dimensions");
-  if (Emit::rank(x) > 5) n.unsupported("has " + std::to_string(Emit::rank(x) - 2) + " spatial dimensions; supported are 1 to 3");
+  if (Emit::rank(x) > 5)
+    n.unsupported("has " + std::to_string(Emit::rank(x) - 2) + " spatial dimensions; supported are 1 to 3");
   n.require(n.attribute("kernel_shape"), "needs attribute 'kernel_shape'");
   PoolWindow w{readWindow(n, spatialOf(x), std::nullopt), {}};
   w.given = w.high;
   bool ceil = n.intAttr("ceil_mode", 0) != 0;
   for (size_t i = 0; i < w.size.size(); ++i) {
     int64_t in = spatialOf(x)[i], stride = w.strides[i], padded = in + w.low[i] + w.high[i];
-    n.require(w.extent(i) <= padded || (ceil && padded > 0), "slides a window of " + std::to_string(w.extent(i)) + " over " + std::to_string(padded) +
-                                         " padded elements of dimension " + std::to_string(i + 2) + " of " + typeText(x));
+    n.require(w.extent(i) <= padded || (ceil && padded > 0),
+              "slides a window of " + std::to_string(w.extent(i)) + " over " + std::to_string(padded) +
+                  " padded elements of dimension " + std::to_string(i + 2) + " of " + typeText(x));
     int64_t room = padded - w.extent(i);
     int64_t out = (ceil ? (room + stride - 1) / stride : room / stride) + 1;
     // No window starts in the padding behind the input.
@@ -40,7 +42,8 @@ PoolWindow readPool(Node &n, Value &x) {
 }
 
 llvm::SmallVector<NamedAttribute> attributesOf(Node &n, const Window &w) {
-  return {n.attr("window", w.size), n.attr("strides", w.strides), n.attr("dilations", w.dilations), n.attr("padding", w.padding())};
+  return {n.attr("window", w.size), n.attr("strides", w.strides), n.attr("dilations", w.dilations),
+          n.attr("padding", w.padding())};
 }
 
 Value pool(Node &n, nn::ReduceKind kind, Value x, const Window &w) {
@@ -54,7 +57,8 @@ void maxPool(Node &n) {
   Ints shape(Emit::shape(x));
   PoolWindow w = readPool(n, x);
   if (n.wants(1)) {
-    if (IntsRef(shape) != Emit::shape(x)) n.unsupported("wants indices into an input that the last window does not reach");
+    if (IntsRef(shape) != Emit::shape(x))
+      n.unsupported("wants indices into an input that the last window does not reach");
     auto attributes = attributesOf(n, w);
     if (n.intAttr("storage_order", 0) != 0) attributes.push_back(n.unit("column_major"));
     n.out(n.op<nn::ArgMaxPoolOp>({x}, attributes), 1);
@@ -124,7 +128,8 @@ void maxUnpool(Node &n) {
   Value result = n.reshape(flat, shape);
   if (n.has(2)) {
     Ints wanted = n.knownInts(2);
-    n.require(wanted.size() == shape.size(), "has an output_shape of " + std::to_string(wanted.size()) + " sizes for rank " + std::to_string(shape.size()));
+    n.require(wanted.size() == shape.size(), "has an output_shape of " + std::to_string(wanted.size()) +
+                                                 " sizes for rank " + std::to_string(shape.size()));
     Ints low(shape.size(), 0), high;
     for (size_t i = 0; i < shape.size(); ++i) {
       n.require(wanted[i] >= shape[i], "has output_shape " + shapeText(wanted) + ", smaller than " + shapeText(shape));

@@ -24,14 +24,18 @@ Value spread(Node &n, Value parameter, Value x, int64_t axisAttr, int64_t block)
   int64_t axis = n.axis(axisAttr, rank);
   if (block == 0) {
     n.require(Emit::rank(parameter) == 1 && Emit::shape(parameter)[0] == Emit::shape(x)[axis],
-              "has a scale or zero point " + typeText(parameter) + " for axis " + std::to_string(axis) + " of " + typeText(x));
+              "has a scale or zero point " + typeText(parameter) + " for axis " + std::to_string(axis) + " of " +
+                  typeText(x));
     Ints shape(size_t(rank), 1);
     shape[axis] = Emit::count(parameter);
     return n.reshape(parameter, shape);
   }
-  n.require(block > 0 && Emit::rank(parameter) == rank, "has a scale " + typeText(parameter) + " for blocks of " + std::to_string(block) + " of " + typeText(x));
+  n.require(block > 0 && Emit::rank(parameter) == rank,
+            "has a scale " + typeText(parameter) + " for blocks of " + std::to_string(block) + " of " + typeText(x));
   Ints repeats(Emit::shape(parameter)), joined(Emit::shape(parameter)), split(Emit::shape(parameter));
-  n.require((Emit::shape(x)[axis] + block - 1) / block == split[axis], "has " + std::to_string(split[axis]) + " blocks of " + std::to_string(block) + " along axis " + std::to_string(axis) + " of " + typeText(x));
+  n.require((Emit::shape(x)[axis] + block - 1) / block == split[axis],
+            "has " + std::to_string(split[axis]) + " blocks of " + std::to_string(block) + " along axis " +
+                std::to_string(axis) + " of " + typeText(x));
   split.insert(split.begin() + axis + 1, 1);
   repeats.insert(repeats.begin() + axis + 1, block);
   joined[axis] *= block;
@@ -109,7 +113,8 @@ Value rowScale(Node &n, Value scale) {
 void qLinearMatmul(Node &n) {
   Value product = matmulOfAnyRank(n, centred(n, n.in(0), n.in(2), true), centred(n, n.in(3), n.in(5), false));
   Value columnScale = Emit::count(n.in(4)) == 1 ? n.reshape(n.in(4), {}) : n.in(4);
-  Value scale = n.div(n.mul(n.cast(rowScale(n, n.in(1)), n.f32()), n.cast(columnScale, n.f32())), n.cast(rowScale(n, n.in(6)), n.f32()));
+  Value scale = n.div(n.mul(n.cast(rowScale(n, n.in(1)), n.f32()), n.cast(columnScale, n.f32())),
+                      n.cast(rowScale(n, n.in(6)), n.f32()));
   Value v = n.op<nn::RoundOp>({n.mul(n.cast(product, n.f32()), scale)});
   Type to = Emit::elem(n.in(7));
   v = n.add(v, n.cast(rowScale(n, n.in(7)), n.f32()));

@@ -33,8 +33,8 @@ Value activate(Node &n, const Activation &a, Value v) {
 std::vector<Activation> readActivations(Node &n, std::vector<std::string> names) {
   std::vector<double> alphas = n.realsAttr("activation_alpha"), betas = n.realsAttr("activation_beta");
   static const std::map<std::string, std::pair<std::optional<double>, std::optional<double>>> defaults = {
-      {"Affine", {1.0, 0.0}}, {"LeakyRelu", {0.01, {}}}, {"ThresholdedRelu", {1.0, {}}}, {"ScaledTanh", {1.0, 1.0}},
-      {"HardSigmoid", {0.2, 0.5}}, {"Elu", {1.0, {}}}};
+      {"Affine", {1.0, 0.0}},     {"LeakyRelu", {0.01, {}}},   {"ThresholdedRelu", {1.0, {}}},
+      {"ScaledTanh", {1.0, 1.0}}, {"HardSigmoid", {0.2, 0.5}}, {"Elu", {1.0, {}}}};
   size_t nextAlpha = 0, nextBeta = 0;
   std::vector<Activation> result;
   for (const std::string &name : names) {
@@ -51,7 +51,7 @@ std::vector<Activation> readActivations(Node &n, std::vector<std::string> names)
 
 /// One direction of one layer, with its operands cut out.
 struct Direction {
-  Value weight, recurrence; ///< [gates*H, I], [gates*H, H]
+  Value weight, recurrence;    ///< [gates*H, I], [gates*H, H]
   Value inputBias, hiddenBias; ///< [gates*H], null when there is none
   Value peephole;              ///< [3*H], LSTM
   llvm::ArrayRef<Activation> activations;
@@ -68,21 +68,28 @@ public:
     steps = Emit::shape(x)[0];
     batch = Emit::shape(x)[1];
     std::string direction = n.stringAttr("direction", "forward");
-    n.require(direction == "forward" || direction == "reverse" || direction == "bidirectional", "has direction '" + direction + "'; known are forward, reverse and bidirectional");
+    n.require(direction == "forward" || direction == "reverse" || direction == "bidirectional",
+              "has direction '" + direction + "'; known are forward, reverse and bidirectional");
     directions = direction == "bidirectional" ? 2 : 1;
     startsReversed = direction == "reverse";
     Value w = n.in(1), r = n.in(2);
     n.require(Emit::rank(r) == 3, "has a recurrence " + typeText(r) + "; expected directions, gates and hidden units");
     hidden = Emit::shape(r)[2];
-    n.require(!n.attribute("hidden_size") || n.intAttr("hidden_size", 0) == hidden, "has hidden_size " + std::to_string(n.intAttr("hidden_size", 0)) + ", but a recurrence of " + std::to_string(hidden));
+    n.require(!n.attribute("hidden_size") || n.intAttr("hidden_size", 0) == hidden,
+              "has hidden_size " + std::to_string(n.intAttr("hidden_size", 0)) + ", but a recurrence of " +
+                  std::to_string(hidden));
     expect(w, {directions, gates * hidden, Emit::shape(x)[2]}, "weight");
     expect(r, {directions, gates * hidden, hidden}, "recurrence");
     if (n.has(3)) expect(n.in(3), {directions, 2 * gates * hidden}, "bias");
-    if (steps > n.state.limits.loopIterations) n.unsupported("runs over " + std::to_string(steps) + " steps; loops are unrolled up to " + std::to_string(n.state.limits.loopIterations));
+    if (steps > n.state.limits.loopIterations)
+      n.unsupported("runs over " + std::to_string(steps) + " steps; loops are unrolled up to " +
+                    std::to_string(n.state.limits.loopIterations));
     std::vector<std::string> names = n.stringsAttr("activations");
     if (names.empty())
       for (int64_t d = 0; d < directions; ++d) names.insert(names.end(), defaults.begin(), defaults.end());
-    n.require(names.size() == defaults.size() * size_t(directions), "has " + std::to_string(names.size()) + " activations; expected " + std::to_string(defaults.size() * size_t(directions)));
+    n.require(names.size() == defaults.size() * size_t(directions),
+              "has " + std::to_string(names.size()) + " activations; expected " +
+                  std::to_string(defaults.size() * size_t(directions)));
     activations = readActivations(n, names);
     perDirection = defaults.size();
     clip = n.realAttr("clip", 0);
@@ -93,7 +100,8 @@ public:
   }
 
   void expect(Value v, IntsRef shape, const char *what) {
-    n.require(Emit::shape(v) == shape, std::string("has a ") + what + " " + typeText(v) + "; expected shape " + shapeText(shape));
+    n.require(Emit::shape(v) == shape,
+              std::string("has a ") + what + " " + typeText(v) + "; expected shape " + shapeText(shape));
   }
 
   /// Initial state d of input i, [B, H].
@@ -106,7 +114,10 @@ public:
 
   Direction direction(int64_t d) {
     auto row = [&](Value v) { return n.squeeze(n.sliceAxis(v, 0, d, 1), 0); };
-    Direction result{row(n.in(1)), row(n.in(2)), {}, {}, {}, llvm::ArrayRef<Activation>(activations).slice(size_t(d) * perDirection, perDirection)};
+    Direction result{
+        row(n.in(1)), row(n.in(2)),
+        {},           {},
+        {},           llvm::ArrayRef<Activation>(activations).slice(size_t(d) * perDirection, perDirection)};
     if (n.has(3)) {
       Value bias = row(n.in(3));
       result.inputBias = n.sliceAxis(bias, 0, 0, gates * hidden);
@@ -124,9 +135,7 @@ public:
   }
   Value step(Value products, int64_t t) { return n.reshape(n.sliceAxis(products, 0, t, 1), {batch, gates * hidden}); }
   Value gate(Value v, int64_t g) { return n.sliceAxis(v, Emit::rank(v) - 1, g * hidden, hidden); }
-  Value clipped(Value v) {
-    return clip > 0 ? n.min(n.max(v, n.scalar(-clip, type)), n.scalar(clip, type)) : v;
-  }
+  Value clipped(Value v) { return clip > 0 ? n.min(n.max(v, n.scalar(-clip, type)), n.scalar(clip, type)) : v; }
 
   /// Runs `advance(t, state)` over time; keeps the state of sequences that have ended, whose outputs are zero.
   template <typename Advance> void run(int64_t d, Values &state, std::vector<Value> &outputs, const Advance &advance) {
@@ -153,7 +162,8 @@ public:
       Values perStep;
       for (int64_t t = 0; t < steps; ++t) {
         Values both;
-        for (int64_t d = 0; d < directions; ++d) both.push_back(n.reshape(outputs[size_t(d)][size_t(t)], {1, 1, batch, hidden}));
+        for (int64_t d = 0; d < directions; ++d)
+          both.push_back(n.reshape(outputs[size_t(d)][size_t(t)], {1, 1, batch, hidden}));
         perStep.push_back(n.concat(both, 1));
       }
       Value y = n.concat(perStep, 0);
@@ -179,7 +189,8 @@ public:
 };
 
 /// Runs every direction with `cell`, which makes the step function of one.
-template <typename Cell> void runLayer(Node &n, Layer &layer, unsigned firstState, unsigned stateCount, const Cell &cell) {
+template <typename Cell>
+void runLayer(Node &n, Layer &layer, unsigned firstState, unsigned stateCount, const Cell &cell) {
   std::vector<std::vector<Value>> outputs(size_t(layer.directions));
   std::vector<Values> states;
   for (int64_t d = 0; d < layer.directions; ++d) {
@@ -191,9 +202,8 @@ template <typename Cell> void runLayer(Node &n, Layer &layer, unsigned firstStat
       direction.peephole = n.squeeze(n.sliceAxis(n.in(7), 0, d, 1), 0);
     }
     Value products = layer.inputProducts(direction);
-    layer.run(d, state, outputs[size_t(d)], [&](int64_t t, const Values &before) {
-      return cell(direction, layer.step(products, t), before);
-    });
+    layer.run(d, state, outputs[size_t(d)],
+              [&](int64_t t, const Values &before) { return cell(direction, layer.step(products, t), before); });
     states.push_back(state);
   }
   layer.finish(outputs, states);

@@ -75,14 +75,16 @@ void logSumExp(Node &n) {
 template <nn::ReduceKind kind> void argReduce(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.intAttr("axis", 0), Emit::rank(x));
-  n.require(Emit::shape(x)[axis] > 0, "looks for an extreme along axis " + std::to_string(axis) + " of " + typeText(x) + ", which is empty");
+  n.require(Emit::shape(x)[axis] > 0,
+            "looks for an extreme along axis " + std::to_string(axis) + " of " + typeText(x) + ", which is empty");
   n.out(n.argReduce(kind, x, axis, n.intAttr("keepdims", 1) != 0, n.intAttr("select_last_index", 0) != 0));
 }
 
 template <nn::ReduceKind kind> void cumulative(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.knownInt(1), Emit::rank(x));
-  llvm::SmallVector<NamedAttribute> attributes{n.attr("kind", nn::ReduceKindAttr::get(n.context(), kind)), n.attr("axis", axis)};
+  llvm::SmallVector<NamedAttribute> attributes{n.attr("kind", nn::ReduceKindAttr::get(n.context(), kind)),
+                                               n.attr("axis", axis)};
   if (n.intAttr("exclusive", 0) != 0) attributes.push_back(n.unit("exclusive"));
   if (n.intAttr("reverse", 0) != 0) attributes.push_back(n.unit("reverse"));
   n.out(n.op<nn::CumulativeOp>({x}, attributes));
@@ -92,9 +94,11 @@ void topK(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.intAttr("axis", -1), Emit::rank(x));
   int64_t k = n.opset >= 10 ? n.knownInt(1) : n.intAttr("k");
-  n.require(k >= 0 && k <= Emit::shape(x)[axis], "takes the top " + std::to_string(k) + " of " + std::to_string(Emit::shape(x)[axis]) + " elements");
+  n.require(k >= 0 && k <= Emit::shape(x)[axis],
+            "takes the top " + std::to_string(k) + " of " + std::to_string(Emit::shape(x)[axis]) + " elements");
   bool largest = n.intAttr("largest", 1) != 0;
-  Values results = n.results<nn::TopKOp>({x}, {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.state.builder.getBoolAttr(largest))});
+  Values results = n.results<nn::TopKOp>(
+      {x}, {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.state.builder.getBoolAttr(largest))});
   n.out(results[0], 0);
   n.out(results[1], 1);
 }

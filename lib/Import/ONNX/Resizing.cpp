@@ -81,10 +81,12 @@ Value resizeAxis(Node &n, Value v, int64_t axis, const AxisPlan &p, const Style 
   Ints shape(Emit::shape(v));
   shape[axis] = p.out;
   n.tensor(shape, Emit::elem(v));
-  if (p.out * 8 > n.state.limits.foldedBytes) n.unsupported("resizes to " + std::to_string(p.out) + " elements, past the limit of its tables");
+  if (p.out * 8 > n.state.limits.foldedBytes)
+    n.unsupported("resizes to " + std::to_string(p.out) + " elements, past the limit of its tables");
   for (int64_t i = 0; i < p.out; ++i) {
     double x = sourceOf(n, p, style.coordinates, i);
-    n.require(std::abs(x) < double(int64_t(1) << 50), "takes element " + std::to_string(i) + " from position " + std::to_string(x));
+    n.require(std::abs(x) < double(int64_t(1) << 50),
+              "takes element " + std::to_string(i) + " from position " + std::to_string(x));
     sources.push_back(x);
   }
   Value result;
@@ -95,7 +97,8 @@ Value resizeAxis(Node &n, Value v, int64_t axis, const AxisPlan &p, const Style 
   } else {
     n.tensor({p.out, p.in}, n.f32());
     if (p.out * p.in * 8 > n.state.limits.foldedBytes)
-      n.unsupported("resizes " + std::to_string(p.in) + " to " + std::to_string(p.out) + " elements, past the limit of its matrix of weights");
+      n.unsupported("resizes " + std::to_string(p.in) + " to " + std::to_string(p.out) +
+                    " elements, past the limit of its matrix of weights");
     std::vector<double> weights(size_t(p.out * p.in), 0.0);
     for (int64_t i = 0; i < p.out; ++i) addRow(p, style, sources[size_t(i)], weights.data() + i * p.in);
     Value matrix = n.constant({p.out, p.in}, Emit::elem(v), weights);
@@ -141,16 +144,21 @@ void apply(Node &n, Value x, const std::vector<AxisPlan> &plans, Style style) {
 AxisPlan scaled(Node &n, int64_t in, double scale) {
   n.require(scale > 0 && std::isfinite(scale), "has scale " + std::to_string(scale));
   double out = std::floor(double(in) * scale);
-  if (out > double(int64_t(1) << 40)) n.unsupported("resizes " + std::to_string(in) + " elements by " + std::to_string(scale));
+  if (out > double(int64_t(1) << 40))
+    n.unsupported("resizes " + std::to_string(in) + " elements by " + std::to_string(scale));
   return {in, int64_t(out), scale};
 }
 
 void resize(Node &n) {
   Value x = n.in(0);
   int64_t rank = Emit::rank(x);
-  Style style{n.stringAttr("mode", "nearest"), n.stringAttr("coordinate_transformation_mode", n.opset < 11 ? "asymmetric" : "half_pixel"),
-              n.stringAttr("nearest_mode", n.opset < 11 ? "floor" : "round_prefer_floor"), n.realAttr("cubic_coeff_a", -0.75),
-              n.realAttr("extrapolation_value", 0), n.intAttr("exclude_outside", 0) != 0, n.intAttr("antialias", 0) != 0};
+  Style style{n.stringAttr("mode", "nearest"),
+              n.stringAttr("coordinate_transformation_mode", n.opset < 11 ? "asymmetric" : "half_pixel"),
+              n.stringAttr("nearest_mode", n.opset < 11 ? "floor" : "round_prefer_floor"),
+              n.realAttr("cubic_coeff_a", -0.75),
+              n.realAttr("extrapolation_value", 0),
+              n.intAttr("exclude_outside", 0) != 0,
+              n.intAttr("antialias", 0) != 0};
   n.require(!style.antialias || style.mode != "nearest", "has antialias with mode nearest");
   Ints axes;
   if (auto given = n.intsAttr("axes"); given && n.opset >= 18) {
@@ -166,17 +174,20 @@ void resize(Node &n) {
   bool hasSizes = n.has(3) && Emit::count(n.in(3)) > 0, hasScales = n.has(scalesAt) && Emit::count(n.in(scalesAt)) > 0;
   n.require(hasSizes != hasScales, hasSizes ? "has both scales and sizes" : "has neither scales nor sizes");
   auto matches = [&](size_t got, const char *what) {
-    n.require(got == axes.size(), "has " + std::to_string(got) + " " + what + " for " + std::to_string(axes.size()) + " axes");
+    n.require(got == axes.size(),
+              "has " + std::to_string(got) + " " + what + " for " + std::to_string(axes.size()) + " axes");
   };
   if (hasSizes) {
     Ints sizes = n.knownInts(3);
     matches(sizes.size(), "sizes");
     std::string policy = n.stringAttr("keep_aspect_ratio_policy", "stretch");
-    n.require(policy == "stretch" || policy == "not_larger" || policy == "not_smaller", "has keep_aspect_ratio_policy '" + policy + "', which is not known");
+    n.require(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
+              "has keep_aspect_ratio_policy '" + policy + "', which is not known");
     double common = policy == "not_larger" ? INFINITY : 0;
     for (size_t i = 0; i < axes.size(); ++i) {
       AxisPlan &p = plans[size_t(axes[i])];
-      n.require(sizes[i] >= 0 && sizes[i] < (int64_t(1) << 40), "has size " + std::to_string(sizes[i]) + " for axis " + std::to_string(axes[i]));
+      n.require(sizes[i] >= 0 && sizes[i] < (int64_t(1) << 40),
+                "has size " + std::to_string(sizes[i]) + " for axis " + std::to_string(axes[i]));
       p.out = sizes[i];
       p.scale = p.in == 0 ? 1 : double(p.out) / double(p.in);
       common = policy == "not_larger" ? std::min(common, p.scale) : std::max(common, p.scale);
@@ -193,7 +204,8 @@ void resize(Node &n) {
   }
   if (style.coordinates == "tf_crop_and_resize") {
     std::vector<double> roi = n.knownReals(1);
-    n.require(roi.size() == 2 * axes.size(), "has a region of " + std::to_string(roi.size()) + " numbers for " + std::to_string(axes.size()) + " axes");
+    n.require(roi.size() == 2 * axes.size(), "has a region of " + std::to_string(roi.size()) + " numbers for " +
+                                                 std::to_string(axes.size()) + " axes");
     for (size_t i = 0; i < axes.size(); ++i) {
       plans[size_t(axes[i])].roiStart = roi[i];
       plans[size_t(axes[i])].roiEnd = roi[i + axes.size()];
@@ -205,7 +217,8 @@ void resize(Node &n) {
 void upsample(Node &n) {
   Value x = n.in(0);
   std::vector<double> scales = n.opset >= 9 ? n.knownReals(1) : n.realsAttr("scales");
-  n.require(int64_t(scales.size()) == Emit::rank(x), "has " + std::to_string(scales.size()) + " scales for " + typeText(x));
+  n.require(int64_t(scales.size()) == Emit::rank(x),
+            "has " + std::to_string(scales.size()) + " scales for " + typeText(x));
   std::vector<AxisPlan> plans;
   for (size_t i = 0; i < scales.size(); ++i) plans.push_back(scaled(n, Emit::shape(x)[i], scales[i]));
   apply(n, x, plans, {n.stringAttr("mode", "nearest"), "asymmetric", "floor"});

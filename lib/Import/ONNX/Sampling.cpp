@@ -12,7 +12,9 @@ struct Tap {
 };
 
 Value number(Node &n, Value like, double v) { return n.scalar(v, Emit::elem(like)); }
-Value clamp(Node &n, Value v, double low, double high) { return n.min(n.max(v, number(n, v, low)), number(n, v, high)); }
+Value clamp(Node &n, Value v, double low, double high) {
+  return n.min(n.max(v, number(n, v, low)), number(n, v, high));
+}
 
 /// Folds positions back into [low, high], as between two mirrors.
 Value reflect(Node &n, Value x, double low, double high) {
@@ -34,19 +36,23 @@ public:
     if (mode == "bicubic") mode = "cubic";
     padding = n.stringAttr("padding_mode", "zeros");
     aligned = n.intAttr("align_corners", 0) != 0;
-    n.require(mode == "linear" || mode == "nearest" || mode == "cubic", "has mode '" + mode + "'; known are linear, nearest and cubic");
-    n.require(padding == "zeros" || padding == "border" || padding == "reflection", "has padding_mode '" + padding + "'; known are zeros, border and reflection");
+    n.require(mode == "linear" || mode == "nearest" || mode == "cubic",
+              "has mode '" + mode + "'; known are linear, nearest and cubic");
+    n.require(padding == "zeros" || padding == "border" || padding == "reflection",
+              "has padding_mode '" + padding + "'; known are zeros, border and reflection");
   }
 
   void run() {
     Value x = n.in(0), grid = n.in(1);
     int64_t dims = Emit::rank(x) - 2;
-    n.require(dims >= 1 && Emit::rank(grid) == dims + 2 && Emit::shape(grid).back() == dims && Emit::shape(grid)[0] == Emit::shape(x)[0],
+    n.require(dims >= 1 && Emit::rank(grid) == dims + 2 && Emit::shape(grid).back() == dims &&
+                  Emit::shape(grid)[0] == Emit::shape(x)[0],
               "samples " + typeText(x) + " at " + typeText(grid));
     if (dims > 3) n.unsupported("samples " + std::to_string(dims) + " spatial dimensions; supported are 1 to 3");
     Type type = Emit::elem(x);
     Type compute = type.isF64() ? type : n.f32();
-    int64_t batch = Emit::shape(x)[0], channels = Emit::shape(x)[1], points = Emit::count(grid) / std::max<int64_t>(batch * dims, 1), pixels = 1;
+    int64_t batch = Emit::shape(x)[0], channels = Emit::shape(x)[1],
+            points = Emit::count(grid) / std::max<int64_t>(batch * dims, 1), pixels = 1;
     Value positions = n.reshape(n.cast(grid, compute), {batch, points, dims});
     std::vector<std::vector<Tap>> taps;
     for (int64_t d = 0; d < dims; ++d) {
@@ -68,7 +74,8 @@ private:
   Tap tap(Value at, Value weight, int64_t size) {
     double last = double(size - 1);
     if (padding == "zeros") {
-      Value inside = n.op<nn::AndOp>({n.compare(nn::ComparePredicate::ge, at, number(n, at, 0)), n.compare(nn::ComparePredicate::le, at, number(n, at, last))});
+      Value inside = n.op<nn::AndOp>({n.compare(nn::ComparePredicate::ge, at, number(n, at, 0)),
+                                      n.compare(nn::ComparePredicate::le, at, number(n, at, last))});
       weight = n.select(inside, weight, number(n, weight, 0));
     } else if (padding == "reflection") {
       at = aligned ? reflect(n, at, 0, last) : reflect(n, at, -0.5, last + 0.5);
@@ -77,14 +84,18 @@ private:
   }
 
   std::vector<Tap> tapsOf(Value g, int64_t size) {
-    Value x = aligned ? n.mul(n.add(g, 1), double(size - 1) / 2) : n.mul(n.add(n.mul(n.add(g, 1), double(size)), -1), 0.5);
+    Value x =
+        aligned ? n.mul(n.add(g, 1), double(size - 1) / 2) : n.mul(n.add(n.mul(n.add(g, 1), double(size)), -1), 0.5);
     if (mode != "cubic" && padding == "border") x = clamp(n, x, 0, double(size - 1));
-    if (mode != "cubic" && padding == "reflection") x = clamp(n, aligned ? reflect(n, x, 0, double(size - 1)) : reflect(n, x, -0.5, double(size) - 0.5), 0, double(size - 1));
+    if (mode != "cubic" && padding == "reflection")
+      x = clamp(n, aligned ? reflect(n, x, 0, double(size - 1)) : reflect(n, x, -0.5, double(size) - 0.5), 0,
+                double(size - 1));
     if (mode == "nearest") return {tap(n.op<nn::RoundOp>({x}), n.add(n.mul(x, 0), 1), size)};
     Value floor = n.op<nn::FloorOp>({x}), t = n.sub(x, floor);
     if (mode == "linear") return {tap(floor, n.sub(1, t), size), tap(n.add(floor, 1), t, size)};
     std::vector<Tap> taps;
-    for (int k = -1; k <= 2; ++k) taps.push_back(tap(n.add(floor, k), cubic(n.op<nn::AbsOp>({n.add(t, -k)}), k == 0 || k == 1), size));
+    for (int k = -1; k <= 2; ++k)
+      taps.push_back(tap(n.add(floor, k), cubic(n.op<nn::AbsOp>({n.add(t, -k)}), k == 0 || k == 1), size));
     return taps;
   }
 
@@ -98,7 +109,8 @@ private:
   void gather(const std::vector<std::vector<Tap>> &taps, Value x, size_t d, Value index, Value weight) {
     if (d == taps.size()) {
       int64_t batch = Emit::shape(index)[0], points = Emit::shape(index)[1], channels = Emit::shape(image)[1];
-      Value picked = n.gatherElements(image, n.broadcast(n.reshape(index, {batch, 1, points}), {batch, channels, points}), 2);
+      Value picked =
+          n.gatherElements(image, n.broadcast(n.reshape(index, {batch, 1, points}), {batch, channels, points}), 2);
       Value part = n.mul(picked, n.reshape(weight, {batch, 1, points}));
       sum = sum ? n.add(sum, part) : part;
       return;
@@ -120,21 +132,28 @@ void gridSample(Node &n) { GridSampler(n).run(); }
 /// Two taps along one dimension of size `size`; samples far outside count as zero.
 std::pair<Tap, Tap> roiTaps(Node &n, Value at, int64_t size) {
   double last = double(size - 1);
-  Value inside = n.op<nn::AndOp>({n.compare(nn::ComparePredicate::ge, at, number(n, at, -1)), n.compare(nn::ComparePredicate::le, at, number(n, at, double(size)))});
+  Value inside = n.op<nn::AndOp>({n.compare(nn::ComparePredicate::ge, at, number(n, at, -1)),
+                                  n.compare(nn::ComparePredicate::le, at, number(n, at, double(size)))});
   Value x = clamp(n, at, 0, last);
   Value low = n.op<nn::FloorOp>({x}), t = n.sub(x, low);
   Value zero = number(n, x, 0);
   Value high = n.min(n.add(low, 1), number(n, x, last));
-  return {{n.cast(low, n.i64()), n.select(inside, n.sub(1, t), zero)}, {n.cast(high, n.i64()), n.select(inside, t, zero)}};
+  return {{n.cast(low, n.i64()), n.select(inside, n.sub(1, t), zero)},
+          {n.cast(high, n.i64()), n.select(inside, t, zero)}};
 }
 
 void roiAlign(Node &n) {
   Value x = n.in(0), rois = n.in(1), batches = n.in(2);
-  n.require(Emit::rank(x) == 4 && Emit::rank(rois) == 2 && Emit::shape(rois)[1] == 4 && Emit::shape(batches) == IntsRef{Emit::shape(rois)[0]},
+  n.require(Emit::rank(x) == 4 && Emit::rank(rois) == 2 && Emit::shape(rois)[1] == 4 &&
+                Emit::shape(batches) == IntsRef{Emit::shape(rois)[0]},
             "aligns regions " + typeText(rois) + " of images " + typeText(batches) + " in " + typeText(x));
-  int64_t height = n.intAttr("output_height", 1), width = n.intAttr("output_width", 1), samples = n.intAttr("sampling_ratio", 0);
-  n.require(height > 0 && width > 0 && height < (1 << 20) && width < (1 << 20) && samples >= 0 && samples < (1 << 16), "has output " + std::to_string(height) + "x" + std::to_string(width) + " and sampling_ratio " + std::to_string(samples));
-  if (samples == 0) n.unsupported("has sampling_ratio 0: the number of samples then depends on the size of each region");
+  int64_t height = n.intAttr("output_height", 1), width = n.intAttr("output_width", 1),
+          samples = n.intAttr("sampling_ratio", 0);
+  n.require(height > 0 && width > 0 && height < (1 << 20) && width < (1 << 20) && samples >= 0 && samples < (1 << 16),
+            "has output " + std::to_string(height) + "x" + std::to_string(width) + " and sampling_ratio " +
+                std::to_string(samples));
+  if (samples == 0)
+    n.unsupported("has sampling_ratio 0: the number of samples then depends on the size of each region");
   std::string mode = n.stringAttr("mode", "avg");
   n.require(mode == "avg" || mode == "max", "has mode '" + mode + "'; known are avg and max");
   bool half = n.opset >= 16 && n.stringAttr("coordinate_transformation_mode", "half_pixel") == "half_pixel";
@@ -146,7 +165,8 @@ void roiAlign(Node &n) {
     Value start = corner(axis), extent = n.sub(corner(axis + 2), start);
     if (!half) extent = n.max(extent, number(n, extent, 1));
     std::vector<double> offsets;
-    for (int64_t i = 0; i < cells * samples; ++i) offsets.push_back((double(i / samples) + (double(i % samples) + 0.5) / double(samples)) / double(cells));
+    for (int64_t i = 0; i < cells * samples; ++i)
+      offsets.push_back((double(i / samples) + (double(i % samples) + 0.5) / double(samples)) / double(cells));
     return n.add(start, n.mul(extent, n.constant({1, cells * samples}, Emit::elem(x), offsets)));
   };
   auto [top, bottom] = roiTaps(n, positions(1, height), h);
@@ -156,7 +176,9 @@ void roiAlign(Node &n) {
   Value result;
   for (const Tap *y : {&top, &bottom})
     for (const Tap *c : {&left, &right}) {
-      auto across = [&](Value a, Value b, auto combine) { return combine(n.reshape(a, {count, rows, 1}), n.reshape(b, {count, 1, columns})); };
+      auto across = [&](Value a, Value b, auto combine) {
+        return combine(n.reshape(a, {count, rows, 1}), n.reshape(b, {count, 1, columns}));
+      };
       Value index = across(y->index, c->index, [&](Value a, Value b) { return n.add(n.mul(a, double(w)), b); });
       Value weight = across(y->weight, c->weight, [&](Value a, Value b) { return n.mul(a, b); });
       Value flat = n.broadcast(n.reshape(index, {count, 1, rows * columns}), {count, channels, rows * columns});
@@ -171,27 +193,37 @@ void col2Im(Node &n) {
   Value x = n.in(0);
   Ints image = n.knownInts(1), block = n.knownInts(2);
   size_t dims = image.size();
-  n.require(Emit::rank(x) == 3 && dims > 0 && block.size() == dims, "joins patches " + typeText(x) + " of shape " + shapeText(block) + " to images of shape " + shapeText(image));
+  n.require(Emit::rank(x) == 3 && dims > 0 && block.size() == dims, "joins patches " + typeText(x) + " of shape " +
+                                                                        shapeText(block) + " to images of shape " +
+                                                                        shapeText(image));
   auto list = [&](const char *name, size_t count, int64_t fill) {
     Ints values = n.intsAttr(name).value_or(Ints(count, fill));
-    n.require(values.size() == count && llvm::all_of(values, [&](int64_t v) { return v >= fill && v < (int64_t(1) << 30); }), std::string("has a malformed '") + name + "'");
+    n.require(values.size() == count &&
+                  llvm::all_of(values, [&](int64_t v) { return v >= fill && v < (int64_t(1) << 30); }),
+              std::string("has a malformed '") + name + "'");
     return values;
   };
   Ints dilations = list("dilations", dims, 1), strides = list("strides", dims, 1), pads = list("pads", 2 * dims, 0);
   Ints padded, places;
   int64_t patch = 1, positions = 1;
   for (size_t d = 0; d < dims; ++d) {
-    n.require(block[d] > 0 && block[d] < (1 << 20) && image[d] > 0 && image[d] < (int64_t(1) << 30), "joins patches of shape " + shapeText(block) + " to images of shape " + shapeText(image));
+    n.require(block[d] > 0 && block[d] < (1 << 20) && image[d] > 0 && image[d] < (int64_t(1) << 30),
+              "joins patches of shape " + shapeText(block) + " to images of shape " + shapeText(image));
     padded.push_back(image[d] + pads[d] + pads[d + dims]);
     int64_t room = padded[d] - dilations[d] * (block[d] - 1) - 1;
-    n.require(room >= 0, "joins patches of shape " + shapeText(block) + " to images of shape " + shapeText(image) + ", which are smaller");
+    n.require(room >= 0, "joins patches of shape " + shapeText(block) + " to images of shape " + shapeText(image) +
+                             ", which are smaller");
     places.push_back(room / strides[d] + 1);
     patch *= block[d];
     positions *= places[d];
   }
-  n.require(Emit::shape(x)[1] % patch == 0 && Emit::shape(x)[2] == positions, "has patches " + typeText(x) + "; expected a multiple of " + std::to_string(patch) + " rows and " + std::to_string(positions) + " positions");
-  int64_t batch = Emit::shape(x)[0], channels = Emit::shape(x)[1] / patch, pixels = n.tensor(padded, Emit::elem(x)).getNumElements();
-  if (patch * positions * 8 > n.state.limits.foldedBytes) n.unsupported("has " + std::to_string(patch * positions) + " places, past the limit of its table of indices");
+  n.require(Emit::shape(x)[1] % patch == 0 && Emit::shape(x)[2] == positions,
+            "has patches " + typeText(x) + "; expected a multiple of " + std::to_string(patch) + " rows and " +
+                std::to_string(positions) + " positions");
+  int64_t batch = Emit::shape(x)[0], channels = Emit::shape(x)[1] / patch,
+          pixels = n.tensor(padded, Emit::elem(x)).getNumElements();
+  if (patch * positions * 8 > n.state.limits.foldedBytes)
+    n.unsupported("has " + std::to_string(patch * positions) + " places, past the limit of its table of indices");
   Ints indices;
   for (int64_t p = 0; p < patch; ++p)
     for (int64_t q = 0; q < positions; ++q) {
@@ -206,7 +238,8 @@ void col2Im(Node &n) {
     }
   int64_t rows = batch * channels, columns = patch * positions;
   Value at = n.broadcast(n.ints(indices, {1, columns}), {rows, columns});
-  Value sum = n.scatterElements(nn::ScatterKind::add, n.splat(0, {rows, pixels}, Emit::elem(x)), at, n.reshape(x, {rows, columns}), 1);
+  Value sum = n.scatterElements(nn::ScatterKind::add, n.splat(0, {rows, pixels}, Emit::elem(x)), at,
+                                n.reshape(x, {rows, columns}), 1);
   Ints shape{batch, channels}, starts{0, 0}, sizes{batch, channels}, steps(dims + 2, 1);
   shape.append(padded);
   for (size_t d = 0; d < dims; ++d) {

@@ -32,9 +32,9 @@ void checkArity(const Node &node, const onnx::OpSchema &schema) {
 }
 
 std::string kindName(int type) {
-  static const char *const names[] = {"undefined", "a float", "an int", "a string", "a tensor", "a graph", "floats",
-                                      "ints", "strings", "tensors", "graphs", "a sparse tensor", "sparse tensors",
-                                      "a type", "types"};
+  static const char *const names[] = {"undefined", "a float",         "an int",         "a string", "a tensor",
+                                      "a graph",   "floats",          "ints",           "strings",  "tensors",
+                                      "graphs",    "a sparse tensor", "sparse tensors", "a type",   "types"};
   return type >= 0 && type < int(std::size(names)) ? names[type] : "of unknown kind " + std::to_string(type);
 }
 
@@ -79,7 +79,8 @@ void checkAttributes(const Node &node, const onnx::OpSchema &schema) {
                std::to_string(schema.SinceVersion()) + ") does not have");
     }
     if (!attribute.ref_attr_name().empty())
-      node.bad("has an attribute '" + name + "' that refers to '" + attribute.ref_attr_name() + "' outside of a function");
+      node.bad("has an attribute '" + name + "' that refers to '" + attribute.ref_attr_name() +
+               "' outside of a function");
     int kind = kindOf(attribute), wanted = expected->second.type;
     bool emptyList = kind == 0 && wanted >= onnx::AttributeProto::FLOATS;
     if (kind != wanted && !emptyList)

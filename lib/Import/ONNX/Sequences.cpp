@@ -17,7 +17,8 @@ void length(Node &n) { n.out(n.ints({int64_t(n.list(0).size())}, {})); }
 /// A position in a sequence; one past the end is allowed where something is inserted.
 size_t position(Node &n, unsigned input, size_t size, bool pastEnd) {
   int64_t at = n.knownInt(input), count = int64_t(size);
-  n.require(at >= -count && at < count + pastEnd, "has position " + std::to_string(at) + " in a sequence of " + std::to_string(size));
+  n.require(at >= -count && at < count + pastEnd,
+            "has position " + std::to_string(at) + " in a sequence of " + std::to_string(size));
   return size_t(at < 0 ? at + count : at);
 }
 void at(Node &n) {
@@ -27,7 +28,8 @@ void at(Node &n) {
 void insert(Node &n) {
   Items list = n.list(0);
   size_t where = n.has(2) ? position(n, 2, list.size(), true) : list.size();
-  if (int64_t(list.size()) >= n.state.limits.nodes) n.unsupported("makes a sequence of more than " + std::to_string(n.state.limits.nodes) + " tensors");
+  if (int64_t(list.size()) >= n.state.limits.nodes)
+    n.unsupported("makes a sequence of more than " + std::to_string(n.state.limits.nodes) + " tensors");
   list.insert(list.begin() + int64_t(where), Item(n.in(1)));
   n.outList(std::move(list));
 }
@@ -70,12 +72,14 @@ void splitToSequence(Node &n) {
   int64_t start = 0;
   Items list;
   for (int64_t part : sizes) {
-    n.require(part >= 0 && part <= size - start, "splits " + std::to_string(size) + " elements into parts that are longer together");
+    n.require(part >= 0 && part <= size - start,
+              "splits " + std::to_string(size) + " elements into parts that are longer together");
     Value v = n.sliceAxis(x, axis, start, part);
     list.push_back(Item(keep ? v : n.squeeze(v, axis)));
     start += part;
   }
-  n.require(start == size, "splits " + std::to_string(size) + " elements into parts of " + std::to_string(start) + " together");
+  n.require(start == size,
+            "splits " + std::to_string(size) + " elements into parts of " + std::to_string(start) + " together");
   n.outList(std::move(list));
 }
 

@@ -9,11 +9,14 @@ namespace {
 /// Distinct slices along an axis (or elements), sorted or by first occurrence, with indices.
 void unique(Node &n) {
   Value x = n.in(0);
-  ElementsAttr value = n.known(x, "input 0 ('" + n.proto.input(0) + "'), whose distinct elements decide the shape of the result,");
+  ElementsAttr value =
+      n.known(x, "input 0 ('" + n.proto.input(0) + "'), whose distinct elements decide the shape of the result,");
   bool sorted = n.intAttr("sorted", 1) != 0;
   int64_t axis = 0;
-  if (n.attribute("axis")) axis = n.axis(n.intAttr("axis", 0), Emit::rank(x));
-  else x = n.reshape(x, {Emit::count(x)});
+  if (n.attribute("axis"))
+    axis = n.axis(n.intAttr("axis", 0), Emit::rank(x));
+  else
+    x = n.reshape(x, {Emit::count(x)});
   // Slices as rows.
   nn::ConstantView view(value);
   int64_t outer = 1, size = Emit::shape(x)[axis], inner = 1;
@@ -45,7 +48,9 @@ void unique(Node &n) {
 /// Determinant by expansion along the first row: fine for the small matrices of geometry.
 Value determinant(Node &n, Value m) {
   int64_t rank = Emit::rank(m), size = Emit::shape(m)[rank - 1];
-  auto element = [&](int64_t column) { return n.squeeze(n.squeeze(n.sliceAxis(n.sliceAxis(m, rank - 2, 0, 1), rank - 1, column, 1), rank - 1), rank - 2); };
+  auto element = [&](int64_t column) {
+    return n.squeeze(n.squeeze(n.sliceAxis(n.sliceAxis(m, rank - 2, 0, 1), rank - 1, column, 1), rank - 1), rank - 2);
+  };
   if (size == 1) return element(0);
   Value below = n.sliceAxis(m, rank - 2, 1, size - 1), sum;
   for (int64_t c = 0; c < size; ++c) {
@@ -60,9 +65,11 @@ Value determinant(Node &n, Value m) {
 void det(Node &n) {
   Value x = n.in(0);
   int64_t rank = Emit::rank(x);
-  n.require(rank >= 2 && Emit::shape(x)[rank - 1] == Emit::shape(x)[rank - 2], "takes the determinant of " + typeText(x) + "; expected square matrices");
+  n.require(rank >= 2 && Emit::shape(x)[rank - 1] == Emit::shape(x)[rank - 2],
+            "takes the determinant of " + typeText(x) + "; expected square matrices");
   int64_t size = Emit::shape(x)[rank - 1];
-  if (size < 1 || size > 4) n.unsupported("takes the determinant of matrices of size " + std::to_string(size) + "; supported are 1 to 4");
+  if (size < 1 || size > 4)
+    n.unsupported("takes the determinant of matrices of size " + std::to_string(size) + "; supported are 1 to 4");
   n.out(determinant(n, x));
 }
 

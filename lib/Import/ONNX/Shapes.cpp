@@ -15,7 +15,8 @@ void reshape(Node &n) {
   int64_t known = 1;
   for (size_t i = 0; i < target.size(); ++i) {
     if (target[i] == 0 && !allowZero) {
-      n.require(int64_t(i) < Emit::rank(x), "copies dimension " + std::to_string(i) + " of " + typeText(x) + ", which has none");
+      n.require(int64_t(i) < Emit::rank(x),
+                "copies dimension " + std::to_string(i) + " of " + typeText(x) + ", which has none");
       target[i] = Emit::shape(x)[i];
     }
     if (target[i] == -1) {
@@ -24,7 +25,8 @@ void reshape(Node &n) {
       continue;
     }
     n.require(target[i] >= 0, "has the size " + std::to_string(target[i]) + " in the shape " + shapeText(wanted));
-    n.require(!__builtin_mul_overflow(known, target[i], &known), "reshapes " + typeText(x) + " to " + shapeText(wanted) + ", which has too many elements");
+    n.require(!__builtin_mul_overflow(known, target[i], &known),
+              "reshapes " + typeText(x) + " to " + shapeText(wanted) + ", which has too many elements");
   }
   if (free) {
     n.require(known > 0 && Emit::count(x) % known == 0,
@@ -38,7 +40,8 @@ void reshape(Node &n) {
 void flatten(Node &n) {
   Value x = n.in(0);
   int64_t rank = Emit::rank(x), axis = n.intAttr("axis", 1);
-  n.require(axis >= -rank && axis <= rank, "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
+  n.require(axis >= -rank && axis <= rank,
+            "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
   if (axis < 0) axis += rank;
   int64_t rows = 1, columns = 1;
   for (int64_t i = 0; i < rank; ++i) (i < axis ? rows : columns) *= Emit::shape(x)[i];
@@ -59,7 +62,8 @@ void squeeze(Node &n) {
   for (int64_t i = 0; i < Emit::rank(x); ++i) {
     int64_t size = Emit::shape(x)[i];
     bool named = llvm::is_contained(axes, i);
-    n.require(!named || size == 1, "squeezes dimension " + std::to_string(i) + " of " + typeText(x) + ", whose size is " + std::to_string(size) + ", not 1");
+    n.require(!named || size == 1, "squeezes dimension " + std::to_string(i) + " of " + typeText(x) +
+                                       ", whose size is " + std::to_string(size) + ", not 1");
     if (!(given ? named : size == 1)) shape.push_back(size);
   }
   n.out(n.reshape(x, shape));
@@ -83,8 +87,8 @@ void transpose(Node &n) {
   Ints permutation;
   for (int64_t i = rank - 1; i >= 0; --i) permutation.push_back(i);
   if (auto given = n.intsAttr("perm"); given && !(given->empty() && rank > 0)) permutation = *given;
-  n.require(int64_t(permutation.size()) == rank,
-            "has perm of " + std::to_string(permutation.size()) + " axes for " + typeText(x) + " of rank " + std::to_string(rank));
+  n.require(int64_t(permutation.size()) == rank, "has perm of " + std::to_string(permutation.size()) + " axes for " +
+                                                     typeText(x) + " of rank " + std::to_string(rank));
   std::vector<bool> seen(size_t(rank), false);
   for (int64_t &axis : permutation) {
     axis = n.axis(axis, rank, "perm entry");
@@ -109,13 +113,15 @@ void tile(Node &n) {
   Value x = n.in(0);
   Ints repeats = n.knownInts(1);
   int64_t rank = Emit::rank(x);
-  n.require(int64_t(repeats.size()) == rank, "has " + std::to_string(repeats.size()) + " repeats for " + typeText(x) + " of rank " + std::to_string(rank));
+  n.require(int64_t(repeats.size()) == rank, "has " + std::to_string(repeats.size()) + " repeats for " + typeText(x) +
+                                                 " of rank " + std::to_string(rank));
   // [d0, d1] as [1, d0, 1, d1], broadcast to [r0, d0, r1, d1], joined.
   Ints split, repeated, joined;
   for (int64_t i = 0; i < rank; ++i) {
     n.require(repeats[i] >= 0, "has " + std::to_string(repeats[i]) + " repeats of dimension " + std::to_string(i));
     int64_t size = 0;
-    if (__builtin_mul_overflow(repeats[i], Emit::shape(x)[i], &size)) n.unsupported("repeats dimension " + std::to_string(i) + " " + std::to_string(repeats[i]) + " times");
+    if (__builtin_mul_overflow(repeats[i], Emit::shape(x)[i], &size))
+      n.unsupported("repeats dimension " + std::to_string(i) + " " + std::to_string(repeats[i]) + " times");
     joined.push_back(size);
     if (repeats[i] != 1) {
       split.push_back(1);
@@ -138,7 +144,8 @@ void depthToSpace(Node &n) {
   int64_t b = n.intAttr("blocksize");
   checkBlocks(n, x, b);
   IntsRef s = Emit::shape(x);
-  n.require(s[1] % (b * b) == 0, "has " + std::to_string(s[1]) + " channels, which " + std::to_string(b * b) + " (blocksize squared) does not divide");
+  n.require(s[1] % (b * b) == 0, "has " + std::to_string(s[1]) + " channels, which " + std::to_string(b * b) +
+                                     " (blocksize squared) does not divide");
   int64_t c = s[1] / (b * b);
   std::string mode = n.stringAttr("mode", "DCR");
   n.require(mode == "DCR" || mode == "CRD", "has mode '" + mode + "'; known are DCR and CRD");
@@ -153,7 +160,8 @@ void spaceToDepth(Node &n) {
   int64_t b = n.intAttr("blocksize");
   checkBlocks(n, x, b);
   IntsRef s = Emit::shape(x);
-  n.require(s[2] % b == 0 && s[3] % b == 0, "has images of " + std::to_string(s[2]) + "x" + std::to_string(s[3]) + ", which blocksize " + std::to_string(b) + " does not divide");
+  n.require(s[2] % b == 0 && s[3] % b == 0, "has images of " + std::to_string(s[2]) + "x" + std::to_string(s[3]) +
+                                                ", which blocksize " + std::to_string(b) + " does not divide");
   Ints result{s[0], s[1] * b * b, s[2] / b, s[3] / b};
   std::string mode = n.stringAttr("mode", "DCR");
   n.require(mode == "DCR" || mode == "CRD", "has mode '" + mode + "'; known are DCR and CRD");
@@ -201,7 +209,8 @@ void dropout(Node &n) {
   bool training = n.opset < 7    ? false // exporters leave is_test out of inference graphs
                   : n.opset < 12 ? false
                                  : n.has(2) && n.knownInt(2) != 0;
-  if (training && ratio != 0) n.unsupported("drops elements at random (training_mode is true, ratio " + std::to_string(ratio) + ")");
+  if (training && ratio != 0)
+    n.unsupported("drops elements at random (training_mode is true, ratio " + std::to_string(ratio) + ")");
   n.out(x);
   if (!n.wants(1)) return;
   // Before opset 10 the mask has the type of the data.

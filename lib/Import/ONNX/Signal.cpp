@@ -16,7 +16,7 @@ std::pair<double, double> onCircle(int64_t k, int64_t n) {
 }
 
 struct Transform {
-  int64_t length, bins; ///< input and output elements
+  int64_t length, bins;    ///< input and output elements
   int64_t inputs, outputs; ///< 1 real, 2 complex
   bool inverse, fromOneSided;
   int64_t period; ///< of the exponentials
@@ -61,7 +61,8 @@ void dft(Node &n) {
   int64_t rank = Emit::rank(x);
   n.require(rank >= 2, "transforms " + typeText(x) + "; the last dimension holds real and imaginary parts");
   int64_t parts = Emit::shape(x)[rank - 1];
-  n.require(parts == 1 || parts == 2, "has " + std::to_string(parts) + " parts in the last dimension of " + typeText(x) + "; expected 1 (real) or 2 (complex)");
+  n.require(parts == 1 || parts == 2, "has " + std::to_string(parts) + " parts in the last dimension of " +
+                                          typeText(x) + "; expected 1 (real) or 2 (complex)");
   int64_t axis = n.opset >= 20 ? (n.has(2) ? n.knownInt(2) : -2) : n.intAttr("axis", 1);
   axis = n.axis(axis, rank);
   n.require(axis != rank - 1, "transforms along the last dimension, which holds real and imaginary parts");
@@ -97,12 +98,17 @@ void dft(Node &n) {
 void stft(Node &n) {
   Value x = n.in(0);
   Ints s(Emit::shape(x));
-  n.require(s.size() == 2 || (s.size() == 3 && (s[2] == 1 || s[2] == 2)), "transforms " + typeText(x) + "; expected batch, time and 1 or 2 parts");
+  n.require(s.size() == 2 || (s.size() == 3 && (s[2] == 1 || s[2] == 2)),
+            "transforms " + typeText(x) + "; expected batch, time and 1 or 2 parts");
   int64_t parts = s.size() == 3 ? s[2] : 1, hop = n.knownInt(1);
   Value window = n.has(2) ? n.in(2) : Value();
   int64_t length = n.has(3) ? n.knownInt(3) : window ? Emit::count(window) : s[1];
-  n.require(hop > 0 && length > 0 && length <= s[1], "takes frames of " + std::to_string(length) + " every " + std::to_string(hop) + " of " + std::to_string(s[1]) + " elements");
-  if (window) n.require(Emit::shape(window) == IntsRef{length}, "has a window " + typeText(window) + " for frames of " + std::to_string(length));
+  n.require(hop > 0 && length > 0 && length <= s[1], "takes frames of " + std::to_string(length) + " every " +
+                                                         std::to_string(hop) + " of " + std::to_string(s[1]) +
+                                                         " elements");
+  if (window)
+    n.require(Emit::shape(window) == IntsRef{length},
+              "has a window " + typeText(window) + " for frames of " + std::to_string(length));
   int64_t frames = (s[1] - length) / hop + 1;
   Ints indices;
   for (int64_t f = 0; f < frames; ++f)
@@ -117,7 +123,8 @@ void stft(Node &n) {
 /// a0 - a1 cos(x) + a2 cos(2 x) over one period.
 void cosineWindow(Node &n, double a0, double a1, double a2) {
   int64_t size = n.knownInt(0);
-  n.require(size >= 0 && size * 8 <= n.state.limits.foldedBytes, "makes a window of " + std::to_string(size) + " elements");
+  n.require(size >= 0 && size * 8 <= n.state.limits.foldedBytes,
+            "makes a window of " + std::to_string(size) + " elements");
   int64_t period = n.intAttr("periodic", 1) != 0 ? size : size - 1;
   std::vector<double> values;
   for (int64_t i = 0; i < size; ++i) {
@@ -133,7 +140,9 @@ void blackman(Node &n) { cosineWindow(n, 0.42, 0.5, 0.08); }
 void melWeights(Node &n) {
   int64_t bands = n.knownInt(0), length = n.knownInt(1), rate = n.knownInt(2);
   double low = n.knownReal(3), high = n.knownReal(4);
-  n.require(bands > 0 && bands < (1 << 20) && length > 0 && length < (1 << 24) && rate > 0, "makes " + std::to_string(bands) + " bands of transforms of " + std::to_string(length) + " at " + std::to_string(rate) + " Hz");
+  n.require(bands > 0 && bands < (1 << 20) && length > 0 && length < (1 << 24) && rate > 0,
+            "makes " + std::to_string(bands) + " bands of transforms of " + std::to_string(length) + " at " +
+                std::to_string(rate) + " Hz");
   auto toMel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   double lowMel = toMel(low), step = (toMel(high) - lowMel) / double(bands + 2);
   // Triangles between neighbouring bins, corners rounded down to bins of the spectrum.
@@ -144,7 +153,8 @@ void melWeights(Node &n) {
   }
   int64_t bins = length / 2 + 1;
   n.tensor({bins, bands}, n.f32());
-  if (bins * bands * 8 > n.state.limits.foldedBytes) n.unsupported("makes " + std::to_string(bins * bands) + " weights");
+  if (bins * bands * 8 > n.state.limits.foldedBytes)
+    n.unsupported("makes " + std::to_string(bins * bands) + " weights");
   std::vector<double> values(size_t(bins * bands), 0.0);
   auto set = [&](int64_t bin, int64_t band, double v) {
     if (bin >= 0 && bin < bins) values[size_t(bin * bands + band)] = v;

@@ -19,8 +19,8 @@ void slice(Node &n) {
   if (!inputs) axes = n.intsAttr("axes").value_or(axes);
   if (inputs && n.has(4)) steps = n.knownInts(4);
   n.require(ends.size() == count && axes.size() == count && steps.size() == count,
-            "has " + std::to_string(count) + " starts, " + std::to_string(ends.size()) + " ends, " + std::to_string(axes.size()) +
-                " axes and " + std::to_string(steps.size()) + " steps");
+            "has " + std::to_string(count) + " starts, " + std::to_string(ends.size()) + " ends, " +
+                std::to_string(axes.size()) + " axes and " + std::to_string(steps.size()) + " steps");
   n.axes(axes, rank); // in range and unique
   Ints from(size_t(rank), 0), sizes(Emit::shape(x)), by(size_t(rank), 1);
   for (size_t i = 0; i < count; ++i) {
@@ -49,18 +49,23 @@ void split(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.intAttr("axis", 0), Emit::rank(x)), size = Emit::shape(x)[axis];
   int64_t parts = n.proto.output_size();
-  std::optional<Ints> given = n.opset < 13 ? n.intsAttr("split") : n.has(1) ? std::optional<Ints>(n.knownInts(1)) : std::nullopt;
+  std::optional<Ints> given = n.opset < 13 ? n.intsAttr("split")
+                              : n.has(1)   ? std::optional<Ints>(n.knownInts(1))
+                                           : std::nullopt;
   n.require(!given || n.opset < 18 || !n.attribute("num_outputs"), "has both 'split' and 'num_outputs'");
   Ints sizes;
   if (given) {
     sizes = *given;
-    n.require(int64_t(sizes.size()) == parts, "splits into " + std::to_string(sizes.size()) + " parts, but has " + std::to_string(parts) + " outputs");
+    n.require(int64_t(sizes.size()) == parts,
+              "splits into " + std::to_string(sizes.size()) + " parts, but has " + std::to_string(parts) + " outputs");
   } else {
     if (n.opset >= 18) {
       int64_t wanted = n.intAttr("num_outputs", parts);
-      n.require(wanted == parts, "has num_outputs " + std::to_string(wanted) + ", but " + std::to_string(parts) + " outputs");
+      n.require(wanted == parts,
+                "has num_outputs " + std::to_string(wanted) + ", but " + std::to_string(parts) + " outputs");
     } else {
-      n.require(size % parts == 0, "splits " + std::to_string(size) + " elements into " + std::to_string(parts) + " equal parts");
+      n.require(size % parts == 0,
+                "splits " + std::to_string(size) + " elements into " + std::to_string(parts) + " equal parts");
     }
     // Equal parts; the last one may be smaller.
     int64_t each = (size + parts - 1) / parts;
@@ -68,10 +73,12 @@ void split(Node &n) {
   }
   int64_t total = 0;
   for (int64_t part : sizes) {
-    n.require(part >= 0 && part <= size, "splits off " + std::to_string(part) + " of " + std::to_string(size) + " elements");
+    n.require(part >= 0 && part <= size,
+              "splits off " + std::to_string(part) + " of " + std::to_string(size) + " elements");
     total += part;
   }
-  n.require(total == size, "splits " + std::to_string(size) + " elements into parts of " + std::to_string(total) + " together");
+  n.require(total == size,
+            "splits " + std::to_string(size) + " elements into parts of " + std::to_string(total) + " together");
   int64_t start = 0;
   for (size_t i = 0; i < sizes.size(); start += sizes[i++]) n.out(n.sliceAxis(x, axis, start, sizes[i]), unsigned(i));
 }
@@ -85,7 +92,8 @@ void pad(Node &n) {
   for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
   if (n.opset >= 18 && n.has(3)) axes = n.knownInts(3);
   n.axes(axes, rank); // in range and unique
-  n.require(pads.size() == 2 * axes.size(), "has " + std::to_string(pads.size()) + " pads for " + std::to_string(axes.size()) + " axes of " + typeText(x));
+  n.require(pads.size() == 2 * axes.size(), "has " + std::to_string(pads.size()) + " pads for " +
+                                                std::to_string(axes.size()) + " axes of " + typeText(x));
   Ints low(size_t(rank), 0), high(size_t(rank), 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = n.axis(axes[i], rank);
@@ -94,10 +102,15 @@ void pad(Node &n) {
   }
   std::string modeName = n.stringAttr("mode", "constant");
   nn::PadMode mode = nn::PadMode::constant;
-  if (modeName == "edge") mode = nn::PadMode::edge;
-  else if (modeName == "reflect") mode = nn::PadMode::reflect;
-  else if (modeName == "wrap" && n.opset >= 19) mode = nn::PadMode::wrap;
-  else n.require(modeName == "constant", "has mode '" + modeName + "'; known are constant, edge, reflect and (since opset 19) wrap");
+  if (modeName == "edge")
+    mode = nn::PadMode::edge;
+  else if (modeName == "reflect")
+    mode = nn::PadMode::reflect;
+  else if (modeName == "wrap" && n.opset >= 19)
+    mode = nn::PadMode::wrap;
+  else
+    n.require(modeName == "constant",
+              "has mode '" + modeName + "'; known are constant, edge, reflect and (since opset 19) wrap");
   Value value = n.scalar(inputs ? 0 : n.realAttr("value", 0), Emit::elem(x));
   if (inputs && n.has(2)) {
     n.require(Emit::count(n.in(2)) == 1, "pads with " + typeText(n.in(2)) + "; expected a scalar");
@@ -107,14 +120,18 @@ void pad(Node &n) {
   Ints starts, sizes, ones(size_t(rank), 1);
   for (int64_t i = 0; i < rank; ++i) {
     constexpr int64_t kLargest = int64_t(1) << 40;
-    n.require(std::abs(low[i]) < kLargest && std::abs(high[i]) < kLargest, "pads dimension " + std::to_string(i) + " by " + std::to_string(low[i]) + " and " + std::to_string(high[i]));
+    n.require(std::abs(low[i]) < kLargest && std::abs(high[i]) < kLargest, "pads dimension " + std::to_string(i) +
+                                                                               " by " + std::to_string(low[i]) +
+                                                                               " and " + std::to_string(high[i]));
     int64_t cutLow = std::max<int64_t>(-low[i], 0), cutHigh = std::max<int64_t>(-high[i], 0), size = Emit::shape(x)[i];
-    n.require(cutLow + cutHigh <= size, "cuts " + std::to_string(cutLow) + " and " + std::to_string(cutHigh) + " off dimension " + std::to_string(i) + " of " + typeText(x));
+    n.require(cutLow + cutHigh <= size, "cuts " + std::to_string(cutLow) + " and " + std::to_string(cutHigh) +
+                                            " off dimension " + std::to_string(i) + " of " + typeText(x));
     starts.push_back(cutLow);
     sizes.push_back(size - cutLow - cutHigh);
     low[i] = std::max<int64_t>(low[i], 0);
     high[i] = std::max<int64_t>(high[i], 0);
-    n.require(mode == nn::PadMode::constant || sizes[i] > 0 || low[i] + high[i] == 0, "repeats elements of dimension " + std::to_string(i) + " of " + typeText(x) + ", which is empty");
+    n.require(mode == nn::PadMode::constant || sizes[i] > 0 || low[i] + high[i] == 0,
+              "repeats elements of dimension " + std::to_string(i) + " of " + typeText(x) + ", which is empty");
   }
   Value kept = n.slice(x, starts, sizes, ones);
   Ints result(sizes);
@@ -130,8 +147,10 @@ void centerCropPad(Node &n) {
   for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
   if (auto given = n.intsAttr("axes")) axes = *given;
   n.axes(axes, rank); // in range and unique
-  n.require(target.size() == axes.size(), "has " + std::to_string(target.size()) + " sizes for " + std::to_string(axes.size()) + " axes");
-  Ints starts(size_t(rank), 0), kept(Emit::shape(x)), ones(size_t(rank), 1), low(size_t(rank), 0), high(size_t(rank), 0), result(Emit::shape(x));
+  n.require(target.size() == axes.size(),
+            "has " + std::to_string(target.size()) + " sizes for " + std::to_string(axes.size()) + " axes");
+  Ints starts(size_t(rank), 0), kept(Emit::shape(x)), ones(size_t(rank), 1), low(size_t(rank), 0),
+      high(size_t(rank), 0), result(Emit::shape(x));
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = n.axis(axes[i], rank), size = Emit::shape(x)[axis];
     n.require(target[i] >= 0, "has size " + std::to_string(target[i]) + " for axis " + std::to_string(axis));
@@ -155,7 +174,8 @@ void trilu(Node &n) {
   int64_t k = n.has(1) ? std::clamp<int64_t>(n.knownInt(1), -rows - 1, columns + 1) : 0;
   bool upper = n.intAttr("upper", 1) != 0;
   Value row = n.iota({rows, 1}, n.i64(), 0), column = n.iota({1, columns}, n.i64(), 1);
-  Value kept = n.compare(upper ? nn::ComparePredicate::ge : nn::ComparePredicate::le, column, n.add(row, n.ints({k}, {})));
+  Value kept =
+      n.compare(upper ? nn::ComparePredicate::ge : nn::ComparePredicate::le, column, n.add(row, n.ints({k}, {})));
   n.out(n.select(kept, x, n.scalar(0, Emit::elem(x))));
 }
 
@@ -164,10 +184,12 @@ void reverseSequence(Node &n) {
   int64_t rank = Emit::rank(x);
   n.require(rank >= 2, "reverses sequences of " + typeText(x) + "; expected batch and time");
   int64_t batch = n.intAttr("batch_axis", 1), time = n.intAttr("time_axis", 0);
-  n.require((batch == 0 && time == 1) || (batch == 1 && time == 0),
-            "has batch_axis " + std::to_string(batch) + " and time_axis " + std::to_string(time) + "; expected 0 and 1 or 1 and 0");
+  n.require((batch == 0 && time == 1) || (batch == 1 && time == 0), "has batch_axis " + std::to_string(batch) +
+                                                                        " and time_axis " + std::to_string(time) +
+                                                                        "; expected 0 and 1 or 1 and 0");
   int64_t steps = Emit::shape(x)[time], rows = Emit::shape(x)[batch];
-  n.require(Emit::shape(lengths) == IntsRef{rows}, "has lengths " + typeText(lengths) + " for a batch of " + std::to_string(rows));
+  n.require(Emit::shape(lengths) == IntsRef{rows},
+            "has lengths " + typeText(lengths) + " for a batch of " + std::to_string(rows));
   // Position t of a sequence of length l comes from l - 1 - t where that is in the sequence, else from t.
   Value at = n.iota(time == 0 ? IntsRef{steps, 1} : IntsRef{1, steps}, n.i64(), time == 0 ? 0 : 1);
   Value length = n.reshape(n.cast(lengths, n.i64()), time == 0 ? IntsRef{1, rows} : IntsRef{rows, 1});

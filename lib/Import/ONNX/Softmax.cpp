@@ -11,7 +11,8 @@ template <typename Body> void along(Node &n, const Body &body) {
   int64_t rank = Emit::rank(x);
   if (n.opset >= 13) return n.out(body(x, n.axis(n.intAttr("axis", -1), rank)));
   int64_t axis = n.intAttr("axis", 1);
-  n.require(axis >= -rank && axis <= rank, "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
+  n.require(axis >= -rank && axis <= rank,
+            "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
   if (axis < 0) axis += rank;
   int64_t rows = 1;
   for (int64_t size : Emit::shape(x).take_front(size_t(axis))) rows *= size;

@@ -15,18 +15,12 @@ struct DataTypeRow {
   const char *name, *schemaName;
 };
 constexpr DataTypeRow kDataTypes[] = {
-    {onnx::TensorProto::FLOAT, "f32", "tensor(float)"},
-    {onnx::TensorProto::UINT8, "ui8", "tensor(uint8)"},
-    {onnx::TensorProto::INT8, "i8", "tensor(int8)"},
-    {onnx::TensorProto::UINT16, "ui16", "tensor(uint16)"},
-    {onnx::TensorProto::INT16, "i16", "tensor(int16)"},
-    {onnx::TensorProto::INT32, "i32", "tensor(int32)"},
-    {onnx::TensorProto::INT64, "i64", "tensor(int64)"},
-    {onnx::TensorProto::BOOL, "i1", "tensor(bool)"},
-    {onnx::TensorProto::FLOAT16, "f16", "tensor(float16)"},
-    {onnx::TensorProto::DOUBLE, "f64", "tensor(double)"},
-    {onnx::TensorProto::UINT32, "ui32", "tensor(uint32)"},
-    {onnx::TensorProto::UINT64, "ui64", "tensor(uint64)"},
+    {onnx::TensorProto::FLOAT, "f32", "tensor(float)"},        {onnx::TensorProto::UINT8, "ui8", "tensor(uint8)"},
+    {onnx::TensorProto::INT8, "i8", "tensor(int8)"},           {onnx::TensorProto::UINT16, "ui16", "tensor(uint16)"},
+    {onnx::TensorProto::INT16, "i16", "tensor(int16)"},        {onnx::TensorProto::INT32, "i32", "tensor(int32)"},
+    {onnx::TensorProto::INT64, "i64", "tensor(int64)"},        {onnx::TensorProto::BOOL, "i1", "tensor(bool)"},
+    {onnx::TensorProto::FLOAT16, "f16", "tensor(float16)"},    {onnx::TensorProto::DOUBLE, "f64", "tensor(double)"},
+    {onnx::TensorProto::UINT32, "ui32", "tensor(uint32)"},     {onnx::TensorProto::UINT64, "ui64", "tensor(uint64)"},
     {onnx::TensorProto::BFLOAT16, "bf16", "tensor(bfloat16)"},
 };
 } // namespace
@@ -109,7 +103,8 @@ public:
       if (shape[i] < 0)
         fail(ErrorKind::badInput, "has size " + std::to_string(shape[i]) + " in dimension " + std::to_string(i) +
                                       "; sizes are not negative");
-    if (shape.size() > 64) fail(ErrorKind::unsupported, "has rank " + std::to_string(shape.size()) + "; the limit is 64");
+    if (shape.size() > 64)
+      fail(ErrorKind::unsupported, "has rank " + std::to_string(shape.size()) + "; the limit is 64");
     Type element = elementType(context, dataType);
     if (!element)
       fail(ErrorKind::unsupported, "has element type " + dataTypeName(dataType) + ", which Sprig does not have");
@@ -150,7 +145,9 @@ public:
       if (typedFields() > 1) fail(ErrorKind::badInput, "has data in several fields");
       int64_t got = tensor.float_data_size() + tensor.int32_data_size() + tensor.int64_data_size() +
                     tensor.double_data_size() + tensor.uint64_data_size() + tensor.string_data_size();
-      if (got != count) fail(ErrorKind::badInput, "does not fit its data: " + need() + ", but it has " + std::to_string(got) + " elements");
+      if (got != count)
+        fail(ErrorKind::badInput,
+             "does not fit its data: " + need() + ", but it has " + std::to_string(got) + " elements");
       checkLimit();
     }
   }
@@ -171,7 +168,8 @@ private:
   }
   void checkLimit() {
     if (bytes > maxBytes)
-      fail(ErrorKind::unsupported, "takes " + std::to_string(bytes) + " bytes; the limit is " + std::to_string(maxBytes));
+      fail(ErrorKind::unsupported,
+           "takes " + std::to_string(bytes) + " bytes; the limit is " + std::to_string(maxBytes));
   }
 
   int typedFields() {
@@ -181,8 +179,8 @@ private:
 
   template <typename Stored, typename Field> std::vector<char> convert(const Field &field, const char *name) {
     if (field.size() != count)
-      fail(ErrorKind::badInput, "does not fit its data: " + need() + ", its " + name + " has " +
-                                    std::to_string(field.size()) + " elements");
+      fail(ErrorKind::badInput,
+           "does not fit its data: " + need() + ", its " + name + " has " + std::to_string(field.size()) + " elements");
     std::vector<char> data(size_t(count) * sizeof(Stored));
     char *out = data.data();
     for (auto element : field) {
@@ -212,7 +210,8 @@ private:
   int64_t number(const std::string &key, const std::string &text) {
     int64_t value = 0;
     for (char c : text) {
-      if (c < '0' || c > '9' || __builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, c - '0', &value))
+      if (c < '0' || c > '9' || __builtin_mul_overflow(value, 10, &value) ||
+          __builtin_add_overflow(value, c - '0', &value))
         fail(ErrorKind::badInput, "has external data with " + key + " '" + text + "', which is no number of bytes");
     }
     return value;
@@ -234,8 +233,8 @@ private:
     checkLimit();
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
-      fail(ErrorKind::badInput, "lies in '" + location + "', which is not a file in the model's folder '" +
-                                    model.folder + "'");
+      fail(ErrorKind::badInput,
+           "lies in '" + location + "', which is not a file in the model's folder '" + model.folder + "'");
     int64_t size = int64_t(std::filesystem::file_size(path, error));
     if (error) fail(ErrorKind::badInput, "lies in '" + location + "', which cannot be read: " + error.message());
     if (offset > size || bytes > size - offset)
@@ -264,7 +263,8 @@ private:
     if (error) fail(ErrorKind::badInput, "lies in '" + location + "', which cannot be resolved: " + error.message());
     auto [rootEnd, ignored] = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
     if (rootEnd != root.end())
-      fail(ErrorKind::badInput, "lies in '" + location + "', which is outside of the model's folder '" + model.folder + "'");
+      fail(ErrorKind::badInput,
+           "lies in '" + location + "', which is outside of the model's folder '" + model.folder + "'");
     return target.string();
   }
 

@@ -11,7 +11,8 @@ struct Step {
   unsigned tensors;
 };
 Step readStep(Node &n, unsigned kinds) {
-  n.require(n.inputs() > 2 && (n.inputs() - 2) % kinds == 0, "has " + std::to_string(n.inputs() - 2) + " tensors in " + std::to_string(kinds) + " groups");
+  n.require(n.inputs() > 2 && (n.inputs() - 2) % kinds == 0,
+            "has " + std::to_string(n.inputs() - 2) + " tensors in " + std::to_string(kinds) + " groups");
   return {n.reshape(n.in(0), {}), n.reshape(n.in(1), {}), (n.inputs() - 2) / kinds};
 }
 
@@ -41,9 +42,11 @@ void adagrad(Node &n) {
 
 void adam(Node &n) {
   Step s = readStep(n, 4);
-  double alpha = n.realAttr("alpha", 0.9f), beta = n.realAttr("beta", 0.999f), after = n.realAttr("norm_coefficient_post", 0);
+  double alpha = n.realAttr("alpha", 0.9f), beta = n.realAttr("beta", 0.999f),
+         after = n.realAttr("norm_coefficient_post", 0);
   for (unsigned i = 0; i < s.tensors; ++i) {
-    Value x = n.in(2 + i), gradient = n.in(2 + s.tensors + i), v = n.in(2 + 2 * s.tensors + i), h = n.in(2 + 3 * s.tensors + i);
+    Value x = n.in(2 + i), gradient = n.in(2 + s.tensors + i), v = n.in(2 + 2 * s.tensors + i),
+          h = n.in(2 + 3 * s.tensors + i);
     gradient = regularized(n, gradient, x);
     v = n.add(n.mul(v, alpha), n.mul(gradient, 1 - alpha));
     h = n.add(n.mul(h, beta), n.mul(n.mul(gradient, gradient), 1 - beta));
@@ -52,7 +55,8 @@ void adam(Node &n) {
     Type type = Emit::elem(x);
     Value steps = n.cast(s.count, type), rate = n.cast(s.rate, type);
     Value one = n.scalar(1, type);
-    Value unbiased = n.div(n.op<nn::SqrtOp>({n.sub(one, n.pow(n.scalar(beta, type), steps))}), n.sub(one, n.pow(n.scalar(alpha, type), steps)));
+    Value unbiased = n.div(n.op<nn::SqrtOp>({n.sub(one, n.pow(n.scalar(beta, type), steps))}),
+                           n.sub(one, n.pow(n.scalar(alpha, type), steps)));
     Value started = n.compare(nn::ComparePredicate::gt, s.count, n.scalar(0, Emit::elem(s.count)));
     rate = n.select(started, n.mul(rate, unbiased), rate);
     Value moved = n.sub(x, n.div(n.mul(rate, v), divisor));

@@ -15,11 +15,12 @@ static constexpr int64_t kLargest = int64_t(1) << 30;
 static Ints listAttr(Node &n, const char *name, size_t count, int64_t fill, int64_t least) {
   Ints list = n.intsAttr(name).value_or(Ints(count, fill));
   if (list.empty() && count > 0) list.assign(count, fill);
-  n.require(list.size() == count, std::string("has ") + std::to_string(list.size()) + " values in '" + name + "'; expected " +
-                                      std::to_string(count));
+  n.require(list.size() == count, std::string("has ") + std::to_string(list.size()) + " values in '" + name +
+                                      "'; expected " + std::to_string(count));
   for (int64_t value : list)
-    n.require(value >= least && value <= kLargest, std::string("has ") + std::to_string(value) + " in '" + name + "'; expected " +
-                                                       std::to_string(least) + " to " + std::to_string(kLargest));
+    n.require(value >= least && value <= kLargest, std::string("has ") + std::to_string(value) + " in '" + name +
+                                                       "'; expected " + std::to_string(least) + " to " +
+                                                       std::to_string(kLargest));
   return list;
 }
 

@@ -1,5 +1,6 @@
 // Machine code of the kernels of an exec module for one instruction set.
-// For the pipeline's codegen phase and for `--emit`. Stages can be had alone: the LLVM dialect, LLVM IR, assembly, object.
+// For the pipeline's codegen phase and for `--emit`. Stages can be had alone: the LLVM dialect, LLVM IR, assembly,
+// object.
 #pragma once
 #include "dialects/Exec/Exec.h"
 #include "lib/Conversion/NNToCPU/CpuTarget.h"
@@ -24,17 +25,17 @@ struct CodeGenOptions {
   CodeGenLevel level = CodeGenLevel::Default;
 };
 
-/// The function of a kernel: `kernel_NAME`. Kernels are named after operations, and a function `exp` would be taken for the
-/// C library's.
+/// The function of a kernel: `kernel_NAME`. Kernels are named after operations, and a function `exp` would be taken for
+/// the C library's.
 std::string kernelFunctionName(exec::KernelOp kernel);
 
-/// The functions of all kernels, before lowering (scf and vector) or, with `lower`, in the LLVM dialect. Each exec.kernel
-/// becomes `int32_t kernel_NAME(const sprig_rt_args *)`. A failure has been reported.
+/// The functions of all kernels, before lowering (scf and vector) or, with `lower`, in the LLVM dialect. Each
+/// exec.kernel becomes `int32_t kernel_NAME(const sprig_rt_args *)`. A failure has been reported.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitKernelModule(mlir::ModuleOp program, const CpuTarget &target,
                                                                     bool lower = true);
 
-/// What sprig_rt_kernel_status.op counts: the operations of the kernel's dispatch in order, by the model's names where it
-/// has them; those of a composite kernel's parts one behind the other.
+/// What sprig_rt_kernel_status.op counts: the operations of the kernel's dispatch in order, by the model's names where
+/// it has them; those of a composite kernel's parts one behind the other.
 llvm::SmallVector<std::string> kernelOpNames(exec::KernelOp kernel);
 
 enum class CodeForm { LLVM, Assembly, Object };

@@ -1,6 +1,7 @@
 // From relocatable objects to one position-independent image: the last step of code generation.
-// For the package writer; the loader maps the image anywhere, fills the import slots and calls the kernels. The image has
-// PC-relative references only, no writable data but the slots, and reaches the runtime only through RuntimeCalls.def.
+// For the package writer; the loader maps the image anywhere, fills the import slots and calls the kernels. The image
+// has PC-relative references only, no writable data but the slots, and reaches the runtime only through
+// RuntimeCalls.def.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -25,9 +26,9 @@ struct LinkedImage {
     uint64_t slot = 0; // offset of 8 bytes that the loader fills with the function's address
   };
   std::vector<uint8_t> bytes;
-  uint64_t codeSize = 0;        // leading bytes that are read and executed, never written
-  std::vector<Symbol> symbols;  // in the order asked for
-  std::vector<Import> imports;  // sorted by name
+  uint64_t codeSize = 0;       // leading bytes that are read and executed, never written
+  std::vector<Symbol> symbols; // in the order asked for
+  std::vector<Import> imports; // sorted by name
 };
 
 /// Links ELF objects for x86-64. `exports` are the symbols to report; an undefined symbol that is no runtime call, a

@@ -12,14 +12,16 @@ static const StringRef kLevel3[] = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma",
 static const StringRef kLevel4[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
 
 // Features beyond a level that kernels may use, and that the runtime can look up on another machine.
-static const StringRef kExtra[] = {"avx512bf16", "avx512bitalg", "avx512fp16", "avx512ifma", "avx512vbmi",
-                                   "avx512vbmi2", "avx512vnni", "avx512vpopcntdq", "avxvnni", "gfni", "vpclmulqdq"};
+static const StringRef kExtra[] = {"avx512bf16", "avx512bitalg", "avx512fp16", "avx512ifma",
+                                   "avx512vbmi", "avx512vbmi2",  "avx512vnni", "avx512vpopcntdq",
+                                   "avxvnni",    "gfni",         "vpclmulqdq"};
 
 static Expected<InstructionSet> hostInstructionSet() {
   StringMap<bool> host = sys::getHostCPUFeatures();
   auto hasAll = [&](ArrayRef<StringRef> names) { return all_of(names, [&](StringRef n) { return host.lookup(n); }); };
   if (!hasAll(kLevel2))
-    return createStringError(inconvertibleErrorCode(), "this machine's processor is below x86-64-v2, the oldest supported");
+    return createStringError(inconvertibleErrorCode(),
+                             "this machine's processor is below x86-64-v2, the oldest supported");
   bool v3 = hasAll(kLevel3), v4 = v3 && hasAll(kLevel4);
   InstructionSet set;
   set.level = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
@@ -44,6 +46,8 @@ Expected<InstructionSet> sprig::instructionSetByName(StringRef name) {
     set.target = *target;
     return set;
   }
-  return createStringError(inconvertibleErrorCode(), "unknown instruction set '%s'; known are native, x86-64-v2, "
-                           "x86-64-v3 and x86-64-v4", name.str().c_str());
+  return createStringError(inconvertibleErrorCode(),
+                           "unknown instruction set '%s'; known are native, x86-64-v2, "
+                           "x86-64-v3 and x86-64-v4",
+                           name.str().c_str());
 }

@@ -50,7 +50,8 @@ static LogicalResult expandForConversion(ModuleOp module, const CpuTarget &targe
 }
 
 // Loads of bf16 as loads of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
-// operations behind phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's library.
+// operations behind phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's
+// library.
 static void loadBFloatsAsBits(ModuleOp module) {
   SmallVector<Operation *> loads;
   module.walk([&](Operation *op) {
@@ -64,8 +65,7 @@ static void loadBFloatsAsBits(ModuleOp module) {
     if (auto vector = dyn_cast<VectorType>(type)) bits = vector.clone(bits);
     if (isa<LLVM::MaskedLoadOp>(op))
       for (OpOperand &operand : op->getOpOperands())
-        if (operand.get().getType() == type)
-          operand.set(LLVM::BitcastOp::create(b, op->getLoc(), bits, operand.get()));
+        if (operand.get().getType() == type) operand.set(LLVM::BitcastOp::create(b, op->getLoc(), bits, operand.get()));
     SmallVector<Operation *> readers(op->getResult(0).getUsers());
     op->getResult(0).setType(bits);
     b.setInsertionPointAfter(op);

@@ -1,6 +1,6 @@
 // From kernel functions to the LLVM dialect.
-// For ObjectEmitter. The module holds functions of arith, math, memref, scf and vector, as emitKernel makes them, and after
-// it only the LLVM dialect; calls go to functions of RuntimeCalls.def or inside the module.
+// For ObjectEmitter. The module holds functions of arith, math, memref, scf and vector, as emitKernel makes them, and
+// after it only the LLVM dialect; calls go to functions of RuntimeCalls.def or inside the module.
 #pragma once
 #include "lib/Conversion/NNToCPU/CpuTarget.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -121,18 +121,20 @@ LogicalResult Writer::addKernels() {
 
 FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringRef name, RankedTensorType type) {
   FailureOr<fb::DType> dtype = dtypeOf(type.getElementType());
-  if (failed(dtype)) return op->emitError("'") << name << "' has elements of type " << type.getElementType()
-                                                << ", which a package cannot hold", failure();
+  if (failed(dtype))
+    return op->emitError("'") << name << "' has elements of type " << type.getElementType()
+                              << ", which a package cannot hold",
+           failure();
   auto shape = builder.CreateVector(type.getShape().data(), type.getRank());
   return fb::CreateTensor(builder, text(name), *dtype, shape);
 }
 
 FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> Writer::ports(ProgramOp program, ArrayAttr names,
-                                                                       ArrayAttr types) {
+                                                                      ArrayAttr types) {
   std::vector<flatbuffers::Offset<fb::Tensor>> result;
   for (auto [name, type] : llvm::zip_equal(names, types)) {
-    auto port = tensor(program, cast<StringAttr>(name).getValue(),
-                       cast<RankedTensorType>(cast<TypeAttr>(type).getValue()));
+    auto port =
+        tensor(program, cast<StringAttr>(name).getValue(), cast<RankedTensorType>(cast<TypeAttr>(type).getValue()));
     if (failed(port)) return failure();
     result.push_back(*port);
   }
@@ -165,11 +167,13 @@ flatbuffers::Offset<fb::CommandBox> Writer::command(Operation &op) {
     for (Value value : dispatch.getBuffers()) operands.push_back(bufferIndex.lookup(value));
     auto buffers = builder.CreateVector(operands);
     content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, kernel.getTiles(),
-                                 kernel.getGrain(), kernel.getFlops(), kernel.getBytes()).Union();
+                                 kernel.getGrain(), kernel.getFlops(), kernel.getBytes())
+                  .Union();
     kind = fb::Command::Dispatch;
     name = dispatch.getLabel().value_or(kernel.getSymName());
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
-    content = fb::CreateCopy(builder, bufferIndex.lookup(copy.getSource()), bufferIndex.lookup(copy.getTarget())).Union();
+    content =
+        fb::CreateCopy(builder, bufferIndex.lookup(copy.getSource()), bufferIndex.lookup(copy.getTarget())).Union();
     kind = fb::Command::Copy;
     name = "copy";
   } else if (auto record = dyn_cast<RecordOp>(op)) {
@@ -248,8 +252,8 @@ void Writer::addImages(ArrayRef<PackageImage> list) {
     auto isa = text(item.set.level);
     auto symbolList = builder.CreateVector(symbols), sizeList = builder.CreateVector(symbolSizes);
     auto importList = builder.CreateVector(imports);
-    images.push_back(fb::CreateImage(builder, isa, features, section, item.image.codeSize, symbolList, sizeList,
-                                     importList));
+    images.push_back(
+        fb::CreateImage(builder, isa, features, section, item.image.codeSize, symbolList, sizeList, importList));
     imageSections.push_back(&item.image);
   }
 }

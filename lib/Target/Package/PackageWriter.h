@@ -1,5 +1,6 @@
 // From a planned program and its images to the bytes of a package.
-// For the pipeline's package phase. The same module and images give the same bytes; docs/package-format.md has the format.
+// For the pipeline's package phase. The same module and images give the same bytes; docs/package-format.md has the
+// format.
 #pragma once
 #include "lib/Target/CPU/CodeGen.h"
 #include <string>

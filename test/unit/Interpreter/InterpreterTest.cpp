@@ -16,8 +16,8 @@ protected:
       results += comma + type.str() + ", " + type.str();
       values += comma + "%got" + n + ", %want" + n;
     }
-    auto module = parse(("func.func @f() -> (" + results + ") {\n" + body + "\nreturn " + values + " : " + results +
-                         "\n}").str());
+    auto module = parse(
+        ("func.func @f() -> (" + results + ") {\n" + body + "\nreturn " + values + " : " + results + "\n}").str());
     ASSERT_TRUE(module) << body.str();
     auto outputs = run(onlyFunction(*module), {});
     ASSERT_TRUE(mlir::succeeded(outputs)) << body.str();
@@ -181,22 +181,33 @@ TEST_F(InterpreterTest, Normalises) {
 // Composites have formulas of their own here; their decompositions must agree with them.
 TEST_F(InterpreterTest, AgreesWithDecompositions) {
   const llvm::StringRef operations[] = {
-      "nn.silu %x : tensor<2x4x3xf32>", "nn.mish %x : tensor<2x4x3xf32>", "nn.softplus %x : tensor<2x4x3xf32>",
-      "nn.softsign %x : tensor<2x4x3xf32>", "nn.hard_swish %x : tensor<2x4x3xf32>", "nn.gelu %x : tensor<2x4x3xf32>",
-      "nn.gelu %x {tanh_approximation} : tensor<2x4x3xf32>", "nn.elu %x {alpha = 1.5 : f64} : tensor<2x4x3xf32>",
+      "nn.silu %x : tensor<2x4x3xf32>",
+      "nn.mish %x : tensor<2x4x3xf32>",
+      "nn.softplus %x : tensor<2x4x3xf32>",
+      "nn.softsign %x : tensor<2x4x3xf32>",
+      "nn.hard_swish %x : tensor<2x4x3xf32>",
+      "nn.gelu %x : tensor<2x4x3xf32>",
+      "nn.gelu %x {tanh_approximation} : tensor<2x4x3xf32>",
+      "nn.elu %x {alpha = 1.5 : f64} : tensor<2x4x3xf32>",
       "nn.celu %x {alpha = 0.5 : f64} : tensor<2x4x3xf32>",
       "nn.selu %x {alpha = 1.6 : f64, gamma = 1.05 : f64} : tensor<2x4x3xf32>",
       "nn.leaky_relu %x : tensor<2x4x3xf32>",
       "nn.hard_sigmoid %x {alpha = 0.2 : f64, beta = 0.5 : f64} : tensor<2x4x3xf32>",
-      "nn.softmax %x axis = 1 : tensor<2x4x3xf32>", "nn.log_softmax %x axis = 2 : tensor<2x4x3xf32>",
+      "nn.softmax %x axis = 1 : tensor<2x4x3xf32>",
+      "nn.log_softmax %x axis = 2 : tensor<2x4x3xf32>",
       "nn.layer_norm %x, %row, %row axis = 2 {epsilon = 0.01 : f64} : tensor<2x4x3xf32>, tensor<3xf32>, tensor<3xf32>",
       "nn.rms_norm %x, %row axis = 2 {epsilon = 0.01 : f64} : tensor<2x4x3xf32>, tensor<3xf32>",
-      "nn.group_norm %x, %c, %c {groups = 2 : i64, epsilon = 0.01 : f64} : tensor<2x4x3xf32>, tensor<4xf32>, tensor<4xf32>",
-      "nn.batch_norm %x, %c, %c, %c, %v {epsilon = 0.01 : f64} : tensor<2x4x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",
+      "nn.group_norm %x, %c, %c {groups = 2 : i64, epsilon = 0.01 : f64} : tensor<2x4x3xf32>, tensor<4xf32>, "
+      "tensor<4xf32>",
+      "nn.batch_norm %x, %c, %c, %c, %v {epsilon = 0.01 : f64} : tensor<2x4x3xf32>, tensor<4xf32>, tensor<4xf32>, "
+      "tensor<4xf32>, tensor<4xf32>",
   };
   for (llvm::StringRef operation : operations) {
-    auto module = parse(("func.func @f(%x: tensor<2x4x3xf32>, %row: tensor<3xf32>, %c: tensor<4xf32>, %v: tensor<4xf32>)"
-                         " -> tensor<2x4x3xf32> {\n%y = " + operation + "\nreturn %y : tensor<2x4x3xf32>\n}").str());
+    auto module =
+        parse(("func.func @f(%x: tensor<2x4x3xf32>, %row: tensor<3xf32>, %c: tensor<4xf32>, %v: tensor<4xf32>)"
+               " -> tensor<2x4x3xf32> {\n%y = " +
+               operation + "\nreturn %y : tensor<2x4x3xf32>\n}")
+                  .str());
     ASSERT_TRUE(module) << operation.str();
     mlir::func::FuncOp function = onlyFunction(*module);
     std::vector<Tensor> inputs;
@@ -233,8 +244,8 @@ TEST_F(InterpreterTest, ReportsErrors) {
        "'nn.rem' op divides an integer by zero"},
   };
   for (const Case &c : cases) {
-    auto module = parse(("func.func @f(%x: tensor<2xi32>) -> tensor<2xi32> {\n" + c.body +
-                         "\nreturn %y : tensor<2xi32>\n}").str());
+    auto module = parse(
+        ("func.func @f(%x: tensor<2xi32>) -> tensor<2xi32> {\n" + c.body + "\nreturn %y : tensor<2xi32>\n}").str());
     ASSERT_TRUE(module);
     std::string message;
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) { message = d.str(); });

@@ -26,8 +26,10 @@ TEST_F(NumbersTest, EveryHalfSurvives) {
       double value;
       decode(type, reinterpret_cast<const char *>(&in), 1, &value);
       encode(type, &value, 1, reinterpret_cast<char *>(&out));
-      if (!std::isnan(value)) ASSERT_EQ(in, out) << bits;
-      else ASSERT_GT(out & 0x7fff, type == f16 ? 0x7c00 : 0x7f80) << bits;
+      if (!std::isnan(value))
+        ASSERT_EQ(in, out) << bits;
+      else
+        ASSERT_GT(out & 0x7fff, type == f16 ? 0x7c00 : 0x7f80) << bits;
     }
 }
 

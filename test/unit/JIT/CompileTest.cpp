@@ -27,13 +27,18 @@ static std::string weights(int layer, int K, int N) {
 static std::string mlp(int batch) {
   std::string b = std::to_string(batch);
   return "nn.param @w0 = " + weights(0, 24, 40) + "\nnn.param @w1 = " + weights(1, 40, 7) + R"(
-func.func @main(%x: tensor<)" + b + R"(x24xf32> {nn.name = "x"}) -> (tensor<)" + b + R"(x7xf32> {nn.name = "y"}) {
+func.func @main(%x: tensor<)" +
+         b + R"(x24xf32> {nn.name = "x"}) -> (tensor<)" + b + R"(x7xf32> {nn.name = "y"}) {
   %w0 = nn.get_param @w0 : tensor<24x40xf32>
   %w1 = nn.get_param @w1 : tensor<40x7xf32>
-  %0 = nn.matmul %x, %w0 : tensor<)" + b + R"(x24xf32>, tensor<24x40xf32>
-  %1 = nn.relu %0 : tensor<)" + b + R"(x40xf32>
-  %2 = nn.matmul %1, %w1 : tensor<)" + b + R"(x40xf32>, tensor<40x7xf32>
-  return %2 : tensor<)" + b + R"(x7xf32>
+  %0 = nn.matmul %x, %w0 : tensor<)" +
+         b + R"(x24xf32>, tensor<24x40xf32>
+  %1 = nn.relu %0 : tensor<)" +
+         b + R"(x40xf32>
+  %2 = nn.matmul %1, %w1 : tensor<)" +
+         b + R"(x40xf32>, tensor<40x7xf32>
+  return %2 : tensor<)" +
+         b + R"(x7xf32>
 })";
 }
 
@@ -166,7 +171,8 @@ TEST(Compile, ManyThreadsCompileAtOnce) {
 TEST(Compile, DumpsEachPhaseAndReportsRemarks) {
   std::string folder = ::testing::TempDir() + "compile_test_phases";
   std::vector<std::string> lines;
-  compile(Model::text(mlp(5), "mlp.mlir"), {.dumpPhases = folder, .remarks = {"memory", "schedule"},
+  compile(Model::text(mlp(5), "mlp.mlir"), {.dumpPhases = folder,
+                                            .remarks = {"memory", "schedule"},
                                             .report = [&](const std::string &line) { lines.push_back(line); }});
   int index = 0;
   for (const char *phase : {"import", "canonicalize", "fuse", "schedule", "plan"}) {
@@ -205,17 +211,20 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
 
   Error shapes = errorOf(Model::text("func.func @main(%x: tensor<2x3xf32>, %y: tensor<5x4xf32>) -> tensor<2x4xf32> {\n"
                                      "  %0 = nn.matmul %x, %y : tensor<2x3xf32>, tensor<5x4xf32>\n"
-                                     "  return %0 : tensor<2x4xf32>\n}", "m.mlir"));
+                                     "  return %0 : tensor<2x4xf32>\n}",
+                                     "m.mlir"));
   EXPECT_EQ(shapes.kind(), ErrorKind::badInput);
   EXPECT_NE(std::string(shapes.what()).find("m.mlir:2"), std::string::npos) << shapes.what();
 
   EXPECT_EQ(errorOf(Model::text("")).kind(), ErrorKind::badInput);
   Error cpu = errorOf(Model::text(mlp(1)), {.cpus = {"z80"}});
   EXPECT_EQ(cpu.kind(), ErrorKind::usage);
-  EXPECT_EQ(std::string(cpu.what()), "unknown instruction set 'z80'; known are native, x86-64-v2, x86-64-v3 and x86-64-v4");
+  EXPECT_EQ(std::string(cpu.what()),
+            "unknown instruction set 'z80'; known are native, x86-64-v2, x86-64-v3 and x86-64-v4");
   EXPECT_EQ(errorOf(Model::text(mlp(1)), {.dims = {{"batch", {8}}}}).kind(), ErrorKind::usage);
   Error phase = errorOf(Model::text(mlp(1)), {.compileFrom = "remat"});
   EXPECT_EQ(phase.kind(), ErrorKind::usage);
-  EXPECT_EQ(std::string(phase.what()), "there is no phase 'remat'; the phases are import, canonicalize, fuse, schedule, "
-                                       "plan, codegen, package");
+  EXPECT_EQ(std::string(phase.what()),
+            "there is no phase 'remat'; the phases are import, canonicalize, fuse, schedule, "
+            "plan, codegen, package");
 }

@@ -32,10 +32,10 @@ struct Row {
   double bound; // in ulp
 };
 constexpr Row kRows[] = {
-    {"exp", std::exp, 1.5},     {"log", std::log, 1.5},     {"expm1", std::expm1, 0.6}, {"log1p", std::log1p, 0.6},
-    {"tanh", std::tanh, 2},     {"erf", std::erf, 2},       {"sin", std::sin, 0.6},     {"cos", std::cos, 0.6},
-    {"tan", std::tan, 0.6},     {"asin", std::asin, 0.6},   {"acos", std::acos, 0.6},   {"atan", std::atan, 0.6},
-    {"sinh", std::sinh, 0.6},   {"cosh", std::cosh, 0.6},   {"asinh", std::asinh, 0.6}, {"acosh", std::acosh, 0.6},
+    {"exp", std::exp, 1.5},     {"log", std::log, 1.5},   {"expm1", std::expm1, 0.6}, {"log1p", std::log1p, 0.6},
+    {"tanh", std::tanh, 2},     {"erf", std::erf, 2},     {"sin", std::sin, 0.6},     {"cos", std::cos, 0.6},
+    {"tan", std::tan, 0.6},     {"asin", std::asin, 0.6}, {"acos", std::acos, 0.6},   {"atan", std::atan, 0.6},
+    {"sinh", std::sinh, 0.6},   {"cosh", std::cosh, 0.6}, {"asinh", std::asinh, 0.6}, {"acosh", std::acosh, 0.6},
     {"atanh", std::atanh, 0.6},
 };
 
@@ -46,9 +46,13 @@ std::string functionsOf(const std::string &op, int operands) {
     std::string type = vector ? "vector<16xf32>" : "f32", name = op + (vector ? "_vector" : "_scalar"), list;
     std::string load = vector ? "vector.load" : "memref.load", store = vector ? "vector.store" : "memref.store";
     std::string suffix = vector ? ", " + type : "", step = vector ? "16" : "1";
-    std::string text = "func.func @" + name + "(%x0: " + buffer + ", %x1: " + buffer + ", %y: " + buffer + ") {\n"
-                       "  %c0 = arith.constant 0 : index\n  %n = arith.constant " + n + " : index\n"
-                       "  %s = arith.constant " + step + " : index\n  scf.for %i = %c0 to %n step %s {\n";
+    std::string text = "func.func @" + name + "(%x0: " + buffer + ", %x1: " + buffer + ", %y: " + buffer +
+                       ") {\n"
+                       "  %c0 = arith.constant 0 : index\n  %n = arith.constant " +
+                       n +
+                       " : index\n"
+                       "  %s = arith.constant " +
+                       step + " : index\n  scf.for %i = %c0 to %n step %s {\n";
     for (int k = 0; k < operands; ++k) {
       std::string number = std::to_string(k);
       text += "    %v" + number + " = " + load + " %x" + number + "[%i] : " + buffer + suffix + "\n";
@@ -100,9 +104,7 @@ protected:
     llvm::cantFail(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(*object)));
   }
 
-  Function function(const std::string &name) {
-    return llvm::cantFail(jit->lookup(name)).toPtr<Function>();
-  }
+  Function function(const std::string &name) { return llvm::cantFail(jit->lookup(name)).toPtr<Function>(); }
 
   mlir::MLIRContext context;
   std::unique_ptr<llvm::orc::LLJIT> jit;
@@ -111,7 +113,8 @@ protected:
 TEST_P(ExpandMath, FunctionsAreAccurate) {
   std::vector<float> x(kCount), vector(kCount), scalar(kCount);
   for (const Row &row : kRows) {
-    Function inVectors = function(std::string(row.op) + "_vector"), inScalars = function(std::string(row.op) + "_scalar");
+    Function inVectors = function(std::string(row.op) + "_vector"),
+             inScalars = function(std::string(row.op) + "_scalar");
     double worst = 0;
     float at = 0;
     int differ = 0;
@@ -120,9 +123,9 @@ TEST_P(ExpandMath, FunctionsAreAccurate) {
       for (uint32_t i = 0; i < kCount; ++i)
         x[i] = llvm::bit_cast<float>((i * 16 + round) * 4096u + i * 2654435761u % 4096u);
       // Special and typical values.
-      const float extra[] = {0.f,  -0.f, 1.f,   -1.f,   INFINITY, -INFINITY, NAN,      0.5f,     -0.5f,
-                             2.f,  88.f, 89.f,  -87.f,  -103.f,   -104.f,    1e-45f,   -1e-45f,  1.1754944e-38f,
-                             10.f, 9.f,  1e20f, 3e38f,  1048576.f, 1e6f,     2097152.f, 0.625f,  3.95f};
+      const float extra[] = {0.f,  -0.f, 1.f,   -1.f,  INFINITY,  -INFINITY, NAN,       0.5f,    -0.5f,
+                             2.f,  88.f, 89.f,  -87.f, -103.f,    -104.f,    1e-45f,    -1e-45f, 1.1754944e-38f,
+                             10.f, 9.f,  1e20f, 3e38f, 1048576.f, 1e6f,      2097152.f, 0.625f,  3.95f};
       for (size_t i = 0; i < std::size(extra); ++i) x[i * 37] = extra[i];
       for (int i = 0; i < kCount / 2; ++i) // half of them in [-32, 32]
         if (i % 2) x[i] = (i * 16 + static_cast<int>(round) - kCount * 4) * (32.f / (kCount * 4));
@@ -146,8 +149,8 @@ TEST_P(ExpandMath, PowerIsAccurate) {
   Function power = function("powf_vector");
   double worst = 0;
   float atX = 0, atY = 0;
-  const float special[] = {0.f, -0.f, 1.f, -1.f, 2.f, -2.f, 0.5f, -0.5f, 3.f, -3.f, INFINITY, -INFINITY, NAN, 1e30f,
-                           -1e30f, 1e-30f, 16777216.f, 16777217.f, 8388609.f, 0.3f};
+  const float special[] = {0.f,      -0.f,      1.f, -1.f,  2.f,    -2.f,   0.5f,       -0.5f,      3.f,       -3.f,
+                           INFINITY, -INFINITY, NAN, 1e30f, -1e30f, 1e-30f, 16777216.f, 16777217.f, 8388609.f, 0.3f};
   constexpr int kSpecial = std::size(special);
   for (uint32_t round = 0; round < 16; ++round) {
     for (uint32_t i = 0; i < kCount; ++i) {

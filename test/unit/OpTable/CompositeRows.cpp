@@ -30,7 +30,8 @@ TEST(OpTable, Softmaxes) {
     for (const char *shape : {"1x10x", "5x33x", "3x17x5x", "1x1x1x", "2x1000x", "4x16x16x"})
       for (const char *name : {"nn.softmax", "nn.log_softmax"})
         for (const char *axis : {"0", "1"})
-          rows.push_back(row(std::string(name) + " %a0 axis = " + axis, {shape + std::string(type)}, roundings(type, 12)));
+          rows.push_back(
+              row(std::string(name) + " %a0 axis = " + axis, {shape + std::string(type)}, roundings(type, 12)));
   check(rows);
 }
 
@@ -45,10 +46,12 @@ TEST(OpTable, Norms) {
       rows.push_back(row("nn.layer_norm %a0, %a1 axis = 1 {epsilon = 0.001 : f64}", {x, v}, bound));
       rows.push_back(row("nn.rms_norm %a0, %a1 axis = 1 {epsilon = 0.001 : f64}", {x, v}, bound));
     }
-    rows.push_back(row("nn.layer_norm %a0, %a1, %a2 axis = 1 {epsilon = 0.001 : f64}", {"2x3x5x" + t, "3x5x" + t, "3x5x" + t}, bound));
+    rows.push_back(row("nn.layer_norm %a0, %a1, %a2 axis = 1 {epsilon = 0.001 : f64}",
+                       {"2x3x5x" + t, "3x5x" + t, "3x5x" + t}, bound));
     for (const char *groups : {"1", "2", "6"})
-      rows.push_back(row(std::string("nn.group_norm %a0, %a1, %a2 {groups = ") + groups + " : i64, epsilon = 0.001 : f64}",
-                         {"2x6x3x5x" + t, "6x" + t, "6x" + t}, bound));
+      rows.push_back(
+          row(std::string("nn.group_norm %a0, %a1, %a2 {groups = ") + groups + " : i64, epsilon = 0.001 : f64}",
+              {"2x6x3x5x" + t, "6x" + t, "6x" + t}, bound));
     rows.push_back(row("nn.batch_norm %a0, %a1, %a2, %a3, %a4 {epsilon = 0.001 : f64}",
                        {"2x17x3x5x" + t, "17x" + t, "17x" + t, "17x" + t, "17x" + t}, bound,
                        {{}, {}, {}, {}, {Fill::Positive}}));

@@ -14,9 +14,9 @@ Bound chainBound(const std::string &type, double k) {
 std::vector<Pattern> kUnits = {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}};
 
 TEST(OpTable, MatrixProducts) {
-  const int64_t sizes[][3] = {{1, 1, 1}, {1, 33, 17}, {1, 256, 65}, {4, 31, 16}, {5, 17, 7}, {7, 65, 33}, {8, 32, 64},
-                              {15, 16, 15}, {16, 31, 1}, {17, 100, 31}, {33, 65, 129}, {64, 256, 100}, {3, 5, 0}, {0, 4, 5},
-                              {3, 0, 4}};
+  const int64_t sizes[][3] = {{1, 1, 1},     {1, 33, 17},    {1, 256, 65}, {4, 31, 16}, {5, 17, 7},
+                              {7, 65, 33},   {8, 32, 64},    {15, 16, 15}, {16, 31, 1}, {17, 100, 31},
+                              {33, 65, 129}, {64, 256, 100}, {3, 5, 0},    {0, 4, 5},   {3, 0, 4}};
   for (const char *type : {"f32", "f64", "bf16", "f16", "i32", "i8", "ui8", "i64"}) {
     std::vector<Row> rows;
     std::string t = type;
@@ -29,9 +29,12 @@ TEST(OpTable, MatrixProducts) {
       rows.push_back(row("nn.matmul %a0, %a1", {matrix(m, k), matrix(k, n)}, bound, kUnits));
       rows.push_back(row("nn.matmul %a0, %a1 {transpose_rhs}", {matrix(m, k), matrix(n, k)}, bound, kUnits));
     }
-    rows.push_back(row("nn.matmul %a0, %a1 {transpose_lhs}", {matrix(17, 5), matrix(17, 33)}, chainBound(t, 17), kUnits));
-    rows.push_back(row("nn.matmul %a0, %a1 {transpose_lhs, transpose_rhs}", {matrix(17, 5), matrix(33, 17)}, chainBound(t, 17), kUnits));
-    rows.push_back(row("nn.matmul %a0, %a1", {"2x3x" + matrix(5, 7), "2x3x" + matrix(7, 17)}, chainBound(t, 7), kUnits));
+    rows.push_back(
+        row("nn.matmul %a0, %a1 {transpose_lhs}", {matrix(17, 5), matrix(17, 33)}, chainBound(t, 17), kUnits));
+    rows.push_back(row("nn.matmul %a0, %a1 {transpose_lhs, transpose_rhs}", {matrix(17, 5), matrix(33, 17)},
+                       chainBound(t, 17), kUnits));
+    rows.push_back(
+        row("nn.matmul %a0, %a1", {"2x3x" + matrix(5, 7), "2x3x" + matrix(7, 17)}, chainBound(t, 7), kUnits));
     rows.push_back(row("nn.matmul %a0, %a1", {"2x1x" + matrix(5, 7), "3x" + matrix(7, 17)}, chainBound(t, 7), kUnits));
     rows.push_back(row("nn.matmul %a0, %a1", {"3x" + matrix(5, 7), matrix(7, 17)}, chainBound(t, 7), kUnits));
     check(rows);
@@ -53,8 +56,8 @@ std::string constantMatrix(const std::string &type, int64_t rows, int64_t column
 }
 
 TEST(OpTable, ProductsWithConstants) {
-  const int64_t sizes[][3] = {{1, 33, 17}, {1, 10, 65}, {3, 31, 16}, {4, 64, 9}, {7, 65, 33}, {8, 32, 15}, {14, 100, 8}, {31, 17, 5},
-                              {65, 33, 31}};
+  const int64_t sizes[][3] = {{1, 33, 17}, {1, 10, 65},  {3, 31, 16}, {4, 64, 9},  {7, 65, 33},
+                              {8, 32, 15}, {14, 100, 8}, {31, 17, 5}, {65, 33, 31}};
   std::vector<Row> rows;
   for (const char *type : {"f32", "f64", "bf16"})
     for (const auto &s : sizes) {
@@ -66,22 +69,31 @@ TEST(OpTable, ProductsWithConstants) {
       double slack = t == "bf16" ? 0.05 : 0;
       Bound bound = chainBound(t, s[2]);
       bound.absolute += slack;
-      rows.push_back({"linear " + name, {m + "x" + k + "x" + t, n + "x" + t},
-                      constant + "%r = nn.linear %a0, %w, %a1 : " + lhs + ", " + weight + ", " + bias, bound, kUnits});
-      rows.push_back({"linear with relu, " + name, {m + "x" + k + "x" + t, n + "x" + t},
+      rows.push_back({"linear " + name,
+                      {m + "x" + k + "x" + t, n + "x" + t},
+                      constant + "%r = nn.linear %a0, %w, %a1 : " + lhs + ", " + weight + ", " + bias,
+                      bound,
+                      kUnits});
+      rows.push_back({"linear with relu, " + name,
+                      {m + "x" + k + "x" + t, n + "x" + t},
                       constant + "%y = nn.linear %a0, %w, %a1 : " + lhs + ", " + weight + ", " + bias +
-                          "\n%r = nn.relu %y : " + out, bound, kUnits});
-      rows.push_back({"linear with residual, " + name, {m + "x" + k + "x" + t, n + "x" + t, m + "x" + n + "x" + t},
-                      constant + "%y = nn.linear %a0, %w, %a1 : " + lhs + ", " + weight + ", " + bias + "\n%z = nn.add %y, %a2 : " +
-                          out + ", " + out + "\n%r = nn.tanh %z : " + out, {bound.ulps + 3, bound.absolute}, kUnits});
+                          "\n%r = nn.relu %y : " + out,
+                      bound,
+                      kUnits});
+      rows.push_back({"linear with residual, " + name,
+                      {m + "x" + k + "x" + t, n + "x" + t, m + "x" + n + "x" + t},
+                      constant + "%y = nn.linear %a0, %w, %a1 : " + lhs + ", " + weight + ", " + bias +
+                          "\n%z = nn.add %y, %a2 : " + out + ", " + out + "\n%r = nn.tanh %z : " + out,
+                      {bound.ulps + 3, bound.absolute},
+                      kUnits});
     }
   check(rows);
 }
 
 std::string convAttributes(const std::string &strides, const std::string &dilations, const std::string &padding,
                            const std::string &more = "") {
-  return " {strides = array<i64: " + strides + ">, dilations = array<i64: " + dilations + ">, padding = array<i64: " + padding +
-         ">" + more + "}";
+  return " {strides = array<i64: " + strides + ">, dilations = array<i64: " + dilations +
+         ">, padding = array<i64: " + padding + ">" + more + "}";
 }
 
 TEST(OpTable, Convolutions) {
@@ -109,7 +121,7 @@ TEST(OpTable, Convolutions) {
     bool all = std::string(type) == "f32";
     for (const Case &c : llvm::ArrayRef(cases).take_front(all ? std::size(cases) : 7))
       rows.push_back(row("nn.conv %a0, %a1" + convAttributes(c.strides, c.dilations, c.padding,
-                                                            std::string(", groups = ") + c.groups + " : i64"),
+                                                             std::string(", groups = ") + c.groups + " : i64"),
                          {c.input + std::string(type), c.filter + std::string(type)}, chainBound(type, c.k), kUnits));
     check(rows);
   }
@@ -122,10 +134,14 @@ TEST(OpTable, TransposedConvolutions) {
     auto add = [&](std::string input, std::string filter, std::string attributes, double k) {
       rows.push_back(row("nn.conv_transpose %a0, %a1" + attributes, {input + t, filter + t}, chainBound(t, k), kUnits));
     };
-    add("1x3x4x5x", "3x2x3x3x", convAttributes("1, 1", "1, 1", "0, 0, 0, 0", ", output_padding = array<i64: 0, 0>"), 27);
-    add("2x3x4x4x", "3x17x2x2x", convAttributes("2, 2", "1, 1", "0, 0, 0, 0", ", output_padding = array<i64: 0, 0>"), 12);
-    add("1x4x5x5x", "4x3x3x3x", convAttributes("2, 2", "1, 1", "1, 1, 1, 1", ", output_padding = array<i64: 1, 1>"), 36);
-    add("1x4x5x5x", "4x3x3x3x", convAttributes("1, 1", "2, 2", "1, 0, 0, 1", ", output_padding = array<i64: 0, 0>, groups = 2 : i64"), 18);
+    add("1x3x4x5x", "3x2x3x3x", convAttributes("1, 1", "1, 1", "0, 0, 0, 0", ", output_padding = array<i64: 0, 0>"),
+        27);
+    add("2x3x4x4x", "3x17x2x2x", convAttributes("2, 2", "1, 1", "0, 0, 0, 0", ", output_padding = array<i64: 0, 0>"),
+        12);
+    add("1x4x5x5x", "4x3x3x3x", convAttributes("2, 2", "1, 1", "1, 1, 1, 1", ", output_padding = array<i64: 1, 1>"),
+        36);
+    add("1x4x5x5x", "4x3x3x3x",
+        convAttributes("1, 1", "2, 2", "1, 0, 0, 1", ", output_padding = array<i64: 0, 0>, groups = 2 : i64"), 18);
     add("1x3x7x", "3x2x3x", convAttributes("3", "1", "0, 0", ", output_padding = array<i64: 0>"), 9);
   }
   check(rows);

@@ -25,12 +25,11 @@ struct Function {
 };
 
 TEST(OpTable, UnaryFloats) {
-  const Function functions[] = {{"abs", 0},   {"neg", 0},     {"sign", 0},  {"floor", 0}, {"ceil", 0},
-                                {"round", 0}, {"sqrt", 0},    {"relu", 0},  {"reciprocal", 0}, {"rsqrt", 1},
-                                {"exp", 2},   {"log", 2},     {"log1p", 2}, {"expm1", 2}, {"tanh", 3},
-                                {"erf", 3},   {"sigmoid", 3}, {"sin", 2},   {"cos", 2},   {"tan", 3},
-                                {"asin", 3},  {"acos", 3},    {"atan", 3},  {"sinh", 3},  {"cosh", 3},
-                                {"asinh", 3}, {"acosh", 3},   {"atanh", 3}};
+  const Function functions[] = {
+      {"abs", 0},  {"neg", 0},        {"sign", 0},    {"floor", 0}, {"ceil", 0},  {"round", 0}, {"sqrt", 0},
+      {"relu", 0}, {"reciprocal", 0}, {"rsqrt", 1},   {"exp", 2},   {"log", 2},   {"log1p", 2}, {"expm1", 2},
+      {"tanh", 3}, {"erf", 3},        {"sigmoid", 3}, {"sin", 2},   {"cos", 2},   {"tan", 3},   {"asin", 3},
+      {"acos", 3}, {"atan", 3},       {"sinh", 3},    {"cosh", 3},  {"asinh", 3}, {"acosh", 3}, {"atanh", 3}};
   for (const std::string &type : kFloats) {
     std::vector<Row> rows;
     for (const Function &function : functions)
@@ -94,7 +93,8 @@ TEST(OpTable, Booleans) {
   for (const char *predicate : {"eq", "ne", "lt", "ge"})
     rows.push_back(row(std::string("nn.compare ") + predicate + " %a0, %a1", {"33xi1", "33xi1"}));
   for (const std::string &type : numbers())
-    rows.push_back(row("nn.select %a0, %a1, %a2", {"5x1xi1", "33x" + type, "5x33x" + type}, {}, {{}, kSpecial, kSpecial}));
+    rows.push_back(
+        row("nn.select %a0, %a1, %a2", {"5x1xi1", "33x" + type, "5x33x" + type}, {}, {{}, kSpecial, kSpecial}));
   rows.push_back(row("nn.select %a0, %a1, %a2", {"33xi1", "33xi1", "i1"}));
   check(rows);
 }
@@ -137,13 +137,13 @@ TEST(OpTable, ShapesAndBroadcasts) {
   std::vector<Row> rows;
   for (const char *type : {"f32", "bf16", "i8", "f64"}) {
     std::string t = type;
-    for (const char *shape : {"", "1x", "2x", "15x", "16x", "17x", "31x", "32x", "33x", "65x", "0x", "3x0x5x", "3x5x", "7x19x",
-                              "2x3x1x5x", "1x1x1x1x1x", "2x2x2x2x17x", "300x701x"})
+    for (const char *shape : {"", "1x", "2x", "15x", "16x", "17x", "31x", "32x", "33x", "65x", "0x", "3x0x5x", "3x5x",
+                              "7x19x", "2x3x1x5x", "1x1x1x1x1x", "2x2x2x2x17x", "300x701x"})
       rows.push_back(row("nn.add %a0, %a1", {shape + t, shape + t}));
     const std::vector<std::vector<std::string>> pairs = {
-        {"", "17x"}, {"17x", ""}, {"1x", "17x"}, {"5x1x", "1x17x"}, {"5x17x", "17x"}, {"17x", "5x17x"},
-        {"5x17x", "5x1x"}, {"2x1x3x", "4x1x"}, {"2x3x16x16x", "3x1x1x"}, {"1x0x", "5x1x"}, {"0x", "1x"}, {"", ""},
-        {"3x1x33x", "1x4x33x"}, {"2x3x4x5x", "2x1x4x1x"}};
+        {"", "17x"},      {"17x", ""},       {"1x", "17x"},          {"5x1x", "1x17x"},        {"5x17x", "17x"},
+        {"17x", "5x17x"}, {"5x17x", "5x1x"}, {"2x1x3x", "4x1x"},     {"2x3x16x16x", "3x1x1x"}, {"1x0x", "5x1x"},
+        {"0x", "1x"},     {"", ""},          {"3x1x33x", "1x4x33x"}, {"2x3x4x5x", "2x1x4x1x"}};
     for (const auto &pair : pairs) rows.push_back(row("nn.sub %a0, %a1", {pair[0] + t, pair[1] + t}));
   }
   check(rows);

@@ -22,11 +22,13 @@ using Bytes = std::vector<char>;
 std::string entryName(size_t i) { return "row" + std::to_string(i); }
 
 mlir::MLIRContext &sharedContext() {
-  static mlir::MLIRContext context([] {
-    mlir::DialectRegistry registry;
-    registerSprigDialects(registry);
-    return registry;
-  }(), mlir::MLIRContext::Threading::DISABLED);
+  static mlir::MLIRContext context(
+      [] {
+        mlir::DialectRegistry registry;
+        registerSprigDialects(registry);
+        return registry;
+      }(),
+      mlir::MLIRContext::Threading::DISABLED);
   return context;
 }
 
@@ -57,7 +59,8 @@ struct Variant {
   bool fuse;
   std::string cpu;
   std::string text(int threads) const {
-    return (fuse ? "fused, " : "not fused, ") + cpu + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+    return (fuse ? "fused, " : "not fused, ") + cpu + ", " + std::to_string(threads) +
+           (threads == 1 ? " thread" : " threads");
   }
 };
 
@@ -99,11 +102,13 @@ std::vector<Bytes> runEntry(rt::Context &context, size_t entry, const Prepared &
   std::vector<rt::TensorView> inputViews, outputViews;
   auto view = [](Bytes &bytes, mlir::RankedTensorType type) {
     llvm::ArrayRef<int64_t> shape = type.getShape();
-    return rt::TensorView(bytes.data(), dtypeOf(type.getElementType()), std::vector<int64_t>(shape.begin(), shape.end()));
+    return rt::TensorView(bytes.data(), dtypeOf(type.getElementType()),
+                          std::vector<int64_t>(shape.begin(), shape.end()));
   };
   inputs.reserve(prepared.inputs.size());
   outputs.reserve(prepared.wants.size());
-  for (const Tensor &input : prepared.inputs) inputViews.push_back(view(inputs.emplace_back(input.bytes()), input.type()));
+  for (const Tensor &input : prepared.inputs)
+    inputViews.push_back(view(inputs.emplace_back(input.bytes()), input.type()));
   for (const Tensor &want : prepared.wants) {
     Bytes bytes(want.count() * storageBytes(want.elementType()), char(0xa5));
     outputViews.push_back(view(outputs.emplace_back(std::move(bytes)), want.type()));
@@ -246,8 +251,7 @@ private:
     for (size_t o = 0; o < outputs.size(); ++o) {
       const Tensor &want = prepared.wants[o];
       std::string text = differenceText(Tensor::ofBytes(want.type(), outputs[o]), want, prepared.row->bound);
-      if (!text.empty())
-        ADD_FAILURE() << prepared.row->name << " (" << variant << "): result " << o << " " << text;
+      if (!text.empty()) ADD_FAILURE() << prepared.row->name << " (" << variant << "): result " << o << " " << text;
     }
   }
 

@@ -1,7 +1,7 @@
 // The op table's machinery: rows of small modules, compiled in every way and compared with the interpreter.
-// A row is the body of a function; its last operation's results are what is compared. Every way of compiling and running
-// (fused or not, v3 or v4, one thread or two) must give the same bits; those bits must be the interpreter's values within
-// the row's bound. A file of rows calls `check` once per family: many rows share one package.
+// A row is the body of a function; its last operation's results are what is compared. Every way of compiling and
+// running (fused or not, v3 or v4, one thread or two) must give the same bits; those bits must be the interpreter's
+// values within the row's bound. A file of rows calls `check` once per family: many rows share one package.
 #pragma once
 #include "test/unit/OpTable/InputData.h"
 #include <string>
@@ -24,7 +24,8 @@ struct Row {
 };
 
 /// `operation` with arguments only: makes "%r = OPERATION".
-Row row(std::string operation, std::vector<std::string> arguments, Bound bound = {}, std::vector<Pattern> patterns = {});
+Row row(std::string operation, std::vector<std::string> arguments, Bound bound = {},
+        std::vector<Pattern> patterns = {});
 
 /// tensor<...> of each, separated by commas: how most operations spell their types.
 std::string typeList(const std::vector<std::string> &arguments);

@@ -22,7 +22,8 @@ std::string failuresOf(const Row &row) {
 // No polynomial is right to the last bit for all of 2000 values, which a bound of zero demands.
 TEST(Harness, NamesTheElementThatDiffers) {
   std::string text = failuresOf(row("nn.tanh %a0", {"40x50xf32"}, {0}));
-  EXPECT_NE(text.find("nn.tanh %a0 : tensor<40x50xf32> (fused, x86-64-v3, 1 thread): result 0 at ["), std::string::npos) << text;
+  EXPECT_NE(text.find("nn.tanh %a0 : tensor<40x50xf32> (fused, x86-64-v3, 1 thread): result 0 at ["), std::string::npos)
+      << text;
   EXPECT_NE(text.find(" ulp from "), std::string::npos) << text;
   EXPECT_EQ(failuresOf(row("nn.tanh %a0", {"40x50xf32"}, {3})), "");
 }
@@ -33,7 +34,10 @@ TEST(Harness, NamesInvalidRows) {
 }
 
 TEST(Harness, NamesRowsThatTheInterpreterRefuses) {
-  Row row{"out of range", {"3xf32", "2xi64"}, "%r = nn.gather %a0, %a1 axis = 0 : tensor<3xf32>, tensor<2xi64>", {},
+  Row row{"out of range",
+          {"3xf32", "2xi64"},
+          "%r = nn.gather %a0, %a1 axis = 0 : tensor<3xf32>, tensor<2xi64>",
+          {},
           {{}, {Fill::Index, 900}}};
   EXPECT_NE(failuresOf(row).find("out of range: the interpreter fails"), std::string::npos);
 }

@@ -31,9 +31,32 @@ FloatRange rangeOf(mlir::Type type) {
 double specialFloat(mlir::Type type, int64_t i, Random &random) {
   FloatRange range = rangeOf(type);
   double infinity = std::numeric_limits<double>::infinity();
-  const double values[] = {0.0, -0.0, 1, -1, infinity, -infinity, std::nan(""), range.smallest, -range.smallest,
-                           range.smallestNormal, -range.smallestNormal, range.largest, -range.largest, 0.5, -0.5, 1.5,
-                           2.5, -2.5, 0.25, 3, 10, -10, 88.5, -88.5, 100.25, -104};
+  const double values[] = {0.0,
+                           -0.0,
+                           1,
+                           -1,
+                           infinity,
+                           -infinity,
+                           std::nan(""),
+                           range.smallest,
+                           -range.smallest,
+                           range.smallestNormal,
+                           -range.smallestNormal,
+                           range.largest,
+                           -range.largest,
+                           0.5,
+                           -0.5,
+                           1.5,
+                           2.5,
+                           -2.5,
+                           0.25,
+                           3,
+                           10,
+                           -10,
+                           88.5,
+                           -88.5,
+                           100.25,
+                           -104};
   if (i < int64_t(std::size(values))) return values[i];
   // Any sign and exponent that the type has.
   double exponent = std::log2(range.smallest) + random.unit() * (std::log2(range.largest) - std::log2(range.smallest));
@@ -85,9 +108,10 @@ interp::Tensor makeInput(mlir::RankedTensorType type, Pattern pattern, uint64_t 
   Random random{seed * 0x2545f4914f6cdd1d + 1};
   mlir::Type element = type.getElementType();
   // By way of bytes: a tensor of one element is not to be taken for a splat, nor a double for what its type can't hold.
-  interp::Tensor values = llvm::isa<mlir::FloatType>(element)
-                              ? interp::Tensor::ofFloats(type, makeFloats(element, type.getNumElements(), pattern, random))
-                              : interp::Tensor::ofIntegers(type, makeIntegers(element, type.getNumElements(), pattern, random));
+  interp::Tensor values =
+      llvm::isa<mlir::FloatType>(element)
+          ? interp::Tensor::ofFloats(type, makeFloats(element, type.getNumElements(), pattern, random))
+          : interp::Tensor::ofIntegers(type, makeIntegers(element, type.getNumElements(), pattern, random));
   return interp::Tensor::ofBytes(type, values.bytes());
 }
 

@@ -1,5 +1,5 @@
-// Random graphs of small shapes: whatever is fused with whatever, the bits are those of separate kernels, and the values
-// those of the interpreter. The seeds are fixed; a failure names its graph and prints it.
+// Random graphs of small shapes: whatever is fused with whatever, the bits are those of separate kernels, and the
+// values those of the interpreter. The seeds are fixed; a failure names its graph and prints it.
 #include "test/unit/OpTable/Harness.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -51,7 +51,9 @@ private:
     body += value.name + " = " + operation + "\n";
     return value;
   }
-  Value unary(const std::string &name, const Value &x) { return emit("nn." + name + " " + x.name + " : " + type(x.shape), x.shape); }
+  Value unary(const std::string &name, const Value &x) {
+    return emit("nn." + name + " " + x.name + " : " + type(x.shape), x.shape);
+  }
   Value binary(const std::string &name, const Value &x, const Value &y) {
     Shape shape{std::max(x.shape.rows, y.shape.rows), std::max(x.shape.columns, y.shape.columns)};
     return emit("nn." + name + " " + x.name + ", " + y.name + " : " + type(x.shape) + ", " + type(y.shape), shape);
@@ -63,7 +65,9 @@ private:
   Value reduce(const std::string &kind, const Value &x, int axis) {
     Shape shape = x.shape;
     (axis ? shape.columns : shape.rows) = 1;
-    return emit("nn.reduce " + kind + " " + x.name + " axes = [" + std::to_string(axis) + "] {keep_dims} : " + type(x.shape), shape);
+    return emit("nn.reduce " + kind + " " + x.name + " axes = [" + std::to_string(axis) +
+                    "] {keep_dims} : " + type(x.shape),
+                shape);
   }
   Value product(const Value &x) {
     Shape square{x.shape.columns, x.shape.columns};
@@ -80,8 +84,10 @@ private:
     if (x.shape.columns < 2) return unary("abs", x);
     Shape left{x.shape.rows, x.shape.columns / 2}, right{x.shape.rows, x.shape.columns - left.columns};
     auto slice = [&](int64_t start, Shape part) {
-      return emit("nn.slice " + x.name + " starts = [0, " + std::to_string(start) + "] sizes = [" + std::to_string(part.rows) + ", " +
-                      std::to_string(part.columns) + "] steps = [1, 1] : " + type(x.shape), part);
+      return emit("nn.slice " + x.name + " starts = [0, " + std::to_string(start) + "] sizes = [" +
+                      std::to_string(part.rows) + ", " + std::to_string(part.columns) +
+                      "] steps = [1, 1] : " + type(x.shape),
+                  part);
     };
     Value l = slice(0, left), r = slice(left.columns, right);
     return emit("nn.concat " + r.name + ", " + l.name + " axis = 1 : " + type(right) + ", " + type(left), x.shape);
@@ -91,12 +97,14 @@ private:
     Value c{"%c" + std::to_string(next++), full()};
     body += c.name + " = nn.compare gt %a0, %a1 : " + type(full()) + ", " + type(full()) + "\n";
     Value wide = widen(x), other = widen(y);
-    return emit("nn.select " + c.name + ", " + wide.name + ", " + other.name + " : tensor<" + std::to_string(rows) + "x" +
-                    std::to_string(columns) + "xi1>, " + type(full()) + ", " + type(full()), full());
+    return emit("nn.select " + c.name + ", " + wide.name + ", " + other.name + " : tensor<" + std::to_string(rows) +
+                    "x" + std::to_string(columns) + "xi1>, " + type(full()) + ", " + type(full()),
+                full());
   }
 
   void step() {
-    static const char *functions[] = {"tanh", "sigmoid", "relu", "neg", "abs", "erf", "sin", "silu", "gelu", "softsign"};
+    static const char *functions[] = {"tanh", "sigmoid", "relu", "neg",  "abs",
+                                      "erf",  "sin",     "silu", "gelu", "softsign"};
     static const char *pairs[] = {"max", "min", "mul"};
     Value x = any(), y = any();
     switch (pick(10)) {
@@ -110,7 +118,8 @@ private:
     case 7: values.push_back(pick(2) ? transposed(x) : joined(x)); break;
     case 8: values.push_back(selected(x, y)); break;
     case 9:
-      values.push_back(emit("nn.softmax " + x.name + " axis = " + std::to_string(pick(2)) + " : " + type(x.shape), x.shape));
+      values.push_back(
+          emit("nn.softmax " + x.name + " axis = " + std::to_string(pick(2)) + " : " + type(x.shape), x.shape));
       break;
     }
   }

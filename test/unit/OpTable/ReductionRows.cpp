@@ -17,9 +17,10 @@ TEST(OpTable, Reductions) {
   struct Shape {
     const char *shape, *axes;
     double n;
-  } shapes[] = {{"67x", "[0]", 67}, {"5x33x", "[1]", 33}, {"33x17x", "[0]", 33}, {"3x5x17x", "[0, 2]", 51},
-                {"2x3x4x5x", "[2, 3]", 20}, {"2x3x4x5x", "[1, 2]", 12}, {"1x", "[0]", 1}, {"7x1x", "[1]", 1},
-                {"0x5x", "[0]", 0}, {"5x0x", "[0]", 0}, {"300x65x", "[0, 1]", 19500}, {"64x1000x", "[1]", 1000}};
+  } shapes[] = {{"67x", "[0]", 67},        {"5x33x", "[1]", 33},         {"33x17x", "[0]", 33},
+                {"3x5x17x", "[0, 2]", 51}, {"2x3x4x5x", "[2, 3]", 20},   {"2x3x4x5x", "[1, 2]", 12},
+                {"1x", "[0]", 1},          {"7x1x", "[1]", 1},           {"0x5x", "[0]", 0},
+                {"5x0x", "[0]", 0},        {"300x65x", "[0, 1]", 19500}, {"64x1000x", "[1]", 1000}};
   for (const char *type : {"f32", "f64", "f16", "bf16", "i32", "i8", "i64", "ui8", "ui32"})
     for (const Shape &s : shapes)
       for (const char *kind : {"sum", "max", "min"}) {
@@ -44,9 +45,10 @@ TEST(OpTable, ReductionsOfSpecialValues) {
   for (const char *type : {"f32", "f64", "i32", "ui16"})
     rows.push_back(row("nn.reduce prod %a0 axes = [1]", {"7x17x" + std::string(type)}, {20}, {{Fill::NonZero}}));
   for (const char *type : {"f32", "f64", "f16", "i32", "ui8"}) {
-    rows.push_back(row("nn.reduce_mean %a0 axes = [1]", {"5x33x" + std::string(type)}, sumBound(type, 33, 1), {{Fill::Positive}}));
-    rows.push_back(row("nn.reduce_mean %a0 axes = [0, 2] {keep_dims}", {"2x5x7x" + std::string(type)}, sumBound(type, 14, 3),
-                       {{Fill::Positive}}));
+    rows.push_back(
+        row("nn.reduce_mean %a0 axes = [1]", {"5x33x" + std::string(type)}, sumBound(type, 33, 1), {{Fill::Positive}}));
+    rows.push_back(row("nn.reduce_mean %a0 axes = [0, 2] {keep_dims}", {"2x5x7x" + std::string(type)},
+                       sumBound(type, 14, 3), {{Fill::Positive}}));
   }
   check(rows);
 }
@@ -59,11 +61,13 @@ TEST(OpTable, ArgReductionsAndSorts) {
       for (const char *kind : {"max", "min"})
         for (const char *flags : {"", " {keep_dims}", " {last_index}"})
           for (Fill fill : {Fill::Plain, Fill::Special})
-            rows.push_back(row(std::string("nn.arg_reduce ") + kind + " %a0 axis = 1" + flags, {argument}, {}, {{fill}}));
+            rows.push_back(
+                row(std::string("nn.arg_reduce ") + kind + " %a0 axis = 1" + flags, {argument}, {}, {{fill}}));
       for (const char *k : {"1", "3"})
         for (const char *largest : {"", ", largest = false"})
           for (Fill fill : {Fill::Plain, Fill::Special}) {
-            Row r = row(std::string("nn.top_k %a0 {k = ") + k + " : i64, axis = 1 : i64" + largest + "}", {argument}, {}, {{fill}});
+            Row r = row(std::string("nn.top_k %a0 {k = ") + k + " : i64, axis = 1 : i64" + largest + "}", {argument},
+                        {}, {{fill}});
             r.body = "%v, %i = " + r.name;
             rows.push_back(r);
           }
@@ -77,16 +81,19 @@ TEST(OpTable, Scans) {
     for (const char *kind : {"sum", "prod"})
       for (const char *flags : {"", " {exclusive}", " {reverse}", " {exclusive, reverse}"})
         for (const char *axis : {"0", "1"})
-          rows.push_back(row(std::string("nn.cumulative ") + kind + " %a0 axis = " + axis + flags, {"7x17x" + std::string(type)},
-                             {20, 1e-5}, {{kind[0] == 's' ? Fill::Unit : Fill::NonZero}}));
+          rows.push_back(row(std::string("nn.cumulative ") + kind + " %a0 axis = " + axis + flags,
+                             {"7x17x" + std::string(type)}, {20, 1e-5},
+                             {{kind[0] == 's' ? Fill::Unit : Fill::NonZero}}));
   check(rows);
 }
 
 std::string windowAttributes(const std::string &window, const std::string &strides, const std::string &dilations,
                              const std::string &padding, const std::string &more = "") {
-  auto array = [](const char *name, const std::string &values) { return std::string(name) + " = array<i64: " + values + ">"; };
-  return " {" + array("window", window) + ", " + array("strides", strides) + ", " + array("dilations", dilations) + ", " +
-         array("padding", padding) + more + "}";
+  auto array = [](const char *name, const std::string &values) {
+    return std::string(name) + " = array<i64: " + values + ">";
+  };
+  return " {" + array("window", window) + ", " + array("strides", strides) + ", " + array("dilations", dilations) +
+         ", " + array("padding", padding) + more + "}";
 }
 
 TEST(OpTable, Pools) {
@@ -107,14 +114,16 @@ TEST(OpTable, Pools) {
         rows.push_back(row("nn.pool max %a0" + last, {"2x7x9x17x" + t}, {}, {{Fill::Special}}));
         rows.push_back(row("nn.pool sum %a0" + last, {"2x7x9x17x" + t}, sumBound(t, 9, 1), {{Fill::Unit}}));
       }
-  rows.push_back(row("nn.pool max %a0" + windowAttributes("3", "2", "1", "1, 1"), {"2x3x17xf32"}, {}, {{Fill::Special}}));
+  rows.push_back(
+      row("nn.pool max %a0" + windowAttributes("3", "2", "1", "1, 1"), {"2x3x17xf32"}, {}, {{Fill::Special}}));
   rows.push_back(row("nn.pool max %a0" + windowAttributes("2, 2, 2", "1, 1, 1", "1, 1, 1", "0, 0, 0, 0, 0, 0"),
                      {"1x2x3x4x5xf32"}, {}, {{Fill::Distinct}}));
   for (const char *type : {"f32", "f64"})
     for (const char *counted : {"0, 0, 0, 0", "1, 1, 1, 1"})
-      rows.push_back(row("nn.avg_pool %a0" + windowAttributes("3, 3", "2, 2", "1, 1", "1, 1, 1, 1",
-                                                              std::string(", counted_padding = array<i64: ") + counted + ">"),
-                         {"2x3x7x8x" + std::string(type)}, {2, 1e-6}, {{Fill::Positive}}));
+      rows.push_back(
+          row("nn.avg_pool %a0" + windowAttributes("3, 3", "2, 2", "1, 1", "1, 1, 1, 1",
+                                                   std::string(", counted_padding = array<i64: ") + counted + ">"),
+              {"2x3x7x8x" + std::string(type)}, {2, 1e-6}, {{Fill::Positive}}));
   check(rows);
 }
 

@@ -58,9 +58,12 @@ TEST(OpTable, Joins) {
         if (axis[0] - '0' >= int(std::count(shape, shape + strlen(shape), 'x'))) continue;
         std::string text = std::string("nn.iota axis = ") + axis + " : tensor<" + shape + type + ">";
         // The argument keeps the entry from being all constant.
-        rows.push_back({text, {std::string(shape) + type},
-                        "%i = " + text + "\n%r = nn.add %a0, %i : tensor<" + shape + type + ">, tensor<" + shape + type + ">",
-                        {}, {{Fill::Index, 8}}});
+        rows.push_back(
+            {text,
+             {std::string(shape) + type},
+             "%i = " + text + "\n%r = nn.add %a0, %i : tensor<" + shape + type + ">, tensor<" + shape + type + ">",
+             {},
+             {{Fill::Index, 8}}});
       }
   check(rows);
 }
@@ -74,8 +77,10 @@ TEST(OpTable, GathersAndScatters) {
       rows.push_back(row("nn.gather %a0, %a1 axis = 1", {"3x7x5x" + type, "2x3x" + i}, {}, {{}, {Fill::Index, 7}}));
       rows.push_back(row("nn.gather %a0, %a1 axis = 1", {"3x33x" + type, i}, {}, {{}, {Fill::Index, 33}}));
       rows.push_back(row("nn.gather %a0, %a1 axis = 0", {"7x5x" + type, "0x" + i}));
-      rows.push_back(row("nn.gather_elements %a0, %a1 axis = 1", {"3x7x" + type, "3x17x" + i}, {}, {{}, {Fill::Index, 7}}));
-      rows.push_back(row("nn.gather_elements %a0, %a1 axis = 0", {"7x3x" + type, "2x3x" + i}, {}, {{}, {Fill::Index, 7}}));
+      rows.push_back(
+          row("nn.gather_elements %a0, %a1 axis = 1", {"3x7x" + type, "3x17x" + i}, {}, {{}, {Fill::Index, 7}}));
+      rows.push_back(
+          row("nn.gather_elements %a0, %a1 axis = 0", {"7x3x" + type, "2x3x" + i}, {}, {{}, {Fill::Index, 7}}));
       rows.push_back(row("nn.gather_nd %a0, %a1", {"3x3x5x" + type, "4x2x" + i}, {}, {{}, {Fill::Index, 3}}));
       rows.push_back(row("nn.gather_nd %a0, %a1 {batch_dims = 1 : i64}", {"3x4x5x" + type, "3x2x1x" + i}, {},
                          {{}, {Fill::Index, 4}}));
@@ -87,10 +92,10 @@ TEST(OpTable, GathersAndScatters) {
       // Sums of values near 3 that cancel keep the roundings of what was cancelled.
       Bound bound{4, t == "bf16" ? 0.25 : t == "f32" ? 16 * 0x1p-24 : 16 * 0x1p-53};
       if (k == "none" || k == "max" || k == "min") bound = {};
-      rows.push_back(row("nn.scatter_elements " + k + " %a0, %a1, %a2 axis = 1", {"3x7x" + t, "3x4xi64", "3x4x" + t}, bound,
-                         {{}, {Fill::Index, 7}, {}}));
-      rows.push_back(row("nn.scatter_elements " + k + " %a0, %a1, %a2 axis = 0", {"7x17x" + t, "2x17xi32", "2x17x" + t}, bound,
-                         {{}, {Fill::Index, 7}, {}}));
+      rows.push_back(row("nn.scatter_elements " + k + " %a0, %a1, %a2 axis = 1", {"3x7x" + t, "3x4xi64", "3x4x" + t},
+                         bound, {{}, {Fill::Index, 7}, {}}));
+      rows.push_back(row("nn.scatter_elements " + k + " %a0, %a1, %a2 axis = 0", {"7x17x" + t, "2x17xi32", "2x17x" + t},
+                         bound, {{}, {Fill::Index, 7}, {}}));
       rows.push_back(row("nn.scatter_nd " + k + " %a0, %a1, %a2", {"5x17x" + t, "3x1xi64", "3x17x" + t}, bound,
                          {{}, {Fill::Index, 5}, {}}));
       rows.push_back(row("nn.scatter_nd " + k + " %a0, %a1, %a2", {"4x4x" + t, "6x2xi64", "6x" + t}, bound,

@@ -72,8 +72,10 @@ private:
 };
 
 TEST(ImageLinker, ConstantsAndInternalCallsArePositionIndependent) {
-  std::string object = assemble("define internal double @inner(double %x) noinline { %r = fmul double %x, 3.25 ret double %r }\n"
-                                "define double @outer(double %x) { %y = call double @inner(double %x) %r = fadd double %y, 0.5 ret double %r }\n");
+  std::string object =
+      assemble("define internal double @inner(double %x) noinline { %r = fmul double %x, 3.25 ret double %r }\n"
+               "define double @outer(double %x) { %y = call double @inner(double %x) %r = fadd double %y, 0.5 ret "
+               "double %r }\n");
   auto image = linkAll({object}, {"outer"});
   ASSERT_TRUE(bool(image)) << llvm::toString(image.takeError());
   EXPECT_TRUE(image->imports.empty());
@@ -85,9 +87,10 @@ TEST(ImageLinker, ConstantsAndInternalCallsArePositionIndependent) {
 }
 
 TEST(ImageLinker, RuntimeCallsGoThroughSlots) {
-  std::string object = assemble("declare double @exp(double)\n"
-                                "define double @twice(double %x) { %a = call double @exp(double %x) %b = call double @exp(double %x)\n"
-                                "%r = fadd double %a, %b ret double %r }\n");
+  std::string object =
+      assemble("declare double @exp(double)\n"
+               "define double @twice(double %x) { %a = call double @exp(double %x) %b = call double @exp(double %x)\n"
+               "%r = fadd double %a, %b ret double %r }\n");
   auto image = linkAll({object}, {"twice"});
   ASSERT_TRUE(bool(image)) << llvm::toString(image.takeError());
   ASSERT_EQ(image->imports.size(), 1u); // once, however often it is called
@@ -101,7 +104,8 @@ TEST(ImageLinker, RuntimeCallsGoThroughSlots) {
 TEST(ImageLinker, ObjectsCallOneAnother) {
   std::string callee = assemble("define double @half(double %x) { %r = fmul double %x, 0.5 ret double %r }\n");
   std::string caller = assemble("declare double @half(double)\n"
-                                "define double @quarter(double %x) { %y = call double @half(double %x) %r = call double @half(double %y) ret double %r }\n");
+                                "define double @quarter(double %x) { %y = call double @half(double %x) %r = call "
+                                "double @half(double %y) ret double %r }\n");
   auto image = linkAll({caller, callee}, {"quarter", "half"});
   ASSERT_TRUE(bool(image)) << llvm::toString(image.takeError());
   EXPECT_TRUE(image->imports.empty());
@@ -111,7 +115,8 @@ TEST(ImageLinker, ObjectsCallOneAnother) {
 }
 
 TEST(ImageLinker, NamesAnUndefinedSymbol) {
-  std::string object = assemble("declare i32 @system(ptr)\ndefine i32 @bad(ptr %c) { %r = call i32 @system(ptr %c) ret i32 %r }\n");
+  std::string object =
+      assemble("declare i32 @system(ptr)\ndefine i32 @bad(ptr %c) { %r = call i32 @system(ptr %c) ret i32 %r }\n");
   EXPECT_EQ(messageOf(linkAll({object}, {"bad"})),
             "kernel code needs the symbol 'system', which is no runtime call (RuntimeCalls.def)");
 }
