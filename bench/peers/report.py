@@ -5,7 +5,7 @@ import sys
 import harness
 import nets
 
-ORDER = ['sprig', 'ort', 'openvino', 'executorch', 'torchscript', 'aoti', 'eager', 'compile', 'iree']
+ORDER = ['sprig', 'ort', 'openvino', 'executorch', 'mnn', 'ncnn', 'torchscript', 'aoti', 'eager', 'compile', 'iree']
 
 
 def load(name):
