@@ -12,8 +12,7 @@ using namespace sprig::rt::core;
 
 namespace sprig::rt::core {
 
-sprig_rt_status *toC(Status status) noexcept {
-  if (status.isOk()) return nullptr;
+sprig_rt_status *failureToC(const Status &status) noexcept {
   try {
     return new sprig_rt_status{status.code(), std::string(status.message())};
   } catch (const std::bad_alloc &) {

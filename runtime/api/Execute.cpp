@@ -165,9 +165,11 @@ static Status requireTensors(const sprig_rt_tensor *tensors, size_t count, std::
 sprig_rt_status *sprig_rt_invoke(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
                                  size_t input_count, const sprig_rt_tensor *outputs, size_t output_count) {
   return guarded([&]() -> Status {
-    SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
-    SPRIG_RETURN_IF_ERROR(requireTensors(inputs, input_count, "list of inputs"));
-    SPRIG_RETURN_IF_ERROR(requireTensors(outputs, output_count, "list of outputs"));
+    if (!context || (input_count && !inputs) || (output_count && !outputs)) [[unlikely]] {
+      SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
+      SPRIG_RETURN_IF_ERROR(requireTensors(inputs, input_count, "list of inputs"));
+      return requireTensors(outputs, output_count, "list of outputs");
+    }
     context->queue.waitIdle();
     return context->context->invoke(entry, {inputs, input_count}, {outputs, output_count});
   });

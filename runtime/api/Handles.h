@@ -39,8 +39,10 @@ struct sprig_rt_future {
 
 namespace sprig::rt::core {
 
-// Null for success; also null-safe when there is no memory for the status itself.
-sprig_rt_status *toC(Status status) noexcept;
+// Also safe when there is no memory for the status itself.
+sprig_rt_status *failureToC(const Status &status) noexcept;
+// Null for success.
+inline sprig_rt_status *toC(const Status &status) noexcept { return status.isOk() ? nullptr : failureToC(status); }
 
 // Runs a function that returns a Status; whatever it throws becomes a status too.
 template <typename Function> sprig_rt_status *guarded(Function function) noexcept {

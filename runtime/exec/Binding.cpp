@@ -80,6 +80,7 @@ void Binding::packInput(Port &port, const TensorType &type, const sprig_rt_tenso
 }
 
 Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {
+  inPlace = false;
   inputs.staged = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     Port &port = inputs.list[i];
@@ -119,6 +120,52 @@ Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<
     bind(port, address);
   }
   return {};
+}
+
+static bool sameType(const TensorType &type, const sprig_rt_tensor &tensor) {
+  size_t rank = type.shape.size();
+  if (tensor.dtype != type.dtype || tensor.rank != rank || (rank && !tensor.shape)) return false;
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (tensor.shape[axis] != type.shape[axis]) return false;
+  return true;
+}
+
+bool Binding::takes(std::span<const sprig_rt_tensor> in) const {
+  if (in.size() != entry.inputs.size()) return false;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (!sameType(entry.inputs[i], in[i])) return false;
+  return true;
+}
+
+// Dense, aligned, of the very type: what an array must be to be used where it is, without a word on what is amiss.
+static bool fitsInPlace(const TensorType &type, const sprig_rt_tensor &tensor) {
+  return !tensor.strides && tensor.data && reinterpret_cast<uintptr_t>(tensor.data) % format::kBufferAlignment == 0 &&
+         sameType(type, tensor);
+}
+
+bool Binding::bindInPlace(std::span<const sprig_rt_tensor> in, std::span<const sprig_rt_tensor> out) {
+  if (in.size() != inputs.list.size() || out.size() != outputs.list.size()) return false;
+  bool same = inPlace; // the arrays of the call before, which were checked against each other
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!fitsInPlace(entry.inputs[i], in[i])) return false;
+    same &= in[i].data == inputs.list[i].bound;
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!fitsInPlace(entry.outputs[i], out[i])) return false;
+    same &= out[i].data == outputs.list[i].bound;
+  }
+  if (same) return true;
+  auto bytesOf = [](const sprig_rt_tensor &tensor) { return static_cast<const uint8_t *>(tensor.data); };
+  for (size_t o = 0; o < out.size(); ++o)
+    for (size_t i = 0; i < in.size(); ++i)
+      if (overlaps(bytesOf(out[o]), entry.outputs[o].bytes, bytesOf(in[i]), entry.inputs[i].bytes)) return false;
+  for (size_t i = 0; i < in.size(); ++i) bind(inputs.list[i], in[i].data);
+  for (size_t o = 0; o < out.size(); ++o) {
+    outputs.list[o].staged = false;
+    bind(outputs.list[o], out[o].data);
+  }
+  inputs.staged = outputs.staged = 0;
+  return inPlace = true;
 }
 
 void Binding::finishOutputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {

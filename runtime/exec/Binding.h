@@ -18,6 +18,10 @@ public:
     int64_t first = 0;
     int64_t rows = -1;
   };
+  // The usual call: binds arrays that fit the entry exactly and can all be used where they are. False for any other,
+  // which then needs the checks and the copies of the functions below.
+  bool takes(std::span<const sprig_rt_tensor> inputs) const; // whether types and shapes of the inputs fit
+  bool bindInPlace(std::span<const sprig_rt_tensor> inputs, std::span<const sprig_rt_tensor> outputs);
   Status bindInputs(std::span<const sprig_rt_tensor> inputs, Samples samples);
   // An output that shares memory with an input is staged, so that kernels never see it change under them.
   Status bindOutputs(std::span<const sprig_rt_tensor> outputs, std::span<const sprig_rt_tensor> inputs,
@@ -54,6 +58,7 @@ private:
   std::vector<void *> addresses;
   Ports inputs;
   Ports outputs;
+  bool inPlace = false; // what is bound went through bindInPlace
 };
 
 } // namespace sprig::rt::core

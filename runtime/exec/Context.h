@@ -40,6 +40,8 @@ public:
   Context(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state);
 
 private:
+  Status invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
+  bool bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t &chosen);
   Status bindingFor(uint32_t entry, Binding *&binding);
   Status runChoice(const Choice &choice, Tensors inputs, Tensors outputs);
   Status runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples);

@@ -156,11 +156,14 @@ void Package::measure() {
     largestArena = std::max(largestArena, entry.arenaSize);
     mostLanes = std::max(mostLanes, uint32_t(entry.lanes.size()));
     mostEvents = std::max(mostEvents, entry.eventCount);
-    bool parallel = entry.lanes.size() > 1;
+    bool parallel = entry.lanes.size() > 1, plain = entry.lanes.size() == 1 && homeDevice->executes();
     for (const Lane &lane : entry.lanes)
-      for (const Command &command : lane.commands)
+      for (const Command &command : lane.commands) {
         parallel |= command.kind == CommandKind::Dispatch && command.tiles / 2 >= command.grain;
+        plain &= command.kind == CommandKind::Dispatch || command.kind == CommandKind::Copy;
+      }
     parallelEntries.push_back(parallel);
+    plainEntries.push_back(plain);
   }
 }
 

@@ -57,6 +57,9 @@ public:
 
   // Whether a second thread could help in a run of the entry.
   bool isParallel(uint32_t entry) const { return parallelEntries[entry]; }
+  // Whether a run of the entry is kernels and copies one after the other on the processor, so that a thread alone needs
+  // no lanes to run it.
+  bool isPlain(uint32_t entry) const { return plainEntries[entry]; }
 
 private:
   Status loadVerified(const LoadOptions &options);
@@ -82,7 +85,8 @@ private:
   uint64_t largestScratch = 0;
   uint32_t mostLanes = 0;
   uint32_t mostEvents = 0;
-  std::vector<bool> parallelEntries;
+  std::vector<char> parallelEntries;
+  std::vector<char> plainEntries;
 };
 
 } // namespace sprig::rt::core

@@ -113,8 +113,7 @@ Status Queue::submit(int32_t entry, Context::Tensors inputs, Context::Tensors ou
   return {};
 }
 
-void Queue::waitIdle() {
-  if (inFlight.load(std::memory_order_acquire) == 0) return;
+void Queue::waitUntilIdle() {
   std::unique_lock guard(lock);
   changed.wait(guard, [this] { return inFlight.load(std::memory_order_acquire) == 0; });
 }

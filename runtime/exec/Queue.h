@@ -68,10 +68,13 @@ public:
   Status submit(int32_t entry, Context::Tensors inputs, Context::Tensors outputs,
                 std::shared_ptr<Submission> &submission);
   // Returns when everything submitted has ended; no lock when there is nothing.
-  void waitIdle();
+  void waitIdle() {
+    if (inFlight.load(std::memory_order_acquire) != 0) waitUntilIdle();
+  }
 
 private:
   Status start();
+  void waitUntilIdle();
   void threadLoop();
   void drain();
   static void executorTask(void *argument);

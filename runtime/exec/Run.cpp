@@ -4,6 +4,7 @@
 #include "runtime/exec/Pool.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace sprig::rt::core {
 
@@ -46,10 +47,11 @@ Status Run::allocate() {
 
 Status Run::execute(uint32_t entryIndex, void *const *operands) {
   const Entry &current = package.program().entries[entryIndex];
-  bool helped = pool.threads() > 1 && package.isParallel(entryIndex) && package.home().executes();
+  bool wanted = pool.threads() > 1 && package.isParallel(entryIndex);
+  if (!wanted && package.isPlain(entryIndex)) return executePlain(current, operands);
+  bool helped = wanted && package.home().executes();
   FloatEnv floatEnv;
   ++generation;
-  failure = {};
   simulated = 0;
   lanesDone.store(0, std::memory_order_relaxed);
   entry.store(&current, std::memory_order_relaxed);
@@ -69,10 +71,30 @@ Status Run::execute(uint32_t entryIndex, void *const *operands) {
   return stop.load(std::memory_order_relaxed) == Going ? Status() : result();
 }
 
+// A call that nobody helps with, on the caller's thread: a small network takes less time than telling others of it.
+Status Run::executePlain(const Entry &current, void *const *operands) {
+  FloatEnv floatEnv;
+  for (const Command &command : current.lanes.front().commands) {
+    if (stop.load(std::memory_order_relaxed) != Going) [[unlikely]]
+      break;
+    void *const *own = operands + command.firstOperand;
+    if (command.kind == CommandKind::Dispatch) {
+      if (command.tiles) runSlice(command, own, 0, command.tiles, 0);
+    } else {
+      std::memmove(own[1], own[0], command.copyBytes);
+    }
+  }
+  return stop.load(std::memory_order_relaxed) == Going ? Status() : result();
+}
+
 void Run::arm(const std::atomic<bool> *cancelled) {
+  if (!cancelled) {
+    stop.store(Going, std::memory_order_relaxed);
+    return;
+  }
   stop.store(Going);
   // Who cancels sets the flag, then calls cancel(): one of the two is seen.
-  if (cancelled && cancelled->load()) cancel();
+  if (cancelled->load()) cancel();
 }
 
 void Run::cancel() { stop.store(Cancelled); }
@@ -258,23 +280,26 @@ template <typename Condition> void Run::waitUntil(Condition condition) {
   }
 }
 
+// Takes the failure along, so that the next run starts without one.
 Status Run::result() {
+  Failure taken = failure;
+  failure = {};
   if (stop.load(std::memory_order_relaxed) == Cancelled) return {SPRIG_RT_CANCELLED, "the run was cancelled"};
-  const Command &command = *failure.command;
+  const Command &command = *taken.command;
   const Kernel &kernel = package.program().kernels[command.kernel];
-  const sprig_rt_kernel_status &found = failure.status;
+  const sprig_rt_kernel_status &found = taken.status;
   bool named = found.op >= 0 && size_t(found.op) < kernel.opNames.size();
   std::string where = concat("'",
                              named                  ? kernel.opNames[size_t(found.op)]
                              : command.name.empty() ? kernel.name
                                                     : command.name,
                              "'");
-  switch (failure.result) {
+  switch (taken.result) {
   case SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE:
     return {SPRIG_RT_BAD_INPUT, concat(where, ": expected an index below ", found.bound, ", found ", found.value)};
   case SPRIG_RT_KERNEL_DIVISION_BY_ZERO: return {SPRIG_RT_BAD_INPUT, concat(where, ": integer division by zero")};
   default:
-    return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", failure.result)};
+    return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", taken.result)};
   }
 }
 

@@ -61,6 +61,7 @@ public:
 private:
   enum Stop : uint32_t { Going, Cancelled, Failed };
 
+  Status executePlain(const Entry &current, void *const *operands);
   void driveAll();
   bool advance(uint32_t lane, uint32_t participant);
   void execute(const Command &command, LaneRun &lane, const Device &device, void *const *operands);

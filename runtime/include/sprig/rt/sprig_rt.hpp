@@ -80,23 +80,46 @@ struct TensorInfo {
   std::string text() const { return shapeText(shape, dtype); }
 };
 
+// Sizes or strides; the usual few without an allocation.
+class Dims {
+public:
+  Dims() = default;
+  Dims(std::initializer_list<int64_t> values) : Dims(values.begin(), values.size()) {}
+  Dims(std::span<const int64_t> values) : Dims(values.data(), values.size()) {}
+  Dims(const std::vector<int64_t> &values) : Dims(values.data(), values.size()) {}
+  Dims(const int64_t *values, size_t size) : count(size) {
+    if (size > kFew) many.assign(values, values + size);
+    for (size_t i = 0; i < size && size <= kFew; ++i) few[i] = values[i];
+  }
+  const int64_t *data() const { return count > kFew ? many.data() : few; }
+  size_t size() const { return count; }
+  bool empty() const { return count == 0; }
+  operator std::span<const int64_t>() const { return {data(), count}; }
+
+private:
+  static constexpr size_t kFew = 6;
+  size_t count = 0;
+  int64_t few[kFew];
+  std::vector<int64_t> many;
+};
+
 // A caller's memory as an array; owns nothing. Strides are in elements, none means row-major.
 class TensorView {
 public:
-  TensorView(void *data, DType dtype, std::vector<int64_t> shape, std::vector<int64_t> strides = {})
+  TensorView(void *data, DType dtype, Dims shape, Dims strides = {})
       : pointer(data), type(dtype), sizes(std::move(shape)), steps(std::move(strides)) {
     if (!steps.empty() && steps.size() != sizes.size())
       throw Error(SPRIG_RT_INVALID_ARGUMENT,
                   "expected " + std::to_string(sizes.size()) + " strides, got " + std::to_string(steps.size()));
   }
   template <typename T>
-  TensorView(T *data, std::vector<int64_t> shape, std::vector<int64_t> strides = {})
+  TensorView(T *data, Dims shape, Dims strides = {})
       : TensorView(const_cast<std::remove_const_t<T> *>(data), DTypeOf<std::remove_const_t<T>>::dtype, std::move(shape),
                    std::move(strides)) {}
 
   void *data() const { return pointer; }
   DType dtype() const { return type; }
-  const std::vector<int64_t> &shape() const { return sizes; }
+  std::span<const int64_t> shape() const { return sizes; }
   sprig_rt_tensor raw() const {
     return {pointer, sizes.data(), steps.empty() ? nullptr : steps.data(), uint32_t(sizes.size()), int32_t(type)};
   }
@@ -104,8 +127,8 @@ public:
 private:
   void *pointer;
   DType type;
-  std::vector<int64_t> sizes;
-  std::vector<int64_t> steps;
+  Dims sizes;
+  Dims steps;
 };
 
 // An array of its own, aligned as kernels like it.
