@@ -1,26 +1,36 @@
-// Measures the processor: peak rate of fused multiply-adds, read bandwidth by working set, latency by a pointer chase.
-// For `sprig devices --calibrate` and the roofline of `sprig bench`. Takes about two seconds; the result belongs to one
-// machine and is kept in the cache folder.
+// Measures this machine: peak rate of fused multiply-adds, streams by cache level, latencies, the cost of another
+// thread. For `sprig devices --calibrate`, which keeps the result in the cache folder, and MachineModel, which reads it
+// there. Takes a few seconds.
 #pragma once
 #include "lib/Machine/Cpu.h"
+#include "lib/Machine/Latency.h"
 
 namespace sprig::machine {
 
-struct LatencyPoint {
-  int64_t workingSet = 0; ///< bytes
-  double ns = 0;          ///< of one dependent load
+/// Bytes/s of streams that stay in one level.
+struct LevelRates {
+  int level = 0;                ///< 1 to 3; 0: memory
+  int64_t bytes = 0;            ///< of one cache, as the system says; 0 for memory
+  int instances = 0;            ///< how many caches of the level the machine has
+  double read = 0, readAll = 0; ///< one thread; all threads together
+  double write = 0, copy = 0;   ///< one thread; a copy counts bytes read and written
+  std::string name() const { return level ? "L" + std::to_string(level) : "memory"; }
 };
 
 struct Calibration {
   std::string model; ///< the processor that was measured
   std::string isa;
+  int threads = 1;                   ///< of the rates of all threads
   double fmaFlops = 0;               ///< f32 FLOP/s of one thread
-  std::vector<double> readBandwidth; ///< bytes/s of one thread from L1, L2, L3 (those that exist), then memory
+  double fmaFlopsAll = 0;            ///< of all threads together
+  std::vector<LevelRates> levels;    ///< the caches that exist, then memory
+  double randomSeconds = 0;          ///< of a dependent load from memory
+  double handOffSeconds = 0;         ///< to give work to a waiting thread and learn of its end
   std::vector<LatencyPoint> latency; ///< dependent loads over growing working sets
   std::vector<int64_t> cacheKnees;   ///< working sets after which the latency steps up: the caches as measured
 
-  /// Read rate (bytes/s) at a working set.
-  double bandwidthAt(int64_t workingSet, const Cpu &cpu) const;
+  /// Read rate (bytes/s) of one thread at a working set.
+  double bandwidthAt(int64_t workingSet) const;
 };
 
 Calibration calibrate(const Cpu &cpu);

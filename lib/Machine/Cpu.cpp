@@ -83,6 +83,8 @@ double cgroupQuota() {
   return v1 > 0 && v1Period > 0 ? v1 / v1Period : 1e9;
 }
 
+} // namespace
+
 std::string bestIsa() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
@@ -90,8 +92,6 @@ std::string bestIsa() {
   if (__builtin_cpu_supports("x86-64-v2")) return "x86-64-v2";
   return "x86-64";
 }
-
-} // namespace
 
 const Cache *Cpu::cache(int level) const {
   for (const Cache &cache : caches)

@@ -1,5 +1,6 @@
 // sprig bench: steady-state time per call, in rounds.
 #include "tools/sprig/Command.h"
+#include "lib/Machine/MachineModel.h"
 #include "tools/sprig/MachineFile.h"
 #include "tools/sprig/Model.h"
 #include <algorithm>
@@ -47,15 +48,9 @@ int64_t callsPerSample(PreparedCall &call) {
   return calls;
 }
 
-struct Peak {
-  double flops = 0, bytesPerSecond = 0;
-};
-
-// The share of the roofline: the least time that the larger of work and traffic takes at measured rates.
-double rooflineNs(const Measured &m, const machine::Calibration &peak, const machine::Cpu &cpu, int threads) {
-  double compute = m.flops / (peak.fmaFlops * threads),
-         memory = m.bytes / (peak.bandwidthAt(int64_t(m.bytes), cpu) * threads);
-  return std::max(compute, memory) * 1e9;
+// The least time that the larger of work and traffic takes at this machine's rates.
+double rooflineNs(const Measured &m, const machine::MachineModel &model, int threads) {
+  return model.seconds(m.flops, m.bytes, int64_t(m.bytes), threads) * 1e9;
 }
 
 int bench(const Options &options) {
@@ -111,12 +106,7 @@ int bench(const Options &options) {
     }
   for (Measured &m : results) std::sort(m.samples.begin(), m.samples.end());
 
-  machine::Cpu cpu = machine::readCpu();
-  machine::Calibration peak;
-  if (auto kept = keptCalibration(cpu))
-    peak = *kept;
-  else
-    peak = calibrateAndKeep(cpu);
+  machine::MachineModel machineModel = machine::modelOf(calibration(machine::readCpu()));
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -125,7 +115,7 @@ int bench(const Options &options) {
   Json list = Json::array();
   Table table({"entry", "min us", "median us", "p99 us", "calls/s", "GFLOP/s", "% of roofline"});
   for (const Measured &m : results) {
-    double share = 100 * rooflineNs(m, peak, cpu, threads) / m.median();
+    double share = 100 * rooflineNs(m, machineModel, threads) / m.median();
     auto us = [](double ns) { return formatDouble(ns / 1e3, 4); };
     table.add({m.name, us(m.min()), us(m.median()), us(m.p99()), formatDouble(std::round(1e9 / m.median()), 6),
                formatDouble(m.flops / m.median(), 4), formatDouble(share, 3)});

@@ -14,6 +14,46 @@ std::string join(const std::vector<std::string> &words) {
   return text;
 }
 
+Json toJson(const machine::Calibration &found) {
+  Json latency = Json::array(), levels = Json::array(), reads = Json::array();
+  for (auto &point : found.latency) latency.push_back({{"working_set", point.workingSet}, {"ns", point.ns}});
+  for (auto &rates : found.levels) {
+    levels.push_back({{"level", rates.name()},
+                      {"read_bytes_per_second", rates.read},
+                      {"read_bytes_per_second_all_threads", rates.readAll},
+                      {"write_bytes_per_second", rates.write},
+                      {"copy_bytes_per_second", rates.copy}});
+    reads.push_back(rates.read);
+  }
+  return {{"threads", found.threads},
+          {"f32_flops_per_second", found.fmaFlops},
+          {"f32_flops_per_second_all_threads", found.fmaFlopsAll},
+          {"read_bytes_per_second", reads},
+          {"levels", levels},
+          {"random_load_ns", found.randomSeconds * 1e9},
+          {"hand_off_ns", found.handOffSeconds * 1e9},
+          {"cache_knees_bytes", found.cacheKnees},
+          {"latency", latency}};
+}
+
+// "196 GB/s, all 2 threads 390"
+std::string oneAndAll(double one, double all, int threads, const char *unit) {
+  std::string text = formatDouble(one / 1e9, 4) + " " + unit;
+  return threads > 1 ? text + ", all " + std::to_string(threads) + " threads " + formatDouble(all / 1e9, 4) : text;
+}
+
+void addMeasured(Table &table, const machine::Calibration &found) {
+  table.add({"  f32 peak", oneAndAll(found.fmaFlops, found.fmaFlopsAll, found.threads, "GFLOP/s")});
+  for (auto &rates : found.levels)
+    table.add({"  read " + rates.name(), oneAndAll(rates.read, rates.readAll, found.threads, "GB/s") + "; write " +
+                                             formatDouble(rates.write / 1e9, 4) + ", copy " +
+                                             formatDouble(rates.copy / 1e9, 4)});
+  std::string knees;
+  for (int64_t knee : found.cacheKnees) knees += (knees.empty() ? "" : ", ") + formatBinaryBytes(double(knee));
+  table.add({"  latency", "steps up after " + knees + "; from memory " + formatNanoseconds(found.randomSeconds * 1e9)});
+  if (found.threads > 1) table.add({"  hand-off to a thread and back", formatNanoseconds(found.handOffSeconds * 1e9)});
+}
+
 Json toJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured) {
   Json caches = Json::array();
   for (auto &cache : cpu.caches)
@@ -33,19 +73,12 @@ Json toJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &
                  {"caches", caches},
                  {"memory_bytes", cpu.memoryBytes}}},
                {"gpus", Json::array()}};
-  if (measured) {
-    Json latency = Json::array();
-    for (auto &point : measured->latency) latency.push_back({{"working_set", point.workingSet}, {"ns", point.ns}});
-    json["cpu"]["measured"] = {{"f32_flops_per_second", measured->fmaFlops},
-                               {"read_bytes_per_second", measured->readBandwidth},
-                               {"cache_knees_bytes", measured->cacheKnees},
-                               {"latency", latency}};
-  }
+  if (measured) json["cpu"]["measured"] = toJson(*measured);
   return json;
 }
 
 void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured) {
-  Table table({"CPU", cpu.model});
+  Table table({"CPU", cpu.model}, Table::Cells::text);
   table.add({"  cores", std::to_string(cpu.physical) + " physical, " + std::to_string(cpu.logical) + " logical, " +
                             formatDouble(cpu.usable, 3) + " usable, in " + std::to_string(cpu.sockets) +
                             (cpu.sockets == 1 ? " socket" : " sockets")});
@@ -55,23 +88,10 @@ void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration
                std::to_string(cache.instances) + " x " + formatBinaryBytes(double(cache.bytes)) + ", lines of " +
                    std::to_string(cache.lineBytes) + " bytes"});
   table.add({"  memory", formatBinaryBytes(double(cpu.memoryBytes))});
-  if (measured) {
-    table.add({"  f32 peak, one thread", formatDouble(measured->fmaFlops / 1e9, 4) + " GFLOP/s"});
-    size_t i = 0;
-    for (int level = 1; level <= 3; ++level)
-      if (cpu.cache(level) && i + 1 < measured->readBandwidth.size())
-        table.add({"  read L" + std::to_string(level) + ", one thread",
-                   formatDouble(measured->readBandwidth[i++] / 1e9, 4) + " GB/s"});
-    table.add({"  read memory, one thread", formatDouble(measured->readBandwidth.back() / 1e9, 4) + " GB/s"});
-    std::string knees;
-    for (int64_t knee : measured->cacheKnees) knees += (knees.empty() ? "" : ", ") + formatBinaryBytes(double(knee));
-    table.add({"  latency steps up after", knees});
-    table.add({"  latency, largest set", formatDouble(measured->latency.back().ns, 3) + " ns at " +
-                                             formatBinaryBytes(double(measured->latency.back().workingSet))});
-  }
+  if (measured) addMeasured(table, *measured);
   table.print();
   std::cout << machine::kNoGpu << '\n';
-  if (!measured) inform("'sprig devices --calibrate' measures peak rates (about two seconds) and keeps them");
+  if (!measured) inform("'sprig devices --calibrate' measures peak rates (a few seconds) and keeps them");
 }
 
 } // namespace
@@ -83,11 +103,11 @@ void addDevices(CLI::App &app, Invocation &invocation) {
       addCommand(app, "devices", "What this machine has: cores, caches, memory, instruction sets, measured peaks",
                  "  sprig devices\n  sprig devices --calibrate --format json", *common);
   command->add_flag("--calibrate", *again,
-                    "measure peak rates and latencies (about two seconds) and keep them in the cache folder");
+                    "measure peak rates and latencies (a few seconds) and keep them in the cache folder");
   command->callback([=, &invocation] {
     invocation.run = [=] {
       machine::Cpu cpu = machine::readCpu();
-      std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu) : keptCalibration(cpu);
+      std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu) : machine::keptCalibration();
       if (common->json())
         std::cout << toJson(cpu, measured).dump(2) << '\n';
       else

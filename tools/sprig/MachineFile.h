@@ -1,18 +1,16 @@
-// The measured rates of this machine, kept in the cache folder ($SPRIG_CACHE, default ~/.cache/sprig) between runs.
+// Keeps what calibration measured in the cache folder, and makes that folder.
+// For devices, bench and profile; lib/Machine/MachineFile.h reads it.
 #pragma once
-#include "lib/Machine/Calibrate.h"
-#include <filesystem>
-#include <optional>
+#include "lib/Machine/MachineFile.h"
 
 namespace sprig::cli {
 
-/// $SPRIG_CACHE, else $XDG_CACHE_HOME/sprig, else ~/.cache/sprig.
-std::filesystem::path cacheFolder();
-
-/// What was kept for this processor; nothing when there is none or it cannot be read.
-std::optional<machine::Calibration> keptCalibration(const machine::Cpu &cpu);
+/// Makes the cache folder, closed to other users. Throws when it cannot be made or is not this user's.
+void makeCacheFolder();
 
 /// Measures and keeps; a folder that cannot be written is a warning.
 machine::Calibration calibrateAndKeep(const machine::Cpu &cpu);
+/// What was kept, else measured now.
+machine::Calibration calibration(const machine::Cpu &cpu);
 
 } // namespace sprig::cli

@@ -43,7 +43,7 @@ void Table::print() const {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       std::string pad(widths[i] - width(row[i]), ' ');
-      line += looksNumeric(row[i]) ? pad + row[i] : row[i] + pad;
+      line += cells == Cells::numbersRight && looksNumeric(row[i]) ? pad + row[i] : row[i] + pad;
       if (i + 1 < row.size()) line += "  ";
     }
     line.erase(line.find_last_not_of(' ') + 1);

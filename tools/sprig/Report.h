@@ -9,16 +9,19 @@ namespace sprig::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// A table of text cells; columns are as wide as their widest cell, numbers to the right.
+/// A table of text cells; columns are as wide as their widest cell, numbers to the right unless all is text.
 class Table {
 public:
-  explicit Table(std::vector<std::string> header) : rows{std::move(header)} {}
+  enum class Cells { numbersRight, text };
+  explicit Table(std::vector<std::string> header, Cells cells = Cells::numbersRight)
+      : rows{std::move(header)}, cells(cells) {}
   void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
   /// Prints to standard output.
   void print() const;
 
 private:
   std::vector<std::vector<std::string>> rows;
+  Cells cells;
 };
 
 /// Three significant digits with a unit that fits: "235 us", "1.2 ms".

@@ -1,0 +1,126 @@
+#include "lib/Machine/MachineFile.h"
+#include <cpuid.h>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace sprig::machine {
+namespace {
+
+// Of what the file holds; another one is measured anew.
+constexpr int kVersion = 2;
+
+std::string brand() {
+  unsigned words[12] = {};
+  for (unsigned leaf = 0; leaf < 3; ++leaf)
+    if (!__get_cpuid(0x80000002 + leaf, words + 4 * leaf, words + 4 * leaf + 1, words + 4 * leaf + 2,
+                     words + 4 * leaf + 3))
+      return "unknown";
+  char text[sizeof words + 1] = {};
+  std::memcpy(text, words, sizeof words);
+  std::string name = text;
+  name.erase(0, name.find_first_not_of(' '));
+  name.erase(name.find_last_not_of(' ') + 1);
+  return name;
+}
+
+uint64_t hash(std::string_view text) {
+  uint64_t value = 0xcbf29ce484222325;
+  for (unsigned char c : text) value = (value ^ c) * 0x100000001b3;
+  return value;
+}
+
+} // namespace
+
+fs::path cacheFolder() {
+  if (const char *folder = std::getenv("SPRIG_CACHE"); folder && *folder) return folder;
+  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base) return fs::path(base) / "sprig";
+  const char *home = std::getenv("HOME");
+  return fs::path(home && *home ? home : "/tmp") / ".cache" / "sprig";
+}
+
+const Identity &machineIdentity() {
+  static const Identity identity{brand(), bestIsa(), int(sysconf(_SC_NPROCESSORS_ONLN))};
+  return identity;
+}
+
+fs::path calibrationFile() {
+  const Identity &machine = machineIdentity();
+  std::string key = machine.model + "|" + machine.isa + "|" + std::to_string(machine.processors);
+  for (int name : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE})
+    key += "|" + std::to_string(sysconf(name));
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash(key)));
+  return cacheFolder() / (std::string("machine-") + text + ".json");
+}
+
+std::string calibrationToText(const Calibration &found) {
+  Json levels = Json::array(), latency = Json::array();
+  for (auto &rates : found.levels)
+    levels.push_back({{"level", rates.level},
+                      {"bytes", rates.bytes},
+                      {"instances", rates.instances},
+                      {"read", rates.read},
+                      {"read_all", rates.readAll},
+                      {"write", rates.write},
+                      {"copy", rates.copy}});
+  for (auto &point : found.latency) latency.push_back({point.workingSet, point.ns});
+  Json json = {{"version", kVersion},
+               {"model", found.model},
+               {"isa", found.isa},
+               {"threads", found.threads},
+               {"f32_flops_per_second", found.fmaFlops},
+               {"f32_flops_per_second_all", found.fmaFlopsAll},
+               {"levels", levels},
+               {"random_seconds", found.randomSeconds},
+               {"hand_off_seconds", found.handOffSeconds},
+               {"cache_knees_bytes", found.cacheKnees},
+               {"latency", latency}};
+  return json.dump(1) + "\n";
+}
+
+std::optional<Calibration> calibrationFromText(std::string_view text) {
+  try {
+    Json json = Json::parse(text);
+    if (json.at("version") != kVersion) return std::nullopt;
+    Calibration result;
+    result.model = json.at("model");
+    result.isa = json.at("isa");
+    result.threads = json.at("threads");
+    result.fmaFlops = json.at("f32_flops_per_second");
+    result.fmaFlopsAll = json.at("f32_flops_per_second_all");
+    for (auto &rates : json.at("levels"))
+      result.levels.push_back({rates.at("level"), rates.at("bytes"), rates.at("instances"), rates.at("read"),
+                               rates.at("read_all"), rates.at("write"), rates.at("copy")});
+    result.randomSeconds = json.at("random_seconds");
+    result.handOffSeconds = json.at("hand_off_seconds");
+    result.cacheKnees = json.at("cache_knees_bytes").get<std::vector<int64_t>>();
+    for (auto &point : json.at("latency")) result.latency.push_back({point.at(0), point.at(1)});
+    auto positive = [](double value) { return value > 0 && value < 1e18; };
+    bool sound = result.threads > 0 && positive(result.fmaFlops) && positive(result.fmaFlopsAll) &&
+                 !result.levels.empty() && !result.latency.empty() && positive(result.randomSeconds) &&
+                 positive(result.handOffSeconds);
+    for (auto &rates : result.levels) sound &= positive(rates.read) && positive(rates.readAll);
+    return sound ? std::optional(std::move(result)) : std::nullopt;
+  } catch (const std::exception &) {
+    return std::nullopt;
+  }
+}
+
+std::optional<Calibration> keptCalibration() {
+  std::ifstream file(calibrationFile(), std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  auto result = calibrationFromText(text);
+  const Identity &machine = machineIdentity();
+  if (result && (result->model != machine.model || result->isa != machine.isa)) return std::nullopt;
+  return result;
+}
+
+} // namespace sprig::machine

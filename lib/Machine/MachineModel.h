@@ -1,0 +1,54 @@
+// The rates that a cost model reckons with: peak FLOP/s, read rates by working set, the cost of another thread.
+// For the schedule, tile choices and shares of the limit. Defaults belong to an instruction set, so that a compile
+// gives the same package everywhere; what `sprig devices --calibrate` found counts only for `native`. It may decide how
+// fast the code is, never what it computes: a rewrite that changes bits asks shapes alone.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sprig::machine {
+
+struct Calibration;
+
+/// A cache, or memory behind the last one.
+struct MemoryLevel {
+  int64_t bytes = 0;  ///< of one instance; 0: the machine has no such level; memory: INT64_MAX
+  bool shared = true; ///< whether all cores share one instance
+  double read = 0;    ///< bytes/s that one thread reads
+  double readAll = 0; ///< bytes/s that all threads together read
+};
+
+struct MachineModel {
+  std::string isa;       ///< x86-64-v2, x86-64-v3, x86-64-v4
+  bool measured = false; ///< by calibration, else the documented defaults of the instruction set
+  int threads = 1;       ///< that the rates of all threads were taken with
+  double fmaFlops = 0;   ///< f32 FLOP/s of one thread
+  double fmaFlopsAll = 0;
+  std::array<MemoryLevel, 4> levels; ///< L1, L2, L3, memory
+  double memoryLatency = 0;          ///< seconds of a dependent load that no cache has
+  double handOff = 0;                ///< seconds to give work to a thread that waits for it and to learn of its end
+
+  const MemoryLevel &l1() const { return levels[0]; }
+  const MemoryLevel &l2() const { return levels[1]; }
+  const MemoryLevel &l3() const { return levels[2]; }
+  const MemoryLevel &memory() const { return levels[3]; }
+
+  double flopRate(int threadCount = 1) const;
+  /// The nearest level that holds the working set when the threads share it out evenly.
+  const MemoryLevel &levelOf(int64_t workingSet, int threadCount = 1) const;
+  double readRate(int64_t workingSet, int threadCount = 1) const;
+  /// The least time that the larger of work and traffic takes, without hand-offs.
+  double seconds(double flops, double bytes, int64_t workingSet, int threadCount = 1) const;
+};
+
+/// The documented defaults of an instruction set; of x86-64-v2 for a name that is none.
+MachineModel defaultModel(std::string_view isa);
+MachineModel modelOf(const Calibration &calibration);
+/// For code of these instruction sets as `--cpu` names them: of `native` alone what was measured on this machine, if
+/// it was, else the defaults of the least of them. Never fails.
+MachineModel modelFor(std::span<const std::string> cpus);
+
+} // namespace sprig::machine
