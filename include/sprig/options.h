@@ -33,6 +33,14 @@ struct CompileOptions {
   /// Whether operations share kernels. It never changes a bit.
   bool fuse = true;
 
+  /// Threads that generate code; 0: as many as the process may use. The package does not depend on it.
+  int compileThreads = 0;
+  /// Folder that keeps objects of kernels by content, for later compilations of this or another process; empty: none.
+  /// It must be the user's own and closed to others' writing, else it is not used (docs/cache.md).
+  std::string cacheFolder;
+  /// What the folder may hold before what was used least recently is deleted.
+  uint64_t cacheBytes = uint64_t(512) << 20;
+
   /// Names of phases (docs/architecture.md): where to start, with IR that an earlier run stopped at, and
   /// where to stop. Empty: everything.
   std::string compileFrom, compileTo;
@@ -44,6 +52,8 @@ struct CompileOptions {
   std::vector<std::string> remarks;
   /// Called with each remark and warning, one line; empty: they are dropped.
   std::function<void(const std::string &line)> report;
+  /// Whether `report` is also told how the compilation went: what the cache had, and why it was not used.
+  bool reportDetails = false;
 
   /// What the package calls its model; the file's name where there is one.
   std::string modelName;

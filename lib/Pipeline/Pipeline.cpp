@@ -1,4 +1,5 @@
 #include "lib/Pipeline/Pipeline.h"
+#include "lib/Cache/FileCache.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
@@ -6,7 +7,6 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include <chrono>
-#include <thread>
 
 using namespace mlir;
 using namespace sprig;
@@ -16,7 +16,10 @@ std::string sprig::producerName() { return "sprig " SPRIG_VERSION; }
 CodeGenOptions sprig::codeGenOptions(const CompileOptions &options) {
   static const CodeGenLevel levels[] = {CodeGenLevel::None, CodeGenLevel::Less, CodeGenLevel::Default,
                                         CodeGenLevel::Aggressive};
-  return {levels[std::clamp(options.optimization, 0, 3)]};
+  CodeGenOptions codegen;
+  codegen.level = levels[std::clamp(options.optimization, 0, 3)];
+  codegen.workers = options.compileThreads;
+  return codegen;
 }
 
 static Error takeAsError(ErrorKind kind, llvm::Error error) { return Error(kind, llvm::toString(std::move(error))); }
@@ -123,30 +126,22 @@ void Compilation::generateCode() {
     if (llvm::none_of(images, same)) images.push_back({std::move(*set), {}});
   }
   if (images.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
-  MLIRContext *context = module.getContext();
-  context->loadAllAvailableDialects(); // not possible once several threads are at work
-  std::vector<char> succeeded(images.size(), 0);
-  auto compile = [&](size_t i) {
-    auto image = compileKernels(module, images[i].set.target, codegen);
-    if (failed(image)) return;
-    images[i].image = std::move(*image);
-    succeeded[i] = 1;
-  };
-  bool parallel = images.size() > 1 && std::thread::hardware_concurrency() > 1;
-  bool wasThreaded = context->isMultithreadingEnabled();
-  if (parallel && !wasThreaded) context->enableMultithreading();
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < images.size(); ++i) {
-    if (parallel)
-      threads.emplace_back(compile, i);
-    else
-      compile(i);
+  module.getContext()->loadAllAvailableDialects(); // not possible once several threads are at work
+  std::optional<FileCache> cache;
+  if (!options.cacheFolder.empty()) {
+    FileCache::Report report;
+    if (options.reportDetails) report = sink;
+    cache.emplace(options.cacheFolder, "kernels", options.cacheBytes, report);
+    codegen.cache = &*cache;
   }
-  compile(0);
-  for (std::thread &thread : threads) thread.join();
-  if (parallel && !wasThreaded) context->disableMultithreading();
-  if (!llvm::all_of(succeeded, [](char ok) { return ok != 0; }))
-    diagnostics.raise(ErrorKind::unsupported, "code generation failed and did not say why");
+  std::vector<CpuTarget> targets;
+  for (const PackageImage &image : images) targets.push_back(image.set.target);
+  auto made = compileKernels(module, targets, codegen, &result.kernels);
+  if (failed(made)) diagnostics.raise(ErrorKind::unsupported, "code generation failed and did not say why");
+  for (auto [image, linked] : llvm::zip_equal(images, *made)) image.image = std::move(linked);
+  if (options.reportDetails && sink)
+    sink("codegen: " + std::to_string(result.kernels.kernels) + " kernels, " + std::to_string(result.kernels.cached) +
+         " of them from the cache");
 }
 
 void Compilation::package() {

@@ -19,6 +19,7 @@ struct CompileResult {
   std::vector<uint8_t> package;
   PackageSizes sizes;
   std::vector<PhaseTime> times;
+  CodeGenCounts kernels;
 };
 
 /// Called with each remark and warning, one line.

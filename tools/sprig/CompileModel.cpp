@@ -20,6 +20,10 @@ CompileOptions toOptions(const Model &model, const Settings &settings, const std
   options.compileTo = settings.compileTo;
   options.dumpPhases = settings.dumpPhases;
   options.remarks = settings.remarks;
+  options.compileThreads = settings.jobs;
+  options.cacheFolder = settings.cacheFolder();
+  options.cacheBytes = settings.cacheBytes();
+  options.reportDetails = isVerbose();
   options.modelName = model.path == "-" ? "standard input" : std::filesystem::path(model.path).filename().string();
   return options;
 }

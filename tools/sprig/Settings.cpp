@@ -1,4 +1,5 @@
 #include "tools/sprig/Settings.h"
+#include "lib/Cache/FileCache.h"
 #include "lib/Machine/Cpu.h"
 #include <algorithm>
 #include <charconv>
@@ -78,6 +79,18 @@ std::string Settings::runtimeDevice() const {
   return !devices.empty() && devices.front().starts_with("null") ? "null" : "";
 }
 
+std::string Settings::cacheFolder() const {
+  if (noCache) return "";
+  return cache.empty() ? defaultCacheFolder() : cache;
+}
+
+uint64_t Settings::cacheBytes() const {
+  if (cacheSize.empty()) return defaultCacheSize();
+  auto size = parseCacheSize(cacheSize);
+  if (!size) badUse("--cache-size " + cacheSize + ": expected bytes, or a number with K, M or G");
+  return *size;
+}
+
 void Settings::checkDevices() const {
   for (const std::string &target : targets)
     if (target != "cpu")
@@ -131,6 +144,17 @@ void addSettings(CLI::App &command, Settings &settings) {
             : level == 2 ? "how much compile time to spend (default --O2)"
                          : "")
         ->group(level == 0 || level == 2 ? "OPTIONS" : "");
+  command
+      .add_option("--cache", settings.cache,
+                  "folder that keeps kernels for later compilations (default: $SPRIG_CACHE, else ~/.cache/sprig)")
+      ->type_name("DIR");
+  command.add_flag("--no-cache", settings.noCache, "neither read nor keep kernels");
+  command
+      .add_option("--cache-size", settings.cacheSize,
+                  "bytes to keep, with K, M or G (default: $SPRIG_CACHE_SIZE, else 512M); the least recently used go")
+      ->type_name("SIZE");
+  command.add_option("--jobs", settings.jobs, "threads that generate code (default: the usable processors)")
+      ->check(CLI::Range(1, 256));
   command.add_option("--compile-to", settings.compileTo, "stop after this phase and print its IR");
   command.add_option("--compile-from", settings.compileFrom, "start behind this phase, from MLIR text");
   command.add_option("--dump-phases", settings.dumpPhases, "folder for the IR after each phase");

@@ -13,8 +13,9 @@ struct Settings {
   std::vector<std::string> targets, cpus, devices, remarks;
   std::string math = "fast", compileTo, compileFrom, dumpPhases;
   int threads = 0;
-  int level = 2;
-  bool noFuse = false;
+  int level = 2, jobs = 0;
+  bool noCache = false;
+  std::string cache, cacheSize;
 
   /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.
   std::vector<std::map<std::string, int64_t>> entryDims() const;
@@ -23,6 +24,9 @@ struct Settings {
   int laneCount() const;
   /// "null" for --devices null, else "".
   std::string runtimeDevice() const;
+  /// The folder of the object cache, "" for none, and the bytes it may hold.
+  std::string cacheFolder() const;
+  uint64_t cacheBytes() const;
   /// Throws unsupported when a target or a device is asked for that is not there.
   void checkDevices() const;
 };

@@ -9,6 +9,8 @@
 
 namespace sprig {
 
+class FileCache;
+
 /// What an image is for, as a package states it.
 struct InstructionSet {
   CpuTarget target;
@@ -23,6 +25,10 @@ enum class CodeGenLevel { None, Less, Default, Aggressive };
 
 struct CodeGenOptions {
   CodeGenLevel level = CodeGenLevel::Default;
+  /// Threads that compile kernels; 0: as many as the process may use. The code does not depend on it.
+  int workers = 0;
+  /// Where objects of kernels are kept and looked for; null: nowhere.
+  FileCache *cache = nullptr;
 };
 
 /// The function of a kernel: `kernel_NAME`. Kernels are named after operations, and a function `exp` would be taken for
@@ -44,8 +50,17 @@ enum class CodeForm { LLVM, Assembly, Object };
 llvm::Expected<std::string> translateKernelModule(mlir::ModuleOp module, const CpuTarget &target,
                                                   const CodeGenOptions &options, CodeForm form);
 
-/// The whole way: the image of all kernels of `program`, its symbols in the order of exec::launchedKernels.
-mlir::FailureOr<LinkedImage> compileKernels(mlir::ModuleOp program, const CpuTarget &target,
-                                            const CodeGenOptions &options);
+/// What a compilation of kernels did.
+struct CodeGenCounts {
+  size_t kernels = 0; // different ones, over all instruction sets
+  size_t cached = 0;  // of them, those whose objects were in the cache
+};
+
+/// The whole way: for each target the image of all kernels of `program`, its symbols in the order of
+/// exec::launchedKernels. Kernels that differ in names alone are compiled once. The context must have all dialects
+/// loaded. A failure has been reported.
+mlir::FailureOr<std::vector<LinkedImage>> compileKernels(mlir::ModuleOp program, llvm::ArrayRef<CpuTarget> targets,
+                                                         const CodeGenOptions &options,
+                                                         CodeGenCounts *counts = nullptr);
 
 } // namespace sprig

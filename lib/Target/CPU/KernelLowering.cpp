@@ -28,8 +28,8 @@ using namespace mlir;
 using namespace sprig;
 
 // What the conversion does not take as it is: f32 functions, masks from counts, transfers, strided slices, subviews.
-static LogicalResult expandForConversion(ModuleOp module, const CpuTarget &target) {
-  RewritePatternSet patterns(module.getContext());
+static RewritePatternSet expansions(MLIRContext *context, const CpuTarget &target) {
+  RewritePatternSet patterns(context);
   populateSprigMathPatterns(patterns);
   vector::populateVectorMaskOpLoweringPatterns(patterns);
   // Counts fit 32 bits, and comparing 32-bit lanes needs half of the registers.
@@ -46,7 +46,7 @@ static LogicalResult expandForConversion(ModuleOp module, const CpuTarget &targe
   memref::populateExpandStridedMetadataPatterns(patterns);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   if (!target.fma) populateSplitMultiplyAddPatterns(patterns);
-  return applyPatternsGreedily(module, std::move(patterns));
+  return patterns;
 }
 
 // Loads of bf16 as loads of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
@@ -80,13 +80,13 @@ static void loadBFloatsAsBits(ModuleOp module) {
   }
 }
 
-LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target) {
-  MLIRContext *context = module.getContext();
-  if (failed(expandForConversion(module, target))) return module.emitError("kernels cannot be expanded for LLVM");
-
+static LowerToLLVMOptions loweringOptions(MLIRContext *context) {
   LowerToLLVMOptions options(context);
   options.useBarePtrCallConv = true;
-  LLVMTypeConverter types(context, options);
+  return options;
+}
+
+static RewritePatternSet conversions(MLIRContext *context, const LLVMTypeConverter &types) {
   RewritePatternSet patterns(context);
   populateSCFToControlFlowConversionPatterns(patterns);
   cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
@@ -98,11 +98,22 @@ LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target
   populateVectorToLLVMConversionPatterns(types, patterns, /*reassociateFPReductions=*/false,
                                          /*force32BitVectorIndices=*/true);
   populateFuncToLLVMConversionPatterns(types, patterns);
+  return patterns;
+}
 
-  LLVMConversionTarget legal(*context);
+KernelLowering::KernelLowering(MLIRContext *context, const CpuTarget &target)
+    : types(context, loweringOptions(context)), expand(expansions(context, target)),
+      convert(conversions(context, types)) {}
+
+LogicalResult KernelLowering::run(ModuleOp module) const {
+  if (failed(applyPatternsGreedily(module, expand))) return module.emitError("kernels cannot be expanded for LLVM");
+  LLVMConversionTarget legal(*module.getContext());
   legal.addLegalOp<ModuleOp>();
-  if (failed(applyFullConversion(module, legal, std::move(patterns))))
-    return module.emitError("kernels cannot be lowered to LLVM");
+  if (failed(applyFullConversion(module, legal, convert))) return module.emitError("kernels cannot be lowered to LLVM");
   loadBFloatsAsBits(module);
   return success();
+}
+
+LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target) {
+  return KernelLowering(module.getContext(), target).run(module);
 }

@@ -6,10 +6,25 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
 
 namespace sprig {
 
-/// Lowers every function of `module`. Buffers become bare pointers.
+/// The lowering for one instruction set. Its patterns are made once; several threads may then lower modules of their
+/// own with it, if the context is multithreaded.
+class KernelLowering {
+public:
+  KernelLowering(mlir::MLIRContext *context, const CpuTarget &target);
+
+  /// Lowers every function of `module`. Buffers become bare pointers. A failure has been reported.
+  mlir::LogicalResult run(mlir::ModuleOp module) const;
+
+private:
+  mlir::LLVMTypeConverter types;
+  mlir::FrozenRewritePatternSet expand, convert;
+};
+
+/// The same for one module.
 mlir::LogicalResult lowerKernelsToLLVM(mlir::ModuleOp module, const CpuTarget &target);
 
 /// f64 functions without an instruction of their own become calls of the runtime's table, lane by lane.

@@ -1,7 +1,9 @@
 // From exec.kernel operations to functions with the kernel ABI.
 #include "lib/Target/CPU/CodeGen.h"
 #include "lib/Target/CPU/KernelLowering.h"
+#include "lib/Target/CPU/KernelUnit.h"
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "sprig/rt/kernel.h"
 #include <cstddef>
@@ -11,10 +13,10 @@ using namespace sprig;
 
 std::string sprig::kernelFunctionName(exec::KernelOp kernel) { return ("kernel_" + kernel.getSymName()).str(); }
 
-static std::string bodyName(StringRef kernel) { return ("body." + kernel).str(); }
+static std::string bodyName(StringRef stem) { return ("body." + stem).str(); }
 
 // The dispatch of a leaf kernel, which must pass the kernel's arguments and results through.
-static FailureOr<nn::DispatchOp> dispatchOf(exec::KernelOp kernel) {
+FailureOr<nn::DispatchOp> sprig::dispatchOf(exec::KernelOp kernel) {
   nn::DispatchOp found;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     auto dispatch = dyn_cast<nn::DispatchOp>(op);
@@ -51,9 +53,10 @@ namespace {
 // Builds `int32_t name(const sprig_rt_args *)` around the lowered bodies.
 class AbiBuilder {
 public:
-  AbiBuilder(ModuleOp module) : b(OpBuilder::atBlockEnd(module.getBody())), module(module) {}
+  AbiBuilder(ModuleOp module, KernelStems stems)
+      : b(OpBuilder::atBlockEnd(module.getBody())), module(module), stems(stems) {}
 
-  LogicalResult build(exec::KernelOp kernel);
+  LogicalResult build(exec::KernelOp kernel, StringRef name);
 
 private:
   struct Frame {
@@ -61,12 +64,14 @@ private:
   };
   Value field(Value args, Type type, size_t offset);
   Value buffer(Frame &frame, unsigned index);
+  LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf, nn::DispatchOp dispatch);
   FailureOr<Value> callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
   void shiftOpIndex(Frame &frame, int32_t base);
   LogicalResult buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
 
   OpBuilder b;
   ModuleOp module;
+  KernelStems stems;
   Location loc = b.getUnknownLoc();
 };
 
@@ -81,12 +86,24 @@ Value AbiBuilder::buffer(Frame &frame, unsigned index) {
   return field(frame.buffers, frame.buffers.getType(), index * sizeof(void *));
 }
 
+// The function of a leaf's body; it may be in an object of its own.
+LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf, nn::DispatchOp dispatch) {
+  std::string name = bodyName(stems(leaf));
+  if (auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) return body;
+  Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext());
+  SmallVector<Type> arguments{i64, i64, pointer, pointer};
+  arguments.append(dispatch->getNumOperands() + dispatch->getNumResults(), pointer);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  return LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(b.getI32Type(), arguments));
+}
+
 // `operands` are the kernel operands' indices among the buffers of the frame.
 FailureOr<Value> AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end,
                                       ArrayRef<unsigned> operands) {
   FailureOr<nn::DispatchOp> dispatch = dispatchOf(leaf);
   if (failed(dispatch)) return failure();
-  auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(bodyName(leaf.getSymName()));
+  LLVM::LLVMFuncOp body = bodyOf(leaf, *dispatch);
   SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
   for (Value operand : dispatch->getOperands())
     arguments.push_back(buffer(frame, operands[cast<BlockArgument>(operand).getArgNumber()]));
@@ -132,11 +149,10 @@ LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp
   return success();
 }
 
-LogicalResult AbiBuilder::build(exec::KernelOp kernel) {
+LogicalResult AbiBuilder::build(exec::KernelOp kernel, StringRef name) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   OpBuilder::InsertionGuard guard(b);
-  auto function = LLVM::LLVMFuncOp::create(b, loc, kernelFunctionName(kernel),
-                                           LLVM::LLVMFunctionType::get(b.getI32Type(), {pointer}));
+  auto function = LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(b.getI32Type(), {pointer}));
   b.setInsertionPointToStart(function.addEntryBlock(b));
   Value args = function.getArgument(0);
   Frame frame;
@@ -154,16 +170,21 @@ LogicalResult AbiBuilder::build(exec::KernelOp kernel) {
 }
 } // namespace
 
+static FailureOr<func::FuncOp> emitBody(exec::KernelOp kernel, StringRef stem, const CpuTarget &target,
+                                        ModuleOp module) {
+  FailureOr<nn::DispatchOp> dispatch = dispatchOf(kernel);
+  if (failed(dispatch)) return failure();
+  for (Value operand : dispatch->getOperands())
+    if (!isa<BlockArgument>(operand))
+      return kernel.emitOpError("has a dispatch of something that is no argument of the kernel"), failure();
+  return emitKernel(*dispatch, bodyName(stem), target, module);
+}
+
 FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const CpuTarget &target, bool lower) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(program.getContext()));
   for (auto kernel : program.getOps<exec::KernelOp>()) {
     if (kernel.isComposite()) continue;
-    FailureOr<nn::DispatchOp> dispatch = dispatchOf(kernel);
-    if (failed(dispatch)) return failure();
-    for (Value operand : dispatch->getOperands())
-      if (!isa<BlockArgument>(operand))
-        return kernel.emitOpError("has a dispatch of something that is no argument of the kernel"), failure();
-    auto function = emitKernel(*dispatch, bodyName(kernel.getSymName()), target, *module);
+    auto function = emitBody(kernel, kernel.getSymName(), target, *module);
     if (failed(function)) return failure();
     function->setPrivate();
   }
@@ -171,8 +192,23 @@ FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const
   if (failed(lowerKernelsToLLVM(*module, target))) return failure();
   for (auto body : module->getOps<LLVM::LLVMFuncOp>())
     if (!body.isExternal()) body.setLinkage(LLVM::Linkage::Internal);
-  AbiBuilder abi(*module);
+  auto stems = [](exec::KernelOp kernel) { return kernel.getSymName(); };
+  AbiBuilder abi(*module, stems);
   for (exec::KernelOp kernel : exec::launchedKernels(program))
-    if (failed(abi.build(kernel))) return failure();
+    if (failed(abi.build(kernel, kernelFunctionName(kernel)))) return failure();
+  return module;
+}
+
+FailureOr<OwningOpRef<ModuleOp>> sprig::emitUnit(const KernelUnit &unit, KernelStems stems, const CpuTarget &target,
+                                                 const KernelLowering &lowering) {
+  exec::KernelOp kernel = unit.kernel;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(kernel.getContext()));
+  if (!kernel.isComposite()) {
+    if (failed(emitBody(kernel, unit.stem, target, *module))) return failure();
+    if (failed(lowering.run(*module))) return failure();
+    for (auto body : module->getOps<LLVM::LLVMFuncOp>())
+      if (!body.isExternal() && unit.launched && !unit.called) body.setLinkage(LLVM::Linkage::Internal);
+  }
+  if (unit.launched && failed(AbiBuilder(*module, stems).build(kernel, unitFunctionName(unit)))) return failure();
   return module;
 }

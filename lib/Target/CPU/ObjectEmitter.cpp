@@ -1,9 +1,10 @@
-// From the LLVM dialect to LLVM IR, assembly and objects.
-#include "lib/Target/CPU/CodeGen.h"
+#include "lib/Target/CPU/ObjectEmitter.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -89,21 +90,47 @@ static void optimise(Module &module, TargetMachine &machine) {
   manager.run(module, modules);
 }
 
-Expected<std::string> sprig::translateKernelModule(mlir::ModuleOp source, const CpuTarget &target,
-                                                   const CodeGenOptions &options, CodeForm form) {
-  auto machine = createMachine(target, options.level);
+namespace {
+// Without a handler, LLVM ends the process at the first error of its code generator.
+struct KeepErrors : DiagnosticHandler {
+  explicit KeepErrors(std::string &text) : text(text) {}
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() != DS_Error) return true;
+    raw_string_ostream stream(text);
+    DiagnosticPrinterRawOStream printer(stream);
+    if (!text.empty()) stream << "; ";
+    info.print(printer);
+    return true;
+  }
+  std::string &text;
+};
+} // namespace
+
+ObjectEmitter::ObjectEmitter(std::unique_ptr<TargetMachine> machine, const CpuTarget &target, CodeGenLevel level)
+    : machine(std::move(machine)), target(target), level(level) {}
+ObjectEmitter::ObjectEmitter(ObjectEmitter &&) = default;
+ObjectEmitter::~ObjectEmitter() = default;
+
+Expected<ObjectEmitter> ObjectEmitter::create(const CpuTarget &target, CodeGenLevel level) {
+  auto machine = createMachine(target, level);
   if (!machine) return machine.takeError();
+  return ObjectEmitter(std::move(*machine), target, level);
+}
+
+Expected<std::string> ObjectEmitter::translate(mlir::ModuleOp source, CodeForm form) {
+  std::string errors;
   LLVMContext context;
-  std::unique_ptr<Module> module = mlir::translateModuleToLLVMIR(source, context, "sprig");
+  context.setDiagnosticHandler(std::make_unique<KeepErrors>(errors));
+  std::unique_ptr<Module> module =
+      mlir::translateModuleToLLVMIR(source, context, "sprig", /*disableVerification=*/true);
   if (!module) return createStringError(inconvertibleErrorCode(), "kernels cannot be translated to LLVM IR");
-  module->setTargetTriple((*machine)->getTargetTriple());
-  module->setDataLayout((*machine)->createDataLayout());
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
   setFunctionAttributes(*module, target);
-  std::string text;
-  raw_string_ostream complaints(text);
+  raw_string_ostream complaints(errors);
   if (verifyModule(*module, &complaints))
-    return createStringError(inconvertibleErrorCode(), "kernels are invalid LLVM IR: %s", text.c_str());
-  if (options.level != CodeGenLevel::None) optimise(*module, **machine);
+    return createStringError(inconvertibleErrorCode(), "kernels are invalid LLVM IR: %s", errors.c_str());
+  if (level != CodeGenLevel::None) optimise(*module, *machine);
 
   if (form == CodeForm::LLVM) {
     std::string ir;
@@ -118,24 +145,16 @@ Expected<std::string> sprig::translateKernelModule(mlir::ModuleOp source, const 
   library.disableAllFunctions();
   passes.add(new TargetLibraryInfoWrapperPass(library));
   auto type = form == CodeForm::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
-  if ((*machine)->addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true))
+  if (machine->addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true))
     return createStringError(inconvertibleErrorCode(), "no code generator for this form of output");
   passes.run(*module);
+  if (!errors.empty()) return createStringError(inconvertibleErrorCode(), "%s", errors.c_str());
   return std::string(output.begin(), output.end());
 }
 
-mlir::FailureOr<LinkedImage> sprig::compileKernels(mlir::ModuleOp program, const CpuTarget &target,
-                                                   const CodeGenOptions &options) {
-  auto report = [&](Error error) {
-    return program.emitError("code generation for ") << target.cpu << ": " << toString(std::move(error));
-  };
-  auto module = emitKernelModule(program, target);
-  if (failed(module)) return mlir::failure();
-  auto object = translateKernelModule(**module, target, options, CodeForm::Object);
-  if (!object) return report(object.takeError());
-  std::vector<std::string> names;
-  for (exec::KernelOp kernel : exec::launchedKernels(program)) names.push_back(kernelFunctionName(kernel));
-  auto image = linkImage(MemoryBufferRef(*object, "kernels"), names);
-  if (!image) return report(image.takeError());
-  return std::move(*image);
+Expected<std::string> sprig::translateKernelModule(mlir::ModuleOp source, const CpuTarget &target,
+                                                   const CodeGenOptions &options, CodeForm form) {
+  auto emitter = ObjectEmitter::create(target, options.level);
+  if (!emitter) return emitter.takeError();
+  return emitter->translate(source, form);
 }

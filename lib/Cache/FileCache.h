@@ -1,0 +1,63 @@
+// Results kept on disk by a hash of what they were made from: objects of kernels, packages, measurements.
+// For the compiler and the command line. Nothing here fails a compilation: where the folder cannot be read or written,
+// or an entry is damaged, the cache works as if it were empty and says so through `report`. Several processes and
+// threads may use one folder at once. docs/cache.md describes the folder.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sprig {
+
+/// The folder that commands use: $SPRIG_CACHE, else sprig in $XDG_CACHE_HOME, else in ~/.cache.
+std::string defaultCacheFolder();
+
+/// $SPRIG_CACHE_SIZE, else 512 MiB. Sizes are numbers with an optional K, M or G (powers of 1024).
+uint64_t defaultCacheSize();
+/// Nothing when the text is no such size.
+std::optional<uint64_t> parseCacheSize(std::string_view text);
+
+class FileCache {
+public:
+  using Report = std::function<void(const std::string &line)>;
+
+  /// Uses FOLDER/KIND, and makes both (0700) when they are not there. `kind` names what is kept, such as "kernels";
+  /// the limit holds for each kind.
+  FileCache(std::string folder, std::string kind, uint64_t maxBytes, Report report = nullptr);
+  /// Deletes what was used least recently where entries of this object passed the limit.
+  ~FileCache();
+  FileCache(const FileCache &) = delete;
+  FileCache &operator=(const FileCache &) = delete;
+
+  /// The value stored under `key` (letters and digits), and marks it as used. A damaged entry is removed.
+  std::optional<std::string> load(const std::string &key);
+  /// Keeps a value: written aside, then renamed. Replaces what was there.
+  void store(const std::string &key, std::string_view value);
+
+  struct Counts {
+    std::atomic<uint64_t> hits{0}, misses{0}, stored{0}, damaged{0}, evicted{0};
+  };
+  const Counts &counts() const { return counted; }
+
+private:
+  bool prepareToWrite();
+  void evict();
+  void say(const std::string &line);
+  /// Says it, and stores nothing any more: one full disk is reported once.
+  void stopWriting(const std::string &line);
+  std::string pathOf(const std::string &key) const { return place + "/" + key; }
+
+  const std::string folder, place;
+  const uint64_t maxBytes;
+  Report report;
+  std::atomic<bool> readable{false};
+  std::mutex mutex; // of what follows
+  bool prepared = false, writable = false;
+  Counts counted;
+};
+
+} // namespace sprig
