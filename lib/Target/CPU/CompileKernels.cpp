@@ -137,9 +137,7 @@ LogicalResult Compilation::compileRest() {
 }
 
 LogicalResult Compilation::run() {
-  auto found = findKernelUnits(program);
-  if (failed(found)) return failure();
-  units = std::move(*found);
+  units = findKernelUnits(program);
   for (size_t target = 0; target < targets.size(); ++target)
     for (const KernelUnit &unit : units.units)
       if (unit.launched || unit.called)

@@ -16,7 +16,7 @@ std::string sprig::kernelFunctionName(exec::KernelOp kernel) { return ("kernel_"
 static std::string bodyName(StringRef stem) { return ("body." + stem).str(); }
 
 // The dispatch of a leaf kernel, which must pass the kernel's arguments and results through.
-FailureOr<nn::DispatchOp> sprig::dispatchOf(exec::KernelOp kernel) {
+static FailureOr<nn::DispatchOp> dispatchOf(exec::KernelOp kernel) {
   nn::DispatchOp found;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     auto dispatch = dyn_cast<nn::DispatchOp>(op);

@@ -51,8 +51,11 @@ void Describer::describe(Operation *op) {
   out << op->getName() << '(';
   for (Value operand : op->getOperands()) out << numbers.lookup(operand) << ',';
   out << ')';
+  // What a kernel is called, and what the scheduler and the cost model know of it, is not in its code.
+  static const StringRef around[] = {"sym_name", "label", "tiles", "grain", "flops", "bytes"};
+  bool isFrame = isa<exec::KernelOp, nn::DispatchOp>(op);
   for (NamedAttribute named : op->getAttrDictionary())
-    if (!isa<nn::DispatchOp>(op) || named.getName() != "label") attribute(named);
+    if (!isFrame || !llvm::is_contained(around, named.getName().getValue())) attribute(named);
   for (Value result : op->getResults()) {
     out << ' ' << result.getType();
     numbers.try_emplace(result, numbers.size() + 1);
@@ -77,22 +80,15 @@ std::string hashOf(StringRef text) {
   return llvm::toHex(ArrayRef<uint8_t>(bytes.data(), bytes.size()), /*LowerCase=*/true);
 }
 
-FailureOr<std::string> describeLeaf(exec::KernelOp kernel) {
-  FailureOr<nn::DispatchOp> dispatch = dispatchOf(kernel);
-  if (failed(dispatch)) return failure();
+std::string describeLeaf(exec::KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  // Which buffer of the kernel is which operand of the dispatch.
-  out << kernel.getNumInputs() << " inputs:";
-  for (Value operand : (*dispatch)->getOperands())
-    if (auto argument = dyn_cast<BlockArgument>(operand)) out << ' ' << argument.getArgNumber();
-  for (Type type : (*dispatch)->getOperandTypes()) out << ' ' << type;
-  Describer(out).describe(*dispatch);
+  Describer(out).describe(kernel);
   return text;
 }
 } // namespace
 
-FailureOr<KernelUnits> sprig::findKernelUnits(ModuleOp program) {
+KernelUnits sprig::findKernelUnits(ModuleOp program) {
   KernelUnits result;
   llvm::StringMap<size_t> byStem;
   auto unitFor = [&](exec::KernelOp kernel, StringRef text) -> KernelUnit & {
@@ -105,9 +101,7 @@ FailureOr<KernelUnits> sprig::findKernelUnits(ModuleOp program) {
   llvm::StringMap<exec::KernelOp> leaves;
   for (auto kernel : program.getOps<exec::KernelOp>()) {
     if (kernel.isComposite()) continue;
-    FailureOr<std::string> text = describeLeaf(kernel);
-    if (failed(text)) return failure();
-    unitFor(kernel, *text);
+    unitFor(kernel, describeLeaf(kernel));
     leaves[kernel.getSymName()] = kernel;
   }
   for (auto kernel : program.getOps<exec::KernelOp>()) {

@@ -26,17 +26,14 @@ struct KernelUnits {
   llvm::StringRef stemOf(exec::KernelOp kernel) const { return units[unitOf.lookup(kernel)].stem; }
 };
 
-/// The units of all kernels that commands launch or composites call. A failure has been reported.
-mlir::FailureOr<KernelUnits> findKernelUnits(mlir::ModuleOp program);
+/// The units of all kernels of a program.
+KernelUnits findKernelUnits(mlir::ModuleOp program);
 
 inline std::string unitFunctionName(const KernelUnit &unit) { return "kernel." + unit.stem; }
 
 /// The unit in the LLVM dialect. `stems` are those of the leaves that it calls. A failure has been reported.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitUnit(const KernelUnit &unit, KernelStems stems,
                                                             const CpuTarget &target, const KernelLowering &lowering);
-
-/// The dispatch of a leaf kernel, which must pass the kernel's arguments and results through.
-mlir::FailureOr<nn::DispatchOp> dispatchOf(exec::KernelOp kernel);
 
 /// A hash over sources that code depends on: the compiler's version for the cache.
 llvm::StringRef codeFingerprint();
