@@ -128,6 +128,13 @@ FailureOr<KernelOp> Scheduler::kernelFor(nn::DispatchOp dispatch) {
   return kernel;
 }
 
+// Dispatches that share a kernel keep the places of their own operations, for profiles.
+static Location placesOf(nn::DispatchOp dispatch) {
+  SmallVector<Attribute> places;
+  for (Operation &op : dispatch->getRegion(0).front().without_terminator()) places.push_back(op.getLoc());
+  return FusedLoc::get({dispatch.getLoc()}, ArrayAttr::get(dispatch.getContext(), places), dispatch.getContext());
+}
+
 LogicalResult Scheduler::addDispatch(nn::DispatchOp dispatch) {
   SmallVector<Value> operands;
   for (Value operand : dispatch->getOperands()) operands.push_back(bufferOf(operand));
@@ -144,7 +151,7 @@ LogicalResult Scheduler::addDispatch(nn::DispatchOp dispatch) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(&lane.getBody().front());
   StringRef name = nameOf(dispatch.getLoc());
-  exec::DispatchOp::create(b, dispatch.getLoc(), FlatSymbolRefAttr::get(kernel->getSymNameAttr()), operands,
+  exec::DispatchOp::create(b, placesOf(dispatch), FlatSymbolRefAttr::get(kernel->getSymNameAttr()), operands,
                            name.empty() ? StringAttr() : b.getStringAttr(name));
   return success();
 }

@@ -206,6 +206,40 @@ sprig_rt_status *sprig_rt_package_command(const sprig_rt_package *package, uint3
   });
 }
 
+namespace {
+
+// Calls `fill` with a command, or says which index is out of range.
+template <typename Info, typename Fill>
+sprig_rt_status *describeCommand(const sprig_rt_package *package, uint32_t entry, uint32_t lane, uint32_t command,
+                                 Info *info, Fill fill) {
+  return describeEntry(package, entry, info, [&](const Entry &found) -> Status {
+    SPRIG_RETURN_IF_ERROR(checkIndex("a lane", lane, found.lanes.size()));
+    SPRIG_RETURN_IF_ERROR(checkIndex("a command", command, found.lanes[lane].commands.size()));
+    return fill(found.lanes[lane].commands[command]);
+  });
+}
+
+} // namespace
+
+sprig_rt_status *sprig_rt_package_part_count(const sprig_rt_package *package, uint32_t entry, uint32_t lane,
+                                             uint32_t command, uint32_t *count) {
+  return describeCommand(package, entry, lane, command, count, [&](const Command &found) -> Status {
+    *count = uint32_t(found.parts.size());
+    return {};
+  });
+}
+
+sprig_rt_status *sprig_rt_package_part(const sprig_rt_package *package, uint32_t entry, uint32_t lane, uint32_t command,
+                                       uint32_t index, sprig_rt_part_info *info) {
+  return describeCommand(package, entry, lane, command, info, [&](const Command &found) -> Status {
+    SPRIG_RETURN_IF_ERROR(checkIndex("a part", index, found.parts.size()));
+    const Part &part = found.parts[index];
+    *info = {part.name.c_str(), part.kind.c_str(), part.shape.c_str(), part.source.c_str(),
+             part.flops,        part.bytes,        part.call};
+    return {};
+  });
+}
+
 sprig_rt_status *sprig_rt_package_section(const sprig_rt_package *package, uint32_t index,
                                           sprig_rt_section_info *info) {
   return describe(package, info, [&](const Package &loaded) -> Status {

@@ -154,6 +154,12 @@ private:
     return {};
   }
 
+  Status part(const fb::Part &from, Part &to) {
+    to = {text(from.name()), text(from.kind()), text(from.shape()), text(from.source()),
+          from.flops(),      from.bytes(),      from.call()};
+    return {};
+  }
+
   Status command(Entry &entry, const fb::CommandBox &from, Command &to) {
     to.name = text(from.name());
     switch (from.command_type()) {
@@ -165,6 +171,7 @@ private:
       to.grain = dispatch.grain();
       to.flops = dispatch.flops();
       to.bytes = dispatch.bytes();
+      SPRIG_RETURN_IF_ERROR(list(dispatch.parts(), to.parts, &Decoder::part), "parts");
       return operands(entry, to, dispatch.buffers());
     }
     case fb::Command::Copy: {

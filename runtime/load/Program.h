@@ -48,6 +48,17 @@ struct Kernel {
 
 enum class CommandKind : uint8_t { Dispatch, Copy, Record, Wait };
 
+// An operation of the model inside of a dispatch; see program.fbs.
+struct Part {
+  std::string name;
+  std::string kind;
+  std::string shape;
+  std::string source;
+  uint64_t flops = 0;
+  uint64_t bytes = 0;
+  uint32_t call = 0;
+};
+
 struct Command {
   CommandKind kind;
   uint32_t kernel = 0;
@@ -61,6 +72,7 @@ struct Command {
   uint64_t flops = 0;
   uint64_t bytes = 0;
   std::string name;
+  std::vector<Part> parts;
 };
 
 struct Lane {

@@ -1,6 +1,7 @@
 #include "lib/Target/Package/PackageWriter.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NN.h"
+#include "lib/Target/Package/Parts.h"
 #include "runtime/format/Container.h"
 #include "runtime/format/program_generated.h"
 #include "llvm/ADT/StringMap.h"
@@ -52,6 +53,10 @@ private:
   flatbuffers::Offset<fb::Lane> lane(LaneOp op);
   flatbuffers::Offset<fb::CommandBox> command(Operation &op);
   flatbuffers::Offset<flatbuffers::String> text(StringRef s) { return builder.CreateString(s.data(), s.size()); }
+  // For what repeats, as entries for several sizes have the same layers.
+  flatbuffers::Offset<flatbuffers::String> shared(StringRef s) {
+    return builder.CreateSharedString(s.data(), s.size());
+  }
 
   ModuleOp module;
   flatbuffers::FlatBufferBuilder builder;
@@ -166,8 +171,14 @@ flatbuffers::Offset<fb::CommandBox> Writer::command(Operation &op) {
     std::vector<uint32_t> operands;
     for (Value value : dispatch.getBuffers()) operands.push_back(bufferIndex.lookup(value));
     auto buffers = builder.CreateVector(operands);
+    std::vector<flatbuffers::Offset<fb::Part>> parts;
+    for (const Part &part : partsOf(dispatch)) {
+      auto name = shared(part.name), kind = shared(part.kind), shape = shared(part.shape), source = shared(part.source);
+      parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call));
+    }
+    auto partList = builder.CreateVector(parts);
     content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, kernel.getTiles(),
-                                 kernel.getGrain(), kernel.getFlops(), kernel.getBytes())
+                                 kernel.getGrain(), kernel.getFlops(), kernel.getBytes(), partList)
                   .Union();
     kind = fb::Command::Dispatch;
     name = dispatch.getLabel().value_or(kernel.getSymName());

@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 0
+#define SPRIG_RT_ABI_MINOR 1
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -266,6 +266,17 @@ typedef struct sprig_rt_command_info {
   uint64_t bytes;
 } sprig_rt_command_info;
 
+/* An operation of the model inside of a dispatch. */
+typedef struct sprig_rt_part_info {
+  const char *name;   /* what the model calls it; "" where it does not */
+  const char *kind;   /* "nn.conv" */
+  const char *shape;  /* of its result: "1x64x56x56xf32" */
+  const char *source; /* "file:line" or "" */
+  uint64_t flops;
+  uint64_t bytes; /* that it moves from and to the dispatch's buffers */
+  uint32_t call;  /* which of the kernels that were merged into the dispatch, in the order of running */
+} sprig_rt_part_info;
+
 typedef struct sprig_rt_buffer_info {
   const char *name;
   const char *kind; /* "arena", "input", "output", "constant", "state" */
@@ -334,6 +345,11 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_package_lane(const sprig_rt_package *pack
                                                     uint32_t *command_count);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_command(const sprig_rt_package *package, uint32_t entry, uint32_t lane,
                                                        uint32_t index, sprig_rt_command_info *info);
+/* Packages of older compilers have no parts: the count is 0. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_part_count(const sprig_rt_package *package, uint32_t entry,
+                                                          uint32_t lane, uint32_t command, uint32_t *count);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_part(const sprig_rt_package *package, uint32_t entry, uint32_t lane,
+                                                    uint32_t command, uint32_t index, sprig_rt_part_info *info);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_section(const sprig_rt_package *package, uint32_t index,
                                                        sprig_rt_section_info *info);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_image(const sprig_rt_package *package, uint32_t index,
@@ -374,4 +390,6 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_device(uint32_t index, sprig_rt_device_in
 #ifdef __cplusplus
 }
 #endif
+
+#include "sprig/rt/profile.h" /* IWYU pragma: export */
 #endif

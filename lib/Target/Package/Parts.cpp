@@ -1,0 +1,70 @@
+#include "lib/Target/Package/Parts.h"
+#include "dialects/NN/NN.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace sprig;
+
+// The place in a file: of an ONNX model, the number of the node. Without folders, as packages depend on no path.
+static std::string sourceOf(Location location) {
+  std::string text;
+  location->walk([&](Location part) {
+    auto place = dyn_cast<FileLineColLoc>(part);
+    if (!place) return WalkResult::advance();
+    text = (llvm::sys::path::filename(place.getFilename().getValue()) + ":" + Twine(place.getLine())).str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+// Places of the operations of the kernel that `location` is the use of; see placesOf in Schedule.cpp.
+static ArrayAttr placesIn(Location location) {
+  if (auto fused = dyn_cast<FusedLoc>(location)) return dyn_cast_if_present<ArrayAttr>(fused.getMetadata());
+  return {};
+}
+
+static int64_t movedBytes(Operation &op) {
+  int64_t bytes = 0;
+  for (Value operand : op.getOperands())
+    if (isa<BlockArgument>(operand)) bytes += exec::byteSize(operand.getType());
+  for (Value result : op.getResults())
+    if (llvm::any_of(result.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }))
+      bytes += exec::byteSize(result.getType());
+  return bytes;
+}
+
+static void addParts(exec::KernelOp kernel, Location use, unsigned call, SmallVectorImpl<Part> &parts) {
+  for (auto body : kernel.getBody().getOps<nn::DispatchOp>()) {
+    auto ops = body->getRegion(0).front().without_terminator();
+    ArrayAttr places = placesIn(use);
+    // Other operations than the kernel's: the place is of something else.
+    if (places && places.size() != size_t(llvm::range_size(ops))) places = {};
+    for (auto [index, op] : llvm::enumerate(ops)) {
+      Location place = op.getLoc();
+      if (places)
+        if (auto own = dyn_cast<LocationAttr>(places[index])) place = Location(own);
+      Part part;
+      part.name = exec::nameOf(place).str();
+      part.kind = op.getName().getStringRef().str();
+      if (op.getNumResults()) part.shape = exec::describe(op.getResult(0).getType());
+      part.source = sourceOf(place);
+      if (auto cost = dyn_cast<CostOpInterface>(op)) part.flops = cost.getFlops();
+      part.bytes = movedBytes(op);
+      part.call = call;
+      parts.push_back(std::move(part));
+    }
+  }
+}
+
+SmallVector<Part> sprig::partsOf(exec::DispatchOp dispatch) {
+  SmallVector<Part> parts;
+  auto module = dispatch->getParentOfType<ModuleOp>();
+  auto kernel = module.lookupSymbol<exec::KernelOp>(dispatch.getKernel());
+  if (!kernel.isComposite()) {
+    addParts(kernel, dispatch.getLoc(), 0, parts);
+    return parts;
+  }
+  for (auto [index, call] : llvm::enumerate(kernel.getBody().getOps<exec::CallOp>()))
+    addParts(module.lookupSymbol<exec::KernelOp>(call.getKernel()), call.getLoc(), unsigned(index), parts);
+  return parts;
+}
