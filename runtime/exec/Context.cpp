@@ -70,16 +70,42 @@ bool Context::bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t
   return false;
 }
 
-Status Context::invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
+Status Context::invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
+                       uint64_t call) {
   BusyScope scope(busy);
   if (!scope.taken)
     return {SPRIG_RT_BUSY, "the context is in use by another thread; each running thread needs one of its own"};
+  if (target.isRecorded()) [[unlikely]]
+    return invokeRecorded(entry, inputs, outputs, cancelled, call);
+  return invokeTaken<false>(entry, inputs, outputs, cancelled);
+}
+
+Status Context::invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
+                               uint64_t call) {
+  TargetUse use(target);
+  if (!use.profile()) return invokeTaken<false>(entry, inputs, outputs, cancelled);
+  Recording recording{use.profile(), call ? call : use.profile()->newCall(), target.number()};
+  uint64_t begin = ticks();
+  run.record(&recording);
+  Status status = invokeTaken<true>(entry, inputs, outputs, cancelled);
+  run.record(nullptr);
+  recording.add(SPRIG_RT_PROFILE_CALL, begin);
+  return status;
+}
+
+template <bool Recorded>
+Status Context::invokeTaken(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
+  uint64_t begin = Recorded ? ticks() : 0;
   uint32_t chosen = 0;
   if (!bindUsual(entry, inputs, outputs, chosen) || owner->program().entries[chosen].usesState)
-    return invokeChecked(entry, inputs, outputs, cancelled);
+    return invokeChecked<Recorded>(entry, inputs, outputs, cancelled);
   run.arm(cancelled);
   info = {};
   info.entry = chosen;
+  if (Recorded) {
+    run.recording()->entry = chosen;
+    run.recording()->add(SPRIG_RT_PROFILE_BIND, begin);
+  }
   SPRIG_RETURN_IF_ERROR(run.execute(chosen, bindings[chosen]->operands()),
                         concat("entry '", owner->program().entries[chosen].name, "'"));
   info.runs = 1;
@@ -87,6 +113,7 @@ Status Context::invoke(int32_t entry, Tensors inputs, Tensors outputs, const std
   return {};
 }
 
+template <bool Recorded>
 Status Context::invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
   Choice choice;
   SPRIG_RETURN_IF_ERROR(check(entry, inputs, outputs, choice));
@@ -97,31 +124,38 @@ Status Context::invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, co
   run.arm(cancelled);
   info = {};
   info.entry = choice.entry;
-  return runChoice(choice, inputs, outputs);
+  return runChoice<Recorded>(choice, inputs, outputs);
 }
 
-Status Context::runChoice(const Choice &choice, Tensors inputs, Tensors outputs) {
-  if (choice.exact) return runOnce(choice.entry, inputs, outputs, {});
+template <bool Recorded> Status Context::runChoice(const Choice &choice, Tensors inputs, Tensors outputs) {
+  if (choice.exact) return runOnce<Recorded>(choice.entry, inputs, outputs, {});
   for (int64_t first = 0; first < choice.samples;) {
     int64_t left = choice.samples - first;
     uint32_t entry = entryForSamples(owner->program(), choice.entry, left);
     int64_t size = owner->program().entries[entry].inputs[0].shape[0];
     int64_t rows = std::min(size, left);
-    SPRIG_RETURN_IF_ERROR(runOnce(entry, inputs, outputs, {first, rows}));
+    SPRIG_RETURN_IF_ERROR(runOnce<Recorded>(entry, inputs, outputs, {first, rows}));
     info.paddedSamples += uint64_t(size - rows);
     first += rows;
   }
   return {};
 }
 
+template <bool Recorded>
 Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples) {
+  Recording *recording = Recorded ? run.recording() : nullptr;
+  uint64_t begin = Recorded ? ticks() : 0;
+  if (Recorded) recording->entry = entry;
   Binding *binding = nullptr;
   SPRIG_RETURN_IF_ERROR(bindingFor(entry, binding));
   SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, samples));
   SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, samples));
+  if (Recorded) recording->add(SPRIG_RT_PROFILE_BIND, begin);
   SPRIG_RETURN_IF_ERROR(run.execute(entry, binding->operands()),
                         concat("entry '", owner->program().entries[entry].name, "'"));
+  begin = Recorded ? ticks() : 0;
   binding->finishOutputs(outputs, samples);
+  if (Recorded) recording->add(SPRIG_RT_PROFILE_FINISH, begin);
   info.entry = entry;
   ++info.runs;
   info.stagedInputs = std::max(info.stagedInputs, binding->stagedInputs());

@@ -7,6 +7,7 @@
 #include "runtime/exec/Choose.h"
 #include "runtime/exec/Pool.h"
 #include "runtime/exec/Run.h"
+#include "runtime/profile/Target.h"
 
 namespace sprig::rt::core {
 
@@ -28,23 +29,32 @@ public:
   using Tensors = std::span<const sprig_rt_tensor>;
   // Checks what a call would be given, without running it.
   Status check(int32_t entry, Tensors inputs, Tensors outputs, Choice &choice) const;
-  // `cancelled` may be null, else the call stops when it becomes true and cancel() is called after.
-  Status invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled = nullptr);
+  // `cancelled` may be null, else the call stops when it becomes true and cancel() is called after. `call` is the
+  // number that a profile gave to the submission, 0 without one.
+  Status invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled = nullptr,
+                uint64_t call = 0);
   void cancel() { run.cancel(); }
 
   const Package &package() const { return *owner; }
   const std::shared_ptr<const Package> &sharedPackage() const { return owner; }
   const Pool &threads() const { return *pool; }
   const RunInfo &lastRun() const { return info; }
+  Target &profileTarget() { return target; }
 
   Context(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state);
 
 private:
-  Status invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
   bool bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t &chosen);
   Status bindingFor(uint32_t entry, Binding *&binding);
-  Status runChoice(const Choice &choice, Tensors inputs, Tensors outputs);
-  Status runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples);
+  Status invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
+                        uint64_t call);
+  // Recorded: run.recording() is there. A parameter of the template, so that the other form has no trace of it.
+  template <bool Recorded>
+  Status invokeTaken(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
+  template <bool Recorded>
+  Status invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
+  template <bool Recorded> Status runChoice(const Choice &choice, Tensors inputs, Tensors outputs);
+  template <bool Recorded> Status runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples);
 
   std::shared_ptr<const Package> owner;
   std::shared_ptr<Pool> pool;
@@ -54,6 +64,7 @@ private:
   Run run;
   RunInfo info;
   std::atomic<bool> busy{false};
+  Target target; // beside `busy`, which every call touches
 };
 
 } // namespace sprig::rt::core

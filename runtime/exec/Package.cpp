@@ -89,6 +89,7 @@ Status Package::mapCode(const LoadOptions &options) {
   SPRIG_RETURN_IF_ERROR(chooseImage(decoded, cpuFeatures(), limit, chosen));
   const Image &image = decoded.images[chosen];
   SPRIG_RETURN_IF_ERROR(CodeImage::map(image, view.sections[image.section].bytes, code));
+  code.announce(image, decoded.kernels);
   imageIndex = int(chosen);
   isaName = image.isa;
   return {};

@@ -72,7 +72,7 @@ void Submission::runOn(Context &context) {
   }
   Status status;
   try {
-    status = context.invoke(requestedEntry, inputViews, outputViews, &cancelled);
+    status = context.invoke(requestedEntry, inputViews, outputViews, &cancelled, call);
   } catch (const std::bad_alloc &) {
     status = Status(SPRIG_RT_OUT_OF_MEMORY, "no memory to run");
   }
@@ -92,9 +92,24 @@ Queue::~Queue() {
 
 Status Queue::submit(int32_t entry, Context::Tensors inputs, Context::Tensors outputs,
                      std::shared_ptr<Submission> &submission) {
+  Target &target = context.profileTarget();
+  if (!target.isRecorded()) return enqueue(entry, inputs, outputs, 0, submission);
+  TargetUse use(target);
+  if (!use.profile()) return enqueue(entry, inputs, outputs, 0, submission);
+  Recording recording{use.profile(), use.profile()->newCall(), target.number()};
+  uint64_t begin = ticks();
+  Status status = enqueue(entry, inputs, outputs, recording.call, submission);
+  if (submission) recording.entry = submission->entryIndex();
+  recording.add(SPRIG_RT_PROFILE_SUBMIT, begin);
+  return status;
+}
+
+Status Queue::enqueue(int32_t entry, Context::Tensors inputs, Context::Tensors outputs, uint64_t call,
+                      std::shared_ptr<Submission> &submission) {
   Choice choice;
   SPRIG_RETURN_IF_ERROR(context.check(entry, inputs, outputs, choice));
   auto fresh = std::make_shared<Submission>(context.sharedPackage(), entry, choice, inputs, outputs);
+  fresh->call = call;
   {
     std::unique_lock guard(lock);
     SPRIG_RETURN_IF_ERROR(start());

@@ -35,9 +35,11 @@ public:
   void cancel();
   const std::vector<HeldTensor> &outputs() const { return outputTensors; }
   const Entry &entry() const { return package->program().entries[chosenEntry]; }
+  uint32_t entryIndex() const { return chosenEntry; }
 
   // For the queue: runs it, unless it was cancelled.
   void runOn(Context &context);
+  uint64_t call = 0; // its number in a profile; 0: not recorded
 
 private:
   void end(Status status);
@@ -73,6 +75,8 @@ public:
   }
 
 private:
+  Status enqueue(int32_t entry, Context::Tensors inputs, Context::Tensors outputs, uint64_t call,
+                 std::shared_ptr<Submission> &submission);
   Status start();
   void waitUntilIdle();
   void threadLoop();

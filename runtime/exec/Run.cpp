@@ -25,6 +25,12 @@ constexpr uint64_t ticketNumber(uint64_t ticket) { return ticket >> 32; }
 // More slices than threads, so that a late or slow helper does not hold the others up.
 constexpr uint32_t kSlicesPerThread = 4;
 
+sprig_rt_profile_kind kindOf(const Command &command) {
+  static_assert(SPRIG_RT_PROFILE_COPY - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Copy) &&
+                SPRIG_RT_PROFILE_WAIT - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Wait));
+  return sprig_rt_profile_kind(SPRIG_RT_PROFILE_DISPATCH + int(command.kind));
+}
+
 } // namespace
 
 Run::Run(const Package &package, Pool &pool)
@@ -48,7 +54,8 @@ Status Run::allocate() {
 Status Run::execute(uint32_t entryIndex, void *const *operands) {
   const Entry &current = package.program().entries[entryIndex];
   bool wanted = pool.threads() > 1 && package.isParallel(entryIndex);
-  if (!wanted && package.isPlain(entryIndex)) return executePlain(current, operands);
+  if (!wanted && package.isPlain(entryIndex))
+    return recorded ? executePlain<true>(current, operands) : executePlain<false>(current, operands);
   bool helped = wanted && package.home().executes();
   FloatEnv floatEnv;
   ++generation;
@@ -72,17 +79,19 @@ Status Run::execute(uint32_t entryIndex, void *const *operands) {
 }
 
 // A call that nobody helps with, on the caller's thread: a small network takes less time than telling others of it.
-Status Run::executePlain(const Entry &current, void *const *operands) {
+template <bool Recorded> Status Run::executePlain(const Entry &current, void *const *operands) {
   FloatEnv floatEnv;
   for (const Command &command : current.lanes.front().commands) {
     if (stop.load(std::memory_order_relaxed) != Going) [[unlikely]]
       break;
     void *const *own = operands + command.firstOperand;
+    uint64_t begin = Recorded ? ticks() : 0;
     if (command.kind == CommandKind::Dispatch) {
       if (command.tiles) runSlice(command, own, 0, command.tiles, 0);
     } else {
       std::memmove(own[1], own[0], command.copyBytes);
     }
+    if (Recorded) recorded->add(kindOf(command), begin, 0, uint32_t(&command - current.lanes.front().commands.data()));
   }
   return stop.load(std::memory_order_relaxed) == Going ? Status() : result();
 }
@@ -143,7 +152,10 @@ bool Run::advance(uint32_t lane, uint32_t participant) {
       }
       return false;
     }
-    execute(command, laneRun, device, operands);
+    if (recorded) [[unlikely]]
+      executeRecorded(command, laneRun, device, operands);
+    else
+      execute(command, laneRun, device, operands);
   }
   slot.position.store(count, std::memory_order_relaxed);
   slot.word.store(word(generation, Done), std::memory_order_release);
@@ -169,6 +181,13 @@ void Run::execute(const Command &command, LaneRun &lane, const Device &device, v
     pool.wake();
     return;
   }
+}
+
+void Run::executeRecorded(const Command &command, LaneRun &lane, const Device &device, void *const *operands) {
+  uint64_t begin = ticks();
+  execute(command, lane, device, operands);
+  const Lane &program = entry.load(std::memory_order_relaxed)->lanes[lane.lane];
+  recorded->add(kindOf(command), begin, lane.lane, uint32_t(&command - program.commands.data()), lane.participant);
 }
 
 // May be asked about a lane of a run that is over: then the answer is of no use, but safe to compute.
@@ -230,7 +249,10 @@ bool Run::takeSlices(LaneSlot &slot, uint32_t participant) {
     if (!slot.ticket.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     int64_t begin = nextSlice(ticket) * sliceTiles;
     int64_t end = std::min(begin + sliceTiles, command->tiles);
-    runSlice(*command, operands, begin, end, participant);
+    if (recorded) [[unlikely]]
+      runSliceRecorded(slot, *command, operands, begin, end, participant);
+    else
+      runSlice(*command, operands, begin, end, participant);
     uint32_t count = sliceCount(ticket);
     if (slot.slicesDone.fetch_add(1, std::memory_order_acq_rel) + 1 == count) changed();
   }
@@ -252,6 +274,16 @@ void Run::runSlice(const Command &command, void *const *operands, int64_t begin,
   sprig_rt_args args = {operands, begin, end, scratch.data() + participant * scratchShare, &status};
   if (int32_t result = package.kernel(command.kernel)(&args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
     fail(command, status, result, begin);
+}
+
+void Run::runSliceRecorded(const LaneSlot &slot, const Command &command, void *const *operands, int64_t begin,
+                           int64_t end, uint32_t participant) {
+  uint64_t began = ticks();
+  runSlice(command, operands, begin, end, participant);
+  uint32_t lane = uint32_t(&slot - lanes.get());
+  const Lane &program = entry.load(std::memory_order_relaxed)->lanes[lane];
+  recorded->add(SPRIG_RT_PROFILE_SLICE, began, lane, uint32_t(&command - program.commands.data()), participant, begin,
+                end);
 }
 
 // The rest of a failed dispatch still runs: the first failing tile is the one that is told, however it was cut.

@@ -13,6 +13,7 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/exec/Package.h"
+#include "runtime/profile/Profile.h"
 
 #include <atomic>
 #include <mutex>
@@ -48,6 +49,9 @@ public:
   Status execute(uint32_t entryIndex, void *const *operands);
   // From any thread: the armed run stops at its next command.
   void cancel();
+  // Events of the runs up to the next call go there; null: nowhere. Not during a run.
+  void record(Recording *recording) { recorded = recording; }
+  Recording *recording() const { return recorded; }
   double simulatedSeconds() const { return simulated; }
 
   // For the pool: does what can be done now; whether there was something.
@@ -61,15 +65,18 @@ public:
 private:
   enum Stop : uint32_t { Going, Cancelled, Failed };
 
-  Status executePlain(const Entry &current, void *const *operands);
+  template <bool Recorded> Status executePlain(const Entry &current, void *const *operands);
   void driveAll();
   bool advance(uint32_t lane, uint32_t participant);
   void execute(const Command &command, LaneRun &lane, const Device &device, void *const *operands);
+  void executeRecorded(const Command &command, LaneRun &lane, const Device &device, void *const *operands);
   bool laneCanMove(uint32_t lane, uint64_t ofGeneration) const;
   bool claimLane(uint32_t lane);
   bool driveSomeLane(uint32_t first, uint32_t participant);
   bool takeSlices(LaneSlot &slot, uint32_t participant);
   bool takeSlicesOfAnyLane(uint32_t participant);
+  void runSliceRecorded(const LaneSlot &slot, const Command &command, void *const *operands, int64_t begin, int64_t end,
+                        uint32_t participant);
   void runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant);
   void fail(const Command &command, const sprig_rt_kernel_status &status, int32_t result, int64_t begin);
   void changed();
@@ -90,6 +97,7 @@ private:
   alignas(64) std::atomic<const Entry *> entry{nullptr};
   std::atomic<void *const *> operandTable{nullptr};
   std::atomic<uint32_t> stop{Going};
+  Recording *recorded = nullptr; // helpers see it once they got work
   alignas(64) std::atomic<uint32_t> lanesDone{0};
   // Counts what a waiting caller may wait for: events, ended lanes, last slices.
   std::atomic<uint32_t> signal{0};

@@ -58,6 +58,7 @@ CodeImage &CodeImage::operator=(CodeImage &&other) noexcept {
   std::swap(address, other.address);
   std::swap(length, other.length);
   std::swap(kernels, other.kernels);
+  std::swap(symbols, other.symbols);
   return *this;
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/base/CpuFeatures.h"
 #include "runtime/base/Status.h"
+#include "runtime/load/CodeSymbols.h"
 #include "runtime/load/Program.h"
 #include "sprig/rt/kernel.h"
 
@@ -23,12 +24,15 @@ public:
   ~CodeImage();
 
   static Status map(const Image &image, std::span<const uint8_t> bytes, CodeImage &code);
+  // Gives the kernels names in perf and gdb, where the environment asks for that.
+  void announce(const Image &image, const std::vector<Kernel> &list) { symbols.announce(image, list, address); }
   sprig_rt_kernel kernel(uint32_t index) const { return kernels[index]; }
 
 private:
   void *address = nullptr;
   size_t length = 0;
   std::vector<sprig_rt_kernel> kernels;
+  CodeSymbols symbols;
 };
 
 } // namespace sprig::rt::core

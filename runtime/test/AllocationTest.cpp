@@ -1,6 +1,7 @@
 // The steady state of a call: no allocation and no lock, counted by replacing the C library's functions in this
 // program.
 #include "runtime/test/TestPackage.h"
+#include "sprig/rt/profile.hpp"
 
 #include <atomic>
 #include <dlfcn.h>
@@ -111,6 +112,12 @@ TEST_P(OverThreads, AllocatesAndLocksNothing) {
   EXPECT_EQ(allocationsOf(often), 0u);
   EXPECT_EQ(locksOf(often), 0u);
   EXPECT_EQ(y[3], 72u);
+  // The first recorded calls make the threads' rings; helpers may join late.
+  Profile profile;
+  profile.start(context);
+  for (int i = 0; i < 20; ++i) often();
+  EXPECT_EQ(allocationsOf(often), 0u);
+  EXPECT_EQ(locksOf(often), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(SteadyState, OverThreads, testing::Values(1, 2, 4));
