@@ -32,6 +32,8 @@ struct CompileOptions {
   bool freeze = true;
   /// Whether operations share kernels. It never changes a bit.
   bool fuse = true;
+  /// Whether the commands of a small network become one. It never changes a bit; off, a profile sees each.
+  bool merge = true;
 
   /// Threads that generate code; 0: as many as the process may use. The package does not depend on it.
   int compileThreads = 0;

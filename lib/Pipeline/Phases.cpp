@@ -49,7 +49,7 @@ static void buildSchedule(OpPassManager &passes, const CompileOptions &options) 
 
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
-  passes.addPass(createMergeDispatches());
+  if (options.merge) passes.addPass(createMergeDispatches());
 }
 
 static bool isModuleOrFunction(Operation *op) { return isa<ModuleOp, func::FuncOp, func::ReturnOp>(op); }

@@ -15,6 +15,7 @@ CompileOptions toOptions(const Model &model, const Settings &settings, const std
   options.threads = settings.laneCount();
   options.optimization = settings.level;
   options.fuse = settings.level > 0;
+  options.merge = settings.merge;
   options.math = settings.math == "strict" ? MathMode::strict : MathMode::fast;
   options.compileFrom = settings.compileFrom;
   options.compileTo = settings.compileTo;

@@ -10,7 +10,9 @@ namespace {
 bool quietFlag = false, verboseFlag = false;
 
 bool looksNumeric(const std::string &cell) {
-  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || (cell[0] == '-' && cell.size() > 1));
+  // "~" marks an estimate.
+  size_t at = !cell.empty() && (cell[0] == '-' || cell[0] == '~');
+  return cell.size() > at && std::isdigit(static_cast<unsigned char>(cell[at]));
 }
 
 // Columns count code points, not bytes.

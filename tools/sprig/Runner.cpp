@@ -187,6 +187,13 @@ void PreparedCall::invoke() {
   check(sprig_rt_invoke(context, entry, inputViews.data(), inputViews.size(), outputViews.data(), outputViews.size()));
 }
 
+sprig_rt_future *PreparedCall::submit() {
+  sprig_rt_future *future = nullptr;
+  check(sprig_rt_submit(context, entry, inputViews.data(), inputViews.size(), outputViews.data(), outputViews.size(),
+                        &future));
+  return future;
+}
+
 std::vector<data::Array> PreparedCall::takeOutputs() {
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto bytes = size_t(*data::byteSize(outputs[i].dtype, outputs[i].shape));

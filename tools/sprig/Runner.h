@@ -30,6 +30,8 @@ struct TensorSpec {
 class PreparedCall {
 public:
   void invoke();
+  /// Queues the call; its arrays must stay until the future is ready.
+  sprig_rt_future *submit();
   std::vector<data::Array> takeOutputs();
 
 private:
@@ -47,6 +49,8 @@ public:
   static Runner load(std::vector<char> bytes, const std::string &name, const RunnerOptions &options);
 
   sprig_rt_package *package() const { return packageHandle.get(); }
+  sprig_rt_context *runContext() const { return context.get(); }
+  int threads() const { return sprig_rt_pool_threads(pool.get()); }
   size_t entryCount() const;
   std::vector<TensorSpec> inputs(size_t entry) const;
   std::vector<TensorSpec> outputs(size_t entry) const;

@@ -15,6 +15,7 @@ struct Settings {
   int threads = 0;
   int level = 2, jobs = 0;
   bool noCache = false;
+  bool merge = true; ///< off: profile --no-merge
   std::string cache, cacheSize;
 
   /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.

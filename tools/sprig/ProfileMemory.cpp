@@ -1,0 +1,139 @@
+#include "tools/sprig/ProfileMemory.h"
+#include "tools/sprig/PackageReport.h"
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+#include <sys/resource.h>
+
+namespace sprig::cli {
+namespace {
+
+constexpr size_t kMostNames = 5;
+
+void keepLargest(std::vector<MemoryUse::Item> &items) {
+  std::stable_sort(items.begin(), items.end(), [](auto &a, auto &b) { return a.bytes > b.bytes; });
+  if (items.size() > kMostNames) items.resize(kMostNames);
+}
+
+std::vector<std::string> commandNames(const Runner &runner, uint32_t entry, uint32_t lanes) {
+  std::vector<std::string> names;
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    uint32_t count = 0;
+    check(sprig_rt_package_lane(runner.package(), entry, lane, &count));
+    for (uint32_t i = 0; i < count; ++i) {
+      sprig_rt_command_info info;
+      check(sprig_rt_package_command(runner.package(), entry, lane, i, &info));
+      names.push_back(info.name);
+    }
+  }
+  return names;
+}
+
+// The command with the most bytes in use, and what they are. Buffers that share bytes count once.
+void findPeak(const MemoryPlan &plan, const std::vector<std::string> &commands, MemoryUse &use) {
+  for (size_t at = 0; at < plan.commandCount; ++at) {
+    std::vector<const ArenaBuffer *> live;
+    for (const ArenaBuffer &buffer : plan.buffers)
+      if (buffer.firstCommand <= at && at <= buffer.lastCommand) live.push_back(&buffer);
+    std::sort(live.begin(), live.end(), [](auto *a, auto *b) { return a->offset < b->offset; });
+    uint64_t bytes = 0, end = 0;
+    for (const ArenaBuffer *buffer : live) {
+      uint64_t to = buffer->offset + buffer->size;
+      if (to > end) bytes += to - std::max(buffer->offset, end);
+      end = std::max(end, to);
+    }
+    if (bytes <= use.peakActivations) continue;
+    use.peakActivations = bytes;
+    use.peakAt = at < commands.size() ? commands[at] : "";
+    use.largestAtPeak.clear();
+    for (const ArenaBuffer *buffer : live) use.largestAtPeak.push_back({buffer->name, buffer->size});
+  }
+  keepLargest(use.largestAtPeak);
+}
+
+} // namespace
+
+MemoryUse memoryUse(const Runner &runner, uint32_t entry) {
+  sprig_rt_package_info package;
+  sprig_rt_package_describe(runner.package(), &package);
+  sprig_rt_entry_info info;
+  check(sprig_rt_package_entry(runner.package(), entry, &info));
+  MemoryUse use;
+  uint64_t weights = 0, states = 0, scratch = 0, inputs = 0, outputs = 0;
+  for (uint32_t i = 0; i < package.constant_count; ++i) {
+    sprig_rt_constant_info constant;
+    check(sprig_rt_package_constant(runner.package(), i, &constant));
+    weights += constant.bytes;
+    use.largestWeights.push_back({constant.name, constant.bytes});
+  }
+  for (uint32_t i = 0; i < package.state_count; ++i) {
+    sprig_rt_tensor_info state;
+    check(sprig_rt_package_state(runner.package(), i, &state));
+    states += state.bytes;
+    use.largestWeights.push_back({state.name, state.bytes});
+  }
+  for (uint32_t i = 0; i < package.kernel_count; ++i) {
+    sprig_rt_kernel_info kernel;
+    check(sprig_rt_package_kernel(runner.package(), i, &kernel));
+    scratch = std::max(scratch, kernel.scratch_bytes * uint64_t(runner.threads()));
+  }
+  auto bytesOf = [](const std::vector<TensorSpec> &specs) {
+    uint64_t bytes = 0;
+    for (const TensorSpec &spec : specs) bytes += uint64_t(data::byteSize(spec.dtype, spec.shape).value_or(0));
+    return bytes;
+  };
+  inputs = bytesOf(runner.inputs(entry));
+  outputs = bytesOf(runner.outputs(entry));
+  use.classes = {{"weights", weights},   {"states", states}, {"activations", info.arena_bytes},
+                 {"workspace", scratch}, {"inputs", inputs}, {"outputs", outputs}};
+  findPeak(memoryPlan(runner, entry), commandNames(runner, entry, info.lane_count), use);
+  keepLargest(use.largestWeights);
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  use.processPeak = uint64_t(usage.ru_maxrss) * 1024;
+  return use;
+}
+
+void printMemoryUse(const MemoryUse &use) {
+  uint64_t total = 0;
+  for (auto &item : use.classes) total += item.bytes;
+  std::cout << '\n';
+  Table table({"memory", "bytes", "share %"});
+  for (auto &item : use.classes)
+    table.add({item.name, formatBytes(double(item.bytes)),
+               formatDouble(total ? 100.0 * double(item.bytes) / double(total) : 0, 3)});
+  table.add({"all", formatBytes(double(total)), "100"});
+  table.print();
+  auto list = [](const char *what, const std::vector<MemoryUse::Item> &items) {
+    if (items.empty()) return;
+    std::cout << what;
+    for (size_t i = 0; i < items.size(); ++i)
+      std::cout << (i ? ", " : "") << (items[i].name.empty() ? "(unnamed)" : items[i].name) << ' '
+                << formatBytes(double(items[i].bytes));
+    std::cout << '\n';
+  };
+  if (use.peakActivations)
+    std::cout << "most activations in use at once: " << formatBytes(double(use.peakActivations)) << ", during '"
+              << use.peakAt << "'\n";
+  list("  the largest then: ", use.largestAtPeak);
+  list("the largest weights: ", use.largestWeights);
+  std::cout << "this process had " << formatBytes(double(use.processPeak))
+            << " resident at most, the compiler included\n";
+}
+
+Json toJson(const MemoryUse &use) {
+  auto list = [](const std::vector<MemoryUse::Item> &items) {
+    Json json = Json::array();
+    for (auto &item : items) json.push_back({{"name", item.name}, {"bytes", item.bytes}});
+    return json;
+  };
+  return {{"classes", list(use.classes)},
+          {"peak_activation_bytes", use.peakActivations},
+          {"peak_at", use.peakAt},
+          {"largest_at_peak", list(use.largestAtPeak)},
+          {"largest_weights", list(use.largestWeights)},
+          {"process_peak_bytes", use.processPeak}};
+}
+
+} // namespace sprig::cli
