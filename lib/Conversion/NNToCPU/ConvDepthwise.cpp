@@ -54,20 +54,21 @@ public:
     Value filter = k.flat(k.operandBuffer(cast<BlockArgument>(op.getFilter())));
     int64_t mostRows = maxTileRows(k.target, elementType, 1, g.rowStride(/*samples=*/false));
 
-    auto registerTile = [&](const ConvTile &tile, Value channel, Value mask) {
-      SmallVector<Value> accumulators =
-          emitTaps(k, g, tile, /*mergeTaps=*/false, zeroTile(k, elementType, tile.rows, 1),
-                   [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value) {
-                     Value weights = k.loadVector(filter, k.add(k.mul(tap, conv.channels), channel), elementType, mask);
-                     Value base = k.add(position, channel);
-                     SmallVector<Value> results;
-                     for (auto [i, accumulator] : llvm::enumerate(carried)) {
-                       Value x =
-                           k.loadVector(input, k.add(base, static_cast<int64_t>(i) * rowStride), elementType, mask);
-                       results.push_back(k.multiplyAdd(x, weights, accumulator));
-                     }
-                     return results;
-                   });
+    auto registerTile = [&](const ConvTile &tile, Value channel, int64_t count) {
+      int64_t lanes = vectorLanes(count).front();
+      Value mask = laneMask(k, count, lanes);
+      SmallVector<Value> accumulators = emitTaps(
+          k, g, tile, /*mergeTaps=*/false, zeroTile(k, elementType, tile.rows, ArrayRef<int64_t>(lanes)),
+          [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value) {
+            Value weights = k.loadVector(filter, k.add(k.mul(tap, conv.channels), channel), elementType, mask, lanes);
+            Value base = k.add(position, channel);
+            SmallVector<Value> results;
+            for (auto [i, accumulator] : llvm::enumerate(carried)) {
+              Value x = k.loadVector(input, k.add(base, static_cast<int64_t>(i) * rowStride), elementType, mask, lanes);
+              results.push_back(k.multiplyAdd(x, weights, accumulator));
+            }
+            return results;
+          });
       epilogue.store(k, accumulators, resultRows(k, g, tile), channel, mask);
     };
 
@@ -77,12 +78,12 @@ public:
       Value begin = k.mul(at[2], conv.blockHeight);
       Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
       k.loop(begin, end, 1, [&](Value height) {
-        auto rowOf = [&](Value channel, Value mask) {
+        auto rowOf = [&](Value channel, int64_t count) {
           forWidthTiles(k, g, at[0], at[1], height, mostRows,
-                        [&](const ConvTile &tile) { registerTile(tile, channel, mask); });
+                        [&](const ConvTile &tile) { registerTile(tile, channel, count); });
         };
-        k.loop(k.index(0), k.index(fullChannels), kLanes, [&](Value channel) { rowOf(channel, Value()); });
-        if (fullChannels < conv.channels) rowOf(k.index(fullChannels), k.mask(conv.channels - fullChannels));
+        k.loop(k.index(0), k.index(fullChannels), kLanes, [&](Value channel) { rowOf(channel, kLanes); });
+        if (fullChannels < conv.channels) rowOf(k.index(fullChannels), conv.channels - fullChannels);
       });
     });
     return success();

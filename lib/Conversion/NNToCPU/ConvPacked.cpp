@@ -123,8 +123,10 @@ private:
     Value firstChannel = k.mul(group, conv.groupInputs);
     bool merge = conv.groups == 1 && g.dilation[2] == 1;
 
+    int64_t tileColumns = columns - firstVector * kLanes;
+    SmallVector<int64_t> lanes = vectorLanes(std::min(tileColumns, vectors * kLanes));
     SmallVector<Value> accumulators =
-        emitTaps(k, g, tile, merge, zeroTile(k, elementType, tile.rows, vectors),
+        emitTaps(k, g, tile, merge, zeroTile(k, elementType, tile.rows, lanes),
                  [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value taps) {
                    ContractionLoop loop;
                    loop.left = input;
@@ -144,8 +146,7 @@ private:
                               k.add(k.mul(panelTile, conv.tilePanels * nn::kPanelWidth), firstVector * kLanes));
     for (int64_t j = 0; j < vectors; ++j) {
       columnValues.push_back(k.add(firstColumn, j * kLanes));
-      int64_t valid = columns - (firstVector + j) * kLanes;
-      masks.push_back(valid < kLanes ? k.mask(valid) : Value());
+      masks.push_back(laneMask(k, tileColumns - j * kLanes, lanes[j]));
     }
     epilogue.store(k, accumulators, resultRows(k, g, tile), columnValues, masks);
   }

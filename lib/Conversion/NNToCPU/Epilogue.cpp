@@ -108,17 +108,19 @@ void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows,
       if (auto argument = dyn_cast<BlockArgument>(operand); argument && !accesses.count(argument))
         accesses[argument] = describeAccess(k, argument, shape);
 
+  auto lanesOf = [&](unsigned j) { return cast<VectorType>(accumulators[j].getType()).getDimSize(0); };
   // Operands that do not depend on the row are read once for all rows.
   llvm::DenseMap<std::pair<Value, unsigned>, Value> shared;
   auto read = [&](Value operand, unsigned i, unsigned j) -> Value {
     const Access &access = accesses.find(operand)->second;
+    int64_t lanes = lanesOf(j);
     auto fetch = [&]() -> Value {
       Value offset = rowOffset(k, access, rows[i]);
-      if (!access.perColumn) return k.splat(k.load(access.buffer, offset, access.elementType));
-      return k.loadVector(access.buffer, k.add(offset, columns[j]), access.elementType, masks[j]);
+      if (!access.perColumn) return k.splat(k.load(access.buffer, offset, access.elementType), lanes);
+      return k.loadVector(access.buffer, k.add(offset, columns[j]), access.elementType, masks[j], lanes);
     };
     if (access.perRow) return fetch();
-    Value &value = shared[{operand, access.perColumn ? j : 0}];
+    Value &value = shared[{operand, j}];
     if (!value) value = fetch();
     return value;
   };
@@ -129,7 +131,8 @@ void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows,
       values[root->getResult(0)] = k.round(accumulators[i * columns.size() + j], rootType.getElementType());
       for (Operation *op : operations) {
         if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
-          values[constant.getResult()] = k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())));
+          values[constant.getResult()] =
+              k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())), lanesOf(j));
           continue;
         }
         SmallVector<Value> arguments;

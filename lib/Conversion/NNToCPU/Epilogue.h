@@ -17,7 +17,7 @@ public:
   mlir::Operation *root = nullptr;
   mlir::RankedTensorType rootType; // [rows..., columns]
 
-  /// Writes accumulators of kLanes columns: `accumulators[i * columns.size() + j]` belongs to row `rows[i]` (the
+  /// Writes accumulators, vectors of columns: `accumulators[i * columns.size() + j]` belongs to row `rows[i]` (the
   /// row-major position over all dimensions but the last) and to the columns from `columns[j]` on; `masks[j]` may be
   /// null for all lanes.
   void store(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::ValueRange rows, mlir::ValueRange columns,

@@ -68,13 +68,13 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
     for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
     loop.elementType = elementType;
     loop.count = k.index(depth);
-    SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, vectors));
+    SmallVector<int64_t> lanes = vectorLanes(std::min(validColumns, vectors * kLanes));
+    SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, lanes));
     SmallVector<Value> rowValues, columnValues, masks;
     for (int64_t i = 0; i < tileRows; ++i) rowValues.push_back(k.add(first, i));
     for (int64_t j = 0; j < vectors; ++j) {
       columnValues.push_back(k.add(column, j * kLanes));
-      int64_t valid = validColumns - j * kLanes;
-      masks.push_back(valid < kLanes ? k.mask(valid) : Value());
+      masks.push_back(laneMask(k, validColumns - j * kLanes, lanes[j]));
     }
     epilogue.store(k, accumulators, rowValues, columnValues, masks);
   };

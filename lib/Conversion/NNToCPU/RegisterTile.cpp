@@ -29,6 +29,25 @@ SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t r
   return SmallVector<Value>(rows * vectors, k.zero(computeType(elementType), kLanes));
 }
 
+SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t rows, ArrayRef<int64_t> lanes) {
+  SmallVector<Value> row, tile;
+  for (int64_t count : lanes) row.push_back(k.zero(computeType(elementType), count));
+  for (int64_t i = 0; i < rows; ++i) tile.append(row);
+  return tile;
+}
+
+SmallVector<int64_t> sprig::vectorLanes(int64_t columns) {
+  SmallVector<int64_t> lanes(columns / kLanes, kLanes);
+  if (int64_t rest = columns % kLanes) lanes.push_back(rest <= kLanes / 2 ? kLanes / 2 : kLanes);
+  return lanes;
+}
+
+Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
+  return valid < lanes ? k.mask(valid, lanes) : Value();
+}
+
+static int64_t lanesOf(Value vector) { return cast<VectorType>(vector.getType()).getDimSize(0); }
+
 // One chain of multiply-adds over the steps [begin, end).
 static SmallVector<Value> emitChain(KernelBuilder &k, const ContractionLoop &loop, Value begin, Value end,
                                     ValueRange accumulators) {
@@ -39,12 +58,16 @@ static SmallVector<Value> emitChain(KernelBuilder &k, const ContractionLoop &loo
     SmallVector<Value> columns;
     for (int64_t j = 0; j < vectors; ++j)
       columns.push_back(k.loadVector(loop.right, k.add(right, loop.rightOffsets[j]), loop.elementType,
-                                     loop.rightMasks.empty() ? Value() : loop.rightMasks[j]));
+                                     loop.rightMasks.empty() ? Value() : loop.rightMasks[j], lanesOf(carried[j])));
     SmallVector<Value> results;
     for (int64_t i = 0; i < rows; ++i) {
       Value scalar = k.load(loop.left, k.add(left, i * loop.leftRowStride), loop.elementType);
-      Value row = k.splat(scalar);
-      for (int64_t j = 0; j < vectors; ++j) results.push_back(k.multiplyAdd(row, columns[j], carried[i * vectors + j]));
+      Value row = k.splat(scalar), narrow;
+      for (int64_t j = 0; j < vectors; ++j) {
+        int64_t lanes = lanesOf(carried[j]);
+        if (lanes != kLanes && !narrow) narrow = k.splat(scalar, lanes);
+        results.push_back(k.multiplyAdd(lanes == kLanes ? row : narrow, columns[j], carried[i * vectors + j]));
+      }
     }
     return results;
   });
@@ -57,7 +80,8 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
   // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in
   // order.
   SmallVector<Value> zeros;
-  for (Value accumulator : accumulators) zeros.push_back(k.zero(getElementTypeOrSelf(accumulator.getType()), kLanes));
+  for (Value accumulator : accumulators)
+    zeros.push_back(k.zero(getElementTypeOrSelf(accumulator.getType()), lanesOf(accumulator)));
   auto addPart = [&](Value begin, Value end, ValueRange totals) {
     SmallVector<Value> part = emitChain(k, loop, begin, end, zeros), sums;
     for (auto [total, value] : llvm::zip_equal(totals, part))

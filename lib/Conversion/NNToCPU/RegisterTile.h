@@ -18,7 +18,8 @@ int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vec
 int64_t chooseTileVectors(const CpuTarget &target, mlir::Type elementType, int64_t rows);
 
 /// The operands of one loop over k. Element (i, k) of the left side is at left[leftBase + i * leftRowStride + k *
-/// leftStep]; kLanes columns of the right side for vector j at right[rightBase + rightOffsets[j] + k * rightStep].
+/// leftStep]; the columns of the right side for vector j, as many as its accumulators have lanes, at right[rightBase +
+/// rightOffsets[j] + k * rightStep].
 struct ContractionLoop {
   mlir::Value left, leftBase;
   int64_t leftRowStride = 0, leftStep = 1;
@@ -30,8 +31,16 @@ struct ContractionLoop {
   mlir::Value count; // steps of k
 };
 
-/// Zero accumulators for a tile, rows outermost.
+/// Zero accumulators for a tile, rows outermost: of `vectors` whole vectors, or of vectors of these lanes.
 llvm::SmallVector<mlir::Value> zeroTile(KernelBuilder &kernel, mlir::Type elementType, int64_t rows, int64_t vectors);
+llvm::SmallVector<mlir::Value> zeroTile(KernelBuilder &kernel, mlir::Type elementType, int64_t rows,
+                                        llvm::ArrayRef<int64_t> lanes);
+
+/// The vectors that hold `columns` columns: of kLanes, and a last one of half as many where that is enough.
+llvm::SmallVector<int64_t> vectorLanes(int64_t columns);
+
+/// The mask of the first `valid` of a vector's lanes; null for all of them.
+mlir::Value laneMask(KernelBuilder &kernel, int64_t valid, int64_t lanes);
 
 /// Adds the products of all k in ascending order, in parts where a constant count is above kLongestChain;
 /// `accumulators` has rows * rightOffsets.size() values, rows outermost.
