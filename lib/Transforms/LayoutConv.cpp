@@ -42,6 +42,36 @@ struct ConvChannelsLast : OpRewritePattern<nn::ConvOp> {
   }
 };
 
+/// Zeros around the spatial dimensions of an input are the convolution's own padding.
+struct PadIntoConv : OpRewritePattern<nn::ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::ConvOp op, PatternRewriter &b) const override {
+    auto pad = op.getInput().getDefiningOp<nn::PadOp>();
+    if (!pad || pad.getMode() != nn::PadMode::constant || !isZero(pad.getValue())) return failure();
+    int64_t rank = tensorOf(op.getInput()).getRank(), spatial = rank - 2, first = op.getChannelsLast() ? 1 : 2;
+    SmallVector<int64_t> padding(op.getPadding());
+    for (int64_t d = 0; d < rank; ++d) {
+      int64_t low = pad.getLow()[d], high = pad.getHigh()[d];
+      bool isSpatial = d >= first && d < first + spatial;
+      if (!isSpatial && (low || high)) return failure();
+      if (!isSpatial) continue;
+      padding[d - first] += low;
+      padding[d - first + spatial] += high;
+    }
+    b.replaceOpWithNewOp<nn::ConvOp>(op, pad.getOperand(), op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
+                                     b.getDenseI64ArrayAttr(padding), op.getGroupsAttr(), op.getChannelsLastAttr());
+    return success();
+  }
+
+private:
+  static bool isZero(Value value) {
+    auto constant = value.getDefiningOp<nn::ConstantOp>();
+    std::string reason;
+    if (!constant || !nn::isReadableConstant(constant.getValue(), reason)) return false;
+    return nn::ConstantView(constant.getValue()).asDouble(0) == 0;
+  }
+};
+
 struct PoolChannelsLast : OpRewritePattern<nn::PoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(nn::PoolOp op, PatternRewriter &b) const override {
@@ -134,4 +164,5 @@ void sprig::populateConvTransposePatterns(RewritePatternSet &patterns) {
 
 void sprig::populateChannelsLastPatterns(RewritePatternSet &patterns) {
   patterns.add<ConvChannelsLast, PoolChannelsLast>(patterns.getContext());
+  patterns.add<PadIntoConv>(patterns.getContext(), /*benefit=*/2); // before a transpose comes in between
 }

@@ -112,3 +112,20 @@ func.func @spread(%x: tensor<1x2x4xf32>, %w: tensor<2x3x3xf32>) -> tensor<1x3x8x
       : tensor<1x2x4xf32>, tensor<2x3x3xf32>
   return %0 : tensor<1x3x8xf32>
 }
+
+// -----
+
+// A pad of zeros around the spatial dimensions is padding of the convolution; one of channels is not.
+// CHECK-LABEL: @pad_into_conv(
+// CHECK-NOT: nn.pad
+// CHECK: nn.conv {{.*}} padding = array<i64: 2, 1, 1, 3>
+// CHECK: nn.pad
+// CHECK: nn.conv
+func.func @pad_into_conv(%x: tensor<1x4x6x6xf32>, %w: tensor<8x4x3x3xf32>, %v: tensor<8x5x3x3xf32>) -> (tensor<1x8x7x8xf32>, tensor<1x8x6x6xf32>) {
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %p = nn.pad constant %x, %zero low = [0, 0, 1, 0] high = [0, 0, 0, 2] : tensor<1x4x6x6xf32>, tensor<f32>
+  %r = nn.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x4x7x8xf32>, tensor<8x4x3x3xf32>
+  %q = nn.pad constant %x, %zero low = [0, 1, 0, 0] high = [0, 0, 0, 0] : tensor<1x4x6x6xf32>, tensor<f32>
+  %s = nn.conv %q, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x5x6x6xf32>, tensor<8x5x3x3xf32>
+  return %r, %s : tensor<1x8x7x8xf32>, tensor<1x8x6x6xf32>
+}

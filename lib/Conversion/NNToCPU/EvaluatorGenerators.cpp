@@ -156,12 +156,20 @@ SmallVector<Value> Evaluator::windowLoop(const Window &window, ArrayRef<Coordina
     end = k.min(k.div(room, dilation), end);
     end = k.max(end, first);
   }
-  return k.loop(first, end, 1, initial, [&](Value tap, ValueRange carried) {
+  auto atTap = [&](Value tap, ValueRange carried) {
     SmallVector<Value> nextTaps(taps), nextPlaces(places);
     nextTaps.push_back(tap);
     nextPlaces.push_back(k.add(origin, k.mul(tap, dilation)));
     return windowLoop(window, outputs, carried, body, dim + 1, nextTaps, nextPlaces);
-  });
+  };
+  // Taps that are all there are written out where they are few: a loop costs more than its body.
+  constexpr int64_t kMostUnrolledTaps = 3;
+  std::optional<int64_t> begin = getConstantIntValue(OpFoldResult(first)),
+                         count = getConstantIntValue(OpFoldResult(end));
+  if (!begin || !count || *count - *begin > kMostUnrolledTaps) return k.loop(first, end, 1, initial, atTap);
+  SmallVector<Value> values(initial);
+  for (int64_t tap = *begin; tap < *count; ++tap) values = atTap(k.index(tap), values);
+  return values;
 }
 
 Value Evaluator::pool(nn::PoolOp op, ArrayRef<Coordinate> position) {
