@@ -1,5 +1,5 @@
 // What operations cost, where that is not one step per result element.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/WinogradOp.h"
 
 using namespace mlir;
 
@@ -26,6 +26,12 @@ int64_t ConvOp::getFlops() {
 int64_t ConvPackedOp::getFlops() { return 2 * getType().getNumElements() * getPanels().getType().getDimSize(1); }
 int64_t ConvDepthwiseOp::getFlops() {
   return 2 * getType().getNumElements() * product(getFilter().getType().getShape().drop_back());
+}
+int64_t ConvWinogradOp::getFlops() { // of the products; the transforms are a few additions for each of their elements
+  ArrayRef<int64_t> result = getType().getShape();
+  int64_t tiles = result[0];
+  for (int64_t d = 0; d < 2; ++d) tiles *= (result[1 + d] + getTile()[d] - 1) / getTile()[d];
+  return 2 * tiles * getPanels().getType().getDimSize(1) * result[3];
 }
 int64_t ConvTransposeOp::getFlops() { // each input element meets each tap of its channel
   return 2 * getInput().getType().getNumElements() * product(getFilter().getType().getShape().drop_front());

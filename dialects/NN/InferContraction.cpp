@@ -1,5 +1,6 @@
 // Result types of matrix products and convolutions.
 #include "dialects/NN/Infer.h"
+#include "dialects/NN/WinogradOp.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -152,6 +153,37 @@ SPRIG_NN_INFER(ConvDepthwiseOp) {
   SmallVector<int64_t> shape{in[0]};
   shape.append(windows->outputs);
   shape.push_back(in.back());
+  return infer.give(shape, input->getElementType());
+}
+
+SPRIG_NN_INFER(ConvWinogradOp) {
+  Inference infer(location, ConvWinogradOp::getOperationName(), results);
+  auto input = infer.tensor(op.getInput(), "input"), panels = infer.tensor(op.getPanels(), "panels");
+  if (failed(input) || failed(panels) || failed(infer.sameElementType(*input, "input", *panels, "panels")) ||
+      failed(infer.present(op.getChannelsAttr(), "channels")))
+    return failure();
+  if (input->getRank() != 4)
+    return infer.fail("takes an input of 2 spatial dimensions, got ", describe(*input), " of rank ", input->getRank());
+  int64_t outputs = op.getChannels();
+  if (outputs < 0) return infer.fail("has ", outputs, " channels");
+  auto window = infer.array(op.getWindowAttr(), "window sizes", 2, "spatial dimensions");
+  auto tile = infer.array(op.getTileAttr(), "tile sizes", 2, "spatial dimensions");
+  if (failed(window) || failed(tile)) return failure();
+  auto ones = DenseI64ArrayAttr::get(input->getContext(), {1, 1});
+  auto windows = inferWindows(infer, input->getShape().slice(1, 2), *window, ones, ones, op.getPaddingAttr());
+  if (failed(windows)) return failure();
+  int64_t rows = input->getDimSize(3);
+  for (int64_t d = 0; d < 2; ++d) {
+    auto line = WinogradLine::get((*tile)[d], (*window)[d]);
+    if (!line)
+      return infer.fail("has a tile of ", (*tile)[d], " and a window of ", (*window)[d], " in spatial dimension ", d,
+                        "; tile + window - 1 must be 1, 4, 6 or 8");
+    rows *= line->frequencies();
+  }
+  if (failed(checkPanels(infer, *panels, outputs, 1, rows))) return failure();
+  SmallVector<int64_t> shape{input->getDimSize(0)};
+  shape.append(windows->outputs);
+  shape.push_back(outputs);
   return infer.give(shape, input->getElementType());
 }
 

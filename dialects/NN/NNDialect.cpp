@@ -1,6 +1,7 @@
 // The dialect: registration, constants, generated code.
 #include "dialects/NN/NN.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/WinogradOp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,6 +19,8 @@ using namespace sprig::nn;
 #include "dialects/NN/NNAttributes.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/NN/NNOps.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/NN/NNWinograd.cpp.inc"
 
 void NNDialect::initialize() {
   addAttributes<
@@ -27,6 +30,10 @@ void NNDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/NN/NNOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/NN/NNWinograd.cpp.inc"
       >();
 }
 

@@ -1,5 +1,6 @@
 // The table of evaluators and shape arithmetic.
 #include "lib/Interpreter/Evaluation.h"
+#include "lib/Interpreter/Winograd.h"
 
 namespace sprig::interp {
 
@@ -14,6 +15,7 @@ const EvaluatorTable &EvaluatorTable::get() {
     addPools(rows);
     addContractions(rows);
     addConvolutions(rows);
+    addWinograd(rows);
     addNorms(rows);
     return rows;
   }();

@@ -36,6 +36,8 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createIndependentSamples());
   // Layouts before packing: a packed filter is that of a channels-last convolution.
   passes.addNestedPass<func::FuncOp>(createLayout());
+  // Only constant filters: those of packages for inference.
+  if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createWinograd());
   // Parameters that stay state keep the model's layout; a package for inference only packs its constants once and for
   // all.
   if (options.freeze) passes.addNestedPass<func::FuncOp>(createPack());

@@ -38,7 +38,7 @@ def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
     Each convolution and pool is rewritten to its channels-last form between two transposes. Transposes then move down
     through elementwise operations, concatenations, pads, slices and reductions, cancel where they meet their inverse,
     become reshapes where only dimensions of size 1 move, and vanish into a constant weight behind a flatten. A
-    transposed convolution becomes a plain one.
+    transposed convolution becomes a plain one. A pad of zeros becomes the padding of the convolution behind it.
   }];
   let dependentDialects = ["::sprig::nn::NNDialect"];
 }
@@ -51,6 +51,21 @@ def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
     has one filter of its own. The packing of a constant is evaluated.
   }];
   let dependentDialects = ["::sprig::nn::NNDialect"];
+}
+
+def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite convolutions of stride 1 by Winograd's short convolutions";
+  let description = [{
+    A channels-last 2-d convolution of f32 with a constant filter, strides and dilations of 1 and one group becomes
+    `nn.conv_winograd` where that is estimated to be faster by `min-gain`: products saved against the cost of the
+    transforms, the tiles that stick out of the result, and the reading of a filter that is larger in frequencies. The
+    filter is transformed here, in double precision. Changes bits, so `--math strict` leaves it out. Remarks of the
+    category `fuse` say which form was taken and why not.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let options = [
+    Option<"minGain", "min-gain", "double", "1.1", "least estimated speedup; 0 rewrites all that can be">,
+  ];
 }
 
 def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {

@@ -19,7 +19,7 @@ COMPILE = ['--sprig-freeze', '--sprig-decompose', '--sprig-layout', '--sprig-pac
 
 
 def operations(tblgen, include, source):
-    done = subprocess.run([tblgen, '--dump-json', '-I', include, '-I', source, f'{source}/dialects/NN/NNOps.td'],
+    done = subprocess.run([tblgen, '--dump-json', '-I', include, '-I', source, f'{source}/dialects/NN/NNAll.td'],
                           capture_output=True, text=True, check=True)
     records = json.loads(done.stdout)
     for name in records['!instanceof']['Op']:

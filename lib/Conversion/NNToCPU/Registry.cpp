@@ -1,4 +1,5 @@
 #include "lib/Conversion/NNToCPU/Emitters.h"
+#include "lib/Conversion/NNToCPU/ConvWinograd.h"
 #include "llvm/ADT/SmallVector.h"
 
 llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
@@ -7,6 +8,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     auto add = [&](std::unique_ptr<KernelEmitter> emitter) { list.push_back(emitter.release()); };
     add(createMatmulPackedEmitter());
     add(createConvPackedEmitter());
+    add(createConvWinogradEmitter());
     add(createConvDepthwiseEmitter());
     add(createMatmulEmitter());
     add(createPackEmitter());

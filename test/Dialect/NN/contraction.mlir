@@ -60,3 +60,12 @@ func.func @pack(%w: tensor<16x40xf32>) -> tensor<2x16x32xf32> {
   %r = nn.pack %w : tensor<16x40xf32>
   return %r : tensor<2x16x32xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @conv_winograd(
+// CHECK: nn.conv_winograd %{{.*}}, %{{.*}} {channels = 40 : i64, padding = array<i64: 1, 1, 0, 1>, tile = array<i64: 4, 2>, window = array<i64: 3, 3>} : tensor<1x8x9x3xf32>, tensor<2x72x32xf32>
+func.func @conv_winograd(%x: tensor<1x8x9x3xf32>, %w: tensor<2x72x32xf32>) -> tensor<1x7x9x40xf32> {
+  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 2>, channels = 40 : i64, padding = array<i64: 1, 1, 0, 1>} : tensor<1x8x9x3xf32>, tensor<2x72x32xf32>
+  return %r : tensor<1x7x9x40xf32>
+}

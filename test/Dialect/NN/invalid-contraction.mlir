@@ -245,3 +245,43 @@ func.func @rejected(%x: tensor<1x4x8x8xf32>, %w: tensor<4x6x3x3xf32>) {
   %0 = nn.conv_transpose %x, %w {strides = array<i64: 1, 4611686018427387904>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, output_padding = array<i64: 0, 0>} : tensor<1x4x8x8xf32>, tensor<4x6x3x3xf32>
   return
 }
+
+// -----
+
+func.func @winograd_rank(%x: tensor<8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error @below {{takes an input of 2 spatial dimensions, got 8x9x3xf32 of rank 3}}
+  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_tile(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error @below {{has a tile of 3 and a window of 3 in spatial dimension 1; tile + window - 1 must be 1, 4, 6 or 8}}
+  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 3>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_tile_count(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error @below {{tile sizes}}
+  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_panels(%x: tensor<1x8x9x3xf32>, %w: tensor<1x27x32xf32>) {
+  // expected-error @below {{contracts 108 columns of lhs with 27 rows of panels}}
+  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x27x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_channels(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error @below {{has 1 panels for 33 columns, which take 2}}
+  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 33 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}

@@ -1,0 +1,7 @@
+// The evaluator of nn.conv_winograd. For the table of evaluators.
+#pragma once
+#include "lib/Interpreter/Evaluation.h"
+
+namespace sprig::interp {
+void addWinograd(EvaluatorTable &table);
+} // namespace sprig::interp

@@ -1,0 +1,128 @@
+// Convolutions of stride 1 by Winograd's short convolutions, where that is estimated to be faster; see Passes.td.
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/WinogradOp.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/WinogradCost.h"
+#include "lib/Transforms/WinogradFilter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace sprig {
+#define GEN_PASS_DEF_WINOGRAD
+#include "lib/Transforms/Passes.h.inc"
+
+namespace {
+
+RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+bool allOnes(ArrayRef<int64_t> values) {
+  return llvm::all_of(values, [](int64_t value) { return value == 1; });
+}
+
+/// Why a convolution cannot take the form at all; null where it can. Says nothing of what it gains.
+const char *obstacle(nn::ConvOp op) {
+  RankedTensorType input = tensorOf(op.getInput());
+  if (!input.getElementType().isF32()) return "its elements are not f32";
+  if (!op.getChannelsLast() || input.getRank() != 4) return "it does not have 2 spatial dimensions";
+  if (op.getGroups() != 1) return "it has groups";
+  if (!allOnes(op.getStrides()) || !allOnes(op.getDilations())) return "it has strides or dilations";
+  auto filter = op.getFilter().getDefiningOp<nn::ConstantOp>();
+  std::string reason;
+  if (!filter || !nn::isReadableConstant(filter.getValue(), reason)) return "its filter is no constant";
+  if (nn::ConstantView(filter.getValue()).isSplat()) return "its filter is a splat";
+  if (input.getNumElements() == 0 || op.getType().getNumElements() == 0) return "it has no elements";
+  return nullptr;
+}
+
+int64_t constantBytes(func::FuncOp function) {
+  int64_t bytes = 0;
+  function.walk([&](nn::ConstantOp constant) {
+    RankedTensorType type = tensorOf(constant.getResult());
+    if (!isa<SplatElementsAttr>(constant.getValue()))
+      bytes += type.getNumElements() * storageBytes(type.getElementType());
+  });
+  return bytes;
+}
+
+class Winograd : public impl::WinogradBase<Winograd> {
+public:
+  using WinogradBase::WinogradBase;
+
+  void runOnOperation() override {
+    made.clear(); // one instance of a pass runs on all functions of a module
+    int64_t bytes = constantBytes(getOperation());
+    SmallVector<nn::ConvOp> convolutions;
+    getOperation().walk([&](nn::ConvOp op) { convolutions.push_back(op); });
+    llvm::SmallSetVector<Operation *, 8> filters;
+    for (nn::ConvOp op : convolutions) {
+      Operation *filter = op.getFilter().getDefiningOp();
+      if (rewrite(op, bytes)) filters.insert(filter);
+    }
+    for (Operation *filter : filters)
+      if (filter->use_empty()) filter->erase();
+  }
+
+private:
+  bool rewrite(nn::ConvOp op, int64_t bytes) {
+    auto direct = [&](const Twine &why) {
+      remark::missed(op.getLoc(), remark::RemarkOpts::name("winograd").category("fuse"))
+          << ("nn.conv stays direct: " + why).str();
+      return false;
+    };
+    if (const char *why = obstacle(op)) return direct(why);
+    ArrayRef<int64_t> in = tensorOf(op.getInput()).getShape(), out = op.getType().getShape();
+    ArrayRef<int64_t> window = tensorOf(op.getFilter()).getShape().drop_front(2);
+    ConvShape shape{in[0],
+                    in[1],
+                    in[2],
+                    in[3],
+                    out[1],
+                    out[2],
+                    out[3],
+                    {window[0], window[1]},
+                    {op.getPadding()[0], op.getPadding()[1]},
+                    bytes};
+    std::string windowText = std::to_string(window[0]) + "x" + std::to_string(window[1]);
+    std::optional<WinogradChoice> choice = cheapestWinograd(shape);
+    if (allOnes(window) || !choice) return direct("no short convolution serves a window of " + windowText);
+    std::string form =
+        "F(" + std::to_string(choice->tile[0]) + "x" + std::to_string(choice->tile[1]) + ", " + windowText + ")";
+    std::string numbers =
+        llvm::formatv("{0} saves {1:f1} times the products and is estimated at {2:f2} times the speed", form,
+                      choice->saving, choice->gain);
+    if (choice->gain < minGain) return direct(numbers);
+
+    auto vertical = nn::WinogradLine::get(choice->tile[0], window[0]);
+    auto horizontal = nn::WinogradLine::get(choice->tile[1], window[1]);
+    OpBuilder b(op);
+    Value panels = transformed(op.getFilter(), *vertical, *horizontal);
+    Value result = nn::ConvWinogradOp::create(b, op.getLoc(), op.getInput(), panels, b.getDenseI64ArrayAttr(window),
+                                              b.getDenseI64ArrayAttr({choice->tile[0], choice->tile[1]}),
+                                              b.getI64IntegerAttr(out[3]), op.getPaddingAttr());
+    remark::passed(op.getLoc(), remark::RemarkOpts::name("winograd").category("fuse"))
+        << ("nn.conv becomes nn.conv_winograd: " + numbers);
+    op.getResult().replaceAllUsesWith(result);
+    op->erase();
+    return true;
+  }
+
+  /// The filter in frequencies, made once for all its users, right behind it.
+  Value transformed(Value filter, const nn::WinogradLine &vertical, const nn::WinogradLine &horizontal) {
+    Value &panels = made[{filter, {vertical.outputs(), horizontal.outputs()}}];
+    if (panels) return panels;
+    auto constant = filter.getDefiningOp<nn::ConstantOp>();
+    OpBuilder b(&getContext());
+    b.setInsertionPointAfterValue(filter);
+    ElementsAttr value = transformFilter(constant.getValue(), vertical, horizontal);
+    return panels = nn::ConstantOp::create(b, constant.getLoc(), cast<RankedTensorType>(value.getType()), value);
+  }
+
+  llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, Value> made;
+};
+
+} // namespace
+} // namespace sprig
