@@ -1,5 +1,7 @@
 #include "runtime/base/Memory.h"
 
+#include "runtime/base/MemoryCount.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -30,10 +32,15 @@ bool Allocator::givesHugePages(uint64_t bytes) const {
   return !hooks.allocate && bytes >= kHugeBlock && systemOffersHugePages();
 }
 
+uint64_t Allocator::granted(uint64_t bytes) const {
+  return givesHugePages(bytes) && bytes < UINT64_MAX - kHugePage ? (bytes + kHugePage - 1) / kHugePage * kHugePage
+                                                                 : bytes;
+}
+
 void *Allocator::allocate(uint64_t bytes) const {
   if (hooks.allocate) return hooks.allocate(hooks.user, bytes, kAlignment);
   if (givesHugePages(bytes) && bytes < UINT64_MAX - kHugePage) {
-    uint64_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    uint64_t rounded = granted(bytes);
     void *memory = std::aligned_alloc(kHugePage, rounded);
     // Advice only: without it the memory is as good, just slower.
     if (memory) madvise(memory, rounded, MADV_HUGEPAGE);
@@ -48,7 +55,9 @@ void Allocator::release(void *memory, uint64_t bytes) const {
 }
 
 Block::~Block() {
-  if (memory) allocator.release(memory, bytes);
+  if (!memory) return;
+  countReleased(asked, allocator.granted(bytes));
+  allocator.release(memory, bytes);
 }
 
 Status Block::make(const Allocator &allocator, uint64_t bytes, std::string_view what, Block &block) {
@@ -65,12 +74,16 @@ Status Block::make(const Allocator &allocator, uint64_t bytes, std::string_view 
   fresh.allocator = allocator;
   fresh.memory = memory;
   fresh.bytes = rounded;
+  fresh.asked = bytes;
+  countAllocated(bytes, allocator.granted(rounded));
   block = std::move(fresh);
   return {};
 }
 
 MappedFile::~MappedFile() {
-  if (address) munmap(address, length);
+  if (!address) return;
+  munmap(address, length);
+  countMapped(-int64_t(length));
 }
 
 Status MappedFile::open(const char *path, MappedFile &file) {
@@ -93,6 +106,7 @@ Status MappedFile::open(const char *path, MappedFile &file) {
       MappedFile fresh;
       fresh.address = address;
       fresh.length = size_t(info.st_size);
+      countMapped(info.st_size);
       file = std::move(fresh);
     }
   }

@@ -15,6 +15,8 @@ struct Allocator {
   sprig_rt_allocator hooks = {};
   void *allocate(uint64_t bytes) const;
   void release(void *memory, uint64_t bytes) const;
+  // What the system really gives for a block of this size.
+  uint64_t granted(uint64_t bytes) const;
   // Whether a block of this size gets large pages, which long streams through memory are several times faster on.
   bool givesHugePages(uint64_t bytes) const;
 };
@@ -28,6 +30,7 @@ public:
     std::swap(allocator, other.allocator);
     std::swap(memory, other.memory);
     std::swap(bytes, other.bytes);
+    std::swap(asked, other.asked);
     return *this;
   }
   ~Block();
@@ -42,6 +45,7 @@ private:
   Allocator allocator;
   void *memory = nullptr;
   uint64_t bytes = 0;
+  uint64_t asked = 0; // before rounding
 };
 
 // A whole file, readable until it is destroyed.

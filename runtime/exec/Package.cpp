@@ -129,6 +129,7 @@ Status Package::placeConstants(const LoadOptions &options) {
   bool aligned = reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment == 0;
   bool faster = !options.mapConstants && memory.givesHugePages(section.size());
   bool inPlace = section.empty() || !homeDevice->executes() || (aligned && !faster);
+  constantsCopied = !section.empty() && (homeDevice->executes() ? !inPlace : faster);
   if (!inPlace) SPRIG_RETURN_IF_ERROR(copyConstants(section));
   for (const Constant &constant : decoded.constants) {
     if (!homeDevice->executes() || constant.size == 0) {

@@ -49,6 +49,9 @@ public:
   sprig_rt_kernel kernel(uint32_t index) const { return code.kernel(index); }
   const uint8_t *constant(uint32_t index) const { return constants[index]; }
 
+  // Whether constants are (on the null device: would be) copied rather than used in the file's pages.
+  bool copiesConstants() const { return constantsCopied; }
+
   // The most that any entry needs.
   uint64_t maxArena() const { return largestArena; }
   uint64_t maxScratch() const { return largestScratch; }
@@ -79,6 +82,7 @@ private:
   std::string isaName;
   std::vector<const uint8_t *> constants;
   std::vector<Block> ownConstants; // splats, and the section where it is not used in place
+  bool constantsCopied = false;
   const Device *homeDevice = nullptr;
   std::vector<const Device *> devices;
   uint64_t largestArena = 0;

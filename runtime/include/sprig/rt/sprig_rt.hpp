@@ -8,6 +8,7 @@
 #ifndef SPRIG_RT_SPRIG_RT_HPP
 #define SPRIG_RT_SPRIG_RT_HPP
 
+#include "sprig/rt/memory.h"
 #include "sprig/rt/sprig_rt.h"
 
 #include <chrono>
@@ -131,13 +132,15 @@ private:
   Dims steps;
 };
 
-// An array of its own, aligned as kernels like it.
+// An array of its own, aligned as kernels like it; sprig::rt::memory counts it.
 class Array {
 public:
-  Array(DType dtype, std::vector<int64_t> shape) : type(dtype), sizes(std::move(shape)) {
+  Array(DType dtype, std::vector<int64_t> shape) : type(dtype), sizes(std::move(shape)), memory(nullptr, Release{}) {
     bytesHeld = sprig_rt_dtype_size(dtype);
     for (int64_t size : sizes) bytesHeld *= size_t(size);
-    memory.reset(static_cast<std::byte *>(::operator new(bytesHeld ? bytesHeld : 1, std::align_val_t(64))));
+    void *block = nullptr;
+    check(sprig_rt_memory_allocate(bytesHeld, &block));
+    memory = {static_cast<std::byte *>(block), Release{bytesHeld}};
   }
   void *data() const { return memory.get(); }
   template <typename T> T *as() const { return reinterpret_cast<T *>(memory.get()); }
@@ -148,13 +151,14 @@ public:
   TensorView view() const { return TensorView(data(), type, sizes); }
 
 private:
-  struct Free {
-    void operator()(std::byte *pointer) const { ::operator delete(pointer, std::align_val_t(64)); }
+  struct Release {
+    size_t bytes = 0;
+    void operator()(std::byte *pointer) const { sprig_rt_memory_release(pointer, bytes); }
   };
   DType type;
   std::vector<int64_t> sizes;
   size_t bytesHeld = 0;
-  std::unique_ptr<std::byte, Free> memory;
+  std::unique_ptr<std::byte, Release> memory;
 };
 
 struct LoadOptions {
