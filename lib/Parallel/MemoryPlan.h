@@ -3,9 +3,14 @@
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 
 namespace sprig {
+
+/// On a command: the operands (counted from its first buffer) whose bytes its one result may take. From schedule to
+/// plan-memory, which removes it.
+inline constexpr llvm::StringLiteral kOverwritableAttr = "exec.overwritable";
 
 struct MemoryRequest {
   int64_t bytes = 0;
@@ -21,7 +26,9 @@ struct MemoryPlan {
   int64_t lowerBound = 0;             // the most bytes alive at one time: no plan needs less
 };
 
-/// Greedy: largest first (and longest-lived first, keeping the better plan), each at the lowest gap that fits best.
+/// Places buffers one by one, each as low as those before it allow, in several orders (size, area, lifetime, time) and
+/// keeps the smallest arena. Where that is above the lower bound it goes on: over all orders for a few buffers, which
+/// finds the optimum, else over random exchanges with a fixed seed and a limit on the work.
 MemoryPlan planMemory(llvm::ArrayRef<MemoryRequest> requests, int64_t alignment);
 
 } // namespace sprig

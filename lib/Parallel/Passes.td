@@ -24,7 +24,8 @@ def PlanMemory : Pass<"sprig-plan-memory", "::sprig::exec::ProgramOp"> {
   let summary = "Gives every arena buffer its place";
   let description = [{
     A result that is copied to an output is written there in the first place when nothing else forbids it. Buffers whose
-    lifetimes do not overlap share bytes: largest first, each at the lowest place that is free for its whole life.
+    lifetimes do not overlap share bytes; of several ways to place them the smallest arena counts. A result is written
+    over an operand that nothing reads any more, where the scheduler says that the kernel allows it.
     Remarks of the category `memory` state the arena's size beside the lower bound, the most bytes alive at once.
   }];
 }

@@ -35,6 +35,49 @@ static unsigned writeOutputsInPlace(ProgramOp program) {
   return removed;
 }
 
+// Whether nothing behind the command, or before it, touches the buffer.
+static bool isUsedOnlyUntil(BufferOp buffer, Operation *command) {
+  return llvm::all_of(buffer->getUsers(), [&](Operation *user) {
+    return user->getBlock() == command->getBlock() && !command->isBeforeInBlock(user);
+  });
+}
+static bool isUsedOnlyFrom(BufferOp buffer, Operation *command) {
+  return llvm::all_of(buffer->getUsers(), [&](Operation *user) {
+    return user->getBlock() == command->getBlock() && !user->isBeforeInBlock(command);
+  });
+}
+
+// A result takes the bytes of an operand that dies with the command, where the kernel allows it: nothing is alive
+// twice.
+static unsigned writeOverOperands(ProgramOp program) {
+  unsigned merged = 0;
+  SmallVector<exec::DispatchOp> commands;
+  program.walk([&](exec::DispatchOp command) { commands.push_back(command); });
+  for (exec::DispatchOp command : commands) {
+    auto operands = command->getAttrOfType<DenseI64ArrayAttr>(kOverwritableAttr);
+    if (!operands) continue;
+    command->removeAttr(kOverwritableAttr);
+    int64_t count = command.getBuffers().size();
+    if (count < 2) continue;
+    auto result = command.getBuffers().back().getDefiningOp<BufferOp>();
+    if (result.getKind() != BufferKind::arena || !isUsedOnlyFrom(result, command)) continue;
+    for (int64_t index : operands.asArrayRef()) {
+      if (index < 0 || index >= count - 1) continue;
+      auto operand = command.getBuffers()[index].getDefiningOp<BufferOp>();
+      if (operand.getKind() != BufferKind::arena || operand == result || !isUsedOnlyUntil(operand, command)) continue;
+      auto type = cast<MemRefType>(operand.getType()), resultType = cast<MemRefType>(result.getType());
+      if (type.getElementType() != resultType.getElementType() || byteSize(type) != byteSize(resultType)) continue;
+      // Read elsewhere in the same command, it must stay as it is.
+      if (llvm::count(command.getBuffers(), operand.getResult()) != 1) continue;
+      result.getResult().replaceAllUsesWith(operand.getResult());
+      result.erase();
+      ++merged;
+      break;
+    }
+  }
+  return merged;
+}
+
 static llvm::MapVector<Operation *, MemoryRequest> collectRequests(ProgramOp program) {
   llvm::MapVector<Operation *, MemoryRequest> requests;
   int lane = 0;
@@ -63,6 +106,7 @@ struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
     unsigned inPlace = writeOutputsInPlace(program);
     for (auto buffer : llvm::make_early_inc_range(program.getBody().getOps<BufferOp>()))
       if (buffer.getKind() == BufferKind::arena && buffer->use_empty()) buffer.erase();
+    unsigned over = writeOverOperands(program);
 
     auto requests = collectRequests(program);
     SmallVector<MemoryRequest> list;
@@ -78,8 +122,8 @@ struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
     program.setArenaAttr(builder.getI64IntegerAttr(plan.bytes));
     std::string text =
         llvm::formatv("program '{0}': arena of {1} bytes for {2} buffers; most alive at once {3}, without "
-                      "sharing {4}; {5} outputs written in place",
-                      program.getSymName(), plan.bytes, list.size(), plan.lowerBound, separate, inPlace);
+                      "sharing {4}; {5} outputs written in place, {6} results over an operand",
+                      program.getSymName(), plan.bytes, list.size(), plan.lowerBound, separate, inPlace, over);
     remark::analysis(program.getLoc(), remark::RemarkOpts::name("arena").category("memory")) << text;
   }
 };

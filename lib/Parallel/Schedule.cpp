@@ -1,5 +1,7 @@
 #include "dialects/NN/NN.h"
+#include "lib/Conversion/NNToCPU/InPlace.h"
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "lib/Parallel/MemoryPlan.h"
 #include "lib/Parallel/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -151,8 +153,10 @@ LogicalResult Scheduler::addDispatch(nn::DispatchOp dispatch) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(&lane.getBody().front());
   StringRef name = nameOf(dispatch.getLoc());
-  exec::DispatchOp::create(b, placesOf(dispatch), FlatSymbolRefAttr::get(kernel->getSymNameAttr()), operands,
-                           name.empty() ? StringAttr() : b.getStringAttr(name));
+  auto command = exec::DispatchOp::create(b, placesOf(dispatch), FlatSymbolRefAttr::get(kernel->getSymNameAttr()),
+                                          operands, name.empty() ? StringAttr() : b.getStringAttr(name));
+  if (SmallVector<int64_t> over = overwritableOperands(dispatch); !over.empty())
+    command->setAttr(kOverwritableAttr, b.getDenseI64ArrayAttr(over));
   return success();
 }
 

@@ -7,7 +7,7 @@ exec.kernel @step(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : 
 }
 
 // In a chain every second buffer takes the place of one that nothing reads any more; the last one is the output.
-// REMARK: program 'chain': arena of 128 bytes for 3 buffers; most alive at once 128, without sharing 192; 1 outputs written in place
+// REMARK: program 'chain': arena of 128 bytes for 3 buffers; most alive at once 128, without sharing 192; 1 outputs written in place, 0 results over an operand
 // CHECK: exec.program @chain {{.*}} arena 128
 // CHECK: %[[X:.*]] = exec.buffer input[0]
 // CHECK: %[[A:.*]] = exec.buffer arena at [[P:0|64]] : memref<16xf32>
@@ -71,5 +71,56 @@ exec.program @lanes inputs("x": tensor<16xf32>) outputs() {
   exec.lane on @cpu {
     exec.wait 0
     exec.dispatch @step(%a, %c) : memref<16xf32>, memref<16xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.kernel @add(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<16xf32>
+}
+exec.kernel @step(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<16xf32>
+}
+
+// A result takes the bytes of an operand that dies with the command, and so on down the chain.
+// REMARK: program 'over': arena of 64 bytes for 1 buffers; most alive at once 64, without sharing 64; 0 outputs written in place, 2 results over an operand
+// CHECK: exec.program @over {{.*}} arena 64
+// CHECK: %[[A:.*]] = exec.buffer arena at 0
+// CHECK-NOT: exec.buffer arena
+// CHECK: exec.dispatch @add(%[[A]], %{{.*}}, %[[A]]) :
+// CHECK: exec.dispatch @add(%[[A]], %{{.*}}, %[[A]]) :
+exec.program @over inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  %b = exec.buffer arena : memref<16xf32>
+  %c = exec.buffer arena : memref<4x4xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @step(%x, %a) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%a, %x, %b) {exec.overwritable = array<i64: 0>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%b, %x, %c) {exec.overwritable = array<i64: 1, 0>} : memref<16xf32>, memref<16xf32>, memref<4x4xf32>
+    exec.dispatch @step(%c, %y) : memref<4x4xf32>, memref<16xf32>
+  }
+}
+
+// Not over what is read later, what the command reads a second time, or an input.
+// REMARK: program 'not_over': {{.*}} 0 results over an operand
+// CHECK: exec.program @not_over
+// CHECK-NOT: exec.overwritable
+exec.program @not_over inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  %b = exec.buffer arena : memref<16xf32>
+  %c = exec.buffer arena : memref<16xf32>
+  %d = exec.buffer arena : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @step(%x, %a) {exec.overwritable = array<i64: 0>} : memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%a, %b) {exec.overwritable = array<i64: 0>} : memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%a, %b, %c) {exec.overwritable = array<i64>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%c, %c, %d) {exec.overwritable = array<i64: 0, 1>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%d, %y) {exec.overwritable = array<i64: 0>} : memref<16xf32>, memref<16xf32>
   }
 }

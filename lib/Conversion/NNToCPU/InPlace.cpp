@@ -1,0 +1,48 @@
+#include "lib/Conversion/NNToCPU/InPlace.h"
+#include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "lib/Conversion/NNToCPU/LoopGroup.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static bool isSplat(Operation &op) {
+  auto constant = dyn_cast<nn::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat();
+}
+
+// Loops load, compute and store a position at a time, tails masked. Rows that are reduced are read in several passes
+// and written in the last; anything that looks at other positions (views, windows, gathers) is not taken.
+static bool loopsMayOverwrite(nn::DispatchOp dispatch) {
+  Block &body = dispatch->getRegion(0).front();
+  for (Operation &op : body.without_terminator())
+    if (!isa<ElementwiseOpInterface, nn::ReduceOp>(op) && !isSplat(op)) return false;
+  auto group = LoopGroup::analyze(dispatch);
+  return group && group->merged && ArrayRef(group->shape) == shapeOf(dispatch->getResult(0));
+}
+
+// An epilogue is computed where the accumulators of an element are complete, and each element is stored once. The
+// operands of the contraction itself are read all the time.
+static bool epilogueMayOverwrite(BlockArgument argument) {
+  return llvm::all_of(argument.getUsers(), [](Operation *user) { return isa<ElementwiseOpInterface>(user); });
+}
+
+bool sprig::mayOverwrite(nn::DispatchOp dispatch, unsigned operand) {
+  if (dispatch->getNumResults() != 1 || dispatch->getOperand(operand).getType() != dispatch->getResult(0).getType())
+    return false;
+  if (llvm::count(dispatch->getOperands(), dispatch->getOperand(operand)) != 1) return false;
+  const KernelEmitter *emitter = findKernelEmitter(dispatch);
+  if (!emitter) return false;
+  StringRef name = emitter->name();
+  if (name == "loops") return loopsMayOverwrite(dispatch);
+  if (name == "conv_packed" || name == "conv_depthwise" || name == "matmul" || name == "matmul_packed")
+    return epilogueMayOverwrite(dispatch->getRegion(0).getArgument(operand));
+  return false;
+}
+
+SmallVector<int64_t> sprig::overwritableOperands(nn::DispatchOp dispatch) {
+  SmallVector<int64_t> operands;
+  for (unsigned i = 0; i < dispatch->getNumOperands(); ++i)
+    if (mayOverwrite(dispatch, i)) operands.push_back(i);
+  return operands;
+}
