@@ -1,5 +1,6 @@
 // From a model to a package or to text, by the pipeline.
 #include "lib/Pipeline/Emit.h"
+#include "tools/sprig/CompileSettings.h"
 #include "tools/sprig/ImportModel.h"
 #include "tools/sprig/Model.h"
 #include "llvm/Support/raw_ostream.h"
@@ -9,7 +10,16 @@
 namespace sprig::cli {
 namespace {
 
-CompileOptions toOptions(const Model &model, const Settings &settings, const std::vector<std::string> &cpus) {
+std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text + "\n";
+}
+
+} // namespace
+
+CompileOptions compileOptions(const Model &model, const Settings &settings, const std::vector<std::string> &cpus) {
   CompileOptions options;
   options.cpus = settings.cpus.empty() ? cpus : settings.cpus;
   options.threads = settings.laneCount();
@@ -29,15 +39,6 @@ CompileOptions toOptions(const Model &model, const Settings &settings, const std
   return options;
 }
 
-std::string print(mlir::ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream);
-  return text + "\n";
-}
-
-} // namespace
-
 Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                  const std::vector<std::string> &cpus) {
   if (!settings.compileTo.empty() && settings.compileTo != "package")
@@ -46,7 +47,7 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
   auto start = std::chrono::steady_clock::now();
   ImportedModel imported(model, entries, settings);
   double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  CompileResult result = compileModule(imported.module(), toOptions(model, settings, cpus), inform);
+  CompileResult result = compileModule(imported.module(), compileOptions(model, settings, cpus), inform);
   Compiled compiled;
   compiled.package.assign(result.package.begin(), result.package.end());
   compiled.phases.push_back({"import", importMs});
@@ -57,7 +58,7 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
 std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                           const std::string &emit) {
   ImportedModel imported(model, entries, settings);
-  CompileOptions options = toOptions(model, settings, {"native"});
+  CompileOptions options = compileOptions(model, settings, {"native"});
   if (!settings.compileTo.empty()) {
     if (settings.compileTo != "import") compileModule(imported.module(), options, inform);
     return print(imported.module());

@@ -41,23 +41,6 @@ Json tensorJson(const std::vector<TensorSpec> &specs) {
   return list;
 }
 
-std::string escapeXml(const std::string &text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '&')
-      result += "&amp;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
-
 } // namespace
 
 MemoryPlan memoryPlan(const Runner &runner, size_t entry) {
@@ -77,23 +60,24 @@ MemoryPlan memoryPlan(const Runner &runner, size_t entry) {
       auto [found, isNew] = used.try_emplace(index, ArenaBuffer{buffer.name, buffer.offset, buffer.size, at, at});
       found->second.lastCommand = at;
     }
-  std::vector<uint64_t> live(all.size(), 0);
-  // Views share bytes: those at one offset with overlapping lives count once, by the largest.
   for (auto &[index, buffer] : used) plan.buffers.push_back(buffer);
-  for (size_t at = 0; at < all.size(); ++at) {
-    std::vector<std::pair<uint64_t, uint64_t>> ranges;
-    for (auto &buffer : plan.buffers)
-      if (buffer.firstCommand <= at && at <= buffer.lastCommand)
-        ranges.emplace_back(buffer.offset, buffer.offset + buffer.size);
-    std::sort(ranges.begin(), ranges.end());
-    uint64_t end = 0;
-    for (auto &[from, to] : ranges) {
-      live[at] += to > end ? to - std::max(from, end) : 0;
-      end = std::max(end, to);
-    }
-    plan.lowerBound = std::max(plan.lowerBound, live[at]);
-  }
+  plan.lowerBound = mostInUse(plan);
   return plan;
+}
+
+MemoryNeeds memoryNeeds(const Runner &runner, int threads) {
+  MemoryNeeds needs;
+  needs.threads = threads;
+  needs.runtime.size = sizeof needs.runtime;
+  check(sprig_rt_package_memory(runner.package(), threads, &needs.runtime));
+  for (size_t entry = 0; entry < runner.entryCount(); ++entry) {
+    needs.entries.push_back(memoryPlan(runner, entry));
+    uint64_t arrays = 0;
+    for (auto &list : {runner.inputs(entry), runner.outputs(entry)})
+      for (const TensorSpec &spec : list) arrays += data::byteSize(spec.dtype, spec.shape).value_or(0);
+    needs.arrays = std::max(needs.arrays, arrays);
+  }
+  return needs;
 }
 
 Json packageToJson(const Runner &runner) {
@@ -188,52 +172,6 @@ void printPackage(const Runner &runner) {
     images.add({image.isa, image.features, formatBytes(double(image.code_bytes))});
   }
   images.print();
-}
-
-void printMemoryPlan(const MemoryPlan &plan) {
-  std::cout << "\nmemory of entry '" << plan.entry << "': arena " << formatBytes(double(plan.arenaBytes))
-            << ", at most " << formatBytes(double(plan.lowerBound)) << " in use at once\n";
-  Table table({"  buffer", "offset", "size", "commands"});
-  for (auto &buffer : plan.buffers)
-    table.add({"  " + buffer.name, std::to_string(buffer.offset), formatBytes(double(buffer.size)),
-               std::to_string(buffer.firstCommand) + "-" + std::to_string(buffer.lastCommand)});
-  table.print();
-}
-
-std::string memoryPlanToSvg(const MemoryPlan &plan) {
-  constexpr double kWidth = 960, kHeight = 480, kLeft = 90, kTop = 40, kRight = 20, kBottom = 50;
-  double step = (kWidth - kLeft - kRight) / double(std::max<size_t>(plan.commandCount, 1));
-  double scale = (kHeight - kTop - kBottom) / double(std::max<uint64_t>(plan.arenaBytes, 1));
-  const char *colours[] = {"#4e79a7", "#59a14f", "#f28e2b", "#b07aa1", "#76b7b2", "#edc948", "#e15759", "#9c755f"};
-  std::string svg =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 960 480\" font-family=\"sans-serif\" font-size=\"12\">\n"
-      "<rect width=\"960\" height=\"480\" fill=\"white\"/>\n";
-  auto text = [&](double x, double y, const std::string &anchor, const std::string &what) {
-    svg += "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" text-anchor=\"" + anchor + "\">" +
-           escapeXml(what) + "</text>\n";
-  };
-  text(kLeft, 24, "start",
-       "arena of entry '" + plan.entry + "': " + formatBytes(double(plan.arenaBytes)) + " over " +
-           std::to_string(plan.commandCount) + " commands");
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    auto &buffer = plan.buffers[i];
-    double x = kLeft + step * double(buffer.firstCommand),
-           width = step * double(buffer.lastCommand - buffer.firstCommand + 1);
-    double height = scale * double(buffer.size), y = kHeight - kBottom - scale * double(buffer.offset) - height;
-    svg += "<g><title>" +
-           escapeXml(buffer.name + ": " + formatBytes(double(buffer.size)) + " at " + std::to_string(buffer.offset)) +
-           "</title><rect x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" width=\"" +
-           std::to_string(width) + "\" height=\"" + std::to_string(height) + "\" fill=\"" +
-           colours[i % std::size(colours)] + "\" fill-opacity=\"0.8\" stroke=\"white\"/></g>\n";
-    if (height > 14 && width > 8.0 * double(buffer.name.size()))
-      text(x + width / 2, y + height / 2 + 4, "middle", buffer.name);
-  }
-  for (int tick = 0; tick <= 4; ++tick) {
-    double bytes = double(plan.arenaBytes) * tick / 4;
-    text(kLeft - 8, kHeight - kBottom - scale * bytes + 4, "end", formatBytes(bytes));
-  }
-  text(kLeft + (kWidth - kLeft - kRight) / 2, kHeight - 16, "middle", "command");
-  return svg + "</svg>\n";
 }
 
 } // namespace sprig::cli
