@@ -1,11 +1,14 @@
 // sprig bench: steady-state time per call, in rounds.
 #include "tools/sprig/Command.h"
 #include "lib/Machine/MachineModel.h"
+#include "tools/sprig/Experiment.h"
 #include "tools/sprig/MachineFile.h"
 #include "tools/sprig/Model.h"
+#include "sprig/rt/memory.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <sys/resource.h>
@@ -19,6 +22,7 @@ struct Options {
   std::string model;
   double seconds = 1;
   uint64_t seed = 1;
+  int64_t n = 0;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -53,7 +57,29 @@ double rooflineNs(const Measured &m, const machine::MachineModel &model, int thr
   return model.seconds(m.flops, m.bytes, int64_t(m.bytes), threads) * 1e9;
 }
 
+int runExperiment(const Options &options, const Experiment &experiment) {
+  options.settings.checkDevices();
+  if (!options.settings.dims.empty() || !options.settings.shapes.empty())
+    throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which has no --dim or --shape");
+  ExperimentReport report;
+  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
+  experiment.run({options.settings, options.n, threads}, report);
+  if (options.common.json())
+    std::cout << report.toJson(experiment.name).dump(2) << '\n';
+  else
+    report.print();
+  return kDone;
+}
+
 int bench(const Options &options) {
+  for (const Experiment &experiment : experiments()) {
+    if (options.model != experiment.name) continue;
+    std::error_code error;
+    if (std::filesystem::exists(options.model, error))
+      inform("'" + options.model + "' is taken as the experiment; ./" + options.model + " is the file");
+    return runExperiment(options, experiment);
+  }
+  if (options.n) throw Error(ErrorKind::usage, "--n: goes with the experiments matmul and dtypes");
   options.settings.checkDevices();
   if (!(options.seconds > 0) || options.seconds > 3600)
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
@@ -111,6 +137,7 @@ int bench(const Options &options) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   double peakBytes = double(usage.ru_maxrss) * 1024;
+  sprig_rt_memory_info memory = rt::memory::describe();
 
   Json list = Json::array();
   Table table({"entry", "min us", "median us", "p99 us", "calls/s", "GFLOP/s", "% of roofline"});
@@ -134,7 +161,9 @@ int bench(const Options &options) {
                        {"entries", list},
                        {"compile_ms", compileMs},
                        {"load_ms", loadMs - compileMs},
-                       {"peak_memory_bytes", peakBytes}})
+                       {"peak_memory_bytes", peakBytes},
+                       {"runtime_memory_bytes", memory.allocated},
+                       {"runtime_memory_peak_bytes", memory.peak}})
                      .dump(2)
               << '\n';
     return kDone;
@@ -143,7 +172,7 @@ int bench(const Options &options) {
   std::cout << threads << (threads == 1 ? " thread" : " threads");
   if (!phases.empty()) std::cout << ", compiled in " << formatNanoseconds(compileMs * 1e6);
   std::cout << ", read and loaded in " << formatNanoseconds((loadMs - compileMs) * 1e6) << ", peak memory "
-            << formatBytes(peakBytes) << '\n';
+            << formatBytes(peakBytes) << ", of it the runtime's " << formatBytes(double(memory.peak)) << '\n';
   if (isVerbose()) inform(loaded->describeLastRun());
   return kDone;
 }
@@ -153,11 +182,15 @@ int bench(const Options &options) {
 void addBench(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<Options>();
   CLI::App *command =
-      addCommand(app, "bench", "Times a model: steady-state calls on random inputs, in rounds",
+      addCommand(app, "bench", "Times a model: steady-state calls on random inputs, in rounds; or runs an experiment",
                  "  sprig bench examples/digits/model.onnx --dim batch=1,64\n"
                  "  sprig bench examples/digits/model.onnx --dim batch=8 --threads 1 --seconds 3 --format json",
                  options->common);
-  command->add_option("MODEL", options->model, "an ONNX file, MLIR in the nn dialect, or a package")->required();
+  std::string names = "an ONNX file, MLIR in the nn dialect, a package, or the name of an experiment:";
+  for (const Experiment &experiment : experiments()) names += "\n" + experiment.name + ": " + experiment.summary;
+  command->add_option("MODEL", options->model, names)->required();
+  command->add_option("--n", options->n, "size of the matrices of matmul (default 4096) and dtypes (1024)")
+      ->check(CLI::Range(1, 16384));
   command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
   command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
   addSettings(*command, options->settings);

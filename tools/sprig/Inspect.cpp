@@ -1,9 +1,12 @@
 // sprig inspect: what is inside of a model or a package.
 #include "lib/Data/File.h"
+#include "lib/Machine/Cpu.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/ImportModel.h"
 #include "tools/sprig/ModelReport.h"
 #include "tools/sprig/PackageReport.h"
+#include "tools/sprig/ProgramMemory.h"
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -17,7 +20,7 @@ namespace {
 struct Options {
   CommonOptions common;
   Settings settings;
-  std::string model, graph, memoryPlot;
+  std::string model, graph, memoryPlot, batch, limit;
   bool params = false, memory = false;
 };
 
@@ -46,24 +49,71 @@ void writeGraph(const std::string &file, const std::string &dot) {
   data::writeFile(file, svg ? renderSvg(dot) : dot);
 }
 
-void reportMemory(const Options &options, const Runner &runner) {
-  for (size_t entry = 0; entry < runner.entryCount(); ++entry) {
-    MemoryPlan plan = memoryPlan(runner, entry);
-    if (options.memory && !options.common.json()) printMemoryPlan(plan);
-    if (!options.memoryPlot.empty() && entry == 0) data::writeFile(options.memoryPlot, memoryPlanToSvg(plan));
+void drawMemory(const Options &options, const MemoryNeeds &needs) {
+  if (!options.memoryPlot.empty()) data::writeFile(options.memoryPlot, memoryPlanToSvg(needs.entries.front()));
+}
+
+bool wantsMemory(const Options &options) { return options.memory || !options.memoryPlot.empty(); }
+
+// "64MB", "1.5GiB", "1000000"
+uint64_t parseBytes(const std::string &text) {
+  char *end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  std::string unit = end;
+  static const std::map<std::string, double> units = {{"", 1},     {"B", 1},      {"KB", 1e3},      {"MB", 1e6},
+                                                      {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+  auto found = units.find(unit);
+  if (end == text.c_str() || found == units.end() || !(value >= 0) || value * found->second > 1e18)
+    throw Error(ErrorKind::usage, "--limit " + text + ": expected bytes, as 64000000, 64MB or 61MiB");
+  return uint64_t(value * found->second);
+}
+
+// The dimension that --batch means: the first of the first input that a size must be given for.
+std::string batchSymbol(const Options &options, const std::vector<InputSpec> &specs, const EntryRequest &entry) {
+  auto symbols = unboundSymbols(specs, entry.dims);
+  if (symbols.empty())
+    throw Error(ErrorKind::usage, "--batch " + options.batch + ": the model has no dimension without a size");
+  return symbols.front();
+}
+
+void bindBatch(const Options &options, const Model &model, const std::vector<InputSpec> &specs, EntryRequest &entry) {
+  if (options.batch.empty()) return;
+  std::string symbol = batchSymbol(options, specs, entry);
+  int64_t size = 0;
+  if (options.batch != "auto") {
+    auto [end, error] = std::from_chars(options.batch.data(), options.batch.data() + options.batch.size(), size);
+    if (error != std::errc() || *end != 0 || size < 1)
+      throw Error(ErrorKind::usage, "--batch " + options.batch + ": expected a size or auto");
+    entry.dims[symbol] = size;
+    return;
   }
+  for (const std::string &other : unboundSymbols(specs, entry.dims))
+    if (other != symbol) entry.dims[other] = 1;
+  uint64_t limit = options.limit.empty() ? uint64_t(machine::readCpu().memoryBytes) : parseBytes(options.limit);
+  size = largestBatch(model, entry, symbol, options.settings, limit);
+  entry.dims[symbol] = size;
+  if (!options.common.json())
+    std::cout << "the largest " << symbol << " within " << formatBytes(double(limit)) << " is " << size << '\n';
 }
 
 int inspectPackage(const Options &options) {
   if (!options.graph.empty() || options.params)
     throw Error(ErrorKind::usage, options.model + ": --graph and --params need the model, not a package");
+  if (!options.batch.empty())
+    throw Error(ErrorKind::usage, options.model + ": --batch needs the model; a package's sizes are fixed");
   // A package for another machine can be looked at too: the null device loads no code.
   Runner runner = Runner::load(options.model, {1, "null"});
-  if (options.common.json())
-    std::cout << packageToJson(runner).dump(2) << '\n';
-  else
+  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
+  MemoryNeeds needs = memoryNeeds(runner, threads);
+  if (options.common.json()) {
+    Json json = packageToJson(runner);
+    json["memory"] = toJson(needs);
+    std::cout << json.dump(2) << '\n';
+  } else {
     printPackage(runner);
-  reportMemory(options, runner);
+    if (options.memory) printMemory(needs);
+  }
+  drawMemory(options, needs);
   return kDone;
 }
 
@@ -71,6 +121,7 @@ int inspectModel(const Options &options, const Model &model) {
   auto specs = inputsOf(model);
   EntryRequest entry{options.settings.entryDims().front(), options.settings.inputShapes(), {}};
   bindShapes(specs, entry.shapes, entry.dims);
+  bindBatch(options, model, specs, entry);
   for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
     inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
     entry.dims[symbol] = 1;
@@ -78,6 +129,8 @@ int inspectModel(const Options &options, const Model &model) {
   ImportedModel imported(model, {entry}, options.settings);
   std::string name = imported.entryNames().front();
   ModelSummary summary = summarize(imported.module(), name);
+  std::optional<MemoryNeeds> needs;
+  if (wantsMemory(options)) needs = memoryNeeds(model, {entry}, options.settings);
   if (options.common.json()) {
     Json json = {{"model", model.path}};
     for (auto &[key, list] :
@@ -87,6 +140,9 @@ int inspectModel(const Options &options, const Model &model) {
         json[key].push_back({{"name", spec.name}, {"type", cli::describe(spec).substr(spec.name.size() + 2)}});
     }
     json.update(toJson(summary));
+    json["dims"] = Json::object();
+    for (auto &[symbol, size] : entry.dims) json["dims"][symbol] = size;
+    if (needs) json["memory"] = toJson(*needs);
     std::cout << json.dump(2) << '\n';
   } else {
     for (auto &spec : specs) std::cout << "input   " << cli::describe(spec) << '\n';
@@ -97,11 +153,10 @@ int inspectModel(const Options &options, const Model &model) {
       printParameters(summary);
     else
       printOps(summary);
+    if (options.memory) printMemory(*needs);
   }
   if (!options.graph.empty()) writeGraph(options.graph, graphToDot(imported.module(), name));
-  if (options.memory || !options.memoryPlot.empty())
-    reportMemory(options,
-                 Runner::load(compile(model, {entry}, options.settings, {"native"}).package, model.path, {1, "null"}));
+  if (needs) drawMemory(options, *needs);
   return kDone;
 }
 
@@ -120,10 +175,19 @@ void addInspect(CLI::App &app, Invocation &invocation) {
   command->add_flag("--params", options->params, "a row for each parameter, with its bytes");
   command->add_flag("--memory", options->memory, "the plan of the arena: offset, size and life of each buffer");
   command->add_option("--memory-plot", options->memoryPlot, "draws the arena over time to FILE.svg");
+  command->add_option("--batch", options->batch,
+                      "with --memory: size of the first dimension that has none, or auto for the largest that fits");
+  command->add_option("--limit", options->limit,
+                      "with --batch auto: bytes that constants, arena, inputs and outputs may take together, as 64MB "
+                      "(default: this machine's memory)");
   command->add_option("--graph", options->graph, "draws the graph to FILE.dot or FILE.svg");
   addSettings(*command, options->settings);
   command->callback([=, &invocation] {
     invocation.run = [=] {
+      if (!options->batch.empty() && !wantsMemory(*options))
+        throw Error(ErrorKind::usage, "--batch " + options->batch + ": goes with --memory; --dim binds a size");
+      if (!options->limit.empty() && options->batch != "auto")
+        throw Error(ErrorKind::usage, "--limit " + options->limit + ": goes with --batch auto");
       Model model = openModel(options->model);
       return model.kind == ModelKind::package ? inspectPackage(*options) : inspectModel(*options, model);
     };

@@ -50,7 +50,7 @@ MemoryNeeds memoryNeeds(const Model &model, const std::vector<EntryRequest> &ent
   for (auto program : imported.module().getOps<exec::ProgramOp>()) plans.push_back(planOf(program));
 
   // The rest is the runtime's to say: a package without code, as it would be loaded.
-  options.compileFrom = "schedule";
+  options.compileFrom = "plan";
   runPhases(imported.module(), options, "plan");
   auto bytes = writePackage(imported.module(), {}, producerName(), {}, nullptr);
   if (mlir::failed(bytes)) throw Error(ErrorKind::internal, "the package of " + model.path + " cannot be written");

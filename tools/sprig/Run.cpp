@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <sys/resource.h>
 
 namespace fs = std::filesystem;
 namespace sprig::cli {
@@ -47,6 +48,13 @@ fs::path outputFile(const fs::path &folder, const data::Array &array) {
   return folder / (data::encodeFileName(array.name) + (array.dtype == data::DType::bf16 ? ".safetensors" : ".npy"));
 }
 
+// Of the process, as the system counts it.
+int64_t peakMemory() {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) * 1024;
+}
+
 void printOutputs(const std::vector<data::Array> &outputs, bool json) {
   Json list = Json::array();
   Table table({"output", "type", "min", "max", "mean", "first values"});
@@ -77,7 +85,7 @@ int run(const RunOptions &options) {
   BoundInputs bound = bindInputs(specs, options.inputs, options.seed, options.settings);
   if (!runner) runner = compileAndLoad(model, {bound.entry}, options.settings);
   std::vector<data::Array> outputs = runner->run(bound.arrays);
-  if (isVerbose()) inform(runner->describeLastRun());
+  if (isVerbose()) inform(runner->describeLastRun() + "; peak memory " + formatBytes(double(peakMemory())));
   if (!options.outputDir.empty()) {
     std::error_code error;
     fs::create_directories(options.outputDir, error);

@@ -1,0 +1,56 @@
+// Experiments of `sprig bench NAME`: what this machine does with plain loops and with compiled operations, and the
+// relations that such figures must show.
+// For bench; each experiment is one function that fills a report within seconds.
+#pragma once
+#include "tools/sprig/Report.h"
+#include "tools/sprig/Settings.h"
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+struct ExperimentOptions {
+  Settings settings;
+  int64_t n = 0; ///< size, where an experiment has one; 0: its own
+  int threads = 1;
+};
+
+/// Tables with the same cells as text and as JSON, and verdicts: a relation, the figures, whether it holds.
+class ExperimentReport {
+public:
+  void table(const std::string &name, std::vector<std::string> header);
+  void row(std::vector<Json> cells);
+  void verdict(const std::string &relation, const std::string &figures, bool holds);
+  void note(const std::string &text) { notes.push_back(text); }
+
+  Json toJson(const std::string &experiment) const;
+  void print() const;
+
+private:
+  struct Section {
+    std::string name;
+    std::vector<std::string> header;
+    std::vector<std::vector<Json>> rows;
+  };
+  struct Verdict {
+    std::string relation, figures;
+    bool holds;
+  };
+  std::vector<Section> sections;
+  std::vector<Verdict> verdicts;
+  std::vector<std::string> notes;
+};
+
+struct Experiment {
+  std::string name, summary;
+  void (*run)(const ExperimentOptions &, ExperimentReport &);
+};
+/// All of them, by name.
+const std::vector<Experiment> &experiments();
+
+void benchMemory(const ExperimentOptions &options, ExperimentReport &report);
+void benchMatmul(const ExperimentOptions &options, ExperimentReport &report);
+void benchDtypes(const ExperimentOptions &options, ExperimentReport &report);
+void benchOverhead(const ExperimentOptions &options, ExperimentReport &report);
+
+} // namespace sprig::cli
