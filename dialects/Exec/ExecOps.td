@@ -72,7 +72,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
   let summary = "code that a command runs over a range of tiles";
   let description = [{
     A leaf kernel computes tensors from tensors: its body is a graph that ends in `exec.yield`, and commands pass the
-    buffers of its arguments, then those of its results. A composite kernel takes buffers and runs other kernels in
+    buffers of its arguments, then those of its results. One of several dispatches has one tile, and `places` tells where
+    in scratch each result lies that it does not yield. A composite kernel takes buffers and runs other kernels in
     order by `exec.call`; it has one tile.
 
     `tiles` is the number of independent work units, fixed by shape; `grain` the fewest that are worth a thread;
@@ -95,7 +96,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, I64Attr:$tiles,
                        DefaultValuedAttr<I64Attr, "1">:$grain, DefaultValuedAttr<I64Attr, "0">:$scratch,
                        DefaultValuedAttr<I64Attr, "0">:$flops, DefaultValuedAttr<I64Attr, "0">:$bytes,
-                       OptionalAttr<StrAttr>:$label);
+                       OptionalAttr<StrAttr>:$label, OptionalAttr<DenseI64ArrayAttr>:$places);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

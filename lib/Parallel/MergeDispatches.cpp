@@ -74,7 +74,8 @@ private:
     StringAttr label = b.getStringAttr(program.getSymName() + "_commands");
     auto type = b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {});
     auto kernel =
-        KernelOp::create(b, loc, label.getValue(), type, /*tiles=*/1, /*grain=*/1, scratch, flops, bytes, label);
+        KernelOp::create(b, loc, label.getValue(), type, /*tiles=*/1, /*grain=*/1, scratch, flops, bytes, label,
+                         /*places=*/{});
     Block &body = kernel.getBody().emplaceBlock();
     IRMapping mapping;
     for (Value buffer : buffers) mapping.map(buffer, body.addArgument(buffer.getType(), buffer.getLoc()));

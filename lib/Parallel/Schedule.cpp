@@ -115,7 +115,7 @@ FailureOr<KernelOp> Scheduler::kernelFor(nn::DispatchOp dispatch) {
   b.setInsertionPoint(program);
   auto type = b.getFunctionType(dispatch->getOperandTypes(), dispatch->getResultTypes());
   auto kernel = KernelOp::create(b, dispatch.getLoc(), label.getValue(), type, plan->tiles, plan->grain,
-                                 plan->scratchBytes, flops, bytes, label);
+                                 plan->scratchBytes, flops, bytes, label, /*places=*/{});
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value operand : dispatch->getOperands())

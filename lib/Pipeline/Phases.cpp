@@ -50,6 +50,8 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
 static void buildSchedule(OpPassManager &passes, const CompileOptions &options) { passes.addPass(createSchedule()); }
 
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
+  // With fusion, the largest there is; without, kernels stay apart for those who look at them.
+  if (options.fuse) passes.addPass(createInlineDispatches());
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
   if (options.merge) passes.addPass(createMergeDispatches());
 }
@@ -68,6 +70,8 @@ static bool allowsDispatches(Operation *op) {
 
 static bool allowsProgram(Operation *op) {
   if (op->getParentOfType<nn::DispatchOp>()) return true;
+  // A view between two dispatches of one kernel.
+  if (isa<nn::ReshapeOp>(op)) return isa<exec::KernelOp>(op->getParentOp());
   return isa<ModuleOp, nn::ParamOp, nn::DispatchOp>(op) || isa_and_nonnull<exec::ExecDialect>(op->getDialect());
 }
 

@@ -153,6 +153,13 @@ void Pool::wake() {
   if (sleepers.load()) workNumber.notify_all();
 }
 
+bool Pool::someSleep() const {
+  if (!givenExecutor.execute) return sleepers.load(std::memory_order_relaxed) != 0;
+  for (uint32_t i = 0; i + 1 < threadCount; ++i)
+    if (!helpers[i].active.load(std::memory_order_relaxed)) return true;
+  return false;
+}
+
 void Pool::postTasks() {
   for (uint32_t i = 0; i + 1 < threadCount; ++i)
     if (!helpers[i].active.exchange(true)) givenExecutor.execute(givenExecutor.user, &Pool::executorTask, &helpers[i]);

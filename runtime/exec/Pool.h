@@ -36,6 +36,8 @@ public:
   void unpublish(Run &run);
   // There is new work in a published run.
   void wake();
+  // Whether wake() would have to call somebody; who is awake finds work without.
+  bool someSleep() const;
   // Returns when no helper looks at a run that is not published any more; before it may be destroyed.
   void forget(const Run &run) const;
 
@@ -71,7 +73,7 @@ private:
   std::vector<std::thread> ownThreads;
   alignas(64) std::atomic<uint32_t> published{0};  // runs that are on offer
   alignas(64) std::atomic<uint32_t> workNumber{0}; // counts wakes; sleepers wait for a change
-  std::atomic<uint32_t> sleepers{0};
+  alignas(64) std::atomic<uint32_t> sleepers{0};
   std::atomic<bool> closing{false};
 };
 

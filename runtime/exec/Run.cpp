@@ -16,14 +16,28 @@ constexpr uint64_t word(uint64_t generation, Phase phase) { return generation <<
 constexpr Phase phaseOf(uint64_t word) { return Phase(word & 3); }
 constexpr uint64_t generationOf(uint64_t word) { return word >> 2; }
 
-// A ticket: number of the dispatch, count of slices, next slice. One word, so that taking a slice checks all three.
+// A ticket: number of the dispatch, count of units, next unit. One word, so that taking a slice checks all three.
 constexpr uint64_t firstTicket(uint64_t number, uint32_t count) { return number << 32 | uint64_t(count) << 16; }
-constexpr uint32_t nextSlice(uint64_t ticket) { return uint32_t(ticket & 0xffff); }
-constexpr uint32_t sliceCount(uint64_t ticket) { return uint32_t(ticket >> 16 & 0xffff); }
+constexpr uint32_t nextUnit(uint64_t ticket) { return uint32_t(ticket & 0xffff); }
+constexpr uint32_t unitCount(uint64_t ticket) { return uint32_t(ticket >> 16 & 0xffff); }
 constexpr uint64_t ticketNumber(uint64_t ticket) { return ticket >> 32; }
 
-// More slices than threads, so that a late or slow helper does not hold the others up.
-constexpr uint32_t kSlicesPerThread = 4;
+// Slices shrink towards the end of a dispatch: each is a share of what is left, so few are taken and yet the last ones
+// are short, and a late or slow helper does not hold the others up.
+constexpr uint32_t kShareOfRest = 2;
+constexpr int64_t kMostUnits = 1024;
+
+// Waking a thread that sleeps costs the caller a system call, about a microsecond or two, and the thread comes tens of
+// microseconds later. So it is woken when as much work as it could have shared has gone by, and then stays awake for a
+// while: a stream of small calls pays once, a single one not at all.
+constexpr double kWakeSeconds = 30e-6;
+
+// About what a command takes on one thread; for decisions on threads only. Of unknown cost: enough to wake for.
+double secondsOf(const Command &command) {
+  if (command.flops == 0 && command.bytes == 0) return kWakeSeconds;
+  constexpr double flopsPerSecond = 6e10, bytesPerSecond = 4e10;
+  return std::max(double(command.flops) / flopsPerSecond, double(command.bytes) / bytesPerSecond);
+}
 
 sprig_rt_profile_kind kindOf(const Command &command) {
   static_assert(SPRIG_RT_PROFILE_COPY - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Copy) &&
@@ -217,44 +231,58 @@ bool Run::driveSomeLane(uint32_t first, uint32_t participant) {
 }
 
 void Run::dispatchTiles(LaneRun &lane, const Command &command, void *const *operands) {
-  uint32_t threads = pool.threads();
-  int64_t most = threads == 1 ? 1 : std::min(command.tiles / command.grain, int64_t(threads) * kSlicesPerThread);
-  if (most < 2) {
+  int64_t threads = std::min<int64_t>(pool.threads(), command.tiles / command.grain);
+  if (threads < 2) {
     if (command.tiles) runSlice(command, operands, 0, command.tiles, lane.participant);
     return;
   }
   LaneSlot &slot = lane.slot;
-  int64_t sliceTiles = (command.tiles - 1) / most + 1;
-  uint32_t count = uint32_t((command.tiles - 1) / sliceTiles + 1);
-  slot.slicesDone.store(0, std::memory_order_relaxed);
+  // A last slice may be shorter than what is worth a thread of its own, but not much.
+  int64_t unitTiles = std::max((command.tiles - 1) / kMostUnits + 1, command.grain / 4);
+  uint32_t count = uint32_t((command.tiles - 1) / unitTiles + 1);
+  slot.unitsDone.store(0, std::memory_order_relaxed);
   slot.command.store(&command, std::memory_order_relaxed);
   slot.operands.store(operands, std::memory_order_relaxed);
-  slot.sliceTiles.store(sliceTiles, std::memory_order_relaxed);
+  slot.unitTiles.store(unitTiles, std::memory_order_relaxed);
+  slot.threads.store(uint32_t(threads), std::memory_order_relaxed);
   uint64_t number = ticketNumber(slot.ticket.load(std::memory_order_relaxed)) + 1;
   slot.ticket.store(firstTicket(number, count), std::memory_order_release);
-  pool.wake();
+  if (lane.lane == 0)
+    callHelpers(command);
+  else
+    pool.wake();
   if (lane.participant != 0) changed();
   takeSlices(slot, lane.participant);
-  waitUntil([&] { return slot.slicesDone.load(std::memory_order_acquire) == count; });
+  waitUntil([&] { return slot.unitsDone.load(std::memory_order_acquire) == count; });
+}
+
+void Run::callHelpers(const Command &command) {
+  if (!pool.someSleep()) return;
+  unsharedSeconds += secondsOf(command);
+  if (unsharedSeconds < kWakeSeconds) return;
+  unsharedSeconds = 0;
+  pool.wake();
 }
 
 bool Run::takeSlices(LaneSlot &slot, uint32_t participant) {
   for (bool took = false;; took = true) {
     uint64_t ticket = slot.ticket.load(std::memory_order_acquire);
-    if (nextSlice(ticket) >= sliceCount(ticket)) return took;
+    uint32_t next = nextUnit(ticket), count = unitCount(ticket);
+    if (next >= count) return took;
     const Command *command = slot.command.load(std::memory_order_relaxed);
     void *const *operands = slot.operands.load(std::memory_order_relaxed);
-    int64_t sliceTiles = slot.sliceTiles.load(std::memory_order_relaxed);
+    int64_t unitTiles = slot.unitTiles.load(std::memory_order_relaxed);
+    uint32_t share = slot.threads.load(std::memory_order_relaxed) * kShareOfRest;
+    uint32_t units = std::max(1u, (count - next) / share);
     // Success means that this dispatch still had the slice to give, hence that what was read above belongs to it.
-    if (!slot.ticket.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
-    int64_t begin = nextSlice(ticket) * sliceTiles;
-    int64_t end = std::min(begin + sliceTiles, command->tiles);
+    if (!slot.ticket.compare_exchange_strong(ticket, ticket + units, std::memory_order_acq_rel)) continue;
+    int64_t begin = next * unitTiles;
+    int64_t end = std::min(begin + units * unitTiles, command->tiles);
     if (recorded) [[unlikely]]
       runSliceRecorded(slot, *command, operands, begin, end, participant);
     else
       runSlice(*command, operands, begin, end, participant);
-    uint32_t count = sliceCount(ticket);
-    if (slot.slicesDone.fetch_add(1, std::memory_order_acq_rel) + 1 == count) changed();
+    if (slot.unitsDone.fetch_add(units, std::memory_order_acq_rel) + units == count) changed();
   }
 }
 

@@ -28,12 +28,14 @@ struct LaneSlot {
   std::atomic<uint32_t> position{0}; // next command, while nobody drives
   double seconds = 0;                // simulated time, of who drives
 
-  // The dispatch that is being cut into slices. Ticket: its number, how many slices, the next to take.
+  // The dispatch that is being cut into slices of some units, a unit being some tiles. Ticket: its number, how many
+  // units, the next to take.
   alignas(64) std::atomic<uint64_t> ticket{0};
   std::atomic<const Command *> command{nullptr};
   std::atomic<void *const *> operands{nullptr};
-  std::atomic<int64_t> sliceTiles{0};
-  alignas(64) std::atomic<uint32_t> slicesDone{0};
+  std::atomic<int64_t> unitTiles{0};
+  std::atomic<uint32_t> threads{1}; // that are worth their hand-off
+  alignas(64) std::atomic<uint32_t> unitsDone{0};
 };
 
 class Run {
@@ -77,6 +79,7 @@ private:
   bool takeSlicesOfAnyLane(uint32_t participant);
   void runSliceRecorded(const LaneSlot &slot, const Command &command, void *const *operands, int64_t begin, int64_t end,
                         uint32_t participant);
+  void callHelpers(const Command &command);
   void runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant);
   void fail(const Command &command, const sprig_rt_kernel_status &status, int32_t result, int64_t begin);
   void changed();
@@ -102,6 +105,8 @@ private:
   // Counts what a waiting caller may wait for: events, ended lanes, last slices.
   std::atomic<uint32_t> signal{0};
   double simulated = 0;
+  // Work that could have been shared since helpers were last woken; of the thread that drives lane 0.
+  double unsharedSeconds = 0;
 
   std::mutex failureLock; // taken by failing kernels only
   struct Failure {

@@ -2,7 +2,7 @@
 #include "lib/Target/CPU/CodeGen.h"
 #include "lib/Target/CPU/KernelLowering.h"
 #include "lib/Target/CPU/KernelUnit.h"
-#include "lib/Conversion/NNToCPU/KernelEmitter.h"
+#include "lib/Conversion/NNToCPU/KernelGraph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "sprig/rt/kernel.h"
@@ -14,24 +14,6 @@ using namespace sprig;
 std::string sprig::kernelFunctionName(exec::KernelOp kernel) { return ("kernel_" + kernel.getSymName()).str(); }
 
 static std::string bodyName(StringRef stem) { return ("body." + stem).str(); }
-
-// The dispatch of a leaf kernel, which must pass the kernel's arguments and results through.
-static FailureOr<nn::DispatchOp> dispatchOf(exec::KernelOp kernel) {
-  nn::DispatchOp found;
-  for (Operation &op : kernel.getBody().front().without_terminator()) {
-    auto dispatch = dyn_cast<nn::DispatchOp>(op);
-    if (!dispatch || found) {
-      InFlightDiagnostic error = kernel.emitOpError("holds more than one nn.dispatch, so cannot be compiled");
-      error.attachNote(op.getLoc()) << "'" << op.getName() << "' is here";
-      return error;
-    }
-    found = dispatch;
-  }
-  if (!found) return kernel.emitOpError("holds no nn.dispatch, so cannot be compiled"), failure();
-  if (found->getResults() != kernel.getBody().front().getTerminator()->getOperands())
-    return kernel.emitOpError("yields other values than its dispatch's results in order"), failure();
-  return found;
-}
 
 SmallVector<std::string> sprig::kernelOpNames(exec::KernelOp kernel) {
   SmallVector<std::string> names;
@@ -64,7 +46,7 @@ private:
   };
   Value field(Value args, Type type, size_t offset);
   Value buffer(Frame &frame, unsigned index);
-  LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf, nn::DispatchOp dispatch);
+  LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf, size_t buffers);
   FailureOr<Value> callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
   void shiftOpIndex(Frame &frame, int32_t base);
   LogicalResult buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
@@ -87,12 +69,12 @@ Value AbiBuilder::buffer(Frame &frame, unsigned index) {
 }
 
 // The function of a leaf's body; it may be in an object of its own.
-LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf, nn::DispatchOp dispatch) {
+LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf, size_t buffers) {
   std::string name = bodyName(stems(leaf));
   if (auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) return body;
   Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext());
   SmallVector<Type> arguments{i64, i64, pointer, pointer};
-  arguments.append(dispatch->getNumOperands() + dispatch->getNumResults(), pointer);
+  arguments.append(buffers, pointer);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(module.getBody());
   return LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(b.getI32Type(), arguments));
@@ -101,14 +83,9 @@ LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf, nn::DispatchOp dispatch
 // `operands` are the kernel operands' indices among the buffers of the frame.
 FailureOr<Value> AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end,
                                       ArrayRef<unsigned> operands) {
-  FailureOr<nn::DispatchOp> dispatch = dispatchOf(leaf);
-  if (failed(dispatch)) return failure();
-  LLVM::LLVMFuncOp body = bodyOf(leaf, *dispatch);
+  LLVM::LLVMFuncOp body = bodyOf(leaf, operands.size());
   SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
-  for (Value operand : dispatch->getOperands())
-    arguments.push_back(buffer(frame, operands[cast<BlockArgument>(operand).getArgNumber()]));
-  for (unsigned i = 0; i < dispatch->getNumResults(); ++i)
-    arguments.push_back(buffer(frame, operands[leaf.getNumInputs() + i]));
+  for (unsigned operand : operands) arguments.push_back(buffer(frame, operand));
   return LLVM::CallOp::create(b, loc, body, arguments).getResult();
 }
 
@@ -163,6 +140,9 @@ LogicalResult AbiBuilder::build(exec::KernelOp kernel, StringRef name) {
   Value begin = field(args, i64, offsetof(sprig_rt_args, tile_begin));
   Value end = field(args, i64, offsetof(sprig_rt_args, tile_end));
   auto operands = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getOperandTypes().size()));
+  // Nobody else calls it: the pointers go from the buffer list into registers, not over the stack.
+  if (LLVM::LLVMFuncOp body = bodyOf(kernel, operands.size()); body.getLinkage() == LLVM::Linkage::Internal)
+    body.setAlwaysInlineAttr(b.getUnitAttr());
   FailureOr<Value> result = callBody(kernel, frame, begin, end, operands);
   if (failed(result)) return failure();
   LLVM::ReturnOp::create(b, loc, *result);
@@ -172,12 +152,9 @@ LogicalResult AbiBuilder::build(exec::KernelOp kernel, StringRef name) {
 
 static FailureOr<func::FuncOp> emitBody(exec::KernelOp kernel, StringRef stem, const CpuTarget &target,
                                         ModuleOp module) {
-  FailureOr<nn::DispatchOp> dispatch = dispatchOf(kernel);
-  if (failed(dispatch)) return failure();
-  for (Value operand : dispatch->getOperands())
-    if (!isa<BlockArgument>(operand))
-      return kernel.emitOpError("has a dispatch of something that is no argument of the kernel"), failure();
-  return emitKernel(*dispatch, bodyName(stem), target, module);
+  KernelGraph graph{&kernel.getBody().front(), kernel.getPlaces().value_or(ArrayRef<int64_t>()),
+                    int64_t(kernel.getScratch())};
+  return emitKernelGraph(graph, bodyName(stem), target, module);
 }
 
 FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const CpuTarget &target, bool lower) {

@@ -12,6 +12,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -86,6 +87,8 @@ static void optimise(Module &module, TargetMachine &machine) {
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   ModulePassManager manager;
+  // Bodies that only one function calls.
+  manager.addPass(AlwaysInlinerPass());
   manager.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   manager.run(module, modules);
 }
