@@ -43,10 +43,16 @@ static uint8_t *firstRow(const TensorType &type, const sprig_rt_tensor &tensor, 
   return data + samples.first * rowStride(type, tensor) * int64_t(dtypeSize(type.dtype));
 }
 
+// Kernels read and write single elements and vectors that may lie anywhere between them, so the alignment of an element
+// is enough: vectors that cross a cache line cost less than a copy of the whole array.
+static bool isAligned(const void *address, int dtype) {
+  return reinterpret_cast<uintptr_t>(address) % dtypeSize(dtype) == 0;
+}
+
 static bool usableInPlace(const TensorType &type, const sprig_rt_tensor &tensor, Binding::Samples samples,
                           const uint8_t *address) {
-  return reinterpret_cast<uintptr_t>(address) % format::kBufferAlignment == 0 &&
-         (samples.rows == kNoSamples || samples.rows == type.shape[0]) && isDense(type.shape, tensor.strides);
+  return isAligned(address, type.dtype) && (samples.rows == kNoSamples || samples.rows == type.shape[0]) &&
+         isDense(type.shape, tensor.strides);
 }
 
 void Binding::bind(Port &port, void *address) {
@@ -137,10 +143,9 @@ bool Binding::takes(std::span<const sprig_rt_tensor> in) const {
   return true;
 }
 
-// Dense, aligned, of the very type: what an array must be to be used where it is, without a word on what is amiss.
+// What an array must be to be used where it is, without a word on what is amiss.
 static bool fitsInPlace(const TensorType &type, const sprig_rt_tensor &tensor) {
-  return !tensor.strides && tensor.data && reinterpret_cast<uintptr_t>(tensor.data) % format::kBufferAlignment == 0 &&
-         sameType(type, tensor);
+  return !tensor.strides && tensor.data && isAligned(tensor.data, type.dtype) && sameType(type, tensor);
 }
 
 bool Binding::bindInPlace(std::span<const sprig_rt_tensor> in, std::span<const sprig_rt_tensor> out) {

@@ -2,6 +2,8 @@
 #include "runtime/test/TestPackage.h"
 
 #include <atomic>
+#include <chrono>
+#include <ctime>
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
@@ -136,6 +138,74 @@ TEST(Schedule, AnExecutorMayRunItsTasksAtOnce) {
   Future future = context.submit({in.view()}, {out.view()});
   EXPECT_TRUE(future.ready());
   EXPECT_EQ(out[5], graph.expected(in)[5]);
+}
+
+// A sleeping helper is called for work that adds up to what calling costs, not for each small command.
+TEST(Schedule, CallsSleepingHelpersForWorkThatPays) {
+  struct Threads {
+    std::vector<std::thread> list;
+    int tasks = 0;
+  } threads;
+  sprig_rt_executor executor = {&threads, [](void *user, void (*task)(void *), void *argument) {
+                                  auto &all = *static_cast<Threads *>(user);
+                                  ++all.tasks;
+                                  all.list.emplace_back(task, argument);
+                                }};
+  auto tasksOf = [&](uint64_t flops, int calls) {
+    TestPackage package;
+    EntryBuilder entry("count");
+    uint32_t counts = entry.output("counts", {8});
+    entry.dispatch(0, Count, {counts}, 8, 1);
+    entry.entry.lanes[0].commands[0].flops = flops;
+    package.program.entries.push_back(entry.entry);
+    Pool pool(2, &executor);
+    Context context(package.load(), {&pool, nullptr, 0});
+    Words out(8, 0);
+    threads.tasks = 0;
+    for (int call = 0; call < calls; ++call) context.invoke({}, {out.view()});
+    for (size_t i = 0; i < 8; ++i) EXPECT_EQ(out[i], uint32_t(calls));
+    return threads.tasks;
+  };
+  // About a nanosecond each, a microsecond each, a second each.
+  EXPECT_EQ(tasksOf(60, 1000), 0);
+  int some = tasksOf(60000, 1000);
+  EXPECT_GE(some, 1);
+  EXPECT_LE(some, 50);
+  EXPECT_EQ(tasksOf(60000000000, 1), 1);
+  for (std::thread &thread : threads.list) thread.join();
+}
+
+// Two pools of two threads and a host that keeps a processor busy: everybody gets on, and afterwards nobody spins.
+TEST(Schedule, PoolsShareAFullMachine) {
+  std::atomic<bool> end{false};
+  std::thread host([&] {
+    while (!end.load(std::memory_order_relaxed)) {
+    }
+  });
+  constexpr uint32_t calls = 200;
+  auto serve = [&](int64_t tiles) {
+    TestPackage package;
+    EntryBuilder entry("count");
+    uint32_t counts = entry.output("counts", {tiles});
+    for (int i = 0; i < 4; ++i) entry.dispatch(0, Count, {counts}, tiles, 1);
+    package.program.entries.push_back(entry.entry);
+    Pool pool(2);
+    Context context(package.load(), {&pool, nullptr, 0});
+    Words out(size_t(tiles), 0);
+    for (uint32_t call = 0; call < calls; ++call) context.invoke({}, {out.view()});
+    for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], 4 * calls) << "tile " << i;
+  };
+  std::thread other([&] { serve(64); });
+  serve(1000);
+  other.join();
+  end = true;
+  host.join();
+  // An idle pool sleeps: its threads take next to no time while this one does.
+  Pool idle(2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  auto before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(double(std::clock() - before) / CLOCKS_PER_SEC, 0.1);
 }
 
 class TilesOverThreads : public testing::TestWithParam<std::tuple<int, int64_t, int64_t>> {};

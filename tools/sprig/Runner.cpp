@@ -39,7 +39,6 @@ void Runner::start(const RunnerOptions &options) {
   sprig_rt_pool_options poolOptions = {};
   poolOptions.size = sizeof poolOptions;
   poolOptions.threads = options.threads;
-  poolOptions.spin_us = -1;
   sprig_rt_pool *poolPointer = nullptr;
   check(sprig_rt_pool_create(&poolOptions, &poolPointer));
   pool.reset(poolPointer, sprig_rt_pool_release);

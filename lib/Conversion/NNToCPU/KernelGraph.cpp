@@ -1,13 +1,13 @@
 // The function of one dispatch is that of its emitter. Of several, each is emitted alone and its body moved into the
-// common function with a constant range of tiles, so that trip counts, offsets and conditions fold and nothing is called.
-// What passes between them lies in scratch memory.
+// common function with a constant range of tiles, so that trip counts, offsets and conditions fold and nothing is
+// called. What passes between them lies in scratch memory.
 #include "lib/Conversion/NNToCPU/KernelGraph.h"
 #include "lib/Conversion/NNToCPU/KernelBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "sprig/rt/kernel.h"
+#include "runtime/include/sprig/rt/kernel.h"
 #include <cstddef>
 
 using namespace mlir;

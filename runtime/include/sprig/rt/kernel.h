@@ -29,7 +29,7 @@ typedef struct sprig_rt_kernel_status {
 } sprig_rt_kernel_status;
 
 typedef struct sprig_rt_args {
-  void *const *buffers; /* one per operand, 64-byte aligned, row-major, contiguous */
+  void *const *buffers; /* one per operand, row-major, 64-byte aligned; the entry's own to their elements */
   int64_t tile_begin;
   int64_t tile_end;
   void *scratch; /* the kernel's scratch bytes for this thread, 64-byte aligned */

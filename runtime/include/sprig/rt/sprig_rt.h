@@ -76,8 +76,8 @@ typedef enum sprig_rt_dtype {
 SPRIG_RT_API size_t sprig_rt_dtype_size(int32_t dtype);      /* bytes of an element; 0 for no dtype */
 SPRIG_RT_API const char *sprig_rt_dtype_name(int32_t dtype); /* "f32", "ui8"; NULL for no dtype */
 
-/* A caller's array. Data that is 64-byte aligned and row-major is used in place; other data is copied through memory
- * of the context. data may be NULL when the array has no elements. */
+/* A caller's array. Data that is row-major and aligned to its elements is used in place; other data is copied through
+ * memory of the context. data may be NULL when the array has no elements. */
 typedef struct sprig_rt_tensor {
   void *data;
   const int64_t *shape;   /* rank values */
