@@ -65,6 +65,17 @@ SmallVector<Value> KernelJoiner::operands() const {
   return all;
 }
 
+// Equal dispatches share a kernel, whose operations have the places of one of them; those of this use stand at the
+// command (placesOf in Schedule.cpp).
+static void placeOperations(nn::DispatchOp clone, Location use) {
+  auto fused = dyn_cast<FusedLoc>(use);
+  auto places = fused ? dyn_cast_if_present<ArrayAttr>(fused.getMetadata()) : ArrayAttr();
+  auto operations = clone->getRegion(0).front().without_terminator();
+  if (!places || places.size() != size_t(llvm::range_size(operations))) return;
+  for (auto [op, place] : llvm::zip_equal(operations, places))
+    if (auto location = dyn_cast<LocationAttr>(place)) op.setLoc(Location(location));
+}
+
 void KernelJoiner::cloneBody(OpBuilder &b, exec::DispatchOp dispatch) {
   auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
   Block &body = kernel.getBody().front();
@@ -75,7 +86,8 @@ void KernelJoiner::cloneBody(OpBuilder &b, exec::DispatchOp dispatch) {
       value = nn::ReshapeOp::create(b, dispatch.getLoc(), argument.getType(), value);
     mapping.map(argument, value);
   }
-  for (Operation &op : body.without_terminator()) b.clone(op, mapping);
+  for (Operation &op : body.without_terminator())
+    if (auto clone = dyn_cast<nn::DispatchOp>(b.clone(op, mapping))) placeOperations(clone, dispatch.getLoc());
   for (auto [value, buffer] :
        llvm::zip_equal(body.getTerminator()->getOperands(), dispatch.getBuffers().drop_front(kernel.getNumInputs())))
     values[buffer] = mapping.lookup(value);

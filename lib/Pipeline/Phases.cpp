@@ -1,6 +1,7 @@
 #include "lib/Pipeline/Phases.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/NN/NN.h"
+#include "lib/Machine/MachineModel.h"
 #include "lib/Parallel/Passes.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -47,11 +48,23 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createFuse(fuse));
 }
 
-static void buildSchedule(OpPassManager &passes, const CompileOptions &options) { passes.addPass(createSchedule()); }
+static void buildSchedule(OpPassManager &passes, const CompileOptions &options) {
+  passes.addPass(createSchedule());
+  // A share is worth its hand-off, which touches caches of two processors, when it takes several times as long. Kernels
+  // come near two thirds of the peak; what they read is mostly in the second-level cache.
+  constexpr double kHandOffs = 6, kEfficiency = 0.66;
+  machine::MachineModel model = machine::modelFor(options.cpus);
+  double seconds = kHandOffs * model.handOff;
+  ChooseThreadsOptions threads;
+  threads.threads = options.threads;
+  threads.flopsPerShare = std::max<int64_t>(1, int64_t(seconds * kEfficiency * model.fmaFlops));
+  threads.bytesPerShare = std::max<int64_t>(1, int64_t(seconds * kEfficiency * model.l2().read));
+  passes.addPass(createChooseThreads(threads));
+}
 
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
-  // With fusion, the largest there is; without, kernels stay apart for those who look at them.
-  if (options.fuse) passes.addPass(createInlineDispatches());
+  // The largest fusion there is; without it, those who look at single kernels find them.
+  if (options.fuse && options.merge) passes.addPass(createInlineDispatches());
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
   if (options.merge) passes.addPass(createMergeDispatches());
 }

@@ -1,0 +1,21 @@
+// RUN: %sprig-opt %s --sprig-choose-threads=flops-per-share=1000 | FileCheck %s
+// RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=1000 threads=1" | FileCheck %s --check-prefix=ALONE
+// RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=10 threads=2" | FileCheck %s --check-prefix=FINE
+
+// Less than two shares: one thread.
+// CHECK: exec.kernel @small{{.*}} grain = 64 : i64
+exec.kernel @small(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 64 : i64, flops = 1900 : i64} {
+  exec.yield %x : tensor<64xf32>
+}
+// Eight shares of 64 tiles; whoever is alone keeps them together, and two threads get 32 shares at most.
+// CHECK: exec.kernel @large{{.*}} grain = 8 : i64
+// ALONE: exec.kernel @large{{.*}} grain = 64 : i64
+// FINE: exec.kernel @large{{.*}} grain = 2 : i64
+exec.kernel @large(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 64 : i64, flops = 8000 : i64} {
+  exec.yield %x : tensor<64xf32>
+}
+// Traffic counts, too: two shares of the default 262144 bytes.
+// CHECK: exec.kernel @moves{{.*}} grain = 32 : i64
+exec.kernel @moves(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 64 : i64, bytes = 524288 : i64} {
+  exec.yield %x : tensor<64xf32>
+}
