@@ -70,31 +70,10 @@ bool Context::bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t
   return false;
 }
 
-Status Context::invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
-                       uint64_t call) {
-  BusyScope scope(busy);
-  if (!scope.taken)
-    return {SPRIG_RT_BUSY, "the context is in use by another thread; each running thread needs one of its own"};
-  if (target.isRecorded()) [[unlikely]]
-    return invokeRecorded(entry, inputs, outputs, cancelled, call);
-  return invokeTaken<false>(entry, inputs, outputs, cancelled);
-}
-
-Status Context::invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
-                               uint64_t call) {
-  TargetUse use(target);
-  if (!use.profile()) return invokeTaken<false>(entry, inputs, outputs, cancelled);
-  Recording recording{use.profile(), call ? call : use.profile()->newCall(), target.number()};
-  uint64_t begin = ticks();
-  run.record(&recording);
-  Status status = invokeTaken<true>(entry, inputs, outputs, cancelled);
-  run.record(nullptr);
-  recording.add(SPRIG_RT_PROFILE_CALL, begin);
-  return status;
-}
-
+// Inlined, so that looking for a profile costs a call nothing but the look.
 template <bool Recorded>
-Status Context::invokeTaken(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
+[[gnu::always_inline]] inline Status Context::invokeTaken(int32_t entry, Tensors inputs, Tensors outputs,
+                                                          const std::atomic<bool> *cancelled) {
   uint64_t begin = Recorded ? ticks() : 0;
   uint32_t chosen = 0;
   if (!bindUsual(entry, inputs, outputs, chosen) || owner->program().entries[chosen].usesState)
@@ -111,6 +90,28 @@ Status Context::invokeTaken(int32_t entry, Tensors inputs, Tensors outputs, cons
   info.runs = 1;
   info.simulatedSeconds = run.simulatedSeconds();
   return {};
+}
+
+Status Context::invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
+  BusyScope scope(busy);
+  if (!scope.taken)
+    return {SPRIG_RT_BUSY, "the context is in use by another thread; each running thread needs one of its own"};
+  if (target.isRecorded()) [[unlikely]]
+    return invokeRecorded(entry, inputs, outputs, cancelled);
+  return invokeTaken<false>(entry, inputs, outputs, cancelled);
+}
+
+Status Context::invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
+  TargetUse use(target);
+  uint64_t submitted = std::exchange(submittedCall, 0);
+  if (!use.profile()) return invokeTaken<false>(entry, inputs, outputs, cancelled);
+  Recording recording{use.profile(), submitted ? submitted : use.profile()->newCall(), target.number()};
+  uint64_t begin = ticks();
+  run.record(&recording);
+  Status status = invokeTaken<true>(entry, inputs, outputs, cancelled);
+  run.record(nullptr);
+  recording.add(SPRIG_RT_PROFILE_CALL, begin);
+  return status;
 }
 
 template <bool Recorded>

@@ -29,10 +29,10 @@ public:
   using Tensors = std::span<const sprig_rt_tensor>;
   // Checks what a call would be given, without running it.
   Status check(int32_t entry, Tensors inputs, Tensors outputs, Choice &choice) const;
-  // `cancelled` may be null, else the call stops when it becomes true and cancel() is called after. `call` is the
-  // number that a profile gave to the submission, 0 without one.
-  Status invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled = nullptr,
-                uint64_t call = 0);
+  // `cancelled` may be null, else the call stops when it becomes true and cancel() is called after.
+  Status invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled = nullptr);
+  // The number that a profile gave to the submission which the next call is; 0: to none.
+  void setSubmittedCall(uint64_t call) { submittedCall = call; }
   void cancel() { run.cancel(); }
 
   const Package &package() const { return *owner; }
@@ -46,8 +46,7 @@ public:
 private:
   bool bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t &chosen);
   Status bindingFor(uint32_t entry, Binding *&binding);
-  Status invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
-                        uint64_t call);
+  Status invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
   // Recorded: run.recording() is there. A parameter of the template, so that the other form has no trace of it.
   template <bool Recorded>
   Status invokeTaken(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
@@ -63,6 +62,7 @@ private:
   std::vector<std::unique_ptr<Binding>> bindings; // by entry, made at its first run
   Run run;
   RunInfo info;
+  uint64_t submittedCall = 0;
   std::atomic<bool> busy{false};
   Target target; // beside `busy`, which every call touches
 };

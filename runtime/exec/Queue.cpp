@@ -72,7 +72,8 @@ void Submission::runOn(Context &context) {
   }
   Status status;
   try {
-    status = context.invoke(requestedEntry, inputViews, outputViews, &cancelled, call);
+    context.setSubmittedCall(call);
+    status = context.invoke(requestedEntry, inputViews, outputViews, &cancelled);
   } catch (const std::bad_alloc &) {
     status = Status(SPRIG_RT_OUT_OF_MEMORY, "no memory to run");
   }

@@ -54,7 +54,7 @@ void CodeSymbols::announce(const Image &image, const std::vector<Kernel> &kernel
   std::vector<CodeSymbol> symbols;
   for (size_t i = 0; i < kernels.size() && i < image.symbols.size(); ++i) {
     // A name of a model may hold anything; a line break would end the symbol.
-    std::string name = "sprig:" + kernels[i].name;
+    std::string name = "sprig." + kernels[i].name;
     for (char &c : name)
       if (static_cast<unsigned char>(c) < 0x20) c = '_';
     uint64_t size = i < image.symbolSizes.size() ? image.symbolSizes[i] : 1;

@@ -41,7 +41,7 @@ static uint32_t roundedCapacity(uint32_t events) {
   return std::bit_ceil(std::clamp(events ? events : usual, least, most));
 }
 
-thread_local Profile::Cached Profile::cached;
+constinit thread_local Profile::Cached Profile::cached;
 
 Profile::Profile(uint32_t eventsPerThread) : number(nextProfileNumber()), capacity(roundedCapacity(eventsPerThread)) {}
 

@@ -86,7 +86,7 @@ private:
   };
   Ring *findRing();
 
-  static thread_local Cached cached;
+  static constinit thread_local Cached cached;
   const uint64_t number; // of the process's profiles, so that a dead one's rings are never taken for this one's
   const uint32_t capacity;
   ClockScale clock;

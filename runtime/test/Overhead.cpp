@@ -1,5 +1,6 @@
 // What a call costs beside its kernels: time per invoke of trivial programs, in nanoseconds.
 #include "runtime/test/TestPackage.h"
+#include "sprig/rt/profile.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -54,9 +55,12 @@ static void spread(int threads) {
   std::printf("64 tiles of 30000 cycles, %d thread%s %23.1f us\n", threads, threads == 1 ? " " : "s", least);
 }
 
-static void measure(const char *what, TestPackage package, int threads, int64_t tiles, size_t shift) {
+static void measure(const char *what, TestPackage package, int threads, int64_t tiles, size_t shift,
+                    bool recorded = false) {
   Pool pool(threads);
   Context context(package.load(), {&pool, nullptr, 0});
+  Profile profile;
+  if (recorded) profile.start(context);
   Words x(size_t(tiles) + 16), y(size_t(tiles) + 16);
   sprig_rt_tensor in = {x.data() + shift, &tiles, nullptr, 1, SPRIG_RT_U32}, out = in;
   out.data = y.data() + shift;
@@ -80,6 +84,10 @@ int main() {
   measure("ten commands", chain(10, 1, 1), 1, 1, 0);
   measure("one command, unaligned arrays", chain(1, 1, 1), 1, 1, 1);
   measure("one command of 16 tiles split over two threads", chain(1, 16, 1), 2, 16, 0);
+  measure("one command, one thread, recorded", chain(1, 1, 1), 1, 1, 0, true);
+  measure("ten commands, recorded", chain(10, 1, 1), 1, 1, 0, true);
+  std::printf("%-48s %8.1f ns\n", "a scope while nothing is recorded",
+              nanosecondsPer([] { ProfileScope scope("off"); }));
   spread(1);
   spread(2);
   return 0;

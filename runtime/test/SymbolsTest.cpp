@@ -76,8 +76,8 @@ TEST(Symbols, PerfMapNamesEveryKernel) {
     names.push_back(name);
   }
   ASSERT_EQ(names.size(), package.program.kernels.size());
-  EXPECT_EQ(names[0], "sprig:add");
-  EXPECT_EQ(names[1], "sprig:with_break");
+  EXPECT_EQ(names[0], "sprig.add");
+  EXPECT_EQ(names[1], "sprig.with_break");
   fs::remove_all(folder);
 }
 
@@ -136,7 +136,7 @@ TEST(Symbols, GdbKnowsLoadedPackagesOnly) {
     ASSERT_NE(entry, nullptr);
     auto functions = functionsOf(entry->symfile_addr, entry->symfile_size);
     ASSERT_EQ(functions.size(), addPackage().program.kernels.size());
-    EXPECT_EQ(functions[0].first, "sprig:add");
+    EXPECT_EQ(functions[0].first, "sprig.add");
     for (auto &[name, address] : functions) EXPECT_TRUE(isExecutable(address, 1)) << name;
     {
       Package second = addPackage().load();
