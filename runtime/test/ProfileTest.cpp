@@ -2,11 +2,13 @@
 // others run.
 #include "runtime/test/TestPackage.h"
 #include "sprig/rt/profile.hpp"
+#include "sprig/rt/trace.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <map>
+#include <sstream>
 #include <thread>
 
 namespace sprig::rt::test {
@@ -336,6 +338,58 @@ TEST(Profile, RangesThatDoNotMatchAreDropped) {
   ASSERT_EQ(data.count, 2u);
   EXPECT_STREQ(data.events[0].name, "outer");
   EXPECT_STREQ(data.events[1].name, "");
+}
+
+// Objects and lists of a JSON text close in the order that they open, and strings end.
+bool isBalanced(const std::string &json) {
+  std::string open;
+  bool inString = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    char c = json[i];
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n') return false;
+    if (inString) {
+      if (c == '\\') ++i;
+      if (c == '"') inString = false;
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '{' || c == '[') {
+      open += c == '{' ? '}' : ']';
+    } else if (c == '}' || c == ']') {
+      if (open.empty() || open.back() != c) return false;
+      open.pop_back();
+    }
+  }
+  return open.empty() && !inString;
+}
+
+TEST(Profile, TracesNameCommandsAndScopes) {
+  Runner runner(chain(2, 4, 4), 4);
+  Profile profile;
+  profile.start();
+  {
+    ProfileScope scope("a \"quoted\"\nname \\");
+    runner.invoke();
+  }
+  runner.context.submit({runner.x.view()}, {runner.y.view()}).wait();
+  profile.stop();
+  std::ostringstream out;
+  writeTrace(out, profile, profile.read(), TraceNames(runner.context.package().raw()));
+  std::string text = out.str();
+  EXPECT_TRUE(isBalanced(text)) << text;
+  auto count = [&](const std::string &part) {
+    int found = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("a \\\"quoted\\\"\\u000aname \\\\"), 1);
+  EXPECT_EQ(count("\"name\":\"c0\""), 4); // on a thread and on a lane, in both calls
+  EXPECT_EQ(count("\"name\":\"call main\""), 2);
+  EXPECT_EQ(count("\"ph\":\"s\""), 1);
+  EXPECT_EQ(count("\"ph\":\"f\""), 1);
+  // Commands of contexts that nobody names have numbers.
+  std::ostringstream plain;
+  TraceWriter(plain, [](uint32_t) { return nullptr; }).write(profile, profile.read());
+  EXPECT_TRUE(isBalanced(plain.str()));
 }
 
 // For the thread sanitizer: who runs and who starts, reads and stops do not meet.

@@ -80,6 +80,8 @@ int profile(const Options &options) {
   if (!options.compare.empty()) return compare(options);
   if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
   checkOptions(options);
+  ProfileView view = options.view;
+  view.operations = isVerbose() || options.common.json();
   Model model = openModel(options.model);
   std::optional<Runner> loaded;
   if (model.kind == ModelKind::package) loaded = compileAndLoad(model, {}, options.settings);
@@ -108,12 +110,12 @@ int profile(const Options &options) {
       warn("the package does not say which operations its commands hold (an older compiler wrote it); compile the "
            "model again for --group op, layer, shape and source");
     if (options.common.json()) {
-      Json json = profileToJson(result, options.view);
+      Json json = profileToJson(result, view);
       addArrays(json, options.seed, arrays, call.takeOutputs());
       if (options.memory) json["memory"] = toJson(memoryUse(*loaded, session.entry()));
       list.push_back(json);
     } else {
-      printProfile(result, options.view);
+      printProfile(result, view);
       if (options.memory) printMemoryUse(memoryUse(*loaded, session.entry()));
     }
   }

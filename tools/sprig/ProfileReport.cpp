@@ -1,6 +1,8 @@
 #include "tools/sprig/ProfileReport.h"
 #include <algorithm>
 #include <iostream>
+#include <map>
+#include <utility>
 
 namespace sprig::cli {
 namespace {
@@ -64,22 +66,31 @@ void merge(ProfileLine &into, const ProfileLine &line) {
   if (into.lane != line.lane) into.lane = "several";
 }
 
+bool isMerged(const ProfileRow &row) { return !row.parts.empty() && row.parts.back().call > 0; }
+
+// What takes no time by the model, such as a constant that a kernel holds, is no line beside what does.
+bool isFree(const ProfilePart &part) { return part.share == 0; }
+
 // The kernels that were merged into one dispatch, or the operations of one kernel.
 std::vector<ProfileLine> linesInside(const ProfileRow &row) {
   std::vector<ProfileLine> lines;
-  bool merged = !row.parts.empty() && row.parts.back().call > 0;
-  for (size_t i = 0; i < row.parts.size(); ++i) {
-    const ProfilePart &part = row.parts[i];
+  bool merged = isMerged(row);
+  uint32_t call = 0;
+  std::string name;
+  for (const ProfilePart &part : row.parts) {
+    if (isFree(part)) continue;
     ProfileLine line = partLine(row, part);
     // Operations of one name are told apart by kind: a layer's product and the addition of its bias.
     line.name = part.name.empty() ? part.kind : merged ? part.name : part.name + " " + part.kind;
-    if (merged && i > 0 && row.parts[i - 1].call == part.call) {
+    if (merged && !lines.empty() && call == part.call) {
       merge(lines.back(), line);
       lines.back().calls = line.calls; // one kernel runs them all
-      if (part.name != row.parts[i - 1].name) lines.back().name += " " + line.name;
+      if (part.name != name) lines.back().name += " " + line.name;
     } else {
       lines.push_back(line);
     }
+    call = part.call;
+    name = part.name;
   }
   return lines.size() > 1 ? lines : std::vector<ProfileLine>();
 }
@@ -113,19 +124,28 @@ void sortLines(std::vector<ProfileLine> &lines, const std::string &column) {
 
 std::vector<ProfileLine> profileLines(const ProfileResult &result, const ProfileView &view) {
   std::vector<ProfileLine> lines;
-  auto lineFor = [&](const std::string &name, const ProfileLine &line) {
+  std::map<std::string, const ProfileRow *> lastRow; // that a group's line took something from
+  auto addTo = [&](const std::string &name, const ProfileRow &row, const ProfileLine &line) {
     auto found = std::find_if(lines.begin(), lines.end(), [&](auto &each) { return each.name == name; });
-    if (found != lines.end()) return merge(*found, line);
-    lines.push_back(line);
-    lines.back().name = name;
+    const ProfileRow *last = std::exchange(lastRow[name], &row);
+    if (found == lines.end()) {
+      lines.push_back(line);
+      lines.back().name = name;
+      return;
+    }
+    double calls = found->calls;
+    merge(*found, line);
+    // A layer of several operations runs once with its kernel.
+    if (last == &row) found->calls = calls;
   };
   for (const ProfileRow &row : result.rows) {
     if (view.group == "dispatch" || row.kind != "dispatch" || row.parts.empty()) {
       lines.push_back(lineOf(row));
-      if (view.group == "dispatch") lines.back().inside = linesInside(row);
+      if (view.group == "dispatch" && (isMerged(row) || view.operations)) lines.back().inside = linesInside(row);
       continue;
     }
-    for (const ProfilePart &part : row.parts) lineFor(groupName(part, view.group), partLine(row, part));
+    for (const ProfilePart &part : row.parts)
+      if (!isFree(part)) addTo(groupName(part, view.group), row, partLine(row, part));
   }
   sortLines(lines, view.sort);
   return lines;

@@ -15,6 +15,7 @@ inline constexpr const char *kProfileColumns[] = {"order",  "name",    "calls", 
 struct ProfileView {
   std::string group = "dispatch";
   std::string sort = "self";
+  bool operations = false; ///< show the operations of every command, not only the kernels of merged ones
 };
 
 /// A line of the report.
