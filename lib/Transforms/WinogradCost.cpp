@@ -17,8 +17,8 @@ double vectorsOf(int64_t channels) { return llvm::divideCeil(channels, int64_t(k
 
 /// Cycles to read weights `passes` times, partly hidden behind arithmetic.
 double streaming(double bytes, double passes, int64_t networkBytes) {
-  double first = networkBytes > kThirdLevel ? bytes / 5 : bytes > kSecondLevel ? bytes / 14 : 0;
-  double again = bytes > kThirdLevel ? bytes / 5 : bytes > kSecondLevel ? bytes / 20 : 0;
+  double first = networkBytes > kThirdLevel ? bytes / 8 : bytes > kSecondLevel ? bytes / 14 : 0;
+  double again = bytes > kThirdLevel ? bytes / 8 : bytes > kSecondLevel ? bytes / 20 : 0;
   return 0.6 * (first + std::max(passes - 1, 0.0) * again);
 }
 
@@ -54,7 +54,7 @@ double winogradCycles(const ConvShape &s, const nn::WinogradLine &v, const nn::W
          output = fh * (3 * fv + 2 * v.outputs()) + v.outputs() * (3 * fh + 3 * h.outputs());
   double gemm = (products(s, tiles, fv * fh) / 0.85 + 4 * tiles * fv * fh) * vectorsOf(s.outputs);
   double bytes = 4.0 * fv * fh * s.channels * llvm::alignTo(s.outputs, 32);
-  double blockRows = std::clamp(512.0 * 1024 / (fv * fh * (s.channels + 32) * 4), 14.0, 56.0);
+  double blockRows = std::clamp(768.0 * 1024 / (fv * fh * (s.channels + llvm::alignTo(s.outputs, 32)) * 4), 28.0, 56.0);
   // What a block's setting-up costs beside its tiles.
   return gemm + tiles * (vectorsOf(s.channels) * input + vectorsOf(s.outputs) * output) +
          streaming(bytes, std::max(tiles / blockRows, 1.0), s.networkBytes) + 2000;

@@ -8,17 +8,28 @@ using namespace sprig;
 
 static constexpr int64_t kWidth = nn::kPanelWidth;
 
-/// result[i][j] += sum over k of matrix[i][k] * source[k * step + j] for the panel's 32 columns j.
-static void multiplyRows(const std::vector<double> &matrix, int64_t rows, int64_t depth, const double *source,
-                         int64_t step, double *result, int64_t resultStep) {
+namespace {
+/// One panel's columns of a filter: [rows][32] in double precision, a row apart by `step` rows of a larger array.
+struct Rows {
+  double *first;
+  int64_t step;
+  double *at(int64_t row) const { return first + row * step * kWidth; }
+};
+} // namespace
+
+/// result[i] = sum over k of matrix[i][k] * source[k], in ascending k. Compiled without contraction (CMakeLists.txt),
+/// so that every instruction set gives the same bits.
+__attribute__((target_clones("avx512f", "avx2", "default"))) static void
+multiply(const double *matrix, int64_t rows, int64_t depth, Rows source, Rows result) {
   for (int64_t i = 0; i < rows; ++i) {
-    double *to = result + i * resultStep;
-    std::fill(to, to + kWidth, 0.0);
+    double sums[kWidth] = {};
     for (int64_t k = 0; k < depth; ++k) {
       double factor = matrix[i * depth + k];
-      const double *from = source + k * step;
-      for (int64_t j = 0; j < kWidth; ++j) to[j] += factor * from[j];
+      if (factor == 0) continue;
+      const double *from = source.at(k);
+      for (int64_t j = 0; j < kWidth; ++j) sums[j] += factor * from[j];
     }
+    std::copy(sums, sums + kWidth, result.at(i));
   }
 }
 
@@ -30,8 +41,9 @@ ElementsAttr sprig::transformFilter(ElementsAttr filter, const nn::WinogradLine 
   int64_t lines = vertical.frequencies(), columns = horizontal.frequencies();
   int64_t panels = llvm::divideCeil(outputs, kWidth), depth = lines * columns * channels;
   auto type = RankedTensorType::get({panels, depth, kWidth}, view.elementType());
-  std::vector<char> sourceBytes = view.expanded(), bytes(type.getNumElements() * sizeof(float), 0);
-  const float *source = reinterpret_cast<const float *>(sourceBytes.data());
+  std::vector<char> expanded, bytes(type.getNumElements() * sizeof(float), 0);
+  if (view.isSplat()) expanded = view.expanded();
+  const float *source = reinterpret_cast<const float *>(view.isSplat() ? expanded.data() : view.bytes().data());
   float *result = reinterpret_cast<float *>(bytes.data());
   std::vector<double> down = vertical.filterMatrix(), across = horizontal.filterMatrix();
   std::vector<double> values(taps * kWidth), half(lines * width * kWidth), full(lines * columns * kWidth);
@@ -43,11 +55,10 @@ ElementsAttr sprig::transformFilter(ElementsAttr filter, const nn::WinogradLine 
         for (int64_t tap = 0; tap < taps; ++tap) values[tap * kWidth + j] = from[tap];
       }
       for (int64_t x = 0; x < width; ++x)
-        multiplyRows(down, lines, height, values.data() + x * kWidth, width * kWidth, half.data() + x * kWidth,
-                     width * kWidth);
+        multiply(down.data(), lines, height, {values.data() + x * kWidth, width}, {half.data() + x * kWidth, width});
       for (int64_t i = 0; i < lines; ++i)
-        multiplyRows(across, columns, width, half.data() + i * width * kWidth, kWidth,
-                     full.data() + i * columns * kWidth, kWidth);
+        multiply(across.data(), columns, width, {half.data() + i * width * kWidth, 1},
+                 {full.data() + i * columns * kWidth, 1});
       for (int64_t f = 0; f < lines * columns; ++f) {
         float *to = result + ((panel * lines * columns + f) * channels + channel) * kWidth;
         for (int64_t j = 0; j < kWidth; ++j) to[j] = static_cast<float>(full[f * kWidth + j]);

@@ -1,6 +1,8 @@
-// nn.conv_winograd with an epilogue. A kernel's tile is a block of Winograd tiles: their inputs go to frequencies in
-// scratch memory, then for each panel of output channels one matrix product a frequency, then back to outputs and
-// through the epilogue. Blocks are as large as keeps scratch in the second-level cache while panels stream.
+// nn.conv_winograd with an epilogue. A kernel's tile is a block of Winograd
+// tiles: their inputs go to frequencies in scratch memory, then one matrix
+// product a frequency, then back to outputs and through the epilogue. A block
+// is as large as keeps scratch in the second-level cache, or large enough for
+// each panel that comes from further away.
 #include "dialects/NN/WinogradOp.h"
 #include "lib/Conversion/NNToCPU/ConvWinograd.h"
 #include "lib/Conversion/NNToCPU/Epilogue.h"
@@ -12,15 +14,18 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-/// A Winograd convolution and how it is cut, by its shape alone. A strip is a row of Winograd tiles of one sample, or
-/// a segment of one where rows are long; a block is some strips.
+/// A Winograd convolution and how it is cut, by its shape alone. A strip is a
+/// row of Winograd tiles of one sample, or a segment of one where rows are
+/// long; a block is some strips.
 struct Winograd {
   nn::WinogradLine vertical, horizontal;
   int64_t batch, height, width, channels, outHeight, outWidth, outputs, top, left;
   int64_t tileRows, tileColumns, segmentTiles, segments;
   int64_t strips; // in one segment: batch * tileRows
   int64_t blockStrips, blocks, panels, groupPanels, groups;
-  int64_t rowLength, inputStride, productStride; // floats of a tile's channels; of a frequency before, after products
+  int64_t rowLength, inputStride,
+      productStride; // floats of a tile's channels; of a frequency before,
+                     // after products
 
   explicit Winograd(nn::ConvWinogradOp op)
       : vertical(*nn::WinogradLine::get(op.getTile()[0], op.getWindow()[0])),
@@ -38,30 +43,35 @@ struct Winograd {
     panels = llvm::divideCeil(outputs, nn::kPanelWidth);
     rowLength = llvm::alignTo(channels, kLanes / 2);
 
-    // Half of a second-level cache for a block, but enough rows for each panel that comes from further away.
-    int64_t bytesPerRow = frequencies() * (rowLength + nn::kPanelWidth) * 4;
-    int64_t rows = std::clamp<int64_t>(512 * 1024 / bytesPerRow, 14, 56);
-    int64_t wanted = std::clamp<int64_t>(rows / std::max<int64_t>(segmentTiles, 1), 1, std::max<int64_t>(strips, 1));
-    blocks = llvm::divideCeil(strips, wanted);
+    // Few blocks: panels are shared out too, and each share transforms the
+    // inputs anew.
+    auto blocksOf = [&](int64_t rows) {
+      int64_t wanted = std::clamp<int64_t>(rows / std::max<int64_t>(segmentTiles, 1), 1, std::max<int64_t>(strips, 1));
+      return llvm::divideCeil(strips, wanted);
+    };
+    int64_t bytesPerRow = frequencies() * (rowLength + panels * nn::kPanelWidth) * 4;
+    blocks = blocksOf(std::clamp<int64_t>(768 * 1024 / bytesPerRow, 28, 56));
     blockStrips = llvm::divideCeil(strips, std::max<int64_t>(blocks, 1));
     blocks = llvm::divideCeil(strips, std::max<int64_t>(blockStrips, 1));
-    // Where there are few blocks, panels are shared out too; each share transforms the inputs anew.
     groups = std::clamp<int64_t>(llvm::divideCeil(4, std::max<int64_t>(blocks * segments, 1)), 1,
                                  std::max<int64_t>(panels / 2, 1));
     groupPanels = llvm::divideCeil(panels, groups);
     groups = llvm::divideCeil(panels, std::max<int64_t>(groupPanels, 1));
-    // A line more than needed, so that frequencies do not lie a power of two apart.
+    // A line more than needed, so that frequencies do not lie a power of two
+    // apart.
     inputStride = blockRows() * rowLength + kLanes;
-    productStride = blockRows() * nn::kPanelWidth + kLanes;
+    productStride = blockRows() * groupColumns() + kLanes;
   }
 
   int64_t frequencies() const { return vertical.frequencies() * horizontal.frequencies(); }
+  int64_t groupColumns() const { return groupPanels * nn::kPanelWidth; }
   int64_t blockRows() const { return blockStrips * segmentTiles; }
   /// Columns of the input that a strip reads, those in the padding included.
   int64_t stripColumns() const { return segmentTiles * horizontal.outputs() + horizontal.window() - 1; }
   int64_t tiles() const { return outputs == 0 ? 0 : blocks * segments * groups; }
 
-  // Scratch memory, in floats: frequencies of inputs, products, and one half-transformed strip or tile.
+  // Scratch memory, in floats: frequencies of inputs, products, and one
+  // half-transformed strip or tile.
   int64_t inputsAt() const { return 0; }
   int64_t productsAt() const { return frequencies() * inputStride; }
   int64_t halfAt() const { return productsAt() + frequencies() * productStride; }
@@ -88,18 +98,12 @@ public:
       stripCount = w.strips % w.blockStrips == 0 ? k.index(w.blockStrips)
                                                  : k.sub(k.min(endStrip, k.index(w.strips)), firstStrip);
       forStrips([&](Value strip, Value sample, Value tileRow) { transformInputs(strip, sample, tileRow); });
-      Value begin = k.mul(at[2], w.groupPanels);
-      Value end = k.min(k.add(begin, w.groupPanels), k.index(w.panels));
-      int64_t lastColumns = w.outputs - (w.panels - 1) * nn::kPanelWidth;
-      k.loop(begin, end, 1, [&](Value panel) {
-        k.ifLast(panel, w.panels, lastColumns != nn::kPanelWidth, [&](bool last) {
-          int64_t columns = last ? lastColumns : nn::kPanelWidth;
-          multiply(panel, columns);
-          forStrips([&](Value strip, Value sample, Value tileRow) {
-            transformOutputs(strip, sample, tileRow, panel, columns);
-          });
-        });
-      });
+      group = at[2];
+      firstPanel = k.mul(group, w.groupPanels);
+      int64_t lastStrips = w.strips - (w.blocks - 1) * w.blockStrips;
+      k.ifLast(at[0], w.blocks, lastStrips != w.blockStrips,
+               [&](bool last) { multiply((last ? lastStrips : w.blockStrips) * w.segmentTiles); });
+      forStrips([&](Value strip, Value sample, Value tileRow) { transformOutputs(strip, sample, tileRow); });
     });
   }
 
@@ -111,8 +115,8 @@ private:
     });
   }
 
-  /// Calls `body(first channel, mask)` for the vectors of `count` channels, whose lanes are in `lanes` meanwhile; the
-  /// mask is null but for the last.
+  /// Calls `body(first channel, mask)` for the vectors of `count` channels,
+  /// whose lanes are in `lanes` meanwhile; the mask is null but for the last.
   void forVectors(int64_t count, llvm::function_ref<void(Value channel, Value mask)> body) {
     int64_t whole = count / kLanes * kLanes;
     lanes = kLanes;
@@ -120,6 +124,19 @@ private:
     if (whole == count) return;
     lanes = vectorLanes(count - whole).front();
     body(k.index(whole), laneMask(k, count - whole, lanes));
+  }
+
+  /// The same for the output channels of the group, counted from its first one.
+  void forGroupVectors(Value firstColumn, llvm::function_ref<void(Value channel, Value mask)> body) {
+    int64_t whole = w.outputs / kLanes * kLanes;
+    Value end = k.min(k.index(w.groupColumns()), k.sub(k.index(whole), firstColumn));
+    lanes = kLanes;
+    k.loop(k.index(0), end, kLanes, [&](Value channel) { body(channel, Value()); });
+    if (whole == w.outputs) return;
+    lanes = vectorLanes(w.outputs - whole).front();
+    k.ifLast(group, w.groups, true, [&](bool last) {
+      if (last) body(k.sub(k.index(whole), firstColumn), laneMask(k, w.outputs - whole, lanes));
+    });
   }
 
   Value isInside(Value position, int64_t size) {
@@ -131,7 +148,8 @@ private:
   Value read(Value at) { return k.loadVector(scratch, at, f32, {}, lanes); }
   void write(Value value, Value at) { k.store(value, scratch, at, f32); }
 
-  // Over height first, one column of inputs at a time: neighbouring tiles share columns. Then over width.
+  // Over height first, one column of inputs at a time: neighbouring tiles share
+  // columns. Then over width.
   void transformInputs(Value strip, Value sample, Value tileRow) {
     int64_t lines = w.vertical.frequencies();
     Value firstRow = k.sub(k.mul(tileRow, w.vertical.outputs()), k.index(w.top));
@@ -141,7 +159,8 @@ private:
     for (int64_t i = 0; i < lines; ++i) {
       Value row = k.add(firstRow, i);
       inside.push_back(padded ? isInside(row, w.height) : Value());
-      if (padded) row = k.min(k.max(row, k.index(0)), k.index(w.height - 1)); // reads nothing there
+      if (padded) row = k.min(k.max(row, k.index(0)),
+                              k.index(w.height - 1)); // reads nothing there
       rows.push_back(k.mul(k.add(k.mul(sample, w.height), row), w.width * w.channels));
     }
     // Columns [begin, end) of the strip lie in the input.
@@ -190,41 +209,51 @@ private:
     });
   }
 
-  // One matrix product for each frequency: the block's tiles times a panel.
-  void multiply(Value panel, int64_t columns) {
-    int64_t vectors = llvm::divideCeil(columns, kLanes), rows = w.blockRows();
-    int64_t step = std::min(chooseTileVectors(k.target, f32, rows), vectors);
-    int64_t depth = w.channels * nn::kPanelWidth;
-    Value panelBase = k.mul(panel, w.frequencies() * depth);
+  // One matrix product for each frequency: the block's tiles, which stay in the
+  // first-level cache, times each panel.
+  void multiply(int64_t rows) {
+    Value end = k.min(k.add(firstPanel, w.groupPanels), k.index(w.panels));
+    int64_t lastColumns = w.outputs - (w.panels - 1) * nn::kPanelWidth, depth = w.channels * nn::kPanelWidth;
     k.loop(k.index(0), k.index(w.frequencies()), 1, [&](Value frequency) {
       Value left = k.add(k.mul(frequency, w.inputStride), w.inputsAt());
-      Value right = k.add(panelBase, k.mul(frequency, depth));
       Value to = k.add(k.mul(frequency, w.productStride), w.productsAt());
-      for (int64_t first = 0; first < vectors; first += step) {
-        int64_t count = std::min(step, vectors - first);
-        forRowTiles(k, k.index(0), splitRows(rows, maxTileRows(k.target, f32, count, w.rowLength)),
-                    [&](Value row, int64_t tileRows) {
-                      ContractionLoop loop;
-                      loop.left = scratch;
-                      loop.leftBase = k.add(left, k.mul(row, w.rowLength));
-                      loop.leftRowStride = w.rowLength;
-                      loop.right = panels;
-                      loop.rightBase = k.add(right, first * kLanes);
-                      for (int64_t j = 0; j < count; ++j) loop.rightOffsets.push_back(j * kLanes);
-                      loop.elementType = f32;
-                      loop.count = k.index(w.channels);
-                      SmallVector<int64_t> tail = vectorLanes(std::min(columns - first * kLanes, count * kLanes));
-                      SmallVector<Value> sums = emitContraction(k, loop, zeroTile(k, f32, tileRows, tail));
-                      Value target = k.add(k.add(to, k.mul(row, nn::kPanelWidth)), first * kLanes);
-                      for (int64_t i = 0; i < tileRows; ++i)
-                        for (int64_t j = 0; j < count; ++j)
-                          write(sums[i * count + j], k.add(target, i * nn::kPanelWidth + j * kLanes));
-                    });
-      }
+      k.loop(firstPanel, end, 1, [&](Value panel) {
+        Value right = k.mul(k.add(k.mul(panel, w.frequencies()), frequency), depth);
+        Value target = k.add(to, k.mul(k.sub(panel, firstPanel), nn::kPanelWidth));
+        k.ifLast(panel, w.panels, lastColumns != nn::kPanelWidth,
+                 [&](bool last) { multiplyPanel(rows, left, right, target, last ? lastColumns : nn::kPanelWidth); });
+      });
     });
   }
 
-  void transformOutputs(Value strip, Value sample, Value tileRow, Value panel, int64_t columns) {
+  void multiplyPanel(int64_t rows, Value left, Value right, Value target, int64_t columns) {
+    SmallVector<int64_t> lanesOfAll = vectorLanes(columns);
+    int64_t vectors = lanesOfAll.size();
+    int64_t step = std::min(chooseTileVectors(k.target, f32, rows), vectors);
+    for (int64_t first = 0; first < vectors; first += step) {
+      ArrayRef<int64_t> tileLanes = ArrayRef(lanesOfAll).slice(first, std::min(step, vectors - first));
+      int64_t count = tileLanes.size();
+      forRowTiles(k, k.index(0), splitRows(rows, maxTileRows(k.target, f32, count, w.rowLength)),
+                  [&](Value row, int64_t tileRows) {
+                    ContractionLoop loop;
+                    loop.left = scratch;
+                    loop.leftBase = k.add(left, k.mul(row, w.rowLength));
+                    loop.leftRowStride = w.rowLength;
+                    loop.right = panels;
+                    loop.rightBase = k.add(right, first * kLanes);
+                    for (int64_t j = 0; j < count; ++j) loop.rightOffsets.push_back(j * kLanes);
+                    loop.elementType = f32;
+                    loop.count = k.index(w.channels);
+                    SmallVector<Value> sums = emitContraction(k, loop, zeroTile(k, f32, tileRows, tileLanes));
+                    Value tile = k.add(k.add(target, k.mul(row, w.groupColumns())), first * kLanes);
+                    for (int64_t i = 0; i < tileRows; ++i)
+                      for (int64_t j = 0; j < count; ++j)
+                        write(sums[i * count + j], k.add(tile, i * w.groupColumns() + j * kLanes));
+                  });
+    }
+  }
+
+  void transformOutputs(Value strip, Value sample, Value tileRow) {
     int64_t tileHeight = w.vertical.outputs();
     Value firstRow = k.mul(tileRow, tileHeight);
     Value rows = w.outHeight % tileHeight == 0 ? k.index(tileHeight)
@@ -234,13 +263,14 @@ private:
                       : k.min(k.index(w.segmentTiles), k.sub(k.index(w.tileColumns), firstTile));
     Value firstOutput = k.linearize({sample, firstRow, k.index(0)}, {w.batch, w.outHeight, w.outWidth});
     int64_t lastWidth = w.outWidth - (w.tileColumns - 1) * w.horizontal.outputs();
-    forVectors(columns, [&](Value channel, Value mask) {
+    Value firstColumn = k.mul(firstPanel, nn::kPanelWidth);
+    forGroupVectors(firstColumn, [&](Value channel, Value mask) {
       k.loop(k.index(0), tiles, 1, [&](Value tile) {
         Value row = k.add(k.mul(strip, w.segmentTiles), tile);
-        halfTransform(k.add(k.mul(row, nn::kPanelWidth), channel));
+        halfTransform(k.add(k.mul(row, w.groupColumns()), channel));
         Value tileColumn = k.add(firstTile, tile);
         Value first = k.add(firstOutput, k.mul(tileColumn, w.horizontal.outputs()));
-        Value column = k.add(k.mul(panel, nn::kPanelWidth), channel);
+        Value column = k.add(firstColumn, channel);
         k.ifLast(tileColumn, w.tileColumns, lastWidth != w.horizontal.outputs(), [&](bool last) {
           int64_t width = last ? lastWidth : w.horizontal.outputs();
           k.loop(k.index(0), rows, 1, [&](Value y) {
@@ -258,7 +288,8 @@ private:
     });
   }
 
-  /// One tile's products, over height, for the vector of channels at `offset` in a frequency's products.
+  /// One tile's products, over height, for the vector of channels at `offset`
+  /// in a frequency's products.
   void halfTransform(Value offset) {
     int64_t across = w.horizontal.frequencies();
     k.loop(k.index(0), k.index(across), 1, [&](Value j) {
@@ -279,6 +310,7 @@ private:
   Type f32;
   Value scratch;
   Value firstStrip, stripCount, firstTile; // of the block
+  Value group, firstPanel;                 // of the block's share of the panels
   int64_t lanes = kLanes;                  // of the vectors that are transformed
 };
 
