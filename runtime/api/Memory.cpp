@@ -40,7 +40,8 @@ static sprig_rt_memory_plan planOf(const Package &package, uint64_t threads) {
   sprig_rt_memory_plan plan = {};
   const Program &program = package.program();
   plan.arena = package.maxArena();
-  plan.scratch = (package.maxScratch() + 63) / 64 * 64 * threads;
+  auto aligned = [](uint64_t bytes) { return (bytes + 63) / 64 * 64; };
+  plan.scratch = aligned(package.maxScratch()) + aligned(package.helperScratch()) * (threads - 1);
   for (const StateType &state : program.states) plan.states += state.tensor.bytes;
   for (const Constant &constant : program.constants)
     if (!constant.splat.empty()) plan.constants_repeated += constant.size;

@@ -161,7 +161,10 @@ void Package::measure() {
     bool parallel = entry.lanes.size() > 1, plain = entry.lanes.size() == 1 && homeDevice->executes();
     for (const Lane &lane : entry.lanes)
       for (const Command &command : lane.commands) {
-        parallel |= command.kind == CommandKind::Dispatch && command.tiles / 2 >= command.grain;
+        bool helped = command.kind == CommandKind::Dispatch && command.tiles / 2 >= command.grain;
+        parallel |= helped;
+        if (command.kind == CommandKind::Dispatch && (helped || entry.lanes.size() > 1))
+          largestHelperScratch = std::max(largestHelperScratch, decoded.kernels[command.kernel].scratch);
         plain &= command.kind == CommandKind::Dispatch || command.kind == CommandKind::Copy;
       }
     parallelEntries.push_back(parallel);

@@ -55,6 +55,8 @@ public:
   // The most that any entry needs.
   uint64_t maxArena() const { return largestArena; }
   uint64_t maxScratch() const { return largestScratch; }
+  // The most scratch that a helping thread may need: of commands that are cut into slices, or on lanes of their own.
+  uint64_t helperScratch() const { return largestHelperScratch; }
   uint32_t maxLanes() const { return mostLanes; }
   uint32_t maxEvents() const { return mostEvents; }
 
@@ -87,6 +89,7 @@ private:
   std::vector<const Device *> devices;
   uint64_t largestArena = 0;
   uint64_t largestScratch = 0;
+  uint64_t largestHelperScratch = 0;
   uint32_t mostLanes = 0;
   uint32_t mostEvents = 0;
   std::vector<char> parallelEntries;

@@ -57,12 +57,14 @@ Status Run::allocate() {
   lanes = std::make_unique<LaneSlot[]>(laneCapacity);
   events = std::make_unique<std::atomic<uint64_t>[]>(eventCapacity);
   eventTimes = std::make_unique<double[]>(eventCapacity);
-  scratchShare = (package.maxScratch() + 63) / 64 * 64;
-  if (!package.home().executes() || scratchShare == 0) scratchShare = 0;
-  if (scratchShare > UINT64_MAX / 2 / pool.threads())
+  if (package.home().executes()) {
+    callerScratch = (package.maxScratch() + 63) / 64 * 64;
+    helperScratch = (package.helperScratch() + 63) / 64 * 64;
+  }
+  if (callerScratch > UINT64_MAX / 2 / pool.threads())
     return {SPRIG_RT_OUT_OF_MEMORY,
-            concat("no memory for ", pool.threads(), " times ", scratchShare, " bytes of scratch")};
-  return Block::make(package.allocator(), scratchShare * pool.threads(), "scratch", scratch);
+            concat("no memory for ", pool.threads(), " times ", callerScratch, " bytes of scratch")};
+  return Block::make(package.allocator(), callerScratch + helperScratch * (pool.threads() - 1), "scratch", scratch);
 }
 
 Status Run::execute(uint32_t entryIndex, void *const *operands) {
@@ -299,7 +301,8 @@ __attribute__((no_sanitize("function")))
 void Run::runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant) {
   if (stop.load(std::memory_order_relaxed) == Cancelled) return;
   sprig_rt_kernel_status status = {};
-  sprig_rt_args args = {operands, begin, end, scratch.data() + participant * scratchShare, &status};
+  uint8_t *share = scratch.data() + (participant == 0 ? 0 : callerScratch + (participant - 1) * helperScratch);
+  sprig_rt_args args = {operands, begin, end, share, &status};
   if (int32_t result = package.kernel(command.kernel)(&args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
     fail(command, status, result, begin);
 }

@@ -93,8 +93,9 @@ private:
   std::unique_ptr<LaneSlot[]> lanes;
   std::unique_ptr<std::atomic<uint64_t>[]> events; // number of the run that recorded it
   std::unique_ptr<double[]> eventTimes;
-  Block scratch; // one share for each thread of the pool
-  uint64_t scratchShare = 0;
+  Block scratch; // the caller's share, then one for each other thread of the pool
+  uint64_t callerScratch = 0;
+  uint64_t helperScratch = 0;
 
   uint64_t generation = 0; // number of the current run
   alignas(64) std::atomic<const Entry *> entry{nullptr};

@@ -68,7 +68,7 @@ TEST(Memory, TooMuchIsAnError) {
 }
 
 // Arena, scratch, a state, a repeated constant and one in the file.
-TestPackage everything() {
+TestPackage everything(bool split = true) {
   TestPackage made;
   uint32_t c = made.addConstant({1, 2, 3, 4});
   made.program.constants.push_back({"splat", 4096, 0, {7, 0, 0, 0}});
@@ -82,6 +82,10 @@ TestPackage everything() {
   entry.dispatch(0, Add, {t, entry.constant(splat, 16), u}, 4, 4);
   entry.dispatch(0, Add, {u, entry.state(0, 16), y}, 4, 4);
   made.program.entries.push_back(entry.entry);
+  EntryBuilder wide("wide");
+  uint32_t in = wide.input("in", {64}), out = wide.output("out", {64});
+  wide.dispatch(0, Scratch, {in, out}, 64, split ? 1 : 64);
+  made.program.entries.push_back(wide.entry);
   return made;
 }
 
@@ -133,6 +137,17 @@ TEST(Memory, ThePlanIsWhatIsAllocated) {
     }
     EXPECT_EQ(memory::allocated() - before - arrays, plan.constants_repeated);
   }
+}
+
+// Helpers need scratch only where they may get a slice.
+TEST(Memory, WhatIsNotCutTakesScratchOnce) {
+  Package package = everything(/*split=*/false).load();
+  for (int threads : {1, 4}) EXPECT_EQ(planOf(package, threads).scratch, 128u);
+  uint64_t before = memory::allocated();
+  Pool pool(4);
+  Context context(package, {&pool});
+  sprig_rt_memory_plan plan = planOf(package, 4);
+  EXPECT_EQ(memory::allocated() - before, plan.arena + plan.scratch + plan.states);
 }
 
 TEST(Memory, TheNullDeviceTellsTheSamePlan) {

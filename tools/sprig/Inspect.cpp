@@ -117,6 +117,20 @@ int inspectPackage(const Options &options) {
   return kDone;
 }
 
+// The entries that --dim asks for; what it leaves open is as in the first one.
+std::vector<EntryRequest> allEntries(const Options &options, const std::vector<InputSpec> &specs,
+                                     const EntryRequest &first) {
+  std::vector<EntryRequest> entries = {first};
+  auto dims = options.settings.entryDims();
+  for (size_t i = 1; i < dims.size(); ++i) {
+    EntryRequest entry{dims[i], first.shapes, {}};
+    bindShapes(specs, entry.shapes, entry.dims);
+    entry.dims.insert(first.dims.begin(), first.dims.end());
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
 int inspectModel(const Options &options, const Model &model) {
   auto specs = inputsOf(model);
   EntryRequest entry{options.settings.entryDims().front(), options.settings.inputShapes(), {}};
@@ -130,7 +144,7 @@ int inspectModel(const Options &options, const Model &model) {
   std::string name = imported.entryNames().front();
   ModelSummary summary = summarize(imported.module(), name);
   std::optional<MemoryNeeds> needs;
-  if (wantsMemory(options)) needs = memoryNeeds(model, {entry}, options.settings);
+  if (wantsMemory(options)) needs = memoryNeeds(model, allEntries(options, specs, entry), options.settings);
   if (options.common.json()) {
     Json json = {{"model", model.path}};
     for (auto &[key, list] :

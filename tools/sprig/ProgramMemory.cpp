@@ -13,7 +13,7 @@ namespace {
 // Before small programs become one command: the lives of buffers are those of the operations.
 MemoryPlan planOf(exec::ProgramOp program) {
   MemoryPlan plan;
-  plan.entry = program.getEntry().value_or(program.getSymName()).str();
+  plan.entry = program.getSymName().str();
   plan.arenaBytes = uint64_t(program.getArena().value_or(0));
   llvm::DenseMap<mlir::Operation *, size_t> index;
   program.walk([&](exec::LaneOp lane) {
