@@ -23,6 +23,8 @@ if(SPRIG_ENABLE_COMPILER)
   set(sprig_tools sprig-opt)
   if(TARGET sprig)
     list(APPEND sprig_tools sprig)
+    set_target_properties(SprigCompilerShared PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH TRUE)
+    install(TARGETS SprigCompilerShared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Tools)
   endif()
   set_target_properties(${sprig_tools} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
     INSTALL_RPATH_USE_LINK_PATH TRUE)

@@ -4,6 +4,7 @@
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "tools/sprig/ImportModel.h"
+#include "tools/sprig/InterpreterInputs.h"
 #include "tools/sprig/Interpret.h"
 #include "tools/sprig/Report.h"
 #include <sstream>

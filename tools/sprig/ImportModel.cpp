@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
+#include <filesystem>
 
 using namespace mlir;
 
@@ -53,7 +54,9 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       for (auto &[name, array] : entries[i].values) entry.values.emplace(name, toAttribute(*owner, array));
       options.entries.push_back(std::move(entry));
     }
-    moduleRef = importONNX(*owner, model.path, options);
+    // What was read already; external data is looked for beside the file.
+    std::string folder = std::filesystem::path(model.path).parent_path().string();
+    moduleRef = importONNX(*owner, model.text, model.path, folder.empty() ? "." : folder, options);
     // Entries of one name differ in their sizes alone: the runtime picks among them.
     for (auto function : moduleRef->getOps<func::FuncOp>())
       function->setAttr("nn.entry", StringAttr::get(owner.get(), "main"));

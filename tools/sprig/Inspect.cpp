@@ -2,7 +2,7 @@
 #include "lib/Data/File.h"
 #include "lib/Machine/Cpu.h"
 #include "tools/sprig/Command.h"
-#include "tools/sprig/ImportModel.h"
+#include "tools/sprig/Model.h"
 #include "tools/sprig/ModelReport.h"
 #include "tools/sprig/PackageReport.h"
 #include "tools/sprig/ProgramMemory.h"
@@ -140,9 +140,7 @@ int inspectModel(const Options &options, const Model &model) {
     inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
     entry.dims[symbol] = 1;
   }
-  ImportedModel imported(model, {entry}, options.settings);
-  std::string name = imported.entryNames().front();
-  ModelSummary summary = summarize(imported.module(), name);
+  ModelSummary summary = summarizeModel(model, entry, options.settings);
   std::optional<MemoryNeeds> needs;
   if (wantsMemory(options)) needs = memoryNeeds(model, allEntries(options, specs, entry), options.settings);
   if (options.common.json()) {
@@ -169,7 +167,7 @@ int inspectModel(const Options &options, const Model &model) {
       printOps(summary);
     if (options.memory) printMemory(*needs);
   }
-  if (!options.graph.empty()) writeGraph(options.graph, graphToDot(imported.module(), name));
+  if (!options.graph.empty()) writeGraph(options.graph, graphToDot(model, entry, options.settings));
   if (needs) drawMemory(options, *needs);
   return kDone;
 }

@@ -3,6 +3,7 @@
 #include "lib/Pipeline/Diagnostics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tools/sprig/ImportModel.h"
+#include "tools/sprig/InterpreterInputs.h"
 
 using namespace mlir;
 

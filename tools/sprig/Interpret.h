@@ -1,7 +1,5 @@
 // The reference interpreter for the command line: check --interpreter and --bisect.
 #pragma once
-#include "lib/Interpreter/Tensor.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tools/sprig/Compare.h"
 #include "tools/sprig/Model.h"
 
@@ -9,9 +7,6 @@ namespace sprig::cli {
 
 /// Runs the model in double precision; results are rounded to their element types at the end.
 std::vector<data::Array> interpret(const Model &model, const BoundInputs &inputs, const Settings &settings);
-
-/// The arrays as the function's inputs, in its order; they must outlive the tensors.
-llvm::SmallVector<interp::Tensor> inputTensors(mlir::func::FuncOp function, const BoundInputs &inputs);
 
 /// Compares compiled code with the interpreter operation by operation; says in words which one differs first.
 std::string bisectModel(const Model &model, const BoundInputs &inputs, const Settings &settings, Tolerance tolerance);

@@ -1,6 +1,6 @@
 // What is inside of a model that is no package: parameters, operations, work. For inspect.
 #pragma once
-#include "mlir/IR/BuiltinOps.h"
+#include "tools/sprig/Model.h"
 #include "tools/sprig/Report.h"
 #include <string>
 #include <vector>
@@ -21,14 +21,14 @@ struct ModelSummary {
   int64_t parameterElements = 0, parameterBytes = 0, flops = 0, bytes = 0, opCount = 0;
 };
 
-/// Of one entry function and the parameters of its module.
-ModelSummary summarize(mlir::ModuleOp module, const std::string &entry);
+/// Of one entry and the model's parameters.
+ModelSummary summarizeModel(const Model &model, const EntryRequest &entry, const Settings &settings);
 
 Json toJson(const ModelSummary &summary);
 void printParameters(const ModelSummary &summary);
 void printOps(const ModelSummary &summary);
 
 /// The graph of an entry in Graphviz' language: a box an operation, an edge a value with its type.
-std::string graphToDot(mlir::ModuleOp module, const std::string &entry);
+std::string graphToDot(const Model &model, const EntryRequest &entry, const Settings &settings);
 
 } // namespace sprig::cli

@@ -1,8 +1,7 @@
 // sprig ops: the operators that models may use.
-#include "lib/Import/ONNX/ImportONNX.h"
 #include "tools/sprig/Command.h"
+#include "tools/sprig/Operators.h"
 #include <iostream>
-#include <map>
 #include <memory>
 
 namespace sprig::cli {
@@ -13,25 +12,23 @@ void addOps(CLI::App &app, Invocation &invocation) {
                                  "  sprig ops\n  sprig ops --format json", *common);
   command->callback([=, &invocation] {
     invocation.run = [=] {
-      // One row an operator: the versions that have a row of their own in the importer's table.
-      std::map<std::pair<std::string, std::string>, std::vector<int>> versions;
-      for (const ONNXOperator &op : supportedONNXOperators()) versions[{op.domain, op.name}].push_back(op.sinceVersion);
+      std::vector<OperatorRow> rows = listOperators();
       if (common->json()) {
         Json list = Json::array();
-        for (auto &[key, since] : versions)
-          list.push_back({{"domain", key.first},
-                          {"name", key.second},
-                          {"since_versions", since},
+        for (const OperatorRow &row : rows)
+          list.push_back({{"domain", row.domain},
+                          {"name", row.name},
+                          {"since_versions", row.sinceVersions},
                           {"gradient", false},
                           {"devices", {"cpu"}}});
         std::cout << list.dump(2) << '\n';
         return kDone;
       }
       Table table({"operator", "since versions", "gradient", "devices"});
-      for (auto &[key, since] : versions) {
+      for (const OperatorRow &row : rows) {
         std::string text;
-        for (int version : since) text += (text.empty() ? "" : ", ") + std::to_string(version);
-        table.add({(key.first.empty() ? "" : key.first + ".") + key.second, text, "no", "cpu"});
+        for (int version : row.sinceVersions) text += (text.empty() ? "" : ", ") + std::to_string(version);
+        table.add({(row.domain.empty() ? "" : row.domain + ".") + row.name, text, "no", "cpu"});
       }
       table.print();
       inform("Operators that ONNX defines as functions of these, and a model's own functions, are inlined.");

@@ -73,6 +73,7 @@ void inform(const std::string &text) {
   if (!quietFlag) std::cerr << text << '\n';
 }
 void setQuiet(bool quiet) { quietFlag = quiet; }
+bool isQuiet() { return quietFlag; }
 bool isVerbose() { return verboseFlag; }
 void setVerbose(bool verbose) { verboseFlag = verbose; }
 

@@ -39,6 +39,7 @@ void warn(const std::string &text);
 /// Prints a plain line to standard error unless quiet.
 void inform(const std::string &text);
 void setQuiet(bool quiet);
+bool isQuiet();
 /// Whether informing goes into detail (-v).
 bool isVerbose();
 void setVerbose(bool verbose);

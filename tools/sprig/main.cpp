@@ -1,11 +1,12 @@
 // sprig: compile, run, check, inspect and time small neural networks. docs/cli.md is the contract.
 #include "lib/Data/File.h"
 #include "tools/sprig/Command.h"
+#include "tools/sprig/CompilerLibrary.h"
 #include "tools/sprig/Version.h"
-#include "llvm/Support/ErrorHandling.h"
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <new>
 #include <unistd.h>
@@ -82,8 +83,8 @@ int main(int argc, char **argv) {
   std::signal(SIGTERM, onInterrupt);
   std::signal(SIGPIPE, SIG_IGN);
   std::set_new_handler(onOutOfMemory);
-  llvm::install_fatal_error_handler(onFatalError);
-  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { onOutOfMemory(); });
+  compilerHost.fatalError = onFatalError;
+  compilerHost.outOfMemory = [](void *, const char *, bool) { onOutOfMemory(); };
 
   CLI::App app("Sprig compiles small neural networks to machine code and runs them.", "sprig");
   app.set_version_flag("--version", kVersionText);
@@ -99,5 +100,9 @@ int main(int argc, char **argv) {
     int code = app.exit(error);
     return code == 0 ? 0 : int(sprig::ErrorKind::usage);
   }
-  return runCommand(invocation.run);
+  // Everything is written; taking down what LLVM and ONNX keep would take milliseconds.
+  int code = runCommand(invocation.run);
+  std::cerr.flush();
+  std::fflush(nullptr);
+  std::_Exit(code);
 }

@@ -1,5 +1,6 @@
 // Finds what a node means: a function of the model, a row of the table, or the function body of its schema.
 #include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/SchemaTable.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "onnx/defs/schema.h"
@@ -132,7 +133,7 @@ void Importer::dispatch(Node &node, Scope &scope) {
   const auto &known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   if (!known.count(domain)) node.unsupported("is an operator of " + shown + ", which Sprig does not know");
   if (node.opset == 0) node.bad("is an operator of " + shown + ", but the model imports no opset of it");
-  const onnx::OpSchema *schema = onnx::OpSchemaRegistry::Schema(op, int(node.opset), domain);
+  const onnx::OpSchema *schema = findSchema(op, int(node.opset), domain);
   if (!schema) {
     if (onnx::OpSchemaRegistry::Schema(op, domain))
       node.bad(shown + " has " + op + " not yet in opset " + std::to_string(node.opset));

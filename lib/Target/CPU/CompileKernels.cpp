@@ -113,7 +113,8 @@ LogicalResult Compilation::compileRest() {
       lowerings[job->target] = std::make_unique<KernelLowering>(context, targets[job->target]);
 
   // What computes most tends to be most code: first, so that no thread is left alone with it at the end.
-  std::stable_sort(rest.begin(), rest.end(), [](Job *a, Job *b) { return a->flops > b->flops; });
+  std::sort(rest.begin(), rest.end(),
+            [](Job *a, Job *b) { return std::make_pair(-a->flops, a) < std::make_pair(-b->flops, b); });
   size_t workers = std::min(rest.size(), options.workers > 0 ? size_t(options.workers) : usableProcessors());
   std::atomic<size_t> next{0};
   std::atomic<bool> failedAny{false};

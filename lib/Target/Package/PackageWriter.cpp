@@ -5,6 +5,9 @@
 #include "runtime/format/Container.h"
 #include "runtime/format/program_generated.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/xxhash.h"
+#include <cstring>
+#include <unordered_map>
 
 using namespace mlir;
 using namespace sprig;
@@ -45,6 +48,7 @@ public:
 private:
   using Commands = std::vector<flatbuffers::Offset<fb::CommandBox>>;
 
+  uint64_t placeConstant(ArrayRef<char> bytes);
   FailureOr<uint32_t> addConstant(Operation *op, StringRef name, ElementsAttr value);
   FailureOr<flatbuffers::Offset<fb::Tensor>> tensor(Operation *op, StringRef name, RankedTensorType type);
   LogicalResult addEntry(ProgramOp program);
@@ -61,7 +65,8 @@ private:
   ModuleOp module;
   flatbuffers::FlatBufferBuilder builder;
   std::vector<uint8_t> constantBytes;
-  llvm::StringMap<uint64_t> constantPlaces; // offsets by content: equal bytes are stored once
+  // Offsets by a hash of the content: equal bytes are stored once.
+  std::unordered_map<uint64_t, SmallVector<uint64_t, 1>> constantPlaces;
   std::vector<flatbuffers::Offset<fb::Constant>> constants;
   std::vector<flatbuffers::Offset<fb::State>> states;
   std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
@@ -84,18 +89,32 @@ FailureOr<uint32_t> Writer::addConstant(Operation *op, StringRef name, ElementsA
   if (view.isSplat() && size) {
     splat = builder.CreateVector(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
   } else if (size) {
-    auto [place, fresh] = constantPlaces.try_emplace(StringRef(bytes.data(), bytes.size()), constantBytes.size());
-    offset = place->second;
-    if (fresh) {
-      constantBytes.insert(constantBytes.end(), bytes.begin(), bytes.end());
-      constantBytes.resize(alignBuffer(constantBytes.size()), 0);
-    }
+    offset = placeConstant(bytes);
   }
   constants.push_back(fb::CreateConstant(builder, text(name), size, offset, splat));
   return uint32_t(constants.size() - 1);
 }
 
+uint64_t Writer::placeConstant(ArrayRef<char> bytes) {
+  auto &places = constantPlaces[llvm::xxh3_64bits(StringRef(bytes.data(), bytes.size()))];
+  for (uint64_t place : places)
+    if (constantBytes.size() - place >= bytes.size() &&
+        std::memcmp(&constantBytes[place], bytes.data(), bytes.size()) == 0)
+      return place;
+  places.push_back(constantBytes.size());
+  constantBytes.insert(constantBytes.end(), bytes.begin(), bytes.end());
+  constantBytes.resize(alignBuffer(constantBytes.size()), 0);
+  return places.back();
+}
+
 LogicalResult Writer::addConstants() {
+  // All of them at once: a network's weights would be copied again with each growth.
+  uint64_t most = 0;
+  for (auto constant : module.getOps<ConstantOp>())
+    if (!constant.getValue().isSplat()) most += alignBuffer(byteSize(constant.getValue().getType()));
+  for (auto param : module.getOps<nn::ParamOp>())
+    if (!param.getValue().isSplat()) most += alignBuffer(byteSize(param.getValue().getType()));
+  constantBytes.reserve(most);
   for (auto constant : module.getOps<ConstantOp>()) {
     auto index = addConstant(constant, constant.getSymName(), constant.getValue());
     if (failed(index)) return failure();
