@@ -3,6 +3,7 @@
 #include "dialects/NN/NN.h"
 #include "dialects/NN/ScalarBodies.h"
 #include "mlir/IR/Matchers.h"
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -116,12 +117,6 @@ SPRIG_NN_ARITH(SubOp, sub, subi)
 SPRIG_NN_ARITH(MulOp, mul, muli)
 #undef SPRIG_NN_ARITH
 
-Value DivOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
-  if (isFloat(args[0])) return s.div(args[0], args[1]);
-  return buildIntegerDivision(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger());
-}
-
 Value RemOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   ScalarBuilder s(b, loc);
   if (isFloat(args[0])) return arith::RemFOp::create(b, loc, args[0], args[1]);
@@ -167,11 +162,24 @@ Value MinOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   return buildExtremum(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger(), false);
 }
 
-/// The value of an exponent that is one number.
-static std::optional<double> constantExponent(Value exponent) {
+/// The value of an operand that is one number.
+static std::optional<double> constantNumber(Value operand) {
   SplatElementsAttr splat;
-  if (!matchPattern(exponent, m_Constant(&splat))) return std::nullopt;
+  if (!matchPattern(operand, m_Constant(&splat))) return std::nullopt;
   return ConstantView(cast<ElementsAttr>(Attribute(splat))).asDouble(0);
+}
+
+Value DivOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  if (isFloat(args[0])) {
+    // By a power of two: a product with its reciprocal is the same number.
+    int exponent = 0;
+    std::optional<double> divisor = constantNumber(getRhs());
+    if (divisor && std::abs(std::frexp(*divisor, &exponent)) == 0.5 && std::abs(exponent) < 100)
+      return s.mul(args[0], 1 / *divisor);
+    return s.div(args[0], args[1]);
+  }
+  return buildIntegerDivision(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger());
 }
 
 /// Powers that cost one instruction and are rounded correctly, as the general function nearly always is.
@@ -190,7 +198,7 @@ Value PowOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   Type base = elementOf(getLhs()), exponent = elementOf(getRhs());
   if (!isFloat(x) && !isFloat(y))
     return buildIntegerPower(s, x, y, base.isUnsignedInteger(), exponent.isUnsignedInteger());
-  if (auto constant = constantExponent(getRhs()); constant && isFloat(x))
+  if (auto constant = constantNumber(getRhs()); constant && isFloat(x))
     if (Value power = buildEasyPower(s, x, *constant)) return power;
   // In the wider of the float types at hand, then to the type of the base.
   Type wide = isFloat(x) ? ScalarBuilder::elementOf(x) : ScalarBuilder::elementOf(y);

@@ -1,6 +1,7 @@
 // The fuse pass: forms dispatches of the groups of FuseGroups.h. After it a function consists of constants, parameters,
 // reshapes (views between dispatches), dispatches and its return.
 #include "dialects/NN/NN.h"
+#include "lib/Transforms/FuseAttention.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/SinkReshapes.h"
@@ -114,7 +115,10 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
     func::FuncOp function = getOperation();
     if (function.isExternal()) return;
     Block &block = function.getBody().front();
-    if (fuse) sinkReshapes(block);
+    if (fuse) {
+      sinkReshapes(block);
+      fuseAttention(block);
+    }
     FusionGroups groups(block, fuse);
     // Views last, from the end: one whose consumers all read it in place has no users left by then.
     SmallVector<FusionGroup *> views;

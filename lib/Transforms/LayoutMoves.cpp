@@ -2,6 +2,7 @@
 #include "dialects/NN/Constants.h"
 #include "lib/Transforms/ConstantMoves.h"
 #include "lib/Transforms/LayoutPatterns.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -215,6 +216,8 @@ bool swapsMatrix(ArrayRef<int64_t> permutation) {
   return llvm::equal(permutation.drop_back(2), llvm::seq<int64_t>(rank - 2));
 }
 
+bool isConstantMatrix(Value value) { return value.getDefiningOp<nn::ConstantOp>() && tensorOf(value).getRank() == 2; }
+
 struct AbsorbMatrixTranspose : OpRewritePattern<nn::MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(nn::MatmulOp op, PatternRewriter &b) const override {
@@ -232,9 +235,58 @@ struct AbsorbMatrixTranspose : OpRewritePattern<nn::MatmulOp> {
   }
 };
 
+/// Whether all that a value goes into ends, through elementwise operations with constants and products with constant
+/// matrices, in transposes that swap the last two dimensions.
+bool leadsToSwaps(Value value) {
+  constexpr size_t kMost = 64;
+  SetVector<Value> region;
+  region.insert(value);
+  for (size_t i = 0; i < region.size(); ++i) {
+    if (region.size() > kMost || region[i].use_empty()) return false;
+    for (OpOperand &use : region[i].getUses()) {
+      Operation *user = use.getOwner();
+      if (auto transpose = dyn_cast<nn::TransposeOp>(user); transpose && swapsMatrix(transpose.getPermutation()))
+        continue;
+      if (auto product = dyn_cast<nn::MatmulOp>(user)) {
+        if (use.getOperandNumber() != 0 || product.getTransposeLhs() || !isConstantMatrix(product.getRhs()))
+          return false;
+      } else if (!isa<ElementwiseOpInterface>(user) || user->getNumResults() != 1 ||
+                 tensorOf(user->getResult(0)).getRank() != tensorOf(value).getRank()) {
+        return false;
+      }
+      region.insert(user->getResult(0));
+    }
+  }
+  auto fits = [&](Value operand) { return region.contains(operand) || operand.getDefiningOp<nn::ConstantOp>(); };
+  return llvm::all_of(region, [&](Value member) {
+    return member == value || llvm::all_of(member.getDefiningOp()->getOperands(), fits);
+  });
+}
+
+/// A product along the other dimension (a mixer's tokens): transpose(x) W is transpose(W' x), which needs no copy of x,
+/// where the transpose then meets its inverse.
+struct SwapProduct : OpRewritePattern<nn::MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::MatmulOp op, PatternRewriter &b) const override {
+    auto transpose = op.getLhs().getDefiningOp<nn::TransposeOp>();
+    if (!transpose || !swapsMatrix(transpose.getPermutation()) || op.getTransposeLhs()) return failure();
+    constexpr int64_t kFewestColumns = 8; // narrower rows leave most of a vector empty
+    if (!isConstantMatrix(op.getRhs()) || tensorOf(transpose.getOperand()).getShape().back() < kFewestColumns ||
+        !leadsToSwaps(op.getResult()))
+      return failure();
+    Value weight = op.getRhs();
+    if (!op.getTransposeRhs()) weight = transposed(b, op.getLoc(), weight, {1, 0});
+    Value product = nn::MatmulOp::create(b, op.getLoc(), weight, transpose.getOperand(), /*transpose_lhs=*/false,
+                                         /*transpose_rhs=*/false);
+    b.replaceOp(op, transposed(b, op.getLoc(), product, transpose.getPermutation()));
+    return success();
+  }
+};
+
 } // namespace
 
 void sprig::populateTransposeMovePatterns(RewritePatternSet &patterns) {
   patterns.add<ComposeTransposes, SinkThroughElementwise, HoistUnaryAboveReshape, SinkThroughConcat, SinkThroughPad,
-               SinkThroughSlice, SinkThroughReduce, AbsorbFlatten, AbsorbMatrixTranspose>(patterns.getContext());
+               SinkThroughSlice, SinkThroughReduce, AbsorbFlatten, AbsorbMatrixTranspose, SwapProduct>(
+      patterns.getContext());
 }

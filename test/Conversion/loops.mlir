@@ -16,21 +16,24 @@ func.func @add(%a: tensor<3x5x100xf32>, %b: tensor<3x5x100xf32>) -> tensor<3x5x1
   return %0 : tensor<3x5x100xf32>
 }
 
-// A softmax of spelled-out primitives: three passes over a row, the exponentials kept in scratch for the last one.
+// A softmax of spelled-out primitives: three passes over a block of rows, the exponentials kept in scratch for the last
+// one; the trees of all rows at once, on vectors that hold parts of several.
 // CHECK-LABEL: func.func @kernel_1
-// CHECK-SAME:    sprig.scratch = 192
+// CHECK-SAME:    sprig.scratch = 4416
 // CHECK:         scf.for
-// CHECK:           arith.maximumf
-// CHECK:           math.exp
+// CHECK:           arith.maximumf {{.*}} : vector<16xf32>
+// CHECK:           vector.store
+// CHECK:         vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
+// CHECK:         vector.shuffle {{.*}} [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK:         arith.maximumf {{.*}} : vector<16xf32>
+// CHECK:         scf.for
+// CHECK-COUNT-2:   math.exp
 // CHECK:           arith.addf {{.*}} : vector<16xf32>
 // CHECK:           vector.store
-// CHECK-NOT:       math.exp
-// CHECK:           vector.shuffle {{.*}} [8, 9, 10, 11, 12, 13, 14, 15]
-// CHECK:           arith.addf {{.*}} : vector<8xf32>
-// CHECK:           vector.shuffle {{.*}} [4, 5, 6, 7]
-// CHECK:           vector.shuffle {{.*}} [2, 3]
-// CHECK:           vector.shuffle {{.*}} [1]
-// CHECK-NOT:       math.exp
+// CHECK-NOT:     math.exp
+// CHECK:         vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 16,
+// CHECK:         vector.shuffle {{.*}} [1, 3, 5, 7, 9,
+// CHECK:         scf.for
 // CHECK:           arith.divf
 // CHECK:           vector.store
 func.func @softmax(%x: tensor<9x32xf32>) -> tensor<9x32xf32> {

@@ -129,3 +129,41 @@ func.func @pad_into_conv(%x: tensor<1x4x6x6xf32>, %w: tensor<8x4x3x3xf32>, %v: t
   %s = nn.conv %q, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x5x6x6xf32>, tensor<8x5x3x3xf32>
   return %r, %s : tensor<1x8x7x8xf32>, tensor<1x8x6x6xf32>
 }
+
+// -----
+
+// Products along a mixer's tokens: the weights are turned, the tokens stay where they are.
+// CHECK-LABEL: func.func @tokens
+// CHECK-SAME:      (%[[X:.*]]: tensor<2x20x24xf32>)
+// CHECK-NOT:     nn.transpose
+// CHECK:         nn.matmul %{{.*}}, %[[X]] : tensor<32x20xf32>, tensor<2x20x24xf32>
+// CHECK:         nn.add {{.*}} : tensor<2x32x24xf32>, tensor<1x32x1xf32>
+// CHECK:         nn.matmul {{.*}} : tensor<20x32xf32>, tensor<2x32x24xf32>
+// CHECK-NOT:     nn.transpose
+// CHECK:         return
+func.func @tokens(%x: tensor<2x20x24xf32>) -> tensor<2x20x24xf32> {
+  %w0 = nn.constant dense<0.5> : tensor<20x32xf32>
+  %b0 = nn.constant dense<0.25> : tensor<32xf32>
+  %w1 = nn.constant dense<0.75> : tensor<20x32xf32>
+  %0 = nn.transpose %x [0, 2, 1] : tensor<2x20x24xf32>
+  %1 = nn.matmul %0, %w0 : tensor<2x24x20xf32>, tensor<20x32xf32>
+  %2 = nn.add %1, %b0 : tensor<2x24x32xf32>, tensor<32xf32>
+  %3 = nn.relu %2 : tensor<2x24x32xf32>
+  %4 = nn.matmul %3, %w1 {transpose_rhs} : tensor<2x24x32xf32>, tensor<20x32xf32>
+  %5 = nn.transpose %4 [0, 2, 1] : tensor<2x24x20xf32>
+  %6 = nn.add %5, %x : tensor<2x20x24xf32>, tensor<2x20x24xf32>
+  return %6 : tensor<2x20x24xf32>
+}
+
+// -----
+
+// Where nothing turns the result back, the operand is turned.
+// CHECK-LABEL: func.func @tokens_stay
+// CHECK:         %[[T:.*]] = nn.transpose %arg0 [0, 2, 1]
+// CHECK:         nn.matmul %[[T]]
+func.func @tokens_stay(%x: tensor<2x20x24xf32>) -> tensor<2x24x32xf32> {
+  %w0 = nn.constant dense<1.0> : tensor<20x32xf32>
+  %0 = nn.transpose %x [0, 2, 1] : tensor<2x20x24xf32>
+  %1 = nn.matmul %0, %w0 : tensor<2x24x20xf32>, tensor<20x32xf32>
+  return %1 : tensor<2x24x32xf32>
+}

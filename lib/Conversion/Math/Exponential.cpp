@@ -11,20 +11,43 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.4286068203094173e-06;
 static constexpr double kLog2E = 1.4426950408889634;
 
-/// exp of a number in [-105, 89] (NaN stays): 2^n * e^r with |r| <= ln 2 / 2.
-static Value expInRange(ScalarBuilder &s, Value x) {
+namespace {
+/// x = n * ln 2 + r with |r| <= ln 2 / 2, and e^r - 1; NaN stays.
+struct Reduced {
+  Value shifted, growth; // n in the last bits of `shifted`
+};
+} // namespace
+
+static Reduced reduce(ScalarBuilder &s, Value x) {
   Value shifted = s.fma(x, kLog2E, kRound32);
   Value n = s.sub(shifted, kRound32);
   Value r = s.fma(n, -kLn2Low, s.fma(n, -kLn2High, x));
-  // e^r = 1 + r + r^2 P(r)
+  // e^r - 1 = r + r^2 P(r)
   Value p =
       s.polynomial(r, {0.5, 0.16666576305560638, 0.041666553762567636, 0.008363292753030603, 0.0013926325618133463});
-  Value e = s.add(s.fma(s.mul(r, r), p, r), 1);
+  return {shifted, s.fma(s.mul(r, r), p, r)};
+}
+
+/// 2^n for a normal result.
+static Value power(ScalarBuilder &s, Value exponent) {
+  return s.bits(s.shl(s.addi(exponent, 127), 23), s.b.getF32Type());
+}
+
+/// exp of a number in [-105, 89] (NaN stays): 2^n * e^r.
+static Value expInRange(ScalarBuilder &s, Value x) {
+  auto [shifted, growth] = reduce(s, x);
+  Value e = s.add(growth, 1);
   // By 2^n in two steps, the last of which overflows or rounds to a denormal.
   Value k = s.addi(s.bits(shifted, s.b.getI32Type()), -kRound32Bits);
   Value half = s.shrs(k, 1), rest = s.subi(k, half);
-  auto power = [&](Value exponent) { return s.bits(s.shl(s.addi(exponent, 127), 23), s.b.getF32Type()); };
-  return s.mul(s.mul(e, power(half)), power(rest));
+  return s.mul(s.mul(e, power(s, half)), power(s, rest));
+}
+
+/// 1 - exp(x) for x in [-80, 0], with all of its bits near zero: (1 - 2^n) - 2^n * (e^r - 1).
+static Value oneMinusExp(ScalarBuilder &s, Value x) {
+  auto [shifted, growth] = reduce(s, x);
+  Value scale = power(s, s.addi(s.bits(shifted, s.b.getI32Type()), -kRound32Bits));
+  return s.fma(s.neg(scale), growth, s.sub(s.f(x, 1), scale));
 }
 
 Value expand::exp(ScalarBuilder &s, Value x) {
@@ -66,15 +89,11 @@ Value expand::tanh(ScalarBuilder &s, Value x) {
 }
 
 Value expand::erf(ScalarBuilder &s, Value x) {
-  Value a = s.abs(x), square = s.mul(x, x);
-  Value p = s.polynomial(square, {0.12837916584835093, -0.37612626666720334, 0.11283594715160218, -0.026854212010626412,
-                                  0.005189087423433974, -0.000801686428716587, 7.875875062685488e-05});
-  Value small = s.fma(p, x, x);
-  // 1 - exp(log(erfc(|x|))); from 3.95 on that is 1.
-  Value t = s.select(s.gt(a, 3.95), s.f(x, 3.95), a);
-  Value q = s.polynomial(t, {0.00040743654139918813, -1.130634449949712, -0.631033342397079, -0.11096526053336862,
-                             0.027036872114743548, -0.005036591458218194, 0.0006775046517729247, -6.076342171680607e-05,
-                             3.160588212664681e-06, -6.847706637677174e-08});
-  Value large = s.sub(s.f(x, 1), expInRange(s, q));
-  return s.select(s.lt(a, 1), small, s.copySign(large, x));
+  // 1 - exp(log(erfc(|x|))), where the logarithm is |x| times a polynomial whose first coefficient has two parts; from
+  // 3.95 on that is 1.
+  Value a = s.abs(x), t = s.select(s.gt(a, 3.95), s.f(x, 3.95), a);
+  Value p = s.polynomial(t, {5.411926062848238e-08, -0.6366193819590455, -0.10277783055818782, 0.019153064055574525,
+                             0.0001603958276838826, -0.0016670272579618005, 0.0006328367604987012,
+                             -0.00011764124889409944, 9.256263067549687e-06});
+  return s.copySign(oneMinusExp(s, s.fma(t, -1.128379225730896, s.mul(t, p))), x);
 }

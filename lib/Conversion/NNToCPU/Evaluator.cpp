@@ -34,6 +34,11 @@ Value Evaluator::at(Value value, ArrayRef<Coordinate> position) {
 }
 
 Value Evaluator::compute(Value value, ArrayRef<Coordinate> position) {
+  if (auto rows = provided.find(value); rows != provided.end()) {
+    Value row = k.add(rows->second.firstRow, blockRow);
+    return k.loadVector(rows->second.buffer, k.add(k.mul(row, rows->second.stride), position.back().base),
+                        elementTypeOf(value), {}, group.lanes);
+  }
   if (auto leaf = dyn_cast<BlockArgument>(value)) return loadLeaf(leaf, position);
   if (auto it = group.kept.find(value);
       it != group.kept.end() && group.levelNeeded(value) + 1 < level && !isUniform(position))
@@ -47,7 +52,8 @@ Value Evaluator::compute(Value value, ArrayRef<Coordinate> position) {
 }
 
 Value Evaluator::scratchRow(Value value) {
-  int64_t elements = group.reducedCount() * (group.innerReduced ? 1 : group.lanes) + kLanes;
+  int64_t elements = group.blockRows ? group.blockRows * group.keptStride()
+                                     : group.reducedCount() * (group.innerReduced ? 1 : group.lanes) + kLanes;
   return k.scratchBuffer(group.kept.lookup(value), MemRefType::get({elements}, storageType(elementTypeOf(value))));
 }
 
@@ -55,6 +61,7 @@ Value Evaluator::scratchIndex(ArrayRef<Coordinate> position) {
   Value index = zero;
   for (auto [run, coordinate] : llvm::zip_equal(group.runs, position))
     if (run.reduced) index = k.add(k.mul(index, run.size), coordinate.base);
+  if (blockRow) return k.add(k.mul(blockRow, group.keptStride()), index);
   return group.innerReduced ? index : k.mul(index, group.lanes);
 }
 

@@ -43,6 +43,15 @@ public:
 
   /// The rows in scratch that may be read from now on: those of values whose level is below this one.
   int64_t level = 0;
+  /// The row of a block at hand; null where rows are computed one at a time.
+  mlir::Value blockRow;
+
+  /// Makes the rows of a value known that lie in a 1-d buffer, row `firstRow + blockRow` at that times `stride`.
+  struct Rows {
+    mlir::Value buffer, firstRow;
+    int64_t stride = 0;
+  };
+  void provide(mlir::Value value, Rows rows) { provided[value] = rows; }
 
   /// Values computed after the constructor are forgotten by the destructor: one per emitted block.
   class Scope {
@@ -101,6 +110,7 @@ private:
   int64_t active;
   std::map<std::vector<std::pair<const void *, int64_t>>, mlir::Value> memo;
   llvm::DenseMap<mlir::Value, mlir::Value> known;
+  llvm::DenseMap<mlir::Value, Rows> provided;
   friend class Scope;
 };
 

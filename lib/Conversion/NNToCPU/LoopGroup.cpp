@@ -4,8 +4,6 @@
 using namespace mlir;
 using namespace sprig;
 
-static Block &bodyOf(nn::DispatchOp dispatch) { return dispatch->getRegion(0).front(); }
-
 /// A shape with ones in front, to a rank.
 static SmallVector<int64_t> padded(ArrayRef<int64_t> shape, size_t rank) {
   SmallVector<int64_t> result(rank - std::min(rank, shape.size()), 1);
@@ -33,17 +31,36 @@ static bool isView(Operation *op) { return isa<nn::BroadcastOp, nn::TransposeOp,
 std::optional<LoopGroup> LoopGroup::analyze(nn::DispatchOp dispatch) {
   LoopGroup group;
   group.dispatch = dispatch;
+  Block &body = dispatch->getRegion(0).front();
+  for (Operation &op : body.without_terminator()) group.ops.push_back(&op);
+  group.yielded.assign(body.getTerminator()->operand_begin(), body.getTerminator()->operand_end());
   if (!group.collect()) return std::nullopt;
   group.chooseRuns();
+  group.chooseBlocks(/*always=*/false);
   group.keepRows();
   group.chooseTiles();
   return group;
 }
 
+std::optional<LoopGroup> LoopGroup::analyzeRows(nn::DispatchOp dispatch, ArrayRef<Operation *> ops,
+                                                ArrayRef<Value> yielded, int64_t scratchBegin) {
+  LoopGroup group;
+  group.dispatch = dispatch;
+  group.ops.assign(ops.begin(), ops.end());
+  group.yielded.assign(yielded.begin(), yielded.end());
+  group.scratchBytes = scratchBegin;
+  if (!group.collect()) return std::nullopt;
+  group.chooseRuns();
+  if (!group.chooseBlocks(/*always=*/true)) return std::nullopt;
+  group.keepRows();
+  return group;
+}
+
 // Finds the reductions and the iteration space, and refuses what the evaluator cannot compute.
 bool LoopGroup::collect() {
-  Block &body = bodyOf(dispatch);
-  for (Operation &op : body.without_terminator()) {
+  members.insert(ops.begin(), ops.end());
+  for (Operation *member : ops) {
+    Operation &op = *member;
     if (op.getNumResults() != 1) return false;
     Value result = op.getResult(0);
     int64_t needed = -1;
@@ -62,7 +79,6 @@ bool LoopGroup::collect() {
     levelOf[result] = needed;
     if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
   }
-  auto yielded = body.getTerminator()->getOperands();
   if (yielded.empty()) return false;
   shape.assign(reductions.empty() ? shapeOf(yielded[0]) : shapeOf(reductions[0].getOperand()));
   SmallVector<int64_t> rowKept, rowDropped;
@@ -103,10 +119,10 @@ void LoopGroup::chooseRuns() {
 
   merged = true;
   SmallVector<Value> values;
-  for (Operation &op : bodyOf(dispatch).without_terminator()) {
-    if (isGenerator(&op) || isa<nn::TransposeOp, nn::SliceOp, nn::IotaOp>(op)) merged = false;
-    if (!isa<nn::ReduceOp>(op)) values.push_back(op.getResult(0));
-    values.append(op.operand_begin(), op.operand_end());
+  for (Operation *op : ops) {
+    if (isGenerator(op) || isa<nn::TransposeOp, nn::SliceOp, nn::IotaOp>(op)) merged = false;
+    if (!isa<nn::ReduceOp>(op)) values.push_back(op->getResult(0));
+    values.append(op->operand_begin(), op->operand_end());
   }
   for (Value value : values)
     if (static_cast<int64_t>(shapeOf(value).size()) > rank) merged = false;
@@ -142,7 +158,7 @@ void LoopGroup::chooseRuns() {
     if (rank > 0) laneDims[rank - 1] = true;
     auto allowed = [&](Value value) { return lanesAllowed(value, laneDims); };
     bool all = llvm::all_of(reductions, [&](nn::ReduceOp reduce) { return allowed(reduce.getOperand()); });
-    for (Value value : bodyOf(dispatch).getTerminator()->getOperands())
+    for (Value value : yielded)
       if (shapeOf(value) == ArrayRef(shape)) all &= allowed(value);
     if (!all) lanes = 1;
   }
@@ -151,7 +167,7 @@ void LoopGroup::chooseRuns() {
 // Whether a value can be computed for several lanes at once, when the lanes are neighbours in the marked dimensions.
 bool LoopGroup::lanesAllowed(Value value, SmallVector<bool> laneDims) const {
   Operation *op = value.getDefiningOp();
-  if (!op || llvm::none_of(laneDims, [](bool lane) { return lane; })) return true;
+  if (!contains(op) || llvm::none_of(laneDims, [](bool lane) { return lane; })) return true;
   auto operandLanes = [&](Value operand) {
     ArrayRef<int64_t> own = shapeOf(operand);
     llvm::SmallVector<bool> dims(own.size(), false);
@@ -229,7 +245,7 @@ void LoopGroup::keepRows() {
   llvm::DenseSet<Value> computedEarlier;
   auto isFull = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    return op && isa<ElementwiseOpInterface>(op) && !isRow(value) && shapeOf(value) == ArrayRef(shape);
+    return contains(op) && isa<ElementwiseOpInterface>(op) && !isRow(value) && shapeOf(value) == ArrayRef(shape);
   };
   std::function<int64_t(Value)> depth = [&](Value value) -> int64_t {
     if (!isFull(value)) return 0;
@@ -237,7 +253,7 @@ void LoopGroup::keepRows() {
     for (Value operand : value.getDefiningOp()->getOperands()) most = std::max(most, depth(operand));
     return most + 1;
   };
-  int64_t rowElements = reducedCount() * (innerReduced ? 1 : lanes);
+  int64_t rowElements = blockRows ? blockRows * keptStride() : reducedCount() * (innerReduced ? 1 : lanes);
   std::function<void(Value, llvm::DenseSet<Value> &)> visit = [&](Value value, llvm::DenseSet<Value> &seen) {
     if (!isFull(value) || !seen.insert(value).second) return;
     if (computedEarlier.contains(value) && depth(value) >= 2) {
@@ -257,10 +273,43 @@ void LoopGroup::keepRows() {
       for (nn::ReduceOp reduce : reductions)
         if (levelOf[reduce.getResult()] == level) visit(reduce.getOperand(), seen);
     } else {
-      for (Value value : bodyOf(dispatch).getTerminator()->getOperands()) visit(value, seen);
+      for (Value value : yielded) visit(value, seen);
     }
     computedEarlier.insert(seen.begin(), seen.end());
   }
+}
+
+// Neighbouring rows of one long or short innermost dimension make blocks; a block's rows stay in the first-level cache
+// between passes.
+bool LoopGroup::chooseBlocks(bool always) {
+  if (levels == 0 || !merged || !innerReduced || runs.size() < 2 || reducedCount() < 2) return false;
+  for (const DimRun &run : ArrayRef(runs).drop_back())
+    if (run.reduced) return false;
+  if (runs[runs.size() - 2].size < 2 && !always) return false;
+  auto isRowOfBits = [&](Operation *op) {
+    return isRow(op->getResult(0)) && elementTypeOf(op->getResult(0)).isInteger(1);
+  };
+  if (llvm::any_of(ops, isRowOfBits)) return false;
+  int64_t length = reducedCount();
+  blockRows = length <= 384 ? 16 : length <= 768 ? 8 : 4;
+
+  constexpr int64_t kVectorBytes = kLanes * 8; // of the widest type
+  int64_t most = 0;
+  for (int64_t level = 0; level < levels; ++level)
+    most = std::max<int64_t>(
+        most, llvm::count_if(reductions, [&](nn::ReduceOp op) { return levelOf[op.getResult()] == level; }));
+  partialsOffset = scratchBytes;
+  scratchBytes += most * kLanes * kVectorBytes;
+  for (Operation *op : ops) {
+    Value value = op->getResult(0);
+    if (!isa<ElementwiseOpInterface, nn::ReduceOp>(op) || !isRow(value)) continue;
+    auto isWhole = [&](Operation *user) { return contains(user) && !isRow(user->getResult(0)); };
+    auto isReducing = [&](Operation *user) { return contains(user) && isa<nn::ReduceOp>(user); };
+    if (!llvm::any_of(op->getUsers(), [&](Operation *user) { return isWhole(user) || isReducing(user); })) continue;
+    rowSlots[value] = scratchBytes;
+    scratchBytes += kVectorBytes;
+  }
+  return true;
 }
 
 void LoopGroup::chooseTiles() {
@@ -269,10 +318,11 @@ void LoopGroup::chooseTiles() {
   int64_t total = product(shape);
   int64_t perElement = std::max<int64_t>(1, total == 0 ? 1 : flops / total);
   bool innerKept = !runs.empty() && !runs.back().reduced;
-  innerSize = innerKept ? runs.back().size : 1;
+  innerSize = blockRows ? runs[runs.size() - 2].size : innerKept ? runs.back().size : 1;
   outerSize = innerSize == 0 ? 0 : keptCount() / innerSize;
   int64_t want = std::max<int64_t>(1, kWork / (perElement * std::max<int64_t>(1, reducedCount())));
-  int64_t wantInner = (want + kLanes - 1) / kLanes * kLanes;
+  int64_t unit = blockRows ? blockRows : kLanes;
+  int64_t wantInner = (want + unit - 1) / unit * unit;
   if (innerSize > wantInner + wantInner / 2) {
     innerChunk = wantInner;
     outerChunk = 1;

@@ -4,6 +4,7 @@
 #pragma once
 #include "lib/Conversion/NNToCPU/KernelBuilder.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace sprig {
@@ -26,8 +27,14 @@ class LoopGroup {
 public:
   /// Fails for a dispatch that is not made of operations that the evaluator knows.
   static std::optional<LoopGroup> analyze(nn::DispatchOp dispatch);
+  /// A part of a dispatch: operations that reduce along the innermost dimension, on values that something else leaves
+  /// in scratch memory row by row. Its own scratch memory begins at `scratchBegin`.
+  static std::optional<LoopGroup> analyzeRows(nn::DispatchOp dispatch, llvm::ArrayRef<mlir::Operation *> ops,
+                                              llvm::ArrayRef<mlir::Value> yielded, int64_t scratchBegin);
 
   nn::DispatchOp dispatch;
+  llvm::SmallVector<mlir::Operation *> ops; // in program order
+  llvm::SmallVector<mlir::Value> yielded;
   llvm::SmallVector<int64_t> shape; // the iteration space
   llvm::SmallVector<DimRun> runs;   // its dimensions, outermost first
   bool merged = false;              // whether positions count runs rather than each value's own dimensions
@@ -38,7 +45,18 @@ public:
   llvm::DenseMap<mlir::Value, int64_t> levelOf;
   /// Values of a whole row that a pass leaves for later ones in scratch memory: the byte offset of each.
   llvm::MapVector<mlir::Value, int64_t> kept;
-  int64_t scratchBytes = 0;
+  int64_t scratchBytes = 0; // the end of the scratch memory in use
+  /// Rows that are reduced together, so that the trees over their partial results and the arithmetic on one value a row
+  /// are vectors of rows; 0: one row at a time.
+  int64_t blockRows = 0;
+  /// One value a row, for each row of a block: the byte offset in scratch memory of those that whole rows need.
+  llvm::MapVector<mlir::Value, int64_t> rowSlots;
+  int64_t partialsOffset = 0; // of the partial results of a block: kLanes vectors for each reduction of a level
+
+  /// Whether an operation is a member; any other value is a leaf.
+  bool contains(mlir::Operation *op) const { return op && members.contains(op); }
+  /// Elements between consecutive rows of a block in scratch memory.
+  int64_t keptStride() const { return (reducedCount() + kLanes - 1) / kLanes * kLanes; }
 
   /// A value's shape as positions count it.
   llvm::SmallVector<int64_t> positionShape(mlir::Value value) const;
@@ -58,9 +76,11 @@ private:
   bool collect();
   void chooseRuns();
   bool lanesAllowed(mlir::Value value, llvm::SmallVector<bool> laneDims) const;
+  bool chooseBlocks(bool always);
   void keepRows();
   void chooseTiles();
   int64_t flops = 0, bytes = 0;
+  llvm::DenseSet<mlir::Operation *> members;
 };
 
 /// The identity of a reduction, and one step of it, on compute values of `elementType`.
@@ -69,5 +89,8 @@ mlir::Value reductionStep(KernelBuilder &kernel, nn::ReduceKind kind, mlir::Type
                           mlir::Value value);
 /// The fixed tree over kLanes partial results (distance 8, 4, 2, 1).
 mlir::Value reductionTree(KernelBuilder &kernel, nn::ReduceKind kind, mlir::Type elementType, mlir::Value partials);
+/// The same tree over each of kLanes vectors at once: lane r of the result is that of vector r.
+mlir::Value reductionTrees(KernelBuilder &kernel, nn::ReduceKind kind, mlir::Type elementType,
+                           llvm::SmallVector<mlir::Value> partials);
 
 } // namespace sprig

@@ -29,13 +29,13 @@ static Value readLine(KernelBuilder &k, Value buffer, Value offset, VectorType t
 }
 
 void sprig::emitPanel(KernelBuilder &k, const PanelSource &source, int64_t columns, Type elementType, Value panel,
-                      Value offset) {
+                      Value offset, llvm::function_ref<Value(Value)> change) {
   auto type = VectorType::get({kLanes}, storageType(elementType));
   Value zero = k.zero(type.getElementType(), kLanes);
   auto lanesOf = [&](int64_t half) { return std::clamp<int64_t>(columns - half * kLanes, 0, kLanes); };
   auto writeRow = [&](Value row, int64_t half, Value line) {
     Value at = k.add(k.add(offset, k.mul(row, nn::kPanelWidth)), half * kLanes);
-    vector::StoreOp::create(k.b, k.loc, line, panel, at);
+    vector::StoreOp::create(k.b, k.loc, change ? change(line) : line, panel, at);
   };
 
   if (source.columnStride == 1) {

@@ -12,9 +12,10 @@ struct PanelSource {
 };
 
 /// Writes columns [0, columns) from `source` (already moved to the first) as a panel [depth, 32] at `panel` + `offset`,
-/// the rest of it with zeros. At most 32 columns.
+/// the rest of it with zeros. At most 32 columns. `change`, where given, maps the stored values of a vector to those to
+/// write.
 void emitPanel(KernelBuilder &kernel, const PanelSource &source, int64_t columns, mlir::Type elementType,
-               mlir::Value panel, mlir::Value offset);
+               mlir::Value panel, mlir::Value offset, llvm::function_ref<mlir::Value(mlir::Value)> change = nullptr);
 
 /// Transposes 16 vectors of 16 elements in registers.
 void turnLines(KernelBuilder &kernel, llvm::SmallVectorImpl<mlir::Value> &lines);

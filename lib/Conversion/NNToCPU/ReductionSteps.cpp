@@ -66,3 +66,23 @@ Value sprig::reductionTree(KernelBuilder &k, nn::ReduceKind kind, Type elementTy
   }
   return vector::ExtractOp::create(k.b, k.loc, partials, 0);
 }
+
+Value sprig::reductionTrees(KernelBuilder &k, nn::ReduceKind kind, Type elementType, SmallVector<Value> partials) {
+  // Each step halves what is left of every row and puts two vectors' rows into one.
+  for (int64_t width = kLanes; width > 1; width /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t first = 0; first < 2 * kLanes; first += width)
+      for (int64_t i = 0; i < width / 2; ++i) {
+        low.push_back(first + i);
+        high.push_back(first + width / 2 + i);
+      }
+    SmallVector<Value> next;
+    for (size_t i = 0; i < partials.size(); i += 2) {
+      Value a = vector::ShuffleOp::create(k.b, k.loc, partials[i], partials[i + 1], low);
+      Value b = vector::ShuffleOp::create(k.b, k.loc, partials[i], partials[i + 1], high);
+      next.push_back(reductionStep(k, kind, elementType, a, b));
+    }
+    partials = std::move(next);
+  }
+  return partials.front();
+}

@@ -139,7 +139,9 @@ TEST_P(ExpandMath, FunctionsAreAccurate) {
       }
     }
     printf("%-6s %-9s %.3f ulp at %.9g\n", row.op, GetParam(), worst, at);
-    EXPECT_LE(worst, row.bound) << row.op << " at " << at;
+    // Without fused multiply-adds products are rounded too.
+    double bound = GetParam() == std::string("x86-64-v2") ? row.bound * 1.25 : row.bound;
+    EXPECT_LE(worst, bound) << row.op << " at " << at;
     EXPECT_EQ(differ, 0) << row.op << ": vectors and scalars differ";
   }
 }

@@ -1,0 +1,130 @@
+#include "dialects/NN/AttentionPattern.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+
+static bool isSplat(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat();
+}
+
+namespace {
+/// Follows the left side of a product up to the product that it is computed from, row by row.
+class RowWalk {
+public:
+  explicit RowWalk(MatmulOp output) : output(output), shape(shapeOf(output.getLhs())) {}
+
+  std::string run(Attention &attention) {
+    if (!dependsOnScores(output.getLhs())) return {};
+    if (!reduces) return {};
+    if (products.size() > 1) return "several products go into its left side";
+    attention.output = output;
+    attention.scores = cast<MatmulOp>(products.front());
+    llvm::SetVector<Operation *> members;
+    for (Operation *op : order) {
+      if (!depends.lookup(op->getResult(0))) continue;
+      for (Value operand : op->getOperands())
+        if (isSplat(operand)) members.insert(operand.getDefiningOp());
+      members.insert(op);
+    }
+    attention.rows.assign(members.begin(), members.end());
+    for (Operation *op : members)
+      if (!isa<ConstantOp>(op) && !staysInside(op, members)) return name(op) + " is used elsewhere too";
+    if (!staysInside(attention.scores, members)) return name(attention.scores) + " is used elsewhere too";
+    return refuse(attention);
+  }
+
+private:
+  static std::string name(Operation *op) { return op->getName().getStringRef().str(); }
+
+  // Elementwise operations and reductions on whole rows or one value a row; all else is an operand.
+  bool fits(Operation *op) const {
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      return reduce.getKeepDims() && shapeOf(reduce.getOperand()) == shape && reduce.getAxes().size() == 1 &&
+             reduce.getAxes()[0] == static_cast<int64_t>(shape.size()) - 1;
+    if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1) return false;
+    if (isa<DivOp, RemOp, ModOp>(op) && isa<IntegerType>(elementOf(op->getResult(0)))) return false;
+    ArrayRef<int64_t> own = shapeOf(op->getResult(0));
+    if (own == shape) return true;
+    return own.size() == shape.size() && own.drop_back() == shape.drop_back() && own.back() == 1 &&
+           !elementOf(op->getResult(0)).isInteger(1);
+  }
+
+  bool dependsOnScores(Value value) {
+    if (auto found = depends.find(value); found != depends.end()) return found->second;
+    Operation *op = value.getDefiningOp();
+    bool result = false;
+    if (auto product = dyn_cast_if_present<MatmulOp>(op); product && shapeOf(value) == shape) {
+      if (!llvm::is_contained(products, op)) products.push_back(op);
+      result = true;
+    } else if (op && order.size() < 64 && fits(op)) {
+      for (Value operand : op->getOperands()) result |= dependsOnScores(operand);
+      if (result) {
+        order.push_back(op);
+        reduces |= isa<ReduceOp>(op);
+      }
+    }
+    return depends[value] = result;
+  }
+
+  bool staysInside(Operation *op, const llvm::SetVector<Operation *> &members) const {
+    return llvm::all_of(op->getUsers(), [&](Operation *user) {
+      return members.contains(user) ||
+             (user == output && op->getResult(0) == output->getOperand(0) && op->getResult(0) != output->getOperand(1));
+    });
+  }
+
+  std::string refuse(Attention &attention) {
+    MatmulOp scores = attention.scores;
+    Type element = elementOf(scores.getResult());
+    if (!isa<FloatType>(element) || elementOf(output.getLhs()) != element) return "its element types differ";
+    if (output.getTransposeLhs()) return "the second product takes the weights transposed";
+    if (shapeOf(output.getResult()).drop_back(2) != shape.drop_back(2)) return "the batches of both products differ";
+    if (shape.back() < 2 || llvm::is_contained(shape, 0) || llvm::is_contained(shapeOf(output.getResult()), 0))
+      return "a row has no more than one element";
+    return {};
+  }
+
+  MatmulOp output;
+  ArrayRef<int64_t> shape;
+  llvm::DenseMap<Value, bool> depends;
+  SmallVector<Operation *> products, order;
+  bool reduces = false;
+};
+} // namespace
+
+/// An operand of a product through its views where neighbours of one of its last two dimensions are neighbours there.
+static PointwiseView operandView(Value operand) {
+  PointwiseView view = PointwiseView::through(operand);
+  ArrayRef<int64_t> last = ArrayRef(view.strides).take_back(2);
+  return last[0] == 1 || last[1] == 1 ? view : PointwiseView::of(operand);
+}
+
+std::optional<Attention> matchAttention(MatmulOp output, std::string &why) {
+  Attention attention;
+  why = RowWalk(output).run(attention);
+  if (!why.empty() || !attention.scores) return std::nullopt;
+  attention.query = operandView(attention.scores.getLhs());
+  attention.key = operandView(attention.scores.getRhs());
+  attention.value = operandView(output.getRhs());
+  SmallVector<Operation *> views;
+  Value last = output.getResult();
+  while (last.hasOneUse()) {
+    Operation *user = *last.getUsers().begin();
+    if (!isa<TransposeOp, ReshapeOp>(user)) break;
+    views.push_back(user);
+    last = user->getResult(0);
+    auto strides = storedStrides(output.getResult(), views);
+    if (!strides) break;
+    if (strides->back() == 1 && isa<TransposeOp>(user)) attention.views = views;
+  }
+  return attention;
+}
+
+} // namespace sprig::nn

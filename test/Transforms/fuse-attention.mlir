@@ -1,0 +1,79 @@
+// RUN: sprig-opt %s --sprig-decompose --sprig-fuse | FileCheck %s
+// RUN: sprig-opt %s --sprig-decompose --sprig-fuse -remark-format=emitRemark --remarks-filter='fuse' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+// Heads are views of one projection; the result is written as the next product reads it.
+// CHECK-LABEL: func.func @heads
+// CHECK:         %[[RESULT:.*]] = nn.dispatch "attention" (%{{.*}} = %arg0 : tensor<2x8x48xf32>) -> tensor<2x8x2x8xf32>
+// CHECK:           nn.matmul
+// CHECK:           nn.reduce  max
+// CHECK:           nn.matmul
+// CHECK:           nn.transpose
+// CHECK:         nn.reshape %[[RESULT]]
+// CHECK-NOT:     nn.dispatch
+// CHECK:         return
+// REMARK: one kernel without scores in memory of {{.*}}nn.matmul, nn.div, nn.reduce, nn.sub, nn.exp, nn.reduce, nn.div, nn.matmul
+func.func @heads(%qkv: tensor<2x8x48xf32>) -> tensor<2x8x16xf32> {
+  %root = nn.constant dense<2.5> : tensor<f32>
+  %0 = nn.slice %qkv starts = [0, 0, 0] sizes = [2, 8, 16] steps = [1, 1, 1] : tensor<2x8x48xf32>
+  %1 = nn.slice %qkv starts = [0, 0, 16] sizes = [2, 8, 16] steps = [1, 1, 1] : tensor<2x8x48xf32>
+  %2 = nn.slice %qkv starts = [0, 0, 32] sizes = [2, 8, 16] steps = [1, 1, 1] : tensor<2x8x48xf32>
+  %3 = nn.reshape %0 : tensor<2x8x16xf32> to tensor<2x8x2x8xf32>
+  %4 = nn.reshape %1 : tensor<2x8x16xf32> to tensor<2x8x2x8xf32>
+  %5 = nn.reshape %2 : tensor<2x8x16xf32> to tensor<2x8x2x8xf32>
+  %q = nn.transpose %3 [0, 2, 1, 3] : tensor<2x8x2x8xf32>
+  %k = nn.transpose %4 [0, 2, 3, 1] : tensor<2x8x2x8xf32>
+  %v = nn.transpose %5 [0, 2, 1, 3] : tensor<2x8x2x8xf32>
+  %6 = nn.matmul %q, %k : tensor<2x2x8x8xf32>, tensor<2x2x8x8xf32>
+  %7 = nn.div %6, %root : tensor<2x2x8x8xf32>, tensor<f32>
+  %8 = nn.softmax %7 axis = 3 : tensor<2x2x8x8xf32>
+  %9 = nn.matmul %8, %v : tensor<2x2x8x8xf32>, tensor<2x2x8x8xf32>
+  %10 = nn.transpose %9 [0, 2, 1, 3] : tensor<2x2x8x8xf32>
+  %11 = nn.reshape %10 : tensor<2x8x2x8xf32> to tensor<2x8x16xf32>
+  return %11 : tensor<2x8x16xf32>
+}
+
+// A factor behind a view is applied as the operand is read; a mask is an operand.
+// CHECK-LABEL: func.func @scaled_and_masked
+// CHECK:         nn.dispatch "attention"
+// CHECK:           nn.transpose
+// CHECK:           nn.mul
+// CHECK:           nn.matmul
+// CHECK:           nn.select
+// CHECK-NOT:     nn.dispatch
+func.func @scaled_and_masked(%q: tensor<3x8x4xf32>, %k: tensor<3x8x4xf32>, %v: tensor<3x8x5xf32>,
+                             %mask: tensor<8x8xi1>) -> tensor<3x8x5xf32> {
+  %factor = nn.constant dense<0.7> : tensor<f32>
+  %low = nn.constant dense<-1.0e9> : tensor<f32>
+  %0 = nn.transpose %k [0, 2, 1] : tensor<3x8x4xf32>
+  %1 = nn.mul %0, %factor : tensor<3x4x8xf32>, tensor<f32>
+  %2 = nn.matmul %q, %1 : tensor<3x8x4xf32>, tensor<3x4x8xf32>
+  %3 = nn.select %mask, %2, %low : tensor<8x8xi1>, tensor<3x8x8xf32>, tensor<f32>
+  %4 = nn.softmax %3 axis = 2 : tensor<3x8x8xf32>
+  %5 = nn.matmul %4, %v : tensor<3x8x8xf32>, tensor<3x8x5xf32>
+  return %5 : tensor<3x8x5xf32>
+}
+
+// Weights that are a result too must be in memory.
+// CHECK-LABEL: func.func @weights_are_a_result
+// CHECK-NOT:     nn.dispatch "attention"
+// CHECK:         nn.dispatch "matmul"
+// REMARK: the product and the reduction before it stay apart: nn.div is used elsewhere too
+func.func @weights_are_a_result(%q: tensor<8x4xf32>, %k: tensor<4x8xf32>, %v: tensor<8x5xf32>)
+    -> (tensor<8x5xf32>, tensor<8x8xf32>) {
+  %0 = nn.matmul %q, %k : tensor<8x4xf32>, tensor<4x8xf32>
+  %1 = nn.softmax %0 axis = 1 : tensor<8x8xf32>
+  %2 = nn.matmul %1, %v : tensor<8x8xf32>, tensor<8x5xf32>
+  return %2, %1 : tensor<8x5xf32>, tensor<8x8xf32>
+}
+
+// A product behind an activation is not attention, and nothing is said of it.
+// CHECK-LABEL: func.func @no_reduction
+// CHECK-NOT:     nn.dispatch "attention"
+// CHECK:         return
+func.func @no_reduction(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = nn.matmul %x, %y : tensor<8x8xf32>, tensor<8x8xf32>
+  %1 = nn.relu %0 : tensor<8x8xf32>
+  %2 = nn.matmul %1, %y : tensor<8x8xf32>, tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
