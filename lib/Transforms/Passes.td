@@ -14,7 +14,9 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
   let description = [{
     Contractions, convolutions, pools and gathers take the elementwise operations behind them; elementwise operations
     and reductions over the same axes of one shape share loops (softmax, normalisations); slices, broadcasts and
-    transposes that keep the innermost dimension are read in place. What remains is a dispatch of its own. Fusion never
+    transposes that keep the innermost dimension are read in place. Attention (a product, elementwise operations and
+    reductions along its rows, a second product) is one dispatch whose scores stay in scratch memory; it reads its operands
+    and writes its result through slices, transposes and reshapes. What remains is a dispatch of its own. Fusion never
     changes a bit. Remarks of the category `fuse` say what was put together and what was kept apart.
   }];
   let dependentDialects = ["::sprig::nn::NNDialect"];
@@ -37,7 +39,9 @@ def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
   let description = [{
     Each convolution and pool is rewritten to its channels-last form between two transposes. Transposes then move down
     through elementwise operations, concatenations, pads, slices and reductions, cancel where they meet their inverse,
-    become reshapes where only dimensions of size 1 move, and vanish into a constant weight behind a flatten. A
+    become reshapes where only dimensions of size 1 move, and vanish into a constant weight behind a flatten. A product of
+    a transposed matrix and a constant becomes the transpose of the product with the constant on the left where that
+    transpose meets its inverse (a mixer's tokens). A
     transposed convolution becomes a plain one. A pad of zeros becomes the padding of the convolution behind it.
   }];
   let dependentDialects = ["::sprig::nn::NNDialect"];

@@ -1,5 +1,6 @@
-// sin, cos, tan and their inverses. The argument is reduced to [-pi/4, pi/4] in f64; from 2^20 on by integer arithmetic
-// with as many bits of 2/pi as every finite float needs, on a path that is branched to only then.
+// sin, cos, tan and their inverses. The argument is reduced to [-pi/4, pi/4]: of sin and cos in f32, the functions of
+// activations, of tan in f64; of large numbers by integer arithmetic with as many bits of 2/pi as every finite float
+// needs, on a path that is branched to only then.
 #include "lib/Conversion/Math/Functions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,7 +16,7 @@ using mlir::arith::CmpIPredicate;
 namespace {
 /// x = quadrant * pi/2 + rest; of the quadrant the last two bits count.
 struct Reduced {
-  Value rest, quadrant; // f64, i64
+  Value rest, quadrant; // f64 and i64, or f32 and i32
 };
 } // namespace
 
@@ -58,23 +59,42 @@ static Reduced reduceFar(ScalarBuilder &s, Value x) {
   return {s.select(negative, s.neg(rest), rest), s.select(negative, s.subi(s.i(bits, 0), quadrant), quadrant)};
 }
 
-static Reduced reduce(ScalarBuilder &s, Value x) {
-  Value wide = widen(s, x), magnitude = s.abs(wide);
-  Reduced near = reduceNear(s, wide);
-  // Infinities and NaN take the near path, which gives NaN.
-  Value far = s.andi(s.cmp(CmpFPredicate::OGE, magnitude, 0x1p20), s.cmp(CmpFPredicate::OLT, magnitude, INFINITY));
+/// `near`, where some lane is `far` with those lanes replaced by what `slow` computes.
+static Reduced branch(ScalarBuilder &s, Reduced near, Value far, llvm::function_ref<Reduced()> slow) {
   Value any = far;
   if (isa<VectorType>(far.getType())) any = vector::ReductionOp::create(s.b, s.loc, vector::CombiningKind::OR, far);
   auto branch = scf::IfOp::create(s.b, s.loc, TypeRange{near.rest.getType(), near.quadrant.getType()}, any,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(s.b);
   s.b.setInsertionPointToStart(branch.thenBlock());
-  Reduced slow = reduceFar(s, x);
+  Reduced other = slow();
   scf::YieldOp::create(s.b, s.loc,
-                       ValueRange{s.select(far, slow.rest, near.rest), s.select(far, slow.quadrant, near.quadrant)});
+                       ValueRange{s.select(far, other.rest, near.rest), s.select(far, other.quadrant, near.quadrant)});
   s.b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(s.b, s.loc, ValueRange{near.rest, near.quadrant});
   return {branch.getResult(0), branch.getResult(1)};
+}
+
+/// Whether a magnitude is from `bound` on; infinities and NaN take the near path, which gives NaN.
+static Value isFar(ScalarBuilder &s, Value magnitude, double bound) {
+  return s.andi(s.cmp(CmpFPredicate::OGE, magnitude, bound), s.cmp(CmpFPredicate::OLT, magnitude, INFINITY));
+}
+
+static Reduced reduce(ScalarBuilder &s, Value x) {
+  Value wide = widen(s, x);
+  return branch(s, reduceNear(s, wide), isFar(s, s.abs(wide), 0x1p20), [&] { return reduceFar(s, x); });
+}
+
+// In f32, with pi/2 in four parts: multiples of the first three, of 13 bits each, are exact up to 2^11.
+static Reduced reduce32(ScalarBuilder &s, Value x) {
+  Value shifted = s.fma(x, M_2_PI, kRound32);
+  Value n = s.sub(shifted, kRound32), rest = x;
+  for (double part : {-0x1.921p+0, -0x1.f6ap-13, -0x1.11p-26, -0x1.68c234c4c6629p-39}) rest = s.fma(n, part, rest);
+  Type i32 = s.b.getI32Type();
+  return branch(s, {rest, s.bits(shifted, i32)}, isFar(s, s.abs(x), 0x1p11), [&] {
+    Reduced far = reduce(s, x);
+    return Reduced{narrow(s, far.rest), s.to<arith::TruncIOp>(far.quadrant, i32)};
+  });
 }
 
 static Value sinOfRest(ScalarBuilder &s, Value r) {
@@ -98,10 +118,17 @@ static Value bitSet(ScalarBuilder &s, Value quadrant, int64_t bit) {
 
 /// sin of x + shift * pi/2.
 static Value sinShifted(ScalarBuilder &s, Value x, int64_t shift) {
-  Reduced r = reduce(s, x);
-  Value quadrant = shift ? s.addi(r.quadrant, shift) : r.quadrant;
-  Value value = s.select(bitSet(s, quadrant, 1), cosOfRest(s, r.rest), sinOfRest(s, r.rest));
-  return narrow(s, s.select(bitSet(s, quadrant, 2), s.neg(value), value));
+  auto [rest, reduced] = reduce32(s, x);
+  Value quadrant = shift ? s.addi(reduced, shift) : reduced, square = s.mul(rest, rest);
+  Value p = s.polynomial(square, {-0.16666653192137765, 0.008332070879198962, -0.00019503068282864127});
+  Value sine = s.copySign(s.fma(s.mul(square, rest), p, rest), rest); // the sum has lost the sign of zero
+  Value q = s.polynomial(square, {0.041666643182771135, -0.0013887194225214751, 2.4419196289744263e-05});
+  Value cosine = s.fma(s.mul(square, square), q, s.fma(square, -0.5, s.f(square, 1)));
+  Value value = s.select(bitSet(s, quadrant, 1), cosine, sine);
+  // The second bit of the quadrant is the sign.
+  Type i32 = s.b.getI32Type(), f32 = s.b.getF32Type();
+  Value sign = s.shl(s.andi(quadrant, 2), 30);
+  return s.bits(s.xori(s.bits(value, i32), sign), f32);
 }
 
 Value expand::sin(ScalarBuilder &s, Value x) { return sinShifted(s, x, 0); }

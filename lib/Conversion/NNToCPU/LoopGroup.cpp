@@ -124,6 +124,8 @@ void LoopGroup::chooseRuns() {
     if (!isa<nn::ReduceOp>(op)) values.push_back(op->getResult(0));
     values.append(op->operand_begin(), op->operand_end());
   }
+  // A splat is the same everywhere.
+  llvm::erase_if(values, [](Value value) { return value.getDefiningOp<nn::ConstantOp>(); });
   for (Value value : values)
     if (static_cast<int64_t>(shapeOf(value).size()) > rank) merged = false;
 
@@ -287,7 +289,7 @@ bool LoopGroup::chooseBlocks(bool always) {
     if (run.reduced) return false;
   if (runs[runs.size() - 2].size < 2 && !always) return false;
   auto isRowOfBits = [&](Operation *op) {
-    return isRow(op->getResult(0)) && elementTypeOf(op->getResult(0)).isInteger(1);
+    return !isa<nn::ConstantOp>(op) && isRow(op->getResult(0)) && elementTypeOf(op->getResult(0)).isInteger(1);
   };
   if (llvm::any_of(ops, isRowOfBits)) return false;
   int64_t length = reducedCount();

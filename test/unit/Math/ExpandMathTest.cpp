@@ -33,7 +33,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {"exp", std::exp, 1.5},     {"log", std::log, 1.5},   {"expm1", std::expm1, 0.6}, {"log1p", std::log1p, 0.6},
-    {"tanh", std::tanh, 2},     {"erf", std::erf, 2},     {"sin", std::sin, 0.6},     {"cos", std::cos, 0.6},
+    {"tanh", std::tanh, 2},     {"erf", std::erf, 2},     {"sin", std::sin, 2},       {"cos", std::cos, 2},
     {"tan", std::tan, 0.6},     {"asin", std::asin, 0.6}, {"acos", std::acos, 0.6},   {"atan", std::atan, 0.6},
     {"sinh", std::sinh, 0.6},   {"cosh", std::cosh, 0.6}, {"asinh", std::asinh, 0.6}, {"acosh", std::acosh, 0.6},
     {"atanh", std::atanh, 0.6},
