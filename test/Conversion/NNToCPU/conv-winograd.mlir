@@ -1,0 +1,31 @@
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4 | FileCheck %s
+
+// Two strips of two tiles: one block. A line of six inputs takes twelve multiply-adds, over height and over width; 36
+// products of four rows and two vectors; then back, and the epilogue before the only store to the result.
+// CHECK-LABEL: func.func @kernel_0(
+// CHECK-SAME: sprig.scratch = {{[0-9]+}} : i64, sprig.tiles = 1 : i64
+// CHECK: scf.for
+// CHECK-COUNT-6: vector.maskedload
+// CHECK-COUNT-12: math.fma
+// CHECK-COUNT-6: vector.store
+// CHECK: scf.for
+// CHECK-COUNT-6: vector.load
+// CHECK-COUNT-12: math.fma
+// CHECK-COUNT-6: vector.store
+// CHECK: %[[FREQUENCIES:.*]] = arith.constant 36 : index
+// CHECK: scf.for
+// CHECK-COUNT-8: math.fma
+// CHECK: scf.yield
+// CHECK: arith.addf {{.*}} : vector<16xf32>
+// CHECK: arith.select
+// CHECK: vector.store
+// CHECK: return
+func.func @fused(%x: tensor<1x8x8x32xf32>, %w: tensor<1x1152x32xf32>, %b: tensor<32xf32>) -> tensor<1x8x8x32xf32> {
+  %r = nn.dispatch "conv" (%x0 = %x : tensor<1x8x8x32xf32>, %w0 = %w : tensor<1x1152x32xf32>, %b0 = %b : tensor<32xf32>) -> tensor<1x8x8x32xf32> {
+    %0 = nn.conv_winograd %x0, %w0 {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 32 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x32xf32>, tensor<1x1152x32xf32>
+    %1 = nn.add %0, %b0 : tensor<1x8x8x32xf32>, tensor<32xf32>
+    %2 = nn.relu %1 : tensor<1x8x8x32xf32>
+    nn.yield %2 : tensor<1x8x8x32xf32>
+  }
+  return %r : tensor<1x8x8x32xf32>
+}
