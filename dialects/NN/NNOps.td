@@ -9,6 +9,7 @@ include "dialects/NN/NNReduction.td"
 include "dialects/NN/NNShapeOps.td"
 include "dialects/NN/NNComposite.td"
 include "dialects/NN/NNState.td"
+include "dialects/NN/NNRecurrent.td"
 include "dialects/NN/NNStructure.td"
 
 #endif // SPRIG_NN_NNOPS_TD

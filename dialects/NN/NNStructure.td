@@ -28,10 +28,10 @@ def NN_DispatchOp : NN_Op<"dispatch", [IsolatedFromAbove, SingleBlockImplicitTer
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
-def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp"]>]> {
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp", "ScanOp"]>]> {
   let summary = "gives a region's values";
   let description = [{
-    Its operands are the results of the dispatch that holds it, in order.
+    Its operands are the results of the dispatch that holds it, in order, or the next values and outputs of a scan.
 
     Example:
 

@@ -17,6 +17,7 @@ const EvaluatorTable &EvaluatorTable::get() {
     addConvolutions(rows);
     addWinograd(rows);
     addNorms(rows);
+    addRecurrent(rows);
     return rows;
   }();
   return table;

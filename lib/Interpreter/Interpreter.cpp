@@ -10,6 +10,28 @@ namespace {
 
 using Results = llvm::SmallVector<Tensor>;
 
+// Part `index` along the first dimension.
+Tensor sliceOf(const Tensor &tensor, int64_t index, mlir::RankedTensorType type) {
+  if (tensor.isSplat()) return tensor.reshaped(type);
+  return byClass(tensor, [&](auto zero) {
+    std::vector<decltype(zero)> values(type.getNumElements());
+    tensor.load(index * type.getNumElements(), values.size(), values.data());
+    return Tensor::of(type, std::move(values));
+  });
+}
+
+Tensor stacked(llvm::ArrayRef<Tensor> parts, mlir::RankedTensorType type) {
+  return byClass(parts.front(), [&](auto zero) {
+    std::vector<decltype(zero)> values(type.getNumElements());
+    int64_t at = 0;
+    for (const Tensor &part : parts) {
+      part.load(0, part.count(), values.data() + at);
+      at += part.count();
+    }
+    return Tensor::of(type, std::move(values));
+  });
+}
+
 // Runs the operations of a block; what it does not define itself comes in through `values`.
 class BlockRunner {
 public:
@@ -61,11 +83,34 @@ private:
   }
 
   const RunOptions &options;
-  mlir::Operation *symbols;
+  mlir::Operation *symbols; // any operation below the symbol table
   mlir::SymbolTableCollection tables;
   llvm::DenseMap<mlir::Value, Tensor> values;
   llvm::DenseMap<mlir::Value, int64_t> uses;
 };
+
+// A scan: its region once for each step.
+mlir::FailureOr<Results> runScan(nn::ScanOp scan, llvm::ArrayRef<Tensor> operands, Precision precision) {
+  int64_t steps = scan.getSteps();
+  size_t inputs = scan.getNumInputs(), carried = scan.getNumCarried();
+  std::vector<Results> outputs(scan.getNumOutputs(), Results(steps));
+  Results arguments(operands);
+  for (int64_t i = 0; i < steps; ++i) {
+    int64_t step = scan.getReverse() ? steps - 1 - i : i;
+    for (size_t k = 0; k < inputs; ++k)
+      arguments[k] =
+          sliceOf(operands[k], step, llvm::cast<mlir::RankedTensorType>(scan.getStep().getArgument(k).getType()));
+    RunOptions options{precision, nullptr};
+    mlir::FailureOr<Results> yielded = BlockRunner(options, scan).run(scan.getStep(), arguments);
+    if (mlir::failed(yielded)) return mlir::failure();
+    for (size_t k = 0; k < carried; ++k) arguments[inputs + k] = (*yielded)[k];
+    for (size_t k = 0; k < outputs.size(); ++k) outputs[k][step] = (*yielded)[carried + k];
+  }
+  Results results(arguments.begin() + inputs, arguments.begin() + inputs + carried);
+  for (size_t k = 0; k < outputs.size(); ++k)
+    results.push_back(stacked(outputs[k], llvm::cast<mlir::RankedTensorType>(scan.getResult(carried + k).getType())));
+  return results;
+}
 
 // A composite without an evaluator of its own: its decomposition, built in a function of its own and run.
 mlir::FailureOr<Results> evaluateDecomposed(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Precision precision,
@@ -95,7 +140,7 @@ mlir::FailureOr<Results> evaluateDecomposed(mlir::Operation *op, llvm::ArrayRef<
 
 bool isInterpreted(mlir::OperationName name) {
   return EvaluatorTable::get().find(name) || name.getStringRef() == nn::ConstantOp::getOperationName() ||
-         name.hasInterface<DecomposableOpInterface>();
+         name.getStringRef() == nn::ScanOp::getOperationName() || name.hasInterface<DecomposableOpInterface>();
 }
 
 mlir::FailureOr<Tensor> constantTensor(mlir::ElementsAttr value, mlir::Location loc) {
@@ -112,6 +157,7 @@ mlir::FailureOr<Results> tryEvaluate(mlir::Operation *op, llvm::ArrayRef<Tensor>
     if (mlir::failed(tensor)) return mlir::failure();
     return Results{*tensor};
   }
+  if (auto scan = llvm::dyn_cast<nn::ScanOp>(op)) return runScan(scan, operands, precision);
   const EvaluatorTable::Evaluator *evaluator = EvaluatorTable::get().find(op->getName());
   if (!evaluator && llvm::isa<DecomposableOpInterface>(op)) return evaluateDecomposed(op, operands, precision, error);
   if (!evaluator) {

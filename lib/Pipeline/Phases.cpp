@@ -35,6 +35,9 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   simplify(passes);
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
+  ScansOptions scans;
+  scans.all = !options.fuse;
+  passes.addNestedPass<func::FuncOp>(createScans(scans));
   // Layouts before packing: a packed filter is that of a channels-last convolution.
   passes.addNestedPass<func::FuncOp>(createLayout());
   // Only constant filters: those of packages for inference.

@@ -72,6 +72,20 @@ def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
   ];
 }
 
+def Scans : Pass<"sprig-scans", "::mlir::func::FuncOp"> {
+  let summary = "Packs the matrices of scans that become one kernel, and unrolls the others";
+  let description = [{
+    A scan (`nn.scan`) whose step consists of matrix products with the scan's invariants, elementwise operations and moves
+    within rows becomes one kernel for all steps: its matrices are packed here, constants at once, others by an `nn.pack`
+    in front of the loop. Every other scan is spelled out step by step. Both give the same bits. A remark of the category
+    `fuse` says why a scan was unrolled.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let options = [
+    Option<"all", "all", "bool", "false", "unroll every scan">,
+  ];
+}
+
 def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {
   let summary = "Turns parameters into constants, for packages that only infer";
   let description = [{

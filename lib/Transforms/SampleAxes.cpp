@@ -14,6 +14,7 @@ SampleAxis SampleAxes::get(Value value) const {
 }
 
 void SampleAxes::visit(Operation *op) {
+  if (auto scan = dyn_cast<nn::ScanOp>(op)) return visitScan(scan);
   SampleAxis axis = SampleAxis::mixed();
   bool tensors = llvm::all_of(op->getResults(), [](Value result) { return isa<RankedTensorType>(result.getType()); });
   if (tensors && op->getNumRegions() == 0) {
@@ -24,6 +25,57 @@ void SampleAxes::visit(Operation *op) {
     // Whatever the rules say, slices along a sample axis are as many as samples.
     bool holds = !axis.isAxis() || (axis.axis() < rankOf(result) && shapeOf(result)[axis.axis()] == samples);
     axes.insert({result, holds ? axis : SampleAxis::mixed()});
+  }
+}
+
+// The step runs on assumptions about what is carried, which change until it yields what was assumed: a constant that
+// treats all samples alike goes along with them, and what does not agree is mixed.
+void SampleAxes::visitScan(nn::ScanOp scan) {
+  auto ofArgument = [&](Value argument, SampleAxis axis) {
+    bool holds = !axis.isAxis() || (axis.axis() < rankOf(argument) && shapeOf(argument)[axis.axis()] == samples);
+    return holds ? axis : SampleAxis::mixed();
+  };
+  auto ofSlice = [](SampleAxis axis) {
+    if (!axis.isAxis()) return axis;
+    return axis.axis() == 0 ? SampleAxis::mixed() : SampleAxis(axis.axis() - 1);
+  };
+  SmallVector<SampleAxis> carried, yielded;
+  // What the inputs are cut along is what a constant start will follow.
+  SampleAxis ofInputs = SampleAxis::none();
+  for (Value input : scan.getInputs())
+    if (SampleAxis axis = ofSlice(get(input)); axis.isAxis()) ofInputs = axis;
+  for (Value initial : scan.getInitial()) {
+    SampleAxis axis = get(initial);
+    bool follows = axis.isNone() && ofInputs.isAxis() && ofInputs.axis() < rankOf(initial) &&
+                   sameForAllSamples(initial, ofInputs.axis());
+    carried.push_back(follows ? ofArgument(initial, ofInputs) : axis);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    SampleAxes step(samples);
+    auto assume = [&](Value argument, SampleAxis axis) { step.axes.insert({argument, ofArgument(argument, axis)}); };
+    for (auto [argument, input] : llvm::zip_equal(scan.getInputArguments(), scan.getInputs()))
+      assume(argument, ofSlice(get(input)));
+    for (auto [argument, axis] : llvm::zip_equal(scan.getCarriedArguments(), carried)) assume(argument, axis);
+    for (auto [argument, value] : llvm::zip_equal(scan.getInvariantArguments(), scan.getInvariants()))
+      assume(argument, get(value));
+    for (Operation &op : scan.getStep().without_terminator()) step.visit(&op);
+    yielded.clear();
+    for (Value value : scan.getStep().getTerminator()->getOperands()) yielded.push_back(step.get(value));
+    for (auto [i, axis] : llvm::enumerate(carried)) {
+      if (axis == yielded[i] || axis.isMixed()) continue;
+      bool joins = axis.isNone() && yielded[i].isAxis() && sameForAllSamples(scan.getInitial()[i], yielded[i].axis());
+      axis = joins ? yielded[i] : SampleAxis::mixed();
+      changed = true;
+    }
+  }
+  for (auto [i, result] : llvm::enumerate(scan.getResults())) {
+    SampleAxis axis = yielded[i];
+    if (i < carried.size())
+      axis = carried[i];
+    else if (axis.isAxis())
+      axis = SampleAxis(axis.axis() + 1);
+    axes.insert({result, ofArgument(result, axis)});
   }
 }
 

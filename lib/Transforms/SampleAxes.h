@@ -31,6 +31,7 @@ public:
   void visit(mlir::Operation *op);
 
 private:
+  void visitScan(nn::ScanOp scan);
   SampleAxis transfer(mlir::Operation *op) const;
   SampleAxis aligned(mlir::ValueRange operands, int64_t rank) const;
   SampleAxis throughReshape(mlir::Value operand, mlir::Value result) const;

@@ -136,3 +136,40 @@ func.func @main_2(%x: tensor<2x2xf32>) -> tensor<2x2xf32> attributes {nn.entry =
   %0 = nn.mul %x, %k : tensor<2x2xf32>, tensor<2x2xf32>
   return %0 : tensor<2x2xf32>
 }
+
+// -----
+
+// A recurrent layer goes through time with each sample on its own, wherever the model puts the samples; a state that
+// starts the same for all is theirs from the first step on.
+// CHECK: func.func @recurrent({{.*}} attributes {nn.independent_samples}
+func.func @recurrent(%x: tensor<8x5x3xf32>, %l: tensor<8xi64>) -> (tensor<8x5x4xf32>, tensor<8x4xf32>) {
+  %w = nn.constant dense<0.5> : tensor<16x3xf32>
+  %r = nn.constant dense<0.25> : tensor<16x4xf32>
+  %b = nn.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<32xf32>
+  %z = nn.constant dense<0.0> : tensor<8x4xf32>
+  %t = nn.transpose %x [1, 0, 2] : tensor<8x5x3xf32>
+  %y, %h, %c = nn.lstm %t, %w, %r from %z, %z bias %b lengths %l : tensor<5x8x3xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<32xf32>, tensor<8xi64>
+  %u = nn.transpose %y [1, 0, 2] : tensor<5x8x4xf32>
+  return %u, %c : tensor<8x5x4xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// Time is no axis of samples, and rows that start differently are not alike.
+// CHECK: func.func @time({{[^{]*}}) -> tensor<5x8x4xf32> {
+func.func @time(%x: tensor<5x8x3xf32>) -> tensor<5x8x4xf32> {
+  %w = nn.constant dense<0.5> : tensor<4x3xf32>
+  %r = nn.constant dense<0.25> : tensor<4x4xf32>
+  %z = nn.constant dense<0.0> : tensor<8x4xf32>
+  %y, %h = nn.rnn %x, %w, %r from %z : tensor<5x8x3xf32>, tensor<4x3xf32>, tensor<4x4xf32>, tensor<8x4xf32>
+  return %y : tensor<5x8x4xf32>
+}
+// CHECK: func.func @start({{[^{]*}}) -> tensor<2x4xf32> {
+func.func @start(%x: tensor<2x5x3xf32>) -> tensor<2x4xf32> {
+  %w = nn.constant dense<0.5> : tensor<4x3xf32>
+  %r = nn.constant dense<0.25> : tensor<4x4xf32>
+  %z = nn.constant dense<[[0.0, 1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0]]> : tensor<2x4xf32>
+  %t = nn.transpose %x [1, 0, 2] : tensor<2x5x3xf32>
+  %y, %h = nn.rnn %t, %w, %r from %z : tensor<5x2x3xf32>, tensor<4x3xf32>, tensor<4x4xf32>, tensor<2x4xf32>
+  return %h : tensor<2x4xf32>
+}

@@ -14,7 +14,7 @@ import sys
 
 # Structure and state: no arithmetic that a kernel could do.
 NO_KERNEL = {'constant', 'dispatch', 'get_param', 'param', 'reshape', 'yield', 'pack'}
-COMPILE = ['--sprig-freeze', '--sprig-decompose', '--sprig-layout', '--sprig-pack', '--sprig-fuse',
+COMPILE = ['--sprig-freeze', '--sprig-decompose', '--sprig-scans', '--sprig-layout', '--sprig-pack', '--sprig-fuse',
            '--sprig-emit-kernels']
 
 

@@ -20,5 +20,6 @@ std::unique_ptr<KernelEmitter> createScatterElementsEmitter();
 std::unique_ptr<KernelEmitter> createScatterNdEmitter();
 std::unique_ptr<KernelEmitter> createArgReduceEmitter();
 std::unique_ptr<KernelEmitter> createArgMaxPoolEmitter();
+std::unique_ptr<KernelEmitter> createScanEmitter();
 std::unique_ptr<KernelEmitter> createLoopEmitter();
 } // namespace sprig

@@ -22,6 +22,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createScatterNdEmitter());
     add(createArgReduceEmitter());
     add(createArgMaxPoolEmitter());
+    add(createScanEmitter());
     add(createLoopEmitter());
     return list;
   }();

@@ -1,5 +1,7 @@
-// If, Loop and Scan. Both branches of an If are pure, so both run and the result is selected; loops are unrolled.
+// If, Loop and Scan. Both branches of an If are pure, so both run and the result is selected. Loops whose step becomes
+// a kernel are scans of nn, the others are unrolled.
 #include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/RolledLoop.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -66,6 +68,35 @@ Value stacked(Node &n, llvm::ArrayRef<Value> parts, int64_t axis, const std::str
   return n.concat(rows, axis);
 }
 
+/// The values of items that are all tensors.
+std::optional<Values> tensorsOf(llvm::ArrayRef<Item> items) {
+  Values values;
+  for (const Item &item : items) {
+    if (!item.value) return std::nullopt;
+    values.push_back(item.value);
+  }
+  return values;
+}
+
+/// A loop whose condition stays true.
+bool importRolledLoop(Node &n, const onnx::GraphProto &body, int64_t trips, Value condition, const Items &initial) {
+  auto known = n.tryInts(condition);
+  std::optional<Values> state = tensorsOf(initial);
+  if (!known || (*known)[0] == 0 || !state || trips > std::numeric_limits<int32_t>::max()) return false;
+  auto results = rollLoop(n, trips, n.iota({trips}, n.i64(), 0), *state, /*counter=*/true,
+                          [&](ValueRange slices, ValueRange carried) -> std::optional<Values> {
+                            Items inputs{Item(slices[0]), Item(flag(n, true))};
+                            inputs.insert(inputs.end(), carried.begin(), carried.end());
+                            Items given = n.importer.runBody(body, inputs, n);
+                            auto goesOn = given[0].value ? n.tryInts(given[0].value) : std::nullopt;
+                            if (!goesOn || (*goesOn)[0] == 0) return std::nullopt;
+                            return tensorsOf(llvm::ArrayRef(given).drop_front());
+                          });
+  if (!results) return false;
+  for (auto [k, value] : llvm::enumerate(*results)) n.out(value, unsigned(k));
+  return true;
+}
+
 void importLoop(Node &n) {
   const onnx::GraphProto &body = n.graphAttr("body");
   unsigned carried = n.inputs() > 2 ? n.inputs() - 2 : 0;
@@ -79,6 +110,8 @@ void importLoop(Node &n) {
   std::optional<int64_t> trips;
   if (n.has(0)) {
     trips = n.knownInt(0);
+    Items initial(n.items.begin() + std::min<size_t>(2, n.items.size()), n.items.end());
+    if (importRolledLoop(n, body, *trips, n.has(1) ? n.in(1) : flag(n, true), initial)) return;
     if (*trips > n.state.limits.loopIterations)
       n.unsupported("has trip count " + std::to_string(*trips) + "; loops are unrolled up to " +
                     std::to_string(n.state.limits.loopIterations));
@@ -130,6 +163,49 @@ void importLoop(Node &n) {
     if (n.wants(carried + k)) n.out(stacked(n, scans[k], 0, "output " + std::to_string(carried + k)), carried + k);
 }
 
+/// A dimension moved to another place, the others in order.
+Value movedAxis(Node &n, Value v, int64_t from, int64_t to) {
+  Ints permutation;
+  for (int64_t d = 0; d < Emit::rank(v); ++d)
+    if (d != from) permutation.push_back(d);
+  permutation.insert(permutation.begin() + to, from);
+  return n.transpose(v, permutation);
+}
+
+Value turned(Node &n, Value v, bool back) {
+  int64_t size = Emit::shape(v)[0];
+  return back ? n.sliceAxis(v, 0, size - 1, size, -1) : v;
+}
+
+struct ScanAxes {
+  Ints in, inBack, out, outBack;
+};
+
+bool importRolledScan(Node &n, const onnx::GraphProto &body, int64_t length, const ScanAxes &axes) {
+  size_t carriedCount = n.inputs() - axes.in.size();
+  std::optional<Values> state = tensorsOf(llvm::ArrayRef(n.items).take_front(carriedCount));
+  if (!state) return false;
+  Values sequences;
+  for (size_t k = 0; k < axes.in.size(); ++k)
+    sequences.push_back(turned(n, movedAxis(n, n.in(unsigned(carriedCount + k)), axes.in[k], 0), axes.inBack[k] != 0));
+  auto results = rollLoop(n, length, sequences, *state, /*counter=*/false, [&](ValueRange slices, ValueRange carried) {
+    Items inputs(carried.begin(), carried.end());
+    inputs.insert(inputs.end(), slices.begin(), slices.end());
+    return tensorsOf(n.importer.runBody(body, inputs, n));
+  });
+  if (!results) return false;
+  for (size_t k = 0; k < results->size(); ++k) {
+    Value value = (*results)[k];
+    if (k >= carriedCount) {
+      size_t output = k - carriedCount;
+      value = turned(n, value, axes.outBack[output] != 0);
+      value = movedAxis(n, value, 0, n.axis(axes.out[output], Emit::rank(value)));
+    }
+    n.out(value, unsigned(k));
+  }
+  return true;
+}
+
 /// Scan since opset 9. In opset 8 every input has a batch dimension and the sequence lengths come first.
 void importScan(Node &n) {
   const onnx::GraphProto &body = n.graphAttr("body");
@@ -162,6 +238,7 @@ void importScan(Node &n) {
                                               std::to_string(size) + " elements");
     length = size;
   }
+  if (importRolledScan(n, body, *length, {inAxes, inBack, outAxes, outBack})) return;
   if (*length > n.state.limits.loopIterations)
     n.unsupported("scans over " + std::to_string(*length) + " elements; loops are unrolled up to " +
                   std::to_string(n.state.limits.loopIterations));

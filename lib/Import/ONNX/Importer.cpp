@@ -191,7 +191,9 @@ void Importer::requestValues(const Node &node, Value v, const std::string &what)
   while (!stack.empty()) {
     Value next = stack.pop_back_val();
     if (!seen.insert(next).second) continue;
-    if (auto argument = dyn_cast<BlockArgument>(next))
+    auto argument = dyn_cast<BlockArgument>(next);
+    if (argument && argument.getOwner() != &function.front()) throw NeedsNumber();
+    if (argument)
       inputs.insert(argumentNames[argument.getArgNumber()]);
     else
       stack.append(next.getDefiningOp()->operand_begin(), next.getDefiningOp()->operand_end());
@@ -294,6 +296,14 @@ void Importer::checkRepeats(const Node &node, int64_t nodesBefore, int64_t times
   if (each > 0 && times > (state.limits.nodes - nodesBefore) / each)
     node.unsupported("unrolls " + std::to_string(times) + " iterations of " + std::to_string(each) +
                      " nodes; the limit is " + std::to_string(state.limits.nodes) + " nodes in all");
+}
+
+Importer::Attempt::~Attempt() {
+  importer.current = current;
+  if (kept) return;
+  importer.nodeCount = nodeCount;
+  for (auto it = importer.materialized.begin(); it != importer.materialized.end();)
+    it = it->second.getParentBlock() == &block ? importer.materialized.erase(it) : std::next(it);
 }
 
 Items Importer::runBody(const onnx::GraphProto &body, ArrayRef<Item> inputs, Node &at) {

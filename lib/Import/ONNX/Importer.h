@@ -41,6 +41,22 @@ public:
   /// A value has to be known when compiling: binds the entry inputs that it depends on, or fails.
   [[noreturn]] void requestValues(const Node &node, Value v, const std::string &what);
 
+  /// The import of a body into a block of its own that may be given up: what it left here is then forgotten.
+  class Attempt {
+  public:
+    Attempt(Importer &importer, mlir::Block &block)
+        : importer(importer), block(block), current(importer.current), nodeCount(importer.nodeCount) {}
+    ~Attempt();
+    void keep() { kept = true; }
+
+  private:
+    Importer &importer;
+    mlir::Block &block;
+    Scope *current;
+    int64_t nodeCount;
+    bool kept = false;
+  };
+
 private:
   bool tryImportEntry(const ImportEntry &entry);
   void bindInputs(const ImportEntry &entry, Scope &scope);

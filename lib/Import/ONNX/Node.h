@@ -28,6 +28,9 @@ struct NeedsValues {
   std::set<std::string> inputs;
 };
 
+/// Thrown when a shape depends on what differs from step to step of a loop that is imported as one: it is unrolled.
+struct NeedsNumber {};
+
 class Node : public Emit {
 public:
   Node(Importer &importer, EmitState &state, mlir::Location loc, std::string label, const onnx::NodeProto &proto,

@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM: unrolled over time into matrix products and elementwise operations.
+// RNN, GRU and LSTM: one composite for each direction.
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -6,60 +6,27 @@ namespace sprig::onnximport {
 
 namespace {
 
-struct Activation {
-  std::string name;
-  double alpha = 0, beta = 0;
+/// A function that recurrent layers may name, and the defaults of the parameters that it has.
+struct Function {
+  llvm::StringLiteral onnx, name;
+  std::optional<double> alpha, beta;
 };
-
-Value activate(Node &n, const Activation &a, Value v) {
-  if (a.name == "Sigmoid") return n.op<nn::SigmoidOp>({v});
-  if (a.name == "Tanh") return n.op<nn::TanhOp>({v});
-  if (a.name == "Relu") return n.op<nn::ReluOp>({v});
-  if (a.name == "Affine") return n.add(n.mul(v, a.alpha), a.beta);
-  if (a.name == "LeakyRelu") return n.op<nn::LeakyReluOp>({v}, {n.real("alpha", a.alpha)});
-  if (a.name == "Elu") return n.op<nn::EluOp>({v}, {n.real("alpha", a.alpha)});
-  if (a.name == "HardSigmoid") return n.op<nn::HardSigmoidOp>({v}, {n.real("alpha", a.alpha), n.real("beta", a.beta)});
-  if (a.name == "ScaledTanh") return n.mul(n.op<nn::TanhOp>({n.mul(v, a.beta)}), a.alpha);
-  if (a.name == "Softsign") return n.op<nn::SoftsignOp>({v});
-  if (a.name == "Softplus") return n.op<nn::SoftplusOp>({v});
-  if (a.name == "ThresholdedRelu") {
-    Value above = n.compare(nn::ComparePredicate::gt, v, n.scalar(a.alpha, Emit::elem(v)));
-    return n.select(above, v, n.scalar(0, Emit::elem(v)));
-  }
-  n.bad("has the activation '" + a.name + "', which is not known");
-}
-
-/// Alphas and betas go, in order, to the activations that have them.
-std::vector<Activation> readActivations(Node &n, std::vector<std::string> names) {
-  std::vector<double> alphas = n.realsAttr("activation_alpha"), betas = n.realsAttr("activation_beta");
-  static const std::map<std::string, std::pair<std::optional<double>, std::optional<double>>> defaults = {
-      {"Affine", {1.0, 0.0}},     {"LeakyRelu", {0.01, {}}},   {"ThresholdedRelu", {1.0, {}}},
-      {"ScaledTanh", {1.0, 1.0}}, {"HardSigmoid", {0.2, 0.5}}, {"Elu", {1.0, {}}}};
-  size_t nextAlpha = 0, nextBeta = 0;
-  std::vector<Activation> result;
-  for (const std::string &name : names) {
-    Activation a{name};
-    if (auto found = defaults.find(name); found != defaults.end()) {
-      auto [alpha, beta] = found->second;
-      if (alpha) a.alpha = nextAlpha < alphas.size() ? alphas[nextAlpha++] : *alpha;
-      if (beta) a.beta = nextBeta < betas.size() ? betas[nextBeta++] : *beta;
-    }
-    result.push_back(a);
-  }
-  return result;
-}
-
-/// One direction of one layer, with its operands cut out.
-struct Direction {
-  Value weight, recurrence;    ///< [gates*H, I], [gates*H, H]
-  Value inputBias, hiddenBias; ///< [gates*H], null when there is none
-  Value peephole;              ///< [3*H], LSTM
-  llvm::ArrayRef<Activation> activations;
-};
+constexpr Function kFunctions[] = {{"Sigmoid", "sigmoid", {}, {}},
+                                   {"Tanh", "tanh", {}, {}},
+                                   {"Relu", "relu", {}, {}},
+                                   {"Affine", "affine", 1.0, 0.0},
+                                   {"LeakyRelu", "leaky_relu", 0.01, {}},
+                                   {"Elu", "elu", 1.0, {}},
+                                   {"HardSigmoid", "hard_sigmoid", 0.2, 0.5},
+                                   {"ScaledTanh", "scaled_tanh", 1.0, 1.0},
+                                   {"Softsign", "softsign", {}, {}},
+                                   {"Softplus", "softplus", {}, {}},
+                                   {"ThresholdedRelu", "thresholded_relu", 1.0, {}}};
 
 class Layer {
 public:
-  Layer(Node &n, int64_t gates, std::vector<std::string> defaults) : n(n), gates(gates) {
+  Layer(Node &n, int64_t gates, size_t functions, unsigned states)
+      : n(n), gates(gates), functions(functions), states(states) {
     x = n.in(0);
     batchFirst = n.opset >= 14 && n.intAttr("layout", 0) != 0;
     n.require(Emit::rank(x) == 3, "has an input " + typeText(x) + "; expected time, batch and features");
@@ -81,181 +48,126 @@ public:
     expect(w, {directions, gates * hidden, Emit::shape(x)[2]}, "weight");
     expect(r, {directions, gates * hidden, hidden}, "recurrence");
     if (n.has(3)) expect(n.in(3), {directions, 2 * gates * hidden}, "bias");
-    if (steps > n.state.limits.loopIterations)
-      n.unsupported("runs over " + std::to_string(steps) + " steps; loops are unrolled up to " +
-                    std::to_string(n.state.limits.loopIterations));
-    std::vector<std::string> names = n.stringsAttr("activations");
-    if (names.empty())
-      for (int64_t d = 0; d < directions; ++d) names.insert(names.end(), defaults.begin(), defaults.end());
-    n.require(names.size() == defaults.size() * size_t(directions),
-              "has " + std::to_string(names.size()) + " activations; expected " +
-                  std::to_string(defaults.size() * size_t(directions)));
-    activations = readActivations(n, names);
-    perDirection = defaults.size();
-    clip = n.realAttr("clip", 0);
-    if (n.has(4)) {
-      expect(n.in(4), {batch}, "sequence_lens");
-      lengths = n.reshape(n.in(4), {batch, 1});
+    if (n.has(4)) expect(n.in(4), {batch}, "sequence_lens");
+    readActivations();
+  }
+
+  /// Runs every direction as an OpT and gives Y, Y_h (and Y_c) in the model's layout.
+  template <typename OpT> void run(llvm::ArrayRef<NamedAttribute> extra = {}) {
+    if (steps == 0) n.require(!n.wants(0), "runs over no steps");
+    Values outputs;
+    std::vector<Values> last(states);
+    for (int64_t d = 0; d < directions; ++d) {
+      Values results = steps ? n.results<OpT>(operands(d), attributes(d, extra)) : Values{Value()};
+      if (results.size() == 1)
+        for (unsigned k = 0; k < states; ++k) results.push_back(initial(k, d));
+      else
+        outputs.push_back(n.reshape(results[0], {steps, 1, batch, hidden}));
+      for (unsigned k = 0; k < states; ++k) last[k].push_back(n.reshape(results[k + 1], {1, batch, hidden}));
+    }
+    if (n.wants(0)) {
+      Value y = n.concat(outputs, 1);
+      n.out(batchFirst ? n.transpose(y, {2, 0, 1, 3}) : y, 0);
+    }
+    for (unsigned k = 0; k < states; ++k) {
+      if (!n.wants(k + 1)) continue;
+      Value state = n.concat(last[k], 0);
+      n.out(batchFirst ? n.transpose(state, {1, 0, 2}) : state, k + 1);
     }
   }
 
+private:
   void expect(Value v, IntsRef shape, const char *what) {
     n.require(Emit::shape(v) == shape,
               std::string("has a ") + what + " " + typeText(v) + "; expected shape " + shapeText(shape));
   }
 
-  /// Initial state d of input i, [B, H].
-  Value initial(unsigned i, int64_t d) {
-    if (!n.has(i)) return n.splat(0, {batch, hidden}, type);
-    Value v = n.in(i);
+  /// Alphas and betas go, in order, to the activations that have them.
+  void readActivations() {
+    std::vector<std::string> given = n.stringsAttr("activations");
+    size_t wanted = functions * size_t(directions);
+    n.require(given.empty() || given.size() == wanted,
+              "has " + std::to_string(given.size()) + " activations; expected " + std::to_string(wanted));
+    std::vector<double> givenAlphas = n.realsAttr("activation_alpha"), givenBetas = n.realsAttr("activation_beta");
+    size_t nextAlpha = 0, nextBeta = 0;
+    for (const std::string &name : given) {
+      const Function *function = llvm::find_if(kFunctions, [&](const Function &f) { return f.onnx == name; });
+      if (function == std::end(kFunctions)) n.bad("has the activation '" + name + "', which is not known");
+      auto take = [](std::optional<double> otherwise, const std::vector<double> &from, size_t &next) {
+        if (!otherwise) return 0.0;
+        return next < from.size() ? from[next++] : *otherwise;
+      };
+      names.push_back(n.state.builder.getStringAttr(function->name));
+      alphas.push_back(take(function->alpha, givenAlphas, nextAlpha));
+      betas.push_back(take(function->beta, givenBetas, nextBeta));
+    }
+  }
+
+  /// Initial state k of a direction, [B, H].
+  Value initial(unsigned k, int64_t d) {
+    if (!n.has(5 + k)) return n.splat(0, {batch, hidden}, type);
+    Value v = n.in(5 + k);
     expect(v, batchFirst ? IntsRef{batch, directions, hidden} : IntsRef{directions, batch, hidden}, "initial state");
     return n.reshape(n.sliceAxis(v, batchFirst ? 1 : 0, d, 1), {batch, hidden});
   }
 
-  Direction direction(int64_t d) {
-    auto row = [&](Value v) { return n.squeeze(n.sliceAxis(v, 0, d, 1), 0); };
-    Direction result{
-        row(n.in(1)), row(n.in(2)),
-        {},           {},
-        {},           llvm::ArrayRef<Activation>(activations).slice(size_t(d) * perDirection, perDirection)};
-    if (n.has(3)) {
-      Value bias = row(n.in(3));
-      result.inputBias = n.sliceAxis(bias, 0, 0, gates * hidden);
-      result.hiddenBias = n.sliceAxis(bias, 0, gates * hidden, gates * hidden);
+  Values operands(int64_t d) {
+    auto row = [&](unsigned i) { return n.squeeze(n.sliceAxis(n.in(i), 0, d, 1), 0); };
+    Values result{x, row(1), row(2)};
+    segments = {1, 1, 1};
+    auto optional = [&](bool has, llvm::function_ref<Value()> value) {
+      if (has) result.push_back(value());
+      segments.push_back(has);
+    };
+    for (unsigned k = 0; k < states; ++k) optional(true, [&] { return initial(k, d); });
+    optional(n.has(3), [&] { return row(3); });
+    if (states == 2) {
+      if (n.has(7)) expect(n.in(7), {directions, 3 * hidden}, "peephole");
+      optional(n.has(7), [&] { return row(7); });
     }
+    optional(n.has(4), [&] { return n.in(4); });
     return result;
   }
 
-  /// x times the transposed weight, plus bias, for all steps at once: [T, B, gates*H].
-  Value inputProducts(const Direction &d) {
-    Value flat = n.reshape(x, {steps * batch, Emit::shape(x)[2]});
-    Value product = n.matmul(flat, d.weight, false, true);
-    if (d.inputBias) product = n.add(product, d.inputBias);
-    return n.reshape(product, {steps, batch, gates * hidden});
-  }
-  Value step(Value products, int64_t t) { return n.reshape(n.sliceAxis(products, 0, t, 1), {batch, gates * hidden}); }
-  Value gate(Value v, int64_t g) { return n.sliceAxis(v, Emit::rank(v) - 1, g * hidden, hidden); }
-  Value clipped(Value v) { return clip > 0 ? n.min(n.max(v, n.scalar(-clip, type)), n.scalar(clip, type)) : v; }
-
-  /// Runs `advance(t, state)` over time; keeps the state of sequences that have ended, whose outputs are zero.
-  template <typename Advance> void run(int64_t d, Values &state, std::vector<Value> &outputs, const Advance &advance) {
-    outputs.resize(size_t(steps));
-    bool reversed = d == 1 || startsReversed;
-    for (int64_t i = 0; i < steps; ++i) {
-      int64_t t = reversed ? steps - 1 - i : i;
-      Values next = advance(t, state);
-      Value shown = next[0];
-      if (lengths) {
-        Value alive = n.compare(nn::ComparePredicate::lt, n.cast(n.ints({t}, {}), Emit::elem(lengths)), lengths);
-        for (size_t k = 0; k < state.size(); ++k) next[k] = n.select(alive, next[k], state[k]);
-        shown = n.select(alive, shown, n.scalar(0, type));
-      }
-      state = next;
-      outputs[size_t(t)] = shown;
+  llvm::SmallVector<NamedAttribute> attributes(int64_t d, llvm::ArrayRef<NamedAttribute> extra) {
+    llvm::SmallVector<NamedAttribute> result(extra);
+    mlir::OpBuilder &b = n.state.builder;
+    result.push_back(n.attr("operandSegmentSizes", b.getDenseI32ArrayAttr(segments)));
+    if (!names.empty()) {
+      auto own = [&](auto &all) { return llvm::ArrayRef(all).slice(size_t(d) * functions, functions); };
+      result.push_back(n.attr("activations", b.getArrayAttr(own(names))));
+      result.push_back(n.attr("alphas", b.getDenseF64ArrayAttr(own(alphas))));
+      result.push_back(n.attr("betas", b.getDenseF64ArrayAttr(own(betas))));
     }
-  }
-
-  /// Gives Y, Y_h (and Y_c) in the model's layout.
-  void finish(const std::vector<std::vector<Value>> &outputs, const std::vector<Values> &states) {
-    if (n.wants(0)) {
-      n.require(steps > 0, "runs over no steps");
-      Values perStep;
-      for (int64_t t = 0; t < steps; ++t) {
-        Values both;
-        for (int64_t d = 0; d < directions; ++d)
-          both.push_back(n.reshape(outputs[size_t(d)][size_t(t)], {1, 1, batch, hidden}));
-        perStep.push_back(n.concat(both, 1));
-      }
-      Value y = n.concat(perStep, 0);
-      n.out(batchFirst ? n.transpose(y, {2, 0, 1, 3}) : y, 0);
-    }
-    for (unsigned k = 0; k < states[0].size(); ++k) {
-      if (!n.wants(k + 1)) continue;
-      Values both;
-      for (int64_t d = 0; d < directions; ++d) both.push_back(n.reshape(states[size_t(d)][k], {1, batch, hidden}));
-      Value last = n.concat(both, 0);
-      n.out(batchFirst ? n.transpose(last, {1, 0, 2}) : last, k + 1);
-    }
+    if (double clip = n.realAttr("clip", 0); clip > 0) result.push_back(n.real("clip", clip));
+    if (d == 1 || startsReversed) result.push_back(n.unit("reverse"));
+    return result;
   }
 
   Node &n;
   int64_t gates, steps = 0, batch = 0, hidden = 0, directions = 1;
+  size_t functions;
+  unsigned states;
   bool batchFirst = false, startsReversed = false;
-  double clip = 0;
-  size_t perDirection = 1;
-  Value x, lengths;
+  Value x;
   Type type;
-  std::vector<Activation> activations;
+  llvm::SmallVector<Attribute> names;
+  llvm::SmallVector<double> alphas, betas;
+  llvm::SmallVector<int32_t> segments;
 };
 
-/// Runs every direction with `cell`, which makes the step function of one.
-template <typename Cell>
-void runLayer(Node &n, Layer &layer, unsigned firstState, unsigned stateCount, const Cell &cell) {
-  std::vector<std::vector<Value>> outputs(size_t(layer.directions));
-  std::vector<Values> states;
-  for (int64_t d = 0; d < layer.directions; ++d) {
-    Values state;
-    for (unsigned k = 0; k < stateCount; ++k) state.push_back(layer.initial(firstState + k, d));
-    Direction direction = layer.direction(d);
-    if (n.has(7) && stateCount == 2) {
-      layer.expect(n.in(7), {layer.directions, 3 * layer.hidden}, "peephole");
-      direction.peephole = n.squeeze(n.sliceAxis(n.in(7), 0, d, 1), 0);
-    }
-    Value products = layer.inputProducts(direction);
-    layer.run(d, state, outputs[size_t(d)],
-              [&](int64_t t, const Values &before) { return cell(direction, layer.step(products, t), before); });
-    states.push_back(state);
-  }
-  layer.finish(outputs, states);
-}
-
-Value plus(Node &n, Value v, Value bias) { return bias ? n.add(v, bias) : v; }
-
-void rnn(Node &n) {
-  Layer layer(n, 1, {"Tanh"});
-  runLayer(n, layer, 5, 1, [&](const Direction &d, Value input, const Values &state) {
-    Value sum = n.add(input, plus(n, n.matmul(state[0], d.recurrence, false, true), d.hiddenBias));
-    return Values{activate(n, d.activations[0], layer.clipped(sum))};
-  });
-}
+void rnn(Node &n) { Layer(n, 1, 1, 1).run<nn::RnnOp>(); }
 
 void gru(Node &n) {
-  Layer layer(n, 3, {"Sigmoid", "Tanh"});
-  bool linearFirst = n.intAttr("linear_before_reset", 0) != 0;
-  int64_t h = layer.hidden;
-  runLayer(n, layer, 5, 1, [&](const Direction &d, Value input, const Values &state) {
-    // Gates stand in the order update, reset, candidate.
-    Value gatesR = n.sliceAxis(d.recurrence, 0, 0, 2 * h), candidateR = n.sliceAxis(d.recurrence, 0, 2 * h, h);
-    Value gatesB = d.hiddenBias ? n.sliceAxis(d.hiddenBias, 0, 0, 2 * h) : Value();
-    Value candidateB = d.hiddenBias ? n.sliceAxis(d.hiddenBias, 0, 2 * h, h) : Value();
-    Value sums = n.add(n.sliceAxis(input, 1, 0, 2 * h), plus(n, n.matmul(state[0], gatesR, false, true), gatesB));
-    Value update = activate(n, d.activations[0], layer.clipped(layer.gate(sums, 0)));
-    Value reset = activate(n, d.activations[0], layer.clipped(layer.gate(sums, 1)));
-    Value hidden = linearFirst ? n.mul(reset, plus(n, n.matmul(state[0], candidateR, false, true), candidateB))
-                               : plus(n, n.matmul(n.mul(reset, state[0]), candidateR, false, true), candidateB);
-    Value candidate = activate(n, d.activations[1], layer.clipped(n.add(layer.gate(input, 2), hidden)));
-    return Values{n.add(n.mul(n.sub(1, update), candidate), n.mul(update, state[0]))};
-  });
+  llvm::SmallVector<NamedAttribute> extra;
+  if (n.intAttr("linear_before_reset", 0) != 0) extra.push_back(n.unit("linear_before_reset"));
+  Layer(n, 3, 2, 1).run<nn::GruOp>(extra);
 }
 
 void lstm(Node &n) {
-  Layer layer(n, 4, {"Sigmoid", "Tanh", "Tanh"});
-  bool coupled = n.intAttr("input_forget", 0) != 0;
-  runLayer(n, layer, 5, 2, [&](const Direction &d, Value input, const Values &state) {
-    // Gates stand in the order input, output, forget, cell; peepholes in the order input, output, forget.
-    Value sums = n.add(input, plus(n, n.matmul(state[0], d.recurrence, false, true), d.hiddenBias));
-    auto gate = [&](int64_t g, Value cell) {
-      Value sum = layer.gate(sums, g);
-      if (d.peephole && cell) sum = n.add(sum, n.mul(layer.gate(d.peephole, g), cell));
-      return layer.clipped(sum);
-    };
-    Value in = activate(n, d.activations[0], gate(0, state[1]));
-    Value forget = coupled ? n.sub(1, in) : activate(n, d.activations[0], gate(2, state[1]));
-    Value candidate = activate(n, d.activations[1], gate(3, {}));
-    Value cell = n.add(n.mul(forget, state[1]), n.mul(in, candidate));
-    Value out = activate(n, d.activations[0], gate(1, cell));
-    return Values{n.mul(out, activate(n, d.activations[2], cell)), cell};
-  });
+  llvm::SmallVector<NamedAttribute> extra;
+  if (n.intAttr("input_forget", 0) != 0) extra.push_back(n.unit("input_forget"));
+  Layer(n, 4, 3, 2).run<nn::LstmOp>(extra);
 }
 
 } // namespace

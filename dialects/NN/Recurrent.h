@@ -1,0 +1,45 @@
+// The activation functions of recurrent layers, read off an operation's attributes.
+// For inference, decomposition and the interpreter. Of a verified operation every name is known.
+#pragma once
+#include "dialects/NN/NN.h"
+#include <optional>
+
+namespace sprig::nn {
+
+enum class RecurrentFunction {
+  sigmoid,
+  tanh,
+  relu,
+  affine,      ///< alpha * x + beta
+  leakyRelu,   ///< alpha * x below zero
+  elu,         ///< alpha * (exp(x) - 1) below zero
+  hardSigmoid, ///< max(0, min(1, alpha * x + beta))
+  scaledTanh,  ///< alpha * tanh(beta * x)
+  softsign,
+  softplus,
+  thresholdedRelu, ///< x above alpha, else 0
+};
+
+std::optional<RecurrentFunction> recurrentFunctionByName(llvm::StringRef name);
+
+struct RecurrentActivation {
+  RecurrentFunction function;
+  double alpha = 0, beta = 0;
+};
+
+/// The activations of nn.rnn, nn.gru or nn.lstm, or `defaults` where it names none.
+template <typename OpT>
+llvm::SmallVector<RecurrentActivation> recurrentActivations(OpT op, llvm::ArrayRef<RecurrentFunction> defaults) {
+  llvm::SmallVector<RecurrentActivation> result;
+  for (RecurrentFunction function : defaults) result.push_back({function});
+  auto names = op.getActivationsAttr();
+  if (!names) return result;
+  for (auto [i, name] : llvm::enumerate(names.template getAsRange<mlir::StringAttr>())) {
+    result[i].function = *recurrentFunctionByName(name.getValue());
+    if (op.getAlphas()) result[i].alpha = (*op.getAlphas())[i];
+    if (op.getBetas()) result[i].beta = (*op.getBetas())[i];
+  }
+  return result;
+}
+
+} // namespace sprig::nn

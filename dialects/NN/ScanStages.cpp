@@ -1,0 +1,184 @@
+#include "dialects/NN/ScanStages.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+RowView RowView::of(Value value) {
+  ArrayRef<int64_t> shape = tensorOf(value).getShape();
+  RowView view;
+  if (shape.empty()) return view;
+  view.columns = shape.back();
+  for (int64_t size : shape.drop_back()) view.rows *= size;
+  return view;
+}
+
+std::optional<Product> Product::of(Operation *op) {
+  if (auto matmul = dyn_cast_if_present<MatmulOp>(op)) return Product{matmul.getLhs(), matmul.getRhs()};
+  if (auto packed = dyn_cast_if_present<MatmulPackedOp>(op)) return Product{packed.getLhs(), packed.getPanels()};
+  return std::nullopt;
+}
+
+Value movedInRow(Operation *op) {
+  return isa_and_present<SliceOp, ReshapeOp, BroadcastOp>(op) ? op->getOperand(0) : Value();
+}
+
+namespace {
+class Analysis {
+public:
+  Analysis(ScanOp scan, std::string &reason) : scan(scan), reason(reason) {}
+
+  bool run(ScanStages &result) {
+    for (Value carried : scan.getInitial()) result.rows = std::max(result.rows, RowView::of(carried).rows);
+    for (Value input : scan.getInputArguments()) result.rows = std::max(result.rows, RowView::of(input).rows);
+    rows = result.rows;
+    Block &body = scan.getStep();
+    Operation *yield = body.getTerminator();
+    for (BlockArgument argument : body.getArguments())
+      if (!checkArgument(argument)) return false;
+    for (Operation &op : body.without_terminator())
+      if (!check(&op)) return refuse(&op);
+    for (Value value : yield->getOperands())
+      if (RowView::of(value).rows != rows) return refuse(yield);
+    assignStages(result);
+    return true;
+  }
+
+private:
+  bool refuse(Operation *op) {
+    reason = ("its step holds '" + op->getName().getStringRef() + "' of a form that no kernel of rows computes").str();
+    return false;
+  }
+
+  bool fits(Value value) const {
+    RowView view = RowView::of(value);
+    return view.columns > 0 && (view.rows == rows || view.rows == 1);
+  }
+
+  bool checkArgument(BlockArgument argument) {
+    // The right sides of products are no rows.
+    bool onlyMatrix = llvm::all_of(argument.getUses(), [](OpOperand &use) {
+      auto product = Product::of(use.getOwner());
+      return product && product->rhs == use.get() && product->lhs != use.get();
+    });
+    bool carried = llvm::is_contained(scan.getCarriedArguments(), argument);
+    if (!carried && onlyMatrix) return true;
+    if (fits(argument) && (!carried || RowView::of(argument).rows == rows)) return true;
+    reason = "its step takes " + describe(argument.getType()) + " for " + std::to_string(rows) + " rows";
+    return false;
+  }
+
+  bool checkProduct(Operation *op, const Product &product) {
+    auto rhs = dyn_cast<BlockArgument>(product.rhs);
+    if (!rhs || !llvm::is_contained(scan.getInvariantArguments(), rhs) ||
+        isa<IntegerType>(tensorOf(rhs).getElementType()))
+      return false;
+    if (auto matmul = dyn_cast<MatmulOp>(op); matmul && (matmul.getTransposeLhs() || tensorOf(rhs).getRank() != 2))
+      return false;
+    return RowView::of(product.lhs).rows == rows && RowView::of(op->getResult(0)).rows == rows &&
+           RowView::of(product.lhs).columns > 0;
+  }
+
+  bool check(Operation *op) {
+    if (op->getNumResults() != 1 || !fits(op->getResult(0))) return false;
+    if (auto product = Product::of(op)) return checkProduct(op, *product);
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+      return dense && dense.isSplat();
+    }
+    if (!llvm::all_of(op->getOperands(), [&](Value operand) { return fits(operand); })) return false;
+    RowView view = RowView::of(op->getResult(0));
+    if (auto slice = dyn_cast<SliceOp>(op)) {
+      RowView from = RowView::of(slice.getOperand());
+      return from.rows == view.rows && slice.getSteps().back() == 1 && (view.columns > 1 || from.columns == 1) &&
+             llvm::all_of(slice.getStarts().drop_back(), [](int64_t start) { return start == 0; });
+    }
+    if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      RowView from = RowView::of(reshape.getOperand());
+      return from.rows == view.rows && from.columns == view.columns;
+    }
+    if (isa<BroadcastOp>(op)) return true;
+    bool divides = isa<DivOp, RemOp, ModOp>(op) && isa<IntegerType>(tensorOf(op->getResult(0)).getElementType());
+    return isa<ElementwiseOpInterface>(op) && !divides;
+  }
+
+  static Value origin(Value value) {
+    while (Value moved = movedInRow(value.getDefiningOp())) value = moved;
+    return value;
+  }
+
+  /// Whether a product reads its left side where it lies.
+  static bool liesInMemory(Value lhs) { return isa<BlockArgument>(lhs) || Product::of(lhs.getDefiningOp()); }
+
+  // Every operation as late as its users allow, within as few stages as there must be.
+  void assignStages(ScanStages &result) {
+    Block &body = scan.getStep();
+    llvm::DenseMap<Operation *, int64_t> earliest, stage;
+    int64_t last = 0;
+    for (Operation &op : body.without_terminator()) {
+      int64_t at = 0;
+      for (Value operand : op.getOperands())
+        if (Operation *def = operand.getDefiningOp()) at = std::max(at, earliest.lookup(def));
+      if (auto product = Product::of(&op); product && !liesInMemory(product->lhs)) ++at;
+      earliest[&op] = at;
+      last = std::max(last, at);
+    }
+    result.stages.resize(last + 1);
+    auto need = [&](Value value, int64_t at) {
+      Operation *def = value.getDefiningOp();
+      if (!def) return;
+      auto [entry, fresh] = stage.try_emplace(def, at);
+      entry->second = std::min(entry->second, at);
+    };
+    for (Value value : body.getTerminator()->getOperands()) need(value, last);
+    SmallVector<Operation *> operations;
+    for (Operation &op : body.without_terminator()) operations.push_back(&op);
+    for (Operation *op : llvm::reverse(operations)) {
+      auto found = stage.find(op);
+      if (found == stage.end()) continue; // nothing uses it
+      int64_t at = found->second;
+      auto product = Product::of(op);
+      for (Value operand : op->getOperands())
+        need(operand, product && operand == product->lhs && !liesInMemory(operand) ? at - 1 : at);
+    }
+    for (Operation *op : operations) {
+      if (!stage.count(op)) continue;
+      int64_t at = stage.lookup(op);
+      auto product = Product::of(op);
+      if (product) result.stages[at].products.push_back(op);
+      for (Value operand : op->getOperands()) keep(result, stage, operand, at, product && operand == product->lhs);
+    }
+    for (Value value : body.getTerminator()->getOperands()) keep(result, stage, value, last, false);
+  }
+
+  /// A value that is read after its stage stays in memory, as does what a product reads.
+  void keep(ScanStages &result, const llvm::DenseMap<Operation *, int64_t> &stage, Value value, int64_t readAt,
+            bool byProduct) {
+    if (byProduct) {
+      if (!liesInMemory(value)) result.stages[stage.lookup(value.getDefiningOp())].kept.insert(value);
+      return;
+    }
+    // Moves are read through.
+    value = origin(value);
+    Operation *def = value.getDefiningOp();
+    if (!def || isa<ConstantOp>(def) || Product::of(def)) return;
+    if (int64_t at = stage.lookup(def); at < readAt) result.stages[at].kept.insert(value);
+  }
+
+  ScanOp scan;
+  std::string &reason;
+  int64_t rows = 1;
+};
+} // namespace
+
+std::optional<ScanStages> ScanStages::analyze(ScanOp scan, std::string &reason) {
+  ScanStages result;
+  if (!Analysis(scan, reason).run(result)) return std::nullopt;
+  return result;
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,90 @@
+// RUN: %sprig-opt %s --verify-roundtrip --split-input-file | FileCheck %s
+// RUN: %sprig-opt %s --sprig-decompose --split-input-file | FileCheck %s --check-prefix=PARTS
+
+// PARTS-LABEL: func.func @scan(
+// CHECK-LABEL: func.func @scan(
+// CHECK: nn.scan steps = 3 reverse over (%[[T:.*]] = %{{.*}} : tensor<3x2x4xf32>) carry (%[[S:.*]] = %{{.*}} : tensor<2x4xf32>, %[[C:.*]] = %{{.*}} : tensor<i64>) with (%[[W:.*]] = %{{.*}} : tensor<4xf32>) -> (tensor<2x4xf32>, tensor<i64>, tensor<3x2x4xf32>) {
+// CHECK: nn.mul %[[S]], %[[W]]
+// CHECK: nn.yield
+func.func @scan(%x: tensor<3x2x4xf32>, %h: tensor<2x4xf32>, %c: tensor<i64>, %w: tensor<4xf32>) -> (tensor<i64>, tensor<3x2x4xf32>) {
+  %0:3 = nn.scan steps = 3 reverse over (%t = %x : tensor<3x2x4xf32>) carry (%s = %h : tensor<2x4xf32>, %n = %c : tensor<i64>) with (%v = %w : tensor<4xf32>) -> (tensor<2x4xf32>, tensor<i64>, tensor<3x2x4xf32>) {
+    %1 = nn.mul %s, %v : tensor<2x4xf32>, tensor<4xf32>
+    %2 = nn.add %1, %t : tensor<2x4xf32>, tensor<2x4xf32>
+    %3 = nn.add %n, %n : tensor<i64>, tensor<i64>
+    nn.yield %2, %3, %1 : tensor<2x4xf32>, tensor<i64>, tensor<2x4xf32>
+  }
+  return %0#1, %0#2 : tensor<i64>, tensor<3x2x4xf32>
+}
+
+// -----
+
+// A loop without inputs.
+// CHECK-LABEL: func.func @power(
+// CHECK: nn.scan steps = 10 carry (%{{.*}} = %{{.*}} : tensor<4xf32>) -> tensor<4xf32> {
+func.func @power(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.scan steps = 10 carry (%s = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %1 = nn.mul %s, %s : tensor<4xf32>, tensor<4xf32>
+    nn.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// The products of all inputs at once, then the loop; biases come after their chains.
+// CHECK-LABEL: func.func @rnn(
+// CHECK: nn.rnn %{{.*}}, %{{.*}}, %{{.*}} from %{{.*}} bias %{{.*}} lengths %{{.*}} {activations = ["scaled_tanh"], alphas = array<f64: 1.500000e+00>, betas = array<f64: 5.000000e-01>, clip = 2.000000e+00 : f64, reverse} : tensor<5x2x3xf32>, tensor<4x3xf32>, tensor<4x4xf32>, tensor<2x4xf32>, tensor<8xf32>, tensor<2xi32>
+// PARTS-LABEL: func.func @rnn(
+// PARTS: %[[P:.*]] = nn.matmul %{{.*}}, %{{.*}} {transpose_rhs} : tensor<5x2x3xf32>, tensor<4x3xf32>
+// PARTS: nn.slice %{{.*}} starts = [0] sizes = [4]
+// PARTS: %[[IN:.*]] = nn.add %[[P]]
+// PARTS: %[[TIMES:.*]] = nn.iota axis = 0 : tensor<5x1x1xi32>
+// PARTS: %[[L:.*]] = nn.reshape %{{.*}} : tensor<2xi32> to tensor<2x1xi32>
+// PARTS: nn.slice %{{.*}} starts = [4] sizes = [4]
+// PARTS: nn.scan steps = 5 reverse over (%[[X:.*]] = %[[IN]] : tensor<5x2x4xf32>, %[[T:.*]] = %[[TIMES]] : tensor<5x1x1xi32>) carry (%[[H:.*]] = %{{.*}} : tensor<2x4xf32>)
+// PARTS: nn.matmul %[[H]], %{{.*}} {transpose_rhs}
+// PARTS: nn.max
+// PARTS: nn.min
+// PARTS: nn.tanh
+// PARTS: %[[ON:.*]] = nn.compare lt %[[T]]
+// PARTS: nn.select %[[ON]], %[[N:.*]], %[[H]]
+// PARTS: nn.select %[[ON]], %[[N]]
+func.func @rnn(%x: tensor<5x2x3xf32>, %w: tensor<4x3xf32>, %r: tensor<4x4xf32>, %h: tensor<2x4xf32>, %b: tensor<8xf32>, %l: tensor<2xi32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>) {
+  %y, %last = nn.rnn %x, %w, %r from %h bias %b lengths %l {activations = ["scaled_tanh"], alphas = array<f64: 1.5>, betas = array<f64: 0.5>, clip = 2.0 : f64, reverse} : tensor<5x2x3xf32>, tensor<4x3xf32>, tensor<4x4xf32>, tensor<2x4xf32>, tensor<8xf32>, tensor<2xi32>
+  return %y, %last : tensor<5x2x4xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+// Without linear_before_reset the candidate's product reads what the reset gate leaves of the state.
+// CHECK-LABEL: func.func @gru(
+// CHECK: nn.gru %{{.*}}, %{{.*}}, %{{.*}} from %{{.*}} : tensor<5x2x3xf32>
+// PARTS-LABEL: func.func @gru(
+// PARTS: nn.scan steps = 5 over
+// PARTS: nn.matmul %[[H:.*]], %{{.*}} {transpose_rhs} : tensor<2x4xf32>, tensor<8x4xf32>
+// PARTS: %[[Z:.*]] = nn.sigmoid
+// PARTS: %[[R:.*]] = nn.sigmoid
+// PARTS: %[[RH:.*]] = nn.mul %[[R]], %[[H]]
+// PARTS: nn.matmul %[[RH]], %{{.*}} {transpose_rhs} : tensor<2x4xf32>, tensor<4x4xf32>
+// PARTS: nn.tanh
+func.func @gru(%x: tensor<5x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12x4xf32>, %h: tensor<2x4xf32>) -> tensor<5x2x4xf32> {
+  %y, %last = nn.gru %x, %w, %r from %h : tensor<5x2x3xf32>, tensor<12x3xf32>, tensor<12x4xf32>, tensor<2x4xf32>
+  return %y : tensor<5x2x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @lstm(
+// CHECK: nn.lstm %{{.*}}, %{{.*}}, %{{.*}} from %{{.*}}, %{{.*}} bias %{{.*}} peephole %{{.*}} {input_forget} : tensor<5x2x3xf32>
+// PARTS-LABEL: func.func @lstm(
+// PARTS: nn.scan steps = 5 over
+// PARTS: nn.matmul %{{.*}}, %{{.*}} {transpose_rhs} : tensor<2x4xf32>, tensor<16x4xf32>
+// PARTS: %[[I:.*]] = nn.sigmoid
+// PARTS: %[[F:.*]] = nn.sub %{{.*}}, %[[I]]
+// PARTS: nn.tanh
+// PARTS: nn.sigmoid
+// PARTS: nn.tanh
+func.func @lstm(%x: tensor<5x2x3xf32>, %w: tensor<16x3xf32>, %r: tensor<16x4xf32>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>, %b: tensor<32xf32>, %p: tensor<12xf32>) -> (tensor<5x2x4xf32>, tensor<2x4xf32>) {
+  %y, %last, %cell = nn.lstm %x, %w, %r from %h, %c bias %b peephole %p {input_forget} : tensor<5x2x3xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<32xf32>, tensor<12xf32>
+  return %y, %cell : tensor<5x2x4xf32>, tensor<2x4xf32>
+}

@@ -1,0 +1,154 @@
+// Rows of recurrent layers and scans: one kernel for all steps, and the same step by step where nothing is fused,
+// judged by the equations in double precision.
+#include "test/unit/OpTable/Harness.h"
+#include <gtest/gtest.h>
+
+namespace sprig::optable {
+namespace {
+
+// Errors grow along the sequence; every step adds the roundings of its products and functions.
+Bound roundings(const std::string &type, double steps) {
+  double unit = type == "f64" ? 0x1p-52 : type == "f32" ? 0x1p-23 : type == "f16" ? 0x1p-10 : 0x1p-7;
+  return {steps, steps * unit};
+}
+
+struct Layer {
+  std::string name; // nn.lstm
+  int64_t gates;
+  int64_t steps, batch, features, hidden;
+  std::string options; // "bias", "peephole" and "lengths" among them add operands
+  std::string attributes;
+  std::string type = "f32";
+};
+
+std::string shape(std::initializer_list<int64_t> sizes, const std::string &type) {
+  std::string text;
+  for (int64_t size : sizes) text += std::to_string(size) + "x";
+  return text + type;
+}
+
+Row layerRow(const Layer &l) {
+  bool lstm = l.gates == 4;
+  Row row;
+  row.arguments = {shape({l.steps, l.batch, l.features}, l.type), shape({l.gates * l.hidden, l.features}, l.type),
+                   shape({l.gates * l.hidden, l.hidden}, l.type), shape({l.batch, l.hidden}, l.type)};
+  row.patterns = {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Unit}};
+  std::string operands = "%a0, %a1, %w from %a3";
+  std::vector<std::string> types = row.arguments;
+  auto add = [&](const std::string &word, const std::string &type, Pattern pattern) {
+    operands += word + "%a" + std::to_string(row.arguments.size());
+    row.arguments.push_back(type);
+    types.push_back(type);
+    row.patterns.push_back(pattern);
+  };
+  if (lstm) add(", ", shape({l.batch, l.hidden}, l.type), {Fill::Unit});
+  auto has = [&](const char *option) { return l.options.find(option) != std::string::npos; };
+  if (has("bias")) add(" bias ", shape({2 * l.gates * l.hidden}, l.type), {Fill::Unit});
+  if (has("peephole")) add(" peephole ", shape({3 * l.hidden}, l.type), {Fill::Unit});
+  if (has("lengths")) add(" lengths ", shape({l.batch}, "i32"), {Fill::Index, l.steps + 2});
+  // Weights small enough that a state of many units does not saturate.
+  std::string weight = "tensor<" + row.arguments[2] + ">";
+  row.body = "%s = nn.constant dense<0.25> : tensor<" + l.type + ">\n%w = nn.mul %a2, %s : " + weight + ", tensor<" +
+             l.type + ">\n%r:" + (lstm ? "3" : "2") + " = " + l.name + " " + operands +
+             (l.attributes.empty() ? "" : " {" + l.attributes + "}") + " : " + typeList(types);
+  row.name = l.name + " " + typeList({row.arguments[0], row.arguments[2]}) + " " + l.options + " " + l.attributes;
+  row.bound = roundings(l.type, 24 + 4.0 * double(l.steps + l.hidden + l.features));
+  return row;
+}
+
+TEST(OpTable, RecurrentSizes) {
+  std::vector<Row> rows;
+  struct Kind {
+    const char *name;
+    int64_t gates;
+  };
+  for (Kind kind : {Kind{"nn.rnn", 1}, {"nn.gru", 3}, {"nn.lstm", 4}}) {
+    auto add = [&](int64_t steps, int64_t batch, int64_t features, int64_t hidden, const char *type = "f32") {
+      rows.push_back(layerRow({kind.name, kind.gates, steps, batch, features, hidden, "bias", "", type}));
+    };
+    add(1, 1, 1, 1);
+    add(1, 3, 5, 16);
+    add(7, 1, 3, 32);
+    add(3, 2, 17, 33);
+    add(4, 5, 8, 50);
+    add(2, 13, 3, 7);
+    add(2, 29, 4, 20);
+    add(5, 1, 2, 100);
+    add(2, 3, 2, 5, "f64");
+    add(2, 3, 2, 19, "f16");
+    add(2, 3, 2, 19, "bf16");
+  }
+  check(rows);
+}
+
+TEST(OpTable, RecurrentVariants) {
+  std::vector<Row> rows;
+  auto add = [&](const char *name, int64_t gates, const char *options, const char *attributes) {
+    rows.push_back(layerRow({name, gates, 4, 3, 5, 21, options, attributes}));
+  };
+  add("nn.rnn", 1, "", "");
+  add("nn.rnn", 1, "bias lengths", "reverse");
+  for (const char *function : {"sigmoid", "tanh", "relu", "affine", "leaky_relu", "elu", "hard_sigmoid", "scaled_tanh",
+                               "softsign", "softplus", "thresholded_relu"})
+    add("nn.rnn", 1, "bias",
+        ("activations = [\"" + std::string(function) + "\"], alphas = array<f64: 0.375>, betas = array<f64: 0.625>")
+            .c_str());
+  add("nn.gru", 3, "", "");
+  add("nn.gru", 3, "bias", "linear_before_reset");
+  add("nn.gru", 3, "bias lengths", "reverse, clip = 0.5 : f64");
+  add("nn.gru", 3, "lengths", "linear_before_reset, reverse");
+  add("nn.gru", 3, "",
+      "activations = [\"hard_sigmoid\", \"relu\"], alphas = array<f64: 0.2, 0.0>, betas = array<f64: 0.5, 0.0>");
+  add("nn.lstm", 4, "", "");
+  add("nn.lstm", 4, "bias peephole", "");
+  add("nn.lstm", 4, "bias peephole lengths", "reverse, clip = 0.75 : f64");
+  add("nn.lstm", 4, "lengths", "input_forget");
+  add("nn.lstm", 4, "bias", "activations = [\"sigmoid\", \"softsign\", \"elu\"], alphas = array<f64: 0.0, 0.0, 1.5>");
+  check(rows);
+}
+
+Row scanRow(std::string name, std::vector<std::string> arguments, std::string body) {
+  return {std::move(name), std::move(arguments), std::move(body), roundings("f32", 400), {}};
+}
+
+TEST(OpTable, Scans) {
+  std::vector<Row> rows;
+  rows.push_back(scanRow(
+      "states change places", {"6x3x20xf32", "3x20xf32", "3x20xf32"},
+      R"(%r:3 = nn.scan steps = 6 over (%x = %a0 : tensor<6x3x20xf32>) carry (%s = %a1 : tensor<3x20xf32>, %t = %a2 : tensor<3x20xf32>) -> (tensor<3x20xf32>, tensor<3x20xf32>, tensor<6x3x20xf32>) {
+  %0 = nn.add %s, %x : tensor<3x20xf32>, tensor<3x20xf32>
+  nn.yield %t, %0, %x : tensor<3x20xf32>, tensor<3x20xf32>, tensor<3x20xf32>
+})"));
+  rows.push_back(scanRow(
+      "products of products", {"5x3x18xf32", "3x20xf32", "18x20xf32", "20x37xf32", "37x20xf32"},
+      R"(%r:2 = nn.scan steps = 5 reverse over (%x = %a0 : tensor<5x3x18xf32>) carry (%s = %a1 : tensor<3x20xf32>) with (%p = %a2 : tensor<18x20xf32>, %q = %a3 : tensor<20x37xf32>, %o = %a4 : tensor<37x20xf32>) -> (tensor<3x20xf32>, tensor<5x3x5xf32>) {
+  %0 = nn.matmul %x, %p : tensor<3x18xf32>, tensor<18x20xf32>
+  %1 = nn.add %0, %s : tensor<3x20xf32>, tensor<3x20xf32>
+  %2 = nn.tanh %1 : tensor<3x20xf32>
+  %3 = nn.matmul %2, %q : tensor<3x20xf32>, tensor<20x37xf32>
+  %4 = nn.matmul %3, %o : tensor<3x37xf32>, tensor<37x20xf32>
+  %5 = nn.sigmoid %4 : tensor<3x20xf32>
+  %6 = nn.mul %5, %2 : tensor<3x20xf32>, tensor<3x20xf32>
+  %7 = nn.slice %3 starts = [0, 9] sizes = [3, 5] steps = [1, 1] : tensor<3x37xf32>
+  nn.yield %6, %7 : tensor<3x20xf32>, tensor<3x5xf32>
+})"));
+  rows.push_back(scanRow(
+      "columns of one and broadcasts", {"4x9x1xf32", "9x1xf32", "17xf32"},
+      R"(%r:2 = nn.scan steps = 4 over (%x = %a0 : tensor<4x9x1xf32>) carry (%s = %a1 : tensor<9x1xf32>) with (%w = %a2 : tensor<17xf32>) -> (tensor<9x1xf32>, tensor<4x9x17xf32>) {
+  %0 = nn.mul %s, %x : tensor<9x1xf32>, tensor<9x1xf32>
+  %1 = nn.tanh %0 : tensor<9x1xf32>
+  %2 = nn.mul %1, %w : tensor<9x1xf32>, tensor<17xf32>
+  nn.yield %1, %2 : tensor<9x1xf32>, tensor<9x17xf32>
+})"));
+  rows.push_back(scanRow(
+      "unrolled: rows meet", {"3x4x6xf32", "4x6xf32"},
+      R"(%r:2 = nn.scan steps = 3 over (%x = %a0 : tensor<3x4x6xf32>) carry (%s = %a1 : tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<3x4x6xf32>) {
+  %0 = nn.reduce max %s axes = [0] {keep_dims} : tensor<4x6xf32>
+  %1 = nn.sub %x, %0 : tensor<4x6xf32>, tensor<1x6xf32>
+  nn.yield %1, %s : tensor<4x6xf32>, tensor<4x6xf32>
+})"));
+  check(rows);
+}
+
+} // namespace
+} // namespace sprig::optable
