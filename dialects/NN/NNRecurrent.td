@@ -66,8 +66,8 @@ class NN_RecurrentOp<string mnemonic, dag arguments_, dag results_>
 
 // As NN_Example, for several results.
 class NN_RecurrentExample<string arguments, string names, string operation, string results> {
-  string text = "\n\nExample:\n\n```mlir\nfunc.func @example(" # arguments # ") -> " # results # " {\n  %r, " # names # " = " #
-                operation # "\n  return %r : " # results # "\n}\n```\n";
+  string text = "\n\nExample:\n\n```mlir\nfunc.func @example(" # arguments # ") -> " # results # " {\n  %y, " # names # " = " #
+                operation # "\n  return %y : " # results # "\n}\n```\n";
 }
 
 defvar recurrentText = [{
