@@ -52,16 +52,21 @@ void CodeSymbols::announce(const Image &image, const std::vector<Kernel> &kernel
   bool wantsGdb = setting("SPRIG_GDB") != nullptr;
   if (!perf && !wantsGdb) return;
   std::vector<CodeSymbol> symbols;
-  for (size_t i = 0; i < kernels.size() && i < image.symbols.size(); ++i) {
+  uint64_t base = reinterpret_cast<uint64_t>(address);
+  auto add = [&](std::string name, uint64_t offset, uint64_t size) {
+    if (offset >= image.codeSize || size > image.codeSize - offset) return;
     // A name of a model may hold anything; a line break would end the symbol.
-    std::string name = "sprig." + kernels[i].name;
     for (char &c : name)
       if (static_cast<unsigned char>(c) < 0x20) c = '_';
-    uint64_t size = i < image.symbolSizes.size() ? image.symbolSizes[i] : 1;
-    symbols.push_back({std::move(name), reinterpret_cast<uint64_t>(address) + image.symbols[i], size});
-  }
+    symbols.push_back({"sprig." + name, base + offset, size});
+  };
+  for (const ImageFunction &function : image.functions) add(function.name, function.offset, function.size);
+  // Packages of older compilers name what a command calls, not what that calls in turn.
+  if (image.functions.empty())
+    for (size_t i = 0; i < kernels.size() && i < image.symbols.size(); ++i)
+      add(kernels[i].name, image.symbols[i], i < image.symbolSizes.size() ? image.symbolSizes[i] : 1);
   if (perf) writePerfMap(symbols, perf);
-  if (wantsGdb) gdb = std::make_unique<GdbSymbols>(symbols, reinterpret_cast<uint64_t>(address), image.codeSize);
+  if (wantsGdb) gdb = std::make_unique<GdbSymbols>(symbols, base, image.codeSize);
 }
 
 } // namespace sprig::rt::core

@@ -130,6 +130,11 @@ private:
     return {};
   }
 
+  Status function(const fb::Function &from, ImageFunction &to) {
+    to = {text(from.name()), from.offset(), from.size()};
+    return {};
+  }
+
   Status image(const fb::Image &from, Image &to) {
     to.isa = text(from.isa());
     to.section = from.section();
@@ -137,6 +142,7 @@ private:
     SPRIG_RETURN_IF_ERROR(strings(from.features(), to.features));
     SPRIG_RETURN_IF_ERROR(numbers(from.symbols(), to.symbols));
     SPRIG_RETURN_IF_ERROR(numbers(from.symbol_sizes(), to.symbolSizes));
+    SPRIG_RETURN_IF_ERROR(list(from.functions(), to.functions, &Decoder::function), "functions");
     return list(from.imports(), to.imports, &Decoder::import);
   }
 

@@ -99,6 +99,12 @@ struct ImageImport {
   uint64_t slot;
 };
 
+struct ImageFunction {
+  std::string name;
+  uint64_t offset;
+  uint64_t size;
+};
+
 struct Image {
   std::string isa;
   std::vector<std::string> features;
@@ -107,6 +113,7 @@ struct Image {
   std::vector<uint64_t> symbols;
   std::vector<uint64_t> symbolSizes;
   std::vector<ImageImport> imports;
+  std::vector<ImageFunction> functions; // for people: not verified
 };
 
 struct Fact {

@@ -157,7 +157,13 @@ FailureOr<LinkedImage> Compilation::link(size_t target) {
   for (exec::KernelOp kernel : launched) names.push_back(unitFunctionName(units.units[units.unitOf.lookup(kernel)]));
   auto image = linkImage(objects, names);
   if (!image) return report(target) << llvm::toString(image.takeError());
-  for (auto [symbol, kernel] : llvm::zip_equal(image->symbols, launched)) symbol.name = kernelFunctionName(kernel);
+  llvm::StringMap<std::string> kernelOf; // by the name of its unit
+  for (auto [symbol, kernel] : llvm::zip_equal(image->symbols, launched)) {
+    kernelOf[symbol.name] = kernel.getSymName().str();
+    symbol.name = kernelFunctionName(kernel);
+  }
+  for (LinkedImage::Symbol &function : image->functions)
+    if (auto found = kernelOf.find(function.name); found != kernelOf.end()) function.name = found->second;
   return std::move(*image);
 }
 } // namespace

@@ -51,6 +51,7 @@ private:
 
   std::vector<Input> inputs;
   StringMap<LinkedImage::Symbol> definitions;
+  std::vector<LinkedImage::Symbol> functions;
   std::map<std::string, uint64_t> stubs, slots; // by call; ordered, so that the image does not depend on hashes
   std::vector<uint8_t> bytes;
 };
@@ -94,19 +95,28 @@ Error Linker::collectDefinitions(Input &input) {
     if (!symbols) return symbols.takeError();
     auto strings = input.elf.getStringTableForSymtab(section);
     if (!strings) return strings.takeError();
+    // Local symbols come first in a table, so an object's functions get their name behind them.
+    size_t firstFunction = functions.size();
+    std::string owner;
     for (const ElfSymbol &symbol : *symbols) {
-      if (symbol.getBinding() == ELF::STB_LOCAL || symbol.isUndefined()) continue;
+      bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
+      if (symbol.isUndefined() || (isLocal && symbol.getType() != ELF::STT_FUNC)) continue;
       auto name = symbol.getName(*strings);
       if (!name) return name.takeError();
       auto home = input.elf.getSection(symbol.st_shndx);
       if (!home) return home.takeError();
       auto place = input.placed.find(*home);
+      if (symbol.getType() == ELF::STT_FUNC && place != input.placed.end())
+        functions.push_back({"", place->second + symbol.st_value, symbol.st_size});
+      if (isLocal) continue;
+      if (owner.empty()) owner = name->str();
       if (place == input.placed.end())
         return fail("kernel symbol '%s' lies in no code or constant section", name->str().c_str());
       LinkedImage::Symbol definition{name->str(), place->second + symbol.st_value, symbol.st_size};
       if (!definitions.try_emplace(*name, definition).second)
         return fail("kernel symbol '%s' is defined twice", name->str().c_str());
     }
+    for (size_t i = firstFunction; i < functions.size(); ++i) functions[i].name = owner;
   }
   return Error::success();
 }
@@ -237,6 +247,7 @@ Error Linker::link(ArrayRef<std::string> exports, LinkedImage &image) {
     if (found == definitions.end()) return fail("kernel '%s' is in no object", name.c_str());
     image.symbols.push_back(found->second);
   }
+  image.functions = std::move(functions);
   image.bytes = std::move(bytes);
   return Error::success();
 }

@@ -29,6 +29,9 @@ struct LinkedImage {
   uint64_t codeSize = 0;       // leading bytes that are read and executed, never written
   std::vector<Symbol> symbols; // in the order asked for
   std::vector<Import> imports; // sorted by name
+  // All functions, those that symbols call too, in the order of the objects; each named by its object's first global
+  // function. For profilers and debuggers.
+  std::vector<Symbol> functions;
 };
 
 /// Links ELF objects for x86-64. `exports` are the symbols to report; an undefined symbol that is no runtime call, a

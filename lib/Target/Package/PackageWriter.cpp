@@ -282,8 +282,12 @@ void Writer::addImages(ArrayRef<PackageImage> list) {
     auto isa = text(item.set.level);
     auto symbolList = builder.CreateVector(symbols), sizeList = builder.CreateVector(symbolSizes);
     auto importList = builder.CreateVector(imports);
-    images.push_back(
-        fb::CreateImage(builder, isa, features, section, item.image.codeSize, symbolList, sizeList, importList));
+    std::vector<flatbuffers::Offset<fb::Function>> functions;
+    for (const LinkedImage::Symbol &function : item.image.functions)
+      functions.push_back(fb::CreateFunction(builder, shared(function.name), function.offset, function.size));
+    auto functionList = builder.CreateVector(functions);
+    images.push_back(fb::CreateImage(builder, isa, features, section, item.image.codeSize, symbolList, sizeList,
+                                     importList, functionList));
     imageSections.push_back(&item.image);
   }
 }

@@ -82,6 +82,14 @@ TEST(ImageLinker, ConstantsAndInternalCallsArePositionIndependent) {
   EXPECT_EQ(image->codeSize % kImagePage, 0u);
   ASSERT_EQ(image->symbols.size(), 1u);
   EXPECT_GT(image->symbols[0].size, 0u);
+  // The inner function too, by the name of the outer one.
+  ASSERT_EQ(image->functions.size(), 2u);
+  for (const auto &function : image->functions) {
+    EXPECT_EQ(function.name, "outer");
+    EXPECT_GT(function.size, 0u);
+    EXPECT_LE(function.offset + function.size, image->codeSize);
+  }
+  EXPECT_NE(image->functions[0].offset, image->functions[1].offset);
   Mapped mapped(*image);
   EXPECT_EQ(mapped.at<double(double)>(image->symbols[0].offset)(2.0), 7.0);
 }
@@ -109,6 +117,9 @@ TEST(ImageLinker, ObjectsCallOneAnother) {
   auto image = linkAll({caller, callee}, {"quarter", "half"});
   ASSERT_TRUE(bool(image)) << llvm::toString(image.takeError());
   EXPECT_TRUE(image->imports.empty());
+  ASSERT_EQ(image->functions.size(), 2u);
+  EXPECT_EQ(image->functions[0].name, "quarter");
+  EXPECT_EQ(image->functions[1].name, "half");
   Mapped mapped(*image);
   EXPECT_EQ(mapped.at<double(double)>(image->symbols[0].offset)(10.0), 2.5);
   EXPECT_EQ(mapped.at<double(double)>(image->symbols[1].offset)(10.0), 5.0);
