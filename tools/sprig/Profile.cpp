@@ -100,6 +100,8 @@ int profile(const Options &options) {
     PreparedCall call = loaded->prepare(arrays);
     ProfileSession session(*loaded, call, options.session);
     ProfileResult result = session.run();
+    for (auto &[symbol, size] : entry.dims)
+      result.dims += (result.dims.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
     setLimits(result, *loaded, rates);
     if (!options.trace.empty()) {
       std::ostringstream trace;

@@ -178,7 +178,8 @@ void printProfile(const ProfileResult &result, const ProfileView &view) {
     for (const ProfileLine &inner : line.inside) add(inner, "  ");
   }
   table.print();
-  std::cout << result.calls << " calls of entry '" << result.entry << "' on " << result.threads
+  std::cout << result.calls << " calls of entry '" << result.entry << "'"
+            << (result.dims.empty() ? "" : " with " + result.dims) << " on " << result.threads
             << (result.threads == 1 ? " thread" : " threads") << ": " << formatNanoseconds(result.wallNs)
             << " wall time, of which the rows above hold " << formatNanoseconds(self) << '\n';
   std::cout << "a call takes " << formatNanoseconds(medianOf(result.callSamples)) << " with the profiler on, "
@@ -217,6 +218,7 @@ Json profileToJson(const ProfileResult &result, const ProfileView &view) {
   Json rows = Json::array();
   for (const ProfileLine &line : profileLines(result, view)) rows.push_back(lineToJson(line, result.wallNs));
   return {{"entry", result.entry},
+          {"dims", result.dims},
           {"group", view.group},
           {"threads", result.threads},
           {"calls", result.calls},

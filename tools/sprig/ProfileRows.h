@@ -41,6 +41,7 @@ struct ProfileRow {
 /// How much of the wall time of the profiled calls went where; the rows' self times sum up to it.
 struct ProfileResult {
   std::string entry;
+  std::string dims; ///< "batch=8", or empty
   int threads = 1;
   uint64_t calls = 0;
   double wallNs = 0;
