@@ -33,7 +33,8 @@ static int64_t movedBytes(Operation &op) {
   return bytes;
 }
 
-static void addParts(exec::KernelOp kernel, Location use, unsigned call, SmallVectorImpl<Part> &parts) {
+// Counts the bodies on: a kernel holds several where commands were merged into it.
+static void addParts(exec::KernelOp kernel, Location use, unsigned &call, SmallVectorImpl<Part> &parts) {
   for (auto body : kernel.getBody().getOps<nn::DispatchOp>()) {
     auto ops = body->getRegion(0).front().without_terminator();
     ArrayAttr places = placesIn(use);
@@ -53,6 +54,7 @@ static void addParts(exec::KernelOp kernel, Location use, unsigned call, SmallVe
       part.call = call;
       parts.push_back(std::move(part));
     }
+    ++call;
   }
 }
 
@@ -60,11 +62,12 @@ SmallVector<Part> sprig::partsOf(exec::DispatchOp dispatch) {
   SmallVector<Part> parts;
   auto module = dispatch->getParentOfType<ModuleOp>();
   auto kernel = module.lookupSymbol<exec::KernelOp>(dispatch.getKernel());
+  unsigned count = 0;
   if (!kernel.isComposite()) {
-    addParts(kernel, dispatch.getLoc(), 0, parts);
+    addParts(kernel, dispatch.getLoc(), count, parts);
     return parts;
   }
-  for (auto [index, call] : llvm::enumerate(kernel.getBody().getOps<exec::CallOp>()))
-    addParts(module.lookupSymbol<exec::KernelOp>(call.getKernel()), call.getLoc(), unsigned(index), parts);
+  for (auto call : kernel.getBody().getOps<exec::CallOp>())
+    addParts(module.lookupSymbol<exec::KernelOp>(call.getKernel()), call.getLoc(), count, parts);
   return parts;
 }
