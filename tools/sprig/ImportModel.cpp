@@ -82,7 +82,7 @@ std::vector<std::string> argumentNames(Operation *function) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < func.getNumArguments(); ++i) {
     auto name = func.getArgAttrOfType<StringAttr>(i, "nn.name");
-    names.push_back(name ? name.getValue().str() : "arg" + std::to_string(i));
+    names.push_back(name ? name.getValue().str() : "input" + std::to_string(i));
   }
   return names;
 }
@@ -92,7 +92,7 @@ std::vector<std::string> resultNames(Operation *function) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < func.getNumResults(); ++i) {
     auto name = func.getResultAttrOfType<StringAttr>(i, "nn.name");
-    names.push_back(name ? name.getValue().str() : "out" + std::to_string(i));
+    names.push_back(name ? name.getValue().str() : "output" + std::to_string(i));
   }
   return names;
 }

@@ -23,7 +23,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
 };
 
-/// Names of a function's arguments or results: their `nn.name`, else arg0, out0, ...
+/// Names of a function's arguments or results: their `nn.name`, else input0, output0, ... as the schedule names them.
 std::vector<std::string> argumentNames(mlir::Operation *function);
 std::vector<std::string> resultNames(mlir::Operation *function);
 
