@@ -35,6 +35,9 @@ struct CompileOptions {
   /// Whether the commands of a small network become one. It never changes a bit; off, a profile sees each.
   bool merge = true;
 
+  /// Seconds to search on this machine for better register tiles (docs/cache.md); 0: none, the compiler's own choice.
+  /// It changes no bit of a result.
+  double tuneSeconds = 0;
   /// Threads that generate code; 0: as many as the process may use. The package does not depend on it.
   int compileThreads = 0;
   /// Folder that keeps objects of kernels by content, for later compilations of this or another process; empty: none.

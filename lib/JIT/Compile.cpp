@@ -1,6 +1,7 @@
 // sprig::compile: model to package to loaded program, in one process.
 #include "sprig/compile.h"
 #include "lib/JIT/ReadModel.h"
+#include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Pipeline.h"
 #include <mutex>
 
@@ -61,7 +62,7 @@ std::vector<uint8_t> sprig::compileToPackage(const Model &model, const CompileOp
   if (options.modelName.empty()) options.modelName = model.name().substr(model.name().rfind('/') + 1);
   auto lease = ContextPool::instance().take();
   auto module = readModule(*lease.context, model, content, options);
-  return compileModule(*module, options).package;
+  return compileModule(*module, options, nullptr, packageTimer(options.threads)).package;
 }
 
 Program sprig::compile(const Model &model, const CompileOptions &options, const rt::ContextOptions &context) {

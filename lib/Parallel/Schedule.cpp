@@ -37,7 +37,7 @@ struct EqualDispatch : llvm::DenseMapInfo<Operation *> {
     if (special(left) || special(right)) return false;
     auto *a = const_cast<Operation *>(left), *b = const_cast<Operation *>(right);
     return llvm::equal(a->getOperandTypes(), b->getOperandTypes()) &&
-           llvm::equal(a->getResultTypes(), b->getResultTypes()) &&
+           llvm::equal(a->getResultTypes(), b->getResultTypes()) && a->getAttr("nn.tile") == b->getAttr("nn.tile") &&
            OperationEquivalence::isRegionEquivalentTo(&a->getRegion(0), &b->getRegion(0),
                                                       OperationEquivalence::IgnoreLocations);
   }

@@ -1,6 +1,7 @@
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Pipeline/Diagnostics.h"
+#include "lib/Pipeline/Tune.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
@@ -42,8 +43,8 @@ private:
 
 class Compilation {
 public:
-  Compilation(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks)
-      : module(module), options(options), sink(remarks ? remarks : options.report),
+  Compilation(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks, const PackageTimer &timer)
+      : module(module), options(options), sink(remarks ? remarks : options.report), timer(timer),
         diagnostics(module.getContext(), sink) {
     first = options.compileFrom.empty() ? 0 : placeOf(options.compileFrom);
     last = options.compileTo.empty() ? phases().size() - 1 : placeOf(options.compileTo);
@@ -69,12 +70,14 @@ private:
   void runPhase(const Phase &phase);
   void generateCode();
   void package();
+  void tune();
   void dump(size_t index);
   [[noreturn]] void fail(const Phase &phase);
 
   ModuleOp module;
   const CompileOptions &options;
   RemarkSink sink;
+  const PackageTimer &timer;
   DiagnosticText diagnostics;
   size_t first = 0, last = 0;
   bool ownsRemarks = false;
@@ -144,6 +147,14 @@ void Compilation::generateCode() {
          " of them from the cache");
 }
 
+void Compilation::tune() {
+  if (!timer) throw Error(ErrorKind::usage, "tuning needs a machine to run on, which this use of the compiler has not");
+  if (!llvm::is_contained(options.cpus, "native"))
+    throw Error(ErrorKind::usage, "tuning times code on this machine: it goes with the instruction set native, not " +
+                                      llvm::join(options.cpus, ","));
+  tuneTiles(module, options, timer, options.reportDetails ? sink : RemarkSink());
+}
+
 void Compilation::package() {
   std::vector<std::pair<std::string, std::string>> facts;
   if (!options.modelName.empty()) facts.emplace_back("model", options.modelName);
@@ -186,6 +197,7 @@ void Compilation::run() {
     // Packages need code, whatever phase the run starts from.
     if (phases()[i].name == "package" && images.empty()) generateCode();
     runPhase(phases()[i]);
+    if (phases()[i].name == "fuse" && options.tuneSeconds > 0) tune();
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     result.times.push_back({phases()[i].name.str(), seconds.count()});
     dump(i);
@@ -193,8 +205,9 @@ void Compilation::run() {
 }
 } // namespace
 
-CompileResult sprig::compileModule(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks) {
-  Compilation compilation(module, options, remarks);
+CompileResult sprig::compileModule(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks,
+                                   const PackageTimer &timer) {
+  Compilation compilation(module, options, remarks, timer);
   compilation.run();
   return std::move(compilation.result);
 }

@@ -25,8 +25,13 @@ struct CompileResult {
 /// Called with each remark and warning, one line.
 using RemarkSink = std::function<void(const std::string &line)>;
 
-/// Compiles in place. The context must have the dialects of registerSprigDialects.
-CompileResult compileModule(mlir::ModuleOp module, const CompileOptions &options, const RemarkSink &remarks = nullptr);
+/// Loads a package of one entry on this machine; each call of what it gives times calls of it: seconds for one.
+using PackageTimer = std::function<std::function<double()>(std::vector<uint8_t> package)>;
+
+/// Compiles in place. The context must have the dialects of registerSprigDialects. `timer`
+/// is what options.tuneSeconds needs.
+CompileResult compileModule(mlir::ModuleOp module, const CompileOptions &options, const RemarkSink &remarks = nullptr,
+                            const PackageTimer &timer = nullptr);
 
 /// The phases up to and with `last` alone, as compileModule runs them.
 void runPhases(mlir::ModuleOp module, const CompileOptions &options, llvm::StringRef last,

@@ -1,4 +1,5 @@
 // From a model to a package or to text, by the pipeline.
+#include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Emit.h"
 #include "tools/sprig/CompileSettings.h"
 #include "tools/sprig/ImportModel.h"
@@ -31,6 +32,7 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
   options.compileTo = settings.compileTo;
   options.dumpPhases = settings.dumpPhases;
   options.remarks = settings.remarks;
+  options.tuneSeconds = settings.tuneSeconds;
   options.compileThreads = settings.jobs;
   options.cacheFolder = settings.cacheFolder();
   options.cacheBytes = settings.cacheBytes();
@@ -47,7 +49,8 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
   auto start = std::chrono::steady_clock::now();
   ImportedModel imported(model, entries, settings);
   double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  CompileResult result = compileModule(imported.module(), compileOptions(model, settings, cpus), inform);
+  CompileResult result = compileModule(imported.module(), compileOptions(model, settings, cpus), inform,
+                                       packageTimer(settings.laneCount()));
   Compiled compiled;
   compiled.package.assign(result.package.begin(), result.package.end());
   compiled.phases.push_back({"import", importMs});

@@ -145,6 +145,10 @@ void addSettings(CLI::App &command, Settings &settings) {
                          : "")
         ->group(level == 0 || level == 2 ? "OPTIONS" : "");
   command
+      .add_option("--tune,--autotune", settings.tuneSeconds,
+                  "seconds to search on this machine for better register tiles; results are kept in the cache")
+      ->check(CLI::Range(0.0, 86400.0));
+  command
       .add_option("--cache", settings.cache,
                   "folder that keeps kernels for later compilations (default: $SPRIG_CACHE, else ~/.cache/sprig)")
       ->type_name("DIR");

@@ -14,6 +14,7 @@ struct Settings {
   std::string math = "fast", compileTo, compileFrom, dumpPhases;
   int threads = 0;
   int level = 2, jobs = 0;
+  double tuneSeconds = 0;
   bool noCache = false;
   bool merge = true; ///< off: profile --no-merge
   std::string cache, cacheSize;

@@ -93,7 +93,8 @@ int main(int argc, char **argv) {
     return std::string("error: ") + error.what() + "\nRun '" + app->get_name() + " --help' for what is there.\n";
   });
   Invocation invocation;
-  for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile}) add(app, invocation);
+  for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile})
+    add(app, invocation);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -1,6 +1,7 @@
 // What kernel emitters know of an instruction set. For emitters, which choose register tiles by it, and for the target,
 // which compiles with its LLVM names. Nothing here may change a bit of a result from x86-64-v3 up.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include "llvm/ADT/StringRef.h"
@@ -14,6 +15,9 @@ struct CpuTarget {
   int vectorBytes = 32;
   bool fma = true;  // else a product and a sum, each rounded
   bool f16c = true; // conversions between f32 and f16 in hardware
+
+  // The register tile of contractions that tuning found for the kernel at hand; 0: the emitters' own choice.
+  int64_t tileRows = 0, tileVectors = 0;
 
   /// f32 values in a vector register.
   int lanes() const { return vectorBytes / 4; }

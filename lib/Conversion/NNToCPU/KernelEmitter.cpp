@@ -33,6 +33,18 @@ FailureOr<sprig::KernelPlan> sprig::planDispatch(nn::DispatchOp dispatch) {
   return emitter->plan(dispatch);
 }
 
+sprig::CpuTarget sprig::tunedTarget(nn::DispatchOp dispatch, const CpuTarget &target) {
+  CpuTarget tuned = target;
+  auto tile = dispatch->getAttrOfType<DenseI64ArrayAttr>("nn.tile");
+  if (!tile || tile.size() != 2) return tuned;
+  // A dump may be edited by hand: what makes no tile is no choice.
+  int64_t rows = tile.asArrayRef()[0], vectors = tile.asArrayRef()[1];
+  if (rows < 1 || rows > 14 || !llvm::is_contained({1, 2, 4, 8}, vectors)) return tuned;
+  tuned.tileRows = rows;
+  tuned.tileVectors = vectors;
+  return tuned;
+}
+
 FailureOr<func::FuncOp> sprig::emitKernel(nn::DispatchOp dispatch, StringRef name, const CpuTarget &target,
                                           ModuleOp module) {
   const KernelEmitter *emitter = findOrReport(dispatch);
@@ -50,7 +62,8 @@ FailureOr<func::FuncOp> sprig::emitKernel(nn::DispatchOp dispatch, StringRef nam
   auto function =
       func::FuncOp::create(builder, dispatch.getLoc(), name, builder.getFunctionType(arguments, builder.getI32Type()));
   builder.setInsertionPointToStart(function.addEntryBlock());
-  KernelBuilder kernel(builder, function, dispatch, target);
+  CpuTarget tuned = tunedTarget(dispatch, target);
+  KernelBuilder kernel(builder, function, dispatch, tuned);
   if (failed(emitter->emit(dispatch, kernel))) {
     function.erase();
     return failure();

@@ -38,6 +38,10 @@ const KernelEmitter *findKernelEmitter(nn::DispatchOp dispatch);
 /// The plan of a dispatch; fails with a diagnostic when no emitter takes it.
 mlir::FailureOr<KernelPlan> planDispatch(nn::DispatchOp dispatch);
 
+/// The target for one dispatch: with the register tile that its attribute `nn.tile` names, [rows, vectors], if it has
+/// one.
+CpuTarget tunedTarget(nn::DispatchOp dispatch, const CpuTarget &target);
+
 /// Emits, at the end of `module`,
 ///   func.func @name(%begin: index, %end: index, %scratch: memref<SxI8>, %status: !llvm.ptr, operands..., results...)
 ///   -> i32

@@ -13,12 +13,14 @@ int64_t sprig::maxTileRows(const CpuTarget &target, Type elementType, int64_t ve
   int64_t width = vectors * registersPerVector(target, elementType);
   // One row of accumulators per row, one of the right side's values, one register for the left side's.
   int64_t rows = (target.vectorRegisters - 1 - width) / width;
+  if (target.tileRows) return std::clamp<int64_t>(rows, 1, target.tileRows);
   // Rows a multiple of 4096 bytes apart fall into one set of a first-level cache, which has 8 or 12 ways.
   bool collide = rowStride > 0 && rowStride * storageBytes(elementType) % 4096 == 0;
   return std::clamp<int64_t>(rows, 1, collide ? 6 : 14);
 }
 
 int64_t sprig::chooseTileVectors(const CpuTarget &target, Type elementType, int64_t rows) {
+  if (target.tileVectors) return target.tileVectors;
   int64_t wide = registersPerVector(target, elementType);
   if (wide >= 4) return 1;
   if (wide >= 2) return rows >= 3 ? 1 : rows == 2 ? 2 : 4;

@@ -5,8 +5,6 @@
 #include "lib/Target/CPU/KernelUnit.h"
 #include "lib/Target/CPU/ObjectEmitter.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/BLAKE3.h"
 #include <atomic>
 #include <sched.h>
 #include <thread>
@@ -33,10 +31,7 @@ std::string cacheKey(const KernelUnit &unit, const CpuTarget &target, const Code
                                  << int(options.level) << (unit.launched ? " launched" : "")
                                  << (unit.called ? " called" : "") << '\n'
                                  << unit.stem;
-  llvm::BLAKE3 hash;
-  hash.update(text);
-  auto bytes = hash.final<20>();
-  return llvm::toHex(ArrayRef<uint8_t>(bytes.data(), bytes.size()), /*LowerCase=*/true);
+  return contentHash(text);
 }
 
 size_t usableProcessors() {

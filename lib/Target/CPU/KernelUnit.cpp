@@ -72,27 +72,29 @@ void Describer::describe(Operation *op) {
     }
   out << '\n';
 }
+} // namespace
 
-std::string hashOf(StringRef text) {
+std::string sprig::contentHash(StringRef text) {
   llvm::BLAKE3 hash;
   hash.update(text);
   auto bytes = hash.final<16>();
   return llvm::toHex(ArrayRef<uint8_t>(bytes.data(), bytes.size()), /*LowerCase=*/true);
 }
 
-std::string describeLeaf(exec::KernelOp kernel) {
+static std::string describe(Operation *op) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  Describer(out).describe(kernel);
+  Describer(out).describe(op);
   return text;
 }
-} // namespace
+
+std::string sprig::identityOf(Operation *op) { return contentHash(describe(op)); }
 
 KernelUnits sprig::findKernelUnits(ModuleOp program) {
   KernelUnits result;
   llvm::StringMap<size_t> byStem;
   auto unitFor = [&](exec::KernelOp kernel, StringRef text) -> KernelUnit & {
-    std::string stem = hashOf(text);
+    std::string stem = contentHash(text);
     auto [place, fresh] = byStem.try_emplace(stem, result.units.size());
     if (fresh) result.units.push_back({kernel, stem});
     result.unitOf[kernel] = place->second;
@@ -101,7 +103,7 @@ KernelUnits sprig::findKernelUnits(ModuleOp program) {
   llvm::StringMap<exec::KernelOp> leaves;
   for (auto kernel : program.getOps<exec::KernelOp>()) {
     if (kernel.isComposite()) continue;
-    unitFor(kernel, describeLeaf(kernel));
+    unitFor(kernel, describe(kernel));
     leaves[kernel.getSymName()] = kernel;
   }
   for (auto kernel : program.getOps<exec::KernelOp>()) {

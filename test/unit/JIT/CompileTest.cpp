@@ -191,6 +191,57 @@ TEST(Compile, DumpsEachPhaseAndReportsRemarks) {
   EXPECT_FALSE(mentions("fuse:"));
 }
 
+// Compiles and gives the line of the report that begins with `start`.
+static std::string reported(const std::string &start, CompileOptions options, std::vector<uint8_t> &package) {
+  std::string found;
+  options.reportDetails = true;
+  options.report = [&](const std::string &line) {
+    if (line.starts_with(start)) found = line;
+  };
+  package = compileToPackage(Model::text(mlp(6), "mlp.mlir"), options);
+  return found;
+}
+
+TEST(Compile, TakesKernelsFromTheCache) {
+  std::string folder = ::testing::TempDir() + "compile_test_cache";
+  std::filesystem::remove_all(folder);
+  std::vector<uint8_t> none = compileToPackage(Model::text(mlp(6), "mlp.mlir")), cold, warm;
+  std::string first = reported("codegen: ", {.cacheFolder = folder}, cold);
+  std::string second = reported("codegen: ", {.cacheFolder = folder}, warm);
+  EXPECT_NE(first.find(" kernels, 0 of them from the cache"), std::string::npos) << first;
+  size_t end = first.find(" kernels");
+  EXPECT_EQ(second, first.substr(0, end) + " kernels, " + first.substr(9, end - 9) + " of them from the cache");
+  EXPECT_EQ(none, cold);
+  EXPECT_EQ(none, warm);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Compile, GivesTheSameBytesOnAnyNumberOfThreads) {
+  Model model = Model::text(mlp(6), "mlp.mlir");
+  std::vector<std::string> cpus = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  auto one = compileToPackage(model, {.cpus = cpus, .compileThreads = 1});
+  EXPECT_EQ(one, compileToPackage(model, {.cpus = cpus, .compileThreads = 2}));
+  EXPECT_EQ(one, compileToPackage(model, {.cpus = cpus, .compileThreads = 7}));
+}
+
+TEST(Compile, TunesOnceForAMachine) {
+  std::string folder = ::testing::TempDir() + "compile_test_tiles";
+  std::filesystem::remove_all(folder);
+  std::vector<uint8_t> first, second;
+  EXPECT_EQ(reported("tune: ", {.tuneSeconds = 1, .cacheFolder = folder}, first),
+            "tune: 2 contractions, 2 measured, 0 known from an earlier time");
+  EXPECT_EQ(reported("tune: ", {.tuneSeconds = 1, .cacheFolder = folder}, second),
+            "tune: 2 contractions, 0 measured, 2 known from an earlier time");
+  EXPECT_EQ(first, second);
+  // Tuned or not, the bits are the same.
+  std::vector<float> x = inputOf(6);
+  auto tuned = Program(rt::Package::fromMemory(std::move(first)))({TensorView(x.data(), {6, 24})});
+  auto plain = compile(Model::text(mlp(6), "mlp.mlir"))({TensorView(x.data(), {6, 24})});
+  ASSERT_EQ(tuned[0].bytes(), plain[0].bytes());
+  EXPECT_EQ(std::memcmp(tuned[0].data(), plain[0].data(), plain[0].bytes()), 0);
+  std::filesystem::remove_all(folder);
+}
+
 static Error errorOf(const Model &model, const CompileOptions &options = {}) {
   try {
     compileToPackage(model, options);
