@@ -15,10 +15,18 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
   using ChooseThreadsBase::ChooseThreadsBase;
 
   void runOnOperation() override {
+    // Constants stay in the cache of the processor that reads its part of them in every run.
+    llvm::DenseMap<StringRef, int64_t> constantBytes;
+    getOperation().walk([&](exec::DispatchOp dispatch) {
+      int64_t bytes = 0;
+      for (Value buffer : dispatch.getBuffers())
+        if (buffer.getDefiningOp<BufferOp>().getKind() == BufferKind::constant) bytes += byteSize(buffer.getType());
+      constantBytes[dispatch.getKernel()] = bytes;
+    });
     int64_t shared = 0, kernels = 0;
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (kernel.isComposite()) continue;
-      kernel.setGrain(grainOf(kernel));
+      kernel.setGrain(grainOf(kernel, constantBytes.lookup(kernel.getSymName())));
       shared += kernel.getTiles() / 2 >= int64_t(kernel.getGrain());
       ++kernels;
     }
@@ -27,11 +35,12 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
   }
 
 private:
-  int64_t grainOf(KernelOp kernel) {
+  int64_t grainOf(KernelOp kernel, int64_t constants) {
     auto tiles = std::max<int64_t>(kernel.getTiles(), 1);
     if (threads == 1) return tiles;
     double shares =
-        std::max(double(kernel.getFlops()) / double(flopsPerShare), double(kernel.getBytes()) / double(bytesPerShare));
+        std::max({double(kernel.getFlops()) / double(flopsPerShare), double(kernel.getBytes()) / double(bytesPerShare),
+                  double(constants) / double(constantsPerShare)});
     if (shares < 2) return tiles;
     if (threads > 0) shares = std::min(shares, double(threads) * kSharesPerThread);
     return std::clamp<int64_t>(static_cast<int64_t>(double(tiles) / shares), 1, tiles);

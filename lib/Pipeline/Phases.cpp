@@ -53,15 +53,19 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
 
 static void buildSchedule(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createSchedule());
-  // A share is worth its hand-off, which touches caches of two processors, when it takes several times as long. Kernels
-  // come near two thirds of the peak; what they read is mostly in the second-level cache.
-  constexpr double kHandOffs = 6, kEfficiency = 0.66;
+  // A share is worth its hand-off when it takes several times as long, and more of them where threads then read what
+  // others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some. Kernels come
+  // near two thirds of the peak; what they read is mostly in the second-level cache.
+  constexpr double kHandOffs = 6, kHandOffsAndLines = 12, kEfficiency = 0.66;
   machine::MachineModel model = machine::modelFor(options.cpus);
-  double seconds = kHandOffs * model.handOff;
+  auto perShare = [&](double handOffs, double rate) {
+    return std::max<int64_t>(1, int64_t(handOffs * model.handOff * kEfficiency * rate));
+  };
   ChooseThreadsOptions threads;
   threads.threads = options.threads;
-  threads.flopsPerShare = std::max<int64_t>(1, int64_t(seconds * kEfficiency * model.fmaFlops));
-  threads.bytesPerShare = std::max<int64_t>(1, int64_t(seconds * kEfficiency * model.l2().read));
+  threads.flopsPerShare = perShare(kHandOffsAndLines, model.fmaFlops);
+  threads.bytesPerShare = perShare(kHandOffsAndLines, model.l2().read);
+  threads.constantsPerShare = perShare(kHandOffs, model.l2().read);
   passes.addPass(createChooseThreads(threads));
 }
 

@@ -16,10 +16,13 @@ constexpr uint64_t word(uint64_t generation, Phase phase) { return generation <<
 constexpr Phase phaseOf(uint64_t word) { return Phase(word & 3); }
 constexpr uint64_t generationOf(uint64_t word) { return word >> 2; }
 
-// A ticket: number of the dispatch, count of units, next unit. One word, so that taking a slice checks all three.
-constexpr uint64_t firstTicket(uint64_t number, uint32_t count) { return number << 32 | uint64_t(count) << 16; }
-constexpr uint32_t nextUnit(uint64_t ticket) { return uint32_t(ticket & 0xffff); }
-constexpr uint32_t unitCount(uint64_t ticket) { return uint32_t(ticket >> 16 & 0xffff); }
+// A ticket: number of the dispatch, end and begin of what is left of it, in units. One word, so that taking a slice
+// checks all three.
+constexpr uint64_t makeTicket(uint64_t number, uint32_t begin, uint32_t end) {
+  return number << 32 | uint64_t(end) << 16 | begin;
+}
+constexpr uint32_t beginOf(uint64_t ticket) { return uint32_t(ticket & 0xffff); }
+constexpr uint32_t endOf(uint64_t ticket) { return uint32_t(ticket >> 16 & 0xffff); }
 constexpr uint64_t ticketNumber(uint64_t ticket) { return ticket >> 32; }
 
 // Slices shrink towards the end of a dispatch: each is a share of what is left, so few are taken and yet the last ones
@@ -246,9 +249,10 @@ void Run::dispatchTiles(LaneRun &lane, const Command &command, void *const *oper
   slot.command.store(&command, std::memory_order_relaxed);
   slot.operands.store(operands, std::memory_order_relaxed);
   slot.unitTiles.store(unitTiles, std::memory_order_relaxed);
+  slot.unitCount.store(count, std::memory_order_relaxed);
   slot.threads.store(uint32_t(threads), std::memory_order_relaxed);
   uint64_t number = ticketNumber(slot.ticket.load(std::memory_order_relaxed)) + 1;
-  slot.ticket.store(firstTicket(number, count), std::memory_order_release);
+  slot.ticket.store(makeTicket(number, 0, count), std::memory_order_release);
   if (lane.lane == 0)
     callHelpers(command);
   else
@@ -269,16 +273,23 @@ void Run::callHelpers(const Command &command) {
 bool Run::takeSlices(LaneSlot &slot, uint32_t participant) {
   for (bool took = false;; took = true) {
     uint64_t ticket = slot.ticket.load(std::memory_order_acquire);
-    uint32_t next = nextUnit(ticket), count = unitCount(ticket);
-    if (next >= count) return took;
+    uint32_t first = beginOf(ticket), last = endOf(ticket);
+    if (first >= last) return took;
     const Command *command = slot.command.load(std::memory_order_relaxed);
     void *const *operands = slot.operands.load(std::memory_order_relaxed);
     int64_t unitTiles = slot.unitTiles.load(std::memory_order_relaxed);
     uint32_t share = slot.threads.load(std::memory_order_relaxed) * kShareOfRest;
-    uint32_t units = std::max(1u, (count - next) / share);
+    uint32_t count = slot.unitCount.load(std::memory_order_relaxed);
+    uint32_t units = std::max(1u, (last - first) / share);
+    // The caller takes from the front and helpers from the back, so that from dispatch to dispatch a thread mostly has
+    // the same part of the data: lines that another processor wrote come slowly.
+    bool front = participant == 0;
+    uint64_t rest = front ? makeTicket(ticketNumber(ticket), first + units, last)
+                          : makeTicket(ticketNumber(ticket), first, last - units);
+    uint32_t from = front ? first : last - units;
     // Success means that this dispatch still had the slice to give, hence that what was read above belongs to it.
-    if (!slot.ticket.compare_exchange_strong(ticket, ticket + units, std::memory_order_acq_rel)) continue;
-    int64_t begin = next * unitTiles;
+    if (!slot.ticket.compare_exchange_strong(ticket, rest, std::memory_order_acq_rel)) continue;
+    int64_t begin = from * unitTiles;
     int64_t end = std::min(begin + units * unitTiles, command->tiles);
     if (recorded) [[unlikely]]
       runSliceRecorded(slot, *command, operands, begin, end, participant);

@@ -28,12 +28,13 @@ struct LaneSlot {
   std::atomic<uint32_t> position{0}; // next command, while nobody drives
   double seconds = 0;                // simulated time, of who drives
 
-  // The dispatch that is being cut into slices of some units, a unit being some tiles. Ticket: its number, how many
-  // units, the next to take.
+  // The dispatch that is being cut into slices of some units, a unit being some tiles. Ticket: its number, the end and
+  // the begin of the units that nobody has taken.
   alignas(64) std::atomic<uint64_t> ticket{0};
   std::atomic<const Command *> command{nullptr};
   std::atomic<void *const *> operands{nullptr};
   std::atomic<int64_t> unitTiles{0};
+  std::atomic<uint32_t> unitCount{0};
   std::atomic<uint32_t> threads{1}; // that are worth their hand-off
   alignas(64) std::atomic<uint32_t> unitsDone{0};
 };

@@ -31,28 +31,32 @@ static TestPackage chain(int commands, int64_t tiles, int64_t grain) {
   return package;
 }
 
-// Tiles that take a stated time, whatever else the machine does: how well they spread over threads.
-static void spread(int threads) {
-  constexpr int64_t tiles = 64;
+// Tiles that take a stated time, whatever else the machine does: how well they spread over threads. Many commands of
+// few tiles show what handing over costs.
+static void spread(int threads, int commands, int64_t tiles, uint64_t cyclesOfTile) {
   TestPackage package;
   EntryBuilder entry("main");
   uint32_t cycles = entry.input("cycles", {1}, SPRIG_RT_U64), out = entry.output("out", {tiles});
-  entry.dispatch(0, Slow, {cycles, out}, tiles, 1);
+  for (int i = 0; i < commands; ++i) {
+    entry.dispatch(0, Slow, {cycles, out}, tiles, 1);
+    entry.entry.lanes[0].commands.back().flops = uint64_t(tiles) * cyclesOfTile * 20;
+  }
   package.program.entries.push_back(entry.entry);
   Pool pool(threads);
   Context context(package.load(), {&pool, nullptr, 0});
   Array count(SPRIG_RT_U64, {1});
-  count.as<uint64_t>()[0] = 30000;
+  count.as<uint64_t>()[0] = cyclesOfTile;
   Words result(tiles);
   std::vector<TensorView> inputs = {count.view()}, outputs = {result.view()};
-  double least = 1e30;
-  for (int i = 0; i < 100; ++i) {
+  std::vector<double> all;
+  for (int i = 0; i < 300; ++i) {
     auto start = std::chrono::steady_clock::now();
     context.invoke(inputs, outputs);
-    least =
-        std::min(least, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    all.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
   }
-  std::printf("64 tiles of 30000 cycles, %d thread%s %23.1f us\n", threads, threads == 1 ? " " : "s", least);
+  std::sort(all.begin(), all.end());
+  std::printf("%2d commands of %2d tiles of %5d cycles, %d thread%s %8.1f us, median %8.1f\n", commands, int(tiles),
+              int(cyclesOfTile), threads, threads == 1 ? " " : "s", all.front(), all[all.size() / 2]);
 }
 
 static void measure(const char *what, TestPackage package, int threads, int64_t tiles, size_t shift,
@@ -88,7 +92,9 @@ int main() {
   measure("ten commands, recorded", chain(10, 1, 1), 1, 1, 0, true);
   std::printf("%-48s %8.1f ns\n", "a scope while nothing is recorded",
               nanosecondsPer([] { ProfileScope scope("off"); }));
-  spread(1);
-  spread(2);
+  for (int threads : {1, 2}) {
+    spread(threads, 1, 64, 30000);
+    spread(threads, 20, 2, 10000);
+  }
   return 0;
 }

@@ -14,8 +14,23 @@ exec.kernel @small(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 64 
 exec.kernel @large(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 64 : i64, flops = 8000 : i64} {
   exec.yield %x : tensor<64xf32>
 }
-// Traffic counts, too: two shares of the default 262144 bytes.
+// Traffic counts, too: two shares of the default 524288 bytes.
 // CHECK: exec.kernel @moves{{.*}} grain = 32 : i64
-exec.kernel @moves(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 64 : i64, bytes = 524288 : i64} {
+exec.kernel @moves(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 64 : i64, bytes = 1048576 : i64} {
   exec.yield %x : tensor<64xf32>
+}
+// As much of constants is twice as many shares: no processor writes them.
+// CHECK: exec.kernel @reads{{.*}} grain = 16 : i64
+exec.kernel @reads(%x: tensor<64xf32>, %c: tensor<262144xf32>) -> tensor<64xf32> attributes {tiles = 64 : i64, bytes = 1048576 : i64} {
+  exec.yield %x : tensor<64xf32>
+}
+exec.device @cpu "cpu"
+exec.constant @weights = dense<1.0> : tensor<262144xf32>
+exec.program @main inputs("x": tensor<64xf32>) outputs("y": tensor<64xf32>) {
+  %x = exec.buffer input[0] : memref<64xf32>
+  %c = exec.buffer constant @weights : memref<262144xf32>
+  %y = exec.buffer output[0] : memref<64xf32>
+  exec.lane on @cpu {
+    exec.dispatch @reads(%x, %c, %y) : memref<64xf32>, memref<262144xf32>, memref<64xf32>
+  }
 }

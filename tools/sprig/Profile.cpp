@@ -143,9 +143,6 @@ void addProfile(CLI::App &app, Invocation &invocation) {
   command->add_option("MODEL", options->model, "an ONNX file, MLIR in the nn dialect, or a package");
   command->add_option("--seconds", options->session.seconds, "how long to run")->capture_default_str();
   command->add_option("--calls", options->session.calls, "how many calls to record, instead of --seconds");
-  command->add_flag_callback(
-      "--no-merge", [options] { options->settings.merge = false; },
-      "keep the commands of a small network apart, so that each is measured (a package stays as it is)");
   command->add_flag("--submit", options->session.submit, "queue the calls rather than wait for each");
   command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
   command

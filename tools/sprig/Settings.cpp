@@ -159,6 +159,9 @@ void addSettings(CLI::App &command, Settings &settings) {
       ->type_name("SIZE");
   command.add_option("--jobs", settings.jobs, "threads that generate code (default: the usable processors)")
       ->check(CLI::Range(1, 256));
+  command.add_flag_callback(
+      "--no-merge", [&settings] { settings.merge = false; },
+      "keep the commands of a small network apart, for a profile of each (a package stays as it is)");
   command.add_option("--compile-to", settings.compileTo, "stop after this phase and print its IR");
   command.add_option("--compile-from", settings.compileFrom, "start behind this phase, from MLIR text");
   command.add_option("--dump-phases", settings.dumpPhases, "folder for the IR after each phase");
