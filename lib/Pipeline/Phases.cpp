@@ -56,7 +56,7 @@ static void buildSchedule(OpPassManager &passes, const CompileOptions &options) 
   // A share is worth its hand-off when it takes several times as long, and more of them where threads then read what
   // others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some. Kernels come
   // near two thirds of the peak; what they read is mostly in the second-level cache.
-  constexpr double kHandOffs = 6, kHandOffsAndLines = 12, kEfficiency = 0.66;
+  constexpr double kHandOffs = 6, kHandOffsAndLines = 17, kEfficiency = 0.66;
   machine::MachineModel model = machine::modelFor(options.cpus);
   auto perShare = [&](double handOffs, double rate) {
     return std::max<int64_t>(1, int64_t(handOffs * model.handOff * kEfficiency * rate));
