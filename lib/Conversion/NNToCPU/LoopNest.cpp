@@ -83,6 +83,8 @@ int64_t LoopNest::chooseUnroll() const {
   if (group.lanes == 1 || !group.reductions.empty()) return 1;
   int64_t operations = group.ops.size();
   int64_t unroll = operations <= 4 ? 4 : operations <= 12 ? 2 : 1;
+  // Where a vector takes two of 16 registers, four of them at once would spend the loop on spills.
+  if (k.target.lanes() < group.lanes) unroll = std::max<int64_t>(unroll / 2, 1);
   while (unroll > 1 && group.innerSize < unroll * group.lanes) unroll /= 2;
   return unroll;
 }
