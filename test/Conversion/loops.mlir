@@ -4,10 +4,10 @@
 // CHECK-LABEL: func.func @kernel_0
 // CHECK-SAME:    sprig.tiles = 1
 // CHECK:         scf.for
-// CHECK:           scf.for {{.*}} step %c64
+// CHECK:           scf.for {{.*}} step %c32
 // CHECK-COUNT-2:     vector.load
-// CHECK-COUNT-4:     arith.addf
-// CHECK-COUNT-4:     vector.store
+// CHECK-COUNT-2:     arith.addf
+// CHECK-COUNT-2:     vector.store
 // CHECK:           vector.maskedload
 // CHECK:           vector.maskedstore
 // CHECK-NOT:     memref.load

@@ -230,10 +230,14 @@ private:
     SmallVector<int64_t> lanesOfAll = vectorLanes(columns);
     int64_t vectors = lanesOfAll.size();
     int64_t step = std::min(chooseTileVectors(k.target, f32, rows), vectors);
+    // LLVM keeps the factors of the transforms in registers throughout; where there are 32, leave them room, or the
+    // accumulators are spilled in the innermost loop.
+    CpuTarget roomy = k.target;
+    if (roomy.vectorRegisters == 32) roomy.vectorRegisters -= 13;
     for (int64_t first = 0; first < vectors; first += step) {
       ArrayRef<int64_t> tileLanes = ArrayRef(lanesOfAll).slice(first, std::min(step, vectors - first));
       int64_t count = tileLanes.size();
-      forRowTiles(k, k.index(0), splitRows(rows, maxTileRows(k.target, f32, count, w.rowLength)),
+      forRowTiles(k, k.index(0), splitRows(rows, maxTileRows(roomy, f32, count, w.rowLength)),
                   [&](Value row, int64_t tileRows) {
                     ContractionLoop loop;
                     loop.left = scratch;

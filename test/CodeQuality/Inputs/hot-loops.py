@@ -55,7 +55,7 @@ def count(instructions):
         'fma': sum(bool(re.match(r'vfn?m(add|sub)', o[0])) for o in ops),
         'vector loads': sum(bool(memory(o[1]) and vector(o[1])) for o in ops) - len(stores),
         'vector stores': len(stores),
-        'stack': sum('(%rsp' in o[1] or '(%rbp' in o[1] for o in ops),
+        'stack': sum('(%rsp' in o[1] for o in ops),
         'calls': sum(o[0].startswith('call') for o in ops),
         'scalar float': sum(bool(SCALAR.match(o[0])) for o in ops),
     }
