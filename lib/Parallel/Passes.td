@@ -45,8 +45,8 @@ def InlineDispatches : Pass<"sprig-inline-dispatches", "::mlir::ModuleOp"> {
     would be code of its own. Wants memory that is not planned yet.
   }];
   let options = [
-    Option<"maxFlops", "max-flops", "int64_t", "2000000", "most floating-point operations of a small program">,
-    Option<"maxBytes", "max-bytes", "int64_t", "1048576", "most bytes that a small program moves">,
+    Option<"maxFlops", "max-flops", "int64_t", "500000", "most floating-point operations of a small program">,
+    Option<"maxBytes", "max-bytes", "int64_t", "262144", "most bytes that a small program moves">,
     Option<"maxRepeats", "max-repeats", "int64_t", "16", "most commands beyond one for each kernel">,
   ];
   let dependentDialects = ["::sprig::exec::ExecDialect", "::sprig::nn::NNDialect"];
