@@ -1,23 +1,12 @@
 #include "runtime/load/GdbSymbols.h"
+#include "runtime/load/GdbInterface.h"
 
 #include <cstring>
 #include <elf.h>
 #include <mutex>
 
-// Names, layout and the empty function are gdb's: it stops there and reads the descriptor.
+// gdb stops in the empty function and reads the descriptor.
 extern "C" {
-struct jit_code_entry {
-  jit_code_entry *next_entry;
-  jit_code_entry *prev_entry;
-  const char *symfile_addr;
-  uint64_t symfile_size;
-};
-struct jit_descriptor {
-  uint32_t version;
-  uint32_t action_flag;
-  jit_code_entry *relevant_entry;
-  jit_code_entry *first_entry;
-};
 // Hidden: another compiler in the process has its own, and gdb looks into each library.
 __attribute__((visibility("hidden"), used)) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr, nullptr};
 __attribute__((visibility("hidden"), noinline, used)) void __jit_debug_register_code() {

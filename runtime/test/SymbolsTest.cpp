@@ -1,4 +1,5 @@
 // Names of generated code for perf and gdb: asked for by the environment, true to the code, gone with it.
+#include "runtime/load/GdbInterface.h"
 #include "runtime/load/GdbSymbols.h"
 #include "runtime/test/TestPackage.h"
 
@@ -10,22 +11,6 @@
 #include <gtest/gtest.h>
 #include <sstream>
 #include <unistd.h>
-
-extern "C" {
-struct jit_code_entry {
-  jit_code_entry *next_entry;
-  jit_code_entry *prev_entry;
-  const char *symfile_addr;
-  uint64_t symfile_size;
-};
-struct jit_descriptor {
-  uint32_t version;
-  uint32_t action_flag;
-  jit_code_entry *relevant_entry;
-  jit_code_entry *first_entry;
-};
-extern jit_descriptor __jit_debug_descriptor;
-}
 
 namespace sprig::rt::test {
 namespace {

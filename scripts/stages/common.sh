@@ -6,6 +6,8 @@ passed=0 failed=0
 jobs=${SPRIG_JOBS:-$(nproc)}
 shared=${SPRIG_SHARED_DIR:-$PWD/../shared}
 llvm_bin=/usr/lib/llvm-22/bin
+# Tests neither read nor fill a user's cache.
+export SPRIG_CACHE=$PWD/build/cache
 
 # check NAME COMMAND...: one test, passed when the command succeeds.
 check() {

@@ -77,24 +77,27 @@ std::vector<std::string> ImportedModel::entryNames() const {
   return names;
 }
 
-std::vector<std::string> argumentNames(Operation *function) {
-  auto func = cast<func::FuncOp>(function);
+// The names in "nn.name" attributes, numbered behind `what` where there is none.
+static std::vector<std::string> namesOf(unsigned count, const std::string &what,
+                                        llvm::function_ref<StringAttr(unsigned)> nameAt) {
   std::vector<std::string> names;
-  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
-    auto name = func.getArgAttrOfType<StringAttr>(i, "nn.name");
-    names.push_back(name ? name.getValue().str() : "input" + std::to_string(i));
+  for (unsigned i = 0; i < count; ++i) {
+    StringAttr name = nameAt(i);
+    names.push_back(name ? name.getValue().str() : what + std::to_string(i));
   }
   return names;
 }
 
+std::vector<std::string> argumentNames(Operation *function) {
+  auto func = cast<func::FuncOp>(function);
+  return namesOf(func.getNumArguments(), "input",
+                 [&](unsigned i) { return func.getArgAttrOfType<StringAttr>(i, "nn.name"); });
+}
+
 std::vector<std::string> resultNames(Operation *function) {
   auto func = cast<func::FuncOp>(function);
-  std::vector<std::string> names;
-  for (unsigned i = 0; i < func.getNumResults(); ++i) {
-    auto name = func.getResultAttrOfType<StringAttr>(i, "nn.name");
-    names.push_back(name ? name.getValue().str() : "output" + std::to_string(i));
-  }
-  return names;
+  return namesOf(func.getNumResults(), "output",
+                 [&](unsigned i) { return func.getResultAttrOfType<StringAttr>(i, "nn.name"); });
 }
 
 } // namespace sprig::cli

@@ -80,35 +80,35 @@ size_t Runner::entryCount() const {
   return info.entry_count;
 }
 
-std::vector<TensorSpec> Runner::inputs(size_t entry) const {
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(package(), uint32_t(entry), &info));
+static std::vector<TensorSpec> specsOf(const sprig_rt_package *package, size_t entry, uint32_t count,
+                                       decltype(sprig_rt_package_input) describe) {
   std::vector<TensorSpec> specs;
-  for (uint32_t i = 0; i < info.input_count; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     sprig_rt_tensor_info tensor;
-    check(sprig_rt_package_input(package(), uint32_t(entry), i, &tensor));
+    check(describe(package, uint32_t(entry), i, &tensor));
     specs.push_back(specOf(tensor));
   }
   return specs;
 }
 
-std::vector<TensorSpec> Runner::outputs(size_t entry) const {
+static sprig_rt_entry_info describeEntry(const sprig_rt_package *package, size_t entry) {
   sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(package(), uint32_t(entry), &info));
-  std::vector<TensorSpec> specs;
-  for (uint32_t i = 0; i < info.output_count; ++i) {
-    sprig_rt_tensor_info tensor;
-    check(sprig_rt_package_output(package(), uint32_t(entry), i, &tensor));
-    specs.push_back(specOf(tensor));
-  }
-  return specs;
+  check(sprig_rt_package_entry(package, uint32_t(entry), &info));
+  return info;
+}
+
+std::vector<TensorSpec> Runner::inputs(size_t entry) const {
+  return specsOf(package(), entry, describeEntry(package(), entry).input_count, sprig_rt_package_input);
+}
+
+std::vector<TensorSpec> Runner::outputs(size_t entry) const {
+  return specsOf(package(), entry, describeEntry(package(), entry).output_count, sprig_rt_package_output);
 }
 
 std::vector<InputSpec> Runner::inputSpecs() const {
   std::vector<InputSpec> result;
   for (size_t entry = 0; entry < entryCount(); ++entry) {
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(package(), uint32_t(entry), &info));
+    sprig_rt_entry_info info = describeEntry(package(), entry);
     auto specs = inputs(entry);
     for (size_t i = 0; i < specs.size(); ++i) {
       if (entry == 0) {
@@ -216,8 +216,7 @@ sprig_rt_run_info Runner::lastRun() const {
 
 std::string Runner::describeLastRun() const {
   sprig_rt_run_info info = lastRun();
-  sprig_rt_entry_info entry;
-  check(sprig_rt_package_entry(package(), info.entry, &entry));
+  sprig_rt_entry_info entry = describeEntry(package(), info.entry);
   std::string text = std::string("ran entry '") + entry.name + "' (" + std::to_string(info.entry) + ") with " +
                      info.isa + " code on " + std::to_string(sprig_rt_pool_threads(pool.get())) + " thread(s)";
   if (info.runs > 1) text += ", split into " + std::to_string(info.runs) + " runs";

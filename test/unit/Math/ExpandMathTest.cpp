@@ -84,7 +84,8 @@ protected:
   void SetUp() override {
     auto set = sprig::instructionSetByName(GetParam());
     ASSERT_TRUE(bool(set)) << llvm::toString(set.takeError());
-    if (std::string(GetParam()) == "x86-64-v4" && !__builtin_cpu_supports("avx512f")) GTEST_SKIP();
+    if (std::string(GetParam()) == "x86-64-v4" && !__builtin_cpu_supports("avx512f"))
+      GTEST_SKIP() << "this processor has no AVX-512 to run the code on";
     std::string text = functionsOf("powf", 2);
     for (const Row &row : kRows) text += functionsOf(row.op, 1);
     context.loadDialect<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
