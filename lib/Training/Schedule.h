@@ -1,0 +1,12 @@
+// The learning rate of each step in double precision: the reference that compiled schedules are tested against.
+// For `sprig train` and tests. Definitions are PyTorch's, as docs/training.md states them.
+#pragma once
+#include "lib/Training/TrainConfig.h"
+
+namespace sprig::training {
+
+/// The schedule's learning rate at step 0, 1, ... of a run with this base rate.
+double lrAt(const ScheduleConfig &schedule, double baseLr, int64_t step);
+inline double lrAt(const TrainConfig &config, int64_t step) { return lrAt(config.schedule, config.optimizer.lr, step); }
+
+} // namespace sprig::training
