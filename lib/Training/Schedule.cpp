@@ -1,0 +1,51 @@
+#include "lib/Training/Schedule.h"
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace sprig::training {
+namespace {
+
+// From `start` (share 0) to `end` (share 1).
+double anneal(double start, double end, double share, bool linear) {
+  return linear ? start + (end - start) * share : end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * share));
+}
+
+double oneCycle(const ScheduleConfig &s, double baseLr, double t) {
+  double peak = s.maxLr > 0 ? s.maxLr : baseLr;
+  double first = peak / s.divFactor, last = first / s.finalDivFactor;
+  // As in PyTorch, the rise ends between two steps when pct_start says so, and the last step has the last rate.
+  double riseEnd = s.pctStart * double(s.totalSteps) - 1, end = double(s.totalSteps) - 1;
+  if (t <= riseEnd) return riseEnd > 0 ? anneal(first, peak, t / riseEnd, s.linearAnneal) : peak;
+  if (t >= end) return last;
+  return anneal(peak, last, (t - riseEnd) / (end - riseEnd), s.linearAnneal);
+}
+
+} // namespace
+
+double lrAt(const ScheduleConfig &s, double baseLr, int64_t step) {
+  int64_t t = s.perEpoch ? step / std::max<int64_t>(s.stepsPerUnit, 1) : step;
+  double total = double(s.totalSteps), time = double(t);
+  switch (s.kind) {
+  case ScheduleKind::constant: return baseLr;
+  case ScheduleKind::step: return baseLr * std::pow(s.gamma, double(t / s.stepSize));
+  case ScheduleKind::multiStep: {
+    auto passed = std::upper_bound(s.milestones.begin(), s.milestones.end(), t) - s.milestones.begin();
+    return baseLr * std::pow(s.gamma, double(passed));
+  }
+  case ScheduleKind::exponential: return baseLr * std::pow(s.gamma, time);
+  case ScheduleKind::linear:
+    return baseLr * (s.startFactor + (s.endFactor - s.startFactor) * std::min(time, total) / total);
+  case ScheduleKind::warmup: return t < s.warmupSteps ? baseLr * (time + 1) / double(s.warmupSteps) : baseLr;
+  case ScheduleKind::cosine: return anneal(baseLr, s.minLr, std::min(time / total, 1.0), false);
+  case ScheduleKind::warmupCosine:
+    if (t < s.warmupSteps) return baseLr * (time + 1) / double(s.warmupSteps);
+    return anneal(baseLr, s.minLr, std::min((time - double(s.warmupSteps)) / (total - double(s.warmupSteps)), 1.0),
+                  false);
+  case ScheduleKind::oneCycle: return oneCycle(s, baseLr, time);
+  case ScheduleKind::list: return s.values[size_t(std::min<int64_t>(t, int64_t(s.values.size()) - 1))];
+  }
+  return baseLr;
+}
+
+} // namespace sprig::training
