@@ -8,8 +8,8 @@
 
 namespace sprig {
 
-/// On a command: the operands (counted from its first buffer) whose bytes its one result may take. From schedule to
-/// plan-memory, which removes it.
+/// On a command: pairs of its buffers, by their positions, an operand and a result that may take the operand's bytes.
+/// From schedule to plan-memory, which removes it.
 inline constexpr llvm::StringLiteral kOverwritableAttr = "exec.overwritable";
 
 struct MemoryRequest {

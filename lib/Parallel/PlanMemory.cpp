@@ -47,6 +47,18 @@ static bool isUsedOnlyFrom(BufferOp buffer, Operation *command) {
   });
 }
 
+// Whether a result may take the bytes of an operand that the kernel allows to be overwritten.
+static bool mayTake(exec::DispatchOp command, BufferOp operand, BufferOp result) {
+  if (operand.getKind() != BufferKind::arena || result.getKind() != BufferKind::arena || operand == result)
+    return false;
+  if (!isUsedOnlyUntil(operand, command) || !isUsedOnlyFrom(result, command)) return false;
+  auto type = cast<MemRefType>(operand.getType()), resultType = cast<MemRefType>(result.getType());
+  if (type.getElementType() != resultType.getElementType() || byteSize(type) != byteSize(resultType)) return false;
+  // Read elsewhere in the same command, or taken by another result, it must stay as it is.
+  return llvm::count(command.getBuffers(), operand.getResult()) == 1 &&
+         llvm::count(command.getBuffers(), result.getResult()) == 1;
+}
+
 // A result takes the bytes of an operand that dies with the command, where the kernel allows it: nothing is alive
 // twice.
 static unsigned writeOverOperands(ProgramOp program) {
@@ -54,25 +66,20 @@ static unsigned writeOverOperands(ProgramOp program) {
   SmallVector<exec::DispatchOp> commands;
   program.walk([&](exec::DispatchOp command) { commands.push_back(command); });
   for (exec::DispatchOp command : commands) {
-    auto operands = command->getAttrOfType<DenseI64ArrayAttr>(kOverwritableAttr);
-    if (!operands) continue;
+    auto attribute = command->getAttrOfType<DenseI64ArrayAttr>(kOverwritableAttr);
+    if (!attribute) continue;
     command->removeAttr(kOverwritableAttr);
     int64_t count = command.getBuffers().size();
-    if (count < 2) continue;
-    auto result = command.getBuffers().back().getDefiningOp<BufferOp>();
-    if (result.getKind() != BufferKind::arena || !isUsedOnlyFrom(result, command)) continue;
-    for (int64_t index : operands.asArrayRef()) {
-      if (index < 0 || index >= count - 1) continue;
-      auto operand = command.getBuffers()[index].getDefiningOp<BufferOp>();
-      if (operand.getKind() != BufferKind::arena || operand == result || !isUsedOnlyUntil(operand, command)) continue;
-      auto type = cast<MemRefType>(operand.getType()), resultType = cast<MemRefType>(result.getType());
-      if (type.getElementType() != resultType.getElementType() || byteSize(type) != byteSize(resultType)) continue;
-      // Read elsewhere in the same command, it must stay as it is.
-      if (llvm::count(command.getBuffers(), operand.getResult()) != 1) continue;
+    // A dump may be edited by hand.
+    auto isPosition = [&](int64_t index) { return index >= 0 && index < count; };
+    for (ArrayRef<int64_t> pairs = attribute.asArrayRef(); pairs.size() >= 2; pairs = pairs.drop_front(2)) {
+      if (!isPosition(pairs[0]) || !isPosition(pairs[1])) continue;
+      auto operand = command.getBuffers()[pairs[0]].getDefiningOp<BufferOp>();
+      auto result = command.getBuffers()[pairs[1]].getDefiningOp<BufferOp>();
+      if (!mayTake(command, operand, result)) continue;
       result.getResult().replaceAllUsesWith(operand.getResult());
       result.erase();
       ++merged;
-      break;
     }
   }
   return merged;

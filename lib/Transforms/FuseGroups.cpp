@@ -1,24 +1,17 @@
 #include "lib/Transforms/FuseGroups.h"
 #include "dialects/NN/NN.h"
-#include "mlir/IR/Remarks.h"
 #include <limits>
 #include <set>
 
 using namespace mlir;
 using namespace sprig;
 
-// Larger groups gain nothing and cost registers and compile time.
-static constexpr unsigned kMaxEpilogue = 48, kMaxLoopGroup = 64;
+// Larger groups gain nothing and cost compile time.
+static constexpr unsigned kMaxLoopGroup = 64;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
-
-/// An integer division checks its divisor while it runs; register tiles have no place for that.
-static bool isCheckedAtRunTime(Operation *op) {
-  return isa<nn::DivOp, nn::RemOp, nn::ModOp>(op) &&
-         isa<IntegerType>(cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
-}
 
 /// The shape with the axes kept as 1.
 static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
@@ -111,61 +104,6 @@ bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
     }
   }
   return false;
-}
-
-// Adds elementwise users of the root's shape in program order and keeps the largest set that has one result, so that
-// nothing but that result is written to memory.
-void FusionGroups::growEpilogue(Operation *root) {
-  FusionGroup &group = newGroup(root);
-  if (root->getNumResults() != 1) return;
-  SetVector<Operation *> tentative, best;
-  tentative.insert(root);
-  best.insert(root);
-  auto earlier = [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); };
-  std::set<Operation *, decltype(earlier)> frontier(earlier);
-  auto addUsers = [&](Operation *op) {
-    for (Operation *user : op->getUsers())
-      if (isComputed(user) && !groupOf.count(user) && !tentative.contains(user)) frontier.insert(user);
-  };
-  addUsers(root);
-  ArrayRef<int64_t> shape = shapeOf(root->getResult(0));
-  Operation *refused = nullptr;
-  bool contraction = fusionKind(root) == FusionKind::contraction;
-  while (!frontier.empty() && tentative.size() < kMaxEpilogue) {
-    Operation *op = *frontier.begin();
-    frontier.erase(frontier.begin());
-    bool fits = isElementwise(op) && shapeOf(op->getResult(0)) == shape && !(contraction && isCheckedAtRunTime(op));
-    if (fits) {
-      tentative.insert(op);
-      if (wouldCycle(tentative)) {
-        tentative.remove(op);
-        fits = false;
-      }
-    }
-    if (!fits) {
-      if (isElementwise(op) && !refused) refused = op;
-      continue;
-    }
-    addUsers(op);
-    unsigned results = 0;
-    for (Operation *member : tentative)
-      results += llvm::any_of(member->getUsers(), [&](Operation *user) { return !tentative.contains(user); });
-    if (results == 1) best = tentative;
-  }
-  for (Operation *op : best) {
-    if (op == root) continue;
-    group.ops.insert(op);
-    groupOf[op] = &group;
-  }
-  if (best.size() == 1 && tentative.size() > 1)
-    remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
-        << (root->getName().getStringRef() + " keeps its consumers apart: several of the values are used elsewhere")
-               .str();
-  else if (best.size() == 1 && refused)
-    remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
-        << (root->getName().getStringRef() + " keeps " + refused->getName().getStringRef() +
-            " apart: it has another shape, or needs a value that depends on it")
-               .str();
 }
 
 // Whether an operation can run inside a group's loops: on the group's shape, or on its rows.

@@ -35,7 +35,14 @@ public:
   static bool isComputed(mlir::Operation *op);
 
 private:
+  // FuseEpilogues.cpp: what follows a contraction, or is read by what follows it.
+  using Members = llvm::SetVector<mlir::Operation *>;
   void growEpilogue(mlir::Operation *root);
+  Members usersInReach(mlir::Operation *root, mlir::Operation *&refused);
+  Members largestWithOneResult(mlir::Operation *root, const Members &reach) const;
+  void leaveToReaders(mlir::Operation *root, Members &members) const;
+  void pullProducers(mlir::Operation *root, Members &members) const;
+  bool fitsEpilogue(mlir::Operation *op, mlir::Operation *root) const;
   void joinLoop(mlir::Operation *op);
   bool fitsLoop(mlir::Operation *op, const FusionGroup &group) const;
   FusionGroup &newGroup(mlir::Operation *op);

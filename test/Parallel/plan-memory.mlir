@@ -77,6 +77,9 @@ exec.program @lanes inputs("x": tensor<16xf32>) outputs() {
 // -----
 
 exec.device @cpu "cpu"
+exec.kernel @exchange(%x: tensor<16xf32>, %y: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>) attributes {tiles = 1 : i64} {
+  exec.yield %y, %x : tensor<16xf32>, tensor<16xf32>
+}
 exec.kernel @add(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64} {
   exec.yield %x : tensor<16xf32>
 }
@@ -99,9 +102,30 @@ exec.program @over inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
   %y = exec.buffer output[0] : memref<16xf32>
   exec.lane on @cpu {
     exec.dispatch @step(%x, %a) : memref<16xf32>, memref<16xf32>
-    exec.dispatch @add(%a, %x, %b) {exec.overwritable = array<i64: 0>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
-    exec.dispatch @add(%b, %x, %c) {exec.overwritable = array<i64: 1, 0>} : memref<16xf32>, memref<16xf32>, memref<4x4xf32>
+    exec.dispatch @add(%a, %x, %b) {exec.overwritable = array<i64: 0, 2>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%b, %x, %c) {exec.overwritable = array<i64: 1, 2, 0, 2>} : memref<16xf32>, memref<16xf32>, memref<4x4xf32>
     exec.dispatch @step(%c, %y) : memref<4x4xf32>, memref<16xf32>
+  }
+}
+
+// Each result takes an operand of its own; a position that no buffer has counts for nothing.
+// REMARK: program 'several': arena of 128 bytes for 2 buffers; {{.*}} 2 results over an operand
+// CHECK: exec.program @several
+// CHECK: exec.dispatch @exchange(%[[P:.*]], %[[Q:.*]], %[[P]], %[[Q]]) :
+exec.program @several inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  %b = exec.buffer arena : memref<16xf32>
+  %c = exec.buffer arena : memref<16xf32>
+  %d = exec.buffer arena : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  %z = exec.buffer output[1] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @step(%x, %a) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%x, %b) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @exchange(%a, %b, %c, %d) {exec.overwritable = array<i64: 0, 9, 0, 2, 0, 3, 1, 2, 1, 3>} : memref<16xf32>, memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%c, %y) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%d, %z) : memref<16xf32>, memref<16xf32>
   }
 }
 
@@ -117,10 +141,10 @@ exec.program @not_over inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) 
   %d = exec.buffer arena : memref<16xf32>
   %y = exec.buffer output[0] : memref<16xf32>
   exec.lane on @cpu {
-    exec.dispatch @step(%x, %a) {exec.overwritable = array<i64: 0>} : memref<16xf32>, memref<16xf32>
-    exec.dispatch @step(%a, %b) {exec.overwritable = array<i64: 0>} : memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%x, %a) {exec.overwritable = array<i64: 0, 1>} : memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%a, %b) {exec.overwritable = array<i64: 0, 1>} : memref<16xf32>, memref<16xf32>
     exec.dispatch @add(%a, %b, %c) {exec.overwritable = array<i64>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
-    exec.dispatch @add(%c, %c, %d) {exec.overwritable = array<i64: 0, 1>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
-    exec.dispatch @step(%d, %y) {exec.overwritable = array<i64: 0>} : memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%c, %c, %d) {exec.overwritable = array<i64: 0, 2, 1, 2>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%d, %y) {exec.overwritable = array<i64: 0, 1>} : memref<16xf32>, memref<16xf32>
   }
 }

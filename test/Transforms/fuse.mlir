@@ -38,15 +38,103 @@ func.func @residual(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>)
   return %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// A value that is needed inside and outside keeps the epilogue short: nothing but one result is written.
+// A value that is needed inside and outside is a result too: written once, and not read to compute what follows.
 // CHECK-LABEL: func.func @escapes
-// CHECK:         nn.dispatch "matmul"
-// CHECK:         nn.dispatch "relu"
-// REMARK: nn.matmul keeps its consumers apart: several of the values are used elsewhere
+// CHECK:         nn.dispatch "matmul_relu"
+// CHECK-SAME:      -> (tensor<4x8xf32>, tensor<4x8xf32>)
+// CHECK-NOT:     nn.dispatch
 func.func @escapes(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
   %1 = nn.relu %0 : tensor<4x8xf32>
   return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// A window's loop would be gone through again for each result.
+// CHECK-LABEL: func.func @escapes_from_loop
+// CHECK:         nn.dispatch "pool"
+// CHECK:         nn.dispatch "relu"
+// REMARK: nn.pool keeps its consumers apart: several of the values are used elsewhere
+func.func @escapes_from_loop(%x: tensor<2x4x4x8xf32>) -> (tensor<2x2x2x8xf32>, tensor<2x2x2x8xf32>) {
+  %0 = nn.pool max %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,
+                       padding = array<i64: 0, 0, 0, 0>, channels_last} : tensor<2x4x4x8xf32>
+  %1 = nn.relu %0 : tensor<2x2x2x8xf32>
+  return %0, %1 : tensor<2x2x2x8xf32>, tensor<2x2x2x8xf32>
+}
+
+// An optimizer's update joins the gradient: three results, and the decayed moments, which nothing else uses.
+// CHECK-LABEL: func.func @update
+// CHECK:         nn.dispatch "mul_mul_matmul_mul_add_mul_mul_add_sqrt_add_div_mul_sub"
+// CHECK-SAME:      -> (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>)
+// CHECK-NOT:     nn.dispatch
+func.func @update(%x: tensor<4x6xf32>, %dy: tensor<4x8xf32>, %w: tensor<8x6xf32>, %m: tensor<8x6xf32>, %v: tensor<8x6xf32>,
+                  %beta1: tensor<f32>, %rest1: tensor<f32>, %beta2: tensor<f32>, %rest2: tensor<f32>, %epsilon: tensor<f32>,
+                  %rate: tensor<f32>) -> (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>) {
+  %m0 = nn.mul %m, %beta1 : tensor<8x6xf32>, tensor<f32>
+  %v0 = nn.mul %v, %beta2 : tensor<8x6xf32>, tensor<f32>
+  %g = nn.matmul %dy, %x {transpose_lhs} : tensor<4x8xf32>, tensor<4x6xf32>
+  %m1 = nn.mul %g, %rest1 : tensor<8x6xf32>, tensor<f32>
+  %m2 = nn.add %m0, %m1 : tensor<8x6xf32>, tensor<8x6xf32>
+  %g2 = nn.mul %g, %g : tensor<8x6xf32>, tensor<8x6xf32>
+  %v1 = nn.mul %g2, %rest2 : tensor<8x6xf32>, tensor<f32>
+  %v2 = nn.add %v0, %v1 : tensor<8x6xf32>, tensor<8x6xf32>
+  %root = nn.sqrt %v2 : tensor<8x6xf32>
+  %denominator = nn.add %root, %epsilon : tensor<8x6xf32>, tensor<f32>
+  %ratio = nn.div %m2, %denominator : tensor<8x6xf32>, tensor<8x6xf32>
+  %step = nn.mul %ratio, %rate : tensor<8x6xf32>, tensor<f32>
+  %w1 = nn.sub %w, %step : tensor<8x6xf32>, tensor<8x6xf32>
+  return %w1, %m2, %v2 : tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>
+}
+
+// A relu's mask, for the gradient that it cuts, is a second result: one byte to write and to read, not the four of the
+// value.
+// CHECK-LABEL: func.func @masked
+// CHECK:         nn.dispatch "matmul_relu_compare"
+// CHECK-SAME:      -> (tensor<4x8xf32>, tensor<4x8xi1>)
+// CHECK:         nn.dispatch "matmul_select"
+// CHECK-NOT:     nn.dispatch
+func.func @masked(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %dy: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %0 = nn.matmul %x, %w {transpose_rhs} : tensor<4x8xf32>, tensor<8x8xf32>
+  %1 = nn.relu %0 : tensor<4x8xf32>
+  %2 = nn.compare gt %1, %zero : tensor<4x8xf32>, tensor<f32>
+  %3 = nn.matmul %1, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %4 = nn.add %3, %dy : tensor<4x8xf32>, tensor<4x8xf32>
+  %5 = nn.matmul %4, %w {transpose_rhs} : tensor<4x8xf32>, tensor<8x8xf32>
+  %6 = nn.select %2, %5, %zero : tensor<4x8xi1>, tensor<4x8xf32>, tensor<f32>
+  return %1, %6 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// The derivative of a tanh is computed from its value where it is needed: the value is kept anyway.
+// CHECK-LABEL: func.func @kept_value
+// CHECK:         nn.dispatch "matmul_tanh"
+// CHECK-SAME:      -> tensor<4x8xf32>
+// CHECK:         nn.dispatch "mul_sub_matmul_mul"
+// CHECK-NOT:     nn.dispatch
+func.func @kept_value(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %one = nn.constant dense<1.0> : tensor<f32>
+  %0 = nn.matmul %x, %w {transpose_rhs} : tensor<4x8xf32>, tensor<8x8xf32>
+  %1 = nn.tanh %0 : tensor<4x8xf32>
+  %2 = nn.mul %1, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+  %3 = nn.sub %one, %2 : tensor<f32>, tensor<4x8xf32>
+  %4 = nn.matmul %1, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %5 = nn.mul %4, %3 : tensor<4x8xf32>, tensor<4x8xf32>
+  return %1, %5 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// What a sum over rows needs is computed in its loop, from a value that is written anyway.
+// CHECK-LABEL: func.func @left_to_reader
+// CHECK:         nn.dispatch "matmul_add"
+// CHECK-SAME:      -> tensor<4x8xf32>
+// CHECK:         nn.dispatch "mul_reduce"
+// CHECK:         nn.dispatch "reduce"
+// CHECK-NOT:     nn.dispatch
+func.func @left_to_reader(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>) {
+  %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %1 = nn.add %0, %b : tensor<4x8xf32>, tensor<8xf32>
+  %2 = nn.mul %1, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+  %3 = nn.reduce sum %2 axes = [1] : tensor<4x8xf32>
+  %4 = nn.reduce sum %1 axes = [1] : tensor<4x8xf32>
+  return %3, %4, %1 : tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>
 }
 
 // A layer norm that the model spelled out, with the sum in front of it as a second result.

@@ -13,12 +13,12 @@ static bool isSplat(Operation &op) {
 
 // Loops load, compute and store a position at a time, tails masked. Rows that are reduced are read in several passes
 // and written in the last; anything that looks at other positions (views, windows, gathers) is not taken.
-static bool loopsMayOverwrite(nn::DispatchOp dispatch) {
+static bool loopsMayOverwrite(nn::DispatchOp dispatch, unsigned result) {
   Block &body = dispatch->getRegion(0).front();
   for (Operation &op : body.without_terminator())
     if (!isa<ElementwiseOpInterface, nn::ReduceOp>(op) && !isSplat(op)) return false;
   auto group = LoopGroup::analyze(dispatch);
-  return group && group->merged && ArrayRef(group->shape) == shapeOf(dispatch->getResult(0));
+  return group && group->merged && ArrayRef(group->shape) == shapeOf(dispatch->getResult(result));
 }
 
 // An epilogue is computed where the accumulators of an element are complete, and each element is stored once. The
@@ -27,14 +27,13 @@ static bool epilogueMayOverwrite(BlockArgument argument) {
   return llvm::all_of(argument.getUsers(), [](Operation *user) { return isa<ElementwiseOpInterface>(user); });
 }
 
-bool sprig::mayOverwrite(nn::DispatchOp dispatch, unsigned operand) {
-  if (dispatch->getNumResults() != 1 || dispatch->getOperand(operand).getType() != dispatch->getResult(0).getType())
-    return false;
+bool sprig::mayOverwrite(nn::DispatchOp dispatch, unsigned operand, unsigned result) {
+  if (dispatch->getOperand(operand).getType() != dispatch->getResult(result).getType()) return false;
   if (llvm::count(dispatch->getOperands(), dispatch->getOperand(operand)) != 1) return false;
   const KernelEmitter *emitter = findKernelEmitter(dispatch);
   if (!emitter) return false;
   StringRef name = emitter->name();
-  if (name == "loops") return loopsMayOverwrite(dispatch);
+  if (name == "loops") return loopsMayOverwrite(dispatch, result);
   if (name == "conv_packed" || name == "conv_winograd" || name == "conv_depthwise" || name == "matmul" ||
       name == "matmul_packed")
     return epilogueMayOverwrite(dispatch->getRegion(0).getArgument(operand));
@@ -42,8 +41,9 @@ bool sprig::mayOverwrite(nn::DispatchOp dispatch, unsigned operand) {
 }
 
 SmallVector<int64_t> sprig::overwritableOperands(nn::DispatchOp dispatch) {
-  SmallVector<int64_t> operands;
-  for (unsigned i = 0; i < dispatch->getNumOperands(); ++i)
-    if (mayOverwrite(dispatch, i)) operands.push_back(i);
-  return operands;
+  SmallVector<int64_t> pairs;
+  for (unsigned operand = 0; operand < dispatch->getNumOperands(); ++operand)
+    for (unsigned result = 0; result < dispatch->getNumResults(); ++result)
+      if (mayOverwrite(dispatch, operand, result)) pairs.append({operand, dispatch->getNumOperands() + result});
+  return pairs;
 }

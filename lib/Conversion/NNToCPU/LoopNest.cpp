@@ -107,9 +107,7 @@ void LoopNest::row() {
       full.push_back(i);
   }
   if (full.empty()) return;
-  forReduced([&](Value) {
-    for (unsigned i : full) store(i);
-  });
+  forReduced([&](Value) { store(full); });
 }
 
 // Elementwise values of rows, as soon as the reductions that they need are known: once, outside of the passes.
@@ -215,15 +213,18 @@ void LoopNest::storeRow(unsigned result) {
           vectors ? evaluator.activeMask() : Value());
 }
 
-void LoopNest::store(unsigned result) {
-  Value value = yielded[result];
+// All of the results at this position are computed before the first is stored: it may take an operand's bytes.
+void LoopNest::store(ArrayRef<unsigned> results) {
+  SmallVector<Value> values;
+  for (unsigned result : results) values.push_back(evaluator.vectorAt(yielded[result], position));
   if (target) {
     Value row = k.add(target->firstRow, evaluator.blockRow);
-    return k.store(evaluator.vectorAt(value, position), target->buffer,
-                   k.add(k.mul(row, target->stride), position.back().base), elementTypeOf(value));
+    return k.store(values.front(), target->buffer, k.add(k.mul(row, target->stride), position.back().base),
+                   elementTypeOf(yielded[results.front()]));
   }
-  k.store(evaluator.vectorAt(value, position), k.flat(k.resultBuffer(result)), offsetOfPosition(), elementTypeOf(value),
-          evaluator.activeMask());
+  for (auto [result, value] : llvm::zip_equal(results, values))
+    k.store(value, k.flat(k.resultBuffer(result)), offsetOfPosition(), elementTypeOf(yielded[result]),
+            evaluator.activeMask());
 }
 
 Value LoopNest::offsetOfPosition() {

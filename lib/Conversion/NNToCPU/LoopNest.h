@@ -35,7 +35,7 @@ private:
   llvm::SmallVector<nn::ReduceOp> reductionsOf(int64_t level) const;
   mlir::Value step(nn::ReduceOp reduce, mlir::Value accumulator);
   void storeRow(unsigned result);
-  void store(unsigned result);
+  void store(llvm::ArrayRef<unsigned> results);
   mlir::Value offsetOfPosition();
 
   // Rows in blocks.

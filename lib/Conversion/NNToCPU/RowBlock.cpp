@@ -160,7 +160,7 @@ void LoopNest::storeBlock(Value first, int64_t rows) {
   forRows(rows, 1, [&](ArrayRef<Value> row) {
     forVectors({}, [&](ValueRange) {
       enterRow(first, row.front());
-      for (unsigned i : full) store(i);
+      store(full);
       return SmallVector<Value>{};
     });
   });

@@ -1,0 +1,176 @@
+// Epilogues: the elementwise operations that join a contraction in one dispatch and are computed on its accumulators
+// before the store. Those that use its result come along, and those that only they use (the decayed moments of an
+// optimizer), so long as no value is written and read that would not be without them.
+#include "dialects/NN/NN.h"
+#include "lib/Transforms/FuseGroups.h"
+#include "mlir/IR/Remarks.h"
+#include <set>
+
+using namespace mlir;
+using namespace sprig;
+
+// Larger groups gain nothing and cost registers and compile time.
+static constexpr unsigned kMaxEpilogue = 48;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
+
+/// An integer division checks its divisor while it runs; register tiles have no place for that.
+static bool isCheckedAtRunTime(Operation *op) {
+  return isa<nn::DivOp, nn::RemOp, nn::ModOp>(op) &&
+         isa<IntegerType>(cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
+}
+
+/// Bytes of an element: all values that an epilogue may write have the same number of elements.
+static int64_t bytesOf(Value value) {
+  return (cast<RankedTensorType>(value.getType()).getElementTypeBitWidth() + 7) / 8;
+}
+
+static bool usedOutside(Operation *op, const SetVector<Operation *> &members) {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) { return !members.contains(user); });
+}
+
+static bool isContraction(Operation *op) { return fusionKind(op) == FusionKind::contraction; }
+
+bool FusionGroups::fitsEpilogue(Operation *op, Operation *root) const {
+  return isElementwise(op) && shapeOf(op->getResult(0)) == shapeOf(root->getResult(0)) &&
+         !(isContraction(root) && isCheckedAtRunTime(op));
+}
+
+// The elementwise operations that use the root's result, and their users in turn, in program order.
+FusionGroups::Members FusionGroups::usersInReach(Operation *root, Operation *&refused) {
+  Members members;
+  members.insert(root);
+  auto earlier = [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); };
+  std::set<Operation *, decltype(earlier)> frontier(earlier);
+  auto addUsers = [&](Operation *op) {
+    for (Operation *user : op->getUsers())
+      if (isComputed(user) && !groupOf.count(user) && !members.contains(user)) frontier.insert(user);
+  };
+  addUsers(root);
+  while (!frontier.empty() && members.size() < kMaxEpilogue) {
+    Operation *op = *frontier.begin();
+    frontier.erase(frontier.begin());
+    bool fits = fitsEpilogue(op, root);
+    if (fits) {
+      members.insert(op);
+      if (wouldCycle(members)) {
+        members.remove(op);
+        fits = false;
+      }
+    }
+    if (fits)
+      addUsers(op);
+    else if (isElementwise(op) && !refused)
+      refused = op;
+  }
+  return members;
+}
+
+// Loops around a window or a gather compute for each result again: one result at a time.
+FusionGroups::Members FusionGroups::largestWithOneResult(Operation *root, const Members &reach) const {
+  Members tentative, best;
+  best.insert(root);
+  for (Operation *op : reach) {
+    tentative.insert(op);
+    if (llvm::count_if(tentative, [&](Operation *member) { return usedOutside(member, tentative); }) == 1)
+      best = tentative;
+  }
+  return best;
+}
+
+// Whether a reader can compute a value itself, in the loop that reads it.
+static bool computesInPlace(Operation *reader, ArrayRef<int64_t> shape) {
+  if (auto reduce = dyn_cast<nn::ReduceOp>(reader)) return shapeOf(reduce.getOperand()) == shape;
+  return isElementwise(reader) && shapeOf(reader->getResult(0)) == shape;
+}
+
+// A value that only loops outside read, and all that leads to nothing but it, is left to them where it would be written
+// here and read there, while what it is made of is there anyway (the square under a sum of squares).
+void FusionGroups::leaveToReaders(Operation *root, Members &members) const {
+  ArrayRef<int64_t> shape = shapeOf(root->getResult(0));
+  auto later = [&](Operation *a, Operation *b) { return position.lookup(a) > position.lookup(b); };
+  for (bool changed = true; changed;) {
+    changed = false;
+    SmallVector<Operation *> ordered(members.begin(), members.end());
+    llvm::sort(ordered, later);
+    for (Operation *last : ordered) {
+      auto isReader = [&](Operation *user) {
+        return !members.contains(user) && isComputed(user) && !groupOf.count(user) && computesInPlace(user, shape);
+      };
+      if (last == root || last->use_empty() || !llvm::all_of(last->getUsers(), isReader)) continue;
+      Members cone;
+      cone.insert(last);
+      for (Operation *op : ordered)
+        if (op != root && !cone.contains(op) &&
+            llvm::all_of(op->getUsers(), [&](Operation *user) { return cone.contains(user); }))
+          cone.insert(op);
+      int64_t here = 2 * bytesOf(last->getResult(0)), there = 0; // written and read; for each element
+      llvm::SmallPtrSet<Value, 8> counted;
+      for (Operation *op : cone)
+        for (Value operand : op->getOperands()) {
+          Operation *def = operand.getDefiningOp();
+          if (shapeOf(operand) != shape || (def && cone.contains(def)) || !counted.insert(operand).second) continue;
+          there += bytesOf(operand);
+          if (!def || !members.contains(def))
+            here += bytesOf(operand);
+          else if (!usedOutside(def, members))
+            there += bytesOf(operand);
+        }
+      if (there >= here) continue;
+      for (Operation *op : cone) members.remove(op);
+      changed = true;
+      break;
+    }
+  }
+}
+
+// What only members use is computed with them, rather than written by a kernel of its own.
+void FusionGroups::pullProducers(Operation *root, Members &members) const {
+  SmallVector<Operation *> work(members.begin(), members.end());
+  while (!work.empty() && members.size() < kMaxEpilogue) {
+    Operation *op = work.pop_back_val();
+    if (op == root) continue;
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!def || members.contains(def) || groupOf.count(def) || !isComputed(def) || !fitsEpilogue(def, root) ||
+          usedOutside(def, members))
+        continue;
+      members.insert(def);
+      if (wouldCycle(members))
+        members.remove(def);
+      else
+        work.push_back(def);
+    }
+  }
+}
+
+void FusionGroups::growEpilogue(Operation *root) {
+  FusionGroup &group = newGroup(root);
+  if (root->getNumResults() != 1) return;
+  Operation *refused = nullptr;
+  Members reach = usersInReach(root, refused), members = reach;
+  if (isContraction(root)) {
+    leaveToReaders(root, members);
+    pullProducers(root, members);
+  } else {
+    members = largestWithOneResult(root, reach);
+  }
+  SmallVector<Operation *> ordered(members.begin(), members.end());
+  llvm::sort(ordered, [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); });
+  group.ops.clear();
+  for (Operation *op : ordered) {
+    group.ops.insert(op);
+    groupOf[op] = &group;
+  }
+  if (members.size() == 1 && reach.size() > 1)
+    remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
+        << (root->getName().getStringRef() + " keeps its consumers apart: several of the values are used elsewhere")
+               .str();
+  else if (members.size() == 1 && refused)
+    remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
+        << (root->getName().getStringRef() + " keeps " + refused->getName().getStringRef() +
+            " apart: it has another shape, or needs a value that depends on it")
+               .str();
+}
