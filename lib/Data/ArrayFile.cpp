@@ -11,7 +11,9 @@ std::vector<Array> readArrays(const std::filesystem::path &path) {
   if (bytes.empty()) throw Error(ErrorKind::badInput, file + ": the file is empty");
   if (head.starts_with("\x93NUMPY")) return {parseNpy(bytes, file)};
   if (head.starts_with("PK")) return parseNpz(bytes, file);
-  if (head.size() > 8 && head[8] == '{') return parseSafetensors(bytes, file);
+  if (isIdx(bytes)) return {parseIdx(bytes, file)};
+  if (head.size() > 8 && head[8] == '{' && !isText(bytes)) return parseSafetensors(bytes, file);
+  if (isText(bytes)) return {parseCsv(bytes, file)};
   return {parseTensorProto(bytes, file)};
 }
 

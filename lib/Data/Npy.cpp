@@ -124,7 +124,12 @@ std::vector<char> toRowMajor(const std::vector<int64_t> &shape, int64_t elementS
 
 } // namespace
 
-Array parseNpy(std::span<const char> bytes, const std::string &file) {
+void swapBytes(std::span<char> bytes, int64_t elementSize) {
+  for (size_t i = 0; i + size_t(elementSize) <= bytes.size(); i += size_t(elementSize))
+    std::reverse(bytes.begin() + ptrdiff_t(i), bytes.begin() + ptrdiff_t(i) + elementSize);
+}
+
+NpyHeader parseNpyHeader(std::span<const char> bytes, int64_t fileSize, const std::string &file) {
   auto fail = [&](const std::string &what) {
     throw Error(ErrorKind::badInput, file + ": not a sound .npy file: " + what);
   };
@@ -140,29 +145,38 @@ Array parseNpy(std::span<const char> bytes, const std::string &file) {
   Header header({bytes.data() + 8 + lengthBytes, headerSize}, file);
   header.parse();
 
-  Array array;
+  NpyHeader result;
   std::string_view code = header.descr;
-  bool swap = !code.empty() && code[0] == '>';
+  result.swap = !code.empty() && code[0] == '>';
   if (!code.empty() && std::strchr("<>|=", code[0])) code.remove_prefix(1);
   auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NumpyType &t) { return t.code == code; });
   if (type == std::end(kTypes))
     throw Error(ErrorKind::badInput,
                 file + ": element type '" + header.descr + "' is not supported (numbers and booleans are)");
-  array.dtype = type->dtype;
+  result.dtype = type->dtype;
+  result.shape = header.shape;
+  result.fortran = header.fortran && result.shape.size() > 1;
+  result.start = start;
+  auto expected = byteSize(result.dtype, result.shape);
+  if (!expected || *expected != fileSize - int64_t(start))
+    fail("an array of " + describe(result.dtype, result.shape) + " takes " +
+         (expected ? std::to_string(*expected) : "too many") + " bytes, the file has " +
+         std::to_string(fileSize - int64_t(start)));
+  return result;
+}
+
+Array parseNpy(std::span<const char> bytes, const std::string &file) {
+  NpyHeader header = parseNpyHeader(bytes, int64_t(bytes.size()), file);
+  Array array;
+  array.dtype = header.dtype;
   array.shape = header.shape;
-  auto expected = byteSize(array.dtype, array.shape);
-  if (!expected || *expected != int64_t(bytes.size() - start))
-    fail("an array of " + describe(array) + " takes " + (expected ? std::to_string(*expected) : "too many") +
-         " bytes, the file has " + std::to_string(bytes.size() - start));
-  std::span<const char> data = bytes.subspan(start);
+  std::span<const char> data = bytes.subspan(header.start);
   int64_t step = size(array.dtype);
-  if (header.fortran && array.shape.size() > 1)
+  if (header.fortran)
     array.bytes = toRowMajor(array.shape, step, data);
   else
     array.bytes.assign(data.begin(), data.end());
-  if (swap)
-    for (size_t i = 0; i + size_t(step) <= array.bytes.size(); i += size_t(step))
-      std::reverse(array.bytes.begin() + ptrdiff_t(i), array.bytes.begin() + ptrdiff_t(i) + step);
+  if (header.swap) swapBytes(array.bytes, step);
   if (array.dtype == DType::i1)
     for (char &b : array.bytes) b = b != 0;
   return array;

@@ -30,7 +30,7 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
   auto fail = [&](const std::string &what) { throw Error(ErrorKind::badInput, file + ": " + what); };
   TensorProto proto;
   if (bytes.size() > INT32_MAX || !proto.ParseFromArray(bytes.data(), int(bytes.size())) || proto.data_type() == 0)
-    fail("not an array: neither .npy, .npz, safetensors nor an ONNX TensorProto");
+    fail("not an array: neither .npy, .npz, safetensors, IDX, CSV nor an ONNX TensorProto");
   Array array;
   array.name = proto.name();
   const auto *type =

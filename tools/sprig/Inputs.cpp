@@ -1,4 +1,5 @@
 #include "tools/sprig/Inputs.h"
+#include "lib/Data/Philox.h"
 #include "lib/Data/ArrayFile.h"
 #include "sprig/error.h"
 #include <algorithm>
@@ -12,18 +13,6 @@ std::string listInputs(const std::vector<InputSpec> &specs) {
   std::string text = "the inputs are:";
   for (const InputSpec &spec : specs) text += "\n  " + describe(spec);
   return text;
-}
-
-// Philox4x32-10 (Salmon et al., SC 2011): four words of a counter under a key.
-std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    uint64_t p0 = uint64_t(0xD2511F53) * counter[0], p1 = uint64_t(0xCD9E8D57) * counter[2];
-    counter = {uint32_t(p1 >> 32) ^ counter[1] ^ key[0], uint32_t(p1), uint32_t(p0 >> 32) ^ counter[3] ^ key[1],
-               uint32_t(p0)};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
-  return counter;
 }
 
 void store(data::Array &array, int64_t index, double value) {
@@ -135,8 +124,8 @@ void fillRandom(const std::vector<InputSpec> &specs, uint64_t seed, const std::m
     array.bytes.resize(size_t(*bytes));
     int64_t count = array.elements();
     for (int64_t i = 0; i < count; ++i) {
-      auto words =
-          philox({uint32_t(i), uint32_t(uint64_t(i) >> 32), uint32_t(k), 0}, {uint32_t(seed), uint32_t(seed >> 32)});
+      auto words = data::philox({uint32_t(i), uint32_t(uint64_t(i) >> 32), uint32_t(k), 0},
+                                {uint32_t(seed), uint32_t(seed >> 32)});
       // Box-Muller; the first uniform is in (0, 1].
       double u = (words[0] + 1.0) / 4294967296.0, v = words[1] / 4294967296.0;
       bool isFloat = data::isFloat(array.dtype);

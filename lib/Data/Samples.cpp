@@ -1,0 +1,120 @@
+#include "lib/Data/Samples.h"
+#include "include/sprig/error.h"
+#include "lib/Data/ArrayFile.h"
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace sprig::data {
+namespace {
+
+// A file's bytes in the address space, read when they are touched.
+struct Mapping {
+  void *address = MAP_FAILED;
+  size_t size = 0;
+  ~Mapping() {
+    if (address != MAP_FAILED) ::munmap(address, size);
+  }
+  std::span<const char> bytes() const { return {static_cast<const char *>(address), size}; }
+};
+
+std::shared_ptr<Mapping> map(const fs::path &path, int64_t size) {
+  auto mapping = std::make_shared<Mapping>();
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  mapping->size = size_t(size);
+  mapping->address = ::mmap(nullptr, mapping->size, PROT_READ, MAP_SHARED, file, 0);
+  ::close(file);
+  return mapping->address == MAP_FAILED ? nullptr : mapping;
+}
+
+std::vector<int64_t> withoutOnes(const std::vector<int64_t> &shape) {
+  std::vector<int64_t> result;
+  for (int64_t dim : shape)
+    if (dim != 1) result.push_back(dim);
+  return result;
+}
+
+} // namespace
+
+Samples Samples::from(Array array, const std::string &name) {
+  if (array.shape.empty())
+    throw Error(ErrorKind::badInput, name + ": holds a single number, expected samples along a first dimension");
+  Samples result;
+  result.source = name;
+  result.type = array.dtype;
+  result.dims = array.shape;
+  for (size_t d = 1; d < array.shape.size(); ++d) result.elements *= array.shape[d];
+  auto kept = std::make_shared<Array>(std::move(array));
+  result.data = kept->bytes.data();
+  result.owner = kept;
+  return result;
+}
+
+Samples Samples::open(const std::string &spec, int64_t mapFrom) {
+  std::string file = spec, member;
+  std::error_code ignored;
+  // A colon can be part of a name; what exists is a file.
+  if (size_t colon = spec.rfind(':');
+      colon != std::string::npos && !fs::exists(spec, ignored) && fs::exists(spec.substr(0, colon), ignored)) {
+    file = spec.substr(0, colon);
+    member = spec.substr(colon + 1);
+  }
+  struct stat status;
+  if (member.empty() && ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= mapFrom) {
+    std::shared_ptr<Mapping> mapping = status.st_size ? map(file, status.st_size) : nullptr;
+    if (mapping && mapping->size > 6 && std::string_view(mapping->bytes().data(), 6) == "\x93NUMPY") {
+      NpyHeader header = parseNpyHeader(mapping->bytes(), status.st_size, file);
+      // Booleans of other values than 0 and 1 are made so when read.
+      if (!header.fortran && !header.swap && header.dtype != DType::i1 && !header.shape.empty()) {
+        Samples result = from({"", header.dtype, header.shape, {}}, spec);
+        result.data = mapping->bytes().data() + header.start;
+        result.owner = mapping;
+        return result;
+      }
+    }
+  }
+  std::vector<Array> arrays = readArrays(file);
+  std::string names;
+  for (Array &array : arrays) {
+    if (array.name == member || (member.empty() && arrays.size() == 1)) return from(std::move(array), spec);
+    names += (names.empty() ? "" : ", ") + (array.name.empty() ? "(without a name)" : array.name);
+  }
+  if (names.empty()) names = "none";
+  if (member.empty())
+    throw Error(ErrorKind::badInput, file + ": holds " + std::to_string(arrays.size()) +
+                                         " arrays, expected one\nnote: name it, as in " + file + ":" +
+                                         (arrays.empty() ? "NAME" : arrays[0].name) + "; there are: " + names);
+  throw Error(ErrorKind::badInput, file + ": has no array '" + member + "', only: " + names);
+}
+
+void checkFits(const Samples &samples, const Intake &intake, const std::string &what) {
+  std::vector<int64_t> shape = samples.sampleShape();
+  int64_t expected = 1;
+  for (int64_t dim : intake.shape) expected *= dim;
+  bool fits =
+      samples.sampleElements() == expected && (withoutOnes(shape) == withoutOnes(intake.shape) ||
+                                               withoutOnes(shape).size() <= 1 || withoutOnes(intake.shape).size() <= 1);
+  if (!fits)
+    throw Error(ErrorKind::badInput, samples.name() + ": a sample is " + describe(samples.dtype(), shape) + ", " +
+                                         what + " takes " + describe(intake.dtype, intake.shape));
+  if (isFloat(samples.dtype()) && !isFloat(intake.dtype))
+    throw Error(ErrorKind::badInput, samples.name() + ": is " + std::string(name(samples.dtype())) + ", " + what +
+                                         " takes integers (" + std::string(name(intake.dtype)) + ")");
+}
+
+void checkCounts(const Samples &x, const Samples &y) {
+  for (const Samples *samples : {&x, &y})
+    if (samples->count() == 0)
+      throw Error(ErrorKind::badInput,
+                  samples->name() + ": holds no samples (" + describe(samples->dtype(), samples->shape()) + ")");
+  if (x.count() != y.count())
+    throw Error(ErrorKind::badInput, y.name() + ": holds " + std::to_string(y.count()) + " samples, " + x.name() +
+                                         " holds " + std::to_string(x.count()));
+}
+
+} // namespace sprig::data
