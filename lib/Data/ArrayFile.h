@@ -35,6 +35,8 @@ std::vector<char> formatNpy(const Array &array);
 /// https://github.com/huggingface/safetensors#format
 std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::string &file);
 std::vector<char> formatSafetensors(std::span<const Array> arrays);
+/// What stands in front of the arrays' bytes; looks at names, types and shapes alone.
+std::string safetensorsHeader(std::span<const Array> arrays);
 
 std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file);
 std::vector<char> formatNpz(std::span<const Array> arrays);

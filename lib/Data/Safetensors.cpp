@@ -62,22 +62,24 @@ std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::stri
   return arrays;
 }
 
-std::vector<char> formatSafetensors(std::span<const Array> arrays) {
+std::string safetensorsHeader(std::span<const Array> arrays) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   uint64_t offset = 0;
   for (const Array &array : arrays) {
     auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.second == array.dtype; });
-    header[array.name] = {{"dtype", std::string(type->first)},
-                          {"shape", array.shape},
-                          {"data_offsets", {offset, offset + array.bytes.size()}}};
-    offset += array.bytes.size();
+    uint64_t end = offset + uint64_t(byteSize(array.dtype, array.shape).value_or(0));
+    header[array.name] = {{"dtype", std::string(type->first)}, {"shape", array.shape}, {"data_offsets", {offset, end}}};
+    offset = end;
   }
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');
   uint64_t size = text.size();
-  std::vector<char> result(8);
-  std::memcpy(result.data(), &size, 8);
-  result.insert(result.end(), text.begin(), text.end());
+  return std::string(reinterpret_cast<const char *>(&size), 8) + text;
+}
+
+std::vector<char> formatSafetensors(std::span<const Array> arrays) {
+  std::string header = safetensorsHeader(arrays);
+  std::vector<char> result(header.begin(), header.end());
   for (const Array &array : arrays) result.insert(result.end(), array.bytes.begin(), array.bytes.end());
   return result;
 }

@@ -1,0 +1,108 @@
+#include "lib/Checkpoint/Files.h"
+#include "include/sprig/error.h"
+#include "lib/Data/ArrayFile.h"
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace sprig::checkpoint {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The manifest's own checksum stands at its end, and is of the text with zeros in its place.
+constexpr std::string_view kTail = "\"checksum\": \"", kEnd = "\"\n}\n";
+constexpr size_t kDigits = 16;
+
+std::string hex(uint64_t value) {
+  char text[kDigits + 1];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::optional<uint64_t> fromHex(std::string_view text) {
+  uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  bool sound = error == std::errc() && end == text.data() + text.size() && text.size() == kDigits;
+  return sound ? std::optional(value) : std::nullopt;
+}
+
+} // namespace
+
+uint64_t checksum(std::span<const char> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+std::string digest(std::span<const char> bytes) {
+  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return hex(hash.high64) + hex(hash.low64);
+}
+
+void formatArrays(std::span<const ArrayView> arrays, std::vector<char> &image) {
+  std::vector<data::Array> heads;
+  for (const ArrayView &array : arrays) {
+    heads.push_back({array.name, array.dtype, array.shape, {}});
+    if (byteSize(array.dtype, array.shape) != int64_t(array.bytes.size()))
+      throw Error(ErrorKind::internal, "state '" + array.name + "' of " + data::describe(heads.back()) + " has " +
+                                           std::to_string(array.bytes.size()) + " bytes");
+  }
+  std::string header = data::safetensorsHeader(heads);
+  size_t total = header.size();
+  for (const ArrayView &array : arrays) total += array.bytes.size();
+  image.resize(total);
+  char *to = image.data();
+  auto put = [&](const char *from, size_t size) {
+    if (size) std::memcpy(to, from, size);
+    to += size;
+  };
+  put(header.data(), header.size());
+  for (const ArrayView &array : arrays) put(array.bytes.data(), array.bytes.size());
+}
+
+std::string formatManifest(const Manifest &manifest, uint64_t arraysBytes, uint64_t arraysChecksum) {
+  Json json = {{"format", kFormat},
+               {"step", manifest.step},
+               {"epoch", manifest.epoch},
+               {"index", manifest.index},
+               {"seed", manifest.seed},
+               {"config", manifest.configDigest},
+               {"model", manifest.modelDigest},
+               {"arrays_bytes", arraysBytes},
+               {"arrays_checksum", hex(arraysChecksum)},
+               {"checksum", std::string(kDigits, '0')}};
+  std::string text = json.dump(1) + "\n";
+  text.replace(text.size() - kEnd.size() - kDigits, kDigits, hex(checksum(text)));
+  return text;
+}
+
+ManifestFile parseManifest(std::span<const char> bytes, const std::string &file) {
+  auto bad = [&](const std::string &what) { return Error(ErrorKind::badInput, file + ": " + what); };
+  std::string text(bytes.data(), bytes.size());
+  size_t tail = kTail.size() + kDigits + kEnd.size();
+  if (text.size() < tail || !text.ends_with(kEnd) || text.compare(text.size() - tail, kTail.size(), kTail) != 0)
+    throw bad("is cut off: it does not end as a manifest does");
+  size_t at = text.size() - kEnd.size() - kDigits;
+  std::optional<uint64_t> stored = fromHex(text.substr(at, kDigits));
+  text.replace(at, kDigits, kDigits, '0');
+  uint64_t found = checksum(text);
+  if (stored != found)
+    throw bad("is damaged: its checksum is " + hex(found) + ", it says " + std::string(bytes.data() + at, kDigits));
+  try {
+    Json json = Json::parse(text);
+    if (json.at("format") > kFormat)
+      throw bad("has format " + json.at("format").dump() + ", this Sprig reads up to " + std::to_string(kFormat));
+    std::string arrays = json.at("arrays_checksum");
+    return {{json.at("step"), json.at("epoch"), json.at("index"), json.at("seed"), json.at("config"), json.at("model")},
+            json.at("arrays_bytes"),
+            fromHex(arrays).value()};
+  } catch (const Error &) {
+    throw;
+  } catch (const std::exception &error) {
+    throw bad(std::string("is no manifest: ") + error.what());
+  }
+}
+
+} // namespace sprig::checkpoint
