@@ -1,4 +1,5 @@
 #include "lib/Conversion/NNToCPU/Epilogue.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -65,7 +66,9 @@ struct Access {
 
 static Access describeAccess(KernelBuilder &k, BlockArgument argument, ArrayRef<int64_t> shape) {
   RankedTensorType type = tensorOf(argument);
-  Access access{k.flat(k.operandBuffer(argument)), type.getElementType()};
+  Access access;
+  access.buffer = k.flat(k.operandBuffer(argument));
+  access.elementType = type.getElementType();
   ArrayRef<int64_t> own = type.getShape();
   int64_t missing = shape.size() - own.size(), stride = 1;
   access.strides.assign(shape.size() - 1, 0);
@@ -146,4 +149,23 @@ void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows,
                 masks[j]);
       }
     }
+}
+
+std::optional<EpilogueFetch> Epilogue::fetch(KernelBuilder &k, Value row, Value column, int64_t columns) const {
+  constexpr int64_t kNear = 256 * 1024; // bytes
+  EpilogueFetch fetch;
+  llvm::SmallSetVector<Value, 8> operands;
+  for (Operation *op : operations) operands.insert(op->operand_begin(), op->operand_end());
+  int64_t bytes = 0;
+  for (Value operand : operands) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument || tensorOf(argument).getShape() != rootType.getShape()) continue;
+    bytes += tensorOf(argument).getNumElements() * storageBytes(tensorOf(argument).getElementType());
+    fetch.buffers.push_back(k.flat(k.operandBuffer(argument)));
+  }
+  if (bytes <= kNear) return std::nullopt;
+  fetch.rowStride = rootType.getShape().back();
+  fetch.base = k.add(k.mul(row, fetch.rowStride), column);
+  fetch.columns = columns;
+  return fetch;
 }

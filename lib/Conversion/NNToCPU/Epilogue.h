@@ -2,7 +2,7 @@
 // For the contraction emitters. Everything in an epilogue comes after the finished chain of multiply-adds, so the bits
 // are those of the separate operations.
 #pragma once
-#include "lib/Conversion/NNToCPU/KernelBuilder.h"
+#include "lib/Conversion/NNToCPU/RegisterTile.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace sprig {
@@ -22,6 +22,10 @@ public:
   /// null for all lanes.
   void store(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::ValueRange rows, mlir::ValueRange columns,
              llvm::ArrayRef<mlir::Value> masks) const;
+
+  /// What `store` will read of whole tensors, for rows that follow `row` and the columns [column, column + columns);
+  /// nothing where all of it is near the core anyway. Results are not fetched: large ones mostly take operands' places.
+  std::optional<EpilogueFetch> fetch(KernelBuilder &kernel, mlir::Value row, mlir::Value column, int64_t columns) const;
 
 private:
   llvm::SmallVector<mlir::Operation *> operations;

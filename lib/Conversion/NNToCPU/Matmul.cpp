@@ -159,6 +159,8 @@ private:
       loop.rightStep = p.columns;
       loop.rightMasks = masks;
     }
+    loop.fetch = epilogue.fetch(k, rowValues.front(), columnValues.front(),
+                                std::min(vectors * kLanes, columns - firstVector * kLanes));
     SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, p.elementType, rows, vectors));
     epilogue.store(k, accumulators, rowValues, columnValues, masks);
   }

@@ -50,34 +50,64 @@ Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
 
 static int64_t lanesOf(Value vector) { return cast<VectorType>(vector.getType()).getDimSize(0); }
 
+// The multiply-adds of one step of k.
+static SmallVector<Value> emitStep(KernelBuilder &k, const ContractionLoop &loop, Value step, ValueRange carried) {
+  int64_t vectors = loop.rightOffsets.size(), rows = carried.size() / vectors;
+  Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
+  Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
+  SmallVector<Value> columns;
+  for (int64_t j = 0; j < vectors; ++j)
+    columns.push_back(k.loadVector(loop.right, k.add(right, loop.rightOffsets[j]), loop.elementType,
+                                   loop.rightMasks.empty() ? Value() : loop.rightMasks[j], lanesOf(carried[j])));
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < rows; ++i) {
+    Value scalar = k.load(loop.left, k.add(left, i * loop.leftRowStride), loop.elementType);
+    Value row = k.splat(scalar), narrow;
+    for (int64_t j = 0; j < vectors; ++j) {
+      int64_t lanes = lanesOf(carried[j]);
+      if (lanes != kLanes && !narrow) narrow = k.splat(scalar, lanes);
+      results.push_back(k.multiplyAdd(lanes == kLanes ? row : narrow, columns[j], carried[i * vectors + j]));
+    }
+  }
+  return results;
+}
+
 // One chain of multiply-adds over the steps [begin, end).
 static SmallVector<Value> emitChain(KernelBuilder &k, const ContractionLoop &loop, Value begin, Value end,
                                     ValueRange accumulators) {
-  int64_t vectors = loop.rightOffsets.size(), rows = accumulators.size() / vectors;
-  return k.loop(begin, end, 1, accumulators, [&](Value step, ValueRange carried) {
-    Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
-    Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
-    SmallVector<Value> columns;
-    for (int64_t j = 0; j < vectors; ++j)
-      columns.push_back(k.loadVector(loop.right, k.add(right, loop.rightOffsets[j]), loop.elementType,
-                                     loop.rightMasks.empty() ? Value() : loop.rightMasks[j], lanesOf(carried[j])));
-    SmallVector<Value> results;
-    for (int64_t i = 0; i < rows; ++i) {
-      Value scalar = k.load(loop.left, k.add(left, i * loop.leftRowStride), loop.elementType);
-      Value row = k.splat(scalar), narrow;
-      for (int64_t j = 0; j < vectors; ++j) {
-        int64_t lanes = lanesOf(carried[j]);
-        if (lanes != kLanes && !narrow) narrow = k.splat(scalar, lanes);
-        results.push_back(k.multiplyAdd(lanes == kLanes ? row : narrow, columns[j], carried[i * vectors + j]));
-      }
-    }
-    return results;
-  });
+  return k.loop(begin, end, 1, accumulators,
+                [&](Value step, ValueRange carried) { return emitStep(k, loop, step, carried); });
+}
+
+static void fetchRow(KernelBuilder &k, const EpilogueFetch &fetch, Value row) {
+  constexpr int64_t kLine = 64;
+  Value begin = k.add(fetch.base, k.mul(row, fetch.rowStride));
+  for (Value buffer : fetch.buffers) {
+    int64_t step = kLine / storageBytes(cast<MemRefType>(buffer.getType()).getElementType());
+    for (int64_t column = 0; column < fetch.columns; column += step)
+      memref::PrefetchOp::create(k.b, k.loc, buffer, k.add(begin, column), /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+  }
+}
+
+// The same chain; its first steps are taken a few at a time, with the fetches of one row before each such group.
+static SmallVector<Value> emitFetchingChain(KernelBuilder &k, const ContractionLoop &loop, int64_t count,
+                                            ValueRange accumulators) {
+  constexpr int64_t kMostSteps = 4;
+  int64_t rows = accumulators.size() / loop.rightOffsets.size();
+  int64_t steps = std::clamp<int64_t>(count / rows, 1, kMostSteps), fetching = std::min(rows, count / steps) * steps;
+  SmallVector<Value> sums =
+      k.loop(k.index(0), k.index(fetching), steps, accumulators, [&](Value step, ValueRange carried) {
+        fetchRow(k, *loop.fetch, k.div(step, steps));
+        return emitChain(k, loop, step, k.add(step, steps), carried);
+      });
+  return emitChain(k, loop, k.index(fetching), k.index(count), sums);
 }
 
 SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
   std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
+  if (loop.fetch && count && *count <= kLongestChain) return emitFetchingChain(k, loop, *count, accumulators);
   if (!count || *count <= kLongestChain || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators);
   // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in
   // order.

@@ -2,6 +2,7 @@
 // For the matmul and convolution emitters, which decide where rows and columns lie.
 #pragma once
 #include "lib/Conversion/NNToCPU/KernelBuilder.h"
+#include <optional>
 
 namespace sprig {
 
@@ -17,6 +18,15 @@ int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vec
 /// the latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
 int64_t chooseTileVectors(const CpuTarget &target, mlir::Type elementType, int64_t rows);
 
+/// What an epilogue will read behind the loop, to be fetched meanwhile: for each row i of the tile the elements
+/// [base + i * rowStride, base + i * rowStride + columns) of each buffer. A tile's lines lie too far apart for the
+/// hardware to foresee them.
+struct EpilogueFetch {
+  llvm::SmallVector<mlir::Value> buffers; // 1-d
+  mlir::Value base;
+  int64_t rowStride = 0, columns = 0;
+};
+
 /// The operands of one loop over k. Element (i, k) of the left side is at left[leftBase + i * leftRowStride + k *
 /// leftStep]; the columns of the right side for vector j, as many as its accumulators have lanes, at right[rightBase +
 /// rightOffsets[j] + k * rightStep].
@@ -28,7 +38,8 @@ struct ContractionLoop {
   int64_t rightStep = nn::kPanelWidth;
   llvm::SmallVector<mlir::Value> rightMasks; // empty: all lanes of every vector
   mlir::Type elementType;
-  mlir::Value count; // steps of k
+  mlir::Value count;                  // steps of k
+  std::optional<EpilogueFetch> fetch; // left out where the chain is cut in parts, which hide the misses
 };
 
 /// Zero accumulators for a tile, rows outermost: of `vectors` whole vectors, or of vectors of these lanes.
