@@ -126,7 +126,7 @@ void FusionGroups::leaveToReaders(Operation *root, Members &members) const {
   }
 }
 
-// What only members use is computed with them, rather than written by a kernel of its own.
+// What only members behind the root use is computed with them, rather than written by a kernel of its own.
 void FusionGroups::pullProducers(Operation *root, Members &members) const {
   SmallVector<Operation *> work(members.begin(), members.end());
   while (!work.empty() && members.size() < kMaxEpilogue) {
@@ -135,7 +135,7 @@ void FusionGroups::pullProducers(Operation *root, Members &members) const {
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
       if (!def || members.contains(def) || groupOf.count(def) || !isComputed(def) || !fitsEpilogue(def, root) ||
-          usedOutside(def, members))
+          usedOutside(def, members) || llvm::is_contained(def->getUsers(), root))
         continue;
       members.insert(def);
       if (wouldCycle(members))

@@ -104,6 +104,18 @@ func.func @masked(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %dy: tensor<4x8xf32>
   return %1, %6 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
+// What the product itself reads is computed before it, though only its epilogue uses it besides.
+// CHECK-LABEL: func.func @feeds_root
+// CHECK:         nn.dispatch "sin"
+// CHECK:         nn.dispatch "matmul_sub"
+// CHECK-NOT:     nn.dispatch
+func.func @feeds_root(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = nn.sin %x : tensor<8x8xf32>
+  %1 = nn.matmul %0, %w : tensor<8x8xf32>, tensor<8x8xf32>
+  %2 = nn.sub %1, %0 : tensor<8x8xf32>, tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+
 // The derivative of a tanh is computed from its value where it is needed: the value is kept anyway.
 // CHECK-LABEL: func.func @kept_value
 // CHECK:         nn.dispatch "matmul_tanh"
