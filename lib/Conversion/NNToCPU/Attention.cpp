@@ -150,9 +150,9 @@ private:
       Value offset = k.index(first / nn::kPanelWidth * depth * nn::kPanelWidth);
       int64_t count = std::min(nn::kPanelWidth, columns - first);
       if (operand.isPlain())
-        emitPanel(k, source, count, rootType, panels, offset);
+        emitPanel(k, source, count, rootType, panels, offset, PanelEnd::open);
       else
-        emitPanel(k, source, count, rootType, panels, offset, change);
+        emitPanel(k, source, count, rootType, panels, offset, PanelEnd::open, change);
     }
   }
 

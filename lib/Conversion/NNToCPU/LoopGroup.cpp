@@ -220,6 +220,15 @@ bool LoopGroup::isRow(Value value) const {
                       [&](int64_t axis) { return own[axis] == 1; });
 }
 
+bool LoopGroup::reducesColumns() const {
+  if (levels != 1 || innerReduced || lanes != kLanes || !merged || !kept.empty()) return false;
+  // Values of rows that a sum is made of would be defined before it, for one vector.
+  auto isEarly = [&](Operation *op) {
+    return isa<ElementwiseOpInterface>(op) && isRow(op->getResult(0)) && levelNeeded(op->getResult(0)) < 0;
+  };
+  return llvm::none_of(ops, isEarly) && llvm::all_of(yielded, [&](Value value) { return isRow(value); });
+}
+
 int64_t LoopGroup::levelNeeded(Value value) const {
   auto it = levelOf.find(value);
   return it == levelOf.end() ? -1 : it->second;
@@ -323,7 +332,7 @@ void LoopGroup::chooseTiles() {
   innerSize = blockRows ? runs[runs.size() - 2].size : innerKept ? runs.back().size : 1;
   outerSize = innerSize == 0 ? 0 : keptCount() / innerSize;
   int64_t want = std::max<int64_t>(1, kWork / (perElement * std::max<int64_t>(1, reducedCount())));
-  int64_t unit = blockRows ? blockRows : kLanes;
+  int64_t unit = blockRows ? blockRows : reducesColumns() ? 2 * kLanes : kLanes;
   int64_t wantInner = (want + unit - 1) / unit * unit;
   if (innerSize > wantInner + wantInner / 2) {
     innerChunk = wantInner;

@@ -62,6 +62,7 @@ void LoopNest::innerRun(Value tile) {
 void LoopNest::vectorsAt(Value i, int64_t count) {
   if (group.blockRows) return rowBlock(i, group.blockRows);
   int64_t step = group.lanes == 1 ? 0 : 1;
+  if (!group.reductions.empty() && count > 1) return columnSums(i, count);
   if (!group.reductions.empty()) {
     position[laneRun] = {i, step};
     return row();
@@ -80,13 +81,43 @@ void LoopNest::vectorsAt(Value i, int64_t count) {
 }
 
 int64_t LoopNest::chooseUnroll() const {
-  if (group.lanes == 1 || !group.reductions.empty()) return 1;
+  if (group.lanes == 1) return 1;
   int64_t operations = group.ops.size();
+  if (!group.reductions.empty() && !group.reducesColumns()) return 1;
   int64_t unroll = operations <= 4 ? 4 : operations <= 12 ? 2 : 1;
   // Where a vector takes two of 16 registers, four of them at once would spend the loop on spills.
   if (k.target.lanes() < group.lanes) unroll = std::max<int64_t>(unroll / 2, 1);
-  while (unroll > 1 && group.innerSize < unroll * group.lanes) unroll /= 2;
+  while (unroll > 1 && group.innerChunk < unroll * group.lanes) unroll /= 2;
   return unroll;
+}
+
+// `count` vectors of columns that are summed down the rows: lines are read whole, and no sum waits for itself alone.
+void LoopNest::columnSums(Value i, int64_t count) {
+  Evaluator::Scope scope(evaluator);
+  auto enter = [&](int64_t n) { position[laneRun] = {k.add(i, n * group.lanes), 1}; };
+  SmallVector<Value> accumulators;
+  for (int64_t n = 0; n < count; ++n)
+    for (nn::ReduceOp reduce : group.reductions)
+      accumulators.push_back(reductionIdentity(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), group.lanes));
+  accumulators = forReduced(accumulators, 0, [&](ValueRange carried) {
+    SmallVector<Value> next;
+    for (int64_t n = 0; n < count; ++n) {
+      enter(n);
+      for (nn::ReduceOp reduce : group.reductions) next.push_back(step(reduce, carried[next.size()]));
+    }
+    return next;
+  });
+  evaluator.level = group.levels;
+  for (int64_t n = 0; n < count; ++n) {
+    Evaluator::Scope values(evaluator);
+    enter(n);
+    for (auto [j, reduce] : llvm::enumerate(SmallVector<nn::ReduceOp>(group.reductions)))
+      evaluator.define(reduce.getResult(),
+                       k.round(accumulators[n * group.reductions.size() + j], elementTypeOf(reduce.getOperand())));
+    defineRowValues(group.levels);
+    for (unsigned result = 0; result < yielded.size(); ++result) storeRow(result);
+  }
+  evaluator.level = 0;
 }
 
 // One row, or `lanes` rows side by side: a pass for each level of reductions, and one for the results.

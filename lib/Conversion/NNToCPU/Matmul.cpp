@@ -121,7 +121,7 @@ private:
     for (int64_t first = 0; first < columns; first += nn::kPanelWidth)
       emitPanel(k, {right, k.add(base, first * columnStride()), p.depth, depthStride(), columnStride()},
                 std::min(nn::kPanelWidth, columns - first), p.elementType, panels,
-                k.index(first / nn::kPanelWidth * p.panelSize()));
+                k.index(first / nn::kPanelWidth * p.panelSize()), PanelEnd::open);
   }
 
   void emitBlock(Value row, int64_t rows, int64_t columns) {
@@ -142,12 +142,13 @@ private:
     loop.leftBase = k.add(leftBase, k.mul(first, loop.leftRowStride));
     loop.elementType = p.elementType;
     loop.count = k.index(p.depth);
+    SmallVector<int64_t> lanes = vectorLanes(std::min(columns - firstVector * kLanes, vectors * kLanes));
     SmallVector<Value> rowValues, columnValues, masks;
     for (int64_t i = 0; i < rows; ++i) rowValues.push_back(k.add(k.add(firstRow, first), i));
     for (int64_t j = 0; j < vectors; ++j) {
-      int64_t vector = firstVector + j, valid = columns - vector * kLanes;
+      int64_t vector = firstVector + j;
       columnValues.push_back(k.add(firstColumn, vector * kLanes));
-      masks.push_back(valid < kLanes ? k.mask(valid) : Value());
+      masks.push_back(laneMask(k, columns - vector * kLanes, lanes[j]));
       loop.rightOffsets.push_back(p.packs ? vector / 2 * p.panelSize() + vector % 2 * kLanes : vector * kLanes);
     }
     if (p.packs) {
@@ -161,7 +162,7 @@ private:
     }
     loop.fetch = epilogue.fetch(k, rowValues.front(), columnValues.front(),
                                 std::min(vectors * kLanes, columns - firstVector * kLanes));
-    SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, p.elementType, rows, vectors));
+    SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, p.elementType, rows, lanes));
     epilogue.store(k, accumulators, rowValues, columnValues, masks);
   }
 

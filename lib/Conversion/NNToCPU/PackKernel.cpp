@@ -42,7 +42,7 @@ public:
       PanelSource from{source, k.mul(first, columnStride), depth, depthStride, columnStride};
       k.ifLast(at[1], groupPanels, lastColumns != nn::kPanelWidth, [&](bool last) {
         emitPanel(k, from, last ? lastColumns : nn::kPanelWidth, matrix.getElementType(), target,
-                  k.mul(tile, depth * nn::kPanelWidth));
+                  k.mul(tile, depth * nn::kPanelWidth), PanelEnd::zeros);
       });
     });
     return success();

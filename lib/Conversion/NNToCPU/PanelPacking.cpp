@@ -29,9 +29,10 @@ static Value readLine(KernelBuilder &k, Value buffer, Value offset, VectorType t
 }
 
 void sprig::emitPanel(KernelBuilder &k, const PanelSource &source, int64_t columns, Type elementType, Value panel,
-                      Value offset, llvm::function_ref<Value(Value)> change) {
+                      Value offset, PanelEnd end, llvm::function_ref<Value(Value)> change) {
   auto type = VectorType::get({kLanes}, storageType(elementType));
   Value zero = k.zero(type.getElementType(), kLanes);
+  int64_t halves = columns <= kLanes && end == PanelEnd::open ? 1 : 2;
   auto lanesOf = [&](int64_t half) { return std::clamp<int64_t>(columns - half * kLanes, 0, kLanes); };
   auto writeRow = [&](Value row, int64_t half, Value line) {
     Value at = k.add(k.add(offset, k.mul(row, nn::kPanelWidth)), half * kLanes);
@@ -41,7 +42,7 @@ void sprig::emitPanel(KernelBuilder &k, const PanelSource &source, int64_t colum
   if (source.columnStride == 1) {
     k.loop(k.index(0), k.index(source.depth), 1, [&](Value row) {
       Value from = k.add(source.base, k.mul(row, source.depthStride));
-      for (int64_t half = 0; half < 2; ++half)
+      for (int64_t half = 0; half < halves; ++half)
         writeRow(row, half,
                  lanesOf(half) ? readLine(k, source.buffer, k.add(from, half * kLanes), type, lanesOf(half)) : zero);
     });
@@ -50,7 +51,7 @@ void sprig::emitPanel(KernelBuilder &k, const PanelSource &source, int64_t colum
 
   // Columns are contiguous in memory: blocks of 16 by 16 turn in registers.
   auto block = [&](Value first, int64_t rows) {
-    for (int64_t half = 0; half < 2; ++half) {
+    for (int64_t half = 0; half < halves; ++half) {
       SmallVector<Value> lines;
       for (int64_t j = 0; j < kLanes; ++j) {
         Value from = k.add(k.add(source.base, first), (half * kLanes + j) * source.columnStride);
