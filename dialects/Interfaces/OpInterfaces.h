@@ -1,6 +1,7 @@
-// Interfaces that passes ask of operations: scalar body, decomposition, cost.
+// Interfaces that passes ask of operations: scalar body, decomposition, gradient, cost.
 // For dialects (which implement them) and passes (which use them); see OpInterfaces.td for the contracts.
 #pragma once
+#include "dialects/Interfaces/Vjp.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 
@@ -31,6 +32,11 @@ template <FusionKind kind> struct FusesAs {
 };
 
 FusionKind fusionKind(mlir::Operation *op);
+
+/// The traits of operations without a vector-Jacobian product; see OpInterfaces.td.
+template <typename ConcreteType> class NoGradient : public mlir::OpTrait::TraitBase<ConcreteType, NoGradient> {};
+template <typename ConcreteType>
+class MadeAfterGradients : public mlir::OpTrait::TraitBase<ConcreteType, MadeAfterGradients> {};
 } // namespace sprig
 
 #include "dialects/Interfaces/OpInterfaces.h.inc"

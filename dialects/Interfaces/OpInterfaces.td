@@ -39,6 +39,26 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   ];
 }
 
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::sprig";
+  let description = [{
+    An operation with a vector-Jacobian product. Composites without one are differentiated through their decomposition;
+    operations through which no gradient flows have the trait NoGradient.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Gives the cotangents of the operands that need one, as expressions of operands, results and cotangents of the
+      results, which are themselves differentiable. Fails with a diagnostic where there is no such expression.
+    }], "::mlir::LogicalResult", "buildVjp", (ins "::sprig::VjpBuilder &":$vjp)>,
+  ];
+}
+
+// No gradient flows through the operation: its results are steps, counts or conditions, or nothing that depends on a
+// real operand.
+def NoGradient : NativeOpTrait<"NoGradient"> { let cppNamespace = "::sprig"; }
+// Made by rewrites that come after differentiation: a gradient through it is refused by name.
+def MadeAfterGradients : NativeOpTrait<"MadeAfterGradients"> { let cppNamespace = "::sprig"; }
+
 def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::sprig";
   let description = [{What the cost model knows of an operation: floating-point operations and bytes moved.}];

@@ -49,7 +49,7 @@ private:
       return reduce.getKeepDims() && shapeOf(reduce.getOperand()) == shape && reduce.getAxes().size() == 1 &&
              reduce.getAxes()[0] == static_cast<int64_t>(shape.size()) - 1;
     if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1) return false;
-    if (isa<DivOp, RemOp, ModOp>(op) && isa<IntegerType>(elementOf(op->getResult(0)))) return false;
+    if (isCheckedAtRunTime(op)) return false;
     ArrayRef<int64_t> own = shapeOf(op->getResult(0));
     if (own == shape) return true;
     return own.size() == shape.size() && own.drop_back() == shape.drop_back() && own.back() == 1 &&

@@ -37,9 +37,14 @@ int64_t ConvTransposeOp::getFlops() { // each input element meets each tap of it
   return 2 * getInput().getType().getNumElements() * product(getFilter().getType().getShape().drop_front());
 }
 
+int64_t ConvFilterGradOp::getFlops() { // each element of the cotangent meets each tap of its channel
+  return 2 * getCotangent().getType().getNumElements() * product(getType().getShape().drop_front());
+}
+
 int64_t ReduceOp::getFlops() { return getOperand().getType().getNumElements(); }
 int64_t ArgReduceOp::getFlops() { return getOperand().getType().getNumElements(); }
 int64_t PoolOp::getFlops() { return getType().getNumElements() * product(getWindow()); }
+int64_t PoolGradOp::getFlops() { return getCotangent().getType().getNumElements() * product(getWindow()); }
 int64_t ArgMaxPoolOp::getFlops() { return getType().getNumElements() * product(getWindow()); }
 
 } // namespace sprig::nn

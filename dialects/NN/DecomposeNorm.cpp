@@ -88,6 +88,29 @@ Values GroupNormOp::decompose(OpBuilder &b) {
   return one(e.cast(x, type.getElementType()));
 }
 
+// Statistics over everything but the channel; the variance is taken of the differences (two passes).
+Values BatchNormTrainOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  auto type = cast<RankedTensorType>(getResult().getType());
+  int64_t channels = type.getDimSize(1), count = channels ? type.getNumElements() / channels : 0;
+  SmallVector<int64_t> axes{0};
+  llvm::append_range(axes, axesFrom(2, type.getRank()));
+  auto channel = [&](Value parameter) { return perChannel(e, parameter, type.getRank()); };
+  auto mean = [&](Value v) {
+    Value sum = e.reduce(ReduceKind::sum, v, axes, false);
+    return e.div(sum, e.splat(sum, count));
+  };
+  Value x = e.widened(getOperand());
+  Value average = mean(x);
+  Value centred = e.sub(x, channel(average));
+  Value variance = mean(e.mul(centred, centred));
+  Value deviation = e.unary<RsqrtOp>(e.add(variance, e.splat(variance, getEpsilon().convertToDouble())));
+  Value factor = e.mul(deviation, e.widened(getScale()));
+  Value y = e.add(e.mul(centred, channel(factor)), channel(getShift()));
+  Type element = type.getElementType();
+  return SmallVector<Value>{e.cast(y, element), e.cast(average, element), e.cast(variance, element)};
+}
+
 // (x - mean) * (scale / sqrt(variance + epsilon)) + shift: the factor is one number per channel.
 Values BatchNormOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());

@@ -1,4 +1,5 @@
 #include "dialects/NN/Infer.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -89,6 +90,11 @@ FailureOr<SmallVector<int64_t>> Inference::broadcast(RankedTensorType a, StringR
   auto shape = broadcastShapes(a.getShape(), b.getShape());
   if (failed(shape)) return fail("does not broadcast ", aName, " ", describe(a), " with ", bName, " ", describe(b));
   return shape;
+}
+
+bool isCheckedAtRunTime(Operation *op) {
+  if (isa<ClassIndexOp>(op)) return true;
+  return isa<DivOp, RemOp, ModOp>(op) && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()));
 }
 
 } // namespace sprig::nn

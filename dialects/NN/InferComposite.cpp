@@ -64,6 +64,19 @@ SPRIG_NN_INFER(BatchNormOp) {
   return infer.give(*operand);
 }
 
+SPRIG_NN_INFER(BatchNormTrainOp) {
+  Inference infer(location, BatchNormTrainOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
+      failed(checkPerChannel(infer, *operand, op.getScale(), "scale")) ||
+      failed(checkPerChannel(infer, *operand, op.getShift(), "shift")) ||
+      failed(infer.present(op.getEpsilonAttr(), "epsilon")) || failed(infer.give(*operand)))
+    return failure();
+  ArrayRef<int64_t> channels = operand->getShape().slice(1, 1);
+  return success(succeeded(infer.give(channels, operand->getElementType())) &&
+                 succeeded(infer.give(channels, operand->getElementType())));
+}
+
 /// A parameter that broadcasts to the operand without changing its shape.
 static LogicalResult checkBroadcastsTo(const Inference &infer, RankedTensorType operand, Value parameter,
                                        StringRef name) {

@@ -143,6 +143,22 @@ SPRIG_NN_INFER(PoolOp) {
   return failed(shape) ? failure() : infer.give(*shape, operand->getElementType());
 }
 
+SPRIG_NN_INFER(PoolGradOp) {
+  Inference infer(location, PoolGradOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
+  if (failed(operand) || failed(cotangent) ||
+      failed(checkKind(infer, op.getKindAttr(), ReduceKind::max, ReduceKind::sum)) ||
+      failed(infer.sameElementType(*operand, "operand", *cotangent, "cotangent")))
+    return failure();
+  auto shape = inferPool(infer, *operand, op.getWindowAttr(), op.getStridesAttr(), op.getDilationsAttr(),
+                         op.getPaddingAttr(), op.getChannelsLast());
+  if (failed(shape)) return failure();
+  if (cotangent->getShape() != ArrayRef<int64_t>(*shape))
+    return infer.fail("has cotangent ", describe(*cotangent), " for a pool of ", describe(*operand), " that gives ",
+                      describe(operand->clone(*shape)));
+  return infer.give(*operand);
+}
+
 SPRIG_NN_INFER(ArgMaxPoolOp) {
   Inference infer(location, ArgMaxPoolOp::getOperationName(), results);
   auto operand = infer.tensor(op.getOperand(), "operand");

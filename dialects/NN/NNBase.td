@@ -37,6 +37,9 @@ def NN_Tensor : StaticShapeTensorOf<[F64, F32, F16, BF16, I64, I32, I16, I8, UI6
 
 class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
 
+// Has a vector-Jacobian product of its own (Vjp*.cpp).
+def NN_Vjp : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+
 // The end of a description: a function of one operation, which stands alone. A test pipes each into sprig-opt.
 class NN_Example<string arguments, string operation, string results> {
   string text = "\n\nExample:\n\n```mlir\nfunc.func @example(" # arguments # ") -> " # results # " {\n  %r = " # operation #

@@ -39,7 +39,7 @@ def NN_HardSigmoidOp : NN_ActivationOp<"hard_sigmoid", (ins F64Attr:$alpha, F64A
   let summary = "max(0, min(1, alpha * x + beta))";
 }
 
-class NN_SoftmaxLikeOp<string mnemonic> : NN_CompositeOp<mnemonic> {
+class NN_SoftmaxLikeOp<string mnemonic> : NN_CompositeOp<mnemonic, [NN_Vjp]> {
   let description = "The maximum is taken off first, so nothing overflows; half types are computed in f32 and rounded once. A "
                     "row of -inf alone gives NaN, as ONNX's Softmax." #
                     NN_Example<"%x: tensor<2x10xf32>", "nn." # mnemonic # " %x axis = 1 : tensor<2x10xf32>",
@@ -96,7 +96,27 @@ def NN_BatchNormOp : NN_CompositeOp<"batch_norm"> {
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$operand `,` $scale `,` $shift `,` $mean `,` $variance attr-dict `:` type($operand) `,` type($scale) `,` type($shift) `,` type($mean) `,` type($variance)";
 }
-def NN_LayerNormOp : NN_CompositeOp<"layer_norm"> {
+def NN_BatchNormTrainOp : NN_CompositeOp<"batch_norm_train", [NN_Vjp]> {
+  let summary = "batch normalisation with the statistics of the batch (arXiv:1502.03167, training)";
+  let description = [{
+    (x - mean) / sqrt(variance + epsilon) * scale + shift per channel; `operand` [N, C, ...], the others [C]. Results: the
+    normalised operand, the mean and the biased variance [C] over all dimensions but the channel. Half types are
+    normalised in f32.
+
+    Example:
+
+    ```mlir
+    func.func @example(%x: tensor<2x3x4x4xf32>, %c: tensor<3xf32>) -> tensor<2x3x4x4xf32> {
+      %y, %mean, %variance = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-5 : f64} : tensor<2x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>
+      return %y : tensor<2x3x4x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_FloatTensor:$shift, F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$mean, NN_FloatTensor:$variance);
+  let assemblyFormat = "$operand `,` $scale `,` $shift attr-dict `:` type($operand) `,` type($scale) `,` type($shift)";
+}
+def NN_LayerNormOp : NN_CompositeOp<"layer_norm", [NN_Vjp]> {
   let summary = "normalises over the dimensions from axis on (arXiv:1607.06450)";
   let description = [{
     (x - mean) / sqrt(biased variance + epsilon), then * scale and + shift, which broadcast to the operand.

@@ -7,7 +7,7 @@ include "dialects/NN/NNBase.td"
 
 def NN_ContractionCost : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
 
-def NN_MatmulOp : NN_InferredOp<"matmul", [FusesAs<"contraction">], NN_ContractionCost> {
+def NN_MatmulOp : NN_InferredOp<"matmul", [NN_Vjp, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "batched matrix product";
   let description = [{
     `lhs` is [B..., M, K] and `rhs` [B..., K, N] (or [B..., K, M] and [B..., N, K] with `transpose_lhs`,
@@ -22,7 +22,7 @@ def NN_MatmulOp : NN_InferredOp<"matmul", [FusesAs<"contraction">], NN_Contracti
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
-def NN_PackOp : NN_InferredOp<"pack"> {
+def NN_PackOp : NN_InferredOp<"pack", [MadeAfterGradients]> {
   let summary = "lays the right side of a contraction out in panels";
   let description = [{
     From a matrix [K, N] (or [N, K] with `transposed`) to panels [ceil(N/32), K, 32], padded with zeros: the one packed
@@ -37,7 +37,7 @@ def NN_PackOp : NN_InferredOp<"pack"> {
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
-def NN_MatmulPackedOp : NN_InferredOp<"matmul_packed", [FusesAs<"contraction">], NN_ContractionCost> {
+def NN_MatmulPackedOp : NN_InferredOp<"matmul_packed", [MadeAfterGradients, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "matrix product with packed right side";
   let description = [{`lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N.}] #
       NN_Example<"%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>",
@@ -48,7 +48,7 @@ def NN_MatmulPackedOp : NN_InferredOp<"matmul_packed", [FusesAs<"contraction">],
   let assemblyFormat = "$lhs `,` $panels attr-dict `:` type($lhs) `,` type($panels)";
 }
 
-def NN_ConvOp : NN_InferredOp<"conv", [FusesAs<"contraction">], NN_ContractionCost> {
+def NN_ConvOp : NN_InferredOp<"conv", [NN_Vjp, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "convolution (cross-correlation) over 1 to 3 spatial dimensions";
   let description = [{
     `input` [N, C, spatial...] (channels last with `channels_last`: [N, spatial..., C]), `filter` [O, C/groups,
@@ -66,7 +66,7 @@ def NN_ConvOp : NN_InferredOp<"conv", [FusesAs<"contraction">], NN_ContractionCo
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }
 
-def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [FusesAs<"contraction">], NN_ContractionCost> {
+def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [MadeAfterGradients, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "channels-last convolution with packed filter";
   let description = [{
     `input` [N, spatial..., C]; `panels` [groups * ceil(O/groups/32), window positions * C/groups, 32], rows ordered by
@@ -82,7 +82,7 @@ def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [FusesAs<"contraction">], NN_
   let assemblyFormat = "$input `,` $panels attr-dict `:` type($input) `,` type($panels)";
 }
 
-def NN_ConvDepthwiseOp : NN_InferredOp<"conv_depthwise", [FusesAs<"contraction">], NN_ContractionCost> {
+def NN_ConvDepthwiseOp : NN_InferredOp<"conv_depthwise", [MadeAfterGradients, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "channels-last convolution with one filter for each channel";
   let description = [{
     `input` [N, spatial..., C], `filter` [window..., C]; the result is [N, spatial..., C]. Order and padding are those of
@@ -97,7 +97,7 @@ def NN_ConvDepthwiseOp : NN_InferredOp<"conv_depthwise", [FusesAs<"contraction">
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }
 
-def NN_ConvTransposeOp : NN_InferredOp<"conv_transpose", [FusesAs<"contraction">], NN_ContractionCost> {
+def NN_ConvTransposeOp : NN_InferredOp<"conv_transpose", [NN_Vjp, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "transposed convolution";
   let description = [{
     `input` [N, C, spatial...], `filter` [C, O/groups, window...], result [N, O, spatial...] with
@@ -111,6 +111,25 @@ def NN_ConvTransposeOp : NN_InferredOp<"conv_transpose", [FusesAs<"contraction">
                        DefaultValuedAttr<I64Attr, "1">:$groups);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
+}
+
+def NN_ConvFilterGradOp : NN_InferredOp<"conv_filter_grad", [NN_Vjp, FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "gradient of nn.conv with respect to its filter";
+  let description = [{
+    `input` and `cotangent` (of the shape of the convolution's result) as nn.conv has them; the result is the filter's
+    gradient [O, C/groups, window...] where `window` gives the window's sizes. Element [o, c, w] is the sum over samples
+    and positions p of cotangent[n, o, p] * input[n, c, p * stride + w * dilation - low]; positions in the padding count
+    as zero. It is a chain of fused multiply-adds over samples and then positions in row-major order, cut into pieces as
+    the k of nn.matmul is.
+  }] #
+      NN_Example<"%x: tensor<2x3x8x8xf32>, %g: tensor<2x16x8x8xf32>",
+                 "nn.conv_filter_grad %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<2x3x8x8xf32>, tensor<2x16x8x8xf32>",
+                 "tensor<16x3x3x3xf32>">.text;
+  let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$cotangent, DenseI64ArrayAttr:$window,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
+                       DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "$input `,` $cotangent attr-dict `:` type($input) `,` type($cotangent)";
 }
 
 #endif // SPRIG_NN_NNCONTRACTION_TD

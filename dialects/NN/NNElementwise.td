@@ -9,8 +9,8 @@ class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : NN_InferredOp<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<ElementwiseOpInterface>])>;
 
 // One operand, the result has its type.
-class NN_UnaryOp<string mnemonic, TypeConstraint operand, string example = "tensor<2x3xf32>">
-    : NN_ElementwiseOp<mnemonic> {
+class NN_UnaryOp<string mnemonic, TypeConstraint operand, string example = "tensor<2x3xf32>", Trait gradient = NN_Vjp>
+    : NN_ElementwiseOp<mnemonic, [gradient]> {
   let description = "Of each element. Half types are computed in f32 and rounded once." #
                     NN_Example<"%x: " # example, "nn." # mnemonic # " %x : " # example, example>.text;
   let arguments = (ins operand:$operand);
@@ -19,8 +19,9 @@ class NN_UnaryOp<string mnemonic, TypeConstraint operand, string example = "tens
 }
 
 // Two operands of one element type, the result has the broadcast shape.
-class NN_BinaryOp<string mnemonic, TypeConstraint operand, list<Trait> traits = [], string element = "f32">
-    : NN_ElementwiseOp<mnemonic, traits> {
+class NN_BinaryOp<string mnemonic, TypeConstraint operand, list<Trait> traits = [], string element = "f32",
+                  Trait gradient = NN_Vjp>
+    : NN_ElementwiseOp<mnemonic, !listconcat(traits, [gradient])> {
   let description = "Of elements at the same position of the broadcast shape (NumPy's rules). Half types are computed in f32 "
                     "and rounded once." #
                     NN_Example<"%x: tensor<2x3x" # element # ">, %y: tensor<3x" # element # ">",
@@ -33,7 +34,7 @@ class NN_BinaryOp<string mnemonic, TypeConstraint operand, list<Trait> traits = 
 
 def NN_AbsOp : NN_UnaryOp<"abs", NN_NumberTensor> { let summary = "absolute value"; }
 def NN_NegOp : NN_UnaryOp<"neg", NN_NumberTensor> { let summary = "negation; integers wrap"; }
-def NN_SignOp : NN_UnaryOp<"sign", NN_NumberTensor> { let summary = "-1, 0 or 1 by the sign; NaN stays NaN"; }
+def NN_SignOp : NN_UnaryOp<"sign", NN_NumberTensor, "tensor<2x3xf32>", NoGradient> { let summary = "-1, 0 or 1 by the sign; NaN stays NaN"; }
 def NN_ExpOp : NN_UnaryOp<"exp", NN_FloatTensor> { let summary = "exponential"; }
 def NN_LogOp : NN_UnaryOp<"log", NN_FloatTensor> { let summary = "natural logarithm"; }
 def NN_Log1pOp : NN_UnaryOp<"log1p", NN_FloatTensor> { let summary = "logarithm of 1 + x"; }
@@ -41,9 +42,9 @@ def NN_Expm1Op : NN_UnaryOp<"expm1", NN_FloatTensor> { let summary = "exp(x) - 1
 def NN_SqrtOp : NN_UnaryOp<"sqrt", NN_FloatTensor> { let summary = "square root"; }
 def NN_RsqrtOp : NN_UnaryOp<"rsqrt", NN_FloatTensor> { let summary = "1 / sqrt(x), two correctly rounded steps"; }
 def NN_ReciprocalOp : NN_UnaryOp<"reciprocal", NN_FloatTensor> { let summary = "1 / x"; }
-def NN_FloorOp : NN_UnaryOp<"floor", NN_FloatTensor> { let summary = "largest integer not above"; }
-def NN_CeilOp : NN_UnaryOp<"ceil", NN_FloatTensor> { let summary = "smallest integer not below"; }
-def NN_RoundOp : NN_UnaryOp<"round", NN_FloatTensor> { let summary = "nearest integer, halves to even"; }
+def NN_FloorOp : NN_UnaryOp<"floor", NN_FloatTensor, "tensor<2x3xf32>", NoGradient> { let summary = "largest integer not above"; }
+def NN_CeilOp : NN_UnaryOp<"ceil", NN_FloatTensor, "tensor<2x3xf32>", NoGradient> { let summary = "smallest integer not below"; }
+def NN_RoundOp : NN_UnaryOp<"round", NN_FloatTensor, "tensor<2x3xf32>", NoGradient> { let summary = "nearest integer, halves to even"; }
 def NN_SinOp : NN_UnaryOp<"sin", NN_FloatTensor> { let summary = "sine of radians"; }
 def NN_CosOp : NN_UnaryOp<"cos", NN_FloatTensor> { let summary = "cosine of radians"; }
 def NN_TanOp : NN_UnaryOp<"tan", NN_FloatTensor> { let summary = "tangent of radians"; }
@@ -59,9 +60,9 @@ def NN_AtanhOp : NN_UnaryOp<"atanh", NN_FloatTensor> { let summary = "inverse hy
 def NN_ErfOp : NN_UnaryOp<"erf", NN_FloatTensor> { let summary = "error function"; }
 def NN_SigmoidOp : NN_UnaryOp<"sigmoid", NN_FloatTensor> { let summary = "1 / (1 + exp(-x))"; }
 def NN_ReluOp : NN_UnaryOp<"relu", NN_NumberTensor> { let summary = "max(x, 0); NaN stays NaN"; }
-def NN_NotOp : NN_UnaryOp<"not", NN_LogicTensor, "tensor<4xi1>"> { let summary = "logical not of i1, bitwise not of integers"; }
+def NN_NotOp : NN_UnaryOp<"not", NN_LogicTensor, "tensor<4xi1>", NoGradient> { let summary = "logical not of i1, bitwise not of integers"; }
 
-class NN_PredicateOp<string mnemonic> : NN_ElementwiseOp<mnemonic> {
+class NN_PredicateOp<string mnemonic> : NN_ElementwiseOp<mnemonic, [NoGradient]> {
   let description = "Of each element." #
                     NN_Example<"%x: tensor<4xf32>", "nn." # mnemonic # " %x : tensor<4xf32>", "tensor<4xi1>">.text;
   let arguments = (ins NN_FloatTensor:$operand);
@@ -75,7 +76,7 @@ def NN_IsInfOp : NN_PredicateOp<"is_inf"> {
                        DefaultValuedAttr<BoolAttr, "true">:$detect_positive);
 }
 
-def NN_CastOp : NN_Op<"cast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
+def NN_CastOp : NN_Op<"cast", [Pure, CostOpInterface, NN_Vjp, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
   let summary = "conversion of element type";
   let description = [{
     Floats round to nearest even; float to integer truncates towards zero (saturating, NaN to 0); integers wrap; to i1:
@@ -90,7 +91,7 @@ def NN_CastOp : NN_Op<"cast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def NN_BitcastOp : NN_Op<"bitcast", [Pure, CostOpInterface, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
+def NN_BitcastOp : NN_Op<"bitcast", [Pure, CostOpInterface, NoGradient, DeclareOpInterfaceMethods<ElementwiseOpInterface>]> {
   let summary = "reads the bits as another element type of the same width";
   let description = [{The element type may be of another kind, never of another width.}] #
       NN_Example<"%x: tensor<4xf32>",
@@ -116,7 +117,7 @@ def NN_RemOp : NN_BinaryOp<"rem", NN_NumberTensor> {
 def NN_ModOp : NN_BinaryOp<"mod", NN_NumberTensor> {
   let summary = "remainder with the sign of the divisor (NumPy's mod)";
 }
-def NN_PowOp : NN_ElementwiseOp<"pow"> {
+def NN_PowOp : NN_ElementwiseOp<"pow", [NN_Vjp]> {
   let summary = "lhs to the power of rhs; the result has the element type of lhs";
   let description = [{Integers multiply and wrap; a negative exponent of an integer gives the truncated quotient. Special values are those of IEEE 754.}] #
       NN_Example<"%x: tensor<2x3xf32>, %y: tensor<i32>",
@@ -128,11 +129,11 @@ def NN_PowOp : NN_ElementwiseOp<"pow"> {
 }
 def NN_MaxOp : NN_BinaryOp<"max", NN_NumberTensor, [Commutative]> { let summary = "larger one; NaN if either is"; }
 def NN_MinOp : NN_BinaryOp<"min", NN_NumberTensor, [Commutative]> { let summary = "smaller one; NaN if either is"; }
-def NN_AndOp : NN_BinaryOp<"and", NN_LogicTensor, [Commutative], "i1"> { let summary = "logical or bitwise and"; }
-def NN_OrOp : NN_BinaryOp<"or", NN_LogicTensor, [Commutative], "i1"> { let summary = "logical or bitwise or"; }
-def NN_XorOp : NN_BinaryOp<"xor", NN_LogicTensor, [Commutative], "i1"> { let summary = "logical or bitwise exclusive or"; }
-def NN_ShlOp : NN_BinaryOp<"shl", NN_IntTensor, [], "ui8"> { let summary = "shift to the left; 0 when by the width or more"; }
-def NN_ShrOp : NN_BinaryOp<"shr", NN_IntTensor, [], "ui8"> {
+def NN_AndOp : NN_BinaryOp<"and", NN_LogicTensor, [Commutative], "i1", NoGradient> { let summary = "logical or bitwise and"; }
+def NN_OrOp : NN_BinaryOp<"or", NN_LogicTensor, [Commutative], "i1", NoGradient> { let summary = "logical or bitwise or"; }
+def NN_XorOp : NN_BinaryOp<"xor", NN_LogicTensor, [Commutative], "i1", NoGradient> { let summary = "logical or bitwise exclusive or"; }
+def NN_ShlOp : NN_BinaryOp<"shl", NN_IntTensor, [], "ui8", NoGradient> { let summary = "shift to the left; 0 when by the width or more"; }
+def NN_ShrOp : NN_BinaryOp<"shr", NN_IntTensor, [], "ui8", NoGradient> {
   let summary = "shift to the right, arithmetic for signed types; by the width or more as by width - 1 twice";
 }
 
@@ -143,7 +144,7 @@ def NN_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
   let genSpecializedAttr = 0;
 }
 def NN_ComparePredicateAttr : EnumAttr<NN_Dialect, NN_ComparePredicate, "predicate">;
-def NN_CompareOp : NN_ElementwiseOp<"compare"> {
+def NN_CompareOp : NN_ElementwiseOp<"compare", [NoGradient]> {
   let summary = "comparison; with NaN only ne holds";
   let description = [{Predicates are eq, ne, lt, le, gt and ge; the operands broadcast. i1 compares as 0 and 1.}] #
       NN_Example<"%x: tensor<2x3xf32>, %y: tensor<3xf32>",
@@ -153,7 +154,7 @@ def NN_CompareOp : NN_ElementwiseOp<"compare"> {
   let results = (outs NN_BoolTensor:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
-def NN_SelectOp : NN_ElementwiseOp<"select"> {
+def NN_SelectOp : NN_ElementwiseOp<"select", [NN_Vjp]> {
   let summary = "on_true where condition holds, else on_false";
   let description = [{All three operands broadcast.}] #
       NN_Example<"%c: tensor<2x1xi1>, %x: tensor<2x3xf32>, %y: tensor<f32>",

@@ -10,6 +10,9 @@ include "dialects/NN/NNShapeOps.td"
 include "dialects/NN/NNComposite.td"
 include "dialects/NN/NNState.td"
 include "dialects/NN/NNRecurrent.td"
+include "dialects/NN/NNGradient.td"
+include "dialects/NN/NNLoss.td"
+include "dialects/NN/NNRandom.td"
 include "dialects/NN/NNStructure.td"
 
 #endif // SPRIG_NN_NNOPS_TD

@@ -7,7 +7,7 @@ include "dialects/NN/NNBase.td"
 include "dialects/NN/NNContraction.td"
 
 def NN_ScanOp : NN_Op<"scan", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">, Pure,
-                               AttrSizedOperandSegments, NN_ContractionCost]> {
+                               AttrSizedOperandSegments, NN_Vjp, NN_ContractionCost]> {
   let summary = "a loop of a fixed number of steps over the first dimension of its inputs";
   let description = [{
     Step t runs the region on slice t of every operand of `over` (without that dimension), on the values of `carry`,

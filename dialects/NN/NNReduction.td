@@ -14,7 +14,7 @@ def NN_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
 }
 def NN_ReduceKindAttr : EnumAttr<NN_Dialect, NN_ReduceKind, "reduce_kind">;
 
-def NN_ReduceOp : NN_InferredOp<"reduce", [FusesAs<"reduction">], NN_ReductionCost> {
+def NN_ReduceOp : NN_InferredOp<"reduce", [NN_Vjp, FusesAs<"reduction">], NN_ReductionCost> {
   let summary = "reduction over axes";
   let description = [{
     `axes` are ascending and unique; reduced dimensions disappear, or stay as 1 with `keep_dims`. NaN propagates through
@@ -33,7 +33,7 @@ def NN_ReduceOp : NN_InferredOp<"reduce", [FusesAs<"reduction">], NN_ReductionCo
   let assemblyFormat = "$kind $operand `axes` `=` $axes attr-dict `:` type($operand)";
 }
 
-def NN_ArgReduceOp : NN_InferredOp<"arg_reduce", [], NN_ReductionCost> {
+def NN_ArgReduceOp : NN_InferredOp<"arg_reduce", [NoGradient], NN_ReductionCost> {
   let summary = "index (i64) of the largest or smallest element along an axis";
   let description = [{`kind` is max or min; ties take the first index, or the last with `last_index`; the first NaN wins.}] #
       NN_Example<"%x: tensor<2x10xf32>",
@@ -45,7 +45,7 @@ def NN_ArgReduceOp : NN_InferredOp<"arg_reduce", [], NN_ReductionCost> {
   let assemblyFormat = "$kind $operand `axis` `=` $axis attr-dict `:` type($operand)";
 }
 
-def NN_CumulativeOp : NN_InferredOp<"cumulative"> {
+def NN_CumulativeOp : NN_InferredOp<"cumulative", [NN_Vjp]> {
   let summary = "running sum or product along an axis";
   let description = [{`kind` is sum or prod; `exclusive` leaves each element itself out, `reverse` runs from the end (ONNX CumSum).}] #
       NN_Example<"%x: tensor<2x10xf32>",
@@ -57,7 +57,7 @@ def NN_CumulativeOp : NN_InferredOp<"cumulative"> {
   let assemblyFormat = "$kind $operand `axis` `=` $axis attr-dict `:` type($operand)";
 }
 
-def NN_TopKOp : NN_InferredOp<"top_k"> {
+def NN_TopKOp : NN_InferredOp<"top_k", [NN_Vjp]> {
   let summary = "the k largest (or smallest) elements along an axis, in order, and their indices (i64)";
   let description = [{Equal elements come in the order of their indices. NaN counts as larger than every number.
 
@@ -75,7 +75,7 @@ def NN_TopKOp : NN_InferredOp<"top_k"> {
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
-def NN_PoolOp : NN_InferredOp<"pool", [FusesAs<"generator">], NN_ReductionCost> {
+def NN_PoolOp : NN_InferredOp<"pool", [NN_Vjp, FusesAs<"generator">], NN_ReductionCost> {
   let summary = "maximum or sum over sliding windows";
   let description = [{
     `operand` [N, C, spatial...] (or [N, spatial..., C] with `channels_last`); `padding` [low..., high...] is skipped,
@@ -93,7 +93,24 @@ def NN_PoolOp : NN_InferredOp<"pool", [FusesAs<"generator">], NN_ReductionCost> 
   let assemblyFormat = "$kind $operand attr-dict `:` type($operand)";
 }
 
-def NN_ArgMaxPoolOp : NN_InferredOp<"arg_max_pool", [], NN_ReductionCost> {
+def NN_PoolGradOp : NN_InferredOp<"pool_grad", [NN_Vjp], NN_ReductionCost> {
+  let summary = "gradient of nn.pool: gives each window's cotangent back to the elements of the window";
+  let description = [{
+    `operand` is that of the pool, `cotangent` has the shape of its result; the result has the operand's shape. With kind
+    max a window's cotangent goes to its first maximum (its first NaN, if there is one), with sum to all elements; the
+    contributions to an element add up in row-major order of the windows. A window in the padding alone gives nothing.
+  }] #
+      NN_Example<"%x: tensor<1x3x8x8xf32>, %g: tensor<1x3x4x4xf32>",
+                 "nn.pool_grad max %x, %g {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x8x8xf32>, tensor<1x3x4x4xf32>",
+                 "tensor<1x3x8x8xf32>">.text;
+  let arguments = (ins NN_ReduceKindAttr:$kind, NN_FloatTensor:$operand, NN_FloatTensor:$cotangent,
+                       DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$padding, UnitAttr:$channels_last);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$kind $operand `,` $cotangent attr-dict `:` type($operand) `,` type($cotangent)";
+}
+
+def NN_ArgMaxPoolOp : NN_InferredOp<"arg_max_pool", [NoGradient], NN_ReductionCost> {
   let summary = "flat index (i64) of each window's first maximum";
   let description = [{
     The index counts over the whole operand [N, C, spatial...] in row-major order, or with `column_major` over the

@@ -5,7 +5,7 @@
 
 include "dialects/NN/NNBase.td"
 
-def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+def NN_ConstantOp : NN_Op<"constant", [Pure, NoGradient, ConstantLike, AllTypesMatch<["value", "result"]>]> {
   let summary = "a constant tensor";
   let description = [{The value is dense, a splat or a dense resource; splats stay splats through all rewrites.}] #
       NN_Example<"",
@@ -17,7 +17,7 @@ def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def NN_IotaOp : NN_Op<"iota", [Pure, CostOpInterface, FusesAs<"view">]> {
+def NN_IotaOp : NN_Op<"iota", [Pure, NoGradient, CostOpInterface, FusesAs<"view">]> {
   let summary = "the index along an axis";
   let description = [{Element [..., i, ...] is i, converted to the element type.}] #
       NN_Example<"",
@@ -28,7 +28,7 @@ def NN_IotaOp : NN_Op<"iota", [Pure, CostOpInterface, FusesAs<"view">]> {
   let assemblyFormat = "`axis` `=` $axis attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
-def NN_ReshapeOp : NN_Op<"reshape", [Pure, CostOpInterface]> {
+def NN_ReshapeOp : NN_Op<"reshape", [Pure, NN_Vjp, CostOpInterface]> {
   let summary = "the same elements in another shape, row-major";
   let description = [{No element moves: between dispatches it is a view.}] #
       NN_Example<"%x: tensor<2x6xf32>",
@@ -40,7 +40,7 @@ def NN_ReshapeOp : NN_Op<"reshape", [Pure, CostOpInterface]> {
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def NN_BroadcastOp : NN_Op<"broadcast", [Pure, CostOpInterface, FusesAs<"view">]> {
+def NN_BroadcastOp : NN_Op<"broadcast", [Pure, NN_Vjp, CostOpInterface, FusesAs<"view">]> {
   let summary = "repeats along dimensions of size 1 and new leading ones (NumPy's broadcast_to)";
   let description = [{Elementwise operations broadcast by themselves; this is for a shape that nothing else gives.}] #
       NN_Example<"%x: tensor<3x1xf32>",
@@ -52,7 +52,7 @@ def NN_BroadcastOp : NN_Op<"broadcast", [Pure, CostOpInterface, FusesAs<"view">]
   let hasFolder = 1;
   let hasVerifier = 1;
 }
-def NN_TransposeOp : NN_InferredOp<"transpose", [FusesAs<"view">]> {
+def NN_TransposeOp : NN_InferredOp<"transpose", [NN_Vjp, FusesAs<"view">]> {
   let summary = "permutes dimensions: dimension i of the result is dimension permutation[i] of the operand";
   let description = [{As numpy.transpose.}] #
       NN_Example<"%x: tensor<2x3x4xf32>",
@@ -63,7 +63,7 @@ def NN_TransposeOp : NN_InferredOp<"transpose", [FusesAs<"view">]> {
   let assemblyFormat = "$operand $permutation attr-dict `:` type($operand)";
   let hasFolder = 1;
 }
-def NN_SliceOp : NN_InferredOp<"slice", [FusesAs<"view">]> {
+def NN_SliceOp : NN_InferredOp<"slice", [NN_Vjp, FusesAs<"view">]> {
   let summary = "every steps[i]-th element from starts[i], sizes[i] of them; steps may be negative";
   let description = [{Element i of a dimension of the result is element starts + i * steps of the operand, which must be there.}] #
       NN_Example<"%x: tensor<4x8xf32>",
@@ -75,7 +75,7 @@ def NN_SliceOp : NN_InferredOp<"slice", [FusesAs<"view">]> {
   let assemblyFormat = "$operand `starts` `=` $starts `sizes` `=` $sizes `steps` `=` $steps attr-dict `:` type($operand)";
   let hasFolder = 1;
 }
-def NN_ConcatOp : NN_InferredOp<"concat"> {
+def NN_ConcatOp : NN_InferredOp<"concat", [NN_Vjp]> {
   let summary = "joins tensors along an axis";
   let description = [{The operands agree in element type and in every other dimension.}] #
       NN_Example<"%x: tensor<2x3xf32>, %y: tensor<2x5xf32>",
@@ -93,7 +93,7 @@ def NN_PadMode : I32EnumAttr<"PadMode", "padding mode", [
   let genSpecializedAttr = 0;
 }
 def NN_PadModeAttr : EnumAttr<NN_Dialect, NN_PadMode, "pad_mode">;
-def NN_PadOp : NN_InferredOp<"pad", [FusesAs<"generator">]> {
+def NN_PadOp : NN_InferredOp<"pad", [NN_Vjp, FusesAs<"generator">]> {
   let summary = "adds elements around a tensor";
   let description = [{
     low[i] and high[i] elements before and behind dimension i; `value` (a tensor of one element) fills them in mode
@@ -108,7 +108,7 @@ def NN_PadOp : NN_InferredOp<"pad", [FusesAs<"generator">]> {
   let assemblyFormat = "$mode $operand `,` $value `low` `=` $low `high` `=` $high attr-dict `:` type($operand) `,` type($value)";
   let hasFolder = 1;
 }
-def NN_GatherOp : NN_InferredOp<"gather", [FusesAs<"generator">]> {
+def NN_GatherOp : NN_InferredOp<"gather", [NN_Vjp, FusesAs<"generator">]> {
   let summary = "slices along an axis, picked by indices";
   let description = [{
     result[p..., i..., s...] = operand[p..., indices[i...], s...] with p before and s behind `axis`. A negative index counts
@@ -121,7 +121,7 @@ def NN_GatherOp : NN_InferredOp<"gather", [FusesAs<"generator">]> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand `,` $indices `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices)";
 }
-def NN_GatherElementsOp : NN_InferredOp<"gather_elements", [FusesAs<"generator">]> {
+def NN_GatherElementsOp : NN_InferredOp<"gather_elements", [NN_Vjp, FusesAs<"generator">]> {
   let summary = "result[.., i, ..] = operand[.., indices[.., i, ..], ..] along an axis";
   let description = [{As ONNX GatherElements. A negative index counts from the end; one out of range is an error at run time.}] #
       NN_Example<"%x: tensor<3x4xf32>, %i: tensor<2x4xi64>",
@@ -131,7 +131,7 @@ def NN_GatherElementsOp : NN_InferredOp<"gather_elements", [FusesAs<"generator">
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand `,` $indices `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices)";
 }
-def NN_GatherNdOp : NN_InferredOp<"gather_nd", [FusesAs<"generator">]> {
+def NN_GatherNdOp : NN_InferredOp<"gather_nd", [NN_Vjp, FusesAs<"generator">]> {
   let summary = "slices picked by index tuples (the last dimension of indices), as ONNX GatherND";
   let description = [{A negative index counts from the end; one out of range is an error at run time.}] #
       NN_Example<"%x: tensor<3x4x5xf32>, %i: tensor<6x2xi64>",
@@ -148,7 +148,7 @@ def NN_ScatterKind : I32EnumAttr<"ScatterKind", "how a scatter combines", [
   let genSpecializedAttr = 0;
 }
 def NN_ScatterKindAttr : EnumAttr<NN_Dialect, NN_ScatterKind, "scatter_kind">;
-def NN_ScatterElementsOp : NN_InferredOp<"scatter_elements"> {
+def NN_ScatterElementsOp : NN_InferredOp<"scatter_elements", [NN_Vjp]> {
   let summary = "writes updates at indices along an axis into a copy of operand, in ascending order, as ONNX ScatterElements";
   let description = [{`kind` says how an update meets what is there: none replaces it, add, mul, max and min combine. An index out of range is an error at run time.}] #
       NN_Example<"%x: tensor<3x4xf32>, %i: tensor<2x4xi64>, %u: tensor<2x4xf32>",
@@ -159,7 +159,7 @@ def NN_ScatterElementsOp : NN_InferredOp<"scatter_elements"> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$kind $operand `,` $indices `,` $updates `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices) `,` type($updates)";
 }
-def NN_ScatterNdOp : NN_InferredOp<"scatter_nd"> {
+def NN_ScatterNdOp : NN_InferredOp<"scatter_nd", [NN_Vjp]> {
   let summary = "writes slices at index tuples into a copy of operand, in ascending order, as ONNX ScatterND";
   let description = [{`kind` as in nn.scatter_elements. An index out of range is an error at run time.}] #
       NN_Example<"%x: tensor<3x4xf32>, %i: tensor<2x1xi64>, %u: tensor<2x4xf32>",

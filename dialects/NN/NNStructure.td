@@ -5,7 +5,7 @@
 
 include "dialects/NN/NNBase.td"
 
-def NN_DispatchOp : NN_Op<"dispatch", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">, Pure]> {
+def NN_DispatchOp : NN_Op<"dispatch", [MadeAfterGradients, IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">, Pure]> {
   let summary = "a group of operations that becomes one kernel";
   let description = [{
     The region's arguments are the operands in order; it yields the results. `label` names the kernel for people.
@@ -28,10 +28,10 @@ def NN_DispatchOp : NN_Op<"dispatch", [IsolatedFromAbove, SingleBlockImplicitTer
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
-def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp", "ScanOp"]>]> {
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp", "ScanOp", "CustomGradientOp", "CheckpointOp"]>]> {
   let summary = "gives a region's values";
   let description = [{
-    Its operands are the results of the dispatch that holds it, in order, or the next values and outputs of a scan.
+    Its operands are the results of the dispatch that holds it, in order, the next values and outputs of a scan, or the values of a part that differentiation treats as a whole.
 
     Example:
 

@@ -11,7 +11,7 @@ include "dialects/NN/NNBase.td"
 
 def NN_F32Tensor : StaticShapeTensorOf<[F32]>;
 
-def NN_ConvWinogradOp : NN_InferredOp<"conv_winograd", [FusesAs<"contraction">],
+def NN_ConvWinogradOp : NN_InferredOp<"conv_winograd", [MadeAfterGradients, FusesAs<"contraction">],
                                       DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>> {
   let summary = "channels-last convolution of stride 1 by Winograd's short convolutions";
   let description = [{

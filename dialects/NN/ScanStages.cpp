@@ -102,8 +102,7 @@ private:
       return from.rows == view.rows && from.columns == view.columns;
     }
     if (isa<BroadcastOp>(op)) return true;
-    bool divides = isa<DivOp, RemOp, ModOp>(op) && isa<IntegerType>(tensorOf(op->getResult(0)).getElementType());
-    return isa<ElementwiseOpInterface>(op) && !divides;
+    return isa<ElementwiseOpInterface>(op) && !isCheckedAtRunTime(op);
   }
 
   static Value origin(Value value) {

@@ -64,20 +64,37 @@ LogicalResult ParamOp::verify() {
   return success();
 }
 
-LogicalResult GetParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getParamAttr());
-  if (!symbol) return emitOpError("reads parameter '") << getParam() << "', which is not declared";
+/// Checks a use of a parameter by an operation that `does` something with a value of this type.
+static LogicalResult verifyParamUse(Operation *op, FlatSymbolRefAttr name, Type type, StringRef does,
+                                    SymbolTableCollection &symbols) {
+  Operation *symbol = symbols.lookupNearestSymbolFrom(op, name);
+  if (!symbol) return op->emitOpError(does) << " parameter '" << name.getValue() << "', which is not declared";
   auto param = dyn_cast<ParamOp>(symbol);
   if (!param) {
-    auto diagnostic = emitOpError("reads '") << getParam() << "', which is no nn.param";
+    auto diagnostic = op->emitOpError(does) << " '" << name.getValue() << "', which is no nn.param";
     diagnostic.attachNote(symbol->getLoc()) << "declared here";
     return diagnostic;
   }
-  if (param.getTensorType() == getType()) return success();
-  auto diagnostic = emitOpError("reads ") << describe(getType()) << " from parameter '" << getParam() << "' of type "
-                                          << describe(param.getTensorType());
+  if (param.getTensorType() == type) return success();
+  auto diagnostic = op->emitOpError(does)
+                    << " " << describe(type) << (does == "reads" ? " from" : " as") << " parameter '" << name.getValue()
+                    << "' of type " << describe(param.getTensorType());
   diagnostic.attachNote(param.getLoc()) << "declared here";
   return diagnostic;
+}
+
+LogicalResult GetParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyParamUse(*this, getParamAttr(), getType(), "reads", symbols);
+}
+
+LogicalResult SetParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyParamUse(*this, getParamAttr(), getValue().getType(), "sets", symbols))) return failure();
+  // The operations in front of this one were checked before it.
+  for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode())
+    if (auto other = dyn_cast<SetParamOp>(op); other && other.getParam() == getParam())
+      return (emitOpError("sets parameter '") << getParam() << "' a second time").attachNote(other.getLoc())
+             << "first set here";
+  return success();
 }
 
 } // namespace sprig::nn

@@ -35,6 +35,10 @@ struct CompileOptions {
   /// Whether the commands of a small network become one. It never changes a bit; off, a profile sees each.
   bool merge = true;
 
+  /// Most bytes of values that a training step keeps from its forward to its backward pass; what is over is computed
+  /// again (docs/training.md). 0: no limit. It never changes a bit.
+  int64_t rematBytes = 0;
+
   /// Seconds to search on this machine for better register tiles (docs/cache.md); 0: none, the compiler's own choice.
   /// It changes no bit of a result.
   double tuneSeconds = 0;

@@ -206,6 +206,34 @@ mlir::LogicalResult evaluateConvTranspose(nn::ConvTransposeOp op, Evaluation &e)
   });
 }
 
+// The definition: for each tap, the sum over samples and positions.
+mlir::LogicalResult evaluateConvFilterGrad(nn::ConvFilterGradOp op, Evaluation &e) {
+  Convolution c = describeConvolution(op, e.operands[0].shape(), e.operands[1].shape(), op.getWindow(), op.getGroups(),
+                                      op.getChannelsLast());
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    using Wide = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;
+    Elements<T> in = e.operands[0].elements<T>(), g = e.operands[1].elements<T>();
+    std::vector<T> out(e.resultType().getNumElements());
+    int64_t taps = c.window.taps();
+    for (int64_t s = 0; s < c.samples; ++s)
+      for (int64_t filter = 0; filter < c.groups * c.filters; ++filter)
+        for (int64_t ch = 0; ch < c.channels; ++ch) {
+          int64_t group = filter / c.filters;
+          int64_t from = c.plane(s, group, ch, c.window.inputs(), c.channels);
+          int64_t weight = c.plane(s, group, filter % c.filters, c.window.positions(), c.filters);
+          T *to = out.data() + (filter * c.channels + ch) * taps;
+          c.window.forEachTap([&](int64_t position, int64_t tap, int64_t offset) {
+            to[tap] = T(Wide(to[tap]) +
+                        Wide(in[from + offset * c.inputStride()]) * Wide(g[weight + position * c.outputStride()]));
+          });
+        }
+    if constexpr (std::is_same_v<T, int64_t>)
+      for (T &value : out) value = wrapTo(value, e.resultType().getElementType());
+    return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
+  });
+}
+
 } // namespace
 
 void addConvolutions(EvaluatorTable &table) {
@@ -213,6 +241,7 @@ void addConvolutions(EvaluatorTable &table) {
   table.add(evaluateConvPacked);
   table.add(evaluateConvDepthwise);
   table.add(evaluateConvTranspose);
+  table.add(evaluateConvFilterGrad);
 }
 
 } // namespace sprig::interp

@@ -18,6 +18,7 @@ const EvaluatorTable &EvaluatorTable::get() {
     addWinograd(rows);
     addNorms(rows);
     addRecurrent(rows);
+    addRandom(rows);
     return rows;
   }();
   return table;

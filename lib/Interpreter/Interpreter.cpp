@@ -43,7 +43,11 @@ public:
     for (mlir::Operation &op : block) {
       Results operands;
       for (mlir::Value operand : op.getOperands()) operands.push_back(values.lookup(operand));
-      if (op.hasTrait<mlir::OpTrait::IsTerminator>()) return operands;
+      if (op.hasTrait<mlir::OpTrait::IsTerminator>()) {
+        if (options.state)
+          for (auto &[name, tensor] : updates) (*options.state)[name] = tensor;
+        return operands;
+      }
       mlir::FailureOr<Results> results = runOne(&op, operands);
       if (mlir::failed(results)) return mlir::failure();
       for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results)) values[value] = tensor;
@@ -67,14 +71,28 @@ private:
 
   mlir::FailureOr<Results> runOne(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
     if (auto dispatch = llvm::dyn_cast<nn::DispatchOp>(op)) {
-      RunOptions inner{options.precision, nullptr};
+      RunOptions inner{options.precision};
       return BlockRunner(inner, symbols).run(dispatch.getBody().front(), operands);
     }
     if (auto get = llvm::dyn_cast<nn::GetParamOp>(op)) return parameter(get);
+    if (auto set = llvm::dyn_cast<nn::SetParamOp>(op)) {
+      updates.push_back({set.getParam().str(), operands.front()});
+      return Results();
+    }
+    if (auto part = llvm::dyn_cast<nn::CheckpointOp>(op)) return runPart(part.getBody(), operands);
+    if (auto part = llvm::dyn_cast<nn::CustomGradientOp>(op)) return runPart(part.getForward(), operands);
     return evaluate(op, operands, options.precision);
   }
 
+  mlir::FailureOr<Results> runPart(mlir::Region &region, llvm::ArrayRef<Tensor> operands) {
+    RunOptions inner{options.precision};
+    return BlockRunner(inner, symbols).run(region.front(), operands);
+  }
+
   mlir::FailureOr<Results> parameter(nn::GetParamOp get) {
+    if (options.state)
+      if (auto found = options.state->find(get.getParam()); found != options.state->end())
+        return Results{found->second};
     auto param = tables.lookupNearestSymbolFrom<nn::ParamOp>(symbols, get.getParamAttr());
     if (!param) return get.emitOpError("names no parameter: ") << get.getParam();
     mlir::FailureOr<Tensor> tensor = constantTensor(param.getValue(), param.getLoc());
@@ -87,6 +105,7 @@ private:
   mlir::SymbolTableCollection tables;
   llvm::DenseMap<mlir::Value, Tensor> values;
   llvm::DenseMap<mlir::Value, int64_t> uses;
+  std::vector<std::pair<std::string, Tensor>> updates; // by nn.set_param
 };
 
 // A scan: its region once for each step.
@@ -100,7 +119,7 @@ mlir::FailureOr<Results> runScan(nn::ScanOp scan, llvm::ArrayRef<Tensor> operand
     for (size_t k = 0; k < inputs; ++k)
       arguments[k] =
           sliceOf(operands[k], step, llvm::cast<mlir::RankedTensorType>(scan.getStep().getArgument(k).getType()));
-    RunOptions options{precision, nullptr};
+    RunOptions options{precision};
     mlir::FailureOr<Results> yielded = BlockRunner(options, scan).run(scan.getStep(), arguments);
     if (mlir::failed(yielded)) return mlir::failure();
     for (size_t k = 0; k < carried; ++k) arguments[inputs + k] = (*yielded)[k];
@@ -133,7 +152,7 @@ mlir::FailureOr<Results> evaluateDecomposed(mlir::Operation *op, llvm::ArrayRef<
   builder.setInsertionPointToEnd(block);
   mlir::func::ReturnOp::create(builder, loc, *values);
   clone->erase();
-  return run(*function, operands, {precision, nullptr});
+  return run(*function, operands, {precision});
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #pragma once
 #include "lib/Interpreter/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
 #include <functional>
 
 namespace sprig::interp {
@@ -31,6 +32,8 @@ struct RunOptions {
   Precision precision = Precision::Double;
   /// Called after each operation of the function's body with its results; an operation with a region counts as one.
   std::function<void(mlir::Operation *op, llvm::ArrayRef<Tensor> results)> onResults;
+  /// Values of parameters by name, in place of those that the module has; takes what the function sets when it ends.
+  llvm::StringMap<Tensor> *state = nullptr;
 };
 
 /// Runs a function of one block: nn operations, dispatches, parameters (looked up in the function's module). Values are

@@ -1,6 +1,7 @@
 // Pools: reductions over sliding windows, their first maxima, and means.
 #include "lib/Interpreter/Reduction.h"
 #include "lib/Interpreter/Window.h"
+#include <cmath>
 
 namespace sprig::interp {
 namespace {
@@ -49,6 +50,31 @@ mlir::LogicalResult evaluatePool(nn::PoolOp op, Evaluation &e) {
     }
     return e.give(Tensor::of<T>(type, std::move(result)));
   });
+}
+
+mlir::LogicalResult evaluatePoolGrad(nn::PoolGradOp op, Evaluation &e) {
+  const Tensor &operand = e.operands[0], &cotangent = e.operands[1];
+  Window window = windowOf(op, operand.shape(), cotangent.shape(), op.getChannelsLast());
+  Planes planes(operand.shape(), op.getChannelsLast());
+  Elements<double> in = operand.floats(), g = cotangent.floats();
+  std::vector<double> result(operand.count(), 0.0);
+  for (int64_t plane = 0; plane < planes.count; ++plane) {
+    int64_t to = planes.start(plane, window.inputs()), from = planes.start(plane, window.positions());
+    auto at = [&](int64_t offset) { return to + offset * planes.stride(); };
+    std::vector<int64_t> first(window.positions(), -1); // the input position that each window's cotangent goes to
+    window.forEachTap([&](int64_t position, int64_t, int64_t offset) {
+      if (op.getKind() == nn::ReduceKind::sum) {
+        result[at(offset)] += g[from + position * planes.stride()];
+        return;
+      }
+      int64_t &best = first[position];
+      if (best < 0 || in[at(offset)] > in[at(best)] || (std::isnan(in[at(offset)]) && !std::isnan(in[at(best)])))
+        best = offset;
+    });
+    for (size_t position = 0; position < first.size(); ++position)
+      if (first[position] >= 0) result[at(first[position])] += g[from + position * planes.stride()];
+  }
+  return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
 
 // A spatial position's index in column-major order.
@@ -138,6 +164,7 @@ mlir::LogicalResult evaluateAvgPool(nn::AvgPoolOp op, Evaluation &e) {
 
 void addPools(EvaluatorTable &table) {
   table.add(evaluatePool);
+  table.add(evaluatePoolGrad);
   table.add(evaluateArgMaxPool);
   table.add(evaluateAvgPool);
 }

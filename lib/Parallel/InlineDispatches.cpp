@@ -1,4 +1,5 @@
 #include "dialects/NN/NN.h"
+#include "lib/Conversion/NNToCPU/InPlace.h"
 #include "lib/Parallel/MemoryPlan.h"
 #include "lib/Parallel/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -148,6 +149,26 @@ KernelOp KernelJoiner::makeKernel(OpBuilder &b, Location loc, StringAttr label) 
   return kernel;
 }
 
+// Results of a joined kernel that may be written over one of its operands: the dispatch that computes the result may do
+// so, and every other one that reads the operand comes before it.
+SmallVector<int64_t> overwritableOperands(KernelOp kernel) {
+  SmallVector<int64_t> pairs;
+  Block &body = kernel.getBody().front();
+  for (auto [r, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    auto producer = value.getDefiningOp<nn::DispatchOp>();
+    if (!producer) continue;
+    unsigned result = cast<OpResult>(value).getResultNumber();
+    for (BlockArgument argument : body.getArguments())
+      for (auto [o, operand] : llvm::enumerate(producer->getOperands()))
+        if (operand == argument && mayOverwrite(producer, o, result) &&
+            llvm::all_of(argument.getUsers(), [&](Operation *user) {
+              return user == producer || (isa<nn::DispatchOp>(user) && user->isBeforeInBlock(producer));
+            }))
+          pairs.append({argument.getArgNumber(), int64_t(body.getNumArguments() + r)});
+  }
+  return pairs;
+}
+
 struct InlineDispatches : sprig::impl::InlineDispatchesBase<InlineDispatches> {
   using InlineDispatchesBase::InlineDispatchesBase;
 
@@ -199,8 +220,10 @@ private:
     KernelOp kernel = joiner.makeKernel(b, loc, b.getStringAttr(program.getSymName() + "_network"));
     symbols.insert(kernel);
     b.setInsertionPoint(run.front());
-    exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), joiner.operands(),
-                             b.getStringAttr(program.getSymName()));
+    auto command = exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), joiner.operands(),
+                                            b.getStringAttr(program.getSymName()));
+    if (SmallVector<int64_t> pairs = overwritableOperands(kernel); !pairs.empty())
+      command->setAttr(kOverwritableAttr, b.getDenseI64ArrayAttr(pairs));
     for (exec::DispatchOp dispatch : run) dispatch.erase();
     remark::passed(program.getLoc(), remark::RemarkOpts::name("inline").category("schedule"))
         << ("'" + program.getSymName() + "' is one kernel of " + std::to_string(run.size()) + " dispatches, with " +
@@ -208,10 +231,13 @@ private:
                .str();
   }
 
-  // Whether a copy writes an output that nothing else touches.
+  // Whether a copy writes an output that nothing else touches, or comes behind all kernels.
   static bool isLast(CopyOp copy) {
     auto target = copy.getTarget().getDefiningOp<BufferOp>();
-    return target.getKind() == BufferKind::output && target->hasOneUse();
+    if (target.getKind() == BufferKind::output && target->hasOneUse()) return true;
+    for (Operation *next = copy->getNextNode(); next; next = next->getNextNode())
+      if (!isa<CopyOp>(next)) return false;
+    return true;
   }
 
   void eraseUnused(SymbolTable &symbols) {

@@ -14,8 +14,9 @@ def Schedule : Pass<"sprig-schedule", "::mlir::ModuleOp"> {
   let description = [{
     Each public function becomes an `exec.program` of the same name. A dispatch becomes a kernel, equal ones the same
     kernel, and a command; a reshape is no command but another view of a buffer; a constant becomes bytes of the package,
-    a parameter a buffer of its state. What the function returns is copied to the outputs; `plan-memory` removes the
-    copies that it can. All commands are on one lane.
+    a parameter a buffer of its state. What the function returns is copied to the outputs, and what it sets
+    (`nn.set_param`) to the states; `plan-memory` removes the copies that it can. Dispatches that compute a new state come
+    behind those that read the old one. All commands are on one lane.
   }];
   let dependentDialects = ["::sprig::exec::ExecDialect"];
 }
@@ -55,7 +56,8 @@ def InlineDispatches : Pass<"sprig-inline-dispatches", "::mlir::ModuleOp"> {
 def PlanMemory : Pass<"sprig-plan-memory", "::sprig::exec::ProgramOp"> {
   let summary = "Gives every arena buffer its place";
   let description = [{
-    A result that is copied to an output is written there in the first place when nothing else forbids it. Buffers whose
+    A result that is copied to an output or a state is written there in the first place when nothing else forbids it:
+    a state must not be read any more, unless by the kernel itself where it may overwrite what it reads. Buffers whose
     lifetimes do not overlap share bytes; of several ways to place them the smallest arena counts. A result is written
     over an operand that nothing reads any more, where the scheduler says that the kernel allows it.
     Remarks of the category `memory` state the arena's size beside the lower bound, the most bytes alive at once.

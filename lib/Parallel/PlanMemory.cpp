@@ -47,6 +47,59 @@ static bool isUsedOnlyFrom(BufferOp buffer, Operation *command) {
   });
 }
 
+/// Whether a command may write `result` over the operand of this use.
+static bool mayTakePlaceOf(Operation *command, BufferOp result, OpOperand &use) {
+  auto pairs = command->getAttrOfType<DenseI64ArrayAttr>(kOverwritableAttr);
+  if (!pairs) return false;
+  ArrayRef<int64_t> list = pairs.asArrayRef();
+  for (size_t i = 0; i + 1 < list.size(); i += 2)
+    if (list[i] == use.getOperandNumber() && list[i + 1] >= 0 && list[i + 1] < command->getNumOperands() &&
+        command->getOperand(list[i + 1]) == result.getResult())
+      return true;
+  return false;
+}
+
+// A new value of a state that is copied there in the end is written there in the first place, where every other command
+// that touches the state comes before the one that computes the value, or is that one and may overwrite it.
+static unsigned writeStatesInPlace(ProgramOp program) {
+  unsigned removed = 0;
+  llvm::DenseMap<Attribute, SmallVector<BufferOp>> states;
+  for (auto buffer : program.getBody().getOps<BufferOp>())
+    if (buffer.getKind() == BufferKind::state) states[buffer.getSourceAttr()].push_back(buffer);
+  SmallVector<CopyOp> copies;
+  program.walk([&](CopyOp copy) { copies.push_back(copy); });
+  for (CopyOp copy : copies) {
+    auto source = copy.getSource().getDefiningOp<BufferOp>(), target = copy.getTarget().getDefiningOp<BufferOp>();
+    if (source.getKind() != BufferKind::arena || target.getKind() != BufferKind::state) continue;
+    auto isInLane = [&](Operation *user) { return user->getBlock() == copy->getBlock(); };
+    if (target.getOffset().value_or(0) != 0 || !llvm::all_of(source->getUsers(), isInLane)) continue;
+    Operation *producer = copy;
+    for (Operation *user : source->getUsers())
+      if (user->isBeforeInBlock(producer)) producer = user;
+    auto mayTouch = [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (user == copy) return true;
+      if (!isInLane(user)) return false;
+      return user == producer ? mayTakePlaceOf(producer, source, use) : user->isBeforeInBlock(producer);
+    };
+    SmallVector<BufferOp> &views = states[target.getSourceAttr()];
+    if (producer == copy ||
+        !llvm::all_of(views, [&](BufferOp view) { return llvm::all_of(view->getUses(), mayTouch); }))
+      continue;
+    source.setKind(BufferKind::state);
+    source.setSourceAttr(target.getSourceAttr());
+    if (target.getLabelAttr()) source.setLabelAttr(target.getLabelAttr());
+    copy.erase();
+    views.push_back(source);
+    if (target->use_empty()) {
+      llvm::erase(views, target);
+      target.erase();
+    }
+    ++removed;
+  }
+  return removed;
+}
+
 // Whether a result may take the bytes of an operand that the kernel allows to be overwritten.
 static bool mayTake(exec::DispatchOp command, BufferOp operand, BufferOp result) {
   if (operand.getKind() != BufferKind::arena || result.getKind() != BufferKind::arena || operand == result)
@@ -113,6 +166,7 @@ struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
     unsigned inPlace = writeOutputsInPlace(program);
     for (auto buffer : llvm::make_early_inc_range(program.getBody().getOps<BufferOp>()))
       if (buffer.getKind() == BufferKind::arena && buffer->use_empty()) buffer.erase();
+    unsigned updated = writeStatesInPlace(program);
     unsigned over = writeOverOperands(program);
 
     auto requests = collectRequests(program);
@@ -129,8 +183,8 @@ struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
     program.setArenaAttr(builder.getI64IntegerAttr(plan.bytes));
     std::string text =
         llvm::formatv("program '{0}': arena of {1} bytes for {2} buffers; most alive at once {3}, without "
-                      "sharing {4}; {5} outputs written in place, {6} results over an operand",
-                      program.getSymName(), plan.bytes, list.size(), plan.lowerBound, separate, inPlace, over);
+                      "sharing {4}; {5} outputs and {6} states written in place, {7} results over an operand",
+                      program.getSymName(), plan.bytes, list.size(), plan.lowerBound, separate, inPlace, updated, over);
     remark::analysis(program.getLoc(), remark::RemarkOpts::name("arena").category("memory")) << text;
   }
 };

@@ -3,6 +3,7 @@
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
 #include "lib/Parallel/MemoryPlan.h"
 #include "lib/Parallel/Passes.h"
+#include "lib/Parallel/StateOrder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -56,6 +57,7 @@ private:
   FailureOr<KernelOp> kernelFor(nn::DispatchOp dispatch);
   FlatSymbolRefAttr constantFor(nn::ConstantOp constant);
   LogicalResult addReturn(func::ReturnOp op);
+  void addUpdates();
 
   Value makeBuffer(Location loc, BufferKind kind, Type tensor, int64_t index, FlatSymbolRefAttr source, StringRef name);
   Value bufferOf(Value value) { return buffers.lookup(value); }
@@ -68,6 +70,7 @@ private:
   DenseMap<Attribute, FlatSymbolRefAttr> constants;
   // Of the function at hand.
   DenseMap<Value, Value> buffers;
+  SmallVector<nn::SetParamOp> updates;
   ProgramOp program;
   LaneOp lane;
 };
@@ -172,10 +175,41 @@ LogicalResult Scheduler::addReturn(func::ReturnOp op) {
   return success();
 }
 
+// Behind everything that reads state. A value that is itself the old value of a state is put aside first: that state
+// may be set, too.
+void Scheduler::addUpdates() {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&lane.getBody().front());
+  SmallVector<Value> sources;
+  for (nn::SetParamOp set : updates) {
+    Value source = bufferOf(set.getValue());
+    if (source.getDefiningOp<BufferOp>().getKind() == BufferKind::state && byteSize(source.getType())) {
+      Value aside = makeBuffer(set.getLoc(), BufferKind::arena, set.getValue().getType(), -1, {}, set.getParam());
+      CopyOp::create(b, set.getLoc(), source, aside);
+      source = aside;
+    }
+    sources.push_back(source);
+  }
+  for (auto [set, source] : llvm::zip_equal(updates, sources)) {
+    if (byteSize(source.getType()) == 0) continue;
+    Value state =
+        makeBuffer(set.getLoc(), BufferKind::state, set.getValue().getType(), -1, set.getParamAttr(), set.getParam());
+    CopyOp::create(b, set.getLoc(), source, state);
+  }
+}
+
 LogicalResult Scheduler::runOnOperation(Operation &op) {
   if (auto dispatch = dyn_cast<nn::DispatchOp>(op)) return addDispatch(dispatch);
   if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
     buffers[reshape.getResult()] = bufferOf(reshape.getOperand());
+    return success();
+  }
+  if (auto after = dyn_cast<nn::AfterOp>(op)) {
+    buffers[after.getResult()] = bufferOf(after.getOperand());
+    return success();
+  }
+  if (auto set = dyn_cast<nn::SetParamOp>(op)) {
+    updates.push_back(set);
     return success();
   }
   if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
@@ -189,7 +223,11 @@ LogicalResult Scheduler::runOnOperation(Operation &op) {
         makeBuffer(op.getLoc(), BufferKind::state, get.getType(), -1, get.getParamAttr(), get.getParam());
     return success();
   }
-  if (auto ret = dyn_cast<func::ReturnOp>(op)) return addReturn(ret);
+  if (auto ret = dyn_cast<func::ReturnOp>(op)) {
+    if (failed(addReturn(ret))) return failure();
+    addUpdates();
+    return success();
+  }
   return op.emitOpError("is in no dispatch, so it cannot be scheduled");
 }
 
@@ -224,6 +262,8 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
   lane.getBody().emplaceBlock();
 
   buffers.clear();
+  updates.clear();
+  readStateBeforeUpdates(function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
     unsigned index = argument.getArgNumber();
     buffers[argument] = makeBuffer(argument.getLoc(), BufferKind::input, argument.getType(), index, {},

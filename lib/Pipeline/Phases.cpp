@@ -30,6 +30,11 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
   simplify(passes);
 }
 
+static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
+  passes.addNestedPass<func::FuncOp>(createDifferentiate());
+  simplify(passes);
+}
+
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDecompose());
   simplify(passes);
@@ -82,10 +87,16 @@ static bool isNN(Operation *op) { return isa_and_nonnull<nn::NNDialect>(op->getD
 // The graph as front-ends make it: no dispatches yet.
 static bool allowsGraph(Operation *op) { return isModuleOrFunction(op) || (isNN(op) && !isa<nn::DispatchOp>(op)); }
 
+static bool allowsDifferentiated(Operation *op) {
+  return allowsGraph(op) &&
+         !isa<nn::GradientOp, nn::JvpOp, nn::StopGradientOp, nn::CheckpointOp, nn::CustomGradientOp>(op);
+}
+
 // Around dispatches only what is no work: constants, parameters and views.
 static bool allowsDispatches(Operation *op) {
   if (isModuleOrFunction(op) || op->getParentOfType<nn::DispatchOp>()) return true;
-  return isa<nn::ParamOp, nn::GetParamOp, nn::ConstantOp, nn::ReshapeOp, nn::DispatchOp>(op);
+  return isa<nn::ParamOp, nn::GetParamOp, nn::SetParamOp, nn::ConstantOp, nn::ReshapeOp, nn::AfterOp, nn::DispatchOp>(
+      op);
 }
 
 static bool allowsProgram(Operation *op) {
@@ -106,6 +117,7 @@ ArrayRef<Phase> sprig::phases() {
       {"import", "Read the model", buildImport, allowsGraph},
       {"canonicalize", "Simplify; make parameters constants when the package is for inference only", buildCanonicalize,
        allowsGraph},
+      {"differentiate", "Replace requests for gradients by expressions", buildDifferentiate, allowsDifferentiated},
       {"fuse", "Decompose, choose layouts, pack, form dispatches", buildFuse, allowsDispatches},
       {"schedule", "Make programs of kernels, buffers and commands", buildSchedule, allowsProgram},
       {"plan", "Give buffers their places", buildPlan, allowsPlannedProgram},

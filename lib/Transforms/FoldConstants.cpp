@@ -25,7 +25,16 @@ struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
   }
 
 private:
+  // Counting is cheaper than reading a table of indices.
+  static bool isCheaperComputed(Operation &op) {
+    constexpr int64_t kSmallTable = 64;
+    auto iota = dyn_cast<nn::IotaOp>(op);
+    auto type = iota ? cast<RankedTensorType>(iota.getType()) : RankedTensorType();
+    return iota && isa<IntegerType>(type.getElementType()) && type.getNumElements() > kSmallTable;
+  }
+
   static void fold(Operation &op, const interp::FoldLimits &limits) {
+    if (isCheaperComputed(op)) return;
     auto values = interp::foldOperation(&op, limits);
     if (!values) return;
     OpBuilder builder(&op);

@@ -11,15 +11,19 @@ namespace sprig {
 using namespace mlir;
 using namespace sprig;
 
-/// Replaces reads of parameters by constants, one per parameter and function.
+/// Replaces reads of parameters by constants, one per parameter and function. A parameter that some function sets
+/// stays.
 static void freezeParameters(ModuleOp module) {
   SymbolTableCollection symbols;
+  llvm::DenseSet<StringAttr> written;
+  module.walk([&](nn::SetParamOp set) { written.insert(set.getParamAttr().getAttr()); });
   module.walk([&](func::FuncOp function) {
     if (function.isDeclaration()) return;
     llvm::MapVector<Operation *, Value> constants;
     SmallVector<nn::GetParamOp> reads;
     function.walk([&](nn::GetParamOp read) { reads.push_back(read); });
     for (nn::GetParamOp read : reads) {
+      if (written.contains(read.getParamAttr().getAttr())) continue;
       auto param = symbols.lookupNearestSymbolFrom<nn::ParamOp>(read, read.getParamAttr());
       Value &constant = constants[param];
       if (!constant) {

@@ -16,12 +16,6 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 
 static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
 
-/// An integer division checks its divisor while it runs; register tiles have no place for that.
-static bool isCheckedAtRunTime(Operation *op) {
-  return isa<nn::DivOp, nn::RemOp, nn::ModOp>(op) &&
-         isa<IntegerType>(cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
-}
-
 /// Bytes of an element: all values that an epilogue may write have the same number of elements.
 static int64_t bytesOf(Value value) {
   return (cast<RankedTensorType>(value.getType()).getElementTypeBitWidth() + 7) / 8;
@@ -35,7 +29,8 @@ static bool isContraction(Operation *op) { return fusionKind(op) == FusionKind::
 
 bool FusionGroups::fitsEpilogue(Operation *op, Operation *root) const {
   return isElementwise(op) && shapeOf(op->getResult(0)) == shapeOf(root->getResult(0)) &&
-         !(isContraction(root) && isCheckedAtRunTime(op));
+         // Register tiles have no place for a check.
+         !(isContraction(root) && nn::isCheckedAtRunTime(op));
 }
 
 // The elementwise operations that use the root's result, and their users in turn, in program order.

@@ -22,7 +22,8 @@ static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> 
 
 bool FusionGroups::isComputed(Operation *op) {
   return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
-         !isa<nn::GetParamOp, nn::ReshapeOp, nn::DispatchOp>(op) && isa<nn::NNDialect>(op->getDialect());
+         !isa<nn::GetParamOp, nn::SetParamOp, nn::ReshapeOp, nn::AfterOp, nn::DispatchOp>(op) &&
+         isa<nn::NNDialect>(op->getDialect());
 }
 
 SmallVector<Value> FusionGroup::results() const {

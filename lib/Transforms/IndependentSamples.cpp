@@ -27,6 +27,8 @@ static int64_t samplesOf(func::FuncOp function) {
 static bool isIndependent(func::FuncOp function) {
   int64_t samples = samplesOf(function);
   if (samples < 1 || !function.getBody().hasOneBlock()) return false;
+  // State that is set is the work of the whole batch.
+  if (!function.getBody().getOps<nn::SetParamOp>().empty()) return false;
   SampleAxes axes(samples);
   for (BlockArgument argument : function.getArguments()) axes.set(argument, 0);
   for (Operation &op : function.getBody().front().without_terminator()) axes.visit(&op);

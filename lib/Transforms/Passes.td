@@ -34,6 +34,19 @@ def Decompose : Pass<"sprig-decompose", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::nn::NNDialect"];
 }
 
+def Differentiate : Pass<"sprig-differentiate", "::mlir::func::FuncOp"> {
+  let summary = "Replaces requests for gradients by the expressions that compute them";
+  let description = [{
+    `nn.gradient` becomes the vector-Jacobian product of what lies between its targets and its outputs, in reverse order;
+    contributions to a value are added in that order. `nn.jvp` is the derivative of such a product by its cotangent. A
+    composite has a gradient of its own or is decomposed. `nn.checkpoint` is computed again in the backward pass, behind
+    the cotangent that asks for it (`nn.after`); `nn.custom_gradient` gives its own; nothing flows through
+    `nn.stop_gradient`. All of these are gone afterwards, and with them every expression that nothing needs. An operation
+    without a gradient that is asked for one is an error that names it.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+}
+
 def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
   let summary = "Make convolutions and pools channels-last and move transposes out of the way";
   let description = [{
@@ -89,7 +102,8 @@ def Scans : Pass<"sprig-scans", "::mlir::func::FuncOp"> {
 def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {
   let summary = "Turns parameters into constants, for packages that only infer";
   let description = [{
-    `nn.get_param` becomes `nn.constant`, and parameters that nothing reads any more are dropped. A batch norm of
+    `nn.get_param` becomes `nn.constant`, and parameters that nothing reads any more are dropped. A parameter that some
+    function sets (`nn.set_param`) stays state. A batch norm of
     constant statistics merges into the convolution or matrix product in front of it, whose weights are scaled: the one
     rewrite here that changes arithmetic, so `strict` leaves it out.
   }];

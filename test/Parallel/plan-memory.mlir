@@ -7,7 +7,7 @@ exec.kernel @step(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : 
 }
 
 // In a chain every second buffer takes the place of one that nothing reads any more; the last one is the output.
-// REMARK: program 'chain': arena of 128 bytes for 3 buffers; most alive at once 128, without sharing 192; 1 outputs written in place, 0 results over an operand
+// REMARK: program 'chain': arena of 128 bytes for 3 buffers; most alive at once 128, without sharing 192; 1 outputs and {{[0-9]+}} states written in place, 0 results over an operand
 // CHECK: exec.program @chain {{.*}} arena 128
 // CHECK: %[[X:.*]] = exec.buffer input[0]
 // CHECK: %[[A:.*]] = exec.buffer arena at [[P:0|64]] : memref<16xf32>
@@ -88,7 +88,7 @@ exec.kernel @step(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : 
 }
 
 // A result takes the bytes of an operand that dies with the command, and so on down the chain.
-// REMARK: program 'over': arena of 64 bytes for 1 buffers; most alive at once 64, without sharing 64; 0 outputs written in place, 2 results over an operand
+// REMARK: program 'over': arena of 64 bytes for 1 buffers; most alive at once 64, without sharing 64; 0 outputs and {{[0-9]+}} states written in place, 2 results over an operand
 // CHECK: exec.program @over {{.*}} arena 64
 // CHECK: %[[A:.*]] = exec.buffer arena at 0
 // CHECK-NOT: exec.buffer arena

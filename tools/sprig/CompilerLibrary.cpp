@@ -62,6 +62,20 @@ int64_t largestBatch(const Model &model, EntryRequest entry, const std::string &
   return compiler().largestBatch(model, std::move(entry), symbol, settings, limit);
 }
 
+CompiledTraining compileTraining(const Model &model, const TrainRequest &request, const Settings &settings,
+                                 const std::vector<std::string> &cpus) {
+  return compiler().compileTraining(model, request, settings, cpus);
+}
+
+std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
+                          std::span<const data::Array> state, std::span<const data::Array> inputs) {
+  return compiler().findNonFinite(model, request, settings, state, inputs);
+}
+
+std::vector<char> exportTrained(const Model &model, std::span<const data::Array> parameters) {
+  return compiler().exportTrained(model, parameters);
+}
+
 std::vector<OperatorRow> listOperators() { return compiler().listOperators(); }
 
 } // namespace sprig::cli

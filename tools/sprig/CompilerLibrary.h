@@ -9,6 +9,7 @@
 #include "tools/sprig/ModelReport.h"
 #include "tools/sprig/Operators.h"
 #include "tools/sprig/ProgramMemory.h"
+#include "tools/sprig/TrainModel.h"
 
 namespace sprig::cli {
 
@@ -24,6 +25,9 @@ struct CompilerTable {
   MemoryNeeds (*memoryNeeds)(const Model &, const std::vector<EntryRequest> &, const Settings &);
   decltype(&sprig::cli::largestBatch) largestBatch;
   decltype(&sprig::cli::listOperators) listOperators;
+  decltype(&sprig::cli::compileTraining) compileTraining;
+  decltype(&sprig::cli::findNonFinite) findNonFinite;
+  decltype(&sprig::cli::exportTrained) exportTrained;
   decltype(&sprig::data::parseNpz) parseNpz;
   decltype(&sprig::data::formatNpz) formatNpz;
   decltype(&sprig::data::parseTensorProto) parseTensorProto;

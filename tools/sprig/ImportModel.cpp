@@ -11,9 +11,8 @@
 using namespace mlir;
 
 namespace sprig::cli {
-namespace {
 
-DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &array) {
+RankedTensorType tensorType(MLIRContext &context, const data::Array &array) {
   Builder builder(&context);
   Type element;
   switch (array.dtype) {
@@ -28,7 +27,11 @@ DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &array) {
                                isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
   }
   }
-  auto type = RankedTensorType::get(array.shape, element);
+  return RankedTensorType::get(array.shape, element);
+}
+
+static DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &array) {
+  RankedTensorType type = tensorType(context, array);
   if (array.dtype == data::DType::i1) {
     llvm::SmallVector<bool> values(array.bytes.begin(), array.bytes.end());
     return DenseElementsAttr::get(type, llvm::ArrayRef<bool>(values));
@@ -36,15 +39,15 @@ DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &array) {
   return DenseElementsAttr::getFromRawBuffer(type, array.bytes);
 }
 
-} // namespace
-
-ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &)
+ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &,
+                             bool training)
     : owner(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)) {
   DialectRegistry registry;
   registerSprigDialects(registry);
   owner->appendDialectRegistry(registry);
   if (model.kind == ModelKind::onnx) {
     ImportOptions options;
+    options.training = training;
     options.entries.clear();
     for (size_t i = 0; i < entries.size(); ++i) {
       ImportEntry entry;

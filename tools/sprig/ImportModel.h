@@ -1,7 +1,9 @@
 // A model as an MLIR module in the nn dialect, with the diagnostics that reading it made.
 // For commands that look at the IR: inspect, check --interpreter, --emit mlir.
 #pragma once
+#include "lib/Data/Array.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "tools/sprig/Model.h"
@@ -12,7 +14,9 @@ namespace sprig::cli {
 class ImportedModel {
 public:
   /// Imports ONNX with one function per entry, or parses MLIR text. Throws what is wrong with the model.
-  ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings);
+  /// For training, what an inference does without stays (ImportOptions).
+  ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                bool training = false);
 
   mlir::MLIRContext &context() { return *owner; }
   mlir::ModuleOp module() { return *moduleRef; }
@@ -22,6 +26,9 @@ private:
   std::unique_ptr<mlir::MLIRContext> owner;
   mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
 };
+
+/// The type of an array as a tensor.
+mlir::RankedTensorType tensorType(mlir::MLIRContext &context, const data::Array &array);
 
 /// Names of a function's arguments or results: their `nn.name`, else input0, output0, ... as the schedule names them.
 std::vector<std::string> argumentNames(mlir::Operation *function);

@@ -14,10 +14,6 @@ static bool broadcastsTo(Value value, ArrayRef<int64_t> shape) {
   return true;
 }
 
-static bool needsRuntimeCheck(Operation *op) {
-  return isa<nn::DivOp, nn::RemOp, nn::ModOp>(op) && isa<IntegerType>(tensorOf(op->getResult(0)).getElementType());
-}
-
 static bool isSplatConstant(Operation &op) {
   auto constant = dyn_cast<nn::ConstantOp>(op);
   auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
@@ -42,7 +38,7 @@ std::optional<Epilogue> Epilogue::analyze(nn::DispatchOp dispatch, llvm::functio
     if (&op == epilogue.root) continue;
     if (op.getNumResults() != 1 || !broadcastsTo(op.getResult(0), shape)) return std::nullopt;
     if (!isSplatConstant(op)) {
-      if (!isa<ElementwiseOpInterface>(op) || needsRuntimeCheck(&op)) return std::nullopt;
+      if (!isa<ElementwiseOpInterface>(op) || nn::isCheckedAtRunTime(&op)) return std::nullopt;
       for (Value operand : op.getOperands())
         if (!broadcastsTo(operand, shape)) return std::nullopt;
     }

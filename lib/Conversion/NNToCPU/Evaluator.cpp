@@ -119,6 +119,30 @@ Value Evaluator::checkDivisor(Operation *op, Value divisor) {
   return arith::SelectOp::create(k.b, k.loc, isZero, constantLike(1), divisor);
 }
 
+Value Evaluator::checkClass(nn::ClassIndexOp op, Value index) {
+  OpBuilder &b = k.b;
+  auto vector = dyn_cast<VectorType>(index.getType());
+  auto constantLike = [&](int64_t value) -> Value {
+    Value scalar = k.constant(getElementTypeOrSelf(index.getType()), value);
+    return vector ? k.splat(scalar, vector.getDimSize(0)) : scalar;
+  };
+  // Unsigned: a negative one is above all.
+  Value isOutside = arith::CmpIOp::create(b, k.loc, arith::CmpIPredicate::uge, index, constantLike(op.getClasses()));
+  Value any = isOutside, offending = index;
+  if (vector) {
+    if (Value mask = activeMask()) isOutside = arith::AndIOp::create(b, k.loc, isOutside, mask);
+    any = vector::ReductionOp::create(b, k.loc, vector::CombiningKind::OR, isOutside);
+    // Of several the largest, or of negative ones alone, -1 or the one that is nearest to it.
+    int64_t lowest = llvm::APInt::getSignedMinValue(vector.getElementTypeBitWidth()).getSExtValue();
+    Value outsiders = arith::SelectOp::create(b, k.loc, isOutside, index, constantLike(lowest));
+    offending = vector::ReductionOp::create(b, k.loc, vector::CombiningKind::MAXSI, outsiders);
+  }
+  if (!offending.getType().isInteger(64)) offending = arith::ExtSIOp::create(b, k.loc, b.getI64Type(), offending);
+  Value bound = arith::ConstantIntOp::create(b, k.loc, op.getClasses(), 64);
+  k.reportIf(any, SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE, operationNumber(op), offending, bound);
+  return index;
+}
+
 Value Evaluator::elementwise(Operation *op, ArrayRef<Coordinate> position) {
   SmallVector<Value> arguments;
   bool anyVector = false;
@@ -128,7 +152,9 @@ Value Evaluator::elementwise(Operation *op, ArrayRef<Coordinate> position) {
   }
   if (anyVector)
     for (Value &argument : arguments) argument = asVector(argument);
-  if (isa<nn::DivOp, nn::RemOp, nn::ModOp>(op) && isa<IntegerType>(elementTypeOf(op->getResult(0))))
+  if (auto index = dyn_cast<nn::ClassIndexOp>(op))
+    arguments[0] = checkClass(index, arguments[0]);
+  else if (nn::isCheckedAtRunTime(op))
     arguments[1] = checkDivisor(op, arguments[1]);
   return k.apply(op, arguments);
 }

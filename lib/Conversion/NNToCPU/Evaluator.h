@@ -100,6 +100,7 @@ private:
   mlir::Value convTranspose(nn::ConvTransposeOp op, llvm::ArrayRef<Coordinate> position);
   mlir::Value emptyElement(mlir::Operation *op, int64_t size, mlir::Value index);
   mlir::Value positiveRemainder(mlir::Value value, int64_t size);
+  mlir::Value checkClass(nn::ClassIndexOp op, mlir::Value index);
   mlir::Value checkDivisor(mlir::Operation *op, mlir::Value divisor);
   mlir::Value perLane(llvm::ArrayRef<Coordinate> position,
                       llvm::function_ref<mlir::Value(llvm::ArrayRef<Coordinate>)> one);

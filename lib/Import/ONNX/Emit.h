@@ -26,6 +26,8 @@ struct EmitState {
   mlir::ModuleOp module;
   ImportLimits limits;
   std::string diagnostic; ///< text of the last error that an operation's verifier or inference reported
+  bool training = false;  ///< see ImportOptions
+  int64_t dropouts = 0;   ///< nn.dropout operations of the entry so far: each has a stream of its own
 };
 
 class Emit {

@@ -53,6 +53,7 @@ static OwningOpRef<ModuleOp> importModel(MLIRContext &context, const Model &mode
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(StringAttr::get(&context, model.file)));
   try {
     Importer importer(model, *module, options.limits);
+    importer.emitState().training = options.training;
     for (const ImportEntry &entry : options.entries) importer.importEntry(entry);
   } catch (const std::bad_alloc &) {
     throw Error(ErrorKind::runtime, model.file + ": out of memory while importing");

@@ -37,6 +37,9 @@ struct ImportEntry {
 struct ImportOptions {
   std::vector<ImportEntry> entries = {{}};
   ImportLimits limits;
+  /// Keeps what an inference does without but training needs: Dropout nodes become nn.dropout on placeholders for key
+  /// and counter, and batch norms carry their momentum as `nn.momentum`.
+  bool training = false;
 };
 
 /// An input or output of a model's graph. A dimension is a size, or a name, or neither (unknown).

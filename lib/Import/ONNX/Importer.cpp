@@ -28,6 +28,7 @@ bool Importer::tryImportEntry(const ImportEntry &given) {
   });
   materialized.clear();
   argumentNames.clear();
+  state.dropouts = 0;
   nodeCount = 0;
   const onnx::GraphProto &graph = model.proto.graph();
   Location loc = NameLoc::get(builder.getStringAttr(model.file));

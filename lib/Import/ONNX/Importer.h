@@ -57,6 +57,8 @@ public:
     bool kept = false;
   };
 
+  EmitState &emitState() { return state; }
+
 private:
   bool tryImportEntry(const ImportEntry &entry);
   void bindInputs(const ImportEntry &entry, Scope &scope);

@@ -1,4 +1,5 @@
 // Normalisations.
+#include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -48,9 +49,12 @@ void batchNorm(Node &n) {
     return batchNormTraining(n, x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.in(3), n.in(4), epsilon);
   }
   n.require(!n.wants(1), "gives running statistics, but training_mode is 0");
-  n.out(n.op<nn::BatchNormOp>(
+  Value result = n.op<nn::BatchNormOp>(
       {x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.cast(n.in(3), type), n.cast(n.in(4), type)},
-      {n.real("epsilon", epsilon)}));
+      {n.real("epsilon", epsilon)});
+  if (auto *norm = result.getDefiningOp(); norm && n.importer.emitState().training)
+    norm->setAttr("nn.momentum", n.real("momentum", n.realAttr("momentum", 0.9f)).getValue());
+  n.out(result);
 }
 
 void instanceNorm(Node &n) {

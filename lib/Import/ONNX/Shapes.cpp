@@ -1,4 +1,5 @@
 // Operators that change the shape and keep or repeat the elements.
+#include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -206,9 +207,14 @@ void sizeOf(Node &n) { n.out(n.ints({Emit::count(n.in(0))}, {})); }
 void dropout(Node &n) {
   Value x = n.in(0);
   double ratio = n.opset < 12 ? n.realAttr("ratio", 0.5) : n.has(1) ? n.knownReal(1) : 0.5;
-  bool training = n.opset < 7    ? false // exporters leave is_test out of inference graphs
-                  : n.opset < 12 ? false
-                                 : n.has(2) && n.knownInt(2) != 0;
+  bool training = n.opset >= 12 && n.has(2) && n.knownInt(2) != 0; // before, the attribute is left out of such graphs
+  EmitState &state = n.importer.emitState();
+  if (state.training && ratio != 0) {
+    if (n.wants(1)) n.unsupported("gives its mask, which training does not keep");
+    Value placeholder = n.scalar(0, n.i64());
+    NamedAttribute stream(state.builder.getStringAttr("stream"), state.builder.getI64IntegerAttr(state.dropouts++));
+    return n.out(n.op<nn::DropoutOp>({x, placeholder, placeholder}, {n.real("ratio", ratio), stream}));
+  }
   if (training && ratio != 0)
     n.unsupported("drops elements at random (training_mode is true, ratio " + std::to_string(ratio) + ")");
   n.out(x);

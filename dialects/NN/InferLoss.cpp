@@ -1,0 +1,96 @@
+// Result types of losses, of random numbers, and of what differentiation is asked for.
+#include "dialects/NN/Infer.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+SPRIG_NN_INFER(ClassIndexOp) {
+  Inference infer(location, ClassIndexOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(infer.present(op.getClassesAttr(), "classes"))) return failure();
+  return infer.give(*operand);
+}
+
+/// What a loss of elements of this shape gives.
+static LogicalResult giveReduced(const Inference &infer, LossReductionAttr reduction, ArrayRef<int64_t> shape,
+                                 Type element) {
+  if (failed(infer.present(reduction, "reduction"))) return failure();
+  return infer.give(reduction.getValue() == LossReduction::none ? shape : ArrayRef<int64_t>(), element);
+}
+
+template <typename Adaptor> static LogicalResult inferClassLoss(const Inference &infer, Adaptor op) {
+  auto operand = infer.tensor(op.getOperand(), "operand"), targets = infer.tensor(op.getTargets(), "targets");
+  if (failed(operand) || failed(targets) || failed(infer.rankAtLeast(*operand, "operand", 1))) return failure();
+  ArrayRef<int64_t> rows = operand->getShape().drop_back();
+  int64_t classes = operand->getShape().back();
+  if (targets->getShape() != rows)
+    return infer.fail("has targets ", describe(*targets), " for operand ", describe(*operand),
+                      ", whose last dimension are the classes");
+  if (op.getWeights()) {
+    auto weights = infer.tensor(op.getWeights(), "weights");
+    if (failed(weights) || failed(infer.sameElementType(*operand, "operand", *weights, "weights"))) return failure();
+    if (weights->getShape() != ArrayRef<int64_t>(classes))
+      return infer.fail("has weights ", describe(*weights), " for ", classes, " classes");
+  }
+  return giveReduced(infer, op.getReductionAttr(), rows, operand->getElementType());
+}
+
+SPRIG_NN_INFER(CrossEntropyOp) {
+  Inference infer(location, CrossEntropyOp::getOperationName(), results);
+  if (FloatAttr smoothing = op.getLabelSmoothingAttr()) {
+    double value = smoothing.getValueAsDouble();
+    if (!(value >= 0 && value <= 1)) return infer.fail("has label_smoothing ", value, "; expected 0 to 1");
+  }
+  return inferClassLoss(infer, op);
+}
+SPRIG_NN_INFER(NllLossOp) { return inferClassLoss(Inference(location, NllLossOp::getOperationName(), results), op); }
+
+template <typename Adaptor> static LogicalResult inferElementLoss(const Inference &infer, Adaptor op) {
+  auto operand = infer.tensor(op.getOperand(), "operand"), targets = infer.tensor(op.getTargets(), "targets");
+  if (failed(operand) || failed(targets)) return failure();
+  if (*operand != *targets) return infer.fail("has targets ", describe(*targets), " for operand ", describe(*operand));
+  return giveReduced(infer, op.getReductionAttr(), operand->getShape(), operand->getElementType());
+}
+#define SPRIG_NN_ELEMENT_LOSS(OpT)                                                                                     \
+  SPRIG_NN_INFER(OpT) { return inferElementLoss(Inference(location, OpT::getOperationName(), results), op); }
+SPRIG_NN_ELEMENT_LOSS(MseLossOp)
+SPRIG_NN_ELEMENT_LOSS(L1LossOp)
+SPRIG_NN_ELEMENT_LOSS(HuberLossOp)
+SPRIG_NN_ELEMENT_LOSS(BceLossOp)
+SPRIG_NN_ELEMENT_LOSS(BceWithLogitsLossOp)
+SPRIG_NN_ELEMENT_LOSS(KlDivLossOp)
+#undef SPRIG_NN_ELEMENT_LOSS
+
+SPRIG_NN_INFER(PhiloxOp) {
+  Inference infer(location, PhiloxOp::getOperationName(), results);
+  auto index = infer.tensor(op.getIndex(), "index"), key = infer.tensor(op.getKey(), "key"),
+       counter = infer.tensor(op.getCounter(), "counter");
+  if (failed(index) || failed(key) || failed(counter)) return failure();
+  auto shape = infer.broadcast(*index, "index", *key, "key");
+  if (failed(shape)) return failure();
+  auto both = infer.broadcast(index->clone(*shape), "index", *counter, "counter");
+  if (failed(both)) return failure();
+  return infer.give(*both, IntegerType::get(index->getContext(), 32, IntegerType::Unsigned));
+}
+
+SPRIG_NN_INFER(DropoutOp) {
+  Inference infer(location, DropoutOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand"), key = infer.tensor(op.getKey(), "key"),
+       counter = infer.tensor(op.getCounter(), "counter");
+  if (failed(operand) || failed(key) || failed(counter) || failed(infer.present(op.getRatioAttr(), "ratio")))
+    return failure();
+  double ratio = op.getRatioAttr().getValueAsDouble();
+  if (!(ratio >= 0 && ratio <= 1)) return infer.fail("has ratio ", ratio, "; expected 0 to 1");
+  for (auto [type, name] : {std::pair(*key, "key"), std::pair(*counter, "counter")})
+    if (type.getNumElements() != 1) return infer.fail("has ", name, " ", describe(type), ", expected one element");
+  return infer.give(*operand);
+}
+
+SPRIG_NN_INFER(StopGradientOp) {
+  Inference infer(location, StopGradientOp::getOperationName(), results);
+  auto type = infer.tensor(op.getOperand(), "operand");
+  return failed(type) ? failure() : infer.give(*type);
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,230 @@
+// Losses: decompositions, and the gradients that are shorter than those of the decomposition.
+#include "dialects/NN/VjpExpression.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+using Values = FailureOr<SmallVector<Value>>;
+
+static SmallVector<int64_t> allAxes(Value x) {
+  return llvm::to_vector(llvm::seq<int64_t>(0, Expression::typeOf(x).getRank()));
+}
+
+/// Losses of elements as the reduction says; a mean divides by `count`, or by their number when it is null.
+static Value reduced(Expression &e, Value losses, LossReduction reduction, Value count, Type element) {
+  if (reduction != LossReduction::none) {
+    int64_t number = Expression::typeOf(losses).getNumElements();
+    losses = e.reduce(ReduceKind::sum, losses, allAxes(losses), false);
+    if (reduction == LossReduction::mean) losses = e.div(losses, count ? count : e.splat(losses, number));
+  }
+  return e.cast(losses, element);
+}
+
+namespace {
+/// What the losses against classes share: rows of C classes, with a mask of the target's class. Indices of classes are
+/// compared as i32, of which vectors hold as many as of floats.
+struct Classes {
+  template <typename OpT> Classes(Expression &e, OpT op, Value x) : e(e), axis(Expression::typeOf(x).getRank() - 1) {
+    auto type = Expression::typeOf(x);
+    SmallVector<int64_t> column(type.getShape());
+    size = column.back();
+    column.back() = 1;
+    Value targets = op.getTargets();
+    if (auto ignored = op.getIgnoreIndexAttr()) {
+      auto index = e.splat(targets, double(ignored.getInt()));
+      Value isCounted = e.compare(ComparePredicate::ne, targets, index);
+      targets = e.select(isCounted, targets, e.splat(targets, 0));
+      counted = e.reshape(isCounted, column);
+    }
+    targets = ClassIndexOp::create(e.b, e.loc, targets, size);
+    Type small = e.b.getI32Type();
+    Value classes = IotaOp::create(e.b, e.loc, RankedTensorType::get(type.getShape(), small), axis);
+    isTarget = e.compare(ComparePredicate::eq, classes, e.reshape(e.cast(targets, small), column));
+    if (op.getWeights()) {
+      weights = e.widened(op.getWeights());
+      targetWeight = picked(weights);
+    }
+    // Rows that do not count have the weight zero.
+    Value one = targetWeight ? targetWeight : e.splat(x, 1);
+    rowWeight = counted ? e.select(counted, one, e.splat(x, 0)) : targetWeight;
+  }
+  /// The target's element of each row, [..., 1].
+  Value picked(Value rows) { return e.reduce(ReduceKind::sum, e.select(isTarget, rows, e.splat(rows, 0)), axis, true); }
+  /// What a mean divides by; null: the number of rows.
+  Value count() { return rowWeight ? e.reduce(ReduceKind::sum, rowWeight, allAxes(rowWeight), false) : Value(); }
+  Value onlyCounted(Value rows) { return counted ? e.select(counted, rows, e.splat(rows, 0)) : rows; }
+  /// Without the dimension of size 1.
+  Value asRows(Value column) { return e.reshape(column, Expression::typeOf(column).getShape().drop_back()); }
+
+  /// The factor of each row's gradient, [..., 1] or a scalar: the cotangent, over the mean's count.
+  Value factor(LossReduction reduction, Value g, Value x) {
+    if (reduction == LossReduction::none) {
+      SmallVector<int64_t> column(Expression::typeOf(x).getShape());
+      column.back() = 1;
+      return e.reshape(g, column);
+    }
+    if (reduction == LossReduction::sum) return g;
+    Value number = count();
+    return e.div(g, number ? number : e.splat(g, Expression::typeOf(x).getNumElements() / std::max<int64_t>(size, 1)));
+  }
+
+  Expression &e;
+  int64_t axis, size;
+  Value isTarget;     // [..., C]
+  Value counted;      // [..., 1] of i1; null: all
+  Value weights;      // [C]; null: ones
+  Value targetWeight; // [..., 1]; null: ones
+  Value rowWeight;    // [..., 1], what a row counts in a mean; null: ones
+};
+} // namespace
+
+Values CrossEntropyOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = e.widened(getOperand());
+  Classes classes(e, *this, x);
+  Value logs = LogSoftmaxOp::create(e.b, e.loc, x, classes.axis);
+  Value loss = classes.picked(logs);
+  if (classes.targetWeight) loss = e.mul(loss, classes.targetWeight);
+  double smoothing = getLabelSmoothing().convertToDouble();
+  if (smoothing > 0) {
+    Value all = e.reduce(ReduceKind::sum, classes.weights ? e.mul(logs, classes.weights) : logs, classes.axis, true);
+    loss = e.add(e.mul(loss, e.splat(loss, 1 - smoothing)), e.mul(all, e.splat(all, smoothing / classes.size)));
+  }
+  loss = classes.asRows(classes.onlyCounted(e.unary<NegOp>(loss)));
+  return SmallVector<Value>{reduced(e, loss, getReduction(), classes.count(), getOperand().getType().getElementType())};
+}
+
+// Of row r: factor[r] * (softmax * sum(q) - q), q being the classes' shares of the target times their weights.
+LogicalResult CrossEntropyOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(0)) return success();
+  VjpExpression e(vjp);
+  Value x = e.widened(getOperand()), g = e.widened(e.g());
+  Classes classes(e, *this, x);
+  double smoothing = getLabelSmoothing().convertToDouble(), rest = smoothing / classes.size;
+  Value probabilities = e.unary<ExpOp>(LogSoftmaxOp::create(e.b, e.loc, x, classes.axis));
+  Value shares = e.select(classes.isTarget, e.splat(x, 1 - smoothing + rest), e.splat(x, rest));
+  if (classes.weights) {
+    shares = e.mul(shares, classes.weights);
+    Value sum = e.reduce(ReduceKind::sum, shares, classes.axis, true);
+    probabilities = e.mul(probabilities, sum);
+  }
+  Value factor = classes.onlyCounted(classes.factor(getReduction(), g, x));
+  vjp.give(0, e.cast(e.mul(e.sub(probabilities, shares), factor), getOperand().getType().getElementType()));
+  return success();
+}
+
+Values NllLossOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value x = e.widened(getOperand());
+  Classes classes(e, *this, x);
+  Value loss = classes.picked(x);
+  if (classes.targetWeight) loss = e.mul(loss, classes.targetWeight);
+  loss = classes.asRows(classes.onlyCounted(e.unary<NegOp>(loss)));
+  return SmallVector<Value>{reduced(e, loss, getReduction(), classes.count(), getOperand().getType().getElementType())};
+}
+
+LogicalResult NllLossOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(0)) return success();
+  VjpExpression e(vjp);
+  Value x = e.widened(getOperand()), g = e.widened(e.g());
+  Classes classes(e, *this, x);
+  Value factor = classes.onlyCounted(classes.factor(getReduction(), g, x));
+  Value weighted = e.negate(classes.targetWeight ? e.mul(factor, classes.targetWeight) : factor);
+  vjp.give(0, e.cast(e.select(classes.isTarget,
+                              e.broadcast(weighted,
+                                          [&] {
+                                            SmallVector<int64_t> column(VjpExpression::typeOf(x).getShape());
+                                            column.back() = 1;
+                                            return column;
+                                          }()),
+                              e.splat(x, 0)),
+                     getOperand().getType().getElementType()));
+  return success();
+}
+
+/// A loss of elements, computed in f32 where the operand is of a half type.
+template <typename OpT>
+static Values elementLoss(OpT op, OpBuilder &b, llvm::function_ref<Value(Expression &, Value, Value)> loss) {
+  Expression e(b, op.getLoc());
+  Value losses = loss(e, e.widened(op.getOperand()), e.widened(op.getTargets()));
+  return SmallVector<Value>{reduced(e, losses, op.getReduction(), Value(), op.getOperand().getType().getElementType())};
+}
+
+Values MseLossOp::decompose(OpBuilder &b) {
+  return elementLoss(*this, b, [](Expression &e, Value x, Value t) {
+    Value difference = e.sub(x, t);
+    return e.mul(difference, difference);
+  });
+}
+
+Values L1LossOp::decompose(OpBuilder &b) {
+  return elementLoss(*this, b, [](Expression &e, Value x, Value t) { return e.unary<AbsOp>(e.sub(x, t)); });
+}
+
+// With c = min(|d|, delta): c * (|d| - c / 2), which is d^2 / 2 or delta * (|d| - delta / 2).
+Values HuberLossOp::decompose(OpBuilder &b) {
+  return elementLoss(*this, b, [&](Expression &e, Value x, Value t) {
+    double delta = getDelta().convertToDouble();
+    Value distance = e.unary<AbsOp>(e.sub(x, t));
+    Value square = e.mul(e.mul(distance, distance), e.splat(x, 0.5));
+    Value line = e.mul(e.sub(distance, e.splat(x, delta / 2)), e.splat(x, delta));
+    return e.select(e.compare(ComparePredicate::le, distance, e.splat(x, delta)), square, line);
+  });
+}
+
+// Logarithms are cut at -100, so that a wrong certainty costs much but not infinity.
+Values BceLossOp::decompose(OpBuilder &b) {
+  return elementLoss(*this, b, [](Expression &e, Value x, Value t) {
+    auto log = [&](Value p) { return e.binary<MaxOp>(e.unary<LogOp>(p), e.splat(x, -100)); };
+    Value one = e.splat(x, 1);
+    return e.unary<NegOp>(e.add(e.mul(t, log(x)), e.mul(e.sub(one, t), log(e.sub(one, x)))));
+  });
+}
+
+/// The cotangent of each element's loss.
+static Value elementCotangent(VjpExpression &e, LossReduction reduction, Value x) {
+  Value g = e.widened(e.g());
+  if (reduction != LossReduction::mean) return g;
+  return e.div(g, e.splat(g, VjpExpression::typeOf(x).getNumElements()));
+}
+
+LogicalResult BceLossOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  Value x = e.widened(getOperand()), t = e.widened(getTargets());
+  Type element = getOperand().getType().getElementType();
+  Value g = elementCotangent(e, getReduction(), x), one = e.splat(x, 1);
+  e.give(0, getOperand(), [&] {
+    Value scale = e.binary<MaxOp>(e.mul(x, e.sub(one, x)), e.splat(x, 1e-12));
+    return e.cast(e.div(e.mul(g, e.sub(x, t)), scale), element);
+  });
+  e.give(1, getTargets(), [&] {
+    auto log = [&](Value p) { return e.binary<MaxOp>(e.unary<LogOp>(p), e.splat(x, -100)); };
+    return e.cast(e.mul(g, e.sub(log(e.sub(one, x)), log(x))), element);
+  });
+  return success();
+}
+
+Values BceWithLogitsLossOp::decompose(OpBuilder &b) {
+  return elementLoss(*this, b, [&](Expression &e, Value x, Value t) {
+    // log(1 + exp(-x)), and with it log(1 + exp(x)) = x + log(1 + exp(-x)).
+    Value tail = e.unary<Log1pOp>(e.unary<ExpOp>(e.unary<NegOp>(e.unary<AbsOp>(x))));
+    if (auto weight = getPositiveWeightAttr()) {
+      Value softplus = e.add(e.unary<ReluOp>(e.unary<NegOp>(x)), tail);
+      Value share = e.add(e.mul(t, e.splat(x, weight.getValueAsDouble() - 1)), e.splat(x, 1));
+      return e.add(e.mul(e.sub(e.splat(x, 1), t), x), e.mul(share, softplus));
+    }
+    return e.add(e.sub(e.unary<ReluOp>(x), e.mul(x, t)), tail);
+  });
+}
+
+Values KlDivLossOp::decompose(OpBuilder &b) {
+  return elementLoss(*this, b, [&](Expression &e, Value x, Value t) {
+    if (getLogTarget()) return e.mul(e.unary<ExpOp>(t), e.sub(t, x));
+    Value isPositive = e.compare(ComparePredicate::gt, t, e.splat(t, 0));
+    Value logarithm = e.unary<LogOp>(e.select(isPositive, t, e.splat(t, 1)));
+    return e.mul(t, e.sub(logarithm, x));
+  });
+}
+
+} // namespace sprig::nn

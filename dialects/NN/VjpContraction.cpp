@@ -1,0 +1,115 @@
+// Vector-Jacobian products of matrix products and convolutions.
+#include "dialects/NN/VjpExpression.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+/// [..., R, C] as one matrix.
+static Value flattened(VjpExpression &e, Value x) {
+  auto type = VjpExpression::typeOf(x);
+  int64_t columns = type.getShape().back(), rows = 1;
+  for (int64_t size : type.getShape().drop_back()) rows *= size;
+  return e.reshape(x, {rows, columns});
+}
+
+static Value product(VjpExpression &e, Value x, bool transposeX, Value y, bool transposeY) {
+  return MatmulOp::create(e.b, e.loc, x, y, transposeX, transposeY);
+}
+
+LogicalResult MatmulOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  bool ta = getTransposeLhs(), tb = getTransposeRhs();
+  Value a = getLhs(), b = getRhs(), g = e.g();
+  // A matrix that all batches share, as a layer's weight: its gradient is one product over the rows of all of them.
+  if (VjpExpression::typeOf(b).getRank() == 2 && VjpExpression::typeOf(a).getRank() > 2 && !ta) {
+    a = flattened(e, a);
+    g = flattened(e, g);
+  }
+  if (vjp.needs(0)) {
+    Value gradient = ta ? product(e, b, tb, g, true) : product(e, g, false, b, !tb);
+    if (a != getLhs()) gradient = e.reshape(gradient, VjpExpression::typeOf(getLhs()).getShape());
+    vjp.give(0, e.unbroadcast(gradient, getLhs().getType()));
+  }
+  e.give(1, b, [&] { return tb ? product(e, g, true, a, ta) : product(e, a, !ta, g, false); });
+  return success();
+}
+
+/// Convolutions are differentiated in the model's layout.
+static LogicalResult checkLayout(Operation *op, bool channelsLast) {
+  if (channelsLast) return op->emitOpError("has no gradient with channels last");
+  return success();
+}
+
+LogicalResult ConvOp::buildVjp(VjpBuilder &vjp) {
+  if (failed(checkLayout(*this, getChannelsLast()))) return failure();
+  VjpExpression e(vjp);
+  auto in = VjpExpression::typeOf(getInput()).getShape(), window = VjpExpression::typeOf(getFilter()).getShape();
+  auto out = VjpExpression::typeOf(getResult()).getShape();
+  size_t spatial = in.size() - 2;
+  if (vjp.needs(0)) {
+    // Elements behind the last window, which nothing has read.
+    SmallVector<int64_t> rest;
+    for (size_t d = 0; d < spatial; ++d)
+      rest.push_back(in[d + 2] + getPadding()[d] + getPadding()[d + spatial] - 1 -
+                     getDilations()[d] * (window[d + 2] - 1) - getStrides()[d] * (out[d + 2] - 1));
+    vjp.give(0, ConvTransposeOp::create(e.b, e.loc, e.g(), getFilter(), getStrides(), getDilations(), getPadding(),
+                                        rest, getGroups()));
+  }
+  if (vjp.needs(1))
+    vjp.give(1, ConvFilterGradOp::create(e.b, e.loc, getInput(), e.g(), window.drop_front(2), getStrides(),
+                                         getDilations(), getPadding(), getGroups(), /*channels_last=*/false));
+  return success();
+}
+
+/// The convolution whose input gradient a transposed convolution is, cut to the size that it has.
+static Value convolved(VjpExpression &e, Value input, Value filter, ConvTransposeOp op) {
+  Value result = ConvOp::create(e.b, e.loc, input, filter, op.getStrides(), op.getDilations(), op.getPadding(),
+                                op.getGroups(), /*channels_last=*/false);
+  auto wanted = VjpExpression::typeOf(op.getInput()).getShape();
+  if (VjpExpression::typeOf(result).getShape() == wanted) return result;
+  return e.slice(result, SmallVector<int64_t>(wanted.size(), 0), wanted);
+}
+
+LogicalResult ConvTransposeOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  if (vjp.needs(0)) vjp.give(0, convolved(e, e.g(), getFilter(), *this));
+  if (!vjp.needs(1)) return success();
+  // As many windows as the input has positions: what output_padding adds beyond is cut off.
+  auto in = VjpExpression::typeOf(getInput()).getShape(), window = VjpExpression::typeOf(getFilter()).getShape();
+  SmallVector<int64_t> sizes(VjpExpression::typeOf(e.g()).getShape());
+  size_t spatial = in.size() - 2;
+  for (size_t d = 0; d < spatial; ++d) {
+    int64_t reached = getStrides()[d] * (in[d + 2] - 1) + getDilations()[d] * (window[d + 2] - 1) + 1 -
+                      getPadding()[d] - getPadding()[d + spatial] + getStrides()[d] - 1;
+    sizes[d + 2] = std::min(sizes[d + 2], reached);
+  }
+  Value g = e.g();
+  if (VjpExpression::typeOf(g).getShape() != ArrayRef<int64_t>(sizes))
+    g = e.slice(g, SmallVector<int64_t>(sizes.size(), 0), sizes);
+  vjp.give(1, ConvFilterGradOp::create(e.b, e.loc, g, getInput(), window.drop_front(2), getStrides(), getDilations(),
+                                       getPadding(), getGroups(), /*channels_last=*/false));
+  return success();
+}
+
+// Linear in both: the transposed and the plain convolution with the cotangent as the filter.
+LogicalResult ConvFilterGradOp::buildVjp(VjpBuilder &vjp) {
+  if (failed(checkLayout(*this, getChannelsLast()))) return failure();
+  VjpExpression e(vjp);
+  auto in = VjpExpression::typeOf(getInput()).getShape(), out = VjpExpression::typeOf(getCotangent()).getShape();
+  size_t spatial = in.size() - 2;
+  if (vjp.needs(0)) {
+    SmallVector<int64_t> rest;
+    for (size_t d = 0; d < spatial; ++d)
+      rest.push_back(in[d + 2] + getPadding()[d] + getPadding()[d + spatial] - 1 -
+                     getDilations()[d] * (getWindow()[d] - 1) - getStrides()[d] * (out[d + 2] - 1));
+    vjp.give(0, ConvTransposeOp::create(e.b, e.loc, getCotangent(), e.g(), getStrides(), getDilations(), getPadding(),
+                                        rest, getGroups()));
+  }
+  if (vjp.needs(1))
+    vjp.give(1, ConvOp::create(e.b, e.loc, getInput(), e.g(), getStrides(), getDilations(), getPadding(), getGroups(),
+                               /*channels_last=*/false));
+  return success();
+}
+
+} // namespace sprig::nn

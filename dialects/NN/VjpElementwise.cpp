@@ -1,0 +1,156 @@
+// Vector-Jacobian products of elementwise operations. x is the operand, y the result, g the cotangent.
+#include "dialects/NN/VjpExpression.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+Value VjpExpression::unbroadcast(Value gradient, Type wanted) {
+  auto from = typeOf(gradient), to = cast<RankedTensorType>(wanted);
+  if (from.getShape() == to.getShape()) return gradient;
+  int64_t missing = from.getRank() - to.getRank();
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, missing));
+  for (int64_t d = 0; d < to.getRank(); ++d)
+    if (to.getDimSize(d) == 1 && from.getDimSize(d + missing) != 1) axes.push_back(d + missing);
+  if (!axes.empty()) gradient = reduce(ReduceKind::sum, gradient, axes, false);
+  return reshape(gradient, to.getShape());
+}
+
+using Derivative = llvm::function_ref<Value(VjpExpression &e, Value x, Value y)>;
+
+/// Of one operand: g times the derivative, which the function gives times g.
+static LogicalResult unaryVjp(VjpBuilder &vjp, Operation *op, Derivative derivative) {
+  VjpExpression e(vjp);
+  if (vjp.needs(0)) vjp.give(0, derivative(e, op->getOperand(0), op->getResult(0)));
+  return success();
+}
+#define SPRIG_NN_UNARY_VJP(OpT, expression)                                                                            \
+  LogicalResult OpT::buildVjp(VjpBuilder &vjp) {                                                                       \
+    return unaryVjp(vjp, *this, [](VjpExpression &e, Value x, Value y) -> Value { return expression; });               \
+  }
+
+SPRIG_NN_UNARY_VJP(AbsOp, e.mul(e.g(), e.unary<SignOp>(x)))
+SPRIG_NN_UNARY_VJP(NegOp, e.negate(e.g()))
+SPRIG_NN_UNARY_VJP(ExpOp, e.mul(e.g(), y))
+SPRIG_NN_UNARY_VJP(LogOp, e.div(e.g(), x))
+SPRIG_NN_UNARY_VJP(Log1pOp, e.div(e.g(), e.add(x, e.splat(x, 1))))
+SPRIG_NN_UNARY_VJP(Expm1Op, e.mul(e.g(), e.add(y, e.splat(y, 1))))
+SPRIG_NN_UNARY_VJP(SqrtOp, e.div(e.scale(e.g(), 0.5), y))
+SPRIG_NN_UNARY_VJP(RsqrtOp, e.mul(e.scale(e.g(), -0.5), e.mul(y, e.square(y))))
+SPRIG_NN_UNARY_VJP(ReciprocalOp, e.negate(e.mul(e.g(), e.square(y))))
+SPRIG_NN_UNARY_VJP(SinOp, e.mul(e.g(), e.unary<CosOp>(x)))
+SPRIG_NN_UNARY_VJP(CosOp, e.negate(e.mul(e.g(), e.unary<SinOp>(x))))
+SPRIG_NN_UNARY_VJP(TanOp, e.mul(e.g(), e.add(e.square(y), e.splat(y, 1))))
+SPRIG_NN_UNARY_VJP(SinhOp, e.mul(e.g(), e.unary<CoshOp>(x)))
+SPRIG_NN_UNARY_VJP(CoshOp, e.mul(e.g(), e.unary<SinhOp>(x)))
+SPRIG_NN_UNARY_VJP(TanhOp, e.mul(e.g(), e.sub(e.splat(y, 1), e.square(y))))
+SPRIG_NN_UNARY_VJP(AsinOp, e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.splat(x, 1), e.square(x)))))
+SPRIG_NN_UNARY_VJP(AcosOp, e.negate(e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.splat(x, 1), e.square(x))))))
+SPRIG_NN_UNARY_VJP(AtanOp, e.div(e.g(), e.add(e.square(x), e.splat(x, 1))))
+SPRIG_NN_UNARY_VJP(AsinhOp, e.mul(e.g(), e.unary<RsqrtOp>(e.add(e.square(x), e.splat(x, 1)))))
+SPRIG_NN_UNARY_VJP(AcoshOp, e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.square(x), e.splat(x, 1)))))
+SPRIG_NN_UNARY_VJP(AtanhOp, e.div(e.g(), e.sub(e.splat(x, 1), e.square(x))))
+SPRIG_NN_UNARY_VJP(ErfOp, e.mul(e.scale(e.g(), M_2_SQRTPI), e.unary<ExpOp>(e.negate(e.square(x)))))
+SPRIG_NN_UNARY_VJP(SigmoidOp, e.mul(e.g(), e.mul(y, e.sub(e.splat(y, 1), y))))
+// The result, not the operand: the layer behind reads it anyway. The derivative at zero is zero.
+SPRIG_NN_UNARY_VJP(ReluOp, e.select(e.compare(ComparePredicate::gt, y, e.splat(y, 0)), e.g(), e.splat(y, 0)))
+#undef SPRIG_NN_UNARY_VJP
+
+LogicalResult CastOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  if (vjp.needs(0) && isa<FloatType>(getType().getElementType()))
+    vjp.give(0, e.cast(e.g(), getOperand().getType().getElementType()));
+  return success();
+}
+
+LogicalResult AddOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  e.give(0, getLhs(), [&] { return e.g(); });
+  e.give(1, getRhs(), [&] { return e.g(); });
+  return success();
+}
+
+LogicalResult SubOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  e.give(0, getLhs(), [&] { return e.g(); });
+  e.give(1, getRhs(), [&] { return e.negate(e.g()); });
+  return success();
+}
+
+LogicalResult MulOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  e.give(0, getLhs(), [&] { return e.mul(e.g(), getRhs()); });
+  e.give(1, getRhs(), [&] { return e.mul(e.g(), getLhs()); });
+  return success();
+}
+
+LogicalResult DivOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  e.give(0, getLhs(), [&] { return e.div(e.g(), getRhs()); });
+  e.give(1, getRhs(), [&] { return e.negate(e.div(e.mul(e.g(), getResult()), getRhs())); });
+  return success();
+}
+
+/// x - quotient * y with a quotient that is a step function.
+template <typename OpT>
+static LogicalResult remainderVjp(OpT op, VjpBuilder &vjp, llvm::function_ref<Value(VjpExpression &, Value)> whole) {
+  VjpExpression e(vjp);
+  e.give(0, op.getLhs(), [&] { return e.g(); });
+  e.give(1, op.getRhs(), [&] { return e.negate(e.mul(e.g(), whole(e, e.div(op.getLhs(), op.getRhs())))); });
+  return success();
+}
+
+LogicalResult RemOp::buildVjp(VjpBuilder &vjp) {
+  return remainderVjp(*this, vjp, [](VjpExpression &e, Value q) { // truncated
+    return e.mul(e.unary<SignOp>(q), e.unary<FloorOp>(e.unary<AbsOp>(q)));
+  });
+}
+
+LogicalResult ModOp::buildVjp(VjpBuilder &vjp) {
+  return remainderVjp(*this, vjp, [](VjpExpression &e, Value q) { return e.unary<FloorOp>(q); });
+}
+
+// The derivative by the exponent is zero where the base is not positive: it has no real one there.
+LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  Value x = getLhs(), y = getRhs();
+  Type element = getType().getElementType();
+  e.give(0, x, [&] {
+    Value exponent = e.cast(y, element);
+    Value below = PowOp::create(e.b, e.loc, x, e.sub(exponent, e.splat(exponent, 1)));
+    return e.mul(e.g(), e.mul(exponent, below));
+  });
+  e.give(1, y, [&] {
+    Value isPositive = e.compare(ComparePredicate::gt, x, e.splat(x, 0));
+    Value logarithm = e.select(isPositive, e.unary<LogOp>(x), e.splat(x, 0));
+    return e.cast(e.mul(e.g(), e.mul(getResult(), logarithm)), VjpExpression::typeOf(y).getElementType());
+  });
+  return success();
+}
+
+/// Of the larger or the smaller: the operand that `wins` takes the cotangent, equal ones half of it each.
+template <typename OpT> static LogicalResult extremumVjp(OpT op, VjpBuilder &vjp, ComparePredicate wins) {
+  VjpExpression e(vjp);
+  auto share = [&](Value mine, Value other) {
+    Value equal = e.compare(ComparePredicate::eq, mine, other);
+    Value rest = e.select(equal, e.scale(e.g(), 0.5), e.splat(e.g(), 0));
+    return e.select(e.compare(wins, mine, other), e.g(), rest);
+  };
+  e.give(0, op.getLhs(), [&] { return share(op.getLhs(), op.getRhs()); });
+  e.give(1, op.getRhs(), [&] { return share(op.getRhs(), op.getLhs()); });
+  return success();
+}
+
+LogicalResult MaxOp::buildVjp(VjpBuilder &vjp) { return extremumVjp(*this, vjp, ComparePredicate::gt); }
+LogicalResult MinOp::buildVjp(VjpBuilder &vjp) { return extremumVjp(*this, vjp, ComparePredicate::lt); }
+
+LogicalResult SelectOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  Value zero = e.splat(e.g(), 0);
+  e.give(1, getOnTrue(), [&] { return e.select(getCondition(), e.g(), zero); });
+  e.give(2, getOnFalse(), [&] { return e.select(getCondition(), zero, e.g()); });
+  return success();
+}
+
+} // namespace sprig::nn

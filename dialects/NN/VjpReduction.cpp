@@ -1,0 +1,96 @@
+// Vector-Jacobian products of reductions, running sums, sorts and pools.
+#include "dialects/NN/VjpExpression.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+/// The product of all other elements of each row, as a product of what is before and what is behind: no division.
+static Value productOfOthers(VjpExpression &e, Value x, ArrayRef<int64_t> axes) {
+  auto type = VjpExpression::typeOf(x);
+  SmallVector<int64_t> order, back(type.getRank()), rest;
+  int64_t rows = 1, size = 1;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (!llvm::is_contained(axes, d)) order.push_back(d), rows *= type.getDimSize(d);
+  for (int64_t axis : axes) order.push_back(axis), size *= type.getDimSize(axis);
+  for (auto [i, d] : llvm::enumerate(order)) back[d] = i;
+  Value turned = e.transpose(x, order);
+  Value flat = e.reshape(turned, {rows, size});
+  auto running = [&](bool reverse) {
+    return CumulativeOp::create(e.b, e.loc, ReduceKind::prod, flat, 1, /*exclusive=*/true, reverse).getResult();
+  };
+  Value others = e.mul(running(false), running(true));
+  return e.transpose(e.reshape(others, VjpExpression::typeOf(turned).getShape()), back);
+}
+
+LogicalResult ReduceOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(0)) return success();
+  VjpExpression e(vjp);
+  Value x = getOperand();
+  auto type = VjpExpression::typeOf(x);
+  SmallVector<int64_t> kept(type.getShape());
+  for (int64_t axis : getAxes()) kept[axis] = 1;
+  Value g = e.reshape(e.g(), kept);
+  switch (getKind()) {
+  case ReduceKind::sum: vjp.give(0, e.broadcast(g, type.getShape())); break;
+  case ReduceKind::prod: vjp.give(0, e.mul(g, productOfOthers(e, x, getAxes()))); break;
+  case ReduceKind::max:
+  case ReduceKind::min: { // equal elements share
+    Value isExtreme = e.compare(ComparePredicate::eq, x, e.reshape(getResult(), kept));
+    Value share = e.cast(isExtreme, type.getElementType());
+    vjp.give(0, e.mul(share, e.div(g, e.reduce(ReduceKind::sum, share, getAxes(), true))));
+  }
+  }
+  return success();
+}
+
+// A product's derivative is taken by division: an element of zero gives NaN.
+LogicalResult CumulativeOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(0)) return success();
+  VjpExpression e(vjp);
+  auto backwards = [&](Value v) {
+    return CumulativeOp::create(e.b, e.loc, ReduceKind::sum, v, getAxis(), getExclusive(), !getReverse()).getResult();
+  };
+  if (getKind() == ReduceKind::sum)
+    vjp.give(0, backwards(e.g()));
+  else
+    vjp.give(0, e.div(backwards(e.mul(e.g(), getResult())), getOperand()));
+  return success();
+}
+
+LogicalResult TopKOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(0)) return success();
+  VjpExpression e(vjp);
+  vjp.give(0, ScatterElementsOp::create(e.b, e.loc, ScatterKind::add, e.zeros(getOperand().getType()), getIndices(),
+                                        e.g(), getAxis()));
+  return success();
+}
+
+LogicalResult PoolOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(0)) return success();
+  VjpExpression e(vjp);
+  // Sums need the operand's shape alone.
+  Value operand = getKind() == ReduceKind::max ? getOperand() : e.zeros(getOperand().getType());
+  vjp.give(0, PoolGradOp::create(e.b, e.loc, getKind(), operand, e.g(), getWindow(), getStrides(), getDilations(),
+                                 getPadding(), getChannelsLast()));
+  return success();
+}
+
+// Linear in the cotangent; which element is the maximum does not change with the operand.
+LogicalResult PoolGradOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(1)) return success();
+  VjpExpression e(vjp);
+  if (getKind() == ReduceKind::sum) {
+    vjp.give(1, PoolOp::create(e.b, e.loc, ReduceKind::sum, e.g(), getWindow(), getStrides(), getDilations(),
+                               getPadding(), getChannelsLast()));
+    return success();
+  }
+  if (getChannelsLast()) return emitOpError("has no gradient of kind max with channels last");
+  Value where = ArgMaxPoolOp::create(e.b, e.loc, getOperand(), getWindow(), getStrides(), getDilations(), getPadding(),
+                                     /*column_major=*/false);
+  Value flat = e.reshape(e.g(), VjpExpression::typeOf(e.g()).getNumElements());
+  vjp.give(1, GatherOp::create(e.b, e.loc, flat, where, 0));
+  return success();
+}
+
+} // namespace sprig::nn

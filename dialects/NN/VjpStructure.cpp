@@ -1,0 +1,55 @@
+// Vector-Jacobian products of operations that hold functions: parts with a gradient of their own, parts that are
+// computed again. Scans: VjpScan.cpp.
+#include "dialects/NN/VjpExpression.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace sprig::nn {
+
+LogicalResult AfterOp::buildVjp(VjpBuilder &vjp) {
+  if (vjp.needs(0)) vjp.give(0, vjp.cotangent());
+  return success();
+}
+
+/// The values that a block yields, with its arguments in place of the given values.
+static SmallVector<Value> inlined(OpBuilder &b, Block &block, ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &op : block.without_terminator()) b.clone(op, mapping);
+  return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                             [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
+LogicalResult CustomGradientOp::buildVjp(VjpBuilder &vjp) {
+  SmallVector<Value> arguments(getOperands());
+  llvm::append_range(arguments, getResults());
+  for (unsigned i = 0; i < getNumResults(); ++i) arguments.push_back(vjp.cotangent(i));
+  for (auto [i, gradient] : llvm::enumerate(inlined(vjp.b, getBackward().front(), arguments)))
+    if (vjp.needs(i)) vjp.give(i, gradient);
+  return success();
+}
+
+static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
+
+// The region runs again, behind the cotangents: else it would be merged with its first run and nothing be saved.
+LogicalResult CheckpointOp::buildVjp(VjpBuilder &vjp) {
+  SmallVector<Value> cotangents, arguments, targets, outputs;
+  for (auto [i, result] : llvm::enumerate(getResults()))
+    if (isReal(result) && vjp.isReached(i)) cotangents.push_back(vjp.cotangent(i));
+  for (Value operand : getOperands()) arguments.push_back(AfterOp::create(vjp.b, vjp.loc, operand, cotangents));
+  SmallVector<Value> values = inlined(vjp.b, getBody().front(), arguments);
+  for (auto [i, value] : llvm::enumerate(values))
+    if (isReal(value) && vjp.isReached(i)) outputs.push_back(value);
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (vjp.needs(i)) targets.push_back(argument);
+  auto gradients = vjp.pullback(vjp.b, outputs, cotangents, targets);
+  if (failed(gradients)) return failure();
+  unsigned next = 0;
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    if (vjp.needs(i)) vjp.give(i, (*gradients)[next++]);
+  return success();
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,105 @@
+#include "lib/Parallel/StateOrder.h"
+#include "dialects/NN/NN.h"
+#include "llvm/ADT/DenseSet.h"
+#include <queue>
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+class StateOrder {
+public:
+  explicit StateOrder(Block &block) : block(block) {}
+  void run();
+
+private:
+  void addEdges(nn::SetParamOp set);
+  /// Everything that has to run behind an operation.
+  llvm::DenseSet<Operation *> reachableFrom(Operation *op) const;
+  void sort();
+
+  Block &block;
+  llvm::DenseMap<Attribute, SmallVector<nn::GetParamOp>> reads;
+  llvm::DenseMap<Operation *, SmallVector<Operation *>> later; // edges that are no uses
+};
+} // namespace
+
+/// The operation that computes a value, behind its views.
+static Operation *producerOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<nn::ReshapeOp, nn::AfterOp>(op)) op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<nn::DispatchOp>(op) ? op : nullptr;
+}
+
+/// The dispatches that read a value or a view of it.
+static void collectReaders(Value value, SmallVectorImpl<Operation *> &readers) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<nn::DispatchOp>(user)) readers.push_back(user);
+    // The other operands of nn.after are not read.
+    if (isa<nn::ReshapeOp, nn::AfterOp>(user) && use.getOperandNumber() == 0)
+      collectReaders(user->getResult(0), readers);
+  }
+}
+
+llvm::DenseSet<Operation *> StateOrder::reachableFrom(Operation *op) const {
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> open{op};
+  while (!open.empty()) {
+    Operation *next = open.pop_back_val();
+    auto visit = [&](Operation *user) {
+      if (seen.insert(user).second) open.push_back(user);
+    };
+    for (Operation *user : next->getUsers()) visit(user);
+    if (auto found = later.find(next); found != later.end())
+      for (Operation *user : found->second) visit(user);
+  }
+  return seen;
+}
+
+void StateOrder::addEdges(nn::SetParamOp set) {
+  Operation *producer = producerOf(set.getValue());
+  if (!producer) return;
+  SmallVector<Operation *> readers;
+  for (nn::GetParamOp read : reads.lookup(set.getParamAttr())) collectReaders(read.getResult(), readers);
+  llvm::DenseSet<Operation *> behind = reachableFrom(producer);
+  for (Operation *reader : readers)
+    if (reader != producer && !behind.contains(reader)) later[reader].push_back(producer);
+}
+
+// Of all operations that may come next, the first of the old order.
+void StateOrder::sort() {
+  SmallVector<Operation *> ops;
+  llvm::DenseMap<Operation *, unsigned> position, waitsFor;
+  for (Operation &op : block.without_terminator()) {
+    position[&op] = ops.size();
+    ops.push_back(&op);
+  }
+  auto forEachLater = [&](Operation *op, auto body) {
+    for (Operation *user : op->getUsers())
+      if (position.contains(user)) body(user);
+    if (auto found = later.find(op); found != later.end()) llvm::for_each(found->second, body);
+  };
+  for (Operation *op : ops) forEachLater(op, [&](Operation *user) { ++waitsFor[user]; });
+  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  for (Operation *op : ops)
+    if (!waitsFor.contains(op)) ready.push(position[op]);
+  while (!ready.empty()) {
+    Operation *op = ops[ready.top()];
+    ready.pop();
+    op->moveBefore(block.getTerminator());
+    forEachLater(op, [&](Operation *user) {
+      if (--waitsFor[user] == 0) ready.push(position[user]);
+    });
+  }
+}
+
+void StateOrder::run() {
+  SmallVector<nn::SetParamOp> sets(block.getOps<nn::SetParamOp>());
+  if (sets.empty()) return;
+  for (auto read : block.getOps<nn::GetParamOp>()) reads[read.getParamAttr()].push_back(read);
+  for (nn::SetParamOp set : sets) addEdges(set);
+  sort();
+}
+
+void sprig::readStateBeforeUpdates(Block &block) { StateOrder(block).run(); }

@@ -1,0 +1,105 @@
+#include "lib/Training/LossExpression.h"
+
+using namespace mlir;
+
+namespace sprig::training {
+
+using nn::Expression;
+
+bool isOfClasses(const LossConfig &loss) {
+  return loss.kind == LossKind::softmaxCrossEntropy || loss.kind == LossKind::nll;
+}
+
+SmallVector<Value> splitTargets(Expression &e, ValueRange outputs, const TrainConfig &config, Value targets) {
+  if (outputs.size() == 1) return {targets};
+  auto type = Expression::typeOf(targets);
+  SmallVector<int64_t> starts(type.getRank(), 0), steps(type.getRank(), 1), sizes(type.getShape());
+  SmallVector<Value> parts;
+  for (auto [output, loss] : llvm::zip_equal(outputs, config.losses)) {
+    auto outputType = Expression::typeOf(output);
+    bool ofClasses = isOfClasses(loss);
+    sizes.back() = ofClasses ? 1 : outputType.getShape().back();
+    Value part = nn::SliceOp::create(e.b, e.loc, targets, starts, sizes, steps);
+    starts.back() += sizes.back();
+    if (ofClasses) part = e.reshape(e.cast(part, e.b.getI64Type()), outputType.getShape().drop_back());
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+static Value lossOf(Expression &e, const LossConfig &config, Value x, Value t) {
+  auto type = Expression::typeOf(x);
+  auto reduction = config.reduction == Reduction::mean ? nn::LossReduction::mean : nn::LossReduction::sum;
+  Value weights;
+  if (!config.classWeights.empty())
+    weights = e.constant({int64_t(config.classWeights.size())}, type.getElementType(), config.classWeights);
+  auto ignored = config.ignoreIndex ? e.b.getI64IntegerAttr(*config.ignoreIndex) : IntegerAttr();
+  auto kind = nn::LossReductionAttr::get(e.b.getContext(), reduction);
+  auto real = [&](double value) { return e.b.getF64FloatAttr(value); };
+  switch (config.kind) {
+  case LossKind::softmaxCrossEntropy:
+    return nn::CrossEntropyOp::create(e.b, e.loc, kind, x, t, weights, ignored, real(config.labelSmoothing));
+  case LossKind::nll: return nn::NllLossOp::create(e.b, e.loc, kind, x, t, weights, ignored);
+  case LossKind::mse: return nn::MseLossOp::create(e.b, e.loc, kind, x, t);
+  case LossKind::l1: return nn::L1LossOp::create(e.b, e.loc, kind, x, t);
+  case LossKind::huber: return nn::HuberLossOp::create(e.b, e.loc, kind, x, t, real(config.delta));
+  case LossKind::binaryCrossEntropy: return nn::BceLossOp::create(e.b, e.loc, kind, x, t);
+  case LossKind::bceWithLogits:
+    return nn::BceWithLogitsLossOp::create(e.b, e.loc, kind, x, t,
+                                           config.positiveWeight ? real(*config.positiveWeight) : FloatAttr());
+  case LossKind::klDivergence: {
+    Value loss = nn::KlDivLossOp::create(e.b, e.loc, kind, x, t, config.logTarget ? e.b.getUnitAttr() : UnitAttr());
+    if (config.reduction != Reduction::batchMean) return loss;
+    return e.div(loss, e.splat(loss, double(type.getDimSize(0))));
+  }
+  }
+  return {};
+}
+
+Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config) {
+  Value total;
+  for (auto [output, target, loss] : llvm::zip_equal(outputs, targets, config.losses)) {
+    Value value = e.cast(lossOf(e, loss, output, target), e.b.getF32Type());
+    if (loss.scale != 1) value = e.mul(value, e.splat(value, loss.scale));
+    total = total ? e.add(total, value) : value;
+  }
+  return total;
+}
+
+Accuracy accuracy(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config) {
+  auto i64 = RankedTensorType::get({}, e.b.getI64Type());
+  auto number = [&](int64_t n) -> Value {
+    return nn::ConstantOp::create(e.b, e.loc, i64, nn::makeSplat(i64, double(n)));
+  };
+  Accuracy sum{number(0), number(0)};
+  for (auto [output, target, loss] : llvm::zip_equal(outputs, targets, config.losses)) {
+    auto type = Expression::typeOf(output);
+    Value right, counted;
+    if (isOfClasses(loss)) {
+      Value guess = nn::ArgReduceOp::create(e.b, e.loc, nn::ReduceKind::max, output, type.getRank() - 1,
+                                            /*keep_dims=*/false, /*last_index=*/false);
+      right = e.compare(nn::ComparePredicate::eq, guess, e.cast(target, e.b.getI64Type()));
+      if (loss.ignoreIndex) {
+        counted = e.compare(nn::ComparePredicate::ne, target, e.splat(target, double(*loss.ignoreIndex)));
+        right = e.binary<nn::AndOp>(right, counted);
+      }
+    } else if (loss.kind == LossKind::binaryCrossEntropy || loss.kind == LossKind::bceWithLogits) {
+      double border = loss.kind == LossKind::binaryCrossEntropy ? 0.5 : 0;
+      Value guess = e.compare(nn::ComparePredicate::ge, output, e.splat(output, border));
+      right = e.unary<nn::NotOp>(
+          e.binary<nn::XorOp>(guess, e.compare(nn::ComparePredicate::ge, target, e.splat(target, 0.5))));
+    } else {
+      continue;
+    }
+    auto count = [&](Value mask) {
+      SmallVector<int64_t> axes;
+      for (int64_t d = 0; d < Expression::typeOf(mask).getRank(); ++d) axes.push_back(d);
+      return e.reduce(nn::ReduceKind::sum, e.cast(mask, e.b.getI64Type()), axes, false);
+    };
+    sum.correct = e.add(sum.correct, count(right));
+    sum.count = e.add(sum.count, counted ? count(counted) : number(Expression::typeOf(right).getNumElements()));
+  }
+  return sum;
+}
+
+} // namespace sprig::training

@@ -1,0 +1,130 @@
+#include "lib/Training/OptimizerUpdate.h"
+#include "lib/Training/StateNames.h"
+
+using namespace mlir;
+
+namespace sprig::training {
+namespace {
+
+class Update {
+public:
+  Update(nn::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
+         double lrScale, double weightDecay, const std::string &name, Value gradient)
+      : e(e), state(state), o(optimizer), step(step), weightDecay(weightDecay), name(name), w(state.get(name)),
+        g(gradient), type(nn::Expression::typeOf(w)) {
+    rate = lrScale == 1 ? step.lr : e.mul(step.lr, e.splat(step.lr, lrScale));
+    lr = scalar(rate);
+  }
+
+  void run() {
+    bool decoupled = o.kind == OptimizerKind::adamw || o.kind == OptimizerKind::lion;
+    if (weightDecay != 0 && !decoupled) g = e.add(g, scale(w, weightDecay));
+    if (weightDecay != 0 && decoupled)
+      w = e.mul(w, scalar(e.sub(e.splat(rate, 1), e.mul(rate, e.splat(rate, weightDecay)))));
+    switch (o.kind) {
+    case OptimizerKind::sgd: return sgd();
+    case OptimizerKind::adam:
+    case OptimizerKind::adamw: return adam();
+    case OptimizerKind::rmsprop: return rmsprop();
+    case OptimizerKind::adagrad: return adagrad();
+    case OptimizerKind::adadelta: return adadelta();
+    case OptimizerKind::lion: return lion();
+    }
+  }
+
+private:
+  /// A scalar of f64 in the parameter's type.
+  Value scalar(Value value) { return e.cast(value, type.getElementType()); }
+  Value scale(Value x, double factor) { return e.mul(x, e.splat(x, factor)); }
+  /// share * x + (1 - share) * y.
+  Value mix(Value x, Value y, double share) { return e.add(scale(x, share), scale(y, 1 - share)); }
+  Value slot(const char *slotKind) {
+    state.declare(slotName(slotKind, name), type, 0);
+    return state.get(slotName(slotKind, name));
+  }
+  void keep(const char *slotKind, Value value) { state.set(slotName(slotKind, name), value); }
+  /// w - lr * direction.
+  void descend(Value direction) { state.set(name, e.sub(w, e.mul(direction, lr))); }
+
+  void sgd() {
+    if (o.momentum == 0) return descend(g);
+    Value share = g;
+    if (o.dampening != 0) { // the first step takes the whole gradient
+      Value isFirst = e.compare(nn::ComparePredicate::eq, step.count, e.splat(step.count, 0));
+      Value factor = e.select(isFirst, e.splat(step.count, 1), e.splat(step.count, 1 - o.dampening));
+      share = e.mul(g, scalar(factor));
+    }
+    Value v = e.add(scale(slot("momentum"), o.momentum), share);
+    keep("momentum", v);
+    descend(o.nesterov ? e.add(g, scale(v, o.momentum)) : v);
+  }
+
+  // lr / (1 - beta1^t) and 1 / sqrt(1 - beta2^t) are scalars of the step.
+  void adam() {
+    Value m = mix(slot("exp_avg"), g, o.beta1), v = mix(slot("exp_avg_sq"), e.mul(g, g), o.beta2);
+    keep("exp_avg", m);
+    keep("exp_avg_sq", v);
+    Value t = e.add(step.count, e.splat(step.count, 1)), one = e.splat(t, 1);
+    auto correction = [&](double beta) { return e.sub(one, e.binary<nn::PowOp>(e.splat(t, beta), t)); };
+    Value rateOfStep = scalar(e.div(rate, correction(o.beta1)));
+    Value deviation = scalar(e.unary<nn::RsqrtOp>(correction(o.beta2)));
+    Value divisor = e.add(e.mul(e.unary<nn::SqrtOp>(v), deviation), e.splat(v, o.eps));
+    state.set(name, e.sub(w, e.div(e.mul(m, rateOfStep), divisor)));
+  }
+
+  void rmsprop() {
+    Value v = mix(slot("square_avg"), e.mul(g, g), o.alpha);
+    keep("square_avg", v);
+    Value u = e.div(g, e.add(e.unary<nn::SqrtOp>(v), e.splat(v, o.eps)));
+    if (o.momentum != 0) {
+      u = e.add(scale(slot("momentum"), o.momentum), u);
+      keep("momentum", u);
+    }
+    descend(u);
+  }
+
+  void adagrad() {
+    Value s = e.add(slot("sum"), e.mul(g, g));
+    keep("sum", s);
+    if (o.lrDecay != 0) {
+      Value slower = e.add(e.mul(step.count, e.splat(step.count, o.lrDecay)), e.splat(step.count, 1));
+      lr = scalar(e.div(rate, slower));
+    }
+    descend(e.div(g, e.add(e.unary<nn::SqrtOp>(s), e.splat(s, o.eps))));
+  }
+
+  void adadelta() {
+    Value v = mix(slot("square_avg"), e.mul(g, g), o.rho), moved = slot("acc_delta");
+    auto deviation = [&](Value x) { return e.unary<nn::SqrtOp>(e.add(x, e.splat(x, o.eps))); };
+    Value delta = e.mul(e.div(deviation(moved), deviation(v)), g);
+    keep("square_avg", v);
+    keep("acc_delta", mix(moved, e.mul(delta, delta), o.rho));
+    descend(delta);
+  }
+
+  void lion() {
+    Value m = slot("exp_avg");
+    Value direction = e.unary<nn::SignOp>(mix(m, g, o.beta1));
+    keep("exp_avg", mix(m, g, o.beta2));
+    descend(direction);
+  }
+
+  nn::Expression &e;
+  StateAccess &state;
+  const OptimizerConfig &o;
+  const StepScalars &step;
+  double weightDecay;
+  const std::string &name;
+  Value w, g;
+  RankedTensorType type;
+  Value rate, lr; // of f64; in the parameter's type
+};
+
+} // namespace
+
+void updateParameter(nn::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
+                     double lrScale, double weightDecay, const std::string &name, Value gradient) {
+  Update(e, state, optimizer, step, lrScale, weightDecay, name, gradient).run();
+}
+
+} // namespace sprig::training

@@ -1,0 +1,40 @@
+#include "lib/Training/StateAccess.h"
+
+using namespace mlir;
+
+namespace sprig::training {
+
+StateAccess::StateAccess(ModuleOp module, func::FuncOp function)
+    : module(module), function(function), symbols(module) {}
+
+Value StateAccess::initial(StringRef name) {
+  Value &read = reads[name];
+  if (read) return read;
+  auto param = symbols.lookup<nn::ParamOp>(name);
+  assert(param && "state is declared before it is read");
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  return read = nn::GetParamOp::create(b, NameLoc::get(param.getSymNameAttr(), param.getLoc()), param.getTensorType(),
+                                       FlatSymbolRefAttr::get(param.getSymNameAttr()));
+}
+
+Value StateAccess::get(StringRef name) {
+  auto found = updates.find(StringAttr::get(module.getContext(), name));
+  return found == updates.end() ? initial(name) : found->second;
+}
+
+void StateAccess::set(StringRef name, Value value) { updates[StringAttr::get(module.getContext(), name)] = value; }
+
+void StateAccess::declare(StringRef name, RankedTensorType type, double value) {
+  if (symbols.lookup(name)) return;
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  auto param =
+      nn::ParamOp::create(b, module.getLoc(), name, nn::makeSplat(type, value), /*sym_visibility=*/StringAttr());
+  symbols.insert(param);
+}
+
+void StateAccess::finish(OpBuilder &builder) {
+  for (auto [name, value] : updates)
+    nn::SetParamOp::create(builder, value.getLoc(), FlatSymbolRefAttr::get(name), value);
+}
+
+} // namespace sprig::training

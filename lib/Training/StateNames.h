@@ -1,0 +1,27 @@
+// Names of the state that training adds to a model's own parameters.
+// For the step builder, and for what saves, loads and exports state: names with these prefixes are not the model's.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace sprig::training {
+
+inline constexpr std::string_view kOptimizerPrefix = "optimizer/", kAveragePrefix = "average/",
+                                  kRandomPrefix = "random/";
+inline constexpr const char *kStep = "optimizer/step"; ///< i64: steps done
+inline constexpr const char *kLr = "optimizer/lr";     ///< f64: the learning rate that the schedule starts from
+inline constexpr const char *kSeed = "random/seed";    ///< i64: the key of random numbers
+
+/// An optimizer's own tensor for a parameter: "optimizer/momentum/fc.weight".
+inline std::string slotName(const std::string &slot, const std::string &parameter) {
+  return std::string(kOptimizerPrefix) + slot + "/" + parameter;
+}
+/// The moving average of a parameter.
+inline std::string averageName(const std::string &parameter) { return std::string(kAveragePrefix) + parameter; }
+
+/// Whether the state is training's rather than the model's.
+inline bool isTrainingState(std::string_view name) {
+  return name.starts_with(kOptimizerPrefix) || name.starts_with(kAveragePrefix) || name.starts_with(kRandomPrefix);
+}
+
+} // namespace sprig::training

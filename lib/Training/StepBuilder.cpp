@@ -1,0 +1,303 @@
+#include "lib/Training/StepBuilder.h"
+#include "lib/Training/LearningRate.h"
+#include "lib/Training/LossExpression.h"
+#include "lib/Training/OptimizerUpdate.h"
+#include "lib/Training/StateNames.h"
+#include "lib/Training/TrainingForm.h"
+#include "sprig/error.h"
+
+using namespace mlir;
+
+namespace sprig::training {
+
+using nn::Expression;
+
+StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given, const TrainConfig &config,
+                         std::string model)
+    : module(module), forwards(std::move(given)), config(config), model(std::move(model)) {
+  for (auto param : module.getOps<nn::ParamOp>())
+    if (isTrainingState(param.getSymName()))
+      throw Error(ErrorKind::badInput, this->model + ": has a parameter '" + param.getSymName().str() +
+                                           "', a name that is kept for the state of training");
+  describeTargets();
+  chooseTrainable();
+}
+
+func::FuncOp StepBuilder::forward(int64_t samples) const {
+  auto found = forwards.find(samples);
+  assert(found != forwards.end() && "a forward function for each size that is asked for");
+  return found->second;
+}
+
+std::vector<int64_t> StepBuilder::batchesOf(int64_t samples) const {
+  std::vector<int64_t> sizes;
+  for (int64_t left = samples; left > 0; left -= sizes.back()) sizes.push_back(std::min(left, config.batch));
+  return sizes;
+}
+
+// One loss for each output; what they compare with.
+void StepBuilder::describeTargets() {
+  func::FuncOp function = forwards.begin()->second;
+  int64_t samples = forwards.begin()->first;
+  auto outputs = function.getResultTypes();
+  if (outputs.size() != config.losses.size())
+    throw Error(ErrorKind::badInput, "the configuration has " + std::to_string(config.losses.size()) +
+                                         " losses for the " + std::to_string(outputs.size()) + " outputs of " + model);
+  bool anyReal = false;
+  int64_t columns = 0;
+  std::vector<int64_t> rows;
+  for (auto [i, type] : llvm::enumerate(outputs)) {
+    auto tensor = cast<RankedTensorType>(type);
+    auto name = function.getResultAttrOfType<StringAttr>(i, "nn.name");
+    std::string label = "output '" + (name ? name.str() : std::to_string(i)) + "' of " + model;
+    if (!isa<FloatType>(tensor.getElementType()) || tensor.getRank() == 0 || tensor.getDimSize(0) != samples)
+      throw Error(ErrorKind::badInput, label + " is " + nn::describe(type) + " for a batch of " +
+                                           std::to_string(samples) +
+                                           " samples; expected floats, with the samples first");
+    const LossConfig &loss = config.losses[i];
+    bool ofClasses = isOfClasses(loss);
+    if (ofClasses && tensor.getRank() < 2)
+      throw Error(ErrorKind::badInput,
+                  label + " is " + nn::describe(type) + "; the loss expects classes in a last axis");
+    int64_t classes = ofClasses ? tensor.getShape().back() : 0;
+    if (!loss.classWeights.empty() && int64_t(loss.classWeights.size()) != classes)
+      throw Error(ErrorKind::badInput, "the configuration has " + std::to_string(loss.classWeights.size()) +
+                                           " class weights for the " + std::to_string(classes) + " classes of " +
+                                           label);
+    target.classes.push_back(classes);
+    anyReal |= !ofClasses;
+    std::vector<int64_t> own(tensor.getShape().begin() + 1, tensor.getShape().end());
+    if (outputs.size() == 1) {
+      if (ofClasses) own.pop_back();
+      target.sample = own;
+      continue;
+    }
+    if (own.empty())
+      throw Error(ErrorKind::badInput,
+                  label + " is " + nn::describe(type) + "; of several outputs, each needs a last axis");
+    columns += ofClasses ? 1 : own.back();
+    own.pop_back();
+    if (i > 0 && own != rows)
+      throw Error(ErrorKind::badInput, label + " is " + nn::describe(type) +
+                                           ", whose dimensions but the last differ from those of the output before it");
+    rows = own;
+  }
+  if (outputs.size() > 1) {
+    target.sample = rows;
+    target.sample.push_back(columns);
+  }
+  Builder b(module.getContext());
+  target.element = anyReal ? Type(b.getF32Type()) : b.getI64Type();
+}
+
+/// Whether a parameter feeds what layers call weight, bias or scale: not a single number (a constant factor).
+static bool feedsLayer(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    if (isa<nn::ReshapeOp, nn::TransposeOp, nn::CastOp, nn::BroadcastOp, nn::SliceOp, nn::ConcatOp>(user))
+      return feedsLayer(user->getResult(0));
+    return true;
+  });
+}
+
+void StepBuilder::chooseTrainable() {
+  llvm::MapVector<StringRef, nn::ParamOp> candidates;
+  SymbolTable symbols(module);
+  for (auto &[samples, function] : forwards)
+    function.walk([&](nn::GetParamOp read) {
+      auto param = symbols.lookup<nn::ParamOp>(read.getParam());
+      auto type = param.getTensorType();
+      bool isReal = isa<FloatType>(type.getElementType());
+      if (isReal && !isRunningStatistic(read) && type.getNumElements() > 1 && feedsLayer(read.getResult()))
+        candidates[param.getSymName()] = param;
+    });
+  if (!config.trainable) {
+    for (auto &[name, param] : candidates) trainableNames.push_back(name.str());
+  } else {
+    for (const std::string &pattern : *config.trainable) {
+      bool any = false;
+      for (auto param : module.getOps<nn::ParamOp>()) {
+        std::string name = param.getSymName().str();
+        if (!matches(pattern, name)) continue;
+        any = true;
+        if (!isa<FloatType>(param.getTensorType().getElementType()))
+          throw Error(ErrorKind::badInput, "trainable: '" + name + "' is " + nn::describe(param.getTensorType()) +
+                                               "; only floats are trained");
+        if (!llvm::is_contained(trainableNames, name)) trainableNames.push_back(name);
+      }
+      if (!any)
+        throw Error(ErrorKind::badInput, "trainable: no initializer of " + model + " is called '" + pattern + "'");
+    }
+  }
+  if (trainableNames.empty())
+    throw Error(ErrorKind::badInput, model + ": has no parameter to train, expected initializers of floats");
+  for (const std::string &name : trainableNames) {
+    Type element = symbols.lookup<nn::ParamOp>(name).getTensorType().getElementType();
+    if (!element.isF32() && !element.isF64())
+      throw Error(ErrorKind::unsupported, model + ": parameter '" + name + "' is " + nn::describe(element) +
+                                              "; parameters of f32 and f64 can be trained");
+  }
+}
+
+// Inputs of the network and the targets, for this many samples.
+func::FuncOp StepBuilder::makeFunction(const std::string &name, const std::string &entry, int64_t samples,
+                                       std::vector<std::pair<std::string, Type>> results) {
+  func::FuncOp like = forward(batchesOf(samples).front());
+  Builder attributes(module.getContext());
+  SmallVector<Type> inputs, outputs;
+  for (Type type : like.getArgumentTypes()) {
+    SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
+    shape[0] = samples;
+    inputs.push_back(cast<RankedTensorType>(type).clone(shape));
+  }
+  SmallVector<int64_t> shape{samples};
+  llvm::append_range(shape, target.sample);
+  inputs.push_back(RankedTensorType::get(shape, target.element));
+  for (auto &[resultName, type] : results) outputs.push_back(type);
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  auto function = func::FuncOp::create(b, module.getLoc(), name + "_" + std::to_string(samples),
+                                       b.getFunctionType(inputs, outputs));
+  function->setAttr("nn.entry", b.getStringAttr(entry));
+  function.addEntryBlock();
+  for (unsigned i = 0; i < like.getNumArguments(); ++i)
+    if (Attribute label = like.getArgAttr(i, "nn.name")) function.setArgAttr(i, "nn.name", label);
+  function.setArgAttr(like.getNumArguments(), "nn.name", b.getStringAttr("targets"));
+  for (auto [i, result] : llvm::enumerate(results)) function.setResultAttr(i, "nn.name", b.getStringAttr(result.first));
+  return function;
+}
+
+/// Samples [first, first + count) of a value.
+static Value samplesOf(Expression &e, Value value, int64_t first, int64_t count) {
+  auto type = Expression::typeOf(value);
+  if (first == 0 && type.getDimSize(0) == count) return value;
+  SmallVector<int64_t> starts(type.getRank(), 0), steps(type.getRank(), 1), sizes(type.getShape());
+  starts[0] = first;
+  sizes[0] = count;
+  return nn::SliceOp::create(e.b, e.loc, value, starts, sizes, steps);
+}
+
+/// The L2 norm of all gradients together.
+static Value globalNorm(Expression &e, ArrayRef<Value> gradients) {
+  Value sum;
+  for (Value g : gradients) {
+    SmallVector<int64_t> axes;
+    for (int64_t d = 0; d < Expression::typeOf(g).getRank(); ++d) axes.push_back(d);
+    Value square = e.cast(e.reduce(nn::ReduceKind::sum, e.mul(g, g), axes, false), e.b.getF32Type());
+    sum = sum ? e.add(sum, square) : square;
+  }
+  return e.unary<nn::SqrtOp>(sum);
+}
+
+void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
+  Builder types(module.getContext());
+  auto scalarOf = [](Type element) { return RankedTensorType::get({}, element); };
+  auto i64 = scalarOf(types.getI64Type()), f64 = scalarOf(types.getF64Type()), f32 = scalarOf(types.getF32Type());
+  std::vector<std::pair<std::string, Type>> results{{"loss", f32}};
+  if (withNorm) results.push_back({"grad_norm", f32});
+  func::FuncOp function = makeFunction("train_step", "train_step", samples, results);
+  StateAccess state(module, function);
+  state.declare(kStep, i64, 0);
+  state.declare(kLr, f64, config.optimizer.lr);
+  state.declare(kSeed, i64, double(config.seed));
+  OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
+  Expression e(b, function.getLoc());
+
+  // Reads first: the builder goes on behind them.
+  SmallVector<Value> parameters;
+  for (const std::string &name : trainableNames) parameters.push_back(state.initial(name));
+  Value step = state.initial(kStep);
+  std::vector<int64_t> sizes = batchesOf(samples);
+  SmallVector<Value> sums;
+  Value loss;
+  int64_t first = 0;
+  for (auto [pass, size] : llvm::enumerate(sizes)) {
+    SmallVector<Value> inputs;
+    for (Value argument : function.getArguments().drop_back()) inputs.push_back(samplesOf(e, argument, first, size));
+    Value targets = samplesOf(e, function.getArguments().back(), first, size);
+    first += size;
+    // Each forward pass of a run has a counter of its own.
+    Value counter = e.mul(step, e.splat(step, double(config.accumulate)));
+    if (pass) counter = e.add(counter, e.splat(counter, double(pass)));
+    SmallVector<Value> outputs =
+        writeTrainingForm(b, forward(size), inputs, state, config, {state.initial(kSeed), counter});
+    Value part = totalLoss(e, outputs, splitTargets(e, outputs, config, targets), config);
+    // The mean over the passes; a smaller one counts less.
+    if (sizes.size() > 1) part = e.mul(part, e.splat(part, double(size) / double(samples)));
+    auto gradient = nn::GradientOp::create(b, e.loc, ValueRange(parameters).getTypes(), part, ValueRange(), parameters);
+    loss = loss ? e.add(loss, part) : part;
+    if (sums.empty())
+      sums.append(gradient->result_begin(), gradient->result_end());
+    else
+      for (auto [sum, more] : llvm::zip_equal(sums, gradient.getResults())) sum = e.add(sum, more);
+  }
+  SmallVector<Value> returned{loss};
+  if (withNorm || config.gradClipNorm) {
+    Value norm = globalNorm(e, sums);
+    if (withNorm) returned.push_back(norm);
+    if (config.gradClipNorm) {
+      Value ratio = e.div(e.splat(norm, *config.gradClipNorm), e.add(norm, e.splat(norm, 1e-6)));
+      Value factor = e.binary<nn::MinOp>(ratio, e.splat(norm, 1));
+      for (Value &g : sums) g = e.mul(g, e.cast(factor, Expression::typeOf(g).getElementType()));
+    }
+  }
+  if (config.gradClipValue)
+    for (Value &g : sums)
+      g = e.binary<nn::MaxOp>(e.binary<nn::MinOp>(g, e.splat(g, *config.gradClipValue)),
+                              e.splat(g, -*config.gradClipValue));
+
+  StepScalars scalars{learningRate(e, config.schedule, state.initial(kLr), step), e.cast(step, b.getF64Type())};
+  for (auto [name, gradient] : llvm::zip_equal(trainableNames, sums)) {
+    double lrScale = 1, weightDecay = config.optimizer.weightDecay;
+    for (const ParameterGroup &group : config.groups) {
+      if (!llvm::any_of(group.match, [&](const std::string &pattern) { return matches(pattern, name); })) continue;
+      lrScale = group.lrScale;
+      weightDecay = group.weightDecay.value_or(weightDecay);
+      break;
+    }
+    updateParameter(e, state, config.optimizer, scalars, lrScale, weightDecay, name, gradient);
+    if (!config.emaDecay) continue;
+    // Starts as the parameter starts.
+    std::string average = averageName(name);
+    if (!SymbolTable(module).lookup(average)) {
+      auto param = SymbolTable(module).lookup<nn::ParamOp>(name);
+      OpBuilder at = OpBuilder::atBlockBegin(module.getBody());
+      nn::ParamOp::create(at, param.getLoc(), average, param.getValue(), StringAttr());
+    }
+    Value old = state.initial(average), now = state.get(name);
+    state.set(average,
+              e.add(e.mul(old, e.splat(old, *config.emaDecay)), e.mul(now, e.splat(now, 1 - *config.emaDecay))));
+  }
+  state.set(kStep, e.add(step, e.splat(step, 1)));
+  state.finish(b);
+  func::ReturnOp::create(b, e.loc, returned);
+}
+
+void StepBuilder::addEvaluation(int64_t samples) {
+  Builder types(module.getContext());
+  auto i64 = RankedTensorType::get({}, types.getI64Type());
+  auto f32 = RankedTensorType::get({}, types.getF32Type());
+  func::FuncOp function =
+      makeFunction("evaluate", "evaluate", samples, {{"loss_sum", f32}, {"correct", i64}, {"count", i64}});
+  StateAccess state(module, function);
+  OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
+  Expression e(b, function.getLoc());
+  // With moving averages, they are what is evaluated.
+  SmallVector<Value> outputs = writeInferenceForm(b, forward(samples), function.getArguments().drop_back(), state,
+                                                  config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
+  SmallVector<Value> targets = splitTargets(e, outputs, config, function.getArguments().back());
+  Value loss = totalLoss(e, outputs, targets, config);
+  Accuracy score = accuracy(e, outputs, targets, config);
+  func::ReturnOp::create(b, e.loc, ValueRange{e.mul(loss, e.splat(loss, double(samples))), score.correct, score.count});
+}
+
+void StepBuilder::finish(const std::vector<int64_t> &inferences) {
+  for (auto &[samples, function] : forwards) {
+    if (!llvm::is_contained(inferences, samples)) {
+      function.erase();
+      continue;
+    }
+    dropDropouts(function);
+    function->setAttr("nn.entry", StringAttr::get(module.getContext(), "main"));
+  }
+}
+
+} // namespace sprig::training

@@ -1,0 +1,63 @@
+// Whole training steps from a network's inference graph.
+// For `sprig train` and packages that train. The network comes as functions of a module that share nn.param state, one
+// for each number of samples; what is added shares that state: steps, evaluations, inference. Everything that does not
+// fit the configuration is thrown as sprig::Error.
+#pragma once
+#include "lib/Training/TrainConfig.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sprig::training {
+
+/// Type and shape of what one sample of the targets must be.
+struct TargetInfo {
+  mlir::Type element;
+  std::vector<int64_t> sample; ///< without the first dimension, the samples
+  /// Of losses against classes: how many there are; 0 for other losses. In the order of the outputs.
+  std::vector<int64_t> classes;
+};
+
+class StepBuilder {
+public:
+  /// `forwards` has the network for every number of samples that is going to be asked for. `model` names the model in
+  /// errors.
+  StepBuilder(mlir::ModuleOp module, std::map<int64_t, mlir::func::FuncOp> forwards, const TrainConfig &config,
+              std::string model);
+
+  /// Adds `train_step`: inputs and targets of `samples` samples -> loss (f32), and with `withNorm` the gradient's norm
+  /// before clipping (f32). Updates parameters, optimizer, statistics and counters. Several sizes are entries of one
+  /// name. More samples than the batch are taken batch by batch (accumulation), the last one may be smaller; there must
+  /// be a forward function for each size that occurs.
+  void addTrainStep(int64_t samples, bool withNorm);
+
+  /// Adds `evaluate`: inputs and targets -> sum of the samples' losses (f32), number of correct predictions (i64), and
+  /// how many there were (i64; 0 where the loss is not one of classes). Changes nothing.
+  void addEvaluation(int64_t samples);
+
+  /// Makes the forward functions of these numbers of samples entries named `main`, and drops the others.
+  void finish(const std::vector<int64_t> &inferences);
+
+  /// Sizes of the forward passes of a step.
+  std::vector<int64_t> batchesOf(int64_t samples) const;
+  const std::vector<std::string> &trainable() const { return trainableNames; }
+  const TargetInfo &targets() const { return target; }
+
+private:
+  void chooseTrainable();
+  void describeTargets();
+  mlir::func::FuncOp forward(int64_t samples) const;
+  mlir::func::FuncOp makeFunction(const std::string &name, const std::string &entry, int64_t samples,
+                                  std::vector<std::pair<std::string, mlir::Type>> results);
+
+  mlir::ModuleOp module;
+  std::map<int64_t, mlir::func::FuncOp> forwards;
+  const TrainConfig &config;
+  std::string model;
+  std::vector<std::string> trainableNames;
+  TargetInfo target;
+};
+
+} // namespace sprig::training

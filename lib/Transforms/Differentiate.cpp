@@ -1,0 +1,109 @@
+// The differentiate pass: requests for gradients become expressions.
+#include "dialects/NN/Constants.h"
+#include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Pullback.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/IR/Remarks.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "lib/Transforms/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+
+static Value splat(OpBuilder &b, Location loc, Type type, double value) {
+  auto tensor = cast<RankedTensorType>(type);
+  return nn::ConstantOp::create(b, loc, tensor, nn::makeSplat(tensor, value));
+}
+
+/// One read of each parameter, so that what is asked of one read is asked of the parameter.
+static void uniteReads(func::FuncOp function) {
+  llvm::DenseMap<Attribute, nn::GetParamOp> first;
+  for (auto read : llvm::make_early_inc_range(function.getBody().front().getOps<nn::GetParamOp>())) {
+    nn::GetParamOp &kept = first[read.getParamAttr()];
+    if (kept) {
+      read.replaceAllUsesWith(kept.getResult());
+      read.erase();
+    } else {
+      kept = read;
+    }
+  }
+}
+
+static LogicalResult replace(nn::GradientOp op) {
+  OpBuilder b(op);
+  SmallVector<Value> seeds(op.getCotangents());
+  if (seeds.empty()) seeds.push_back(splat(b, op.getLoc(), op.getOutputs()[0].getType(), 1));
+  auto gradients = pullback(b, op.getOutputs(), seeds, op.getTargets());
+  if (failed(gradients)) return failure();
+  op->replaceAllUsesWith(*gradients);
+  op.erase();
+  return success();
+}
+
+// The product u J is linear in u, and the derivative of that by u along v is J v (J. Townsend's "double backward").
+// What the first product alone needs dies with the placeholder u.
+static LogicalResult replace(nn::JvpOp op) {
+  OpBuilder b(op);
+  SmallVector<Value> placeholders;
+  for (Value output : op.getOutputs()) placeholders.push_back(splat(b, op.getLoc(), output.getType(), 0));
+  auto products = pullback(b, op.getOutputs(), placeholders, op.getTargets());
+  if (failed(products)) return failure();
+  auto derivatives = pullback(b, *products, op.getTangents(), placeholders);
+  if (failed(derivatives)) return failure();
+  op->replaceAllUsesWith(*derivatives);
+  op.erase();
+  return success();
+}
+
+/// The region in place of the operation whose function it is.
+static void inlinePart(Operation *op, Region &region) {
+  OpBuilder b(op);
+  IRMapping mapping;
+  Block &block = region.front();
+  mapping.map(block.getArguments(), op->getOperands());
+  for (Operation &inner : block.without_terminator()) b.clone(inner, mapping);
+  op->replaceAllUsesWith(llvm::map_to_vector(block.getTerminator()->getOperands(),
+                                             [&](Value value) { return mapping.lookupOrDefault(value); }));
+  op->erase();
+}
+
+/// Drops what was there for differentiation alone. Inner parts first.
+static void dropMarks(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    if (auto stop = dyn_cast<nn::StopGradientOp>(op)) {
+      stop.replaceAllUsesWith(stop.getOperand());
+      stop.erase();
+    } else if (auto part = dyn_cast<nn::CheckpointOp>(op)) {
+      inlinePart(part, part.getBody());
+    } else if (auto part = dyn_cast<nn::CustomGradientOp>(op)) {
+      inlinePart(part, part.getForward());
+    }
+  });
+}
+
+namespace {
+struct Differentiate : sprig::impl::DifferentiateBase<Differentiate> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal()) return;
+    uniteReads(function);
+    // In program order, so that a gradient of a gradient meets expressions.
+    SmallVector<Operation *> requests;
+    function.walk([&](Operation *op) {
+      if (isa<nn::GradientOp, nn::JvpOp>(op)) requests.push_back(op);
+    });
+    for (Operation *op : requests) {
+      auto gradient = dyn_cast<nn::GradientOp>(op);
+      if (failed(gradient ? replace(gradient) : replace(cast<nn::JvpOp>(op)))) return signalPassFailure();
+    }
+    dropMarks(function);
+    function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op)) op->erase();
+    });
+  }
+};
+} // namespace

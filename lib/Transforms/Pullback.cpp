@@ -1,0 +1,137 @@
+#include "lib/Transforms/Pullback.h"
+#include "dialects/NN/Constants.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
+
+namespace {
+class Differentiation {
+public:
+  Differentiation(OpBuilder &b, ValueRange outputs, ValueRange cotangents, ValueRange targets)
+      : b(b), outputs(outputs), seeds(cotangents), targets(targets) {}
+
+  FailureOr<SmallVector<Value>> run();
+
+private:
+  LogicalResult decomposeOnTheWay();
+  void findDependents();
+  LogicalResult visit(Operation *op);
+  bool dependsOnTargets(Operation *op) const {
+    return !op->hasTrait<NoGradient>() &&
+           llvm::any_of(op->getOperands(), [&](Value v) { return dependents.contains(v); });
+  }
+  Value zeros(Value like) {
+    auto type = cast<RankedTensorType>(like.getType());
+    return nn::ConstantOp::create(b, like.getLoc(), type, nn::makeSplat(type, 0));
+  }
+  /// The sum of what has come to a value, in the order of coming; null if nothing has.
+  Value cotangentOf(Value value);
+
+  OpBuilder &b;
+  SmallVector<Value> outputs, seeds, targets;
+  llvm::DenseSet<Value> dependents; // real values that depend on a target, and the targets
+  SmallVector<Operation *> way;     // operations that give some of them, in program order
+  llvm::DenseMap<Value, SmallVector<Value>> contributions;
+};
+} // namespace
+
+void Differentiation::findDependents() {
+  dependents.clear();
+  way.clear();
+  for (Value target : targets) dependents.insert(target);
+  Block *block = b.getInsertionBlock();
+  for (auto it = block->begin(); it != b.getInsertionPoint(); ++it) {
+    if (!dependsOnTargets(&*it)) continue;
+    for (Value result : it->getResults())
+      if (isReal(result)) dependents.insert(result);
+    way.push_back(&*it);
+  }
+}
+
+// Composites without a product of their own, until none is left on the way from targets to outputs.
+LogicalResult Differentiation::decomposeOnTheWay() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    findDependents();
+    llvm::DenseSet<Operation *> needed;
+    SmallVector<Value> open(outputs);
+    while (!open.empty()) {
+      Operation *op = open.pop_back_val().getDefiningOp();
+      if (op && needed.insert(op).second) llvm::append_range(open, op->getOperands());
+    }
+    llvm::erase_if(way, [&](Operation *op) { return !needed.contains(op); });
+    for (Operation *op : way) {
+      auto composite = dyn_cast<DecomposableOpInterface>(op);
+      if (!composite || isa<DifferentiableOpInterface>(op)) continue;
+      OpBuilder at(op);
+      auto values = composite.decompose(at);
+      if (failed(values)) return op->emitOpError("does not decompose");
+      for (SmallVector<Value> *list : {&outputs, &seeds, &targets})
+        for (Value &value : *list)
+          if (value.getDefiningOp() == op) value = (*values)[cast<OpResult>(value).getResultNumber()];
+      op->replaceAllUsesWith(*values);
+      op->erase();
+      changed = true;
+    }
+  }
+  return success();
+}
+
+Value Differentiation::cotangentOf(Value value) {
+  auto found = contributions.find(value);
+  if (found == contributions.end()) return {};
+  SmallVector<Value> &parts = found->second;
+  Value sum = parts.front();
+  for (Value part : ArrayRef<Value>(parts).drop_front()) sum = nn::AddOp::create(b, value.getLoc(), sum, part);
+  parts.assign({sum});
+  return sum;
+}
+
+LogicalResult Differentiation::visit(Operation *op) {
+  SmallVector<Value> cotangents;
+  SmallVector<bool> reached, needed;
+  for (Value result : op->getResults()) {
+    Value cotangent = isReal(result) ? cotangentOf(result) : Value();
+    reached.push_back(bool(cotangent));
+    cotangents.push_back(cotangent);
+  }
+  if (!llvm::is_contained(reached, true)) return success();
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  if (!differentiable)
+    return op->emitOpError(op->hasTrait<MadeAfterGradients>()
+                               ? "cannot be differentiated: it is made by rewrites that come after differentiation"
+                               : "has no gradient");
+  for (auto [cotangent, result] : llvm::zip_equal(cotangents, op->getResults()))
+    if (!cotangent && isReal(result)) cotangent = zeros(result);
+  for (Value operand : op->getOperands()) needed.push_back(dependents.contains(operand));
+  VjpBuilder vjp(b, op, cotangents, reached, needed, pullback);
+  if (failed(differentiable.buildVjp(vjp))) return failure();
+  for (auto [operand, gradient] : llvm::zip_equal(op->getOperands(), vjp.given())) {
+    if (!gradient || !dependents.contains(operand)) continue;
+    assert(gradient.getType() == operand.getType() && "a cotangent has the type of what it belongs to");
+    contributions[operand].push_back(gradient);
+  }
+  return success();
+}
+
+FailureOr<SmallVector<Value>> Differentiation::run() {
+  if (failed(decomposeOnTheWay())) return failure();
+  for (auto [output, seed] : llvm::zip_equal(outputs, seeds)) contributions[output].push_back(seed);
+  for (Operation *op : llvm::reverse(way))
+    if (failed(visit(op))) return failure();
+  SmallVector<Value> gradients;
+  for (Value target : targets) {
+    Value gradient = cotangentOf(target);
+    gradients.push_back(gradient ? gradient : zeros(target));
+  }
+  return gradients;
+}
+
+FailureOr<SmallVector<Value>> sprig::pullback(OpBuilder &builder, ValueRange outputs, ValueRange cotangents,
+                                              ValueRange targets) {
+  return Differentiation(builder, outputs, cotangents, targets).run();
+}

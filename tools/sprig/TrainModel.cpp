@@ -1,0 +1,191 @@
+#include "tools/sprig/TrainModel.h"
+#include "lib/Export/ONNX/WriteWeights.h"
+#include "lib/Interpreter/Interpreter.h"
+#include "lib/JIT/TimePackage.h"
+#include "lib/Pipeline/Diagnostics.h"
+#include "lib/Training/StepBuilder.h"
+#include "lib/Training/TrainingForm.h"
+#include "tools/sprig/CompileSettings.h"
+#include "tools/sprig/ImportModel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+using namespace mlir;
+
+namespace sprig::cli {
+namespace {
+
+/// Sizes of the forward passes that steps and evaluations consist of.
+std::set<int64_t> forwardSizes(const TrainRequest &request) {
+  std::set<int64_t> sizes(request.evaluations.begin(), request.evaluations.end());
+  sizes.insert(request.inferences.begin(), request.inferences.end());
+  for (int64_t samples : request.steps)
+    for (int64_t left = samples; left > 0; left -= request.config.batch)
+      sizes.insert(std::min(left, request.config.batch));
+  return sizes;
+}
+
+/// The sizes of symbolic dimensions for a batch: the first of every input, and what --dim binds.
+EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, const Settings &settings,
+                      int64_t batch) {
+  auto dims = settings.entryDims();
+  if (dims.size() != 1) throw Error(ErrorKind::usage, "--dim gives several sizes, which training has no use for");
+  EntryRequest entry{dims.front(), settings.inputShapes(), {}};
+  bindShapes(specs, entry.shapes, entry.dims);
+  for (const InputSpec &spec : specs) {
+    if (spec.dims.empty())
+      throw Error(ErrorKind::badInput,
+                  model.path + ": input '" + spec.name + "' is a scalar; expected samples along a first dimension");
+    const auto &first = spec.dims.front();
+    if (first.size && *first.size != batch)
+      throw Error(ErrorKind::badInput, model.path + ": input '" + spec.name + "' takes batches of " +
+                                           std::to_string(*first.size) + " samples and training needs one of " +
+                                           std::to_string(batch) +
+                                           "; export the model with a symbolic first dimension");
+    if (!first.size) entry.dims[first.symbol] = batch;
+  }
+  for (const std::string &symbol : unboundSymbols(specs, entry.dims))
+    throw Error(ErrorKind::usage,
+                model.path + ": dimension '" + symbol + "' is not bound: give its size with --dim " + symbol + "=8");
+  return entry;
+}
+
+class TrainingModule {
+public:
+  TrainingModule(const Model &model, const TrainRequest &request, const Settings &settings)
+      : imported(importForwards(model, request, settings)),
+        builder(imported->module(), forwards(model, request), request.config, model.path) {
+    DiagnosticText diagnostics(&imported->context());
+    for (int64_t samples : request.steps) builder.addTrainStep(samples, request.withNorm);
+    for (int64_t samples : request.evaluations) builder.addEvaluation(samples);
+    builder.finish(request.inferences);
+  }
+
+  ModuleOp module() { return imported->module(); }
+  const training::StepBuilder &steps() const { return builder; }
+  const std::vector<std::string> &statistics() const { return statisticNames; }
+
+private:
+  std::unique_ptr<ImportedModel> importForwards(const Model &model, const TrainRequest &request,
+                                                const Settings &settings) {
+    auto specs = inputsOf(model);
+    for (int64_t size : forwardSizes(request)) {
+      sizes.push_back(size);
+      entries.push_back(entryFor(model, specs, settings, size));
+    }
+    return std::make_unique<ImportedModel>(model, entries, settings, /*training=*/true);
+  }
+
+  std::map<int64_t, func::FuncOp> forwards(const Model &model, const TrainRequest &request) {
+    std::map<int64_t, func::FuncOp> functions;
+    if (model.kind == ModelKind::mlir) {
+      // Text has fixed sizes: each function is one.
+      for (auto function : imported->module().getOps<func::FuncOp>())
+        if (function.getNumArguments())
+          if (auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[0]); type && type.getRank())
+            functions[type.getDimSize(0)] = function;
+    } else {
+      for (size_t i = 0; i < entries.size(); ++i)
+        functions[sizes[i]] = imported->module().lookupSymbol<func::FuncOp>(entryName(entries, i));
+    }
+    for (int64_t size : sizes)
+      if (!functions.count(size))
+        throw Error(ErrorKind::badInput,
+                    model.path + ": has no function for a batch of " + std::to_string(size) + " samples");
+    for (auto &[size, function] : functions)
+      function.walk([&](nn::GetParamOp read) {
+        if (training::isRunningStatistic(read) && !llvm::is_contained(statisticNames, read.getParam()))
+          statisticNames.push_back(read.getParam().str());
+      });
+    return functions;
+  }
+
+  std::vector<int64_t> sizes;
+  std::vector<EntryRequest> entries;
+  std::vector<std::string> statisticNames;
+  std::unique_ptr<ImportedModel> imported;
+  training::StepBuilder builder;
+};
+
+CompileOptions trainingOptions(const Model &model, const TrainRequest &request, const Settings &settings,
+                               const std::vector<std::string> &cpus) {
+  CompileOptions options = compileOptions(model, settings, cpus);
+  options.freeze = false;
+  options.math = MathMode::strict;
+  options.rematBytes = request.config.rematBytes.value_or(0);
+  return options;
+}
+
+interp::Tensor tensorOf(MLIRContext &context, const data::Array &array) {
+  return interp::Tensor::viewBytes(tensorType(context, array), array.bytes);
+}
+
+bool hasNonFinite(const interp::Tensor &tensor) {
+  if (!tensor.isFloat()) return false;
+  auto values = tensor.floats();
+  for (int64_t i = 0, n = tensor.isSplat() ? 1 : tensor.count(); i < n; ++i)
+    if (!std::isfinite(values[i])) return true;
+  return false;
+}
+
+} // namespace
+
+CompiledTraining compileTraining(const Model &model, const TrainRequest &request, const Settings &settings,
+                                 const std::vector<std::string> &cpus) {
+  auto start = std::chrono::steady_clock::now();
+  TrainingModule module(model, request, settings);
+  double buildMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  CompileOptions options = trainingOptions(model, request, settings, cpus);
+  CompileResult result = compileModule(module.module(), options, inform, packageTimer(settings.laneCount()));
+  CompiledTraining compiled;
+  compiled.package.assign(result.package.begin(), result.package.end());
+  compiled.phases.push_back({"import", buildMs});
+  for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
+  compiled.trainable = module.steps().trainable();
+  compiled.statistics = module.statistics();
+  compiled.classes = module.steps().targets().classes;
+  return compiled;
+}
+
+std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
+                          std::span<const data::Array> state, std::span<const data::Array> inputs) {
+  TrainingModule training(model, request, settings);
+  runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
+  func::FuncOp step;
+  for (auto function : training.module().getOps<func::FuncOp>())
+    if (auto entry = function->getAttrOfType<StringAttr>("nn.entry"); entry && entry.getValue() == "train_step")
+      if (cast<RankedTensorType>(function.getArgumentTypes()[0]).getDimSize(0) == inputs.front().shape[0])
+        step = function;
+  if (!step) throw Error(ErrorKind::internal, "no step takes the batch that was not finite");
+  llvm::StringMap<interp::Tensor> values;
+  for (const data::Array &array : state) values[array.name] = tensorOf(*training.module().getContext(), array);
+  llvm::SmallVector<interp::Tensor> arguments;
+  for (const data::Array &array : inputs) arguments.push_back(tensorOf(*training.module().getContext(), array));
+  std::string found;
+  interp::RunOptions run;
+  run.precision = interp::Precision::Rounded;
+  run.state = &values;
+  run.onResults = [&](Operation *op, llvm::ArrayRef<interp::Tensor> results) {
+    if (!found.empty() || !llvm::any_of(results, hasNonFinite)) return;
+    found = op->getName().getStringRef().str();
+    std::string place = describeLocation(op->getLoc());
+    if (!place.empty()) found += " at " + place;
+    found += " gives " + nn::describe(op->getResult(0).getType());
+  };
+  DiagnosticText diagnostics(training.module().getContext());
+  if (mlir::failed(interp::run(step, arguments, run))) diagnostics.raise(ErrorKind::runtime, "the step does not run");
+  return found;
+}
+
+std::vector<char> exportTrained(const Model &model, std::span<const data::Array> parameters) {
+  if (model.kind != ModelKind::onnx)
+    throw Error(ErrorKind::usage, model.path + ": is no ONNX file, so its trained form can be none");
+  std::string folder = std::filesystem::path(model.path).parent_path().string();
+  std::string file = withWeights(model.text, model.path, folder.empty() ? "." : folder, parameters);
+  return {file.begin(), file.end()};
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,41 @@
+// A model's training program: what `sprig train` asks of the compiler, and what comes out.
+// The functions are defined in libsprig_compiler.so (CompilerLibrary.h). They throw what of the model does not fit the
+// configuration.
+#pragma once
+#include "lib/Training/TrainConfig.h"
+#include "tools/sprig/Model.h"
+#include <span>
+
+namespace sprig::cli {
+
+/// What entries a training program has. Sizes are numbers of samples; entries of one name differ in them alone.
+struct TrainRequest {
+  training::TrainConfig config;     ///< resolved
+  std::vector<int64_t> steps;       ///< of entries `train_step`: (inputs, targets) -> loss and, withNorm, the norm
+  std::vector<int64_t> evaluations; ///< of `evaluate`: (inputs, targets) -> sum of losses, correct, counted
+  std::vector<int64_t> inferences;  ///< of `main`
+  bool withNorm = true;             ///< the gradient's norm before clipping is wanted at every step
+};
+
+struct CompiledTraining : Compiled {
+  std::vector<std::string> trainable;
+  std::vector<std::string> statistics; ///< running statistics of batch norms
+  /// The number of classes of each output, 0 where its loss is not one of classes.
+  std::vector<int64_t> classes;
+};
+
+/// Compiles the entries of a model that is no package. They share one state: parameters and statistics under the
+/// model's own names, and what lib/Training/StateNames.h lists. `cpus` is what to make code for when the settings do
+/// not say.
+CompiledTraining compileTraining(const Model &model, const TrainRequest &request, const Settings &settings,
+                                 const std::vector<std::string> &cpus);
+
+/// Runs one step in the reference interpreter, from this state and on these inputs (targets last), and says which
+/// operation is the first that gives a number that is not finite; empty when all are.
+std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
+                          std::span<const data::Array> state, std::span<const data::Array> inputs);
+
+/// The model's ONNX file with these arrays as its initializers, by name.
+std::vector<char> exportTrained(const Model &model, std::span<const data::Array> parameters);
+
+} // namespace sprig::cli
