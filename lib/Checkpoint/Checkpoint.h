@@ -36,8 +36,7 @@ struct ArrayView {
 };
 
 /// Hexadecimal XXH3 (128 bits) of text or of a file, for the manifest's digests.
-std::string digest(std::span<const char> bytes);
-inline std::string digest(std::string_view text) { return digest(std::span<const char>(text.data(), text.size())); }
+std::string digest(std::string_view bytes);
 
 /// The steps that a folder has a step-N of, newest first; none for a folder that is not there.
 std::vector<int64_t> listSteps(const std::filesystem::path &folder);

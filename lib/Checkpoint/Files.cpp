@@ -36,7 +36,7 @@ std::optional<uint64_t> fromHex(std::string_view text) {
 
 uint64_t checksum(std::span<const char> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-std::string digest(std::span<const char> bytes) {
+std::string digest(std::string_view bytes) {
   XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   return hex(hash.high64) + hex(hash.low64);
 }

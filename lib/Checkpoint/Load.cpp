@@ -34,7 +34,7 @@ std::string offer(const fs::path &folder, const std::vector<int64_t> &steps) {
     fs::path candidate = stepFolder(folder, step);
     try {
       load(candidate);
-      return "\nnote: the checkpoint before it is sound: --resume " + candidate.string();
+      return "\nnote: the checkpoint before it is sound: --resume=" + candidate.string();
     } catch (const Error &) {
     }
   }

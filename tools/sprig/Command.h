@@ -31,6 +31,7 @@ void addDevices(CLI::App &app, Invocation &invocation);
 void addOps(CLI::App &app, Invocation &invocation);
 void addBench(CLI::App &app, Invocation &invocation);
 void addProfile(CLI::App &app, Invocation &invocation);
+void addTrain(CLI::App &app, Invocation &invocation);
 
 /// A subcommand with --format, -q and -v, and with two examples in its help.
 CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &summary, const std::string &examples,

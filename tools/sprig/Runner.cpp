@@ -45,6 +45,14 @@ void Runner::start(const RunnerOptions &options) {
   sprig_rt_context_options contextOptions = {};
   contextOptions.size = sizeof contextOptions;
   contextOptions.pool = pool.get();
+  sprig_rt_package_info info;
+  sprig_rt_package_describe(package(), &info);
+  if (info.state_count > 0) {
+    sprig_rt_state *statePointer = nullptr;
+    check(sprig_rt_state_create(package(), &statePointer));
+    stateHandle.reset(statePointer, sprig_rt_state_release);
+    contextOptions.state = statePointer;
+  }
   sprig_rt_context *contextPointer = nullptr;
   check(sprig_rt_context_create(packageHandle.get(), &contextOptions, &contextPointer));
   context.reset(contextPointer, sprig_rt_context_release);

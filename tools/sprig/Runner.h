@@ -50,6 +50,8 @@ public:
 
   sprig_rt_package *package() const { return packageHandle.get(); }
   sprig_rt_context *runContext() const { return context.get(); }
+  /// What entries update; null where the package has none.
+  sprig_rt_state *state() const { return stateHandle.get(); }
   int threads() const { return sprig_rt_pool_threads(pool.get()); }
   size_t entryCount() const;
   std::vector<TensorSpec> inputs(size_t entry) const;
@@ -69,6 +71,7 @@ public:
 private:
   std::shared_ptr<sprig_rt_package> packageHandle;
   std::shared_ptr<sprig_rt_pool> pool;
+  std::shared_ptr<sprig_rt_state> stateHandle;
   std::shared_ptr<sprig_rt_context> context;
   void start(const RunnerOptions &options);
   size_t chooseEntry(const std::map<std::string, data::Array> &arrays) const;

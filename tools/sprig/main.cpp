@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
     return std::string("error: ") + error.what() + "\nRun '" + app->get_name() + " --help' for what is there.\n";
   });
   Invocation invocation;
-  for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile})
+  for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile, addTrain})
     add(app, invocation);
   try {
     app.parse(argc, argv);

@@ -84,10 +84,10 @@ TEST_F(Checkpoints, ADamagedOneIsRefusedAndThePreviousOffered) {
   overwrite(arrays, bytes);
   EXPECT_EQ(refusal([&] { loadForResume(folder); }),
             arrays.string() + ": is cut off: it has " + std::to_string(bytes.size()) + " bytes, the manifest says " +
-                std::to_string(bytes.size() + 1) + "\nnote: the checkpoint before it is sound: --resume " +
-                (folder / "step-20").string());
+                std::to_string(bytes.size() + 1) +
+                "\nnote: the checkpoint before it is sound: --resume=" + (folder / "step-20").string());
   fs::remove(folder / "step-20" / "manifest.json");
-  EXPECT_NE(refusal([&] { loadForResume(folder / "step-30"); }).find("--resume " + (folder / "step-10").string()),
+  EXPECT_NE(refusal([&] { loadForResume(folder / "step-30"); }).find("--resume=" + (folder / "step-10").string()),
             std::string::npos);
   EXPECT_EQ(refusal([&] { load(folder / "step-20"); }),
             (folder / "step-20" / "manifest.json").string() + ": is missing");

@@ -263,6 +263,24 @@ TEST(TrainConfig, TheSchemaShowsWhatIsRead) {
   EXPECT_EQ(json["optimizer"]["adam"]["fields"]["betas"]["default"], (Json{0.9, 0.999}));
 }
 
+TEST(TrainConfig, TheGuideNamesEveryField) {
+  std::ifstream file(SPRIG_SOURCE_DIR "/docs/training.md");
+  std::string guide(std::istreambuf_iterator<char>(file), {});
+  ASSERT_FALSE(guide.empty());
+  auto named = [&](const std::string &name) {
+    EXPECT_NE(guide.find("`" + name + "`"), std::string::npos) << "docs/training.md does not have `" << name << "`";
+  };
+  auto all = [&](const auto &fields) {
+    for (auto &field : fields) named(field.name);
+  };
+  all(configFields());
+  all(groupFields());
+  for (auto &section : configSections()) named(section.name), all(section.fields);
+  for (auto &kind : lossKinds()) named(kind.name), all(kind.fields);
+  for (auto &kind : optimizerKinds()) named(kind.name), all(kind.fields);
+  for (auto &kind : scheduleKinds()) named(kind.name), all(kind.fields);
+}
+
 // The reference runs beside the checkout, where they are.
 TEST(TrainConfig, ReferenceConfigurations) {
   const char *shared = std::getenv("SPRIG_SHARED_DIR");

@@ -1,0 +1,37 @@
+// What a person sees of a training run: a line that is renewed on a terminal, a few plain lines elsewhere.
+// For `sprig train`. Goes to standard error; quiet says nothing.
+#pragma once
+#include "lib/Training/Metrics.h"
+#include <chrono>
+#include <string>
+
+namespace sprig::cli {
+
+class TrainProgress {
+public:
+  /// Steps of the run and of an epoch; those done before, when it is gone on with.
+  TrainProgress(int64_t steps, int64_t stepsPerEpoch, int64_t samplesPerStep, int64_t done);
+
+  /// After a step. Cheap: most calls only count.
+  void step(const training::StepMetrics &metrics);
+  /// Ends the renewed line.
+  void finish();
+
+  /// Samples of this process's steps over the time since the first.
+  double samplesPerSecond() const;
+
+private:
+  using Clock = std::chrono::steady_clock;
+  int64_t steps, stepsPerEpoch, samplesPerStep, first, done;
+  bool terminal, quiet, lineOpen = false;
+  Clock::time_point start, shown;
+  double averageLoss = 0; ///< over the steps since the last line
+  int64_t averaged = 0;
+
+  void show(const training::StepMetrics &metrics, bool lasting);
+};
+
+/// "1:23:45", "2:07", "12 s"
+std::string formatDuration(double seconds);
+
+} // namespace sprig::cli

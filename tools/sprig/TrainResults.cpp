@@ -1,0 +1,60 @@
+#include "tools/sprig/TrainResults.h"
+#include "lib/Data/ArrayFile.h"
+#include "lib/Data/File.h"
+#include "lib/Plot/TrainingChart.h"
+#include "sprig/error.h"
+#include <filesystem>
+
+namespace sprig::cli {
+
+ResultKind resultKind(const std::string &path, const Model &model) {
+  std::string ending = std::filesystem::path(path).extension();
+  if (ending == ".safetensors") return ResultKind::safetensors;
+  if (ending != ".onnx") return ResultKind::checkpoint;
+  if (model.kind != ModelKind::onnx)
+    throw Error(ErrorKind::usage, path + ": " + model.path +
+                                      " is no ONNX file to put weights into; expected .safetensors "
+                                      "or a folder of checkpoints");
+  return ResultKind::onnx;
+}
+
+void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
+                 const checkpoint::Manifest &manifest) {
+  switch (resultKind(path, model)) {
+  case ResultKind::safetensors: {
+    std::vector<data::Array> arrays = program.parameters();
+    data::writeFile(path, data::formatSafetensors(arrays));
+    return;
+  }
+  case ResultKind::onnx: {
+    std::vector<data::Array> arrays = program.parameters();
+    data::writeFile(path, exportTrained(model, arrays));
+    return;
+  }
+  case ResultKind::checkpoint: {
+    checkpoint::Writer writer(path, 1);
+    writer.save(manifest, program.state());
+    writer.wait();
+  }
+  }
+}
+
+void writePlot(const std::string &path, const std::string &title, const std::string &subtitle,
+               const TrainOutcome &outcome) {
+  plot::TrainingRun run;
+  run.title = title;
+  run.subtitle = subtitle;
+  for (const training::StepMetrics &line : outcome.history) {
+    run.steps.push_back(double(line.step));
+    run.loss.push_back(double(line.loss));
+    run.lr.push_back(double(line.lr));
+    if (!line.evalLoss) continue;
+    run.evalSteps.push_back(double(line.step));
+    run.evalLoss.push_back(*line.evalLoss);
+    if (line.evalAccuracy) run.evalAccuracy.push_back(*line.evalAccuracy);
+  }
+  std::string svg = plot::toSvg(plot::trainingChart(run));
+  data::writeFile(path, svg);
+}
+
+} // namespace sprig::cli
