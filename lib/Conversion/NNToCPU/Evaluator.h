@@ -98,6 +98,8 @@ private:
   mlir::Value matmul(nn::MatmulOp op, llvm::ArrayRef<Coordinate> position);
   mlir::Value conv(nn::ConvOp op, llvm::ArrayRef<Coordinate> position);
   mlir::Value convTranspose(nn::ConvTransposeOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value convFilterGrad(nn::ConvFilterGradOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value poolGrad(nn::PoolGradOp op, llvm::ArrayRef<Coordinate> position);
   mlir::Value emptyElement(mlir::Operation *op, int64_t size, mlir::Value index);
   mlir::Value positiveRemainder(mlir::Value value, int64_t size);
   mlir::Value checkClass(nn::ClassIndexOp op, mlir::Value index);

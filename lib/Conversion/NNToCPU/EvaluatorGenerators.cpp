@@ -13,6 +13,8 @@ Value Evaluator::generator(Operation *op, ArrayRef<Coordinate> position) {
   if (auto gather = dyn_cast<nn::GatherNdOp>(op)) return gatherNd(gather, position);
   if (auto matmul = dyn_cast<nn::MatmulOp>(op)) return this->matmul(matmul, position);
   if (auto conv = dyn_cast<nn::ConvOp>(op)) return this->conv(conv, position);
+  if (auto gradient = dyn_cast<nn::ConvFilterGradOp>(op)) return convFilterGrad(gradient, position);
+  if (auto gradient = dyn_cast<nn::PoolGradOp>(op)) return poolGrad(gradient, position);
   return convTranspose(cast<nn::ConvTransposeOp>(op), position);
 }
 

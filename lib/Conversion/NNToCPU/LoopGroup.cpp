@@ -23,7 +23,7 @@ static bool isSplatConstant(Operation *op) {
 
 static bool isGenerator(Operation *op) {
   return isa<nn::PoolOp, nn::PadOp, nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp, nn::MatmulOp, nn::ConvOp,
-             nn::ConvTransposeOp>(op);
+             nn::ConvTransposeOp, nn::ConvFilterGradOp, nn::PoolGradOp>(op);
 }
 
 static bool isView(Operation *op) { return isa<nn::BroadcastOp, nn::TransposeOp, nn::SliceOp, nn::IotaOp>(op); }
@@ -190,12 +190,18 @@ bool LoopGroup::lanesAllowed(Value value, SmallVector<bool> laneDims) const {
       if (laneDims[d] && d != 0 && static_cast<int64_t>(d) != channel) return false;
     return lanesAllowed(pool.getOperand(), laneDims);
   }
+  if (auto gradient = dyn_cast<nn::PoolGradOp>(op)) {
+    size_t channel = gradient.getChannelsLast() ? laneDims.size() - 1 : 1;
+    for (size_t d = 0; d < laneDims.size(); ++d)
+      if (laneDims[d] && d != 0 && d != channel) return false;
+    return lanesAllowed(gradient.getOperand(), laneDims) && lanesAllowed(gradient.getCotangent(), laneDims);
+  }
   if (auto pad = dyn_cast<nn::PadOp>(op)) {
     for (size_t d = 0; d < laneDims.size(); ++d)
       if (laneDims[d] && (pad.getLow()[d] || pad.getHigh()[d])) return false;
     return lanesAllowed(pad.getOperand(), laneDims);
   }
-  if (isa<nn::ConvOp, nn::ConvTransposeOp>(op)) return false;
+  if (isa<nn::ConvOp, nn::ConvTransposeOp, nn::ConvFilterGradOp>(op)) return false;
   // Gathers take lanes one by one where they run over the indices; a product's columns are lanes.
   return true;
 }

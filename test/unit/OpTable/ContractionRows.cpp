@@ -127,6 +127,42 @@ TEST(OpTable, Convolutions) {
   }
 }
 
+TEST(OpTable, FilterGradients) {
+  struct Case {
+    const char *input, *cotangent, *window, *strides, *dilations, *padding, *groups;
+    double k;
+  } cases[] = {
+      {"2x3x8x9x", "2x4x8x9x", "3, 3", "1, 1", "1, 1", "1, 1, 1, 1", "1", 144},
+      {"2x9x7x7x", "2x33x4x4x", "3, 3", "2, 2", "1, 1", "1, 1, 1, 1", "1", 32},
+      {"2x16x5x6x", "2x17x5x6x", "1, 1", "1, 1", "1, 1", "0, 0, 0, 0", "1", 60},
+      {"1x4x9x9x", "1x6x8x10x", "3, 3", "1, 1", "1, 1", "0, 1, 1, 2", "2", 80},
+      {"2x17x6x7x", "2x17x6x7x", "3, 3", "1, 1", "1, 1", "1, 1, 1, 1", "17", 84},
+      {"3x32x5x5x", "3x32x3x3x", "3, 3", "2, 2", "1, 1", "1, 1, 1, 1", "32", 27},
+      {"1x3x11x11x", "1x8x11x11x", "3, 3", "1, 1", "2, 2", "2, 2, 2, 2", "1", 121},
+      {"4x1x20x20x", "4x6x16x16x", "5, 5", "1, 1", "1, 1", "0, 0, 0, 0", "1", 1024},
+      {"5x6x20x20x", "5x16x16x16x", "5, 5", "1, 1", "1, 1", "0, 0, 0, 0", "1", 1280},
+      {"6x16x14x14x", "6x40x14x14x", "3, 3", "1, 1", "1, 1", "1, 1, 1, 1", "1", 1176},
+      {"3x32x20x20x", "3x32x20x20x", "3, 3", "1, 1", "1, 1", "1, 1, 1, 1", "32", 1200},
+      {"1x3x3x3x", "1x2x5x5x", "5, 5", "1, 1", "1, 1", "3, 3, 3, 3", "1", 25},
+      {"2x4x17x", "2x5x9x", "3", "2", "1", "1, 1", "1", 18},
+      {"1x20x1500x", "1x5x1500x", "3", "1", "1", "1, 1", "1", 1500},
+      {"1x2x4x5x6x", "1x3x3x5x6x", "2, 2, 2", "1, 1, 1", "1, 1, 1", "0, 0, 0, 0, 1, 1", "1", 90},
+      {"1x10x4x5x6x", "1x3x4x5x6x", "3, 3, 3", "1, 1, 1", "1, 1, 1", "1, 1, 1, 1, 1, 1", "1", 120},
+      {"0x3x8x8x", "0x4x8x8x", "3, 3", "1, 1", "1, 1", "1, 1, 1, 1", "1", 1},
+  };
+  for (const char *type : {"f32", "f64", "bf16", "i32"}) {
+    std::vector<Row> rows;
+    bool all = std::string(type) == "f32";
+    for (const Case &c : llvm::ArrayRef(cases).take_front(all ? std::size(cases) : 8))
+      rows.push_back(
+          row("nn.conv_filter_grad %a0, %a1" + convAttributes(c.strides, c.dilations, c.padding,
+                                                              std::string(", window = array<i64: ") + c.window +
+                                                                  ">, groups = " + c.groups + " : i64"),
+              {c.input + std::string(type), c.cotangent + std::string(type)}, chainBound(type, c.k), kUnits));
+    check(rows);
+  }
+}
+
 TEST(OpTable, TransposedConvolutions) {
   std::vector<Row> rows;
   for (const char *type : {"f32", "f64", "i32"}) {

@@ -127,5 +127,41 @@ TEST(OpTable, Pools) {
   check(rows);
 }
 
+TEST(OpTable, PoolGradients) {
+  std::vector<Row> rows;
+  struct Case {
+    const char *operand, *cotangent;
+    std::string window;
+  } cases[] = {
+      {"2x3x8x9x", "2x3x4x4x", windowAttributes("2, 2", "2, 2", "1, 1", "0, 0, 0, 0")},
+      {"1x17x5x5x", "1x17x3x3x", windowAttributes("3, 3", "2, 2", "1, 1", "1, 1, 1, 1")},
+      {"1x2x9x8x", "1x2x7x8x", windowAttributes("3, 2", "1, 1", "1, 2", "0, 0, 0, 2")},
+      {"1x1x7x7x", "1x1x2x2x", windowAttributes("2, 2", "4, 4", "1, 1", "0, 0, 0, 0")},
+      {"2x33x4x4x", "2x33x1x1x", windowAttributes("4, 4", "4, 4", "1, 1", "0, 0, 0, 0")},
+      {"2x3x17x", "2x3x9x", windowAttributes("3", "2", "1", "1, 1")},
+      {"1x2x3x4x5x", "1x2x2x3x4x", windowAttributes("2, 2, 2", "1, 1, 1", "1, 1, 1", "0, 0, 0, 0, 0, 0")},
+  };
+  auto last = [](const char *shape) { // 2x3x8x9x as 2x8x9x3x
+    llvm::SmallVector<llvm::StringRef> sizes;
+    llvm::StringRef(shape).drop_back().split(sizes, 'x');
+    std::string result = sizes[0].str() + "x";
+    for (size_t d = 2; d < sizes.size(); ++d) result += sizes[d].str() + "x";
+    return result + sizes[1].str() + "x";
+  };
+  for (const char *type : {"f32", "f64", "bf16"})
+    for (const Case &c : cases) {
+      std::string t = type, lastAttributes = c.window.substr(0, c.window.size() - 1) + ", channels_last}";
+      for (Fill fill : {Fill::Plain, Fill::Special}) {
+        rows.push_back(row("nn.pool_grad max %a0, %a1" + c.window, {c.operand + t, c.cotangent + t}, sumBound(t, 9, 1),
+                           {{fill}, {Fill::Unit}}));
+        rows.push_back(row("nn.pool_grad max %a0, %a1" + lastAttributes, {last(c.operand) + t, last(c.cotangent) + t},
+                           sumBound(t, 9, 1), {{fill}, {Fill::Unit}}));
+      }
+      rows.push_back(row("nn.pool_grad sum %a0, %a1" + c.window, {c.operand + t, c.cotangent + t}, sumBound(t, 9, 1),
+                         {{Fill::Unit}, {Fill::Unit}}));
+    }
+  check(rows);
+}
+
 } // namespace
 } // namespace sprig::optable
