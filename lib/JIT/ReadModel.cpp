@@ -40,17 +40,20 @@ std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptio
   return entries;
 }
 
-static mlir::OwningOpRef<mlir::ModuleOp> importEntries(mlir::MLIRContext &context, const Model &model,
-                                                       const std::string &content, const CompileOptions &options) {
+mlir::OwningOpRef<mlir::ModuleOp> sprig::readEntries(mlir::MLIRContext &context, const Model &model,
+                                                     const std::string &content,
+                                                     const std::vector<std::map<std::string, int64_t>> &sizes,
+                                                     const std::map<std::string, std::vector<int64_t>> &shapes,
+                                                     bool training) {
   ImportOptions import;
+  import.training = training;
   import.entries.clear();
-  auto sizes = entrySizes(options);
   for (const auto &dims : sizes) {
     ImportEntry entry;
     for (const auto &[dim, size] : dims)
       if (sizes.size() > 1) entry.name += "_" + dim + std::to_string(size);
     entry.dims = dims;
-    entry.shapes = options.shapes;
+    entry.shapes = shapes;
     import.entries.push_back(std::move(entry));
   }
   std::string folder;
@@ -68,7 +71,8 @@ static mlir::OwningOpRef<mlir::ModuleOp> importEntries(mlir::MLIRContext &contex
 mlir::OwningOpRef<mlir::ModuleOp> sprig::readModule(mlir::MLIRContext &context, const Model &model,
                                                     const std::string &content, const CompileOptions &options) {
   if (content.empty()) throw Error(ErrorKind::badInput, model.name() + ": is empty, expected a model");
-  if (!looksLikeText(content)) return importEntries(context, model, content, options);
+  if (!looksLikeText(content))
+    return readEntries(context, model, content, entrySizes(options), options.shapes, /*training=*/false);
   if (!options.dims.empty() || !options.shapes.empty())
     throw Error(ErrorKind::usage,
                 model.name() + ": is MLIR text, whose shapes are fixed; dims and shapes are for ONNX models");

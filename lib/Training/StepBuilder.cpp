@@ -5,6 +5,7 @@
 #include "lib/Training/StateNames.h"
 #include "lib/Training/TrainingForm.h"
 #include "sprig/error.h"
+#include <set>
 
 using namespace mlir;
 
@@ -21,6 +22,20 @@ StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given,
                                            "', a name that is kept for the state of training");
   describeTargets();
   chooseTrainable();
+}
+
+std::vector<int64_t> TrainingEntries::forwardSizes(const TrainConfig &config) const {
+  std::set<int64_t> sizes(evaluations.begin(), evaluations.end());
+  sizes.insert(inferences.begin(), inferences.end());
+  for (int64_t samples : steps)
+    for (int64_t left = samples; left > 0; left -= config.batch) sizes.insert(std::min(left, config.batch));
+  return {sizes.begin(), sizes.end()};
+}
+
+void StepBuilder::add(const TrainingEntries &entries) {
+  for (int64_t samples : entries.steps) addTrainStep(samples, entries.withNorm);
+  for (int64_t samples : entries.evaluations) addEvaluation(samples);
+  finish(entries.inferences);
 }
 
 func::FuncOp StepBuilder::forward(int64_t samples) const {
@@ -106,8 +121,10 @@ void StepBuilder::chooseTrainable() {
     function.walk([&](nn::GetParamOp read) {
       auto param = symbols.lookup<nn::ParamOp>(read.getParam());
       auto type = param.getTensorType();
-      bool isReal = isa<FloatType>(type.getElementType());
-      if (isReal && !isRunningStatistic(read) && type.getNumElements() > 1 && feedsLayer(read.getResult()))
+      bool isReal = isa<FloatType>(type.getElementType()), isStatistic = isRunningStatistic(read);
+      if (isStatistic && !llvm::is_contained(statisticNames, param.getSymName().str()))
+        statisticNames.push_back(param.getSymName().str());
+      if (isReal && !isStatistic && type.getNumElements() > 1 && feedsLayer(read.getResult()))
         candidates[param.getSymName()] = param;
     });
   if (!config.trainable) {
@@ -154,7 +171,7 @@ func::FuncOp StepBuilder::makeFunction(const std::string &name, const std::strin
   inputs.push_back(RankedTensorType::get(shape, target.element));
   for (auto &[resultName, type] : results) outputs.push_back(type);
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  auto function = func::FuncOp::create(b, module.getLoc(), name + "_" + std::to_string(samples),
+  auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(name)), name + "_" + std::to_string(samples),
                                        b.getFunctionType(inputs, outputs));
   function->setAttr("nn.entry", b.getStringAttr(entry));
   function.addEntryBlock();

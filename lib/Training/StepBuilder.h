@@ -20,12 +20,23 @@ struct TargetInfo {
   std::vector<int64_t> classes;
 };
 
+/// Entries of a training program, by the number of samples that each takes.
+struct TrainingEntries {
+  std::vector<int64_t> steps, evaluations, inferences;
+  bool withNorm = false; ///< steps give the gradient's norm, too
+  /// The sizes of the forward passes that they consist of, ascending.
+  std::vector<int64_t> forwardSizes(const TrainConfig &config) const;
+};
+
 class StepBuilder {
 public:
   /// `forwards` has the network for every number of samples that is going to be asked for. `model` names the model in
   /// errors.
   StepBuilder(mlir::ModuleOp module, std::map<int64_t, mlir::func::FuncOp> forwards, const TrainConfig &config,
               std::string model);
+
+  /// Adds all of these, and drops the forward functions that are not among them.
+  void add(const TrainingEntries &entries);
 
   /// Adds `train_step`: inputs and targets of `samples` samples -> loss (f32), and with `withNorm` the gradient's norm
   /// before clipping (f32). Updates parameters, optimizer, statistics and counters. Several sizes are entries of one
@@ -43,6 +54,8 @@ public:
   /// Sizes of the forward passes of a step.
   std::vector<int64_t> batchesOf(int64_t samples) const;
   const std::vector<std::string> &trainable() const { return trainableNames; }
+  /// Names of the running statistics of batch norms.
+  const std::vector<std::string> &statistics() const { return statisticNames; }
   const TargetInfo &targets() const { return target; }
 
 private:
@@ -56,7 +69,7 @@ private:
   std::map<int64_t, mlir::func::FuncOp> forwards;
   const TrainConfig &config;
   std::string model;
-  std::vector<std::string> trainableNames;
+  std::vector<std::string> trainableNames, statisticNames;
   TargetInfo target;
 };
 

@@ -1,7 +1,10 @@
 // sprig compile: a model to a package, or to one of the forms in between.
 #include "lib/Data/File.h"
+#include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/TrainModel.h"
+#include "tools/sprig/TrainSet.h"
 #include <iostream>
 #include <memory>
 
@@ -12,6 +15,10 @@ struct Options {
   CommonOptions common;
   Settings settings;
   std::string model, output, emit = "package";
+  std::string train; ///< a training configuration: the package trains
+  std::optional<int64_t> samples, evaluationSamples;
+  std::vector<int64_t> inferences;
+  bool gradientNorm = false;
 };
 
 std::vector<EntryRequest> requestEntries(const Model &model, const Settings &settings) {
@@ -74,21 +81,57 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
   times.print();
 }
 
+// Steps and evaluations for data sets of the given sizes; without them, of whole batches.
+TrainRequest requestTraining(const Options &options) {
+  TrainRequest request;
+  request.config = training::readTrainConfig(options.train);
+  training::TrainConfig &config = request.config;
+  int64_t each = config.batch * config.accumulate;
+  if (!options.samples && (config.epochs || config.schedule.perEpoch))
+    throw Error(ErrorKind::usage, options.train + ": counts in epochs, so --samples N is needed: the number of samples "
+                                                  "of the data that the package is going to be trained on");
+  training::resolve(config, options.samples.value_or(each * config.steps.value_or(1)));
+  request.steps = options.samples ? partSizes(*options.samples, each, config.dropLast) : std::vector<int64_t>{each};
+  int64_t batch = config.evalBatch.value_or(config.batch);
+  request.evaluations =
+      options.evaluationSamples ? partSizes(*options.evaluationSamples, batch, false) : std::vector<int64_t>{batch};
+  request.inferences = options.inferences;
+  request.withNorm = options.gradientNorm;
+  return request;
+}
+
+void writeText(const Options &options, const std::string &text) {
+  if (options.output.empty())
+    std::cout << text;
+  else
+    data::writeFile(options.output, text);
+}
+
 int compileCommand(const Options &options) {
   options.settings.checkDevices();
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");
-  auto entries = requestEntries(model, options.settings);
+  bool trains = !options.train.empty();
+  if (!trains && (options.samples || options.evaluationSamples || !options.inferences.empty()))
+    throw Error(ErrorKind::usage, "--samples, --eval-samples and --infer are for packages that train: --train CONFIG");
+  TrainRequest training;
+  std::vector<EntryRequest> entries;
+  if (trains)
+    training = requestTraining(options);
+  else
+    entries = requestEntries(model, options.settings);
   if (options.emit != "package" || !options.settings.compileTo.empty()) {
-    std::string text = compileToText(model, entries, options.settings, options.emit);
-    if (options.output.empty())
-      std::cout << text;
-    else
-      data::writeFile(options.output, text);
+    if (trains && options.emit != "package" && options.emit != "mlir")
+      throw Error(ErrorKind::usage,
+                  "--emit " + options.emit + ": a package that trains has the forms package and mlir");
+    writeText(options, trains ? trainingToText(model, training, options.settings)
+                              : compileToText(model, entries, options.settings, options.emit));
     return kDone;
   }
   if (options.output.empty()) throw Error(ErrorKind::usage, "-o FILE.sprig is missing: where to write the package");
-  Compiled compiled = compile(model, entries, options.settings, {"x86-64-v3", "x86-64-v4"});
+  const std::vector<std::string> cpus = {"x86-64-v3", "x86-64-v4"};
+  Compiled compiled = trains ? compileTraining(model, training, options.settings, cpus)
+                             : compile(model, entries, options.settings, cpus);
   // What was made is verified as the runtime will do it before it is written. The null device needs no code for this
   // machine.
   Runner runner = Runner::load(compiled.package, options.output, {1, "null"});
@@ -111,6 +154,18 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   command->add_option("--emit", options->emit, "package, mlir (as imported), llvm, asm, object, header or shared")
       ->check(CLI::IsMember({"package", "mlir", "llvm", "asm", "object", "header", "shared"}))
       ->capture_default_str();
+  command->add_option("--train", options->train,
+                      "training configuration (JSON, see 'sprig train --config-help'): the package has entries "
+                      "train_step and evaluate, which share their state");
+  command
+      ->add_option("--samples", options->samples, "with --train: samples of the data set; gives an epoch's last step")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--eval-samples", options->evaluationSamples, "with --train: samples of the evaluation set")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--infer", options->inferences, "with --train: batches of entries that infer with the same state")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--grad-norm", options->gradientNorm, "with --train: steps give the norm of the gradient, too");
   addSettings(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return compileCommand(*options); }; });
 }

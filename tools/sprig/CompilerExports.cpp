@@ -21,6 +21,7 @@ extern "C" __attribute__((visibility("default"))) const CompilerTable *sprig_cli
                                       largestBatch,
                                       listOperators,
                                       compileTraining,
+                                      trainingToText,
                                       findNonFinite,
                                       exportTrained,
                                       sprig::data::parseNpz,

@@ -67,6 +67,10 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   return compiler().compileTraining(model, request, settings, cpus);
 }
 
+std::string trainingToText(const Model &model, const TrainRequest &request, const Settings &settings) {
+  return compiler().trainingToText(model, request, settings);
+}
+
 std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
                           std::span<const data::Array> state, std::span<const data::Array> inputs) {
   return compiler().findNonFinite(model, request, settings, state, inputs);

@@ -26,6 +26,7 @@ struct CompilerTable {
   decltype(&sprig::cli::largestBatch) largestBatch;
   decltype(&sprig::cli::listOperators) listOperators;
   decltype(&sprig::cli::compileTraining) compileTraining;
+  decltype(&sprig::cli::trainingToText) trainingToText;
   decltype(&sprig::cli::findNonFinite) findNonFinite;
   decltype(&sprig::cli::exportTrained) exportTrained;
   decltype(&sprig::data::parseNpz) parseNpz;

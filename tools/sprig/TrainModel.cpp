@@ -1,31 +1,25 @@
 #include "tools/sprig/TrainModel.h"
+#include "dialects/NN/NN.h"
 #include "lib/Export/ONNX/WriteWeights.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Training/StepBuilder.h"
-#include "lib/Training/TrainingForm.h"
 #include "tools/sprig/CompileSettings.h"
 #include "tools/sprig/ImportModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 using namespace mlir;
 
 namespace sprig::cli {
 namespace {
 
-/// Sizes of the forward passes that steps and evaluations consist of.
-std::set<int64_t> forwardSizes(const TrainRequest &request) {
-  std::set<int64_t> sizes(request.evaluations.begin(), request.evaluations.end());
-  sizes.insert(request.inferences.begin(), request.inferences.end());
-  for (int64_t samples : request.steps)
-    for (int64_t left = samples; left > 0; left -= request.config.batch)
-      sizes.insert(std::min(left, request.config.batch));
-  return sizes;
+training::TrainingEntries entriesOf(const TrainRequest &request) {
+  return {request.steps, request.evaluations, request.inferences, request.withNorm};
 }
 
 /// The sizes of symbolic dimensions for a batch: the first of every input, and what --dim binds.
@@ -59,20 +53,17 @@ public:
       : imported(importForwards(model, request, settings)),
         builder(imported->module(), forwards(model, request), request.config, model.path) {
     DiagnosticText diagnostics(&imported->context());
-    for (int64_t samples : request.steps) builder.addTrainStep(samples, request.withNorm);
-    for (int64_t samples : request.evaluations) builder.addEvaluation(samples);
-    builder.finish(request.inferences);
+    builder.add(entriesOf(request));
   }
 
   ModuleOp module() { return imported->module(); }
   const training::StepBuilder &steps() const { return builder; }
-  const std::vector<std::string> &statistics() const { return statisticNames; }
 
 private:
   std::unique_ptr<ImportedModel> importForwards(const Model &model, const TrainRequest &request,
                                                 const Settings &settings) {
     auto specs = inputsOf(model);
-    for (int64_t size : forwardSizes(request)) {
+    for (int64_t size : entriesOf(request).forwardSizes(request.config)) {
       sizes.push_back(size);
       entries.push_back(entryFor(model, specs, settings, size));
     }
@@ -95,17 +86,11 @@ private:
       if (!functions.count(size))
         throw Error(ErrorKind::badInput,
                     model.path + ": has no function for a batch of " + std::to_string(size) + " samples");
-    for (auto &[size, function] : functions)
-      function.walk([&](nn::GetParamOp read) {
-        if (training::isRunningStatistic(read) && !llvm::is_contained(statisticNames, read.getParam()))
-          statisticNames.push_back(read.getParam().str());
-      });
     return functions;
   }
 
   std::vector<int64_t> sizes;
   std::vector<EntryRequest> entries;
-  std::vector<std::string> statisticNames;
   std::unique_ptr<ImportedModel> imported;
   training::StepBuilder builder;
 };
@@ -145,9 +130,19 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   compiled.phases.push_back({"import", buildMs});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
   compiled.trainable = module.steps().trainable();
-  compiled.statistics = module.statistics();
+  compiled.statistics = module.steps().statistics();
   compiled.classes = module.steps().targets().classes;
   return compiled;
+}
+
+std::string trainingToText(const Model &model, const TrainRequest &request, const Settings &settings) {
+  TrainingModule training(model, request, settings);
+  CompileOptions options = trainingOptions(model, request, settings, {"native"});
+  if (!options.compileTo.empty() && options.compileTo != "import") compileModule(training.module(), options, inform);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  training.module().print(stream);
+  return text + "\n";
 }
 
 std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,

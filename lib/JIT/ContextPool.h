@@ -1,0 +1,32 @@
+// MLIR contexts that are kept for the next compilation: making one and loading its dialects costs more than reading a
+// small model. For the functions of this library.
+#pragma once
+#include "mlir/IR/MLIRContext.h"
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace sprig {
+
+/// Types and attributes of earlier models stay in a context, so it is dropped after a number of them.
+class ContextPool {
+public:
+  using Owned = std::unique_ptr<mlir::MLIRContext>;
+  struct Lease {
+    ContextPool &pool;
+    Owned context;
+    int uses;
+    ~Lease() { pool.giveBack(std::move(context), uses + 1); }
+  };
+
+  static ContextPool &instance();
+  Lease take();
+
+private:
+  static constexpr int kMostUses = 32;
+  void giveBack(Owned context, int uses);
+  std::mutex mutex;
+  std::vector<std::pair<Owned, int>> free;
+};
+
+} // namespace sprig
