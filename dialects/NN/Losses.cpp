@@ -95,8 +95,26 @@ Values CrossEntropyOp::decompose(OpBuilder &b) {
   return SmallVector<Value>{reduced(e, loss, getReduction(), classes.count(), getOperand().getType().getElementType())};
 }
 
+/// The gradient by the weights of classes, which few ask for: that of the decomposition.
+template <typename OpT> static LogicalResult differentiateByWeights(OpT op, VjpBuilder &vjp) {
+  unsigned operand = 2;
+  if (!op.getWeights() || !vjp.needs(operand)) return success();
+  // A value of its own, so that no other way from the weights to the loss is counted twice.
+  Value weights = AfterOp::create(vjp.b, vjp.loc, op.getWeights(), vjp.cotangent());
+  auto copy = cast<OpT>(vjp.b.clone(*op));
+  copy->setOperand(operand, weights);
+  Values loss = copy.decompose(vjp.b);
+  if (failed(loss)) return op.emitOpError("does not decompose");
+  copy.erase();
+  auto gradients = vjp.pullback(vjp.b, *loss, vjp.cotangent(), weights);
+  if (failed(gradients)) return failure();
+  vjp.give(operand, gradients->front());
+  return success();
+}
+
 // Of row r: factor[r] * (softmax * sum(q) - q), q being the classes' shares of the target times their weights.
 LogicalResult CrossEntropyOp::buildVjp(VjpBuilder &vjp) {
+  if (failed(differentiateByWeights(*this, vjp))) return failure();
   if (!vjp.needs(0)) return success();
   VjpExpression e(vjp);
   Value x = e.widened(getOperand()), g = e.widened(e.g());
@@ -125,6 +143,7 @@ Values NllLossOp::decompose(OpBuilder &b) {
 }
 
 LogicalResult NllLossOp::buildVjp(VjpBuilder &vjp) {
+  if (failed(differentiateByWeights(*this, vjp))) return failure();
   if (!vjp.needs(0)) return success();
   VjpExpression e(vjp);
   Value x = e.widened(getOperand()), g = e.widened(e.g());

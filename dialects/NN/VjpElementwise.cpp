@@ -111,7 +111,8 @@ LogicalResult ModOp::buildVjp(VjpBuilder &vjp) {
   return remainderVjp(*this, vjp, [](VjpExpression &e, Value q) { return e.unary<FloorOp>(q); });
 }
 
-// The derivative by the exponent is zero where the base is not positive: it has no real one there.
+// The derivative by the exponent is zero where the base is not positive: it has no real one there. That by the base is
+// zero where the exponent is: 0 * 0^-1 would be NaN.
 LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
   VjpExpression e(vjp);
   Value x = getLhs(), y = getRhs();
@@ -119,7 +120,9 @@ LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
   e.give(0, x, [&] {
     Value exponent = e.cast(y, element);
     Value below = PowOp::create(e.b, e.loc, x, e.sub(exponent, e.splat(exponent, 1)));
-    return e.mul(e.g(), e.mul(exponent, below));
+    Value derivative = e.mul(exponent, below);
+    Value isConstant = e.compare(ComparePredicate::eq, exponent, e.splat(exponent, 0));
+    return e.mul(e.g(), e.select(isConstant, e.splat(derivative, 0), derivative));
   });
   e.give(1, y, [&] {
     Value isPositive = e.compare(ComparePredicate::gt, x, e.splat(x, 0));

@@ -25,7 +25,10 @@ static SmallVector<Value> inlined(OpBuilder &b, Block &block, ValueRange argumen
 LogicalResult CustomGradientOp::buildVjp(VjpBuilder &vjp) {
   SmallVector<Value> arguments(getOperands());
   llvm::append_range(arguments, getResults());
-  for (unsigned i = 0; i < getNumResults(); ++i) arguments.push_back(vjp.cotangent(i));
+  // Results that are no floats have no cotangents; the region gets zeros.
+  VjpExpression e(vjp);
+  for (unsigned i = 0; i < getNumResults(); ++i)
+    arguments.push_back(vjp.cotangent(i) ? vjp.cotangent(i) : e.zeros(getResult(i).getType()));
   for (auto [i, gradient] : llvm::enumerate(inlined(vjp.b, getBackward().front(), arguments)))
     if (vjp.needs(i)) vjp.give(i, gradient);
   return success();

@@ -93,3 +93,30 @@ func.func @computed_statistics(%x: tensor<3x2xf32>, %m: tensor<4xf32>) -> tensor
   %1 = nn.batch_norm %0, %c, %c, %m, %c {epsilon = 1.0e-5 : f64} : tensor<3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   return %1 : tensor<3x4xf32>
 }
+
+// -----
+
+// What some function sets is state in all of them.
+// CHECK: nn.param @count
+// CHECK-NOT: nn.param @weight
+// CHECK-LABEL: @step
+// CHECK: nn.get_param @count
+// CHECK: nn.set_param @count
+// CHECK-LABEL: @read
+// CHECK: nn.get_param @count
+// CHECK-NOT: nn.get_param @weight
+nn.param @count = dense<0.0> : tensor<2xf32>
+nn.param @weight = dense<[1.0, 2.0]> : tensor<2xf32>
+func.func @step() {
+  %old = nn.get_param @count : tensor<2xf32>
+  %w = nn.get_param @weight : tensor<2xf32>
+  %r = nn.add %old, %w : tensor<2xf32>, tensor<2xf32>
+  nn.set_param @count, %r : tensor<2xf32>
+  return
+}
+func.func @read() -> tensor<2xf32> {
+  %c = nn.get_param @count : tensor<2xf32>
+  %w = nn.get_param @weight : tensor<2xf32>
+  %r = nn.mul %c, %w : tensor<2xf32>, tensor<2xf32>
+  return %r : tensor<2xf32>
+}

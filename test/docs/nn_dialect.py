@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 # Structure and state: no arithmetic that a kernel could do.
-NO_KERNEL = {'constant', 'dispatch', 'get_param', 'param', 'reshape', 'yield', 'pack'}
-COMPILE = ['--sprig-freeze', '--sprig-decompose', '--sprig-scans', '--sprig-layout', '--sprig-pack', '--sprig-fuse',
+NO_KERNEL = {'after', 'constant', 'dispatch', 'get_param', 'param', 'reshape', 'yield', 'pack'}
+COMPILE = ['--sprig-freeze', '--sprig-differentiate', '--sprig-decompose', '--sprig-scans', '--sprig-layout', '--sprig-pack', '--sprig-fuse',
            '--sprig-emit-kernels']
 
 

@@ -56,3 +56,32 @@ func.func @rejected() {
   %0 = nn.constant dense_resource<absent> : tensor<3xf32>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<2xf32>) {
+  // expected-error@+1 {{sets parameter 'w', which is not declared}}
+  nn.set_param @w, %x : tensor<2xf32>
+  return
+}
+
+// -----
+
+// expected-note@+1 {{declared here}}
+nn.param @w = dense<0.0> : tensor<3xf32>
+func.func @rejected(%x: tensor<2xf32>) {
+  // expected-error@+1 {{sets 2xf32}}
+  nn.set_param @w, %x : tensor<2xf32>
+  return
+}
+
+// -----
+
+nn.param @w = dense<0.0> : tensor<2xf32>
+func.func @rejected(%x: tensor<2xf32>) {
+  // expected-note@+1 {{first set here}}
+  nn.set_param @w, %x : tensor<2xf32>
+  // expected-error@+1 {{sets parameter 'w' a second time}}
+  nn.set_param @w, %x : tensor<2xf32>
+  return
+}

@@ -1,0 +1,74 @@
+// Rows of elementwise operations, with operands that broadcast.
+#include "test/unit/Gradients/Harness.h"
+
+namespace sprig::gradients {
+
+std::vector<Row> elementwiseRows() {
+  std::vector<Row> rows;
+  for (const char *name :
+       {"abs", "neg", "exp", "expm1", "sin", "cos", "sinh", "cosh", "tanh", "atan", "asinh", "erf", "sigmoid", "relu"})
+    rows.push_back(row(std::string("nn.") + name + " %a0", {"3x4xf64"}));
+  for (const char *name : {"log", "log1p", "sqrt", "rsqrt", "reciprocal"})
+    rows.push_back(row(std::string("nn.") + name + " %a0", {"7xf64"}, {{Fill::Positive}}));
+  rows.push_back({"tan, asin, acos, atanh inside their domains",
+                  {"5xf64"},
+                  R"(%s = nn.constant dense<0.8> : tensor<f64>
+                     %x = nn.mul %a0, %s : tensor<5xf64>, tensor<f64>
+                     %0 = nn.tan %x : tensor<5xf64>
+                     %1 = nn.asin %x : tensor<5xf64>
+                     %2 = nn.acos %x : tensor<5xf64>
+                     %3 = nn.atanh %x : tensor<5xf64>
+                     %r = nn.concat %0, %1, %2, %3 axis = 0 : tensor<5xf64>, tensor<5xf64>, tensor<5xf64>, tensor<5xf64>)",
+                  {{Fill::Unit}}});
+  rows.push_back({"acosh above one",
+                  {"5xf64"},
+                  R"(%s = nn.constant dense<1.5> : tensor<f64>
+                     %x = nn.add %a0, %s : tensor<5xf64>, tensor<f64>
+                     %r = nn.acosh %x : tensor<5xf64>)",
+                  {{Fill::Positive}}});
+  for (const char *name : {"add", "sub", "mul", "div", "max", "min", "rem", "mod"})
+    for (auto shapes : std::vector<std::vector<std::string>>{{"2x3xf64", "2x3xf64"},
+                                                             {"2x3xf64", "3xf64"},
+                                                             {"f64", "2x3xf64"},
+                                                             {"2x1x3xf64", "4x1xf64"},
+                                                             {"1x3xf64", "2x1xf64"}})
+      rows.push_back(row(std::string("nn.") + name + " %a0, %a1", shapes, {{}, {Fill::NonZero}}));
+  rows.push_back(row("nn.pow %a0, %a1", {"2x3xf64", "3xf64"}, {{Fill::Positive}, {}}));
+  rows.push_back(row("nn.pow %a0, %a1", {"3xf64", "2x1xf64"}, {{Fill::Positive}, {}}));
+  rows.push_back({"whole powers of negative numbers",
+                  {"4xf64"},
+                  R"(%n = nn.constant dense<[3, 2, 1, 0]> : tensor<4xi32>
+                     %r = nn.pow %a0, %n : tensor<4xf64>, tensor<4xi32>)"});
+  rows.push_back({"powers of zero",
+                  {"4xf64"},
+                  R"(%z = nn.sub %a0, %a0 : tensor<4xf64>, tensor<4xf64>
+                     %n = nn.constant dense<[3.0, 2.0, 1.0, 0.0]> : tensor<4xf64>
+                     %r = nn.pow %z, %n : tensor<4xf64>, tensor<4xf64>)",
+                  {},
+                  /*isLinearised=*/false});
+  rows.push_back(row("nn.select %a0, %a1, %a2", {"2x1xi1", "2x3xf64", "f64"}));
+  rows.push_back(row("nn.select %a0, %a1, %a2", {"3xi1", "1xf64", "2x1xf64"}));
+  rows.push_back({"a cast between float types",
+                  {"4xf32"},
+                  R"(%0 = nn.cast %a0 : tensor<4xf32> to tensor<4xf64>
+                     %r = nn.mul %0, %0 : tensor<4xf64>, tensor<4xf64>)",
+                  {},
+                  /*isLinearised=*/false}); // the first gradient is rounded to f32
+  rows.push_back({"steps have no gradient and hide none",
+                  {"4xf64"},
+                  R"(%0 = nn.floor %a0 : tensor<4xf64>
+                     %1 = nn.ceil %a0 : tensor<4xf64>
+                     %2 = nn.sign %a0 : tensor<4xf64>
+                     %3 = nn.mul %0, %a0 : tensor<4xf64>, tensor<4xf64>
+                     %4 = nn.mul %1, %2 : tensor<4xf64>, tensor<4xf64>
+                     %r = nn.add %3, %4 : tensor<4xf64>, tensor<4xf64>)"});
+  rows.push_back({"one value used three times",
+                  {"4xf64"},
+                  R"(%0 = nn.sin %a0 : tensor<4xf64>
+                     %1 = nn.mul %0, %0 : tensor<4xf64>, tensor<4xf64>
+                     %2 = nn.mul %1, %0 : tensor<4xf64>, tensor<4xf64>
+                     %r = nn.add %2, %a0 : tensor<4xf64>, tensor<4xf64>)"});
+  return rows;
+}
+
+} // namespace sprig::gradients
