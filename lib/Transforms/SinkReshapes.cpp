@@ -30,11 +30,18 @@ static bool broadcastsAlike(Value value, ArrayRef<int64_t> a, ArrayRef<int64_t> 
   return a.take_back(own.size()) == b.take_back(own.size());
 }
 
-// op(reshape(x), y) becomes reshape(op(x, y)).
-static void sinkBehind(Operation *op) {
+/// Whether a value comes from a contraction through elementwise operations alone, which join its epilogue.
+static bool isEpilogueOf(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epilogues) {
+  return fusionKind(op) == FusionKind::contraction || epilogues.contains(op);
+}
+
+// op(reshape(x), y) becomes reshape(op(x, y)). Behind a contraction, whose epilogue it then joins, other operands are
+// seen through views for that.
+static void sinkBehind(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epilogues) {
   if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1) return;
   RankedTensorType result = typeOf(op->getResult(0));
   std::optional<SmallVector<int64_t>> source;
+  bool behindContraction = false;
   for (Value operand : op->getOperands()) {
     auto reshape = operand.getDefiningOp<nn::ReshapeOp>();
     if (!reshape || typeOf(operand).getShape() != result.getShape()) continue;
@@ -44,8 +51,13 @@ static void sinkBehind(Operation *op) {
     Operation *producer = reshape.getOperand().getDefiningOp();
     if (!source && producer && (isa<ElementwiseOpInterface>(producer) || fusionKind(producer) != FusionKind::none))
       source = SmallVector<int64_t>(shape);
+    if (source && producer) behindContraction |= isEpilogueOf(producer, epilogues);
   }
   if (!source) return;
+  auto view = [&](Value value, ArrayRef<int64_t> shape) -> Value {
+    OpBuilder builder(op);
+    return nn::ReshapeOp::create(builder, op->getLoc(), typeOf(value).clone(shape), value);
+  };
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     auto reshape = operand.getDefiningOp<nn::ReshapeOp>();
@@ -54,23 +66,23 @@ static void sinkBehind(Operation *op) {
       operands.push_back(reshape.getOperand());
       continue;
     }
-    if (!broadcastsAlike(operand, *source, result.getShape())) return;
+    bool alike = broadcastsAlike(operand, *source, result.getShape());
+    if (!alike && !(behindContraction && typeOf(operand).getShape() == result.getShape())) return;
     operands.push_back(operand);
   }
-  // Leading ones of an operand may outrank the source.
   for (Value &operand : operands) {
-    RankedTensorType type = typeOf(operand);
-    if (type.getRank() <= static_cast<int64_t>(source->size())) continue;
-    OpBuilder builder(op);
-    auto shape = type.getShape().take_back(source->size());
-    operand = nn::ReshapeOp::create(builder, op->getLoc(), type.clone(shape), operand);
+    ArrayRef<int64_t> shape = typeOf(operand).getShape();
+    if (shape == result.getShape() && shape != ArrayRef(*source))
+      operand = view(operand, *source);
+    else if (shape.size() > source->size()) // by leading ones
+      operand = view(operand, shape.take_back(source->size()));
   }
   OpBuilder builder(op);
   Operation *moved = builder.clone(*op);
   moved->setOperands(operands);
   moved->getResult(0).setType(result.clone(*source));
-  auto view = nn::ReshapeOp::create(builder, op->getLoc(), result, moved->getResult(0));
-  op->getResult(0).replaceAllUsesWith(view);
+  if (behindContraction) epilogues.insert(moved);
+  op->getResult(0).replaceAllUsesWith(nn::ReshapeOp::create(builder, op->getLoc(), result, moved->getResult(0)));
   SmallVector<Value> old(op->getOperands());
   op->erase();
   // A view that nothing reads any more would still count as a use of its producer outside of the group.
@@ -82,5 +94,6 @@ void sprig::sinkReshapes(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block))
     if (auto reduce = dyn_cast<nn::ReduceOp>(op)) keepDims(reduce);
   // In program order a view that has moved meets the next consumer in the same walk.
-  for (Operation &op : llvm::make_early_inc_range(block)) sinkBehind(&op);
+  llvm::SmallPtrSet<Operation *, 16> epilogues;
+  for (Operation &op : llvm::make_early_inc_range(block)) sinkBehind(&op, epilogues);
 }

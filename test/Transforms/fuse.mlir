@@ -261,3 +261,17 @@ func.func @view_in_between(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<
   %3 = nn.relu %2 : tensor<2x3x8xf32>
   return %3 : tensor<2x3x8xf32>
 }
+
+// Behind a product other values of the whole shape are seen through views too: the gradient of a layer's input, a product
+// of flattened rows, is cut by what the forward pass has left in its own shape.
+// CHECK-LABEL: func.func @flattened_rows
+// CHECK:         %[[MASK:.*]] = nn.reshape %{{.*}} : tensor<2x3x8xi1> to tensor<6x8xi1>
+// CHECK:         nn.dispatch "matmul_select"
+// CHECK-NOT:     nn.dispatch
+func.func @flattened_rows(%dy: tensor<6x5xf32>, %w: tensor<5x8xf32>, %mask: tensor<2x3x8xi1>) -> tensor<2x3x8xf32> {
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %0 = nn.matmul %dy, %w : tensor<6x5xf32>, tensor<5x8xf32>
+  %1 = nn.reshape %0 : tensor<6x8xf32> to tensor<2x3x8xf32>
+  %2 = nn.select %mask, %1, %zero : tensor<2x3x8xi1>, tensor<2x3x8xf32>, tensor<f32>
+  return %2 : tensor<2x3x8xf32>
+}

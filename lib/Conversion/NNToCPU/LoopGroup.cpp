@@ -226,13 +226,18 @@ bool LoopGroup::isRow(Value value) const {
                       [&](int64_t axis) { return own[axis] == 1; });
 }
 
+bool LoopGroup::isSinglePass() const {
+  return levels == 1 && kept.empty() &&
+         llvm::all_of(yielded, [&](Value value) { return isRow(value) || levelNeeded(value) < 0; });
+}
+
 bool LoopGroup::reducesColumns() const {
-  if (levels != 1 || innerReduced || lanes != kLanes || !merged || !kept.empty()) return false;
+  if (!isSinglePass() || innerReduced || lanes != kLanes || !merged) return false;
   // Values of rows that a sum is made of would be defined before it, for one vector.
   auto isEarly = [&](Operation *op) {
     return isa<ElementwiseOpInterface>(op) && isRow(op->getResult(0)) && levelNeeded(op->getResult(0)) < 0;
   };
-  return llvm::none_of(ops, isEarly) && llvm::all_of(yielded, [&](Value value) { return isRow(value); });
+  return llvm::none_of(ops, isEarly);
 }
 
 int64_t LoopGroup::levelNeeded(Value value) const {
@@ -338,7 +343,7 @@ void LoopGroup::chooseTiles() {
   innerSize = blockRows ? runs[runs.size() - 2].size : innerKept ? runs.back().size : 1;
   outerSize = innerSize == 0 ? 0 : keptCount() / innerSize;
   int64_t want = std::max<int64_t>(1, kWork / (perElement * std::max<int64_t>(1, reducedCount())));
-  int64_t unit = blockRows ? blockRows : reducesColumns() ? 2 * kLanes : kLanes;
+  int64_t unit = blockRows ? blockRows : !reducesColumns() ? kLanes : innerSize < 8 * kLanes ? 2 * kLanes : 4 * kLanes;
   int64_t wantInner = (want + unit - 1) / unit * unit;
   if (innerSize > wantInner + wantInner / 2) {
     innerChunk = wantInner;

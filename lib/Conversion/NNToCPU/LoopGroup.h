@@ -62,8 +62,9 @@ public:
   llvm::SmallVector<int64_t> positionShape(mlir::Value value) const;
   /// Whether a value is constant along the reduced dimensions, that is, one per row.
   bool isRow(mlir::Value value) const;
-  /// Whether all that the group gives is one value a row, after one pass with rows side by side: sums of columns, and
-  /// what is made of them.
+  /// Whether one pass over a row is enough: what the group gives for each element needs no reduction.
+  bool isSinglePass() const;
+  /// Whether that pass goes down columns side by side: sums of columns, and what is made of them.
   bool reducesColumns() const;
   /// The highest level of a reduction that a value needs, or -1.
   int64_t levelNeeded(mlir::Value value) const;

@@ -82,8 +82,9 @@ void LoopNest::vectorsAt(Value i, int64_t count) {
 
 int64_t LoopNest::chooseUnroll() const {
   if (group.lanes == 1) return 1;
-  int64_t operations = group.ops.size();
   if (!group.reductions.empty() && !group.reducesColumns()) return 1;
+  // Columns want whole lines of all operands more than registers.
+  int64_t operations = group.reductions.empty() ? group.ops.size() : 0;
   int64_t unroll = operations <= 4 ? 4 : operations <= 12 ? 2 : 1;
   // Where a vector takes two of 16 registers, four of them at once would spend the loop on spills.
   if (k.target.lanes() < group.lanes) unroll = std::max<int64_t>(unroll / 2, 1);
@@ -94,6 +95,7 @@ int64_t LoopNest::chooseUnroll() const {
 // `count` vectors of columns that are summed down the rows: lines are read whole, and no sum waits for itself alone.
 void LoopNest::columnSums(Value i, int64_t count) {
   Evaluator::Scope scope(evaluator);
+  SmallVector<unsigned> full = fullResults();
   auto enter = [&](int64_t n) { position[laneRun] = {k.add(i, n * group.lanes), 1}; };
   SmallVector<Value> accumulators;
   for (int64_t n = 0; n < count; ++n)
@@ -105,6 +107,10 @@ void LoopNest::columnSums(Value i, int64_t count) {
       enter(n);
       for (nn::ReduceOp reduce : group.reductions) next.push_back(step(reduce, carried[next.size()]));
     }
+    for (int64_t n = 0; n < count && !full.empty(); ++n) {
+      enter(n);
+      store(full);
+    }
     return next;
   });
   evaluator.level = group.levels;
@@ -115,7 +121,8 @@ void LoopNest::columnSums(Value i, int64_t count) {
       evaluator.define(reduce.getResult(),
                        k.round(accumulators[n * group.reductions.size() + j], elementTypeOf(reduce.getOperand())));
     defineRowValues(group.levels);
-    for (unsigned result = 0; result < yielded.size(); ++result) storeRow(result);
+    for (unsigned result = 0; result < yielded.size(); ++result)
+      if (!llvm::is_contained(full, result)) storeRow(result);
   }
   evaluator.level = 0;
 }
@@ -130,15 +137,19 @@ void LoopNest::row() {
   }
   evaluator.level = group.levels;
   if (group.levels) defineRowValues(group.levels);
-  SmallVector<unsigned> full;
-  for (auto [i, value] : llvm::enumerate(yielded)) {
-    if (group.levels && group.isRow(value))
-      storeRow(i);
-    else
-      full.push_back(i);
-  }
-  if (full.empty()) return;
+  SmallVector<unsigned> full = fullResults();
+  for (unsigned i = 0; i < yielded.size(); ++i)
+    if (!llvm::is_contained(full, i)) storeRow(i);
+  if (full.empty() || group.isSinglePass()) return;
   forReduced([&](Value) { store(full); });
+}
+
+// The results that have a value for each element of a row.
+SmallVector<unsigned> LoopNest::fullResults() const {
+  SmallVector<unsigned> full;
+  for (auto [i, value] : llvm::enumerate(yielded))
+    if (!group.levels || !group.isRow(value)) full.push_back(i);
+  return full;
 }
 
 // Elementwise values of rows, as soon as the reductions that they need are known: once, outside of the passes.
@@ -185,6 +196,7 @@ void LoopNest::reducePass(int64_t level) {
     SmallVector<Value> next;
     for (auto [reduce, accumulator] : llvm::zip_equal(reductions, carried)) next.push_back(step(reduce, accumulator));
     keepValues(level);
+    if (SmallVector<unsigned> full = fullResults(); group.isSinglePass() && !full.empty()) store(full);
     return next;
   });
   for (auto [reduce, accumulator] : llvm::zip_equal(reductions, accumulators)) {

@@ -23,6 +23,7 @@ private:
   void innerRun(mlir::Value tile);
   void vectorsAt(mlir::Value i, int64_t count);
   void columnSums(mlir::Value i, int64_t count);
+  llvm::SmallVector<unsigned> fullResults() const;
   int64_t chooseUnroll() const;
   void row();
   void defineRowValues(int64_t level);
