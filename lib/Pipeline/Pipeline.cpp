@@ -164,6 +164,8 @@ void Compilation::package() {
   facts.emplace_back("math", options.math == MathMode::fast ? "fast" : "strict");
   facts.emplace_back("freeze", options.freeze ? "on" : "off");
   facts.emplace_back("fuse", options.fuse ? "on" : "off");
+  if (auto training = module->getAttrOfType<StringAttr>("nn.training"))
+    facts.emplace_back("training", training.getValue().str());
   auto bytes = writePackage(module, images, producerName(), facts, &result.sizes);
   if (failed(bytes)) diagnostics.raise(ErrorKind::internal, "the package cannot be written");
   result.package = std::move(*bytes);

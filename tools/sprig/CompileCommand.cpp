@@ -95,6 +95,7 @@ TrainRequest requestTraining(const Options &options) {
   int64_t batch = config.evalBatch.value_or(config.batch);
   request.evaluations =
       options.evaluationSamples ? partSizes(*options.evaluationSamples, batch, false) : std::vector<int64_t>{batch};
+  request.samples = options.samples.value_or(each);
   request.inferences = options.inferences;
   request.withNorm = options.gradientNorm;
   return request;

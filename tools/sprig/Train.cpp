@@ -2,6 +2,7 @@
 #include "lib/Data/File.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/Command.h"
+#include "tools/sprig/TrainNote.h"
 #include "tools/sprig/TrainProgress.h"
 #include "tools/sprig/TrainResults.h"
 #include "tools/sprig/TrainSet.h"
@@ -100,10 +101,12 @@ public:
     options.settings.checkDevices();
     model = openModel(options.model);
     if (!options.output.empty()) resultKind(options.output, model); // before hours of work
-    config = training::readTrainConfig(options.config, options.overrides);
+    if (model.kind == ModelKind::package) program.emplace(compileAndLoad(model, {}, options.settings));
+    readConfig();
     readData();
     training::resolve(config, data.count());
     load();
+    program->start(config.optimizer.lr, config.seed);
     TrainLoopOptions loop = loopOptions();
     TrainOutcome outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loop);
     if (!options.output.empty()) {
@@ -126,7 +129,7 @@ private:
   const TrainOptions &options;
   Model model;
   training::TrainConfig config;
-  std::optional<Runner> packaged;
+  std::optional<TrainNote> note; ///< of a package
   std::vector<InputSpec> specs;
   TrainData data;
   std::optional<TrainData> evaluation;
@@ -135,9 +138,19 @@ private:
   std::vector<std::string> trainable;
   double compileSeconds = 0;
 
+  // A package brings the configuration that it was compiled from.
+  void readConfig() {
+    if (program) note = trainNoteOf(program->loaded());
+    if (!options.config.empty())
+      config = training::readTrainConfig(options.config, options.overrides);
+    else if (note)
+      config = training::parseTrainConfig(training::toJson(note->config), options.model, options.overrides);
+    else
+      throw Error(ErrorKind::usage, "--config is missing: a JSON file (--config-help prints its schema)");
+  }
+
   void readData() {
-    if (model.kind == ModelKind::package) {
-      program.emplace(compileAndLoad(model, {}, options.settings));
+    if (program) {
       for (const TensorSpec &spec : program->inputs()) {
         InputSpec input{spec.name, std::string(data::name(spec.dtype)), {{std::nullopt, "batch"}}, true};
         for (int64_t dim : spec.shape) input.dims.push_back({dim, ""});
@@ -156,8 +169,11 @@ private:
 
   void load() {
     if (model.kind == ModelKind::package) {
-      const TensorSpec &targets = program->inputs().back();
-      for (const TrainData *each : sets()) checkTargets(*each, targets.dtype, targets.shape, {}, config.losses);
+      if (note) {
+        checkAgrees(*note, config, data.count(), options.model);
+        trainable = note->trainable;
+      }
+      checkTargetsOf(note ? note->classes : std::vector<int64_t>());
       checkSizes();
       return;
     }
@@ -166,19 +182,23 @@ private:
     request.steps = partSizes(data.count(), config.batch * config.accumulate, config.dropLast);
     if (evaluation)
       request.evaluations = partSizes(evaluation->count(), config.evalBatch.value_or(config.batch), false);
+    request.samples = data.count();
     request.withNorm = !options.metrics.empty();
     CompiledTraining compiled = compileTraining(model, request, options.settings, {"native"});
     trainable = compiled.trainable;
     RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice()};
     program.emplace(Runner::load(std::move(compiled.package), options.model, run));
-    const TensorSpec &targets = program->inputs().back();
-    for (const TrainData *each : sets())
-      checkTargets(*each, targets.dtype, targets.shape, compiled.classes, config.losses);
+    checkTargetsOf(compiled.classes);
     compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (isVerbose()) {
       for (const PhaseTime &phase : compiled.phases)
         inform(phase.phase + ": " + formatNanoseconds(phase.milliseconds * 1e6));
     }
+  }
+
+  void checkTargetsOf(const std::vector<int64_t> &classes) const {
+    const TensorSpec &targets = program->inputs().back();
+    for (const TrainData *each : sets()) checkTargets(*each, targets.dtype, targets.shape, classes, config.losses);
   }
 
   std::vector<const TrainData *> sets() const {
@@ -311,7 +331,8 @@ void addTrain(CLI::App &app, Invocation &invocation) {
       ->add_option("MODEL", options->model,
                    "an ONNX file, MLIR in the nn dialect, or a package made by 'sprig compile --train'")
       ->required();
-  command->add_option("--config", options->config, "JSON file; --config-help prints its schema")->required();
+  command->add_option("--config", options->config,
+                      "JSON file; --config-help prints its schema (a package has its own)");
   command
       ->add_flag_callback(
           "--config-help",

@@ -7,6 +7,7 @@
 #include "lib/Training/StepBuilder.h"
 #include "tools/sprig/CompileSettings.h"
 #include "tools/sprig/ImportModel.h"
+#include "tools/sprig/TrainNote.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -123,6 +124,8 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   auto start = std::chrono::steady_clock::now();
   TrainingModule module(model, request, settings);
   double buildMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  TrainNote note{request.config, request.samples, module.steps().targets().classes, module.steps().trainable()};
+  module.module()->setAttr("nn.training", StringAttr::get(module.module().getContext(), toText(note)));
   CompileOptions options = trainingOptions(model, request, settings, cpus);
   CompileResult result = compileModule(module.module(), options, inform, packageTimer(settings.laneCount()));
   CompiledTraining compiled;

@@ -14,6 +14,7 @@ struct TrainRequest {
   std::vector<int64_t> steps;       ///< of entries `train_step`: (inputs, targets) -> loss and, withNorm, the norm
   std::vector<int64_t> evaluations; ///< of `evaluate`: (inputs, targets) -> sum of losses, correct, counted
   std::vector<int64_t> inferences;  ///< of `main`
+  int64_t samples = 0;              ///< of the training set that the configuration was resolved for
   bool withNorm = true;             ///< the gradient's norm before clipping is wanted at every step
 };
 

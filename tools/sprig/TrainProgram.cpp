@@ -144,6 +144,16 @@ std::vector<checkpoint::ArrayView> TrainProgram::state() const {
   return views;
 }
 
+void TrainProgram::start(double lr, uint64_t seed) {
+  int64_t key = int64_t(seed);
+  for (auto &view : state()) {
+    const void *value = view.name == training::kLr     ? static_cast<const void *>(&lr)
+                        : view.name == training::kSeed ? &key
+                                                       : nullptr;
+    if (value && view.bytes.size() == 8) std::memcpy(const_cast<char *>(view.bytes.data()), value, 8);
+  }
+}
+
 uint64_t TrainProgram::stateBytes() const {
   uint64_t bytes = 0;
   for (auto &view : state()) bytes += view.bytes.size();

@@ -48,7 +48,11 @@ public:
   /// The model's own arrays: not the optimizer's.
   std::vector<data::Array> parameters() const;
 
+  /// Sets the learning rate that the schedule starts from and the key of random numbers, which are state.
+  void start(double lr, uint64_t seed);
+
   uint64_t stateBytes() const;
+  const Runner &loaded() const { return runner; }
   int threads() const { return runner.threads(); }
 
 private:
