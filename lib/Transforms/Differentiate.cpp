@@ -5,6 +5,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_DIFFERENTIATE
@@ -31,6 +32,25 @@ static void uniteReads(func::FuncOp function) {
       kept = read;
     }
   }
+}
+
+/// Products read transposed matrices by themselves, so that gradients of weights come in the weights' own layout.
+static void takeTransposesIn(func::FuncOp function) {
+  function.walk([](nn::MatmulOp product) {
+    for (unsigned i = 0; i < 2; ++i) {
+      auto transpose = product->getOperand(i).getDefiningOp<nn::TransposeOp>();
+      if (!transpose) continue;
+      SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(0, transpose.getPermutation().size()));
+      if (last.size() < 2) continue;
+      std::swap(last[last.size() - 1], last[last.size() - 2]);
+      if (transpose.getPermutation() != ArrayRef<int64_t>(last)) continue;
+      product->setOperand(i, transpose.getOperand());
+      if (i == 0)
+        product.setTransposeLhs(!product.getTransposeLhs());
+      else
+        product.setTransposeRhs(!product.getTransposeRhs());
+    }
+  });
 }
 
 static LogicalResult replace(nn::GradientOp op) {
@@ -96,6 +116,7 @@ struct Differentiate : sprig::impl::DifferentiateBase<Differentiate> {
     function.walk([&](Operation *op) {
       if (isa<nn::GradientOp, nn::JvpOp>(op)) requests.push_back(op);
     });
+    if (!requests.empty()) takeTransposesIn(function);
     for (Operation *op : requests) {
       auto gradient = dyn_cast<nn::GradientOp>(op);
       if (failed(gradient ? replace(gradient) : replace(cast<nn::JvpOp>(op)))) return signalPassFailure();

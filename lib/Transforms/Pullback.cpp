@@ -6,6 +6,12 @@
 using namespace mlir;
 using namespace sprig;
 
+static bool isZero(Value value) {
+  auto constant = value.getDefiningOp<nn::ConstantOp>();
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat() && isa<FloatType>(dense.getElementType()) && dense.getSplatValue<APFloat>().isZero();
+}
+
 static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
 namespace {
@@ -20,6 +26,7 @@ private:
   LogicalResult decomposeOnTheWay();
   void findDependents();
   LogicalResult visit(Operation *op);
+  LogicalResult visitActivation(Operation *op, Value x);
   bool dependsOnTargets(Operation *op) const {
     return !op->hasTrait<NoGradient>() &&
            llvm::any_of(op->getOperands(), [&](Value v) { return dependents.contains(v); });
@@ -28,6 +35,7 @@ private:
     auto type = cast<RankedTensorType>(like.getType());
     return nn::ConstantOp::create(b, like.getLoc(), type, nn::makeSplat(type, 0));
   }
+  bool isActivation(Operation *composite, ValueRange values, Operation *before);
   /// The sum of what has come to a value, in the order of coming; null if nothing has.
   Value cotangentOf(Value value);
 
@@ -36,6 +44,9 @@ private:
   llvm::DenseSet<Value> dependents; // real values that depend on a target, and the targets
   SmallVector<Operation *> way;     // operations that give some of them, in program order
   llvm::DenseMap<Value, SmallVector<Value>> contributions;
+  // Decomposed functions of one value, element by element: the operation that gives the result, and the value.
+  llvm::DenseMap<Operation *, Value> activations;
+  llvm::DenseSet<Operation *> insideActivations;
 };
 } // namespace
 
@@ -68,8 +79,10 @@ LogicalResult Differentiation::decomposeOnTheWay() {
       auto composite = dyn_cast<DecomposableOpInterface>(op);
       if (!composite || isa<DifferentiableOpInterface>(op)) continue;
       OpBuilder at(op);
+      Operation *before = op->getPrevNode();
       auto values = composite.decompose(at);
       if (failed(values)) return op->emitOpError("does not decompose");
+      if (isActivation(op, *values, before)) activations[values->front().getDefiningOp()] = op->getOperand(0);
       for (SmallVector<Value> *list : {&outputs, &seeds, &targets})
         for (Value &value : *list)
           if (value.getDefiningOp() == op) value = (*values)[cast<OpResult>(value).getResultNumber()];
@@ -81,17 +94,78 @@ LogicalResult Differentiation::decomposeOnTheWay() {
   return success();
 }
 
+// A function of one value, element by element, is differentiated as a whole: its derivative is an expression of forward
+// values alone, computed with the function itself and kept as one value, where the steps of the chain rule would keep
+// several.
+bool Differentiation::isActivation(Operation *composite, ValueRange values, Operation *before) {
+  if (composite->getNumOperands() != 1 || values.size() != 1 || values[0].getType() != composite->getOperandTypes()[0])
+    return false;
+  SmallVector<Operation *> parts;
+  for (Operation *op = composite->getPrevNode(); op != before; op = op->getPrevNode()) {
+    if (!isa<ElementwiseOpInterface, nn::ConstantOp>(op)) return false;
+    parts.push_back(op);
+  }
+  if (parts.empty() || values[0].getDefiningOp() != parts.front()) return false;
+  insideActivations.insert(parts.begin() + 1, parts.end());
+  return true;
+}
+
+// Parts of a tensor that were sliced from it side by side come back as parts with zeros around them: joined instead of
+// added, where they fill it.
+static Value joined(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
+  SmallVector<std::pair<int64_t, Value>> places;
+  int64_t axis = -1, filled = 0;
+  auto type = cast<RankedTensorType>(parts.front().getType());
+  for (Value part : parts) {
+    auto pad = part.getDefiningOp<nn::PadOp>();
+    if (!pad || pad.getMode() != nn::PadMode::constant || !isZero(pad.getValue())) return {};
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (pad.getLow()[d] == 0 && pad.getHigh()[d] == 0) continue;
+      if (axis >= 0 && axis != d) return {};
+      axis = d;
+    }
+    if (axis < 0) return {};
+    places.push_back({pad.getLow()[axis], pad.getOperand()});
+  }
+  llvm::sort(places, [](auto &x, auto &y) { return x.first < y.first; });
+  SmallVector<Value> pieces;
+  for (auto [start, piece] : places) {
+    if (start != filled) return {};
+    filled += cast<RankedTensorType>(piece.getType()).getDimSize(axis);
+    pieces.push_back(piece);
+  }
+  return filled == type.getDimSize(axis) ? nn::ConcatOp::create(b, loc, pieces, axis).getResult() : Value();
+}
+
 Value Differentiation::cotangentOf(Value value) {
   auto found = contributions.find(value);
   if (found == contributions.end()) return {};
   SmallVector<Value> &parts = found->second;
-  Value sum = parts.front();
+  Value sum = parts.size() > 1 ? joined(b, value.getLoc(), parts) : Value();
+  if (sum) {
+    parts.assign({sum});
+    return sum;
+  }
+  sum = parts.front();
   for (Value part : ArrayRef<Value>(parts).drop_front()) sum = nn::AddOp::create(b, value.getLoc(), sum, part);
   parts.assign({sum});
   return sum;
 }
 
+LogicalResult Differentiation::visitActivation(Operation *op, Value x) {
+  Value y = op->getResult(0), cotangent = cotangentOf(y);
+  if (!cotangent) return success();
+  auto type = cast<RankedTensorType>(y.getType());
+  Value one = nn::ConstantOp::create(b, op->getLoc(), type, nn::makeSplat(type, 1));
+  auto derivative = pullback(b, y, one, x);
+  if (failed(derivative)) return failure();
+  contributions[x].push_back(nn::MulOp::create(b, op->getLoc(), cotangent, derivative->front()));
+  return success();
+}
+
 LogicalResult Differentiation::visit(Operation *op) {
+  if (insideActivations.contains(op)) return success();
+  if (auto found = activations.find(op); found != activations.end()) return visitActivation(op, found->second);
   SmallVector<Value> cotangents;
   SmallVector<bool> reached, needed;
   for (Value result : op->getResults()) {

@@ -1,0 +1,64 @@
+// What gradients look like, so that little is kept and moved.
+// RUN: sprig-opt %s --sprig-differentiate --canonicalize --cse | FileCheck %s
+
+// The derivative of an activation is one value of the forward pass, times the cotangent.
+// CHECK-LABEL: func.func @activation(
+// CHECK-SAME: %[[X:.*]]: tensor<4x8xf32>, %[[G:.*]]: tensor<4x8xf32>)
+// CHECK-NOT: %[[G]]
+// CHECK: nn.erf
+// CHECK-NOT: %[[G]]
+// CHECK: %[[R:.*]] = nn.mul %[[G]], %{{.*}} : tensor<4x8xf32>, tensor<4x8xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @activation(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %y = nn.gelu %x : tensor<4x8xf32>
+  %r = nn.gradient %y seed %g wrt %x : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// Slices side by side: their cotangents are joined, not padded and added.
+// CHECK-LABEL: func.func @split(
+// CHECK-NOT: nn.pad
+// CHECK: nn.concat %{{.*}}, %{{.*}} axis = 1 : tensor<4x3xf32>, tensor<4x5xf32>
+// CHECK-NOT: nn.add
+func.func @split(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = nn.slice %x starts = [0, 0] sizes = [4, 3] steps = [1, 1] : tensor<4x8xf32>
+  %b = nn.slice %x starts = [0, 3] sizes = [4, 5] steps = [1, 1] : tensor<4x8xf32>
+  %s = nn.sin %a : tensor<4x3xf32>
+  %c = nn.cos %b : tensor<4x5xf32>
+  %0 = nn.reduce sum %s axes = [0, 1] : tensor<4x3xf32>
+  %1 = nn.reduce sum %c axes = [0, 1] : tensor<4x5xf32>
+  %l = nn.add %0, %1 : tensor<f32>, tensor<f32>
+  %r = nn.gradient %l wrt %x : (tensor<f32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// Slices that leave a gap: zeros are there.
+// CHECK-LABEL: func.func @gap(
+// CHECK: nn.pad
+// CHECK: nn.pad
+// CHECK: nn.add
+func.func @gap(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = nn.slice %x starts = [0, 0] sizes = [4, 3] steps = [1, 1] : tensor<4x8xf32>
+  %b = nn.slice %x starts = [0, 4] sizes = [4, 4] steps = [1, 1] : tensor<4x8xf32>
+  %s = nn.sin %a : tensor<4x3xf32>
+  %c = nn.cos %b : tensor<4x4xf32>
+  %0 = nn.reduce sum %s axes = [0, 1] : tensor<4x3xf32>
+  %1 = nn.reduce sum %c axes = [0, 1] : tensor<4x4xf32>
+  %l = nn.add %0, %1 : tensor<f32>, tensor<f32>
+  %r = nn.gradient %l wrt %x : (tensor<f32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// A weight that the model transposes gets its gradient in its own layout.
+// CHECK-LABEL: func.func @transposed_weight(
+// CHECK-NOT: nn.transpose
+// CHECK: nn.matmul %{{.*}}, %{{.*}} {transpose_lhs} : tensor<4x2xf32>, tensor<4x3xf32>
+// CHECK-NOT: nn.transpose
+func.func @transposed_weight(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %t = nn.transpose %w [1, 0] : tensor<2x3xf32>
+  %y = nn.matmul %x, %t : tensor<4x3xf32>, tensor<3x2xf32>
+  %e = nn.exp %y : tensor<4x2xf32>
+  %l = nn.reduce sum %e axes = [0, 1] : tensor<4x2xf32>
+  %r = nn.gradient %l wrt %w : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
