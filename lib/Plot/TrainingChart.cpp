@@ -40,14 +40,15 @@ Chart sweepChart(const Sweep &sweep) {
     std::sort(points.begin(), points.end(), [](auto &a, auto &b) { return a.value < b.value; });
     chart.logX = points.size() > 1 && points.front().value > 0 && points.back().value / points.front().value >= 20;
   }
-  Series accuracy{"accuracy", {}, {}, 0, false, true, false}, time{"time", {}, {}, 1, false, true, true};
+  Series measured{sweep.measure, {}, {}, 0, false, true, false}, time{"time", {}, {}, 1, false, true, true};
   for (size_t i = 0; i < points.size(); ++i) {
     double x = sweep.numeric ? points[i].value : double(i);
-    accuracy.x.push_back(x), time.x.push_back(x);
-    accuracy.y.push_back(points[i].accuracy), time.y.push_back(points[i].seconds);
+    measured.x.push_back(x), time.x.push_back(x);
+    measured.y.push_back(points[i].measured), time.y.push_back(points[i].seconds);
     if (!sweep.numeric) chart.categories.push_back(points[i].setting);
   }
-  chart.panels.push_back({"accuracy", {accuracy, time}, 320, LogChoice::never, true, "seconds"});
+  chart.panels.push_back(
+      {sweep.measure, {measured, time}, 320, LogChoice::whenItHelps, sweep.measure == "accuracy", "seconds"});
   return chart;
 }
 

@@ -18,15 +18,16 @@ Chart trainingChart(const TrainingRun &run);
 struct SweepPoint {
   std::string setting; ///< "lr=0.1", as people read it
   double value = 0;    ///< where `Sweep::numeric`
-  double accuracy = 0, seconds = 0;
+  double measured = 0, seconds = 0;
 };
 struct Sweep {
   std::string title, subtitle, parameter;
-  bool numeric = false; ///< the settings are numbers, in any order
+  bool numeric = false;             ///< the settings are numbers, in any order
+  std::string measure = "accuracy"; ///< what the left axis is of: "accuracy", as a share, or "loss"
   std::vector<SweepPoint> points;
 };
 
-/// Accuracy on the left axis, time on the right, over the settings.
+/// What was measured on the left axis, time on the right, over the settings.
 Chart sweepChart(const Sweep &sweep);
 
 } // namespace sprig::plot

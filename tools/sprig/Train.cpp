@@ -6,6 +6,7 @@
 #include "tools/sprig/TrainProgress.h"
 #include "tools/sprig/TrainResults.h"
 #include "tools/sprig/TrainSet.h"
+#include "tools/sprig/TrainSweep.h"
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -24,6 +25,7 @@ struct TrainOptions {
   std::string y, evalY;
   std::vector<training::Override> overrides;
   std::vector<std::string> set;
+  std::string sweep;
   int64_t every = 0;
   int keep = 3;
   bool debugNan = false;
@@ -98,11 +100,7 @@ public:
   explicit Training(const TrainOptions &options) : options(options) {}
 
   int run() {
-    options.settings.checkDevices();
-    model = openModel(options.model);
-    if (!options.output.empty()) resultKind(options.output, model); // before hours of work
-    if (model.kind == ModelKind::package) program.emplace(compileAndLoad(model, {}, options.settings));
-    readConfig();
+    open(options.overrides);
     readData();
     training::resolve(config, data.count());
     load();
@@ -117,12 +115,57 @@ public:
       manifest.index = outcome.steps % epoch * config.batch * config.accumulate;
       writeResult(options.output, model, *program, manifest);
     }
-    if (!options.plot.empty()) {
-      std::string name = config.net.empty() ? fs::path(options.model).stem().string() : config.net;
-      writePlot(options.plot, name, summaryOf(config), outcome);
-    }
+    if (!options.plot.empty()) writePlot(options.plot, title(), summaryOf(config), outcome);
     print(outcome);
     return outcome.interrupted ? kInterrupted : kDone;
+  }
+
+  // A run for each value, from the same start; what can use the program of the run before does.
+  int sweep() {
+    for (auto &[given, flag] :
+         {std::pair(&options.output, "-o"), {&options.metrics, "--metrics"}, {&options.checkpoints, "--checkpoint"}})
+      if (!given->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": is of one run, not of a sweep");
+    SweepRange range = parseSweep(options.sweep);
+    std::vector<SweepResult> results;
+    std::vector<data::Array> initial;
+    std::optional<training::TrainConfig> compiled;
+    bool interrupted = false;
+    for (const std::string &value : range.values) {
+      std::vector<training::Override> overrides = options.overrides;
+      overrides.push_back({"--sweep " + range.field + "=" + value, range.path, value});
+      if (results.empty()) {
+        open(overrides);
+        readData();
+      } else {
+        readConfig(overrides);
+      }
+      training::resolve(config, data.count());
+      SweepResult result{value, std::nullopt, "", false};
+      if (!compiled || !sameSteps(*compiled, config) || compiled->evalBatch != config.evalBatch) {
+        load();
+        result.compiled = model.kind != ModelKind::package;
+        initial = copyState(program->state());
+        compiled = config;
+      }
+      program->restore(initial);
+      program->start(config.optimizer.lr, config.seed);
+      try {
+        result.outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loopOptions());
+        interrupted = result.outcome->interrupted;
+      } catch (const Error &error) {
+        if (error.kind() != ErrorKind::runtime) throw;
+        result.failure = std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
+      }
+      results.push_back(std::move(result));
+      if (interrupted) break;
+    }
+    if (!options.plot.empty())
+      plotSweep(options.plot, title(),
+                std::string(training::name(config.optimizer.kind)) + ", " + std::to_string(results.size()) +
+                    " runs of " + std::to_string(*config.steps) + " steps",
+                range, results);
+    printSweep(range, results, compileSeconds, options.common.json());
+    return interrupted ? kInterrupted : kDone;
   }
 
 private:
@@ -138,19 +181,29 @@ private:
   std::vector<std::string> trainable;
   double compileSeconds = 0;
 
+  void open(std::span<const training::Override> overrides) {
+    options.settings.checkDevices();
+    model = openModel(options.model);
+    if (!options.output.empty()) resultKind(options.output, model); // before hours of work
+    if (model.kind == ModelKind::package) program.emplace(compileAndLoad(model, {}, options.settings));
+    readConfig(overrides);
+  }
+
+  std::string title() const { return config.net.empty() ? fs::path(options.model).stem().string() : config.net; }
+
   // A package brings the configuration that it was compiled from.
-  void readConfig() {
-    if (program) note = trainNoteOf(program->loaded());
+  void readConfig(std::span<const training::Override> overrides) {
+    if (model.kind == ModelKind::package) note = trainNoteOf(program->loaded());
     if (!options.config.empty())
-      config = training::readTrainConfig(options.config, options.overrides);
+      config = training::readTrainConfig(options.config, overrides);
     else if (note)
-      config = training::parseTrainConfig(training::toJson(note->config), options.model, options.overrides);
+      config = training::parseTrainConfig(training::toJson(note->config), options.model, overrides);
     else
       throw Error(ErrorKind::usage, "--config is missing: a JSON file (--config-help prints its schema)");
   }
 
   void readData() {
-    if (program) {
+    if (model.kind == ModelKind::package) {
       for (const TensorSpec &spec : program->inputs()) {
         InputSpec input{spec.name, std::string(data::name(spec.dtype)), {{std::nullopt, "batch"}}, true};
         for (int64_t dim : spec.shape) input.dims.push_back({dim, ""});
@@ -189,7 +242,7 @@ private:
     RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice()};
     program.emplace(Runner::load(std::move(compiled.package), options.model, run));
     checkTargetsOf(compiled.classes);
-    compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (isVerbose()) {
       for (const PhaseTime &phase : compiled.phases)
         inform(phase.phase + ": " + formatNanoseconds(phase.milliseconds * 1e6));
@@ -363,6 +416,9 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command->add_option("--set", options->set, "any other field: FIELD=JSON, as in optimizer.momentum=0.9")
       ->take_all()
       ->expected(1);
+  command->add_option("--sweep", options->sweep,
+                      "a run for each value of a field: lr=0.05:0.6:0.05 (first, last, step), batch=32,64,128; "
+                      "--plot draws accuracy and time over it");
   command->add_option("--metrics", options->metrics, "file of JSON lines, one a step");
   command->add_option("--plot", options->plot, "SVG file with the run's curves");
   command->add_option("--checkpoint", options->checkpoints, "folder of checkpoints");
@@ -378,7 +434,8 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command->callback([=, &invocation] {
     invocation.run = [=] {
       addSets(*options);
-      return Training(*options).run();
+      Training training(*options);
+      return options->sweep.empty() ? training.run() : training.sweep();
     };
   });
 }

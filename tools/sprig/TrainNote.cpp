@@ -48,6 +48,10 @@ std::optional<TrainNote> trainNoteOf(const Runner &runner) {
   return std::nullopt;
 }
 
+bool sameSteps(const training::TrainConfig &a, const training::TrainConfig &b) {
+  return compiledIn(a) == compiledIn(b) && a.rematBytes == b.rematBytes;
+}
+
 void checkAgrees(const TrainNote &note, const training::TrainConfig &config, int64_t samples,
                  const std::string &package) {
   Json there = compiledIn(note.config), wanted = compiledIn(config);

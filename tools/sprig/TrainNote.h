@@ -26,4 +26,7 @@ std::optional<TrainNote> trainNoteOf(const Runner &runner);
 void checkAgrees(const TrainNote &note, const training::TrainConfig &config, int64_t samples,
                  const std::string &package);
 
+/// Whether both have the same steps compiled in, learning rate and seed apart.
+bool sameSteps(const training::TrainConfig &a, const training::TrainConfig &b);
+
 } // namespace sprig::cli

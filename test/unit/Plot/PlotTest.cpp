@@ -161,7 +161,7 @@ TEST(TrainingChart, WhatThereIsLittleOf) {
 }
 
 TEST(SweepChart, HasTwoAxes) {
-  Sweep sweep{"sweep", "", "lr", true, {{"", 0.1, 0.9, 2}, {"", 0.001, 0.7, 3}, {"", 0.01, kNaN, 4}}};
+  Sweep sweep{"sweep", "", "lr", true, "accuracy", {{"", 0.1, 0.9, 2}, {"", 0.001, 0.7, 3}, {"", 0.01, kNaN, 4}}};
   std::string svg = toSvg(sweepChart(sweep));
   expectSound(svg);
   for (const char *label : {">accuracy<", ">seconds<", ">time<", ">0.01<", ">lr<"})
