@@ -11,6 +11,7 @@ import json
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -66,8 +67,14 @@ while kills < options.kills:
         try:
             code = process.wait(timeout=random.uniform(0.2, 1.0) * length)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            # Every fifth end is Ctrl-C, which saves and exits with 130 (0 where the run was over).
+            polite = kills % 5 == 4
+            process.send_signal(signal.SIGINT if polite else signal.SIGKILL)
+            code = process.wait()
+            if polite and code == 0:
+                break
+            if code != (130 if polite else -signal.SIGKILL):
+                sys.exit(f'exit code {code} after {"SIGINT" if polite else "SIGKILL"}')
             kills += 1
             during += any(path.name.startswith('.tmp-') for path in (folder / 'checkpoints').glob('.*'))
             if kills > 40 * options.kills:

@@ -82,6 +82,7 @@ int main(int argc, char **argv) {
   std::signal(SIGINT, onInterrupt);
   std::signal(SIGTERM, onInterrupt);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN); // a file over the limit is an error of the write
   std::set_new_handler(onOutOfMemory);
   compilerHost.fatalError = onFatalError;
   compilerHost.outOfMemory = [](void *, const char *, bool) { onOutOfMemory(); };

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Lets no file grow while `sprig train` writes a checkpoint, and goes on with the run when they may again.
+
+    train_full_disk.py SPRIG FOLDER EXAMPLE
+
+The error must be one block with exit code 5, the checkpoint before must stay, and the end must have the bits of a run that
+was never stopped. Closes with `N passed, N failed`.
+"""
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+
+sprig, folder, example = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+data = example / 'data'
+shutil.rmtree(folder, ignore_errors=True)
+folder.mkdir(parents=True)
+
+
+def train(epochs, *more, limit=None):
+    def may_not_grow():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    return subprocess.run(
+        [sprig, 'train', example / 'model.onnx', '--config', example / 'train.json', '--epochs', str(epochs),
+         '--x', data / 'train-images-idx3-ubyte', '--y', data / 'train-labels-idx1-ubyte', '-q', *more],
+        capture_output=True, text=True, preexec_fn=may_not_grow if limit else None)
+
+
+def expect(what, right):
+    global passed, failed
+    passed, failed = passed + bool(right), failed + (not right)
+    if not right:
+        print(f'FAIL {what}')
+
+
+passed = failed = 0
+run = ['--checkpoint', folder / 'run', '--metrics', folder / 'run.jsonl']
+train(4, '-o', folder / 'whole.safetensors', '--metrics', folder / 'whole.jsonl')
+expect('first half', train(2, *run).returncode == 0)
+for limit in (1, 1000, 100000):
+    stopped = train(4, *run, '--resume', limit=limit)
+    expect(f'exit code {stopped.returncode} with a limit of {limit}: {stopped.stderr}', stopped.returncode == 5)
+    expect(f'text {stopped.stderr!r}', stopped.stderr.startswith('error: ') and 'File too large' in stopped.stderr)
+    expect('the checkpoint of the first half', [path.name for path in (folder / 'run').iterdir()].count('step-90') == 1)
+    expect('nothing half written', not list((folder / 'run').glob('.tmp-*')))
+expect('second half', train(4, *run, '--resume', '-o', folder / 'end.safetensors').returncode == 0)
+expect('the same bits', (folder / 'end.safetensors').read_bytes() == (folder / 'whole.safetensors').read_bytes())
+expect('a line for each step', len((folder / 'run.jsonl').read_text().splitlines()) == 180)
+print(f'{passed} passed, {failed} failed')
+sys.exit(1 if failed else 0)
