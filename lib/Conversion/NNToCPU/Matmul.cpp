@@ -41,9 +41,12 @@ struct Product {
       rightStrides.clear();
     }
 
-    // Rows of a small right side stay in the cache whatever their distance; copying pays when many rows use the copy.
-    constexpr int64_t kSmallRight = 128 * 1024;
-    packs = transposedRight || (rows > 8 && depth * columns * storageBytes(elementType) > kSmallRight);
+    // The right side is read by rows where it lies, but where they lie so that they push each other out of the cache,
+    // or reach over so much memory that a copy of some columns, for many rows of the left side, is cheaper to read.
+    constexpr int64_t kFar = 4 * 1024 * 1024, kSetBytes = 4096;
+    int64_t stride = columns * storageBytes(elementType);
+    bool collide = stride % kSetBytes == 0 && (rows > 64 || depth > 512), far = depth > 1024 && depth * stride > kFar;
+    packs = transposedRight || (rows > 32 && (collide || far));
     int64_t panels = llvm::divideCeil(columns, nn::kPanelWidth);
     groupPanels = std::clamp<int64_t>(rows <= 2 ? 4 : rows <= 4 ? 2 : 1, 1, std::max<int64_t>(panels, 1));
     groups = llvm::divideCeil(panels, groupPanels);
