@@ -1,6 +1,0 @@
-module {
-func.func @main(%a: tensor<16x256xf32>, %b: tensor<16x784xf32>) -> tensor<256x784xf32> {
-  %0 = nn.matmul %a, %b {transpose_lhs} : tensor<16x256xf32>, tensor<16x784xf32>
-  return %0 : tensor<256x784xf32>
-}
-}

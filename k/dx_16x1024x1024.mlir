@@ -1,6 +1,0 @@
-module {
-func.func @main(%a: tensor<16x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<16x1024xf32> {
-  %0 = nn.matmul %a, %b  : tensor<16x1024xf32>, tensor<1024x1024xf32>
-  return %0 : tensor<16x1024xf32>
-}
-}

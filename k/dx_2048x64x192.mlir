@@ -1,6 +1,0 @@
-module {
-func.func @main(%a: tensor<2048x192xf32>, %b: tensor<192x64xf32>) -> tensor<2048x64xf32> {
-  %0 = nn.matmul %a, %b  : tensor<2048x192xf32>, tensor<192x64xf32>
-  return %0 : tensor<2048x64xf32>
-}
-}

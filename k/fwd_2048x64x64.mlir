@@ -1,6 +1,0 @@
-module {
-func.func @main(%a: tensor<2048x64xf32>, %b: tensor<64x64xf32>) -> tensor<2048x64xf32> {
-  %0 = nn.matmul %a, %b {transpose_rhs} : tensor<2048x64xf32>, tensor<64x64xf32>
-  return %0 : tensor<2048x64xf32>
-}
-}
