@@ -47,9 +47,11 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createLayout());
   // Only constant filters: those of packages for inference.
   if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createWinograd());
-  // Parameters that stay state keep the model's layout; a package for inference only packs its constants once and for
-  // all.
-  if (options.freeze) passes.addNestedPass<func::FuncOp>(createPack());
+  // A package for inference only packs its constants once and for all. Parameters that stay state keep the model's
+  // layout: a filter, which serves many positions, is packed in every run; a matrix is read as it lies.
+  PackOptions pack;
+  pack.matrices = options.freeze;
+  passes.addNestedPass<func::FuncOp>(createPack(pack));
   simplify(passes);
   FuseOptions fuse;
   fuse.fuse = options.fuse;

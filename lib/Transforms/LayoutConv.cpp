@@ -85,6 +85,35 @@ struct PoolChannelsLast : OpRewritePattern<nn::PoolOp> {
   }
 };
 
+struct FilterGradChannelsLast : OpRewritePattern<nn::ConvFilterGradOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::ConvFilterGradOp op, PatternRewriter &b) const override {
+    if (op.getChannelsLast()) return failure();
+    SmallVector<int64_t> order = channelsToLast(tensorOf(op.getInput()).getRank());
+    Value input = transposed(b, op.getLoc(), op.getInput(), order);
+    Value cotangent = transposed(b, op.getLoc(), op.getCotangent(), order);
+    b.replaceOpWithNewOp<nn::ConvFilterGradOp>(op, input, cotangent, op.getWindowAttr(), op.getStridesAttr(),
+                                               op.getDilationsAttr(), op.getPaddingAttr(), op.getGroupsAttr(),
+                                               b.getUnitAttr());
+    return success();
+  }
+};
+
+struct PoolGradChannelsLast : OpRewritePattern<nn::PoolGradOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::PoolGradOp op, PatternRewriter &b) const override {
+    int64_t rank = tensorOf(op.getOperand()).getRank();
+    if (op.getChannelsLast() || rank < 3) return failure();
+    Value operand = transposed(b, op.getLoc(), op.getOperand(), channelsToLast(rank));
+    Value cotangent = transposed(b, op.getLoc(), op.getCotangent(), channelsToLast(rank));
+    Value result =
+        nn::PoolGradOp::create(b, op.getLoc(), op.getKindAttr(), operand, cotangent, op.getWindowAttr(),
+                               op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr(), b.getUnitAttr());
+    b.replaceOp(op, transposed(b, op.getLoc(), result, channelsToSecond(rank)));
+    return success();
+  }
+};
+
 struct ConvTransposeToConv : OpRewritePattern<nn::ConvTransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -163,6 +192,6 @@ void sprig::populateConvTransposePatterns(RewritePatternSet &patterns) {
 }
 
 void sprig::populateChannelsLastPatterns(RewritePatternSet &patterns) {
-  patterns.add<ConvChannelsLast, PoolChannelsLast>(patterns.getContext());
+  patterns.add<ConvChannelsLast, PoolChannelsLast, FilterGradChannelsLast, PoolGradChannelsLast>(patterns.getContext());
   patterns.add<PadIntoConv>(patterns.getContext(), /*benefit=*/2); // before a transpose comes in between
 }

@@ -15,13 +15,15 @@ RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.get
 
 class Pack : public impl::PackBase<Pack> {
 public:
+  using PackBase::PackBase;
+
   void runOnOperation() override {
     // One instance of a pass runs on all functions of a module.
     made.clear();
     sources.clear();
     SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {
-      if (isa<nn::MatmulOp, nn::ConvOp>(op)) contractions.push_back(op);
+      if (isa<nn::ConvOp>(op) || (matrices && isa<nn::MatmulOp>(op))) contractions.push_back(op);
     });
     for (Operation *op : contractions) {
       if (auto matmul = dyn_cast<nn::MatmulOp>(op))

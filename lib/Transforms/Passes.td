@@ -48,9 +48,9 @@ def Differentiate : Pass<"sprig-differentiate", "::mlir::func::FuncOp"> {
 }
 
 def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
-  let summary = "Make convolutions and pools channels-last and move transposes out of the way";
+  let summary = "Make convolutions, pools and their gradients channels-last and move transposes out of the way";
   let description = [{
-    Each convolution and pool is rewritten to its channels-last form between two transposes. Transposes then move down
+    Each convolution and pool, and each gradient of one, is rewritten to its channels-last form between two transposes. Transposes then move down
     through elementwise operations, concatenations, pads, slices and reductions, cancel where they meet their inverse,
     become reshapes where only dimensions of size 1 move, and vanish into a constant weight behind a flatten. A product of
     a transposed matrix and a constant becomes the transpose of the product with the constant on the left where that
@@ -61,12 +61,16 @@ def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
 }
 
 def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
-  let summary = "Lay constant right sides of contractions out in panels";
+  let summary = "Lay right sides of contractions out in panels";
   let description = [{
     A matrix product whose right side is a matrix of constants or parameters becomes `nn.matmul_packed` on `nn.pack`;
     a channels-last convolution with such a filter becomes `nn.conv_packed`, or `nn.conv_depthwise` when each channel
-    has one filter of its own. The packing of a constant is evaluated.
+    has one filter of its own. The packing of a constant is evaluated; that of a parameter that stays state, or of a
+    filter that is computed, is part of every run, where `matrices` leaves matrix products out.
   }];
+  let options = [
+    Option<"matrices", "matrices", "bool", "true", "off: only convolutions are packed">,
+  ];
   let dependentDialects = ["::sprig::nn::NNDialect"];
 }
 

@@ -167,3 +167,25 @@ func.func @tokens_stay(%x: tensor<2x20x24xf32>) -> tensor<2x24x32xf32> {
   %1 = nn.matmul %0, %w0 : tensor<2x24x20xf32>, tensor<20x32xf32>
   return %1 : tensor<2x24x32xf32>
 }
+
+// -----
+
+// The backward pass of a convolution and a pool stays channels-last: the transposes between its gradients cancel.
+// CHECK-LABEL: func.func @backward
+// CHECK: %[[X:.*]] = nn.transpose %arg0 [0, 2, 3, 1]
+// CHECK: %[[Y:.*]] = nn.conv %[[X]], %arg1 {channels_last
+// CHECK: %[[P:.*]] = nn.transpose %arg2 [0, 2, 3, 1]
+// CHECK: %[[G:.*]] = nn.pool_grad {{.*}}max %[[Y]], %[[P]] {channels_last
+// CHECK: %[[Z:.*]] = nn.transpose %arg0 [0, 2, 3, 1]
+// CHECK: %[[F:.*]] = nn.conv_filter_grad %[[Z]], %[[G]] {channels_last{{.*}} : tensor<2x8x8x3xf32>, tensor<2x8x8x4xf32>
+// CHECK-NOT: nn.transpose
+// CHECK: return %[[F]] : tensor<4x3x3x3xf32>
+func.func @backward(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %p: tensor<2x4x4x4xf32>) -> tensor<4x3x3x3xf32> {
+  %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+      : tensor<2x3x8x8xf32>, tensor<4x3x3x3xf32>
+  %1 = nn.pool_grad max %0, %p {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+      : tensor<2x4x8x8xf32>, tensor<2x4x4x4xf32>
+  %2 = nn.conv_filter_grad %x, %1 {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+      : tensor<2x3x8x8xf32>, tensor<2x4x8x8xf32>
+  return %2 : tensor<4x3x3x3xf32>
+}

@@ -1,3 +1,4 @@
+// RUN: sprig-opt %s --sprig-pack=matrices=false --split-input-file | FileCheck %s --check-prefix=FILTERS
 // RUN: sprig-opt %s --sprig-pack --split-input-file | FileCheck %s
 
 // The columns of a matrix [K, N] are padded to whole panels; the packing of a constant is evaluated.
@@ -118,4 +119,28 @@ func.func @channels_second(%x: tensor<1x2x6xf32>, %w: tensor<2x2x2xf32>) -> tens
   %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>}
       : tensor<1x2x6xf32>, tensor<2x2x2xf32>
   return %0 : tensor<1x2x5xf32>
+}
+
+// -----
+
+// Where parameters stay state, filters are packed in every run; matrices are read as they lie.
+// CHECK-LABEL: func.func @state
+// CHECK: nn.conv_packed
+// CHECK: nn.matmul_packed
+// FILTERS-LABEL: func.func @state
+// FILTERS: nn.pack
+// FILTERS: nn.conv_packed
+// FILTERS: nn.matmul
+// FILTERS-NOT: nn.matmul_packed
+// FILTERS: return
+nn.param @w = dense<1.0> : tensor<8x4x3x3xf32>
+nn.param @m = dense<1.0> : tensor<8x5xf32>
+func.func @state(%x: tensor<1x6x6x4xf32>) -> tensor<16x5xf32> {
+  %w = nn.get_param @w : tensor<8x4x3x3xf32>
+  %0 = nn.conv %x, %w {channels_last, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+      : tensor<1x6x6x4xf32>, tensor<8x4x3x3xf32>
+  %1 = nn.reshape %0 : tensor<1x4x4x8xf32> to tensor<16x8xf32>
+  %m = nn.get_param @m : tensor<8x5xf32>
+  %2 = nn.matmul %1, %m : tensor<16x8xf32>, tensor<8x5xf32>
+  return %2 : tensor<16x5xf32>
 }
