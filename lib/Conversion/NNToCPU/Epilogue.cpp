@@ -49,6 +49,20 @@ std::optional<Epilogue> Epilogue::analyze(nn::DispatchOp dispatch, llvm::functio
   return epilogue;
 }
 
+bool Epilogue::flatten(int64_t rowDims) {
+  ArrayRef<int64_t> shape = rootType.getShape();
+  for (Operation *op : operations)
+    for (Value operand : op->getOperands())
+      if (isa<BlockArgument>(operand) && tensorOf(operand).getShape() != shape &&
+          tensorOf(operand).getNumElements() != 1)
+        return false;
+  int64_t rows = 1, columns = 1;
+  for (int64_t size : shape.take_front(rowDims)) rows *= size;
+  for (int64_t size : shape.drop_front(rowDims)) columns *= size;
+  rootType = RankedTensorType::get({rows, columns}, rootType.getElementType());
+  return true;
+}
+
 namespace {
 /// How an operand of the epilogue lies over the root's rows and columns.
 struct Access {
@@ -66,6 +80,11 @@ static Access describeAccess(KernelBuilder &k, BlockArgument argument, ArrayRef<
   access.buffer = k.flat(k.operandBuffer(argument));
   access.elementType = type.getElementType();
   ArrayRef<int64_t> own = type.getShape();
+  // A single element has no dimensions that count; the root's own shape may be seen as a matrix.
+  if (type.getNumElements() == 1)
+    own = {};
+  else if (own.size() > shape.size())
+    own = shape;
   int64_t missing = shape.size() - own.size(), stride = 1;
   access.strides.assign(shape.size() - 1, 0);
   access.rowSizes.assign(shape.begin(), shape.end() - 1);

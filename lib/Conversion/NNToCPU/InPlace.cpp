@@ -34,8 +34,8 @@ bool sprig::mayOverwrite(nn::DispatchOp dispatch, unsigned operand, unsigned res
   if (!emitter) return false;
   StringRef name = emitter->name();
   if (name == "loops") return loopsMayOverwrite(dispatch, result);
-  if (name == "conv_packed" || name == "conv_winograd" || name == "conv_depthwise" || name == "matmul" ||
-      name == "matmul_packed")
+  if (name == "conv_packed" || name == "conv_winograd" || name == "conv_depthwise" || name == "conv_filter_grad" ||
+      name == "matmul" || name == "matmul_packed")
     return epilogueMayOverwrite(dispatch->getRegion(0).getArgument(operand));
   return false;
 }

@@ -10,6 +10,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createConvPackedEmitter());
     add(createConvWinogradEmitter());
     add(createConvDepthwiseEmitter());
+    add(createConvFilterGradEmitter());
     add(createAttentionEmitter());
     add(createMatmulEmitter());
     add(createPackEmitter());
