@@ -4,6 +4,7 @@
 #include "lib/Training/TrainConfig.h"
 #include <limits>
 #include <span>
+#include <string_view>
 #include <variant>
 
 namespace sprig::training {
@@ -52,6 +53,8 @@ template <typename T> struct Field {
   Range range;
   const char *fallback; ///< JSON of what is taken where the field is absent; "" leaves the struct as it is; kRequired
   const char *meaning;
+
+  bool required() const { return std::string_view(fallback) == kRequired; }
 };
 
 /// One loss, optimizer or schedule: an object whose `name` says which fields it has.

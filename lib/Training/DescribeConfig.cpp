@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 template <typename T> std::string presence(const Field<T> &field) {
-  if (field.fallback == kRequired) return "required";
+  if (field.required()) return "required";
   return *field.fallback ? std::string("default ") + field.fallback : "optional";
 }
 
@@ -38,8 +38,8 @@ void describe(const std::string &head, const std::vector<Kind<T, Enum>> &kinds, 
 template <typename T> Json fieldsAsJson(const std::vector<Field<T>> &fields) {
   Json result = Json::object();
   for (auto &field : fields) {
-    Json row = {{"type", describeType(field)}, {"required", field.fallback == kRequired}, {"meaning", field.meaning}};
-    if (field.fallback != kRequired && *field.fallback) row["default"] = Json::parse(field.fallback);
+    Json row = {{"type", describeType(field)}, {"required", field.required()}, {"meaning", field.meaning}};
+    if (!field.required() && *field.fallback) row["default"] = Json::parse(field.fallback);
     result[field.name] = row;
   }
   return result;

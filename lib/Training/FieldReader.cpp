@@ -163,7 +163,7 @@ void readObject(const Json &json, const std::string &path, const Place &place, c
   for (const Field<T> &field : fields) {
     auto found = json.find(field.name);
     bool given = found != json.end();
-    if (!given && field.fallback == kRequired) place.missing(join(path, field.name), describeType(field));
+    if (!given && field.required()) place.missing(join(path, field.name), describeType(field));
     if (!given && !*field.fallback) continue;
     if (!readMember(given ? *found : Json::parse(field.fallback), field, result))
       place.refuse(join(path, field.name), *found, describeType(field));

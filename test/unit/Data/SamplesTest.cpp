@@ -18,7 +18,7 @@ template <typename T>
 Array array(DType type, std::vector<int64_t> shape, std::vector<T> values, std::string name = "") {
   Array result{std::move(name), type, std::move(shape), {}};
   result.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+  if (!values.empty()) std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
   return result;
 }
 

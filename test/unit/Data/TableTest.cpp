@@ -32,7 +32,7 @@ std::string idx(unsigned char type, std::vector<uint32_t> shape, const std::stri
 
 template <typename T> std::vector<T> elements(const Array &array) {
   std::vector<T> result(array.bytes.size() / sizeof(T));
-  std::memcpy(result.data(), array.bytes.data(), array.bytes.size());
+  if (!array.bytes.empty()) std::memcpy(result.data(), array.bytes.data(), array.bytes.size());
   return result;
 }
 

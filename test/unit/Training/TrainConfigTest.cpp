@@ -119,7 +119,7 @@ TEST(TrainConfig, EveryKindWritesWhatItReads) {
       value["name"] = kind.name;
       json[field] = value;
       for (auto &f : kind.fields)
-        if (f.fallback == kRequired && !json[field].contains(f.name))
+        if (f.required() && !json[field].contains(f.name))
           json[field][f.name] =
               std::string(f.name) == "milestones" || std::string(f.name) == "values" ? Json{1, 2} : Json(1);
       TrainConfig config = parse(json);
