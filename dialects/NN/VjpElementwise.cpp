@@ -1,5 +1,6 @@
 // Vector-Jacobian products of elementwise operations. x is the operand, y the result, g the cotangent.
 #include "dialects/NN/VjpExpression.h"
+#include "mlir/IR/Matchers.h"
 #include <cmath>
 
 using namespace mlir;
@@ -121,6 +122,9 @@ LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
     Value exponent = e.cast(y, element);
     Value below = PowOp::create(e.b, e.loc, x, e.sub(exponent, e.splat(exponent, 1)));
     Value derivative = e.mul(exponent, below);
+    if (DenseElementsAttr known; matchPattern(y, m_Constant(&known)) && known.isSplat() &&
+                                 !matchPattern(y, m_AnyZeroFloat()) && !matchPattern(y, m_Zero()))
+      return e.mul(e.g(), derivative);
     Value isConstant = e.compare(ComparePredicate::eq, exponent, e.splat(exponent, 0));
     return e.mul(e.g(), e.select(isConstant, e.splat(derivative, 0), derivative));
   });
