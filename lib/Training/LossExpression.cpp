@@ -11,8 +11,13 @@ bool isOfClasses(const LossConfig &loss) {
 }
 
 SmallVector<Value> splitTargets(Expression &e, ValueRange outputs, const TrainConfig &config, Value targets) {
-  if (outputs.size() == 1) return {targets};
   auto type = Expression::typeOf(targets);
+  // Real targets come as f32.
+  auto like = [&](Value part, Value output) {
+    if (!isa<FloatType>(type.getElementType())) return part;
+    return e.cast(part, Expression::typeOf(output).getElementType());
+  };
+  if (outputs.size() == 1) return {like(targets, outputs[0])};
   SmallVector<int64_t> starts(type.getRank(), 0), steps(type.getRank(), 1), sizes(type.getShape());
   SmallVector<Value> parts;
   for (auto [output, loss] : llvm::zip_equal(outputs, config.losses)) {
@@ -21,7 +26,8 @@ SmallVector<Value> splitTargets(Expression &e, ValueRange outputs, const TrainCo
     sizes.back() = ofClasses ? 1 : outputType.getShape().back();
     Value part = nn::SliceOp::create(e.b, e.loc, targets, starts, sizes, steps);
     starts.back() += sizes.back();
-    if (ofClasses) part = e.reshape(e.cast(part, e.b.getI64Type()), outputType.getShape().drop_back());
+    part =
+        ofClasses ? e.reshape(e.cast(part, e.b.getI64Type()), outputType.getShape().drop_back()) : like(part, output);
     parts.push_back(part);
   }
   return parts;

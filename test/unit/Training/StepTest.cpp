@@ -1,0 +1,88 @@
+// Small training runs: the step builder against PyTorch in double precision, and compiled programs against that.
+#include "test/unit/Training/TrainedProgram.h"
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace sprig::training {
+namespace {
+
+std::vector<std::filesystem::path> references() {
+  std::vector<std::filesystem::path> paths;
+  for (auto &entry : std::filesystem::directory_iterator(SPRIG_SOURCE_DIR "/test/Training/references"))
+    if (entry.path().extension() == ".json") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// Errors count against the largest element.
+void compare(const std::string &what, const std::vector<double> &got, const std::vector<double> &want,
+             double tolerance) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  double scale = 0;
+  for (double v : want) scale = std::max(scale, std::fabs(v));
+  for (size_t i = 0; i < got.size(); ++i)
+    if (!(std::fabs(got[i] - want[i]) <= tolerance * scale)) {
+      ADD_FAILURE() << what << ", element " << i << ": got " << got[i] << ", want " << want[i];
+      return;
+    }
+}
+
+class StepTest : public testing::TestWithParam<std::filesystem::path> {
+protected:
+  StepTest()
+      : reference(nlohmann::json::parse(std::ifstream(GetParam()))), narrow(sharedContext(), reference, "f32"),
+        wide(sharedContext(), reference, "f64") {}
+  void compareWithReference(const Trajectory &got, double tolerance) {
+    auto losses = reference["losses"].get<std::vector<double>>();
+    compare("losses", got.losses, losses, std::max(tolerance, 1e-7)); // the loss is an f32
+    for (auto &[name, values] : reference["final"].items())
+      compare(name, got.state.at(name), values.get<std::vector<double>>(), tolerance);
+  }
+  nlohmann::json reference;
+  TrainedProgram narrow, wide;
+};
+
+TEST_P(StepTest, IsTheReferenceInDoublePrecision) {
+  int steps = int(reference["losses"].size());
+  compareWithReference(wide.interpret(steps), 1e-12);
+  std::string bits;
+  compareWithReference(wide.compileAndRun(steps, {}, 1, bits), 1e-11);
+}
+
+TEST_P(StepTest, HasTheSameBitsHoweverItIsCompiled) {
+  int steps = int(reference["losses"].size());
+  std::string first, bits;
+  compareWithReference(narrow.compileAndRun(steps, {}, 1, first), 1e-5);
+  narrow.compileAndRun(steps, {}, 2, bits);
+  EXPECT_EQ(bits, first) << "on two threads";
+  CompileOptions apart;
+  apart.merge = false;
+  narrow.compileAndRun(steps, apart, 2, bits);
+  EXPECT_EQ(bits, first) << "in several kernels";
+  CompileOptions plain;
+  plain.fuse = false;
+  narrow.compileAndRun(steps, plain, 1, bits);
+  EXPECT_EQ(bits, first) << "not fused";
+}
+
+// The state that only the step has, too: optimizer, averages, counters.
+TEST_P(StepTest, IsWhatTheInterpreterMakesOfIt) {
+  const int steps = 6;
+  Trajectory want = wide.interpret(steps);
+  std::string bits;
+  Trajectory got = wide.compileAndRun(steps, {}, 2, bits);
+  ASSERT_GT(want.state.size(), reference["final"].size());
+  for (auto &[name, values] : want.state) compare(name, got.state.at(name), values, 1e-10);
+}
+
+std::string nameOf(const testing::TestParamInfo<std::filesystem::path> &info) {
+  std::string name = info.param.stem();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(References, StepTest, testing::ValuesIn(references()), nameOf);
+
+} // namespace
+} // namespace sprig::training

@@ -1,0 +1,136 @@
+#include "test/unit/Training/TrainedProgram.h"
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NN.h"
+#include "lib/Pipeline/Pipeline.h"
+#include "lib/Training/ReadTrainConfig.h"
+#include "lib/Training/StepBuilder.h"
+#include "lib/Transforms/Passes.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "sprig/rt/sprig_rt.hpp"
+#include <cstring>
+
+namespace sprig::training {
+
+using interp::Tensor;
+using nlohmann::json;
+
+mlir::MLIRContext &sharedContext() {
+  static mlir::MLIRContext context(
+      [] {
+        mlir::DialectRegistry registry;
+        registerSprigDialects(registry);
+        return registry;
+      }(),
+      mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  return context;
+}
+
+static Tensor tensorOf(mlir::Type type, const json &values) {
+  auto tensor = llvm::cast<mlir::RankedTensorType>(type);
+  if (llvm::isa<mlir::FloatType>(tensor.getElementType()))
+    return Tensor::ofFloats(tensor, values.get<std::vector<double>>());
+  return Tensor::ofIntegers(tensor, values.get<std::vector<int64_t>>());
+}
+
+TrainedProgram::TrainedProgram(mlir::MLIRContext &context, const json &reference, const std::string &element) {
+  auto text = reference["network"].get<std::string>();
+  for (size_t at = 0; (at = text.find("xf32", at)) != std::string::npos; ++at) text.replace(at, 4, "x" + element);
+  program = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!program) throw Error(ErrorKind::badInput, "the network is not valid");
+  for (auto param : program->getOps<nn::ParamOp>()) {
+    auto type = param.getTensorType();
+    Tensor value = tensorOf(type, reference["parameters"][param.getSymName().str()]);
+    param.setValueAttr(nn::makeConstant(type, value.bytes()));
+  }
+  TrainConfig config = parseTrainConfig(reference["config"].dump(), "config");
+  int64_t samples = config.batch * config.accumulate;
+  resolve(config, samples);
+  auto network = *program->getOps<mlir::func::FuncOp>().begin();
+  TrainingEntries entries;
+  entries.steps = {samples};
+  StepBuilder(*program, {{config.batch, network}}, config, "test").add(entries);
+  auto step = *program->getOps<mlir::func::FuncOp>().begin();
+  data.push_back(tensorOf(step.getArgumentTypes()[0], reference["x"]));
+  data.push_back(tensorOf(step.getArgumentTypes()[1], reference["y"]));
+}
+
+static std::vector<double> doublesOf(const Tensor &tensor) {
+  auto elements = tensor.doubles();
+  std::vector<double> values(tensor.count());
+  for (int64_t i = 0; i < tensor.count(); ++i) values[i] = elements[i];
+  return values;
+}
+
+Trajectory TrainedProgram::interpret(int steps) const {
+  mlir::OwningOpRef<mlir::ModuleOp> copy(mlir::cast<mlir::ModuleOp>((*program)->clone()));
+  mlir::PassManager passes(copy->getContext());
+  passes.addNestedPass<mlir::func::FuncOp>(createDifferentiate());
+  if (mlir::failed(passes.run(*copy))) throw Error(ErrorKind::badInput, "has no gradient");
+  auto step = *copy->getOps<mlir::func::FuncOp>().begin();
+  llvm::StringMap<Tensor> state;
+  interp::RunOptions options;
+  options.state = &state;
+  Trajectory result;
+  for (int i = 0; i < steps; ++i) {
+    auto outputs = interp::run(step, data, options);
+    if (mlir::failed(outputs)) throw Error(ErrorKind::badInput, "the interpreter fails");
+    result.losses.push_back(doublesOf(outputs->front())[0]);
+  }
+  for (auto &[name, tensor] : state) result.state[name.str()] = doublesOf(tensor);
+  return result;
+}
+
+Trajectory TrainedProgram::compileAndRun(int steps, CompileOptions options, int threads, std::string &bits) const {
+  mlir::OwningOpRef<mlir::ModuleOp> copy(mlir::cast<mlir::ModuleOp>((*program)->clone()));
+  options.freeze = false;
+  options.math = MathMode::strict;
+  options.threads = threads;
+  rt::Package package = rt::Package::fromMemory(compileModule(*copy, options).package);
+  rt::Pool pool(threads);
+  rt::State state(package);
+  rt::Context context(package, {&pool, &state, 0});
+  uint32_t entry = package.findEntry("train_step");
+  std::vector<std::vector<char>> bytes;
+  std::vector<rt::TensorView> inputs;
+  for (const Tensor &tensor : data) bytes.push_back(tensor.bytes());
+  for (auto [i, tensor] : llvm::enumerate(data))
+    inputs.emplace_back(bytes[i].data(),
+                        !tensor.isFloat()              ? SPRIG_RT_I64
+                        : tensor.elementType().isF32() ? SPRIG_RT_F32
+                                                       : SPRIG_RT_F64,
+                        tensor.shape().vec());
+  float loss = 0;
+  std::vector<rt::TensorView> outputs{{&loss, SPRIG_RT_F32, std::vector<int64_t>()}};
+  Trajectory result;
+  bits.clear();
+  for (int i = 0; i < steps; ++i) {
+    context.invoke(inputs, outputs, int32_t(entry));
+    result.losses.push_back(loss);
+    bits.append(reinterpret_cast<const char *>(&loss), sizeof loss);
+  }
+  for (uint32_t i = 0; i < package.info().state_count; ++i) {
+    sprig_rt_tensor_info info;
+    rt::check(sprig_rt_package_state(package.raw(), i, &info));
+    auto held = state.bytes(i);
+    bits += std::string(info.name) + std::string(held.begin(), held.end());
+    std::vector<double> &values = result.state[info.name];
+    for (size_t at = 0; at < held.size();) {
+      auto read = [&](auto zero) {
+        std::memcpy(&zero, held.data() + at, sizeof zero);
+        at += sizeof zero;
+        values.push_back(double(zero));
+      };
+      if (info.dtype == SPRIG_RT_F32)
+        read(float());
+      else if (info.dtype == SPRIG_RT_F64)
+        read(double());
+      else
+        read(int64_t());
+    }
+  }
+  return result;
+}
+
+} // namespace sprig::training
