@@ -35,6 +35,12 @@ static void buildDifferentiate(OpPassManager &passes, const CompileOptions &opti
   simplify(passes);
 }
 
+static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
+  RematOptions remat;
+  remat.bytes = options.rematBytes;
+  if (remat.bytes > 0) passes.addNestedPass<func::FuncOp>(createRemat(remat));
+}
+
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDecompose());
   simplify(passes);
@@ -120,6 +126,7 @@ ArrayRef<Phase> sprig::phases() {
       {"canonicalize", "Simplify; make parameters constants when the package is for inference only", buildCanonicalize,
        allowsGraph},
       {"differentiate", "Replace requests for gradients by expressions", buildDifferentiate, allowsDifferentiated},
+      {"remat", "Compute values again that would wait for the backward pass", buildRemat, allowsDifferentiated},
       {"fuse", "Decompose, choose layouts, pack, form dispatches", buildFuse, allowsDispatches},
       {"schedule", "Make programs of kernels, buffers and commands", buildSchedule, allowsProgram},
       {"plan", "Give buffers their places", buildPlan, allowsPlannedProgram},

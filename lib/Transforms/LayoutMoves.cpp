@@ -110,6 +110,18 @@ struct HoistUnaryAboveReshape : OpInterfaceRewritePattern<ElementwiseOpInterface
   }
 };
 
+/// So that what is computed again is computed in the layout, and with that in the order, of the first time.
+struct SinkThroughAfter : OpRewritePattern<nn::AfterOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::AfterOp op, PatternRewriter &b) const override {
+    auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
+    if (!transpose) return failure();
+    Value after = nn::AfterOp::create(b, op.getLoc(), transpose.getOperand(), op.getDependencies());
+    b.replaceOp(op, transposed(b, op.getLoc(), after, transpose.getPermutation()));
+    return success();
+  }
+};
+
 struct SinkThroughConcat : OpRewritePattern<nn::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(nn::ConcatOp op, PatternRewriter &b) const override {
@@ -286,7 +298,7 @@ struct SwapProduct : OpRewritePattern<nn::MatmulOp> {
 } // namespace
 
 void sprig::populateTransposeMovePatterns(RewritePatternSet &patterns) {
-  patterns.add<ComposeTransposes, SinkThroughElementwise, HoistUnaryAboveReshape, SinkThroughConcat, SinkThroughPad,
-               SinkThroughSlice, SinkThroughReduce, AbsorbFlatten, AbsorbMatrixTranspose, SwapProduct>(
+  patterns.add<ComposeTransposes, SinkThroughElementwise, SinkThroughAfter, HoistUnaryAboveReshape, SinkThroughConcat,
+               SinkThroughPad, SinkThroughSlice, SinkThroughReduce, AbsorbFlatten, AbsorbMatrixTranspose, SwapProduct>(
       patterns.getContext());
 }

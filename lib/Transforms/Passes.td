@@ -47,6 +47,21 @@ def Differentiate : Pass<"sprig-differentiate", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::nn::NNDialect"];
 }
 
+def Remat : Pass<"sprig-remat", "::mlir::func::FuncOp"> {
+  let summary = "Computes values of the forward pass again in the backward pass, until what is alive fits";
+  let description = [{
+    Of a function that sets parameters: while more than `bytes` are alive at one time (results of operations in program
+    order; not parameters, inputs, constants), of the values that are alive there and used only later, the one that saves
+    most bytes for the operations that it takes is computed again in front of its next use, from values that are alive
+    there anyway. `nn.after` keeps the copy from being merged with the first computation. Never changes a bit. A remark of
+    the category `memory` says what was done; a limit that cannot be reached is a warning.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let options = [
+    Option<"bytes", "bytes", "int64_t", "0", "most bytes alive at one time; 0 leaves all as it is">,
+  ];
+}
+
 def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
   let summary = "Make convolutions, pools and their gradients channels-last and move transposes out of the way";
   let description = [{
