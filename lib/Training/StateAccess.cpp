@@ -32,6 +32,13 @@ void StateAccess::declare(StringRef name, RankedTensorType type, double value) {
   symbols.insert(param);
 }
 
+void StateAccess::declareLike(StringRef name, StringRef other) {
+  if (symbols.lookup(name)) return;
+  auto model = symbols.lookup<nn::ParamOp>(other);
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  symbols.insert(nn::ParamOp::create(b, model.getLoc(), name, model.getValue(), /*sym_visibility=*/StringAttr()));
+}
+
 void StateAccess::finish(OpBuilder &builder) {
   for (auto [name, value] : updates)
     nn::SetParamOp::create(builder, value.getLoc(), FlatSymbolRefAttr::get(name), value);

@@ -22,6 +22,9 @@ public:
   /// Declares state of this type with every element `value`, if it is not there yet.
   void declare(llvm::StringRef name, mlir::RankedTensorType type, double value);
 
+  /// Declares state that starts as another does, if it is not there yet.
+  void declareLike(llvm::StringRef name, llvm::StringRef other);
+
   /// Writes the nn.set_param operations at the insertion point.
   void finish(mlir::OpBuilder &builder);
 

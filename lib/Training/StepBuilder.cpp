@@ -272,13 +272,8 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     }
     updateParameter(e, state, config.optimizer, scalars, lrScale, weightDecay, name, gradient);
     if (!config.emaDecay) continue;
-    // Starts as the parameter starts.
     std::string average = averageName(name);
-    if (!SymbolTable(module).lookup(average)) {
-      auto param = SymbolTable(module).lookup<nn::ParamOp>(name);
-      OpBuilder at = OpBuilder::atBlockBegin(module.getBody());
-      nn::ParamOp::create(at, param.getLoc(), average, param.getValue(), StringAttr());
-    }
+    state.declareLike(average, name);
     Value old = state.initial(average), now = state.get(name);
     state.set(average,
               e.add(e.mul(old, e.splat(old, *config.emaDecay)), e.mul(now, e.splat(now, 1 - *config.emaDecay))));

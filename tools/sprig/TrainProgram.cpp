@@ -1,6 +1,7 @@
 #include "tools/sprig/TrainProgram.h"
 #include "lib/Training/StateNames.h"
 #include "sprig/error.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -182,10 +183,15 @@ void TrainProgram::restore(std::span<const data::Array> arrays) {
 }
 
 std::vector<data::Array> TrainProgram::parameters() const {
+  std::vector<checkpoint::ArrayView> views = state();
   std::vector<data::Array> result;
-  for (auto &view : state())
-    if (!training::isTrainingState(view.name))
-      result.push_back({view.name, view.dtype, view.shape, {view.bytes.begin(), view.bytes.end()}});
+  for (auto &view : views) {
+    if (training::isTrainingState(view.name)) continue;
+    auto average = std::find_if(views.begin(), views.end(),
+                                [&](auto &other) { return other.name == training::averageName(view.name); });
+    const auto &source = average == views.end() ? view : *average;
+    result.push_back({view.name, view.dtype, view.shape, {source.bytes.begin(), source.bytes.end()}});
+  }
   return result;
 }
 

@@ -45,7 +45,7 @@ public:
   std::vector<checkpoint::ArrayView> state() const;
   /// Takes over a state of the same names, types and shapes; badInput names what differs.
   void restore(std::span<const data::Array> arrays);
-  /// The model's own arrays: not the optimizer's.
+  /// The model's own arrays, not the optimizer's; of weights that have a moving average, that.
   std::vector<data::Array> parameters() const;
 
   /// Sets the learning rate that the schedule starts from and the key of random numbers, which are state.
