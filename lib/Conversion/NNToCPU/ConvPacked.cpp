@@ -167,9 +167,10 @@ public:
   bool matches(nn::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
   KernelPlan plan(nn::DispatchOp dispatch) const override {
-    auto op = cast<nn::ConvPackedOp>(analyze(dispatch)->root);
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<nn::ConvPackedOp>(epilogue.root);
     Convolution conv(op);
-    if (conv.isGemm()) return conv.gemm().plan(op.getFlops(), op.getBytes());
+    if (conv.isGemm()) return conv.gemm().plan(epilogue, op.getFlops(), op.getBytes());
     KernelPlan plan;
     plan.tiles = conv.tiles();
     plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());

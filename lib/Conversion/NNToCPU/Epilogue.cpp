@@ -116,24 +116,52 @@ static Value rowOffset(KernelBuilder &k, const Access &access, Value row) {
   return offset;
 }
 
-void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows, ValueRange columns,
-                     ArrayRef<Value> masks) const {
-  ArrayRef<int64_t> shape = rootType.getShape();
-  Operation *yield = root->getBlock()->getTerminator();
-  llvm::DenseMap<Value, Access> accesses;
-  for (Operation *op : operations)
-    for (Value operand : op->getOperands())
-      if (auto argument = dyn_cast<BlockArgument>(operand); argument && !accesses.count(argument))
-        accesses[argument] = describeAccess(k, argument, shape);
+namespace {
+/// Computes an epilogue for one vector of accumulators after the other.
+class EpilogueWriter {
+public:
+  EpilogueWriter(KernelBuilder &k, const Epilogue &epilogue, ArrayRef<Operation *> operations, ValueRange columns,
+                 ArrayRef<Value> masks)
+      : k(k), root(epilogue.root), shape(epilogue.rootType.getShape()), operations(operations), columns(columns),
+        masks(masks) {
+    for (Operation *op : operations)
+      for (Value operand : op->getOperands())
+        if (auto argument = dyn_cast<BlockArgument>(operand); argument && !accesses.count(argument))
+          accesses[argument] = describeAccess(k, argument, shape);
+  }
 
-  auto lanesOf = [&](unsigned j) { return cast<VectorType>(accumulators[j].getType()).getDimSize(0); };
-  // Operands that do not depend on the row are read once for all rows.
-  llvm::DenseMap<std::pair<Value, unsigned>, Value> shared;
-  auto read = [&](Value operand, unsigned i, unsigned j) -> Value {
+  /// Reads what all rows share, for column vectors of these lanes.
+  void readShared(ArrayRef<int64_t> lanes) {
+    for (Operation *op : operations)
+      for (Value operand : op->getOperands())
+        if (auto found = accesses.find(operand); found != accesses.end() && !found->second.perRow)
+          for (unsigned j = 0; j < columns.size(); ++j) read(operand, Value(), j, lanes[j]);
+  }
+
+  void write(Value accumulator, Value row, unsigned j) {
+    int64_t lanes = cast<VectorType>(accumulator.getType()).getDimSize(0);
+    llvm::DenseMap<Value, Value> values;
+    values[root->getResult(0)] = k.round(accumulator, tensorOf(root->getResult(0)).getElementType());
+    for (Operation *op : operations) {
+      if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
+        values[constant.getResult()] = k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())), lanes);
+        continue;
+      }
+      SmallVector<Value> arguments;
+      for (Value operand : op->getOperands())
+        arguments.push_back(isa<BlockArgument>(operand) ? read(operand, row, j, lanes) : values.lookup(operand));
+      values[op->getResult(0)] = k.apply(op, arguments);
+    }
+    for (auto [index, value] : llvm::enumerate(root->getBlock()->getTerminator()->getOperands()))
+      k.store(values.lookup(value), k.flat(k.resultBuffer(index)), k.add(k.mul(row, shape.back()), columns[j]),
+              tensorOf(value).getElementType(), masks[j]);
+  }
+
+private:
+  Value read(Value operand, Value row, unsigned j, int64_t lanes) {
     const Access &access = accesses.find(operand)->second;
-    int64_t lanes = lanesOf(j);
     auto fetch = [&]() -> Value {
-      Value offset = rowOffset(k, access, rows[i]);
+      Value offset = rowOffset(k, access, row);
       if (!access.perColumn) return k.splat(k.load(access.buffer, offset, access.elementType), lanes);
       return k.loadVector(access.buffer, k.add(offset, columns[j]), access.elementType, masks[j], lanes);
     };
@@ -141,29 +169,66 @@ void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows,
     Value &value = shared[{operand, j}];
     if (!value) value = fetch();
     return value;
-  };
+  }
 
+  KernelBuilder &k;
+  Operation *root;
+  ArrayRef<int64_t> shape;
+  ArrayRef<Operation *> operations;
+  ValueRange columns;
+  ArrayRef<Value> masks;
+  llvm::DenseMap<Value, Access> accesses;
+  // Operands that do not depend on the row are read once for all rows.
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> shared;
+};
+} // namespace
+
+void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows, ValueRange columns,
+                     ArrayRef<Value> masks) const {
+  EpilogueWriter writer(k, *this, operations, columns, masks);
   for (unsigned i = 0; i < rows.size(); ++i)
-    for (unsigned j = 0; j < columns.size(); ++j) {
-      llvm::DenseMap<Value, Value> values;
-      values[root->getResult(0)] = k.round(accumulators[i * columns.size() + j], rootType.getElementType());
-      for (Operation *op : operations) {
-        if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
-          values[constant.getResult()] =
-              k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())), lanesOf(j));
-          continue;
-        }
-        SmallVector<Value> arguments;
-        for (Value operand : op->getOperands())
-          arguments.push_back(isa<BlockArgument>(operand) ? read(operand, i, j) : values.lookup(operand));
-        values[op->getResult(0)] = k.apply(op, arguments);
-      }
-      for (auto [index, value] : llvm::enumerate(yield->getOperands())) {
-        Value offset = k.add(k.mul(rows[i], shape.back()), columns[j]);
-        k.store(values.lookup(value), k.flat(k.resultBuffer(index)), offset, tensorOf(value).getElementType(),
-                masks[j]);
-      }
+    for (unsigned j = 0; j < columns.size(); ++j) writer.write(accumulators[i * columns.size() + j], rows[i], j);
+}
+
+bool Epilogue::isLong() const {
+  constexpr int64_t kShort = 5;
+  return llvm::count_if(operations, [](Operation *op) { return !isa<nn::ConstantOp>(op); }) > kShort;
+}
+
+// The accumulators of the largest register tile: 32 registers of 64 bytes, or half as many values of two.
+static constexpr int64_t kStageBytes = 4096;
+
+int64_t Epilogue::stageBytes() const { return isLong() ? kStageBytes : 0; }
+
+void Epilogue::storeRows(KernelBuilder &k, ValueRange accumulators, Value row, ValueRange columns,
+                         ArrayRef<Value> masks, int64_t stage) const {
+  int64_t count = accumulators.size() / columns.size(), stride = 0;
+  if (count < 2 || !isLong()) {
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < count; ++i) rows.push_back(k.add(row, i));
+    return store(k, accumulators, rows, columns, masks);
+  }
+  SmallVector<int64_t> offsets, lanes;
+  for (size_t j = 0; j < columns.size(); ++j) {
+    offsets.push_back(stride);
+    lanes.push_back(cast<VectorType>(accumulators[j].getType()).getDimSize(0));
+    stride += lanes.back();
+  }
+  Type element = getElementTypeOrSelf(accumulators[0].getType());
+  Value buffer = k.scratchBuffer(stage, MemRefType::get({count * stride}, element));
+  for (int64_t i = 0; i < count; ++i)
+    for (size_t j = 0; j < columns.size(); ++j)
+      vector::StoreOp::create(k.b, k.loc, accumulators[i * columns.size() + j], buffer,
+                              k.index(i * stride + offsets[j]));
+  EpilogueWriter writer(k, *this, operations, columns, masks);
+  writer.readShared(lanes);
+  k.loop(k.index(0), k.index(count), 1, [&](Value i) {
+    for (size_t j = 0; j < columns.size(); ++j) {
+      Value at = k.add(k.mul(i, stride), offsets[j]);
+      writer.write(vector::LoadOp::create(k.b, k.loc, cast<VectorType>(accumulators[j].getType()), buffer, at),
+                   k.add(row, i), j);
     }
+  });
 }
 
 std::optional<EpilogueFetch> Epilogue::fetch(KernelBuilder &k, Value row, Value column, int64_t columns) const {

@@ -27,11 +27,20 @@ public:
   void store(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::ValueRange rows, mlir::ValueRange columns,
              llvm::ArrayRef<mlir::Value> masks) const;
 
+  /// The same for rows that follow `row`; masks[j] as above. A long epilogue is a loop over the rows rather than all of
+  /// them spelled out, so that accumulators do not hold its registers and the code stays small; they wait in
+  /// stageBytes() of scratch memory at byte `stage` (a multiple of 64).
+  void storeRows(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::Value row, mlir::ValueRange columns,
+                 llvm::ArrayRef<mlir::Value> masks, int64_t stage) const;
+  int64_t stageBytes() const;
+
   /// What `store` will read of whole tensors, for rows that follow `row` and the columns [column, column + columns);
   /// nothing where all of it is near the core anyway. Results are not fetched: large ones mostly take operands' places.
   std::optional<EpilogueFetch> fetch(KernelBuilder &kernel, mlir::Value row, mlir::Value column, int64_t columns) const;
 
 private:
+  bool isLong() const;
+
   llvm::SmallVector<mlir::Operation *> operations;
 };
 

@@ -146,8 +146,8 @@ private:
     loop.elementType = p.elementType;
     loop.count = k.index(p.depth);
     SmallVector<int64_t> lanes = vectorLanes(std::min(columns - firstVector * kLanes, vectors * kLanes));
-    SmallVector<Value> rowValues, columnValues, masks;
-    for (int64_t i = 0; i < rows; ++i) rowValues.push_back(k.add(k.add(firstRow, first), i));
+    SmallVector<Value> columnValues, masks;
+    Value row = k.add(firstRow, first);
     for (int64_t j = 0; j < vectors; ++j) {
       int64_t vector = firstVector + j;
       columnValues.push_back(k.add(firstColumn, vector * kLanes));
@@ -163,10 +163,10 @@ private:
       loop.rightStep = p.columns;
       loop.rightMasks = masks;
     }
-    loop.fetch = epilogue.fetch(k, rowValues.front(), columnValues.front(),
-                                std::min(vectors * kLanes, columns - firstVector * kLanes));
+    loop.fetch =
+        epilogue.fetch(k, row, columnValues.front(), std::min(vectors * kLanes, columns - firstVector * kLanes));
     SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, p.elementType, rows, lanes));
-    epilogue.store(k, accumulators, rowValues, columnValues, masks);
+    epilogue.storeRows(k, accumulators, row, columnValues, masks, p.scratchBytes());
   }
 
   KernelBuilder &k;
@@ -182,12 +182,13 @@ public:
   bool matches(nn::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
   KernelPlan plan(nn::DispatchOp dispatch) const override {
-    auto op = cast<nn::MatmulOp>(analyze(dispatch)->root);
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<nn::MatmulOp>(epilogue.root);
     Product product(op);
     KernelPlan plan;
     plan.tiles = product.tiles();
     plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
-    plan.scratchBytes = product.scratchBytes();
+    plan.scratchBytes = product.scratchBytes() + epilogue.stageBytes();
     return plan;
   }
 

@@ -12,8 +12,9 @@ public:
   bool matches(nn::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
   KernelPlan plan(nn::DispatchOp dispatch) const override {
-    auto op = cast<nn::MatmulPackedOp>(analyze(dispatch)->root);
-    return gemm(op).plan(op.getFlops(), op.getBytes());
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<nn::MatmulPackedOp>(epilogue.root);
+    return gemm(op).plan(epilogue, op.getFlops(), op.getBytes());
   }
 
   LogicalResult emit(nn::DispatchOp dispatch, KernelBuilder &kernel) const override {

@@ -42,11 +42,12 @@ struct Cut {
 };
 } // namespace
 
-KernelPlan PackedGemm::plan(int64_t flops, int64_t bytes) const {
+KernelPlan PackedGemm::plan(const Epilogue &epilogue, int64_t flops, int64_t bytes) const {
   Cut cut(*this);
   KernelPlan plan;
   plan.tiles = cut.groups * cut.blocks;
   plan.grain = chooseGrain(plan.tiles, flops, bytes);
+  plan.scratchBytes = epilogue.stageBytes();
   return plan;
 }
 
@@ -70,13 +71,12 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
     loop.count = k.index(depth);
     SmallVector<int64_t> lanes = vectorLanes(std::min(validColumns, vectors * kLanes));
     SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, lanes));
-    SmallVector<Value> rowValues, columnValues, masks;
-    for (int64_t i = 0; i < tileRows; ++i) rowValues.push_back(k.add(first, i));
+    SmallVector<Value> columnValues, masks;
     for (int64_t j = 0; j < vectors; ++j) {
       columnValues.push_back(k.add(column, j * kLanes));
       masks.push_back(laneMask(k, validColumns - j * kLanes, lanes[j]));
     }
-    epilogue.store(k, accumulators, rowValues, columnValues, masks);
+    epilogue.storeRows(k, accumulators, first, columnValues, masks, /*stage=*/0);
   };
 
   // A tile: `tileRows` rows from `first` on and `tileColumns` columns from panel `panelIndex` on.
