@@ -67,11 +67,11 @@ while kills < options.kills:
         try:
             code = process.wait(timeout=random.uniform(0.2, 1.0) * length)
         except subprocess.TimeoutExpired:
-            # Every fifth end is Ctrl-C, which saves and exits with 130 (0 where the run was over).
+            # Every fifth end is Ctrl-C, which saves and exits with 130.
             polite = kills % 5 == 4
             process.send_signal(signal.SIGINT if polite else signal.SIGKILL)
             code = process.wait()
-            if polite and code == 0:
+            if code == 0:  # over before the signal came
                 break
             if code != (130 if polite else -signal.SIGKILL):
                 sys.exit(f'exit code {code} after {"SIGINT" if polite else "SIGKILL"}')
