@@ -63,31 +63,40 @@ LogicalResult LayerNormOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
+// With the forward pass's own statistics, two sums of the cotangent give everything: of it, and of it times the
+// differences from the mean. One pass over both tensors for the sums, one for the gradient.
 LogicalResult BatchNormTrainOp::buildVjp(VjpBuilder &vjp) {
   VjpExpression e(vjp);
   auto type = cast<RankedTensorType>(getResult().getType());
-  int64_t rank = type.getRank();
+  Type element = type.getElementType();
+  int64_t rank = type.getRank(), channels = type.getDimSize(1), count = channels ? type.getNumElements() / channels : 0;
   SmallVector<int64_t> axes{0}, perChannel(rank - 1, 1);
   llvm::append_range(axes, llvm::seq<int64_t>(2, rank));
-  perChannel[0] = type.getDimSize(1);
+  perChannel[0] = channels;
   auto channel = [&](Value v) { return e.reshape(e.widened(v), perChannel); };
-  auto perChannelSum = [&](Value v) {
-    return e.cast(e.reduce(ReduceKind::sum, v, axes, false), type.getElementType());
+  auto sum = [&](Value v) { return e.reduce(ReduceKind::sum, v, axes, false); };
+  auto mean = [&](Value v) {
+    Value total = sum(v);
+    return e.div(total, e.splat(total, count));
   };
-  Standardized x(e, e.widened(getOperand()), axes, getEpsilon().convertToDouble());
-  Value g = e.widened(e.g());
+  Value x = e.widened(getOperand()), g = e.widened(e.g());
+  // Results of half types are rounded: their statistics are taken again.
+  bool isRounded = !element.isF32() && !element.isF64();
+  Value centred = e.sub(x, channel(isRounded ? mean(x) : getMean()));
+  Value variance = isRounded ? mean(e.mul(centred, centred)) : getVariance();
+  Value inverse = e.unary<RsqrtOp>(e.add(variance, e.splat(variance, getEpsilon().convertToDouble())));
+  Value total = sum(g), along = e.mul(sum(e.mul(g, centred)), inverse);
   if (vjp.needs(0)) {
-    Value gradient = x.back(e.mul(g, channel(getScale())));
+    Value shift = e.div(total, e.splat(total, count)), slope = e.mul(e.div(along, e.splat(along, count)), inverse);
+    Value gradient = e.sub(e.sub(g, channel(shift)), e.mul(centred, channel(slope)));
+    gradient = e.mul(gradient, channel(e.mul(e.widened(getScale()), inverse)));
     // mean = sum(x) / n and variance = sum((x - mean)^2) / n.
-    if (vjp.isReached(1)) gradient = e.add(gradient, e.scale(channel(vjp.cotangent(1)), 1.0 / x.count));
-    if (vjp.isReached(2)) {
-      Value centred = e.div(x.value, x.inverseDeviation);
-      gradient = e.add(gradient, e.mul(centred, e.scale(channel(vjp.cotangent(2)), 2.0 / x.count)));
-    }
-    vjp.give(0, e.cast(gradient, type.getElementType()));
+    if (vjp.isReached(1)) gradient = e.add(gradient, e.scale(channel(vjp.cotangent(1)), 1.0 / count));
+    if (vjp.isReached(2)) gradient = e.add(gradient, e.mul(centred, e.scale(channel(vjp.cotangent(2)), 2.0 / count)));
+    vjp.give(0, e.cast(gradient, element));
   }
-  if (vjp.needs(1)) vjp.give(1, perChannelSum(e.mul(g, x.value)));
-  if (vjp.needs(2)) vjp.give(2, perChannelSum(g));
+  if (vjp.needs(1)) vjp.give(1, e.cast(along, element));
+  if (vjp.needs(2)) vjp.give(2, e.cast(total, element));
   return success();
 }
 

@@ -15,6 +15,7 @@ public:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateConvTransposePatterns(patterns);
+    populateConvTransposePhasePatterns(patterns);
     populateChannelsLastPatterns(patterns);
     populateTransposeMovePatterns(patterns);
     GreedyRewriteConfig config;

@@ -50,6 +50,8 @@ bool isTransposeBy(Value value, ArrayRef<int64_t> permutation) {
 /// Whether an operand can be had in the order before `permutation` without moving elements at run time.
 bool canUntranspose(Value value, ArrayRef<int64_t> permutation) {
   if (tensorOf(value).getRank() > static_cast<int64_t>(permutation.size())) return false;
+  if (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
+    if (keepsOrder(paddedShape(broadcast.getOperand(), permutation.size()), inverse(permutation))) return true;
   return isTransposeBy(value, permutation) || value.getDefiningOp<nn::ConstantOp>() ||
          keepsOrder(paddedShape(value, permutation.size()), inverse(permutation));
 }
@@ -59,6 +61,12 @@ Value untransposed(PatternRewriter &b, Location loc, Value value, ArrayRef<int64
   if (isTransposeBy(value, permutation)) return value.getDefiningOp<nn::TransposeOp>().getOperand();
   SmallVector<int64_t> shape = paddedShape(value, permutation.size()), back = inverse(permutation);
   if (keepsOrder(shape, back)) return reshaped(b, loc, value, permuted(shape, back));
+  if (auto broadcast = value.getDefiningOp<nn::BroadcastOp>()) { // what is repeated moves, if no element of it does
+    SmallVector<int64_t> own = paddedShape(broadcast.getOperand(), permutation.size());
+    if (keepsOrder(own, back))
+      return nn::BroadcastOp::create(b, loc, tensorOf(value).clone(permuted(shape, back)),
+                                     reshaped(b, loc, broadcast.getOperand(), permuted(own, back)));
+  }
   return transposed(b, loc, reshaped(b, loc, value, shape), back);
 }
 

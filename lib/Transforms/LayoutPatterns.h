@@ -8,6 +8,9 @@ namespace sprig {
 /// A transposed convolution is a convolution over its input spread out by zeros, with the filter turned round.
 void populateConvTransposePatterns(mlir::RewritePatternSet &patterns);
 
+/// With strides, it is one convolution for each phase of them, without the zeros.
+void populateConvTransposePhasePatterns(mlir::RewritePatternSet &patterns);
+
 /// Convolutions and pools take and give channels-last tensors, between transposes.
 void populateChannelsLastPatterns(mlir::RewritePatternSet &patterns);
 

@@ -1,4 +1,5 @@
 // Lays the right sides of contractions out in panels; see Passes.td.
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NN.h"
 #include "lib/Transforms/ConstantMoves.h"
 #include "lib/Transforms/Passes.h"
@@ -31,6 +32,7 @@ public:
       else
         packConv(cast<nn::ConvOp>(op));
     }
+    getOperation().walk([&](nn::ConvFilterGradOp op) { padInput(op); });
     for (Value source : sources)
       if (Operation *op = source.getDefiningOp(); op && isOpTriviallyDead(op)) op->erase();
   }
@@ -91,6 +93,27 @@ private:
                                          b.getDenseI64ArrayAttr(type.getShape().drop_front(2)),
                                          b.getI64IntegerAttr(outputs), op.getStridesAttr(), op.getDilationsAttr(),
                                          op.getPaddingAttr(), b.getI64IntegerAttr(groups)));
+  }
+
+  // With one or two channels, a filter's gradient has rows enough for its register tiles only if they are of several
+  // taps, which no padding tells apart: it is written out, for an input that small.
+  void padInput(nn::ConvFilterGradOp op) {
+    constexpr int64_t kFew = 2;
+    ArrayRef<int64_t> padding = op.getPadding(), shape = tensorOf(op.getInput()).getShape();
+    bool isPadded = llvm::any_of(padding, [](int64_t size) { return size != 0; });
+    if (!op.getChannelsLast() || op.getGroups() != 1 || shape.back() > kFew || !isPadded) return;
+    if (llvm::any_of(padding, [](int64_t size) { return size < 0; })) return;
+    OpBuilder b(op);
+    auto scalar = RankedTensorType::get({}, tensorOf(op.getInput()).getElementType());
+    Value zero = nn::ConstantOp::create(b, op.getLoc(), scalar, nn::makeSplat(scalar, 0));
+    size_t spatial = shape.size() - 2;
+    SmallVector<int64_t> low{0}, high{0};
+    llvm::append_range(low, padding.take_front(spatial));
+    llvm::append_range(high, padding.drop_front(spatial));
+    low.push_back(0), high.push_back(0);
+    op.getInputMutable().assign(
+        nn::PadOp::create(b, op.getLoc(), nn::PadMode::constant, op.getInput(), zero, low, high));
+    op.setPadding(SmallVector<int64_t>(padding.size(), 0));
   }
 
   void replace(Operation *op, Value result) {

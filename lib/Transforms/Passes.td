@@ -70,7 +70,7 @@ def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
     become reshapes where only dimensions of size 1 move, and vanish into a constant weight behind a flatten. A product of
     a transposed matrix and a constant becomes the transpose of the product with the constant on the left where that
     transpose meets its inverse (a mixer's tokens). A
-    transposed convolution becomes a plain one. A pad of zeros becomes the padding of the convolution behind it.
+    transposed convolution becomes a plain one, or with strides one for each phase of them. A pad of zeros becomes the padding of the convolution behind it.
   }];
   let dependentDialects = ["::sprig::nn::NNDialect"];
 }
@@ -81,7 +81,8 @@ def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
     A matrix product whose right side is a matrix of constants or parameters becomes `nn.matmul_packed` on `nn.pack`;
     a channels-last convolution with such a filter becomes `nn.conv_packed`, or `nn.conv_depthwise` when each channel
     has one filter of its own. The packing of a constant is evaluated; that of a parameter that stays state, or of a
-    filter that is computed, is part of every run, where `matrices` leaves matrix products out.
+    filter that is computed, is part of every run, where `matrices` leaves matrix products out. The padding of an input
+    of one or two channels is written out for the gradient of its filter.
   }];
   let options = [
     Option<"matrices", "matrices", "bool", "true", "off: only convolutions are packed">,

@@ -102,15 +102,50 @@ func.func @matrix(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) -> tensor<2x3x5x
 
 // -----
 
-// A transposed convolution spreads its input and turns its filter round.
-// CHECK-LABEL: func.func @spread
-// CHECK: nn.pad constant
-// CHECK: nn.conv {{.*}}channels_last{{.*}}padding = array<i64: 1, 2>{{.*}}strides = array<i64: 1>
+// A transposed convolution with strides is a convolution for each phase, with the taps that reach it, turned round.
+// CHECK-LABEL: func.func @phases
+// CHECK-NOT: nn.pad
+// CHECK: nn.slice {{.*}} sizes = [3, 2, 1] steps = [1, 1, -2]
+// CHECK: nn.conv {{.*}}channels_last{{.*}}padding = array<i64: 0, 0>{{.*}}strides = array<i64: 1>
+// CHECK: nn.slice {{.*}} sizes = [3, 2, 2] steps = [1, 1, -2]
+// CHECK: nn.conv {{.*}}channels_last{{.*}}padding = array<i64: 0, 1>{{.*}}strides = array<i64: 1>
+// CHECK: nn.concat
 // CHECK-NOT: nn.conv_transpose
-func.func @spread(%x: tensor<1x2x4xf32>, %w: tensor<2x3x3xf32>) -> tensor<1x3x8xf32> {
+func.func @phases(%x: tensor<1x2x4xf32>, %w: tensor<2x3x3xf32>) -> tensor<1x3x8xf32> {
   %0 = nn.conv_transpose %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, padding = array<i64: 1, 1>, output_padding = array<i64: 1>}
       : tensor<1x2x4xf32>, tensor<2x3x3xf32>
   return %0 : tensor<1x3x8xf32>
+}
+
+// -----
+
+// Many phases: the input is spread out by zeros instead.
+// CHECK-LABEL: func.func @spread
+// CHECK: nn.pad constant
+// CHECK: nn.conv {{.*}}channels_last
+// CHECK-NOT: nn.conv_transpose
+func.func @spread(%x: tensor<1x2x4xf32>, %w: tensor<2x3x3xf32>) -> tensor<1x3x54xf32> {
+  %0 = nn.conv_transpose %x, %w {strides = array<i64: 17>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, output_padding = array<i64: 0>}
+      : tensor<1x2x4xf32>, tensor<2x3x3xf32>
+  return %0 : tensor<1x3x54xf32>
+}
+
+// -----
+
+// A gradient that is repeated over the positions moves without them.
+// CHECK-LABEL: func.func @repeated
+// CHECK: %[[G:.*]] = nn.broadcast %{{.*}} : tensor<2x1x1x4xf32> to tensor<2x6x6x4xf32>
+// CHECK: nn.mul %{{.*}}, %[[G]] : tensor<2x6x6x4xf32>
+// CHECK: nn.transpose
+// CHECK-NOT: nn.transpose
+// CHECK: return
+func.func @repeated(%x: tensor<2x6x6x3xf32>, %w: tensor<4x3x1x1xf32>, %g: tensor<2x4x1x1xf32>) -> tensor<2x4x6x6xf32> {
+  %0 = nn.conv %x, %w {channels_last, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+      : tensor<2x6x6x3xf32>, tensor<4x3x1x1xf32>
+  %1 = nn.transpose %0 [0, 3, 1, 2] : tensor<2x6x6x4xf32>
+  %2 = nn.broadcast %g : tensor<2x4x1x1xf32> to tensor<2x4x6x6xf32>
+  %3 = nn.mul %1, %2 : tensor<2x4x6x6xf32>, tensor<2x4x6x6xf32>
+  return %3 : tensor<2x4x6x6xf32>
 }
 
 // -----

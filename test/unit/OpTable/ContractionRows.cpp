@@ -144,6 +144,7 @@ TEST(OpTable, FilterGradients) {
       {"6x16x14x14x", "6x40x14x14x", "3, 3", "1, 1", "1, 1", "1, 1, 1, 1", "1", 1176},
       {"3x32x20x20x", "3x32x20x20x", "3, 3", "1, 1", "1, 1", "1, 1, 1, 1", "32", 1200},
       {"1x3x3x3x", "1x2x5x5x", "5, 5", "1, 1", "1, 1", "3, 3, 3, 3", "1", 25},
+      {"2x1x9x9x", "2x20x9x9x", "5, 5", "1, 1", "1, 1", "2, 2, 2, 2", "1", 162},
       {"2x4x17x", "2x5x9x", "3", "2", "1", "1, 1", "1", 18},
       {"1x20x1500x", "1x5x1500x", "3", "1", "1", "1, 1", "1", 1500},
       {"1x2x4x5x6x", "1x3x3x5x6x", "2, 2, 2", "1, 1, 1", "1, 1, 1", "0, 0, 0, 0, 1, 1", "1", 90},
@@ -179,6 +180,15 @@ TEST(OpTable, TransposedConvolutions) {
     add("1x4x5x5x", "4x3x3x3x",
         convAttributes("1, 1", "2, 2", "1, 0, 0, 1", ", output_padding = array<i64: 0, 0>, groups = 2 : i64"), 18);
     add("1x3x7x", "3x2x3x", convAttributes("3", "1", "0, 0", ", output_padding = array<i64: 0>"), 9);
+    // Phases of strides: odd sizes, taps that reach one phase alone, phases that no tap reaches, cropped inputs.
+    add("2x5x4x5x", "5x3x3x3x", convAttributes("2, 2", "1, 1", "1, 1, 1, 1", ", output_padding = array<i64: 0, 1>"),
+        20);
+    add("1x4x3x3x", "4x3x1x1x", convAttributes("2, 3", "1, 1", "0, 0, 0, 0", ", output_padding = array<i64: 1, 2>"), 4);
+    add("1x4x4x3x", "4x2x5x4x",
+        convAttributes("2, 2", "2, 3", "3, 0, 2, 4", ", output_padding = array<i64: 0, 0>, groups = 2 : i64"), 40);
+    add("1x2x6x", "2x3x5x", convAttributes("4", "2", "6, 5", ", output_padding = array<i64: 0>"), 10);
+    add("1x2x3x2x3x", "2x3x2x3x2x",
+        convAttributes("2, 1, 2", "1, 1, 1", "0, 1, 0, 0, 1, 0", ", output_padding = array<i64: 1, 0, 1>"), 24);
   }
   check(rows);
 }
