@@ -12,12 +12,14 @@ include "mlir/Pass/PassBase.td"
 def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
   let summary = "Forms dispatches: groups of operations that become one kernel each";
   let description = [{
-    Contractions, convolutions, pools and gathers take the elementwise operations behind them; elementwise operations
-    and reductions over the same axes of one shape share loops (softmax, normalisations); slices, broadcasts and
-    transposes that keep the innermost dimension are read in place. Attention (a product, elementwise operations and
-    reductions along its rows, a second product) is one dispatch whose scores stay in scratch memory; it reads its operands
-    and writes its result through slices, transposes and reshapes. What remains is a dispatch of its own. Fusion never
-    changes a bit. Remarks of the category `fuse` say what was put together and what was kept apart.
+    Contractions, convolutions, pools and gathers take the elementwise operations behind them, a contraction also with
+    several results and with what only those operations use (an optimizer's update behind a gradient), but for what a
+    loop elsewhere computes with less memory traffic. Elementwise operations and reductions over the same axes of one
+    shape share loops (softmax, normalisations); slices, broadcasts and transposes that keep the innermost dimension are
+    read in place. Attention (a product, elementwise operations and reductions along its rows, a second product) is one
+    dispatch whose scores stay in scratch memory; it reads its operands and writes its result through slices, transposes
+    and reshapes. What remains is a dispatch of its own. Fusion never changes a bit. Remarks of the category `fuse` say
+    what was put together and what was kept apart.
   }];
   let dependentDialects = ["::sprig::nn::NNDialect"];
   let options = [

@@ -23,7 +23,7 @@ func.func @row(%x: tensor<1x784xf32> {nn.name = "x"}) -> (tensor<1x256xf32> {nn.
   return %0 : tensor<1x256xf32>
 }
 
-// Neither operand is known when the code is made: the second is packed as the kernel goes.
+// Neither operand is known when the code is made: the second is read where it lies.
 // V4: kernel_matmul: loop {{.*}} 28 fma, {{.*}} 0 vector stores, 0 stack, 0 calls, 0 scalar float
 // V4: kernel_matmul: loop {{.*}} 26 fma, {{.*}} 0 vector stores, 0 stack, 0 calls, 0 scalar float
 // V3: kernel_matmul: loop {{.*}} 12 fma, {{.*}} 0 vector stores, 0 stack, 0 calls, 0 scalar float
