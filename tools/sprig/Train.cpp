@@ -184,7 +184,9 @@ private:
   void open(std::span<const training::Override> overrides) {
     options.settings.checkDevices();
     model = openModel(options.model);
-    if (!options.output.empty()) resultKind(options.output, model); // before hours of work
+    if (!options.output.empty() && resultKind(options.output, model) != ResultKind::checkpoint)
+      checkWritable(options.output);
+    if (!options.plot.empty()) checkWritable(options.plot);
     if (model.kind == ModelKind::package) program.emplace(compileAndLoad(model, {}, options.settings));
     readConfig(overrides);
   }
@@ -317,14 +319,14 @@ private:
     int64_t epoch = training::stepsPerEpoch(config, data.count());
     Json json = {{"steps", outcome.steps},
                  {"epochs", double(outcome.steps) / double(epoch)},
-                 {"interrupted", outcome.interrupted},
-                 {"loss", outcome.last.loss},
-                 {"epoch_loss", outcome.epochLoss}};
+                 {"interrupted", outcome.interrupted}};
+    if (outcome.done) json.update({{"loss", outcome.last.loss}, {"epoch_loss", outcome.epochLoss}});
     std::vector<std::pair<std::string, std::string>> rows = {
         {"steps", std::to_string(outcome.steps) +
                       (outcome.interrupted ? " of " + std::to_string(*config.steps) + ", interrupted" : "")},
-        {"loss", formatDouble(double(outcome.last.loss)) + " at the last step, " + formatDouble(outcome.epochLoss) +
-                     " mean of the last epoch"}};
+        {"loss", outcome.done ? formatDouble(double(outcome.last.loss)) + " at the last step, " +
+                                    formatDouble(outcome.epochLoss) + " mean of the last epoch"
+                              : "- (no step was left to do)"}};
     if (outcome.evaluation) {
       json["eval_loss"] = outcome.evaluation->loss();
       std::string text = "loss " + formatDouble(outcome.evaluation->loss());

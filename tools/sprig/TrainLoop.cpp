@@ -78,6 +78,8 @@ public:
     outcome.interrupted = interrupted && outcome.steps < *config.steps;
     outcome.seconds = seconds();
     outcome.samplesPerSecond = progress.samplesPerSecond();
+    // A run that was over already is evaluated all the same.
+    if (evaluation && outcome.done == 0 && !interrupted) outcome.evaluation = program.evaluate(*evaluation);
     if (epochSteps) outcome.epochLoss /= double(epochSteps);
     if (writer && saved != outcome.steps) save();
     if (writer) writer->wait();
@@ -122,6 +124,7 @@ private:
     StepResult result = program.step(data, samples);
     training::StepMetrics line;
     line.step = outcome.steps++;
+    ++outcome.done;
     line.loss = result.loss;
     line.gradNorm = result.gradNorm;
     line.lr = float(training::lrAt(config, line.step));

@@ -26,6 +26,7 @@ struct TrainLoopOptions {
 
 struct TrainOutcome {
   int64_t steps = 0; ///< done in all
+  int64_t done = 0;  ///< by this process
   bool interrupted = false;
   double seconds = 0, samplesPerSecond = 0;
   training::StepMetrics last;

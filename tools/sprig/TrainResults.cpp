@@ -3,12 +3,28 @@
 #include "lib/Data/File.h"
 #include "lib/Plot/TrainingChart.h"
 #include "sprig/error.h"
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <unistd.h>
 
 namespace sprig::cli {
 
+void checkWritable(const std::string &path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw Error(ErrorKind::runtime, path + ": cannot be written: " + folder.string() + ": " + std::strerror(errno));
+}
+
 ResultKind resultKind(const std::string &path, const Model &model) {
-  std::string ending = std::filesystem::path(path).extension();
+  std::filesystem::path file(path);
+  std::error_code ignored;
+  // /dev/null or a pipe takes bytes of some format.
+  auto type = std::filesystem::status(file, ignored).type();
+  if (type == std::filesystem::file_type::character || type == std::filesystem::file_type::fifo)
+    return ResultKind::safetensors;
+  std::string ending = file.extension();
   if (ending == ".safetensors") return ResultKind::safetensors;
   if (ending != ".onnx") return ResultKind::checkpoint;
   if (model.kind != ModelKind::onnx)

@@ -12,6 +12,9 @@ enum class ResultKind { onnx, safetensors, checkpoint };
 /// written as (only an ONNX file has one to put weights into).
 ResultKind resultKind(const std::string &path, const Model &model);
 
+/// Throws runtime where a file of this name cannot be made, before hours of work.
+void checkWritable(const std::string &path);
+
 void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
                  const checkpoint::Manifest &manifest);
 
