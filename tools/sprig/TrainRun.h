@@ -1,0 +1,29 @@
+// A training run and a sweep from their flags: model, configuration and data together, then the loop, then what is
+// kept. For `sprig train`.
+#pragma once
+#include "lib/Training/ReadTrainConfig.h"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/Settings.h"
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+struct TrainOptions {
+  CommonOptions common;
+  Settings settings;
+  std::string model, config, output, metrics, checkpoints, plot, resume;
+  std::vector<std::string> x, evalX;
+  std::string y, evalY;
+  std::vector<training::Override> overrides;
+  std::vector<std::string> set;
+  std::string sweep;
+  int64_t every = 0;
+  int keep = 3;
+  bool debugNan = false;
+};
+
+/// One run, or with `sweep` one for each value. Returns the exit code.
+int runTraining(const TrainOptions &options);
+
+} // namespace sprig::cli
