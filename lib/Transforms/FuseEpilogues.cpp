@@ -121,6 +121,15 @@ void FusionGroups::leaveToReaders(Operation *root, Members &members) const {
   }
 }
 
+// Whether a value is made of a later contraction's result, whose epilogue it then joins.
+bool FusionGroups::followsContraction(Operation *op) const {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    Operation *def = operand.getDefiningOp();
+    if (!def || groupOf.count(def) || !isComputed(def)) return false;
+    return isContraction(def) || (isElementwise(def) && followsContraction(def));
+  });
+}
+
 // What only members behind the root use is computed with them, rather than written by a kernel of its own.
 void FusionGroups::pullProducers(Operation *root, Members &members) const {
   SmallVector<Operation *> work(members.begin(), members.end());
@@ -130,7 +139,7 @@ void FusionGroups::pullProducers(Operation *root, Members &members) const {
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
       if (!def || members.contains(def) || groupOf.count(def) || !isComputed(def) || !fitsEpilogue(def, root) ||
-          usedOutside(def, members) || llvm::is_contained(def->getUsers(), root))
+          usedOutside(def, members) || llvm::is_contained(def->getUsers(), root) || followsContraction(def))
         continue;
       members.insert(def);
       if (wouldCycle(members))

@@ -42,6 +42,7 @@ private:
   Members largestWithOneResult(mlir::Operation *root, const Members &reach) const;
   void leaveToReaders(mlir::Operation *root, Members &members) const;
   void pullProducers(mlir::Operation *root, Members &members) const;
+  bool followsContraction(mlir::Operation *op) const;
   bool fitsEpilogue(mlir::Operation *op, mlir::Operation *root) const;
   void joinLoop(mlir::Operation *op);
   bool fitsLoop(mlir::Operation *op, const FusionGroup &group) const;

@@ -104,6 +104,20 @@ func.func @masked(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %dy: tensor<4x8xf32>
   return %1, %6 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
+// A second product's bias stays with it, though the first product's epilogue alone needs the sum.
+// CHECK-LABEL: func.func @two_products
+// CHECK-DAG:     nn.dispatch "matmul_add" (
+// CHECK-DAG:     nn.dispatch "matmul_add_add" (
+// CHECK-NOT:     nn.dispatch
+func.func @two_products(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %v: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %1 = nn.add %0, %b : tensor<4x8xf32>, tensor<8xf32>
+  %2 = nn.matmul %x, %v : tensor<4x8xf32>, tensor<8x8xf32>
+  %3 = nn.add %2, %b : tensor<4x8xf32>, tensor<8xf32>
+  %4 = nn.add %1, %3 : tensor<4x8xf32>, tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}
+
 // What the product itself reads is computed before it, though only its epilogue uses it besides.
 // CHECK-LABEL: func.func @feeds_root
 // CHECK:         nn.dispatch "sin"
