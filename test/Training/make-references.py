@@ -107,7 +107,7 @@ def config(optimizer=SGD, loss='softmax_cross_entropy', batch=4, **more):
     return {'loss': loss, 'batch': batch, 'steps': STEPS, 'optimizer': optimizer, **more}
 
 
-def mlp(name, config, loss=F.cross_entropy, drop=None):
+def mlp(name, config, loss=F.cross_entropy, drop=None, tail=None, y=None):
     batch = config['batch']
     p = {'w1': exact((7, 5), 0.5), 'b1': exact((7,), 0.2), 'w2': exact((3, 7), 0.5), 'b2': exact((3,), 0.2)}
     hidden = f'tensor<{batch}x7xf32>'
@@ -120,14 +120,16 @@ def mlp(name, config, loss=F.cross_entropy, drop=None):
 %1 = nn.linear %x, %w1, %b1 : tensor<{batch}x5xf32>, tensor<7x5xf32>, tensor<7xf32>
 {middle}
 %3 = nn.linear %2, %w2, %b2 : {hidden}, tensor<3x7xf32>, tensor<3xf32>
-return %3 : tensor<{batch}x3xf32>''', f'tensor<{batch}x3xf32>')
+{'%4 = nn.' + tail if tail else '%4 = nn.reshape %3'} : tensor<{batch}x3xf32>{'' if tail else f' to tensor<{batch}x3xf32>'}
+return %4 : tensor<{batch}x3xf32>''', f'tensor<{batch}x3xf32>')
     samples = batch * config.get('accumulate', 1)
-    x, y = exact((samples, 5)), random.integers(0, 3, samples)
+    x, y = exact((samples, 5)), random.integers(0, 3, samples) if y is None else y
+    end = {None: lambda z: z, 'log_softmax %3 axis = 1': lambda z: F.log_softmax(z, 1), 'sigmoid %3': torch.sigmoid}[tail]
 
     def forward(t, x, counter):
         h = F.linear(x, t['w1'], t['b1'])
         h = dropout(torch.tanh(h), drop, config['seed'], counter, 5) if drop else F.relu(h)
-        return F.linear(h, t['w2'], t['b2'])
+        return end(F.linear(h, t['w2'], t['b2']))
     case(name, text, p, x, y, config, forward, loss)
 
 
@@ -143,6 +145,18 @@ mlp('dropout', config(seed=12345678901, accumulate=2), drop=0.4)
 smooth = {'name': 'softmax_cross_entropy', 'label_smoothing': 0.1, 'class_weights': [1.0, 0.5, 2.0]}
 mlp('label-smoothing', config(loss=smooth), lambda z, y: F.cross_entropy(
     z, y, weight=torch.tensor([1.0, 0.5, 2.0], dtype=torch.float64), label_smoothing=0.1))
+
+weights = torch.tensor([1.0, 0.5, 2.0], dtype=torch.float64)
+mlp('nll-ignore', config(loss={'name': 'nll', 'class_weights': [1.0, 0.5, 2.0], 'ignore_index': 1}, batch=6),
+    lambda z, y: F.nll_loss(z, y, weights, ignore_index=1), tail='log_softmax %3 axis = 1', y=numpy.array([0, 1, 2, 2, 1, 0]))
+mlp('ignore-index-sum', config(loss={'name': 'softmax_cross_entropy', 'ignore_index': -100, 'reduction': 'sum'}),
+    lambda z, y: F.cross_entropy(z, y, reduction='sum'), y=numpy.array([0, -100, 2, -100]))
+shares = numpy.array([[.5, .25, .25], [0, .75, .25], [1, 0, 0], [.125, .125, .75]])
+mlp('bce', config(loss='binary_cross_entropy'), F.binary_cross_entropy, tail='sigmoid %3', y=shares)
+mlp('bce-logits', config(loss={'name': 'bce_with_logits', 'positive_weight': 2.5}),
+    lambda z, y: F.binary_cross_entropy_with_logits(z, y, pos_weight=torch.tensor(2.5, dtype=torch.float64)), y=shares)
+mlp('kl', config(loss={'name': 'kl', 'reduction': 'batch_mean'}), lambda z, y: F.kl_div(z, y, reduction='batchmean'),
+    tail='log_softmax %3 axis = 1', y=shares)
 
 
 def batch_norm(name, accumulate):

@@ -14,8 +14,8 @@ import sys
 
 # Structure and state: no arithmetic that a kernel could do.
 NO_KERNEL = {'after', 'constant', 'dispatch', 'get_param', 'param', 'reshape', 'stop_gradient', 'yield', 'pack'}
-COMPILE = ['--sprig-freeze', '--sprig-differentiate', '--sprig-decompose', '--sprig-scans', '--sprig-layout', '--sprig-pack', '--sprig-fuse',
-           '--sprig-emit-kernels']
+COMPILE = ['--sprig-freeze', '--sprig-differentiate', '--sprig-decompose', '--sprig-scans', '--sprig-layout', '--sprig-pack',
+           '--sprig-fuse', '--sprig-emit-kernels']
 
 
 def operations(tblgen, include, source):

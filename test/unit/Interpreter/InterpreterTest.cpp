@@ -275,5 +275,27 @@ TEST_F(InterpreterTest, RunsDispatchesAndParameters) {
   EXPECT_EQ(seen, 3);
 }
 
+// The known answers of the generator's authors (Random123, kat_vectors: philox4x32, 10 rounds).
+TEST_F(InterpreterTest, PhiloxGivesTheKnownAnswers) {
+  auto wordsOf = [&](uint64_t first, uint64_t stream, uint64_t counter, uint64_t key) {
+    auto number = [](uint64_t value) { return std::to_string(int64_t(value)); };
+    std::string text = "func.func @f() -> tensor<4xui32> {\n%k = nn.constant dense<" + number(key) +
+                       "> : tensor<i64>\n%c = nn.constant dense<" + number(counter) +
+                       "> : tensor<i64>\n%i = nn.constant dense<[";
+    for (int word = 0; word < 4; ++word) text += (word ? ", " : "") + number(first * 4 + word);
+    text += "]> : tensor<4xi64>\n%r = nn.philox %i, %k, %c {stream = " + number(stream) +
+            " : i64} : tensor<4xi64>, tensor<i64>, tensor<i64>\nreturn %r : tensor<4xui32>\n}";
+    auto module = parse(text);
+    auto results = run(onlyFunction(*module), {});
+    auto bits = results->front().integers();
+    return std::vector<int64_t>{bits[0], bits[1], bits[2], bits[3]};
+  };
+  EXPECT_EQ(wordsOf(0, 0, 0, 0), (std::vector<int64_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(wordsOf(0xffffffff, 0xffffffff, ~uint64_t(0), ~uint64_t(0)),
+            (std::vector<int64_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(wordsOf(0x243f6a88, 0x85a308d3, 0x0370734413198a2e, 0x299f31d0a4093822),
+            (std::vector<int64_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
 } // namespace
 } // namespace sprig::interp

@@ -273,9 +273,9 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   EXPECT_EQ(std::string(cpu.what()),
             "unknown instruction set 'z80'; known are native, x86-64-v2, x86-64-v3 and x86-64-v4");
   EXPECT_EQ(errorOf(Model::text(mlp(1)), {.dims = {{"batch", {8}}}}).kind(), ErrorKind::usage);
-  Error phase = errorOf(Model::text(mlp(1)), {.compileFrom = "remat"});
+  Error phase = errorOf(Model::text(mlp(1)), {.compileFrom = "optimise"});
   EXPECT_EQ(phase.kind(), ErrorKind::usage);
   EXPECT_EQ(std::string(phase.what()),
-            "there is no phase 'remat'; the phases are import, canonicalize, fuse, schedule, "
+            "there is no phase 'optimise'; the phases are import, canonicalize, differentiate, remat, fuse, schedule, "
             "plan, codegen, package");
 }

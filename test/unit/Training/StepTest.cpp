@@ -65,6 +65,10 @@ TEST_P(StepTest, HasTheSameBitsHoweverItIsCompiled) {
   plain.fuse = false;
   narrow.compileAndRun(steps, plain, 1, bits);
   EXPECT_EQ(bits, first) << "not fused";
+  CompileOptions small;
+  small.rematBytes = 1;
+  narrow.compileAndRun(steps, small, 1, bits);
+  EXPECT_EQ(bits, first) << "with as little kept as possible";
 }
 
 // The state that only the step has, too: optimizer, averages, counters.
@@ -75,6 +79,54 @@ TEST_P(StepTest, IsWhatTheInterpreterMakesOfIt) {
   Trajectory got = wide.compileAndRun(steps, {}, 2, bits);
   ASSERT_GT(want.state.size(), reference["final"].size());
   for (auto &[name, values] : want.state) compare(name, got.state.at(name), values, 1e-10);
+}
+
+// Twelve layers with dropout between them, wide enough that activations are most of what the arena holds.
+nlohmann::json deepNetwork() {
+  const int layers = 12, width = 32, batch = 128;
+  std::string wide = "tensor<128x32xf32>", weight = "tensor<32x32xf32>", text,
+              body = "%k = nn.constant dense<0> : tensor<i64>\n";
+  nlohmann::json parameters;
+  uint64_t state = 1;
+  auto next = [&] {
+    return double((state = state * 6364136223846793005u + 1442695040888963407u) >> 40) * 0x1p-24 - 0.5;
+  };
+  auto numbers = [&](int count, double scale) {
+    std::vector<float> values(count);
+    for (float &value : values) value = float(next() * scale);
+    return values;
+  };
+  std::string value = "%x";
+  for (int i = 0; i < layers; ++i) {
+    std::string n = std::to_string(i);
+    text += "nn.param @w" + n + " = dense<0.0> : " + weight + "\n";
+    parameters["w" + n] = numbers(width * width, 0.8);
+    body += "%w" + n + " = nn.get_param @w" + n + " : " + weight + "\n%l" + n + " = nn.linear " + value + ", %w" + n +
+            " : " + wide + ", " + weight + "\n%r" + n + " = nn.relu %l" + n + " : " + wide + "\n%d" + n +
+            " = nn.dropout %r" + n + ", %k, %k {ratio = 0.25 : f64, stream = " + n + " : i64} : " + wide +
+            ", tensor<i64>, tensor<i64>\n";
+    value = "%d" + n;
+  }
+  text += "func.func @net(%x: " + wide + ") -> " + wide + " {\n" + body + "return " + value + " : " + wide + "\n}\n";
+  nlohmann::json config = {
+      {"loss", "mse"}, {"batch", batch}, {"steps", 3}, {"optimizer", {{"name", "sgd"}, {"lr", 0.5}}}};
+  return {{"network", text},
+          {"config", config},
+          {"parameters", parameters},
+          {"x", numbers(batch * width, 2)},
+          {"y", numbers(batch * width, 1)}};
+}
+
+TEST(Remat, ShrinksTheArenaOfADeepNetworkAndChangesNoBit) {
+  TrainedProgram program(sharedContext(), deepNetwork(), "f32");
+  std::string kept, again;
+  uint64_t before = 0, after = 0;
+  program.compileAndRun(3, {}, 1, kept, &before);
+  CompileOptions options;
+  options.rematBytes = 64 << 10;
+  program.compileAndRun(3, options, 1, again, &after);
+  EXPECT_EQ(kept, again);
+  EXPECT_LT(double(after), 0.7 * double(before)) << before << " bytes, then " << after;
 }
 
 std::string nameOf(const testing::TestParamInfo<std::filesystem::path> &info) {

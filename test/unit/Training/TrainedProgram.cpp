@@ -82,7 +82,8 @@ Trajectory TrainedProgram::interpret(int steps) const {
   return result;
 }
 
-Trajectory TrainedProgram::compileAndRun(int steps, CompileOptions options, int threads, std::string &bits) const {
+Trajectory TrainedProgram::compileAndRun(int steps, CompileOptions options, int threads, std::string &bits,
+                                         uint64_t *arena) const {
   mlir::OwningOpRef<mlir::ModuleOp> copy(mlir::cast<mlir::ModuleOp>((*program)->clone()));
   options.freeze = false;
   options.math = MathMode::strict;
@@ -92,6 +93,7 @@ Trajectory TrainedProgram::compileAndRun(int steps, CompileOptions options, int 
   rt::State state(package);
   rt::Context context(package, {&pool, &state, 0});
   uint32_t entry = package.findEntry("train_step");
+  if (arena) *arena = package.entry(entry).arena_bytes;
   std::vector<std::vector<char>> bytes;
   std::vector<rt::TensorView> inputs;
   for (const Tensor &tensor : data) bytes.push_back(tensor.bytes());

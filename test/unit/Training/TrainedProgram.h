@@ -24,8 +24,10 @@ public:
   TrainedProgram(mlir::MLIRContext &context, const nlohmann::json &reference, const std::string &element);
 
   Trajectory interpret(int steps) const;
-  /// With other ways to compile and run; `bits` gets all bytes that a run leaves, losses and states.
-  Trajectory compileAndRun(int steps, CompileOptions options, int threads, std::string &bits) const;
+  /// With other ways to compile and run; `bits` gets all bytes that a run leaves, losses and states; `arena` the size
+  /// of the step's arena.
+  Trajectory compileAndRun(int steps, CompileOptions options, int threads, std::string &bits,
+                           uint64_t *arena = nullptr) const;
   /// The module with all entries.
   mlir::ModuleOp module() const { return *program; }
 
