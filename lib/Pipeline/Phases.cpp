@@ -38,7 +38,7 @@ static void buildDifferentiate(OpPassManager &passes, const CompileOptions &opti
 static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
   RematOptions remat;
   remat.bytes = options.rematBytes;
-  if (remat.bytes > 0) passes.addNestedPass<func::FuncOp>(createRemat(remat));
+  passes.addNestedPass<func::FuncOp>(createRemat(remat));
 }
 
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {

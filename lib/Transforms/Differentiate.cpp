@@ -56,9 +56,12 @@ static void takeTransposesIn(func::FuncOp function) {
 static LogicalResult replace(nn::GradientOp op) {
   OpBuilder b(op);
   SmallVector<Value> seeds(op.getCotangents());
-  if (seeds.empty()) seeds.push_back(splat(b, op.getLoc(), op.getOutputs()[0].getType(), 1));
+  bool isOfLoss = seeds.empty();
+  if (isOfLoss) seeds.push_back(splat(b, op.getLoc(), op.getOutputs()[0].getType(), 1));
   auto gradients = pullback(b, op.getOutputs(), seeds, op.getTargets());
   if (failed(gradients)) return failure();
+  if (Operation *loss = op.getOutputs()[0].getDefiningOp(); loss && isOfLoss)
+    loss->setAttr(kDifferentiatedAttr, b.getUnitAttr());
   op->replaceAllUsesWith(*gradients);
   op.erase();
   return success();

@@ -50,17 +50,19 @@ def Differentiate : Pass<"sprig-differentiate", "::mlir::func::FuncOp"> {
 }
 
 def Remat : Pass<"sprig-remat", "::mlir::func::FuncOp"> {
-  let summary = "Computes values of the forward pass again in the backward pass, until what is alive fits";
+  let summary = "Computes values again in the backward pass that would take too much memory to keep";
   let description = [{
-    Of a function that sets parameters: while more than `bytes` are alive at one time (results of operations in program
-    order; not parameters, inputs, constants), of the values that are alive there and used only later, the one that saves
-    most bytes for the operations that it takes is computed again in front of its next use, from values that are alive
-    there anyway. `nn.after` keeps the copy from being merged with the first computation. Never changes a bit. A remark of
-    the category `memory` says what was done; a limit that cannot be reached is a warning.
+    Behind differentiation. Kept are the values that lie in front of an operation with the attribute `nn.differentiated`,
+    which `sprig-differentiate` puts on what it differentiates, and are used behind it. While they take more than `bytes`,
+    one of them is computed again from others that are kept, right before its first use behind that operation: the one
+    that costs the fewest operations a byte. The copies read what they need through `nn.after`, so that nothing merges
+    them with what they stand for. They are the same operations on the same values: no bit changes. Parameters,
+    constants and inputs count nothing. A remark of the category `memory` says what was done; a limit that cannot be
+    reached is a warning, and what brings nothing is not computed again. With `bytes` 0 nothing is done.
   }];
   let dependentDialects = ["::sprig::nn::NNDialect"];
   let options = [
-    Option<"bytes", "bytes", "int64_t", "0", "most bytes alive at one time; 0 leaves all as it is">,
+    Option<"bytes", "bytes", "int64_t", "0", "most bytes to keep from the forward to the backward pass">,
   ];
 }
 

@@ -1,10 +1,13 @@
-// The remat pass: values that wait for the backward pass are computed again instead, until what is alive fits.
+// The remat pass: values that take too much memory from the forward to the backward pass are computed again. A plan is
+// made on the order of operations alone (RematPlan), judged by what is alive at each of them, and then written.
+#include "lib/Transforms/Pullback.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 namespace sprig {
 #define GEN_PASS_DEF_REMAT
@@ -15,197 +18,347 @@ using namespace mlir;
 using namespace sprig;
 
 static int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * storageBytes(type.getElementType());
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? type.getNumElements() * storageBytes(type.getElementType()) : 0;
 }
 
-/// State, inputs and constants are there all the time: they are neither counted nor computed.
-static bool isAlwaysThere(Value value) {
-  Operation *op = value.getDefiningOp();
-  return !op || isa<nn::GetParamOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
-}
-
-/// Another name of a value, which takes no memory.
-static bool isView(Operation *op) { return isa_and_nonnull<nn::ReshapeOp, nn::AfterOp>(op); }
-
-static Value viewed(Value value) {
-  while (isView(value.getDefiningOp())) value = value.getDefiningOp()->getOperand(0);
+/// The value whose bytes a view has.
+static Value storageOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<nn::ReshapeOp, nn::AfterOp>(op)) break;
+    value = op->getOperand(0);
+  }
   return value;
 }
 
+/// Whether a value is there all the time and takes no part of the arena.
+static bool isFree(Value value) {
+  Operation *op = storageOf(value).getDefiningOp();
+  return !op || isa<nn::ConstantOp, nn::GetParamOp, nn::IotaOp>(op);
+}
+
 namespace {
-// Lifetimes in a block, counted in its operations; views belong to what they show.
-class Lifetimes {
+/// What is computed again around one border between forward and backward pass.
+class RematPlan {
 public:
-  explicit Lifetimes(Block &block);
+  /// Between two borders only values behind the first are looked at; null: there is none.
+  RematPlan(Block &block, Operation *previous, Operation *border);
 
-  int64_t at(Operation *op) const { return position.lookup(op); }
-  int64_t lastUse(Value value) const { return last.lookup(viewed(value)); }
-  /// Whether a value is in memory in front of the operation at `place` anyway.
-  bool isKeptBehind(Value value, int64_t place) const { return isAlwaysThere(viewed(value)) || lastUse(value) >= place; }
-
-  int64_t peak = 0, peakAt = 0; // bytes, and the operation that they are alive at
-  SmallVector<Value> values;    // that take memory, in program order
+  /// The most bytes of forward values and copies alive at any place behind the border.
+  int64_t peak() const { return peakWith(dropped, again); }
+  int64_t kept() const;
+  /// Computes values again, one after another, until the peak is at most `bytes` or does not become smaller.
+  void fit(int64_t bytes);
+  void write();
+  size_t droppedCount() const { return dropped.size(); }
+  size_t copyCount() const { return again.size(); }
 
 private:
-  llvm::DenseMap<Operation *, int64_t> position;
-  llvm::DenseMap<Value, int64_t> last;
-};
+  using Values = llvm::SetVector<Value>;
+  using Ops = llvm::SetVector<Operation *>;
 
-// What computing a value again takes: the operations, in program order, and what they read that stays.
-struct Chain {
-  llvm::SetVector<Operation *> ops;
-  int64_t flops = 0;
-};
+  /// Computes one more value again; false if that always makes the peak larger.
+  bool dropOne();
+  /// The operations that have to run again, beside those that do anyway, to have a value; false if that is not
+  /// possible.
+  bool collect(Value value, Ops &ops) const;
+  int64_t peakWith(const Values &without, const Ops &copies) const;
+  /// The first place behind the border that needs each copy, and the last place that reads its results.
+  void placeCopies(const Values &without, const Ops &copies, llvm::DenseMap<Operation *, int64_t> &first,
+                   llvm::DenseMap<Operation *, int64_t> &last) const;
+  int64_t positionOf(Operation *op) const { return positions.lookup(op); }
+  /// Places behind the border that read a value or a view of it, ascending.
+  ArrayRef<int64_t> lateUses(Value value) const {
+    auto found = uses.find(value);
+    return found == uses.end() ? ArrayRef<int64_t>() : ArrayRef<int64_t>(found->second);
+  }
 
-class Rematerializer {
-public:
-  Rematerializer(Block &block, int64_t limit) : block(block), limit(limit) {}
-  void run();
-
-  int64_t before = 0, after = 0, values = 0, flops = 0;
-
-private:
-  bool addToChain(Value value, int64_t place, const Lifetimes &lifetimes, Chain &chain) const;
-  bool replaceOne(const Lifetimes &lifetimes);
-  void computeAgain(Value value, Operation *user, const Chain &chain);
-
-  Block &block;
-  int64_t limit;
-  llvm::DenseSet<Value> given; // computed again already, or clones
+  int64_t borderAt = 0;
+  SmallVector<Operation *> order;
+  llvm::DenseMap<Operation *, int64_t> positions;
+  llvm::MapVector<Value, SmallVector<int64_t>> uses; // of values kept over the border
+  Values candidates, dropped;
+  Ops again; // in program order once written
 };
 } // namespace
 
-Lifetimes::Lifetimes(Block &block) {
-  int64_t count = 0;
+RematPlan::RematPlan(Block &block, Operation *previous, Operation *border) {
   for (Operation &op : block) {
-    position[&op] = count;
-    for (Value operand : op.getOperands()) last[viewed(operand)] = count;
-    ++count;
+    positions[&op] = order.size();
+    order.push_back(&op);
   }
-  SmallVector<int64_t> change(count + 2, 0);
-  for (Operation &op : block) {
-    if (isView(&op)) continue;
-    for (Value result : op.getResults()) {
-      if (isAlwaysThere(result)) continue;
-      values.push_back(result);
-      int64_t from = at(&op), to = std::max(from, lastUse(result));
-      change[from] += bytesOf(result);
-      change[to + 1] -= bytesOf(result);
-    }
-  }
-  int64_t alive = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    alive += change[i];
-    if (alive > peak) peak = alive, peakAt = i;
-  }
-}
-
-// Long chains cost more than they save, and their own values must be somewhere.
-static constexpr size_t kLongestChain = 64;
-
-bool Rematerializer::addToChain(Value value, int64_t place, const Lifetimes &lifetimes, Chain &chain) const {
-  Operation *op = value.getDefiningOp();
-  if (chain.ops.contains(op)) return true;
-  if (!op || !isPure(op) || op->getNumRegions() || chain.ops.size() >= kLongestChain) return false;
-  for (Value operand : op->getOperands())
-    if (!lifetimes.isKeptBehind(operand, place) && !addToChain(operand, place, lifetimes, chain)) return false;
-  chain.ops.insert(op);
-  if (auto cost = dyn_cast<CostOpInterface>(op)) chain.flops += cost.getFlops();
-  return true;
-}
-
-// A value's uses from `user` on read a copy that is computed in front of it. Its leaves are read behind what the user
-// reads of the backward pass, so that nothing merges the copy with the first computation.
-void Rematerializer::computeAgain(Value value, Operation *user, const Chain &chain) {
-  OpBuilder b(user);
-  SmallVector<Value> dependencies;
-  for (Operation *op = user->getPrevNode(); op && dependencies.empty(); op = op->getPrevNode())
-    if (op->getNumResults() && !isAlwaysThere(op->getResult(0)) && !chain.ops.contains(op))
-      dependencies.push_back(op->getResult(0));
-  IRMapping mapping;
-  for (Operation *op : chain.ops)
+  borderAt = positionOf(border);
+  int64_t from = previous ? positionOf(previous) : -1;
+  for (Operation *op : ArrayRef(order).drop_front(borderAt + 1)) {
+    // A view reads nothing; who reads it does.
+    if (isa<nn::ReshapeOp, nn::AfterOp>(op)) continue;
     for (Value operand : op->getOperands()) {
-      Operation *source = operand.getDefiningOp();
-      if (mapping.contains(operand) || chain.ops.contains(source) ||
-          (source && source->hasTrait<OpTrait::ConstantLike>()))
-        continue;
-      mapping.map(operand, nn::AfterOp::create(b, value.getLoc(), operand, dependencies).getResult());
+      Value value = storageOf(operand);
+      if (isFree(value)) continue;
+      int64_t at = positionOf(value.getDefiningOp());
+      if (at <= from || at > borderAt) continue;
+      SmallVector<int64_t> &places = uses[value];
+      if (places.empty() || places.back() != positionOf(op)) places.push_back(positionOf(op));
     }
-  for (Operation *op : chain.ops)
-    for (Value result : b.clone(*op, mapping)->getResults()) given.insert(result);
-  Value copy = mapping.lookup(value);
-  value.replaceUsesWithIf(copy, [&](OpOperand &use) {
-    Operation *owner = block.findAncestorOpInBlock(*use.getOwner());
-    return owner == user || user->isBeforeInBlock(owner);
-  });
-  given.insert(value);
+  }
+  for (auto &[value, places] : uses) {
+    // What is returned or becomes state has to be there in the end.
+    bool isResult = llvm::any_of(places, [&](int64_t at) {
+      return isa<nn::SetParamOp>(order[at]) || order[at]->hasTrait<OpTrait::IsTerminator>();
+    });
+    if (!isResult && isPure(value.getDefiningOp())) candidates.insert(value);
+  }
 }
 
-// Of the values that are alive at the peak but not used around it, the one that saves most for what it costs.
-bool Rematerializer::replaceOne(const Lifetimes &lifetimes) {
-  double best = 0;
-  Value chosen;
-  Operation *chosenUser = nullptr;
-  Chain chosenChain;
-  for (Value value : lifetimes.values) {
-    if (given.contains(value) || lifetimes.at(value.getDefiningOp()) >= lifetimes.peakAt ||
-        lifetimes.lastUse(value) <= lifetimes.peakAt)
+bool RematPlan::collect(Value value, Ops &ops) const {
+  Operation *op = value.getDefiningOp();
+  if (again.contains(op) || ops.contains(op)) return true;
+  if (!isPure(op) || !llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>)) return false;
+  bool readsActivation = false;
+  for (Value operand : op->getOperands()) {
+    Value source = storageOf(operand);
+    if (isFree(source)) {
+      readsActivation |= !source.getDefiningOp();
       continue;
-    // The first operation behind the peak that reads it, itself or through a view.
-    Operation *user = nullptr;
-    for (Operation *each : value.getUsers()) {
-      Operation *owner = block.findAncestorOpInBlock(*each);
-      if (lifetimes.at(owner) > lifetimes.peakAt && (!user || owner->isBeforeInBlock(user))) user = owner;
     }
-    if (!user || user->hasTrait<OpTrait::IsTerminator>()) continue;
-    Chain chain;
-    // Not through itself: the chain starts at its operands, which must be there where it is needed.
-    if (!addToChain(value, lifetimes.at(user), lifetimes, chain)) continue;
-    double score = double(bytesOf(value)) / double(chain.flops + int64_t(64) * int64_t(chain.ops.size()));
-    if (score <= best) continue;
-    best = score;
-    chosen = value;
-    chosenUser = user;
-    chosenChain = std::move(chain);
+    readsActivation = true;
+    if (uses.contains(source) && !dropped.contains(source)) continue;
+    if (!collect(source, ops)) return false;
   }
-  if (!chosen) return false;
-  computeAgain(chosen, chosenUser, chosenChain);
-  ++values;
-  flops += chosenChain.flops;
+  if (!readsActivation) return false; // nothing that nn.after could hold back
+  ops.insert(op);
   return true;
 }
 
-void Rematerializer::run() {
-  Lifetimes lifetimes(block);
-  before = after = lifetimes.peak;
-  while (lifetimes.peak > limit && replaceOne(lifetimes)) {
-    lifetimes = Lifetimes(block);
-    after = std::min(after, lifetimes.peak);
+void RematPlan::placeCopies(const Values &without, const Ops &copies, llvm::DenseMap<Operation *, int64_t> &first,
+                            llvm::DenseMap<Operation *, int64_t> &last) const {
+  for (Value value : without) {
+    Operation *op = value.getDefiningOp();
+    ArrayRef<int64_t> places = lateUses(value);
+    auto [it, isNew] = first.try_emplace(op, places.front());
+    if (!isNew) it->second = std::min(it->second, places.front());
+    last[op] = std::max(last.lookup(op), places.back());
   }
-  after = lifetimes.peak;
+  // Operands are needed where the copy runs. Later copies first.
+  SmallVector<Operation *> sorted(copies.begin(), copies.end());
+  llvm::sort(sorted, [&](Operation *a, Operation *b) { return positionOf(a) > positionOf(b); });
+  for (Operation *op : sorted)
+    for (Value operand : op->getOperands()) {
+      Operation *source = storageOf(operand).getDefiningOp();
+      if (!source || !copies.contains(source)) continue;
+      int64_t at = first.lookup(op);
+      auto [it, isNew] = first.try_emplace(source, at);
+      if (!isNew) it->second = std::min(it->second, at);
+      last[source] = std::max(last.lookup(source), at);
+    }
+}
+
+int64_t RematPlan::peakWith(const Values &without, const Ops &copies) const {
+  llvm::DenseMap<Operation *, int64_t> first, last;
+  placeCopies(without, copies, first, last);
+  // Changes of what is alive behind the border.
+  std::vector<int64_t> change(order.size() + 1);
+  llvm::DenseMap<Value, int64_t> until;
+  for (auto &[value, places] : uses)
+    if (!without.contains(value)) until[value] = places.back();
+  llvm::DenseSet<Operation *> isRead; // by what was there before
+  for (Value value : without) isRead.insert(value.getDefiningOp());
+  std::map<int64_t, int64_t> passing; // the largest of what copies alone read, where they run
+  for (Operation *op : copies) {
+    int64_t begin = first.lookup(op), end = last.lookup(op), bytes = 0;
+    for (Value operand : op->getOperands()) // kept values that a copy reads live on to it
+      if (auto found = until.find(storageOf(operand)); found != until.end())
+        found->second = std::max(found->second, begin);
+    for (Value result : op->getResults()) bytes += bytesOf(result);
+    if (begin == end && !isRead.contains(op)) {
+      passing[begin] = std::max(passing[begin], bytes);
+      continue;
+    }
+    change[begin] += bytes;
+    change[end + 1] -= bytes;
+  }
+  for (auto &[place, bytes] : passing) {
+    change[place] += bytes;
+    change[place + 1] -= bytes;
+  }
+  for (auto &[value, place] : until) {
+    change[borderAt] += bytesOf(value);
+    change[place + 1] -= bytesOf(value);
+  }
+  int64_t alive = 0, most = 0;
+  for (int64_t delta : change) most = std::max(most, alive += delta);
+  return most;
+}
+
+int64_t RematPlan::kept() const {
+  int64_t bytes = 0;
+  for (auto &[value, places] : uses)
+    if (!dropped.contains(value)) bytes += bytesOf(value);
+  return bytes;
+}
+
+bool RematPlan::dropOne() {
+  struct Choice {
+    double cost;
+    Value value;
+    Ops more;
+  };
+  std::vector<Choice> choices;
+  for (Value value : candidates) {
+    Choice choice{0, value, {}};
+    if (dropped.contains(value) || bytesOf(value) == 0 || !collect(value, choice.more)) continue;
+    for (Operation *op : choice.more)
+      if (auto cost = dyn_cast<CostOpInterface>(op)) choice.cost += double(cost.getFlops());
+    choice.cost /= double(bytesOf(value));
+    choices.push_back(std::move(choice));
+  }
+  llvm::stable_sort(choices, [](const Choice &a, const Choice &b) { return a.cost < b.cost; });
+  // Of those that cost about the same, the one that leaves the least alive.
+  constexpr size_t kTried = 32;
+  int64_t least = peak();
+  const Choice *best = nullptr;
+  Values bestDropped;
+  Ops bestAgain;
+  for (const Choice &choice : ArrayRef(choices).take_front(kTried)) {
+    if (best && choice.cost > 1.5 * best->cost + 1) break;
+    Values without = dropped;
+    Ops copies = again;
+    without.insert(choice.value);
+    copies.insert(choice.more.begin(), choice.more.end());
+    int64_t bytes = peakWith(without, copies);
+    if (bytes > least || (best && bytes == least)) continue;
+    least = bytes;
+    best = &choice;
+    bestDropped = std::move(without);
+    bestAgain = std::move(copies);
+  }
+  if (!best) return false;
+  dropped = std::move(bestDropped);
+  again = std::move(bestAgain);
+  return true;
+}
+
+// Sometimes only two together gain: the peak moves from the border to a place behind it. What brought nothing in the
+// end is taken back.
+void RematPlan::fit(int64_t bytes) {
+  constexpr int kPatience = 16;
+  Values bestDropped;
+  Ops bestAgain;
+  int64_t best = peak();
+  for (int idle = 0; best > bytes && idle < kPatience && dropOne(); ++idle) {
+    if (peak() >= best) continue;
+    best = peak();
+    bestDropped = dropped;
+    bestAgain = again;
+    idle = -1;
+  }
+  dropped = std::move(bestDropped);
+  again = std::move(bestAgain);
+}
+
+void RematPlan::write() {
+  llvm::DenseMap<Operation *, int64_t> first, last;
+  placeCopies(dropped, again, first, last);
+  SmallVector<Operation *> sorted(again.begin(), again.end());
+  llvm::sort(sorted, [&](Operation *a, Operation *b) { return positionOf(a) < positionOf(b); });
+  llvm::DenseMap<Value, Value> copyOf; // of results of what runs again
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> held;
+  auto isCopied = [&](Value value) {
+    Operation *source = storageOf(value).getDefiningOp();
+    return source && again.contains(source) && (dropped.contains(storageOf(value)) || !uses.contains(storageOf(value)));
+  };
+  // A value that a copy reads: of another copy, through the same views; else the kept one, held back.
+  std::function<Value(OpBuilder &, Value, int64_t)> read = [&](OpBuilder &b, Value value, int64_t at) -> Value {
+    if (isCopied(value)) {
+      if (Value copy = copyOf.lookup(value)) return copy;
+      Operation *view = value.getDefiningOp();
+      IRMapping mapping;
+      mapping.map(view->getOperand(0), read(b, view->getOperand(0), at));
+      return b.clone(*view, mapping)->getResult(0);
+    }
+    if (isa_and_nonnull<nn::ConstantOp, nn::GetParamOp, nn::IotaOp>(storageOf(value).getDefiningOp())) return value;
+    Value &after = held[{value, at}];
+    if (after) return after;
+    // What the backward pass has just computed.
+    Operation *before = order[borderAt];
+    for (int64_t i = at - 1; i > borderAt; --i)
+      if (order[i]->getNumResults() && !isa<nn::ConstantOp, nn::GetParamOp, nn::IotaOp>(order[i])) {
+        before = order[i];
+        break;
+      }
+    return after = nn::AfterOp::create(b, value.getLoc(), value, before->getResult(0));
+  };
+  for (Operation *op : sorted) {
+    int64_t at = first.lookup(op);
+    OpBuilder b(order[at]);
+    IRMapping mapping;
+    for (Value operand : op->getOperands()) mapping.map(operand, read(b, operand, at));
+    Operation *copy = b.clone(*op, mapping);
+    copy->removeAttr(kDifferentiatedAttr);
+    for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults())) copyOf[from] = to;
+  }
+  for (Value value : dropped) {
+    // Views of it that are read behind the border become views of the copy.
+    std::function<void(Value, Value)> replace = [&](Value from, Value to) {
+      for (OpOperand &use : llvm::make_early_inc_range(from.getUses())) {
+        Operation *user = use.getOwner();
+        bool isView = isa<nn::ReshapeOp, nn::AfterOp>(user) && use.getOperandNumber() == 0;
+        auto position = positions.find(user);
+        if (position == positions.end()) continue; // a copy
+        if (!isView || to.getDefiningOp()->isBeforeInBlock(user)) {
+          if (position->second > borderAt) use.set(to);
+          continue;
+        }
+        OpBuilder b(to.getContext());
+        b.setInsertionPointAfterValue(to);
+        IRMapping mapping;
+        mapping.map(from, to);
+        Operation *view = b.clone(*user, mapping);
+        replace(user->getResult(0), view->getResult(0));
+        if (view->use_empty()) view->erase();
+      }
+    };
+    replace(value, copyOf.lookup(value));
+  }
 }
 
 namespace {
-struct Remat : sprig::impl::RematBase<Remat> {
+struct RematPass : sprig::impl::RematBase<RematPass> {
   using RematBase::RematBase;
-
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (function.isExternal() || bytes <= 0) return;
-    // What waits for a backward pass is in steps.
-    Block &block = function.getBody().front();
-    if (block.getOps<nn::SetParamOp>().empty()) return;
-    Rematerializer remat(block, bytes);
-    remat.run();
+    if (function.isExternal()) return;
+    SmallVector<Operation *> borders;
+    for (Operation &op : function.getBody().front())
+      if (op.hasAttr(kDifferentiatedAttr)) borders.push_back(&op);
+    Operation *previous = nullptr;
+    for (Operation *border : borders) {
+      if (bytes > 0) keepAtMost(function, previous, border);
+      border->removeAttr(kDifferentiatedAttr);
+      previous = border;
+    }
+  }
+
+  void keepAtMost(func::FuncOp function, Operation *previous, Operation *border) {
+    RematPlan plan(function.getBody().front(), previous, border);
+    int64_t before = plan.peak();
+    plan.fit(bytes);
+    if (plan.droppedCount()) plan.write();
+    remark::RemarkOpts about = remark::RemarkOpts::name("remat").category("memory");
     std::string text =
-        llvm::formatv("'{0}': {1} values computed again for {2} operations more; at most {3} bytes alive "
-                      "between operations, before {4}, asked for {5}",
-                      function.getSymName(), remat.values, remat.flops, remat.after, remat.before, int64_t(bytes));
-    remark::passed(function.getLoc(), remark::RemarkOpts::name("remat").category("memory")) << text;
-    if (remat.after > bytes)
-      function.emitWarning("needs ") << remat.after << " bytes between its operations, more than the " << int64_t(bytes)
-                                     << " that rematerialisation was asked for; nothing else can be computed again";
+        llvm::formatv("'{0}' keeps {1} bytes for its backward pass, of {2}: {3} values are computed again "
+                      "by {4} operations, {5} bytes at most with them",
+                      function.getSymName(), plan.kept(), before, plan.droppedCount(), plan.copyCount(), plan.peak());
+    if (plan.peak() > bytes) {
+      remark::missed(function.getLoc(), about)
+          << (text + llvm::formatv("; {0} bytes were asked for", int64_t(bytes)).str());
+      function.emitWarning("'") << function.getSymName() << "' keeps " << plan.peak()
+                                << " bytes for its backward pass, "
+                                << "more than the " << int64_t(bytes)
+                                << " that rematerialisation was asked for; nothing else that is computed again helps";
+    } else {
+      remark::passed(function.getLoc(), about) << text;
+    }
   }
 };
 } // namespace

@@ -175,11 +175,11 @@ TEST(Compile, DumpsEachPhaseAndReportsRemarks) {
                                             .remarks = {"memory", "schedule"},
                                             .report = [&](const std::string &line) { lines.push_back(line); }});
   int index = 0;
-  for (const char *phase : {"import", "canonicalize", "fuse", "schedule", "plan"}) {
+  for (const char *phase : {"import", "canonicalize", "differentiate", "remat", "fuse", "schedule", "plan"}) {
     std::string path = folder + "/0" + std::to_string(index++) + "-" + phase + ".mlir";
     std::ifstream file(path);
     std::string text((std::istreambuf_iterator<char>(file)), {});
-    EXPECT_NE(text.find(index < 4 ? "func.func" : "exec.program"), std::string::npos) << path;
+    EXPECT_NE(text.find(index < 6 ? "func.func" : "exec.program"), std::string::npos) << path;
   }
   std::filesystem::remove_all(folder);
   auto mentions = [&](const std::string &what) {
