@@ -85,7 +85,7 @@ LogicalResult BatchNormTrainOp::buildVjp(VjpBuilder &vjp) {
   Value centred = e.sub(x, channel(isRounded ? mean(x) : getMean()));
   Value variance = isRounded ? mean(e.mul(centred, centred)) : getVariance();
   Value inverse = e.unary<RsqrtOp>(e.add(variance, e.splat(variance, getEpsilon().convertToDouble())));
-  Value total = sum(g), along = e.mul(sum(e.mul(g, centred)), inverse);
+  Value along = e.mul(sum(e.mul(g, centred)), inverse), total = sum(g);
   if (vjp.needs(0)) {
     Value shift = e.div(total, e.splat(total, count)), slope = e.mul(e.div(along, e.splat(along, count)), inverse);
     Value gradient = e.sub(e.sub(g, channel(shift)), e.mul(centred, channel(slope)));

@@ -130,6 +130,11 @@ void FusionGroups::joinLoop(Operation *op) {
   for (Value operand : op->getOperands())
     if (Operation *def = operand.getDefiningOp())
       if (FusionGroup *group = groupOf.lookup(def)) producers.insert(group);
+  // Reductions of one value over the same axes share a pass over it.
+  if (isa<nn::ReduceOp>(op))
+    for (Operation *sibling : op->getOperand(0).getUsers())
+      if (FusionGroup *group = groupOf.lookup(sibling); group && sibling != op && group->isLoop && group->hasReduction)
+        producers.insert(group);
   for (FusionGroup *group : producers) {
     if (!fitsLoop(op, *group)) continue;
     if (!home) {

@@ -147,12 +147,11 @@ func.func @kept_value(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf
   return %1, %5 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// What a sum over rows needs is computed in its loop, from a value that is written anyway.
+// What a sum over rows needs is computed in its loop, from a value that is written anyway; sums of one value share it.
 // CHECK-LABEL: func.func @left_to_reader
 // CHECK:         nn.dispatch "matmul_add"
 // CHECK-SAME:      -> tensor<4x8xf32>
-// CHECK:         nn.dispatch "mul_reduce"
-// CHECK:         nn.dispatch "reduce"
+// CHECK:         nn.dispatch "mul_reduce_reduce"
 // CHECK-NOT:     nn.dispatch
 func.func @left_to_reader(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>) {
   %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>

@@ -16,6 +16,7 @@ std::unique_ptr<KernelEmitter> createTransposeEmitter();
 std::unique_ptr<KernelEmitter> createConcatEmitter();
 std::unique_ptr<KernelEmitter> createPadEmitter();
 std::unique_ptr<KernelEmitter> createCumulativeEmitter();
+std::unique_ptr<KernelEmitter> createPoolGradEmitter();
 std::unique_ptr<KernelEmitter> createTopKEmitter();
 std::unique_ptr<KernelEmitter> createScatterElementsEmitter();
 std::unique_ptr<KernelEmitter> createScatterNdEmitter();

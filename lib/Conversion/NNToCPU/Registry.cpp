@@ -17,6 +17,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createTransposeEmitter());
     add(createConcatEmitter());
     add(createPadEmitter());
+    add(createPoolGradEmitter());
     add(createCumulativeEmitter());
     add(createTopKEmitter());
     add(createScatterElementsEmitter());
