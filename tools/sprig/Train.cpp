@@ -75,6 +75,10 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command->add_option("--sweep", options->sweep,
                       "a run for each value of a field: lr=0.05:0.6:0.05 (first, last, step), batch=32,64,128; "
                       "--plot draws accuracy and time over it");
+  command
+      ->add_option("--log-every", options->logEvery,
+                   "steps between lines of progress (default: an epoch, or a tenth of a run of one)")
+      ->check(CLI::PositiveNumber);
   command->add_option("--metrics", options->metrics, "file of JSON lines, one a step");
   command->add_option("--plot", options->plot, "SVG file with the run's curves");
   command->add_option("--checkpoint", options->checkpoints, "folder of checkpoints");

@@ -57,7 +57,8 @@ public:
 
   TrainOutcome run() {
     InterruptsWait signals;
-    TrainProgress progress(*config.steps, batches.stepsPerEpoch(), config.batch * config.accumulate, outcome.steps);
+    TrainProgress progress(*config.steps, batches.stepsPerEpoch(), config.batch * config.accumulate, outcome.steps,
+                           options.logEvery);
     auto start = Clock::now();
     auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
     while (outcome.steps < *config.steps && !interrupted) {

@@ -15,6 +15,7 @@ struct TrainLoopOptions {
   std::string metrics;          ///< file of JSON lines; "" for none
   std::string checkpoints;      ///< folder; "" for none
   int64_t every = 0;            ///< steps between checkpoints; 0: an epoch
+  int64_t logEvery = 0;         ///< steps between lines of progress; 0: the progress's own
   int keep = 3;
   bool keepHistory = false;      ///< of every step, for the plot
   checkpoint::Manifest identity; ///< seed and digests of the run

@@ -29,8 +29,11 @@ std::string formatDuration(double seconds) {
   return text;
 }
 
-TrainProgress::TrainProgress(int64_t steps, int64_t stepsPerEpoch, int64_t samplesPerStep, int64_t done)
+TrainProgress::TrainProgress(int64_t steps, int64_t stepsPerEpoch, int64_t samplesPerStep, int64_t done, int64_t every)
     : steps(steps), stepsPerEpoch(stepsPerEpoch), samplesPerStep(samplesPerStep), first(done), done(done),
+      every(every                   ? every
+            : steps > stepsPerEpoch ? stepsPerEpoch
+                                    : std::max<int64_t>(steps / kLines, 1)),
       terminal(::isatty(2)), quiet(isQuiet()), start(Clock::now()), shown(start) {}
 
 double TrainProgress::samplesPerSecond() const {
@@ -43,9 +46,7 @@ void TrainProgress::step(const training::StepMetrics &metrics) {
   if (quiet) return;
   averageLoss += double(metrics.loss);
   ++averaged;
-  bool epochs = steps > stepsPerEpoch;
-  bool lasting = done == steps || metrics.evalLoss ||
-                 (epochs ? done % stepsPerEpoch == 0 : done % std::max<int64_t>(steps / kLines, 1) == 0);
+  bool lasting = done == steps || metrics.evalLoss || done % every == 0;
   if (lasting) return show(metrics, true);
   if (!terminal) return;
   auto now = Clock::now();

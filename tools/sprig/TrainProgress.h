@@ -9,8 +9,9 @@ namespace sprig::cli {
 
 class TrainProgress {
 public:
-  /// Steps of the run and of an epoch; those done before, when it is gone on with.
-  TrainProgress(int64_t steps, int64_t stepsPerEpoch, int64_t samplesPerStep, int64_t done);
+  /// Steps of the run and of an epoch; those done before, when it is gone on with; steps between lines that stay, 0 for
+  /// an epoch, or a tenth of a run of one epoch.
+  TrainProgress(int64_t steps, int64_t stepsPerEpoch, int64_t samplesPerStep, int64_t done, int64_t every);
 
   /// After a step. Cheap: most calls only count.
   void step(const training::StepMetrics &metrics);
@@ -22,7 +23,7 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  int64_t steps, stepsPerEpoch, samplesPerStep, first, done;
+  int64_t steps, stepsPerEpoch, samplesPerStep, first, done, every;
   bool terminal, quiet, lineOpen = false;
   Clock::time_point start, shown;
   double averageLoss = 0; ///< over the steps since the last line

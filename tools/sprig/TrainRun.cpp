@@ -1,6 +1,7 @@
 #include "tools/sprig/TrainRun.h"
 #include "lib/Data/File.h"
 #include "sprig/error.h"
+#include "sprig/rt/memory.h"
 #include "tools/sprig/TrainNote.h"
 #include "tools/sprig/TrainProgress.h"
 #include "tools/sprig/TrainResults.h"
@@ -114,18 +115,22 @@ public:
         readConfig(overrides);
       }
       training::resolve(config, data.count());
-      SweepResult result{value, std::nullopt, "", false};
+      SweepResult result{value, std::nullopt, "", 0, false};
       if (!compiled || !sameSteps(*compiled, config) || compiled->evalBatch != config.evalBatch) {
         load();
         result.compiled = model.kind != ModelKind::package;
         initial = copyState(program->state());
         compiled = config;
       }
+      sprig_rt_memory_reset_peak();
       program->restore(initial);
       program->start(config.optimizer.lr, config.seed);
       try {
         result.outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loopOptions());
         interrupted = result.outcome->interrupted;
+        sprig_rt_memory_info memory;
+        sprig_rt_memory_describe(&memory);
+        result.memoryBytes = memory.peak;
       } catch (const Error &error) {
         if (error.kind() != ErrorKind::runtime) throw;
         result.failure = std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
@@ -260,6 +265,7 @@ private:
     loop.metrics = options.metrics;
     loop.checkpoints = options.checkpoints;
     loop.every = options.every;
+    loop.logEvery = options.logEvery;
     loop.keep = options.keep;
     loop.keepHistory = !options.plot.empty();
     loop.identity.seed = config.seed;

@@ -18,7 +18,7 @@ struct TrainOptions {
   std::vector<training::Override> overrides;
   std::vector<std::string> set;
   std::string sweep;
-  int64_t every = 0;
+  int64_t every = 0, logEvery = 0;
   int keep = 3;
   bool debugNan = false;
 };

@@ -60,19 +60,23 @@ SweepRange parseSweep(const std::string &text) {
 
 void printSweep(const SweepRange &range, const std::vector<SweepResult> &results, double compileSeconds, bool json) {
   Json rows = Json::array();
-  Table table({range.field, "loss", "eval loss", "accuracy", "seconds", ""});
+  Table table({range.field, "loss", "eval loss", "accuracy", "seconds", "samples/s", "memory", ""});
   int64_t compilations = 0;
   for (const SweepResult &result : results) {
     compilations += result.compiled;
     Json row = {{"value", result.value}};
     if (!result.outcome) {
       row["failure"] = result.failure;
-      table.add({result.value, "-", "-", "-", "-", result.failure});
+      table.add({result.value, "-", "-", "-", "-", "-", "-", result.failure});
       rows.push_back(row);
       continue;
     }
     const TrainOutcome &outcome = *result.outcome;
-    row.update({{"epoch_loss", outcome.epochLoss}, {"seconds", outcome.seconds}, {"steps", outcome.steps}});
+    row.update({{"epoch_loss", outcome.epochLoss},
+                {"seconds", outcome.seconds},
+                {"steps", outcome.steps},
+                {"samples_per_second", outcome.samplesPerSecond},
+                {"memory_bytes", result.memoryBytes}});
     std::string evalLoss = "-", accuracy = "-";
     if (outcome.evaluation) {
       row["eval_loss"] = outcome.evaluation->loss();
@@ -82,8 +86,8 @@ void printSweep(const SweepRange &range, const std::vector<SweepResult> &results
         accuracy = formatDouble(outcome.evaluation->accuracy() * 100, 4) + "%";
       }
     }
-    table.add(
-        {result.value, formatDouble(outcome.epochLoss, 4), evalLoss, accuracy, formatDouble(outcome.seconds, 3), ""});
+    table.add({result.value, formatDouble(outcome.epochLoss, 4), evalLoss, accuracy, formatDouble(outcome.seconds, 3),
+               formatCount(outcome.samplesPerSecond, "/s"), formatBytes(double(result.memoryBytes)), ""});
     rows.push_back(row);
   }
   if (json) {

@@ -21,7 +21,8 @@ struct SweepResult {
   std::string value;
   std::optional<TrainOutcome> outcome;
   std::string failure;
-  bool compiled = false; ///< for this value; else the program of the one before was used again
+  uint64_t memoryBytes = 0; ///< of the runtime at its peak: state, arena, staging
+  bool compiled = false;    ///< for this value; else the program of the one before was used again
 };
 
 void printSweep(const SweepRange &range, const std::vector<SweepResult> &results, double compileSeconds, bool json);
