@@ -79,15 +79,28 @@ struct Classes {
 };
 } // namespace
 
+/// The logarithm of a softmax as a difference: elements minus the largest, and the logarithm of
+/// the sum of their exponentials. The largest counts 1, exactly; only the others' sum is rounded. So the loss of a sure
+/// and right prediction is as exact as one of a wrong one.
+static std::pair<Value, Value> logSoftmaxParts(Expression &e, Value x, int64_t axis) {
+  Value shifted = e.sub(x, e.reduce(ReduceKind::max, x, axis, true));
+  Value exponentials = e.unary<ExpOp>(shifted), zero = e.splat(x, 0), one = e.splat(x, 1);
+  Value isLargest = e.compare(ComparePredicate::eq, shifted, zero);
+  Value others = e.reduce(ReduceKind::sum, e.select(isLargest, zero, exponentials), axis, true);
+  Value equals = e.reduce(ReduceKind::sum, e.select(isLargest, one, zero), axis, true);
+  return {shifted, e.unary<Log1pOp>(e.add(others, e.sub(equals, one)))};
+}
+
 Values CrossEntropyOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   Value x = e.widened(getOperand());
   Classes classes(e, *this, x);
-  Value logs = LogSoftmaxOp::create(e.b, e.loc, x, classes.axis);
-  Value loss = classes.picked(logs);
+  auto [shifted, logSum] = logSoftmaxParts(e, x, classes.axis);
+  Value loss = e.sub(classes.picked(shifted), logSum);
   if (classes.targetWeight) loss = e.mul(loss, classes.targetWeight);
   double smoothing = getLabelSmoothing().convertToDouble();
   if (smoothing > 0) {
+    Value logs = e.sub(shifted, logSum);
     Value all = e.reduce(ReduceKind::sum, classes.weights ? e.mul(logs, classes.weights) : logs, classes.axis, true);
     loss = e.add(e.mul(loss, e.splat(loss, 1 - smoothing)), e.mul(all, e.splat(all, smoothing / classes.size)));
   }
@@ -120,7 +133,7 @@ LogicalResult CrossEntropyOp::buildVjp(VjpBuilder &vjp) {
   Value x = e.widened(getOperand()), g = e.widened(e.g());
   Classes classes(e, *this, x);
   double smoothing = getLabelSmoothing().convertToDouble(), rest = smoothing / classes.size;
-  Value probabilities = e.unary<ExpOp>(LogSoftmaxOp::create(e.b, e.loc, x, classes.axis));
+  Value probabilities = SoftmaxOp::create(e.b, e.loc, x, classes.axis);
   Value shares = e.select(classes.isTarget, e.splat(x, 1 - smoothing + rest), e.splat(x, rest));
   if (classes.weights) {
     shares = e.mul(shares, classes.weights);
