@@ -10,6 +10,9 @@
 using namespace mlir;
 using namespace sprig;
 
+/// Channels of a tile where each has a filter of its own: two lines of a position.
+static constexpr int64_t kDepthwiseBlock = 2 * kLanes;
+
 FilterGradient::FilterGradient(nn::ConvFilterGradOp op) {
   auto input = cast<RankedTensorType>(op.getInput().getType());
   auto cotangent = cast<RankedTensorType>(op.getCotangent().getType());
@@ -26,7 +29,7 @@ FilterGradient::FilterGradient(nn::ConvFilterGradOp op) {
   constexpr int64_t kMostFlatRows = 400;
   bool padded = geometry.hasPadding(0) || geometry.hasPadding(1) || geometry.hasPadding(2);
   flat = !padded && taps() * channels <= kMostFlatRows;
-  panels = llvm::divideCeil(depthwise ? groups : outputs, depthwise ? 4 * kLanes : nn::kPanelWidth);
+  panels = llvm::divideCeil(depthwise ? groups : outputs, depthwise ? kDepthwiseBlock : nn::kPanelWidth);
   // Tiles of about four million operations, more where there would be one alone.
   constexpr double kTileFlops = 4e6;
   double perChannel = 2.0 * taps() * positions() * std::min<int64_t>(outputs, nn::kPanelWidth);
@@ -46,7 +49,7 @@ int64_t FilterGradient::tiles() const {
 }
 
 int64_t FilterGradient::scratchBytes() const {
-  int64_t columns = depthwise ? 4 * kLanes : nn::kPanelWidth, rows = taps() * (depthwise ? 1 : blockChannels);
+  int64_t columns = depthwise ? kDepthwiseBlock : nn::kPanelWidth, rows = taps() * (depthwise ? 1 : blockChannels);
   return rows * columns * storageBytes(computeType(elementType));
 }
 
@@ -59,7 +62,7 @@ public:
                        Value cotangent)
       : k(kernel), f(gradient), g(gradient.geometry), epilogue(epilogue), input(k.flat(input)),
         cotangent(k.flat(cotangent)), type(computeType(f.elementType)) {
-    stride = f.depthwise ? 4 * kLanes : nn::kPanelWidth;
+    stride = f.depthwise ? kDepthwiseBlock : nn::kPanelWidth;
     sums = k.scratchBuffer(0, MemRefType::get({f.scratchBytes() / storageBytes(type)}, type));
   }
 
