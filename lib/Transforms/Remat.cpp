@@ -37,6 +37,29 @@ static bool isFree(Value value) {
   return !op || isa<nn::ConstantOp, nn::GetParamOp, nn::IotaOp>(op);
 }
 
+/// Masks and derivatives that depend on the forward pass alone belong to it, where they are the only reader of what
+/// they are made of behind the border, and smaller: they are kept in its place. Fusion makes them results of the
+/// forward kernels.
+static void moveToForwardPass(Operation *border) {
+  Block &block = *border->getBlock();
+  SmallVector<Operation *> behind;
+  for (auto it = std::next(border->getIterator()); it != block.end(); ++it) behind.push_back(&*it);
+  auto isForward = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return !op || op->isBeforeInBlock(border);
+  };
+  for (Operation *op : behind) {
+    if (!isa<ElementwiseOpInterface>(op) || !isPure(op) || !llvm::all_of(op->getOperands(), isForward)) continue;
+    int64_t freed = 0;
+    for (Value operand : op->getOperands()) {
+      bool isOnly = llvm::all_of(operand.getUsers(),
+                                 [&](Operation *user) { return user == op || !border->isBeforeInBlock(user); });
+      if (!isFree(operand) && storageOf(operand) == operand && isOnly) freed += bytesOf(operand);
+    }
+    if (freed > bytesOf(op->getResult(0))) op->moveBefore(border);
+  }
+}
+
 namespace {
 /// What is computed again around one border between forward and backward pass.
 class RematPlan {
@@ -340,6 +363,7 @@ struct RematPass : sprig::impl::RematBase<RematPass> {
   }
 
   void keepAtMost(func::FuncOp function, Operation *previous, Operation *border) {
+    moveToForwardPass(border);
     RematPlan plan(function.getBody().front(), previous, border);
     int64_t before = plan.peak();
     plan.fit(bytes);

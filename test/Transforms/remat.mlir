@@ -60,3 +60,20 @@ func.func @fits(%x: tensor<8xf32>) -> (tensor<f32>, tensor<8xf32>) {
   %r = nn.gradient %2 wrt %x : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
   return %2, %r : tensor<f32>, tensor<8xf32>
 }
+
+// -----
+
+// A mask is smaller than what it is made of: it comes to the forward pass, and the values themselves are not kept.
+// REMARK: 'mask' keeps {{1[0-9][0-9]}} bytes for its backward pass
+// CHECK-LABEL: @mask
+// CHECK: %[[R:.*]] = nn.relu
+// CHECK: nn.compare gt %[[R]]
+// CHECK: nn.reduce sum
+// CHECK: nn.select
+func.func @mask(%x: tensor<8x16xf32>, %w: tensor<16x16xf32>) -> (tensor<f32>, tensor<16x16xf32>) {
+  %0 = nn.matmul %x, %w : tensor<8x16xf32>, tensor<16x16xf32>
+  %1 = nn.relu %0 : tensor<8x16xf32>
+  %2 = nn.reduce sum %1 axes = [0, 1] : tensor<8x16xf32>
+  %r = nn.gradient %2 wrt %w : (tensor<f32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %2, %r : tensor<f32>, tensor<16x16xf32>
+}
