@@ -1,5 +1,5 @@
-// Trains a network with a package and Sprig's runtime: no compiler, no LLVM, no Python in this process. The package holds
-// whole training steps, evaluation and inference, which share one state:
+// Trains a network with a package and Sprig's runtime: no compiler, no LLVM, no Python in this process. The package
+// holds whole training steps, evaluation and inference, which share one state:
 //   sprig compile examples/train_digits/model.onnx --train examples/train_digits/train.json --samples 1437
 //     --eval-samples 360 --infer 1 -o digits_train.sprig
 //   embed_training digits_train.sprig FOLDER-WITH-IDX-FILES
@@ -91,7 +91,8 @@ int train(const char *packagePath, const std::string &folder) {
       context.invoke(batch.views(shape), std::vector{TensorView(&loss, {})}, entryFor("train_step", count));
       sum += double(loss) * double(count);
     }
-    if ((epoch + 1) % 5 == 0) std::printf("epoch %lld: loss %.4f\n", (long long)epoch + 1, sum / double(training.count()));
+    if ((epoch + 1) % 5 == 0)
+      std::printf("epoch %lld: loss %.4f\n", (long long)epoch + 1, sum / double(training.count()));
   }
 
   // Inference in the same process, with the state as it is now.

@@ -17,8 +17,8 @@ public:
   mlir::Operation *root = nullptr;
   mlir::RankedTensorType rootType; // [rows..., columns]
 
-  /// Sees the root's result as a matrix, its first `rowDims` dimensions as rows and the others as columns, whatever their
-  /// sizes; false where an operand is neither as large as the result nor a single element.
+  /// Sees the root's result as a matrix, its first `rowDims` dimensions as rows and the others as columns, whatever
+  /// their sizes; false where an operand is neither as large as the result nor a single element.
   bool flatten(int64_t rowDims);
 
   /// Writes accumulators, vectors of columns: `accumulators[i * columns.size() + j]` belongs to row `rows[i]` (the

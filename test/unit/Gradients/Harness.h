@@ -17,7 +17,7 @@ struct Row {
   std::vector<std::string> arguments; ///< types of %a0, %a1 ... without `tensor<>`: 3x4xf64
   std::string body;
   std::vector<Pattern> patterns = {}; ///< of the arguments; Plain where there is none
-  bool isLinearised = true;      ///< whether what the first gradient is made of has gradients itself
+  bool isLinearised = true;           ///< whether what the first gradient is made of has gradients itself
 };
 
 /// `operation` with arguments only: makes "%r = OPERATION : TYPES".
