@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <sys/resource.h>
 
 namespace sprig::cli {
 namespace {
@@ -134,9 +133,7 @@ int bench(const Options &options) {
 
   machine::MachineModel machineModel = machine::modelOf(calibration(machine::readCpu()));
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  double peakBytes = double(usage.ru_maxrss) * 1024;
+  double peakBytes = double(peakMemory());
   sprig_rt_memory_info memory = rt::memory::describe();
 
   Json list = Json::array();

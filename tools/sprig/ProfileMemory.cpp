@@ -1,10 +1,10 @@
 #include "tools/sprig/ProfileMemory.h"
 #include "tools/sprig/PackageReport.h"
+#include "tools/sprig/Report.h"
 #include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
-#include <sys/resource.h>
 
 namespace sprig::cli {
 namespace {
@@ -89,9 +89,7 @@ MemoryUse memoryUse(const Runner &runner, uint32_t entry) {
                  {"workspace", scratch}, {"inputs", inputs}, {"outputs", outputs}};
   findPeak(memoryPlan(runner, entry), commandNames(runner, entry, info.lane_count), use);
   keepLargest(use.largestWeights);
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  use.processPeak = uint64_t(usage.ru_maxrss) * 1024;
+  use.processPeak = peakMemory();
   return use;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 
 namespace sprig::cli {
@@ -73,6 +74,14 @@ void inform(const std::string &text) {
   if (!quietFlag) std::cerr << text << '\n';
 }
 void setQuiet(bool quiet) { quietFlag = quiet; }
+uint64_t peakMemory() {
+  // Not getrusage: that counts the memory of a parent that forked, too.
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "VmHWM:" && status >> word) return std::stoull(word) * 1024;
+  return 0;
+}
+
 bool isQuiet() { return quietFlag; }
 bool isVerbose() { return verboseFlag; }
 void setVerbose(bool verbose) { verboseFlag = verbose; }

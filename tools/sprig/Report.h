@@ -39,6 +39,9 @@ void warn(const std::string &text);
 /// Prints a plain line to standard error unless quiet.
 void inform(const std::string &text);
 void setQuiet(bool quiet);
+/// Bytes that this process has had in memory at most, as the system counts them; what started it does not count.
+uint64_t peakMemory();
+
 bool isQuiet();
 /// Whether informing goes into detail (-v).
 bool isVerbose();

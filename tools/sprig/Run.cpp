@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <sys/resource.h>
 
 namespace fs = std::filesystem;
 namespace sprig::cli {
@@ -46,13 +45,6 @@ Summary summarize(const data::Array &array) {
 // bf16 has no .npy; it goes out as safetensors.
 fs::path outputFile(const fs::path &folder, const data::Array &array) {
   return folder / (data::encodeFileName(array.name) + (array.dtype == data::DType::bf16 ? ".safetensors" : ".npy"));
-}
-
-// Of the process, as the system counts it.
-int64_t peakMemory() {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024;
 }
 
 void printOutputs(const std::vector<data::Array> &outputs, bool json) {
