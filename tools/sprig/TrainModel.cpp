@@ -162,6 +162,8 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
   for (const data::Array &array : state) values[array.name] = tensorOf(*training.module().getContext(), array);
   llvm::SmallVector<interp::Tensor> arguments;
   for (const data::Array &array : inputs) arguments.push_back(tensorOf(*training.module().getContext(), array));
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (hasNonFinite(argument)) return "the data of '" + inputs[i].name + "' themselves hold such a number";
   std::string found;
   interp::RunOptions run;
   run.precision = interp::Precision::Rounded;
