@@ -44,15 +44,19 @@ void batchNorm(Node &n) {
   bool training = n.opset >= 14  ? n.intAttr("training_mode", 0) != 0
                   : n.opset >= 7 ? n.wants(1)
                                  : n.intAttr("is_test", 0) == 0 && n.wants(1);
-  if (training) {
+  // For training, a graph that was exported in training mode is as good as one for inference: what moves the running
+  // statistics is the step's business.
+  bool forTraining = n.importer.emitState().training;
+  if (training && !forTraining) {
     if (n.wants(3)) n.unsupported("gives saved statistics");
     return batchNormTraining(n, x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.in(3), n.in(4), epsilon);
   }
-  n.require(!n.wants(1), "gives running statistics, but training_mode is 0");
+  n.require(!n.wants(1) || (training && !n.wants(3)), "gives running statistics, but training_mode is 0");
   Value result = n.op<nn::BatchNormOp>(
       {x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.cast(n.in(3), type), n.cast(n.in(4), type)},
       {n.real("epsilon", epsilon)});
-  if (auto *norm = result.getDefiningOp(); norm && n.importer.emitState().training)
+  for (unsigned i = 1; i < 3; ++i) n.out(n.in(i + 2), i);
+  if (auto *norm = result.getDefiningOp(); norm && forTraining)
     norm->setAttr("nn.momentum", n.real("momentum", n.realAttr("momentum", 0.9f)).getValue());
   n.out(result);
 }

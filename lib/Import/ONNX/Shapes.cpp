@@ -210,10 +210,19 @@ void dropout(Node &n) {
   bool training = n.opset >= 12 && n.has(2) && n.knownInt(2) != 0; // before, the attribute is left out of such graphs
   EmitState &state = n.importer.emitState();
   if (state.training && ratio != 0) {
-    if (n.wants(1)) n.unsupported("gives its mask, which training does not keep");
     Value placeholder = n.scalar(0, n.i64());
     NamedAttribute stream(state.builder.getStringAttr("stream"), state.builder.getI64IntegerAttr(state.dropouts++));
-    return n.out(n.op<nn::DropoutOp>({x, placeholder, placeholder}, {n.real("ratio", ratio), stream}));
+    auto dropped = [&](Value v) {
+      return n.op<nn::DropoutOp>({v, placeholder, placeholder}, {n.real("ratio", ratio), stream});
+    };
+    n.out(dropped(x));
+    // The same stream drops the same elements of ones, which no folding may know.
+    if (n.wants(1)) {
+      Value ones = n.cast(n.compare(nn::ComparePredicate::eq, x, x), Emit::elem(x));
+      Value kept = n.compare(nn::ComparePredicate::ne, dropped(ones), n.scalar(0, Emit::elem(x)));
+      n.out(n.opset < 10 ? n.cast(kept, Emit::elem(x)) : kept, 1);
+    }
+    return;
   }
   if (training && ratio != 0)
     n.unsupported("drops elements at random (training_mode is true, ratio " + std::to_string(ratio) + ")");
