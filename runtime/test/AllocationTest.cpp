@@ -112,11 +112,13 @@ TEST_P(OverThreads, AllocatesAndLocksNothing) {
   EXPECT_EQ(allocationsOf(often), 0u);
   EXPECT_EQ(locksOf(often), 0u);
   EXPECT_EQ(y[3], 72u);
-  // The first recorded calls make the threads' rings; helpers may join late.
+  // The first recorded calls make the threads' rings; on a busy machine a helper joins late, and makes its ring then.
   Profile profile;
   profile.start(context);
   for (int i = 0; i < 20; ++i) often();
-  EXPECT_EQ(allocationsOf(often), 0u);
+  auto allocations = allocationsOf(often);
+  for (int late = 1; late < GetParam() && allocations; ++late) allocations = allocationsOf(often);
+  EXPECT_EQ(allocations, 0u);
   EXPECT_EQ(locksOf(often), 0u);
 }
 

@@ -152,8 +152,10 @@ TEST(Invoke, GivesKernelsTheDefaultFloatEnvironmentAndRestoresTheCallers) {
   context.invoke({}, {found.view()});
   unsigned after = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(before);
-  EXPECT_EQ(after, mine);
-  for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], 0x1f80u) << i;
+  // The six lowest bits say what has happened on the thread so far, and decide nothing.
+  constexpr unsigned kSticky = 0x3f;
+  EXPECT_EQ(after & ~kSticky, mine);
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i] & ~kSticky, 0x1f80u) << i;
 }
 
 TEST(Invoke, NamesWhatIsWrongWithInputsAndOutputs) {
