@@ -26,6 +26,14 @@ static LogicalResult unaryVjp(VjpBuilder &vjp, Operation *op, Derivative derivat
   if (vjp.needs(0)) vjp.give(0, derivative(e, op->getOperand(0), op->getResult(0)));
   return success();
 }
+/// A result that is kept anyway, read behind the cotangent: what is cheaply made of it is made there, and not kept
+/// beside it. The steps of a scan are one kernel, which keeps nothing.
+static Value inBackwardPass(VjpExpression &e, Value y) {
+  Operation *parent = e.b.getInsertionBlock()->getParentOp();
+  if (!parent || isa<ScanOp>(parent)) return y;
+  return AfterOp::create(e.b, e.loc, y, e.g());
+}
+
 #define SPRIG_NN_UNARY_VJP(OpT, expression)                                                                            \
   LogicalResult OpT::buildVjp(VjpBuilder &vjp) {                                                                       \
     return unaryVjp(vjp, *this, [](VjpExpression &e, Value x, Value y) -> Value { return expression; });               \
@@ -45,7 +53,7 @@ SPRIG_NN_UNARY_VJP(CosOp, e.negate(e.mul(e.g(), e.unary<SinOp>(x))))
 SPRIG_NN_UNARY_VJP(TanOp, e.mul(e.g(), e.add(e.square(y), e.splat(y, 1))))
 SPRIG_NN_UNARY_VJP(SinhOp, e.mul(e.g(), e.unary<CoshOp>(x)))
 SPRIG_NN_UNARY_VJP(CoshOp, e.mul(e.g(), e.unary<SinhOp>(x)))
-SPRIG_NN_UNARY_VJP(TanhOp, e.mul(e.g(), e.sub(e.splat(y, 1), e.square(y))))
+SPRIG_NN_UNARY_VJP(TanhOp, e.mul(e.g(), e.sub(e.splat(y, 1), e.square(inBackwardPass(e, y)))))
 SPRIG_NN_UNARY_VJP(AsinOp, e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.splat(x, 1), e.square(x)))))
 SPRIG_NN_UNARY_VJP(AcosOp, e.negate(e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.splat(x, 1), e.square(x))))))
 SPRIG_NN_UNARY_VJP(AtanOp, e.div(e.g(), e.add(e.square(x), e.splat(x, 1))))
@@ -53,7 +61,12 @@ SPRIG_NN_UNARY_VJP(AsinhOp, e.mul(e.g(), e.unary<RsqrtOp>(e.add(e.square(x), e.s
 SPRIG_NN_UNARY_VJP(AcoshOp, e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.square(x), e.splat(x, 1)))))
 SPRIG_NN_UNARY_VJP(AtanhOp, e.div(e.g(), e.sub(e.splat(x, 1), e.square(x))))
 SPRIG_NN_UNARY_VJP(ErfOp, e.mul(e.scale(e.g(), M_2_SQRTPI), e.unary<ExpOp>(e.negate(e.square(x)))))
-SPRIG_NN_UNARY_VJP(SigmoidOp, e.mul(e.g(), e.mul(y, e.sub(e.splat(y, 1), y))))
+LogicalResult SigmoidOp::buildVjp(VjpBuilder &vjp) {
+  return unaryVjp(vjp, *this, [](VjpExpression &e, Value, Value result) -> Value {
+    Value y = inBackwardPass(e, result);
+    return e.mul(e.g(), e.mul(y, e.sub(e.splat(y, 1), y)));
+  });
+}
 // The result, not the operand: the layer behind reads it anyway. The derivative at zero is zero.
 SPRIG_NN_UNARY_VJP(ReluOp, e.select(e.compare(ComparePredicate::gt, y, e.splat(y, 0)), e.g(), e.splat(y, 0)))
 #undef SPRIG_NN_UNARY_VJP

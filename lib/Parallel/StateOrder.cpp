@@ -1,6 +1,7 @@
 #include "lib/Parallel/StateOrder.h"
 #include "dialects/NN/NN.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include <queue>
 
 using namespace mlir;
@@ -17,8 +18,11 @@ private:
   /// Everything that has to run behind an operation.
   llvm::DenseSet<Operation *> reachableFrom(Operation *op) const;
   void sort();
+  /// Where an update comes when it comes as early as it can: behind what it reads and what must read before it.
+  int64_t earliest(Operation *update, const llvm::DenseMap<Operation *, unsigned> &position) const;
 
   Block &block;
+  llvm::SetVector<Operation *> updates;
   llvm::DenseMap<Attribute, SmallVector<nn::GetParamOp>> reads;
   llvm::DenseMap<Operation *, SmallVector<Operation *>> later; // edges that are no uses
 };
@@ -60,6 +64,7 @@ llvm::DenseSet<Operation *> StateOrder::reachableFrom(Operation *op) const {
 void StateOrder::addEdges(nn::SetParamOp set) {
   Operation *producer = producerOf(set.getValue());
   if (!producer) return;
+  updates.insert(producer);
   SmallVector<Operation *> readers;
   for (nn::GetParamOp read : reads.lookup(set.getParamAttr())) collectReaders(read.getResult(), readers);
   llvm::DenseSet<Operation *> behind = reachableFrom(producer);
@@ -67,7 +72,20 @@ void StateOrder::addEdges(nn::SetParamOp set) {
     if (reader != producer && !behind.contains(reader)) later[reader].push_back(producer);
 }
 
-// Of all operations that may come next, the first of the old order.
+int64_t StateOrder::earliest(Operation *update, const llvm::DenseMap<Operation *, unsigned> &position) const {
+  int64_t behind = -1;
+  auto see = [&](Operation *op) {
+    if (auto found = position.find(op); found != position.end()) behind = std::max<int64_t>(behind, found->second);
+  };
+  for (Value operand : update->getOperands())
+    if (Operation *op = operand.getDefiningOp()) see(op);
+  for (auto &[op, followers] : later)
+    if (llvm::is_contained(followers, update)) see(op);
+  return behind;
+}
+
+// Of all operations that may come next, the first of the old order; updates as early as they can, so that gradients and
+// activations need not wait for them.
 void StateOrder::sort() {
   SmallVector<Operation *> ops;
   llvm::DenseMap<Operation *, unsigned> position, waitsFor;
@@ -81,15 +99,21 @@ void StateOrder::sort() {
     if (auto found = later.find(op); found != later.end()) llvm::for_each(found->second, body);
   };
   for (Operation *op : ops) forEachLater(op, [&](Operation *user) { ++waitsFor[user]; });
-  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  // Behind the operation at place p is 2 p + 1; ties go by the old order.
+  using Place = std::pair<int64_t, unsigned>;
+  auto placeOf = [&](Operation *op) -> Place {
+    unsigned own = position[op];
+    return {updates.contains(op) ? 2 * earliest(op, position) + 1 : 2 * int64_t(own), own};
+  };
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
   for (Operation *op : ops)
-    if (!waitsFor.contains(op)) ready.push(position[op]);
+    if (!waitsFor.contains(op)) ready.push(placeOf(op));
   while (!ready.empty()) {
-    Operation *op = ops[ready.top()];
+    Operation *op = ops[ready.top().second];
     ready.pop();
     op->moveBefore(block.getTerminator());
     forEachLater(op, [&](Operation *user) {
-      if (--waitsFor[user] == 0) ready.push(position[user]);
+      if (--waitsFor[user] == 0) ready.push(placeOf(user));
     });
   }
 }

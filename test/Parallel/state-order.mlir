@@ -71,8 +71,8 @@ func.func @swap() {
 // Each of two reads what the other writes: only the second one can be in place.
 // CHECK: exec.program @cross {{.*}} arena 256
 // CHECK: %[[P:.*]] = exec.buffer state @p
-// CHECK: %[[Q:.*]] = exec.buffer state @q
 // CHECK: %[[NEW:.*]] = exec.buffer arena
+// CHECK: %[[Q:.*]] = exec.buffer state @q
 // CHECK: exec.dispatch @{{.*}}(%[[P]], %{{.*}}, %[[NEW]])
 // CHECK-NEXT: exec.dispatch @{{.*}}(%[[Q]], %{{.*}}, %{{.*}})
 // CHECK-NEXT: exec.copy %[[NEW]] to
@@ -92,4 +92,30 @@ func.func @cross(%x: tensor<64xf32>) {
   nn.set_param @p, %p2 : tensor<64xf32>
   nn.set_param @q, %q2 : tensor<64xf32>
   return
+}
+
+// -----
+
+// An update that stands at the end comes as soon as its gradient is there, in front of what does not need it.
+// CHECK: exec.program @early
+// CHECK: exec.dispatch @gradient(
+// CHECK-NEXT: exec.dispatch @update(
+// CHECK-NEXT: exec.dispatch @rest(
+nn.param @w = dense<1.0> : tensor<64xf32>
+func.func @early(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %w = nn.get_param @w : tensor<64xf32>
+  %g = nn.dispatch "gradient" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
+    %v = nn.exp %a : tensor<64xf32>
+    nn.yield %v : tensor<64xf32>
+  }
+  %y = nn.dispatch "rest" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
+    %v = nn.sin %a : tensor<64xf32>
+    nn.yield %v : tensor<64xf32>
+  }
+  %new = nn.dispatch "update" (%a = %w : tensor<64xf32>, %b = %g : tensor<64xf32>) -> tensor<64xf32> {
+    %v = nn.add %a, %b : tensor<64xf32>, tensor<64xf32>
+    nn.yield %v : tensor<64xf32>
+  }
+  nn.set_param @w, %new : tensor<64xf32>
+  return %y : tensor<64xf32>
 }

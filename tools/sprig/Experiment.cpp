@@ -9,6 +9,8 @@ const std::vector<Experiment> &experiments() {
       {"matmul", "a compiled product of run-time matrices, its rate and the second thread", benchMatmul},
       {"dtypes", "the same product in all element types", benchDtypes},
       {"overhead", "what a compiled call costs beside its arithmetic, by the number of operations", benchOverhead},
+      {"remat", "a training step that computes values again: memory, time, bits", benchRemat},
+      {"accumulation", "small batches whose gradients are summed beside one large batch", benchAccumulation},
   };
   return all;
 }

@@ -52,5 +52,7 @@ void benchMemory(const ExperimentOptions &options, ExperimentReport &report);
 void benchMatmul(const ExperimentOptions &options, ExperimentReport &report);
 void benchDtypes(const ExperimentOptions &options, ExperimentReport &report);
 void benchOverhead(const ExperimentOptions &options, ExperimentReport &report);
+void benchRemat(const ExperimentOptions &options, ExperimentReport &report);
+void benchAccumulation(const ExperimentOptions &options, ExperimentReport &report);
 
 } // namespace sprig::cli
