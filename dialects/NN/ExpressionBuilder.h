@@ -3,6 +3,7 @@
 #pragma once
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NN.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace sprig::nn {
 
@@ -26,6 +27,10 @@ public:
   }
   mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> axes, bool keepDims) {
     return ReduceOp::create(b, loc, kind, x, axes, keepDims);
+  }
+  /// The sum over all axes, a scalar.
+  mlir::Value sumOfAll(mlir::Value x) {
+    return reduce(ReduceKind::sum, x, llvm::to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank())), false);
   }
   mlir::Value matmul(mlir::Value x, mlir::Value y, bool transposeRhs) {
     return MatmulOp::create(b, loc, x, y, /*transpose_lhs=*/false, transposeRhs);

@@ -7,15 +7,11 @@ namespace sprig::nn {
 
 using Values = FailureOr<SmallVector<Value>>;
 
-static SmallVector<int64_t> allAxes(Value x) {
-  return llvm::to_vector(llvm::seq<int64_t>(0, Expression::typeOf(x).getRank()));
-}
-
 /// Losses of elements as the reduction says; a mean divides by `count`, or by their number when it is null.
 static Value reduced(Expression &e, Value losses, LossReduction reduction, Value count, Type element) {
   if (reduction != LossReduction::none) {
     int64_t number = Expression::typeOf(losses).getNumElements();
-    losses = e.reduce(ReduceKind::sum, losses, allAxes(losses), false);
+    losses = e.sumOfAll(losses);
     if (reduction == LossReduction::mean) losses = e.div(losses, count ? count : e.splat(losses, number));
   }
   return e.cast(losses, element);
@@ -27,7 +23,7 @@ namespace {
 struct Classes {
   template <typename OpT> Classes(Expression &e, OpT op, Value x) : e(e), axis(Expression::typeOf(x).getRank() - 1) {
     auto type = Expression::typeOf(x);
-    SmallVector<int64_t> column(type.getShape());
+    llvm::append_range(column, type.getShape());
     size = column.back();
     column.back() = 1;
     Value targets = op.getTargets();
@@ -52,18 +48,14 @@ struct Classes {
   /// The target's element of each row, [..., 1].
   Value picked(Value rows) { return e.reduce(ReduceKind::sum, e.select(isTarget, rows, e.splat(rows, 0)), axis, true); }
   /// What a mean divides by; null: the number of rows.
-  Value count() { return rowWeight ? e.reduce(ReduceKind::sum, rowWeight, allAxes(rowWeight), false) : Value(); }
+  Value count() { return rowWeight ? e.sumOfAll(rowWeight) : Value(); }
   Value onlyCounted(Value rows) { return counted ? e.select(counted, rows, e.splat(rows, 0)) : rows; }
   /// Without the dimension of size 1.
-  Value asRows(Value column) { return e.reshape(column, Expression::typeOf(column).getShape().drop_back()); }
+  Value asRows(Value values) { return e.reshape(values, ArrayRef(column).drop_back()); }
 
   /// The factor of each row's gradient, [..., 1] or a scalar: the cotangent, over the mean's count.
   Value factor(LossReduction reduction, Value g, Value x) {
-    if (reduction == LossReduction::none) {
-      SmallVector<int64_t> column(Expression::typeOf(x).getShape());
-      column.back() = 1;
-      return e.reshape(g, column);
-    }
+    if (reduction == LossReduction::none) return e.reshape(g, column);
     if (reduction == LossReduction::sum) return g;
     Value number = count();
     return e.div(g, number ? number : e.splat(g, Expression::typeOf(x).getNumElements() / std::max<int64_t>(size, 1)));
@@ -71,17 +63,18 @@ struct Classes {
 
   Expression &e;
   int64_t axis, size;
-  Value isTarget;     // [..., C]
-  Value counted;      // [..., 1] of i1; null: all
-  Value weights;      // [C]; null: ones
-  Value targetWeight; // [..., 1]; null: ones
-  Value rowWeight;    // [..., 1], what a row counts in a mean; null: ones
+  SmallVector<int64_t> column; // [..., 1]
+  Value isTarget;              // [..., C]
+  Value counted;               // [..., 1] of i1; null: all
+  Value weights;               // [C]; null: ones
+  Value targetWeight;          // [..., 1]; null: ones
+  Value rowWeight;             // [..., 1], what a row counts in a mean; null: ones
 };
 } // namespace
 
-/// The logarithm of a softmax as a difference: elements minus the largest, and the logarithm of
-/// the sum of their exponentials. The largest counts 1, exactly; only the others' sum is rounded. So the loss of a sure
-/// and right prediction is as exact as one of a wrong one.
+/// The logarithm of a softmax as a difference: elements minus the largest, and the logarithm of the sum of their
+/// exponentials. The largest counts 1, exactly; only the others' sum is rounded. So the loss of a sure and right
+/// prediction is as exact as one of a wrong one.
 static std::pair<Value, Value> logSoftmaxParts(Expression &e, Value x, int64_t axis) {
   Value shifted = e.sub(x, e.reduce(ReduceKind::max, x, axis, true));
   Value exponentials = e.unary<ExpOp>(shifted), zero = e.splat(x, 0), one = e.splat(x, 1);
@@ -163,15 +156,8 @@ LogicalResult NllLossOp::buildVjp(VjpBuilder &vjp) {
   Classes classes(e, *this, x);
   Value factor = classes.onlyCounted(classes.factor(getReduction(), g, x));
   Value weighted = e.negate(classes.targetWeight ? e.mul(factor, classes.targetWeight) : factor);
-  vjp.give(0, e.cast(e.select(classes.isTarget,
-                              e.broadcast(weighted,
-                                          [&] {
-                                            SmallVector<int64_t> column(VjpExpression::typeOf(x).getShape());
-                                            column.back() = 1;
-                                            return column;
-                                          }()),
-                              e.splat(x, 0)),
-                     getOperand().getType().getElementType()));
+  Value gradient = e.select(classes.isTarget, e.broadcast(weighted, classes.column), e.splat(x, 0));
+  vjp.give(0, e.cast(gradient, getOperand().getType().getElementType()));
   return success();
 }
 
@@ -205,12 +191,13 @@ Values HuberLossOp::decompose(OpBuilder &b) {
   });
 }
 
-// Logarithms are cut at -100, so that a wrong certainty costs much but not infinity.
+/// Cut at -100, so that a wrong certainty costs much but not infinity.
+static Value cutLog(Expression &e, Value p) { return e.binary<MaxOp>(e.unary<LogOp>(p), e.splat(p, -100)); }
+
 Values BceLossOp::decompose(OpBuilder &b) {
   return elementLoss(*this, b, [](Expression &e, Value x, Value t) {
-    auto log = [&](Value p) { return e.binary<MaxOp>(e.unary<LogOp>(p), e.splat(x, -100)); };
     Value one = e.splat(x, 1);
-    return e.unary<NegOp>(e.add(e.mul(t, log(x)), e.mul(e.sub(one, t), log(e.sub(one, x)))));
+    return e.unary<NegOp>(e.add(e.mul(t, cutLog(e, x)), e.mul(e.sub(one, t), cutLog(e, e.sub(one, x)))));
   });
 }
 
@@ -230,10 +217,7 @@ LogicalResult BceLossOp::buildVjp(VjpBuilder &vjp) {
     Value scale = e.binary<MaxOp>(e.mul(x, e.sub(one, x)), e.splat(x, 1e-12));
     return e.cast(e.div(e.mul(g, e.sub(x, t)), scale), element);
   });
-  e.give(1, getTargets(), [&] {
-    auto log = [&](Value p) { return e.binary<MaxOp>(e.unary<LogOp>(p), e.splat(x, -100)); };
-    return e.cast(e.mul(g, e.sub(log(e.sub(one, x)), log(x))), element);
-  });
+  e.give(1, getTargets(), [&] { return e.cast(e.mul(g, e.sub(cutLog(e, e.sub(one, x)), cutLog(e, x))), element); });
   return success();
 }
 

@@ -2,7 +2,6 @@
 // For the vector-Jacobian products of the dialect's operations (Vjp*.cpp).
 #pragma once
 #include "dialects/NN/ExpressionBuilder.h"
-#include "llvm/ADT/Sequence.h"
 
 namespace sprig::nn {
 

@@ -122,8 +122,7 @@ LogicalResult PadOp::buildVjp(VjpBuilder &vjp) {
   Value inner = e.slice(e.g(), getLow(), type.getShape());
   if (vjp.needs(0)) vjp.give(0, inner);
   if (vjp.needs(1)) {
-    SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    Value sum = e.sub(e.reduce(ReduceKind::sum, e.g(), all, false), e.reduce(ReduceKind::sum, inner, all, false));
+    Value sum = e.sub(e.sumOfAll(e.g()), e.sumOfAll(inner));
     vjp.give(1, e.reshape(sum, VjpExpression::typeOf(getValue()).getShape()));
   }
   return success();

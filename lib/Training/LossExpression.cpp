@@ -97,11 +97,7 @@ Accuracy accuracy(Expression &e, ValueRange outputs, ValueRange targets, const T
     } else {
       continue;
     }
-    auto count = [&](Value mask) {
-      SmallVector<int64_t> axes;
-      for (int64_t d = 0; d < Expression::typeOf(mask).getRank(); ++d) axes.push_back(d);
-      return e.reduce(nn::ReduceKind::sum, e.cast(mask, e.b.getI64Type()), axes, false);
-    };
+    auto count = [&](Value mask) { return e.sumOfAll(e.cast(mask, e.b.getI64Type())); };
     sum.correct = e.add(sum.correct, count(right));
     sum.count = e.add(sum.count, counted ? count(counted) : number(Expression::typeOf(right).getNumElements()));
   }

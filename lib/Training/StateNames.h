@@ -1,10 +1,14 @@
-// Names of the state that training adds to a model's own parameters.
-// For the step builder, and for what saves, loads and exports state: names with these prefixes are not the model's.
+// Names of a training program's entries, and of the state that training adds to a model's own parameters.
+// For the step builder, for what runs the entries, and for what saves, loads and exports state: names with these
+// prefixes are not the model's.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace sprig::training {
+
+/// One optimizer step on a batch, and the scores of a batch (StepBuilder.h).
+inline constexpr std::string_view kStepEntry = "train_step", kEvaluationEntry = "evaluate";
 
 inline constexpr std::string_view kOptimizerPrefix = "optimizer/", kAveragePrefix = "average/",
                                   kRandomPrefix = "random/";

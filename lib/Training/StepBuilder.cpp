@@ -24,11 +24,18 @@ StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given,
   chooseTrainable();
 }
 
+/// Sizes of the forward passes of a step.
+static std::vector<int64_t> batchesOf(int64_t samples, int64_t batch) {
+  std::vector<int64_t> sizes;
+  for (int64_t left = samples; left > 0; left -= sizes.back()) sizes.push_back(std::min(left, batch));
+  return sizes;
+}
+
 std::vector<int64_t> TrainingEntries::forwardSizes(const TrainConfig &config) const {
   std::set<int64_t> sizes(evaluations.begin(), evaluations.end());
   sizes.insert(inferences.begin(), inferences.end());
   for (int64_t samples : steps)
-    for (int64_t left = samples; left > 0; left -= config.batch) sizes.insert(std::min(left, config.batch));
+    for (int64_t size : batchesOf(samples, config.batch)) sizes.insert(size);
   return {sizes.begin(), sizes.end()};
 }
 
@@ -42,12 +49,6 @@ func::FuncOp StepBuilder::forward(int64_t samples) const {
   auto found = forwards.find(samples);
   assert(found != forwards.end() && "a forward function for each size that is asked for");
   return found->second;
-}
-
-std::vector<int64_t> StepBuilder::batchesOf(int64_t samples) const {
-  std::vector<int64_t> sizes;
-  for (int64_t left = samples; left > 0; left -= sizes.back()) sizes.push_back(std::min(left, config.batch));
-  return sizes;
 }
 
 // One loss for each output; what they compare with.
@@ -121,10 +122,8 @@ void StepBuilder::chooseTrainable() {
     function.walk([&](nn::GetParamOp read) {
       auto param = symbols.lookup<nn::ParamOp>(read.getParam());
       auto type = param.getTensorType();
-      bool isReal = isa<FloatType>(type.getElementType()), isStatistic = isRunningStatistic(read);
-      if (isStatistic && !llvm::is_contained(statisticNames, param.getSymName().str()))
-        statisticNames.push_back(param.getSymName().str());
-      if (isReal && !isStatistic && type.getNumElements() > 1 && feedsLayer(read.getResult()))
+      bool isReal = isa<FloatType>(type.getElementType());
+      if (isReal && !isRunningStatistic(read) && type.getNumElements() > 1 && feedsLayer(read.getResult()))
         candidates[param.getSymName()] = param;
     });
   if (!config.trainable) {
@@ -156,10 +155,9 @@ void StepBuilder::chooseTrainable() {
 }
 
 // Inputs of the network and the targets, for this many samples.
-func::FuncOp StepBuilder::makeFunction(const std::string &name, const std::string &entry, int64_t samples,
+func::FuncOp StepBuilder::makeFunction(StringRef entry, int64_t samples,
                                        std::vector<std::pair<std::string, Type>> results) {
-  func::FuncOp like = forward(batchesOf(samples).front());
-  Builder attributes(module.getContext());
+  func::FuncOp like = forward(batchesOf(samples, config.batch).front());
   SmallVector<Type> inputs, outputs;
   for (Type type : like.getArgumentTypes()) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
@@ -171,7 +169,7 @@ func::FuncOp StepBuilder::makeFunction(const std::string &name, const std::strin
   inputs.push_back(RankedTensorType::get(shape, target.element));
   for (auto &[resultName, type] : results) outputs.push_back(type);
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(name)), name + "_" + std::to_string(samples),
+  auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(entry)), (entry + "_" + Twine(samples)).str(),
                                        b.getFunctionType(inputs, outputs));
   function->setAttr("nn.entry", b.getStringAttr(entry));
   function.addEntryBlock();
@@ -196,9 +194,7 @@ static Value samplesOf(Expression &e, Value value, int64_t first, int64_t count)
 static Value globalNorm(Expression &e, ArrayRef<Value> gradients) {
   Value sum;
   for (Value g : gradients) {
-    SmallVector<int64_t> axes;
-    for (int64_t d = 0; d < Expression::typeOf(g).getRank(); ++d) axes.push_back(d);
-    Value square = e.cast(e.reduce(nn::ReduceKind::sum, e.mul(g, g), axes, false), e.b.getF32Type());
+    Value square = e.cast(e.sumOfAll(e.mul(g, g)), e.b.getF32Type());
     sum = sum ? e.add(sum, square) : square;
   }
   return e.unary<nn::SqrtOp>(sum);
@@ -210,7 +206,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   auto i64 = scalarOf(types.getI64Type()), f64 = scalarOf(types.getF64Type()), f32 = scalarOf(types.getF32Type());
   std::vector<std::pair<std::string, Type>> results{{"loss", f32}};
   if (withNorm) results.push_back({"grad_norm", f32});
-  func::FuncOp function = makeFunction("train_step", "train_step", samples, results);
+  func::FuncOp function = makeFunction(kStepEntry, samples, results);
   StateAccess state(module, function);
   state.declare(kStep, i64, 0);
   state.declare(kLr, f64, config.optimizer.lr);
@@ -222,7 +218,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   SmallVector<Value> parameters;
   for (const std::string &name : trainableNames) parameters.push_back(state.initial(name));
   Value step = state.initial(kStep);
-  std::vector<int64_t> sizes = batchesOf(samples);
+  std::vector<int64_t> sizes = batchesOf(samples, config.batch);
   SmallVector<Value> sums;
   Value loss;
   int64_t first = 0;
@@ -288,7 +284,7 @@ void StepBuilder::addEvaluation(int64_t samples) {
   auto i64 = RankedTensorType::get({}, types.getI64Type());
   auto f32 = RankedTensorType::get({}, types.getF32Type());
   func::FuncOp function =
-      makeFunction("evaluate", "evaluate", samples, {{"loss_sum", f32}, {"correct", i64}, {"count", i64}});
+      makeFunction(kEvaluationEntry, samples, {{"loss_sum", f32}, {"correct", i64}, {"count", i64}});
   StateAccess state(module, function);
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   Expression e(b, function.getLoc());

@@ -51,25 +51,21 @@ public:
   /// Makes the forward functions of these numbers of samples entries named `main`, and drops the others.
   void finish(const std::vector<int64_t> &inferences);
 
-  /// Sizes of the forward passes of a step.
-  std::vector<int64_t> batchesOf(int64_t samples) const;
   const std::vector<std::string> &trainable() const { return trainableNames; }
-  /// Names of the running statistics of batch norms.
-  const std::vector<std::string> &statistics() const { return statisticNames; }
   const TargetInfo &targets() const { return target; }
 
 private:
   void chooseTrainable();
   void describeTargets();
   mlir::func::FuncOp forward(int64_t samples) const;
-  mlir::func::FuncOp makeFunction(const std::string &name, const std::string &entry, int64_t samples,
+  mlir::func::FuncOp makeFunction(llvm::StringRef entry, int64_t samples,
                                   std::vector<std::pair<std::string, mlir::Type>> results);
 
   mlir::ModuleOp module;
   std::map<int64_t, mlir::func::FuncOp> forwards;
   const TrainConfig &config;
   std::string model;
-  std::vector<std::string> trainableNames, statisticNames;
+  std::vector<std::string> trainableNames;
   TargetInfo target;
 };
 

@@ -4,6 +4,7 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Diagnostics.h"
+#include "lib/Training/StateNames.h"
 #include "lib/Training/StepBuilder.h"
 #include "tools/sprig/CompileSettings.h"
 #include "tools/sprig/ImportModel.h"
@@ -133,7 +134,6 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   compiled.phases.push_back({"import", buildMs});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
   compiled.trainable = module.steps().trainable();
-  compiled.statistics = module.steps().statistics();
   compiled.classes = module.steps().targets().classes;
   return compiled;
 }
@@ -154,7 +154,8 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
   runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
   func::FuncOp step;
   for (auto function : training.module().getOps<func::FuncOp>())
-    if (auto entry = function->getAttrOfType<StringAttr>("nn.entry"); entry && entry.getValue() == "train_step")
+    if (auto entry = function->getAttrOfType<StringAttr>("nn.entry");
+        entry && entry.getValue() == StringRef(training::kStepEntry))
       if (cast<RankedTensorType>(function.getArgumentTypes()[0]).getDimSize(0) == inputs.front().shape[0])
         step = function;
   if (!step) throw Error(ErrorKind::internal, "no step takes the batch that was not finite");

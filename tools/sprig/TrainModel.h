@@ -20,7 +20,6 @@ struct TrainRequest {
 
 struct CompiledTraining : Compiled {
   std::vector<std::string> trainable;
-  std::vector<std::string> statistics; ///< running statistics of batch norms
   /// The number of classes of each output, 0 where its loss is not one of classes.
   std::vector<int64_t> classes;
 };

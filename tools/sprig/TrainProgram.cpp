@@ -10,7 +10,7 @@
 namespace sprig::cli {
 namespace {
 
-constexpr std::string_view kStepEntry = "train_step", kEvaluationEntry = "evaluate";
+using training::kEvaluationEntry, training::kStepEntry;
 
 std::shared_ptr<void> alignedBuffer(const TensorSpec &spec) {
   size_t bytes = size_t(data::byteSize(spec.dtype, spec.shape).value_or(0));

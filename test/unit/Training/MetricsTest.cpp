@@ -90,7 +90,7 @@ TEST_F(Metrics, OtherFilesAreNotTouched) {
 }
 
 TEST_F(Metrics, AFullDeviceIsAnError) {
-  if (!fs::exists("/dev/full")) GTEST_SKIP();
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
   MetricsWriter writer("/dev/full");
   writer.write({0, 1, 1, 1, 0.001});
   try {
