@@ -1,0 +1,223 @@
+// The tensor of the imperative front-end: a small handle to a value that may still be computed.
+// For programs; no type of LLVM or MLIR is seen. A handle is a version: nothing changes the value it stands for, and
+// copies share it. Operations record and return at once; what reads a value (item, copy out, print, wait) waits for it,
+// and throws sprig::Error when what it depends on failed, with the line that recorded it.
+#pragma once
+#include "sprig/dtype.h"
+#include "sprig/error.h"
+#include "sprig/source.h"
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sprig {
+
+namespace frontend {
+struct Value; // lib/Frontend/Value.h
+SPRIG_API void retain(Value *value);
+SPRIG_API void release(Value *value);
+} // namespace frontend
+
+class Tensor {
+public:
+  /// No tensor; using it is an error.
+  Tensor() = default;
+  Tensor(const Tensor &other) : value(other.value) {
+    if (value) frontend::retain(value);
+  }
+  Tensor(Tensor &&other) noexcept : value(std::exchange(other.value, nullptr)) {}
+  Tensor &operator=(Tensor other) noexcept {
+    std::swap(value, other.value);
+    return *this;
+  }
+  ~Tensor() {
+    if (value) frontend::release(value);
+  }
+
+  /// A scalar.
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  explicit Tensor(T number) : Tensor(copyOf(&number, {DTypeFor<T>::dtype, {}})) {}
+  /// One dimension: Tensor({1, 2, 3}) is 3xi32, Tensor({1.f, 2.f}) is 2xf32.
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  explicit Tensor(std::initializer_list<T> numbers)
+      : Tensor(copyOf(numbers.begin(), {DTypeFor<T>::dtype, {int64_t(numbers.size())}})) {}
+  /// Two dimensions; rows of different lengths are an error.
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  explicit Tensor(std::initializer_list<std::initializer_list<T>> rows) : Tensor(fromRows(rows)) {}
+
+  /// A copy of the caller's numbers, row-major. Throws Error (usage) where their number does not fit the shape.
+  template <typename T> static Tensor from(std::span<const T> numbers, const Shape &shape, Source at = Source::here()) {
+    checkCount(int64_t(numbers.size()), shape, at);
+    return copyOf(numbers.data(), {DTypeFor<T>::dtype, shape});
+  }
+  template <typename T>
+  static Tensor from(const std::vector<T> &numbers, const Shape &shape, Source at = Source::here()) {
+    return from(std::span<const T>(numbers), shape, at);
+  }
+  template <typename T> static Tensor from(const std::vector<T> &numbers, Source at = Source::here()) {
+    return from(std::span<const T>(numbers), {int64_t(numbers.size())}, at);
+  }
+  /// A copy of type.bytes() bytes.
+  SPRIG_API static Tensor copyOf(const void *bytes, const TensorType &type);
+  /// Takes memory over without a copy: `release(user)` is called when it is needed no more. Row-major; memory that is
+  /// not 64-byte aligned is copied.
+  SPRIG_API static Tensor adopt(void *memory, const TensorType &type, void (*release)(void *user), void *user);
+
+  bool defined() const { return value != nullptr; }
+  explicit operator bool() const = delete; // ask item<bool>(), or use cond
+
+  // Known without waiting.
+  SPRIG_API const TensorType &type(Source at = Source::here()) const;
+  const Shape &shape(Source at = Source::here()) const { return type(at).shape; }
+  DType dtype(Source at = Source::here()) const { return type(at).dtype; }
+  int rank(Source at = Source::here()) const { return type(at).shape.rank(); }
+  /// Size of a dimension; negative axes count from the end.
+  SPRIG_API int64_t size(int axis, Source at = Source::here()) const;
+  int64_t numel(Source at = Source::here()) const { return type(at).elements(); }
+  /// Whether the value is there. Never waits.
+  SPRIG_API bool ready() const;
+
+  // These wait for the value, and for nothing else.
+  /// The one element of a tensor that has one. Converts between number types.
+  template <typename T> T item(Source at = Source::here()) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return T(itemAsDouble(at));
+    else
+      return T(itemAsInteger(at));
+  }
+  /// All elements, row-major; T must be the element type.
+  template <typename T> std::vector<T> toVector(Source at = Source::here()) const {
+    const T *numbers = data<T>(at);
+    return std::vector<T>(numbers, numbers + numel(at));
+  }
+  /// Reads in place; valid while this handle, or a copy, lives.
+  template <typename T> const T *data(Source at = Source::here()) const {
+    return static_cast<const T *>(bytes(DTypeFor<T>::dtype, at));
+  }
+  /// The same whatever the element type.
+  SPRIG_API const void *bytes(Source at = Source::here()) const;
+  SPRIG_API void wait(Source at = Source::here()) const;
+  /// "[5, 7, 9]"; long tensors are shortened.
+  SPRIG_API std::string text(Source at = Source::here()) const;
+
+  /// The same value, through which no gradient flows.
+  SPRIG_API Tensor detach() const;
+  /// The same value as a root for grad(): what is computed from it from now on remembers how.
+  SPRIG_API Tensor requireGrad() const;
+
+  // Methods that read well at the end of an expression; each is a function of sprig/ops.h.
+  SPRIG_API Tensor reshape(const Shape &shape, Source at = Source::here()) const; ///< one size may be -1
+  SPRIG_API Tensor flatten(int first = 0, int last = -1, Source at = Source::here()) const;
+  SPRIG_API Tensor transpose(int a = -2, int b = -1, Source at = Source::here()) const; ///< exchanges two axes
+  SPRIG_API Tensor permute(const Shape &order, Source at = Source::here()) const;
+  SPRIG_API Tensor unsqueeze(int axis, Source at = Source::here()) const;
+  SPRIG_API Tensor squeeze(int axis, Source at = Source::here()) const;
+  SPRIG_API Tensor expand(const Shape &shape, Source at = Source::here()) const;
+  SPRIG_API Tensor to(DType type, Source at = Source::here()) const;
+  SPRIG_API Tensor operator[](int64_t index) const; ///< along the first axis
+  SPRIG_API Tensor slice(int axis, int64_t begin, int64_t end, int64_t step = 1, Source at = Source::here()) const;
+  SPRIG_API Tensor sum(const Shape &axes = {}, bool keepDims = false, Source at = Source::here()) const;
+  SPRIG_API Tensor mean(const Shape &axes = {}, bool keepDims = false, Source at = Source::here()) const;
+  SPRIG_API Tensor max(const Shape &axes = {}, bool keepDims = false, Source at = Source::here()) const;
+  SPRIG_API Tensor min(const Shape &axes = {}, bool keepDims = false, Source at = Source::here()) const;
+  SPRIG_API Tensor argmax(int axis = -1, bool keepDims = false, Source at = Source::here()) const;
+
+  // Adds the gradient of this scalar to the gradient of every parameter that it depends on (Parameter::grad).
+  SPRIG_API void backward(Source at = Source::here()) const;
+
+  /// For the library's own code.
+  frontend::Value *raw() const { return value; }
+  static Tensor own(frontend::Value *value) { return Tensor(value, 0); }
+
+private:
+  Tensor(frontend::Value *value, int) : value(value) {}
+  template <typename T> static Tensor fromRows(std::initializer_list<std::initializer_list<T>> rows) {
+    std::vector<T> numbers;
+    int64_t columns = rows.size() ? int64_t(rows.begin()->size()) : 0;
+    for (auto &row : rows) {
+      checkRow(int64_t(row.size()), columns);
+      numbers.insert(numbers.end(), row.begin(), row.end());
+    }
+    return copyOf(numbers.data(), {DTypeFor<T>::dtype, {int64_t(rows.size()), columns}});
+  }
+  SPRIG_API static void checkRow(int64_t count, int64_t expected);
+  SPRIG_API static void checkCount(int64_t count, const Shape &shape, Source at);
+  SPRIG_API const void *bytes(DType expected, Source at) const;
+  SPRIG_API double itemAsDouble(Source at) const;
+  SPRIG_API int64_t itemAsInteger(Source at) const;
+
+  frontend::Value *value = nullptr;
+};
+
+/// Waits, and prints as text() does.
+SPRIG_API std::ostream &operator<<(std::ostream &out, const Tensor &tensor);
+
+/// State that steps change: a parameter of a layer, a running mean, an optimizer's momentum. Copies share it.
+/// As an operand it is the value that it holds at that moment.
+class Parameter {
+public:
+  Parameter() = default;
+  /// `trainable`: whether it is a root for gradients. A buffer (running statistics) is not.
+  SPRIG_API explicit Parameter(const Tensor &initial, bool trainable = true);
+
+  bool defined() const { return cell != nullptr; }
+  /// The value that it holds now, a root for gradients where it is trainable.
+  SPRIG_API Tensor value() const;
+  operator Tensor() const { return value(); }
+  /// A new version; its type must be the old one's. Within compile() this becomes an update in place.
+  SPRIG_API void set(const Tensor &next, Source at = Source::here()) const;
+  SPRIG_API const TensorType &type() const;
+  const Shape &shape() const { return type().shape; }
+  DType dtype() const { return type().dtype; }
+  int64_t numel() const { return type().elements(); }
+
+  SPRIG_API bool trainable() const;
+  SPRIG_API void setTrainable(bool on) const; ///< PyTorch's requires_grad_
+  /// What backward() has summed up, or an undefined tensor.
+  SPRIG_API Tensor grad() const;
+  SPRIG_API void zeroGrad() const;
+
+  /// "a.weight": the dotted name within the module that was named last.
+  SPRIG_API const std::string &name() const;
+  SPRIG_API void setName(std::string name) const;
+
+  bool same(const Parameter &other) const { return cell == other.cell; }
+  frontend::Value *raw() const = delete;
+  struct Cell;
+  Cell *rawCell() const { return cell.get(); }
+
+private:
+  std::shared_ptr<Cell> cell;
+};
+
+/// An operand of an operation: a tensor, a parameter or a number, and the caller's line. A number takes the element
+/// type of the other operand (a real number makes integers f32), as in PyTorch.
+class Operand {
+public:
+  Operand(const Tensor &tensor, const char *file = __builtin_FILE(), int line = __builtin_LINE())
+      : tensor(tensor), at{file, line} {}
+  Operand(Tensor &&tensor, const char *file = __builtin_FILE(), int line = __builtin_LINE())
+      : tensor(std::move(tensor)), at{file, line} {}
+  Operand(const Parameter &parameter, const char *file = __builtin_FILE(), int line = __builtin_LINE())
+      : tensor(parameter.value()), at{file, line} {}
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  Operand(T number, const char *file = __builtin_FILE(), int line = __builtin_LINE())
+      : real(double(number)), integer(std::is_floating_point_v<T> ? 0 : int64_t(number)),
+        kind(std::is_floating_point_v<T> ? Kind::real : Kind::integer), at{file, line} {}
+
+  enum class Kind : uint8_t { tensor, real, integer };
+  Tensor tensor; ///< undefined for numbers
+  double real = 0;
+  int64_t integer = 0;
+  Kind kind = Kind::tensor;
+  Source at;
+};
+
+} // namespace sprig

@@ -1,0 +1,73 @@
+// From recorded graphs to compiled code and back: the only door between the front-end and MLIR.
+// For the engine and for functions that need the compiler's knowledge (gradients, decompositions, optimizer updates).
+// No type of MLIR is seen. Everything may be called from any thread. What cannot be compiled is thrown as sprig::Error
+// that names the operation, its layer and its line.
+#pragma once
+#include "lib/Frontend/Base/Graph.h"
+#include "sprig/options.h"
+#include <string>
+
+namespace sprig::frontend {
+
+/// An input of a graph that is state: parameters, running statistics, an optimizer's tensors.
+struct StateSlot {
+  uint32_t input = 0;            ///< which input of the graph reads it
+  int32_t output = -1;           ///< which output of the graph is its next value; -1: it is only read
+  std::string name;              ///< unique among an entry's slots; slots of one name in several entries are one state
+  const void *initial = nullptr; ///< type.bytes() bytes for packages; null: zeros (for plans, which bind memory)
+};
+
+/// A compiled graph, immutable but for its context: one call at a time.
+class Plan {
+public:
+  virtual ~Plan() = default;
+  /// Runs on the calling thread and its pool. Pointers are 64-byte aligned and row-major: an input for each of the
+  /// graph's inputs that is no state, in order; an output for each of its outputs that is no state's next value; a
+  /// state for each slot, updated in place. Throws sprig::Error (runtime) with what the kernel found.
+  virtual void run(std::span<void *const> inputs, std::span<void *const> outputs, std::span<void *const> states) = 0;
+};
+
+/// `options.freeze` does not matter: there is nothing to freeze. `name` stands in profiles and messages.
+std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
+                                  const std::string &name);
+
+/// One function of a package.
+struct PackageEntry {
+  std::string name;
+  const Graph *graph = nullptr;
+  std::vector<StateSlot> states;
+  std::vector<std::string> inputNames, outputNames; ///< of those that are no state
+};
+/// A package of several functions that share their states. With options.freeze, states become constants.
+std::vector<uint8_t> compilePackage(std::span<const PackageEntry> entries, const CompileOptions &options);
+
+/// The text of the graph in the nn dialect, a function `main`.
+std::string printGraph(const Graph &graph);
+
+/// A graph that goes on from another: its inputs are `uses`, values of the first, and then what else is given.
+struct Continuation {
+  Graph graph;
+  std::vector<uint32_t> uses;
+};
+/// Vector-Jacobian products: outputs are the gradients of `wrt`, further inputs the cotangents of `outputs`, one each
+/// where `seeded`, else there is one output, a scalar, whose cotangent is 1. Zero where nothing depends.
+Continuation gradientOf(const Graph &forward, std::span<const uint32_t> outputs, std::span<const uint32_t> wrt,
+                        bool seeded);
+/// Jacobian-vector products: outputs are the derivatives of `outputs`, further inputs the tangents of `wrt`.
+Continuation tangentOf(const Graph &forward, std::span<const uint32_t> outputs, std::span<const uint32_t> wrt);
+
+/// A composite operation as primitives: a graph of the node's operands and results; null for a primitive.
+std::shared_ptr<const Graph> decompose(const GraphNode &node, std::span<const TensorType> operands,
+                                       std::span<const TensorType> results);
+
+/// One optimizer's update of one parameter, as `sprig train` writes it. `optimizer` is the JSON of a configuration's
+/// field "optimizer" (docs/training.md). Inputs: parameter, gradient, rate (f64 scalar), steps done before (f64
+/// scalar), then the slots; outputs: the next parameter, then the next slots. `slots` gets the names of the slots
+/// ("momentum"); they have the parameter's type and start at zero.
+Graph optimizerUpdate(const std::string &optimizer, const TensorType &parameter, double lrScale, double weightDecay,
+                      std::vector<std::string> &slots);
+/// A learning rate schedule (the JSON of field "lr_schedule") as an expression. Inputs: base rate (f64 scalar), steps
+/// done (i64 scalar); output: the rate (f64 scalar).
+Graph learningRate(const std::string &schedule);
+
+} // namespace sprig::frontend

@@ -1,0 +1,18 @@
+// Kernels for single operations of any shape, compiled when Sprig is built: what runs before anything is compiled.
+// For the engine. Same bits as compiled code, always (docs/numerics.md).
+#pragma once
+#include "lib/Frontend/Base/Graph.h"
+
+namespace sprig::frontend {
+
+/// Row-major memory, 64-byte aligned; its block is at least 128 bytes and a multiple of 64.
+struct ArrayRef {
+  void *data = nullptr;
+  const TensorType *type = nullptr;
+};
+
+/// Runs a primitive operation on the calling thread. False where there is no generic kernel for it: nothing happened.
+/// Throws sprig::Error (runtime) where values are wrong (an index, a division by zero). Any thread may call.
+bool runGeneric(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results);
+
+} // namespace sprig::frontend
