@@ -5,6 +5,7 @@
 #include "sprig/tensor.h"
 #include <functional>
 #include <initializer_list>
+#include <memory>
 
 namespace sprig::frontend {
 
@@ -58,5 +59,29 @@ struct RandomWords {
   Tensor key, counter;
 };
 SPRIG_API RandomWords nextRandom(Source at);
+/// A 64-bit word of the same sequence, drawn on the host: for initial values of layers.
+struct HostRandom {
+  uint64_t key, counter;
+};
+SPRIG_API HostRandom nextHostRandom();
+
+/// What was recorded for gradients that have been taken is needed no more: an optimizer says so behind its updates.
+SPRIG_API void endLineage();
+
+/// While it lives, nothing that this thread records remembers how it came about.
+class SPRIG_API WithoutLineage {
+public:
+  WithoutLineage();
+  ~WithoutLineage();
+  WithoutLineage(const WithoutLineage &) = delete;
+  WithoutLineage &operator=(const WithoutLineage &) = delete;
+
+private:
+  bool outer;
+};
+
+/// A switch on the host that decides what gets recorded (a layer's training mode): its value now. A compiled function
+/// that has seen it is recorded anew when it has another value.
+SPRIG_API bool observe(const std::shared_ptr<const bool> &flag);
 
 } // namespace sprig::frontend
