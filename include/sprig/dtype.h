@@ -89,6 +89,16 @@ private:
   int32_t number = 0;
 };
 
+/// One number or several, where an operation takes either: sum(x, 1), sum(x, {0, 2}), a window of 3 or of {3, 5}.
+/// None where it says what none means.
+class Ints : public Shape {
+public:
+  using Shape::Shape;
+  Ints(const Shape &values) : Shape(values) {}
+  Ints(int value) : Shape({int64_t(value)}) {}
+  Ints(int64_t value) : Shape({value}) {}
+};
+
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape;

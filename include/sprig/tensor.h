@@ -21,6 +21,8 @@ SPRIG_API void retain(Value *value);
 SPRIG_API void release(Value *value);
 } // namespace frontend
 
+class Index; // sprig/index.h
+
 class Tensor {
 public:
   /// No tensor; using it is an error.
@@ -70,7 +72,7 @@ public:
   SPRIG_API static Tensor adopt(void *memory, const TensorType &type, void (*release)(void *user), void *user);
 
   bool defined() const { return value != nullptr; }
-  explicit operator bool() const = delete; // ask item<bool>(), or use cond
+  // No conversion to bool: ask item<bool>(), or use cond.
 
   // Known without waiting.
   SPRIG_API const TensorType &type(Source at = Source::here()) const;
@@ -120,12 +122,15 @@ public:
   SPRIG_API Tensor squeeze(int axis, Source at = Source::here()) const;
   SPRIG_API Tensor expand(const Shape &shape, Source at = Source::here()) const;
   SPRIG_API Tensor to(DType type, Source at = Source::here()) const;
-  SPRIG_API Tensor operator[](int64_t index) const; ///< along the first axis
+  /// x[2], x[Slice(1, 5)], x[indices]: along the first axis. What there is to pick by stands in sprig/index.h.
+  SPRIG_API Tensor operator[](const Index &index) const;
+  /// x(all, Slice(1, 5), 2): one for each axis, as NumPy's x[:, 1:5, 2].
+  template <typename... Others> Tensor operator()(const Index &first, const Others &...others) const; // sprig/index.h
   SPRIG_API Tensor slice(int axis, int64_t begin, int64_t end, int64_t step = 1, Source at = Source::here()) const;
-  SPRIG_API Tensor sum(const Shape &axes = {}, bool keepDims = false, Source at = Source::here()) const;
-  SPRIG_API Tensor mean(const Shape &axes = {}, bool keepDims = false, Source at = Source::here()) const;
-  SPRIG_API Tensor max(const Shape &axes = {}, bool keepDims = false, Source at = Source::here()) const;
-  SPRIG_API Tensor min(const Shape &axes = {}, bool keepDims = false, Source at = Source::here()) const;
+  SPRIG_API Tensor sum(const Ints &axes = {}, bool keepDims = false, Source at = Source::here()) const;
+  SPRIG_API Tensor mean(const Ints &axes = {}, bool keepDims = false, Source at = Source::here()) const;
+  SPRIG_API Tensor max(const Ints &axes = {}, bool keepDims = false, Source at = Source::here()) const;
+  SPRIG_API Tensor min(const Ints &axes = {}, bool keepDims = false, Source at = Source::here()) const;
   SPRIG_API Tensor argmax(int axis = -1, bool keepDims = false, Source at = Source::here()) const;
 
   // Adds the gradient of this scalar to the gradient of every parameter that it depends on (Parameter::grad).
@@ -146,6 +151,7 @@ private:
     }
     return copyOf(numbers.data(), {DTypeFor<T>::dtype, {int64_t(rows.size()), columns}});
   }
+  SPRIG_API Tensor pick(const Index *each, size_t count) const;
   SPRIG_API static void checkRow(int64_t count, int64_t expected);
   SPRIG_API static void checkCount(int64_t count, const Shape &shape, Source at);
   SPRIG_API const void *bytes(DType expected, Source at) const;
@@ -200,6 +206,8 @@ private:
 /// type of the other operand (a real number makes integers f32), as in PyTorch.
 class Operand {
 public:
+  /// None, where an operand is optional.
+  Operand() = default;
   Operand(const Tensor &tensor, const char *file = __builtin_FILE(), int line = __builtin_LINE())
       : tensor(tensor), at{file, line} {}
   Operand(Tensor &&tensor, const char *file = __builtin_FILE(), int line = __builtin_LINE())

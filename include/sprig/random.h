@@ -1,0 +1,41 @@
+// Random tensors. For programs, and for initializers.
+// Element i of a tensor follows from the seed, from how many random operations ran before, and from i: from nothing
+// else, whatever the device, the tier and the number of threads. The formulas stand in docs/numerics.md.
+#pragma once
+#include "sprig/tensor.h"
+
+namespace sprig {
+
+/// Starts all random numbers of the process anew. Without it the seed is 0.
+SPRIG_API void manualSeed(uint64_t seed);
+
+/// Uniform in [0, 1).
+SPRIG_API Tensor rand(const Shape &shape, DType type = DType::f32, Source at = Source::here());
+/// Uniform in [low, high).
+SPRIG_API Tensor uniform(const Shape &shape, double low, double high, DType type = DType::f32,
+                         Source at = Source::here());
+/// Normal with mean 0 and standard deviation 1.
+SPRIG_API Tensor randn(const Shape &shape, DType type = DType::f32, Source at = Source::here());
+SPRIG_API Tensor normal(const Shape &shape, double mean, double standardDeviation, DType type = DType::f32,
+                        Source at = Source::here());
+/// Normal, cut at [low, high] (by the inverse of the distribution function, so every draw counts).
+SPRIG_API Tensor truncatedNormal(const Shape &shape, double mean = 0, double standardDeviation = 1, double low = -2,
+                                 double high = 2, DType type = DType::f32, Source at = Source::here());
+SPRIG_API Tensor randLike(const Operand &x);
+SPRIG_API Tensor randnLike(const Operand &x);
+/// Integers, uniform in [low, high).
+SPRIG_API Tensor randint(int64_t low, int64_t high, const Shape &shape, DType type = DType::i64,
+                         Source at = Source::here());
+/// 0 to n - 1 in random order, i64.
+SPRIG_API Tensor randperm(int64_t n, Source at = Source::here());
+/// 1 with the probability that the element gives, else 0; of the probabilities' type.
+SPRIG_API Tensor bernoulli(const Operand &probabilities);
+/// 1 with one probability; f32.
+SPRIG_API Tensor bernoulli(const Shape &shape, double probability, Source at = Source::here());
+/// Classes drawn with these weights (not negative, not all zero; [classes] or [rows, classes]): [samples] or [rows,
+/// samples], i64. Without replacement no class comes twice in a row.
+SPRIG_API Tensor multinomial(const Operand &weights, int64_t samples, bool replacement = false);
+/// One class for each row of logits [..., classes]: [...], i64.
+SPRIG_API Tensor categorical(const Operand &logits);
+
+} // namespace sprig
