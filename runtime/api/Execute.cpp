@@ -127,6 +127,35 @@ sprig_rt_status *sprig_rt_state_create(sprig_rt_package *package, sprig_rt_state
   });
 }
 
+sprig_rt_status *sprig_rt_state_create_bound(sprig_rt_package *package, sprig_rt_state **state) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(package, "package"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(state, "place for the state"));
+    auto handle = std::make_unique<sprig_rt_state>();
+    SPRIG_RETURN_IF_ERROR(State::createBound(package->package, handle->state));
+    *state = handle.release();
+    return {};
+  });
+}
+
+sprig_rt_status *sprig_rt_state_bind(sprig_rt_state *state, uint32_t index, void *data) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(state, "state"));
+    const std::vector<StateType> &states = state->state->package().program().states;
+    if (index >= states.size())
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state below ", states.size(), ", got ", index)};
+    if (!state->state->isBound())
+      return {SPRIG_RT_INVALID_ARGUMENT,
+              concat("expected a state of sprig_rt_state_create_bound, got one with memory of its own")};
+    if (!data || reinterpret_cast<uintptr_t>(data) % 64)
+      return {SPRIG_RT_INVALID_ARGUMENT,
+              concat("state '", states[index].tensor.name, "': expected memory aligned to 64 bytes, got ",
+                     data ? "an address that is not" : "null")};
+    state->state->bind(index, data);
+    return {};
+  });
+}
+
 void sprig_rt_state_release(sprig_rt_state *state) { delete state; }
 
 sprig_rt_status *sprig_rt_state_data(sprig_rt_state *state, uint32_t index, void **data, uint64_t *bytes) {

@@ -8,10 +8,11 @@
 
 namespace sprig::rt::core {
 
-Binding::Binding(const Package &package, uint32_t entryIndex, uint8_t *arena, const State *state)
+Binding::Binding(const Package &package, uint32_t entryIndex, uint8_t *arena)
     : package(package), entry(package.program().entries[entryIndex]) {
   inputs.list.resize(entry.inputs.size());
   outputs.list.resize(entry.outputs.size());
+  states.resize(package.program().states.size());
   addresses.resize(entry.operands.size());
   for (uint32_t i = 0; i < addresses.size(); ++i) {
     const Buffer &buffer = entry.buffers[entry.operands[i]];
@@ -20,7 +21,7 @@ Binding::Binding(const Package &package, uint32_t entryIndex, uint8_t *arena, co
     switch (buffer.kind) {
     case BufferKind::Arena: addresses[i] = arena + offset; break;
     case BufferKind::Constant: addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index)) + offset; break;
-    case BufferKind::State: addresses[i] = state->data(buffer.index) + offset; break;
+    case BufferKind::State: states[buffer.index].patches.push_back({i, offset}); break;
     case BufferKind::Input: inputs.list[buffer.index].patches.push_back({i, offset}); break;
     case BufferKind::Output: outputs.list[buffer.index].patches.push_back({i, offset}); break;
     }
@@ -59,6 +60,19 @@ void Binding::bind(Port &port, void *address) {
   if (address == port.bound) return;
   for (const Patch &patch : port.patches) addresses[patch.operand] = static_cast<uint8_t *>(address) + patch.offset;
   port.bound = address;
+}
+
+Status Binding::rebindState(const State &state) {
+  for (uint32_t i = 0; i < states.size(); ++i) {
+    if (states[i].patches.empty()) continue;
+    const TensorType &type = package.program().states[i].tensor;
+    if (!state.data(i) && type.bytes)
+      return {SPRIG_RT_INVALID_ARGUMENT,
+              concat("entry '", entry.name, "': expected memory for state '", type.name, "', none is bound")};
+    bind(states[i], state.data(i));
+  }
+  seenVersion = state.version();
+  return {};
 }
 
 Status Binding::stage(Port &port, const TensorType &type, uint8_t *&address) {

@@ -10,8 +10,10 @@ namespace sprig::rt::core {
 
 class Binding {
 public:
-  // `state` may be null when the package has none.
-  Binding(const Package &package, uint32_t entry, uint8_t *arena, const State *state);
+  Binding(const Package &package, uint32_t entry, uint8_t *arena);
+
+  // The state's buffers, where they are now; always the same state. Fails where the caller has bound none.
+  Status bindState(const State &state) { return state.version() == seenVersion ? Status() : rebindState(state); }
 
   // A run of samples [first, first + rows) of the caller's arrays; all of them when rows < 0.
   struct Samples {
@@ -50,6 +52,7 @@ private:
   };
 
   void bind(Port &port, void *address);
+  Status rebindState(const State &state);
   Status stage(Port &port, const TensorType &type, uint8_t *&address);
   void packInput(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, Samples samples, uint8_t *target);
 
@@ -58,6 +61,8 @@ private:
   std::vector<void *> addresses;
   Ports inputs;
   Ports outputs;
+  std::vector<Port> states; // of the package, those that the entry uses with patches
+  uint64_t seenVersion = 0;
   bool inPlace = false; // what is bound went through bindInPlace
 };
 

@@ -23,7 +23,7 @@ Status Context::create(std::shared_ptr<const Package> package, std::shared_ptr<P
 }
 
 Status Context::bindingFor(uint32_t entry, Binding *&binding) {
-  if (!bindings[entry]) bindings[entry] = std::make_unique<Binding>(*owner, entry, arena.data(), state.get());
+  if (!bindings[entry]) bindings[entry] = std::make_unique<Binding>(*owner, entry, arena.data());
   binding = bindings[entry].get();
   return {};
 }
@@ -55,6 +55,10 @@ struct StateScope {
   bool taken;
 };
 
+Status stateBusy(const Entry &entry) {
+  return {SPRIG_RT_BUSY, concat("entry '", entry.name, "': the state is in use by another run")};
+}
+
 } // namespace
 
 // The entry of a call whose arrays fit it exactly, with its binding ready.
@@ -76,8 +80,11 @@ template <bool Recorded>
                                                           const std::atomic<bool> *cancelled) {
   uint64_t begin = Recorded ? ticks() : 0;
   uint32_t chosen = 0;
-  if (!bindUsual(entry, inputs, outputs, chosen) || owner->program().entries[chosen].usesState)
-    return invokeChecked<Recorded>(entry, inputs, outputs, cancelled);
+  if (!bindUsual(entry, inputs, outputs, chosen)) return invokeChecked<Recorded>(entry, inputs, outputs, cancelled);
+  const Entry &taken = owner->program().entries[chosen];
+  StateScope stateScope(taken.usesState ? state.get() : nullptr, taken.updatesState);
+  if (!stateScope.taken) return stateBusy(taken);
+  if (taken.usesState) SPRIG_RETURN_IF_ERROR(bindings[chosen]->bindState(*state));
   run.arm(cancelled);
   info = {};
   info.entry = chosen;
@@ -85,8 +92,7 @@ template <bool Recorded>
     run.recording()->entry = chosen;
     run.recording()->add(SPRIG_RT_PROFILE_BIND, begin);
   }
-  SPRIG_RETURN_IF_ERROR(run.execute(chosen, bindings[chosen]->operands()),
-                        concat("entry '", owner->program().entries[chosen].name, "'"));
+  SPRIG_RETURN_IF_ERROR(run.execute(chosen, bindings[chosen]->operands()), concat("entry '", taken.name, "'"));
   info.runs = 1;
   info.simulatedSeconds = run.simulatedSeconds();
   return {};
@@ -120,8 +126,7 @@ Status Context::invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, co
   SPRIG_RETURN_IF_ERROR(check(entry, inputs, outputs, choice));
   const Entry &chosen = owner->program().entries[choice.entry];
   StateScope stateScope(chosen.usesState ? state.get() : nullptr, chosen.updatesState);
-  if (!stateScope.taken)
-    return {SPRIG_RT_BUSY, concat("entry '", chosen.name, "': the state is in use by another run")};
+  if (!stateScope.taken) return stateBusy(chosen);
   run.arm(cancelled);
   info = {};
   info.entry = choice.entry;
@@ -149,6 +154,7 @@ Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding
   if (Recorded) recording->entry = entry;
   Binding *binding = nullptr;
   SPRIG_RETURN_IF_ERROR(bindingFor(entry, binding));
+  if (state) SPRIG_RETURN_IF_ERROR(binding->bindState(*state));
   SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, samples));
   SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, samples));
   if (Recorded) recording->add(SPRIG_RT_PROFILE_BIND, begin);

@@ -136,6 +136,8 @@ Status Package::placeConstants(const LoadOptions &options) {
       constants.push_back(kNothing);
     } else if (constant.splat.empty()) {
       constants.push_back(section.data() + constant.offset);
+    } else if (!constant.isRead) {
+      constants.push_back(nullptr); // what states start from
     } else {
       Block block;
       SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'"), block));
@@ -150,6 +152,15 @@ Status Package::placeConstants(const LoadOptions &options) {
     for (format::Section &each : view.sections) each.bytes = {};
   }
   return {};
+}
+
+void Package::copyConstant(uint32_t index, uint8_t *target) const {
+  const Constant &constant = decoded.constants[index];
+  if (constant.size == 0) return;
+  if (constants[index])
+    std::memcpy(target, constants[index], constant.size);
+  else
+    fillSplat(constant.splat, target, constant.size);
 }
 
 void Package::measure() {

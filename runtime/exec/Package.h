@@ -48,6 +48,8 @@ public:
   const Device &laneDevice(const Lane &lane) const { return *devices[lane.device]; }
   sprig_rt_kernel kernel(uint32_t index) const { return code.kernel(index); }
   const uint8_t *constant(uint32_t index) const { return constants[index]; }
+  // Writes all of a constant's bytes; also of one that no entry reads, which has no address.
+  void copyConstant(uint32_t index, uint8_t *target) const;
 
   // Whether constants are (on the null device: would be) copied rather than used in the file's pages.
   bool copiesConstants() const { return constantsCopied; }

@@ -1,7 +1,5 @@
 #include "runtime/exec/State.h"
 
-#include <cstring>
-
 namespace sprig::rt::core {
 
 Status State::create(std::shared_ptr<const Package> package, std::shared_ptr<State> &state) {
@@ -10,10 +8,18 @@ Status State::create(std::shared_ptr<const Package> package, std::shared_ptr<Sta
     Block block;
     SPRIG_RETURN_IF_ERROR(package->home().allocate(package->allocator(), type.tensor.bytes,
                                                    concat("state '", type.tensor.name, "'"), block));
-    if (package->home().executes() && type.tensor.bytes)
-      std::memcpy(block.data(), package->constant(type.initial), type.tensor.bytes);
+    if (package->home().executes()) package->copyConstant(type.initial, block.data());
+    fresh->addresses.push_back(block.data());
     fresh->buffers.push_back(std::move(block));
   }
+  fresh->owner = std::move(package);
+  state = std::move(fresh);
+  return {};
+}
+
+Status State::createBound(std::shared_ptr<const Package> package, std::shared_ptr<State> &state) {
+  auto fresh = std::make_shared<State>();
+  fresh->addresses.resize(package->program().states.size());
   fresh->owner = std::move(package);
   state = std::move(fresh);
   return {};

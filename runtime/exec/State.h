@@ -12,8 +12,19 @@ namespace sprig::rt::core {
 class State {
 public:
   static Status create(std::shared_ptr<const Package> package, std::shared_ptr<State> &state);
+  // Without memory of its own: each buffer is the caller's, from bind.
+  static Status createBound(std::shared_ptr<const Package> package, std::shared_ptr<State> &state);
 
-  uint8_t *data(uint32_t index) const { return buffers[index].data(); }
+  uint8_t *data(uint32_t index) const { return addresses[index]; }
+  bool isBound() const { return buffers.empty(); }
+  // Not while a run uses the state.
+  void bind(uint32_t index, void *data) {
+    if (addresses[index] == data) return;
+    addresses[index] = static_cast<uint8_t *>(data);
+    ++changes;
+  }
+  // Differs from before when an address does.
+  uint64_t version() const { return changes; }
   const Package &package() const { return *owner; }
 
   // Whether the run may go on; then it must end with release.
@@ -22,7 +33,9 @@ public:
 
 private:
   std::shared_ptr<const Package> owner;
-  std::vector<Block> buffers;
+  std::vector<Block> buffers; // of a state that has its own
+  std::vector<uint8_t *> addresses;
+  uint64_t changes = 1;
   std::atomic<int32_t> users{0}; // readers; -1: a writer
 };
 

@@ -32,6 +32,7 @@ struct Constant {
   uint64_t size;
   uint64_t offset;
   std::vector<uint8_t> splat;
+  bool isRead = false; // by an entry, not only as what a state starts from; set by Verify
 };
 
 struct StateType {

@@ -270,6 +270,9 @@ Status verifyProgram(Program &program, const SectionSizes &sections, uint64_t me
   for (size_t i = 0; i < program.entries.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyEntry(program.entries[i], program, memoryLimit),
                           concat("entry ", i, " '", program.entries[i].name, "'"));
+  for (const Entry &entry : program.entries)
+    for (const Buffer &buffer : entry.buffers)
+      if (buffer.kind == BufferKind::Constant) program.constants[buffer.index].isRead = true;
   return {};
 }
 

@@ -226,6 +226,43 @@ TEST(Entry, StateIsUpdatedInPlaceAndShared) {
   EXPECT_EQ(errorOf([&] { state.bytes(1); }), "expected a state below 1, got 1");
 }
 
+TEST(Entry, ABoundStateIsTheCallersMemory) {
+  Package package = counterPackage().load();
+  State state = State::bound(package);
+  EXPECT_TRUE(state.bytes(0).data() == nullptr);
+  Context stepper(package, {nullptr, &state, 0}), reader(package, {nullptr, &state, 0});
+  Words one(2, 1), value(2);
+  EXPECT_EQ(errorOf([&] { stepper.invoke({one.view()}, {}); }),
+            "entry 'step': expected memory for state 'counter', none is bound");
+  Array first(SPRIG_RT_U32, {2}), second(SPRIG_RT_U32, {2});
+  first.as<uint32_t>()[0] = first.as<uint32_t>()[1] = 10;
+  second.as<uint32_t>()[0] = second.as<uint32_t>()[1] = 20;
+  state.bind(0, first.data());
+  stepper.invoke({one.view()}, {});
+  stepper.invoke({one.view()}, {});
+  reader.invoke({}, {value.view()});
+  EXPECT_EQ(value[1], 12u);
+  // Both contexts see the other memory with their next run.
+  state.bind(0, second.data());
+  reader.invoke({}, {value.view()});
+  EXPECT_EQ(value[0], 20u);
+  stepper.invoke({one.view()}, {});
+  EXPECT_EQ(second.as<uint32_t>()[1], 21u);
+  EXPECT_EQ(first.as<uint32_t>()[0], 12u);
+}
+
+TEST(Entry, WhatCannotBeBoundIsRefused) {
+  Package package = counterPackage().load();
+  State own(package), bound = State::bound(package);
+  Array memory(SPRIG_RT_U32, {32});
+  EXPECT_EQ(errorOf([&] { own.bind(0, memory.data()); }),
+            "expected a state of sprig_rt_state_create_bound, got one with memory of its own");
+  EXPECT_EQ(errorOf([&] { bound.bind(1, memory.data()); }), "expected a state below 1, got 1");
+  EXPECT_EQ(errorOf([&] { bound.bind(0, memory.as<uint32_t>() + 1); }),
+            "state 'counter': expected memory aligned to 64 bytes, got an address that is not");
+  EXPECT_EQ(errorOf([&] { bound.bind(0, nullptr); }), "state 'counter': expected memory aligned to 64 bytes, got null");
+}
+
 TEST(Entry, AStateOfAnotherPackageIsRefused) {
   Package a = counterPackage().load(), b = counterPackage().load();
   State state(a);

@@ -111,6 +111,22 @@ struct PackageFile {
   std::string path = "/tmp/sprig-memory-test-" + std::to_string(getpid()) + ".sprig";
 };
 
+TEST(Memory, ABoundStateTakesNoneNorDoesWhatItWouldStartFrom) {
+  TestPackage made = everything();
+  made.program.constants.push_back({"zeros", 16, 0, {0, 0, 0, 0}});
+  made.program.states[0].initial = uint32_t(made.program.constants.size() - 1);
+  uint64_t before = memory::allocated();
+  Package package = made.load();
+  Pool pool(1);
+  uint64_t without = total(planOf(package, 1)) - planOf(package, 1).states;
+  State state = State::bound(package);
+  Context context(package, {&pool, &state, 0});
+  EXPECT_EQ(memory::allocated() - before, without);
+  // Its own, where it is wanted, starts with the zeros all the same.
+  State own(package);
+  EXPECT_EQ(own.bytes(0)[15], 0u);
+}
+
 TEST(Memory, ThePlanIsWhatIsAllocated) {
   PackageFile file(everything());
   for (int threads : {1, 2, 3}) {

@@ -280,6 +280,15 @@ public:
     check(sprig_rt_state_create(package.raw(), &created));
     handle.reset(created, sprig_rt_state_release);
   }
+  // Without memory of its own: `bind` gives each state's bytes before the first run that uses it.
+  static State bound(const Package &package) {
+    sprig_rt_state *created = nullptr;
+    check(sprig_rt_state_create_bound(package.raw(), &created));
+    return State(created);
+  }
+  // 64-byte aligned memory of the caller, from the next run on.
+  void bind(uint32_t index, void *data) const { check(sprig_rt_state_bind(handle.get(), index, data)); }
+
   // Not to be touched while a run uses the state.
   std::span<uint8_t> bytes(uint32_t index) const {
     void *data = nullptr;
@@ -290,6 +299,7 @@ public:
   sprig_rt_state *raw() const { return handle.get(); }
 
 private:
+  explicit State(sprig_rt_state *created) : handle(created, sprig_rt_state_release) {}
   std::shared_ptr<sprig_rt_state> handle;
 };
 
