@@ -40,6 +40,8 @@ llvm::SmallVector<KernelOp> launchedKernels(mlir::ModuleOp module);
 
 /// What the model calls an operation or a value: the first name in its location; empty where there is none.
 llvm::StringRef nameOf(mlir::Location location);
+/// What errors call the operation, where the front-end says so (a fused location with a text); empty elsewhere.
+llvm::StringRef descriptionOf(mlir::Location location);
 
 /// Checks that `buffers` fit the kernel that `user` names; emits the diagnostic.
 mlir::LogicalResult verifyKernelUse(mlir::Operation *user, mlir::FlatSymbolRefAttr kernel, mlir::ValueRange buffers,

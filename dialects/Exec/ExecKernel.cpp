@@ -104,6 +104,15 @@ StringRef sprig::exec::nameOf(Location location) {
   return {};
 }
 
+StringRef sprig::exec::descriptionOf(Location location) {
+  auto fused = dyn_cast<FusedLoc>(location);
+  if (!fused) return {};
+  if (auto text = dyn_cast_if_present<StringAttr>(fused.getMetadata())) return text.getValue();
+  for (Location part : fused.getLocations())
+    if (StringRef text = descriptionOf(part); !text.empty()) return text;
+  return {};
+}
+
 LogicalResult sprig::exec::verifyKernelUse(Operation *user, FlatSymbolRefAttr name, ValueRange buffers,
                                            SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(user->getParentOfType<ModuleOp>(), name);

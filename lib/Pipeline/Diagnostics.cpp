@@ -18,6 +18,7 @@ std::string sprig::describeLocation(Location location) {
     return (outer.empty() ? "" : outer + ":") + name.getName().str();
   }
   if (auto fused = dyn_cast<FusedLoc>(location)) {
+    if (auto text = dyn_cast_if_present<StringAttr>(fused.getMetadata())) return text.str();
     for (Location part : fused.getLocations())
       if (std::string text = describeLocation(part); !text.empty()) return text;
     return "";

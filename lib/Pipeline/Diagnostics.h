@@ -28,7 +28,8 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// A location for people: `model.onnx:#3 'fc2'` or `file.mlir:3:7`; empty when it says nothing.
+/// A location for people: `model.onnx:#3 'fc2'`, `file.mlir:3:7`, or the text that a front-end fused with it; empty
+/// when it says nothing.
 std::string describeLocation(mlir::Location location);
 
 } // namespace sprig
