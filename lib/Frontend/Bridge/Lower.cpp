@@ -1,0 +1,125 @@
+#include "lib/Frontend/Bridge/Lower.h"
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NN.h"
+#include "lib/Frontend/Bridge.h"
+#include "lib/Pipeline/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "sprig/error.h"
+
+using namespace mlir;
+
+namespace sprig::frontend::bridge {
+
+Workspace::Workspace() : lease(ContextPool::instance().take()) {
+  context()->loadDialect<nn::NNDialect, func::FuncDialect>();
+  module = ModuleOp::create(UnknownLoc::get(context()));
+}
+
+func::FuncOp Lowering::makeFunction(ModuleOp module, StringRef name, ArrayRef<TensorType> inputs) {
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  SmallVector<Type> types;
+  for (const TensorType &type : inputs) types.push_back(toType(context, type));
+  auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(name)), name, b.getFunctionType(types, {}));
+  function.addEntryBlock();
+  return function;
+}
+
+[[noreturn]] static void refuse(const GraphNode &node, const std::string &text) {
+  throw Error(ErrorKind::usage, describePlace(node.source, node.op->text, node.layer) + ": " + text);
+}
+
+// What reached here with wrong numbers is a mistake of the front-end; it must not become a crash.
+static void checkNode(const Graph &graph, const GraphNode &node, size_t known) {
+  for (uint32_t operand : node.operands)
+    if (operand >= known) refuse(node, "reads value " + std::to_string(operand) + ", which no earlier operation makes");
+  if (node.firstResult != known || graph.types.size() - known < node.resultCount)
+    refuse(node, "has results that are not the next " + std::to_string(node.resultCount) + " values of the graph");
+}
+
+SmallVector<Value> Lowering::lowerNodes(OpBuilder &builder, const Graph &graph, ArrayRef<Value> inputs,
+                                        function_ref<void(size_t, Operation *)> onNode) {
+  SmallVector<Value> values(inputs);
+  values.reserve(graph.types.size());
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    checkNode(graph, graph.nodes[i], values.size());
+    Operation *op = lowerNode(builder, graph, graph.nodes[i], values);
+    llvm::append_range(values, op->getResults());
+    if (onNode) onNode(i, op);
+  }
+  for (uint32_t output : graph.outputs)
+    if (output >= values.size())
+      throw Error(ErrorKind::internal,
+                  "a recorded graph gives value " + std::to_string(output) + " of " + std::to_string(values.size()));
+  return values;
+}
+
+Operation *Lowering::lowerConstant(OpBuilder &builder, const Graph &graph, const GraphNode &node) {
+  const TensorType &type = graph.types[node.firstResult];
+  size_t element = size_t(size(type.dtype)), bytes = node.constant->size();
+  if (node.resultCount != 1 || (bytes != element && bytes != size_t(type.bytes())))
+    refuse(node, "has " + std::to_string(bytes) + " bytes for a constant of " + describe(type));
+  auto value = nn::makeConstant(toType(context, type), ArrayRef<char>(*node.constant));
+  return nn::ConstantOp::create(builder, locationOf(context, node), value);
+}
+
+Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const GraphNode &node, ArrayRef<Value> values) {
+  OperationName name(node.op->text, context);
+  if (!name.isRegistered()) refuse(node, "is no operation of the compiler");
+  if (node.constant) return lowerConstant(builder, graph, node);
+  OperationState state(locationOf(context, node), name);
+  for (uint32_t operand : node.operands) state.operands.push_back(values[operand]);
+  for (uint32_t i = 0; i < node.resultCount; ++i)
+    state.types.push_back(toType(context, graph.types[node.firstResult + i]));
+  for (size_t i = 0; i < node.regions.size(); ++i) state.addRegion();
+  DiagnosticText diagnostics(context);
+  Operation *op = builder.create(state);
+  name.populateDefaultProperties(op->getPropertiesStorage());
+  try {
+    for (const Attr &attr : node.attrs) attributes.write(op, attr);
+  } catch (const Error &error) {
+    refuse(node, error.what());
+  }
+  for (size_t i = 0; i < node.regions.size(); ++i)
+    lowerRegion(op->getRegion(unsigned(i)), *node.regions[i], op->getLoc());
+  if (failed(verify(op, /*verifyRecursively=*/false))) {
+    std::string text = diagnostics.take();
+    throw Error(ErrorKind::usage, text.empty() ? describePlace(node.source, node.op->text, node.layer) + ": is invalid"
+                                               : withoutOpNames(text));
+  }
+  return op;
+}
+
+void Lowering::lowerRegion(Region &region, const Graph &graph, Location location) {
+  Block &block = region.emplaceBlock();
+  SmallVector<Value> inputs;
+  for (uint32_t i = 0; i < graph.inputCount; ++i)
+    inputs.push_back(block.addArgument(toType(context, graph.types[i]), location));
+  OpBuilder builder = OpBuilder::atBlockEnd(&block);
+  SmallVector<Value> values = lowerNodes(builder, graph, inputs);
+  nn::YieldOp::create(builder, location, outputsOf(graph, values));
+}
+
+SmallVector<Value> outputsOf(const Graph &graph, ArrayRef<Value> values) {
+  return llvm::map_to_vector(graph.outputs, [&](uint32_t output) { return values[output]; });
+}
+
+} // namespace sprig::frontend::bridge
+
+using namespace sprig;
+using namespace sprig::frontend;
+
+std::string frontend::printGraph(const Graph &graph) {
+  bridge::Workspace work;
+  bridge::Lowering lowering(work.context());
+  func::FuncOp function =
+      lowering.makeFunction(*work.module, "main", ArrayRef(graph.types).take_front(graph.inputCount));
+  OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
+  SmallVector<Value> inputs(function.getArguments().begin(), function.getArguments().end());
+  SmallVector<Value> outputs = bridge::outputsOf(graph, lowering.lowerNodes(b, graph, inputs));
+  func::ReturnOp::create(b, function.getLoc(), outputs);
+  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(), ValueRange(outputs).getTypes()));
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  function.print(out, OpPrintingFlags().elideLargeElementsAttrs(32).elideLargeResourceString(64));
+  return text + "\n";
+}

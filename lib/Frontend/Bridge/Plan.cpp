@@ -1,0 +1,133 @@
+// compilePlan and compilePackage: graphs to packages, and one of them loaded on the caller's memory.
+#include "lib/Frontend/Bridge/Entries.h"
+#include "lib/JIT/TimePackage.h"
+#include "lib/Pipeline/Pipeline.h"
+#include "sprig/error.h"
+#include "sprig/rt/sprig_rt.hpp"
+
+using namespace sprig;
+using namespace sprig::frontend;
+
+namespace {
+
+std::vector<uint8_t> compile(mlir::ModuleOp module, const CompileOptions &options) {
+  try {
+    return compileModule(module, options, nullptr, options.tuneSeconds > 0 ? packageTimer(options.threads) : nullptr)
+        .package;
+  } catch (const Error &error) {
+    throw Error(error.kind(), bridge::withoutOpNames(error.what()));
+  }
+}
+
+class CompiledPlan final : public Plan {
+public:
+  CompiledPlan(std::vector<uint8_t> bytes, const Graph &graph, std::span<const StateSlot> slots,
+               const std::string &name)
+      : name(name), package(rt::Package::fromMemory(std::move(bytes), name)), state(rt::State::bound(package)),
+        context(package, {nullptr, &state, 0}) {
+    std::vector<char> isState(graph.inputCount), isNext(graph.outputs.size());
+    for (const StateSlot &slot : slots) {
+      isState[slot.input] = true;
+      if (slot.output >= 0) isNext[size_t(slot.output)] = true;
+    }
+    for (uint32_t i = 0; i < graph.inputCount; ++i)
+      if (!isState[i]) inputTypes.push_back(graph.types[i]);
+    for (size_t i = 0; i < graph.outputs.size(); ++i)
+      if (!isNext[i]) outputTypes.push_back(graph.types[graph.outputs[i]]);
+    inputs = tensorsOf(inputTypes);
+    outputs = tensorsOf(outputTypes);
+    findStates(slots);
+  }
+
+  void run(std::span<void *const> in, std::span<void *const> out, std::span<void *const> states) override {
+    if (in.size() != inputs.size() || out.size() != outputs.size() || states.size() != bound.size())
+      throw Error(ErrorKind::internal, "'" + name + "' is run on " + std::to_string(in.size()) + " inputs, " +
+                                           std::to_string(out.size()) + " outputs and " +
+                                           std::to_string(states.size()) + " states, which are not those that it has");
+    for (size_t i = 0; i < in.size(); ++i) inputs[i].data = in[i];
+    for (size_t i = 0; i < out.size(); ++i) outputs[i].data = out[i];
+    for (size_t i = 0; i < states.size(); ++i)
+      if (states[i] != bound[i].data) rebind(bound[i], states[i]);
+    sprig_rt_status *status =
+        sprig_rt_invoke(context.raw(), 0, inputs.data(), inputs.size(), outputs.data(), outputs.size());
+    if (status) [[unlikely]]
+      fail(status);
+  }
+
+private:
+  struct Bound {
+    int64_t index = -1; // among the package's states; -1: nothing uses it
+    void *data = nullptr;
+  };
+
+  static std::vector<sprig_rt_tensor> tensorsOf(const std::vector<TensorType> &types) {
+    std::vector<sprig_rt_tensor> tensors;
+    for (const TensorType &type : types)
+      tensors.push_back({nullptr, type.shape.data(), nullptr, uint32_t(type.shape.rank()), int32_t(type.dtype)});
+    return tensors;
+  }
+
+  void findStates(std::span<const StateSlot> slots) {
+    std::map<std::string, int64_t> indices;
+    for (uint32_t i = 0; i < package.info().state_count; ++i) {
+      sprig_rt_tensor_info info;
+      rt::check(sprig_rt_package_state(package.raw(), i, &info));
+      indices[info.name] = i;
+    }
+    for (const StateSlot &slot : slots) {
+      auto found = indices.find(slot.name);
+      bound.push_back({found == indices.end() ? -1 : found->second});
+    }
+  }
+
+  void rebind(Bound &slot, void *data) {
+    if (slot.index >= 0) state.bind(uint32_t(slot.index), data);
+    slot.data = data;
+  }
+
+  // The runtime names the entry and quotes what errors call the operation: "entry 'f': 'train.cpp:7: gather': ...".
+  [[noreturn]] void fail(sprig_rt_status *status) {
+    std::string text = sprig_rt_status_message(status), prefix = "entry '" + name + "': ";
+    sprig_rt_status_free(status);
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+    if (size_t end = text.find("': "); text.starts_with("'") && end != std::string::npos)
+      text = text.substr(1, end - 1) + text.substr(end + 1);
+    throw Error(ErrorKind::runtime, text);
+  }
+
+  std::string name;
+  rt::Package package;
+  rt::State state;
+  rt::Context context;
+  std::vector<TensorType> inputTypes, outputTypes;
+  std::vector<sprig_rt_tensor> inputs, outputs;
+  std::vector<Bound> bound;
+};
+
+} // namespace
+
+std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const StateSlot> states,
+                                            const CompileOptions &given, const std::string &name) {
+  PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
+  for (StateSlot &slot : entry.states) slot.initial = nullptr; // the memory comes with each run
+  CompileOptions options = bridge::entryOptions(given, name);
+  options.freeze = false;
+  std::vector<uint8_t> bytes;
+  {
+    bridge::Workspace work;
+    bridge::EntryBuilder(*work.module).add(entry);
+    bytes = compile(*work.module, options);
+  }
+  try {
+    return std::make_unique<CompiledPlan>(std::move(bytes), graph, states, name);
+  } catch (const rt::Error &error) {
+    throw Error(ErrorKind::runtime, error.what());
+  }
+}
+
+std::vector<uint8_t> frontend::compilePackage(std::span<const PackageEntry> entries, const CompileOptions &given) {
+  bridge::Workspace work;
+  bridge::EntryBuilder builder(*work.module);
+  for (const PackageEntry &entry : entries) builder.add(entry);
+  return compile(*work.module, bridge::entryOptions(given, entries.empty() ? "" : entries.front().name));
+}
