@@ -67,9 +67,11 @@ public:
   }
   /// A copy of type.bytes() bytes.
   SPRIG_API static Tensor copyOf(const void *bytes, const TensorType &type);
-  /// Takes memory over without a copy: `release(user)` is called when it is needed no more. Row-major; memory that is
-  /// not 64-byte aligned is copied.
-  SPRIG_API static Tensor adopt(void *memory, const TensorType &type, void (*release)(void *user), void *user);
+  /// Takes memory over without a copy: `release(user)` is called when it is needed no more. Row-major. `capacity` is
+  /// how many bytes may be read; memory that is not 64-byte aligned, or whose capacity is not at least 128 and
+  /// type.bytes() rounded up to 64, is copied.
+  SPRIG_API static Tensor adopt(void *memory, const TensorType &type, int64_t capacity, void (*release)(void *user),
+                                void *user);
 
   bool defined() const { return value != nullptr; }
   // No conversion to bool: ask item<bool>(), or use cond.

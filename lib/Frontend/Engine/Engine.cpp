@@ -1,0 +1,157 @@
+#include "lib/Frontend/Engine/Engine.h"
+#include <chrono>
+#include <cstdlib>
+
+namespace sprig::frontend {
+
+namespace {
+/// How long something may lie recorded before an executor without work takes it.
+constexpr auto kIdle = std::chrono::microseconds(500);
+} // namespace
+
+Engine &Engine::instance() {
+  static auto &engine = *new Engine;
+  return engine;
+}
+
+Engine::Engine() {
+  thread = std::thread([this] { loop(); });
+  // Handles of static storage are still read and released behind this; they find an engine that callers' threads drive.
+  std::atexit([] { instance().stop(); });
+}
+
+void Engine::stop() {
+  {
+    std::lock_guard lock(mutex);
+    stopping = true;
+  }
+  changed.notify_all();
+  if (thread.joinable()) thread.join();
+}
+
+void Engine::push(std::unique_ptr<Task> task, bool wake) {
+  {
+    std::unique_lock lock(mutex);
+    // Who waits for room helps to make it.
+    while (pushed - done >= uint64_t(most)) {
+      lock.unlock();
+      bool ran = runOne();
+      lock.lock();
+      if (!ran) finished.wait_for(lock, kIdle);
+    }
+    queue.push_back(std::move(task));
+    ++pushed;
+    wake = parked && (wake || queue.size() > 2);
+  }
+  if (wake) changed.notify_one();
+}
+
+bool Engine::runOne() {
+  std::unique_lock turn(running, std::try_to_lock);
+  if (!turn) return false;
+  std::unique_ptr<Task> task;
+  {
+    std::lock_guard lock(mutex);
+    if (queue.empty()) return false;
+    task = std::move(queue.front());
+    queue.pop_front();
+  }
+  task->run();
+  task.reset(); // releases what it held before anybody hears that it is done
+  turn.unlock();
+  {
+    std::lock_guard lock(mutex);
+    ++done;
+  }
+  finished.notify_all();
+  return true;
+}
+
+void Engine::loop() {
+  for (;;) {
+    if (runOne()) continue;
+    std::unique_lock lock(mutex);
+    if (stopping) return;
+    if (!queue.empty()) {
+      // Another thread runs a task, and ends with a notification.
+      finished.wait_for(lock, kIdle);
+      continue;
+    }
+    parked = true;
+    auto hasWork = [&] { return !queue.empty() || stopping; };
+    if (!recording) changed.wait(lock, [&] { return hasWork() || recording; });
+    if (recording && !hasWork() && !changed.wait_for(lock, kIdle, hasWork)) {
+      recording = false;
+      parked = false;
+      auto hook = idleHook;
+      lock.unlock();
+      if (hook) hook();
+      continue;
+    }
+    parked = false;
+  }
+}
+
+void Engine::waitFor(const Value &value) {
+  auto isThere = [&] { return value.state.load(std::memory_order_acquire) >= Value::State::ready; };
+  while (!isThere()) {
+    if (runOne()) continue;
+    std::unique_lock lock(mutex);
+    if (isThere()) return;
+    // The executor runs a task: its end is told. The time limit covers a task that was pushed in between.
+    finished.wait_for(lock, kIdle, isThere);
+  }
+}
+
+void Engine::drain() {
+  std::unique_lock lock(mutex);
+  uint64_t target = pushed;
+  while (done < target) {
+    lock.unlock();
+    bool ran = runOne();
+    lock.lock();
+    if (!ran && done < target) finished.wait_for(lock, kIdle);
+  }
+}
+
+void Engine::setLimit(int tasks) {
+  std::lock_guard lock(mutex);
+  most = tasks;
+}
+
+int Engine::limit() const {
+  std::lock_guard lock(mutex);
+  return most;
+}
+
+int Engine::inFlight() const {
+  std::lock_guard lock(mutex);
+  return int(pushed - done);
+}
+
+void Engine::setIdleHook(void (*hook)()) {
+  std::lock_guard lock(mutex);
+  idleHook = hook;
+}
+
+void Engine::noteRecording() {
+  bool wake;
+  {
+    std::lock_guard lock(mutex);
+    recording = true;
+    wake = parked;
+  }
+  if (wake) changed.notify_one();
+}
+
+void Engine::noteFailure(const Failure &failure) {
+  std::lock_guard lock(mutex);
+  if (!firstFailure) firstFailure = failure;
+}
+
+Failure Engine::takeFailure() {
+  std::lock_guard lock(mutex);
+  return std::exchange(firstFailure, nullptr);
+}
+
+} // namespace sprig::frontend

@@ -1,0 +1,28 @@
+// The part of what was recorded that lies between values and what they are differentiated by.
+// For gradients in both directions.
+#pragma once
+#include "lib/Frontend/Engine/Hash.h"
+#include "lib/Frontend/Engine/Value.h"
+
+namespace sprig::frontend {
+
+struct Lineage {
+  Graph graph;                 ///< outputs: those of the values
+  std::vector<Value *> values; ///< that the graph's numbers stand for; null where a result was of no use to anybody
+  std::vector<std::pair<Node *, uint32_t>> origins; ///< of the same numbers: the node and which of its results
+  std::vector<uint32_t> wrt; ///< numbers; those that the outputs do not depend on are inputs without a use
+  std::vector<Node *> nodes;
+  Hash key;             ///< equal for equal structures
+  bool reaches = false; ///< whether the outputs depend on any
+};
+
+/// A tensor of one of its values; what is gone is recorded again.
+Tensor valueOf(Lineage &lineage, uint32_t number);
+
+/// What the outputs depend on, as far as it depends on `wrt`; in the order of recording.
+Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt);
+
+/// Roots with an owner that the outputs depend on.
+std::vector<Value *> parametersBehind(const Tensor &output);
+
+} // namespace sprig::frontend

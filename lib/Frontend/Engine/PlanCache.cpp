@@ -1,0 +1,92 @@
+#include "lib/Frontend/Engine/PlanCache.h"
+#include "sprig/error.h"
+#include <cstdlib>
+
+namespace sprig::frontend {
+
+namespace {
+/// A program whose segments are ever new ones must not keep them all.
+constexpr size_t kMostRows = 4096;
+} // namespace
+
+CompileOptions segmentOptions() {
+  CompileOptions options;
+  options.math = MathMode::strict;
+  options.freeze = false;
+  if (const char *folder = std::getenv("SPRIG_CACHE")) options.cacheFolder = folder;
+  return options;
+}
+
+PlanCache &PlanCache::instance() {
+  static auto &cache = *new PlanCache;
+  return cache;
+}
+
+Plan *PlanCache::find(const Hash &key, const std::function<Graph()> &graph) {
+  std::unique_lock lock(mutex);
+  if (!on) return nullptr;
+  if (rows.size() >= kMostRows && requests.empty() && !busy) rows.clear();
+  Row &row = rows[key];
+  if (row.plan) return row.plan.get();
+  if (++row.seen < 2 || row.asked || stopping) return nullptr;
+  row.asked = true;
+  requests.push_back({key, graph()});
+  if (!thread.joinable()) {
+    thread = std::thread([this] { loop(); });
+    std::atexit([] { instance().stop(); });
+  }
+  changed.notify_all();
+  return nullptr;
+}
+
+void PlanCache::loop() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    changed.wait(lock, [&] { return stopping || !requests.empty(); });
+    if (stopping) return;
+    Request request = std::move(requests.front());
+    requests.pop_front();
+    busy = true;
+    lock.unlock();
+    std::unique_ptr<Plan> plan;
+    try {
+      plan = compilePlan(request.graph, {}, segmentOptions(), "segment");
+    } catch (const Error &) {
+      // It goes on operation by operation, where an error names its operation.
+    }
+    lock.lock();
+    busy = false;
+    if (plan) {
+      rows[request.key].plan = std::move(plan);
+      ++count;
+    }
+    changed.notify_all();
+  }
+}
+
+void PlanCache::stop() {
+  {
+    std::lock_guard lock(mutex);
+    stopping = true;
+    requests.clear();
+  }
+  changed.notify_all();
+  if (thread.joinable()) thread.join();
+}
+
+int PlanCache::compiled() const {
+  std::lock_guard lock(mutex);
+  return count;
+}
+
+void PlanCache::wait() {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return stopping || (requests.empty() && !busy); });
+}
+
+void PlanCache::enable(bool enabled) {
+  std::lock_guard lock(mutex);
+  on = enabled;
+}
+
+} // namespace sprig::frontend

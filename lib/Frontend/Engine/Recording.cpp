@@ -1,0 +1,147 @@
+#include "lib/Frontend/Engine/Recording.h"
+#include <unordered_map>
+
+namespace sprig::frontend {
+
+uint64_t newScope() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+namespace {
+
+constexpr uint32_t kExternal = uint32_t(1) << 31, kConstant = uint32_t(1) << 30;
+
+uint64_t bitsOf(const Value &constant) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, constant.storage->data, size_t(size(constant.type.dtype)));
+  return bits;
+}
+
+bool endsWith(const std::string &text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// Floating-point operations, roughly: what decides when enough has been recorded to start.
+double costOf(const Node &node) {
+  double elements = 0;
+  for (const Value *result : node.results) elements += double(result->type.elements());
+  const std::string &name = node.description.op->text;
+  if (node.operands.size() < 2) return elements;
+  const Shape &a = node.operands[0]->type.shape, &b = node.operands[1]->type.shape;
+  if (name == "nn.linear" || name == "nn.matmul") {
+    double k = a.rank() < 1 ? 1 : double(a.back());
+    if (find(node.description.attrs, "transpose_lhs") && a.rank() >= 2) k = double(a[a.rank() - 2]);
+    return 2 * elements * k;
+  }
+  if (name == "nn.conv_filter_grad")
+    return 2 * elements * double(b.elements()) / double(std::max<int64_t>(b.rank() > 1 ? b[1] : 1, 1));
+  if (name == "nn.conv_transpose")
+    return 2 * double(a.elements()) * double(b.elements()) / double(std::max<int64_t>(b[0], 1));
+  if (endsWith(name, "nn.conv")) return 2 * elements * double(b.elements()) / double(std::max<int64_t>(b[0], 1));
+  if (!node.description.regions.empty()) return 100 * elements;
+  return elements;
+}
+
+} // namespace
+
+Recording::Recording(Recording &&other) noexcept
+    : scope(other.scope), nodes(std::move(other.nodes)), values(std::move(other.values)),
+      externals(std::move(other.externals)), constants(std::move(other.constants)), hash(other.hash), cost(other.cost) {
+  other.nodes.clear();
+  other.values.clear();
+  other.externals.clear();
+  other.constants.clear();
+}
+
+Recording::~Recording() {
+  for (Value *value : values) drop(value);
+  for (Node *node : nodes) drop(node);
+  for (Value *value : externals) drop(value);
+  for (Value *value : constants) drop(value);
+}
+
+uint32_t Recording::slotOf(Value *value) {
+  if (value->home == scope) return value->place;
+  if (value->scope == scope) return value->slot;
+  value->scope = scope;
+  auto &list = value->constant ? constants : externals;
+  value->slot = uint32_t(list.size()) | (value->constant ? kConstant : kExternal);
+  keep(value);
+  list.push_back(value);
+  if (value->constant) hash.mix(bitsOf(*value));
+  hash.mix(value->type);
+  return value->slot;
+}
+
+Node *Recording::add(GraphNode description, std::span<const Tensor> operands, std::span<const TensorType> results,
+                     Value::State state, bool mayTrack) {
+  static std::atomic<uint64_t> sequence{0};
+  auto *node = new Node;
+  node->sequence = sequence.fetch_add(1, std::memory_order_relaxed);
+  node->description = std::move(description);
+  hash.mix(node->description.op->hash);
+  for (const Attr &attr : node->description.attrs) hash.mix(attr);
+  for (const auto &region : node->description.regions) hash.mix(*region);
+  if (node->description.constant)
+    hash.mix(std::hash<std::string_view>()({node->description.constant->data(), node->description.constant->size()}));
+  node->operands.reserve(operands.size());
+  for (const Tensor &operand : operands) {
+    Value *value = operand.raw();
+    hash.mix(slotOf(value));
+    keep(value);
+    node->operands.push_back(value);
+    node->tracked |= mayTrack && value->tracked;
+  }
+  if (!node->tracked) node->released = Node::kUntracked;
+  node->results.reserve(results.size());
+  node->resultTypes.assign(results.begin(), results.end());
+  for (const TensorType &type : results) {
+    hash.mix(type);
+    auto *value = new Value(type, state); // one handle: the caller's
+    keep(value);                          // and the recording's own reference
+    value->producer = node;
+    keep(node);
+    value->index = uint16_t(node->results.size());
+    value->tracked = node->tracked && isFloat(type.dtype);
+    value->home = scope;
+    value->place = uint32_t(values.size());
+    node->results.push_back(value);
+    values.push_back(value);
+  }
+  nodes.push_back(node);
+  cost += costOf(*node);
+  return node;
+}
+
+Graph Recording::graph(std::span<Value *const> outputs) const {
+  // By address: slots are overwritten by later recordings that use the same values.
+  std::unordered_map<const Value *, uint32_t> numbers;
+  Graph graph;
+  graph.inputCount = uint32_t(externals.size());
+  auto define = [&](const Value *value) {
+    numbers[value] = uint32_t(graph.types.size());
+    graph.types.push_back(value->type);
+  };
+  for (const Value *value : externals) define(value);
+  static const OpName &constant = opName("nn.constant");
+  for (const Value *value : constants) {
+    GraphNode node;
+    node.op = &constant;
+    node.firstResult = uint32_t(graph.types.size());
+    auto *bytes = static_cast<const char *>(value->storage->data);
+    node.constant = std::make_shared<std::vector<char>>(bytes, bytes + size(value->type.dtype));
+    graph.nodes.push_back(std::move(node));
+    define(value);
+  }
+  for (size_t i = 0, next = 0; i < nodes.size(); ++i) {
+    GraphNode copy = nodes[i]->description;
+    for (const Value *operand : nodes[i]->operands) copy.operands.push_back(numbers.at(operand));
+    copy.firstResult = uint32_t(graph.types.size());
+    copy.resultCount = uint32_t(nodes[i]->results.size());
+    for (uint32_t r = 0; r < copy.resultCount; ++r) define(values[next++]);
+    graph.nodes.push_back(std::move(copy));
+  }
+  for (const Value *output : outputs) graph.outputs.push_back(numbers.at(output));
+  return graph;
+}
+
+} // namespace sprig::frontend

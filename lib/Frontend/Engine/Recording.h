@@ -1,0 +1,36 @@
+// A stretch of recorded operations: the segment that is being filled, or a function that is being traced.
+// For the recorder; the executor and the compiler get it when it is complete.
+#pragma once
+#include "lib/Frontend/Engine/Hash.h"
+#include "lib/Frontend/Engine/Value.h"
+
+namespace sprig::frontend {
+
+/// Numbers that no segment, trace or walk shares.
+uint64_t newScope();
+
+struct Recording {
+  uint64_t scope = newScope();
+  std::vector<Node *> nodes;      ///< a reference each, in order
+  std::vector<Value *> values;    ///< their results, a reference each
+  std::vector<Value *> externals; ///< what they use of outside, a reference each
+  std::vector<Value *> constants; ///< likewise
+  Hash hash;                      ///< of nodes and how they hang together
+  double cost = 0;                ///< estimated floating-point operations
+
+  Recording() = default;
+  Recording(Recording &&other) noexcept;
+  Recording &operator=(Recording &&) = delete;
+  ~Recording();
+
+  /// Adds an operation; its results are `state` values of no handle but the returned ones.
+  Node *add(GraphNode description, std::span<const Tensor> operands, std::span<const TensorType> results,
+            Value::State state, bool tracked);
+  /// The graph of it with these outputs, values of the recording or externals. Inputs are the externals in order.
+  Graph graph(std::span<Value *const> outputs) const;
+
+private:
+  uint32_t slotOf(Value *value);
+};
+
+} // namespace sprig::frontend

@@ -1,0 +1,12 @@
+// Tier 0: one operation at once, by a generic kernel, by its decomposition, or by a plan of its own.
+// For segments that are not compiled yet.
+#pragma once
+#include "lib/Frontend/Engine/Value.h"
+
+namespace sprig::frontend {
+
+/// Computes a node whose operands are there (storage or failure) into fresh storage of the results. What goes wrong is
+/// put into their `failure`, with the node's line. On the executing thread alone.
+void runNode(const Node &node, std::span<Value *const> results);
+
+} // namespace sprig::frontend

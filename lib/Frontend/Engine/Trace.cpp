@@ -1,0 +1,95 @@
+#include "lib/Frontend/Engine/Trace.h"
+
+namespace sprig::frontend {
+
+static thread_local Trace *innermost = nullptr;
+
+Trace::Trace(Kind kind, Source source) : kind(kind), source(source), outer(innermost) { innermost = this; }
+Trace::~Trace() { innermost = outer; }
+
+Trace *Trace::current() { return innermost; }
+Trace *Trace::currentFunction() {
+  Trace *trace = innermost;
+  while (trace && trace->kind != Kind::function) trace = trace->outer;
+  return trace;
+}
+
+Tensor Trace::input(const TensorType &type) {
+  auto *value = new Value(type, Value::State::traced);
+  value->trace = this;
+  inputs.push_back(Tensor::own(value));
+  // Inputs are the first externals, used or not.
+  keep(value);
+  value->scope = recording.scope;
+  value->slot = uint32_t(recording.externals.size()) | (uint32_t(1) << 31);
+  recording.externals.push_back(value);
+  return inputs.back();
+}
+
+TracedCell &Trace::cell(const Parameter &parameter) {
+  for (TracedCell &cell : cells)
+    if (cell.parameter.same(parameter)) return cell;
+  TracedCell fresh{parameter, {}, {}, {}};
+  if (kind == Kind::function) {
+    auto *value = new Value(parameter.rawCell()->type, Value::State::traced);
+    value->trace = this;
+    value->tracked = value->root = parameter.trainable();
+    value->owner = parameter.rawCell();
+    fresh.initial = Tensor::own(value);
+  } else {
+    // What the parameter is where the region stands.
+    Trace *inner = std::exchange(innermost, outer);
+    fresh.initial = parameter.value();
+    innermost = inner;
+  }
+  fresh.current = fresh.initial;
+  cells.push_back(std::move(fresh));
+  return cells.back();
+}
+
+bool observe(const std::shared_ptr<const bool> &flag) {
+  bool value = *flag;
+  if (Trace *trace = Trace::currentFunction()) {
+    for (auto &[seen, was] : trace->observed)
+      if (seen == flag) return value;
+    trace->observed.emplace_back(flag, value);
+  }
+  return value;
+}
+
+/// Values of a region's outputs that are not its own (an input, something of outside) are external to it, too.
+static void reach(Trace &trace, const Tensor &tensor) {
+  Value *value = tensor.raw();
+  if (value->home == trace.recording.scope) return;
+  auto &list = value->constant ? trace.recording.constants : trace.recording.externals;
+  for (Value *known : list)
+    if (known == value) return;
+  keep(value);
+  list.push_back(value);
+}
+
+Graph traceRegion(std::span<const TensorType> inputs,
+                  const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f, std::vector<Tensor> &captured,
+                  Source at) {
+  Trace trace(Trace::Kind::region, at);
+  for (const TensorType &type : inputs) trace.input(type);
+  std::vector<Tensor> arguments = trace.inputs;
+  std::vector<Tensor> results = f(arguments);
+  for (const TracedCell &cell : trace.cells)
+    if (cell.written())
+      fail(at, "region", "sets parameter '" + cell.parameter.name() + "'; state is set outside of regions");
+  std::vector<Value *> outputs;
+  for (const Tensor &result : results) {
+    requireDefined(result, "region", "its result", at);
+    reach(trace, result);
+    outputs.push_back(result.raw());
+  }
+  for (size_t i = inputs.size(); i < trace.recording.externals.size(); ++i) {
+    Value *value = trace.recording.externals[i];
+    retain(value);
+    captured.push_back(Tensor::own(value));
+  }
+  return trace.recording.graph(outputs);
+}
+
+} // namespace sprig::frontend

@@ -1,0 +1,111 @@
+// What handles stand for: values, the recorded operations that compute them, and the memory that holds them.
+// For the engine alone. Reference counts are atomic: the recorder's thread and the executor's share these objects.
+#pragma once
+#include "lib/Frontend/Base/Graph.h"
+#include "sprig/tensor.h"
+#include <atomic>
+#include <memory>
+
+namespace sprig::frontend {
+
+/// Memory of a value: 64-byte aligned, at least 128 bytes and a multiple of 64.
+class Storage {
+public:
+  /// Throws Error (runtime) when there is no memory.
+  static std::shared_ptr<Storage> allocate(int64_t bytes);
+  static std::shared_ptr<Storage> adopt(void *memory, void (*release)(void *), void *user);
+  Storage(void *memory, int64_t capacity, void (*release)(void *), void *user)
+      : data(memory), capacity(capacity), release(release), user(user) {}
+  ~Storage();
+  Storage(const Storage &) = delete;
+
+  void *const data;
+
+private:
+  int64_t capacity; // of the runtime's memory; 0: adopted
+  void (*release)(void *);
+  void *user;
+};
+
+/// Why a value will never be there; shared by everything that depends on it.
+using Failure = std::shared_ptr<const Error>;
+
+struct Node;
+struct Trace;
+
+/// A version of a tensor.
+struct Value {
+  enum class State : uint8_t {
+    pending, ///< recorded, in the segment that is not cut yet
+    queued,  ///< handed to the executor
+    ready,   ///< `storage` holds it
+    failed,  ///< `failure` says why not
+    traced,  ///< stands for something in a function that is being recorded: `trace`
+  };
+
+  /// Low half: all references; high half: those of handles, which can read the value. Never read it for its exact
+  /// number but in the destructor.
+  std::atomic<uint64_t> counts;
+  std::atomic<State> state;
+  bool tracked = false;  ///< a gradient may be asked for: `producer` is kept, or it is a root
+  bool root = false;     ///< gradients end here
+  bool constant = false; ///< one known element of at most eight bytes: becomes part of graphs
+  bool live = false;     ///< scratch of the cut: must be written by the segment
+  uint16_t index = 0;    ///< which result of `producer`
+  TensorType type;
+  Node *producer = nullptr; ///< a reference
+  std::shared_ptr<Storage> storage;
+  Failure failure;
+  Trace *trace = nullptr;
+  Parameter::Cell *owner = nullptr; ///< of roots that are a parameter's value
+  uint64_t home = 0;                ///< the recording that it is a result of, and its place there
+  uint32_t place = 0;
+  uint32_t slot = 0;  ///< its place among the externals or constants
+  uint64_t scope = 0; ///< of this recording
+
+  Value(const TensorType &type, State state) : counts((uint64_t(1) << 32) | 1), state(state), type(type) {}
+  bool hasHandles() const { return counts.load(std::memory_order_relaxed) >> 32; }
+};
+
+/// A recorded operation.
+struct Node {
+  std::atomic<uint32_t> references{1};
+  bool tracked = false;
+  bool consumed = false; ///< a gradient was taken through it
+  std::atomic<uint8_t> released{
+      0}; ///< bits of what has happened: its operands go when it ran and no gradient needs them
+  static constexpr uint8_t kRan = 1, kUntracked = 2;
+  uint64_t sequence = 0;         ///< later nodes have larger numbers
+  uint64_t walk = 0;             ///< the last search for gradients that has met it
+  GraphNode description;         ///< without operands and numbers
+  std::vector<Value *> operands; ///< a reference each; cleared when it has run and no gradient needs them
+  std::vector<TensorType> resultTypes;
+  std::vector<Value *> results; ///< not references; for use while the segment or a trace holds them
+};
+
+/// References without handles: the value is kept, not necessarily readable.
+void keep(Value *value);
+void drop(Value *value);
+void keep(Node *node);
+void drop(Node *node);
+
+/// Notes that a node ran, or that no gradient is going to be taken through it. Lets its operands, and its results' way
+/// back to it, go when both are so.
+void releaseLineage(Node *node, uint8_t what);
+
+/// A tensor of a value that is there.
+Tensor readyTensor(const TensorType &type, std::shared_ptr<Storage> storage);
+
+} // namespace sprig::frontend
+
+/// A parameter's place. What holds it keeps it alive; the value that it holds knows it by address while it is current.
+struct sprig::Parameter::Cell : std::enable_shared_from_this<Cell> {
+  Tensor current;
+  Tensor gradient;
+  TensorType type;
+  bool trainable = true;
+  std::string name;
+  ~Cell() {
+    if (current.defined()) current.raw()->owner = nullptr;
+  }
+};

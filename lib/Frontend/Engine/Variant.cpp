@@ -1,0 +1,228 @@
+#include "lib/Frontend/Engine/Variant.h"
+#include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/PlanCache.h"
+#include "lib/Frontend/Engine/Recorder.h"
+#include <algorithm>
+
+namespace sprig::frontend {
+
+namespace {
+
+Tensor scalarOf(uint64_t word) {
+  TensorType type{DType::i64, {}};
+  return Tensor::copyOf(&word, type);
+}
+
+/// Makes a value that the graph shall know external to the recording, if it is of outside and not known yet.
+void reach(Recording &recording, Value *value) {
+  if (value->home == recording.scope) return;
+  auto &list = value->constant ? recording.constants : recording.externals;
+  if (std::find(list.begin(), list.end(), value) != list.end()) return;
+  keep(value);
+  list.push_back(value);
+}
+
+class CallTask : public Task {
+public:
+  std::shared_ptr<Variant> variant;
+  std::vector<Tensor> inputs;
+  std::vector<Value *> outputs; // a reference each
+  std::vector<Tensor> before;   // of states
+  std::vector<Value *> after;   // a reference each, null for states that are only read
+
+  ~CallTask() override {
+    for (Value *value : outputs) drop(value);
+    for (Value *value : after)
+      if (value) drop(value);
+  }
+
+  void run() override {
+    Failure failure = findFailure();
+    if (!failure && !variant->plan && !variant->failure) compile();
+    if (!failure) failure = variant->failure;
+    if (failure) return fail(failure);
+    try {
+      std::vector<void *> in, out, states;
+      for (const Tensor &input : inputs) in.push_back(input.raw()->storage->data);
+      for (Value *value : outputs) {
+        value->storage = Storage::allocate(value->type.bytes());
+        out.push_back(value->storage->data);
+      }
+      for (size_t i = 0; i < before.size(); ++i) states.push_back(stateOf(i));
+      variant->plan->run(in, out, states);
+    } catch (const Error &error) {
+      return fail(std::make_shared<Error>(error.kind(), variant->name + ": " + error.what()));
+    } catch (const std::exception &error) {
+      return fail(std::make_shared<Error>(ErrorKind::internal, variant->name + ": " + error.what()));
+    }
+    for (Value *value : outputs) value->state.store(Value::State::ready, std::memory_order_release);
+    for (Value *value : after)
+      if (value) value->state.store(Value::State::ready, std::memory_order_release);
+  }
+
+private:
+  Failure findFailure() const {
+    for (const Tensor &input : inputs)
+      if (input.raw()->failure) return input.raw()->failure;
+    for (const Tensor &state : before)
+      if (state.raw()->failure) return state.raw()->failure;
+    return nullptr;
+  }
+
+  void compile() {
+    try {
+      variant->plan = compilePlan(variant->graph, variant->slots, segmentOptions(), variant->name);
+    } catch (const Error &error) {
+      variant->failure = std::make_shared<Error>(error);
+    } catch (const std::exception &error) {
+      variant->failure = std::make_shared<Error>(ErrorKind::internal, error.what());
+    }
+  }
+
+  /// Memory of a state: in place where nobody else can read the old version, else a copy of it.
+  void *stateOf(size_t i) {
+    Value *old = before[i].raw();
+    if (!after[i]) return old->storage->data;
+    bool isOurs = uint32_t(old->counts.load(std::memory_order_acquire)) == 1 && old->storage.use_count() == 1;
+    if (isOurs) {
+      after[i]->storage = std::move(old->storage);
+    } else {
+      after[i]->storage = Storage::allocate(old->type.bytes());
+      std::memcpy(after[i]->storage->data, old->storage->data, size_t(old->type.bytes()));
+    }
+    return after[i]->storage->data;
+  }
+
+  /// The results failed; states stay what they were, or what the run has made of them.
+  void fail(const Failure &failure) {
+    for (Value *value : outputs) {
+      value->failure = failure;
+      value->storage.reset();
+      value->state.store(Value::State::failed, std::memory_order_release);
+    }
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (!after[i]) continue;
+      Value *old = before[i].raw();
+      if (!after[i]->storage) after[i]->storage = old->storage;
+      if (old->failure) after[i]->failure = old->failure;
+      after[i]->state.store(after[i]->storage ? Value::State::ready : Value::State::failed, std::memory_order_release);
+    }
+    Engine::instance().noteFailure(failure);
+  }
+};
+
+} // namespace
+
+std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, const Body &body, const std::string &name,
+                                         Source at) {
+  auto variant = std::make_shared<Variant>();
+  variant->name = name;
+  variant->inputs.assign(inputs.begin(), inputs.end());
+  Trace trace(Trace::Kind::function, at);
+  for (const TensorType &type : inputs) trace.input(type);
+  std::vector<Tensor> arguments = trace.inputs;
+  std::vector<Tensor> results = body(arguments);
+  endLineage();
+
+  Recording &recording = trace.recording;
+  std::vector<Value *> outputs;
+  for (const Tensor &result : results) {
+    requireDefined(result, name.c_str(), "a result", at);
+    reach(recording, result.raw());
+    outputs.push_back(result.raw());
+    variant->results.push_back(result.type());
+  }
+  std::vector<const TracedCell *> cells;
+  for (const TracedCell &cell : trace.cells) {
+    bool isUsed = cell.written() || std::find(recording.externals.begin(), recording.externals.end(),
+                                              cell.initial.raw()) != recording.externals.end();
+    if (!isUsed) continue;
+    reach(recording, cell.initial.raw());
+    StateSlot slot;
+    slot.name = cell.parameter.name().empty() ? "state" + std::to_string(cells.size()) : cell.parameter.name();
+    for (const StateSlot &other : variant->slots)
+      if (other.name == slot.name) slot.name += "." + std::to_string(cells.size());
+    if (cell.written()) {
+      reach(recording, cell.current.raw());
+      slot.output = int32_t(outputs.size());
+      outputs.push_back(cell.current.raw());
+    }
+    variant->slots.push_back(slot);
+    variant->parameters.push_back(cell.parameter);
+    cells.push_back(&cell);
+  }
+  for (uint32_t i = 0; i < recording.externals.size(); ++i) {
+    Value *value = recording.externals[i];
+    bool isState = false;
+    for (size_t c = 0; c < cells.size(); ++c)
+      if (cells[c]->initial.raw() == value) {
+        variant->slots[c].input = i;
+        isState = true;
+      }
+    if (isState) continue;
+    Feed feed{Feed::Kind::captured, 0, {}};
+    for (uint32_t k = 0; k < trace.inputs.size(); ++k)
+      if (trace.inputs[k].raw() == value) feed = {Feed::Kind::argument, k, {}};
+    if (trace.randomKey.defined() && trace.randomKey.raw() == value) feed = {Feed::Kind::randomKey, 0, {}};
+    if (trace.randomBase.defined() && trace.randomBase.raw() == value) feed = {Feed::Kind::randomBase, 0, {}};
+    if (feed.kind == Feed::Kind::captured) {
+      retain(value);
+      feed.value = Tensor::own(value);
+    }
+    variant->feeds.push_back(std::move(feed));
+  }
+  variant->graph = recording.graph(outputs);
+  variant->observed = std::move(trace.observed);
+  variant->randomDraws = trace.randomDraws;
+  return variant;
+}
+
+bool Variant::fits(std::span<const Tensor> arguments, uint64_t givenStructure) const {
+  if (arguments.size() != inputs.size() || givenStructure != structure) return false;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!(arguments[i].raw()->type == inputs[i])) return false;
+  for (const auto &[flag, value] : observed)
+    if (*flag != value) return false;
+  return true;
+}
+
+std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments) {
+  auto task = std::make_unique<CallTask>();
+  task->variant = self;
+  RandomPosition random{};
+  if (self->randomDraws) random = takeRandom(self->randomDraws);
+  task->inputs.reserve(self->feeds.size());
+  for (const Feed &feed : self->feeds) switch (feed.kind) {
+    case Feed::Kind::argument: task->inputs.push_back(arguments[feed.index]); break;
+    case Feed::Kind::captured: task->inputs.push_back(feed.value); break;
+    case Feed::Kind::randomKey: task->inputs.push_back(scalarOf(random.key)); break;
+    case Feed::Kind::randomBase: task->inputs.push_back(scalarOf(random.counter)); break;
+    }
+  std::vector<Tensor> results;
+  for (const TensorType &type : self->results) {
+    auto *value = new Value(type, Value::State::queued);
+    keep(value);
+    task->outputs.push_back(value);
+    results.push_back(Tensor::own(value));
+  }
+  for (size_t i = 0; i < self->parameters.size(); ++i) {
+    Parameter::Cell *cell = self->parameters[i].rawCell();
+    if (self->slots[i].output < 0) {
+      task->before.push_back(cell->current);
+      task->after.push_back(nullptr);
+      continue;
+    }
+    auto *next = new Value(cell->type, Value::State::queued);
+    keep(next);
+    next->owner = cell;
+    next->tracked = next->root = cell->trainable;
+    task->after.push_back(next);
+    cell->current.raw()->owner = nullptr;
+    task->before.push_back(std::exchange(cell->current, Tensor::own(next)));
+  }
+  flush(/*wake=*/false);
+  Engine::instance().push(std::move(task));
+  return results;
+}
+
+} // namespace sprig::frontend
