@@ -1,0 +1,26 @@
+#include "lib/Frontend/Bridge/Derive.h"
+#include "lib/Pipeline/Diagnostics.h"
+#include "lib/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace sprig::frontend::bridge {
+
+void derive(func::FuncOp function, Derivation derivation) {
+  MLIRContext *context = function.getContext();
+  DiagnosticText diagnostics(context);
+  PassManager passes(context, func::FuncOp::getOperationName());
+  passes.enableVerifier(false);
+  if (derivation == Derivation::differentiate) passes.addPass(createDifferentiate());
+  if (derivation == Derivation::decompose) passes.addPass(createDecompose());
+  passes.addPass(createFoldConstants());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  if (succeeded(passes.run(function))) return;
+  std::string text = diagnostics.take();
+  throw Error(ErrorKind::unsupported, text.empty() ? "a pass of the compiler failed" : withoutOpNames(text));
+}
+
+} // namespace sprig::frontend::bridge
