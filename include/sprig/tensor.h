@@ -171,6 +171,10 @@ SPRIG_API std::ostream &operator<<(std::ostream &out, const Tensor &tensor);
 class Parameter {
 public:
   Parameter() = default;
+  Parameter(const Parameter &other) : cell(cellOfCopy(other)) {}
+  Parameter(Parameter &&other) noexcept = default;
+  Parameter &operator=(const Parameter &other) = default;
+  Parameter &operator=(Parameter &&other) noexcept = default;
   /// `trainable`: whether it is a root for gradients. A buffer (running statistics) is not.
   SPRIG_API explicit Parameter(const Tensor &initial, bool trainable = true);
 
@@ -201,6 +205,8 @@ public:
   Cell *rawCell() const { return cell.get(); }
 
 private:
+  /// The same cell; a new one while nn::clone copies.
+  SPRIG_API static std::shared_ptr<Cell> cellOfCopy(const Parameter &other);
   std::shared_ptr<Cell> cell;
 };
 

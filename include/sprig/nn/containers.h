@@ -1,0 +1,105 @@
+// Modules of modules: one after the other, in a list, by name. For programs.
+// Children are named "0", "1", ... unless they get names; copies of a container share its children.
+#pragma once
+#include "sprig/nn/module.h"
+
+namespace sprig::nn {
+
+/// A function of one tensor as a module without parameters: what Sequential makes of lambdas and of relu.
+template <typename F> class Function : public Module {
+public:
+  explicit Function(F f) : f(std::move(f)) {}
+  Tensor operator()(const Operand &x) const {
+    Scope in = enter();
+    if constexpr (TakesOperand<F>)
+      return f(x);
+    else
+      return f(x.tensor);
+  }
+  std::string typeName() const override { return "Function"; }
+
+private:
+  F f;
+};
+
+/// What can stand in a Sequential: modules, functions and lambdas that take one tensor and give one.
+template <typename L>
+concept Layer = std::derived_from<L, Module> || TakesOperand<L> || TakesTensor<L>;
+
+/// Calls its children one after the other: Sequential(Linear(784, 256), ReLU(), Linear(256, 10)).
+class SPRIG_API Sequential : public Module {
+public:
+  Sequential() = default;
+  template <typename... Layers>
+    requires(sizeof...(Layers) > 0 && (Layer<std::decay_t<Layers>> && ...) &&
+             !(sizeof...(Layers) == 1 && (std::same_as<std::decay_t<Layers>, Sequential> && ...)))
+  explicit Sequential(Layers &&...layers) {
+    (append(layers), ...);
+  }
+
+  /// Adds a layer behind the others, under its number.
+  template <typename L> Sequential &append(const L &layer, Source at = Source::here()) {
+    return add(std::to_string(size()), layer, at);
+  }
+  /// Adds a layer behind the others (PyTorch's add_module).
+  template <typename L> Sequential &add(const std::string &name, const L &layer, Source at = Source::here()) {
+    if constexpr (std::derived_from<L, Module>) {
+      static_assert(TakesOperand<L> || TakesTensor<L>, "a layer of a Sequential takes one tensor and gives one");
+      Module::add(name, layer, at);
+    } else {
+      Module::add(name, Function<std::decay_t<L>>(layer), at);
+    }
+    return *this;
+  }
+
+  Tensor operator()(const Operand &x) const;
+  size_t size() const { return childCount(); }
+  Module &operator[](size_t index) const { return childAt(index, {}); }
+};
+
+/// Modules of one class under numbers: for blocks that a loop calls.
+template <std::derived_from<Module> M> class ModuleList : public Module {
+public:
+  ModuleList() = default;
+  ModuleList(std::initializer_list<M> modules) {
+    for (const M &module : modules) append(module);
+  }
+  M append(const M &module, Source at = Source::here()) { return add(std::to_string(size()), module, at); }
+  size_t size() const { return childCount(); }
+  M &operator[](size_t index) const { return static_cast<M &>(childAt(index, {})); }
+
+  class Iterator {
+  public:
+    Iterator(const ModuleList *list, size_t index) : list(list), index(index) {}
+    M &operator*() const { return (*list)[index]; }
+    Iterator &operator++() {
+      ++index;
+      return *this;
+    }
+    bool operator!=(const Iterator &other) const { return index != other.index; }
+
+  private:
+    const ModuleList *list;
+    size_t index;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, size()}; }
+  std::string typeName() const override { return "ModuleList"; }
+};
+
+/// Modules of one class by name.
+template <std::derived_from<Module> M> class ModuleDict : public Module {
+public:
+  ModuleDict() = default;
+  ModuleDict(std::initializer_list<std::pair<std::string, M>> modules) {
+    for (auto &[name, module] : modules) add(name, module);
+  }
+  size_t size() const { return childCount(); }
+  M &operator[](const std::string &name) const { return static_cast<M &>(childNamed(name, {})); }
+  bool contains(const std::string &name) {
+    return name.find('.') == std::string::npos && !name.empty() && find(name) != nullptr;
+  }
+  std::string typeName() const override { return "ModuleDict"; }
+};
+
+} // namespace sprig::nn

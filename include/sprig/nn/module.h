@@ -1,0 +1,218 @@
+// Modules: trees of layers with named parameters, PyTorch's way, as value handles.
+// For programs that write networks. A module is a handle: copies share parameters, children and mode; nn::clone makes a
+// deep copy. Children and parameters are registered by name, and their dotted paths ("encoder.0.weight") are the names
+// of the state dict, of errors, of profiles and of `sprig inspect`.
+#pragma once
+#include "sprig/init.h"
+#include "sprig/tensor.h"
+#include <concepts>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace sprig::nn {
+
+struct NamedTensor {
+  std::string name;
+  Tensor value;
+};
+/// In the order of registration, as PyTorch's state_dict().
+using StateDict = std::vector<NamedTensor>;
+
+/// What loading with `strict = false` left out.
+struct LoadReport {
+  std::vector<std::string> missing;    ///< of the module, not in what was loaded
+  std::vector<std::string> unexpected; ///< in what was loaded, not of the module
+};
+
+/// Makes a parameter's value: at construction, and again in resetParameters().
+using Initializer = std::function<Tensor(const TensorType &)>;
+
+class Module;
+
+/// Something that takes one tensor and gives one; with `Operand` it learns the caller's line.
+template <typename F>
+concept TakesOperand = requires(const F &f, const Operand &x) {
+  { f(x) } -> std::convertible_to<Tensor>;
+};
+template <typename F>
+concept TakesTensor = requires(const F &f, const Tensor &x) {
+  { f(x) } -> std::convertible_to<Tensor>;
+};
+
+/// For the library: what is known of a child's C++ class.
+struct ModuleClass {
+  std::shared_ptr<Module> (*copy)(const Module &);
+  Tensor (*call)(const Module &, const Operand &); ///< null where it does not take one tensor and give one
+};
+
+/// Operations that are recorded while it lives belong to the module (Module::enter).
+class SPRIG_API Scope {
+public:
+  explicit Scope(const std::string *path);
+  ~Scope();
+  Scope(const Scope &) = delete;
+  Scope &operator=(const Scope &) = delete;
+
+private:
+  struct Inside;
+  std::unique_ptr<Inside> inside;
+};
+
+/// Derive from it, and write operator():
+///
+///     struct Net : nn::Module {
+///       nn::Linear a = add("a", nn::Linear(784, 256)), b = add("b", nn::Linear(256, 10));
+///       Tensor operator()(Tensor x) const { return b(relu(a(x))); }
+///     };
+class SPRIG_API Module {
+public:
+  Module();
+  Module(const Module &other); ///< shares everything
+  Module &operator=(const Module &other) = default;
+  virtual ~Module();
+
+  // Building. A name that is there already, is empty or has a dot is an error (usage).
+
+  /// Registers a child; returns a handle to it.
+  template <std::derived_from<Module> M> M add(const std::string &name, const M &module, Source at = Source::here()) {
+    attach(name, std::make_shared<M>(module), classOf<M>(), at);
+    return module;
+  }
+  /// A trainable parameter with this value; resetParameters() sets it again.
+  Parameter addParameter(const std::string &name, const Tensor &initial, Source at = Source::here());
+  /// A trainable parameter whose value the initializer makes (init.h); resetParameters() calls it again.
+  Parameter addParameter(const std::string &name, const Shape &shape, Initializer initializer,
+                         Source at = Source::here());
+  /// A parameter that is another module's too (tied weights).
+  Parameter addParameter(const std::string &name, const Parameter &shared, Source at = Source::here());
+  /// State that no gradient changes: running statistics, tables. `persistent`: whether the state dict has it.
+  Parameter addBuffer(const std::string &name, const Tensor &initial, bool persistent = true,
+                      Source at = Source::here());
+
+  // The tree.
+
+  /// All trainable and frozen parameters, each once: the module's own, then those of its children, in order.
+  std::vector<Parameter> parameters() const;
+  std::vector<std::pair<std::string, Parameter>> namedParameters() const;
+  std::vector<Parameter> buffers() const;
+  std::vector<std::pair<std::string, Parameter>> namedBuffers() const;
+  /// This module (name "") and all below it, each once, parents first.
+  std::vector<std::pair<std::string, Module *>> namedModules();
+  std::vector<Module *> modules();
+  std::vector<std::pair<std::string, Module *>> namedChildren() const;
+  /// The module at a dotted path; null where there is none.
+  Module *find(const std::string &path);
+  /// The same as the layer that it is; an error (usage) where there is none or it is another.
+  template <std::derived_from<Module> M> M &get(const std::string &path, Source at = Source::here()) {
+    Module *module = find(path);
+    M *result = dynamic_cast<M *>(module);
+    if (!result) refuseGet(path, module, at);
+    return *result;
+  }
+  /// This module as the layer that it is, or null: for apply().
+  template <std::derived_from<Module> M> M *as() { return dynamic_cast<M *>(this); }
+  /// Calls f on every module below this one, then on this one (PyTorch's order).
+  void apply(const std::function<void(Module &)> &f);
+  /// Elements of all parameters.
+  int64_t numParameters() const;
+
+  // Mode and state.
+
+  /// Training mode, of this module and all below it: dropout drops, batch norms take the batch's statistics. The mode
+  /// that a module starts in.
+  void train(bool on = true) const;
+  void eval() const { train(false); }
+  bool isTraining() const;
+  /// Whether the parameters are roots for gradients (PyTorch's requires_grad_).
+  void requiresGrad(bool on = true) const;
+  void freeze() const { requiresGrad(false); }
+  void zeroGrad() const;
+  /// Draws all parameters anew and sets all buffers back: the state of a module that was just made.
+  void resetParameters() const;
+
+  /// Parameters and persistent buffers by dotted name: a snapshot, later updates do not change it.
+  StateDict stateDict() const;
+  /// Sets parameters and buffers by name; floats of other widths are converted. What is missing, unexpected or of
+  /// another shape is one error (badInput) that lists all of it with both shapes; then nothing was changed.
+  /// `strict = false` lets names differ, not shapes.
+  LoadReport loadStateDict(const StateDict &state, bool strict = true, Source at = Source::here()) const;
+  /// The state dict as a file: .safetensors (PyTorch's names) or .npz.
+  void save(const std::filesystem::path &path) const;
+  LoadReport load(const std::filesystem::path &path, bool strict = true, Source at = Source::here()) const;
+
+  // Text and names.
+
+  /// The tree, as PyTorch prints it.
+  std::string text() const;
+  /// "Linear": the C++ class, without namespaces.
+  virtual std::string typeName() const;
+  /// What stands in the brackets: "in_features=784, out_features=256, bias=True".
+  virtual std::string extra() const { return ""; }
+  /// The dotted path that this module was added under last; "" for a root.
+  const std::string &path() const;
+  /// In operator(): operations from here to the end of the block belong to this module. Layers of the library and
+  /// children of containers do it by themselves.
+  [[nodiscard]] Scope enter() const;
+
+  /// Whether two handles stand for the same module.
+  bool same(const Module &other) const { return state == other.state; }
+
+  struct State; ///< lib/Frontend/Layers/ModuleState.h
+  State &rawState() const { return *state; }
+
+protected:
+  template <typename M> static const ModuleClass *classOf() {
+    static constexpr ModuleClass row = {
+        [](const Module &m) -> std::shared_ptr<Module> { return std::make_shared<M>(static_cast<const M &>(m)); },
+        callOf<M>()};
+    return &row;
+  }
+  void attach(const std::string &name, std::shared_ptr<Module> child, const ModuleClass *type, Source at) const;
+  size_t childCount() const;
+  Module &childAt(size_t index, Source at) const;
+  Module &childNamed(const std::string &name, Source at) const;
+  const std::string &childName(size_t index) const;
+  /// A child's operator(), in its scope; an error where it takes other arguments.
+  Tensor callChild(size_t index, const Operand &x) const;
+  /// The interned path for frontend::LayerScope; null for a root.
+  const std::string *scope() const;
+
+private:
+  template <typename M> static constexpr auto callOf() -> Tensor (*)(const Module &, const Operand &) {
+    if constexpr (TakesOperand<M>)
+      return [](const Module &m, const Operand &x) -> Tensor { return static_cast<const M &>(m)(x); };
+    else if constexpr (TakesTensor<M>)
+      return [](const Module &m, const Operand &x) -> Tensor { return static_cast<const M &>(m)(x.tensor); };
+    else
+      return nullptr;
+  }
+  [[noreturn]] static void refuseGet(const std::string &path, Module *found, Source at);
+
+  std::shared_ptr<State> state;
+};
+
+SPRIG_API std::ostream &operator<<(std::ostream &out, const Module &module);
+
+/// A deep copy: parameters, buffers and children of its own with the values of now; modes and names stay.
+template <std::derived_from<Module> M> M clone(const M &module);
+
+/// Files of named tensors: .safetensors, .npz.
+SPRIG_API void saveTensors(const std::filesystem::path &path, const StateDict &tensors);
+SPRIG_API StateDict loadTensors(const std::filesystem::path &path);
+
+/// For nn::clone: while it lives on a thread, copies of modules and parameters there are new ones.
+class SPRIG_API CloneScope {
+public:
+  CloneScope();
+  ~CloneScope();
+  CloneScope(const CloneScope &) = delete;
+  CloneScope &operator=(const CloneScope &) = delete;
+};
+
+template <std::derived_from<Module> M> M clone(const M &module) {
+  CloneScope scope;
+  return M(module);
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,63 @@
+// How layers print their settings, and how they hand the caller's line on.
+// For the implementation of layers.
+#pragma once
+#include "lib/Frontend/Record.h"
+#include "sprig/nn/module.h"
+#include <cstdio>
+
+namespace sprig::nn {
+
+/// A tensor that a layer made, with the line that called the layer.
+inline Operand with(const Tensor &tensor, const Operand &caller) {
+  return Operand(tensor, caller.at.file, caller.at.line);
+}
+/// A parameter, or none where the layer has none.
+inline Operand with(const Parameter &parameter, const Operand &caller) {
+  return parameter.defined() ? Operand(parameter.value(), caller.at.file, caller.at.line) : Operand();
+}
+/// A parameter that the layer must have: a layer that was made without sizes has not.
+inline Operand need(const Parameter &parameter, const Module &layer, const Operand &caller) {
+  if (!parameter.defined()) frontend::fail(caller.at, layer.typeName(), "the layer was made without sizes");
+  return with(parameter, caller);
+}
+
+/// "(3, 3)", and "(3,)" of one.
+inline std::string tupleText(const Shape &values) {
+  std::string text = "(";
+  for (int i = 0; i < values.rank(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
+  return text + (values.rank() == 1 ? ",)" : ")");
+}
+/// One number as itself, several as a tuple.
+inline std::string intsText(const Shape &values) {
+  return values.rank() == 1 ? std::to_string(values[0]) : tupleText(values);
+}
+inline std::string boolText(bool value) { return value ? "True" : "False"; }
+/// As short as it reads back: "0.1", "1e-05", "1.0".
+inline std::string realText(double value) {
+  char text[32];
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  std::string result = text;
+  return result.find_first_of(".en") == std::string::npos ? result + ".0" : result;
+}
+/// One number for all axes, or one for each; anything else is an error.
+inline Shape perAxis(const Ints &values, int axes, const char *layer, const char *what, Source at) {
+  if (values.rank() == axes) return values;
+  if (values.rank() == 1) {
+    Shape all;
+    for (int i = 0; i < axes; ++i) all.push_back(values[0]);
+    return all;
+  }
+  frontend::fail(at, layer,
+                 std::string(what) + " has " + std::to_string(values.rank()) + " numbers for " + std::to_string(axes) +
+                     " axes");
+}
+/// Throws where a size is below 1.
+inline void needPositive(int64_t value, const char *layer, const char *what, Source at) {
+  if (value < 1)
+    frontend::fail(at, layer, std::string(what) + " is " + std::to_string(value) + ", it must be at least 1");
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,111 @@
+#include "lib/Frontend/Layers/LayerText.h"
+#include "sprig/contract.h"
+#include "sprig/nn/linear.h"
+#include "sprig/ops.h"
+#include <cmath>
+#include <cstring>
+
+namespace sprig::nn {
+
+namespace {
+Initializer uniformWithin(double bound) {
+  return [bound](const TensorType &type) { return init::uniform(type, -bound, bound); };
+}
+} // namespace
+
+Linear::Linear(int64_t in, int64_t out, const LinearOptions &options, Source at) {
+  needPositive(in, "Linear", "the number of inputs", at);
+  needPositive(out, "Linear", "the number of outputs", at);
+  weight = addParameter(
+      "weight", {out, in}, [](const TensorType &type) { return init::kaimingUniform(type, std::sqrt(5.0)); }, at);
+  if (options.bias) bias = addParameter("bias", {out}, uniformWithin(1 / std::sqrt(double(in))), at);
+}
+
+Tensor Linear::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  return linear(x, need(weight, *this, x), with(bias, x));
+}
+
+std::string Linear::extra() const {
+  if (!weight.defined()) return "";
+  return "in_features=" + std::to_string(weight.shape()[1]) + ", out_features=" + std::to_string(weight.shape()[0]) +
+         ", bias=" + boolText(bias.defined());
+}
+
+Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, const LinearOptions &options, Source at) {
+  needPositive(in1, "Bilinear", "the number of first inputs", at);
+  needPositive(in2, "Bilinear", "the number of second inputs", at);
+  needPositive(out, "Bilinear", "the number of outputs", at);
+  Initializer within = uniformWithin(1 / std::sqrt(double(in1)));
+  weight = addParameter("weight", {out, in1, in2}, within, at);
+  if (options.bias) bias = addParameter("bias", {out}, within, at);
+}
+
+Tensor Bilinear::operator()(const Operand &x1, const Operand &x2) const {
+  frontend::LayerScope in(scope());
+  return bilinear(x1, x2, need(weight, *this, x1), with(bias, x1));
+}
+
+std::string Bilinear::extra() const {
+  if (!weight.defined()) return "";
+  const Shape &shape = weight.shape();
+  return "in1_features=" + std::to_string(shape[1]) + ", in2_features=" + std::to_string(shape[2]) +
+         ", out_features=" + std::to_string(shape[0]) + ", bias=" + boolText(bias.defined());
+}
+
+Embedding::Embedding(int64_t count, int64_t features, const EmbeddingOptions &options, Source at) : options(options) {
+  needPositive(count, "Embedding", "the number of rows", at);
+  needPositive(features, "Embedding", "the number of features", at);
+  auto &padding = this->options.paddingIndex;
+  if (padding && *padding < 0) *padding += count;
+  if (padding && (*padding < 0 || *padding >= count))
+    frontend::fail(at, "Embedding",
+                   "the padding index " + std::to_string(*options.paddingIndex) + " is out of range of " +
+                       std::to_string(count) + " rows");
+  weight = addParameter(
+      "weight", {count, features},
+      [row = padding](const TensorType &type) {
+        Tensor value = init::normal(type);
+        if (!row) return value;
+        size_t rowBytes = size_t(type.bytes() / type.shape[0]);
+        std::vector<char> bytes(size_t(type.bytes()));
+        std::memcpy(bytes.data(), value.bytes(), bytes.size());
+        std::memset(bytes.data() + size_t(*row) * rowBytes, 0, rowBytes);
+        return Tensor::copyOf(bytes.data(), type);
+      },
+      at);
+}
+
+Tensor Embedding::operator()(const Operand &indices) const {
+  frontend::LayerScope in(scope());
+  Tensor rows = embedding(indices, need(weight, *this, indices));
+  if (!options.paddingIndex) return rows;
+  // The padding's row is constant to gradients.
+  Tensor isPadding = eq(indices, *options.paddingIndex);
+  return where(with(unsqueeze(with(isPadding, indices), -1), indices), with(stopGradient(with(rows, indices)), indices),
+               with(rows, indices));
+}
+
+std::string Embedding::extra() const {
+  if (!weight.defined()) return "";
+  return std::to_string(weight.shape()[0]) + ", " + std::to_string(weight.shape()[1]) +
+         (options.paddingIndex ? ", padding_idx=" + std::to_string(*options.paddingIndex) : "");
+}
+
+Tensor Flatten::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  return flatten(x, first, last);
+}
+std::string Flatten::extra() const {
+  return "start_dim=" + std::to_string(first) + ", end_dim=" + std::to_string(last);
+}
+
+Tensor Unflatten::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  return unflatten(x, axis, sizes);
+}
+std::string Unflatten::extra() const {
+  return "dim=" + std::to_string(axis) + ", unflattened_size=" + tupleText(sizes);
+}
+
+} // namespace sprig::nn

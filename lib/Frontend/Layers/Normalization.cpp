@@ -1,0 +1,189 @@
+#include "sprig/nn/normalization.h"
+#include "lib/Frontend/Layers/LayerText.h"
+#include "sprig/ops.h"
+
+namespace sprig::nn {
+
+namespace {
+
+/// Running statistics as buffers, by PyTorch's names.
+void addStatistics(Module &layer, int64_t channels, Parameter &mean, Parameter &variance, Parameter &batches,
+                   Source at) {
+  mean = layer.addBuffer("running_mean", init::zeros({DType::f32, {channels}}), true, at);
+  variance = layer.addBuffer("running_var", init::ones({DType::f32, {channels}}), true, at);
+  batches = layer.addBuffer("num_batches_tracked", init::zeros({DType::i64, {}}), true, at);
+}
+
+void checkInput(const Module &layer, const Operand &x, int low, int high, int channelAxis, int64_t channels) {
+  frontend::requireDefined(x.tensor, layer.typeName().c_str(), "the input", x.at);
+  const Shape &shape = x.tensor.shape();
+  auto refuse = [&](const std::string &text) {
+    frontend::fail(x.at, layer.typeName(), text + ", it is " + describe(x.tensor.type()));
+  };
+  if (shape.rank() < low || shape.rank() > high)
+    refuse("the input needs " + std::to_string(low) + (low < high ? " or " + std::to_string(high) : "") +
+           " dimensions");
+  if (shape[channelAxis] != channels) refuse("the input needs " + std::to_string(channels) + " channels");
+}
+
+/// running = kept running + (1 - kept) batch: what `sprig train` computes, bit for bit.
+void moveMean(const Parameter &running, const Tensor &batch, double kept, const Operand &caller) {
+  Tensor share = mul(with(batch, caller), 1 - kept);
+  running.set(
+      add(with(mul(with(running, caller), kept), caller), with(cast(with(share, caller), running.dtype()), caller)),
+      caller.at);
+}
+void moveVariance(const Parameter &running, const Tensor &biased, double kept, int64_t count, const Operand &caller) {
+  double unbiased = count > 1 ? double(count) / double(count - 1) : 1;
+  Tensor share = mul(with(biased, caller), (1 - kept) * unbiased);
+  running.set(
+      add(with(mul(with(running, caller), kept), caller), with(cast(with(share, caller), running.dtype()), caller)),
+      caller.at);
+}
+
+} // namespace
+
+BatchNorm::BatchNorm(int axes, int64_t channels, const BatchNormOptions &options, Source at)
+    : axes(axes), channels(channels), options(options) {
+  needPositive(channels, "BatchNorm", "the number of channels", at);
+  if (options.affine) {
+    weight = addParameter("weight", {channels}, init::ones, at);
+    bias = addParameter("bias", {channels}, init::zeros, at);
+  }
+  if (options.trackRunningStats) addStatistics(*this, channels, runningMean, runningVariance, numBatchesTracked, at);
+}
+
+Tensor BatchNorm::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  if (axes == 0) frontend::fail(x.at, typeName(), "the layer was made without sizes");
+  checkInput(*this, x, axes == 1 ? 2 : axes + 2, axes + 2, 1, channels);
+  if (!isTraining() && options.trackRunningStats)
+    return batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
+                     options.epsilon);
+  BatchStatistics batch = batchNormTraining(x, with(weight, x), with(bias, x), options.epsilon);
+  if (!isTraining() || !options.trackRunningStats) return batch.output;
+  frontend::WithoutLineage statistics;
+  int64_t count = x.tensor.numel() / channels;
+  numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
+  if (options.momentum) {
+    moveMean(runningMean, batch.mean, 1 - *options.momentum, x);
+    moveVariance(runningVariance, batch.variance, 1 - *options.momentum, count, x);
+  } else { // the mean over all batches: a share of 1 / batches
+    Tensor share = reciprocal(with(cast(with(numBatchesTracked, x), runningMean.dtype()), x));
+    double unbiased = count > 1 ? double(count) / double(count - 1) : 1;
+    auto move = [&](const Parameter &running, const Tensor &value) {
+      running.set(lerp(with(running, x), with(value, x), with(share, x)), x.at);
+    };
+    move(runningMean, batch.mean);
+    move(runningVariance, mul(with(batch.variance, x), unbiased));
+  }
+  return batch.output;
+}
+
+std::string BatchNorm::extra() const {
+  return std::to_string(channels) + ", eps=" + realText(options.epsilon) +
+         ", momentum=" + (options.momentum ? realText(*options.momentum) : "None") +
+         ", affine=" + boolText(options.affine) + ", track_running_stats=" + boolText(options.trackRunningStats);
+}
+
+InstanceNorm::InstanceNorm(int axes, int64_t channels, const InstanceNormOptions &options, Source at)
+    : axes(axes), channels(channels), options(options) {
+  needPositive(channels, "InstanceNorm", "the number of channels", at);
+  if (options.affine) {
+    weight = addParameter("weight", {channels}, init::ones, at);
+    bias = addParameter("bias", {channels}, init::zeros, at);
+  }
+  if (options.trackRunningStats) addStatistics(*this, channels, runningMean, runningVariance, numBatchesTracked, at);
+}
+
+Tensor InstanceNorm::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  if (axes == 0) frontend::fail(x.at, typeName(), "the layer was made without sizes");
+  checkInput(*this, x, axes + 2, axes + 2, 1, channels);
+  if (!options.trackRunningStats) return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
+  if (!isTraining())
+    return batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
+                     options.epsilon);
+  {
+    frontend::WithoutLineage statistics;
+    Shape spatial;
+    for (int i = 2; i < x.tensor.rank(); ++i) spatial.push_back(i);
+    auto overSamples = [&](const Tensor &each) { return mean(with(each, x), 0); };
+    numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
+    moveMean(runningMean, overSamples(mean(x, spatial)), 1 - options.momentum, x);
+    // var is unbiased already.
+    moveVariance(runningVariance, overSamples(var(x, spatial)), 1 - options.momentum, 1, x);
+  }
+  return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
+}
+
+std::string InstanceNorm::extra() const {
+  return std::to_string(channels) + ", eps=" + realText(options.epsilon) + ", momentum=" + realText(options.momentum) +
+         ", affine=" + boolText(options.affine) + ", track_running_stats=" + boolText(options.trackRunningStats);
+}
+
+LayerNorm::LayerNorm(const Ints &shape, const LayerNormOptions &options, Source at) : shape(shape), options(options) {
+  for (int64_t size : shape) needPositive(size, "LayerNorm", "a size", at);
+  if (!options.affine) return;
+  weight = addParameter("weight", shape, init::ones, at);
+  if (options.bias) bias = addParameter("bias", shape, init::zeros, at);
+}
+
+Tensor LayerNorm::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  if (shape.empty()) frontend::fail(x.at, typeName(), "the layer was made without sizes");
+  return layerNorm(x, shape, with(weight, x), with(bias, x), options.epsilon);
+}
+
+std::string LayerNorm::extra() const {
+  return tupleText(shape) + ", eps=" + realText(options.epsilon) + ", elementwise_affine=" + boolText(options.affine);
+}
+
+GroupNorm::GroupNorm(int64_t groups, int64_t channels, const GroupNormOptions &options, Source at)
+    : groups(groups), channels(channels), options(options) {
+  needPositive(groups, "GroupNorm", "the number of groups", at);
+  needPositive(channels, "GroupNorm", "the number of channels", at);
+  if (channels % groups)
+    frontend::fail(at, "GroupNorm",
+                   std::to_string(channels) + " channels do not divide into " + std::to_string(groups) + " groups");
+  if (!options.affine) return;
+  weight = addParameter("weight", {channels}, init::ones, at);
+  bias = addParameter("bias", {channels}, init::zeros, at);
+}
+
+Tensor GroupNorm::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  return groupNorm(x, groups, with(weight, x), with(bias, x), options.epsilon);
+}
+
+std::string GroupNorm::extra() const {
+  return std::to_string(groups) + ", " + std::to_string(channels) + ", eps=" + realText(options.epsilon) +
+         ", affine=" + boolText(options.affine);
+}
+
+RMSNorm::RMSNorm(const Ints &shape, const RMSNormOptions &options, Source at) : shape(shape), options(options) {
+  for (int64_t size : shape) needPositive(size, "RMSNorm", "a size", at);
+  if (options.affine) weight = addParameter("weight", shape, init::ones, at);
+}
+
+Tensor RMSNorm::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  if (shape.empty()) frontend::fail(x.at, typeName(), "the layer was made without sizes");
+  return rmsNorm(x, shape, with(weight, x), options.epsilon);
+}
+
+std::string RMSNorm::extra() const {
+  return tupleText(shape) + ", eps=" + (options.epsilon < 0 ? "None" : realText(options.epsilon)) +
+         ", elementwise_affine=" + boolText(options.affine);
+}
+
+Tensor LocalResponseNorm::operator()(const Operand &x) const {
+  frontend::LayerScope in(scope());
+  return localResponseNorm(x, size, alpha, beta, k);
+}
+
+std::string LocalResponseNorm::extra() const {
+  return std::to_string(size) + ", alpha=" + realText(alpha) + ", beta=" + realText(beta) + ", k=" + realText(k);
+}
+
+} // namespace sprig::nn

@@ -1,0 +1,131 @@
+// State dicts: parameters and buffers by PyTorch's names, in memory and in files.
+#include "lib/Data/ArrayFile.h"
+#include "lib/Frontend/Layers/ModuleState.h"
+#include "lib/Frontend/Record.h"
+#include "sprig/elementwise.h"
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace sprig::nn {
+
+namespace {
+
+struct Slot {
+  std::string name;
+  Parameter parameter;
+};
+
+/// In PyTorch's order; what two modules share stands there twice, as in PyTorch.
+void collect(const Module::State &state, const std::string &path, std::vector<Slot> &result) {
+  for (auto *entries : {&state.parameters, &state.buffers})
+    for (auto &entry : *entries)
+      if (entry.persistent) result.push_back({Module::State::join(path, entry.name), entry.parameter});
+  for (auto &child : state.children) collect(child.module->rawState(), Module::State::join(path, child.name), result);
+}
+
+std::vector<Slot> slots(const Module::State &state) {
+  std::vector<Slot> result;
+  collect(state, "", result);
+  return result;
+}
+
+bool converts(const TensorType &from, const TensorType &to) {
+  return from.shape == to.shape && isFloat(from.dtype) == isFloat(to.dtype);
+}
+
+std::string place(Source at) { return *at.file ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : ""; }
+
+/// Lines of one kind of finding, at most sixteen of them.
+void list(std::string &text, const std::string &title, const std::vector<std::string> &rows) {
+  if (rows.empty()) return;
+  text += "\n  " + title + " (" + std::to_string(rows.size()) + "):";
+  for (size_t i = 0; i < rows.size() && i < 16; ++i) text += "\n    " + rows[i];
+  if (rows.size() > 16) text += "\n    and " + std::to_string(rows.size() - 16) + " more";
+}
+
+LoadReport loadInto(const Module &module, const StateDict &state, bool strict, const std::string &origin, Source at) {
+  std::map<std::string, const Tensor *> given;
+  for (const NamedTensor &row : state) {
+    frontend::requireDefined(row.value, "loadStateDict", row.name.c_str(), at);
+    given[row.name] = &row.value;
+  }
+  LoadReport report;
+  std::vector<std::string> missing, unexpected, mismatched;
+  std::vector<std::pair<Slot, const Tensor *>> found;
+  std::set<std::string> known;
+  for (Slot &slot : slots(module.rawState())) {
+    known.insert(slot.name);
+    auto row = given.find(slot.name);
+    if (row == given.end()) {
+      report.missing.push_back(slot.name);
+      missing.push_back(slot.name + ": " + describe(slot.parameter.type()));
+    } else if (!converts(row->second->type(), slot.parameter.type())) {
+      mismatched.push_back(slot.name + ": the module has " + describe(slot.parameter.type()) + ", the state " +
+                           describe(row->second->type()));
+    } else {
+      found.emplace_back(slot, row->second);
+    }
+  }
+  for (const NamedTensor &row : state)
+    if (!known.count(row.name)) {
+      report.unexpected.push_back(row.name);
+      unexpected.push_back(row.name + ": " + describe(row.value.type()));
+    }
+  if (!mismatched.empty() || (strict && !(missing.empty() && unexpected.empty()))) {
+    std::string text = place(at) + origin + ": the state does not fit the " + module.typeName();
+    list(text, "other types", mismatched);
+    if (strict) {
+      list(text, "missing", missing);
+      list(text, "unexpected", unexpected);
+    }
+    throw Error(ErrorKind::badInput, text);
+  }
+  for (auto &[slot, value] : found) {
+    Tensor next = value->detach();
+    if (next.dtype() != slot.parameter.dtype()) next = cast(Operand(next, at.file, at.line), slot.parameter.dtype());
+    slot.parameter.set(next, at);
+  }
+  return report;
+}
+
+} // namespace
+
+StateDict Module::stateDict() const {
+  StateDict result;
+  for (Slot &slot : slots(*state)) result.push_back({slot.name, slot.parameter.value().detach()});
+  return result;
+}
+
+LoadReport Module::loadStateDict(const StateDict &given, bool strict, Source at) const {
+  return loadInto(*this, given, strict, "loadStateDict", at);
+}
+
+void Module::save(const std::filesystem::path &path) const { saveTensors(path, stateDict()); }
+
+LoadReport Module::load(const std::filesystem::path &path, bool strict, Source at) const {
+  return loadInto(*this, loadTensors(path), strict, path.string(), at);
+}
+
+void saveTensors(const std::filesystem::path &path, const StateDict &tensors) {
+  std::vector<data::Array> arrays;
+  for (const NamedTensor &row : tensors) {
+    data::Array array;
+    array.name = row.name;
+    array.dtype = data::DType(row.value.dtype());
+    array.shape = row.value.shape().vector();
+    array.bytes.resize(size_t(row.value.type().bytes()));
+    std::memcpy(array.bytes.data(), row.value.bytes(), array.bytes.size());
+    arrays.push_back(std::move(array));
+  }
+  data::writeArrays(path, arrays);
+}
+
+StateDict loadTensors(const std::filesystem::path &path) {
+  StateDict result;
+  for (data::Array &array : data::readArrays(path))
+    result.push_back({array.name, Tensor::copyOf(array.bytes.data(), {DType(array.dtype), Shape(array.shape)})});
+  return result;
+}
+
+} // namespace sprig::nn
