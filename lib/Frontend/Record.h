@@ -10,34 +10,34 @@
 namespace sprig::frontend {
 
 /// Records one operation with one result of this type, and returns at once.
-SPRIG_API Tensor record(const OpName &op, std::span<const Tensor> operands, AttrList attrs, const TensorType &result,
+Tensor record(const OpName &op, std::span<const Tensor> operands, AttrList attrs, const TensorType &result,
                         Source at);
 inline Tensor record(const OpName &op, std::initializer_list<Tensor> operands, AttrList attrs, const TensorType &result,
                      Source at) {
   return record(op, std::span(operands.begin(), operands.size()), std::move(attrs), result, at);
 }
 /// The same for several results, and for operations with regions.
-SPRIG_API std::vector<Tensor> recordAll(const OpName &op, std::span<const Tensor> operands, AttrList attrs,
+std::vector<Tensor> recordAll(const OpName &op, std::span<const Tensor> operands, AttrList attrs,
                                         std::span<const TensorType> results, Source at,
                                         std::vector<std::shared_ptr<const Graph>> regions = {});
 
 /// A constant of one element that broadcasts as a scalar; the same bits give the same recorded constant.
-SPRIG_API Tensor scalar(double value, DType type, Source at);
-SPRIG_API Tensor scalarInteger(int64_t value, DType type, Source at);
+Tensor scalar(double value, DType type, Source at);
+Tensor scalarInteger(int64_t value, DType type, Source at);
 /// A constant of this type whose elements are all the same.
-SPRIG_API Tensor splat(double value, const TensorType &type, Source at);
+Tensor splat(double value, const TensorType &type, Source at);
 
 /// Records a graph's nodes on these inputs; the results are the graph's outputs.
-SPRIG_API std::vector<Tensor> replay(const Graph &graph, std::span<const Tensor> inputs, Source at);
+std::vector<Tensor> replay(const Graph &graph, std::span<const Tensor> inputs, Source at);
 
 /// What f computes of inputs of these types, without running it. Tensors of outside that f uses are appended to
 /// `captured`; they are the graph's inputs behind the others.
-SPRIG_API Graph traceRegion(std::span<const TensorType> inputs,
+Graph traceRegion(std::span<const TensorType> inputs,
                             const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f,
                             std::vector<Tensor> &captured, Source at);
 
 /// The layer that operations belong to while this lives; `path` is interned or null.
-class SPRIG_API LayerScope {
+class LayerScope {
 public:
   explicit LayerScope(const std::string *path);
   ~LayerScope();
@@ -49,27 +49,27 @@ private:
 };
 
 /// "train.cpp:12: linear: ..." with the layer where there is one; throws Error (usage).
-[[noreturn]] SPRIG_API void fail(Source at, const std::string &op, const std::string &text);
+[[noreturn]] void fail(Source at, const std::string &op, const std::string &text);
 /// Throws for a tensor that is not defined.
-SPRIG_API void requireDefined(const Tensor &tensor, const char *op, const char *what, Source at);
+void requireDefined(const Tensor &tensor, const char *op, const char *what, Source at);
 
 /// Two 64-bit words for random operations (i64 scalars): the key, and a counter that no other operation gets. In a
 /// compiled function the counter goes on with every call.
 struct RandomWords {
   Tensor key, counter;
 };
-SPRIG_API RandomWords nextRandom(Source at);
+RandomWords nextRandom(Source at);
 /// A 64-bit word of the same sequence, drawn on the host: for initial values of layers.
 struct HostRandom {
   uint64_t key, counter;
 };
-SPRIG_API HostRandom nextHostRandom();
+HostRandom nextHostRandom();
 
 /// What was recorded for gradients that have been taken is needed no more: an optimizer says so behind its updates.
-SPRIG_API void endLineage();
+void endLineage();
 
 /// While it lives, nothing that this thread records remembers how it came about.
-class SPRIG_API WithoutLineage {
+class WithoutLineage {
 public:
   WithoutLineage();
   ~WithoutLineage();
@@ -82,6 +82,6 @@ private:
 
 /// A switch on the host that decides what gets recorded (a layer's training mode): its value now. A compiled function
 /// that has seen it is recorded anew when it has another value.
-SPRIG_API bool observe(const std::shared_ptr<const bool> &flag);
+bool observe(const std::shared_ptr<const bool> &flag);
 
 } // namespace sprig::frontend

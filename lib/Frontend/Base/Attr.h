@@ -13,9 +13,9 @@ struct OpName {
   std::string text; ///< "nn.add"
   uint64_t hash = 0;
 };
-SPRIG_API const OpName &opName(std::string_view text);
+const OpName &opName(std::string_view text);
 /// One copy of each text in the process, for attributes, layers and files.
-SPRIG_API const std::string &intern(std::string_view text);
+const std::string &intern(std::string_view text);
 
 struct Attr {
   enum class Kind : uint8_t {

@@ -1,0 +1,113 @@
+// Packages from functions: save what was written in C++ as a .sprig file, load one and call its functions.
+// For programs. A saved function runs without a compiler through sprig/rt, by `sprig run`, or through load() here; its
+// results are the same bits as those of the function.
+//
+//   sprig::save("net.sprig", net, {{DType::f32, {-1, 784}}}, {.batches = {1, 8, 64}});
+//   sprig::Package package = sprig::load("net.sprig");
+//   Tensor y = package(x);
+#pragma once
+#include "sprig/function.h"
+#include "sprig/options.h"
+#include <map>
+
+namespace sprig {
+
+struct SaveOptions {
+  /// Values of a size of -1 in inputs: one entry of the package each. Calls with other batches are split or padded
+  /// where samples are independent.
+  std::vector<int64_t> batches = {1};
+  /// Names of inputs and outputs; what is not named is called input0, output0, ...
+  std::vector<std::string> inputs = {}, outputs = {};
+};
+
+/// A package that is being put together: several functions that share the parameters they use.
+class SPRIG_API PackageBuilder {
+public:
+  PackageBuilder();
+  ~PackageBuilder();
+  PackageBuilder(PackageBuilder &&) noexcept;
+
+  /// Records f on inputs of these types, for each batch size. Parameters that any function sets are state, which runs
+  /// update; when none sets one, they are constants of an inference-only package.
+  template <typename F>
+  PackageBuilder &add(const std::string &name, const F &f, const std::vector<TensorType> &inputs,
+                      const SaveOptions &options = {}, Source at = Source::here()) {
+    return addBody(name, bodyOf(f, std::make_index_sequence<kMostInputs>(), inputs.size(), at), inputs, options, at);
+  }
+  /// `options.cpus` x86-64-v3 and -v4 where nothing else is said; freeze, fuse, optimization and the cache count, too.
+  std::vector<uint8_t> bytes(const CompileOptions &options = portable());
+  /// The file appears whole or not at all.
+  void save(const std::string &path, const CompileOptions &options = portable());
+  static CompileOptions portable();
+
+  using Body = frontend::FunctionCore::Body;
+  PackageBuilder &addBody(const std::string &name, const Body &body, const std::vector<TensorType> &inputs,
+                          const SaveOptions &options, Source at);
+
+private:
+  static constexpr size_t kMostInputs = 8;
+  [[noreturn]] static void refuseInputs(size_t given, Source at);
+  template <typename F, size_t... N>
+  static Body bodyOf(const F &f, std::index_sequence<N...>, size_t count, Source at) {
+    Body body;
+    // The number of inputs that f takes and the number of types must be the same.
+    ((N + 1 == count && (body = bodyFor(f, std::make_index_sequence<N + 1>()), true)), ...);
+    if (!body) refuseInputs(count, at);
+    return body;
+  }
+  template <typename F, size_t... I> static Body bodyFor(const F &f, std::index_sequence<I...>) {
+    if constexpr (requires(std::span<const Tensor> v) { f(v[I]...); }) {
+      return [f](std::span<const Tensor> v) {
+        std::vector<Tensor> flat;
+        uint64_t ignored = 0;
+        if constexpr (std::is_void_v<decltype(f(v[I]...))>)
+          f(v[I]...);
+        else
+          frontend::flatten(f(v[I]...), flat, ignored);
+        return flat;
+      };
+    }
+    return {};
+  }
+
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// One function, called "main".
+template <typename F>
+void save(const std::string &path, const F &f, const std::vector<TensorType> &inputs, const SaveOptions &options = {},
+          Source at = Source::here()) {
+  PackageBuilder builder;
+  builder.add("main", f, inputs, options, at);
+  builder.save(path);
+}
+
+/// A loaded package with its state. Calls are queued like everything else that is recorded.
+class SPRIG_API Package {
+public:
+  /// Names of the functions.
+  std::vector<std::string> functions() const;
+  /// Calls a function; for "main" there is operator().
+  std::vector<Tensor> call(const std::string &function, std::span<const Tensor> inputs,
+                           Source at = Source::here()) const;
+  template <typename... Args> Tensor operator()(const Args &...inputs) const {
+    std::vector<Tensor> list{Tensor(inputs)...};
+    return call("main", list).at(0);
+  }
+  /// Names of its states, and a copy of one's value.
+  std::vector<std::string> states() const;
+  Tensor state(const std::string &name, Source at = Source::here()) const;
+
+private:
+  friend Package load(const std::string &path);
+  friend Package loadBytes(std::span<const uint8_t> bytes, const std::string &name);
+  struct Impl;
+  std::shared_ptr<Impl> impl;
+};
+
+/// Throws sprig::Error (badInput) that names the file for one that is missing, damaged or of another version.
+SPRIG_API Package load(const std::string &path);
+SPRIG_API Package loadBytes(std::span<const uint8_t> bytes, const std::string &name = "package in memory");
+
+} // namespace sprig

@@ -1,0 +1,75 @@
+#include "sprig/timer.h"
+#include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/Recorder.h"
+#include "lib/Frontend/Record.h"
+#include <atomic>
+#include <cstdio>
+
+namespace sprig {
+
+using namespace frontend;
+using Clock = std::chrono::steady_clock;
+
+void Timer::start() {
+  synchronize();
+  began = Clock::now();
+}
+
+double Timer::stop() {
+  synchronize();
+  double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  total += seconds;
+  ++count;
+  return seconds;
+}
+
+struct Event::Impl {
+  std::atomic<bool> recorded{false}, reached{false};
+  Clock::time_point time;
+};
+
+Event::Event() : impl(std::make_shared<Impl>()) {}
+
+void Event::record() {
+  struct EventTask : Task {
+    std::shared_ptr<Impl> event;
+    void run() override {
+      event->time = Clock::now();
+      event->reached.store(true, std::memory_order_release);
+    }
+  };
+  impl = std::make_shared<Impl>();
+  impl->recorded = true;
+  flush();
+  auto task = std::make_unique<EventTask>();
+  task->event = impl;
+  Engine::instance().push(std::move(task));
+}
+
+bool Event::reached() const { return impl->reached.load(std::memory_order_acquire); }
+
+void Event::synchronize(Source at) const {
+  if (!impl->recorded) fail(at, "Event", "waits for an event that was not recorded");
+  if (!reached()) Engine::instance().drain();
+}
+
+double Event::elapsed(const Event &later, Source at) const {
+  synchronize(at);
+  later.synchronize(at);
+  return std::chrono::duration<double, std::milli>(later.impl->time - impl->time).count();
+}
+
+Benchmark::Benchmark(std::string description) : description(std::move(description)) {}
+
+Benchmark::~Benchmark() {
+  double seconds;
+  try {
+    seconds = timer.stop();
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "%s: failed: %s\n", description.c_str(), error.what());
+    return;
+  }
+  std::printf("%s: %.4f sec\n", description.c_str(), seconds);
+}
+
+} // namespace sprig

@@ -1,0 +1,182 @@
+#include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/Recorder.h"
+#include "lib/Frontend/Engine/Trace.h"
+#include "sprig/package.h"
+#include "sprig/rt/sprig_rt.hpp"
+#include <algorithm>
+
+namespace sprig {
+
+using namespace frontend;
+
+namespace {
+/// The runtime's errors as this interface's.
+Error fromRuntime(const rt::Error &error, const std::string &where = "") {
+  return Error(ErrorKind(error.exitCode()), where + error.what());
+}
+rt::TensorView viewOf(const Tensor &tensor) {
+  const Value &value = *tensor.raw();
+  return rt::TensorView(value.storage->data, rt::DType(int(value.type.dtype)), rt::Dims(value.type.shape));
+}
+} // namespace
+
+struct Package::Impl {
+  explicit Impl(rt::Package loaded) : package(std::move(loaded)), state(package), context(package, {.state = &state}) {}
+  rt::Package package;
+  rt::State state;
+  rt::Context context;
+
+  uint32_t stateCount() const { return package.info().state_count; }
+  rt::TensorInfo stateInfo(uint32_t index) const {
+    sprig_rt_tensor_info info;
+    rt::check(sprig_rt_package_state(package.raw(), index, &info));
+    return rt::TensorInfo(info);
+  }
+};
+
+namespace {
+
+class PackageTask : public Task {
+public:
+  std::shared_ptr<void> keeps;
+  rt::Context *context = nullptr;
+  int32_t entry = 0;
+  std::string name;
+  std::vector<Tensor> inputs;
+  std::vector<Value *> outputs; // a reference each
+
+  ~PackageTask() override {
+    for (Value *value : outputs) drop(value);
+  }
+  void run() override {
+    Failure failure;
+    for (const Tensor &input : inputs)
+      if (input.raw()->failure) failure = input.raw()->failure;
+    if (!failure) try {
+        std::vector<rt::TensorView> in, out;
+        for (const Tensor &input : inputs) in.push_back(viewOf(input));
+        for (Value *value : outputs) {
+          value->storage = Storage::allocate(value->type.bytes());
+          out.emplace_back(value->storage->data, rt::DType(int(value->type.dtype)), rt::Dims(value->type.shape));
+        }
+        context->invoke(in, out, entry);
+      } catch (const rt::Error &error) {
+        failure = std::make_shared<Error>(fromRuntime(error, name + ": "));
+      } catch (const Error &error) {
+        failure = std::make_shared<Error>(error);
+      }
+    for (Value *value : outputs) {
+      value->failure = failure;
+      value->state.store(failure ? Value::State::failed : Value::State::ready, std::memory_order_release);
+    }
+    if (failure) Engine::instance().noteFailure(failure);
+  }
+};
+
+} // namespace
+
+std::vector<std::string> Package::functions() const {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < impl->package.entryCount(); ++i) {
+    std::string name = impl->package.entry(i).name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<Tensor> Package::call(const std::string &function, std::span<const Tensor> inputs, Source at) const {
+  if (!impl) fail(at, "Package", "it holds nothing");
+  if (Trace::current()) fail(at, function, "a loaded package is called while a function is being recorded");
+  std::vector<sprig_rt_tensor> described;
+  std::vector<rt::Dims> shapes;
+  for (const Tensor &input : inputs) {
+    requireDefined(input, function.c_str(), "an input", at);
+    shapes.emplace_back(input.shape());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    described.push_back({nullptr, shapes[i].data(), nullptr, uint32_t(shapes[i].size()), int32_t(inputs[i].dtype())});
+  auto task = std::make_unique<PackageTask>();
+  std::vector<Tensor> results;
+  try {
+    // The function's entry that fits exactly, else one that the batch is split or padded to.
+    int64_t first = -1, exact = -1, samples = -1;
+    for (uint32_t i = 0; i < impl->package.entryCount() && exact < 0; ++i) {
+      if (impl->package.entry(i).name != function) continue;
+      if (first < 0) first = i;
+      std::vector<rt::TensorInfo> wanted = impl->package.inputs(i);
+      bool fits = wanted.size() == inputs.size();
+      for (size_t k = 0; fits && k < wanted.size(); ++k)
+        fits = int(wanted[k].dtype) == int(inputs[k].dtype()) && Shape(wanted[k].shape) == inputs[k].shape();
+      if (fits) exact = i;
+    }
+    if (first < 0) {
+      std::string known;
+      for (const std::string &name : functions()) known += (known.empty() ? "'" : ", '") + name + "'";
+      fail(at, "Package", "there is no function '" + function + "'; it has " + known);
+    }
+    uint32_t chosen = 0;
+    rt::check(sprig_rt_package_choose(impl->package.raw(), int32_t(exact < 0 ? first : exact), described.data(),
+                                      described.size(), &chosen, &samples));
+    for (const rt::TensorInfo &info : impl->package.outputs(chosen)) {
+      TensorType type{DType(int(info.dtype)), Shape(info.shape)};
+      if (samples >= 0) type.shape[0] = samples;
+      auto *value = new Value(type, Value::State::queued);
+      keep(value);
+      task->outputs.push_back(value);
+      results.push_back(Tensor::own(value));
+    }
+    task->entry = int32_t(chosen);
+  } catch (const rt::Error &error) {
+    throw fromRuntime(error, at.line ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : "");
+  }
+  task->keeps = impl;
+  task->context = &impl->context;
+  task->name = function;
+  task->inputs.assign(inputs.begin(), inputs.end());
+  flush(/*wake=*/false);
+  Engine::instance().push(std::move(task));
+  return results;
+}
+
+std::vector<std::string> Package::states() const {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < impl->stateCount(); ++i) names.push_back(impl->stateInfo(i).name);
+  return names;
+}
+
+Tensor Package::state(const std::string &name, Source at) const {
+  for (uint32_t i = 0; i < impl->stateCount(); ++i) {
+    rt::TensorInfo info = impl->stateInfo(i);
+    if (info.name != name) continue;
+    flush();
+    Engine::instance().drain();
+    return Tensor::copyOf(impl->state.bytes(i).data(), {DType(int(info.dtype)), Shape(info.shape)});
+  }
+  fail(at, "Package", "there is no state '" + name + "'");
+}
+
+template <typename Make> static Package loaded(Make make) {
+  try {
+    return make();
+  } catch (const rt::Error &error) {
+    throw fromRuntime(error);
+  }
+}
+
+Package load(const std::string &path) {
+  return loaded([&] {
+    Package package;
+    package.impl = std::make_shared<Package::Impl>(rt::Package::load(path));
+    return package;
+  });
+}
+
+Package loadBytes(std::span<const uint8_t> bytes, const std::string &name) {
+  return loaded([&] {
+    Package package;
+    package.impl = std::make_shared<Package::Impl>(rt::Package::fromMemory(bytes, name));
+    return package;
+  });
+}
+
+} // namespace sprig

@@ -1,0 +1,101 @@
+#include "lib/Data/File.h"
+#include "lib/Frontend/Package/PackageForm.h"
+#include "sprig/package.h"
+#include <algorithm>
+#include <set>
+
+namespace sprig {
+
+using namespace frontend;
+
+struct PackageBuilder::Impl {
+  struct Function {
+    std::string name;
+    SaveOptions options;
+    std::shared_ptr<Variant> variant;
+  };
+  std::vector<Function> functions;
+  std::vector<std::pair<Parameter, std::string>> names;
+
+  /// The parameter's own name, made different from those of other parameters.
+  std::string nameOf(const Parameter &parameter) {
+    for (auto &[known, name] : names)
+      if (known.same(parameter)) return name;
+    std::string base = parameter.name().empty() ? "state" : parameter.name(), name = base;
+    auto isTaken = [&](const std::string &candidate) {
+      return std::any_of(names.begin(), names.end(), [&](auto &pair) { return pair.second == candidate; });
+    };
+    for (int i = 1; isTaken(name); ++i) name = base + "." + std::to_string(i);
+    names.emplace_back(parameter, name);
+    return name;
+  }
+};
+
+PackageBuilder::PackageBuilder() : impl(std::make_unique<Impl>()) {}
+PackageBuilder::~PackageBuilder() = default;
+PackageBuilder::PackageBuilder(PackageBuilder &&) noexcept = default;
+
+void PackageBuilder::refuseInputs(size_t given, Source at) {
+  fail(at, "save", "the function does not take the " + std::to_string(given) + " inputs whose types are given");
+}
+
+PackageBuilder &PackageBuilder::addBody(const std::string &name, const Body &body,
+                                        const std::vector<TensorType> &inputs, const SaveOptions &options, Source at) {
+  for (const auto &function : impl->functions)
+    if (function.name == name) fail(at, "save", "there is a function '" + name + "' already");
+  bool isSymbolic = std::any_of(inputs.begin(), inputs.end(), [](const TensorType &type) {
+    return std::find(type.shape.begin(), type.shape.end(), -1) != type.shape.end();
+  });
+  if (isSymbolic && options.batches.empty()) fail(at, "save", "inputs have a size of -1, but no batches are given");
+  std::set<int64_t> batches(options.batches.begin(), options.batches.end());
+  if (!isSymbolic) batches = {1};
+  for (int64_t batch : batches) {
+    if (batch < 1) fail(at, "save", "a batch of " + std::to_string(batch) + "; expected at least 1");
+    std::vector<TensorType> bound = inputs;
+    for (TensorType &type : bound)
+      for (int axis = 0; axis < type.shape.rank(); ++axis)
+        if (type.shape[axis] == -1) type.shape[axis] = batch;
+    impl->functions.push_back({name, options, Variant::record(bound, body, name, at)});
+  }
+  return *this;
+}
+
+CompileOptions PackageBuilder::portable() {
+  CompileOptions options;
+  options.cpus = {"x86-64-v3", "x86-64-v4"};
+  return options;
+}
+
+std::vector<uint8_t> PackageBuilder::bytes(const CompileOptions &given) {
+  if (impl->functions.empty()) throw Error(ErrorKind::usage, "save: the package has no function");
+  std::vector<PackageForm> forms;
+  bool setsState = false;
+  for (const auto &function : impl->functions) {
+    forms.push_back(packageForm(*function.variant, [&](const Parameter &p) { return impl->nameOf(p); }));
+    for (const StateSlot &slot : forms.back().states) setsState |= slot.output >= 0;
+  }
+  std::vector<PackageEntry> entries;
+  for (size_t i = 0; i < forms.size(); ++i) {
+    const auto &function = impl->functions[i];
+    PackageEntry entry{function.name, &forms[i].graph, forms[i].states, function.options.inputs,
+                       function.options.outputs};
+    for (size_t k = entry.inputNames.size(); k < function.variant->inputs.size(); ++k)
+      entry.inputNames.push_back("input" + std::to_string(k));
+    for (size_t k = entry.outputNames.size(); k < function.variant->results.size(); ++k)
+      entry.outputNames.push_back("output" + std::to_string(k));
+    entries.push_back(std::move(entry));
+  }
+  CompileOptions options = given;
+  options.freeze = options.freeze && !setsState;
+  if (!options.freeze) options.math = MathMode::strict;
+  return compilePackage(entries, options);
+}
+
+void PackageBuilder::save(const std::string &path, const CompileOptions &given) {
+  CompileOptions options = given;
+  if (options.modelName.empty()) options.modelName = path.substr(path.rfind('/') + 1);
+  std::vector<uint8_t> content = bytes(options);
+  data::writeFile(path, {reinterpret_cast<const char *>(content.data()), content.size()});
+}
+
+} // namespace sprig
