@@ -18,9 +18,6 @@ SPRIG_API Tensor uniform(const Shape &shape, double low, double high, DType type
 SPRIG_API Tensor randn(const Shape &shape, DType type = DType::f32, Source at = Source::here());
 SPRIG_API Tensor normal(const Shape &shape, double mean, double standardDeviation, DType type = DType::f32,
                         Source at = Source::here());
-/// Normal, cut at [low, high] (by the inverse of the distribution function, so every draw counts).
-SPRIG_API Tensor truncatedNormal(const Shape &shape, double mean = 0, double standardDeviation = 1, double low = -2,
-                                 double high = 2, DType type = DType::f32, Source at = Source::here());
 SPRIG_API Tensor randLike(const Operand &x);
 SPRIG_API Tensor randnLike(const Operand &x);
 /// Integers, uniform in [low, high).

@@ -1,0 +1,90 @@
+// Tensors that follow from a shape alone. Nothing is filled on the host: they are recorded as constants of one element
+// and as indices, which kernels make as they go.
+#include "sprig/create.h"
+#include "lib/Frontend/Ops/Emitter.h"
+#include <cmath>
+
+namespace sprig {
+
+using frontend::Emitter;
+
+namespace {
+Tensor filled(const Emitter &r, double value, const TensorType &type) {
+  r.checkShape(type.shape);
+  return frontend::splat(value, type, r.at);
+}
+
+Tensor like(const char *op, const Operand &x, double value) {
+  Emitter r(op, x.at);
+  return filled(r, value, r.tensorOf(x).type(r.at));
+}
+} // namespace
+
+Tensor zeros(const Shape &shape, DType type, Source at) { return filled(Emitter("zeros", at), 0, {type, shape}); }
+Tensor ones(const Shape &shape, DType type, Source at) { return filled(Emitter("ones", at), 1, {type, shape}); }
+Tensor full(const Shape &shape, double value, DType type, Source at) {
+  return filled(Emitter("full", at), value, {type, shape});
+}
+Tensor zerosLike(const Operand &x) { return like("zerosLike", x, 0); }
+Tensor onesLike(const Operand &x) { return like("onesLike", x, 1); }
+Tensor fullLike(const Operand &x, double value) { return like("fullLike", x, value); }
+
+Tensor arange(int64_t end, Source at) {
+  Emitter r("arange", at);
+  if (end < 0) r.fail("counts from 0 up to " + std::to_string(end));
+  r.checkShape({end});
+  return r.iota({DType::i64, {end}}, 0);
+}
+
+Tensor arange(int64_t begin, int64_t end, int64_t step, DType type, Source at) {
+  Emitter r("arange", at);
+  __int128 span = __int128(end) - begin, count = step ? (span + step - (step > 0 ? 1 : -1)) / step : -1;
+  if (span == 0 && step) count = 0;
+  if (count < 0)
+    r.fail("counts from " + std::to_string(begin) + " to " + std::to_string(end) + " by steps of " +
+           std::to_string(step));
+  if (type == DType::boolean) r.fail("counts numbers, not booleans");
+  int64_t n = int64_t(std::min<__int128>(count, INT64_MAX));
+  r.checkShape({n});
+  Tensor result = r.iota({DType::i64, {n}}, 0);
+  if (step != 1) result = r.mul(result, frontend::scalarInteger(step, DType::i64, at));
+  if (begin != 0) result = r.add(result, frontend::scalarInteger(begin, DType::i64, at));
+  return r.cast(result, type);
+}
+
+Tensor arangeReal(double begin, double end, double step, DType type, Source at) {
+  Emitter r("arangeReal", at);
+  double count = std::ceil((end - begin) / step);
+  if (!(count >= 0) || count > 0x1p48)
+    r.fail("counts from " + std::to_string(begin) + " to " + std::to_string(end) + " by steps of " +
+           std::to_string(step));
+  if (type == DType::boolean) r.fail("counts numbers, not booleans");
+  Tensor index = r.iota({DType::f64, {int64_t(count)}}, 0);
+  return r.cast(r.add(r.mul(index, r.number(step, index)), r.number(begin, index)), type);
+}
+
+Tensor linspace(double begin, double end, int64_t count, DType type, Source at) {
+  Emitter r("linspace", at);
+  if (count < 0) r.fail("takes " + std::to_string(count) + " numbers");
+  if (type == DType::boolean) r.fail("counts numbers, not booleans");
+  r.checkShape({count});
+  Tensor index = r.iota({DType::f64, {count}}, 0);
+  double step = count > 1 ? (end - begin) / double(count - 1) : 0;
+  // The second half from the end on, so that the last one is exact.
+  Tensor fromBegin = r.add(r.mul(index, r.number(step, index)), r.number(begin, index));
+  Tensor left = r.sub(r.number(double(count - 1), index), index);
+  Tensor fromEnd = r.sub(r.number(end, index), r.mul(left, r.number(step, index)));
+  Tensor isFirstHalf = r.compare("predicate lt", index, r.number(std::max(1.0, double(count) / 2), index));
+  return r.cast(r.select(isFirstHalf, fromBegin, fromEnd), type);
+}
+
+Tensor eye(int64_t rows, int64_t columns, DType type, Source at) {
+  Emitter r("eye", at);
+  if (columns < 0) columns = rows;
+  if (rows < 0) r.fail("has " + std::to_string(rows) + " rows");
+  r.checkShape({rows, columns});
+  Tensor row = r.iota({DType::i64, {rows, 1}}, 0), column = r.iota({DType::i64, {1, columns}}, 1);
+  return r.cast(r.compare("predicate eq", row, column), type);
+}
+
+} // namespace sprig

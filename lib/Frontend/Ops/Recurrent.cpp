@@ -1,0 +1,157 @@
+// Recurrent layers of one direction, and their single steps. Weights come in PyTorch's order of gates and go to the
+// dialect in ONNX's; the blocks are moved as whole slices.
+#include "lib/Frontend/Ops/Emitter.h"
+#include "sprig/functional.h"
+
+namespace sprig {
+
+using frontend::Attr;
+using frontend::AttrList;
+using frontend::Emitter;
+
+namespace {
+/// What all kinds have in common.
+class Layer {
+public:
+  Layer(const Emitter &r, const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
+        const Operand &biasIh, const Operand &biasHh, std::initializer_list<int> order)
+      : r(r), gates(int64_t(order.size())), order(order) {
+    input = r.requireFloat(x, "input");
+    type = input.type(r.at);
+    if (type.shape.rank() != 3 || type.shape[0] < 1)
+      r.fail("takes input [steps, batch, features], got " + describe(type));
+    Tensor recurrence = r.requireFloat(weightHh, "weightHh");
+    const TensorType &own = recurrence.type(r.at);
+    if (own.shape.rank() != 2 || own.shape[0] != gates * own.shape[1])
+      r.fail("takes weightHh [" + std::string(gates > 1 ? std::to_string(gates) + " " : "") + "H, H], got " +
+             describe(own));
+    hidden = own.shape[1];
+    weight = reordered(expect(weightIh, "weightIh", {gates * hidden, type.shape[2]}));
+    this->recurrence = reordered(expect(weightHh, "weightHh", {gates * hidden, hidden}));
+    initial = state(h, "h");
+    Tensor first = r.optional(biasIh, type.dtype, "biasIh"), second = r.optional(biasHh, type.dtype, "biasHh");
+    if (!first.defined() && !second.defined()) return;
+    const TensorType each{type.dtype, {gates * hidden}};
+    auto biasOf = [&](const Tensor &given, const char *what) {
+      return given.defined() ? reordered(expect(given, what, each.shape)) : frontend::splat(0, each, r.at);
+    };
+    const Tensor both[] = {biasOf(first, "biasIh"), biasOf(second, "biasHh")};
+    bias = r.concat(both, 0);
+  }
+
+  Tensor state(const Operand &x, const char *what) const { return expect(x, what, {type.shape[1], hidden}); }
+
+  /// Outputs of all steps, then the last states.
+  std::vector<Tensor> run(const frontend::OpName &op, std::initializer_list<Tensor> states, AttrList attrs,
+                          const Shape &segments, const Shape &segmentsWithBias) const {
+    std::vector<Tensor> operands{input, weight, recurrence};
+    operands.insert(operands.end(), states.begin(), states.end());
+    if (bias.defined()) operands.push_back(bias);
+    attrs.push_back(Attr::of("operandSegmentSizes", bias.defined() ? segmentsWithBias : segments));
+    std::vector<TensorType> results{{type.dtype, {type.shape[0], type.shape[1], hidden}}};
+    for (size_t i = 0; i < states.size(); ++i) results.push_back({type.dtype, {type.shape[1], hidden}});
+    return frontend::recordAll(op, operands, std::move(attrs), results, r.at);
+  }
+
+  Tensor initial;
+
+private:
+  Tensor expect(const Operand &x, const char *what, const Shape &shape) const {
+    Tensor value = r.requireFloat(x, what);
+    if (value.type(r.at) != TensorType{type.dtype, shape})
+      r.fail("has " + std::string(what) + " " + describe(value.type(r.at)) + "; with " + std::to_string(hidden) +
+             " hidden units and input " + describe(type) + " it is " + describe(TensorType{type.dtype, shape}));
+    return value;
+  }
+
+  /// Blocks of `hidden` rows in the dialect's order.
+  Tensor reordered(const Tensor &x) const {
+    if (gates == 1) return x;
+    std::vector<Tensor> blocks;
+    for (int gate : order) blocks.push_back(r.part(x, 0, gate * hidden, hidden));
+    return r.concat(blocks, 0);
+  }
+
+  const Emitter &r;
+  int64_t gates;
+  std::vector<int> order; ///< of the dialect's blocks, PyTorch's numbers
+  int64_t hidden = 0;
+  TensorType type; ///< of the input
+  Tensor input, weight, recurrence, bias;
+};
+
+AttrList direction(bool reverse) {
+  AttrList attrs;
+  if (reverse) attrs.push_back(Attr::unit("reverse"));
+  return attrs;
+}
+
+RnnOutput runRnn(const Emitter &r, const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
+                 const Operand &biasIh, const Operand &biasHh, RnnActivation activation, bool reverse) {
+  Layer layer(r, x, h, weightIh, weightHh, biasIh, biasHh, {0});
+  AttrList attrs = direction(reverse);
+  if (activation == RnnActivation::relu) attrs.push_back(Attr::other("activations", "[\"relu\"]"));
+  auto found =
+      layer.run(SPRIG_OP("rnn"), {layer.initial}, std::move(attrs), Shape{1, 1, 1, 1, 0, 0}, Shape{1, 1, 1, 1, 1, 0});
+  return {found[0], found[1]};
+}
+
+RnnOutput runGru(const Emitter &r, const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
+                 const Operand &biasIh, const Operand &biasHh, bool reverse) {
+  // r, z, n to z, r, n.
+  Layer layer(r, x, h, weightIh, weightHh, biasIh, biasHh, {1, 0, 2});
+  AttrList attrs = direction(reverse);
+  attrs.push_back(Attr::unit("linear_before_reset"));
+  auto found =
+      layer.run(SPRIG_OP("gru"), {layer.initial}, std::move(attrs), Shape{1, 1, 1, 1, 0, 0}, Shape{1, 1, 1, 1, 1, 0});
+  return {found[0], found[1]};
+}
+
+LstmOutput runLstm(const Emitter &r, const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh,
+                   const Operand &weightHh, const Operand &biasIh, const Operand &biasHh, bool reverse) {
+  // i, f, g, o to i, o, f, g.
+  Layer layer(r, x, h, weightIh, weightHh, biasIh, biasHh, {0, 3, 1, 2});
+  auto found = layer.run(SPRIG_OP("lstm"), {layer.initial, layer.state(c, "c")}, direction(reverse),
+                         Shape{1, 1, 1, 1, 1, 0, 0, 0}, Shape{1, 1, 1, 1, 1, 1, 0, 0});
+  return {found[0], found[1], found[2]};
+}
+
+/// One step as a sequence of one.
+Tensor asSequence(const Emitter &r, const Operand &x) {
+  Tensor input = r.requireFloat(x, "input");
+  if (input.type(r.at).shape.rank() != 2) r.fail("takes input [batch, features], got " + describe(input.type(r.at)));
+  return r.unsqueeze(input, 0);
+}
+} // namespace
+
+RnnOutput rnn(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
+              const Operand &biasIh, const Operand &biasHh, RnnActivation activation, bool reverse) {
+  return runRnn(Emitter("rnn", x.at), x, h, weightIh, weightHh, biasIh, biasHh, activation, reverse);
+}
+RnnOutput gru(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
+              const Operand &biasIh, const Operand &biasHh, bool reverse) {
+  return runGru(Emitter("gru", x.at), x, h, weightIh, weightHh, biasIh, biasHh, reverse);
+}
+LstmOutput lstm(const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh, const Operand &weightHh,
+                const Operand &biasIh, const Operand &biasHh, bool reverse) {
+  return runLstm(Emitter("lstm", x.at), x, h, c, weightIh, weightHh, biasIh, biasHh, reverse);
+}
+
+Tensor rnnCell(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
+               const Operand &biasIh, const Operand &biasHh, RnnActivation activation) {
+  Emitter r("rnnCell", x.at);
+  return runRnn(r, asSequence(r, x), h, weightIh, weightHh, biasIh, biasHh, activation, false).h;
+}
+Tensor gruCell(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
+               const Operand &biasIh, const Operand &biasHh) {
+  Emitter r("gruCell", x.at);
+  return runGru(r, asSequence(r, x), h, weightIh, weightHh, biasIh, biasHh, false).h;
+}
+LstmState lstmCell(const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh,
+                   const Operand &weightHh, const Operand &biasIh, const Operand &biasHh) {
+  Emitter r("lstmCell", x.at);
+  LstmOutput result = runLstm(r, asSequence(r, x), h, c, weightIh, weightHh, biasIh, biasHh, false);
+  return {result.h, result.c};
+}
+
+} // namespace sprig
