@@ -41,18 +41,23 @@ std::vector<int64_t> withoutOnes(const std::vector<int64_t> &shape) {
 
 } // namespace
 
-Samples Samples::from(Array array, const std::string &name) {
-  if (array.shape.empty())
+Samples Samples::view(const std::string &name, DType type, const std::vector<int64_t> &shape, const void *bytes,
+                      std::shared_ptr<const void> owner) {
+  if (shape.empty())
     throw Error(ErrorKind::badInput, name + ": holds a single number, expected samples along a first dimension");
   Samples result;
   result.source = name;
-  result.type = array.dtype;
-  result.dims = array.shape;
-  for (size_t d = 1; d < array.shape.size(); ++d) result.elements *= array.shape[d];
-  auto kept = std::make_shared<Array>(std::move(array));
-  result.data = kept->bytes.data();
-  result.owner = kept;
+  result.type = type;
+  result.dims = shape;
+  for (size_t d = 1; d < shape.size(); ++d) result.elements *= shape[d];
+  result.data = static_cast<const char *>(bytes);
+  result.owner = std::move(owner);
   return result;
+}
+
+Samples Samples::from(Array array, const std::string &name) {
+  auto kept = std::make_shared<Array>(std::move(array));
+  return view(name, kept->dtype, kept->shape, kept->bytes.data(), kept);
 }
 
 Samples Samples::open(const std::string &spec, int64_t mapFrom) {
@@ -70,12 +75,8 @@ Samples Samples::open(const std::string &spec, int64_t mapFrom) {
     if (mapping && mapping->size > 6 && std::string_view(mapping->bytes().data(), 6) == "\x93NUMPY") {
       NpyHeader header = parseNpyHeader(mapping->bytes(), status.st_size, file);
       // Booleans of other values than 0 and 1 are made so when read.
-      if (!header.fortran && !header.swap && header.dtype != DType::i1 && !header.shape.empty()) {
-        Samples result = from({"", header.dtype, header.shape, {}}, spec);
-        result.data = mapping->bytes().data() + header.start;
-        result.owner = mapping;
-        return result;
-      }
+      if (!header.fortran && !header.swap && header.dtype != DType::i1 && !header.shape.empty())
+        return view(spec, header.dtype, header.shape, mapping->bytes().data() + header.start, mapping);
     }
   }
   std::vector<Array> arrays = readArrays(file);

@@ -15,6 +15,9 @@ public:
   /// file that shrinks meanwhile would end the process. Throws sprig::Error (badInput).
   static Samples open(const std::string &spec, int64_t mapFrom = kMapFrom);
   static Samples from(Array array, const std::string &name);
+  /// Memory of someone else's, row-major, that `owner` keeps alive; at least one dimension.
+  static Samples view(const std::string &name, DType type, const std::vector<int64_t> &shape, const void *bytes,
+                      std::shared_ptr<const void> owner);
   static constexpr int64_t kMapFrom = int64_t(1) << 30;
 
   const std::string &name() const { return source; }
@@ -24,6 +27,8 @@ public:
   std::vector<int64_t> sampleShape() const { return {dims.begin() + 1, dims.end()}; }
   int64_t sampleElements() const { return elements; }
   const char *bytes() const { return data; }
+  /// Keeps the bytes alive.
+  const std::shared_ptr<const void> &owned() const { return owner; }
 
 private:
   std::string source;

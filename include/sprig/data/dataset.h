@@ -12,33 +12,35 @@ namespace sprig::data {
 
 class Dataset;
 
+/// What a data set is behind the handle; programs rather give any MapStyle class.
+class SPRIG_API DatasetImpl {
+public:
+  virtual ~DatasetImpl();
+  virtual int64_t size() const = 0;
+  virtual Sample get(int64_t index, Random &random) const = 0;
+  /// Types of a sample's fields where they are known without reading one; then gather() works.
+  virtual std::vector<TensorType> types() const;
+  /// Writes samples one behind the other to the memory of each field.
+  virtual void gather(std::span<const int64_t> indices, std::span<void *const> fields) const;
+  /// Types other than those that it has, done where samples are read; null: it cannot, get()'s result is converted.
+  virtual std::shared_ptr<const DatasetImpl> as(size_t field, const TensorType &type, bool scaleBytes) const;
+};
+
 /// A class that is a data set: `int64_t size() const` and `Sample get(int64_t) const`, or `get(int64_t, Random &)`.
 template <typename T>
-concept MapStyle = !std::derived_from<T, Dataset> && requires(const T &set, int64_t index, Random &random) {
-  { set.size() } -> std::convertible_to<int64_t>;
-  requires requires {
-    { set.get(index) } -> std::convertible_to<Sample>;
-  } || requires {
-    { set.get(index, random) } -> std::convertible_to<Sample>;
-  };
-};
+concept MapStyle = !std::derived_from<T, Dataset> && !std::derived_from<T, DatasetImpl> &&
+                   requires(const T &set, int64_t index, Random &random) {
+                     { set.size() } -> std::convertible_to<int64_t>;
+                     requires requires {
+                       { set.get(index) } -> std::convertible_to<Sample>;
+                     } || requires {
+                       { set.get(index, random) } -> std::convertible_to<Sample>;
+                     };
+                   };
 
 class Dataset {
 public:
-  /// What a data set is behind the handle; programs rather give any MapStyle class.
-  class SPRIG_API Impl {
-  public:
-    virtual ~Impl();
-    virtual int64_t size() const = 0;
-    virtual Sample get(int64_t index, Random &random) const = 0;
-    /// Types of a sample's fields where they are known without reading one; then gather() works.
-    virtual std::vector<TensorType> types() const;
-    /// Writes samples one behind the other to the memory of each field.
-    virtual void gather(std::span<const int64_t> indices, std::span<void *const> fields) const;
-    /// Types other than those that it has, done where samples are read; null: it cannot, get()'s result is converted.
-    virtual std::shared_ptr<const Impl> as(size_t field, const TensorType &type, bool scaleBytes) const;
-  };
-
+  using Impl = DatasetImpl;
   explicit Dataset(std::shared_ptr<const Impl> impl) : impl(std::move(impl)) {}
   template <MapStyle T> Dataset(T set) : Dataset(std::make_shared<const T>(std::move(set))) {}
   template <MapStyle T>

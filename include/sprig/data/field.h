@@ -57,10 +57,11 @@ public:
 
   const void *bytes() const { return memory.get(); }
   /// All elements, row-major. T must be the element type (Error usage).
-  template <Number T> std::span<const T> numbers() const {
+  template <Number T> std::span<const T> numbers() const & {
     checkType(DTypeFor<T>::dtype);
     return {static_cast<const T *>(bytes()), size_t(numel())};
   }
+  template <Number T> std::span<const T> numbers() const && = delete; // the span would outlive the memory
   /// The same to be written to; memory that others share is copied first.
   template <Number T> std::span<T> edit() {
     checkType(DTypeFor<T>::dtype);
