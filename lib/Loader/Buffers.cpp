@@ -15,18 +15,20 @@ void *allocate(int64_t bytes) {
   return memory;
 }
 
-int64_t rounded(int64_t bytes) { return std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment); }
-
 } // namespace
 
-std::shared_ptr<void> allocateAligned(int64_t bytes) { return {allocate(rounded(bytes)), std::free}; }
+int64_t paddedBytes(int64_t bytes) {
+  return std::max(2 * kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+std::shared_ptr<void> allocateAligned(int64_t bytes) { return {allocate(paddedBytes(bytes)), std::free}; }
 
 Buffers::~Buffers() {
   for (Block block : unused) std::free(block.memory);
 }
 
 std::shared_ptr<void> Buffers::take(int64_t bytes) {
-  bytes = rounded(bytes);
+  bytes = paddedBytes(bytes);
   Block block = {nullptr, bytes};
   {
     std::lock_guard lock(mutex);

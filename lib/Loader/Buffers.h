@@ -8,8 +8,11 @@
 
 namespace sprig::data {
 
+/// What an array of so many bytes takes: as much as Tensor::adopt wants to find.
+int64_t paddedBytes(int64_t bytes);
+
 /// Throws Error (runtime) where there is no memory.
-std::shared_ptr<void> allocateAligned(int64_t bytes);
+std::shared_ptr<void> allocateAligned(int64_t bytes); // paddedBytes of them
 
 class Buffers : public std::enable_shared_from_this<Buffers> {
 public:

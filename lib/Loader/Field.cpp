@@ -13,6 +13,7 @@ Field::Field(const TensorType &type) : itsType(type), writable(true) {
   auto bytes = byteSize(fileType(type.dtype), type.shape.vector());
   if (!bytes) refuse("no array is " + sprig::describe(type));
   memory = allocateAligned(*bytes);
+  capacity = paddedBytes(*bytes);
 }
 
 void Field::checkCount(int64_t count) const {
@@ -38,6 +39,7 @@ void *Field::editBytes() {
     std::shared_ptr<void> copy = allocateAligned(itsType.bytes());
     if (itsType.bytes()) std::memcpy(copy.get(), memory.get(), size_t(itsType.bytes()));
     memory = std::move(copy);
+    capacity = paddedBytes(itsType.bytes());
     writable = true;
   }
   return memory.get();

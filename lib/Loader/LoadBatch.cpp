@@ -31,7 +31,7 @@ Field LoaderCore::allocate(const TensorType &type, int64_t count) {
   Shape shape = {count};
   for (int64_t size : type.shape) shape.push_back(size);
   TensorType all{type.dtype, shape};
-  return Field(all, buffers->take(all.bytes()), true);
+  return Field(all, buffers->take(all.bytes()), paddedBytes(all.bytes()), true);
 }
 
 // Without a transformation, samples of known types go to their place in one pass for each field.

@@ -39,14 +39,15 @@ public:
     requires(!std::is_same_v<T, bool>)
   Field(const std::vector<T> &numbers, const Shape &shape) : Field(std::span<const T>(numbers), shape) {}
   /// Waits for the tensor, and shares its memory.
-  Field(const Tensor &tensor) : itsType(tensor.type()) {
+  Field(const Tensor &tensor) : itsType(tensor.type()), capacity(itsType.bytes()) {
     auto kept = std::make_shared<const Tensor>(tensor);
     const void *bytes = kept->bytes();
     memory = std::shared_ptr<void>(std::move(kept), const_cast<void *>(bytes));
   }
   /// Memory of someone else's, row-major, read only, that `owner` keeps alive.
   static Field view(const void *bytes, const TensorType &type, std::shared_ptr<const void> owner = nullptr) {
-    return Field(type, std::shared_ptr<void>(std::const_pointer_cast<void>(owner), const_cast<void *>(bytes)), false);
+    return Field(type, std::shared_ptr<void>(std::const_pointer_cast<void>(owner), const_cast<void *>(bytes)),
+                 type.bytes(), false);
   }
 
   bool defined() const { return memory != nullptr; }
@@ -81,16 +82,14 @@ public:
 
   /// The same memory as a tensor, without a copy where it is 64-byte aligned, as what this library makes is.
   Tensor tensor() const {
-    auto kept = std::make_unique<std::shared_ptr<void>>(memory);
-    Tensor result = Tensor::adopt(
-        memory.get(), itsType, [](void *user) { delete static_cast<std::shared_ptr<void> *>(user); }, kept.get());
-    kept.release();
-    return result;
+    auto *kept = new std::shared_ptr<void>(memory);
+    return Tensor::adopt(
+        memory.get(), itsType, capacity, [](void *user) { delete static_cast<std::shared_ptr<void> *>(user); }, kept);
   }
 
-  /// For the library's own code.
-  Field(const TensorType &type, std::shared_ptr<void> memory, bool writable)
-      : itsType(type), memory(std::move(memory)), writable(writable) {}
+  /// For the library's own code: `capacity` bytes may be read.
+  Field(const TensorType &type, std::shared_ptr<void> memory, int64_t capacity, bool writable)
+      : itsType(type), memory(std::move(memory)), capacity(capacity), writable(writable) {}
 
 private:
   SPRIG_API void checkCount(int64_t count) const;
@@ -99,6 +98,7 @@ private:
 
   TensorType itsType;
   std::shared_ptr<void> memory;
+  int64_t capacity = 0;
   bool writable = false; ///< as long as nobody shares it
 };
 
