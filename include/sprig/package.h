@@ -51,7 +51,7 @@ private:
   static Body bodyOf(const F &f, std::index_sequence<N...>, size_t count, Source at) {
     Body body;
     // The number of inputs that f takes and the number of types must be the same.
-    ((N + 1 == count && (body = bodyFor(f, std::make_index_sequence<N + 1>()), true)), ...);
+    ((N + 1 == count ? void(body = bodyFor(f, std::make_index_sequence<N + 1>())) : void()), ...);
     if (!body) refuseInputs(count, at);
     return body;
   }

@@ -62,8 +62,8 @@ public:
   static Tensor from(const std::vector<T> &numbers, const Shape &shape, Source at = Source::here()) {
     return from(std::span<const T>(numbers), shape, at);
   }
-  template <typename T> static Tensor from(const std::vector<T> &numbers, Source at = Source::here()) {
-    return from(std::span<const T>(numbers), {int64_t(numbers.size())}, at);
+  template <typename T> static Tensor from(const std::vector<T> &numbers) {
+    return copyOf(numbers.data(), {DTypeFor<T>::dtype, {int64_t(numbers.size())}});
   }
   /// A copy of type.bytes() bytes.
   SPRIG_API static Tensor copyOf(const void *bytes, const TensorType &type);

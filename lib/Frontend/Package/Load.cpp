@@ -93,8 +93,10 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
     requireDefined(input, function.c_str(), "an input", at);
     shapes.emplace_back(input.shape());
   }
+  // Choosing looks at types and shapes alone, but wants an address.
+  static char anywhere;
   for (size_t i = 0; i < inputs.size(); ++i)
-    described.push_back({nullptr, shapes[i].data(), nullptr, uint32_t(shapes[i].size()), int32_t(inputs[i].dtype())});
+    described.push_back({&anywhere, shapes[i].data(), nullptr, uint32_t(shapes[i].size()), int32_t(inputs[i].dtype())});
   auto task = std::make_unique<PackageTask>();
   std::vector<Tensor> results;
   try {
