@@ -28,10 +28,10 @@ def NN_DispatchOp : NN_Op<"dispatch", [MadeAfterGradients, IsolatedFromAbove, Si
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
-def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp", "ScanOp", "CustomGradientOp", "CheckpointOp"]>]> {
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp", "ScanOp", "CondOp", "WhileOp", "CustomGradientOp", "CheckpointOp"]>]> {
   let summary = "gives a region's values";
   let description = [{
-    Its operands are the results of the dispatch that holds it, in order, the next values and outputs of a scan, or the values of a part that differentiation treats as a whole.
+    Its operands are the results of the dispatch that holds it, in order, the next values and outputs of a scan, what a branch or a loop's step gives, or the values of a part that differentiation treats as a whole.
 
     Example:
 

@@ -131,6 +131,42 @@ mlir::FailureOr<Results> runScan(nn::ScanOp scan, llvm::ArrayRef<Tensor> operand
   return results;
 }
 
+mlir::FailureOr<Results> runRegion(mlir::Operation *op, mlir::Region &region, llvm::ArrayRef<Tensor> arguments,
+                                   Precision precision) {
+  RunOptions options{precision};
+  return BlockRunner(options, op).run(region.front(), arguments);
+}
+
+bool isTrue(const Tensor &flag) {
+  return byClass(flag, [&](auto zero) {
+    decltype(zero) value{};
+    flag.load(0, 1, &value);
+    return value != decltype(zero)(0);
+  });
+}
+
+// A branch: one of its regions.
+mlir::FailureOr<Results> runCond(nn::CondOp cond, llvm::ArrayRef<Tensor> operands, Precision precision) {
+  mlir::Region &taken = isTrue(operands.front()) ? cond.getThenRegion() : cond.getElseRegion();
+  return runRegion(cond, taken, operands.drop_front(), precision);
+}
+
+// A loop: its condition, and where that holds its body.
+mlir::FailureOr<Results> runWhile(nn::WhileOp loop, llvm::ArrayRef<Tensor> operands, Precision precision) {
+  size_t carried = loop.getNumCarried();
+  Results arguments(operands);
+  for (uint64_t step = 0; !loop.getMaxSteps() || step < *loop.getMaxSteps(); ++step) {
+    mlir::FailureOr<Results> flag = runRegion(loop, loop.getCondition(), arguments, precision);
+    if (mlir::failed(flag)) return mlir::failure();
+    if (!isTrue(flag->front())) break;
+    mlir::FailureOr<Results> next = runRegion(loop, loop.getBody(), arguments, precision);
+    if (mlir::failed(next)) return mlir::failure();
+    llvm::copy(*next, arguments.begin());
+  }
+  arguments.resize(carried);
+  return arguments;
+}
+
 // A composite without an evaluator of its own: its decomposition, built in a function of its own and run.
 mlir::FailureOr<Results> evaluateDecomposed(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Precision precision,
                                             std::string &error) {
@@ -158,8 +194,10 @@ mlir::FailureOr<Results> evaluateDecomposed(mlir::Operation *op, llvm::ArrayRef<
 } // namespace
 
 bool isInterpreted(mlir::OperationName name) {
-  return EvaluatorTable::get().find(name) || name.getStringRef() == nn::ConstantOp::getOperationName() ||
-         name.getStringRef() == nn::ScanOp::getOperationName() || name.hasInterface<DecomposableOpInterface>();
+  const llvm::StringRef other[] = {nn::ConstantOp::getOperationName(), nn::ScanOp::getOperationName(),
+                                   nn::CondOp::getOperationName(), nn::WhileOp::getOperationName()};
+  return EvaluatorTable::get().find(name) || llvm::is_contained(other, name.getStringRef()) ||
+         name.hasInterface<DecomposableOpInterface>();
 }
 
 mlir::FailureOr<Tensor> constantTensor(mlir::ElementsAttr value, mlir::Location loc) {
@@ -177,6 +215,8 @@ mlir::FailureOr<Results> tryEvaluate(mlir::Operation *op, llvm::ArrayRef<Tensor>
     return Results{*tensor};
   }
   if (auto scan = llvm::dyn_cast<nn::ScanOp>(op)) return runScan(scan, operands, precision);
+  if (auto cond = llvm::dyn_cast<nn::CondOp>(op)) return runCond(cond, operands, precision);
+  if (auto loop = llvm::dyn_cast<nn::WhileOp>(op)) return runWhile(loop, operands, precision);
   const EvaluatorTable::Evaluator *evaluator = EvaluatorTable::get().find(op->getName());
   if (!evaluator && llvm::isa<DecomposableOpInterface>(op)) return evaluateDecomposed(op, operands, precision, error);
   if (!evaluator) {

@@ -17,11 +17,14 @@ struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
   void runOnOperation() override {
     interp::FoldLimits limits;
     limits.resultBytes = maxBytes;
-    for (Block &block : getOperation().getBody()) {
-      for (Operation &op : llvm::make_early_inc_range(block)) fold(op, limits);
-      for (Operation &op : llvm::make_early_inc_range(block))
+    // Branches and loops too: constants are known inside of them.
+    getOperation().walk([&](Block *block) {
+      Operation *parent = block->getParentOp();
+      if (!isa<func::FuncOp, nn::CondOp, nn::WhileOp>(parent)) return;
+      for (Operation &op : llvm::make_early_inc_range(*block)) fold(op, limits);
+      for (Operation &op : llvm::make_early_inc_range(*block))
         if (isa<nn::ConstantOp>(op) && op.use_empty()) op.erase();
-    }
+    });
   }
 
 private:
