@@ -4,26 +4,13 @@
 // of the state dict, of errors, of profiles and of `sprig inspect`.
 #pragma once
 #include "sprig/init.h"
+#include "sprig/nn/state.h"
 #include "sprig/tensor.h"
 #include <concepts>
-#include <filesystem>
 #include <functional>
 #include <string>
 
 namespace sprig::nn {
-
-struct NamedTensor {
-  std::string name;
-  Tensor value;
-};
-/// In the order of registration, as PyTorch's state_dict().
-using StateDict = std::vector<NamedTensor>;
-
-/// What loading with `strict = false` left out.
-struct LoadReport {
-  std::vector<std::string> missing;    ///< of the module, not in what was loaded
-  std::vector<std::string> unexpected; ///< in what was loaded, not of the module
-};
 
 /// Makes a parameter's value: at construction, and again in resetParameters().
 using Initializer = std::function<Tensor(const TensorType &)>;
@@ -196,10 +183,6 @@ SPRIG_API std::ostream &operator<<(std::ostream &out, const Module &module);
 
 /// A deep copy: parameters, buffers and children of its own with the values of now; modes and names stay.
 template <std::derived_from<Module> M> M clone(const M &module);
-
-/// Files of named tensors: .safetensors, .npz.
-SPRIG_API void saveTensors(const std::filesystem::path &path, const StateDict &tensors);
-SPRIG_API StateDict loadTensors(const std::filesystem::path &path);
 
 /// For nn::clone: while it lives on a thread, copies of modules and parameters there are new ones.
 class SPRIG_API CloneScope {

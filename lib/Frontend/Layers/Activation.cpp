@@ -5,7 +5,7 @@ namespace sprig::nn {
 
 #define SPRIG_ACTIVATION(name, call)                                                                                   \
   Tensor name::operator()(const Operand &x) const {                                                                    \
-    frontend::LayerScope in(scope());                                                                                  \
+    InLayer in(scope());                                                                                               \
     return sprig::call;                                                                                                \
   }
 SPRIG_ACTIVATION(ReLU, relu(x))

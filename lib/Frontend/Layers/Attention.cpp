@@ -42,7 +42,7 @@ AttentionResult MultiheadAttention::withWeights(const Operand &query, const Oper
 
 AttentionResult MultiheadAttention::run(const Operand &query, const Operand &key, const Operand &value,
                                         const AttentionMask &mask, bool wantsWeights) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   const Operand &caller = query;
   auto as = [&](const Tensor &tensor) { return with(tensor, caller); };
   if (features == 0) frontend::fail(caller.at, typeName(), "the layer was made without sizes");

@@ -70,7 +70,7 @@ Conv::Conv(int axes, int64_t in, int64_t out, const Ints &window, const ConvOpti
 }
 
 Tensor Conv::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   Operand w = need(weight, *this, x);
   sprig::ConvOptions form{options.stride, options.padding, options.dilation, options.groups};
   Operand input = x;
@@ -126,7 +126,7 @@ ConvTranspose::ConvTranspose(int axes, int64_t in, int64_t out, const Ints &wind
 }
 
 Tensor ConvTranspose::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   Operand w = need(weight, *this, x);
   sprig::ConvTransposeOptions form{options.stride, options.padding, options.outputPadding, options.groups,
                                    options.dilation};

@@ -10,13 +10,13 @@ Dropout::Dropout(double p, Source at) : p(p) {
 }
 
 Tensor Dropout::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return dropout(x, p, isTraining());
 }
 std::string Dropout::extra() const { return "p=" + realText(p); }
 
 Tensor DropoutChannels::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return dropoutChannels(x, p, isTraining());
 }
 
@@ -32,7 +32,7 @@ Pad::Pad(int axes, Padding mode, const Ints &given, double value, Source at) : m
 }
 
 Tensor Pad::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return pad(x, amounts, mode, value);
 }
 
@@ -42,7 +42,7 @@ std::string Pad::extra() const {
 }
 
 Tensor Upsample::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return interpolate(x, options);
 }
 
@@ -61,13 +61,13 @@ std::string Upsample::extra() const {
 }
 
 Tensor PixelShuffle::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return pixelShuffle(x, factor);
 }
 std::string PixelShuffle::extra() const { return "upscale_factor=" + std::to_string(factor); }
 
 Tensor PixelUnshuffle::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return pixelUnshuffle(x, factor);
 }
 std::string PixelUnshuffle::extra() const { return "downscale_factor=" + std::to_string(factor); }

@@ -4,9 +4,10 @@
 #include "lib/Frontend/Record.h"
 #include "sprig/error.h"
 #include "sprig/init.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <memory>
+#include <new>
 #include <numbers>
 
 namespace sprig::init {
@@ -56,31 +57,51 @@ private:
   bool hasSpare = false;
 };
 
+/// Memory of a tensor that is being filled.
+class Filling {
+public:
+  explicit Filling(const TensorType &type)
+      : type(type), capacity(std::max<size_t>((size_t(type.bytes()) + 63) / 64 * 64, 128)),
+        memory(std::aligned_alloc(64, capacity)) {
+    if (!memory) throw std::bad_alloc();
+  }
+  ~Filling() { std::free(memory); }
+  Filling(const Filling &) = delete;
+  template <typename T> T *as() { return static_cast<T *>(memory); }
+  Tensor finish() {
+    void *owned = std::exchange(memory, nullptr);
+    return Tensor::adopt(owned, type, int64_t(capacity), [](void *user) { std::free(user); }, owned);
+  }
+
+private:
+  TensorType type;
+  size_t capacity;
+  void *memory;
+};
+
 /// A tensor whose elements f gives, in row-major order.
 template <typename F> Tensor fill(const TensorType &type, const char *what, F f) {
   if (!isFloat(type.dtype))
     throw Error(ErrorKind::usage,
                 std::string("init::") + what + ": random numbers are floats, asked for is " + describe(type));
-  size_t bytes = (size_t(type.bytes()) + 63) / 64 * 64;
-  std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(64, std::max<size_t>(bytes, 128)), &std::free);
-  if (!memory) throw std::bad_alloc();
-  int64_t count = type.elements();
+  Filling filling(type);
+  auto each = [&](auto *memory, auto convert) {
+    for (int64_t i = 0, count = type.elements(); i < count; ++i) memory[i] = convert(f());
+  };
   switch (type.dtype) {
-  case DType::f64:
-    for (int64_t i = 0; i < count; ++i) static_cast<double *>(memory.get())[i] = f();
-    break;
-  case DType::f32:
-    for (int64_t i = 0; i < count; ++i) static_cast<float *>(memory.get())[i] = float(f());
-    break;
-  case DType::f16:
-    for (int64_t i = 0; i < count; ++i) static_cast<uint16_t *>(memory.get())[i] = data::toHalf(f());
-    break;
-  default:
-    for (int64_t i = 0; i < count; ++i) static_cast<uint16_t *>(memory.get())[i] = data::toBFloat16(f());
-    break;
+  case DType::f64: each(filling.as<double>(), [](double x) { return x; }); break;
+  case DType::f32: each(filling.as<float>(), [](double x) { return float(x); }); break;
+  case DType::f16: each(filling.as<uint16_t>(), data::toHalf); break;
+  default: each(filling.as<uint16_t>(), data::toBFloat16); break;
   }
-  void *owned = memory.release();
-  return Tensor::adopt(owned, type, int64_t(std::max<size_t>(bytes, 128)), [](void *user) { std::free(user); }, owned);
+  return filling.finish();
+}
+
+/// All elements the same.
+template <typename T> Tensor repeat(const TensorType &type, T value) {
+  Filling filling(type);
+  std::fill_n(filling.as<T>(), type.elements(), value);
+  return filling.finish();
 }
 
 struct Fans {
@@ -125,7 +146,24 @@ double gain(Nonlinearity nonlinearity, double slope) {
 
 Tensor zeros(const TensorType &type) { return constant(type, 0); }
 Tensor ones(const TensorType &type) { return constant(type, 1); }
-Tensor constant(const TensorType &type, double value) { return frontend::splat(value, type, Source()); }
+Tensor constant(const TensorType &type, double value) {
+  switch (type.dtype) {
+  case DType::f64: return repeat(type, value);
+  case DType::f32: return repeat(type, float(value));
+  case DType::f16: return repeat(type, data::toHalf(value));
+  case DType::bf16: return repeat(type, data::toBFloat16(value));
+  case DType::i64:
+  case DType::u64: return repeat(type, int64_t(value));
+  case DType::i32:
+  case DType::u32: return repeat(type, int32_t(int64_t(value)));
+  case DType::i16:
+  case DType::u16: return repeat(type, int16_t(int64_t(value)));
+  case DType::i8:
+  case DType::u8: return repeat(type, int8_t(int64_t(value)));
+  case DType::boolean: return repeat(type, int8_t(value != 0));
+  }
+  return {};
+}
 
 Tensor uniform(const TensorType &type, double low, double high) { return uniformAs(type, "uniform", low, high); }
 Tensor normal(const TensorType &type, double mean, double deviation) {

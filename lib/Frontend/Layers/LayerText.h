@@ -4,8 +4,21 @@
 #include "lib/Frontend/Record.h"
 #include "sprig/nn/module.h"
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
 
 namespace sprig::nn {
+
+/// What is recorded while it lives belongs to the layer; one without a path leaves it to the module around it.
+class InLayer {
+public:
+  explicit InLayer(const std::string *path) {
+    if (path) scope.emplace(path);
+  }
+
+private:
+  std::optional<frontend::LayerScope> scope;
+};
 
 /// A tensor that a layer made, with the line that called the layer.
 inline Operand with(const Tensor &tensor, const Operand &caller) {

@@ -22,7 +22,7 @@ Linear::Linear(int64_t in, int64_t out, const LinearOptions &options, Source at)
 }
 
 Tensor Linear::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return linear(x, need(weight, *this, x), with(bias, x));
 }
 
@@ -42,7 +42,7 @@ Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, const LinearOptions &o
 }
 
 Tensor Bilinear::operator()(const Operand &x1, const Operand &x2) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return bilinear(x1, x2, need(weight, *this, x1), with(bias, x1));
 }
 
@@ -77,7 +77,7 @@ Embedding::Embedding(int64_t count, int64_t features, const EmbeddingOptions &op
 }
 
 Tensor Embedding::operator()(const Operand &indices) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   Tensor rows = embedding(indices, need(weight, *this, indices));
   if (!options.paddingIndex) return rows;
   // The padding's row is constant to gradients.
@@ -93,7 +93,7 @@ std::string Embedding::extra() const {
 }
 
 Tensor Flatten::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return flatten(x, first, last);
 }
 std::string Flatten::extra() const {
@@ -101,7 +101,7 @@ std::string Flatten::extra() const {
 }
 
 Tensor Unflatten::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return unflatten(x, axis, sizes);
 }
 std::string Unflatten::extra() const {

@@ -1,3 +1,4 @@
+#include "lib/Frontend/Layers/LayerText.h"
 #include "lib/Frontend/Layers/ModuleState.h"
 #include "lib/Frontend/Record.h"
 
@@ -112,7 +113,7 @@ Module &Module::childNamed(const std::string &name, Source at) const {
 
 Tensor Module::callChild(size_t index, const Operand &x) const {
   const State::Child &child = state->children[index];
-  frontend::LayerScope scope(child.module->scope());
+  InLayer in(child.module->scope());
   if (!child.type->call)
     fail(x.at, typeName(),
          "'" + child.name + "', a " + child.module->typeName() + ", does not take one tensor and give one");

@@ -54,7 +54,7 @@ BatchNorm::BatchNorm(int axes, int64_t channels, const BatchNormOptions &options
 }
 
 Tensor BatchNorm::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   if (axes == 0) frontend::fail(x.at, typeName(), "the layer was made without sizes");
   checkInput(*this, x, axes == 1 ? 2 : axes + 2, axes + 2, 1, channels);
   if (!isTraining() && options.trackRunningStats)
@@ -97,7 +97,7 @@ InstanceNorm::InstanceNorm(int axes, int64_t channels, const InstanceNormOptions
 }
 
 Tensor InstanceNorm::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   if (axes == 0) frontend::fail(x.at, typeName(), "the layer was made without sizes");
   checkInput(*this, x, axes + 2, axes + 2, 1, channels);
   if (!options.trackRunningStats) return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
@@ -130,7 +130,7 @@ LayerNorm::LayerNorm(const Ints &shape, const LayerNormOptions &options, Source 
 }
 
 Tensor LayerNorm::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   if (shape.empty()) frontend::fail(x.at, typeName(), "the layer was made without sizes");
   return layerNorm(x, shape, with(weight, x), with(bias, x), options.epsilon);
 }
@@ -152,7 +152,7 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, const GroupNormOptions &o
 }
 
 Tensor GroupNorm::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return groupNorm(x, groups, with(weight, x), with(bias, x), options.epsilon);
 }
 
@@ -167,7 +167,7 @@ RMSNorm::RMSNorm(const Ints &shape, const RMSNormOptions &options, Source at) : 
 }
 
 Tensor RMSNorm::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   if (shape.empty()) frontend::fail(x.at, typeName(), "the layer was made without sizes");
   return rmsNorm(x, shape, with(weight, x), options.epsilon);
 }
@@ -178,7 +178,7 @@ std::string RMSNorm::extra() const {
 }
 
 Tensor LocalResponseNorm::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return localResponseNorm(x, size, alpha, beta, k);
 }
 

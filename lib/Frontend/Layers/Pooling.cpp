@@ -11,7 +11,7 @@ std::string windowText(const Ints &window, const Ints &stride, const Ints &paddi
 } // namespace
 
 Tensor MaxPool::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return (axes == 1 ? maxPool1d : axes == 2 ? maxPool2d : maxPool3d)(x, window, options);
 }
 std::string MaxPool::extra() const {
@@ -20,13 +20,13 @@ std::string MaxPool::extra() const {
 }
 
 Tensor AvgPool::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return (axes == 1 ? avgPool1d : axes == 2 ? avgPool2d : avgPool3d)(x, window, options);
 }
 std::string AvgPool::extra() const { return windowText(window, options.stride, options.padding); }
 
 Tensor AdaptivePool::operator()(const Operand &x) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   if (isMax) return (axes == 1 ? adaptiveMaxPool1d : axes == 2 ? adaptiveMaxPool2d : adaptiveMaxPool3d)(x, size);
   return (axes == 1 ? adaptiveAvgPool1d : axes == 2 ? adaptiveAvgPool2d : adaptiveAvgPool3d)(x, size);
 }

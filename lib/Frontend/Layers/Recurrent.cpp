@@ -44,7 +44,7 @@ RNN::RNN(int64_t features, int64_t hidden, const RecurrentOptions &options, RnnA
 }
 
 RecurrentOutput Recurrent::run(const Operand &given, const Operand &h0, const Operand &c0) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   if (weights.empty()) frontend::fail(given.at, typeName(), "the layer was made without sizes");
   frontend::requireDefined(given.tensor, typeName().c_str(), "the input", given.at);
   auto as = [&](const Tensor &tensor) { return with(tensor, given); };
@@ -139,19 +139,19 @@ std::string RecurrentCell::extra() const {
 }
 
 Tensor RNNCell::operator()(const Operand &x, const Operand &h) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return rnnCell(x, h.tensor.defined() ? h : with(zerosFor(x), x), need(weightIh, *this, x), with(weightHh, x),
                  with(biasIh, x), with(biasHh, x), activation);
 }
 
 Tensor GRUCell::operator()(const Operand &x, const Operand &h) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return gruCell(x, h.tensor.defined() ? h : with(zerosFor(x), x), need(weightIh, *this, x), with(weightHh, x),
                  with(biasIh, x), with(biasHh, x));
 }
 
 LstmState LSTMCell::operator()(const Operand &x, const Operand &h, const Operand &c) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   return lstmCell(x, h.tensor.defined() ? h : with(zerosFor(x), x), c.tensor.defined() ? c : with(zerosFor(x), x),
                   need(weightIh, *this, x), with(weightHh, x), with(biasIh, x), with(biasHh, x));
 }

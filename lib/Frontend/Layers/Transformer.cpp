@@ -47,7 +47,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(int64_t features, int64_t heads
 }
 
 Tensor TransformerEncoderLayer::operator()(const Operand &x, const AttentionMask &mask) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   Tensor y = residual(x.tensor, norm1, dropout1, options.normFirst, x,
                       [&](const Operand &z) { return selfAttention(z, z, z, mask); });
   return residual(y, norm2, dropout2, options.normFirst, x,
@@ -72,7 +72,7 @@ TransformerDecoderLayer::TransformerDecoderLayer(int64_t features, int64_t heads
 
 Tensor TransformerDecoderLayer::operator()(const Operand &x, const Operand &memory, const AttentionMask &mask,
                                            const AttentionMask &memoryMask) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   Tensor y = residual(x.tensor, norm1, dropout1, options.normFirst, x,
                       [&](const Operand &z) { return selfAttention(z, z, z, mask); });
   y = residual(y, norm2, dropout2, options.normFirst, x,
@@ -103,7 +103,7 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer &layer, int
 }
 
 Tensor TransformerEncoder::operator()(const Operand &x, const AttentionMask &mask) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   Tensor y = x.tensor;
   for (const TransformerEncoderLayer &layer : layers) y = layer(with(y, x), mask);
   return norm.numParameters() ? norm(with(y, x)) : y;
@@ -119,7 +119,7 @@ TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer &layer, int
 
 Tensor TransformerDecoder::operator()(const Operand &x, const Operand &memory, const AttentionMask &mask,
                                       const AttentionMask &memoryMask) const {
-  frontend::LayerScope in(scope());
+  InLayer in(scope());
   Tensor y = x.tensor;
   for (const TransformerDecoderLayer &layer : layers) y = layer(with(y, x), memory, mask, memoryMask);
   return norm.numParameters() ? norm(with(y, x)) : y;

@@ -1,0 +1,222 @@
+// Optimizers and learning rate schedules, with PyTorch's formulas and defaults (docs/training.md has the formulas).
+// For programs. Learning rate, step and the optimizer's own tensors are state on the device, so a compiled step has no
+// constants of them: setLr() and schedules compile nothing anew. The updates are those of `sprig train`, bit for bit.
+//
+//     auto opt = optim::adam(net, {.lr = 1e-3});
+//     opt.update(grad(loss, net.parameters()));
+#pragma once
+#include "sprig/nn/module.h"
+#include <array>
+#include <optional>
+
+namespace sprig::optim {
+
+// The parameters that optimizers take.
+
+/// Parameters with settings of their own, in place of the optimizer's.
+struct Group {
+  std::vector<Parameter> parameters;
+  std::optional<double> lr = {};
+  std::optional<double> weightDecay = {};
+};
+/// A module's parameters, a list of them, or groups.
+class Parameters {
+public:
+  Parameters(const nn::Module &module) : groups{Group{module.parameters()}} {}
+  Parameters(std::vector<Parameter> parameters) : groups{Group{std::move(parameters)}} {}
+  Parameters(std::initializer_list<Parameter> parameters) : groups{Group{parameters}} {}
+  Parameters(std::initializer_list<Group> groups) : groups(groups) {}
+  Parameters(std::vector<Group> groups) : groups(std::move(groups)) {}
+  std::vector<Group> groups;
+};
+
+// Schedules: the rate of each step from the optimizer's lr. Wrong settings are an error (badInput) where it is made.
+
+class SPRIG_API Schedule {
+public:
+  /// The rate of step 0, 1, ... from this base rate.
+  double at(double lr, int64_t step) const;
+  /// The same schedule with time counted in epochs of so many steps.
+  Schedule perEpoch(int64_t stepsPerEpoch, Source at = Source::here()) const;
+  /// The schedule as field "lr_schedule" of a training configuration has it.
+  const std::string &json() const { return text; }
+  int64_t stepsPerUnit() const { return unit; }
+
+  /// From field "lr_schedule" of a training configuration.
+  static Schedule fromJson(const std::string &json, Source at = Source::here());
+
+private:
+  std::string text;
+  int64_t unit = 1;
+};
+
+namespace schedule {
+
+/// lr gamma^floor(t / stepSize): PyTorch's StepLR.
+SPRIG_API Schedule step(int64_t stepSize, double gamma = 0.1, Source at = Source::here());
+/// lr gamma^(number of milestones at or before t): MultiStepLR.
+SPRIG_API Schedule multiStep(const std::vector<int64_t> &milestones, double gamma = 0.1, Source at = Source::here());
+/// lr gamma^t: ExponentialLR.
+SPRIG_API Schedule exponential(double gamma, Source at = Source::here());
+/// From lr startFactor to lr endFactor over `steps`: LinearLR.
+SPRIG_API Schedule linear(int64_t steps, double startFactor = 1.0 / 3, double endFactor = 1,
+                          Source at = Source::here());
+/// lr min(1, (t + 1) / steps).
+SPRIG_API Schedule warmup(int64_t steps, Source at = Source::here());
+/// minLr + (lr - minLr) (1 + cos(pi t / steps)) / 2, then minLr: CosineAnnealingLR.
+SPRIG_API Schedule cosine(int64_t steps, double minLr = 0, Source at = Source::here());
+/// lr (t + 1) / warmupSteps, then a cosine from lr to minLr at `steps`.
+SPRIG_API Schedule warmupCosine(int64_t warmupSteps, int64_t steps, double minLr = 0, Source at = Source::here());
+struct OneCycleOptions {
+  double pctStart = 0.3, divFactor = 25, finalDivFactor = 10000;
+  bool linear = false; ///< lines instead of cosines
+};
+/// From maxLr / divFactor up to maxLr, down to the first rate / finalDivFactor: OneCycleLR.
+SPRIG_API Schedule oneCycle(double maxLr, int64_t steps, const OneCycleOptions &options = {},
+                            Source at = Source::here());
+/// The rate at t = 0, 1, ...; the last one stays.
+SPRIG_API Schedule list(const std::vector<double> &rates, Source at = Source::here());
+
+} // namespace schedule
+
+/// A handle: copies share state.
+class SPRIG_API Optimizer {
+public:
+  /// One step by these gradients, one for each of parameters(), in order: opt.update(grad(loss, net.parameters())). A
+  /// gradient that is not defined, or of a parameter that is frozen, leaves its parameter as it is.
+  void update(std::span<const Tensor> gradients, Source at = Source::here()) const;
+  void update(const std::vector<Tensor> &gradients, Source at = Source::here()) const {
+    update(std::span<const Tensor>(gradients), at);
+  }
+  /// One step by what loss.backward() summed up.
+  void step(Source at = Source::here()) const;
+  /// Forgets those sums.
+  void zeroGrad() const;
+
+  /// All of them, group after group.
+  const std::vector<Parameter> &parameters() const;
+
+  /// The rate that the schedule starts from, of a group.
+  void setLr(double lr, size_t group = 0, Source at = Source::here()) const;
+  double baseLr(size_t group = 0) const; ///< waits
+  /// The rate of the next step. Waits.
+  double lr(size_t group = 0) const;
+  /// Steps done. Waits.
+  int64_t steps() const;
+  /// From the next step on; it is part of what a compiled function has recorded, so set it before.
+  Optimizer &setSchedule(const Schedule &schedule);
+  /// Within update(), before the step: clipGradNorm, then clipGradValue. 0: off. Set before compiling, too.
+  Optimizer &setClipNorm(double most);
+  Optimizer &setClipValue(double most);
+
+  /// Everything that a step reads and writes but the parameters, by the names of `sprig train`'s checkpoints:
+  /// "optimizer/step", "optimizer/lr" ("optimizer/lr.1" of group 1), "optimizer/exp_avg/fc.weight".
+  nn::StateDict stateDict() const;
+  /// Names must be these, types too: anything else is one error (badInput) that lists it all.
+  void loadStateDict(const nn::StateDict &state, Source at = Source::here()) const;
+  void save(const std::filesystem::path &path) const { nn::saveTensors(path, stateDict()); }
+  void load(const std::filesystem::path &path, Source at = Source::here()) const {
+    loadStateDict(nn::loadTensors(path), at);
+  }
+  /// The tensors of the state dict as the parameters that they are.
+  std::vector<std::pair<std::string, Parameter>> namedState() const;
+
+  /// From field "optimizer" of a training configuration: what the functions below make.
+  static Optimizer fromJson(const Parameters &parameters, const std::string &json, Source at = Source::here());
+
+private:
+  struct State;
+  std::shared_ptr<State> state;
+};
+
+struct SgdOptions {
+  double lr = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weightDecay = 0;
+  bool nesterov = false;
+};
+SPRIG_API Optimizer sgd(const Parameters &parameters, const SgdOptions &options = {}, Source at = Source::here());
+
+struct AdamOptions {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weightDecay = 0;
+};
+/// Kingma and Ba, arXiv:1412.6980.
+SPRIG_API Optimizer adam(const Parameters &parameters, const AdamOptions &options = {}, Source at = Source::here());
+
+struct AdamWOptions {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weightDecay = 0.01;
+};
+/// Adam with decoupled weight decay (arXiv:1711.05101).
+SPRIG_API Optimizer adamw(const Parameters &parameters, const AdamWOptions &options = {}, Source at = Source::here());
+
+struct RmspropOptions {
+  double lr = 1e-2;
+  double alpha = 0.99;
+  double eps = 1e-8;
+  double weightDecay = 0;
+  double momentum = 0;
+};
+SPRIG_API Optimizer rmsprop(const Parameters &parameters, const RmspropOptions &options = {},
+                            Source at = Source::here());
+
+struct AdagradOptions {
+  double lr = 1e-2;
+  double lrDecay = 0;
+  double weightDecay = 0;
+  double eps = 1e-10;
+};
+SPRIG_API Optimizer adagrad(const Parameters &parameters, const AdagradOptions &options = {},
+                            Source at = Source::here());
+
+struct AdadeltaOptions {
+  double lr = 1;
+  double rho = 0.9;
+  double eps = 1e-6;
+  double weightDecay = 0;
+};
+/// arXiv:1212.5701.
+SPRIG_API Optimizer adadelta(const Parameters &parameters, const AdadeltaOptions &options = {},
+                             Source at = Source::here());
+
+struct LionOptions {
+  double lr = 1e-4;
+  std::array<double, 2> betas = {0.9, 0.99};
+  double weightDecay = 0;
+};
+/// arXiv:2302.06675.
+SPRIG_API Optimizer lion(const Parameters &parameters, const LionOptions &options = {}, Source at = Source::here());
+
+/// The L2 norm of all gradients together, f32.
+SPRIG_API Tensor gradNorm(const std::vector<Tensor> &gradients, Source at = Source::here());
+/// The gradients times min(1, most / (norm + 1e-6)), norm over all of them.
+SPRIG_API std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double most,
+                                           Source at = Source::here());
+/// Each element held within -most and most.
+SPRIG_API std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients, double most,
+                                            Source at = Source::here());
+
+/// A moving average of parameters: average = decay average + (1 - decay) parameter with each update() (the field `ema`
+/// of a training configuration). Starts as the parameters are.
+class SPRIG_API Average {
+public:
+  explicit Average(const Parameters &parameters, double decay = 0.999, Source at = Source::here());
+  /// Behind the optimizer's step.
+  void update(Source at = Source::here()) const;
+  /// Exchanges parameters and averages: for an evaluation, then once more.
+  void swap(Source at = Source::here()) const;
+  /// "average/fc.weight" and so on.
+  std::vector<std::pair<std::string, Parameter>> namedState() const;
+
+private:
+  struct State;
+  std::shared_ptr<State> state;
+};
+
+} // namespace sprig::optim

@@ -1,0 +1,279 @@
+#include "lib/Frontend/Optim/OptimizerState.h"
+#include "lib/Frontend/Record.h"
+#include "lib/Training/ReadTrainConfig.h"
+#include "lib/Training/StateNames.h"
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace sprig::optim {
+
+using frontend::fail;
+
+const Update &updateFor(const std::string &config, double weightDecay, const TensorType &type) {
+  static auto &mutex = *new std::mutex;
+  static auto &table = *new std::map<std::tuple<std::string, double, std::string>, Update>;
+  std::lock_guard lock(mutex);
+  auto [row, isNew] = table.try_emplace({config, weightDecay, describe(type)});
+  if (isNew) {
+    try {
+      row->second.graph = frontend::optimizerUpdate(config, type, 1, weightDecay, row->second.slots);
+    } catch (...) {
+      table.erase(row);
+      throw;
+    }
+  }
+  return row->second;
+}
+
+std::string placeOf(Source at, const std::string &what) {
+  return (at.line ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : "") + what;
+}
+
+std::vector<std::string> stateNames(const std::vector<Parameter> &parameters) {
+  std::map<std::string, int> uses;
+  for (const Parameter &parameter : parameters) ++uses[parameter.name()];
+  std::vector<std::string> names;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::string &name = parameters[i].name();
+    names.push_back(name.empty() || uses[name] > 1 ? "parameter." + std::to_string(i) : name);
+  }
+  return names;
+}
+
+namespace {
+
+Parameter scalarState(const TensorType &type, double value, std::string name) {
+  Parameter state(init::constant(type, value), /*trainable=*/false);
+  state.setName(std::move(name));
+  return state;
+}
+
+/// The settings, read by the one reader of training configurations, which checks them.
+training::OptimizerConfig checked(const std::string &json, const std::string &place) {
+  return training::parseTrainConfig(R"({"loss": "mse", "batch": 1, "steps": 1, "optimizer": )" + json + "}", place)
+      .optimizer;
+}
+
+} // namespace
+
+Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, Source at) {
+  nlohmann::json settings = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  std::string kind = "optimizer";
+  if (settings.is_object() && settings.contains("name") && settings["name"].is_string())
+    kind = settings["name"].get<std::string>();
+  std::string place = placeOf(at, "optim::" + kind);
+  training::OptimizerConfig config = checked(json, place);
+
+  Optimizer result;
+  result.state = std::make_shared<State>();
+  State &state = *result.state;
+  settings["lr"] = 1;
+  settings["weight_decay"] = 0;
+  state.config = settings.dump();
+  std::set<Parameter::Cell *> seen;
+  for (size_t g = 0; g < given.groups.size(); ++g) {
+    const Group &group = given.groups[g];
+    double lr = group.lr.value_or(config.lr), decay = group.weightDecay.value_or(config.weightDecay);
+    if (!(lr >= 0 && std::isfinite(lr)) || !(decay >= 0 && std::isfinite(decay)))
+      throw Error(ErrorKind::badInput, place + ": group " + std::to_string(g) + " has lr " + std::to_string(lr) +
+                                           " and weight decay " + std::to_string(decay) +
+                                           ", expected numbers of at least 0");
+    state.lr.push_back(scalarState({DType::f64, {}}, lr, training::kLr + (g ? "." + std::to_string(g) : "")));
+    for (const Parameter &parameter : group.parameters) {
+      if (!parameter.defined()) fail(at, "optim::" + kind, "a parameter is not defined");
+      if (!isFloat(parameter.dtype()))
+        fail(at, "optim::" + kind,
+             "parameter '" + parameter.name() + "' is " + describe(parameter.type()) + "; only floats are trained");
+      if (!seen.insert(parameter.rawCell()).second)
+        fail(at, "optim::" + kind, "parameter '" + parameter.name() + "' is there twice");
+      state.parameters.push_back(parameter);
+      state.rows.push_back({parameter, g, &updateFor(state.config, decay, parameter.type()), {}});
+    }
+  }
+  if (state.rows.empty()) fail(at, "optim::" + kind, "there is no parameter");
+  state.steps = scalarState({DType::i64, {}}, 0, training::kStep);
+  std::vector<std::string> names = stateNames(state.parameters);
+  for (size_t i = 0; i < state.rows.size(); ++i)
+    for (const std::string &slot : state.rows[i].update->slots)
+      state.rows[i].slots.push_back(scalarState(state.rows[i].parameter.type(), 0, training::slotName(slot, names[i])));
+  return result;
+}
+
+void Optimizer::update(std::span<const Tensor> given, Source at) const {
+  State &s = *state;
+  if (given.size() != s.rows.size())
+    fail(at, "Optimizer::update",
+         std::to_string(given.size()) + " gradients for " + std::to_string(s.rows.size()) + " parameters");
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i].defined() && !(given[i].type() == s.rows[i].parameter.type()))
+      fail(at, "Optimizer::update",
+           "parameter '" + s.rows[i].parameter.name() + "' is " + describe(s.rows[i].parameter.type()) +
+               ", its gradient " + describe(given[i].type()));
+  frontend::WithoutLineage quiet;
+  static const std::string &layer = frontend::intern("optimizer");
+  frontend::LayerScope scope(&layer);
+  std::vector<Tensor> gradients(given.begin(), given.end());
+  if (s.clipNorm > 0) gradients = clipGradNorm(gradients, s.clipNorm, at);
+  if (s.clipValue > 0) gradients = clipGradValue(gradients, s.clipValue, at);
+
+  static const frontend::OpName &cast = frontend::opName("nn.cast"), &add = frontend::opName("nn.add"),
+                                &div = frontend::opName("nn.div");
+  const TensorType i64{DType::i64, {}}, f64{DType::f64, {}};
+  Tensor steps = s.steps.value(), count = frontend::record(cast, {steps}, {}, f64, at);
+  std::vector<Tensor> rates;
+  for (const Parameter &lr : s.lr) {
+    Tensor rate = lr.value();
+    if (s.rate) {
+      Tensor time = steps;
+      if (s.schedule->stepsPerUnit() > 1)
+        time = frontend::record(div, {steps, frontend::scalarInteger(s.schedule->stepsPerUnit(), DType::i64, at)}, {},
+                                i64, at);
+      rate = frontend::replay(*s.rate, std::vector<Tensor>{rate, time}, at)[0];
+    }
+    rates.push_back(rate);
+  }
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < s.rows.size(); ++i) {
+    const State::Row &row = s.rows[i];
+    if (!gradients[i].defined() || !row.parameter.trainable()) continue;
+    inputs = {row.parameter.value(), gradients[i], rates[row.group], count};
+    for (const Parameter &slot : row.slots) inputs.push_back(slot.value());
+    std::vector<Tensor> next = frontend::replay(row.update->graph, inputs, at);
+    row.parameter.set(next[0], at);
+    for (size_t j = 0; j < row.slots.size(); ++j) row.slots[j].set(next[j + 1], at);
+  }
+  s.steps.set(frontend::record(add, {steps, frontend::scalarInteger(1, DType::i64, at)}, {}, i64, at), at);
+  frontend::endLineage();
+}
+
+void Optimizer::step(Source at) const {
+  std::vector<Tensor> gradients;
+  for (const Parameter &parameter : state->parameters) gradients.push_back(parameter.grad());
+  update(gradients, at);
+}
+
+void Optimizer::zeroGrad() const {
+  for (const Parameter &parameter : state->parameters) parameter.zeroGrad();
+}
+
+const std::vector<Parameter> &Optimizer::parameters() const { return state->parameters; }
+
+static const Parameter &rateOf(const std::vector<Parameter> &lr, size_t group, Source at) {
+  if (group >= lr.size())
+    fail(at, "Optimizer", "group " + std::to_string(group) + " is asked for, there are " + std::to_string(lr.size()));
+  return lr[group];
+}
+
+void Optimizer::setLr(double lr, size_t group, Source at) const {
+  if (!(lr >= 0 && std::isfinite(lr)))
+    fail(at, "Optimizer::setLr", "the rate is " + std::to_string(lr) + ", expected a number of at least 0");
+  rateOf(state->lr, group, at).set(Tensor(lr), at);
+}
+double Optimizer::baseLr(size_t group) const { return rateOf(state->lr, group, {}).value().item<double>(); }
+double Optimizer::lr(size_t group) const {
+  return state->schedule ? state->schedule->at(baseLr(group), steps()) : baseLr(group);
+}
+int64_t Optimizer::steps() const { return state->steps.value().item<int64_t>(); }
+
+Optimizer &Optimizer::setSchedule(const Schedule &schedule) {
+  state->rate = std::make_shared<frontend::Graph>(frontend::learningRate(schedule.json()));
+  state->schedule = schedule;
+  return *this;
+}
+Optimizer &Optimizer::setClipNorm(double most) {
+  state->clipNorm = most;
+  return *this;
+}
+Optimizer &Optimizer::setClipValue(double most) {
+  state->clipValue = most;
+  return *this;
+}
+
+std::vector<std::pair<std::string, Parameter>> Optimizer::namedState() const {
+  std::vector<std::pair<std::string, Parameter>> result{{state->steps.name(), state->steps}};
+  for (const Parameter &lr : state->lr) result.emplace_back(lr.name(), lr);
+  for (const State::Row &row : state->rows)
+    for (const Parameter &slot : row.slots) result.emplace_back(slot.name(), slot);
+  return result;
+}
+
+nn::StateDict Optimizer::stateDict() const {
+  nn::StateDict result;
+  for (auto &[name, parameter] : namedState()) result.push_back({name, parameter.value()});
+  return result;
+}
+
+void Optimizer::loadStateDict(const nn::StateDict &given, Source at) const {
+  std::map<std::string, const Tensor *> rows;
+  for (const nn::NamedTensor &row : given) rows[row.name] = &row.value;
+  std::string wrong;
+  auto named = namedState();
+  for (auto &[name, parameter] : named) {
+    auto row = rows.find(name);
+    if (row == rows.end())
+      wrong += "\n  missing: " + name + ": " + describe(parameter.type());
+    else if (!(row->second->type() == parameter.type()))
+      wrong += "\n  other type: " + name + ": the optimizer has " + describe(parameter.type()) + ", the state " +
+               describe(row->second->type());
+    if (row != rows.end()) rows.erase(row);
+  }
+  for (auto &[name, tensor] : rows) wrong += "\n  unexpected: " + name + ": " + describe(tensor->type());
+  if (!wrong.empty())
+    throw Error(ErrorKind::badInput,
+                placeOf(at, "Optimizer::loadStateDict: the state does not fit the optimizer" + wrong));
+  for (const nn::NamedTensor &row : given)
+    for (auto &[name, parameter] : named)
+      if (name == row.name) parameter.set(row.value, at);
+}
+
+// The functions that make optimizers: their options as the fields of a training configuration.
+
+using Json = nlohmann::ordered_json;
+
+Optimizer sgd(const Parameters &parameters, const SgdOptions &o, Source at) {
+  Json json = {{"name", "sgd"},
+               {"lr", o.lr},
+               {"momentum", o.momentum},
+               {"dampening", o.dampening},
+               {"weight_decay", o.weightDecay},
+               {"nesterov", o.nesterov}};
+  return Optimizer::fromJson(parameters, json.dump(), at);
+}
+
+Optimizer adam(const Parameters &parameters, const AdamOptions &o, Source at) {
+  Json json = {{"name", "adam"}, {"lr", o.lr}, {"betas", o.betas}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
+  return Optimizer::fromJson(parameters, json.dump(), at);
+}
+
+Optimizer adamw(const Parameters &parameters, const AdamWOptions &o, Source at) {
+  Json json = {{"name", "adamw"}, {"lr", o.lr}, {"betas", o.betas}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
+  return Optimizer::fromJson(parameters, json.dump(), at);
+}
+
+Optimizer rmsprop(const Parameters &parameters, const RmspropOptions &o, Source at) {
+  Json json = {
+      {"name", "rmsprop"},     {"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}, {"weight_decay", o.weightDecay},
+      {"momentum", o.momentum}};
+  return Optimizer::fromJson(parameters, json.dump(), at);
+}
+
+Optimizer adagrad(const Parameters &parameters, const AdagradOptions &o, Source at) {
+  Json json = {
+      {"name", "adagrad"}, {"lr", o.lr}, {"lr_decay", o.lrDecay}, {"weight_decay", o.weightDecay}, {"eps", o.eps}};
+  return Optimizer::fromJson(parameters, json.dump(), at);
+}
+
+Optimizer adadelta(const Parameters &parameters, const AdadeltaOptions &o, Source at) {
+  Json json = {{"name", "adadelta"}, {"lr", o.lr}, {"rho", o.rho}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
+  return Optimizer::fromJson(parameters, json.dump(), at);
+}
+
+Optimizer lion(const Parameters &parameters, const LionOptions &o, Source at) {
+  Json json = {{"name", "lion"}, {"lr", o.lr}, {"betas", o.betas}, {"weight_decay", o.weightDecay}};
+  return Optimizer::fromJson(parameters, json.dump(), at);
+}
+
+} // namespace sprig::optim
