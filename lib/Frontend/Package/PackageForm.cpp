@@ -1,46 +1,9 @@
 #include "lib/Frontend/Package/PackageForm.h"
+#include "lib/Frontend/Base/GraphRewriter.h"
 
 namespace sprig::frontend {
 
 namespace {
-
-/// Copies a graph with other inputs: renumbers as it goes.
-class Rewriter {
-public:
-  explicit Rewriter(const Graph &from) : from(from), numbers(from.types.size(), UINT32_MAX) {}
-
-  uint32_t addInput(const TensorType &type) {
-    to.types.push_back(type);
-    return to.inputCount++;
-  }
-  void map(uint32_t old, uint32_t now) { numbers[old] = now; }
-  uint32_t addNode(GraphNode node, const TensorType &result) {
-    node.firstResult = uint32_t(to.types.size());
-    node.resultCount = 1;
-    to.nodes.push_back(std::move(node));
-    to.types.push_back(result);
-    return uint32_t(to.types.size()) - 1;
-  }
-  void copyNodes() {
-    for (const GraphNode &node : from.nodes) {
-      GraphNode copy = node;
-      for (uint32_t &operand : copy.operands) operand = numbers[operand];
-      copy.firstResult = uint32_t(to.types.size());
-      for (uint32_t i = 0; i < node.resultCount; ++i) {
-        numbers[node.firstResult + i] = uint32_t(to.types.size());
-        to.types.push_back(from.types[node.firstResult + i]);
-      }
-      to.nodes.push_back(std::move(copy));
-    }
-  }
-  uint32_t now(uint32_t old) const { return numbers[old]; }
-
-  Graph to;
-
-private:
-  const Graph &from;
-  std::vector<uint32_t> numbers;
-};
 
 GraphNode constantNode(const Tensor &value) {
   GraphNode node;
@@ -56,7 +19,7 @@ PackageForm packageForm(const Variant &variant, const std::function<std::string(
   using Kind = Variant::Feed::Kind;
   const Graph &graph = variant.graph;
   PackageForm form;
-  Rewriter rewriter(graph);
+  GraphRewriter rewriter(graph);
   std::vector<const StateSlot *> slotOf(graph.inputCount, nullptr);
   for (const StateSlot &slot : variant.slots) slotOf[slot.input] = &slot;
   std::vector<const Variant::Feed *> feedOf(graph.inputCount, nullptr);
@@ -98,8 +61,7 @@ PackageForm packageForm(const Variant &variant, const std::function<std::string(
   for (uint32_t i = 0; i < graph.inputCount; ++i)
     if (feedOf[i] && feedOf[i]->kind == Kind::captured)
       rewriter.map(i, rewriter.addNode(constantNode(feedOf[i]->value), graph.types[i]));
-  rewriter.copyNodes();
-  for (uint32_t output : graph.outputs) rewriter.to.outputs.push_back(rewriter.now(output));
+  rewriter.copy();
   if (counterInput != UINT32_MAX) {
     uint32_t draws = rewriter.addNode(constantNode(Tensor(int64_t(variant.randomDraws))), word);
     GraphNode sum;
