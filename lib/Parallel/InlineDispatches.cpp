@@ -1,4 +1,4 @@
-#include "dialects/NN/NN.h"
+#include "dialects/NN/KernelOperations.h"
 #include "lib/Conversion/NNToCPU/InPlace.h"
 #include "lib/Parallel/MemoryPlan.h"
 #include "lib/Parallel/Passes.h"
@@ -71,10 +71,10 @@ SmallVector<Value> KernelJoiner::operands() const {
 static void placeOperations(nn::DispatchOp clone, Location use) {
   auto fused = dyn_cast<FusedLoc>(use);
   auto places = fused ? dyn_cast_if_present<ArrayAttr>(fused.getMetadata()) : ArrayAttr();
-  auto operations = clone->getRegion(0).front().without_terminator();
-  if (!places || places.size() != size_t(llvm::range_size(operations))) return;
+  SmallVector<Operation *> operations = nn::kernelOperations(clone);
+  if (!places || places.size() != operations.size()) return;
   for (auto [op, place] : llvm::zip_equal(operations, places))
-    if (auto location = dyn_cast<LocationAttr>(place)) op.setLoc(Location(location));
+    if (auto location = dyn_cast<LocationAttr>(place)) op->setLoc(Location(location));
 }
 
 void KernelJoiner::cloneBody(OpBuilder &b, exec::DispatchOp dispatch) {

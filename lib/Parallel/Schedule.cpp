@@ -1,4 +1,4 @@
-#include "dialects/NN/NN.h"
+#include "dialects/NN/KernelOperations.h"
 #include "lib/Conversion/NNToCPU/InPlace.h"
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
 #include "lib/Parallel/MemoryPlan.h"
@@ -136,7 +136,7 @@ FailureOr<KernelOp> Scheduler::kernelFor(nn::DispatchOp dispatch) {
 // Dispatches that share a kernel keep the places of their own operations, for profiles.
 static Location placesOf(nn::DispatchOp dispatch) {
   SmallVector<Attribute> places;
-  for (Operation &op : dispatch->getRegion(0).front().without_terminator()) places.push_back(op.getLoc());
+  for (Operation *op : nn::kernelOperations(dispatch)) places.push_back(op->getLoc());
   return FusedLoc::get({dispatch.getLoc()}, ArrayAttr::get(dispatch.getContext(), places), dispatch.getContext());
 }
 

@@ -114,7 +114,17 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal()) return;
-    Block &block = function.getBody().front();
+    // What is inside of branches and loops first; with it they are operations like others.
+    function.walk([&](Operation *op) {
+      if (!isa<nn::CondOp, nn::WhileOp>(op)) return;
+      for (Region &region : op->getRegions()) formDispatches(region.front());
+      hoistConstants(op);
+    });
+    formDispatches(function.getBody().front());
+  }
+
+private:
+  void formDispatches(Block &block) {
     if (fuse) {
       sinkReshapes(block);
       fuseAttention(block);
@@ -134,7 +144,26 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
       if (isOpTriviallyDead(&op)) op.erase();
   }
 
-private:
+  /// Dispatches in a region read memory, and constants have theirs outside of kernels: they come in as operands.
+  static void hoistConstants(Operation *op) {
+    OpBuilder b(op);
+    llvm::DenseMap<Attribute, unsigned> made; // number of the region argument
+    for (Region &region : op->getRegions())
+      for (auto constant : llvm::make_early_inc_range(region.getOps<nn::ConstantOp>())) {
+        auto [at, fresh] = made.try_emplace(constant.getValue(), region.getNumArguments());
+        if (fresh) {
+          Value outside = b.clone(*constant)->getResult(0);
+          if (auto cond = dyn_cast<nn::CondOp>(op))
+            cond.getInputsMutable().append(outside);
+          else
+            cast<nn::WhileOp>(op).getInvariantsMutable().append(outside);
+          for (Region &each : op->getRegions()) each.addArgument(constant.getType(), constant.getLoc());
+        }
+        constant.replaceAllUsesWith(region.getArgument(at->second));
+        constant.erase();
+      }
+  }
+
   static bool isView(const FusionGroup &group) {
     return group.ops.size() == 1 && fusionKind(group.ops.front()) == FusionKind::view;
   }

@@ -24,3 +24,20 @@ func.func @layout(%x: tensor<1x8x8x3xf32>, %w: tensor<16x3x3x3xf32>, %s: tensor<
   %r = nn.gradient %0 seed %s wrt %w : (tensor<1x6x6x16xf32>, tensor<1x6x6x16xf32>, tensor<16x3x3x3xf32>) -> tensor<16x3x3x3xf32>
   return %r : tensor<16x3x3x3xf32>
 }
+
+// -----
+
+func.func @loop(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.while' op has no gradient in reverse mode, since only its run tells the number of its steps; nn.scan, which runs a fixed number of steps, has one}}
+  %0 = nn.while max_steps = 5 carry (%v = %x : tensor<4xf32>) {
+    %1 = nn.reduce max %v axes = [0] : tensor<4xf32>
+    %2 = nn.constant dense<1.0> : tensor<f32>
+    %3 = nn.compare lt %1, %2 : tensor<f32>, tensor<f32>
+    nn.yield %3 : tensor<i1>
+  } do {
+    %1 = nn.exp %v : tensor<4xf32>
+    nn.yield %1 : tensor<4xf32>
+  }
+  %r = nn.gradient %0 seed %s wrt %x : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -29,7 +29,10 @@ public:
       return signalPassFailure();
     }
     SmallVector<nn::DispatchOp> dispatches;
-    getOperation().walk([&](nn::DispatchOp dispatch) { dispatches.push_back(dispatch); });
+    getOperation().walk([&](nn::DispatchOp dispatch) {
+      // Those in branches and loops are parts of the kernel that holds them.
+      if (!dispatch->getParentOfType<nn::DispatchOp>()) dispatches.push_back(dispatch);
+    });
     Builder b(&getContext());
     for (auto [i, dispatch] : llvm::enumerate(dispatches)) {
       FailureOr<KernelPlan> plan = planDispatch(dispatch);

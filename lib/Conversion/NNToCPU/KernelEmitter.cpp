@@ -68,7 +68,9 @@ FailureOr<func::FuncOp> sprig::emitKernel(nn::DispatchOp dispatch, StringRef nam
     function.erase();
     return failure();
   }
-  kernel.finish();
+  // An emitter that has a code of its own to give ends the function itself.
+  Block &body = function.getBody().back();
+  if (body.empty() || !body.back().hasTrait<OpTrait::IsTerminator>()) kernel.finish();
   return function;
 }
 

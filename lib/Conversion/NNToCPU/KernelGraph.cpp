@@ -2,13 +2,13 @@
 // common function with a constant range of tiles, so that trip counts, offsets and conditions fold and nothing is
 // called. What passes between them lies in scratch memory.
 #include "lib/Conversion/NNToCPU/KernelGraph.h"
+#include "dialects/NN/KernelOperations.h"
 #include "lib/Conversion/NNToCPU/KernelBuilder.h"
+#include "lib/Conversion/NNToCPU/KernelPart.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "runtime/include/sprig/rt/kernel.h"
-#include <cstddef>
 
 using namespace mlir;
 using namespace sprig;
@@ -24,9 +24,7 @@ public:
 private:
   FailureOr<Value> emitFrom(Block::iterator operation, int32_t firstOp);
   FailureOr<Value> emitDispatch(nn::DispatchOp dispatch);
-  LogicalResult viewReshape(nn::ReshapeOp reshape);
   FailureOr<Value> bufferOfResult(OpResult result);
-  void shiftOpIndex(Location loc, int32_t base);
   Value code(Location loc, int32_t value) { return arith::ConstantIntOp::create(b, loc, value, 32); }
 
   const KernelGraph &graph;
@@ -53,59 +51,14 @@ FailureOr<Value> GraphEmitter::bufferOfResult(OpResult result) {
 
 // The value that the dispatch's own function would return.
 FailureOr<Value> GraphEmitter::emitDispatch(nn::DispatchOp dispatch) {
-  FailureOr<KernelPlan> plan = planDispatch(dispatch);
-  if (failed(plan)) return failure();
-  auto part = emitKernel(dispatch, "part", target, module);
-  if (failed(part)) return failure();
-  Location loc = dispatch.getLoc();
-  Block &body = part->getBody().front();
-  IRMapping mapping;
-  mapping.map(body.getArgument(0), arith::ConstantIndexOp::create(b, loc, 0).getResult());
-  mapping.map(body.getArgument(1), arith::ConstantIndexOp::create(b, loc, plan->tiles).getResult());
-  auto own = cast<MemRefType>(body.getArgument(2).getType());
-  if (!body.getArgument(2).use_empty()) {
-    Value start = arith::ConstantIndexOp::create(b, loc, 0);
-    mapping.map(body.getArgument(2),
-                memref::ViewOp::create(b, loc, own, function.getArgument(2), start, ValueRange{}).getResult());
-  }
-  mapping.map(body.getArgument(3), function.getArgument(3));
-  unsigned argument = 4;
-  for (Value operand : dispatch->getOperands()) mapping.map(body.getArgument(argument++), buffers.lookup(operand));
+  SmallVector<Value> parts;
+  for (Value operand : dispatch->getOperands()) parts.push_back(buffers.lookup(operand));
   for (OpResult result : dispatch->getResults()) {
     FailureOr<Value> buffer = bufferOfResult(result);
     if (failed(buffer)) return failure();
-    mapping.map(body.getArgument(argument++), buffers[result] = *buffer);
+    parts.push_back(buffers[result] = *buffer);
   }
-  for (Operation &op : body.without_terminator()) {
-    // Stack memory is taken once, at the start.
-    OpBuilder::InsertionGuard guard(b);
-    if (isa<memref::AllocaOp>(op)) b.setInsertionPointToStart(&function.getBody().front());
-    b.clone(op, mapping);
-  }
-  Value result = mapping.lookup(body.getTerminator()->getOperand(0));
-  part->erase();
-  return result;
-}
-
-LogicalResult GraphEmitter::viewReshape(nn::ReshapeOp reshape) {
-  auto type = bufferType(cast<RankedTensorType>(reshape.getType()));
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  if (failed(type.getStridesAndOffset(strides, offset))) return failure();
-  buffers[reshape.getResult()] =
-      memref::ReinterpretCastOp::create(b, reshape.getLoc(), type, buffers.lookup(reshape.getOperand()),
-                                        /*offset=*/int64_t{0}, type.getShape(), strides);
-  return success();
-}
-
-// The numbers of operations in errors go on from dispatch to dispatch.
-void GraphEmitter::shiftOpIndex(Location loc, int32_t base) {
-  if (base == 0) return;
-  Value status = function.getArgument(3);
-  Value address = LLVM::GEPOp::create(b, loc, status.getType(), b.getI8Type(), status,
-                                      ArrayRef<LLVM::GEPArg>{int32_t(offsetof(sprig_rt_kernel_status, op))});
-  Value index = LLVM::LoadOp::create(b, loc, b.getI32Type(), address);
-  LLVM::StoreOp::create(b, loc, arith::AddIOp::create(b, loc, index, code(loc, base)), address);
+  return emitPart(b, function, dispatch, parts, target, module);
 }
 
 // Everything from an operation on; gives the code that the function returns.
@@ -113,22 +66,21 @@ FailureOr<Value> GraphEmitter::emitFrom(Block::iterator operation, int32_t first
   Location loc = operation->getLoc();
   if (&*operation == graph.body->getTerminator()) return code(loc, SPRIG_RT_KERNEL_OK);
   if (auto reshape = dyn_cast<nn::ReshapeOp>(*operation)) {
-    if (failed(viewReshape(reshape))) return failure();
+    buffers[reshape.getResult()] = viewAs(b, reshape.getLoc(), buffers.lookup(reshape.getOperand()), reshape.getType());
     return emitFrom(std::next(operation), firstOp);
   }
   auto dispatch = dyn_cast<nn::DispatchOp>(*operation);
   if (!dispatch) return operation->emitOpError("is no dispatch, so no code can be made of it");
   FailureOr<Value> result = emitDispatch(dispatch);
   if (failed(result)) return failure();
-  auto operations = dispatch->getRegion(0).front().without_terminator();
-  int32_t next = firstOp + static_cast<int32_t>(std::distance(operations.begin(), operations.end()));
+  int32_t next = firstOp + static_cast<int32_t>(nn::kernelOperations(dispatch).size());
   if (getConstantIntValue(OpFoldResult(*result)) == SPRIG_RT_KERNEL_OK) return emitFrom(std::next(operation), next);
   // What follows an error must not run on unfinished data.
   Value fine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, *result, code(loc, SPRIG_RT_KERNEL_OK));
   auto rest = scf::IfOp::create(b, loc, TypeRange{b.getI32Type()}, fine, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rest.elseBlock());
-  shiftOpIndex(loc, firstOp);
+  shiftOperationNumber(b, loc, function.getArgument(3), firstOp);
   scf::YieldOp::create(b, loc, *result);
   b.setInsertionPointToStart(rest.thenBlock());
   FailureOr<Value> last = emitFrom(std::next(operation), next);

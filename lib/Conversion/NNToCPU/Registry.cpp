@@ -1,4 +1,5 @@
 #include "lib/Conversion/NNToCPU/Emitters.h"
+#include "lib/Conversion/NNToCPU/Control.h"
 #include "lib/Conversion/NNToCPU/ConvWinograd.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -25,6 +26,8 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createArgReduceEmitter());
     add(createArgMaxPoolEmitter());
     add(createScanEmitter());
+    add(createCondEmitter());
+    add(createWhileEmitter());
     add(createLoopEmitter());
     return list;
   }();

@@ -1,5 +1,6 @@
 // From exec.kernel operations to functions with the kernel ABI.
 #include "lib/Target/CPU/CodeGen.h"
+#include "dialects/NN/KernelOperations.h"
 #include "lib/Target/CPU/KernelLowering.h"
 #include "lib/Target/CPU/KernelUnit.h"
 #include "lib/Conversion/NNToCPU/KernelGraph.h"
@@ -25,11 +26,11 @@ static std::string nameInErrors(Operation &op, Location place) {
 static SmallVector<std::string> opNames(exec::KernelOp kernel, ArrayAttr places) {
   SmallVector<std::string> names;
   for (auto dispatch : kernel.getBody().getOps<nn::DispatchOp>()) {
-    auto ops = dispatch->getRegion(0).front().without_terminator();
-    bool fits = places && places.size() == size_t(llvm::range_size(ops));
+    SmallVector<Operation *> ops = nn::kernelOperations(dispatch);
+    bool fits = places && places.size() == ops.size();
     for (auto [index, op] : llvm::enumerate(ops)) {
       auto own = fits ? dyn_cast<LocationAttr>(places[index]) : LocationAttr();
-      names.push_back(nameInErrors(op, own ? Location(own) : op.getLoc()));
+      names.push_back(nameInErrors(*op, own ? Location(own) : op->getLoc()));
     }
   }
   return names;

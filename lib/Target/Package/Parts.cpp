@@ -1,5 +1,5 @@
 #include "lib/Target/Package/Parts.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/KernelOperations.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -39,7 +39,7 @@ static void addParts(exec::KernelOp kernel, Location use, unsigned &call, SmallV
     auto ops = body->getRegion(0).front().without_terminator();
     ArrayAttr places = placesIn(use);
     // Other operations than the kernel's: the place is of something else.
-    if (places && places.size() != size_t(llvm::range_size(ops))) places = {};
+    if (places && places.size() != nn::kernelOperations(body).size()) places = {};
     for (auto [index, op] : llvm::enumerate(ops)) {
       Location place = op.getLoc();
       if (places)

@@ -1,0 +1,25 @@
+// The operations of a dispatch in the order in which errors at run time number them: those of a branch or a loop behind
+// the operation that holds them. For code generation, which reports the numbers, and for packages, which hold the
+// names.
+#pragma once
+#include "dialects/NN/NN.h"
+
+namespace sprig::nn {
+
+inline void collectKernelOperations(mlir::Block &block, llvm::SmallVectorImpl<mlir::Operation *> &operations) {
+  for (mlir::Operation &op : block.without_terminator()) {
+    operations.push_back(&op);
+    if (!llvm::isa<CondOp, WhileOp>(op)) continue;
+    for (mlir::Region &region : op.getRegions())
+      for (auto dispatch : region.front().getOps<DispatchOp>())
+        collectKernelOperations(dispatch->getRegion(0).front(), operations);
+  }
+}
+
+inline llvm::SmallVector<mlir::Operation *> kernelOperations(DispatchOp dispatch) {
+  llvm::SmallVector<mlir::Operation *> operations;
+  collectKernelOperations(dispatch->getRegion(0).front(), operations);
+  return operations;
+}
+
+} // namespace sprig::nn
