@@ -28,6 +28,9 @@ bool FusionGroups::isComputed(Operation *op) {
 
 SmallVector<Value> FusionGroup::results() const {
   SmallVector<Value> values;
+  // A kernel of its own that has several results (nn.top_k) writes all of them, whoever reads them.
+  if (ops.size() == 1 && ops.front()->getNumRegions() == 0 && !ops.front()->use_empty())
+    return SmallVector<Value>(ops.front()->getResults());
   for (Operation *op : ops)
     for (Value result : op->getResults())
       if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !contains(user); })) values.push_back(result);

@@ -20,7 +20,7 @@ struct FusionGroup {
   bool hasReduction = false;
 
   bool contains(mlir::Operation *op) const { return op && ops.contains(op); }
-  /// The values that operations outside the group use, in program order.
+  /// The values that operations outside the group use, in program order; all of a kernel that has several.
   llvm::SmallVector<mlir::Value> results() const;
 };
 

@@ -288,3 +288,12 @@ func.func @flattened_rows(%dy: tensor<6x5xf32>, %w: tensor<5x8xf32>, %mask: tens
   %2 = nn.select %mask, %1, %zero : tensor<2x3x8xi1>, tensor<2x3x8xf32>, tensor<f32>
   return %2 : tensor<2x3x8xf32>
 }
+
+// A kernel of several results writes all of them, though only one is read.
+// CHECK-LABEL: func.func @order_alone
+// CHECK:         %[[BOTH:.*]]:2 = nn.dispatch "top_k"
+// CHECK:         return %[[BOTH]]#1
+func.func @order_alone(%x: tensor<5xf32>) -> tensor<5xi64> {
+  %values, %indices = nn.top_k %x {k = 5 : i64, axis = 0 : i64} : tensor<5xf32>
+  return %indices : tensor<5xi64>
+}
