@@ -39,7 +39,7 @@ const KernelEmitter *findKernelEmitter(nn::DispatchOp dispatch);
 mlir::FailureOr<KernelPlan> planDispatch(nn::DispatchOp dispatch);
 
 /// The target for one dispatch: with the register tile that its attribute `nn.tile` names, [rows, vectors], if it has
-/// one.
+/// one. (Of elementwise loops, `nn.tile` is the elements of a tile, a multiple of kLanes: see LoopGroup.)
 CpuTarget tunedTarget(nn::DispatchOp dispatch, const CpuTarget &target);
 
 /// Emits, at the end of `module`,

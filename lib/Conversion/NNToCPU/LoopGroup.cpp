@@ -352,6 +352,12 @@ void LoopGroup::chooseTiles() {
     innerChunk = std::max<int64_t>(innerSize, 1);
     outerChunk = std::max<int64_t>(1, want / innerChunk);
   }
+  if (auto tile = dispatch->getAttrOfType<DenseI64ArrayAttr>("nn.tile"); tile && reductions.empty() && lanes > 1)
+    // A dump may be edited by hand: what makes no tile is no choice.
+    if (tile.size() == 1 && tile[0] > 0 && tile[0] % kLanes == 0 && tile[0] < innerSize) {
+      innerChunk = tile[0];
+      outerChunk = 1;
+    }
   innerTiles = (innerSize + innerChunk - 1) / innerChunk;
   outerTiles = (outerSize + outerChunk - 1) / outerChunk;
 }

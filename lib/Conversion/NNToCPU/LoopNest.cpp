@@ -35,8 +35,9 @@ void LoopNest::innerRun(Value tile) {
   int64_t lanes = group.blockRows ? group.blockRows : group.lanes, size = group.innerSize;
   Value whole = k.index(size / lanes * lanes), begin = k.index(0), end = whole, innerTile;
   if (group.innerTiles > 1) {
-    innerTile = k.rem(tile, group.innerTiles);
+    innerTile = group.outerSize == 1 ? tile : k.rem(tile, group.innerTiles);
     begin = k.mul(innerTile, group.innerChunk);
+    if (group.innerChunk == lanes && size % lanes == 0) return vectorsAt(begin, 1);
     end = k.min(k.add(begin, group.innerChunk), whole);
   }
   if (int64_t unroll = chooseUnroll(); unroll > 1) {
