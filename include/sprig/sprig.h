@@ -1,0 +1,17 @@
+// All of the imperative front-end: tensors and operations, layers, gradients, optimizers, data, compile() and packages.
+#pragma once
+#include "sprig/control.h"
+#include "sprig/create.h"
+#include "sprig/data.h"
+#include "sprig/function.h"
+#include "sprig/grad.h"
+#include "sprig/init.h"
+#include "sprig/losses.h"
+#include "sprig/metrics.h"
+#include "sprig/nn.h"
+#include "sprig/ops.h"
+#include "sprig/optim.h"
+#include "sprig/package.h"
+#include "sprig/random.h"
+#include "sprig/tensor.h"
+#include "sprig/timer.h"
