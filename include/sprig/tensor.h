@@ -145,7 +145,7 @@ public:
 private:
   Tensor(frontend::Value *value, int) : value(value) {}
   template <typename T> static Tensor fromRows(std::initializer_list<std::initializer_list<T>> rows) {
-    std::vector<T> numbers;
+    std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>> numbers; // vector<bool> packs bits
     int64_t columns = rows.size() ? int64_t(rows.begin()->size()) : 0;
     for (auto &row : rows) {
       checkRow(int64_t(row.size()), columns);

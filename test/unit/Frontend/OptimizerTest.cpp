@@ -1,0 +1,285 @@
+// Optimizers, schedules, bounds on gradients and averages, against plain loops in double precision.
+#include "LayerFixture.h"
+#include "sprig/function.h"
+#include "sprig/grad.h"
+#include "sprig/nn.h"
+#include "sprig/ops.h"
+#include "sprig/optim.h"
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <numbers>
+
+using namespace sprig;
+using namespace sprig::test;
+using ::testing::HasSubstr;
+
+namespace {
+
+template <typename F> std::string errorOf(F f) {
+  try {
+    f();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr int kSize = 6;
+
+/// Five steps with given gradients; `rule(w, g, t)` makes the step t = 1, 2, ... of one element in double precision.
+template <typename MakeRule> void checkSteps(const optim::Optimizer &opt, MakeRule makeRule) {
+  const Parameter &w = opt.parameters()[0];
+  Numbers expected = numbersOf(w);
+  using Rule = decltype(makeRule());
+  std::vector<Rule> rules;
+  for (int i = 0; i < kSize; ++i) rules.push_back(makeRule());
+  for (int t = 1; t <= 5; ++t) {
+    Tensor g = someTensor({kSize}, uint32_t(40 + t));
+    opt.update({g});
+    Numbers gradient = numbersOf(g);
+    for (size_t i = 0; i < kSize; ++i) rules[i](expected[i], gradient[i], t);
+    expectNear(w.value(), expected, 1e-5);
+  }
+  EXPECT_EQ(opt.steps(), 5);
+}
+Parameter fresh() { return Parameter(someTensor({kSize}, 39)); }
+
+TEST(Optimizer, sgd) {
+  checkSteps(optim::sgd({fresh()}, {.lr = 0.1}), [] { return [](double &w, double g, int) { w -= 0.1 * g; }; });
+  checkSteps(optim::sgd({fresh()}, {.lr = 0.1, .momentum = 0.9, .dampening = 0.5, .weightDecay = 0.01}), [] {
+    return [v = 0.0](double &w, double g, int t) mutable {
+      g += 0.01 * w;
+      v = t == 1 ? g : 0.9 * v + 0.5 * g;
+      w -= 0.1 * v;
+    };
+  });
+  checkSteps(optim::sgd({fresh()}, {.lr = 0.1, .momentum = 0.9, .nesterov = true}), [] {
+    return [v = 0.0](double &w, double g, int) mutable {
+      v = 0.9 * v + g;
+      w -= 0.1 * (g + 0.9 * v);
+    };
+  });
+}
+
+auto adamRule(double decay, double decoupled) {
+  return [=] {
+    return [=, m = 0.0, v = 0.0](double &w, double g, int t) mutable {
+      w -= 0.01 * decoupled * w;
+      g += decay * w;
+      m = 0.9 * m + 0.1 * g;
+      v = 0.999 * v + 0.001 * g * g;
+      w -= 0.01 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+    };
+  };
+}
+
+TEST(Optimizer, adamAndAdamW) {
+  checkSteps(optim::adam({fresh()}, {.lr = 0.01}), adamRule(0, 0));
+  checkSteps(optim::adam({fresh()}, {.lr = 0.01, .weightDecay = 0.1}), adamRule(0.1, 0));
+  checkSteps(optim::adamw({fresh()}, {.lr = 0.01}), adamRule(0, 0.01));
+}
+
+TEST(Optimizer, theOthers) {
+  checkSteps(optim::rmsprop({fresh()}, {.lr = 0.01, .momentum = 0.9}), [] {
+    return [v = 0.0, b = 0.0](double &w, double g, int) mutable {
+      v = 0.99 * v + 0.01 * g * g;
+      b = 0.9 * b + g / (std::sqrt(v) + 1e-8);
+      w -= 0.01 * b;
+    };
+  });
+  checkSteps(optim::adagrad({fresh()}, {.lr = 0.1, .lrDecay = 0.5}), [] {
+    return [s = 0.0](double &w, double g, int t) mutable {
+      s += g * g;
+      w -= 0.1 / (1 + (t - 1) * 0.5) * g / (std::sqrt(s) + 1e-10);
+    };
+  });
+  checkSteps(optim::adadelta({fresh()}), [] {
+    return [v = 0.0, a = 0.0](double &w, double g, int) mutable {
+      v = 0.9 * v + 0.1 * g * g;
+      double u = std::sqrt(a + 1e-6) / std::sqrt(v + 1e-6) * g;
+      a = 0.9 * a + 0.1 * u * u;
+      w -= u;
+    };
+  });
+  checkSteps(optim::lion({fresh()}, {.lr = 0.01, .weightDecay = 0.1}), [] {
+    return [m = 0.0](double &w, double g, int) mutable {
+      w -= 0.01 * 0.1 * w;
+      double direction = 0.9 * m + 0.1 * g;
+      w -= 0.01 * (direction > 0 ? 1 : direction < 0 ? -1 : 0);
+      m = 0.99 * m + 0.01 * g;
+    };
+  });
+}
+
+TEST(Optimizer, groupsAndRates) {
+  Parameter a(ones({2})), b(ones({2}));
+  auto opt = optim::sgd({{.parameters = {a}, .lr = 0.5}, {.parameters = {b}, .weightDecay = 1.0}}, {.lr = 0.1});
+  std::vector<Tensor> g = {ones({2}), zeros({2})};
+  opt.update(g);
+  expectNear(a.value(), {0.5, 0.5});
+  expectNear(b.value(), {0.9, 0.9});
+  opt.setLr(1, 1);
+  EXPECT_EQ(opt.lr(0), 0.5);
+  EXPECT_EQ(opt.lr(1), 1);
+  opt.update(g);
+  expectNear(a.value(), {0, 0});
+  expectNear(b.value(), {0, 0});
+  a.setTrainable(false);
+  opt.update(g);
+  expectNear(a.value(), {0, 0});
+  std::vector<std::string> names;
+  for (auto &[name, state] : opt.namedState()) names.push_back(name);
+  EXPECT_THAT(names, ::testing::ElementsAre("optimizer/step", "optimizer/lr", "optimizer/lr.1"));
+}
+
+TEST(Optimizer, refusesWhatIsWrong) {
+  EXPECT_THAT(errorOf([] { optim::adam({fresh()}, {.lr = -1}); }),
+              ::testing::AllOf(HasSubstr("OptimizerTest.cpp:"), HasSubstr("optim::adam: optimizer.lr: found -1")));
+  EXPECT_THAT(errorOf([] { optim::sgd({fresh()}, {.nesterov = true}); }), HasSubstr("momentum above 0"));
+  Parameter w = fresh();
+  EXPECT_THAT(errorOf([&] { optim::sgd({w, w}); }), HasSubstr("is there twice"));
+  EXPECT_THAT(errorOf([&] { optim::sgd(std::vector<Parameter>()); }), HasSubstr("there is no parameter"));
+  auto opt = optim::sgd({w});
+  EXPECT_THAT(errorOf([&] { opt.update(std::vector<Tensor>()); }), HasSubstr("0 gradients for 1 parameters"));
+  EXPECT_THAT(errorOf([&] { opt.update({zeros({3})}); }), HasSubstr("is 6xf32, its gradient 3xf32"));
+  EXPECT_THAT(errorOf([&] { optim::schedule::step(0); }), HasSubstr("lr_schedule.step_size: found 0"));
+}
+
+TEST(Optimizer, schedules) {
+  using std::numbers::pi;
+  const double lr = 0.4;
+  auto check = [&](const optim::Schedule &schedule, double (*rate)(int)) {
+    Parameter w(zeros({1}));
+    auto opt = optim::sgd({w}, {.lr = lr});
+    opt.setSchedule(schedule);
+    double expected = 0;
+    for (int t = 0; t < 8; ++t) {
+      EXPECT_NEAR(opt.lr(), rate(t), 1e-12) << "step " << t;
+      opt.update({ones({1})}); // the device's expression of the step
+      expected -= rate(t);
+      EXPECT_NEAR(w.value().item<double>(), expected, 1e-5) << "step " << t;
+    }
+  };
+  check(optim::schedule::step(3, 0.5), [](int t) { return 0.4 * std::pow(0.5, t / 3); });
+  check(optim::schedule::multiStep({2, 5}), [](int t) { return 0.4 * std::pow(0.1, (t >= 2) + (t >= 5)); });
+  check(optim::schedule::exponential(0.9), [](int t) { return 0.4 * std::pow(0.9, t); });
+  check(optim::schedule::linear(4, 0.5), [](int t) { return 0.4 * (0.5 + 0.5 * std::min(t, 4) / 4); });
+  check(optim::schedule::warmup(4), [](int t) { return 0.4 * std::min(1.0, (t + 1) / 4.0); });
+  check(optim::schedule::cosine(6, 0.1), [](int t) { return 0.1 + 0.3 * (1 + std::cos(pi * std::min(t, 6) / 6)) / 2; });
+  check(optim::schedule::warmupCosine(2, 6),
+        [](int t) { return t < 2 ? 0.4 * (t + 1) / 2 : 0.4 * (1 + std::cos(pi * std::min((t - 2) / 4.0, 1.0))) / 2; });
+  check(optim::schedule::list({0.3, 0.2, 0.1}), [](int t) { return t == 0 ? 0.3 : t == 1 ? 0.2 : 0.1; });
+  check(optim::schedule::exponential(0.5).perEpoch(3), [](int t) { return 0.4 * std::pow(0.5, t / 3); });
+  optim::Schedule cycle = optim::schedule::oneCycle(1, 8, {.pctStart = 0.5, .divFactor = 10, .finalDivFactor = 100});
+  EXPECT_NEAR(cycle.at(lr, 0), 0.1, 1e-12);
+  EXPECT_NEAR(cycle.at(lr, 3), 1, 1e-12);
+  EXPECT_NEAR(cycle.at(lr, 7), 0.001, 1e-12);
+}
+
+TEST(Optimizer, bounds) {
+  std::vector<Tensor> g = {Tensor({3.f, 0.f}), Tensor({{4.f}})};
+  EXPECT_FLOAT_EQ(optim::gradNorm(g).item<float>(), 5);
+  std::vector<Tensor> clipped = optim::clipGradNorm(g, 1);
+  expectNear(clipped[0], {0.6, 0});
+  expectNear(clipped[1], {0.8});
+  EXPECT_EQ(numbersOf(optim::clipGradNorm(g, 10)[0]), numbersOf(g[0]));
+  expectNear(optim::clipGradValue(g, 3.5)[1], {3.5}, 0);
+  Parameter a(zeros({2})), b(zeros({1, 1}));
+  auto opt = optim::sgd({a, b}, {.lr = 1});
+  opt.setClipNorm(1);
+  opt.update(g);
+  expectNear(a.value(), {-0.6, 0});
+}
+
+TEST(Optimizer, backwardAndStep) {
+  nn::Linear layer(3, 2), same(3, 2);
+  same.loadStateDict(layer.stateDict());
+  auto opt = optim::sgd(layer, {.lr = 0.5}), other = optim::sgd(same, {.lr = 0.5});
+  Tensor x = someTensor({4, 3}, 50);
+  for (int i = 0; i < 3; ++i) {
+    opt.zeroGrad();
+    mean(square(layer(x))).backward();
+    opt.step();
+    other.update(grad(mean(square(same(x))), same.parameters()));
+  }
+  EXPECT_EQ(numbersOf(layer.weight), numbersOf(same.weight));
+  EXPECT_EQ(numbersOf(layer.bias), numbersOf(same.bias));
+}
+
+struct Net : nn::Module {
+  nn::Linear a = add("a", nn::Linear(5, 8)), b = add("b", nn::Linear(8, 3));
+  Tensor operator()(Tensor x) const { return b(relu(a(x))); }
+};
+
+TEST(Optimizer, compiledStepsHaveTheSameBits) {
+  Net eager, compiled;
+  compiled.loadStateDict(eager.stateDict());
+  auto make = [](const Net &net) {
+    auto opt = optim::adamw(net, {.lr = 0.01});
+    opt.setSchedule(optim::schedule::cosine(20)).setClipNorm(0.5);
+    return opt;
+  };
+  auto first = make(eager), second = make(compiled);
+  Tensor x = someTensor({7, 5}, 60), y = Tensor({0, 1, 2, 0, 1, 2, 0});
+  auto stepOf = [](Net &net, optim::Optimizer &opt) {
+    return [&](Tensor x, Tensor y) {
+      Tensor loss = crossEntropy(net(x), y);
+      opt.update(grad(loss, net.parameters()));
+      return loss;
+    };
+  };
+  auto plain = stepOf(eager, first);
+  auto step = compile(stepOf(compiled, second));
+  float last = 1e30f;
+  for (int i = 0; i < 6; ++i) {
+    if (i == 3) { // the rate is no constant of the step
+      first.setLr(0.02);
+      second.setLr(0.02);
+    }
+    float loss = plain(x, y).item<float>();
+    EXPECT_EQ(step(x, y).item<float>(), loss);
+    EXPECT_LT(loss, last);
+    last = loss;
+  }
+  EXPECT_EQ(step.recordings().size(), 1u);
+  EXPECT_EQ(second.steps(), 6);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(numbersOf(eager.parameters()[i]), numbersOf(compiled.parameters()[i])) << i;
+}
+
+TEST(Optimizer, stateGoesOn) {
+  auto train = [](Net &net, optim::Optimizer &opt, int steps) {
+    Tensor x = someTensor({7, 5}, 61);
+    for (int i = 0; i < steps; ++i) opt.update(grad(mean(square(net(x))), net.parameters()));
+  };
+  Net net, other;
+  auto opt = optim::adam(net), again = optim::adam(other);
+  train(net, opt, 3);
+  std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("sprig-optimizer-test-" + std::to_string(getpid()) + ".safetensors");
+  opt.save(file);
+  other.loadStateDict(net.stateDict());
+  again.load(file);
+  std::filesystem::remove(file);
+  train(net, opt, 2);
+  train(other, again, 2);
+  EXPECT_EQ(numbersOf(net.a.weight), numbersOf(other.a.weight));
+  EXPECT_EQ(again.steps(), 5);
+  nn::StateDict state = opt.stateDict();
+  EXPECT_EQ(state[2].name, "optimizer/exp_avg/a.weight");
+  EXPECT_EQ(state[3].name, "optimizer/exp_avg_sq/a.weight");
+  state.pop_back();
+  EXPECT_THAT(errorOf([&] { again.loadStateDict(state); }), HasSubstr("missing: optimizer/exp_avg_sq/b.bias: 3xf32"));
+}
+
+TEST(Optimizer, averages) {
+  Parameter w(Tensor({1.f, 2.f}));
+  optim::Average average({w}, 0.75);
+  w.set(Tensor({5.f, 2.f}));
+  average.update();
+  average.swap();
+  expectNear(w.value(), {2, 2});
+  average.swap();
+  expectNear(w.value(), {5, 2});
+}
+
+} // namespace
