@@ -1,0 +1,153 @@
+// What operations refuse, and how they say it: the caller's line, the operation, both facts.
+#include "test/unit/Frontend/Ops/Harness.h"
+
+using namespace sprig;
+using namespace sprig::test;
+
+// The statement stands on the line that the error must name.
+#define REFUSED(op, statement, ...) expectRefused(__LINE__, op, {__VA_ARGS__}, [&] { (void)(statement); })
+
+namespace {
+
+Tensor f(const Shape &shape) { return zeros(shape); }
+
+TEST(Refusals, Elementwise) {
+  Tensor a = f({32, 128}), b = f({64}), i = zeros({3}, DType::i64), m = zeros({3}, DType::boolean);
+  REFUSED("add", a + b, "32x128xf32", "64xf32", "does not broadcast");
+  REFUSED("mul", b * a, "32x128xf32", "64xf32");
+  REFUSED("div", a / b, "32x128xf32", "64xf32");
+  REFUSED("lt", a < b, "32x128xf32", "64xf32");
+  REFUSED("where", where(a > 0, a, b), "32x128xf32", "64xf32");
+  REFUSED("where", where(a, a, a), "boolean", "32x128xf32");
+  REFUSED("maskedFill", maskedFill(b, a > 0, 1), "32x128xi1", "64xf32");
+  REFUSED("sub", m - m, "booleans", "3xi1");
+  REFUSED("neg", -m, "booleans");
+  REFUSED("bitwiseAnd", bitwiseAnd(a, a), "integers or booleans", "f32");
+  REFUSED("add", zeros({2}, DType::u64) + zeros({2}, DType::i8), "u64", "i8", "common element type");
+  REFUSED("gelu", gelu(i), "floats", "3xi64", "to(DType::f32)");
+  REFUSED("softmax", softmax(a, 2), "axis 2", "32x128xf32", "-2 to 1");
+  REFUSED("glu", glu(f({3})), "odd", "3xf32");
+  REFUSED("prelu", prelu(f({2, 5}), f({4})), "4xf32", "2x5xf32");
+  REFUSED("add", Tensor() + 1, "operand");
+}
+
+TEST(Refusals, AssignmentsNameTheirLine) {
+  Tensor a = f({2, 3});
+  REFUSED("add", a += f({4}), "2x3xf32", "4xf32");
+  REFUSED("mul", a *= f({4}), "2x3xf32", "4xf32");
+}
+
+TEST(Refusals, Reductions) {
+  Tensor a = f({2, 3}), none = f({2, 0});
+  REFUSED("sum", a.sum(5), "axis 5", "2x3xf32");
+  REFUSED("sum", sum(a, {0, -2}), "twice", "[0, -2]");
+  REFUSED("mean", mean(zeros({2}, DType::i32)), "floats", "2xi32");
+  REFUSED("max", max(none, 1), "0 elements", "2x0xf32");
+  REFUSED("argmax", argmax(none), "0 elements", "2x0xf32");
+  REFUSED("topk", topk(a, 4), "picks 4 of 3", "2x3xf32");
+}
+
+TEST(Refusals, Shapes) {
+  Tensor a = f({2, 3}), t = zeros({2}, DType::i64);
+  REFUSED("reshape", a.reshape({4, 2}), "6 elements", "2x3xf32", "[4, 2]");
+  REFUSED("reshape", reshape(a, {-1, 4}), "2x3xf32", "[-1, 4]");
+  REFUSED("reshape", reshape(a, {-1, -1}), "more than one -1");
+  REFUSED("permute", a.permute({0}), "[0]", "2x3xf32");
+  REFUSED("permute", a.permute({1, 1}), "twice");
+  REFUSED("transpose", a.transpose(0, 2), "axis 2", "2x3xf32");
+  REFUSED("unsqueeze", a.unsqueeze(4), "axis 4", "2x3xf32");
+  REFUSED("expand", a.expand({4, 3}), "2x3xf32", "[4, 3]");
+  REFUSED("cat", cat({a, f({2, 4})}), "2x3xf32", "2x4xf32", "axis 0");
+  REFUSED("cat", cat({a, f({3})}, 1), "2x3xf32", "3xf32");
+  REFUSED("cat", cat(std::vector<Tensor>()), "no tensors");
+  REFUSED("stack", stack({a, f({3, 2})}), "2x3xf32", "3x2xf32");
+  REFUSED("split", split(a, {1, 3}, 1), "4", "2x3xf32");
+  REFUSED("index", a[2], "element 2 of 2", "2x3xf32");
+  REFUSED("index", a(0, 0, 0), "3 axes", "2x3xf32");
+  REFUSED("index", a[a > 0], "mask", "2x3xi1");
+  REFUSED("index", a[a], "integers", "2x3xf32");
+  REFUSED("slice", a.slice(0, 0, 2, 0), "step of 0");
+  REFUSED("narrow", narrow(a, 1, 1, 3), "3 elements", "2x3xf32");
+  REFUSED("assign", assign(a, {0}, f({4})), "4xf32", "3xf32");
+  REFUSED("pad", pad(a, {3, 0}, Padding::reflect), "axis 1", "2x3xf32");
+  REFUSED("pad", pad(a, {1}), "1 amounts", "2x3xf32");
+  REFUSED("gather", gather(a, 0, t), "2xi64", "2x3xf32");
+  REFUSED("indexSelect", indexSelect(a, 0, a), "integers", "2x3xf32");
+  REFUSED("scatter", scatter(a, 0, zeros({1, 3}, DType::i64), f({2, 3})), "1x3xi64", "2x3xf32");
+  REFUSED("embedding", embedding(t, f({3})), "3xf32", "[rows, features]");
+  REFUSED("interpolate", interpolate(f({1, 2, 3, 4}), {.size = 2, .scale = {2}}), "either a size or a scale");
+  REFUSED("zeros", zeros({-1, 2}), "[-1, 2]");
+  REFUSED("zeros", zeros({int64_t(1) << 40, int64_t(1) << 40}), "2^48");
+  REFUSED("arange", arange(3, 0), "3 to 0");
+}
+
+TEST(Refusals, Products) {
+  Tensor a = f({3, 4}), b = f({5, 6}), image = f({2, 3, 8, 8}), w = f({4, 2, 3, 3});
+  REFUSED("matmul", matmul(a, b), "4 columns", "3x4xf32", "5 rows", "5x6xf32");
+  REFUSED("matmul", matmul(f({2, 3, 4}), f({3, 4, 5})), "2x3x4xf32", "3x4x5xf32", "leading axes");
+  REFUSED("mm", mm(a, f({4})), "3x4xf32", "4xf32");
+  REFUSED("linear", linear(a, b), "6 features", "5x6xf32", "3x4xf32");
+  REFUSED("linear", linear(a, f({5, 4}), f({4})), "4xf32", "5 features");
+  REFUSED("linear", linear(a.to(DType::f64), f({5, 4})), "3x4xf64", "5x4xf32");
+  REFUSED("conv2d", conv2d(image, w), "3 channels", "2x3x8x8xf32", "4x2x3x3xf32");
+  REFUSED("conv2d", conv2d(image, f({4, 3, 9, 3})), "spans 9", "8", "2x3x8x8xf32");
+  REFUSED("conv2d", conv2d(image, f({4, 3, 3, 3}), {}, {.stride = 0}), "stride 0");
+  REFUSED("conv2d", conv2d(image, f({4, 3, 3, 3}), f({3})), "3xf32", "4 channels");
+  REFUSED("conv1d", conv1d(image, w), "2x3x8x8xf32", "1 spatial axis");
+  REFUSED("convTranspose2d", convTranspose2d(image, w), "3 channels", "4x2x3x3xf32");
+  REFUSED("maxPool2d", maxPool2d(image, 2, {.padding = 2}), "padding 2", "window of 2");
+  REFUSED("avgPool2d", avgPool2d(image, {2, 2, 2}), "[2, 2, 2]", "2 spatial axes");
+}
+
+TEST(Refusals, Layers) {
+  Tensor x = f({4, 6});
+  REFUSED("batchNorm", batchNorm(x, f({5}), f({6})), "5xf32", "4x6xf32", "6xf32");
+  REFUSED("batchNormTraining", batchNormTraining(f({1, 6})), "1x6xf32");
+  REFUSED("layerNorm", layerNorm(x, 5), "[5]", "4x6xf32");
+  REFUSED("layerNorm", layerNorm(x, 6, f({4})), "4xf32", "4x6xf32");
+  REFUSED("groupNorm", groupNorm(x, 4), "6 channels", "4x6xf32", "4 groups");
+  REFUSED("dropout", dropout(x, 1.5), "1.5", "0 to 1");
+  REFUSED("scaledDotProductAttention", scaledDotProductAttention(x, f({4, 5}), x), "4x6xf32", "4x5xf32");
+  REFUSED("lstm", lstm(f({2, 1, 3}), f({1, 2}), f({1, 2}), f({8, 4}), f({8, 2})), "8x4xf32", "8x3xf32", "2x1x3xf32");
+}
+
+TEST(Refusals, Losses) {
+  Tensor x = f({4, 3}), classes = zeros({4}, DType::i64);
+  REFUSED("crossEntropy", crossEntropy(x, f({4})), "4xf32", "4x3xf32", "to(DType::i64)");
+  REFUSED("crossEntropy", crossEntropy(x, zeros({3}, DType::i64)), "3xi64", "4x3xf32", "4xi64");
+  REFUSED("crossEntropy", crossEntropy(x, classes, {.weight = f({4})}), "4xf32", "4x3xf32", "3xf32");
+  REFUSED("crossEntropy", crossEntropy(x, classes, {.labelSmoothing = 2}), "label smoothing 2");
+  REFUSED("nllLoss", nllLoss(x, zeros({4, 3}, DType::i64)), "4x3xi64", "4x3xf32");
+  REFUSED("mseLoss", mseLoss(x, f({4})), "4xf32", "4x3xf32");
+  REFUSED("mseLoss", mseLoss(x, zeros({4, 3}, DType::f64)), "4x3xf64", "4x3xf32");
+  REFUSED("bceWithLogitsLoss", bceWithLogitsLoss(x, x, {.weight = f({2})}), "2xf32", "4x3xf32");
+  REFUSED("l1Loss", l1Loss(x, x, Reduction::batchMean), "batchMean");
+}
+
+TEST(Refusals, Random) {
+  REFUSED("randint", randint(3, 3, {2}), "3");
+  REFUSED("rand", rand({2}, DType::i32), "i32");
+  REFUSED("multinomial", multinomial(f({3}), 4), "4 of 3");
+  REFUSED("bernoulli", bernoulli({2}, 2), "2");
+}
+
+// What only running can show is thrown by the reading, with the line that recorded it.
+TEST(Refusals, ValuesWhenTheyAreRead) {
+  auto reads = [](int line, const std::string &text, const Tensor &x) {
+    try {
+      (void)x.text();
+      ADD_FAILURE() << "line " << line << " gave a value";
+    } catch (const Error &error) {
+      std::string what = error.what();
+      EXPECT_NE(what.find("RefusalTest.cpp:" + std::to_string(line)), std::string::npos) << what;
+      EXPECT_NE(what.find(text), std::string::npos) << what;
+    }
+  };
+  Tensor x = f({3, 2}), far = Tensor({7, 0});
+  reads(__LINE__, "7", x[far]);
+  reads(__LINE__, "7", crossEntropy(f({2, 3}), far));
+  reads(__LINE__, "7", oneHot(far, 3));
+  reads(__LINE__, "zero", floorDivide(far, 0));
+}
+
+} // namespace
