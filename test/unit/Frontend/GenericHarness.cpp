@@ -179,14 +179,18 @@ static std::vector<ArrayRef> arraysOf(const std::vector<Block> &blocks) {
   return arrays;
 }
 
-void Comparison::run() {
-  std::string text;
-  for (size_t i = 0; i < cases.size(); ++i) text += functionOf(cases[i], i);
+static CompileOptions optionsHere() {
   const char *cpu = std::getenv("SPRIG_CPU");
   CompileOptions options;
   options.cpus = {cpu ? cpu : "native"};
   options.threads = 1;
-  Program program = compile(Model::text(text, "cases"), options);
+  return options;
+}
+
+void Comparison::run() {
+  std::string text;
+  for (size_t i = 0; i < cases.size(); ++i) text += functionOf(cases[i], i);
+  Program program = compile(Model::text(text, "cases"), optionsHere());
   for (size_t i = 0; i < cases.size(); ++i) {
     const Case &c = cases[i];
     std::vector<Block> inputs, want, got;
@@ -209,6 +213,59 @@ void Comparison::run() {
         ADD_FAILURE() << describe(c) << ": result " << n << ", element " << at << ": compiled " << hex(want[n], at)
                       << ", generic " << hex(got[n], at);
   }
+}
+
+uint32_t Chain::input(const TensorType &type, Fill fill) {
+  types.push_back(type);
+  fills.push_back(std::move(fill));
+  return uint32_t(types.size() - 1);
+}
+
+uint32_t Chain::add(const std::string &op, AttrList attrs, std::vector<uint32_t> operands, const TensorType &result) {
+  steps.push_back({op, std::move(attrs), std::move(operands)});
+  types.push_back(result);
+  return uint32_t(types.size() - 1);
+}
+
+void Chain::run(const std::vector<uint32_t> &outputs) {
+  auto value = [](size_t i) { return "%v" + std::to_string(i); };
+  auto typed = [&](size_t i) { return value(i) + ": " + mlirType(types[i]); };
+  std::string results = listOf(outputs.size(), [&](size_t i) { return mlirType(types[outputs[i]]); });
+  std::string text = "func.func @main(" + listOf(fills.size(), typed) + ") -> (" + results + ") {\n";
+  for (size_t n = 0; n < steps.size(); ++n) {
+    const Step &s = steps[n];
+    text += "  " + value(fills.size() + n) + " = \"" + s.op + "\"(" +
+            listOf(s.operands.size(), [&](size_t i) { return value(s.operands[i]); }) + ") {" +
+            listOf(s.attrs.size(), [&](size_t i) { return mlirAttr(s.attrs[i]); }) + "} : (" +
+            listOf(s.operands.size(), [&](size_t i) { return mlirType(types[s.operands[i]]); }) + ") -> " +
+            mlirType(types[fills.size() + n]) + "\n";
+  }
+  text += "  return " + listOf(outputs.size(), [&](size_t i) { return value(outputs[i]); }) + " : " + results + "\n}\n";
+
+  std::vector<Block> blocks, inputs, want;
+  for (const TensorType &type : types) blocks.emplace_back(type);
+  for (size_t i = 0; i < fills.size(); ++i) {
+    fills[i](blocks[i]);
+    inputs.emplace_back(types[i]);
+    std::memcpy(inputs[i].data(), blocks[i].data(), types[i].bytes());
+  }
+  for (uint32_t output : outputs) want.emplace_back(types[output]);
+  Program program = compile(Model::text(text, "chain"), optionsHere());
+  program.context().invoke(viewsOf(inputs), viewsOf(want));
+  for (size_t n = 0; n < steps.size(); ++n) {
+    std::vector<ArrayRef> operands;
+    for (uint32_t operand : steps[n].operands) operands.push_back({blocks[operand].data(), &types[operand]});
+    ArrayRef result{blocks[fills.size() + n].data(), &types[fills.size() + n]};
+    GraphNode node;
+    node.op = &opName(steps[n].op);
+    node.attrs = steps[n].attrs;
+    ASSERT_TRUE(runGeneric(node, operands, {&result, 1})) << steps[n].op;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (int64_t at = firstDifference(want[i], blocks[outputs[i]]); at >= 0)
+      ADD_FAILURE() << "value " << outputs[i] << ", element " << at << ": compiled " << hex(want[i], at) << ", generic "
+                    << hex(blocks[outputs[i]], at) << " in\n"
+                    << text;
 }
 
 } // namespace sprig::frontend

@@ -58,6 +58,26 @@ private:
   std::vector<Case> cases;
 };
 
+/// Several operations: run one by one by the generic kernels, and compiled as one function, whose parts are fused.
+class Chain {
+public:
+  /// Values are numbered: inputs first, then results. Both return the number.
+  uint32_t input(const TensorType &type, Fill fill = fillPlain);
+  uint32_t add(const std::string &op, AttrList attrs, std::vector<uint32_t> operands, const TensorType &result);
+  /// Compares these values.
+  void run(const std::vector<uint32_t> &outputs);
+
+private:
+  struct Step {
+    std::string op;
+    AttrList attrs;
+    std::vector<uint32_t> operands;
+  };
+  std::vector<TensorType> types; // of all values
+  std::vector<Fill> fills;       // of the inputs
+  std::vector<Step> steps;
+};
+
 /// The node of a case. The case must outlive it.
 GraphNode nodeOf(const Case &c);
 
