@@ -10,7 +10,7 @@ struct Reverser : nn::Module {
   nn::Embedding tokens = add("tokens", nn::Embedding(kTokens, kWidth));
   nn::Embedding places = add("places", nn::Embedding(kLength, kWidth));
   nn::TransformerEncoderLayer layer =
-      add("layer", nn::TransformerEncoderLayer(kWidth, 4, {.feedforward = 64, .dropout = 0, .batchFirst = true}));
+      add("layer", nn::TransformerEncoderLayer(kWidth, 4, {.feedForward = 64, .dropout = 0, .batchFirst = true}));
   nn::Linear head = add("head", nn::Linear(kWidth, kTokens));
   Tensor operator()(Tensor x) const { return head(layer(tokens(x) + places(arange(kLength)))); }
 };
@@ -19,7 +19,7 @@ int main() {
   manualSeed(3);
   Reverser net;
   auto optimizer = optim::adamw(net.parameters(), {.lr = 5e-3});
-  optimizer.schedule(optim::warmupCosine(20, 300));
+  optimizer.setSchedule(optim::schedule::warmupCosine(20, 300));
   auto step = compile([&](Tensor x) {
     Tensor logits = net(x);
     Tensor loss = crossEntropy(reshape(logits, {-1, kTokens}), flatten(flip(x, 1)));
