@@ -114,7 +114,7 @@ public:
 
 private:
   std::vector<TransformerEncoderLayer> layers;
-  LayerNorm norm;
+  std::optional<LayerNorm> norm;
 };
 class SPRIG_API TransformerDecoder : public Module {
 public:
@@ -127,7 +127,7 @@ public:
 
 private:
   std::vector<TransformerDecoderLayer> layers;
-  LayerNorm norm;
+  std::optional<LayerNorm> norm;
 };
 
 } // namespace sprig::nn

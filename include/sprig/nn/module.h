@@ -12,6 +12,11 @@
 
 namespace sprig::nn {
 
+/// The element type of the parameters and statistics of modules that this thread makes from now on (PyTorch's
+/// set_default_dtype); f32 at first. Floats only.
+SPRIG_API void setDefaultDType(DType type, Source at = Source::here());
+SPRIG_API DType defaultDType();
+
 /// Makes a parameter's value: at construction, and again in resetParameters().
 using Initializer = std::function<Tensor(const TensorType &)>;
 
@@ -42,8 +47,8 @@ public:
   Scope &operator=(const Scope &) = delete;
 
 private:
-  struct Inside;
-  std::unique_ptr<Inside> inside;
+  alignas(void *) unsigned char inside[sizeof(void *)]; // a frontend::LayerScope, without its header
+  bool active;
 };
 
 /// Derive from it, and write operator():

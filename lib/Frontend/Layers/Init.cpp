@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <new>
 #include <numbers>
 
 namespace sprig::init {
@@ -61,9 +60,8 @@ private:
 class Filling {
 public:
   explicit Filling(const TensorType &type)
-      : type(type), capacity(std::max<size_t>((size_t(type.bytes()) + 63) / 64 * 64, 128)),
-        memory(std::aligned_alloc(64, capacity)) {
-    if (!memory) throw std::bad_alloc();
+      : type(type), capacity(capacityOf(type)), memory(std::aligned_alloc(64, capacity)) {
+    if (!memory) throw Error(ErrorKind::runtime, "out of memory: a tensor of " + describe(type));
   }
   ~Filling() { std::free(memory); }
   Filling(const Filling &) = delete;
@@ -74,6 +72,13 @@ public:
   }
 
 private:
+  static size_t capacityOf(const TensorType &type) {
+    std::optional<int64_t> bytes = data::byteSize(data::DType(type.dtype), type.shape.vector());
+    if (!bytes || *bytes > INT64_MAX - 64)
+      throw Error(ErrorKind::usage, "a tensor of " + describe(type) + " has no size that a computer can hold");
+    return std::max<size_t>((size_t(*bytes) + 63) / 64 * 64, 128);
+  }
+
   TensorType type;
   size_t capacity;
   void *memory;

@@ -1,6 +1,7 @@
 #include "lib/Frontend/Layers/LayerText.h"
 #include "lib/Frontend/Layers/ModuleState.h"
 #include "lib/Frontend/Record.h"
+#include <new>
 
 namespace sprig::nn {
 
@@ -33,6 +34,13 @@ bool Module::State::contains(const State *other) const {
   return false;
 }
 
+static thread_local DType defaultType = DType::f32;
+DType defaultDType() { return defaultType; }
+void setDefaultDType(DType type, Source at) {
+  if (!isFloat(type)) fail(at, "setDefaultDType", std::string("parameters are floats, asked for is ") + name(type));
+  defaultType = type;
+}
+
 Module::Module() : state(std::make_shared<State>()) {}
 Module::~Module() = default;
 
@@ -59,7 +67,7 @@ Parameter Module::addParameter(const std::string &name, const Shape &shape, Init
   for (int64_t size : shape)
     if (size < 0)
       fail(at, "Module::addParameter", "'" + name + "' of a " + typeName() + " has the shape " + describe(shape));
-  Parameter parameter(initializer({DType::f32, shape}));
+  Parameter parameter(initializer({defaultDType(), shape}));
   parameter.setName(State::join(path(), name));
   state->parameters.push_back({name, parameter, std::move(initializer)});
   return parameter;
@@ -88,11 +96,13 @@ const std::string &Module::path() const {
 }
 const std::string *Module::scope() const { return state->path; }
 
-struct Scope::Inside {
-  frontend::LayerScope scope;
-};
-Scope::Scope(const std::string *path) : inside(path ? new Inside{frontend::LayerScope(path)} : nullptr) {}
-Scope::~Scope() = default;
+Scope::Scope(const std::string *path) : active(path != nullptr) {
+  static_assert(sizeof(frontend::LayerScope) <= sizeof inside && alignof(frontend::LayerScope) <= alignof(void *));
+  if (active) new (inside) frontend::LayerScope(path);
+}
+Scope::~Scope() {
+  if (active) std::launder(reinterpret_cast<frontend::LayerScope *>(inside))->~LayerScope();
+}
 Scope Module::enter() const { return Scope(scope()); }
 
 size_t Module::childCount() const { return state->children.size(); }

@@ -9,8 +9,8 @@ namespace {
 /// Running statistics as buffers, by PyTorch's names.
 void addStatistics(Module &layer, int64_t channels, Parameter &mean, Parameter &variance, Parameter &batches,
                    Source at) {
-  mean = layer.addBuffer("running_mean", init::zeros({DType::f32, {channels}}), true, at);
-  variance = layer.addBuffer("running_var", init::ones({DType::f32, {channels}}), true, at);
+  mean = layer.addBuffer("running_mean", init::zeros({defaultDType(), {channels}}), true, at);
+  variance = layer.addBuffer("running_var", init::ones({defaultDType(), {channels}}), true, at);
   batches = layer.addBuffer("num_batches_tracked", init::zeros({DType::i64, {}}), true, at);
 }
 

@@ -106,7 +106,7 @@ Tensor TransformerEncoder::operator()(const Operand &x, const AttentionMask &mas
   InLayer in(scope());
   Tensor y = x.tensor;
   for (const TransformerEncoderLayer &layer : layers) y = layer(with(y, x), mask);
-  return norm.numParameters() ? norm(with(y, x)) : y;
+  return norm ? (*norm)(with(y, x)) : y;
 }
 
 TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer &layer, int64_t count, Source at)
@@ -122,7 +122,7 @@ Tensor TransformerDecoder::operator()(const Operand &x, const Operand &memory, c
   InLayer in(scope());
   Tensor y = x.tensor;
   for (const TransformerDecoderLayer &layer : layers) y = layer(with(y, x), memory, mask, memoryMask);
-  return norm.numParameters() ? norm(with(y, x)) : y;
+  return norm ? (*norm)(with(y, x)) : y;
 }
 
 } // namespace sprig::nn

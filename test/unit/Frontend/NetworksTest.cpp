@@ -125,6 +125,23 @@ TEST(Init, distributions) {
   EXPECT_EQ(numbersOf(init::ones({DType::f32, {3}})), (Numbers{1, 1, 1}));
 }
 
+TEST(Init, sizesAreChecked) {
+  EXPECT_THROW(nn::Linear(int64_t(1) << 40, int64_t(1) << 40), Error);
+  EXPECT_THROW(init::xavierNormal({DType::f32, {3}}), Error);
+  EXPECT_THROW(init::normal({DType::i32, {3}}), Error);
+}
+
+TEST(Init, elementTypes) {
+  nn::setDefaultDType(DType::f64);
+  nn::BatchNorm1d norm(3);
+  nn::Linear layer(3, 2);
+  nn::setDefaultDType(DType::f32);
+  EXPECT_EQ(layer.weight.dtype(), DType::f64);
+  EXPECT_EQ(norm.runningVariance.dtype(), DType::f64);
+  EXPECT_EQ(layer(norm(ones({4, 3}, DType::f64))).dtype(), DType::f64);
+  EXPECT_THROW(nn::setDefaultDType(DType::i32), Error);
+}
+
 TEST(Init, orthogonal) {
   for (Shape shape : {Shape{5, 9}, Shape{9, 5}, Shape{4, 2, 3}}) {
     Numbers q = numbersOf(init::orthogonal({DType::f32, shape}, 2));
