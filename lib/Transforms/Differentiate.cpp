@@ -2,6 +2,7 @@
 #include "dialects/NN/Constants.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Pullback.h"
+#include "lib/Transforms/Pushforward.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Remarks.h"
@@ -71,6 +72,13 @@ static LogicalResult replace(nn::GradientOp op) {
 // What the first product alone needs dies with the placeholder u.
 static LogicalResult replace(nn::JvpOp op) {
   OpBuilder b(op);
+  if (passesLoop(b, op.getOutputs(), op.getTargets())) {
+    auto derivatives = pushforward(b, op.getOutputs(), op.getTargets(), op.getTangents());
+    if (failed(derivatives)) return failure();
+    op->replaceAllUsesWith(*derivatives);
+    op.erase();
+    return success();
+  }
   SmallVector<Value> placeholders;
   for (Value output : op.getOutputs()) placeholders.push_back(splat(b, op.getLoc(), output.getType(), 0));
   auto products = pullback(b, op.getOutputs(), placeholders, op.getTargets());

@@ -4,6 +4,7 @@
 #include "lib/Transforms/FuseAttention.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/RegionInputs.h"
 #include "lib/Transforms/SinkReshapes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -117,8 +118,9 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
     // What is inside of branches and loops first; with it they are operations like others.
     function.walk([&](Operation *op) {
       if (!isa<nn::CondOp, nn::WhileOp>(op)) return;
+      if (auto loop = dyn_cast<nn::WhileOp>(op)) takeLayoutsOut(loop);
       for (Region &region : op->getRegions()) formDispatches(region.front());
-      hoistConstants(op);
+      takeConstantsOut(op);
     });
     formDispatches(function.getBody().front());
   }
@@ -142,26 +144,6 @@ private:
     sortTopologically(&block);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op)) op.erase();
-  }
-
-  /// Dispatches in a region read memory, and constants have theirs outside of kernels: they come in as operands.
-  static void hoistConstants(Operation *op) {
-    OpBuilder b(op);
-    llvm::DenseMap<Attribute, unsigned> made; // number of the region argument
-    for (Region &region : op->getRegions())
-      for (auto constant : llvm::make_early_inc_range(region.getOps<nn::ConstantOp>())) {
-        auto [at, fresh] = made.try_emplace(constant.getValue(), region.getNumArguments());
-        if (fresh) {
-          Value outside = b.clone(*constant)->getResult(0);
-          if (auto cond = dyn_cast<nn::CondOp>(op))
-            cond.getInputsMutable().append(outside);
-          else
-            cast<nn::WhileOp>(op).getInvariantsMutable().append(outside);
-          for (Region &each : op->getRegions()) each.addArgument(constant.getType(), constant.getLoc());
-        }
-        constant.replaceAllUsesWith(region.getArgument(at->second));
-        constant.erase();
-      }
   }
 
   static bool isView(const FusionGroup &group) {

@@ -1,6 +1,7 @@
-// If, Loop and Scan. Both branches of an If are pure, so both run and the result is selected. Loops whose step becomes
-// a kernel are scans of nn, the others are unrolled.
-#include "lib/Import/ONNX/Importer.h"
+// If, Loop and Scan. Branches that cost something are those of an nn.cond, cheap ones, which are pure, both run and the
+// result is selected. Loops whose step becomes a kernel are scans of nn, those that end by data nn.while, the others
+// are unrolled.
+#include "lib/Import/ONNX/DataControl.h"
 #include "lib/Import/ONNX/RolledLoop.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
@@ -13,6 +14,20 @@ std::string describeItem(const Item &item) {
   if (item.value) return typeText(item.value);
   return item.list ? "a sequence" : "nothing";
 }
+
+/// The values of items that are all tensors.
+std::optional<Values> tensorsOf(llvm::ArrayRef<Item> items) {
+  Values values;
+  for (const Item &item : items) {
+    if (!item.value) return std::nullopt;
+    values.push_back(item.value);
+  }
+  return values;
+}
+
+/// Operations of a branch that are worth a branch: fewer are done before a processor has decided where to go on, and
+/// stay in one kernel with what is around them.
+constexpr int64_t kBranchFlops = 16384;
 
 void importIf(Node &n) {
   Value condition = n.in(0);
@@ -36,8 +51,20 @@ void importIf(Node &n) {
     for (unsigned i = 0; i < results.size(); ++i) n.outItem(results[i], i);
     return;
   }
-  Items onTrue = n.importer.runBody(thenGraph, {}, n), onFalse = n.importer.runBody(elseGraph, {}, n);
+  BodyBlock thenBlock(n), elseBlock(n);
+  Items onTrue = thenBlock.run([&] { return n.importer.runBody(thenGraph, {}, n); });
+  Items onFalse = elseBlock.run([&] { return n.importer.runBody(elseGraph, {}, n); });
   condition = n.reshape(condition, {});
+  std::optional<Values> trueValues = tensorsOf(onTrue), falseValues = tensorsOf(onFalse);
+  bool agree = trueValues && falseValues && Emit::elem(condition).isInteger(1) &&
+               ValueRange(*trueValues).getTypes() == ValueRange(*falseValues).getTypes();
+  if (agree && std::max(thenBlock.flops(), elseBlock.flops()) >= kBranchFlops) {
+    for (auto [i, value] : llvm::enumerate(makeCond(n, condition, thenBlock, *trueValues, elseBlock, *falseValues)))
+      n.out(value, unsigned(i));
+    return;
+  }
+  thenBlock.inlineAll();
+  elseBlock.inlineAll();
   for (unsigned i = 0; i < onTrue.size(); ++i) {
     n.require(onTrue[i] && onFalse[i], "has a branch that gives no output " + std::to_string(i));
     if (!onTrue[i].value || !onFalse[i].value) {
@@ -66,16 +93,6 @@ Value stacked(Node &n, llvm::ArrayRef<Value> parts, int64_t axis, const std::str
     rows.push_back(n.unsqueeze(part, axis));
   }
   return n.concat(rows, axis);
-}
-
-/// The values of items that are all tensors.
-std::optional<Values> tensorsOf(llvm::ArrayRef<Item> items) {
-  Values values;
-  for (const Item &item : items) {
-    if (!item.value) return std::nullopt;
-    values.push_back(item.value);
-  }
-  return values;
 }
 
 /// A loop whose condition stays true.
@@ -108,16 +125,29 @@ void importLoop(Node &n) {
                                                         std::to_string(body.output_size() - 1));
   unsigned scanned = unsigned(body.output_size()) - 1 - carried;
   std::optional<int64_t> trips;
+  Items initial(n.items.begin() + std::min<size_t>(2, n.items.size()), n.items.end());
+  // A loop that collects outputs has to know how many.
+  auto byData = [&] {
+    std::optional<Values> state = tensorsOf(initial);
+    if (!state || scanned > 0) return false;
+    auto results = importWhile(n, body, n.has(0) ? n.in(0) : Value(), n.has(1) ? n.in(1) : Value(), *state);
+    if (!results) return false;
+    for (auto [k, value] : llvm::enumerate(*results)) n.out(value, unsigned(k));
+    return true;
+  };
   if (n.has(0)) {
+    if (!n.tryInts(n.in(0)) && byData()) return;
     trips = n.knownInt(0);
-    Items initial(n.items.begin() + std::min<size_t>(2, n.items.size()), n.items.end());
     if (importRolledLoop(n, body, *trips, n.has(1) ? n.in(1) : flag(n, true), initial)) return;
+  }
+  if (byData()) return;
+  if (trips) {
     if (*trips > n.state.limits.loopIterations)
       n.unsupported("has trip count " + std::to_string(*trips) + "; loops are unrolled up to " +
                     std::to_string(n.state.limits.loopIterations));
   }
   Value condition = n.has(1) ? n.in(1) : flag(n, true);
-  Items state(n.items.begin() + std::min<size_t>(2, n.items.size()), n.items.end());
+  Items state = initial;
   std::vector<Values> scans(scanned);
   // A loop without a trip count ends by its condition or not at all.
   int64_t limit = trips.value_or(std::min<int64_t>(n.state.limits.loopIterations, 1024));

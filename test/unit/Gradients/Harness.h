@@ -18,6 +18,7 @@ struct Row {
   std::string body;
   std::vector<Pattern> patterns = {}; ///< of the arguments; Plain where there is none
   bool isLinearised = true;           ///< whether what the first gradient is made of has gradients itself
+  bool isForwardOnly = false;         ///< whether it has Jacobian-vector products alone
 };
 
 /// `operation` with arguments only: makes "%r = OPERATION : TYPES".

@@ -108,6 +108,80 @@ std::vector<Row> structureRows() {
       R"(%0 = nn.sin %a0 : tensor<4xf64>
 %1 = nn.after %0, %a1 : tensor<4xf64>, tensor<2xf64>
 %r = nn.mul %1, %0 : tensor<4xf64>, tensor<4xf64>)");
+  for (const char *taken : {"lt", "ge"})
+    add(std::string("cond: the branch of ") + taken, {"2x3xf64", "3x2xf64", "2xf64"},
+        std::string(R"(%one = nn.slice %a2 starts = [0] sizes = [1] steps = [1] : tensor<2xf64>
+%first = nn.reshape %one : tensor<1xf64> to tensor<f64>
+%c = nn.constant dense<2.0> : tensor<f64>
+%p = nn.compare )") +
+            taken +
+            R"( %first, %c : tensor<f64>, tensor<f64>
+%r:3 = nn.cond %p with (%x = %a0 : tensor<2x3xf64>, %w = %a1 : tensor<3x2xf64>, %b = %a2 : tensor<2xf64>) -> (tensor<2x2xf64>, tensor<i64>, tensor<2xf64>) {
+  %0 = nn.matmul %x, %w : tensor<2x3xf64>, tensor<3x2xf64>
+  %1 = nn.add %0, %b : tensor<2x2xf64>, tensor<2xf64>
+  %2 = nn.gelu %1 : tensor<2x2xf64>
+  %3 = nn.constant dense<1> : tensor<i64>
+  nn.yield %2, %3, %b : tensor<2x2xf64>, tensor<i64>, tensor<2xf64>
+} else {
+  %0 = nn.softmax %w axis = 0 : tensor<3x2xf64>
+  %1 = nn.reduce sum %0 axes = [0] : tensor<3x2xf64>
+  %2 = nn.mul %1, %b : tensor<2xf64>, tensor<2xf64>
+  %3 = nn.mul %2, %2 : tensor<2xf64>, tensor<2xf64>
+  %4 = nn.broadcast %3 : tensor<2xf64> to tensor<2x2xf64>
+  %5 = nn.constant dense<2> : tensor<i64>
+  nn.yield %4, %5, %3 : tensor<2x2xf64>, tensor<i64>, tensor<2xf64>
+}
+%q = nn.mul %r#0, %r#2 : tensor<2x2xf64>, tensor<2xf64>)");
+  add("cond in a scan's step", {"4x2xf64", "2xf64"},
+      R"(%n = nn.constant dense<false> : tensor<i1>
+%r:3 = nn.scan steps = 4 over (%x = %a0 : tensor<4x2xf64>) carry (%s = %a1 : tensor<2xf64>, %f = %n : tensor<i1>) -> (tensor<2xf64>, tensor<i1>, tensor<4x2xf64>) {
+  %0 = nn.cond %f with (%u = %x : tensor<2xf64>, %v = %s : tensor<2xf64>) -> tensor<2xf64> {
+    %1 = nn.mul %u, %v : tensor<2xf64>, tensor<2xf64>
+    nn.yield %1 : tensor<2xf64>
+  } else {
+    %1 = nn.sin %v : tensor<2xf64>
+    nn.yield %1 : tensor<2xf64>
+  }
+  %2 = nn.not %f : tensor<i1>
+  nn.yield %0, %2, %0 : tensor<2xf64>, tensor<i1>, tensor<2xf64>
+}
+%q = nn.mul %r#0, %a1 : tensor<2xf64>, tensor<2xf64>)");
+  // No gradient flows through the loop itself.
+  add("cond of what a while has counted", {"3xf64"},
+      R"(%k = nn.constant dense<1> : tensor<i64>
+%n = nn.while carry (%i = %k : tensor<i64>) {
+  %0 = nn.constant dense<20> : tensor<i64>
+  %1 = nn.compare lt %i, %0 : tensor<i64>, tensor<i64>
+  nn.yield %1 : tensor<i1>
+} do {
+  %0 = nn.add %i, %i : tensor<i64>, tensor<i64>
+  nn.yield %0 : tensor<i64>
+}
+%f = nn.cast %n : tensor<i64> to tensor<f64>
+%r = nn.mul %a0, %f : tensor<3xf64>, tensor<f64>
+%s = nn.sin %r : tensor<3xf64>)");
+  // Some values are carried without depending on an argument at first, and some never do.
+  add("while: tangents go along", {"2x3xf64", "3x3xf64", "3xf64"},
+      R"(%z = nn.constant dense<0.0> : tensor<2x3xf64>
+%k = nn.constant dense<0> : tensor<i64>
+%in = nn.sin %a0 : tensor<2x3xf64>
+%l:4 = nn.while max_steps = 20 carry (%x = %in : tensor<2x3xf64>, %y = %z : tensor<2x3xf64>, %i = %k : tensor<i64>, %c = %z : tensor<2x3xf64>) with (%w = %a1 : tensor<3x3xf64>, %b = %a2 : tensor<3xf64>) {
+  %0 = nn.constant dense<3> : tensor<i64>
+  %1 = nn.compare lt %i, %0 : tensor<i64>, tensor<i64>
+  nn.yield %1 : tensor<i1>
+} do {
+  %0 = nn.matmul %x, %w : tensor<2x3xf64>, tensor<3x3xf64>
+  %1 = nn.softmax %0 axis = 1 : tensor<2x3xf64>
+  %2 = nn.mul %1, %b : tensor<2x3xf64>, tensor<3xf64>
+  %3 = nn.add %y, %x : tensor<2x3xf64>, tensor<2x3xf64>
+  %4 = nn.constant dense<1> : tensor<i64>
+  %5 = nn.add %i, %4 : tensor<i64>, tensor<i64>
+  %6 = nn.exp %c : tensor<2x3xf64>
+  nn.yield %2, %3, %5, %6 : tensor<2x3xf64>, tensor<2x3xf64>, tensor<i64>, tensor<2x3xf64>
+}
+%m = nn.mul %l#0, %l#1 : tensor<2x3xf64>, tensor<2x3xf64>
+%r = nn.mul %m, %in : tensor<2x3xf64>, tensor<2x3xf64>)");
+  rows.back().isForwardOnly = true;
   return rows;
 }
 

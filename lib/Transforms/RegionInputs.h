@@ -1,0 +1,14 @@
+// What a branch or a loop takes from outside once its regions are about to become dispatches. For the fuse pass.
+#pragma once
+#include "dialects/NN/NN.h"
+
+namespace sprig {
+
+/// Constants of regions come in as operands: dispatches in a region read memory, and constants have theirs outside of
+/// kernels.
+void takeConstantsOut(mlir::Operation *control);
+
+/// Layouts of what a loop does not change are made once, in front of it: filters that are packed when they are run.
+void takeLayoutsOut(nn::WhileOp loop);
+
+} // namespace sprig
