@@ -23,7 +23,7 @@ int main() {
   auto step = compile([&](Tensor x) {
     Tensor logits = net(x);
     Tensor loss = crossEntropy(reshape(logits, {-1, kTokens}), flatten(flip(x, 1)));
-    optimizer.update(optim::clipGradNorm(grad(loss, net.parameters()), 1.0));
+    optimizer.update(grad(loss, net.parameters()));
     return loss;
   });
   for (int i = 0; i <= 300; ++i) {
