@@ -62,3 +62,45 @@ func.func @transposed_weight(%x: tensor<4x3xf32>, %w: tensor<2x3xf32>) -> tensor
   %r = nn.gradient %l wrt %w : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %r : tensor<2x3xf32>
 }
+
+// The gradient of a branch is a branch, which keeps operands alone.
+// CHECK-LABEL: func.func @branch(
+// CHECK-NEXT: %[[R:.*]] = nn.cond %arg0 with (%[[X:.*]] = %arg1 : tensor<4xf32>, %[[G:.*]] = %arg2 : tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-NEXT: %[[C:.*]] = nn.cos %[[X]]
+// CHECK-NEXT: %[[P:.*]] = nn.mul %[[G]], %[[C]]
+// CHECK-NEXT: nn.yield %[[P]]
+// CHECK-NEXT: } else {
+// CHECK-NEXT: nn.yield %[[G]]
+// CHECK: return %[[R]]
+func.func @branch(%p: tensor<i1>, %x: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.cond %p with (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %1 = nn.sin %a : tensor<4xf32>
+    nn.yield %1 : tensor<4xf32>
+  } else {
+    nn.yield %a : tensor<4xf32>
+  }
+  %r = nn.gradient %0 seed %g wrt %x : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// Along a loop on data its tangent is carried beside the value.
+// CHECK-LABEL: func.func @loop(
+// CHECK: %[[R:.*]]:2 = nn.while max_steps = 5 carry (%[[V:.*]] = %arg0 : tensor<4xf32>, %[[T:.*]] = %arg1 : tensor<4xf32>) with (%[[U:.*]] = %arg2 : tensor<4xf32>) {
+// CHECK: } do {
+// CHECK-NEXT: %[[N:.*]] = nn.mul %[[V]], %[[U]]
+// CHECK-NEXT: %[[D:.*]] = nn.mul %[[T]], %[[U]]
+// CHECK-NEXT: nn.yield %[[N]], %[[D]]
+// CHECK: return %[[R]]#1
+func.func @loop(%x: tensor<4xf32>, %t: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.while max_steps = 5 carry (%v = %x : tensor<4xf32>) with (%u = %w : tensor<4xf32>) {
+    %1 = nn.reduce max %v axes = [0] : tensor<4xf32>
+    %2 = nn.constant dense<1.0> : tensor<f32>
+    %3 = nn.compare lt %1, %2 : tensor<f32>, tensor<f32>
+    nn.yield %3 : tensor<i1>
+  } do {
+    %1 = nn.mul %v, %u : tensor<4xf32>, tensor<4xf32>
+    nn.yield %1 : tensor<4xf32>
+  }
+  %r = nn.jvp %0 wrt %x along %t : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
