@@ -12,19 +12,56 @@ namespace sprig::optim {
 
 using frontend::fail;
 
-const Update &updateFor(const std::string &config, double weightDecay, const TensorType &type) {
-  static auto &mutex = *new std::mutex;
-  static auto &table = *new std::map<std::tuple<std::string, double, std::string>, Update>;
-  std::lock_guard lock(mutex);
-  auto [row, isNew] = table.try_emplace({config, weightDecay, describe(type)});
-  if (isNew) {
-    try {
-      row->second.graph = frontend::optimizerUpdate(config, type, 1, weightDecay, row->second.slots);
-    } catch (...) {
-      table.erase(row);
-      throw;
+namespace {
+
+/// Whether an update is the same for every shape: it is elementwise, so its values are scalars or of the parameter's
+/// shape, and so are its constants.
+bool fitsEveryShape(const frontend::Graph &graph, const Shape &shape) {
+  for (const TensorType &type : graph.types)
+    if (!type.shape.empty() && !(type.shape == shape)) return false;
+  for (const frontend::GraphNode &node : graph.nodes)
+    if (!node.regions.empty() ||
+        (node.constant && node.constant->size() != size_t(size(graph.types[node.firstResult].dtype))))
+      return false;
+  return true;
+}
+
+using Updates = std::map<std::tuple<std::string, double, std::string>, Update>;
+
+/// Derived by the compiler for one shape, and given to the others by putting theirs in its place.
+Update makeUpdate(Updates &table, const std::string &config, double weightDecay, const TensorType &type) {
+  Update update;
+  if (!type.shape.empty()) {
+    const TensorType model{type.dtype, {3}};
+    auto [row, isNew] = table.try_emplace({config, weightDecay, describe(model)});
+    if (isNew) {
+      try {
+        row->second.graph = frontend::optimizerUpdate(config, model, 1, weightDecay, row->second.slots);
+      } catch (...) {
+        table.erase(row);
+        throw;
+      }
+    }
+    if (fitsEveryShape(row->second.graph, model.shape)) {
+      update = row->second;
+      for (TensorType &each : update.graph.types)
+        if (!each.shape.empty()) each.shape = type.shape;
+      return update;
     }
   }
+  update.graph = frontend::optimizerUpdate(config, type, 1, weightDecay, update.slots);
+  return update;
+}
+
+} // namespace
+
+const Update &updateFor(const std::string &config, double weightDecay, const TensorType &type) {
+  static auto &mutex = *new std::mutex;
+  static auto &table = *new Updates;
+  std::lock_guard lock(mutex);
+  std::tuple key(config, weightDecay, describe(type));
+  auto row = table.find(key);
+  if (row == table.end()) row = table.emplace(key, makeUpdate(table, config, weightDecay, type)).first;
   return row->second;
 }
 
