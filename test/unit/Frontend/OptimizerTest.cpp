@@ -132,6 +132,18 @@ TEST(Optimizer, groupsAndRates) {
   EXPECT_THAT(names, ::testing::ElementsAre("optimizer/step", "optimizer/lr", "optimizer/lr.1"));
 }
 
+TEST(Optimizer, everyShapeAndType) {
+  // One rule for a scalar, a cube and doubles: elements that start alike and get the same gradients stay alike.
+  Parameter scalar(Tensor(0.5f)), cube(full({2, 3, 4}, 0.5)), doubles(full({2}, 0.5, DType::f64));
+  auto opt = optim::adamw({scalar, cube, doubles}, {.lr = 0.1});
+  for (int i = 0; i < 3; ++i)
+    opt.update({Tensor(0.25f + float(i)), full({2, 3, 4}, 0.25 + i), full({2}, 0.25 + i, DType::f64)});
+  float expected = scalar.value().item<float>();
+  EXPECT_LT(expected, 0.4f);
+  EXPECT_EQ(cube.value().toVector<float>(), std::vector<float>(24, expected));
+  EXPECT_NEAR(doubles.value().toVector<double>()[1], expected, 1e-6);
+}
+
 TEST(Optimizer, refusesWhatIsWrong) {
   EXPECT_THAT(errorOf([] { optim::adam({fresh()}, {.lr = -1}); }),
               ::testing::AllOf(HasSubstr("OptimizerTest.cpp:"), HasSubstr("optim::adam: optimizer.lr: found -1")));
