@@ -13,8 +13,9 @@ struct Net : nn::Module {
 int main(int count, char **arguments) try {
   std::string folder = count > 1 ? arguments[1] : "examples/train_digits/data";
   auto labelled = [&](const std::string &part) {
-    return data::zip(
-        {data::idx(folder + "/" + part + "-images-idx3-ubyte"), data::idx(folder + "/" + part + "-labels-idx1-ubyte")});
+    auto images = data::idx(folder + "/" + part + "-images-idx3-ubyte").as(0, DType::f32, /*scaleBytes=*/true);
+    auto labels = data::idx(folder + "/" + part + "-labels-idx1-ubyte").as(0, DType::i64);
+    return data::zip({images, labels});
   };
   manualSeed(7);
   Net net;
