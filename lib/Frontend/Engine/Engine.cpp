@@ -1,4 +1,6 @@
 #include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/PlanCache.h"
+#include <unistd.h>
 #include <chrono>
 #include <cstdlib>
 
@@ -16,6 +18,18 @@ Engine &Engine::instance() {
 
 Engine::Engine() {
   thread = std::thread([this] { loop(); });
+  // Threads that compile end before the compiler's own statics do. It makes some of them at first use, which exit() then
+  // destroys before it comes to a handler that was registered earlier; what is local to the first thread goes before all.
+  struct FirstThread {
+    bool isFirst = gettid() == getpid();
+    ~FirstThread() {
+      if (!isFirst) return;
+      PlanCache::instance().stop();
+      instance().stop();
+    }
+  };
+  thread_local FirstThread guard;
+  (void)guard;
   // Handles of static storage are still read and released behind this; they find an engine that callers' threads drive.
   std::atexit([] { instance().stop(); });
 }

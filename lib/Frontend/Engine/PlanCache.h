@@ -28,6 +28,8 @@ public:
   void wait();
   /// Whether segments are compiled at all.
   void enable(bool on);
+  /// Ends the thread: nothing more is compiled.
+  void stop();
 
 private:
   struct Row {
@@ -41,7 +43,6 @@ private:
   };
   PlanCache() = default;
   void loop();
-  void stop();
 
   mutable std::mutex mutex;
   std::condition_variable changed;
