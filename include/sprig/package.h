@@ -34,7 +34,8 @@ public:
                       const SaveOptions &options = {}, Source at = Source::here()) {
     return addBody(name, bodyOf(f, std::make_index_sequence<kMostInputs>(), inputs.size(), at), inputs, options, at);
   }
-  /// `options.cpus` x86-64-v3 and -v4 where nothing else is said; freeze, fuse, optimization and the cache count, too.
+  /// By default for x86-64-v3 and -v4, with the bits of the recorded functions; MathMode::fast lets an inference-only
+  /// package fold batch norms and use Winograd's convolutions.
   std::vector<uint8_t> bytes(const CompileOptions &options = portable());
   /// The file appears whole or not at all.
   void save(const std::string &path, const CompileOptions &options = portable());

@@ -16,9 +16,7 @@ int main() try {
   Tensor x = randn({1000, 784});
   PackageBuilder builder;
   builder.add("main", net, {{DType::f32, {1000, 784}}});
-  CompileOptions options;
-  options.math = MathMode::strict;
-  Package package = loadBytes(builder.bytes(options));
+  Package package = loadBytes(builder.bytes());
   auto compiled = compile(net);
 
   Tensor reference = net(x);

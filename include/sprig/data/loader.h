@@ -153,6 +153,7 @@ template <size_t I, size_t N> Tensor get(const BatchOf<N> &batch) {
 
 } // namespace sprig::data
 
+/// \cond (what structured bindings ask for)
 template <> struct std::tuple_size<sprig::data::Batch> : std::integral_constant<size_t, 2> {};
 template <size_t I> struct std::tuple_element<I, sprig::data::Batch> {
   using type = sprig::Tensor;
@@ -161,3 +162,4 @@ template <size_t N> struct std::tuple_size<sprig::data::BatchOf<N>> : std::integ
 template <size_t I, size_t N> struct std::tuple_element<I, sprig::data::BatchOf<N>> {
   using type = sprig::Tensor;
 };
+/// \endcond

@@ -7,7 +7,7 @@
 
 namespace sprig::data {
 
-/// Philox4x32-10 under the seed as key, counters (draw, sample, epoch). A generator for <random> too.
+/// Philox4x32-10 under the seed as key, counters (draw, sample, epoch). A generator for the standard random header too.
 class Random {
 public:
   using result_type = uint64_t;

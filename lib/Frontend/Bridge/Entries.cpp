@@ -99,7 +99,6 @@ func::FuncOp EntryBuilder::add(const PackageEntry &entry) {
 
 CompileOptions entryOptions(const CompileOptions &given, const std::string &name) {
   CompileOptions options = given;
-  options.math = MathMode::strict;
   options.compileFrom.clear();
   options.compileTo.clear();
   if (options.modelName.empty()) options.modelName = name;
