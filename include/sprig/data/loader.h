@@ -153,7 +153,8 @@ template <size_t I, size_t N> Tensor get(const BatchOf<N> &batch) {
 
 } // namespace sprig::data
 
-/// \cond (what structured bindings ask for)
+// What structured bindings ask for.
+/// \cond
 template <> struct std::tuple_size<sprig::data::Batch> : std::integral_constant<size_t, 2> {};
 template <size_t I> struct std::tuple_element<I, sprig::data::Batch> {
   using type = sprig::Tensor;
