@@ -18,8 +18,9 @@ Engine &Engine::instance() {
 
 Engine::Engine() {
   thread = std::thread([this] { loop(); });
-  // Threads that compile end before the compiler's own statics do. It makes some of them at first use, which exit() then
-  // destroys before it comes to a handler that was registered earlier; what is local to the first thread goes before all.
+  // Threads that compile end before the compiler's own statics do. It makes some of them at first use, which exit()
+  // then destroys before it comes to a handler that was registered earlier; what is local to the first thread goes
+  // before all.
   struct FirstThread {
     bool isFirst = gettid() == getpid();
     ~FirstThread() {
