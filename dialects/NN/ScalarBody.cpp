@@ -182,7 +182,8 @@ Value DivOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   return buildIntegerDivision(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger());
 }
 
-/// Powers that cost one instruction and are rounded correctly, as the general function nearly always is.
+/// Powers that cost one instruction and are rounded correctly.
+constexpr double kEasyExponents[] = {1, 2, -1, 0.5};
 static Value buildEasyPower(ScalarBuilder &s, Value x, double exponent) {
   if (exponent == 1) return x;
   if (exponent == 2) return s.mul(x, x);
@@ -203,8 +204,14 @@ Value PowOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   // In the wider of the float types at hand, then to the type of the base.
   Type wide = isFloat(x) ? ScalarBuilder::elementOf(x) : ScalarBuilder::elementOf(y);
   if (isFloat(y) && ScalarBuilder::widthOf(y) > wide.getIntOrFloatBitWidth()) wide = ScalarBuilder::elementOf(y);
-  Value power = math::PowFOp::create(b, loc, buildCast(s, x, base, wide), buildCast(s, y, exponent, wide));
-  return buildCast(s, power, wide, base);
+  Value wideExponent = buildCast(s, y, exponent, wide);
+  Value power = math::PowFOp::create(b, loc, buildCast(s, x, base, wide), wideExponent);
+  power = buildCast(s, power, wide, base);
+  // The general function nearly always rounds correctly, too; but the bits must not depend on what is a constant.
+  if (isFloat(x))
+    for (double easy : kEasyExponents)
+      power = s.select(s.cmp(CmpFPredicate::OEQ, wideExponent, easy), buildEasyPower(s, x, easy), power);
+  return power;
 }
 
 // Comparison and selection.
