@@ -55,6 +55,7 @@ inline bool isHalf(DType type) { return type == DType::f16 || type == DType::bf1
 bool runKernel(const Call &call, int group);    // Elementwise.cpp
 bool runQuotient(const Call &call, int group);  // div, rem, mod
 bool runMagnitude(const Call &call, int group); // abs, relu
+bool runPower(const Call &call, int group);
 bool runCompare(const Call &call, int group);
 bool runIsInf(const Call &call, int group);
 bool runCast(const Call &call, int);

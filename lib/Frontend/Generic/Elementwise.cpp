@@ -40,6 +40,10 @@ bool runKernel(const Call &call, int group) {
   return runKernelFor(call, group, call.type(call.operands.size() - 1).dtype);
 }
 
+bool runPower(const Call &call, int group) {
+  return call.type(0).dtype == call.type(1).dtype && runKernel(call, group);
+}
+
 bool runQuotient(const Call &call, int group) {
   return runKernelFor(call, group, call.type().dtype, /*checked=*/!isFloat(call.type().dtype));
 }

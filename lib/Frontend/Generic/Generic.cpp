@@ -26,6 +26,7 @@ constexpr Named kOperations[] = {
     {"compare", runCompare},
     {"is_inf", runIsInf},
     {"cast", runCast},
+    {"pow", runPower},
     {"div", runQuotient},
     {"rem", runQuotient},
     {"mod", runQuotient},

@@ -81,6 +81,7 @@ inline constexpr KernelGroup kKernelGroups[] = {
     {"mod", "", KernelForm::binary, kFloats | kSigned | kUnsigned},
     {"max", "", KernelForm::binary, kFloats | kSigned | kUnsigned},
     {"min", "", KernelForm::binary, kFloats | kSigned | kUnsigned},
+    {"pow", "", KernelForm::binary, kFloats},
     {"and", "", KernelForm::binary, kSigned | kBool, true},
     {"or", "", KernelForm::binary, kSigned | kBool, true},
     {"xor", "", KernelForm::binary, kSigned | kBool, true},

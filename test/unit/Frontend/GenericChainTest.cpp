@@ -79,6 +79,18 @@ TEST(GenericChain, Adam) {
   chain.run({m1, v1, next});
 }
 
+// What is a constant in the function is an operand like others here.
+TEST(GenericChain, ConstantOperands) {
+  for (float number : {1.f, 2.f, -1.f, 0.5f, 3.f, 0.25f, -8.f}) {
+    Chain chain;
+    TensorType whole = f32({100000});
+    uint32_t x = chain.input(whole), c = chain.constant(number);
+    uint32_t power = chain.add("nn.pow", {}, {x, c}, whole), quotient = chain.add("nn.div", {}, {x, c}, whole);
+    uint32_t product = chain.add("nn.mul", {}, {quotient, c}, whole);
+    chain.run({power, quotient, product, chain.add("nn.max", {}, {c, product}, whole)});
+  }
+}
+
 TEST(GenericChain, HalfTypes) {
   for (DType type : {DType::f16, DType::bf16}) {
     Chain chain;

@@ -222,9 +222,17 @@ uint32_t Chain::input(const TensorType &type, Fill fill) {
 }
 
 uint32_t Chain::add(const std::string &op, AttrList attrs, std::vector<uint32_t> operands, const TensorType &result) {
-  steps.push_back({op, std::move(attrs), std::move(operands)});
+  steps.push_back({op, std::move(attrs), std::move(operands), nullptr});
   types.push_back(result);
   return uint32_t(types.size() - 1);
+}
+
+uint32_t Chain::constant(float value) {
+  const std::string &text = intern("dense<" + std::to_string(value) + "> : tensor<f32>");
+  uint32_t number = add("nn.constant", {Attr::other("value", text.c_str())}, {}, {DType::f32, {}});
+  const char *bytes = reinterpret_cast<const char *>(&value);
+  steps.back().constant = std::make_shared<std::vector<char>>(bytes, bytes + sizeof value);
+  return number;
 }
 
 void Chain::run(const std::vector<uint32_t> &outputs) {
@@ -259,6 +267,7 @@ void Chain::run(const std::vector<uint32_t> &outputs) {
     GraphNode node;
     node.op = &opName(steps[n].op);
     node.attrs = steps[n].attrs;
+    node.constant = steps[n].constant;
     ASSERT_TRUE(runGeneric(node, operands, {&result, 1})) << steps[n].op;
   }
   for (size_t i = 0; i < outputs.size(); ++i)

@@ -64,6 +64,8 @@ public:
   /// Values are numbered: inputs first, then results. Both return the number.
   uint32_t input(const TensorType &type, Fill fill = fillPlain);
   uint32_t add(const std::string &op, AttrList attrs, std::vector<uint32_t> operands, const TensorType &result);
+  /// A constant of one number.
+  uint32_t constant(float value);
   /// Compares these values.
   void run(const std::vector<uint32_t> &outputs);
 
@@ -72,6 +74,7 @@ private:
     std::string op;
     AttrList attrs;
     std::vector<uint32_t> operands;
+    std::shared_ptr<const std::vector<char>> constant;
   };
   std::vector<TensorType> types; // of all values
   std::vector<Fill> fills;       // of the inputs
