@@ -22,6 +22,8 @@ struct Options {
   double seconds = 1;
   uint64_t seed = 1;
   int64_t n = 0;
+  std::vector<int> workers;
+  std::string ioDelay;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -56,13 +58,21 @@ double rooflineNs(const Measured &m, const machine::MachineModel &model, int thr
   return model.seconds(m.flops, m.bytes, int64_t(m.bytes), threads) * 1e9;
 }
 
+void refuseLoaderOptions(const Options &options) {
+  if (!options.workers.empty() || !options.ioDelay.empty())
+    throw Error(ErrorKind::usage, "--workers, --io-delay: go with the experiment loader");
+}
+
 int runExperiment(const Options &options, const Experiment &experiment) {
   options.settings.checkDevices();
   if (!options.settings.dims.empty() || !options.settings.shapes.empty())
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which has no --dim or --shape");
+  if (experiment.name != "loader") refuseLoaderOptions(options);
   ExperimentReport report;
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
-  experiment.run({options.settings, options.n, threads}, report);
+  ExperimentOptions given{options.settings, options.n, threads, {}, options.ioDelay};
+  if (!options.workers.empty()) given.workers = options.workers;
+  experiment.run(given, report);
   if (options.common.json())
     std::cout << report.toJson(experiment.name).dump(2) << '\n';
   else
@@ -78,6 +88,7 @@ int bench(const Options &options) {
       inform("'" + options.model + "' is taken as the experiment; ./" + options.model + " is the file");
     return runExperiment(options, experiment);
   }
+  refuseLoaderOptions(options);
   if (options.n) throw Error(ErrorKind::usage, "--n: goes with the experiments matmul and dtypes");
   options.settings.checkDevices();
   if (!(options.seconds > 0) || options.seconds > 3600)
@@ -188,6 +199,11 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("MODEL", options->model, names)->required();
   command->add_option("--n", options->n, "size of the matrices of matmul (default 4096) and dtypes (1024)")
       ->check(CLI::Range(1, 16384));
+  command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 256));
+  command->add_option("--io-delay", options->ioDelay,
+                      "storage that loader simulates: hdd, hdd:RPM, ssd, nvme, or the time of a sample (default 2ms)");
   command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
   command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
   addSettings(*command, options->settings);

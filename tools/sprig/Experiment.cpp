@@ -11,6 +11,7 @@ const std::vector<Experiment> &experiments() {
       {"overhead", "what a compiled call costs beside its arithmetic, by the number of operations", benchOverhead},
       {"remat", "a training step that computes values again: memory, time, bits", benchRemat},
       {"accumulation", "small batches whose gradients are summed beside one large batch", benchAccumulation},
+      {"loader", "batches of data: workers, queues, mapped files, simulated storage", benchLoader},
   };
   return all;
 }

@@ -13,6 +13,8 @@ struct ExperimentOptions {
   Settings settings;
   int64_t n = 0; ///< size, where an experiment has one; 0: its own
   int threads = 1;
+  std::vector<int> workers = {0, 1, 2, 4, 8}; ///< of the loader
+  std::string ioDelay;                        ///< of the loader's storage; empty: its own
 };
 
 /// Tables with the same cells as text and as JSON, and verdicts: a relation, the figures, whether it holds.
@@ -54,5 +56,6 @@ void benchDtypes(const ExperimentOptions &options, ExperimentReport &report);
 void benchOverhead(const ExperimentOptions &options, ExperimentReport &report);
 void benchRemat(const ExperimentOptions &options, ExperimentReport &report);
 void benchAccumulation(const ExperimentOptions &options, ExperimentReport &report);
+void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
 
 } // namespace sprig::cli
