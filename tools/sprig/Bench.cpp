@@ -77,7 +77,7 @@ int runExperiment(const Options &options, const Experiment &experiment) {
     std::cout << report.toJson(experiment.name).dump(2) << '\n';
   else
     report.print();
-  return kDone;
+  return report.holds() ? kDone : kCheckFailed;
 }
 
 int bench(const Options &options) {

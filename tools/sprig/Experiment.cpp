@@ -1,4 +1,5 @@
 #include "tools/sprig/Experiment.h"
+#include <algorithm>
 #include <iostream>
 
 namespace sprig::cli {
@@ -24,6 +25,10 @@ void ExperimentReport::row(std::vector<Json> cells) { sections.back().rows.push_
 
 void ExperimentReport::verdict(const std::string &relation, const std::string &figures, bool holds) {
   verdicts.push_back({relation, figures, holds});
+}
+
+bool ExperimentReport::holds() const {
+  return std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict &verdict) { return verdict.holds; });
 }
 
 Json ExperimentReport::toJson(const std::string &experiment) const {

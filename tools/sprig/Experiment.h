@@ -27,6 +27,8 @@ public:
 
   Json toJson(const std::string &experiment) const;
   void print() const;
+  /// Whether every relation held.
+  bool holds() const;
 
 private:
   struct Section {
