@@ -253,4 +253,31 @@ TEST(Layers, Recurrence) {
   expectClose("relu", got.h, {wanted});
 }
 
+TEST(Layers, HalfTypes) {
+  Array x = numbers({4, 6}, 1), w = numbers({5, 6}, 2);
+  for (DType type : {DType::f16, DType::bf16}) {
+    double tolerance = type == DType::f16 ? 2e-3 : 2e-2;
+    std::vector<Tensor> in{tensorOf(x).to(type), tensorOf(w).to(type)};
+    Array rounded = arrayOf(in[0]), weights = arrayOf(in[1]);
+    auto same = [&](const char *name, const std::function<Tensor(Inputs)> &f) {
+      // What f32 gives for the same numbers.
+      const Tensor wide[] = {in[0].to(DType::f32), in[1].to(DType::f32)};
+      check(name, in, f, arrayOf(f(wide)), type, tolerance);
+    };
+    check(
+        "exp", in, [](Inputs v) { return exp(v[0]); }, map(rounded, [](double v) { return std::exp(v); }), type,
+        tolerance);
+    same("sum", [](Inputs v) { return sum(v[0], 1); });
+    same("var", [](Inputs v) { return var(v[0], 1) + stdDev(v[0], 0, 0)[0]; });
+    same("linear", [](Inputs v) { return linear(v[0], v[1]); });
+    same("softmax", [](Inputs v) { return softmax(v[0], 1); });
+    same("layerNorm", [](Inputs v) { return layerNorm(v[0], 6); });
+    same("gelu", [](Inputs v) { return gelu(v[0]) * 2 + 0.5; });
+    same("cat", [](Inputs v) { return cat({v[0], v[1]}); });
+    same("crossEntropy", [](Inputs v) { return crossEntropy(v[0], Tensor({0, 5, 2, 1})); });
+    same("interpolate",
+         [](Inputs v) { return interpolate(v[0].reshape({1, 4, 6}), {.size = 4, .mode = Interpolation::linear}); });
+  }
+}
+
 } // namespace

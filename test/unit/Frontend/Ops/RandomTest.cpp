@@ -1,4 +1,5 @@
 // Random tensors: bits against a plain Philox4x32-10 and the formulas of docs/numerics.md, and the distributions.
+#include "sprig/function.h"
 #include "test/unit/Frontend/Ops/Harness.h"
 #include <algorithm>
 #include <numbers>
@@ -108,6 +109,24 @@ TEST(Random, ChoiceByWeights) {
   Array chosen = arrayOf(categorical(log(weights).expand({3000, 3})));
   EXPECT_NEAR(double(std::count(chosen.values.begin(), chosen.values.end(), 0.0)), 750, 100);
   EXPECT_EQ(chosen.shape, Shape({3000}));
+}
+
+TEST(Random, CompiledFunctionsDrawTheSame) {
+  auto draw = [](const Tensor &x) {
+    return std::vector<Tensor>{rand({7}), randn({3}) + x, dropout(x.expand({9}), 0.5), randint(0, 100, {5}),
+                               bernoulli({6}, 0.4)};
+  };
+  Tensor x(2.f);
+  manualSeed(11);
+  std::vector<std::vector<Tensor>> want{draw(x), draw(x), draw(x)};
+  for (auto &tensors : want)
+    for (Tensor &tensor : tensors) tensor.wait();
+  auto compiled = compile(draw);
+  manualSeed(11);
+  for (auto &tensors : want) {
+    auto got = compiled(x);
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(arrayOf(got[i]).values, arrayOf(tensors[i]).values) << i;
+  }
 }
 
 } // namespace

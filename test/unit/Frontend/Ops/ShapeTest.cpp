@@ -288,4 +288,22 @@ TEST(Shapes, Creation) {
   check("eye", {}, [](Inputs) { return eye(2, 3); }, {{2, 3}, {1, 0, 0, 0, 1, 0}});
 }
 
+TEST(Shapes, WithoutElements) {
+  Tensor none = tensorOf({{0, 3}, {}}), some = tensorOf(counting({2, 3}));
+  check("sum", {none}, [](Inputs in) { return sum(in[0], 0); }, {{3}, {0, 0, 0}});
+  check("mean", {none}, [](Inputs in) { return mean(in[0]); }, {{}, {std::nan("")}});
+  check("prod", {none}, [](Inputs in) { return prod(in[0], 0); }, {{3}, {1, 1, 1}});
+  check("all", {none}, [](Inputs in) { return all(in[0]); }, {{}, {1}}, DType::boolean);
+  check("add", {none}, [](Inputs in) { return in[0] + 1; }, {{0, 3}, {}});
+  check("cat", {none, some}, [](Inputs in) { return cat({in[0], in[1]}); }, counting({2, 3}));
+  check("reshape", {none}, [](Inputs in) { return in[0].reshape({3, 2, 0}); }, {{3, 2, 0}, {}});
+  check(
+      "matmul", {none}, [](Inputs in) { return matmul(transpose(in[0]), in[0]); },
+      map(counting({3, 3}), [](double) { return 0; }));
+  check("pad", {none}, [](Inputs in) { return pad(in[0], {0, 0, 1, 0}, Padding::constant, 4); }, {{1, 3}, {4, 4, 4}});
+  check("flip", {none}, [](Inputs in) { return flip(in[0], {0, 1}); }, {{0, 3}, {}});
+  check("sort", {none}, [](Inputs in) { return sort(in[0], 0).values; }, {{0, 3}, {}});
+  check("softmax", {none}, [](Inputs in) { return softmax(in[0], 1); }, {{0, 3}, {}});
+}
+
 } // namespace
