@@ -2,8 +2,6 @@
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Record.h"
-#include "lib/Frontend/Generic.h"
-#define GENERIC_STUB
 #include "sprig/function.h"
 #include "sprig/grad.h"
 #include "sprig/package.h"
@@ -338,10 +336,3 @@ TEST(Timing, EventsAndTimersWait) {
 }
 
 } // namespace
-
-#ifdef GENERIC_STUB
-__attribute__((weak)) bool sprig::frontend::runGeneric(const GraphNode &, std::span<const ArrayRef>,
-                                                       std::span<const ArrayRef>) {
-  return false;
-}
-#endif
