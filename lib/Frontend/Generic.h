@@ -5,7 +5,8 @@
 
 namespace sprig::frontend {
 
-/// Row-major memory, 64-byte aligned; its block is at least 128 bytes and a multiple of 64.
+/// Row-major memory, 64-byte aligned. Up to the end of its last 64 bytes it may be read; a result's block is at least
+/// 128 bytes, and all of it may be written.
 struct ArrayRef {
   void *data = nullptr;
   const TensorType *type = nullptr;

@@ -83,24 +83,28 @@ struct Spans {
   }
 };
 
-/// Whether the tiles from `start` on stay in the block of an array.
-bool hasRoom(int64_t start, int64_t count, int64_t elements, int64_t bytes) {
-  return (start + (count + kTile - 1) / kTile * kTile) * bytes <= blockBytes(elements * bytes);
+/// Whether the tiles from `start` on stay within `room` bytes of an array.
+bool hasRoom(int64_t start, int64_t count, int64_t bytes, int64_t room) {
+  return (start + (count + kTile - 1) / kTile * kTile) * bytes <= room;
 }
+
+/// What may be read of an operand: memory that a program gave may end behind the elements, but not within a line.
+int64_t lineBytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 } // namespace
 
 void runElementwise(const Call &call, const Body &body) {
   int64_t elements = call.resultType().elements(), resultBytes = size(call.resultType().dtype);
   if (elements == 0) return;
+  int64_t resultRoom = blockBytes(elements * resultBytes);
   size_t count = call.operands.size();
   const void *in[kOperands];
   int64_t bytes[kOperands];
-  bool whole = true, roomy = hasRoom(0, elements, elements, resultBytes);
+  bool whole = true, roomy = hasRoom(0, elements, resultBytes, resultRoom);
   for (size_t i = 0; i < count; ++i) {
     in[i] = call.operands[i].data;
     bytes[i] = size(call.type(i).dtype);
     whole &= call.type(i).elements() == elements;
-    roomy &= hasRoom(0, elements, elements, bytes[i]);
+    roomy &= hasRoom(0, elements, bytes[i], lineBytes(elements * bytes[i]));
   }
   Spans spans{body, count, bytes, resultBytes};
   if (whole) return spans.run(in, call.out(), elements, roomy);
@@ -122,11 +126,12 @@ void runElementwise(const Call &call, const Body &body) {
     int64_t length = std::min(most, elements - start);
     for (size_t i = 0; i < count; ++i)
       if (views[i].kind == View::row) views[i].at(start, length);
-    bool room = hasRoom(start, length, elements, resultBytes);
+    bool room = hasRoom(start, length, resultBytes, resultRoom);
     for (size_t i = 0; i < count; ++i) {
       in[i] = views[i].at(start, length);
-      if (views[i].kind == View::full) room &= hasRoom(start, length, elements, bytes[i]);
-      if (views[i].kind == View::row) room &= hasRoom(start % views[i].period, length, views[i].period, bytes[i]);
+      if (views[i].kind == View::full) room &= hasRoom(start, length, bytes[i], lineBytes(elements * bytes[i]));
+      if (views[i].kind == View::row)
+        room &= hasRoom(start % views[i].period, length, bytes[i], lineBytes(views[i].period * bytes[i]));
     }
     spans.run(in, call.out() + start * resultBytes, length, room);
     start += length;
