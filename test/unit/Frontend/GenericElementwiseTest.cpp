@@ -3,6 +3,9 @@
 #include "lib/Frontend/Generic/KernelList.h"
 #include "sprig/error.h"
 #include "gtest/gtest.h"
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace sprig;
 using namespace sprig::frontend;
@@ -169,6 +172,29 @@ TEST(GenericElementwise, ValuesThatAreRefused) {
   EXPECT_EQ(errorOf(classes, inputs), "'nn.class_index': expected an index below 21, found 21");
   inputs[0].as<int32_t>()[7] = -1;
   EXPECT_EQ(errorOf(classes, inputs), "'nn.class_index': expected an index below 21, found -1");
+}
+
+// Memory that a program gave may end right behind the last line of an array.
+TEST(GenericElementwise, OperandsAtTheEndOfMemory) {
+  size_t page = size_t(::sysconf(_SC_PAGESIZE));
+  char *pages =
+      static_cast<char *>(::mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(::mprotect(pages + 2 * page, page, PROT_NONE), 0);
+  for (DType type : {DType::f32, DType::f64, DType::f16, DType::i8})
+    for (int64_t length = 1; length < 300; length += length < 40 ? 1 : 7)
+      for (const Shape &shape : {Shape{length}, Shape{3, length}}) {
+        TensorType own{type, {length}}, whole{type, shape};
+        char *end = pages + 2 * page - (own.bytes() + 63) / 64 * 64;
+        std::memset(end, 0, size_t(own.bytes()));
+        Case add{"nn.add", {}, {own, whole}, {whole}, {}, nullptr};
+        Block other(whole), out(whole);
+        fillPlain(other);
+        ArrayRef operands[] = {{end, &own}, {other.data(), &whole}}, result{out.data(), &whole};
+        ASSERT_TRUE(runGeneric(nodeOf(add), operands, {&result, 1}));
+        EXPECT_EQ(std::memcmp(out.data(), other.data(), size_t(whole.bytes())), 0) << describe(whole);
+      }
+  ::munmap(pages, 3 * page);
 }
 
 TEST(GenericElementwise, UnknownOperation) {
