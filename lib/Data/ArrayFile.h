@@ -35,6 +35,14 @@ std::vector<char> formatNpy(const Array &array);
 /// https://github.com/huggingface/safetensors#format
 std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::string &file);
 std::vector<char> formatSafetensors(std::span<const Array> arrays);
+/// The same arrays where they lie in `bytes`.
+struct SafetensorsEntry {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+  std::span<const char> bytes;
+};
+std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> bytes, const std::string &file);
 /// What stands in front of the arrays' bytes; looks at names, types and shapes alone.
 std::string safetensorsHeader(std::span<const Array> arrays);
 

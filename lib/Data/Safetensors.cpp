@@ -17,7 +17,7 @@ constexpr uint64_t kMaxHeader = 100'000'000;
 
 } // namespace
 
-std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::string &file) {
+std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> bytes, const std::string &file) {
   auto fail = [&](const std::string &what) {
     throw Error(ErrorKind::badInput, file + ": not a sound safetensors file: " + what);
   };
@@ -31,14 +31,14 @@ std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::stri
   if (!header.is_object()) fail("its header is no JSON object");
   std::span<const char> data = bytes.subspan(8 + headerSize);
 
-  std::vector<Array> arrays;
+  std::vector<SafetensorsEntry> arrays;
   for (auto &[name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     auto shape = entry.find("shape"), dtype = entry.find("dtype"), offsets = entry.find("data_offsets");
     if (!entry.is_object() || shape == entry.end() || !shape->is_array() || dtype == entry.end() ||
         !dtype->is_string() || offsets == entry.end() || !offsets->is_array() || offsets->size() != 2)
       fail("tensor '" + name + "' lacks a dtype, shape or data_offsets");
-    Array array;
+    SafetensorsEntry array;
     array.name = name;
     std::string typeName = dtype->get<std::string>();
     auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == typeName; });
@@ -54,11 +54,18 @@ std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::stri
     uint64_t begin = (*offsets)[0], end = (*offsets)[1];
     auto expected = byteSize(array.dtype, array.shape);
     if (begin > end || end > data.size() || !expected || end - begin != uint64_t(*expected))
-      fail("tensor '" + name + "' of " + describe(array) + " has the range " + std::to_string(begin) + " to " +
-           std::to_string(end) + " of " + std::to_string(data.size()) + " bytes");
-    array.bytes.assign(data.begin() + ptrdiff_t(begin), data.begin() + ptrdiff_t(end));
+      fail("tensor '" + name + "' of " + describe(array.dtype, array.shape) + " has the range " +
+           std::to_string(begin) + " to " + std::to_string(end) + " of " + std::to_string(data.size()) + " bytes");
+    array.bytes = data.subspan(begin, end - begin);
     arrays.push_back(std::move(array));
   }
+  return arrays;
+}
+
+std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::string &file) {
+  std::vector<Array> arrays;
+  for (SafetensorsEntry &entry : parseSafetensorsEntries(bytes, file))
+    arrays.push_back({entry.name, entry.dtype, entry.shape, {entry.bytes.begin(), entry.bytes.end()}});
   return arrays;
 }
 

@@ -1,6 +1,8 @@
 #include "lib/Data/Samples.h"
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
+#include "lib/Data/InPlace.h"
+#include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/mman.h>
@@ -69,28 +71,43 @@ Samples Samples::open(const std::string &spec, int64_t mapFrom) {
     file = spec.substr(0, colon);
     member = spec.substr(colon + 1);
   }
+  return openAll(file, {member}, mapFrom)[0];
+}
+
+std::vector<Samples> Samples::openAll(const std::string &file, const std::vector<std::string> &members,
+                                      int64_t mapFrom) {
+  auto nameOf = [&](const std::string &member) { return member.empty() ? file : file + ":" + member; };
+  std::vector<Samples> result;
   struct stat status;
-  if (member.empty() && ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= mapFrom) {
-    std::shared_ptr<Mapping> mapping = status.st_size ? map(file, status.st_size) : nullptr;
-    if (mapping && mapping->size > 6 && std::string_view(mapping->bytes().data(), 6) == "\x93NUMPY") {
-      NpyHeader header = parseNpyHeader(mapping->bytes(), status.st_size, file);
-      // Booleans of other values than 0 and 1 are made so when read.
-      if (!header.fortran && !header.swap && header.dtype != DType::i1 && !header.shape.empty())
-        return view(spec, header.dtype, header.shape, mapping->bytes().data() + header.start, mapping);
+  if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= mapFrom && status.st_size) {
+    std::shared_ptr<Mapping> mapping = map(file, status.st_size);
+    for (const std::string &member : members) {
+      auto place = mapping ? findInPlace(mapping->bytes(), member, file) : std::nullopt;
+      if (!place || place->shape.empty()) break;
+      result.push_back(view(nameOf(member), place->dtype, place->shape, place->bytes, mapping));
     }
+    if (result.size() == members.size()) return result;
+    result.clear();
   }
   std::vector<Array> arrays = readArrays(file);
   std::string names;
-  for (Array &array : arrays) {
-    if (array.name == member || (member.empty() && arrays.size() == 1)) return from(std::move(array), spec);
+  for (const Array &array : arrays)
     names += (names.empty() ? "" : ", ") + (array.name.empty() ? "(without a name)" : array.name);
-  }
   if (names.empty()) names = "none";
-  if (member.empty())
-    throw Error(ErrorKind::badInput, file + ": holds " + std::to_string(arrays.size()) +
-                                         " arrays, expected one\nnote: name it, as in " + file + ":" +
-                                         (arrays.empty() ? "NAME" : arrays[0].name) + "; there are: " + names);
-  throw Error(ErrorKind::badInput, file + ": has no array '" + member + "', only: " + names);
+  for (const std::string &member : members) {
+    bool only = member.empty() && arrays.size() == 1;
+    auto found = std::find_if(arrays.begin(), arrays.end(), [&](const Array &a) { return only || a.name == member; });
+    if (found != arrays.end())
+      result.push_back(std::count(members.begin(), members.end(), member) == 1 ? from(std::move(*found), nameOf(member))
+                                                                               : from(*found, nameOf(member)));
+    else if (member.empty())
+      throw Error(ErrorKind::badInput, file + ": holds " + std::to_string(arrays.size()) +
+                                           " arrays, expected one\nnote: name it, as in " + file + ":" +
+                                           (arrays.empty() ? "NAME" : arrays[0].name) + "; there are: " + names);
+    else
+      throw Error(ErrorKind::badInput, file + ": has no array '" + member + "', only: " + names);
+  }
+  return result;
 }
 
 void checkFits(const Samples &samples, const Intake &intake, const std::string &what) {

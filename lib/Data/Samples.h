@@ -11,9 +11,13 @@ namespace sprig::data {
 class Samples {
 public:
   /// FILE, or FILE.npz:MEMBER (FILE.safetensors:NAME). A file of several arrays without a member is an error that lists
-  /// them. A .npy file of at least `mapFrom` bytes is mapped instead of read: data larger than memory work, and a
-  /// file that shrinks meanwhile would end the process. Throws sprig::Error (badInput).
+  /// them. A file of at least `mapFrom` bytes is mapped instead of read where its array lies in it as it is (.npy,
+  /// .safetensors, .npz without compression): data larger than memory work, and a file that shrinks meanwhile would
+  /// end the process. Throws sprig::Error (badInput).
   static Samples open(const std::string &spec, int64_t mapFrom = kMapFrom);
+  /// Several arrays of one file, which is read once; an empty name is the only one that there is.
+  static std::vector<Samples> openAll(const std::string &file, const std::vector<std::string> &members,
+                                      int64_t mapFrom = kMapFrom);
   static Samples from(Array array, const std::string &name);
   /// Memory of someone else's, row-major, that `owner` keeps alive; at least one dimension.
   static Samples view(const std::string &name, DType type, const std::vector<int64_t> &shape, const void *bytes,

@@ -24,8 +24,10 @@ std::vector<TensorType> ArraySet::types() const {
 Sample ArraySet::get(int64_t index, Random &) const {
   Sample sample;
   for (const Part &part : parts) {
-    if (part.intake.dtype == part.samples.dtype()) {
-      const char *at = part.samples.bytes() + index * part.type.bytes();
+    const char *at = part.samples.bytes() + index * part.type.bytes();
+    // Arrays of a mapped file lie where they lie.
+    bool aligned = reinterpret_cast<uintptr_t>(at) % uintptr_t(sprig::size(part.type.dtype)) == 0;
+    if (part.intake.dtype == part.samples.dtype() && aligned) {
       sample.push_back(Field::view(at, part.type, part.samples.owned()));
       continue;
     }

@@ -16,11 +16,9 @@ int64_t mapFrom(Map map) {
   return Samples::kMapFrom;
 }
 
-Dataset members(const std::filesystem::path &path, const std::vector<std::string> &names, Map map) {
-  std::vector<Samples> fields;
-  if (names.empty()) fields.push_back(Samples::open(path.string(), mapFrom(map)));
-  for (const std::string &name : names) fields.push_back(Samples::open(path.string() + ":" + name, mapFrom(map)));
-  return arrays(std::move(fields));
+Dataset members(const std::filesystem::path &path, std::vector<std::string> names, Map map) {
+  if (names.empty()) names = {""};
+  return arrays(Samples::openAll(path.string(), names, mapFrom(map)));
 }
 
 // A column as classes where it can be, and the others; both as arrays.

@@ -1,6 +1,9 @@
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/File.h"
 #include "test/unit/Loader/Support.h"
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
 #include <unistd.h>
 
 using namespace sprig;
@@ -64,6 +67,50 @@ TEST_F(Files, MembersOfArchives) {
     }
   expectHas(refusal([&] { npz(folder / "d.npz"); }, ErrorKind::badInput), "holds 2 arrays, expected one");
   expectHas(refusal([&] { safetensors(folder / "d.safetensors", {"z"}); }, ErrorKind::badInput), "has no array 'z'");
+  // Mapped members are not copied: a change of the file is seen.
+  for (const char *name : {"d.npz", "d.safetensors"}) {
+    Dataset set =
+        name[2] == 'n' ? npz(folder / name, {"x"}, Map::always) : safetensors(folder / name, {"x"}, Map::always);
+    std::vector<char> bytes = readFile(folder / name);
+    float five = 5, other = 77;
+    auto *five4 = reinterpret_cast<const char *>(&five);
+    auto at = std::search(bytes.begin(), bytes.end(), five4, five4 + 4);
+    ASSERT_NE(at, bytes.end());
+    std::FILE *file = std::fopen((folder / name).c_str(), "r+b");
+    std::fseek(file, at - bytes.begin(), SEEK_SET);
+    std::fwrite(&other, 4, 1, file);
+    std::fclose(file);
+    EXPECT_EQ(set.get(2).x().item<float>(1), 77) << name;
+  }
+}
+
+// Whatever is broken in an archive's directory: an error, or the sound array of the reader; never anything else.
+TEST_F(Files, DamagedArchivesAreRefused) {
+  auto put = [&](std::span<const char> bytes) {
+    std::ofstream(folder / "changed", std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
+  };
+  std::vector one = {array(data::DType::f32, {4, 2}, upTo(8), "x")};
+  writeArrays(folder / "d.npz", one);
+  writeArrays(folder / "d.safetensors", one);
+  for (const char *name : {"d.npz", "d.safetensors"}) {
+    std::vector<char> sound = readFile(folder / name);
+    for (size_t at = 0; at < sound.size(); ++at)
+      for (int change : {0x01, 0xff}) {
+        std::vector<char> bytes = sound;
+        bytes[at] = char(bytes[at] ^ change);
+        put(bytes);
+        try {
+          Dataset set = npz(folder / "changed", {"x"}, Map::always);
+          for (int64_t i = 0; i < set.size(); ++i) set.get(i);
+        } catch (const Error &error) {
+          EXPECT_TRUE(error.kind() == ErrorKind::badInput || error.kind() == ErrorKind::usage) << error.what();
+        }
+      }
+    for (size_t keep = 0; keep < sound.size(); keep += 7) {
+      put({sound.data(), keep});
+      refusal([&] { npz(folder / "changed", {"x"}, Map::always); }, ErrorKind::badInput);
+    }
+  }
 }
 
 TEST_F(Files, TablesWithATarget) {
