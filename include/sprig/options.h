@@ -30,6 +30,10 @@ struct CompileOptions {
   MathMode math = MathMode::fast;
   /// Whether parameters become constants: an inference-only package. Off, they are state that entries share.
   bool freeze = true;
+  /// Whether work on parameters that no entry sets (packing, transposes) is done by an entry of its own, `prepare`,
+  /// rather than in every call. It has to run first, and again when such a parameter has changed. It never changes a
+  /// bit.
+  bool prepare = false;
   /// Whether operations share kernels. It never changes a bit.
   bool fuse = true;
   /// Whether the commands of a small network become one. It never changes a bit; off, a profile sees each.

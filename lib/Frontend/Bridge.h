@@ -24,7 +24,10 @@ public:
   /// Runs on the calling thread and its pool. Pointers are 64-byte aligned and row-major: an input for each of the
   /// graph's inputs that is no state, in order; an output for each of its outputs that is no state's next value; a
   /// state for each slot, updated in place. Throws sprig::Error (runtime) with what the kernel found.
-  virtual void run(std::span<void *const> inputs, std::span<void *const> outputs, std::span<void *const> states) = 0;
+  /// `version` is for plans with options.prepare, which keep what depends on their read-only states alone (packed
+  /// weights): a number that differs from call to call when the content of such a state does; 0: it may differ.
+  virtual void run(std::span<void *const> inputs, std::span<void *const> outputs, std::span<void *const> states,
+                   uint64_t version = 0) = 0;
 };
 
 /// `options.freeze` does not matter: there is nothing to freeze. `name` stands in profiles and messages.

@@ -50,14 +50,18 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   scans.all = !options.fuse;
   passes.addNestedPass<func::FuncOp>(createScans(scans));
   // Layouts before packing: a packed filter is that of a channels-last convolution.
-  passes.addNestedPass<func::FuncOp>(createLayout());
+  LayoutOptions layout;
+  layout.strict = options.math == MathMode::strict;
+  passes.addNestedPass<func::FuncOp>(createLayout(layout));
   // Only constant filters: those of packages for inference.
   if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createWinograd());
   // A package for inference only packs its constants once and for all. Parameters that stay state keep the model's
   // layout: a filter, which serves many positions, is packed in every run; a matrix is read as it lies.
   PackOptions pack;
   pack.matrices = options.freeze;
+  pack.ahead = options.prepare;
   passes.addNestedPass<func::FuncOp>(createPack(pack));
+  if (options.prepare) passes.addPass(createPrepare());
   simplify(passes);
   FuseOptions fuse;
   fuse.fuse = options.fuse;

@@ -12,12 +12,15 @@ namespace sprig {
 namespace {
 class Layout : public impl::LayoutBase<Layout> {
 public:
+  using LayoutBase::LayoutBase;
+
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateConvTransposePatterns(patterns);
     populateConvTransposePhasePatterns(patterns);
     populateChannelsLastPatterns(patterns);
     populateTransposeMovePatterns(patterns);
+    if (!strict) populateFlattenPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     config.setMaxIterations(64);

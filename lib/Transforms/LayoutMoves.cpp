@@ -307,6 +307,8 @@ struct SwapProduct : OpRewritePattern<nn::MatmulOp> {
 
 void sprig::populateTransposeMovePatterns(RewritePatternSet &patterns) {
   patterns.add<ComposeTransposes, SinkThroughElementwise, SinkThroughAfter, HoistUnaryAboveReshape, SinkThroughConcat,
-               SinkThroughPad, SinkThroughSlice, SinkThroughReduce, AbsorbFlatten, AbsorbMatrixTranspose, SwapProduct>(
+               SinkThroughPad, SinkThroughSlice, SinkThroughReduce, AbsorbMatrixTranspose, SwapProduct>(
       patterns.getContext());
 }
+
+void sprig::populateFlattenPatterns(RewritePatternSet &patterns) { patterns.add<AbsorbFlatten>(patterns.getContext()); }

@@ -15,8 +15,12 @@ void populateConvTransposePhasePatterns(mlir::RewritePatternSet &patterns);
 void populateChannelsLastPatterns(mlir::RewritePatternSet &patterns);
 
 /// Transposes move down through what does not care for the order of dimensions, cancel, become reshapes where only
-/// dimensions of size 1 move, and vanish into constant weights and into the flags of matrix products.
+/// dimensions of size 1 move, and vanish into the flags of matrix products.
 void populateTransposeMovePatterns(mlir::RewritePatternSet &patterns);
+
+/// A transpose in front of a flatten vanishes into the constant weight of the product behind it, which then adds up in
+/// another order: a bit may change.
+void populateFlattenPatterns(mlir::RewritePatternSet &patterns);
 
 /// [0, 2, 3, ..., 1]: channels from the second place to the last.
 llvm::SmallVector<int64_t> channelsToLast(int64_t rank);

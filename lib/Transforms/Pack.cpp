@@ -22,9 +22,11 @@ public:
     // One instance of a pass runs on all functions of a module.
     made.clear();
     sources.clear();
+    updated.clear();
+    getOperation().walk([&](nn::SetParamOp set) { updated.insert(set.getParamAttr()); });
     SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {
-      if (isa<nn::ConvOp>(op) || (matrices && isa<nn::MatmulOp>(op))) contractions.push_back(op);
+      if (isa<nn::ConvOp>(op) || ((matrices || ahead) && isa<nn::MatmulOp>(op))) contractions.push_back(op);
     });
     for (Operation *op : contractions) {
       if (auto matmul = dyn_cast<nn::MatmulOp>(op))
@@ -52,12 +54,20 @@ private:
     return result;
   }
 
+  /// Whether an invariant value depends on parameters that the function leaves as they are.
+  bool canBePrepared(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (auto read = dyn_cast<nn::GetParamOp>(op)) return !updated.contains(read.getParamAttr());
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return canBePrepared(operand); });
+  }
+
   void packMatmul(nn::MatmulOp op) {
     Value rhs = op.getRhs();
     RankedTensorType type = tensorOf(rhs);
     // One matrix for the whole batch, known before the run.
     bool oneMatrix = llvm::all_of(type.getShape().drop_back(2), [](int64_t size) { return size == 1; });
-    if (op.getTransposeLhs() || !oneMatrix || type.getRank() > tensorOf(op.getLhs()).getRank() || !isInvariant(rhs))
+    if (op.getTransposeLhs() || !oneMatrix || type.getRank() > tensorOf(op.getLhs()).getRank() || !isInvariant(rhs) ||
+        (!matrices && !canBePrepared(rhs)))
       return;
     bool transposedMatrix = op.getTransposeRhs();
     Value panels = shared(rhs, transposedMatrix, 1, [&](OpBuilder &b) {
@@ -122,6 +132,7 @@ private:
   }
 
   llvm::DenseMap<Key, Value> made;
+  llvm::DenseSet<Attribute> updated;
   SmallVector<Value> sources;
 };
 

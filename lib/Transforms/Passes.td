@@ -75,7 +75,12 @@ def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
     a transposed matrix and a constant becomes the transpose of the product with the constant on the left where that
     transpose meets its inverse (a mixer's tokens). A
     transposed convolution becomes a plain one, or with strides one for each phase of them. A pad of zeros becomes the padding of the convolution behind it.
+    A product of flattened features whose constant weight takes the transpose adds them up in another order: `strict`
+    keeps it as it is.
   }];
+  let options = [
+    Option<"strict", "strict", "bool", "false", "leave out what changes the order of a sum">,
+  ];
   let dependentDialects = ["::sprig::nn::NNDialect"];
 }
 
@@ -85,13 +90,26 @@ def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
     A matrix product whose right side is a matrix of constants or parameters becomes `nn.matmul_packed` on `nn.pack`;
     a channels-last convolution with such a filter becomes `nn.conv_packed`, or `nn.conv_depthwise` when each channel
     has one filter of its own. The packing of a constant is evaluated; that of a parameter that stays state, or of a
-    filter that is computed, is part of every run, where `matrices` leaves matrix products out. The padding of an input
+    filter that is computed, is part of every run, where `matrices` leaves matrix products out; `ahead` takes those in
+    whose right side comes from parameters that the function does not set, for `sprig-prepare`. The padding of an input
     of one or two channels is written out for the gradient of its filter.
   }];
   let options = [
     Option<"matrices", "matrices", "bool", "true", "off: only convolutions are packed">,
+    Option<"ahead", "ahead", "bool", "false", "with matrices=false: matrices that can be prepared are packed">,
   ];
   let dependentDialects = ["::sprig::nn::NNDialect"];
+}
+
+def Prepare : Pass<"sprig-prepare", "::mlir::ModuleOp"> {
+  let summary = "Computes what depends on unchanging parameters alone in a function of its own";
+  let description = [{
+    Of parameters that no function sets: packed matrices and filters, transposes, factors of normalisations. They move
+    to a function `prepare`, which keeps them in parameters `prepared`, `prepared_0`, ... that the others read. It has to
+    run before them, and again when a parameter has another value. Reshapes and broadcasts stay where they are, and so
+    does what checks its values when it runs. No bit changes. Nothing is added where there is nothing to prepare.
+  }];
+  let dependentDialects = ["::sprig::nn::NNDialect", "::mlir::func::FuncDialect"];
 }
 
 def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {

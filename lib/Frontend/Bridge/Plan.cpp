@@ -39,7 +39,8 @@ public:
     findStates(slots);
   }
 
-  void run(std::span<void *const> in, std::span<void *const> out, std::span<void *const> states) override {
+  void run(std::span<void *const> in, std::span<void *const> out, std::span<void *const> states,
+           uint64_t version) override {
     if (in.size() != inputs.size() || out.size() != outputs.size() || states.size() != bound.size())
       throw Error(ErrorKind::internal, "'" + name + "' is run on " + std::to_string(in.size()) + " inputs, " +
                                            std::to_string(out.size()) + " outputs and " +
@@ -48,13 +49,17 @@ public:
     for (size_t i = 0; i < out.size(); ++i) outputs[i].data = out[i];
     for (size_t i = 0; i < states.size(); ++i)
       if (states[i] != bound[i].data) rebind(bound[i], states[i]);
-    sprig_rt_status *status =
-        sprig_rt_invoke(context.raw(), 0, inputs.data(), inputs.size(), outputs.data(), outputs.size());
-    if (status) [[unlikely]]
-      fail(status);
+    if (!prepared.empty() && (version == 0 || version != preparedVersion)) {
+      preparedVersion = 0;
+      check(sprig_rt_invoke(context.raw(), kPrepareEntry, nullptr, 0, nullptr, 0));
+      preparedVersion = version;
+    }
+    check(sprig_rt_invoke(context.raw(), 0, inputs.data(), inputs.size(), outputs.data(), outputs.size()));
   }
 
 private:
+  static constexpr int32_t kPrepareEntry = 1; // behind the graph's own
+
   struct Bound {
     int64_t index = -1; // among the package's states; -1: nothing uses it
     void *data = nullptr;
@@ -77,6 +82,14 @@ private:
     for (const StateSlot &slot : slots) {
       auto found = indices.find(slot.name);
       bound.push_back({found == indices.end() ? -1 : found->second});
+      indices.erase(slot.name);
+    }
+    // The rest is the compiler's.
+    for (auto &[prepare, index] : indices) {
+      sprig_rt_tensor_info info;
+      rt::check(sprig_rt_package_state(package.raw(), uint32_t(index), &info));
+      prepared.emplace_back(rt::DType(info.dtype), std::vector<int64_t>(info.shape, info.shape + info.rank));
+      state.bind(uint32_t(index), prepared.back().data());
     }
   }
 
@@ -86,6 +99,10 @@ private:
   }
 
   // The runtime names the entry and quotes what errors call the operation: "entry 'f': 'train.cpp:7: gather': ...".
+  void check(sprig_rt_status *status) {
+    if (status) [[unlikely]]
+      fail(status);
+  }
   [[noreturn]] void fail(sprig_rt_status *status) {
     std::string text = sprig_rt_status_message(status), prefix = "entry '" + name + "': ";
     sprig_rt_status_free(status);
@@ -102,6 +119,8 @@ private:
   std::vector<TensorType> inputTypes, outputTypes;
   std::vector<sprig_rt_tensor> inputs, outputs;
   std::vector<Bound> bound;
+  std::vector<rt::Array> prepared;
+  uint64_t preparedVersion = 0;
 };
 
 } // namespace
@@ -129,5 +148,7 @@ std::vector<uint8_t> frontend::compilePackage(std::span<const PackageEntry> entr
   bridge::Workspace work;
   bridge::EntryBuilder builder(*work.module);
   for (const PackageEntry &entry : entries) builder.add(entry);
-  return compile(*work.module, bridge::entryOptions(given, entries.empty() ? "" : entries.front().name));
+  CompileOptions options = bridge::entryOptions(given, entries.empty() ? "" : entries.front().name);
+  options.prepare = false; // who runs a package knows of no such entry
+  return compile(*work.module, options);
 }

@@ -1,5 +1,7 @@
 // Plans: graphs compiled, loaded and run on the caller's memory.
+#include "sprig/rt/sprig_rt.hpp"
 #include "test/unit/Frontend/Graphs.h"
+#include <cmath>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -135,6 +137,58 @@ TEST(BridgePlan, ReportsWhatRunsFindByTheLineThatRecordedIt) {
   EXPECT_EQ(run({0, 12, 2}), "train.cpp:1: gather (layer 'embedding'): expected an index below 10, found 12");
   EXPECT_EQ(run({0, 7, 2}), "train.cpp:2: gather: expected an index below 5, found 7");
   EXPECT_EQ(run({0, 1, 2}), "no error");
+}
+
+TEST(BridgePlan, PreparesWhatDependsOnReadOnlyStates) {
+  Builder b;
+  uint32_t x = b.input(f32({2, 1, 9, 9})), k = b.input(f32({8, 1, 3, 3})), w = b.input(f32({10, 8 * 49}));
+  uint32_t c = b.input(f32({10})), count = b.input(i64({}));
+  uint32_t y = b.op(
+      "conv", {x, k}, f32({2, 8, 7, 7}),
+      {Attr::of("strides", Shape{1, 1}), Attr::of("dilations", Shape{1, 1}), Attr::of("padding", Shape{0, 0, 0, 0})});
+  uint32_t flat = b.op("reshape", {y}, f32({2, 8 * 49}));
+  uint32_t z = b.op("linear", {flat, w, c}, f32({2, 10}));
+  Graph graph = b.give({z, b.op("add", {count, count}, i64({}))});
+  std::vector<StateSlot> slots{{k, -1, "k"}, {w, -1, "prepared"}, {c, -1, "prepare"}, {count, 1, "count"}};
+  CompileOptions prepared = quick();
+  prepared.prepare = true;
+  auto plain = compilePlan(graph, slots, quick(), "net"), ahead = compilePlan(graph, slots, prepared, "net");
+
+  auto filled = [](int64_t count, float by) {
+    Floats values;
+    for (int64_t i = 0; i < count; ++i) values.push_back(std::sin(float(i) * by));
+    return values;
+  };
+  Memory in(filled(2 * 81, 0.3f)), out(80), counted(std::vector<int64_t>{1});
+  Memory kernel(filled(72, 0.7f)), weight(filled(3920, 1.1f)), bias(filled(10, 1.3f));
+  auto run = [&](Plan &plan, uint64_t version) {
+    std::vector<void *> inputs{in.data()}, outputs{out.data()};
+    plan.run(inputs, outputs, std::vector<void *>{kernel.data(), weight.data(), bias.data(), counted.data()}, version);
+    return out.as<float>();
+  };
+  Floats first = run(*plain, 0);
+  EXPECT_EQ(run(*ahead, 7), first);
+  EXPECT_EQ(run(*ahead, 7), first);
+  static_cast<float *>(weight.data())[5] += 1;
+  static_cast<float *>(kernel.data())[5] += 1;
+  Floats second = run(*plain, 0);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(run(*ahead, 8), second);
+  static_cast<float *>(weight.data())[5] -= 2;
+  // Without a version it cannot know.
+  EXPECT_EQ(run(*ahead, 0), run(*plain, 0));
+  EXPECT_EQ(counted.as<int64_t>()[0], 1 << 7);
+
+  // Frozen, the same values are constants.
+  for (StateSlot &slot : slots)
+    slot.initial = (slot.input == k ? kernel : slot.input == w ? weight : slot.input == c ? bias : counted).data();
+  PackageEntry entry{"net", &graph, slots, {}, {}};
+  rt::Package package = rt::Package::fromMemory(compilePackage(std::span(&entry, 1), quick()));
+  rt::Context context(package);
+  Floats frozen(20);
+  context.invoke({rt::TensorView(static_cast<float *>(in.data()), {2, 1, 9, 9})},
+                 {rt::TensorView(frozen.data(), {2, 10})});
+  EXPECT_EQ(frozen, run(*plain, 0));
 }
 
 TEST(BridgePlan, CompilesOnSeveralThreadsAtOnce) {
