@@ -23,6 +23,11 @@ std::shared_ptr<Storage> Storage::adopt(void *memory, void (*release)(void *), v
   return std::make_shared<Storage>(memory, 0, release, user);
 }
 
+void Storage::renew() {
+  static std::atomic<uint64_t> last{0};
+  number = last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 Storage::~Storage() {
   if (capacity)
     sprig_rt_memory_release(data, uint64_t(capacity));

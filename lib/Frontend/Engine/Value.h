@@ -15,13 +15,20 @@ public:
   static std::shared_ptr<Storage> allocate(int64_t bytes);
   static std::shared_ptr<Storage> adopt(void *memory, void (*release)(void *), void *user);
   Storage(void *memory, int64_t capacity, void (*release)(void *), void *user)
-      : data(memory), capacity(capacity), release(release), user(user) {}
+      : data(memory), capacity(capacity), release(release), user(user) {
+    renew();
+  }
   ~Storage();
   Storage(const Storage &) = delete;
+
+  /// No other content of any memory has or had this number. A call that writes here asks for a new one.
+  uint64_t version() const { return number; }
+  void renew();
 
   void *const data;
 
 private:
+  uint64_t number;
   int64_t capacity; // of the runtime's memory; 0: adopted
   void (*release)(void *);
   void *user;

@@ -49,7 +49,7 @@ public:
         out.push_back(value->storage->data);
       }
       for (size_t i = 0; i < before.size(); ++i) states.push_back(stateOf(i));
-      variant->plan->run(in, out, states);
+      variant->plan->run(in, out, states, versionOfRead());
     } catch (const Error &error) {
       return fail(std::make_shared<Error>(error.kind(), variant->name + ": " + error.what()));
     } catch (const std::exception &error) {
@@ -71,12 +71,22 @@ private:
 
   void compile() {
     try {
-      variant->plan = compilePlan(variant->graph, variant->slots, segmentOptions(), variant->name);
+      CompileOptions options = segmentOptions();
+      options.prepare = true;
+      variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name);
     } catch (const Error &error) {
       variant->failure = std::make_shared<Error>(error);
     } catch (const std::exception &error) {
       variant->failure = std::make_shared<Error>(ErrorKind::internal, error.what());
     }
+  }
+
+  /// What the states that are only read hold, as one number: packed weights are kept while it stays.
+  uint64_t versionOfRead() const {
+    uint64_t hash = 1;
+    for (size_t i = 0; i < before.size(); ++i)
+      if (!after[i]) hash = (hash ^ before[i].raw()->storage->version()) * 0x9e3779b97f4a7c15 + (hash >> 32);
+    return hash | 1;
   }
 
   /// Memory of a state: in place where nobody else can read the old version, else a copy of it.
@@ -86,6 +96,7 @@ private:
     bool isOurs = uint32_t(old->counts.load(std::memory_order_acquire)) == 1 && old->storage.use_count() == 1;
     if (isOurs) {
       after[i]->storage = std::move(old->storage);
+      after[i]->storage->renew();
     } else {
       after[i]->storage = Storage::allocate(old->type.bytes());
       std::memcpy(after[i]->storage->data, old->storage->data, size_t(old->type.bytes()));

@@ -271,6 +271,30 @@ TEST(Compiled, GradientStepEqualsTheImperativeOne) {
   EXPECT_EQ(train(true), train(false));
 }
 
+// A function that only reads keeps its weights packed; it must see every way in which they change.
+TEST(Compiled, SeesParametersThatOthersChange) {
+  Parameter w(ramp({5, 4}, 0.1f));
+  Tensor x = ramp({3, 5}, 0.2f), small = ramp({5, 4}, 0.01f);
+  auto infer = compile([&](Tensor input) { return matmul(input, w); });
+  auto step = compile([&](Tensor by) {
+    Tensor next = add(w, by);
+    w.set(next);
+    return sumAll(next);
+  });
+  auto expectCurrent = [&] { expectSameBits(infer(x), matmul(x, w.value().detach())); };
+  expectCurrent();
+  expectCurrent();
+  for (int i = 0; i < 3; ++i) {
+    step(small); // in place
+    expectCurrent();
+  }
+  w.set(mul(w, small)); // in other memory
+  expectCurrent();
+  step(small);
+  expectCurrent();
+  expectCurrent();
+}
+
 TEST(Compiled, AFailedCallLeavesTheProgramRunning) {
   Tensor table = ramp({4, 3});
   auto f = compile([&](Tensor index) {
