@@ -53,6 +53,33 @@ TEST_F(Files, NpyMappedAndRead) {
   expectHas(refusal([&] { npy(folder / "none.npy"); }, ErrorKind::badInput), "none.npy");
 }
 
+// A file of 64 GiB, of which the disk holds one page: only what is asked for is read.
+TEST_F(Files, LargerThanMemory) {
+  constexpr int64_t kRows = int64_t(1) << 24, kColumns = 1024;
+  Array none{"", data::DType::f32, {0, kColumns}, {}};
+  std::vector<char> header = formatNpy(none);
+  std::string text(header.begin(), header.end());
+  std::string zero = "(0, 1024), }", rows = "(" + std::to_string(kRows) + ", 1024), }";
+  size_t at = text.find(zero);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, rows.size(), rows); // over the blanks behind it
+  write("large.npy", text);
+  std::error_code error;
+  fs::resize_file(folder / "large.npy", text.size() + size_t(kRows * kColumns * 4), error);
+  if (error) GTEST_SKIP() << "no sparse files here: " << error.message();
+  std::fstream file(folder / "large.npy", std::ios::binary | std::ios::in | std::ios::out);
+  float seven = 7;
+  file.seekp(-4, std::ios::end);
+  file.write(reinterpret_cast<const char *>(&seven), 4);
+  file.close();
+  Dataset set = npy(folder / "large.npy");
+  EXPECT_EQ(set.size(), kRows);
+  for (const Batch &batch : Loader(set.subset({0, kRows - 1}), {.batch = 2, .workers = 1})) {
+    EXPECT_EQ(batch.host(0).item<float>(0), 0);
+    EXPECT_EQ(batch.host(0).item<float>(2 * kColumns - 1), 7);
+  }
+}
+
 TEST_F(Files, MembersOfArchives) {
   std::vector both = {array(data::DType::f32, {4, 2}, upTo(8), "x"),
                       array(data::DType::i64, {4}, std::vector<int64_t>{3, 2, 1, 0}, "y")};
