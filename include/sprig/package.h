@@ -32,7 +32,7 @@ public:
   template <typename F>
   PackageBuilder &add(const std::string &name, const F &f, const std::vector<TensorType> &inputs,
                       const SaveOptions &options = {}, Source at = Source::here()) {
-    return addBody(name, bodyOf(f, std::make_index_sequence<kMostInputs>(), inputs.size(), at), inputs, options, at);
+    return addBody(name, bodyOf(f, inputs.size(), "save", at), inputs, options, at);
   }
   /// By default for x86-64-v3 and -v4, with the bits of the recorded functions; MathMode::fast lets an inference-only
   /// package fold batch norms and use Winograd's convolutions.
@@ -44,16 +44,20 @@ public:
   using Body = frontend::FunctionCore::Body;
   PackageBuilder &addBody(const std::string &name, const Body &body, const std::vector<TensorType> &inputs,
                           const SaveOptions &options, Source at);
+  /// f as a function of a list of `count` tensors; `caller` stands in the error where it takes another number.
+  template <typename F> static Body bodyOf(const F &f, size_t count, const char *caller, Source at) {
+    Body body = bodyOf(f, std::make_index_sequence<kMostInputs>(), count);
+    if (!body) refuseInputs(count, caller, at);
+    return body;
+  }
 
 private:
   static constexpr size_t kMostInputs = 8;
-  [[noreturn]] static void refuseInputs(size_t given, Source at);
-  template <typename F, size_t... N>
-  static Body bodyOf(const F &f, std::index_sequence<N...>, size_t count, Source at) {
+  [[noreturn]] static void refuseInputs(size_t given, const char *caller, Source at);
+  template <typename F, size_t... N> static Body bodyOf(const F &f, std::index_sequence<N...>, size_t count) {
     Body body;
     // The number of inputs that f takes and the number of types must be the same.
     ((N + 1 == count ? void(body = bodyFor(f, std::make_index_sequence<N + 1>())) : void()), ...);
-    if (!body) refuseInputs(count, at);
     return body;
   }
   template <typename F, size_t... I> static Body bodyFor(const F &f, std::index_sequence<I...>) {

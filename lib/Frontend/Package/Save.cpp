@@ -35,8 +35,8 @@ PackageBuilder::PackageBuilder() : impl(std::make_unique<Impl>()) {}
 PackageBuilder::~PackageBuilder() = default;
 PackageBuilder::PackageBuilder(PackageBuilder &&) noexcept = default;
 
-void PackageBuilder::refuseInputs(size_t given, Source at) {
-  fail(at, "save", "the function does not take the " + std::to_string(given) + " inputs whose types are given");
+void PackageBuilder::refuseInputs(size_t given, const char *caller, Source at) {
+  fail(at, caller, "the function does not take the " + std::to_string(given) + " inputs whose types are given");
 }
 
 PackageBuilder &PackageBuilder::addBody(const std::string &name, const Body &body,

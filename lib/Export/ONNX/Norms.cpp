@@ -1,0 +1,54 @@
+// Softmax and normalisations.
+#include "lib/Export/ONNX/Exporter.h"
+
+namespace sprig::onnxexport {
+
+namespace {
+
+bool softmax(Site &n) {
+  bool isLog = n.node.op->text == "nn.log_softmax";
+  n.out(n.emit(isLog ? "LogSoftmax" : "Softmax", {n.in(0)}, {attr("axis", n.integer("axis"))}));
+  return true;
+}
+
+bool batchNorm(Site &n) {
+  n.out(n.emit("BatchNormalization", {n.in(0), n.in(1), n.in(2), n.in(3), n.in(4)},
+               {realAttr("epsilon", n.real("epsilon"))}));
+  return true;
+}
+
+bool layerNorm(Site &n) {
+  Refs operands{n.in(0), n.in(1)};
+  if (n.inputs() > 2) operands.push_back(n.in(2));
+  n.out(n.emit("LayerNormalization", operands,
+               {attr("axis", n.integer("axis")), realAttr("epsilon", n.real("epsilon"))}));
+  return true;
+}
+
+bool groupNorm(Site &n) {
+  int64_t groups = n.integer("groups"), channels = n.type(0).shape[1];
+  if (n.rank() < 3) return false;
+  Attributes attributes{realAttr("epsilon", n.real("epsilon"))};
+  const char *op = "InstanceNormalization";
+  if (groups != channels) {
+    // Before opset 21 scale and shift belong to groups, not to channels.
+    if (n.opset() < 21) return false;
+    op = "GroupNormalization";
+    attributes.push_back(attr("num_groups", groups));
+  }
+  if (!n.can(op, n.type(0).dtype)) return false;
+  n.out(n.emit(op, {n.in(0), n.in(1), n.in(2)}, std::move(attributes)));
+  return true;
+}
+
+} // namespace
+
+void addNorms(Table &t) {
+  t.add("nn.softmax", softmax);
+  t.add("nn.log_softmax", softmax);
+  t.add("nn.batch_norm", batchNorm);
+  t.add("nn.layer_norm", layerNorm);
+  t.add("nn.group_norm", groupNorm);
+}
+
+} // namespace sprig::onnxexport
