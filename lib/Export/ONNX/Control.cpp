@@ -105,7 +105,8 @@ bool whileLoop(Site &n) {
   return true;
 }
 
-//===- What has no form -------------------------------------------------------------------------------------------------===//
+//===- What has no form
+//-------------------------------------------------------------------------------------------------===//
 
 bool random(Site &n) {
   n.refuse("is random, which ONNX models for inference are not; for a network, call eval() before it is exported");

@@ -12,14 +12,14 @@ struct Plain {
   const char *nn, *onnx;
 };
 constexpr Plain kPlain[] = {
-    {"nn.abs", "Abs"},     {"nn.neg", "Neg"},     {"nn.sign", "Sign"},   {"nn.exp", "Exp"},
-    {"nn.log", "Log"},     {"nn.sqrt", "Sqrt"},   {"nn.floor", "Floor"}, {"nn.ceil", "Ceil"},
-    {"nn.round", "Round"}, {"nn.sin", "Sin"},     {"nn.cos", "Cos"},     {"nn.tan", "Tan"},
-    {"nn.asin", "Asin"},   {"nn.acos", "Acos"},   {"nn.atan", "Atan"},   {"nn.sinh", "Sinh"},
-    {"nn.cosh", "Cosh"},   {"nn.tanh", "Tanh"},   {"nn.asinh", "Asinh"}, {"nn.acosh", "Acosh"},
-    {"nn.atanh", "Atanh"}, {"nn.erf", "Erf"},     {"nn.relu", "Relu"},   {"nn.sigmoid", "Sigmoid"},
-    {"nn.add", "Add"},     {"nn.sub", "Sub"},     {"nn.mul", "Mul"},     {"nn.div", "Div"},
-    {"nn.pow", "Pow"},     {"nn.max", "Max"},     {"nn.min", "Min"},     {"nn.reciprocal", "Reciprocal"},
+    {"nn.abs", "Abs"},     {"nn.neg", "Neg"},           {"nn.sign", "Sign"},        {"nn.exp", "Exp"},
+    {"nn.log", "Log"},     {"nn.sqrt", "Sqrt"},         {"nn.floor", "Floor"},      {"nn.ceil", "Ceil"},
+    {"nn.round", "Round"}, {"nn.sin", "Sin"},           {"nn.cos", "Cos"},          {"nn.tan", "Tan"},
+    {"nn.asin", "Asin"},   {"nn.acos", "Acos"},         {"nn.atan", "Atan"},        {"nn.sinh", "Sinh"},
+    {"nn.cosh", "Cosh"},   {"nn.tanh", "Tanh"},         {"nn.asinh", "Asinh"},      {"nn.acosh", "Acosh"},
+    {"nn.atanh", "Atanh"}, {"nn.erf", "Erf"},           {"nn.relu", "Relu"},        {"nn.sigmoid", "Sigmoid"},
+    {"nn.add", "Add"},     {"nn.sub", "Sub"},           {"nn.mul", "Mul"},          {"nn.div", "Div"},
+    {"nn.pow", "Pow"},     {"nn.max", "Max"},           {"nn.min", "Min"},          {"nn.reciprocal", "Reciprocal"},
     {"nn.mish", "Mish"},   {"nn.softplus", "Softplus"}, {"nn.softsign", "Softsign"}};
 
 bool plain(Site &n) {
@@ -33,7 +33,8 @@ bool plain(Site &n) {
   return true;
 }
 
-//===- What ONNX has no operator for: the same value by others ---------------------------------------------------------===//
+//===- What ONNX has no operator for: the same value by others
+//---------------------------------------------------------===//
 
 bool rsqrt(Site &n) {
   DType type = n.type(0).dtype;
@@ -96,7 +97,8 @@ bool modulo(Site &n) {
   return true;
 }
 
-//===- Logic ------------------------------------------------------------------------------------------------------------===//
+//===- Logic
+//------------------------------------------------------------------------------------------------------------===//
 
 bool logic(Site &n) {
   std::string op = n.node.op->text.substr(3);
@@ -163,7 +165,8 @@ bool castTo(Site &n) {
   return true;
 }
 
-//===- Activations with parameters --------------------------------------------------------------------------------------===//
+//===- Activations with parameters
+//--------------------------------------------------------------------------------------===//
 
 template <auto &onnx> bool withAlpha(Site &n) {
   if (!n.can(onnx, n.type(0).dtype)) return false;

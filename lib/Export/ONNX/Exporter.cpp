@@ -288,7 +288,8 @@ std::string Exporter::run() {
     }
     ref.name = what.inputs[nextName++];
     Dims dims;
-    for (int axis = 0; axis < type.shape.rank(); ++axis) dims.push_back({type.shape[axis], second.types[i].shape[axis]});
+    for (int axis = 0; axis < type.shape.rank(); ++axis)
+      dims.push_back({type.shape[axis], second.types[i].shape[axis]});
     for (int axis = 0; axis < type.shape.rank(); ++axis)
       if (!source && multiple(dims[size_t(axis)]) == 1) source = {ref, axis};
     auto *input = body.proto.add_input();

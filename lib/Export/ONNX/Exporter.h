@@ -101,7 +101,9 @@ public:
   const TensorType &type(size_t i) const { return scope.first.types[node.operands[i]]; }
   const TensorType &resultType(size_t i = 0) const { return scope.first.types[node.firstResult + i]; }
   Dims dims(size_t i) const { return dimsOf(node.operands[i], other.operands[i]); }
-  Dims resultDims(size_t i = 0) const { return dimsOf(node.firstResult + uint32_t(i), other.firstResult + uint32_t(i)); }
+  Dims resultDims(size_t i = 0) const {
+    return dimsOf(node.firstResult + uint32_t(i), other.firstResult + uint32_t(i));
+  }
   int64_t rank(size_t i = 0) const { return type(i).shape.rank(); }
   void out(const Ref &value, size_t i = 0);
 
@@ -121,11 +123,11 @@ public:
   Ref emit(const char *op, const Refs &operands, Attributes attributes = {}, std::optional<DType> result = {});
   Refs emitAll(const char *op, const Refs &operands, Attributes attributes, const std::vector<DType> &results);
   Ref constant(const TensorType &type, const void *bytes);
-  Ref ints(const Ints &values);                 ///< i64, one dimension
-  Ref integer64(int64_t value);                 ///< i64, a scalar
-  Ref scalar(double value, DType type);         ///< a scalar
+  Ref ints(const Ints &values);         ///< i64, one dimension
+  Ref integer64(int64_t value);         ///< i64, a scalar
+  Ref scalar(double value, DType type); ///< a scalar
   Ref filled(double value, DType type, const Ints &shape);
-  Ref shape(const Dims &dims);                  ///< i64, one dimension
+  Ref shape(const Dims &dims); ///< i64, one dimension
   Ref reshape(const Ref &value, const Dims &to);
   Ref transpose(const Ref &value, const Ints &permutation);
   Ref expand(const Ref &value, const Dims &to);

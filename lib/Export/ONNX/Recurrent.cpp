@@ -61,8 +61,7 @@ template <size_t count> bool layer(Site &n, const char *op, const std::array<siz
   if (n.flag("input_forget")) attributes.push_back(attr("input_forget", int64_t(1)));
   if (double clip = n.real("clip"); clip > 0) attributes.push_back(realAttr("clip", clip));
   addActivations(n, attributes);
-  Refs results =
-      n.emitAll(op, operands, std::move(attributes), std::vector<DType>(states + 1, n.type(0).dtype));
+  Refs results = n.emitAll(op, operands, std::move(attributes), std::vector<DType>(states + 1, n.type(0).dtype));
   n.out(n.squeeze(results[0], 1), 0);
   for (size_t k = 1; k <= states; ++k) n.out(n.squeeze(results[k], 0), k);
   return true;

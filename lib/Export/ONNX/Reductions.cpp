@@ -23,7 +23,10 @@ bool reduce(Site &n) {
     return true;
   }
   std::string kind = n.word("kind");
-  const char *op = kind == "sum" ? "ReduceSum" : kind == "prod" ? "ReduceProd" : kind == "max" ? "ReduceMax" : "ReduceMin";
+  const char *op = kind == "sum"    ? "ReduceSum"
+                   : kind == "prod" ? "ReduceProd"
+                   : kind == "max"  ? "ReduceMax"
+                                    : "ReduceMin";
   Ref x = n.in(0);
   if (x.dtype == DType::boolean && !n.can(op, x.dtype)) {
     n.out(n.cast(reduced(n, op, n.cast(x, DType::u8), false), DType::boolean));
@@ -59,10 +62,10 @@ bool cumulative(Site &n) {
 }
 
 bool topK(Site &n) {
-  Refs results = n.emitAll("TopK", {n.in(0), n.ints({n.integer("k")})},
-                           {attr("axis", n.integer("axis")), attr("largest", int64_t(n.flag("largest", true))),
-                            attr("sorted", int64_t(1))},
-                           {n.type(0).dtype, DType::i64});
+  Refs results = n.emitAll(
+      "TopK", {n.in(0), n.ints({n.integer("k")})},
+      {attr("axis", n.integer("axis")), attr("largest", int64_t(n.flag("largest", true))), attr("sorted", int64_t(1))},
+      {n.type(0).dtype, DType::i64});
   n.out(results[0], 0);
   n.out(results[1], 1);
   return true;

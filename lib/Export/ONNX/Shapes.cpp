@@ -22,7 +22,8 @@ bool constant(Site &n) {
   constexpr int64_t kFew = 64;
   if (!varies && type.elements() <= kFew) {
     std::vector<char> all;
-    for (int64_t i = 0; i < type.elements(); ++i) all.insert(all.end(), bytes.begin(), bytes.begin() + int64_t(element));
+    for (int64_t i = 0; i < type.elements(); ++i)
+      all.insert(all.end(), bytes.begin(), bytes.begin() + int64_t(element));
     n.out(n.constant(type, all.data()));
     return true;
   }

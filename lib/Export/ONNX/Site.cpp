@@ -15,7 +15,8 @@ Dims fixed(const Ints &sizes) {
   return dims;
 }
 
-//===- Attributes of nodes --------------------------------------------------------------------------------------------===//
+//===- Attributes of nodes
+//--------------------------------------------------------------------------------------------===//
 
 static onnx::AttributeProto named(const char *name, onnx::AttributeProto::AttributeType type) {
   onnx::AttributeProto result;
@@ -82,7 +83,8 @@ constexpr DataType kDataTypes[] = {{DType::f64, onnx::TensorProto::DOUBLE, "tens
 
 int32_t dataTypeOf(DType type) { return kDataTypes[int(type)].onnx; }
 
-//===- What the recorded operation says -------------------------------------------------------------------------------===//
+//===- What the recorded operation says
+//-------------------------------------------------------------------------------===//
 
 void Site::refuse(const std::string &text) const {
   std::string file = node.source.file, where;
@@ -174,7 +176,8 @@ std::vector<std::string> Site::words(const char *name) const {
   return result;
 }
 
-//===- Nodes ----------------------------------------------------------------------------------------------------------===//
+//===- Nodes
+//----------------------------------------------------------------------------------------------------------===//
 
 std::string Site::name(const std::string &base) const { return node.layer ? *node.layer + "/" + base : base; }
 
@@ -308,7 +311,8 @@ Ref Site::cast(const Ref &value, DType type) {
 Ref Site::squeeze(const Ref &value, int64_t axis) { return emit("Squeeze", {value, ints({axis})}); }
 Ref Site::unsqueeze(const Ref &value, int64_t axis) { return emit("Unsqueeze", {value, ints({axis})}); }
 
-//===- Regions --------------------------------------------------------------------------------------------------------===//
+//===- Regions
+//--------------------------------------------------------------------------------------------------------===//
 
 void Site::region(size_t index, Body &body, const Refs &inputs, Refs &outputs) {
   const Graph &first = *node.regions[index], &second = *other.regions[index];

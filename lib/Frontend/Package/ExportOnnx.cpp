@@ -3,6 +3,7 @@
 #include "lib/Frontend/Package/PackageForm.h"
 #include "sprig/onnx.h"
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace sprig {
@@ -71,7 +72,9 @@ void refuseUpdates(const PackageForm &form, Source at) {
     std::string file = source.file;
     throw Error(ErrorKind::unsupported,
                 (source.line ? file.substr(file.rfind('/') + 1) + ":" + std::to_string(source.line) + ": " : "") +
-                    (where.starts_with("nn.") ? where.substr(3) : where.empty() ? kWhat : where) +
+                    (where.starts_with("nn.") ? where.substr(3)
+                     : where.empty()          ? kWhat
+                                              : where) +
                     ": sets the parameter '" + slot.name +
                     "', and ONNX models have no state; for a network, call eval() before it is exported");
   }

@@ -1,13 +1,10 @@
 #include "test/unit/OpTable/Harness.h"
+#include "test/unit/OpTable/Rows.h"
 #include "dialects/NN/NN.h"
 #include "lib/Interpreter/Compare.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Interpreter/Numbers.h"
 #include "lib/Pipeline/Pipeline.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include <bit>
 #include <cmath>
@@ -18,42 +15,6 @@ namespace {
 
 using interp::Tensor;
 using Bytes = std::vector<char>;
-
-std::string entryName(size_t i) { return "row" + std::to_string(i); }
-
-mlir::MLIRContext &sharedContext() {
-  static mlir::MLIRContext context(
-      [] {
-        mlir::DialectRegistry registry;
-        registerSprigDialects(registry);
-        return registry;
-      }(),
-      mlir::MLIRContext::Threading::DISABLED);
-  return context;
-}
-
-// A row as a function that returns the results of its last operation.
-std::string functionText(const Row &row, size_t i) {
-  std::string text = "func.func @" + entryName(i) + "(";
-  for (size_t a = 0; a < row.arguments.size(); ++a)
-    text += (a ? ", %a" : "%a") + std::to_string(a) + ": tensor<" + row.arguments[a] + ">";
-  return text + ") {\n" + row.body + "\nreturn\n}\n";
-}
-
-mlir::OwningOpRef<mlir::ModuleOp> parseRows(const std::vector<Row> &rows) {
-  std::string text;
-  for (size_t i = 0; i < rows.size(); ++i) text += functionText(rows[i], i);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &sharedContext());
-  if (!module) return nullptr;
-  for (auto function : module->getOps<mlir::func::FuncOp>()) {
-    mlir::Block &block = function.getBody().front();
-    mlir::Operation *last = block.getTerminator()->getPrevNode();
-    block.getTerminator()->setOperands(last->getResults());
-    function.setFunctionType(
-        mlir::FunctionType::get(&sharedContext(), function.getArgumentTypes(), last->getResultTypes()));
-  }
-  return mlir::failed(mlir::verify(*module)) ? nullptr : std::move(module);
-}
 
 struct Variant {
   bool fuse;
@@ -260,17 +221,6 @@ private:
 };
 
 } // namespace
-
-std::string typeList(const std::vector<std::string> &arguments) {
-  std::string text;
-  for (const std::string &argument : arguments) text += (text.empty() ? "tensor<" : ", tensor<") + argument + ">";
-  return text;
-}
-
-Row row(std::string operation, std::vector<std::string> arguments, Bound bound, std::vector<Pattern> patterns) {
-  std::string name = operation + " : " + typeList(arguments);
-  return {name, arguments, "%r = " + name, bound, std::move(patterns)};
-}
 
 void check(std::vector<Row> rows) {
   std::vector<uint8_t> package;

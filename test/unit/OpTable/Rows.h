@@ -1,0 +1,17 @@
+// Rows as a module: a function for each.
+// For those who check the rows of the op table.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "test/unit/OpTable/Harness.h"
+
+namespace sprig::optable {
+
+mlir::MLIRContext &sharedContext();
+/// The function's name of row i.
+std::string entryName(size_t i);
+/// Null where a row is not valid.
+mlir::OwningOpRef<mlir::ModuleOp> parseRows(const std::vector<Row> &rows);
+
+} // namespace sprig::optable
