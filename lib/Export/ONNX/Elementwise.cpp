@@ -33,6 +33,18 @@ bool plain(Site &n) {
   return true;
 }
 
+/// ONNX's Neg and Relu know no unsigned integers.
+bool neg(Site &n) {
+  if (!isUnsigned(n.type(0).dtype)) return plain(n);
+  n.out(n.emit("Sub", {n.scalar(0, n.type(0).dtype), n.in(0)}));
+  return true;
+}
+bool relu(Site &n) {
+  if (!isUnsigned(n.type(0).dtype)) return plain(n);
+  n.out(n.emit("Identity", {n.in(0)}));
+  return true;
+}
+
 //===- What ONNX has no operator for: the same value by others
 //---------------------------------------------------------===//
 
@@ -44,10 +56,7 @@ bool rsqrt(Site &n) {
 }
 
 Ref either(Site &n, const Ref &a, const Ref &b) { return n.emit("Or", {a, b}, {}, DType::boolean); }
-Ref isInf(Site &n, const Ref &x) {
-  // Before opset 20 it is for f32 and f64, which is all that comes here.
-  return n.emit("IsInf", {x}, {}, DType::boolean);
-}
+Ref isInf(Site &n, const Ref &x) { return n.emit("IsInf", {x}, {}, DType::boolean); }
 Ref equal(Site &n, const Ref &a, const Ref &b) { return n.emit("Equal", {a, b}, {}, DType::boolean); }
 Ref where(Site &n, const Ref &condition, const Ref &a, const Ref &b) {
   return n.emit("Where", {condition, a, b}, {}, a.dtype);
@@ -59,7 +68,8 @@ bool log1p(Site &n) {
   Ref x = n.cast(n.in(0), wide), one = n.scalar(1, wide);
   Ref u = n.emit("Add", {one, x});
   Ref slope = n.emit("Div", {x, n.emit("Sub", {u, one})});
-  Ref itself = either(n, equal(n, u, one), isInf(n, u));
+  Ref infinite = n.emit("IsInf", {u}, {attr("detect_negative", int64_t(0))}, DType::boolean);
+  Ref itself = either(n, equal(n, u, one), infinite);
   n.out(n.cast(where(n, itself, x, n.emit("Mul", {n.emit("Log", {u}), slope})), type));
   return true;
 }
@@ -145,9 +155,7 @@ bool isNan(Site &n) {
 }
 
 bool isInfinite(Site &n) {
-  Ref x = n.in(0);
-  if (!n.can("IsInf", x.dtype)) x = n.cast(x, DType::f32);
-  n.out(n.emit("IsInf", {x},
+  n.out(n.emit("IsInf", {n.in(0)},
                {attr("detect_negative", int64_t(n.flag("detect_negative", true))),
                 attr("detect_positive", int64_t(n.flag("detect_positive", true)))},
                DType::boolean));
@@ -200,7 +208,9 @@ bool gelu(Site &n) {
 } // namespace
 
 void addElementwise(Table &t) {
-  for (const Plain &row : kPlain) t.add(row.nn, plain);
+  t.add("nn.neg", neg);
+  t.add("nn.relu", relu);
+  for (const Plain &row : kPlain) t.add(row.nn, plain); // but for those
   t.add("nn.rsqrt", rsqrt);
   t.add("nn.log1p", log1p);
   t.add("nn.expm1", expm1);

@@ -44,7 +44,7 @@ std::string difference(const Graph &ga, const GraphNode &a, const Graph &gb, con
     if (!(*same == attr) && !maySayBatch(a.op->text, attr.name))
       return std::string("has an attribute '") + attr.name + "' that depends on the batch";
   }
-  if (!sameConstants(a, b, ga.types[a.firstResult])) return "has a value that depends on the batch";
+  if (!sameConstants(a, b, ga.types[a.firstResult])) return "has a constant that depends on the batch";
   for (uint32_t i = 0; i < a.resultCount; ++i) {
     const TensorType &x = ga.types[a.firstResult + i], &y = gb.types[b.firstResult + i];
     if (x.dtype != y.dtype || x.shape.rank() != y.shape.rank())
@@ -116,12 +116,23 @@ void Exporter::inlined(Scope &scope, const GraphNode &node, const Graph &first, 
   for (uint32_t i = 0; i < node.resultCount; ++i) scope.values[node.firstResult + i] = inner.values[first.outputs[i]];
 }
 
+/// Constants have no line of their own: what reads the first value of a constant stands for it.
+static Site readerOf(const Site &site, size_t index) {
+  const Graph &graph = site.scope.first;
+  if (site.node.op->text == "nn.constant")
+    for (size_t k = index + 1; k < graph.nodes.size(); ++k)
+      for (uint32_t operand : graph.nodes[k].operands)
+        if (operand == site.node.firstResult)
+          return Site(site.exporter, site.scope, graph.nodes[k], site.scope.second.nodes[k]);
+  return site;
+}
+
 void Exporter::node(Scope &scope, size_t index) {
   const GraphNode &node = scope.first.nodes[index], &other = scope.second.nodes[index];
   Site site(*this, scope, node, other);
   if (&node != &other) {
     std::string text = difference(scope.first, node, scope.second, other);
-    if (!text.empty()) site.refuse(text + ", so that one ONNX model cannot serve every batch");
+    if (!text.empty()) readerOf(site, index).refuse(text + ", so that one ONNX model cannot serve every batch");
   }
   Row row = Table::instance().find(node.op->text);
   if (row && row(site)) return;
@@ -133,7 +144,9 @@ void Exporter::node(Scope &scope, size_t index) {
   };
   auto first = parts(scope.first, node);
   auto second = &node == &other ? first : parts(scope.second, other);
-  if (!first || !second) site.refuse("has no form in ONNX opset " + std::to_string(what.opset));
+  if (!first || !second)
+    site.refuse((node.operands.empty() ? "" : "on " + describe(site.type(0)) + " ") + "has no form in ONNX opset " +
+                std::to_string(what.opset));
   if (first->nodes.size() != second->nodes.size() || first->outputs != second->outputs)
     site.refuse("is another computation with another batch, so that one ONNX model cannot serve every batch");
   inlined(scope, node, *first, *second);
@@ -179,11 +192,18 @@ std::optional<Biased> biasOf(const Graph &graph, size_t index, const std::vector
 
 void Exporter::nodes(Scope &scope) {
   const Graph &graph = scope.first;
-  if (graph.nodes.size() != scope.second.nodes.size())
-    throw Error(ErrorKind::unsupported, "exportOnnx: the function records " + std::to_string(graph.nodes.size()) +
-                                            " operations with batch " + std::to_string(what.batch) + " and " +
-                                            std::to_string(scope.second.nodes.size()) + " with batch " +
-                                            std::to_string(what.otherBatch));
+  const Graph &second = scope.second;
+  if (graph.nodes.size() != second.nodes.size()) {
+    size_t both = std::min(graph.nodes.size(), second.nodes.size()), i = 0;
+    while (i + 1 < both && difference(graph, graph.nodes[i], second, second.nodes[i]).empty()) ++i;
+    if (both)
+      Site(*this, scope, graph.nodes[i], second.nodes[i])
+          .refuse("is where the recordings part: the function is " + std::to_string(graph.nodes.size()) +
+                  " operations with batch " + std::to_string(what.batch) + " and " +
+                  std::to_string(second.nodes.size()) + " with batch " + std::to_string(what.otherBatch));
+    throw Error(ErrorKind::unsupported, "exportOnnx: the function computes nothing with one batch and something with "
+                                        "another");
+  }
   std::vector<int> uses(graph.types.size(), 0);
   std::vector<size_t> makerOf(graph.types.size(), 0);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

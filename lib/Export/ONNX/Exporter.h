@@ -118,7 +118,8 @@ public:
   std::vector<double> reals(const char *name) const;
 
   // Nodes of the model.
-  /// Whether the opset has the operator and it takes the element type as its first operand.
+  /// Whether the opset has the operator and it takes the element type as its first operand, or a wider one that the
+  /// operation can be computed in.
   bool can(const char *op, DType type) const;
   Ref emit(const char *op, const Refs &operands, Attributes attributes = {}, std::optional<DType> result = {});
   Refs emitAll(const char *op, const Refs &operands, Attributes attributes, const std::vector<DType> &results);
@@ -147,6 +148,8 @@ public:
   std::optional<Ref> bias; ///< of a convolution: what is added to its result
 
 private:
+  bool takes(const char *op, DType type) const;
+  Refs emitWide(const char *op, Refs operands, Attributes attributes, std::vector<DType> results, DType type);
   Dims dimsOf(uint32_t first, uint32_t second) const;
 };
 

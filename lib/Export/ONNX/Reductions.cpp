@@ -41,7 +41,9 @@ bool reduceMean(Site &n) {
     n.out(n.emit("Identity", {n.in(0)}));
     return true;
   }
-  if (!n.can("ReduceMean", n.type(0).dtype)) return false;
+  // The sum of narrow integers wraps before it is divided.
+  DType type = n.type(0).dtype;
+  if (!n.can("ReduceMean", type) || (!isFloat(type) && size(type) < 4)) return false;
   n.out(reduced(n, "ReduceMean", n.in(0), false));
   return true;
 }

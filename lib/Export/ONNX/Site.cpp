@@ -181,7 +181,21 @@ std::vector<std::string> Site::words(const char *name) const {
 
 std::string Site::name(const std::string &base) const { return node.layer ? *node.layer + "/" + base : base; }
 
-bool Site::can(const char *op, DType type) const {
+/// What is computed wider and rounded, or wrapped, once: the dialect's own way for half types, and the same result for
+/// integers, whose arithmetic is that of residues.
+static DType widened(DType type) {
+  switch (type) {
+  case DType::f16:
+  case DType::bf16: return DType::f32;
+  case DType::i16:
+  case DType::i8: return DType::i32;
+  case DType::u16:
+  case DType::u8: return DType::u32;
+  default: return type;
+  }
+}
+
+bool Site::takes(const char *op, DType type) const {
   const onnx::OpSchema *schema = onnximport::findSchema(op, opset(), "");
   if (!schema || schema->inputs().empty()) return schema != nullptr;
   for (const std::string *known : schema->inputs()[0].GetTypes())
@@ -189,10 +203,24 @@ bool Site::can(const char *op, DType type) const {
   return false;
 }
 
+bool Site::can(const char *op, DType type) const { return takes(op, type) || takes(op, widened(type)); }
+
+Refs Site::emitWide(const char *op, Refs operands, Attributes attributes, std::vector<DType> results, DType type) {
+  for (Ref &operand : operands)
+    if (!operand.name.empty() && operand.dtype == type) operand = cast(operand, widened(type));
+  std::vector<DType> wide = results;
+  std::replace(wide.begin(), wide.end(), type, widened(type));
+  Refs refs = emitAll(op, operands, std::move(attributes), wide);
+  for (size_t i = 0; i < refs.size(); ++i) refs[i] = cast(refs[i], results[i]);
+  return refs;
+}
+
 Refs Site::emitAll(const char *op, const Refs &operands, Attributes attributes, const std::vector<DType> &results) {
-  if (!operands.empty() && !can(op, operands[0].dtype))
-    refuse(std::string("ONNX's ") + op + " of opset " + std::to_string(opset()) + " has no " +
-           sprig::name(operands[0].dtype));
+  if (!operands.empty() && !takes(op, operands[0].dtype)) {
+    DType type = operands[0].dtype;
+    if (takes(op, widened(type))) return emitWide(op, operands, std::move(attributes), results, type);
+    refuse(std::string("ONNX's ") + op + " of opset " + std::to_string(opset()) + " has no " + sprig::name(type));
+  }
   auto *made = scope.body.proto.add_node();
   made->set_op_type(op);
   made->set_name(exporter.unique(name(op)));
