@@ -1,9 +1,9 @@
 // Sprig's training steps in the peers' harness (bench/peers/README.md), compiled in this process. Protocol of serve.h,
 // with "load TASK_FOLDER 0"; the check of "ready" is the loss of step 10, its time that of reading, compiling and
 // running the first step.
+#include "bench/TaskData.h"
 #include "bench/peers/cpp/serve.h"
 #include "sprig/train.h"
-#include <map>
 
 namespace {
 
@@ -22,45 +22,11 @@ struct Trainer {
   void step() { context.invoke(inputs, outputs); }
 };
 
-// A tensor of the task's folder: its line in shapes.txt and its bytes.
-struct Data {
-  bool isInt64 = false;
-  std::vector<int64_t> shape;
-  std::vector<char> bytes;
-  sprig::rt::TensorView view() {
-    if (isInt64) return {reinterpret_cast<int64_t *>(bytes.data()), shape};
-    return {reinterpret_cast<float *>(bytes.data()), shape};
-  }
-};
-
-std::string readText(const std::filesystem::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("no file " + path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::map<std::string, Data> readData(const std::filesystem::path &folder) {
-  std::map<std::string, Data> data;
-  std::istringstream lines(readText(folder / "shapes.txt"));
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string file, type;
-    words >> file >> type;
-    if (file != "x.bin" && file != "y.bin") continue;
-    Data &each = data[file];
-    each.isInt64 = type == "i64";
-    for (int64_t size; words >> size;) each.shape.push_back(size);
-    std::string bytes = readText(folder / file);
-    each.bytes.assign(bytes.begin(), bytes.end());
-  }
-  return data;
-}
-
 } // namespace
 
 int main(int, char **argv) {
   int threads = std::atoi(argv[2]);
-  std::map<std::string, Data> data;
+  std::map<std::string, bench::TaskTensor> data;
   std::unique_ptr<Trainer> trainer;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
@@ -71,13 +37,13 @@ int main(int, char **argv) {
         words >> folder;
         std::filesystem::path path(folder);
         trainer.reset();
-        data = readData(path);
+        data = bench::readTask(path);
         auto start = bench::Clock::now();
         sprig::CompileOptions options;
         options.threads = threads;
-        auto package =
-            sprig::compileTraining(sprig::Model::file((path / "model.onnx").string()), readText(path / "config.json"),
-                                   {.steps = {data["x.bin"].shape.at(0)}}, options);
+        auto package = sprig::compileTraining(sprig::Model::file((path / "model.onnx").string()),
+                                              bench::readText(path / "config.json"),
+                                              {.steps = {data["x.bin"].shape.at(0)}}, options);
         trainer = std::make_unique<Trainer>(std::move(package), std::vector{data["x.bin"].view(), data["y.bin"].view()},
                                             threads);
         trainer->step();
