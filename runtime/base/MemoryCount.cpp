@@ -6,6 +6,8 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace sprig::rt::core {
@@ -38,6 +40,39 @@ namespace {
 
 constexpr uint64_t kLeastKept = 64 << 10, kMostKept = 256 << 20;
 
+// Small arrays come and go by the thousand, made by one thread and released by another, which the C library is slow at.
+constexpr uint64_t kMostSmall = 16 << 10, kStep = 64, kMostSmallKept = 4 << 20;
+
+struct SmallCache {
+  struct Link {
+    Link *next;
+  };
+  std::mutex lock;
+  Link *first[kMostSmall / kStep + 1] = {};
+  uint64_t bytes = 0;
+
+  void *take(uint64_t rounded) {
+    std::lock_guard guard(lock);
+    Link *&head = first[rounded / kStep];
+    if (!head) return nullptr;
+    bytes -= rounded;
+    return std::exchange(head, head->next);
+  }
+  bool give(void *memory, uint64_t rounded) {
+    std::lock_guard guard(lock);
+    if (bytes + rounded > kMostSmallKept) return false;
+    bytes += rounded;
+    Link *&head = first[rounded / kStep];
+    head = new (memory) Link{head};
+    return true;
+  }
+};
+
+SmallCache &smallCache() {
+  static SmallCache &cache = *new SmallCache;
+  return cache;
+}
+
 // Blocks by size. Lives as long as the process: arrays may be released by destructors of static objects.
 struct ArrayCache {
   std::mutex lock;
@@ -57,6 +92,10 @@ uint64_t roundedArray(uint64_t bytes) { return std::max<uint64_t>((bytes + 63) /
 Status allocateArray(uint64_t bytes, void *&memory) {
   if (bytes > UINT64_MAX / 2) return {SPRIG_RT_OUT_OF_MEMORY, concat("no memory for an array of ", bytes, " bytes")};
   uint64_t rounded = roundedArray(bytes);
+  if (rounded <= kMostSmall && (memory = smallCache().take(rounded))) {
+    countInUse(bytes);
+    return {};
+  }
   if (rounded >= kLeastKept) {
     ArrayCache &cache = arrayCache();
     std::lock_guard guard(cache.lock);
@@ -78,6 +117,10 @@ Status allocateArray(uint64_t bytes, void *&memory) {
 void releaseArray(void *memory, uint64_t bytes) {
   if (!memory) return;
   uint64_t rounded = roundedArray(bytes);
+  if (rounded <= kMostSmall && smallCache().give(memory, rounded)) {
+    allocated.fetch_sub(bytes);
+    return;
+  }
   if (rounded >= kLeastKept) {
     ArrayCache &cache = arrayCache();
     std::lock_guard guard(cache.lock);
@@ -93,9 +136,15 @@ void releaseArray(void *memory, uint64_t bytes) {
 }
 
 uint64_t emptyArrayCache() {
+  uint64_t given = 0;
+  for (uint64_t size = kStep; size <= kMostSmall; size += kStep)
+    while (void *memory = smallCache().take(size)) {
+      Allocator().release(memory, size);
+      countReleased(0, size);
+      given += size;
+    }
   ArrayCache &cache = arrayCache();
   std::lock_guard guard(cache.lock);
-  uint64_t given = 0;
   for (auto &[bytes, blocks] : cache.blocks)
     for (void *memory : blocks) {
       Allocator().release(memory, bytes);

@@ -56,7 +56,10 @@ void Engine::push(std::unique_ptr<Task> task, bool wake) {
     }
     queue.push_back(std::move(task));
     ++pushed;
-    wake = parked && (wake || queue.size() > 2);
+    urgent |= wake || queue.size() > 2;
+    // Parked for good, it would not come to what can wait.
+    wake = parked && (urgent || !recording);
+    recording = true;
   }
   if (wake) changed.notify_one();
 }
@@ -83,25 +86,30 @@ bool Engine::runOne() {
 }
 
 void Engine::loop() {
+  std::unique_lock lock(mutex);
+  bool isDue = false; // what could wait has waited
   for (;;) {
-    if (runOne()) continue;
-    std::unique_lock lock(mutex);
-    if (stopping) return;
-    if (!queue.empty()) {
+    if (!queue.empty() && (urgent || isDue || stopping)) {
+      lock.unlock();
+      bool ran = runOne();
+      lock.lock();
       // Another thread runs a task, and ends with a notification.
-      finished.wait_for(lock, kIdle);
+      if (!ran && !queue.empty()) finished.wait_for(lock, kIdle);
       continue;
     }
+    if (stopping) return;
+    urgent = isDue = false;
     parked = true;
-    auto hasWork = [&] { return !queue.empty() || stopping; };
-    if (!recording) changed.wait(lock, [&] { return hasWork() || recording; });
-    if (recording && !hasWork() && !changed.wait_for(lock, kIdle, hasWork)) {
+    auto isAsked = [&] { return urgent || stopping; };
+    if (!recording) changed.wait(lock, [&] { return isAsked() || recording; });
+    if (!isAsked() && !changed.wait_for(lock, kIdle, isAsked)) {
       recording = false;
+      isDue = true;
       parked = false;
       auto hook = idleHook;
       lock.unlock();
       if (hook) hook();
-      continue;
+      lock.lock();
     }
     parked = false;
   }
@@ -153,8 +161,9 @@ void Engine::noteRecording() {
   bool wake;
   {
     std::lock_guard lock(mutex);
+    // Once is enough: then it looks after a while, and again until it finds nothing.
+    wake = parked && !recording;
     recording = true;
-    wake = parked;
   }
   if (wake) changed.notify_one();
 }

@@ -22,7 +22,9 @@ class Engine {
 public:
   static Engine &instance();
 
-  /// Queues work behind what was queued before; waits while too much is in flight.
+  /// Queues work behind what was queued before; waits while too much is in flight. `wake`: whether the executor should
+  /// start at once. Else it starts when more has come, or a while later: what is read before runs on the reader's
+  /// thread, without two threads that hand over to each other.
   void push(std::unique_ptr<Task> task, bool wake = true);
   /// Returns when the value is ready or failed. The caller's thread helps: it runs tasks where the executor does not.
   void waitFor(const Value &value);
@@ -54,7 +56,9 @@ private:
   std::deque<std::unique_ptr<Task>> queue;
   uint64_t pushed = 0, done = 0;
   int most = 32;
-  bool stopping = false, parked = false, recording = false;
+  bool stopping = false, parked = false;
+  bool urgent = false;    // something in the queue should start at once
+  bool recording = false; // something may lie recorded or queued that nobody cuts or runs
   Failure firstFailure;
   void (*idleHook)() = nullptr;
 

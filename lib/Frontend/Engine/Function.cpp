@@ -110,7 +110,7 @@ std::vector<Tensor> FunctionCore::call(std::span<const Tensor> inputs, uint64_t 
 }
 
 void synchronize() {
-  flush();
+  flush(/*wake=*/false); // who waits helps
   Engine::instance().drain();
   if (Failure failure = Engine::instance().takeFailure()) throw Error(*failure);
 }

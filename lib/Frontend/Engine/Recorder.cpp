@@ -83,7 +83,7 @@ void requireDefined(const Tensor &tensor, const char *op, const char *what, Sour
 }
 
 /// The results, with a handle each that the caller takes over. The node itself may be gone when this returns.
-static void recordNode(GraphNode description, std::span<const Tensor> operands, std::span<const TensorType> results,
+static void recordNode(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
                        Value **values) {
   description.layer = layer;
   checkOperands(operands, *description.op, description.source);

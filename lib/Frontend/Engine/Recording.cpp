@@ -18,25 +18,25 @@ uint64_t bitsOf(const Value &constant) {
   return bits;
 }
 
-bool endsWith(const std::string &text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 /// Floating-point operations, roughly: what decides when enough has been recorded to start.
 double costOf(const Node &node) {
   double elements = 0;
   for (const Value *result : node.results) elements += double(result->type.elements());
-  const std::string &name = node.description.op->text;
   if (node.operands.size() < 2) return elements;
+  const OpName *name = node.description.op;
   const Shape &a = node.operands[0]->type.shape, &b = node.operands[1]->type.shape;
-  if (name == "nn.linear" || name == "nn.matmul") {
+  static const OpName *const linear = &opName("nn.linear"), *const matmul = &opName("nn.matmul"),
+                             *const conv = &opName("nn.conv"), *const filter = &opName("nn.conv_filter_grad"),
+                             *const transposed = &opName("nn.conv_transpose");
+  if (name == linear || name == matmul) {
     double k = a.rank() < 1 ? 1 : double(a.back());
     if (find(node.description.attrs, "transpose_lhs") && a.rank() >= 2) k = double(a[a.rank() - 2]);
     return 2 * elements * k;
   }
-  if (name == "nn.conv_filter_grad")
+  if (name == filter)
     return 2 * elements * double(b.elements()) / double(std::max<int64_t>(b.rank() > 1 ? b[1] : 1, 1));
-  if (name == "nn.conv_transpose")
-    return 2 * double(a.elements()) * double(b.elements()) / double(std::max<int64_t>(b[0], 1));
-  if (endsWith(name, "nn.conv")) return 2 * elements * double(b.elements()) / double(std::max<int64_t>(b[0], 1));
+  if (name == transposed) return 2 * double(a.elements()) * double(b.elements()) / double(std::max<int64_t>(b[0], 1));
+  if (name == conv) return 2 * elements * double(b.elements()) / double(std::max<int64_t>(b[0], 1));
   if (!node.description.regions.empty()) return 100 * elements;
   return elements;
 }
@@ -72,7 +72,7 @@ uint32_t Recording::slotOf(Value *value) {
   return value->slot;
 }
 
-Node *Recording::add(GraphNode description, std::span<const Tensor> operands, std::span<const TensorType> results,
+Node *Recording::add(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
                      Value::State state, bool mayTrack) {
   static std::atomic<uint64_t> sequence{0};
   auto *node = new Node;
@@ -93,13 +93,12 @@ Node *Recording::add(GraphNode description, std::span<const Tensor> operands, st
   }
   if (!node->tracked) node->released = Node::kUntracked;
   node->results.reserve(results.size());
-  node->resultTypes.assign(results.begin(), results.end());
+  node->resultTypes.assign(results);
+  node->references.store(1 + uint32_t(results.size()), std::memory_order_relaxed); // of the recording and the results
   for (const TensorType &type : results) {
     hash.mix(type);
-    auto *value = new Value(type, state); // one handle: the caller's
-    keep(value);                          // and the recording's own reference
+    auto *value = new Value(type, state, 1); // the caller's handle, and the recording's own reference
     value->producer = node;
-    keep(node);
     value->index = uint16_t(node->results.size());
     value->tracked = node->tracked && isFloat(type.dtype);
     value->home = scope;

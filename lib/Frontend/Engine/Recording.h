@@ -24,7 +24,7 @@ struct Recording {
   ~Recording();
 
   /// Adds an operation; its results are `state` values of no handle but the returned ones.
-  Node *add(GraphNode description, std::span<const Tensor> operands, std::span<const TensorType> results,
+  Node *add(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
             Value::State state, bool tracked);
   /// The graph of it with these outputs, values of the recording or externals. Inputs are the externals in order.
   Graph graph(std::span<Value *const> outputs) const;

@@ -116,6 +116,15 @@ void compute(const GraphNode &node, std::span<const Array> operands, std::span<c
   recipe.plan->run(inputs, outputs, {});
 }
 
+/// The common case without any bookkeeping. False: nothing has happened.
+bool runAtOnce(const Node &node, std::span<Value *const> results) {
+  if (isConstant(node.description) || node.operands.size() > 8 || results.size() > 4) return false;
+  ArrayRef in[8], out[4];
+  for (size_t i = 0; i < node.operands.size(); ++i) in[i] = {node.operands[i]->storage->data, &node.operands[i]->type};
+  for (size_t i = 0; i < results.size(); ++i) out[i] = {results[i]->storage->data, &results[i]->type};
+  return runGeneric(node.description, {in, node.operands.size()}, {out, results.size()});
+}
+
 /// With the line and the layer of the operation.
 Failure explain(const GraphNode &node, const Error &error) {
   std::string text = error.what();
@@ -134,12 +143,11 @@ void runNode(const Node &node, std::span<Value *const> results) {
   for (const Value *operand : node.operands)
     if (operand->failure) failure = operand->failure;
   if (!failure) try {
+      for (Value *result : results) result->storage = Storage::allocate(result->type.bytes());
+      if (runAtOnce(node, results)) return;
       std::vector<Array> in, out;
       for (const Value *operand : node.operands) in.push_back({operand->storage, &operand->type});
-      for (Value *result : results) {
-        result->storage = Storage::allocate(result->type.bytes());
-        out.push_back({result->storage, &result->type});
-      }
+      for (Value *result : results) out.push_back({result->storage, &result->type});
       compute(node.description, in, out);
     } catch (const Error &error) {
       failure = explain(node.description, error);

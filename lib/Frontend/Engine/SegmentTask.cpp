@@ -1,7 +1,6 @@
 #include "lib/Frontend/Engine/SegmentTask.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/RunNode.h"
-#include <unordered_map>
 
 namespace sprig::frontend {
 
@@ -33,6 +32,8 @@ private:
     if (!plan) return false;
     try {
       std::vector<void *> in, out;
+      in.reserve(recording.externals.size());
+      out.reserve(outputs.size());
       for (Value *value : recording.externals) in.push_back(value->storage->data);
       for (Value *value : outputs) {
         value->storage = Storage::allocate(value->type.bytes());
@@ -47,39 +48,39 @@ private:
   }
 
   void runNodes() {
-    // Only what a live value depends on; memory goes back behind the last use.
-    std::unordered_map<const Value *, size_t> uses;
+    // Only what a live value depends on; memory goes back behind the last use. By place: values of the recording.
+    std::vector<uint32_t> uses(recording.values.size());
     std::vector<bool> needed(recording.nodes.size());
+    size_t end = recording.values.size();
     for (size_t i = recording.nodes.size(); i-- > 0;) {
       const Node &node = *recording.nodes[i];
-      for (const Value *result : resultsOf(i)) needed[i] = needed[i] || result->live || uses.contains(result);
+      for (size_t k = node.results.size(); k-- > 0;) {
+        --end;
+        needed[i] = needed[i] || recording.values[end]->live || uses[end];
+      }
       if (!needed[i]) continue;
-      for (const Value *operand : node.operands) ++uses[operand];
+      for (const Value *operand : node.operands)
+        if (isOurs(operand)) ++uses[operand->place];
     }
+    size_t next = 0;
     for (size_t i = 0; i < recording.nodes.size(); ++i) {
-      if (!needed[i]) continue;
       const Node &node = *recording.nodes[i];
-      runNode(node, resultsOf(i));
-      for (Value *result : resultsOf(i))
-        if (result->live)
+      size_t first = next;
+      std::span<Value *const> results(recording.values.data() + first, node.results.size());
+      next += results.size();
+      if (!needed[i]) continue;
+      runNode(node, results);
+      for (size_t k = 0; k < results.size(); ++k)
+        if (Value *result = results[k]; result->live)
           result->state.store(result->failure ? Value::State::failed : Value::State::ready, std::memory_order_release);
-        else if (!uses.contains(result))
+        else if (!uses[first + k])
           result->storage.reset();
       for (Value *operand : node.operands)
-        if (--uses[operand] == 0 && operand->home == recording.scope && !operand->live) operand->storage.reset();
+        if (isOurs(operand) && --uses[operand->place] == 0 && !operand->live) operand->storage.reset();
     }
   }
 
-  std::span<Value *const> resultsOf(size_t node) {
-    if (starts.empty()) {
-      size_t start = 0;
-      for (const Node *each : recording.nodes) {
-        starts.push_back(start);
-        start += each->results.size();
-      }
-    }
-    return {recording.values.data() + starts[node], recording.nodes[node]->results.size()};
-  }
+  bool isOurs(const Value *value) const { return value->home == recording.scope; }
 
   /// What no gradient needs lets its operands go.
   void finish() {
@@ -91,7 +92,6 @@ private:
   Recording recording;
   Hash key;
   std::vector<Value *> outputs;
-  std::vector<size_t> starts;
 };
 
 } // namespace

@@ -16,7 +16,7 @@ std::shared_ptr<Storage> Storage::allocate(int64_t bytes) {
     sprig_rt_status_free(status);
     throw Error(ErrorKind::runtime, text);
   }
-  return std::make_shared<Storage>(memory, capacity, nullptr, nullptr);
+  return std::allocate_shared<Storage>(PoolAllocator<Storage>(), memory, capacity, nullptr, nullptr);
 }
 
 std::shared_ptr<Storage> Storage::adopt(void *memory, void (*release)(void *), void *user) {

@@ -2,6 +2,8 @@
 // For the engine alone. Reference counts are atomic: the recorder's thread and the executor's share these objects.
 #pragma once
 #include "lib/Frontend/Base/Graph.h"
+#include "lib/Frontend/Engine/Few.h"
+#include "lib/Frontend/Engine/Pool.h"
 #include "sprig/tensor.h"
 #include <atomic>
 #include <memory>
@@ -41,7 +43,7 @@ struct Node;
 struct Trace;
 
 /// A version of a tensor.
-struct Value {
+struct Value : Pooled<Value> {
   enum class State : uint8_t {
     pending, ///< recorded, in the segment that is not cut yet
     queued,  ///< handed to the executor
@@ -70,24 +72,26 @@ struct Value {
   uint32_t slot = 0;  ///< its place among the externals or constants
   uint64_t scope = 0; ///< of this recording
 
-  Value(const TensorType &type, State state) : counts((uint64_t(1) << 32) | 1), state(state), type(type) {}
+  /// With one handle, and so many references besides.
+  Value(const TensorType &type, State state, uint32_t references = 0)
+      : counts((uint64_t(1) << 32) + 1 + references), state(state), type(type) {}
   bool hasHandles() const { return counts.load(std::memory_order_relaxed) >> 32; }
 };
 
 /// A recorded operation.
-struct Node {
+struct Node : Pooled<Node> {
   std::atomic<uint32_t> references{1};
   bool tracked = false;
   bool consumed = false; ///< a gradient was taken through it
   std::atomic<uint8_t> released{
       0}; ///< bits of what has happened: its operands go when it ran and no gradient needs them
   static constexpr uint8_t kRan = 1, kUntracked = 2;
-  uint64_t sequence = 0;         ///< later nodes have larger numbers
-  uint64_t walk = 0;             ///< the last search for gradients that has met it
-  GraphNode description;         ///< without operands and numbers
-  std::vector<Value *> operands; ///< a reference each; cleared when it has run and no gradient needs them
-  std::vector<TensorType> resultTypes;
-  std::vector<Value *> results; ///< not references; for use while the segment or a trace holds them
+  uint64_t sequence = 0;    ///< later nodes have larger numbers
+  uint64_t walk = 0;        ///< the last search for gradients that has met it
+  GraphNode description;    ///< without operands and numbers
+  Few<Value *, 4> operands; ///< a reference each; cleared when it has run and no gradient needs them
+  Few<TensorType, 1> resultTypes;
+  Few<Value *, 2> results; ///< not references; for use while the segment or a trace holds them
 };
 
 /// References without handles: the value is kept, not necessarily readable.

@@ -38,6 +38,12 @@ struct Variant {
   // Of the engine's thread alone.
   std::unique_ptr<Plan> plan;
   Failure failure; ///< of compiling it
+  uint64_t runs = 0;
+  struct Pointers {
+    std::vector<void *> in, out, states;
+  } pointers; ///< of the call that runs
+  /// Whether a call takes less time than another thread needs to wake up.
+  std::atomic<bool> isShort{false};
 };
 
 /// The key of random numbers, and the first counter of `draws` ones.
