@@ -108,8 +108,9 @@ void Engine::loop() {
       parked = false;
       auto hook = idleHook;
       lock.unlock();
-      if (hook) hook();
+      bool again = hook && hook();
       lock.lock();
+      recording |= again;
     }
     parked = false;
   }
@@ -152,7 +153,7 @@ int Engine::inFlight() const {
   return int(pushed - done);
 }
 
-void Engine::setIdleHook(void (*hook)()) {
+void Engine::setIdleHook(bool (*hook)()) {
   std::lock_guard lock(mutex);
   idleHook = hook;
 }

@@ -35,8 +35,8 @@ public:
   int limit() const;
   int inFlight() const;
 
-  /// Called by the executor when it has nothing to do for a while.
-  void setIdleHook(void (*hook)());
+  /// Called by the executor when it has nothing to do for a while; true: it shall come again.
+  void setIdleHook(bool (*hook)());
   /// Tells the executor that something is being recorded which nobody may cut.
   void noteRecording();
 
@@ -60,7 +60,7 @@ private:
   bool urgent = false;    // something in the queue should start at once
   bool recording = false; // something may lie recorded or queued that nobody cuts or runs
   Failure firstFailure;
-  void (*idleHook)() = nullptr;
+  bool (*idleHook)() = nullptr;
 
   std::mutex running; // held while a task runs: tasks run one at a time, in order
   std::thread thread;

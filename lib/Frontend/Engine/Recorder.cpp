@@ -25,7 +25,26 @@ Recorder &recorder() {
 thread_local const std::string *layer = nullptr;
 thread_local bool lineage = true;
 
-void cutIdle() { flush(); }
+/// Takes what lies recorded when recording has paused, or has been going on for long. While it goes on, cuts by a clock
+/// would give the same program other segments at each run, and none of them would be seen twice.
+bool cutIdle() {
+  constexpr int kMostLooks = 8;
+  static uint64_t scope = 0;
+  static size_t count = 0;
+  static int looks = 0;
+  {
+    Recorder &r = recorder();
+    std::lock_guard lock(r.mutex);
+    if (!r.pending) return false;
+    if (scope != r.pending->scope) looks = 0;
+    bool isGrowing = scope != r.pending->scope || count != r.pending->nodes.size();
+    scope = r.pending->scope;
+    count = r.pending->nodes.size();
+    if (isGrowing && ++looks < kMostLooks) return true;
+  }
+  flush();
+  return false;
+}
 
 /// A node is retained when a gradient may still be taken through it: its operands are read then, even without handles.
 void markLive(const Recording &recording) {
