@@ -24,6 +24,8 @@ struct Options {
   int64_t n = 0;
   std::vector<int> workers;
   std::string ioDelay;
+  std::string of;
+  int runs = 0;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -68,9 +70,11 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   if (!options.settings.dims.empty() || !options.settings.shapes.empty())
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which has no --dim or --shape");
   if (experiment.name != "loader") refuseLoaderOptions(options);
+  if (experiment.name != "hybridize" && (!options.of.empty() || options.runs))
+    throw Error(ErrorKind::usage, "bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
   ExperimentReport report;
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
-  ExperimentOptions given{options.settings, options.n, threads, {}, options.ioDelay};
+  ExperimentOptions given{options.settings, options.n, threads, {}, options.ioDelay, options.of, options.runs};
   if (!options.workers.empty()) given.workers = options.workers;
   experiment.run(given, report);
   if (options.common.json())
@@ -89,7 +93,10 @@ int bench(const Options &options) {
     return runExperiment(options, experiment);
   }
   refuseLoaderOptions(options);
-  if (options.n) throw Error(ErrorKind::usage, "--n: goes with the experiments matmul and dtypes");
+  if (options.n) throw Error(ErrorKind::usage, "--n: goes with the experiments matmul, dtypes and async");
+  if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
+  if (!options.of.empty())
+    throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
   options.settings.checkDevices();
   if (!(options.seconds > 0) || options.seconds > 3600)
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
@@ -197,13 +204,17 @@ void addBench(CLI::App &app, Invocation &invocation) {
   std::string names = "an ONNX file, MLIR in the nn dialect, a package, or the name of an experiment:";
   for (const Experiment &experiment : experiments()) names += "\n" + experiment.name + ": " + experiment.summary;
   command->add_option("MODEL", options->model, names)->required();
-  command->add_option("--n", options->n, "size of the matrices of matmul (default 4096) and dtypes (1024)")
+  command->add_option("OF", options->of, "the model that hybridize runs, instead of its own networks");
+  command
+      ->add_option("--n", options->n, "size of the matrices of matmul (default 4096), dtypes (1024) and async (1000)")
       ->check(CLI::Range(1, 16384));
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')
       ->check(CLI::Range(0, 256));
   command->add_option("--io-delay", options->ioDelay,
                       "storage that loader simulates: hdd, hdd:RPM, ssd, nvme, or the time of a sample (default 2ms)");
+  command->add_option("--runs", options->runs, "calls that hybridize times together (default 10 to 100)")
+      ->check(CLI::Range(1, 100000));
   command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
   command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
   addSettings(*command, options->settings);

@@ -1,4 +1,4 @@
-// sprig bench overhead: what a compiled call costs, by the number of operations of its graph.
+// sprig bench overhead: what a compiled call costs, by the number of operations of its graph; and a recorded operation.
 #include "tools/sprig/Experiment.h"
 #include "tools/sprig/Model.h"
 #include <algorithm>
@@ -56,6 +56,7 @@ void benchOverhead(const ExperimentOptions &options, ExperimentReport &report) {
                  formatDouble(each, 3) + " ns for each further operation beside " + formatDouble(first, 3) +
                      " ns for a call: the arithmetic alone",
                  each < 3);
+  benchRecording(options, report);
 }
 
 } // namespace sprig::cli

@@ -80,6 +80,14 @@ std::vector<char> exportTrained(const Model &model, std::span<const data::Array>
   return compiler().exportTrained(model, parameters);
 }
 
+void benchAsync(const ExperimentOptions &options, ExperimentReport &report) { compiler().benchAsync(options, report); }
+void benchHybridize(const ExperimentOptions &options, ExperimentReport &report) {
+  compiler().benchHybridize(options, report);
+}
+void benchRecording(const ExperimentOptions &options, ExperimentReport &report) {
+  compiler().benchRecording(options, report);
+}
+
 std::vector<OperatorRow> listOperators() { return compiler().listOperators(); }
 
 } // namespace sprig::cli

@@ -4,6 +4,7 @@
 // twice: in the library for real, in CompilerLibrary.cpp as a call through this table, which loads the library first.
 #pragma once
 #include "lib/Data/ArrayFile.h"
+#include "tools/sprig/Experiment.h"
 #include "tools/sprig/Interpret.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/ModelReport.h"
@@ -29,6 +30,9 @@ struct CompilerTable {
   decltype(&sprig::cli::trainingToText) trainingToText;
   decltype(&sprig::cli::findNonFinite) findNonFinite;
   decltype(&sprig::cli::exportTrained) exportTrained;
+  decltype(&sprig::cli::benchAsync) benchAsync;
+  decltype(&sprig::cli::benchHybridize) benchHybridize;
+  decltype(&sprig::cli::benchRecording) benchRecording;
   decltype(&sprig::data::parseNpz) parseNpz;
   decltype(&sprig::data::formatNpz) formatNpz;
   decltype(&sprig::data::parseTensorProto) parseTensorProto;

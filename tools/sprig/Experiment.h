@@ -15,6 +15,8 @@ struct ExperimentOptions {
   int threads = 1;
   std::vector<int> workers = {0, 1, 2, 4, 8}; ///< of the loader
   std::string ioDelay;                        ///< of the loader's storage; empty: its own
+  std::string model;                          ///< what an experiment that takes one is of
+  int runs = 0; ///< calls that are timed together, where an experiment has them; 0: its own
 };
 
 /// Tables with the same cells as text and as JSON, and verdicts: a relation, the figures, whether it holds.
@@ -59,5 +61,11 @@ void benchOverhead(const ExperimentOptions &options, ExperimentReport &report);
 void benchRemat(const ExperimentOptions &options, ExperimentReport &report);
 void benchAccumulation(const ExperimentOptions &options, ExperimentReport &report);
 void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
+
+// These need the compiler: they are in its library (CompilerLibrary.h).
+void benchAsync(const ExperimentOptions &options, ExperimentReport &report);
+void benchHybridize(const ExperimentOptions &options, ExperimentReport &report);
+/// What recording an operation costs: a part of overhead.
+void benchRecording(const ExperimentOptions &options, ExperimentReport &report);
 
 } // namespace sprig::cli
