@@ -105,6 +105,7 @@ public:
   int64_t steps() const;
   /// From the next step on; it is part of what a compiled function has recorded, so set it before.
   Optimizer &setSchedule(const Schedule &schedule);
+  const std::optional<Schedule> &schedule() const;
   /// Within update(), before the step: clipGradNorm, then clipGradValue. 0: off. Set before compiling, too.
   Optimizer &setClipNorm(double most);
   Optimizer &setClipValue(double most);

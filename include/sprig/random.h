@@ -8,6 +8,12 @@ namespace sprig {
 
 /// Starts all random numbers of the process anew. Without it the seed is 0.
 SPRIG_API void manualSeed(uint64_t seed);
+/// Where the sequence of random numbers stands: what a checkpoint keeps.
+struct RandomState {
+  uint64_t seed = 0, draws = 0;
+};
+SPRIG_API RandomState randomState();
+SPRIG_API void setRandomState(const RandomState &state);
 
 /// Uniform in [0, 1).
 SPRIG_API Tensor rand(const Shape &shape, DType type = DType::f32, Source at = Source::here());

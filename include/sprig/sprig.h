@@ -15,3 +15,4 @@
 #include "sprig/random.h"
 #include "sprig/tensor.h"
 #include "sprig/timer.h"
+#include "sprig/trainer.h"

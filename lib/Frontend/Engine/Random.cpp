@@ -29,6 +29,17 @@ void manualSeed(uint64_t seed) {
   sequence().next = 0;
 }
 
+RandomState randomState() {
+  std::lock_guard lock(sequence().mutex);
+  return {sequence().key, sequence().next};
+}
+
+void setRandomState(const RandomState &state) {
+  std::lock_guard lock(sequence().mutex);
+  sequence().key = state.seed;
+  sequence().next = state.draws;
+}
+
 RandomPosition frontend::takeRandom(uint64_t draws) {
   std::lock_guard lock(sequence().mutex);
   uint64_t first = sequence().next;

@@ -220,6 +220,7 @@ Optimizer &Optimizer::setSchedule(const Schedule &schedule) {
   state->schedule = schedule;
   return *this;
 }
+const std::optional<Schedule> &Optimizer::schedule() const { return state->schedule; }
 Optimizer &Optimizer::setClipNorm(double most) {
   state->clipNorm = most;
   return *this;

@@ -1,0 +1,189 @@
+// The training loop, written once: epochs, logging, evaluation, checkpoints, plots, early stopping, sweeps.
+// For programs. A module says what one step computes and which optimizer it wants; the trainer does the rest, with the
+// same bits as the loop written by hand.
+//
+//     struct Net : nn::Module {
+//       nn::Linear a = add("a", nn::Linear(784, 256)), b = add("b", nn::Linear(256, 10));
+//       Tensor operator()(Tensor x) const { return b(relu(a(x))); }
+//       Tensor trainingStep(Tensor x, Tensor y) const { return crossEntropy((*this)(x), y); }
+//       optim::Optimizer configureOptimizers() const { return optim::adam(*this, {.lr = 1e-3}); }
+//     };
+//     Trainer({.maxEpochs = 5}).fit(net, train, test);
+#pragma once
+#include "sprig/data.h"
+#include "sprig/nn/module.h"
+#include "sprig/optim.h"
+#include <filesystem>
+#include <optional>
+
+namespace sprig {
+
+/// What a validation step gives: the batch's mean loss, and how many of its samples were right, where that is known.
+struct Scores {
+  Tensor loss;
+  Tensor hits = {};
+};
+/// How many rows of logits [N, classes] have their highest value at the class.
+SPRIG_API Tensor hitsOf(const Operand &logits, const Operand &classes);
+
+/// What is known at the end of an epoch.
+struct EpochReport {
+  int64_t epoch = 0; ///< from 0
+  int64_t steps = 0; ///< done in all
+  double loss = 0;   ///< mean over the epoch's samples
+  std::optional<double> evalLoss = {}, accuracy = {};
+  double lr = 0;      ///< of the next step
+  double seconds = 0; ///< of the epoch's steps, without the evaluation
+  double samplesPerSecond = 0;
+};
+/// What is known of a step. It comes when the step has run, which may be some steps after it was asked for.
+struct StepReport {
+  int64_t step = 0; ///< from 0
+  double loss = 0, gradNorm = 0, lr = 0;
+};
+
+struct TrainerOptions {
+  int64_t maxEpochs = 10;
+  /// Steps between renewals of the progress line and calls of onStep; 0: none of them.
+  int64_t logEvery = 5;
+  /// Starts the random numbers of dropout and the like; none: they go on from where they are.
+  std::optional<uint64_t> seed = {};
+  /// Whether steps are compiled as a whole. The bits are the same without.
+  bool compile = true;
+  double clipNorm = 0; ///< of all gradients together; 0: none
+  double clipValue = 0;
+  /// A folder of checkpoints, written every so many steps (0: at the end of each epoch) and at the end.
+  std::filesystem::path checkpoint = {};
+  int64_t checkpointEvery = 0;
+  int checkpointsKept = 3;
+  /// Goes on from the folder's newest checkpoint, if there is one.
+  bool resume = false;
+  std::filesystem::path metrics = {}; ///< a line for each step: .csv, else JSON lines as `sprig train` writes them
+  std::filesystem::path plot = {};    ///< curves as SVG, at the end
+  /// Lines for each epoch and at the end on standard output; a progress line on standard error, on a terminal alone.
+  bool print = true;
+  /// Called for every logEvery-th step, and for every epoch; an epoch's `false` ends the training.
+  std::function<void(const StepReport &)> onStep = {};
+  std::vector<std::function<bool(const EpochReport &)>> onEpochEnd = {};
+};
+
+struct FitResult {
+  std::vector<EpochReport> epochs; ///< of this run
+  std::vector<float> losses;       ///< of this run's steps
+  int64_t steps = 0;               ///< done in all
+  double secondsPerEpoch = 0, samplesPerSecond = 0;
+  bool stopped = false; ///< by onEpochEnd
+  optim::Optimizer optimizer;
+};
+
+// Callbacks for onEpochEnd.
+
+struct EarlyStoppingOptions {
+  int64_t patience = 3; ///< epochs without improvement
+  double minDelta = 0;
+};
+/// Ends the training when the evaluation's loss (without evaluation: the training's) has stopped falling.
+SPRIG_API std::function<bool(const EpochReport &)> earlyStopping(const EarlyStoppingOptions &options = {});
+/// Saves the module (Module::save) whenever that loss is the lowest so far.
+SPRIG_API std::function<bool(const EpochReport &)> saveBest(const nn::Module &module, std::filesystem::path path);
+
+/// Runs of one module with several learning rates.
+struct SweepRun {
+  double lr = 0;
+  FitResult result;
+};
+
+namespace frontend {
+
+using StepBody = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
+
+/// What the templates below make of a module.
+struct Training {
+  const nn::Module *module = nullptr;
+  optim::Optimizer optimizer;
+  std::function<Tensor(const std::vector<Tensor> &)> loss;
+  std::function<Scores(const std::vector<Tensor> &)> scores;
+};
+class TrainingPrograms; // a module's compiled step and evaluation
+
+} // namespace frontend
+
+class SPRIG_API Trainer {
+public:
+  explicit Trainer(TrainerOptions options = {}, Source at = Source::here());
+
+  /// Trains. The module has
+  ///   Tensor trainingStep(Tensor x, Tensor y) const              // the batch's mean loss; or of (vector of fields)
+  ///   optim::Optimizer configureOptimizers() const
+  /// and may have
+  ///   Scores validationStep(Tensor x, Tensor y) const            // else: trainingStep's loss, and the hits of
+  ///                                                              // operator()(x) where y are classes
+  /// The module is in evaluation mode while it is evaluated, and in training mode behind.
+  template <std::derived_from<nn::Module> M>
+  FitResult fit(const M &module, data::Loader &train, data::Loader *evaluation = nullptr) const {
+    return run(trainingOf(module), train, evaluation);
+  }
+  template <std::derived_from<nn::Module> M>
+  FitResult fit(const M &module, data::Loader &train, data::Loader &evaluation) const {
+    return run(trainingOf(module), train, &evaluation);
+  }
+  /// Scores of a data set, of all its samples together: (mean loss, share of hits where they are known).
+  template <std::derived_from<nn::Module> M>
+  std::pair<double, std::optional<double>> evaluate(const M &module, data::Loader &set) const {
+    return score(trainingOf(module), set);
+  }
+
+  /// Trains the module from new initial values (the same for each, of options.seed or 0) with each learning rate, on
+  /// the same batches. The step is compiled once. Prints a table; options.plot gets accuracy (or loss) and time over
+  /// the rates. Checkpoints and metrics are not written.
+  template <std::derived_from<nn::Module> M>
+  std::vector<SweepRun> sweep(const M &module, std::span<const double> rates, data::Loader &train,
+                              data::Loader *evaluation = nullptr) const {
+    return runSweep(trainingOf(module), rates, train, evaluation);
+  }
+
+private:
+  template <typename M> static frontend::Training trainingOf(const M &module) {
+    frontend::Training training;
+    training.module = &module;
+    training.optimizer = module.configureOptimizers();
+    training.loss = [&module](const std::vector<Tensor> &batch) { return stepOf(module, batch); };
+    training.scores = [&module](const std::vector<Tensor> &batch) { return scoresOf(module, batch); };
+    return training;
+  }
+  template <typename M> static Tensor stepOf(const M &module, const std::vector<Tensor> &batch) {
+    if constexpr (requires { module.trainingStep(batch); }) {
+      return module.trainingStep(batch);
+    } else {
+      static_assert(
+          requires { module.trainingStep(batch[0], batch[1]); },
+          "the module needs Tensor trainingStep(Tensor x, Tensor y) const");
+      requireTwo(batch);
+      return module.trainingStep(batch[0], batch[1]);
+    }
+  }
+  template <typename M> static Scores scoresOf(const M &module, const std::vector<Tensor> &batch) {
+    if constexpr (requires { module.validationStep(batch); }) {
+      return module.validationStep(batch);
+    } else if constexpr (requires { module.validationStep(batch[0], batch[1]); }) {
+      requireTwo(batch);
+      return module.validationStep(batch[0], batch[1]);
+    } else {
+      Scores scores{stepOf(module, batch)};
+      if constexpr (requires { Tensor(module(batch[0])); })
+        if (batch.size() == 2 && !isFloat(batch[1].dtype())) scores.hits = hitsOf(module(batch[0]), batch[1]);
+      return scores;
+    }
+  }
+  static void requireTwo(const std::vector<Tensor> &batch);
+
+  FitResult run(frontend::Training training, data::Loader &train, data::Loader *evaluation) const;
+  std::pair<double, std::optional<double>> score(frontend::Training training, data::Loader &set) const;
+  std::vector<SweepRun> runSweep(frontend::Training training, std::span<const double> rates, data::Loader &train,
+                                 data::Loader *evaluation) const;
+
+  TrainerOptions options;
+  Source at;
+};
+
+} // namespace sprig

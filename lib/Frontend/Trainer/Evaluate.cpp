@@ -1,0 +1,57 @@
+#include "lib/Frontend/Trainer/Evaluate.h"
+#include "sprig/ops.h"
+
+namespace sprig {
+
+namespace frontend {
+
+namespace {
+/// Modes of a module and of all below it, as they were.
+class EvaluationMode {
+public:
+  explicit EvaluationMode(const nn::Module &module) : root(module) {
+    for (nn::Module *each : root.modules()) modes.emplace_back(*each, each->isTraining());
+    module.eval();
+  }
+  ~EvaluationMode() {
+    // Parents come first, so that what was set for a child alone stays.
+    for (auto &[each, isTraining] : modes) each.train(isTraining);
+  }
+  EvaluationMode(const EvaluationMode &) = delete;
+
+private:
+  nn::Module root;
+  std::vector<std::pair<nn::Module, bool>> modes;
+};
+} // namespace
+
+Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set) {
+  EvaluationMode mode(*programs.of().module);
+  struct Part {
+    int64_t samples;
+    Scores scores;
+  };
+  std::vector<Part> parts;
+  for (const data::Batch &batch : set) parts.push_back({batch.size(), programs.evaluate(batch)});
+  double loss = 0;
+  int64_t samples = 0, hits = 0;
+  bool knowsHits = !parts.empty();
+  for (const Part &part : parts) {
+    loss += part.scores.loss.item<double>() * double(part.samples);
+    samples += part.samples;
+    knowsHits &= part.scores.hits.defined();
+    if (part.scores.hits.defined()) hits += part.scores.hits.item<int64_t>();
+  }
+  Evaluation result{loss / double(samples), std::nullopt};
+  if (knowsHits) result.accuracy = double(hits) / double(samples);
+  return result;
+}
+
+} // namespace frontend
+
+Tensor hitsOf(const Operand &logits, const Operand &classes) {
+  Tensor found = argmax(logits, -1);
+  return sum(cast(eq(found, cast(classes, found.dtype())), DType::i64));
+}
+
+} // namespace sprig

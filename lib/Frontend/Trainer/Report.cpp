@@ -1,0 +1,90 @@
+#include "lib/Frontend/Trainer/Report.h"
+#include "lib/Data/File.h"
+#include "lib/Plot/TrainingChart.h"
+#include <cstdio>
+
+namespace sprig::frontend {
+
+static std::string number(double value, const char *format = "%.4g") {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string describeEpoch(const EpochReport &report, int64_t epochs) {
+  std::string text =
+      "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(epochs) + "  loss " + number(report.loss);
+  if (report.evalLoss) text += "  val loss " + number(*report.evalLoss);
+  if (report.accuracy) text += "  val acc " + number(*report.accuracy, "%.3f");
+  return text + "  " + number(report.seconds, "%.2f") + " s";
+}
+
+std::string describeResult(const FitResult &result) {
+  std::string text = "loss " + number(result.epochs.empty() ? 0 : result.epochs.back().loss);
+  if (!result.epochs.empty()) {
+    const EpochReport &last = result.epochs.back();
+    if (last.evalLoss) text = "test loss " + number(*last.evalLoss);
+    if (last.accuracy) text = "test acc " + number(*last.accuracy, "%.2f");
+  }
+  return text + ", " + number(result.secondsPerEpoch, "%.1f") + " s/epoch, " + number(result.samplesPerSecond, "%.0f") +
+         " samples/s, on [cpu]";
+}
+
+void plotRun(const std::filesystem::path &path, const std::vector<training::StepMetrics> &history,
+             const std::string &subtitle) {
+  plot::TrainingRun run;
+  run.title = "training";
+  run.subtitle = subtitle;
+  for (const training::StepMetrics &line : history) {
+    run.steps.push_back(double(line.step));
+    run.loss.push_back(double(line.loss));
+    run.lr.push_back(double(line.lr));
+    if (!line.evalLoss) continue;
+    run.evalSteps.push_back(double(line.step));
+    run.evalLoss.push_back(*line.evalLoss);
+    if (line.evalAccuracy) run.evalAccuracy.push_back(*line.evalAccuracy);
+  }
+  data::writeFile(path, plot::toSvg(plot::trainingChart(run)));
+}
+
+static bool knowsAccuracy(const std::vector<SweepRun> &runs) {
+  for (const SweepRun &run : runs)
+    if (run.result.epochs.empty() || !run.result.epochs.back().accuracy) return false;
+  return true;
+}
+
+static double measured(const SweepRun &run, bool accuracy) {
+  if (run.result.epochs.empty()) return 0;
+  const EpochReport &last = run.result.epochs.back();
+  return accuracy ? *last.accuracy : last.evalLoss.value_or(last.loss);
+}
+
+static double secondsOf(const SweepRun &run) {
+  double seconds = 0;
+  for (const EpochReport &epoch : run.result.epochs) seconds += epoch.seconds;
+  return seconds;
+}
+
+void plotSweep(const std::filesystem::path &path, const std::vector<SweepRun> &runs) {
+  bool accuracy = knowsAccuracy(runs);
+  plot::Sweep sweep{"learning rates", "", "lr", true, accuracy ? "accuracy" : "loss", {}};
+  for (const SweepRun &run : runs)
+    sweep.points.push_back({number(run.lr, "%.6g"), run.lr, measured(run, accuracy), secondsOf(run)});
+  data::writeFile(path, plot::toSvg(plot::sweepChart(sweep)));
+}
+
+std::string sweepTable(const std::vector<SweepRun> &runs) {
+  bool accuracy = knowsAccuracy(runs);
+  char line[128];
+  std::snprintf(line, sizeof line, "%10s %10s %10s %10s\n", "lr", "loss", accuracy ? "acc" : "val loss", "s");
+  std::string text = line;
+  for (const SweepRun &run : runs) {
+    double loss = run.result.epochs.empty() ? 0 : run.result.epochs.back().loss;
+    std::snprintf(line, sizeof line, "%10.4g %10.4g %10.4g %10.2f\n", run.lr, loss, measured(run, accuracy),
+                  secondsOf(run));
+    text += line;
+  }
+  return text;
+}
+
+} // namespace sprig::frontend

@@ -1,0 +1,273 @@
+// The trainer against the loop that is written by hand: the same losses, bit for bit, compiled or not, with a stop in
+// between or without; and what it writes.
+#include "lib/Data/File.h"
+#include "lib/Training/Metrics.h"
+#include "sprig/function.h"
+#include "sprig/grad.h"
+#include "sprig/nn.h"
+#include "sprig/ops.h"
+#include "sprig/trainer.h"
+#include <cmath>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace sprig;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t kFeatures = 32, kClasses = 10;
+
+struct Net : nn::Module {
+  nn::Linear a = add("a", nn::Linear(kFeatures, 64)), b = add("b", nn::Linear(64, 32)),
+             c = add("c", nn::Linear(32, 10));
+  nn::Dropout drop = add("drop", nn::Dropout(0.2));
+  bool drops = false;
+  Tensor operator()(const Tensor &x) const {
+    Tensor h = relu(a(x));
+    if (drops) h = drop(h);
+    return c(relu(b(h)));
+  }
+  Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy((*this)(x), y); }
+  optim::Optimizer configureOptimizers() const { return optim::adam(*this, {.lr = 1e-3}); }
+};
+
+Net makeNet(bool drops = false) {
+  manualSeed(5);
+  Net net;
+  net.drops = drops;
+  return net;
+}
+
+/// Points around one centre for each class.
+data::Dataset points(int64_t count) {
+  return data::Dataset(count, [](int64_t i) {
+    std::vector<float> x(kFeatures);
+    int64_t label = i * 7 % kClasses;
+    for (int64_t k = 0; k < kFeatures; ++k)
+      x[size_t(k)] = float(std::sin(double(label * 13 + k)) + 0.3 * std::sin(double(i * 31 + k * 17)));
+    return data::Sample{data::Field(x), label};
+  });
+}
+
+data::LoaderOptions shuffled(int64_t batch = 32) {
+  data::LoaderOptions options;
+  options.batch = batch;
+  options.shuffle = 3;
+  options.workers = 1;
+  return options;
+}
+
+TrainerOptions quiet(int64_t epochs) {
+  TrainerOptions options;
+  options.maxEpochs = epochs;
+  options.print = false;
+  return options;
+}
+
+std::vector<float> byHand(Net net, data::Loader loader, int epochs, bool compiled) {
+  auto opt = net.configureOptimizers();
+  auto step = compile(
+      [&](const Tensor &x, const Tensor &y) {
+        Tensor loss = crossEntropy(net(x), y);
+        opt.update(grad(loss, net.parameters()));
+        return loss;
+      },
+      {.report = [](const std::string &) {}});
+  step.enable(compiled);
+  std::vector<float> losses;
+  for (int epoch = 0; epoch < epochs; ++epoch)
+    for (auto [x, y] : loader) losses.push_back(step(x, y).item<float>());
+  return losses;
+}
+
+class Folder {
+public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "sprig-trainer-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+std::string contentOf(const fs::path &path) {
+  std::vector<char> bytes = data::readFile(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+} // namespace
+
+TEST(Trainer, LossesAreThoseOfTheHandWrittenLoop) {
+  data::Dataset set = points(1000);
+  std::vector<float> compiled = byHand(makeNet(), data::Loader(set, shuffled()), 5, true);
+  ASSERT_EQ(compiled.size(), 5u * 32);
+  EXPECT_LT(compiled.back(), 0.5f * compiled.front());
+  data::Loader loader(set, shuffled());
+  FitResult result = Trainer(quiet(5)).fit(makeNet(), loader);
+  EXPECT_EQ(result.losses, compiled);
+  EXPECT_EQ(result.steps, 5 * 32);
+  ASSERT_EQ(result.epochs.size(), 5u);
+  EXPECT_LT(result.epochs.back().loss, result.epochs.front().loss);
+}
+
+TEST(Trainer, CompilingChangesNoBit) {
+  data::Dataset set = points(200);
+  TrainerOptions options = quiet(2);
+  data::Loader first(set, shuffled()), second(set, shuffled());
+  std::vector<float> compiled = Trainer(options).fit(makeNet(), first).losses;
+  options.compile = false;
+  EXPECT_EQ(Trainer(options).fit(makeNet(), second).losses, compiled);
+  EXPECT_EQ(byHand(makeNet(), data::Loader(set, shuffled()), 2, false), compiled);
+}
+
+TEST(Trainer, DropoutTrainsAndEvaluationDoesWithout) {
+  data::Dataset set = points(500);
+  TrainerOptions options = quiet(5);
+  options.seed = 9;
+  std::vector<int64_t> logged;
+  options.onStep = [&](const StepReport &report) {
+    logged.push_back(report.step);
+    EXPECT_GT(report.gradNorm, 0);
+    EXPECT_EQ(report.lr, 1e-3);
+  };
+  data::Loader train(set, shuffled(64)), test(points(100), data::LoaderOptions{.batch = 40, .workers = 0});
+  Net net = makeNet(/*drops=*/true);
+  FitResult result = Trainer(options).fit(net, train, test);
+  EXPECT_EQ(logged.size(), 8u); // 40 steps, each 5th
+  EXPECT_EQ(logged[3], 15);
+  ASSERT_TRUE(result.epochs.back().accuracy);
+  EXPECT_GT(*result.epochs.back().accuracy, 0.3); // of 0.1 by chance
+  EXPECT_LT(result.epochs.back().loss, 0.9 * result.epochs.front().loss);
+  EXPECT_TRUE(net.isTraining());
+  // Twice the same: nothing is dropped.
+  auto once = Trainer(options).evaluate(net, test), twice = Trainer(options).evaluate(net, test);
+  EXPECT_EQ(once, twice);
+  EXPECT_EQ(once.first, *result.epochs.back().evalLoss);
+  EXPECT_EQ(once.second, result.epochs.back().accuracy);
+}
+
+TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
+  Folder folder;
+  data::Dataset set = points(300);
+  TrainerOptions options = quiet(4);
+  options.seed = 2;
+  data::Loader whole(set, shuffled());
+  std::vector<float> expected = Trainer(options).fit(makeNet(true), whole).losses;
+  ASSERT_EQ(expected.size(), 40u);
+
+  options.checkpoint = folder.path / "run";
+  options.checkpointEvery = 7;
+  options.metrics = folder.path / "metrics.jsonl";
+  options.onStep = [](const StepReport &report) {
+    if (report.step == 25) throw std::runtime_error("pulled the plug");
+  };
+  data::Loader first(set, shuffled());
+  EXPECT_THROW(Trainer(options).fit(makeNet(true), first), std::runtime_error);
+
+  options.onStep = nullptr;
+  options.resume = true;
+  data::Loader second(set, shuffled());
+  FitResult rest = Trainer(options).fit(makeNet(true), second);
+  ASSERT_EQ(rest.steps, 40);
+  ASSERT_EQ(rest.losses.size(), 40u - 21);
+  EXPECT_EQ(rest.losses, std::vector<float>(expected.begin() + 21, expected.end()));
+  // The file has each step once, from both runs.
+  std::istringstream lines(contentOf(options.metrics));
+  std::string line;
+  for (int64_t step = 0; step < 40; ++step) {
+    ASSERT_TRUE(std::getline(lines, line));
+    auto metrics = training::parseMetrics(line);
+    ASSERT_TRUE(metrics);
+    EXPECT_EQ(metrics->step, step);
+    EXPECT_EQ(metrics->loss, expected[size_t(step)]);
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST(Trainer, RefusesAFolderOfAnotherRun) {
+  Folder folder;
+  TrainerOptions options = quiet(1);
+  options.checkpoint = folder.path;
+  data::Dataset set = points(64);
+  data::Loader loader(set, shuffled());
+  Trainer(options).fit(makeNet(), loader);
+  auto errorOf = [&](data::Loader loader) {
+    try {
+      Trainer(options).fit(makeNet(), loader);
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(errorOf(data::Loader(set, shuffled())).find("holds the checkpoint of step 2 of another run"),
+            std::string::npos);
+  options.resume = true;
+  EXPECT_NE(errorOf(data::Loader(set, shuffled(16))).find("is of another order, number or batch of samples"),
+            std::string::npos);
+  EXPECT_EQ(errorOf(data::Loader(set, shuffled())), "");
+}
+
+TEST(Trainer, StopsEarlyAndKeepsTheBest) {
+  Folder folder;
+  data::Dataset set = points(200);
+  data::Loader train(set, shuffled()), test(points(50), data::LoaderOptions{.workers = 0});
+  TrainerOptions options = quiet(50);
+  Net net = makeNet();
+  options.onEpochEnd = {saveBest(net, folder.path / "best.safetensors"),
+                        earlyStopping({.patience = 2, .minDelta = 0.2})};
+  options.metrics = folder.path / "metrics.csv";
+  options.plot = folder.path / "run.svg";
+  FitResult result = Trainer(options).fit(net, train, test);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_LT(result.epochs.size(), 50u);
+  net.load(folder.path / "best.safetensors");
+  auto [loss, accuracy] = Trainer(options).evaluate(net, test);
+  double best = 1e9;
+  for (const EpochReport &epoch : result.epochs) best = std::min(best, *epoch.evalLoss);
+  EXPECT_EQ(loss, best);
+  EXPECT_TRUE(contentOf(folder.path / "run.svg").starts_with("<svg"));
+  std::string csv = contentOf(options.metrics);
+  EXPECT_TRUE(csv.starts_with("step,loss,grad_norm,lr,seconds,eval_loss,eval_accuracy\n0,"));
+  EXPECT_EQ(size_t(std::count(csv.begin(), csv.end(), '\n')), 1 + result.losses.size());
+}
+
+TEST(Trainer, SweepCompilesOnceAndStartsAnewEachTime) {
+  Folder folder;
+  data::Dataset set = points(256);
+  data::Loader train(set, shuffled()), test(points(50), data::LoaderOptions{.workers = 0});
+  TrainerOptions options = quiet(2);
+  options.seed = 4;
+  options.plot = folder.path / "sweep.svg";
+  Net net = makeNet();
+  const double rates[] = {1e-4, 1e-2, 1e-4};
+  std::vector<SweepRun> runs = Trainer(options).sweep(net, rates, train, &test);
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].result.losses, runs[2].result.losses);
+  EXPECT_EQ(runs[0].result.losses[0], runs[1].result.losses[0]); // before the first update
+  EXPECT_NE(runs[0].result.losses.back(), runs[1].result.losses.back());
+  EXPECT_LT(runs[1].result.epochs.back().loss, runs[0].result.epochs.back().loss);
+  std::string svg = contentOf(options.plot);
+  EXPECT_NE(svg.find("accuracy"), std::string::npos);
+}
+
+TEST(Trainer, RefusesWhatMakesNoSense) {
+  auto errorOf = [](auto f) {
+    try {
+      f();
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(errorOf([] { Trainer({.maxEpochs = -1}); }).find("TrainerTest.cpp:"), std::string::npos);
+  EXPECT_NE(errorOf([] { Trainer({.maxEpochs = -1}); }).find("maxEpochs is -1"), std::string::npos);
+  data::Loader three(data::Dataset(8, [](int64_t i) { return data::Sample{float(i), float(i), float(i)}; }));
+  EXPECT_NE(errorOf([&] { Trainer(quiet(1)).fit(makeNet(), three); }).find("a batch has 3 fields"), std::string::npos);
+  data::Loader loader(points(8));
+  TrainerOptions resume = quiet(1);
+  resume.resume = true;
+  EXPECT_NE(errorOf([&] { Trainer(resume).fit(makeNet(), loader); }).find("checkpoint names no folder"),
+            std::string::npos);
+}
