@@ -1,4 +1,5 @@
-// All of the imperative front-end: tensors and operations, layers, gradients, optimizers, data, compile() and packages.
+// All of the imperative front-end: tensors and operations, layers, gradients, optimizers, data, training
+// loops, compile(), packages and ONNX files.
 #pragma once
 #include "sprig/control.h"
 #include "sprig/create.h"
@@ -9,10 +10,12 @@
 #include "sprig/losses.h"
 #include "sprig/metrics.h"
 #include "sprig/nn.h"
+#include "sprig/onnx.h"
 #include "sprig/ops.h"
 #include "sprig/optim.h"
 #include "sprig/package.h"
 #include "sprig/random.h"
 #include "sprig/tensor.h"
 #include "sprig/timer.h"
+#include "sprig/trainer.h"
 #include "sprig/trainer.h"
