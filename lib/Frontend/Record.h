@@ -10,16 +10,15 @@
 namespace sprig::frontend {
 
 /// Records one operation with one result of this type, and returns at once.
-Tensor record(const OpName &op, std::span<const Tensor> operands, AttrList attrs, const TensorType &result,
-                        Source at);
+Tensor record(const OpName &op, std::span<const Tensor> operands, AttrList attrs, const TensorType &result, Source at);
 inline Tensor record(const OpName &op, std::initializer_list<Tensor> operands, AttrList attrs, const TensorType &result,
                      Source at) {
   return record(op, std::span(operands.begin(), operands.size()), std::move(attrs), result, at);
 }
 /// The same for several results, and for operations with regions.
 std::vector<Tensor> recordAll(const OpName &op, std::span<const Tensor> operands, AttrList attrs,
-                                        std::span<const TensorType> results, Source at,
-                                        std::vector<std::shared_ptr<const Graph>> regions = {});
+                              std::span<const TensorType> results, Source at,
+                              std::vector<std::shared_ptr<const Graph>> regions = {});
 
 /// A constant of one element that broadcasts as a scalar; the same bits give the same recorded constant.
 Tensor scalar(double value, DType type, Source at);
@@ -33,8 +32,8 @@ std::vector<Tensor> replay(const Graph &graph, std::span<const Tensor> inputs, S
 /// What f computes of inputs of these types, without running it. Tensors of outside that f uses are appended to
 /// `captured`; they are the graph's inputs behind the others.
 Graph traceRegion(std::span<const TensorType> inputs,
-                            const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f,
-                            std::vector<Tensor> &captured, Source at);
+                  const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f, std::vector<Tensor> &captured,
+                  Source at);
 
 /// The layer that operations belong to while this lives; `path` is interned or null.
 class LayerScope {

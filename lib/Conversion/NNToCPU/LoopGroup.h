@@ -72,7 +72,8 @@ public:
   int64_t reducedCount() const, keptCount() const;
 
   /// The tiles: `innerTiles` cuts of `innerChunk` elements along the innermost run, where that is kept, times blocks of
-  /// `outerChunk` positions of the other kept runs. An attribute `nn.tile` of the dispatch, [elements], gives innerChunk.
+  /// `outerChunk` positions of the other kept runs. An attribute `nn.tile` of the dispatch, [elements], gives
+  /// innerChunk.
   int64_t innerSize = 1, innerChunk = 1, innerTiles = 1, outerSize = 1, outerChunk = 1, outerTiles = 1;
   KernelPlan plan() const;
 

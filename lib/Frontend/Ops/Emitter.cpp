@@ -316,7 +316,9 @@ Tensor Emitter::scatterElements(const char *word, const Tensor &x, const Tensor 
               x.type(at));
 }
 
-Tensor Emitter::indices(const std::vector<int64_t> &values) const { return Tensor::from(values, {int64_t(values.size())}, at); }
+Tensor Emitter::indices(const std::vector<int64_t> &values) const {
+  return Tensor::from(values, {int64_t(values.size())}, at);
+}
 
 // Reductions.
 
