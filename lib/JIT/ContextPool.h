@@ -16,6 +16,8 @@ public:
     ContextPool &pool;
     Owned context;
     int uses;
+    /// It goes with this lease: what a context has seen stays in it, and this was much (weights).
+    void retire() { uses = kMostUses; }
     ~Lease() { pool.giveBack(std::move(context), uses + 1); }
   };
 

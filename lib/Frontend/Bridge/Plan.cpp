@@ -148,6 +148,7 @@ std::vector<uint8_t> frontend::compilePackage(std::span<const PackageEntry> entr
   bridge::Workspace work;
   bridge::EntryBuilder builder(*work.module);
   for (const PackageEntry &entry : entries) builder.add(entry);
+  work.lease.retire(); // initial values are attributes of the context
   CompileOptions options = bridge::entryOptions(given, entries.empty() ? "" : entries.front().name);
   options.prepare = false; // who runs a package knows of no such entry
   return compile(*work.module, options);
