@@ -30,7 +30,8 @@ public:
                    uint64_t version = 0) = 0;
 };
 
-/// `options.freeze` does not matter: there is nothing to freeze. `name` stands in profiles and messages.
+/// `options.freeze` and `options.math` do not matter: there is nothing to freeze, and no bit may change. `name` stands
+/// in profiles and messages.
 std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
                                   const std::string &name);
 
@@ -41,7 +42,8 @@ struct PackageEntry {
   std::vector<StateSlot> states;
   std::vector<std::string> inputNames, outputNames; ///< of those that are no state
 };
-/// A package of several functions that share their states. With options.freeze, states become constants.
+/// A package of several functions that share their states. With options.freeze, states become constants; with
+/// MathMode::strict the bits are those of plans all the same.
 std::vector<uint8_t> compilePackage(std::span<const PackageEntry> entries, const CompileOptions &options);
 
 /// The text of the graph in the nn dialect, a function `main`.

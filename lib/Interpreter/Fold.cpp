@@ -29,10 +29,29 @@ bool isWithinLimits(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, const 
 
 } // namespace
 
+// Doubles rounded to the element type are what a kernel gives where the type's own arithmetic rounds correctly, which
+// holds for f32 in double precision; half types are computed in f32.
+static bool hasKernelBits(mlir::Operation *op) {
+  auto all = [&](auto is) {
+    auto fits = [&](mlir::Type type) { return is(mlir::getElementTypeOrSelf(type)); };
+    return llvm::all_of(op->getOperandTypes(), fits) && llvm::all_of(op->getResultTypes(), fits);
+  };
+  if (all([](mlir::Type type) { return llvm::isa<mlir::IntegerType>(type); })) return true;
+  // No rounding at all.
+  if (llvm::isa<nn::AbsOp, nn::NegOp, nn::SignOp, nn::FloorOp, nn::CeilOp, nn::RoundOp, nn::ReluOp, nn::MaxOp,
+                nn::MinOp, nn::IsNanOp, nn::IsInfOp, nn::CompareOp, nn::SelectOp, nn::BitcastOp, nn::IotaOp,
+                nn::ReshapeOp, nn::BroadcastOp, nn::TransposeOp, nn::SliceOp, nn::ConcatOp, nn::PadOp, nn::GatherOp,
+                nn::GatherElementsOp, nn::GatherNdOp, nn::PackOp>(op))
+    return true;
+  return llvm::isa<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::SqrtOp, nn::ReciprocalOp, nn::CastOp>(op) &&
+         all([](mlir::Type type) { return !type.isF16() && !type.isBF16(); });
+}
+
 std::optional<llvm::SmallVector<mlir::ElementsAttr>>
 foldOperation(mlir::Operation *op, llvm::ArrayRef<mlir::ElementsAttr> operands, const FoldLimits &limits) {
   if (op->getNumRegions() || !op->getNumResults() || llvm::isa<nn::ConstantOp>(op) || !isInterpreted(op->getName()))
     return std::nullopt;
+  if (limits.exact && !hasKernelBits(op)) return std::nullopt;
   llvm::SmallVector<Tensor> tensors;
   for (mlir::ElementsAttr operand : operands) {
     std::string reason;

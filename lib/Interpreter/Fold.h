@@ -13,6 +13,9 @@ struct FoldLimits {
   int64_t resultBytes = 1 << 20;
   /// Operations of more floating-point operations stay.
   int64_t flops = int64_t(1) << 28;
+  /// Only what kernels compute with the same bits: integers, moves, and results that are rounded once. A logarithm, a
+  /// sum or a softmax stays.
+  bool exact = false;
 };
 
 /// The results of a pure operation on constant operands, or nothing. Elementwise operations and operations that move

@@ -14,8 +14,10 @@ using namespace sprig;
 
 static void buildImport(OpPassManager &passes, const CompileOptions &options) {}
 
-static void simplify(OpPassManager &passes) {
-  passes.addNestedPass<func::FuncOp>(createFoldConstants());
+static void simplify(OpPassManager &passes, const CompileOptions &options) {
+  FoldConstantsOptions fold;
+  fold.exact = options.math == MathMode::strict;
+  passes.addNestedPass<func::FuncOp>(createFoldConstants(fold));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }
@@ -27,12 +29,12 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
     freeze.strict = options.math == MathMode::strict;
     passes.addPass(createFreeze(freeze));
   }
-  simplify(passes);
+  simplify(passes, options);
 }
 
 static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDifferentiate());
-  simplify(passes);
+  simplify(passes, options);
 }
 
 static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
@@ -43,7 +45,7 @@ static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
 
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDecompose());
-  simplify(passes);
+  simplify(passes, options);
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
   ScansOptions scans;
@@ -62,7 +64,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   pack.ahead = options.prepare;
   passes.addNestedPass<func::FuncOp>(createPack(pack));
   if (options.prepare) passes.addPass(createPrepare());
-  simplify(passes);
+  simplify(passes, options);
   FuseOptions fuse;
   fuse.fuse = options.fuse;
   passes.addNestedPass<func::FuncOp>(createFuse(fuse));

@@ -17,6 +17,7 @@ struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
   void runOnOperation() override {
     interp::FoldLimits limits;
     limits.resultBytes = maxBytes;
+    limits.exact = exact;
     // Branches and loops too: constants are known inside of them.
     getOperation().walk([&](Block *block) {
       Operation *parent = block->getParentOp();

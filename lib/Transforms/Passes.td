@@ -161,9 +161,11 @@ def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
     Replaces each operation whose operands are constants by its value, computed by the reference interpreter and rounded
     to the element type. Parameters are no constants (`freeze` makes them so). Operations on splats give splats without
     expanding them; a result that would make the program larger than `max-bytes` stays an operation, as does one that
-    fails (an index out of range), so that run time reports it.
+    fails (an index out of range), so that run time reports it. With `exact` only what a kernel computes with the same
+    bits is folded: functions that kernels approximate, and sums, whose order matters, stay operations.
   }];
   let options = [
+    Option<"exact", "exact", "bool", "false", "fold only what never changes a bit">,
     Option<"maxBytes", "max-bytes", "int64_t", "1048576",
            "largest result, in bytes, unless the operands are at least as large or it is a splat">,
   ];

@@ -15,7 +15,9 @@ void derive(func::FuncOp function, Derivation derivation) {
   passes.enableVerifier(false);
   if (derivation == Derivation::differentiate) passes.addPass(createDifferentiate());
   if (derivation == Derivation::decompose) passes.addPass(createDecompose());
-  passes.addPass(createFoldConstants());
+  FoldConstantsOptions fold;
+  fold.exact = true;
+  passes.addPass(createFoldConstants(fold));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (succeeded(passes.run(function))) return;

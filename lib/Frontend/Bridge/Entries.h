@@ -24,7 +24,7 @@ private:
   int functions = 0;
 };
 
-/// The options of a compilation that starts from a module of the front-end: strict, as all modes must give one result.
+/// The options of a compilation that starts from a module of the front-end.
 CompileOptions entryOptions(const CompileOptions &given, const std::string &name);
 
 } // namespace sprig::frontend::bridge

@@ -131,6 +131,7 @@ std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const 
   for (StateSlot &slot : entry.states) slot.initial = nullptr; // the memory comes with each run
   CompileOptions options = bridge::entryOptions(given, name);
   options.freeze = false;
+  options.math = MathMode::strict; // one operation or many in a plan, the bits are the same
   std::vector<uint8_t> bytes;
   {
     bridge::Workspace work;

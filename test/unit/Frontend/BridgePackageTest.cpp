@@ -61,6 +61,34 @@ TEST(BridgePackage, FrozenStatesAreConstants) {
   EXPECT_EQ(y, (Floats{9, 12}));
 }
 
+// Evaluation by the compiler must not show: as state and as constants, the same bits.
+TEST(BridgePackage, FrozenExpressionsOfParametersKeepTheirBits) {
+  Builder b;
+  uint32_t x = b.input(f32({64})), p = b.input(f32({64}));
+  uint32_t sum = b.op("reduce", {p}, f32({}), {Attr::word("kind", "reduce_kind sum"), Attr::of("axes", Shape{0})});
+  uint32_t softmax = b.op("softmax", {p}, f32({64}), {Attr::of("axis", 0)});
+  std::vector<uint32_t> results;
+  for (uint32_t value : {b.op("rsqrt", {p}, f32({64})), b.op("exp", {p}, f32({64})), softmax, sum})
+    results.push_back(b.op("add", {x, value}, f32({64})));
+  Graph graph = b.give(results);
+  Floats zeros(64), values;
+  for (int i = 0; i < 64; ++i) values.push_back(0.1f + float(i) / 23);
+  PackageEntry entry{"f", &graph, {{p, -1, "p", values.data()}}, {}, {}};
+  std::vector<Floats> outputs[2];
+  for (bool freeze : {false, true}) {
+    CompileOptions options = quick();
+    options.freeze = freeze;
+    rt::Package package = rt::Package::fromMemory(compilePackage(std::span(&entry, 1), options));
+    EXPECT_EQ(package.info().state_count, freeze ? 0u : 1u);
+    rt::Context context(package);
+    outputs[freeze].assign(4, Floats(64));
+    std::vector<rt::TensorView> in{rt::TensorView(zeros.data(), {64})}, out;
+    for (Floats &array : outputs[freeze]) out.emplace_back(array.data(), rt::Dims{64});
+    context.invoke(in, out);
+  }
+  EXPECT_EQ(outputs[0], outputs[1]);
+}
+
 TEST(BridgePackage, NamesLayersAndLinesForProfiles) {
   Functions f;
   CompileOptions options = quick();

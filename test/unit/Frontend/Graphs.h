@@ -87,6 +87,7 @@ inline TensorType i64(Shape shape) { return {DType::i64, shape}; }
 inline CompileOptions quick() {
   CompileOptions options;
   options.threads = options.compileThreads = 1;
+  options.math = MathMode::strict;
   return options;
 }
 
