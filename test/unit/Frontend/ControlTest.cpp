@@ -1,5 +1,6 @@
 // Branches and loops on values: the same results imperatively, compiled and step by step in C++; both branches.
 #include "sprig/control.h"
+#include "test/unit/Frontend/Expect.h"
 #include "sprig/function.h"
 #include "sprig/grad.h"
 #include "sprig/ops.h"
@@ -9,19 +10,6 @@
 using namespace sprig;
 
 namespace {
-
-void expectSameBits(const Tensor &a, const Tensor &b) {
-  ASSERT_EQ(describe(a.type()), describe(b.type()));
-  EXPECT_EQ(std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())), 0) << a.text() << " and " << b.text();
-}
-template <typename F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Control, CondTakesEitherBranch) {
   auto f = [](Tensor x) { return cond(sum(x) > 0, [&] { return exp(x) * 2; }, [&] { return x - 1; }); };

@@ -1,5 +1,6 @@
 // The engine of the imperative mode: values, order, tiers, failures, compiled functions.
 #include "lib/Frontend/Engine/Engine.h"
+#include "test/unit/Frontend/Expect.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Record.h"
 #include "sprig/function.h"
@@ -43,20 +44,6 @@ Tensor ramp(const Shape &shape, float scale = 0.01f) {
   std::vector<float> numbers(size_t(shape.elements()));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = scale * float(int(i % 37) - 18);
   return Tensor::from(numbers, shape);
-}
-
-void expectSameBits(const Tensor &a, const Tensor &b) {
-  ASSERT_EQ(describe(a.type()), describe(b.type()));
-  EXPECT_EQ(std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())), 0);
-}
-
-template <typename F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Engine, KeepsIntegers) {

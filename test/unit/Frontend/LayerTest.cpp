@@ -1,5 +1,6 @@
 // Values, state and gradients of layers, against plain loops.
 #include "LayerFixture.h"
+#include "test/unit/Frontend/Expect.h"
 #include "sprig/grad.h"
 #include "sprig/nn.h"
 #include "sprig/ops.h"
@@ -10,15 +11,6 @@ using namespace sprig::test;
 using ::testing::HasSubstr;
 
 namespace {
-
-template <typename F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Layer, linear) {
   nn::Linear layer(5, 3);

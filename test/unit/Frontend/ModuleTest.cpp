@@ -1,5 +1,6 @@
 // Modules: names, trees, mode, state dicts, copies.
 #include "sprig/nn.h"
+#include "test/unit/Frontend/Expect.h"
 #include "sprig/ops.h"
 #include "sprig/random.h"
 #include <filesystem>
@@ -30,15 +31,6 @@ struct Deep : nn::Module {
   Parameter scale = addParameter("scale", Tensor({1.f, 2.f}));
   Tensor operator()(Tensor x) const { return fc(mean(block2(x), {2, 3}) * scale); }
 };
-
-template <typename F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::vector<std::string> namesOf(const std::vector<std::pair<std::string, Parameter>> &named) {
   std::vector<std::string> names;

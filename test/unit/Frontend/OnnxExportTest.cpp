@@ -1,5 +1,6 @@
 // Networks as ONNX models: written, judged by ONNX, compiled by Sprig from the file, compared with the network itself.
 #include "sprig/control.h"
+#include "test/unit/Frontend/Expect.h"
 #include "sprig/compile.h"
 #include "sprig/nn.h"
 #include "sprig/onnx.h"
@@ -21,15 +22,6 @@ Tensor ramp(const Shape &shape, float scale = 0.05f) {
   std::vector<float> numbers(size_t(shape.elements()));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = scale * float(int(i * 7 % 41) - 20);
   return Tensor::from(numbers, shape);
-}
-
-template <typename F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 rt::TensorView viewOf(const Tensor &tensor) {

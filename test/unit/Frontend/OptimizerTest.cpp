@@ -1,5 +1,6 @@
 // Optimizers, schedules, bounds on gradients and averages, against plain loops in double precision.
 #include "LayerFixture.h"
+#include "test/unit/Frontend/Expect.h"
 #include "sprig/function.h"
 #include "sprig/grad.h"
 #include "sprig/nn.h"
@@ -14,15 +15,6 @@ using namespace sprig::test;
 using ::testing::HasSubstr;
 
 namespace {
-
-template <typename F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 constexpr int kSize = 6;
 

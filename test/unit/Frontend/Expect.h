@@ -1,0 +1,25 @@
+// What a piece of code throws, and whether two tensors are the same to the last bit: for tests of the front-end.
+#pragma once
+#include "sprig/tensor.h"
+#include <cstring>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace sprig {
+
+/// The text of the sprig::Error that f throws, or "no error".
+template <typename F> std::string errorOf(F f) {
+  try {
+    f();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+inline void expectSameBits(const Tensor &a, const Tensor &b) {
+  ASSERT_EQ(describe(a.type()), describe(b.type()));
+  EXPECT_EQ(std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())), 0) << a.text() << " and " << b.text();
+}
+
+} // namespace sprig
