@@ -46,7 +46,7 @@ public:
                           const SaveOptions &options, Source at);
   /// f as a function of a list of `count` tensors; `caller` stands in the error where it takes another number.
   template <typename F> static Body bodyOf(const F &f, size_t count, const char *caller, Source at) {
-    Body body = bodyOf(f, std::make_index_sequence<kMostInputs>(), count);
+    Body body = bodyOf(f, std::make_index_sequence<kMostInputs>(), count, at);
     if (!body) refuseInputs(count, caller, at);
     return body;
   }
@@ -54,24 +54,32 @@ public:
 private:
   static constexpr size_t kMostInputs = 8;
   [[noreturn]] static void refuseInputs(size_t given, const char *caller, Source at);
-  template <typename F, size_t... N> static Body bodyOf(const F &f, std::index_sequence<N...>, size_t count) {
+  template <typename F, size_t... N>
+  static Body bodyOf(const F &f, std::index_sequence<N...>, size_t count, Source at) {
     Body body;
     // The number of inputs that f takes and the number of types must be the same.
-    ((N + 1 == count ? void(body = bodyFor(f, std::make_index_sequence<N + 1>())) : void()), ...);
+    ((N + 1 == count ? void(body = bodyFor(f, std::make_index_sequence<N + 1>(), at)) : void()), ...);
     return body;
   }
-  template <typename F, size_t... I> static Body bodyFor(const F &f, std::index_sequence<I...>) {
-    if constexpr (requires(std::span<const Tensor> v) { f(v[I]...); }) {
-      return [f](std::span<const Tensor> v) {
-        std::vector<Tensor> flat;
-        uint64_t ignored = 0;
-        if constexpr (std::is_void_v<decltype(f(v[I]...))>)
-          f(v[I]...);
-        else
-          frontend::flatten(f(v[I]...), flat, ignored);
-        return flat;
-      };
+  template <typename F, size_t... I> static Body bodyFor(const F &f, std::index_sequence<I...>, Source at) {
+    auto flat = [](const auto &call) {
+      std::vector<Tensor> list;
+      uint64_t ignored = 0;
+      if constexpr (std::is_void_v<decltype(call())>)
+        call();
+      else
+        frontend::flatten(call(), list, ignored);
+      return list;
+    };
+    // A layer is told the caller's line; a function of tensors has lines of its own.
+    if constexpr (requires { &F::operator(); }) {
+      if constexpr (requires(const Operand &x) { f((void(I), x)...); })
+        return [f, flat, at](std::span<const Tensor> v) {
+          return flat([&] { return f(Operand(v[I], at.file, at.line)...); });
+        };
     }
+    if constexpr (requires(std::span<const Tensor> v) { f(v[I]...); })
+      return [f, flat](std::span<const Tensor> v) { return flat([&] { return f(v[I]...); }); };
     return {};
   }
 

@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/PlanCache.h"
+#include "lib/Cache/FileCache.h"
 #include "sprig/error.h"
 #include <cstdlib>
 
@@ -13,7 +14,11 @@ CompileOptions segmentOptions() {
   CompileOptions options;
   options.math = MathMode::strict;
   options.freeze = false;
-  if (const char *folder = std::getenv("SPRIG_CACHE")) options.cacheFolder = folder;
+  // Set and empty, it asks for none.
+  if (const char *folder = std::getenv("SPRIG_CACHE"); !folder || *folder) {
+    options.cacheFolder = defaultCacheFolder();
+    options.cacheBytes = defaultCacheSize();
+  }
   return options;
 }
 
