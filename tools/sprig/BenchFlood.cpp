@@ -6,7 +6,7 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kSteps = 10000, kBatch = 64, kFeatures = 256;
+constexpr int64_t kSteps = 10000, kRound = 100, kBatch = 64, kFeatures = 256;
 
 /// A step's own inputs, made anew each time as a loader does: what lies in the queue holds them.
 struct Steps {
@@ -54,10 +54,10 @@ void benchFlood(const ExperimentOptions &, ExperimentReport &report) {
   setMaxInFlight(bound);
   Flood each = flood(steps, kSteps / 10, true);
   auto keep = [&](Flood &best, int64_t count, bool readEach) {
-    double seconds = flood(steps, kSteps / 40, readEach).seconds * 40 / double(kSteps / count);
+    double seconds = flood(steps, kRound, readEach).seconds * double(count) / kRound;
     best.seconds = std::min(best.seconds, seconds);
   };
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 100; ++round) {
     keep(free, kSteps, false);
     keep(few, kSteps / 10, false);
     keep(each, kSteps / 10, true);
