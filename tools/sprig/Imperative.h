@@ -31,8 +31,8 @@ void benchFlood(const ExperimentOptions &options, ExperimentReport &report);
 /// Three ways to run one computation: each operation by itself, as it is written (segments that come again are
 /// compiled behind the scenes), and within compile().
 struct ThreeWays {
-  double opByOp = 0, imperative = 0, compiled = 0; ///< least seconds of a call
-  bool sameBits = false;
+  double opByOp = 0, imperative = 0, compiled = 0;     ///< least seconds of a call
+  bool opByOpAgrees = false, imperativeAgrees = false; ///< with compiled, in all bits
 };
 /// `f` takes what it needs from around it and gives one tensor. `calls` are timed together, each read before the next.
 ThreeWays timeThreeWays(const std::function<Tensor(const Tensor &)> &f, const Tensor &input, int calls, int rounds);
