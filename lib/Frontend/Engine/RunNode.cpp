@@ -15,12 +15,6 @@ struct Recipe {
   std::unique_ptr<Plan> plan;         ///< else
 };
 
-struct Array {
-  std::shared_ptr<Storage> storage;
-  const TensorType *type;
-  ArrayRef ref() const { return {storage->data, type}; }
-};
-
 /// Used by one thread at a time: the one that holds the engine's turn.
 std::unordered_map<Hash, Recipe> &recipes() {
   static auto &table = *new std::unordered_map<Hash, Recipe>;
@@ -34,25 +28,25 @@ bool isConstant(const GraphNode &node) {
   return node.op == &constant && node.constant;
 }
 
-void fillConstant(const GraphNode &node, const Array &result) {
-  auto *out = static_cast<char *>(result.storage->data);
+void fillConstant(const GraphNode &node, const ArrayRef &result) {
+  auto *out = static_cast<char *>(result.data);
   int64_t bytes = result.type->bytes(), given = int64_t(node.constant->size());
   if (given <= 0) return;
   for (int64_t at = 0; at < bytes; at += given)
     std::memcpy(out + at, node.constant->data(), size_t(std::min(given, bytes - at)));
 }
 
-Graph graphOf(const GraphNode &node, std::span<const Array> operands, std::span<const Array> results) {
+Graph graphOf(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results) {
   Graph graph;
   GraphNode copy = node;
   copy.operands.clear();
-  for (const Array &operand : operands) {
+  for (const ArrayRef &operand : operands) {
     copy.operands.push_back(uint32_t(graph.types.size()));
     graph.types.push_back(*operand.type);
   }
   graph.inputCount = copy.firstResult = uint32_t(graph.types.size());
   copy.resultCount = uint32_t(results.size());
-  for (const Array &result : results) {
+  for (const ArrayRef &result : results) {
     graph.outputs.push_back(uint32_t(graph.types.size()));
     graph.types.push_back(*result.type);
   }
@@ -60,48 +54,47 @@ Graph graphOf(const GraphNode &node, std::span<const Array> operands, std::span<
   return graph;
 }
 
-void compute(const GraphNode &node, std::span<const Array> operands, std::span<const Array> results);
+void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results);
 
-void computeParts(const Graph &parts, std::span<const Array> operands, std::span<const Array> results) {
-  std::vector<Array> values(operands.begin(), operands.end());
+void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::span<const ArrayRef> results) {
+  std::vector<ArrayRef> values(operands.begin(), operands.end());
   for (size_t i = parts.inputCount; i < parts.types.size(); ++i) values.push_back({nullptr, &parts.types[i]});
   for (uint32_t i = 0; i < parts.outputs.size(); ++i)
-    if (parts.outputs[i] >= parts.inputCount && !values[parts.outputs[i]].storage)
-      values[parts.outputs[i]].storage = results[i].storage;
+    if (ArrayRef &value = values[parts.outputs[i]]; !value.data) value.data = results[i].data;
+  // What lies between, in one piece.
+  auto room = [](const ArrayRef &value) { return std::max<int64_t>(128, (value.type->bytes() + 63) / 64 * 64); };
+  int64_t bytes = 0;
+  for (const ArrayRef &value : values)
+    if (!value.data) bytes += room(value);
+  std::shared_ptr<Storage> between = Storage::allocate(bytes);
+  auto *next = static_cast<char *>(between->data);
+  for (ArrayRef &value : values)
+    if (!value.data) value.data = std::exchange(next, next + room(value));
+  std::vector<ArrayRef> in;
   for (const GraphNode &node : parts.nodes) {
-    std::vector<Array> in, out;
+    in.clear();
     for (uint32_t operand : node.operands) in.push_back(values[operand]);
-    for (uint32_t r = 0; r < node.resultCount; ++r) {
-      Array &value = values[node.firstResult + r];
-      if (!value.storage) value.storage = Storage::allocate(value.type->bytes());
-      out.push_back(value);
-    }
-    compute(node, in, out);
+    compute(node, in, {values.data() + node.firstResult, node.resultCount});
   }
   // An input that is an output, and one value that is two outputs.
   for (uint32_t i = 0; i < parts.outputs.size(); ++i)
-    if (values[parts.outputs[i]].storage != results[i].storage)
-      std::memcpy(results[i].storage->data, values[parts.outputs[i]].storage->data, size_t(results[i].type->bytes()));
+    if (values[parts.outputs[i]].data != results[i].data)
+      std::memcpy(results[i].data, values[parts.outputs[i]].data, size_t(results[i].type->bytes()));
 }
 
-void compute(const GraphNode &node, std::span<const Array> operands, std::span<const Array> results) {
+void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results) {
   if (isConstant(node)) return fillConstant(node, results[0]);
-  ArrayRef in[8], out[4];
-  if (operands.size() <= 8 && results.size() <= 4) {
-    for (size_t i = 0; i < operands.size(); ++i) in[i] = operands[i].ref();
-    for (size_t i = 0; i < results.size(); ++i) out[i] = results[i].ref();
-    if (runGeneric(node, {in, operands.size()}, {out, results.size()})) return;
-  }
+  if (runGeneric(node, operands, results)) return;
   std::vector<const TensorType *> types;
-  for (const Array &operand : operands) types.push_back(operand.type);
-  for (const Array &result : results) types.push_back(result.type);
+  for (const ArrayRef &operand : operands) types.push_back(operand.type);
+  for (const ArrayRef &result : results) types.push_back(result.type);
   Hash key = hashOf(node, types);
   if (recipes().size() >= kMostRecipes && !recipes().contains(key)) recipes().clear();
   Recipe &recipe = recipes()[key];
   if (!recipe.parts && !recipe.plan) {
     std::vector<TensorType> inTypes, outTypes;
-    for (const Array &operand : operands) inTypes.push_back(*operand.type);
-    for (const Array &result : results) outTypes.push_back(*result.type);
+    for (const ArrayRef &operand : operands) inTypes.push_back(*operand.type);
+    for (const ArrayRef &result : results) outTypes.push_back(*result.type);
     recipe.parts = decompose(node, inTypes, outTypes);
     if (!recipe.parts) {
       CompileOptions options = segmentOptions();
@@ -111,18 +104,9 @@ void compute(const GraphNode &node, std::span<const Array> operands, std::span<c
   // Copied: parts that are computed below may clear the table.
   if (std::shared_ptr<const Graph> parts = recipe.parts) return computeParts(*parts, operands, results);
   std::vector<void *> inputs, outputs;
-  for (const Array &operand : operands) inputs.push_back(operand.storage->data);
-  for (const Array &result : results) outputs.push_back(result.storage->data);
+  for (const ArrayRef &operand : operands) inputs.push_back(operand.data);
+  for (const ArrayRef &result : results) outputs.push_back(result.data);
   recipe.plan->run(inputs, outputs, {});
-}
-
-/// The common case without any bookkeeping. False: nothing has happened.
-bool runAtOnce(const Node &node, std::span<Value *const> results) {
-  if (isConstant(node.description) || node.operands.size() > 8 || results.size() > 4) return false;
-  ArrayRef in[8], out[4];
-  for (size_t i = 0; i < node.operands.size(); ++i) in[i] = {node.operands[i]->storage->data, &node.operands[i]->type};
-  for (size_t i = 0; i < results.size(); ++i) out[i] = {results[i]->storage->data, &results[i]->type};
-  return runGeneric(node.description, {in, node.operands.size()}, {out, results.size()});
 }
 
 /// With the line and the layer of the operation.
@@ -144,10 +128,13 @@ void runNode(const Node &node, std::span<Value *const> results) {
     if (operand->failure) failure = operand->failure;
   if (!failure) try {
       for (Value *result : results) result->storage = Storage::allocate(result->type.bytes());
-      if (runAtOnce(node, results)) return;
-      std::vector<Array> in, out;
-      for (const Value *operand : node.operands) in.push_back({operand->storage, &operand->type});
-      for (Value *result : results) out.push_back({result->storage, &result->type});
+      auto refOf = [](const Value *value) { return ArrayRef{value->storage->data, &value->type}; };
+      Few<ArrayRef, 8> in;
+      Few<ArrayRef, 4> out;
+      in.reserve(node.operands.size());
+      out.reserve(results.size());
+      for (const Value *operand : node.operands) in.push_back(refOf(operand));
+      for (const Value *result : results) out.push_back(refOf(result));
       compute(node.description, in, out);
     } catch (const Error &error) {
       failure = explain(node.description, error);
