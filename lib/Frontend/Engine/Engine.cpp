@@ -9,6 +9,8 @@ namespace sprig::frontend {
 namespace {
 /// How long something may lie recorded before an executor without work takes it.
 constexpr auto kIdle = std::chrono::microseconds(500);
+/// How many tasks that need not start at once may wait: waking the executor for each would cost more than they do.
+constexpr size_t kMostWaiting = 8;
 } // namespace
 
 Engine &Engine::instance() {
@@ -56,7 +58,7 @@ void Engine::push(std::unique_ptr<Task> task, bool wake) {
     }
     queue.push_back(std::move(task));
     ++pushed;
-    urgent |= wake || queue.size() > 2;
+    urgent |= wake || queue.size() > kMostWaiting;
     // Parked for good, it would not come to what can wait.
     wake = parked && (urgent || !recording);
     recording = true;
