@@ -3,6 +3,7 @@
 #include "sprig/grad.h"
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Engine/Lineage.h"
+#include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include <mutex>
 #include <optional>
@@ -134,6 +135,7 @@ void frontend::endLineage() {
     drop(node);
   }
   consumed.nodes.clear();
+  if (!Trace::current()) endSegment();
 }
 
 std::vector<Tensor> checkpointAll(const TensorFunction &f, std::span<const Tensor> inputs, Source at) {

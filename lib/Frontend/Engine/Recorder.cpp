@@ -16,6 +16,7 @@ constexpr size_t kMostNodes = 2048;
 struct Recorder {
   std::mutex mutex;
   std::optional<Recording> pending;
+  bool isComplete = false; // the next operation starts another segment
 };
 Recorder &recorder() {
   static auto &instance = *new Recorder;
@@ -114,6 +115,11 @@ static void recordNode(GraphNode &&description, std::span<const Tensor> operands
   }
   Recorder &r = recorder();
   std::unique_lock lock(r.mutex);
+  if (r.isComplete) [[unlikely]] {
+    lock.unlock();
+    flush();
+    lock.lock();
+  }
   bool isFirst = !r.pending;
   if (isFirst) r.pending.emplace();
   Node *node = r.pending->add(std::move(description), operands, results, Value::State::pending, lineage);
@@ -176,12 +182,19 @@ std::vector<Tensor> replay(const Graph &graph, std::span<const Tensor> inputs, S
   return outputs;
 }
 
+void endSegment() {
+  Recorder &r = recorder();
+  std::lock_guard lock(r.mutex);
+  r.isComplete = r.pending.has_value();
+}
+
 void flush(bool wake) {
   Recorder &r = recorder();
   std::unique_lock lock(r.mutex);
   if (!r.pending) return;
   Recording recording = std::move(*r.pending);
   r.pending.reset();
+  r.isComplete = false;
   markLive(recording);
   for (Value *value : recording.values) value->state.store(Value::State::queued, std::memory_order_relaxed);
   // Pushed under the lock: segments of several threads stay in the order in which they were recorded.
