@@ -10,9 +10,9 @@ namespace sprig::frontend {
 /// going to wait for it anyway.
 void flush(bool wake = true);
 
-/// A step of the program ends here: the next operation starts a segment. So the segments of a loop that nobody waits for
-/// are its steps, whatever their length, and are recognised when they come again. Not at once, as the caller still holds
-/// what nobody is going to read.
+/// A step of the program ends here: the next operation starts a segment. So the segments of a loop that nobody waits
+/// for are its steps, whatever their length, and are recognised when they come again. Not at once, as the caller still
+/// holds what nobody is going to read.
 void endSegment();
 
 } // namespace sprig::frontend
