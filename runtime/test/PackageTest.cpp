@@ -107,6 +107,8 @@ TEST(Package, UsesTheEmbeddersAllocatorForAllThatIsLarge) {
   {
     TestPackage made = addPackage(16);
     made.program.constants.push_back({"splat", 1 << 20, 0, {1, 0, 0, 0}});
+    uint32_t splat = uint32_t(made.program.constants.size()) - 1;
+    made.program.entries[0].buffers.push_back({core::BufferKind::Constant, splat, 0, 1 << 20, "splat"});
     made.program.entries[0].arenaSize = 1 << 16;
     Context context(made.load(options));
     Words a(32), sum(16);
