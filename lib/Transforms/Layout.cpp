@@ -19,7 +19,7 @@ public:
     populateConvTransposePatterns(patterns);
     populateConvTransposePhasePatterns(patterns);
     populateChannelsLastPatterns(patterns);
-    populateTransposeMovePatterns(patterns);
+    populateTransposeMovePatterns(patterns, strict);
     if (!strict) populateFlattenPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);

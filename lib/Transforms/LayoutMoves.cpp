@@ -1,5 +1,6 @@
 // Transposes in the layout pass: they move down, cancel, become reshapes and vanish into weights.
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/ReduceOrder.h"
 #include "lib/Transforms/ConstantMoves.h"
 #include "lib/Transforms/LayoutPatterns.h"
 #include "llvm/ADT/SetVector.h"
@@ -171,17 +172,28 @@ struct SinkThroughSlice : OpRewritePattern<nn::SliceOp> {
   }
 };
 
+/// A reduction keeps the order of its elements; one that would lose it stays where it is, but where that may change.
 struct SinkThroughReduce : OpRewritePattern<nn::ReduceOp> {
-  using OpRewritePattern::OpRewritePattern;
+  SinkThroughReduce(MLIRContext *context, bool strict) : OpRewritePattern(context), strict(strict) {}
+  bool strict;
+
   LogicalResult matchAndRewrite(nn::ReduceOp op, PatternRewriter &b) const override {
     auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
     if (!transpose) return failure();
     ArrayRef<int64_t> permutation = transpose.getPermutation();
     int64_t rank = permutation.size();
-    SmallVector<int64_t> axes;
-    for (int64_t axis : op.getAxes()) axes.push_back(permutation[axis]);
+    SmallVector<int64_t> axes(op.getAxes());
     llvm::sort(axes);
-    Value moved = nn::ReduceOp::create(b, op.getLoc(), op.getKind(), transpose.getOperand(), axes, op.getKeepDims());
+    for (int64_t &axis : axes) axis = permutation[axis];
+    bool partials = !axes.empty() && nn::hasPartials(op), free = axes.empty() || nn::isOrderFree(op);
+    bool keepsOrder = free || (llvm::is_sorted(axes) && (partials || axes.back() != rank - 1));
+    if (!keepsOrder && strict) return failure();
+    // Of one element: all in the first accumulator, which is one chain.
+    partials &=
+        !free && keepsOrder && axes.back() != rank - 1 && tensorOf(transpose.getOperand()).getDimSize(axes.back()) > 1;
+    llvm::sort(axes);
+    auto moved = nn::ReduceOp::create(b, op.getLoc(), op.getKind(), transpose.getOperand(), axes, op.getKeepDims());
+    if (partials) moved->setAttr(nn::kPartialsAttr, b.getUnitAttr());
     SmallVector<int64_t> order(permutation);
     if (!op.getKeepDims()) { // the dimensions that stay, counted among themselves
       order.clear();
@@ -305,10 +317,10 @@ struct SwapProduct : OpRewritePattern<nn::MatmulOp> {
 
 } // namespace
 
-void sprig::populateTransposeMovePatterns(RewritePatternSet &patterns) {
+void sprig::populateTransposeMovePatterns(RewritePatternSet &patterns, bool strict) {
   patterns.add<ComposeTransposes, SinkThroughElementwise, SinkThroughAfter, HoistUnaryAboveReshape, SinkThroughConcat,
-               SinkThroughPad, SinkThroughSlice, SinkThroughReduce, AbsorbMatrixTranspose, SwapProduct>(
-      patterns.getContext());
+               SinkThroughPad, SinkThroughSlice, AbsorbMatrixTranspose, SwapProduct>(patterns.getContext());
+  patterns.add<SinkThroughReduce>(patterns.getContext(), strict);
 }
 
 void sprig::populateFlattenPatterns(RewritePatternSet &patterns) { patterns.add<AbsorbFlatten>(patterns.getContext()); }

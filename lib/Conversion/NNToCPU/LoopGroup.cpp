@@ -1,4 +1,5 @@
 #include "lib/Conversion/NNToCPU/LoopGroup.h"
+#include "dialects/NN/ReduceOrder.h"
 #include <numeric>
 
 using namespace mlir;
@@ -116,6 +117,9 @@ void LoopGroup::chooseRuns() {
   if (!reductions.empty())
     for (int64_t axis : reductions[0].getAxes()) reduced[axis] = true;
   innerReduced = rank > 0 && reduced[rank - 1];
+  int64_t lastReduced = rank - 1;
+  while (lastReduced > 0 && !reduced[lastReduced]) --lastReduced;
+  partials = !innerReduced && llvm::any_of(reductions, [](nn::ReduceOp op) { return nn::hasPartials(op); });
 
   merged = true;
   SmallVector<Value> values;
@@ -131,9 +135,9 @@ void LoopGroup::chooseRuns() {
 
   for (int64_t d = 0; d < rank; ++d) {
     bool joins = merged && !runs.empty() && runs.back().reduced == reduced[d];
-    // An innermost run of several reduced dimensions has the partial accumulators of the innermost one alone only where
-    // that is a whole number of vectors.
-    if (joins && innerReduced && reduced[d] && shape[rank - 1] % kLanes != 0) joins = d != rank - 1;
+    // The last run of several reduced dimensions has the partial accumulators of the last one alone only where that is
+    // a whole number of vectors.
+    if (joins && (innerReduced || partials) && reduced[d] && shape[lastReduced] % kLanes != 0) joins = d != lastReduced;
     for (Value value : values) {
       if (!joins) break;
       SmallVector<int64_t> own = padded(shapeOf(value), rank);

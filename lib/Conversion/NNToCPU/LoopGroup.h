@@ -40,6 +40,7 @@ public:
   bool merged = false;              // whether positions count runs rather than each value's own dimensions
   bool innerReduced = false;        // lanes are neighbours of one row, rather than rows side by side
   int64_t lanes = kLanes;           // 1: scalar loops
+  bool partials = false;            // sums down columns, some with partial accumulators (dialects/NN/ReduceOrder.h)
   llvm::SmallVector<nn::ReduceOp> reductions;
   int64_t levels = 0; // reductions of level i need those below i
   llvm::DenseMap<mlir::Value, int64_t> levelOf;

@@ -93,41 +93,6 @@ int64_t LoopNest::chooseUnroll() const {
   return unroll;
 }
 
-// `count` vectors of columns that are summed down the rows: lines are read whole, and no sum waits for itself alone.
-void LoopNest::columnSums(Value i, int64_t count) {
-  Evaluator::Scope scope(evaluator);
-  SmallVector<unsigned> full = fullResults();
-  auto enter = [&](int64_t n) { position[laneRun] = {k.add(i, n * group.lanes), 1}; };
-  SmallVector<Value> accumulators;
-  for (int64_t n = 0; n < count; ++n)
-    for (nn::ReduceOp reduce : group.reductions)
-      accumulators.push_back(reductionIdentity(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), group.lanes));
-  accumulators = forReduced(accumulators, 0, [&](ValueRange carried) {
-    SmallVector<Value> next;
-    for (int64_t n = 0; n < count; ++n) {
-      enter(n);
-      for (nn::ReduceOp reduce : group.reductions) next.push_back(step(reduce, carried[next.size()]));
-    }
-    for (int64_t n = 0; n < count && !full.empty(); ++n) {
-      enter(n);
-      store(full);
-    }
-    return next;
-  });
-  evaluator.level = group.levels;
-  for (int64_t n = 0; n < count; ++n) {
-    Evaluator::Scope values(evaluator);
-    enter(n);
-    for (auto [j, reduce] : llvm::enumerate(SmallVector<nn::ReduceOp>(group.reductions)))
-      evaluator.define(reduce.getResult(),
-                       k.round(accumulators[n * group.reductions.size() + j], elementTypeOf(reduce.getOperand())));
-    defineRowValues(group.levels);
-    for (unsigned result = 0; result < yielded.size(); ++result)
-      if (!llvm::is_contained(full, result)) storeRow(result);
-  }
-  evaluator.level = 0;
-}
-
 // One row, or `lanes` rows side by side: a pass for each level of reductions, and one for the results.
 void LoopNest::row() {
   Evaluator::Scope scope(evaluator);
@@ -190,17 +155,13 @@ Value LoopNest::step(nn::ReduceOp reduce, Value accumulator) {
 // All reductions of a level in one pass over the row.
 void LoopNest::reducePass(int64_t level) {
   SmallVector<nn::ReduceOp> reductions = reductionsOf(level);
-  SmallVector<Value> accumulators;
-  for (nn::ReduceOp reduce : reductions)
-    accumulators.push_back(reductionIdentity(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), group.lanes));
-  accumulators = forReduced(accumulators, 0, [&](ValueRange carried) {
-    SmallVector<Value> next;
-    for (auto [reduce, accumulator] : llvm::zip_equal(reductions, carried)) next.push_back(step(reduce, accumulator));
-    keepValues(level);
-    if (SmallVector<unsigned> full = fullResults(); group.isSinglePass() && !full.empty()) store(full);
-    return next;
-  });
-  for (auto [reduce, accumulator] : llvm::zip_equal(reductions, accumulators)) {
+  SmallVector<Value> totals = reduceColumns(
+      reductions, /*count=*/1, [](int64_t) {},
+      [&] {
+        keepValues(level);
+        if (SmallVector<unsigned> full = fullResults(); group.isSinglePass() && !full.empty()) store(full);
+      });
+  for (auto [reduce, accumulator] : llvm::zip_equal(reductions, totals)) {
     Type elementType = elementTypeOf(reduce.getOperand());
     Value total = group.innerReduced ? reductionTree(k, reduce.getKind(), elementType, accumulator) : accumulator;
     evaluator.define(reduce.getResult(), k.round(total, elementType));
@@ -217,24 +178,24 @@ void LoopNest::keepValues(int64_t level) {
 }
 
 void LoopNest::forReduced(llvm::function_ref<void(Value)> body) {
-  forReduced({}, 0, [&](ValueRange) {
+  forReduced({}, reducedRuns, [&](ValueRange) {
     body(Value());
     return SmallVector<Value>{};
   });
 }
 
 // The reduced dimensions in ascending order, lanes along the innermost one where that is reduced.
-SmallVector<Value> LoopNest::forReduced(ValueRange initial, size_t depth, Body body) {
-  if (depth == reducedRuns.size()) {
+SmallVector<Value> LoopNest::forReduced(ValueRange initial, ArrayRef<int64_t> runs, Body body) {
+  if (runs.empty()) {
     Evaluator::Scope scope(evaluator);
     return body(initial);
   }
-  int64_t run = reducedRuns[depth], size = group.runs[run].size;
+  int64_t run = runs.front(), size = group.runs[run].size;
   bool lanesHere = group.innerReduced && run == laneRun;
   int64_t step = lanesHere ? group.lanes : 1;
   auto inner = [&](Value i, ValueRange carried) {
     position[run] = {i, lanesHere ? 1 : 0};
-    return forReduced(carried, depth + 1, body);
+    return forReduced(carried, runs.drop_front(), body);
   };
   int64_t whole = size / step * step;
   SmallVector<Value> values = k.loop(k.index(0), k.index(whole), step, initial, inner);

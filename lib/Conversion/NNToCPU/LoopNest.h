@@ -1,6 +1,6 @@
 // The loops of a LoopGroup: over its tiles, or over rows that another part of the same kernel has left in scratch
 // memory. For the emitters of loops and of attention. LoopNest.cpp has the walk over positions, RowBlock.cpp rows in
-// blocks.
+// blocks, ColumnSums.cpp reductions down columns.
 #pragma once
 #include "lib/Conversion/NNToCPU/Evaluator.h"
 
@@ -33,7 +33,13 @@ private:
   /// The pass that can compute a kept value first.
   int64_t firstPass(mlir::Value value) const { return group.levelNeeded(value) + 1; }
   void forReduced(llvm::function_ref<void(mlir::Value)> body);
-  llvm::SmallVector<mlir::Value> forReduced(mlir::ValueRange initial, size_t depth, Body body);
+  llvm::SmallVector<mlir::Value> forReduced(mlir::ValueRange initial, llvm::ArrayRef<int64_t> runs, Body body);
+  llvm::SmallVector<mlir::Value> reduceColumns(llvm::ArrayRef<nn::ReduceOp> reductions, int64_t count,
+                                               llvm::function_ref<void(int64_t)> enter,
+                                               llvm::function_ref<void()> visit);
+  llvm::SmallVector<mlir::Value> reducePlaces(llvm::ArrayRef<nn::ReduceOp> reductions, int64_t count,
+                                              llvm::function_ref<void(int64_t)> enter,
+                                              llvm::function_ref<void()> visit);
   llvm::SmallVector<nn::ReduceOp> reductionsOf(int64_t level) const;
   mlir::Value step(nn::ReduceOp reduce, mlir::Value accumulator);
   void storeRow(unsigned result);

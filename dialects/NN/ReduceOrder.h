@@ -1,0 +1,26 @@
+// The order in which nn.reduce takes its elements in, which follows from the model's layout (docs/numerics.md).
+// For passes that move reductions to other layouts and for the emitters. Where the innermost dimension is reduced, a
+// result has 16 partial accumulators, by the place in that dimension; else it is one chain.
+#pragma once
+#include "dialects/NN/NN.h"
+
+namespace sprig::nn {
+
+/// On a reduction whose innermost dimension is kept: the last of the reduced ones was innermost in the model's layout,
+/// and the result has partial accumulators by the place in that one.
+inline constexpr llvm::StringLiteral kPartialsAttr = "nn.partials";
+
+/// Whether every order gives the same bits: maxima, minima and whatever is made of integers.
+inline bool isOrderFree(ReduceOp op) {
+  bool picks = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
+  auto type = llvm::cast<mlir::RankedTensorType>(op.getOperand().getType());
+  return picks || !llvm::isa<mlir::FloatType>(type.getElementType());
+}
+
+/// Whether a result has partial accumulators.
+inline bool hasPartials(ReduceOp op) {
+  int64_t last = llvm::cast<mlir::RankedTensorType>(op.getOperand().getType()).getRank() - 1;
+  return llvm::is_contained(op.getAxes(), last) || op->hasAttr(kPartialsAttr);
+}
+
+} // namespace sprig::nn
