@@ -224,3 +224,19 @@ func.func @backward(%x: tensor<2x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %p: tensor
       : tensor<2x3x8x8xf32>, tensor<2x4x8x8xf32>
   return %2 : tensor<4x3x3x3xf32>
 }
+
+// -----
+
+// A sum keeps the order of its elements: partial accumulators by the width, which was innermost; none for a width of one
+// element, for a maximum or for integers.
+// CHECK-LABEL: func.func @order
+// CHECK: nn.reduce sum {{.*}} axes = [0, 1, 2] {nn.partials}
+// CHECK: nn.reduce max {{.*}} axes = [0, 1, 2] :
+// CHECK: nn.reduce sum {{.*}} axes = [0, 1] :
+func.func @order(%x: tensor<2x3x4x5xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3x5xf32>) {
+  %0 = nn.pool max %x {window = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x4x5xf32>
+  %1 = nn.reduce sum %0 axes = [0, 2, 3] : tensor<2x3x4x5xf32>
+  %2 = nn.reduce max %0 axes = [0, 2, 3] : tensor<2x3x4x5xf32>
+  %3 = nn.reduce sum %0 axes = [0, 2] : tensor<2x3x4x5xf32>
+  return %1, %2, %3 : tensor<3xf32>, tensor<3xf32>, tensor<3x5xf32>
+}
