@@ -15,8 +15,8 @@ void populateConvTransposePhasePatterns(mlir::RewritePatternSet &patterns);
 void populateChannelsLastPatterns(mlir::RewritePatternSet &patterns);
 
 /// Transposes move down through what does not care for the order of dimensions, cancel, become reshapes where only
-/// dimensions of size 1 move, and vanish into the flags of matrix products. But if `strict`, a reduction moves only where it
-/// can keep the order of its elements.
+/// dimensions of size 1 move, and vanish into the flags of matrix products. But if `strict`, a reduction moves only
+/// where it can keep the order of its elements.
 void populateTransposeMovePatterns(mlir::RewritePatternSet &patterns, bool strict);
 
 /// A transpose in front of a flatten vanishes into the constant weight of the product behind it, which then adds up in
