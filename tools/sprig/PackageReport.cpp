@@ -32,6 +32,17 @@ std::vector<sprig_rt_command_info> commands(const Runner &runner, size_t entry) 
   return all;
 }
 
+/// Parameters, optimizer state, counters: what runs of a package may update.
+std::vector<TensorSpec> states(const Runner &runner) {
+  std::vector<TensorSpec> all;
+  for (uint32_t i = 0; i < describe(runner).state_count; ++i) {
+    sprig_rt_tensor_info info;
+    check(sprig_rt_package_state(runner.package(), i, &info));
+    all.push_back({info.name, data::DType(info.dtype), {info.shape, info.shape + info.rank}});
+  }
+  return all;
+}
+
 std::string tensorText(const TensorSpec &spec) { return spec.name + ": " + data::describe(spec.dtype, spec.shape); }
 
 Json tensorJson(const std::vector<TensorSpec> &specs) {
@@ -128,8 +139,12 @@ Json packageToJson(const Runner &runner) {
     check(sprig_rt_package_fact(runner.package(), i, &key, &value));
     facts[key] = value;
   }
-  json.update(
-      {{"entries", entries}, {"sections", sections}, {"images", images}, {"kernels", kernels}, {"facts", facts}});
+  json.update({{"entries", entries},
+               {"states", tensorJson(states(runner))},
+               {"sections", sections},
+               {"images", images},
+               {"kernels", kernels},
+               {"facts", facts}});
   return json;
 }
 
@@ -154,6 +169,14 @@ void printPackage(const Runner &runner) {
     for (auto &command : commands(runner, i))
       table.add({std::string("  ") + command.name, std::to_string(command.tiles),
                  formatCount(double(command.flops), ""), formatBytes(double(command.bytes))});
+    table.print();
+  }
+  if (info.state_count) {
+    std::cout << '\n';
+    Table table({"state", "type", "bytes"});
+    for (auto &spec : states(runner))
+      table.add({spec.name, data::describe(spec.dtype, spec.shape),
+                 formatBytes(double(data::byteSize(spec.dtype, spec.shape).value_or(0)))});
     table.print();
   }
   std::cout << '\n';
