@@ -67,18 +67,6 @@ HostRandom nextHostRandom();
 /// What was recorded for gradients that have been taken is needed no more: an optimizer says so behind its updates.
 void endLineage();
 
-/// While it lives, nothing that this thread records remembers how it came about.
-class WithoutLineage {
-public:
-  WithoutLineage();
-  ~WithoutLineage();
-  WithoutLineage(const WithoutLineage &) = delete;
-  WithoutLineage &operator=(const WithoutLineage &) = delete;
-
-private:
-  bool outer;
-};
-
 /// A switch on the host that decides what gets recorded (a layer's training mode): its value now. A compiled function
 /// that has seen it is recorded anew when it has another value.
 bool observe(const std::shared_ptr<const bool> &flag);

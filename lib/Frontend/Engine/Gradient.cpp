@@ -98,7 +98,7 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
   auto next =
       cache().get(lineage.key, [&] { return gradientOf(lineage.graph, lineage.graph.outputs, lineage.wrt, seeded); });
   consume(lineage);
-  std::optional<WithoutLineage> quiet;
+  std::optional<NoGrad> quiet;
   if (!options.createGraph) quiet.emplace();
   return replayBehind(lineage, *next, options.seeds, at);
 }

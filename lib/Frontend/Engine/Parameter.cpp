@@ -12,7 +12,7 @@ static Tensor asRoot(const Tensor &value, Parameter::Cell *owner) {
   Value *raw = value.raw();
   // A value that others see as part of their lineage stays what it is; the cell gets a twin.
   if (raw->tracked || raw->owner || raw->constant) {
-    WithoutLineage quiet;
+    NoGrad quiet;
     Tensor twin = record(opName("nn.reshape"), {value}, {}, value.type(), {});
     twin.raw()->owner = owner;
     twin.raw()->tracked = twin.raw()->root = owner && owner->trainable;
@@ -112,7 +112,7 @@ void Tensor::backward(Source at) const {
     wrt.push_back(Tensor::own(root));
   }
   std::vector<Tensor> gradients = sprig::grad({this, 1}, wrt, {}, at);
-  WithoutLineage quiet;
+  NoGrad quiet;
   Trace *trace = Trace::currentFunction();
   for (size_t i = 0; i < roots.size(); ++i) {
     Parameter::Cell *cell = roots[i]->owner;
@@ -127,7 +127,7 @@ void Tensor::backward(Source at) const {
 Tensor Tensor::detach() const {
   requireDefined(*this, "detach", "the tensor", {});
   if (!value->tracked) return *this;
-  WithoutLineage quiet;
+  NoGrad quiet;
   return record(opName("nn.reshape"), {*this}, {}, value->type, {});
 }
 

@@ -1,6 +1,7 @@
 // One sequence of random words for the whole process: its key is the seed, and every operation takes a counter of its
 // own, in the order of recording.
 #include "lib/Frontend/Engine/Variant.h"
+#include "sprig/grad.h"
 #include "sprig/random.h"
 #include <mutex>
 
@@ -63,7 +64,7 @@ RandomWords frontend::nextRandom(Source at) {
     trace->randomBase = trace->input({DType::i64, {}});
     trace->inputs.resize(trace->inputs.size() - 2); // they are no arguments
   }
-  WithoutLineage quiet;
+  NoGrad quiet;
   Tensor offset = scalarInteger(int64_t(trace->randomDraws++), DType::i64, at);
   return {trace->randomKey, record(opName("nn.add"), {trace->randomBase, offset}, {}, {DType::i64, {}}, at)};
 }

@@ -78,8 +78,6 @@ void checkOperands(std::span<const Tensor> operands, const OpName &op, Source at
 } // namespace
 
 bool lineageIsOn() { return lineage; }
-WithoutLineage::WithoutLineage() : outer(std::exchange(lineage, false)) {}
-WithoutLineage::~WithoutLineage() { lineage = outer; }
 
 } // namespace sprig::frontend
 

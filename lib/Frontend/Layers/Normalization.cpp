@@ -1,4 +1,5 @@
 #include "sprig/nn/normalization.h"
+#include "sprig/grad.h"
 #include "lib/Frontend/Layers/LayerText.h"
 #include "sprig/ops.h"
 
@@ -62,7 +63,7 @@ Tensor BatchNorm::operator()(const Operand &x) const {
                      options.epsilon);
   BatchStatistics batch = batchNormTraining(x, with(weight, x), with(bias, x), options.epsilon);
   if (!isTraining() || !options.trackRunningStats) return batch.output;
-  frontend::WithoutLineage statistics;
+  NoGrad statistics;
   int64_t count = x.tensor.numel() / channels;
   numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
   if (options.momentum) {
@@ -105,7 +106,7 @@ Tensor InstanceNorm::operator()(const Operand &x) const {
     return batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
                      options.epsilon);
   {
-    frontend::WithoutLineage statistics;
+    NoGrad statistics;
     Shape spatial;
     for (int i = 2; i < x.tensor.rank(); ++i) spatial.push_back(i);
     auto overSamples = [&](const Tensor &each) { return mean(with(each, x), 0); };

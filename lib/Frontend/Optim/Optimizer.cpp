@@ -1,4 +1,5 @@
 #include "lib/Frontend/Optim/OptimizerState.h"
+#include "sprig/grad.h"
 #include "lib/Frontend/Record.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
@@ -149,7 +150,7 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
       fail(at, "Optimizer::update",
            "parameter '" + s.rows[i].parameter.name() + "' is " + describe(s.rows[i].parameter.type()) +
                ", its gradient " + describe(given[i].type()));
-  frontend::WithoutLineage quiet;
+  frontend::NoGrad quiet;
   static const std::string &layer = frontend::intern("optimizer");
   frontend::LayerScope scope(&layer);
   std::vector<Tensor> gradients(given.begin(), given.end());
