@@ -11,7 +11,7 @@ namespace sprig::optim {
 static Operand at(const Tensor &tensor, Source at) { return Operand(tensor, at.file, at.line); }
 
 Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   Tensor total;
   for (const Tensor &g : gradients) {
     if (!g.defined()) continue;
@@ -24,7 +24,7 @@ Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
 
 std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double most, Source where) {
   if (!(most > 0)) frontend::fail(where, "clipGradNorm", "the bound is " + std::to_string(most) + ", not above 0");
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   Tensor norm = gradNorm(gradients, where);
   Tensor ratio = div(Operand(most, where.file, where.line), at(add(at(norm, where), 1e-6), where));
   Tensor factor = minimum(at(ratio, where), 1);
@@ -36,7 +36,7 @@ std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double mo
 
 std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients, double most, Source where) {
   if (!(most > 0)) frontend::fail(where, "clipGradValue", "the bound is " + std::to_string(most) + ", not above 0");
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   std::vector<Tensor> result;
   for (const Tensor &g : gradients)
     result.push_back(g.defined() ? maximum(at(minimum(at(g, where), most), where), -most) : Tensor());
@@ -62,7 +62,7 @@ Average::Average(const Parameters &given, double decay, Source where) : state(st
 }
 
 void Average::update(Source where) const {
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   for (size_t i = 0; i < state->parameters.size(); ++i) {
     const Parameter &average = state->averages[i];
     Tensor kept = mul(at(average.value(), where), state->decay);
@@ -72,7 +72,7 @@ void Average::update(Source where) const {
 }
 
 void Average::swap(Source where) const {
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   for (size_t i = 0; i < state->parameters.size(); ++i) {
     Tensor parameter = state->parameters[i].value().detach(), average = state->averages[i].value();
     state->parameters[i].set(average, where);

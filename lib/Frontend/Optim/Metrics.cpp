@@ -53,7 +53,7 @@ void checkShapes(const char *who, const Operand &logits, const Operand &classes)
 Mean::Mean() : sum(stateOf({DType::f64, {}}, "sum")), weights(stateOf({DType::f64, {}}, "weights")) {}
 
 void Mean::add(const Operand &value, int64_t weight) const {
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   Tensor x = value.tensor.defined() ? value.tensor
                                     : Tensor(value.kind == Operand::Kind::real ? value.real : double(value.integer));
   Tensor total = cast(as(x, value), DType::f64);
@@ -82,7 +82,7 @@ Accuracy::Accuracy(int64_t k, Source at)
 }
 
 void Accuracy::add(const Operand &logits, const Operand &classes) const {
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   checkShapes("metrics::Accuracy", logits, classes);
   Tensor same;
   if (logits.tensor.shape() == classes.tensor.shape()) {
@@ -118,7 +118,7 @@ ConfusionMatrix::ConfusionMatrix(int64_t classes, Source at) : classes(classes) 
 }
 
 void ConfusionMatrix::add(const Operand &logits, const Operand &truth) const {
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   checkShapes("metrics::ConfusionMatrix", logits, truth);
   bool areClasses = logits.tensor.shape() == truth.tensor.shape();
   if (!areClasses && logits.tensor.shape()[1] != classes)

@@ -150,7 +150,7 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
       fail(at, "Optimizer::update",
            "parameter '" + s.rows[i].parameter.name() + "' is " + describe(s.rows[i].parameter.type()) +
                ", its gradient " + describe(given[i].type()));
-  frontend::NoGrad quiet;
+  NoGrad quiet;
   static const std::string &layer = frontend::intern("optimizer");
   frontend::LayerScope scope(&layer);
   std::vector<Tensor> gradients(given.begin(), given.end());
