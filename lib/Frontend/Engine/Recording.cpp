@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/Recording.h"
+#include <algorithm>
 #include <unordered_map>
 
 namespace sprig::frontend {
@@ -59,12 +60,16 @@ Recording::~Recording() {
   for (Value *value : constants) drop(value);
 }
 
-uint32_t Recording::slotOf(Value *value) {
+uint32_t Recording::reach(Value *value) {
   if (value->home == scope) return value->place;
   if (value->scope == scope) return value->slot;
-  value->scope = scope;
   auto &list = value->constant ? constants : externals;
-  value->slot = uint32_t(list.size()) | (value->constant ? kConstant : kExternal);
+  auto known = list.end();
+  // A recording that began later, a region within this one, has written its own place over ours.
+  if (value->scope > scope) known = std::find(list.begin(), list.end(), value);
+  value->scope = scope;
+  value->slot = uint32_t(known - list.begin()) | (value->constant ? kConstant : kExternal);
+  if (known != list.end()) return value->slot;
   keep(value);
   list.push_back(value);
   if (value->constant) hash.mix(bitsOf(*value));
@@ -86,7 +91,7 @@ Node *Recording::add(GraphNode &&description, std::span<const Tensor> operands, 
   node->operands.reserve(operands.size());
   for (const Tensor &operand : operands) {
     Value *value = operand.raw();
-    hash.mix(slotOf(value));
+    hash.mix(reach(value));
     keep(value);
     node->operands.push_back(value);
     node->tracked |= mayTrack && value->tracked;

@@ -26,11 +26,10 @@ struct Recording {
   /// Adds an operation; its results are `state` values of no handle but the returned ones.
   Node *add(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
             Value::State state, bool tracked);
+  /// Makes a value that is not its own one of the externals or constants, once; its place among them.
+  uint32_t reach(Value *value);
   /// The graph of it with these outputs, values of the recording or externals. Inputs are the externals in order.
   Graph graph(std::span<Value *const> outputs) const;
-
-private:
-  uint32_t slotOf(Value *value);
 };
 
 } // namespace sprig::frontend

@@ -18,11 +18,7 @@ Tensor Trace::input(const TensorType &type) {
   auto *value = new Value(type, Value::State::traced);
   value->trace = this;
   inputs.push_back(Tensor::own(value));
-  // Inputs are the first externals, used or not.
-  keep(value);
-  value->scope = recording.scope;
-  value->slot = uint32_t(recording.externals.size()) | (uint32_t(1) << 31);
-  recording.externals.push_back(value);
+  recording.reach(value); // inputs are the first externals, used or not
   return inputs.back();
 }
 
@@ -57,17 +53,6 @@ bool observe(const std::shared_ptr<const bool> &flag) {
   return value;
 }
 
-/// Values of a region's outputs that are not its own (an input, something of outside) are external to it, too.
-static void reach(Trace &trace, const Tensor &tensor) {
-  Value *value = tensor.raw();
-  if (value->home == trace.recording.scope) return;
-  auto &list = value->constant ? trace.recording.constants : trace.recording.externals;
-  for (Value *known : list)
-    if (known == value) return;
-  keep(value);
-  list.push_back(value);
-}
-
 Graph traceRegion(std::span<const TensorType> inputs,
                   const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f, std::vector<Tensor> &captured,
                   Source at) {
@@ -81,7 +66,7 @@ Graph traceRegion(std::span<const TensorType> inputs,
   std::vector<Value *> outputs;
   for (const Tensor &result : results) {
     requireDefined(result, "region", "its result", at);
-    reach(trace, result);
+    trace.recording.reach(result.raw()); // it may be an input, or something of outside
     outputs.push_back(result.raw());
   }
   for (size_t i = inputs.size(); i < trace.recording.externals.size(); ++i) {

@@ -17,15 +17,6 @@ Tensor scalarOf(uint64_t word) {
   return Tensor::copyOf(&word, type);
 }
 
-/// Makes a value that the graph shall know external to the recording, if it is of outside and not known yet.
-void reach(Recording &recording, Value *value) {
-  if (value->home == recording.scope) return;
-  auto &list = value->constant ? recording.constants : recording.externals;
-  if (std::find(list.begin(), list.end(), value) != list.end()) return;
-  keep(value);
-  list.push_back(value);
-}
-
 class CallTask : public Task {
 public:
   std::shared_ptr<Variant> variant;
@@ -149,7 +140,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
   std::vector<Value *> outputs;
   for (const Tensor &result : results) {
     requireDefined(result, name.c_str(), "a result", at);
-    reach(recording, result.raw());
+    recording.reach(result.raw());
     outputs.push_back(result.raw());
     variant->results.push_back(result.type());
   }
@@ -158,13 +149,13 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     bool isUsed = cell.written() || std::find(recording.externals.begin(), recording.externals.end(),
                                               cell.initial.raw()) != recording.externals.end();
     if (!isUsed) continue;
-    reach(recording, cell.initial.raw());
+    recording.reach(cell.initial.raw());
     StateSlot slot;
     slot.name = cell.parameter.name().empty() ? "state" + std::to_string(cells.size()) : cell.parameter.name();
     for (const StateSlot &other : variant->slots)
       if (other.name == slot.name) slot.name += "." + std::to_string(cells.size());
     if (cell.written()) {
-      reach(recording, cell.current.raw());
+      recording.reach(cell.current.raw());
       slot.output = int32_t(outputs.size());
       outputs.push_back(cell.current.raw());
     }

@@ -70,6 +70,35 @@ TEST(Control, ScanEqualsALoop) {
   expectSameBits(compiled(), h);
 }
 
+TEST(Control, ValuesAreUsedBeforeWithinAndBehindRegions) {
+  Parameter w(Tensor({0.5f, -0.25f}));
+  Tensor xs({{1.f, 2.f}, {-1.f, 0.5f}}), outside({3.f, 4.f});
+  auto inner = [&](Tensor h) {
+    Tensor first = h * w + outside;
+    Tensor second = cond(sum(h) > 0, [&] { return h * w * outside; }, [&] { return first - h; });
+    return second + h * w + outside;
+  };
+  auto f = [&](Tensor h0) {
+    Tensor before = w * h0;
+    auto [last, all] = scan(
+        [&](Tensor h, Tensor x) {
+          Tensor next = inner(h) * 0.25 + x;
+          return std::pair(next, next);
+        },
+        h0, xs);
+    return last + w * before + h0;
+  };
+  Tensor h0({0.25f, 0.5f}), h = h0;
+  for (int t = 0; t < 2; ++t) {
+    Tensor first = h * w + outside;
+    Tensor second = sum(h).item<float>() > 0 ? h * w * outside : first - h;
+    h = (second + h * w + outside) * 0.25 + xs[t];
+  }
+  Tensor expected = h + w * (w * h0) + h0;
+  expectSameBits(f(h0), expected);
+  expectSameBits(compile(f)(h0), expected);
+}
+
 TEST(Control, ErrorsNameTheLineAndBothFacts) {
   Tensor x({1.f, 2.f});
   int line = __LINE__ + 1;
