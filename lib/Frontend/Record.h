@@ -47,6 +47,10 @@ private:
   const std::string *outer;
 };
 
+/// "train.cpp:12: ", or nothing where the line is not known.
+std::string placeText(Source at);
+/// "train.cpp:12: linear (layer 'encoder.0')"; `layer` may be null.
+std::string placeText(Source at, const std::string &op, const std::string *layer);
 /// "train.cpp:12: linear: ..." with the layer where there is one; throws Error (usage).
 [[noreturn]] void fail(Source at, const std::string &op, const std::string &text);
 /// Throws for a tensor that is not defined.

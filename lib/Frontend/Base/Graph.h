@@ -26,6 +26,16 @@ struct GraphNode {
   const std::string *layer = nullptr; ///< "encoder.0.linear", interned; null outside of layers
 };
 
+/// An nn.constant of these bytes.
+inline GraphNode constantNode(const void *bytes, int64_t count) {
+  static const OpName &op = opName("nn.constant");
+  auto *first = static_cast<const char *>(bytes);
+  GraphNode node;
+  node.op = &op;
+  node.constant = std::make_shared<std::vector<char>>(first, first + count);
+  return node;
+}
+
 struct Graph {
   std::vector<TensorType> types; ///< of all values
   uint32_t inputCount = 0;

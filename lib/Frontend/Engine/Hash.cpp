@@ -22,18 +22,18 @@ void Hash::mix(const Attr &attr) {
   }
 }
 
-static void mixNode(Hash &hash, const GraphNode &node) {
-  hash.mix(node.op->hash);
-  for (const Attr &attr : node.attrs) hash.mix(attr);
-  for (const auto &region : node.regions) hash.mix(*region);
-  if (node.constant) hash.mix(std::hash<std::string_view>()({node.constant->data(), node.constant->size()}));
+void Hash::mix(const GraphNode &node) {
+  mix(node.op->hash);
+  for (const Attr &attr : node.attrs) mix(attr);
+  for (const auto &region : node.regions) mix(*region);
+  if (node.constant) mix(std::hash<std::string_view>()({node.constant->data(), node.constant->size()}));
 }
 
 void Hash::mix(const Graph &graph) {
   mix(graph.inputCount);
   for (const TensorType &type : graph.types) mix(type);
   for (const GraphNode &node : graph.nodes) {
-    mixNode(*this, node);
+    mix(node);
     for (uint32_t operand : node.operands) mix(operand);
   }
   for (uint32_t output : graph.outputs) mix(output);
@@ -41,7 +41,7 @@ void Hash::mix(const Graph &graph) {
 
 Hash hashOf(const GraphNode &node, std::span<const TensorType *const> operands) {
   Hash hash;
-  mixNode(hash, node);
+  hash.mix(node);
   for (const TensorType *type : operands) hash.mix(*type);
   return hash;
 }

@@ -20,6 +20,8 @@ struct Hash {
     for (int64_t n : type.shape) mix(uint64_t(n));
   }
   void mix(const Attr &attr);
+  /// A node's name, attributes, regions and constant.
+  void mix(const GraphNode &node);
   /// All of a graph but its sources and layers.
   void mix(const Graph &graph);
 

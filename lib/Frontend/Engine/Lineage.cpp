@@ -3,6 +3,7 @@
 #include "lib/Frontend/Record.h"
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace sprig::frontend {
 
@@ -44,38 +45,30 @@ Tensor valueOf(Lineage &lineage, uint32_t number) {
   if (!value) {
     auto [node, index] = lineage.origins[number];
     std::vector<Tensor> operands;
-    for (Value *operand : node->operands) {
-      retain(operand);
-      operands.push_back(Tensor::own(operand));
-    }
+    for (Value *operand : node->operands) operands.push_back(handleTo(operand));
     const GraphNode &d = node->description;
-    Tensor again = recordAll(*d.op, operands, d.attrs, node->resultTypes, d.source, d.regions)[index];
-    return again;
+    return recordAll(*d.op, operands, d.attrs, node->resultTypes, d.source, d.regions)[index];
   }
-  retain(value);
-  return Tensor::own(value);
+  return handleTo(value);
 }
 
 Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt) {
   Lineage lineage;
   std::vector<Node *> behind = nodesBehind(outputs);
-  // Forward from the targets: a node counts when it depends on one of them. Results of nodes are marked by a scope.
+  // Forward from the targets: a node is kept when it depends on one of them.
   std::unordered_map<const Value *, uint32_t> numbers;
-  std::unordered_map<const Node *, bool> depends;
-  std::unordered_map<const Value *, bool> target;
-  for (const Tensor &t : wrt) target[t.raw()] = true;
-  auto dependsOn = [&](const Value *value) {
-    if (target.contains(value)) return true;
-    if (!value->producer || !value->tracked || value->root) return false;
-    auto found = depends.find(value->producer);
-    return found != depends.end() && found->second;
+  std::unordered_set<const Node *> kept;
+  std::unordered_set<const Value *> targets;
+  for (const Tensor &t : wrt) targets.insert(t.raw());
+  auto isInner = [&](const Value *value) {
+    return value->tracked && !value->root && value->producer && kept.contains(value->producer);
   };
-  for (Node *node : behind) {
-    bool any = false;
-    for (const Value *operand : node->operands) any = any || dependsOn(operand);
-    depends[node] = any;
-    if (any) lineage.nodes.push_back(node);
-  }
+  auto dependsOn = [&](const Value *value) { return targets.contains(value) || isInner(value); };
+  for (Node *node : behind)
+    if (std::any_of(node->operands.begin(), node->operands.end(), dependsOn)) {
+      kept.insert(node);
+      lineage.nodes.push_back(node);
+    }
   for (const Tensor &output : outputs) lineage.reaches |= dependsOn(output.raw());
 
   Graph &graph = lineage.graph;
@@ -95,12 +88,7 @@ Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt) 
     lineage.values[n] = value;
     return n;
   };
-  std::unordered_map<const Node *, bool> isKept;
-  for (Node *node : lineage.nodes) isKept[node] = true;
   // Inputs first: everything that no kept node computes.
-  auto isInner = [&](const Value *value) {
-    return value->tracked && !value->root && value->producer && isKept.contains(value->producer);
-  };
   std::vector<Value *> constants;
   auto input = [&](Value *value) {
     if (numbers.contains(value) || isInner(value)) return;
@@ -117,25 +105,16 @@ Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt) 
   for (const Tensor &t : outputs)
     if (!numbers.contains(t.raw()) && !isInner(t.raw())) define(t.raw());
   graph.inputCount = uint32_t(graph.types.size());
-  static const OpName &constantOp = opName("nn.constant");
   for (Value *value : constants) {
     if (numbers.contains(value)) continue;
-    GraphNode node;
-    node.op = &constantOp;
-    node.firstResult = uint32_t(graph.types.size());
-    auto *bytes = static_cast<const char *>(value->storage->data);
-    node.constant = std::make_shared<std::vector<char>>(bytes, bytes + size(value->type.dtype));
-    uint64_t bits = 0;
-    std::memcpy(&bits, bytes, node.constant->size());
-    key.mix(bits);
-    graph.nodes.push_back(std::move(node));
+    graph.nodes.push_back(constantNode(value->storage->data, value->type.bytes()));
+    graph.nodes.back().firstResult = uint32_t(graph.types.size());
+    key.mix(graph.nodes.back());
     define(value);
   }
   for (Node *node : lineage.nodes) {
     GraphNode copy = node->description;
-    key.mix(copy.op->hash);
-    for (const Attr &attr : copy.attrs) key.mix(attr);
-    for (const auto &region : copy.regions) key.mix(*region);
+    key.mix(copy);
     for (Value *operand : node->operands) {
       copy.operands.push_back(number(operand));
       key.mix(copy.operands.back());

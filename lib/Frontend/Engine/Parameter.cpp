@@ -107,10 +107,7 @@ void Tensor::backward(Source at) const {
   std::vector<Value *> roots = parametersBehind(*this);
   if (roots.empty()) fail(at, "backward", "the output depends on no trainable parameter");
   std::vector<Tensor> wrt;
-  for (Value *root : roots) {
-    retain(root);
-    wrt.push_back(Tensor::own(root));
-  }
+  for (Value *root : roots) wrt.push_back(handleTo(root));
   std::vector<Tensor> gradients = sprig::grad({this, 1}, wrt, {}, at);
   NoGrad quiet;
   Trace *trace = Trace::currentFunction();

@@ -18,10 +18,6 @@ Sequence &sequence() {
   static auto &instance = *new Sequence;
   return instance;
 }
-Tensor wordOf(uint64_t word) {
-  TensorType type{DType::i64, {}};
-  return Tensor::copyOf(&word, type);
-}
 } // namespace
 
 void manualSeed(uint64_t seed) {
@@ -57,7 +53,7 @@ RandomWords frontend::nextRandom(Source at) {
   Trace *trace = Trace::currentFunction();
   if (!trace) {
     RandomPosition position = takeRandom(1);
-    return {wordOf(position.key), wordOf(position.counter)};
+    return {Tensor(int64_t(position.key)), Tensor(int64_t(position.counter))};
   }
   if (!trace->randomKey.defined()) {
     trace->randomKey = trace->input({DType::i64, {}});

@@ -8,10 +8,6 @@ namespace sprig {
 
 using namespace frontend;
 
-static std::string at(Source source) {
-  return source.line ? std::string(source.file) + ":" + std::to_string(source.line) + ": " : "";
-}
-
 /// Waits, and throws what the value failed with.
 static const Value &resolve(const Tensor &tensor, const char *what, Source source) {
   if (!tensor.defined()) fail(source, what, "the tensor holds nothing");
@@ -100,10 +96,12 @@ void Tensor::checkRow(int64_t count, int64_t expected) {
 
 void Tensor::checkCount(int64_t count, const Shape &shape, Source source) {
   for (int64_t n : shape)
-    if (n < 0) throw Error(ErrorKind::usage, at(source) + "tensor: shape " + describe(shape) + " has a negative size");
+    if (n < 0)
+      throw Error(ErrorKind::usage, placeText(source) + "tensor: shape " + describe(shape) + " has a negative size");
   if (count != shape.elements())
-    throw Error(ErrorKind::usage, at(source) + "tensor: " + std::to_string(count) + " numbers do not fill shape " +
-                                      describe(shape) + ", which takes " + std::to_string(shape.elements()));
+    throw Error(ErrorKind::usage, placeText(source) + "tensor: " + std::to_string(count) +
+                                      " numbers do not fill shape " + describe(shape) + ", which takes " +
+                                      std::to_string(shape.elements()));
 }
 
 Tensor Tensor::copyOf(const void *bytes, const TensorType &type) {

@@ -89,11 +89,15 @@ namespace sprig::frontend {
 LayerScope::LayerScope(const std::string *path) : outer(std::exchange(layer, path)) {}
 LayerScope::~LayerScope() { layer = outer; }
 
+std::string placeText(Source at) { return at.line ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : ""; }
+
+std::string placeText(Source at, const std::string &op, const std::string *layer) {
+  std::string text = placeText(at) + (op.starts_with("nn.") ? op.substr(3) : op);
+  return layer ? text + " (layer '" + *layer + "')" : text;
+}
+
 void fail(Source at, const std::string &op, const std::string &text) {
-  std::string where = at.line ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : "";
-  std::string who = op.starts_with("nn.") ? op.substr(3) : op;
-  if (layer) who += " (layer '" + *layer + "')";
-  throw Error(ErrorKind::usage, where + who + ": " + text);
+  throw Error(ErrorKind::usage, placeText(at, op, layer) + ": " + text);
 }
 
 void requireDefined(const Tensor &tensor, const char *op, const char *what, Source at) {

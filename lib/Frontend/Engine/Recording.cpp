@@ -83,11 +83,7 @@ Node *Recording::add(GraphNode &&description, std::span<const Tensor> operands, 
   auto *node = new Node;
   node->sequence = sequence.fetch_add(1, std::memory_order_relaxed);
   node->description = std::move(description);
-  hash.mix(node->description.op->hash);
-  for (const Attr &attr : node->description.attrs) hash.mix(attr);
-  for (const auto &region : node->description.regions) hash.mix(*region);
-  if (node->description.constant)
-    hash.mix(std::hash<std::string_view>()({node->description.constant->data(), node->description.constant->size()}));
+  hash.mix(node->description);
   node->operands.reserve(operands.size());
   for (const Tensor &operand : operands) {
     Value *value = operand.raw();
@@ -126,14 +122,9 @@ Graph Recording::graph(std::span<Value *const> outputs) const {
     graph.types.push_back(value->type);
   };
   for (const Value *value : externals) define(value);
-  static const OpName &constant = opName("nn.constant");
   for (const Value *value : constants) {
-    GraphNode node;
-    node.op = &constant;
-    node.firstResult = uint32_t(graph.types.size());
-    auto *bytes = static_cast<const char *>(value->storage->data);
-    node.constant = std::make_shared<std::vector<char>>(bytes, bytes + size(value->type.dtype));
-    graph.nodes.push_back(std::move(node));
+    graph.nodes.push_back(constantNode(value->storage->data, value->type.bytes()));
+    graph.nodes.back().firstResult = uint32_t(graph.types.size());
     define(value);
   }
   for (size_t i = 0, next = 0; i < nodes.size(); ++i) {

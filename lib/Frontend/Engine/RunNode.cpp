@@ -3,6 +3,7 @@
 #include "lib/Frontend/Engine/Hash.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Generic.h"
+#include "lib/Frontend/Record.h"
 #include <unordered_map>
 
 namespace sprig::frontend {
@@ -112,12 +113,8 @@ void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::spa
 /// With the line and the layer of the operation.
 Failure explain(const GraphNode &node, const Error &error) {
   std::string text = error.what();
-  std::string where;
-  if (node.source.line) where = std::string(node.source.file) + ":" + std::to_string(node.source.line) + ": ";
-  if (!where.empty() && text.starts_with(where)) return std::make_shared<Error>(error);
-  std::string op = node.op->text.starts_with("nn.") ? node.op->text.substr(3) : node.op->text;
-  if (node.layer) op += " (layer '" + *node.layer + "')";
-  return std::make_shared<Error>(error.kind(), where + op + ": " + text);
+  if (node.source.line && text.starts_with(placeText(node.source))) return std::make_shared<Error>(error);
+  return std::make_shared<Error>(error.kind(), placeText(node.source, node.op->text, node.layer) + ": " + text);
 }
 
 } // namespace

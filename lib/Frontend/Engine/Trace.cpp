@@ -69,11 +69,8 @@ Graph traceRegion(std::span<const TensorType> inputs,
     trace.recording.reach(result.raw()); // it may be an input, or something of outside
     outputs.push_back(result.raw());
   }
-  for (size_t i = inputs.size(); i < trace.recording.externals.size(); ++i) {
-    Value *value = trace.recording.externals[i];
-    retain(value);
-    captured.push_back(Tensor::own(value));
-  }
+  for (size_t i = inputs.size(); i < trace.recording.externals.size(); ++i)
+    captured.push_back(handleTo(trace.recording.externals[i]));
   return trace.recording.graph(outputs);
 }
 

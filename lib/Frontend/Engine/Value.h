@@ -104,6 +104,12 @@ void drop(Node *node);
 /// back to it, go when both are so.
 void releaseLineage(Node *node, uint8_t what);
 
+/// One more handle to a value.
+inline Tensor handleTo(Value *value) {
+  retain(value);
+  return Tensor::own(value);
+}
+
 /// A tensor of a value that is there.
 Tensor readyTensor(const TensorType &type, std::shared_ptr<Storage> storage);
 

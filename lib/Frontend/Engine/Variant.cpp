@@ -12,11 +12,6 @@ namespace {
 /// What takes less than waking a thread and waiting for it need not start at once.
 constexpr auto kShort = std::chrono::microseconds(20);
 
-Tensor scalarOf(uint64_t word) {
-  TensorType type{DType::i64, {}};
-  return Tensor::copyOf(&word, type);
-}
-
 class CallTask : public Task {
 public:
   std::shared_ptr<Variant> variant;
@@ -177,10 +172,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
       if (trace.inputs[k].raw() == value) feed = {Feed::Kind::argument, k, {}};
     if (trace.randomKey.defined() && trace.randomKey.raw() == value) feed = {Feed::Kind::randomKey, 0, {}};
     if (trace.randomBase.defined() && trace.randomBase.raw() == value) feed = {Feed::Kind::randomBase, 0, {}};
-    if (feed.kind == Feed::Kind::captured) {
-      retain(value);
-      feed.value = Tensor::own(value);
-    }
+    if (feed.kind == Feed::Kind::captured) feed.value = handleTo(value);
     variant->feeds.push_back(std::move(feed));
   }
   variant->graph = recording.graph(outputs);
@@ -207,8 +199,8 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
   for (const Feed &feed : self->feeds) switch (feed.kind) {
     case Feed::Kind::argument: task->inputs.push_back(arguments[feed.index]); break;
     case Feed::Kind::captured: task->inputs.push_back(feed.value); break;
-    case Feed::Kind::randomKey: task->inputs.push_back(scalarOf(random.key)); break;
-    case Feed::Kind::randomBase: task->inputs.push_back(scalarOf(random.counter)); break;
+    case Feed::Kind::randomKey: task->inputs.push_back(Tensor(int64_t(random.key))); break;
+    case Feed::Kind::randomBase: task->inputs.push_back(Tensor(int64_t(random.counter))); break;
     }
   std::vector<Tensor> results;
   results.reserve(self->results.size());

@@ -34,8 +34,6 @@ bool converts(const TensorType &from, const TensorType &to) {
   return from.shape == to.shape && isFloat(from.dtype) == isFloat(to.dtype);
 }
 
-std::string place(Source at) { return *at.file ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : ""; }
-
 /// Lines of one kind of finding, at most sixteen of them.
 void list(std::string &text, const std::string &title, const std::vector<std::string> &rows) {
   if (rows.empty()) return;
@@ -73,7 +71,7 @@ LoadReport loadInto(const Module &module, const StateDict &state, bool strict, c
       unexpected.push_back(row.name + ": " + describe(row.value.type()));
     }
   if (!mismatched.empty() || (strict && !(missing.empty() && unexpected.empty()))) {
-    std::string text = place(at) + origin + ": the state does not fit the " + module.typeName();
+    std::string text = frontend::placeText(at) + origin + ": the state does not fit the " + module.typeName();
     list(text, "other types", mismatched);
     if (strict) {
       list(text, "missing", missing);

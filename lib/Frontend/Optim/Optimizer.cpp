@@ -66,9 +66,7 @@ const Update &updateFor(const std::string &config, double weightDecay, const Ten
   return row->second;
 }
 
-std::string placeOf(Source at, const std::string &what) {
-  return (at.line ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : "") + what;
-}
+std::string placeOf(Source at, const std::string &what) { return frontend::placeText(at) + what; }
 
 std::vector<std::string> stateNames(const std::vector<Parameter> &parameters) {
   std::map<std::string, int> uses;

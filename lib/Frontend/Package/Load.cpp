@@ -129,7 +129,7 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
     }
     task->entry = int32_t(chosen);
   } catch (const rt::Error &error) {
-    throw fromRuntime(error, at.line ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : "");
+    throw fromRuntime(error, placeText(at));
   }
   task->keeps = impl;
   task->context = &impl->context;

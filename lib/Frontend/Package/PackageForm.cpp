@@ -3,18 +3,6 @@
 
 namespace sprig::frontend {
 
-namespace {
-
-GraphNode constantNode(const Tensor &value) {
-  GraphNode node;
-  node.op = &opName("nn.constant");
-  auto *bytes = static_cast<const char *>(value.bytes());
-  node.constant = std::make_shared<std::vector<char>>(bytes, bytes + value.type().bytes());
-  return node;
-}
-
-} // namespace
-
 PackageForm packageForm(const Variant &variant, const std::function<std::string(const Parameter &)> &nameOf) {
   using Kind = Variant::Feed::Kind;
   const Graph &graph = variant.graph;
@@ -60,10 +48,12 @@ PackageForm packageForm(const Variant &variant, const std::function<std::string(
   }
   for (uint32_t i = 0; i < graph.inputCount; ++i)
     if (feedOf[i] && feedOf[i]->kind == Kind::captured)
-      rewriter.map(i, rewriter.addNode(constantNode(feedOf[i]->value), graph.types[i]));
+      rewriter.map(
+          i, rewriter.addNode(constantNode(feedOf[i]->value.bytes(), feedOf[i]->value.type().bytes()), graph.types[i]));
   rewriter.copy();
   if (counterInput != UINT32_MAX) {
-    uint32_t draws = rewriter.addNode(constantNode(Tensor(int64_t(variant.randomDraws))), word);
+    int64_t count = int64_t(variant.randomDraws);
+    uint32_t draws = rewriter.addNode(constantNode(&count, sizeof count), word);
     GraphNode sum;
     sum.op = &opName("nn.add");
     sum.operands = {counterInput, draws};

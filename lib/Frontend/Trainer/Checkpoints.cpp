@@ -11,9 +11,7 @@ namespace {
 /// Counter of random numbers; the key is training::kSeed.
 constexpr const char *kRandomCounter = "random/counter";
 
-std::string where(Source at) {
-  return (at.line ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : "") + "Trainer: ";
-}
+std::string where(Source at) { return frontend::placeText(at) + "Trainer: "; }
 
 data::Array toArray(const std::string &name, const Tensor &value) {
   const auto *bytes = static_cast<const char *>(value.bytes());
