@@ -19,7 +19,7 @@ endif()
 find_program(SPRIG_CCACHE ccache)
 if(SPRIG_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};CCACHE_NOHASHDIR=1;CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime;${SPRIG_CCACHE}")
+      "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};CCACHE_NOHASHDIR=1;CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime;CCACHE_PCH_EXTSUM=1;${SPRIG_CCACHE}")
   set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
 endif()
 
@@ -28,19 +28,33 @@ if(EXISTS /usr/lib/llvm-22/bin/ld.lld AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_link_options(-B/usr/lib/llvm-22/bin -fuse-ld=lld)
 endif()
 
-add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+# One code model for libraries and programs, so that both can start from the same precompiled headers.
+set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
+
+# The standard library uses what it has deprecated, and precompiled its headers no longer count as the system's.
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-deprecated-declarations)
 if(SPRIG_SANITIZE)
   add_compile_options(-fsanitize=${SPRIG_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SPRIG_SANITIZE})
 endif()
 
-# sprig_library(NAME sources... [LINK libraries...]): a static library whose private headers lie beside its sources;
+include(SprigPrecompile)
+set(standard_headers algorithm array atomic bit cassert cctype charconv chrono cmath condition_variable cstddef cstdint cstdio cstdlib
+  cstring deque filesystem fstream functional iostream limits map memory mutex new numbers numeric optional ostream set
+  span sstream stdexcept string string_view thread tuple type_traits unordered_map unordered_set utility variant vector)
+sprig_header_set(SprigStandardHeaders HEADERS ${standard_headers})
+
+# sprig_library(NAME sources... [LINK libraries...] [HEADERS set]): a static library whose private headers lie beside its sources;
 # includes are written from the project's root ("lib/Pipeline/Phases.h", "dialects/NN/NNOps.h").
 function(sprig_library name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  if(NOT ARG_HEADERS)
+    set(ARG_HEADERS SprigStandardHeaders)
+  endif()
+  sprig_precompiled(${name} ${ARG_HEADERS})
 endfunction()

@@ -13,10 +13,24 @@ include_directories("${PROJECT_SOURCE_DIR}")
 set(MLIR_LINK_MLIR_DYLIB ON)
 set(LLVM_LINK_LLVM_DYLIB ON)
 
+sprig_header_set(SprigMLIRHeaders INCLUDE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS} HEADERS
+  ${standard_headers}
+  llvm/ADT/DenseMap.h llvm/ADT/DenseSet.h llvm/ADT/MapVector.h llvm/ADT/STLExtras.h llvm/ADT/SetVector.h
+  llvm/ADT/SmallVector.h llvm/ADT/StringExtras.h llvm/ADT/StringMap.h llvm/ADT/TypeSwitch.h llvm/Support/FormatVariadic.h
+  llvm/Support/MathExtras.h llvm/Support/raw_ostream.h
+  mlir/Bytecode/BytecodeOpInterface.h
+  mlir/Dialect/Arith/IR/Arith.h mlir/Dialect/Func/IR/FuncOps.h mlir/Dialect/LLVMIR/LLVMDialect.h
+  mlir/Dialect/Math/IR/Math.h mlir/Dialect/MemRef/IR/MemRef.h mlir/Dialect/SCF/IR/SCF.h mlir/Dialect/Vector/IR/VectorOps.h
+  mlir/IR/Builders.h mlir/IR/BuiltinAttributes.h mlir/IR/BuiltinOps.h mlir/IR/BuiltinTypes.h mlir/IR/Dialect.h
+  mlir/IR/DialectImplementation.h mlir/IR/IRMapping.h mlir/IR/Matchers.h mlir/IR/OpImplementation.h mlir/IR/OwningOpRef.h
+  mlir/IR/PatternMatch.h mlir/IR/Remarks.h mlir/IR/SymbolTable.h mlir/IR/TypeUtilities.h mlir/IR/Verifier.h
+  mlir/Interfaces/ControlFlowInterfaces.h mlir/Interfaces/InferTypeOpInterface.h mlir/Interfaces/SideEffectInterfaces.h
+  mlir/Parser/Parser.h mlir/Pass/Pass.h mlir/Pass/PassManager.h mlir/Transforms/GreedyPatternRewriteDriver.h)
+
 # sprig_compiler_library(NAME sources... [LINK libraries...]): a library of the compiler, on libMLIR and libLLVM.
 function(sprig_compiler_library name)
   cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
-  sprig_library(${name} ${ARG_UNPARSED_ARGUMENTS} LINK ${ARG_LINK} MLIR LLVM)
+  sprig_library(${name} ${ARG_UNPARSED_ARGUMENTS} LINK ${ARG_LINK} MLIR LLVM HEADERS SprigMLIRHeaders)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})

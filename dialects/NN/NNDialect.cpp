@@ -18,8 +18,6 @@ using namespace sprig::nn;
 #define GET_ATTRDEF_CLASSES
 #include "dialects/NN/NNAttributes.cpp.inc"
 #define GET_OP_CLASSES
-#include "dialects/NN/NNOps.cpp.inc"
-#define GET_OP_CLASSES
 #include "dialects/NN/NNWinograd.cpp.inc"
 
 void NNDialect::initialize() {
@@ -27,10 +25,7 @@ void NNDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "dialects/NN/NNAttributes.cpp.inc"
       >();
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/NN/NNOps.cpp.inc"
-      >();
+  registerNNDialectOperations(this); // defined in shares: NNOpsShard.cpp.in
   addOperations<
 #define GET_OP_LIST
 #include "dialects/NN/NNWinograd.cpp.inc"

@@ -15,7 +15,7 @@ LogicalResult ConstantOp::verify() {
 LogicalResult IotaOp::verify() {
   auto type = cast<RankedTensorType>(getType());
   if (!isCountable(type.getShape())) return emitOpError("has a result of uncountable shape ") << describe(type);
-  if (getAxis() < 0 || getAxis() >= type.getRank())
+  if (int64_t axis = getAxis(); axis < 0 || axis >= type.getRank())
     return emitOpError("has axis ") << getAxis() << " on " << describe(type) << " of rank " << type.getRank();
   return success();
 }

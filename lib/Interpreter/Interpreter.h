@@ -31,7 +31,7 @@ mlir::FailureOr<llvm::SmallVector<Tensor>> tryEvaluate(mlir::Operation *op, llvm
 struct RunOptions {
   Precision precision = Precision::Double;
   /// Called after each operation of the function's body with its results; an operation with a region counts as one.
-  std::function<void(mlir::Operation *op, llvm::ArrayRef<Tensor> results)> onResults;
+  std::function<void(mlir::Operation *op, llvm::ArrayRef<Tensor> results)> onResults = {};
   /// Values of parameters by name, in place of those that the module has; takes what the function sets when it ends.
   llvm::StringMap<Tensor> *state = nullptr;
 };

@@ -27,7 +27,7 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (kernel.isComposite()) continue;
       kernel.setGrain(grainOf(kernel, constantBytes.lookup(kernel.getSymName())));
-      shared += kernel.getTiles() / 2 >= int64_t(kernel.getGrain());
+      shared += kernel.getTiles() / 2 >= kernel.getGrain();
       ++kernels;
     }
     remark::analysis(getOperation().getLoc(), remark::RemarkOpts::name("threads").category("schedule"))

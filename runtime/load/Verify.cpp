@@ -18,7 +18,7 @@ constexpr uint64_t kMaxElement = 16;
 
 Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
 
-std::string quoted(std::string_view name) { return concat("'", name, "'"); }
+std::string inQuotes(std::string_view name) { return concat("'", name, "'"); }
 
 // What a program needs beside its file, with sums that cannot wrap.
 class MemoryNeed {
@@ -40,12 +40,12 @@ private:
 Status verifyTensor(TensorType &tensor) {
   if (!dtypeName(tensor.dtype))
     return badPackage(
-        concat(quoted(tensor.name), ": expected an element type below ", kDTypeCount, ", found ", tensor.dtype));
+        concat(inQuotes(tensor.name), ": expected an element type below ", kDTypeCount, ", found ", tensor.dtype));
   if (tensor.shape.size() > kMaxRank)
     return badPackage(
-        concat(quoted(tensor.name), ": expected at most ", kMaxRank, " dimensions, found ", tensor.shape.size()));
+        concat(inQuotes(tensor.name), ": expected at most ", kMaxRank, " dimensions, found ", tensor.shape.size()));
   if (!tensorBytes(tensor.shape, tensor.dtype, tensor.bytes))
-    return badPackage(concat(quoted(tensor.name), ": no memory holds a ", shapeText(tensor.shape, tensor.dtype)));
+    return badPackage(concat(inQuotes(tensor.name), ": no memory holds a ", shapeText(tensor.shape, tensor.dtype)));
   return {};
 }
 
@@ -80,24 +80,24 @@ Status verifyConstant(const Constant &constant, const SectionSizes &sections, Me
 Status verifyState(StateType &state, const Program &program, MemoryNeed &need) {
   SPRIG_RETURN_IF_ERROR(verifyTensor(state.tensor));
   if (state.initial >= program.constants.size())
-    return badPackage(concat(quoted(state.tensor.name), ": expected an initial constant below ",
+    return badPackage(concat(inQuotes(state.tensor.name), ": expected an initial constant below ",
                              program.constants.size(), ", found ", state.initial));
   if (program.constants[state.initial].size != state.tensor.bytes)
-    return badPackage(concat(quoted(state.tensor.name), ": expected an initial constant of ", state.tensor.bytes,
+    return badPackage(concat(inQuotes(state.tensor.name), ": expected an initial constant of ", state.tensor.bytes,
                              " bytes for ", shapeText(state.tensor.shape, state.tensor.dtype), ", found ",
                              program.constants[state.initial].size));
-  return need.add(state.tensor.bytes, concat("state ", quoted(state.tensor.name)));
+  return need.add(state.tensor.bytes, concat("state ", inQuotes(state.tensor.name)));
 }
 
 Status verifyImports(const Image &image, uint64_t imageSize) {
   std::vector<uint64_t> slots;
   for (const ImageImport &import : image.imports) {
     if (!findRuntimeCall(import.call))
-      return {SPRIG_RT_UNSUPPORTED, concat("calls ", quoted(import.call), ", which this runtime does not offer")};
+      return {SPRIG_RT_UNSUPPORTED, concat("calls ", inQuotes(import.call), ", which this runtime does not offer")};
     if (import.slot % 8 || import.slot < image.codeSize)
-      return badPackage(concat("slot of ", quoted(import.call), ": expected a multiple of 8 from ", image.codeSize,
+      return badPackage(concat("slot of ", inQuotes(import.call), ": expected a multiple of 8 from ", image.codeSize,
                                " on, found ", import.slot));
-    SPRIG_RETURN_IF_ERROR(verifyRange(concat("slot of ", quoted(import.call)), import.slot, 8, imageSize));
+    SPRIG_RETURN_IF_ERROR(verifyRange(concat("slot of ", inQuotes(import.call)), import.slot, 8, imageSize));
     slots.push_back(import.slot);
   }
   std::sort(slots.begin(), slots.end());
@@ -117,9 +117,9 @@ Status verifyImage(const Image &image, const Program &program, const SectionSize
                              image.symbols.size(), " and ", image.symbolSizes.size()));
   for (size_t i = 0; i < image.symbols.size(); ++i) {
     if (image.symbolSizes[i] == 0)
-      return badPackage(concat("kernel ", quoted(program.kernels[i].name), " has no code"));
+      return badPackage(concat("kernel ", inQuotes(program.kernels[i].name), " has no code"));
     SPRIG_RETURN_IF_ERROR(verifyRange("code", image.symbols[i], image.symbolSizes[i], image.codeSize),
-                          concat("kernel ", quoted(program.kernels[i].name)));
+                          concat("kernel ", inQuotes(program.kernels[i].name)));
   }
   return verifyImports(image, size);
 }
@@ -166,7 +166,7 @@ Status verifyDispatch(const Command &command, const Program &program) {
     return badPackage(concat("expected a kernel below ", program.kernels.size(), ", found ", command.kernel));
   const Kernel &kernel = program.kernels[command.kernel];
   if (command.operandCount != kernel.bufferCount)
-    return badPackage(concat("expected ", kernel.bufferCount, " buffers for kernel ", quoted(kernel.name), ", found ",
+    return badPackage(concat("expected ", kernel.bufferCount, " buffers for kernel ", inQuotes(kernel.name), ", found ",
                              command.operandCount));
   if (command.tiles < 0) return badPackage(concat("expected a number of tiles, found ", command.tiles));
   if (command.grain < 1) return badPackage(concat("expected a grain of at least 1 tile, found ", command.grain));
@@ -177,13 +177,13 @@ Status verifyCopy(Command &command, const Entry &entry) {
   const Buffer &source = entry.buffers[entry.operands[command.firstOperand]];
   const Buffer &target = entry.buffers[entry.operands[command.firstOperand + 1]];
   if (source.size != target.size)
-    return badPackage(concat("copies ", source.size, " bytes of ", quoted(source.name), " to ", target.size,
-                             " bytes of ", quoted(target.name)));
+    return badPackage(concat("copies ", source.size, " bytes of ", inQuotes(source.name), " to ", target.size,
+                             " bytes of ", inQuotes(target.name)));
   if (target.kind == BufferKind::Constant || target.kind == BufferKind::Input)
-    return badPackage(concat("copies to ", quoted(target.name), " (", bufferKindName(target.kind),
+    return badPackage(concat("copies to ", inQuotes(target.name), " (", bufferKindName(target.kind),
                              "), expected a buffer that may be written"));
   if (target.kind == BufferKind::State && !entry.updatesState)
-    return badPackage(concat("copies to state ", quoted(target.name), " in an entry that says it updates none"));
+    return badPackage(concat("copies to state ", inQuotes(target.name), " in an entry that says it updates none"));
   command.copyBytes = source.size;
   return {};
 }
@@ -203,10 +203,10 @@ Status verifySamples(const Entry &entry) {
   for (const std::vector<TensorType> *tensors : {&entry.inputs, &entry.outputs})
     for (const TensorType &tensor : *tensors) {
       if (tensor.shape.empty())
-        return badPackage(concat("has independent samples, but ", quoted(tensor.name), " has no first axis"));
+        return badPackage(concat("has independent samples, but ", inQuotes(tensor.name), " has no first axis"));
       if (samples < 0) samples = tensor.shape[0];
       if (tensor.shape[0] != samples)
-        return badPackage(concat("has independent samples, but ", quoted(tensor.name), " has ", tensor.shape[0],
+        return badPackage(concat("has independent samples, but ", inQuotes(tensor.name), " has ", tensor.shape[0],
                                  " where the first input has ", samples));
     }
   return {};

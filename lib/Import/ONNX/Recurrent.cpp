@@ -26,7 +26,7 @@ constexpr Function kFunctions[] = {{"Sigmoid", "sigmoid", {}, {}},
 class Layer {
 public:
   Layer(Node &n, int64_t gates, size_t functions, unsigned states)
-      : n(n), gates(gates), functions(functions), states(states) {
+      : n(n), functions(functions), states(states) {
     x = n.in(0);
     batchFirst = n.opset >= 14 && n.intAttr("layout", 0) != 0;
     n.require(Emit::rank(x) == 3, "has an input " + typeText(x) + "; expected time, batch and features");
@@ -145,7 +145,7 @@ private:
   }
 
   Node &n;
-  int64_t gates, steps = 0, batch = 0, hidden = 0, directions = 1;
+  int64_t steps = 0, batch = 0, hidden = 0, directions = 1;
   size_t functions;
   unsigned states;
   bool batchFirst = false, startsReversed = false;
