@@ -1,7 +1,8 @@
 // Gradients of recorded values and of functions.
 // For programs. What is computed from a trainable Parameter, or from Tensor::requireGrad(), remembers how, until an
 // optimizer has used its gradients. Gradients are recorded like everything else: they run asynchronously, compile, and
-// can be differentiated again with `createGraph`.
+// can be differentiated again with `createGraph`. Calls of compiled functions are differentiated by compiled programs;
+// through one that sets state, a gradient is refused by name.
 #pragma once
 #include "sprig/tensor.h"
 #include <functional>
@@ -17,7 +18,8 @@ struct GradOptions {
 };
 
 /// Gradients of the sum of outputs times seeds, one for each of `wrt`, of its type; zeros for one that the outputs do
-/// not depend on. Throws Error (usage) when they depend on none.
+/// not depend on. Throws Error (usage) when they depend on none, or on a version of a parameter of `wrt` that it no
+/// longer holds.
 SPRIG_API std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> wrt,
                                    const GradOptions &options = {}, Source at = Source::here());
 SPRIG_API std::vector<Tensor> grad(const Tensor &output, std::span<const Parameter> wrt,

@@ -83,12 +83,14 @@ SPRIG_API Schedule list(const std::vector<double> &rates, Source at = Source::he
 class SPRIG_API Optimizer {
 public:
   /// One step by these gradients, one for each of parameters(), in order: opt.update(grad(loss, net.parameters())). A
-  /// gradient that is not defined, or of a parameter that is frozen, leaves its parameter as it is.
+  /// gradient that is not defined, or of a parameter that is frozen, leaves its parameter as it is. Throws Error
+  /// (usage) where none is defined.
   void update(std::span<const Tensor> gradients, Source at = Source::here()) const;
   void update(const std::vector<Tensor> &gradients, Source at = Source::here()) const {
     update(std::span<const Tensor>(gradients), at);
   }
-  /// One step by what loss.backward() summed up.
+  /// One step by what loss.backward() summed up. A parameter without a gradient stays as it is; Error (usage) where
+  /// none has one.
   void step(Source at = Source::here()) const;
   /// Forgets those sums.
   void zeroGrad() const;

@@ -52,6 +52,7 @@ struct FunctionCore::Impl {
       if (*flag != value)
         return std::string("a layer is in ") + (*flag ? "training" : "evaluation") + " mode, recorded was " +
                (value ? "training" : "evaluation") + " mode";
+    if (std::string difference = last.gradientDifference(inputs); !difference.empty()) return difference;
     if (last.structure != structure) return "an argument that is a number of the host, or a length, has another value";
     return "it has been dropped since";
   }
@@ -101,7 +102,7 @@ std::vector<Tensor> FunctionCore::call(std::span<const Tensor> inputs, uint64_t 
   }
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
-  std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source);
+  std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);
   variant->structure = structure;
   impl->reasons.push_back(reason);
   variants.push_front(variant);

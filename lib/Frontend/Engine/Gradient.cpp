@@ -1,58 +1,18 @@
 // grad() and what is made of it: the lineage becomes a graph, the compiler's own differentiation writes its gradient,
 // and the result is recorded like any other operations.
 #include "sprig/grad.h"
-#include "lib/Frontend/Bridge.h"
-#include "lib/Frontend/Engine/Lineage.h"
-#include "lib/Frontend/Engine/Recorder.h"
+#include "lib/Frontend/Engine/CallLineage.h"
+#include "lib/Frontend/Engine/ChainRule.h"
+#include "lib/Frontend/Engine/Consumed.h"
 #include "lib/Frontend/Engine/Trace.h"
-#include <mutex>
+#include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 namespace sprig {
 
 using namespace frontend;
 
 namespace {
-
-/// Nodes that gradients were taken through since the last end of a lineage; a reference each.
-struct Consumed {
-  std::vector<Node *> nodes;
-  ~Consumed() {
-    for (Node *node : nodes) drop(node);
-  }
-};
-thread_local Consumed consumed;
-
-void consume(const Lineage &lineage) {
-  for (Node *node : lineage.nodes) {
-    if (node->consumed) continue;
-    node->consumed = true;
-    keep(node);
-    consumed.nodes.push_back(node);
-  }
-}
-
-struct ContinuationCache {
-  std::mutex mutex;
-  std::unordered_map<Hash, std::shared_ptr<const Continuation>> rows;
-  static constexpr size_t kMostRows = 1024;
-
-  template <typename Make> std::shared_ptr<const Continuation> get(const Hash &key, Make make) {
-    {
-      std::lock_guard lock(mutex);
-      if (auto found = rows.find(key); found != rows.end()) return found->second;
-    }
-    auto made = std::make_shared<Continuation>(make());
-    std::lock_guard lock(mutex);
-    if (rows.size() >= kMostRows) rows.clear();
-    return rows.try_emplace(key, std::move(made)).first->second;
-  }
-};
-ContinuationCache &cache() {
-  static auto &instance = *new ContinuationCache;
-  return instance;
-}
 
 void requireFloats(std::span<const Tensor> tensors, const char *what, Source at) {
   for (const Tensor &t : tensors) {
@@ -61,11 +21,37 @@ void requireFloats(std::span<const Tensor> tensors, const char *what, Source at)
   }
 }
 
-std::vector<Tensor> replayBehind(Lineage &lineage, const Continuation &next, std::span<const Tensor> more, Source at) {
-  std::vector<Tensor> inputs;
-  for (uint32_t use : next.uses) inputs.push_back(valueOf(lineage, use));
-  inputs.insert(inputs.end(), more.begin(), more.end());
-  return replay(next.graph, inputs, at);
+/// What lies between, where gradients may be taken of it.
+Lineage lineageBetween(std::span<const Tensor> outputs, std::span<const Tensor> wrt, const char *op,
+                       const std::string &unreached, Source at) {
+  if (Trace *trace = Trace::currentFunction())
+    for (const Tensor &output : outputs) noteUse(*trace, output, wrt);
+  Lineage lineage = traceBack(outputs, wrt);
+  if (const Value *parameter = lineage.otherVersion)
+    fail(
+        at, op,
+        "the output depends on another version of parameter '" + parameter->owner->name +
+            "' than the one that it has now: it has been set since, which ends what was recorded before, or a function "
+            "that is being recorded uses a tensor of outside that was computed from it; take all gradients of a step, "
+            "then update");
+  if (!lineage.reaches) {
+    std::string reason;
+    for (const Tensor &output : outputs)
+      if (reason.empty()) reason = whyNoGradient(output);
+    fail(at, op, unreached + reason);
+  }
+  refuseStateful(lineage.nodes, op, at);
+  return lineage;
+}
+
+/// For what is said where gradients of them are asked for: those that were recorded from this point of the sequence on,
+/// and results of compiled programs. A gradient may also be a value that was there before.
+void markGradients(std::span<const Tensor> gradients, uint64_t since) {
+  for (const Tensor &g : gradients) {
+    Value &value = *g.raw();
+    bool isRecorded = value.producer ? value.producer->sequence >= since : value.state.load() == Value::State::queued;
+    if (isRecorded && !value.tracked) value.ofGradient = true;
+  }
 }
 
 } // namespace
@@ -89,18 +75,19 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
            "seed " + std::to_string(i) + " is " + describe(options.seeds[i].type()) + ", its output " +
                describe(outputs[i].type()));
   if (wrt.empty()) return {};
-  Lineage lineage = traceBack(outputs, wrt);
-  if (!lineage.reaches)
-    fail(at, "grad",
-         "the output does not depend on what the gradient is asked for; parameters are set by an optimizer's update, "
-         "which ends what was recorded before, and values need requireGrad() before they are used");
-  lineage.key.mix(seeded);
-  auto next =
-      cache().get(lineage.key, [&] { return gradientOf(lineage.graph, lineage.graph.outputs, lineage.wrt, seeded); });
+  Lineage lineage = lineageBetween(
+      outputs, wrt, "grad",
+      "the output does not depend on what the gradient is asked for; parameters are set by an "
+      "optimizer's update, which ends what was recorded before, and values need requireGrad() before they "
+      "are used",
+      at);
   consume(lineage);
   std::optional<NoGrad> quiet;
   if (!options.createGraph) quiet.emplace();
-  return replayBehind(lineage, *next, options.seeds, at);
+  uint64_t since = newSequence();
+  std::vector<Tensor> gradients = pullBack(lineage, options.seeds, at);
+  if (!options.createGraph) markGradients(gradients, since);
+  return gradients;
 }
 
 std::vector<Tensor> grad(const Tensor &output, std::span<const Parameter> wrt, const GradOptions &options, Source at) {
@@ -121,21 +108,8 @@ std::vector<Tensor> derivativeAlong(std::span<const Tensor> outputs, std::span<c
   for (size_t i = 0; i < wrt.size(); ++i)
     if (!(tangents[i].type(at) == wrt[i].type()))
       fail(at, "jvp", "the tangent is " + describe(tangents[i].type()) + ", the value " + describe(wrt[i].type()));
-  Lineage lineage = traceBack(outputs, wrt);
-  if (!lineage.reaches) fail(at, "jvp", "the output does not depend on what is changed");
-  lineage.key.mix(0x6a7670);
-  auto next = cache().get(lineage.key, [&] { return tangentOf(lineage.graph, lineage.graph.outputs, lineage.wrt); });
-  return replayBehind(lineage, *next, tangents, at);
-}
-
-void frontend::endLineage() {
-  for (Node *node : consumed.nodes) {
-    node->tracked = false;
-    releaseLineage(node, Node::kUntracked);
-    drop(node);
-  }
-  consumed.nodes.clear();
-  if (!Trace::current()) endSegment();
+  Lineage lineage = lineageBetween(outputs, wrt, "jvp", "the output does not depend on what is changed", at);
+  return pushForward(lineage, tangents, at);
 }
 
 std::vector<Tensor> checkpointAll(const TensorFunction &f, std::span<const Tensor> inputs, Source at) {

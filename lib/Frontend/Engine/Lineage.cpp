@@ -1,43 +1,104 @@
 #include "lib/Frontend/Engine/Lineage.h"
 #include "lib/Frontend/Engine/Recording.h"
+#include "lib/Frontend/Engine/Variant.h"
 #include "lib/Frontend/Record.h"
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace sprig::frontend {
 
-/// All tracked nodes behind the outputs, in the order of recording.
-static std::vector<Node *> nodesBehind(std::span<const Tensor> outputs) {
+namespace {
+
+/// All tracked nodes behind outputs, in the order of recording.
+struct Behind {
+  std::vector<Node *> nodes;
+  /// Of calls that gradients flow through: which operands they flow to from the results that are used.
+  std::unordered_map<const Node *, std::vector<char>> flows;
+
+  explicit Behind(std::span<const Tensor> outputs);
+  template <typename F> void eachOperand(const Node *node, F f) const {
+    auto row = flows.find(node);
+    for (size_t i = 0; i < node->operands.size(); ++i)
+      if (row == flows.end() || row->second[i]) f(node->operands[i]);
+  }
+  template <typename F> bool anyOperand(const Node *node, F f) const {
+    bool any = false;
+    eachOperand(node, [&](Value *value) { any |= f(value); });
+    return any;
+  }
+};
+
+bool isOpenCall(const Node *node) { return node->callee && node->callee->lineage.state.empty(); }
+
+Behind::Behind(std::span<const Tensor> outputs) {
   uint64_t walk = newScope();
-  std::vector<Node *> nodes, open;
-  auto visit = [&](const Value *value) {
-    Node *producer = value->tracked && !value->root ? value->producer : nullptr;
-    if (!producer || !producer->tracked || producer->walk == walk) return;
-    producer->walk = walk;
-    open.push_back(producer);
-  };
-  for (const Tensor &output : outputs) visit(output.raw());
+  std::vector<const Value *> open;
+  for (const Tensor &output : outputs) open.push_back(output.raw());
   while (!open.empty()) {
-    Node *node = open.back();
+    const Value *value = open.back();
     open.pop_back();
-    nodes.push_back(node);
-    for (const Value *operand : node->operands) visit(operand);
+    Node *producer = value->tracked && !value->root ? value->producer : nullptr;
+    if (!producer || !producer->tracked) continue;
+    bool isNew = std::exchange(producer->walk, walk) != walk;
+    if (isNew) nodes.push_back(producer);
+    if (isOpenCall(producer)) {
+      std::vector<char> &row = flows.try_emplace(producer, producer->operands.size()).first->second;
+      for (uint32_t input : producer->callee->lineage.behind[value->index])
+        if (!std::exchange(row[input], true)) open.push_back(producer->operands[input]);
+    } else if (isNew)
+      open.insert(open.end(), producer->operands.begin(), producer->operands.end());
   }
   std::sort(nodes.begin(), nodes.end(), [](const Node *a, const Node *b) { return a->sequence < b->sequence; });
-  return nodes;
 }
 
-std::vector<Value *> parametersBehind(const Tensor &output) {
+} // namespace
+
+std::vector<Value *> parametersBehind(const Tensor &output, Source at) {
   std::vector<Value *> roots;
   auto add = [&](Value *value) {
-    if (value->tracked && value->root && value->owner && std::find(roots.begin(), roots.end(), value) == roots.end())
-      roots.push_back(value);
+    if (!value->tracked || !value->root || !value->version) return;
+    if (!value->owner)
+      fail(at, "backward",
+           "the output depends on a parameter that has been set since; take all gradients of a step, then update");
+    if (std::find(roots.begin(), roots.end(), value) == roots.end()) roots.push_back(value);
   };
   add(output.raw());
-  for (const Node *node : nodesBehind({&output, 1}))
-    for (Value *operand : node->operands) add(operand);
+  Behind behind({&output, 1});
+  for (const Node *node : behind.nodes) behind.eachOperand(node, add);
   return roots;
+}
+
+void noteUse(Trace &trace, const Tensor &output, std::span<const Tensor> wrt) {
+  trace.use.any = true;
+  trace.use.all |= wrt.empty();
+  for (const Tensor &t : wrt)
+    if (t.raw()->version) trace.use.parameters.push_back(t.raw()->version);
+  Behind behind({&output, 1});
+  for (uint32_t i = 0; i < trace.inputs.size(); ++i) {
+    Value *input = trace.inputs[i].raw();
+    auto uses = [&](const Node *node) {
+      return behind.anyOperand(node, [&](Value *operand) { return operand == input; });
+    };
+    if (input->tracked && (output.raw() == input || std::any_of(behind.nodes.begin(), behind.nodes.end(), uses)))
+      trace.use.arguments.push_back(i);
+  }
+}
+
+std::string whyNoGradient(const Tensor &output) {
+  const Value &value = *output.raw();
+  if (value.ofGradient)
+    return "; it was computed from a gradient that was taken without createGraph, which does not remember how it came "
+           "about: take that one by grad(..., {.createGraph = true})";
+  if (value.tracked && value.producer && value.producer->consumed && !value.producer->tracked)
+    return "; a gradient of it was taken and used by an optimizer's update, which ends what was recorded before: "
+           "compute "
+           "it again";
+  Trace *trace = Trace::currentFunction();
+  if (!lineageIsOn() || (trace && !trace->lineageOutside))
+    return "; NoGrad lives here, and what is computed then remembers nothing";
+  return {};
 }
 
 Tensor valueOf(Lineage &lineage, uint32_t number) {
@@ -54,19 +115,38 @@ Tensor valueOf(Lineage &lineage, uint32_t number) {
 
 Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt) {
   Lineage lineage;
-  std::vector<Node *> behind = nodesBehind(outputs);
+  Behind behind(outputs);
   // Forward from the targets: a node is kept when it depends on one of them.
   std::unordered_map<const Value *, uint32_t> numbers;
-  std::unordered_set<const Node *> kept;
+  std::unordered_map<const Node *, std::vector<char>> kept; // of calls: which of their results depend on one
   std::unordered_set<const Value *> targets;
-  for (const Tensor &t : wrt) targets.insert(t.raw());
+  std::unordered_map<uint64_t, const Value *> versions;
+  for (const Tensor &t : wrt) {
+    targets.insert(t.raw());
+    if (t.raw()->version) versions[t.raw()->version] = t.raw();
+  }
+  auto findOtherVersion = [&](const Value *value) {
+    if (!value->tracked || !value->root || !value->version || targets.contains(value)) return;
+    if (auto wanted = versions.find(value->version); wanted != versions.end()) lineage.otherVersion = wanted->second;
+  };
+  for (const Tensor &output : outputs) findOtherVersion(output.raw());
+  if (!versions.empty())
+    for (const Node *node : behind.nodes) behind.eachOperand(node, findOtherVersion);
   auto isInner = [&](const Value *value) {
-    return value->tracked && !value->root && value->producer && kept.contains(value->producer);
+    if (!value->tracked || value->root || !value->producer) return false;
+    auto node = kept.find(value->producer);
+    return node != kept.end() && (node->second.empty() || node->second[value->index]);
   };
   auto dependsOn = [&](const Value *value) { return targets.contains(value) || isInner(value); };
-  for (Node *node : behind)
-    if (std::any_of(node->operands.begin(), node->operands.end(), dependsOn)) {
-      kept.insert(node);
+  for (Node *node : behind.nodes)
+    if (behind.anyOperand(node, dependsOn)) {
+      std::vector<char> results;
+      if (isOpenCall(node))
+        for (const std::vector<uint32_t> &row : node->callee->lineage.behind)
+          results.push_back(
+              std::any_of(row.begin(), row.end(), [&](uint32_t input) { return dependsOn(node->operands[input]); }));
+      kept.emplace(node, std::move(results));
+      lineage.hasCalls |= node->callee != nullptr;
       lineage.nodes.push_back(node);
     }
   for (const Tensor &output : outputs) lineage.reaches |= dependsOn(output.raw());

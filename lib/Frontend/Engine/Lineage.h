@@ -12,8 +12,11 @@ struct Lineage {
   std::vector<std::pair<Node *, uint32_t>> origins; ///< of the same numbers: the node and which of its results
   std::vector<uint32_t> wrt; ///< numbers; those that the outputs do not depend on are inputs without a use
   std::vector<Node *> nodes;
-  Hash key;             ///< equal for equal structures
-  bool reaches = false; ///< whether the outputs depend on any
+  Hash key;              ///< equal for equal structures
+  bool reaches = false;  ///< whether the outputs depend on any
+  bool hasCalls = false; ///< whether compiled functions are called on the way; such nodes have no meaning as a graph
+  /// One of `wrt` that is a parameter of which the outputs depend on another version; or null.
+  const Value *otherVersion = nullptr;
 };
 
 /// A tensor of one of its values; what is gone is recorded again.
@@ -22,7 +25,14 @@ Tensor valueOf(Lineage &lineage, uint32_t number);
 /// What the outputs depend on, as far as it depends on `wrt`; in the order of recording.
 Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt);
 
-/// Roots with an owner that the outputs depend on.
-std::vector<Value *> parametersBehind(const Tensor &output);
+/// Roots with an owner that the output depends on. Throws where it depends on a parameter that has been set since.
+std::vector<Value *> parametersBehind(const Tensor &output, Source at);
+
+/// Notes for a function that is being recorded that it takes gradients of this with respect to `wrt` (none: to all
+/// parameters), and the arguments that they go through.
+void noteUse(Trace &trace, const Tensor &output, std::span<const Tensor> wrt);
+
+/// What is known of why no gradient flows to an output, for the end of an error's text; or nothing.
+std::string whyNoGradient(const Tensor &output);
 
 } // namespace sprig::frontend

@@ -1,5 +1,4 @@
-// Parameters, and the tensor methods that concern gradients.
-#include "lib/Frontend/Engine/Lineage.h"
+// Parameters, and the tensors that gradients begin and end at.
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/grad.h"
 
@@ -7,27 +6,30 @@ namespace sprig {
 
 using namespace frontend;
 
+/// The same value, without a lineage.
+static Tensor twinOf(const Tensor &value) {
+  NoGrad quiet;
+  return record(opName("nn.reshape"), {value}, {}, value.type(), {});
+}
+
 /// Makes a value the one that a cell holds: a root for gradients where the parameter is trainable.
-static Tensor asRoot(const Tensor &value, Parameter::Cell *owner) {
+static Tensor asRoot(const Tensor &value, Parameter::Cell &owner) {
   Value *raw = value.raw();
   // A value that others see as part of their lineage stays what it is; the cell gets a twin.
-  if (raw->tracked || raw->owner || raw->constant) {
-    NoGrad quiet;
-    Tensor twin = record(opName("nn.reshape"), {value}, {}, value.type(), {});
-    twin.raw()->owner = owner;
-    twin.raw()->tracked = twin.raw()->root = owner && owner->trainable;
-    return twin;
-  }
-  raw->owner = owner;
-  raw->tracked = raw->root = owner && owner->trainable;
+  if (raw->tracked || raw->owner || raw->constant) return asRoot(twinOf(value), owner);
+  raw->owner = &owner;
+  raw->version = owner.number;
+  raw->tracked = raw->root = owner.trainable;
+  raw->ofGradient = false;
   return value;
 }
 
 Parameter::Parameter(const Tensor &initial, bool trainable) : cell(std::make_shared<Cell>()) {
   requireDefined(initial, "Parameter", "its initial value", {});
+  cell->number = newScope();
   cell->type = initial.type();
   cell->trainable = trainable && isFloat(initial.dtype());
-  cell->current = asRoot(initial, cell.get());
+  cell->current = asRoot(initial, *cell);
 }
 
 static void requireCell(const Parameter &parameter) {
@@ -52,13 +54,18 @@ void Parameter::set(const Tensor &next, Source at) const {
          "parameter '" + cell->name + "' is " + describe(cell->type) + ", its next value " + describe(next.type()));
   if (Trace *trace = Trace::current()) {
     TracedCell &traced = trace->cell(*this);
-    if (trace->kind == Trace::Kind::function && next.raw()->state.load() == Value::State::traced)
-      traced.current = asRoot(next, cell.get());
-    else
+    if (trace->kind == Trace::Kind::region) { // refused when the region ends
       traced.current = next;
+      return;
+    }
+    // A value of outside stays what it is.
+    bool isOurs = next.raw()->state.load() == Value::State::traced;
+    Tensor root = asRoot(isOurs ? next : twinOf(next), *cell);
+    if (root.raw() != traced.current.raw()) traced.current.raw()->owner = nullptr;
+    traced.current = std::move(root);
     return;
   }
-  Tensor root = asRoot(next, cell.get());
+  Tensor root = asRoot(next, *cell);
   if (cell->current.raw() != root.raw()) cell->current.raw()->owner = nullptr;
   cell->current = std::move(root);
 }
@@ -79,20 +86,6 @@ void Parameter::setTrainable(bool on) const {
   value->tracked = value->root = on;
 }
 
-Tensor Parameter::grad() const {
-  requireCell(*this);
-  if (Trace *trace = Trace::currentFunction()) return trace->cell(*this).gradient;
-  return cell->gradient;
-}
-
-void Parameter::zeroGrad() const {
-  requireCell(*this);
-  if (Trace *trace = Trace::currentFunction())
-    trace->cell(*this).gradient = {};
-  else
-    cell->gradient = {};
-}
-
 const std::string &Parameter::name() const {
   requireCell(*this);
   return cell->name;
@@ -102,29 +95,13 @@ void Parameter::setName(std::string name) const {
   cell->name = std::move(name);
 }
 
-void Tensor::backward(Source at) const {
-  requireDefined(*this, "backward", "the output", at);
-  std::vector<Value *> roots = parametersBehind(*this);
-  if (roots.empty()) fail(at, "backward", "the output depends on no trainable parameter");
-  std::vector<Tensor> wrt;
-  for (Value *root : roots) wrt.push_back(handleTo(root));
-  std::vector<Tensor> gradients = sprig::grad({this, 1}, wrt, {}, at);
-  NoGrad quiet;
-  Trace *trace = Trace::currentFunction();
-  for (size_t i = 0; i < roots.size(); ++i) {
-    Parameter::Cell *cell = roots[i]->owner;
-    Tensor *sum = &cell->gradient;
-    if (trace)
-      for (TracedCell &traced : trace->cells)
-        if (traced.parameter.rawCell() == cell) sum = &traced.gradient;
-    *sum = sum->defined() ? record(opName("nn.add"), {*sum, gradients[i]}, {}, gradients[i].type(), at) : gradients[i];
-  }
-}
-
 Tensor Tensor::detach() const {
   requireDefined(*this, "detach", "the tensor", {});
-  if (!value->tracked) return *this;
   NoGrad quiet;
+  // Whether a value of a function is tracked is another thing at each call.
+  if (value->state.load(std::memory_order_relaxed) == Value::State::traced && isFloat(value->type.dtype))
+    return record(opName("nn.stop_gradient"), {*this}, {}, value->type, {});
+  if (!value->tracked) return *this;
   return record(opName("nn.reshape"), {*this}, {}, value->type, {});
 }
 

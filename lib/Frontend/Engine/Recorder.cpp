@@ -78,6 +78,7 @@ void checkOperands(std::span<const Tensor> operands, const OpName &op, Source at
 } // namespace
 
 bool lineageIsOn() { return lineage; }
+bool setLineage(bool on) { return std::exchange(lineage, on); }
 
 } // namespace sprig::frontend
 
@@ -104,15 +105,33 @@ void requireDefined(const Tensor &tensor, const char *op, const char *what, Sour
   if (!tensor.defined()) fail(at, op, std::string(what) + " is a tensor that holds nothing");
 }
 
+/// A region is differentiated as a whole: where gradients are to end within it has to stand in its graph.
+static void endGradients(Trace &trace, Value *&value) {
+  static const OpName &stop = opName("nn.stop_gradient");
+  Tensor whole = Tensor::own(value);
+  GraphNode description;
+  description.op = &stop;
+  description.layer = layer;
+  Node *node =
+      trace.recording.add(std::move(description), {&whole, 1}, {&whole.type(), 1}, Value::State::traced, false);
+  value = node->results[0];
+  value->trace = &trace;
+}
+
 /// The results, with a handle each that the caller takes over. The node itself may be gone when this returns.
 static void recordNode(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
                        Value **values) {
   description.layer = layer;
   checkOperands(operands, *description.op, description.source);
   if (Trace *trace = Trace::current()) {
-    Node *node = trace->recording.add(std::move(description), operands, results, Value::State::traced, lineage);
+    Node *node = trace->recording.add(std::move(description), operands, results, Value::State::traced,
+                                      lineage && trace->lineageOutside);
+    node->open = lineage;
     for (Value *result : node->results) result->trace = trace;
     std::copy(node->results.begin(), node->results.end(), values);
+    if (!lineage && trace->kind == Trace::Kind::region && trace->lineageOutside)
+      for (size_t i = 0; i < results.size(); ++i)
+        if (isFloat(results[i].dtype)) endGradients(*trace, values[i]);
     return;
   }
   Recorder &r = recorder();

@@ -9,6 +9,11 @@ uint64_t newScope() {
   return ++last;
 }
 
+uint64_t newSequence() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed);
+}
+
 namespace {
 
 constexpr uint32_t kExternal = uint32_t(1) << 31, kConstant = uint32_t(1) << 30;
@@ -79,11 +84,11 @@ uint32_t Recording::reach(Value *value) {
 
 Node *Recording::add(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
                      Value::State state, bool mayTrack) {
-  static std::atomic<uint64_t> sequence{0};
   auto *node = new Node;
-  node->sequence = sequence.fetch_add(1, std::memory_order_relaxed);
+  node->sequence = newSequence();
   node->description = std::move(description);
   hash.mix(node->description);
+  bool ofGradient = false;
   node->operands.reserve(operands.size());
   for (const Tensor &operand : operands) {
     Value *value = operand.raw();
@@ -91,6 +96,7 @@ Node *Recording::add(GraphNode &&description, std::span<const Tensor> operands, 
     keep(value);
     node->operands.push_back(value);
     node->tracked |= mayTrack && value->tracked;
+    ofGradient |= value->ofGradient;
   }
   if (!node->tracked) node->released = Node::kUntracked;
   node->results.reserve(results.size());
@@ -102,6 +108,7 @@ Node *Recording::add(GraphNode &&description, std::span<const Tensor> operands, 
     value->producer = node;
     value->index = uint16_t(node->results.size());
     value->tracked = node->tracked && isFloat(type.dtype);
+    value->ofGradient = ofGradient;
     value->home = scope;
     value->place = uint32_t(values.size());
     node->results.push_back(value);

@@ -8,6 +8,8 @@ namespace sprig::frontend {
 
 /// Numbers that no segment, trace or walk shares.
 uint64_t newScope();
+/// Later operations have larger ones.
+uint64_t newSequence();
 
 struct Recording {
   uint64_t scope = newScope();
@@ -23,7 +25,8 @@ struct Recording {
   Recording &operator=(Recording &&) = delete;
   ~Recording();
 
-  /// Adds an operation; its results are `state` values of no handle but the returned ones.
+  /// Adds an operation; its results are `state` values of no handle but the returned ones. `tracked`: whether they
+  /// remember it where an operand is tracked.
   Node *add(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
             Value::State state, bool tracked);
   /// Makes a value that is not its own one of the externals or constants, once; its place among them.

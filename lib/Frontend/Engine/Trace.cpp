@@ -4,7 +4,9 @@ namespace sprig::frontend {
 
 static thread_local Trace *innermost = nullptr;
 
-Trace::Trace(Kind kind, Source source) : kind(kind), source(source), outer(innermost) { innermost = this; }
+Trace::Trace(Kind kind, Source source) : kind(kind), source(source), outer(innermost), lineageOutside(lineageIsOn()) {
+  innermost = this;
+}
 Trace::~Trace() { innermost = outer; }
 
 Trace *Trace::current() { return innermost; }
@@ -25,12 +27,14 @@ Tensor Trace::input(const TensorType &type) {
 TracedCell &Trace::cell(const Parameter &parameter) {
   for (TracedCell &cell : cells)
     if (cell.parameter.same(parameter)) return cell;
-  TracedCell fresh{parameter, {}, {}, {}};
+  TracedCell fresh;
+  fresh.parameter = parameter;
   if (kind == Kind::function) {
     auto *value = new Value(parameter.rawCell()->type, Value::State::traced);
     value->trace = this;
     value->tracked = value->root = parameter.trainable();
     value->owner = parameter.rawCell();
+    value->version = parameter.rawCell()->number;
     fresh.initial = Tensor::own(value);
   } else {
     // What the parameter is where the region stands.
@@ -41,6 +45,25 @@ TracedCell &Trace::cell(const Parameter &parameter) {
   fresh.current = fresh.initial;
   cells.push_back(std::move(fresh));
   return cells.back();
+}
+
+Tensor Trace::gradient(const Parameter &parameter) {
+  TracedCell &traced = cell(parameter);
+  if (!traced.gradientSeen && !traced.gradientSet) {
+    traced.gradientSeen = true;
+    if (parameter.rawCell()->gradient.defined()) {
+      auto *value = new Value(parameter.rawCell()->type, Value::State::traced);
+      value->trace = this;
+      traced.gradient = traced.gradientBefore = Tensor::own(value);
+    }
+  }
+  return traced.gradient;
+}
+
+void Trace::setGradient(const Parameter &parameter, Tensor gradient) {
+  TracedCell &traced = cell(parameter);
+  traced.gradientSet = true;
+  traced.gradient = std::move(gradient);
 }
 
 bool observe(const std::shared_ptr<const bool> &flag) {

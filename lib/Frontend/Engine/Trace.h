@@ -11,10 +11,22 @@ using Cell = Parameter::Cell;
 /// A parameter within a trace.
 struct TracedCell {
   Parameter parameter;
-  Tensor initial;  ///< its value when the function starts
-  Tensor current;  ///< its value at this point of the function
-  Tensor gradient; ///< what backward() has summed up within the function
+  Tensor initial;            ///< its value when the function starts
+  Tensor current;            ///< its value at this point of the function
+  Tensor gradient;           ///< what backward() has summed up, at this point of the function
+  Tensor gradientBefore;     ///< the same when the function starts, where it `sees` that there is one
+  bool gradientSeen = false; ///< whether the function depends on the gradient that there was
+  bool gradientSet = false;
   bool written() const { return initial.raw() != current.raw(); }
+  bool changesGradient() const { return gradientSet && !(gradientSeen && gradient.raw() == gradientBefore.raw()); }
+};
+
+/// What gradients that a function takes itself need to know of the caller's lineage.
+struct GradientUse {
+  bool any = false;                 ///< it takes some: which of its arguments are tracked decides what is recorded
+  bool all = false;                 ///< backward() was called: they are with respect to every parameter
+  std::vector<uint64_t> parameters; ///< else to these, by their numbers
+  std::vector<uint32_t> arguments;  ///< that they were taken through
 };
 
 struct Trace {
@@ -34,6 +46,9 @@ struct Trace {
   static Trace *currentFunction();
 
   TracedCell &cell(const Parameter &parameter);
+  /// Of functions: the parameter's gradient at this point. What it was before the function becomes an input.
+  Tensor gradient(const Parameter &parameter);
+  void setGradient(const Parameter &parameter, Tensor gradient);
 
   const Kind kind;
   const Source source;
@@ -42,11 +57,16 @@ struct Trace {
   std::vector<TracedCell> cells; ///< of functions; of regions: parameters that the region sets
   uint64_t randomDraws = 0;      ///< of functions
   Tensor randomKey, randomBase;  ///< of functions that draw
+  GradientUse use;               ///< of functions
+  bool endsLineage = false;      ///< whether an optimizer's update is in it
   std::vector<std::pair<std::shared_ptr<const bool>, bool>> observed;
   Trace *const outer;
+  const bool lineageOutside; ///< whether it began outside of NoGrad
 };
 
 /// Whether what this thread records may be asked for gradients.
 bool lineageIsOn();
+/// Turns that on or off; what it was.
+bool setLineage(bool on);
 
 } // namespace sprig::frontend

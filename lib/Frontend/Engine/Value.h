@@ -41,6 +41,7 @@ using Failure = std::shared_ptr<const Error>;
 
 struct Node;
 struct Trace;
+struct Variant;
 
 /// A version of a tensor.
 struct Value : Pooled<Value> {
@@ -60,13 +61,16 @@ struct Value : Pooled<Value> {
   bool root = false;     ///< gradients end here
   bool constant = false; ///< one known element of at most eight bytes: becomes part of graphs
   bool live = false;     ///< scratch of the cut: must be written by the segment
-  uint16_t index = 0;    ///< which result of `producer`
+  /// A gradient without createGraph, or made of one: for what is said where a gradient of it is asked for.
+  bool ofGradient = false;
+  uint16_t index = 0; ///< which result of `producer`
   TensorType type;
   Node *producer = nullptr; ///< a reference
   std::shared_ptr<Storage> storage;
   Failure failure;
   Trace *trace = nullptr;
   Parameter::Cell *owner = nullptr; ///< of roots that are a parameter's value
+  uint64_t version = 0;             ///< of which parameter, by its number, it is or was a version; 0: of none
   uint64_t home = 0;                ///< the recording that it is a result of, and its place there
   uint32_t place = 0;
   uint32_t slot = 0;  ///< its place among the externals or constants
@@ -83,6 +87,7 @@ struct Node : Pooled<Node> {
   std::atomic<uint32_t> references{1};
   bool tracked = false;
   bool consumed = false; ///< a gradient was taken through it
+  bool open = false;     ///< recorded while gradients may flow: outside of NoGrad
   std::atomic<uint8_t> released{
       0}; ///< bits of what has happened: its operands go when it ran and no gradient needs them
   static constexpr uint8_t kRan = 1, kUntracked = 2;
@@ -92,6 +97,8 @@ struct Node : Pooled<Node> {
   Few<Value *, 4> operands; ///< a reference each; cleared when it has run and no gradient needs them
   Few<TensorType, 1> resultTypes;
   Few<Value *, 2> results; ///< not references; for use while the segment or a trace holds them
+  /// Of a call of a compiled function: what was called. The operands are the inputs of its graph.
+  std::shared_ptr<Variant> callee;
 };
 
 /// References without handles: the value is kept, not necessarily readable.
@@ -117,12 +124,15 @@ Tensor readyTensor(const TensorType &type, std::shared_ptr<Storage> storage);
 
 /// A parameter's place. What holds it keeps it alive; the value that it holds knows it by address while it is current.
 struct sprig::Parameter::Cell : std::enable_shared_from_this<Cell> {
+  uint64_t number = 0; ///< no other parameter has or had it
   Tensor current;
   Tensor gradient;
   TensorType type;
   bool trainable = true;
   std::string name;
   ~Cell() {
-    if (current.defined()) current.raw()->owner = nullptr;
+    if (!current.defined()) return;
+    current.raw()->owner = nullptr;
+    current.raw()->version = 0;
   }
 };

@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/Variant.h"
+#include "lib/Frontend/Engine/Consumed.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/Recorder.h"
@@ -118,18 +119,33 @@ private:
   }
 };
 
+/// Records as outside of NoGrad, whatever the caller does: whether gradients flow through is another thing at each
+/// call.
+template <typename F> auto withLineage(F f) {
+  struct Restore {
+    bool before = setLineage(true);
+    ~Restore() { setLineage(before); }
+  } restore;
+  return f();
+}
+
 } // namespace
 
 std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, const Body &body, const std::string &name,
-                                         Source at) {
+                                         Source at, std::span<const Tensor> given) {
   auto variant = std::make_shared<Variant>();
   variant->name = name;
+  variant->source = at;
   variant->inputs.assign(inputs.begin(), inputs.end());
+  ConsumedScope consumed; // the function's own: the caller's lineage goes on behind it
   Trace trace(Trace::Kind::function, at);
   for (const TensorType &type : inputs) trace.input(type);
+  for (size_t i = 0; i < given.size(); ++i) {
+    trace.inputs[i].raw()->tracked = given[i].raw()->tracked && trace.lineageOutside;
+    variant->lineage.tracked.push_back(given[i].raw()->tracked);
+  }
   std::vector<Tensor> arguments = trace.inputs;
-  std::vector<Tensor> results = body(arguments);
-  endLineage();
+  std::vector<Tensor> results = withLineage([&] { return body(arguments); });
 
   Recording &recording = trace.recording;
   std::vector<Value *> outputs;
@@ -138,9 +154,15 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     recording.reach(result.raw());
     outputs.push_back(result.raw());
     variant->results.push_back(result.type());
+    variant->lineage.ofGradient.push_back(result.raw()->ofGradient);
   }
+  for (const TracedCell &cell : trace.cells) // a gradient may be some parameter's value
+    if (cell.changesGradient() && cell.gradient.defined()) recording.reach(cell.gradient.raw());
   std::vector<const TracedCell *> cells;
   for (const TracedCell &cell : trace.cells) {
+    if (cell.gradientSeen || cell.changesGradient())
+      variant->gradients.push_back(
+          {cell.parameter, cell.gradientSeen, cell.gradientBefore.defined(), cell.changesGradient(), -1});
     bool isUsed = cell.written() || std::find(recording.externals.begin(), recording.externals.end(),
                                               cell.initial.raw()) != recording.externals.end();
     if (!isUsed) continue;
@@ -158,6 +180,14 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     variant->parameters.push_back(cell.parameter);
     cells.push_back(&cell);
   }
+  std::vector<Value *> before; // of the gradients
+  for (GradientLink &link : variant->gradients) {
+    const TracedCell &cell = trace.cell(link.parameter);
+    before.push_back(cell.gradientBefore.raw());
+    if (!link.isSet || !cell.gradient.defined()) continue;
+    link.output = int32_t(outputs.size());
+    outputs.push_back(cell.gradient.raw());
+  }
   for (uint32_t i = 0; i < recording.externals.size(); ++i) {
     Value *value = recording.externals[i];
     bool isState = false;
@@ -170,6 +200,8 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     Feed feed{Feed::Kind::captured, 0, {}};
     for (uint32_t k = 0; k < trace.inputs.size(); ++k)
       if (trace.inputs[k].raw() == value) feed = {Feed::Kind::argument, k, {}};
+    for (uint32_t k = 0; k < before.size(); ++k)
+      if (before[k] == value) feed = {Feed::Kind::gradient, k, {}};
     if (trace.randomKey.defined() && trace.randomKey.raw() == value) feed = {Feed::Kind::randomKey, 0, {}};
     if (trace.randomBase.defined() && trace.randomBase.raw() == value) feed = {Feed::Kind::randomBase, 0, {}};
     if (feed.kind == Feed::Kind::captured) feed.value = handleTo(value);
@@ -178,6 +210,12 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
   variant->graph = recording.graph(outputs);
   variant->observed = std::move(trace.observed);
   variant->randomDraws = trace.randomDraws;
+  variant->lineage.open.assign(variant->graph.nodes.size() - recording.nodes.size(), false); // constants
+  for (const Node *node : recording.nodes) variant->lineage.open.push_back(node->open);
+  variant->lineage.use = std::move(trace.use);
+  variant->lineage.lineageOutside = trace.lineageOutside;
+  variant->lineage.endsLineage = trace.endsLineage;
+  variant->completeLineage();
   return variant;
 }
 
@@ -187,10 +225,11 @@ bool Variant::fits(std::span<const Tensor> arguments, uint64_t givenStructure) c
     if (!(arguments[i].raw()->type == inputs[i])) return false;
   for (const auto &[flag, value] : observed)
     if (*flag != value) return false;
-  return true;
+  return gradientDifference(arguments).empty();
 }
 
 std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments) {
+  checkUse(*self, arguments);
   auto task = std::make_unique<CallTask>();
   task->variant = self;
   RandomPosition random{};
@@ -199,6 +238,7 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
   for (const Feed &feed : self->feeds) switch (feed.kind) {
     case Feed::Kind::argument: task->inputs.push_back(arguments[feed.index]); break;
     case Feed::Kind::captured: task->inputs.push_back(feed.value); break;
+    case Feed::Kind::gradient: task->inputs.push_back(self->gradients[feed.index].parameter.rawCell()->gradient); break;
     case Feed::Kind::randomKey: task->inputs.push_back(Tensor(int64_t(random.key))); break;
     case Feed::Kind::randomBase: task->inputs.push_back(Tensor(int64_t(random.counter))); break;
     }
@@ -221,11 +261,32 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
     }
     auto *next = new Value(cell->type, Value::State::queued, 1);
     next->owner = cell;
+    next->version = cell->number;
     next->tracked = next->root = cell->trainable;
     task->after.push_back(next);
     cell->current.raw()->owner = nullptr;
     task->before.push_back(std::exchange(cell->current, Tensor::own(next)));
   }
+  if (self->lineage.any && lineageIsOn()) {
+    std::vector<Value *> inputs;
+    inputs.reserve(self->lineage.sources.size());
+    for (uint32_t source : self->lineage.sources)
+      inputs.push_back(source & CallLineage::kState ? task->before[source & ~CallLineage::kState].raw()
+                                                    : task->inputs[source].raw());
+    inputs.insert(inputs.end(), task->after.begin(), task->after.end());
+    rememberCall(self, inputs, results);
+  }
+  for (size_t i = 0; i < results.size(); ++i) results[i].raw()->ofGradient = self->lineage.ofGradient[i];
+  for (const GradientLink &link : self->gradients) {
+    if (!link.isSet) continue;
+    Tensor &gradient = link.parameter.rawCell()->gradient;
+    gradient = {};
+    if (link.output < 0) continue;
+    auto *value = new Value(self->graph.types[self->graph.outputs[size_t(link.output)]], Value::State::queued, 1);
+    task->outputs.push_back(value);
+    gradient = Tensor::own(value);
+  }
+  if (self->lineage.endsLineage) endLineage();
   flush(/*wake=*/false);
   Engine::instance().push(std::move(task), /*wake=*/!self->isShort.load(std::memory_order_relaxed));
   return results;

@@ -2,6 +2,7 @@
 // For compiled functions and for packages. Recorded by the caller's thread, compiled and run by the engine's.
 #pragma once
 #include "lib/Frontend/Bridge.h"
+#include "lib/Frontend/Engine/CallLineage.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include <list>
 
@@ -9,29 +10,47 @@ namespace sprig::frontend {
 
 struct Variant {
   using Body = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
-  /// Records body on inputs of these types.
+  /// Records body on inputs of these types; `arguments` are those of the call that it is recorded for, if it is for
+  /// one.
   static std::shared_ptr<Variant> record(std::span<const TensorType> inputs, const Body &body, const std::string &name,
-                                         Source at);
+                                         Source at, std::span<const Tensor> arguments = {});
 
   /// What a graph's input that is no state stands for.
   struct Feed {
-    enum class Kind : uint8_t { argument, captured, randomKey, randomBase } kind;
-    uint32_t index = 0; ///< argument
+    enum class Kind : uint8_t { argument, captured, gradient, randomKey, randomBase } kind;
+    uint32_t index = 0; ///< argument, or place among `gradients`
     Tensor value;       ///< captured
   };
 
+  /// A parameter whose gradient the function looks at or sets (Parameter::grad).
+  struct GradientLink {
+    Parameter parameter;
+    bool isSeen = false;    ///< whether it depends on what gradient there was,
+    bool isPresent = false; ///< and whether there was one when it was recorded
+    bool isSet = false;
+    int32_t output = -1; ///< which of the graph's outputs is the next gradient; -1: there is none
+  };
+
   std::string name;
+  Source source;
   std::vector<TensorType> inputs;
   std::vector<std::pair<std::shared_ptr<const bool>, bool>> observed;
   Graph graph;
   std::vector<Feed> feeds; ///< in the order of the graph's inputs, without states
   std::vector<StateSlot> slots;
-  std::vector<Parameter> parameters; ///< one for each slot
-  std::vector<TensorType> results;   ///< the graph's outputs that are no state
+  std::vector<Parameter> parameters;   ///< one for each slot
+  std::vector<TensorType> results;     ///< the function's, the graph's first outputs
+  std::vector<GradientLink> gradients; ///< those that are set are the graph's last outputs
+  CallLineage lineage;
   uint64_t randomDraws = 0;
   uint64_t structure = 0;
 
   bool fits(std::span<const Tensor> arguments, uint64_t givenStructure) const;
+  /// The same of what it knows of gradients: which parameters have one, and which arguments remember how they came
+  /// about. Empty where it fits, else what differs.
+  std::string gradientDifference(std::span<const Tensor> arguments) const;
+  /// Fills in what of `lineage` follows from the graph, the nodes that are open, and the states.
+  void completeLineage();
   /// Queues a call; returns its results, which are not there yet.
   static std::vector<Tensor> call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments);
 

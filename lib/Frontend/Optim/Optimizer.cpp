@@ -148,6 +148,8 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
       fail(at, "Optimizer::update",
            "parameter '" + s.rows[i].parameter.name() + "' is " + describe(s.rows[i].parameter.type()) +
                ", its gradient " + describe(given[i].type()));
+  if (std::none_of(given.begin(), given.end(), [](const Tensor &g) { return g.defined(); }))
+    fail(at, "Optimizer::update", "none of the " + std::to_string(given.size()) + " gradients holds a tensor");
   NoGrad quiet;
   static const std::string &layer = frontend::intern("optimizer");
   frontend::LayerScope scope(&layer);
@@ -185,9 +187,27 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
   frontend::endLineage();
 }
 
+/// "'a.weight', 'a.bias' and 4 others"
+static std::string someNames(const std::vector<Parameter> &parameters) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> names = stateNames(parameters);
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, names.size()); ++i) text += (i ? ", '" : "'") + names[i] + "'";
+  return names.size() > kMost ? text + " and " + std::to_string(names.size() - kMost) + " others" : text;
+}
+
 void Optimizer::step(Source at) const {
   std::vector<Tensor> gradients;
   for (const Parameter &parameter : state->parameters) gradients.push_back(parameter.grad());
+  if (std::none_of(gradients.begin(), gradients.end(), [](const Tensor &g) { return g.defined(); })) {
+    bool isFrozen = std::none_of(state->parameters.begin(), state->parameters.end(),
+                                 [](const Parameter &parameter) { return parameter.trainable(); });
+    fail(at, "Optimizer::step",
+         "none of its parameters (" + someNames(state->parameters) + ") has a gradient: " +
+             (isFrozen ? "all of them are frozen (setTrainable(false))"
+                       : "backward() has not run since zeroGrad(), or on what depends on other parameters; what grad() "
+                         "gives goes to update()"));
+  }
   update(gradients, at);
 }
 

@@ -1,10 +1,30 @@
 #include "lib/Frontend/Package/PackageForm.h"
 #include "lib/Frontend/Base/GraphRewriter.h"
+#include <algorithm>
 
 namespace sprig::frontend {
 
+/// Packages have the state of parameters, but none of their gradients.
+static void refuseGradients(const Variant &variant) {
+  bool setsState = std::any_of(variant.slots.begin(), variant.slots.end(), [](auto &slot) { return slot.output >= 0; });
+  for (const Variant::GradientLink &link : variant.gradients) {
+    std::string text;
+    if (link.isSeen && link.isPresent)
+      text = "uses the gradient that parameter '" + link.parameter.name() +
+             "' has already; call zeroGrad() in the function, before backward(), or now";
+    else if (link.isSeen && link.output >= 0)
+      text = "adds to the gradient of parameter '" + link.parameter.name() +
+             "' at every call; call zeroGrad() in the function";
+    else if (link.output >= 0 && !setsState)
+      text = "leaves a gradient on parameter '" + link.parameter.name() +
+             "' and sets no parameter; let an optimizer use it in the function, or return grad()";
+    if (!text.empty()) fail(variant.source, variant.name, text + ": gradients of parameters are no state of packages");
+  }
+}
+
 PackageForm packageForm(const Variant &variant, const std::function<std::string(const Parameter &)> &nameOf) {
   using Kind = Variant::Feed::Kind;
+  refuseGradients(variant);
   const Graph &graph = variant.graph;
   PackageForm form;
   GraphRewriter rewriter(graph);
@@ -51,6 +71,8 @@ PackageForm packageForm(const Variant &variant, const std::function<std::string(
       rewriter.map(
           i, rewriter.addNode(constantNode(feedOf[i]->value.bytes(), feedOf[i]->value.type().bytes()), graph.types[i]));
   rewriter.copy();
+  for (const Variant::GradientLink &link : variant.gradients) // the last outputs: nobody sees them
+    if (link.output >= 0) rewriter.to.outputs.pop_back();
   if (counterInput != UINT32_MAX) {
     int64_t count = int64_t(variant.randomDraws);
     uint32_t draws = rewriter.addNode(constantNode(&count, sizeof count), word);
