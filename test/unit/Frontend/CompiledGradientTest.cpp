@@ -8,6 +8,7 @@
 #include "test/unit/Frontend/Expect.h"
 #include <atomic>
 #include <gmock/gmock.h>
+#include <random>
 
 using namespace sprig;
 using ::testing::HasSubstr;
@@ -130,6 +131,8 @@ TEST(CompiledGradient, OfHigherOrder) {
   EXPECT_EQ(grad(square)(two).item<float>(), 12.f);
   EXPECT_EQ(grad(grad(square))(two).item<float>(), 12.f);
   EXPECT_EQ(grad(grad(grad(square)))(two).item<float>(), 6.f);
+  EXPECT_EQ(grad(compile(grad(square)))(two).item<float>(), 12.f);
+  EXPECT_EQ(compile(grad(compile(grad(square))))(two).item<float>(), 12.f);
 }
 
 TEST(CompiledGradient, DetachedWithinStaysSoInHigherOrders) {
@@ -251,6 +254,74 @@ TEST(CompiledGradient, ResultsRememberWhatTheyDoImperatively) {
   for (size_t i = 0; i < compiled.size(); ++i) {
     EXPECT_EQ(compiled[i] == "no error", imperative[i] == "no error") << i << ": " << compiled[i];
     EXPECT_EQ(compiled[i] == "no error", i == 0);
+  }
+}
+
+/// A program of blocks of random operations, some of which are compiled, with what lies between.
+class RandomProgram {
+public:
+  explicit RandomProgram(uint32_t seed) : seed(seed) {
+    for (int i = 0; i < 3; ++i) parameters.emplace_back(ramp({4, 4}, 0.05f * float(i + 1)));
+  }
+  std::vector<Tensor> gradients(bool compiled) {
+    std::vector<Function<std::function<std::pair<Tensor, Tensor>(Tensor, Tensor)>>> blocks;
+    for (uint32_t i = 0; i < 3; ++i)
+      blocks.push_back(maybe(std::function([this, i](Tensor x, Tensor y) {
+                               std::mt19937 random(seed * 16 + i);
+                               std::vector<Tensor> values{x, y};
+                               for (int k = 0; k < 6; ++k) values.push_back(operation(random, values));
+                               return std::pair(values[5], values[7]);
+                             }),
+                             compiled));
+    std::mt19937 random(seed);
+    Tensor x = ramp({4, 4}, 0.1f).requireGrad(), y = ramp({4, 4}, 0.03f).requireGrad();
+    std::vector<Tensor> values{x, y};
+    for (int k = 0; k < 5; ++k) {
+      auto pick = [&] { return values[random() % values.size()]; };
+      if (k % 2) values.push_back(operation(random, values));
+      Tensor a = pick(), b = pick();
+      auto [first, second] = blocks[random() % 3](a, b);
+      values.push_back(first);
+      values.push_back(second);
+    }
+    Tensor loss = sum(x * y);
+    for (const Tensor &value : values) loss = loss + sum(tanh(value));
+    std::vector<Tensor> wrt{x, y, values[4]};
+    for (const Parameter &parameter : parameters) wrt.push_back(parameter);
+    std::vector<Tensor> all = grad({&loss, 1}, wrt);
+    all.push_back(derivativeAlong({&loss, 1}, {wrt.data(), 2}, {values.data(), 2})[0]);
+    return all;
+  }
+
+private:
+  Tensor operation(std::mt19937 &random, const std::vector<Tensor> &values) const {
+    Tensor a = values[random() % values.size()], b = values[random() % values.size()];
+    const Parameter &w = parameters[random() % parameters.size()];
+    switch (random() % 9) {
+    case 0: return a + b;
+    case 1: return tanh(a) * b;
+    case 2: return matmul(tanh(a), w);
+    case 3: return matmul(w, sin(b));
+    case 4: return sin(a) - w;
+    case 5: return a * b.detach();
+    case 6: return cat({a.slice(0, 2, 4), b.slice(0, 0, 2)}, 0);
+    case 7: return softmax(a * w, 1);
+    default: return noGrad([&] { return exp(tanh(b)); }) * a;
+    }
+  }
+
+  uint32_t seed;
+  std::vector<Parameter> parameters;
+};
+
+TEST(CompiledGradient, OfRandomProgramsHasTheSameBits) {
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomProgram program(seed);
+    std::vector<Tensor> compiled = program.gradients(true), imperative = program.gradients(false);
+    for (size_t i = 0; i + 1 < compiled.size(); ++i) expectSameBits(compiled[i], imperative[i]);
+    double a = compiled.back().item<double>(), b = imperative.back().item<double>();
+    EXPECT_NEAR(a, b, 1e-4 * std::max(1.0, std::abs(b)));
   }
 }
 
