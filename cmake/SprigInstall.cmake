@@ -1,5 +1,6 @@
 # What `cmake --install` puts into a prefix: the runtime with its C and C++ headers, and, where the compiler is built,
-# the tools and the JIT library. find_package(Sprig COMPONENTS Runtime JIT) finds them there.
+# the tools and the JIT library. find_package(Sprig COMPONENTS Runtime JIT) finds them there. Components: Runtime, JIT,
+# Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(sprig_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sprig")
@@ -8,18 +9,19 @@ set(sprig_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sprig")
 function(sprig_install_component component target name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH TRUE)
   target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  install(TARGETS ${target} EXPORT Sprig${component}Targets COMPONENT ${component}
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component})
-  install(EXPORT Sprig${component}Targets NAMESPACE Sprig:: DESTINATION "${sprig_config_dir}" COMPONENT ${component})
+  install(TARGETS ${target} EXPORT Sprig${component}Targets
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component} NAMELINK_COMPONENT ${component}Development)
+  install(EXPORT Sprig${component}Targets NAMESPACE Sprig:: DESTINATION "${sprig_config_dir}"
+    COMPONENT ${component}Development)
 endfunction()
 
 sprig_install_component(Runtime SprigRuntimeShared Runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/sprig/rt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sprig"
-  COMPONENT Runtime)
+  COMPONENT RuntimeDevelopment)
 
 if(SPRIG_ENABLE_COMPILER)
   sprig_install_component(JIT SprigJITShared JIT)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sprig" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT JIT)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sprig" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT JITDevelopment)
   set(sprig_tools sprig-opt)
   if(TARGET sprig)
     list(APPEND sprig_tools sprig)
@@ -35,7 +37,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SprigConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/SprigConfig.cmake" INSTALL_DESTINATION "${sprig_config_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/SprigConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/SprigConfig.cmake" "${PROJECT_BINARY_DIR}/SprigConfigVersion.cmake"
-  DESTINATION "${sprig_config_dir}" COMPONENT Runtime)
+  DESTINATION "${sprig_config_dir}" COMPONENT RuntimeDevelopment)
 install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sprig" COMPONENT Runtime)
 
 # Everything that an installation holds, without the tests.

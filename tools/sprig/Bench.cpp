@@ -5,6 +5,8 @@
 #include "tools/sprig/MachineFile.h"
 #include "tools/sprig/Model.h"
 #include "sprig/rt/memory.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -4,6 +4,7 @@
 #include "tools/sprig/Experiment.h"
 #include "tools/sprig/TrainModel.h"
 #include "tools/sprig/TrainProgram.h"
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>

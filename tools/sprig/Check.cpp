@@ -2,6 +2,8 @@
 #include "tools/sprig/CheckModel.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/DataSet.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <iostream>
 #include <memory>
 

@@ -3,8 +3,12 @@
 #pragma once
 #include "sprig/error.h"
 #include "tools/sprig/Report.h"
-#include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace sprig::cli {
 

@@ -5,6 +5,8 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/TrainModel.h"
 #include "tools/sprig/TrainSet.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <iostream>
 #include <memory>
 

@@ -2,6 +2,8 @@
 #include "lib/Machine/Calibrate.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/MachineFile.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <iostream>
 #include <memory>
 

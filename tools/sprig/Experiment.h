@@ -4,6 +4,7 @@
 #pragma once
 #include "tools/sprig/Report.h"
 #include "tools/sprig/Settings.h"
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 #include "tools/sprig/Experiment.h"
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
 

@@ -6,6 +6,8 @@
 #include "tools/sprig/ModelReport.h"
 #include "tools/sprig/PackageReport.h"
 #include "tools/sprig/ProgramMemory.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,5 @@
 #include "tools/sprig/ModelReport.h"
+#include <nlohmann/json.hpp>
 #include <cstdio>
 
 namespace sprig::cli {

@@ -1,6 +1,8 @@
 // sprig ops: the operators that models may use.
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Operators.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <iostream>
 #include <memory>
 

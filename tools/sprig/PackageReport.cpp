@@ -1,4 +1,5 @@
 #include "tools/sprig/PackageReport.h"
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
 #include <map>

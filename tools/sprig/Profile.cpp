@@ -9,6 +9,8 @@
 #include "tools/sprig/ProfileMemory.h"
 #include "tools/sprig/ProfileReport.h"
 #include "tools/sprig/ProfileSession.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <iostream>
 #include <memory>
 #include <sstream>

@@ -1,6 +1,7 @@
 #include "tools/sprig/ProfileCompare.h"
 #include "lib/Data/File.h"
 #include "sprig/error.h"
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,7 @@
 #include "tools/sprig/ProfileMemory.h"
 #include "tools/sprig/PackageReport.h"
 #include "tools/sprig/Report.h"
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
 #include <map>

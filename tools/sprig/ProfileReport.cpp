@@ -1,4 +1,5 @@
 #include "tools/sprig/ProfileReport.h"
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
 #include <map>

@@ -1,7 +1,8 @@
 // What every command prints with: text tables, JSON, numbers for people.
 // Results go to standard output, everything else to standard error (docs/cli.md).
 #pragma once
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,8 @@
 #include "lib/Data/File.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <cmath>
 #include <filesystem>
 #include <iostream>

@@ -1,6 +1,7 @@
 #include "tools/sprig/Settings.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Machine/Cpu.h"
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 

@@ -1,5 +1,6 @@
 // sprig train: compiles a network's whole training step once, and trains.
 #include "tools/sprig/TrainRun.h"
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 

@@ -2,6 +2,7 @@
 #include "lib/Training/ReadTrainConfig.h"
 #include "sprig/error.h"
 #include "tools/sprig/Report.h"
+#include <nlohmann/json.hpp>
 
 namespace sprig::cli {
 namespace {

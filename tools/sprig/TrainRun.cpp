@@ -7,6 +7,7 @@
 #include "tools/sprig/TrainResults.h"
 #include "tools/sprig/TrainSet.h"
 #include "tools/sprig/TrainSweep.h"
+#include <nlohmann/json.hpp>
 #include <chrono>
 #include <filesystem>
 #include <iostream>

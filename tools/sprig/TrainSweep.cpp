@@ -3,6 +3,7 @@
 #include "lib/Plot/TrainingChart.h"
 #include "sprig/error.h"
 #include "tools/sprig/Report.h"
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>

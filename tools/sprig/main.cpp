@@ -3,6 +3,7 @@
 #include "tools/sprig/Command.h"
 #include "tools/sprig/CompilerLibrary.h"
 #include "tools/sprig/Version.h"
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
