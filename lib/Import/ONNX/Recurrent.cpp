@@ -25,8 +25,7 @@ constexpr Function kFunctions[] = {{"Sigmoid", "sigmoid", {}, {}},
 
 class Layer {
 public:
-  Layer(Node &n, int64_t gates, size_t functions, unsigned states)
-      : n(n), functions(functions), states(states) {
+  Layer(Node &n, int64_t gates, size_t functions, unsigned states) : n(n), functions(functions), states(states) {
     x = n.in(0);
     batchFirst = n.opset >= 14 && n.intAttr("layout", 0) != 0;
     n.require(Emit::rank(x) == 3, "has an input " + typeText(x) + "; expected time, batch and features");
