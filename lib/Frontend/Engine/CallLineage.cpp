@@ -7,6 +7,11 @@ namespace sprig::frontend {
 
 namespace {
 
+/// " (train.cpp:12)", or nothing.
+std::string describePlace(Source at) {
+  return at.line ? " (" + std::string(at.file) + ":" + std::to_string(at.line) + ")" : "";
+}
+
 /// Which of some sources gradients flow to from each value of a graph.
 class Sources {
 public:
@@ -41,7 +46,10 @@ void Variant::completeLineage() {
     if (slots[s].output < 0) continue;
     isOld[slots[s].input] = true;
     nextValues[graph.outputs[size_t(slots[s].output)]] = graph.inputCount + s;
-    if (lineage.state.empty()) lineage.state = "'" + slots[s].name + "'";
+    if (!lineage.refusal)
+      lineage.refusal =
+          &intern("compiled function '" + name + "'" + describePlace(source) + ", which sets '" + slots[s].name +
+                  "'; gradients flow through compiled functions that set no state: take them within");
   }
   uint32_t feed = 0;
   for (uint32_t &source : lineage.sources)
@@ -72,44 +80,67 @@ void Variant::completeLineage() {
   }
 }
 
-void rememberCall(const std::shared_ptr<Variant> &callee, std::span<Value *const> inputs,
-                  std::span<const Tensor> results) {
+/// A node for those of the results that are tracked.
+static void connect(Node *node, std::span<const Tensor> results) {
   static const OpName &op = opName("call");
-  const CallLineage &lineage = callee->lineage;
-  auto isTracked = [&](uint32_t input) { return inputs[input]->tracked; };
-  // Of a call that gradients are refused through, only what tells whether they would be.
-  bool isRefused = !lineage.state.empty();
-  uint32_t count = 0;
-  for (size_t r = 0; r < results.size(); ++r) {
-    Value *result = results[r].raw();
-    result->tracked = std::any_of(lineage.behind[r].begin(), lineage.behind[r].end(), isTracked);
-    count += result->tracked;
-  }
-  if (!count) return;
-  auto *node = new Node;
   node->sequence = newSequence();
   node->tracked = node->open = true;
   node->released = Node::kRan; // its operands are kept for gradients alone
   node->description.op = &op;
+  for (Value *operand : node->operands) keep(operand);
+  uint32_t count = 0;
+  for (size_t r = 0; r < results.size(); ++r)
+    if (Value *result = results[r].raw(); result->tracked) {
+      result->producer = node;
+      result->index = uint16_t(r);
+      ++count;
+    }
+  node->references.store(count, std::memory_order_relaxed);
+}
+
+void rememberCall(const std::shared_ptr<Variant> &callee, std::span<Value *const> inputs,
+                  std::span<const Tensor> results) {
+  const CallLineage &lineage = callee->lineage;
+  auto isTracked = [&](uint32_t input) { return inputs[input]->tracked; };
+  bool any = false;
+  for (size_t r = 0; r < results.size(); ++r) {
+    bool is = std::any_of(lineage.behind[r].begin(), lineage.behind[r].end(), isTracked);
+    any |= results[r].raw()->tracked = is;
+  }
+  if (!any) return;
+  auto *node = new Node;
   node->description.source = callee->source;
-  node->callee = callee;
   node->resultTypes.assign(callee->results);
-  if (isRefused) {
+  if ((node->refusal = lineage.refusal)) {
     std::vector<char> isOperand(inputs.size());
     for (const auto &row : lineage.behind)
       for (uint32_t input : row) isOperand[input] = isTracked(input);
     node->operands.reserve(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
       if (isOperand[i]) node->operands.push_back(inputs[i]);
-  } else
+  } else {
+    node->callee = callee;
     node->operands.assign(inputs.first(callee->graph.inputCount));
-  for (Value *operand : node->operands) keep(operand);
-  node->references.store(count, std::memory_order_relaxed);
-  for (size_t r = 0; r < results.size(); ++r)
-    if (Value *result = results[r].raw(); result->tracked) {
-      result->producer = node;
-      result->index = uint16_t(r);
-    }
+  }
+  connect(node, results);
+}
+
+void rememberRefused(const std::string *refusal, std::span<const Tensor> inputs, std::span<const Tensor> results) {
+  std::vector<Value *> operands;
+  for (const Tensor &input : inputs)
+    if (input.raw()->tracked) operands.push_back(input.raw());
+  auto isReal = [](const Tensor &result) { return isFloat(result.dtype()); };
+  if (operands.empty() || std::none_of(results.begin(), results.end(), isReal)) return;
+  auto *node = new Node;
+  node->refusal = refusal;
+  node->operands.assign(operands);
+  std::vector<TensorType> types;
+  for (const Tensor &result : results) {
+    types.push_back(result.type());
+    result.raw()->tracked = isReal(result);
+  }
+  node->resultTypes.assign(types);
+  connect(node, results);
 }
 
 void checkUse(const Variant &callee, std::span<const Tensor> arguments) {
@@ -125,19 +156,9 @@ void checkUse(const Variant &callee, std::span<const Tensor> arguments) {
   }
 }
 
-/// " (train.cpp:12)", or nothing.
-static std::string describePlace(Source at) {
-  return at.line ? " (" + std::string(at.file) + ":" + std::to_string(at.line) + ")" : "";
-}
-
-void refuseStateful(std::span<Node *const> nodes, const char *op, Source at) {
+void refuseCalls(std::span<Node *const> nodes, const char *op, Source at) {
   for (const Node *node : nodes)
-    if (node->callee && !node->callee->lineage.state.empty())
-      fail(at, op,
-           "the output was computed by compiled function '" + node->callee->name + "'" +
-               describePlace(node->callee->source) + ", which sets " + node->callee->lineage.state +
-               "; gradients flow through compiled functions that set no state: take them within, or detach() its "
-               "result");
+    if (node->refusal) fail(at, op, "the output was computed by " + *node->refusal + ", or detach() its result");
 }
 
 std::string Variant::gradientDifference(std::span<const Tensor> arguments) const {

@@ -18,11 +18,11 @@ struct CallLineage {
   bool any = false;              ///< whether they flow to any
   std::vector<char> ofGradient;  ///< of each result: Value::ofGradient
   std::vector<uint32_t> sources; ///< of each input of the graph: its place among the states (kState), or the others
-  std::string state;             ///< a state that it sets, for messages; empty: it sets none
-  bool endsLineage = false;      ///< it holds an optimizer's update
-  GradientUse use;               ///< of gradients within
-  std::vector<char> tracked;     ///< with `use.any`: which arguments were tracked when it was recorded,
-  bool lineageOutside = true;    ///< and whether it was outside of NoGrad
+  const std::string *refusal = nullptr; ///< Node::refusal: what it is and which state it sets; null: it sets none
+  bool endsLineage = false;             ///< it holds an optimizer's update
+  GradientUse use;                      ///< of gradients within
+  std::vector<char> tracked;            ///< with `use.any`: which arguments were tracked when it was recorded,
+  bool lineageOutside = true;           ///< and whether it was outside of NoGrad
   std::mutex mutex;
   std::unordered_map<Hash, std::shared_ptr<const DerivedProgram>> programs; ///< its gradients; guarded by `mutex`
 
@@ -37,7 +37,10 @@ void rememberCall(const std::shared_ptr<Variant> &callee, std::span<Value *const
 /// Throws where the function takes gradients with respect to parameters that one of its arguments was computed from.
 void checkUse(const Variant &callee, std::span<const Tensor> arguments);
 
-/// Throws where the way of gradients leads through a call of a function that sets state.
-void refuseStateful(std::span<Node *const> nodes, const char *op, Source at);
+/// The same for what no gradient is known of: one that is asked for through the call is refused. `refusal` is interned.
+void rememberRefused(const std::string *refusal, std::span<const Tensor> inputs, std::span<const Tensor> results);
+
+/// Throws where the way of gradients leads through a call that has none.
+void refuseCalls(std::span<Node *const> nodes, const char *op, Source at);
 
 } // namespace sprig::frontend

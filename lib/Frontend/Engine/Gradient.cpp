@@ -40,7 +40,7 @@ Lineage lineageBetween(std::span<const Tensor> outputs, std::span<const Tensor> 
       if (reason.empty()) reason = whyNoGradient(output);
     fail(at, op, unreached + reason);
   }
-  refuseStateful(lineage.nodes, op, at);
+  refuseCalls(lineage.nodes, op, at);
   return lineage;
 }
 

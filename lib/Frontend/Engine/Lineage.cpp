@@ -30,8 +30,6 @@ struct Behind {
   }
 };
 
-bool isOpenCall(const Node *node) { return node->callee && node->callee->lineage.state.empty(); }
-
 Behind::Behind(std::span<const Tensor> outputs) {
   uint64_t walk = newScope();
   std::vector<const Value *> open;
@@ -43,7 +41,7 @@ Behind::Behind(std::span<const Tensor> outputs) {
     if (!producer || !producer->tracked) continue;
     bool isNew = std::exchange(producer->walk, walk) != walk;
     if (isNew) nodes.push_back(producer);
-    if (isOpenCall(producer)) {
+    if (producer->callee) {
       std::vector<char> &row = flows.try_emplace(producer, producer->operands.size()).first->second;
       for (uint32_t input : producer->callee->lineage.behind[value->index])
         if (!std::exchange(row[input], true)) open.push_back(producer->operands[input]);
@@ -141,7 +139,7 @@ Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt) 
   for (Node *node : behind.nodes)
     if (behind.anyOperand(node, dependsOn)) {
       std::vector<char> results;
-      if (isOpenCall(node))
+      if (node->callee)
         for (const std::vector<uint32_t> &row : node->callee->lineage.behind)
           results.push_back(
               std::any_of(row.begin(), row.end(), [&](uint32_t input) { return dependsOn(node->operands[input]); }));

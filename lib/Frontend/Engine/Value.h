@@ -99,6 +99,9 @@ struct Node : Pooled<Node> {
   Few<Value *, 2> results; ///< not references; for use while the segment or a trace holds them
   /// Of a call of a compiled function: what was called. The operands are the inputs of its graph.
   std::shared_ptr<Variant> callee;
+  /// Of a call that gradients are refused through: what was called and why, interned. The operands are those of its
+  /// inputs that gradients would flow to.
+  const std::string *refusal = nullptr;
 };
 
 /// References without handles: the value is kept, not necessarily readable.

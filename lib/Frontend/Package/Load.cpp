@@ -1,3 +1,4 @@
+#include "lib/Frontend/Engine/CallLineage.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
@@ -135,6 +136,10 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
   task->context = &impl->context;
   task->name = function;
   task->inputs.assign(inputs.begin(), inputs.end());
+  if (lineageIsOn())
+    rememberRefused(&intern("function '" + function +
+                            "' of a loaded package, which has no gradient: take it of what the package was made of"),
+                    inputs, results);
   flush(/*wake=*/false);
   Engine::instance().push(std::move(task));
   return results;

@@ -5,6 +5,7 @@
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include "sprig/optim.h"
+#include "sprig/package.h"
 #include "test/unit/Frontend/Expect.h"
 #include <atomic>
 #include <gmock/gmock.h>
@@ -230,6 +231,17 @@ TEST(CompiledGradient, ThroughFunctionsThatSetStateIsRefusedByName) {
   EXPECT_THAT(errorOf([&] { grad(step(ramp({4})), std::vector{w}); }), HasSubstr("which sets '"));
   Tensor root = ramp({4}).requireGrad();
   EXPECT_THAT(errorOf([&] { grad(step(root), root); }), HasSubstr("which sets '"));
+}
+
+TEST(CompiledGradient, ThroughLoadedPackagesIsRefused) {
+  PackageBuilder builder;
+  builder.add("twice", [](Tensor x) { return x * 2; }, {{DType::f32, {4}}});
+  Package package = loadBytes(builder.bytes());
+  Tensor x = ramp({4}).requireGrad(), y = package.call("twice", {&x, 1})[0];
+  EXPECT_THAT(errorOf([&] { grad(sum(y * x), x); }), HasSubstr("function 'twice' of a loaded package"));
+  EXPECT_EQ(grad(sum(y.detach() * x), x).numel(), 4);
+  Parameter w(ramp({4}));
+  EXPECT_EQ(grad(sum(y * w), std::vector{w})[0].numel(), 4); // nothing of it lies between
 }
 
 TEST(CompiledGradient, ResultsRememberWhatTheyDoImperatively) {
