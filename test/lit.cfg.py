@@ -25,6 +25,8 @@ config.substitutions += [
     ("%sprig-opt", os.path.join(tools, "sprig-opt")),
     ("%sprig", os.path.join(tools, "sprig")),
     ("%python", config.python),
+    # A program of the public headers, as far as the compiler's checks.
+    ("%check-cxx", config.cxx + " -std=c++20 -fsyntax-only -I%s/include -I%s/runtime/include" % ((config.sprig_source,) * 2)),
     ("%examples", os.path.join(config.sprig_source, "examples")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
 ]

@@ -1,16 +1,11 @@
 // compile(f): a function of tensors, recorded once for each kind of arguments and run as one compiled program.
 // For programs. What f does with tensors is recorded; what it does on the host (branches on numbers, loops, prints)
-// happens while recording, once. Parameters that f sets become state that is updated in place; numbers of the host are
-// constants, a new value of an argument that is a number compiles anew.
+// happens while recording. Parameters that f sets become state that is updated in place; numbers of the host are
+// constants, a new value of an argument that is a number compiles anew. docs/tracing.md has the whole table.
 #pragma once
-#include "sprig/tensor.h"
-#include <array>
-#include <compare>
+#include "sprig/arguments.h"
 #include <functional>
-#include <map>
 #include <memory>
-#include <tuple>
-#include <type_traits>
 
 namespace sprig {
 
@@ -30,66 +25,13 @@ struct FunctionOptions {
 SPRIG_API void setCompilation(bool on);
 SPRIG_API bool compilationIsOn();
 
+/// On: every call of a compiled function records once more, and compares, not the second alone; for finding what a
+/// function captured and changes later. It runs f each time, and changes no state. The environment variable
+/// SPRIG_CHECK_TRACES=1 starts with it on.
+SPRIG_API void checkTraces(bool always);
+SPRIG_API bool tracesAreChecked();
+
 namespace frontend {
-
-/// Arguments and results, as a flat list of tensors.
-inline void flatten(const Tensor &tensor, std::vector<Tensor> &list, uint64_t &) { list.push_back(tensor); }
-inline void flatten(const Parameter &parameter, std::vector<Tensor> &list, uint64_t &) {
-  list.push_back(parameter.value());
-}
-template <typename T>
-  requires std::is_arithmetic_v<T>
-void flatten(const T &number, std::vector<Tensor> &, uint64_t &structure) {
-  structure = (structure ^ std::hash<T>()(number)) * 0x9e3779b97f4a7c15 + 1;
-}
-template <typename T> void flatten(const std::vector<T> &items, std::vector<Tensor> &list, uint64_t &structure);
-template <typename T, size_t N>
-void flatten(const std::array<T, N> &items, std::vector<Tensor> &list, uint64_t &structure) {
-  for (const T &item : items) flatten(item, list, structure);
-}
-template <typename... T> void flatten(const std::tuple<T...> &items, std::vector<Tensor> &list, uint64_t &structure) {
-  std::apply([&](const auto &...item) { (flatten(item, list, structure), ...); }, items);
-}
-template <typename A, typename B>
-void flatten(const std::pair<A, B> &items, std::vector<Tensor> &list, uint64_t &structure) {
-  flatten(items.first, list, structure);
-  flatten(items.second, list, structure);
-}
-template <typename T> void flatten(const std::vector<T> &items, std::vector<Tensor> &list, uint64_t &structure) {
-  structure = (structure ^ items.size()) * 0xff51afd7ed558ccd + 1;
-  for (const T &item : items) flatten(item, list, structure);
-}
-
-/// The same structure as `like`, with the tensors of a list from `next` on.
-inline Tensor unflatten(const Tensor &, std::span<const Tensor> list, size_t &next) { return list[next++]; }
-inline Tensor unflatten(const Parameter &, std::span<const Tensor> list, size_t &next) { return list[next++]; }
-template <typename T>
-  requires std::is_arithmetic_v<T>
-T unflatten(const T &number, std::span<const Tensor>, size_t &) {
-  return number;
-}
-template <typename T> std::vector<T> unflatten(const std::vector<T> &like, std::span<const Tensor> list, size_t &next);
-template <typename T, size_t N>
-std::array<T, N> unflatten(const std::array<T, N> &like, std::span<const Tensor> list, size_t &next) {
-  std::array<T, N> items;
-  for (size_t i = 0; i < N; ++i) items[i] = unflatten(like[i], list, next);
-  return items;
-}
-template <typename... T>
-std::tuple<T...> unflatten(const std::tuple<T...> &like, std::span<const Tensor> list, size_t &next) {
-  return std::apply([&](const auto &...item) { return std::tuple<T...>{unflatten(item, list, next)...}; }, like);
-}
-template <typename A, typename B>
-std::pair<A, B> unflatten(const std::pair<A, B> &like, std::span<const Tensor> list, size_t &next) {
-  A first = unflatten(like.first, list, next);
-  B second = unflatten(like.second, list, next);
-  return {std::move(first), std::move(second)};
-}
-template <typename T> std::vector<T> unflatten(const std::vector<T> &like, std::span<const Tensor> list, size_t &next) {
-  std::vector<T> items;
-  for (const T &item : like) items.push_back(unflatten(item, list, next));
-  return items;
-}
 
 /// The part of a compiled function that does not depend on its types.
 class SPRIG_API FunctionCore {
@@ -99,8 +41,10 @@ public:
   ~FunctionCore();
   FunctionCore(const FunctionCore &) = delete;
 
-  /// `structure` tells apart calls whose lists of tensors are alike.
-  std::vector<Tensor> call(std::span<const Tensor> inputs, uint64_t structure, const Body &body);
+  /// `ends[i]`: tensors of the arguments up to the i-th. `structure`: of the results; the body sets it, and a call that
+  /// does not run the body gets what the body had set.
+  std::vector<Tensor> call(const FlatValues &arguments, std::span<const uint32_t> ends, const Body &body,
+                           std::shared_ptr<const void> &structure);
   void enable(bool on);
   bool enabled() const;
   /// Why it was recorded, one line each time.
@@ -111,6 +55,26 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
+/// What can be known of a function's signature before it is called: of one that is no template and not overloaded.
+template <typename F> struct Signature {
+  static constexpr bool givesTensors = true, changesArguments = false;
+};
+template <typename R, typename... A> struct Signature<R(A...)> {
+  static constexpr bool givesTensors = IsResult<std::remove_cvref_t<R>>::value;
+  static constexpr bool changesArguments =
+      ((std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>) || ...);
+};
+template <typename R, typename... A> struct Signature<R (*)(A...)> : Signature<R(A...)> {};
+template <typename R, typename... A> struct Signature<R (*)(A...) noexcept> : Signature<R(A...)> {};
+template <typename R, typename C, typename... A> struct Signature<R (C::*)(A...)> : Signature<R(A...)> {};
+template <typename R, typename C, typename... A> struct Signature<R (C::*)(A...) const> : Signature<R(A...)> {};
+template <typename R, typename C, typename... A> struct Signature<R (C::*)(A...) noexcept> : Signature<R(A...)> {};
+template <typename R, typename C, typename... A>
+struct Signature<R (C::*)(A...) const noexcept> : Signature<R(A...)> {};
+template <typename F>
+  requires requires { &F::operator(); }
+struct Signature<F> : Signature<decltype(&F::operator())> {};
+
 } // namespace frontend
 
 /// What compile() gives. Copies share the compiled programs.
@@ -120,30 +84,22 @@ public:
       : f(std::make_shared<F>(std::move(f))), core(std::make_shared<frontend::FunctionCore>(std::move(options), at)) {}
 
   template <typename... Args> auto operator()(const Args &...arguments) const {
-    auto given = std::make_tuple(asArgument(arguments)...);
-    using Result = decltype(std::apply(*f, given));
-    std::vector<Tensor> list;
-    uint64_t structure = 0;
-    frontend::flatten(given, list, structure);
-    if constexpr (std::is_void_v<Result>) {
-      core->call(list, structure, [&](std::span<const Tensor> tensors) {
-        size_t next = 0;
-        std::apply(*f, frontend::unflatten(given, tensors, next));
-        return std::vector<Tensor>();
-      });
+    using Given = std::tuple<decltype(frontend::asArgument(arguments))...>;
+    // One line for a wrong call: what would only follow from it is not compiled.
+    constexpr bool isGiven = frontend::IsArgument<Given>::value;
+    static_assert(isGiven,
+                  "compile(f): an argument is neither a Tensor, Parameter, number, enumeration, Shape or text, "
+                  "nor a std::vector, array, pair, tuple or optional of these; let f capture it");
+    if constexpr (!isGiven) {
+      return Tensor();
     } else {
-      // What f returned while recording gives the results their structure.
-      std::shared_ptr<Result> &like = structures<Result>(structure, list.size());
-      std::vector<Tensor> results = core->call(list, structure, [&](std::span<const Tensor> tensors) {
-        size_t next = 0;
-        like = std::make_shared<Result>(std::apply(*f, frontend::unflatten(given, tensors, next)));
-        std::vector<Tensor> flat;
-        uint64_t ignored = 0;
-        frontend::flatten(*like, flat, ignored);
-        return flat;
-      });
-      size_t next = 0;
-      return frontend::unflatten(*like, results, next);
+      constexpr bool takes = Takes<Given>::value;
+      static_assert(takes, "compile(f): f cannot be called with these arguments (they are values of their own: f takes "
+                           "them by value or by const reference)");
+      if constexpr (takes)
+        return call(Given(frontend::asArgument(arguments)...));
+      else
+        return Tensor();
     }
   }
 
@@ -155,42 +111,70 @@ public:
   const F &body() const { return *f; }
 
 private:
-  static Tensor asArgument(const Tensor &tensor) { return tensor; }
-  static Tensor asArgument(const Parameter &parameter) { return parameter.value(); }
-  template <typename T>
-    requires(std::is_convertible_v<const T &, Tensor> && !std::is_arithmetic_v<T>)
-  static Tensor asArgument(const T &value) {
-    return value;
-  }
-  template <typename T>
-    requires(!std::is_convertible_v<const T &, Tensor> || std::is_arithmetic_v<T>)
-  static T asArgument(const T &value) {
-    return value;
-  }
-  /// Kept by the structure of the call; vectors may differ in length from call to call.
-  template <typename Result> std::shared_ptr<Result> &structures(uint64_t structure, size_t count) const {
-    auto &slot = (*likes)[{structure, count}];
-    if (!slot) slot = std::make_shared<std::shared_ptr<Result>>();
-    return *static_cast<std::shared_ptr<Result> *>(slot.get());
+  template <typename Given> struct Takes : std::false_type {};
+  template <typename... T> struct Takes<std::tuple<T...>> : std::is_invocable<F &, T...> {};
+
+  template <typename... T> auto call(const std::tuple<T...> &given) const {
+    using Given = std::remove_cvref_t<std::invoke_result_t<F &, T...>>;
+    using Result = std::conditional_t<std::is_convertible_v<Given, Tensor>, Tensor, Given>;
+    constexpr bool givesTensors = frontend::IsResult<Result>::value;
+    static_assert(givesTensors, "compile(f): f has to return void, a Tensor, or a std::vector, array, pair, tuple or "
+                                "optional of Tensors; a number of the host would stay what it was while recording");
+    if constexpr (givesTensors) {
+      frontend::FlatValues flat;
+      std::array<uint32_t, sizeof...(T)> ends;
+      std::apply(
+          [&](const T &...argument) {
+            ((frontend::flatten(argument, flat), ends[flat.argument++] = uint32_t(flat.tensors.size())), ...);
+          },
+          given);
+      std::shared_ptr<const void> structure;
+      if constexpr (std::is_void_v<Result>) {
+        auto body = [&](std::span<const Tensor> tensors) {
+          size_t next = 0;
+          std::apply(*f, frontend::unflatten(given, tensors, next));
+          return std::vector<Tensor>();
+        };
+        core->call(flat, ends, std::ref(body), structure);
+      } else {
+        auto body = [&](std::span<const Tensor> tensors) {
+          size_t next = 0;
+          auto made = std::make_shared<const Result>(std::apply(*f, frontend::unflatten(given, tensors, next)));
+          structure = made;
+          frontend::FlatValues results;
+          frontend::flatten(*made, results);
+          return std::move(results.tensors);
+        };
+        std::vector<Tensor> results = core->call(flat, ends, std::ref(body), structure);
+        size_t next = 0;
+        return frontend::unflatten(*static_cast<const Result *>(structure.get()), results, next);
+      }
+    } else {
+      return Tensor();
+    }
   }
 
   std::shared_ptr<F> f;
   std::shared_ptr<frontend::FunctionCore> core;
-  struct Key {
-    uint64_t structure;
-    size_t count;
-    auto operator<=>(const Key &) const = default;
-  };
-  std::shared_ptr<std::map<Key, std::shared_ptr<void>>> likes =
-      std::make_shared<std::map<Key, std::shared_ptr<void>>>();
 };
 
 /// f, compiled: for a lambda, a function or a module. It is recorded at the first call and for every new kind of
-/// arguments (element types, shapes, numbers), and where a layer's training mode changed; each time after the first is
-/// reported with its reason.
+/// arguments (element types, shapes, numbers), and where something that it read on the host has changed that it can
+/// tell (a layer's mode, a frozen parameter, an optimizer's schedule: docs/tracing.md); each time after the first is
+/// reported with its reason. The second call of each recording records once more, and refuses (usage) what it captured
+/// as a constant and has changed, with the line, the old and the new value: checkTraces().
 template <typename F>
   requires(!std::is_convertible_v<F, Model>)
 Function<std::decay_t<F>> compile(F &&f, FunctionOptions options = {}, Source at = Source::here()) {
+  using Body = std::decay_t<F>;
+  static_assert(std::is_class_v<Body> || std::is_function_v<std::remove_pointer_t<Body>>,
+                "compile(f): f is no function, lambda or object with operator()");
+  static_assert(frontend::Signature<Body>::givesTensors,
+                "compile(f): f has to return void, a Tensor, or a std::vector, array, pair, tuple or optional of "
+                "Tensors; a number of the host would stay what it was while recording");
+  static_assert(!frontend::Signature<Body>::changesArguments,
+                "compile(f): f takes an argument by reference to change it; it has to take it by value or by const "
+                "reference, and return what is new");
   return {std::forward<F>(f), std::move(options), at};
 }
 

@@ -105,10 +105,10 @@ public:
   double lr(size_t group = 0) const;
   /// Steps done. Waits.
   int64_t steps() const;
-  /// From the next step on; it is part of what a compiled function has recorded, so set it before.
+  /// From the next step on. Compiled functions that update it are recorded anew.
   Optimizer &setSchedule(const Schedule &schedule);
   const std::optional<Schedule> &schedule() const;
-  /// Within update(), before the step: clipGradNorm, then clipGradValue. 0: off. Set before compiling, too.
+  /// Within update(), before the step: clipGradNorm, then clipGradValue. 0: off. Likewise recorded anew.
   Optimizer &setClipNorm(double most);
   Optimizer &setClipValue(double most);
 

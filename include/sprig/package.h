@@ -63,23 +63,33 @@ private:
   }
   template <typename F, size_t... I> static Body bodyFor(const F &f, std::index_sequence<I...>, Source at) {
     auto flat = [](const auto &call) {
-      std::vector<Tensor> list;
-      uint64_t ignored = 0;
-      if constexpr (std::is_void_v<decltype(call())>)
+      using Result = std::remove_cvref_t<decltype(call())>;
+      static_assert(frontend::IsResult<Result>::value,
+                    "save: the function has to return void, a Tensor, or a std::vector, array, pair, tuple or optional "
+                    "of Tensors");
+      frontend::FlatValues list;
+      if constexpr (std::is_void_v<Result>)
         call();
+      else if constexpr (std::is_convertible_v<Result, Tensor>)
+        frontend::flatten(Tensor(call()), list);
       else
-        frontend::flatten(call(), list, ignored);
-      return list;
+        frontend::flatten(call(), list);
+      // Outputs of a package have numbers: none may be left out.
+      for (const frontend::HostItem &item : list.host)
+        if (item.kind == frontend::HostItem::Kind::presence && !item.bits) return std::vector<Tensor>{Tensor()};
+      return list.tensors;
     };
+    // A copy of its own, which its operator() may change: lambdas may be mutable.
+    auto own = std::make_shared<std::decay_t<F>>(f);
     // A layer is told the caller's line; a function of tensors has lines of its own.
     if constexpr (requires { &F::operator(); }) {
-      if constexpr (requires(const Operand &x) { f((void(I), x)...); })
-        return [f, flat, at](std::span<const Tensor> v) {
-          return flat([&] { return f(Operand(v[I], at.file, at.line)...); });
+      if constexpr (requires(const Operand &x) { (*own)((void(I), x)...); })
+        return [own, flat, at](std::span<const Tensor> v) {
+          return flat([&] { return (*own)(Operand(v[I], at.file, at.line)...); });
         };
     }
-    if constexpr (requires(std::span<const Tensor> v) { f(v[I]...); })
-      return [f, flat](std::span<const Tensor> v) { return flat([&] { return f(v[I]...); }); };
+    if constexpr (requires(std::span<const Tensor> v) { (*own)(v[I]...); })
+      return [own, flat](std::span<const Tensor> v) { return flat([&] { return (*own)(v[I]...); }); };
     return {};
   }
 

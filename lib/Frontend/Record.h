@@ -53,6 +53,8 @@ std::string placeText(Source at);
 std::string placeText(Source at, const std::string &op, const std::string *layer);
 /// "train.cpp:12: linear: ..." with the layer where there is one; throws Error (usage).
 [[noreturn]] void fail(Source at, const std::string &op, const std::string &text);
+/// As short as it reads back: "0.1", "1e-05", "1.0".
+std::string realText(double value);
 /// Throws for a tensor that is not defined.
 void requireDefined(const Tensor &tensor, const char *op, const char *what, Source at);
 
@@ -71,8 +73,24 @@ HostRandom nextHostRandom();
 /// What was recorded for gradients that have been taken is needed no more: an optimizer says so behind its updates.
 void endLineage();
 
-/// A switch on the host that decides what gets recorded (a layer's training mode): its value now. A compiled function
-/// that has seen it is recorded anew when it has another value.
-bool observe(const std::shared_ptr<const bool> &flag);
+/// A kind of setting on the host that decides what gets recorded: a layer's mode, a frozen parameter.
+struct HostSetting {
+  uint64_t (*read)(const void *source);
+  /// "in training mode", as it is now; behind the name of what it belongs to.
+  std::string (*text)(const void *source);
+  /// Whether it matters only to functions that take gradients.
+  bool forGradients = false;
+};
+/// Whether this thread records a function for compile() or a package: whether observe() does anything.
+bool isRecording();
+/// Notes that it is read. A compiled function that has read it is recorded anew when it has another value.
+void observe(const HostSetting &setting, std::shared_ptr<const void> source, const std::string &owner);
+
+/// Sets a switch of the host. Within a function that is being recorded it holds until the function ends; then it is
+/// what it was, and every call sets it.
+void setSwitch(const std::shared_ptr<bool> &flag, bool on);
+
+/// Throws (usage) while a function is being recorded: for what would happen then, and at no call.
+void requireNotRecording(const char *what, Source at);
 
 } // namespace sprig::frontend

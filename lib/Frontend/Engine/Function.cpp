@@ -2,7 +2,10 @@
 #include "sprig/function.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/Recorder.h"
+#include "lib/Frontend/Engine/TraceCheck.h"
 #include "lib/Frontend/Engine/Variant.h"
+#include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,10 +22,48 @@ std::atomic<bool> &globalSwitch() {
   }();
   return on;
 }
+std::atomic<bool> &checkSwitch() {
+  static std::atomic<bool> on = [] {
+    const char *text = std::getenv("SPRIG_CHECK_TRACES");
+    return text && *text && std::strcmp(text, "0") != 0;
+  }();
+  return on;
+}
+
+std::string textOf(const HostItem &item) {
+  switch (item.kind) {
+  case HostItem::Kind::boolean: return item.bits ? "true" : "false";
+  case HostItem::Kind::integer: return std::to_string(int64_t(item.bits));
+  case HostItem::Kind::natural:
+  case HostItem::Kind::length: return std::to_string(item.bits);
+  case HostItem::Kind::real: return realText(std::bit_cast<double>(item.bits));
+  case HostItem::Kind::text: return "'" + item.words + "'";
+  case HostItem::Kind::presence: return item.bits ? "there" : "left out";
+  }
+  return "?";
+}
+
+std::string differenceOf(const HostItem &now, const HostItem &was) {
+  static constexpr const char *kWhat[] = {"the number in", "the number in", "the number in",      "the number in",
+                                          "the text in",   "a length in",   "what is optional in"};
+  auto place = [](const HostItem &item) {
+    return std::string(kWhat[size_t(item.kind)]) + " argument " + std::to_string(item.argument);
+  };
+  auto isAbsent = [](const HostItem &item) { return item.kind == HostItem::Kind::presence && !item.bits; };
+  if (now.kind != was.kind && (isAbsent(now) || isAbsent(was)))
+    return "argument " + std::to_string(std::min(now.argument, was.argument)) +
+           (isAbsent(now) ? " is left out, recorded was one that is there" : " is there, recorded was left out");
+  std::string text = place(now) + " is " + textOf(now) + ", recorded was ";
+  if (place(now) != place(was)) return text + place(was) + ", " + textOf(was);
+  if (textOf(now) != textOf(was)) return text + textOf(was);
+  return place(now) + ", " + textOf(now) + ", has another type";
+}
 } // namespace
 
 void setCompilation(bool on) { globalSwitch() = on; }
 bool compilationIsOn() { return globalSwitch(); }
+void checkTraces(bool always) { checkSwitch() = always; }
+bool tracesAreChecked() { return checkSwitch(); }
 
 struct FunctionCore::Impl {
   FunctionOptions options;
@@ -39,21 +80,30 @@ struct FunctionCore::Impl {
   }
 
   /// What the call has that the last one had not.
-  std::string reason(std::span<const Tensor> inputs, uint64_t structure) const {
+  std::string reason(const FlatValues &given, std::span<const uint32_t> ends) const {
     if (variants.empty()) return "first call";
     const Variant &last = *variants.front();
+    for (size_t i = 0; i < std::min(given.host.size(), last.host.size()); ++i)
+      if (!(given.host[i] == last.host[i])) return differenceOf(given.host[i], last.host[i]);
+    if (given.host.size() != last.host.size()) { // a tensor that holds nothing is an item, one that does is none
+      bool isLeftOut = given.host.size() > last.host.size();
+      const HostItem &item = (isLeftOut ? given.host : last.host)[std::min(given.host.size(), last.host.size())];
+      return "argument " + std::to_string(item.argument) +
+             (isLeftOut ? " is left out, recorded was one that is there" : " is there, recorded was left out");
+    }
+    const std::vector<Tensor> &inputs = given.tensors;
     if (last.inputs.size() != inputs.size())
       return std::to_string(inputs.size()) + " tensors, recorded were " + std::to_string(last.inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (!(inputs[i].type() == last.inputs[i]))
-        return "argument " + std::to_string(i) + " is " + describe(inputs[i].type()) + ", recorded was " +
+      if (!(inputs[i].type() == last.inputs[i])) {
+        auto argument = std::upper_bound(ends.begin(), ends.end(), uint32_t(i)) - ends.begin();
+        return "argument " + std::to_string(argument) + " is " + describe(inputs[i].type()) + ", recorded was " +
                describe(last.inputs[i]);
-    for (const auto &[flag, value] : last.observed)
-      if (*flag != value)
-        return std::string("a layer is in ") + (*flag ? "training" : "evaluation") + " mode, recorded was " +
-               (value ? "training" : "evaluation") + " mode";
+      }
+    for (const Observation &each : last.observed)
+      if (!each.holds())
+        return each.owner + " is " + each.setting->text(each.source.get()) + ", recorded was " + each.text;
     if (std::string difference = last.gradientDifference(inputs); !difference.empty()) return difference;
-    if (last.structure != structure) return "an argument that is a number of the host, or a length, has another value";
     return "it has been dropped since";
   }
 };
@@ -77,8 +127,9 @@ std::vector<std::string> FunctionCore::recordings() const {
   return impl->reasons;
 }
 
-std::vector<Tensor> FunctionCore::call(std::span<const Tensor> inputs, uint64_t structure, const Body &body) {
-  for (const Tensor &input : inputs) requireDefined(input, impl->options.name.c_str(), "an argument", impl->source);
+std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const uint32_t> ends, const Body &body,
+                                       std::shared_ptr<const void> &structure) {
+  const std::vector<Tensor> &inputs = given.tensors;
   // Within a function that is being recorded it is a part of that.
   if (Trace::current() || !compilationIsOn()) return body(inputs);
   std::unique_lock lock(impl->mutex);
@@ -88,11 +139,17 @@ std::vector<Tensor> FunctionCore::call(std::span<const Tensor> inputs, uint64_t 
   }
   auto &variants = impl->variants;
   for (auto it = variants.begin(); it != variants.end(); ++it) {
-    if (!(*it)->fits(inputs, structure)) continue;
+    if (!(*it)->fits(given)) continue;
     if (it != variants.begin()) variants.splice(variants.begin(), variants, it);
+    Variant &variant = *variants.front();
+    if (!variant.isChecked || checkSwitch().load(std::memory_order_relaxed)) [[unlikely]] {
+      checkTrace(variant, body, impl->where(), impl->source);
+      variant.isChecked = true;
+    }
+    structure = variant.structure;
     return Variant::call(variants.front(), inputs);
   }
-  std::string reason = impl->reason(inputs, structure);
+  std::string reason = impl->reason(given, ends);
   if (!variants.empty()) {
     std::string line = impl->where() + " is compiled again: " + reason;
     if (impl->options.report)
@@ -103,6 +160,7 @@ std::vector<Tensor> FunctionCore::call(std::span<const Tensor> inputs, uint64_t 
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
   std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);
+  variant->host = given.host;
   variant->structure = structure;
   impl->reasons.push_back(reason);
   variants.push_front(variant);
@@ -111,6 +169,7 @@ std::vector<Tensor> FunctionCore::call(std::span<const Tensor> inputs, uint64_t 
 }
 
 void synchronize() {
+  requireNotRecording("synchronize", {});
   flush(/*wake=*/false); // who waits helps
   Engine::instance().drain();
   if (Failure failure = Engine::instance().takeFailure()) throw Error(*failure);

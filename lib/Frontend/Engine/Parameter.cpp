@@ -25,6 +25,7 @@ static Tensor asRoot(const Tensor &value, Parameter::Cell &owner) {
 }
 
 Parameter::Parameter(const Tensor &initial, bool trainable) : cell(std::make_shared<Cell>()) {
+  requireNotRecording("Parameter", {});
   requireDefined(initial, "Parameter", "its initial value", {});
   cell->number = newScope();
   cell->type = initial.type();
@@ -75,12 +76,23 @@ const TensorType &Parameter::type() const {
   return cell->type;
 }
 
-bool Parameter::trainable() const { return cell && cell->trainable; }
+bool Parameter::trainable() const {
+  if (!cell) return false;
+  if (isRecording()) observe(kTrainable, {cell, &cell->trainable}, "parameter '" + cell->name + "'");
+  return cell->trainable;
+}
 
 void Parameter::setTrainable(bool on) const {
   requireCell(*this);
   if (on && !isFloat(cell->type.dtype))
     fail({}, "Parameter", "'" + cell->name + "' is " + describe(cell->type) + "; only floats are trained");
+  if (Trace *trace = Trace::currentFunction()) {
+    // Until the function ends, and of its own versions; each call sets the flag.
+    Value *version = trace->cell(*this).current.raw();
+    trace->host.set({cell, &cell->trainable}, on, *this);
+    if (version->trace == trace) version->tracked = version->root = on;
+    return;
+  }
   cell->trainable = on;
   Value *value = cell->current.raw();
   value->tracked = value->root = on;

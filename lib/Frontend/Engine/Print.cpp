@@ -1,8 +1,10 @@
 // Tensors as text: "[5, 7, 9]", nested brackets for more dimensions, long ones shortened.
+#include "lib/Frontend/Record.h"
 #include "sprig/tensor.h"
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <ostream>
 
 namespace sprig {
@@ -75,6 +77,16 @@ void write(std::string &out, const Tensor &tensor, const void *data, int axis, i
 }
 
 } // namespace
+
+std::string frontend::realText(double value) {
+  char text[32];
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  std::string result = text;
+  return result.find_first_of(".en") == std::string::npos ? result + ".0" : result;
+}
 
 std::string Tensor::text(Source at) const {
   const void *data = bytes(at);

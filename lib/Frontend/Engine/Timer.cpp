@@ -38,6 +38,7 @@ void Event::record() {
       event->reached.store(true, std::memory_order_release);
     }
   };
+  requireNotRecording("Event::record", {});
   impl = std::make_shared<Impl>();
   impl->recorded = true;
   flush();

@@ -30,11 +30,13 @@ TracedCell &Trace::cell(const Parameter &parameter) {
   TracedCell fresh;
   fresh.parameter = parameter;
   if (kind == Kind::function) {
+    Parameter::Cell *cell = parameter.rawCell();
+    host.observe(kTrainableInUse, {cell->shared_from_this(), &cell->trainable}, "parameter '" + cell->name + "'");
     auto *value = new Value(parameter.rawCell()->type, Value::State::traced);
     value->trace = this;
-    value->tracked = value->root = parameter.trainable();
-    value->owner = parameter.rawCell();
-    value->version = parameter.rawCell()->number;
+    value->tracked = value->root = cell->trainable;
+    value->owner = cell;
+    value->version = cell->number;
     fresh.initial = Tensor::own(value);
   } else {
     // What the parameter is where the region stands.
@@ -64,16 +66,6 @@ void Trace::setGradient(const Parameter &parameter, Tensor gradient) {
   TracedCell &traced = cell(parameter);
   traced.gradientSet = true;
   traced.gradient = std::move(gradient);
-}
-
-bool observe(const std::shared_ptr<const bool> &flag) {
-  bool value = *flag;
-  if (Trace *trace = Trace::currentFunction()) {
-    for (auto &[seen, was] : trace->observed)
-      if (seen == flag) return value;
-    trace->observed.emplace_back(flag, value);
-  }
-  return value;
 }
 
 Graph traceRegion(std::span<const TensorType> inputs,

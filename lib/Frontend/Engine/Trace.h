@@ -1,6 +1,7 @@
 // A function that is being recorded rather than run: for compile(), for regions of control flow, for transforms.
 // For the recorder and for what makes graphs of functions. Traces nest; each belongs to one thread.
 #pragma once
+#include "lib/Frontend/Engine/HostState.h"
 #include "lib/Frontend/Engine/Recording.h"
 #include "lib/Frontend/Record.h"
 
@@ -57,9 +58,9 @@ struct Trace {
   std::vector<TracedCell> cells; ///< of functions; of regions: parameters that the region sets
   uint64_t randomDraws = 0;      ///< of functions
   Tensor randomKey, randomBase;  ///< of functions that draw
+  HostState host;                ///< of functions
   GradientUse use;               ///< of functions
   bool endsLineage = false;      ///< whether an optimizer's update is in it
-  std::vector<std::pair<std::shared_ptr<const bool>, bool>> observed;
   Trace *const outer;
   const bool lineageOutside; ///< whether it began outside of NoGrad
 };

@@ -208,7 +208,8 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     variant->feeds.push_back(std::move(feed));
   }
   variant->graph = recording.graph(outputs);
-  variant->observed = std::move(trace.observed);
+  variant->observed = trace.host.observations(trace.use.any);
+  variant->effects = trace.host.effects();
   variant->randomDraws = trace.randomDraws;
   variant->lineage.open.assign(variant->graph.nodes.size() - recording.nodes.size(), false); // constants
   for (const Node *node : recording.nodes) variant->lineage.open.push_back(node->open);
@@ -219,13 +220,13 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
   return variant;
 }
 
-bool Variant::fits(std::span<const Tensor> arguments, uint64_t givenStructure) const {
-  if (arguments.size() != inputs.size() || givenStructure != structure) return false;
+bool Variant::fits(const FlatValues &arguments) const {
+  if (arguments.tensors.size() != inputs.size() || arguments.host != host) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!(arguments[i].raw()->type == inputs[i])) return false;
-  for (const auto &[flag, value] : observed)
-    if (*flag != value) return false;
-  return gradientDifference(arguments).empty();
+    if (!(arguments.tensors[i].raw()->type == inputs[i])) return false;
+  for (const Observation &each : observed)
+    if (!each.holds()) return false;
+  return gradientDifference(arguments.tensors).empty();
 }
 
 std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments) {
@@ -287,6 +288,11 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
     gradient = Tensor::own(value);
   }
   if (self->lineage.endsLineage) endLineage();
+  for (const SwitchEffect &effect : self->effects)
+    if (effect.frozen.defined())
+      effect.frozen.setTrainable(effect.value);
+    else
+      *effect.flag = effect.value;
   flush(/*wake=*/false);
   Engine::instance().push(std::move(task), /*wake=*/!self->isShort.load(std::memory_order_relaxed));
   return results;

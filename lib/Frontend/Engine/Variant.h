@@ -4,6 +4,7 @@
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Engine/CallLineage.h"
 #include "lib/Frontend/Engine/Trace.h"
+#include "sprig/arguments.h"
 #include <list>
 
 namespace sprig::frontend {
@@ -34,7 +35,8 @@ struct Variant {
   std::string name;
   Source source;
   std::vector<TensorType> inputs;
-  std::vector<std::pair<std::shared_ptr<const bool>, bool>> observed;
+  std::vector<HostItem> host; ///< what the arguments hold besides tensors
+  std::vector<Observation> observed;
   Graph graph;
   std::vector<Feed> feeds; ///< in the order of the graph's inputs, without states
   std::vector<StateSlot> slots;
@@ -43,9 +45,10 @@ struct Variant {
   std::vector<GradientLink> gradients; ///< those that are set are the graph's last outputs
   CallLineage lineage;
   uint64_t randomDraws = 0;
-  uint64_t structure = 0;
+  std::vector<SwitchEffect> effects;
+  std::shared_ptr<const void> structure; ///< of the results, as the caller keeps it
 
-  bool fits(std::span<const Tensor> arguments, uint64_t givenStructure) const;
+  bool fits(const FlatValues &arguments) const;
   /// The same of what it knows of gradients: which parameters have one, and which arguments remember how they came
   /// about. Empty where it fits, else what differs.
   std::string gradientDifference(std::span<const Tensor> arguments) const;
@@ -53,6 +56,8 @@ struct Variant {
   void completeLineage();
   /// Queues a call; returns its results, which are not there yet.
   static std::vector<Tensor> call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments);
+
+  bool isChecked = false; ///< whether it has been recorded once more, with the same result
 
   // Of the engine's thread alone.
   std::unique_ptr<Plan> plan;

@@ -45,16 +45,7 @@ inline std::string intsText(const Shape &values) {
   return values.rank() == 1 ? std::to_string(values[0]) : tupleText(values);
 }
 inline std::string boolText(bool value) { return value ? "True" : "False"; }
-/// As short as it reads back: "0.1", "1e-05", "1.0".
-inline std::string realText(double value) {
-  char text[32];
-  for (int digits = 1; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    if (std::strtod(text, nullptr) == value) break;
-  }
-  std::string result = text;
-  return result.find_first_of(".en") == std::string::npos ? result + ".0" : result;
-}
+using frontend::realText;
 /// One number for all axes, or one for each; anything else is an error.
 inline Shape perAxis(const Ints &values, int axes, const char *layer, const char *what, Source at) {
   if (values.rank() == axes) return values;

@@ -35,8 +35,16 @@ bool Module::State::contains(const State *other) const {
 }
 
 static thread_local DType defaultType = DType::f32;
-DType defaultDType() { return defaultType; }
+DType defaultDType() {
+  static constexpr frontend::HostSetting kDefaultType = {
+      [](const void *) { return uint64_t(defaultType); },
+      [](const void *) { return std::string(name(defaultType)); },
+  };
+  if (frontend::isRecording()) frontend::observe(kDefaultType, nullptr, "defaultDType()");
+  return defaultType;
+}
 void setDefaultDType(DType type, Source at) {
+  frontend::requireNotRecording("setDefaultDType", at);
   if (!isFloat(type)) fail(at, "setDefaultDType", std::string("parameters are floats, asked for is ") + name(type));
   defaultType = type;
 }

@@ -111,10 +111,20 @@ int64_t Module::numParameters() const {
 
 void Module::train(bool on) const {
   std::set<State *> seen;
-  walk(*this, seen, [on](State &each) { *each.training = on; });
+  walk(*this, seen, [on](State &each) { frontend::setSwitch(each.training, on); });
 }
 
-bool Module::isTraining() const { return frontend::observe(state->training); }
+bool Module::isTraining() const {
+  static constexpr frontend::HostSetting kMode = {
+      [](const void *source) { return uint64_t(*static_cast<const bool *>(source)); },
+      [](const void *source) {
+        return std::string(*static_cast<const bool *>(source) ? "in training mode" : "in evaluation mode");
+      },
+  };
+  if (frontend::isRecording())
+    frontend::observe(kMode, state->training, path().empty() ? "a " + typeName() : "layer '" + path() + "'");
+  return *state->training;
+}
 
 void Module::requiresGrad(bool on) const {
   for (auto &[name, parameter] : namedParameters()) parameter.setTrainable(on);

@@ -150,6 +150,11 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
                ", its gradient " + describe(given[i].type()));
   if (std::none_of(given.begin(), given.end(), [](const Tensor &g) { return g.defined(); }))
     fail(at, "Optimizer::update", "none of the " + std::to_string(given.size()) + " gradients holds a tensor");
+  static constexpr frontend::HostSetting kSettings = {
+      [](const void *source) { return static_cast<const State *>(source)->settings; },
+      [](const void *source) { return "set to " + static_cast<const State *>(source)->settingsText(); },
+  };
+  if (frontend::isRecording()) frontend::observe(kSettings, state, "an optimizer");
   NoGrad quiet;
   static const std::string &layer = frontend::intern("optimizer");
   frontend::LayerScope scope(&layer);
@@ -234,18 +239,31 @@ double Optimizer::lr(size_t group) const {
 }
 int64_t Optimizer::steps() const { return state->steps.value().item<int64_t>(); }
 
+std::string Optimizer::State::settingsText() const {
+  std::string text = "schedule ";
+  text += schedule ? schedule->json() : "none";
+  if (schedule && schedule->stepsPerUnit() > 1) text += " by " + std::to_string(schedule->stepsPerUnit()) + " steps";
+  return text + ", clipNorm " + frontend::realText(clipNorm) + ", clipValue " + frontend::realText(clipValue);
+}
+
 Optimizer &Optimizer::setSchedule(const Schedule &schedule) {
+  frontend::requireNotRecording("Optimizer::setSchedule", {});
   state->rate = std::make_shared<frontend::Graph>(frontend::learningRate(schedule.json()));
   state->schedule = schedule;
+  state->settings = std::hash<std::string>()(state->settingsText());
   return *this;
 }
 const std::optional<Schedule> &Optimizer::schedule() const { return state->schedule; }
 Optimizer &Optimizer::setClipNorm(double most) {
+  frontend::requireNotRecording("Optimizer::setClipNorm", {});
   state->clipNorm = most;
+  state->settings = std::hash<std::string>()(state->settingsText());
   return *this;
 }
 Optimizer &Optimizer::setClipValue(double most) {
+  frontend::requireNotRecording("Optimizer::setClipValue", {});
   state->clipValue = most;
+  state->settings = std::hash<std::string>()(state->settingsText());
   return *this;
 }
 

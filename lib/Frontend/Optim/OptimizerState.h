@@ -29,6 +29,10 @@ struct Optimizer::State {
   std::optional<Schedule> schedule;
   std::shared_ptr<const frontend::Graph> rate; ///< the schedule's
   double clipNorm = 0, clipValue = 0;
+  uint64_t settings = 0; ///< equal for equal schedules and clippings
+
+  /// "schedule none, clipNorm 1, clipValue 0"
+  std::string settingsText() const;
 };
 
 /// Names for parameters in a state: their own, or "parameter.3" where one has none or two have the same.
