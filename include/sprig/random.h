@@ -6,13 +6,18 @@
 
 namespace sprig {
 
-/// Starts all random numbers of the process anew. Without it the seed is 0.
+/// Starts all random numbers of the process anew: tensors, initial values, the order of data loaders without a seed of
+/// their own. Without it the seed is 0.
 SPRIG_API void manualSeed(uint64_t seed);
 /// Where the sequence of random numbers stands: what a checkpoint keeps.
 struct RandomState {
   uint64_t seed = 0, draws = 0;
 };
 SPRIG_API RandomState randomState();
+/// A seed for what draws on the host in its own way: it follows from manualSeed's seed and from `stream` alone, and
+/// draws nothing. nextStream() numbers them, from 0 after each manualSeed. Data loaders use it.
+SPRIG_API uint64_t streamSeed(uint64_t stream);
+SPRIG_API uint64_t nextStream();
 SPRIG_API void setRandomState(const RandomState &state);
 
 /// Uniform in [0, 1).

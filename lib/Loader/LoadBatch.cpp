@@ -23,10 +23,6 @@ namespace {
 
 } // namespace
 
-Random LoaderCore::randomOf(int64_t epoch, int64_t sample) const {
-  return {options.seed ? *options.seed : options.shuffle.value_or(0), epoch, sample};
-}
-
 Field LoaderCore::allocate(const TensorType &type, int64_t count) {
   Shape shape = {count};
   for (int64_t size : type.shape) shape.push_back(size);
@@ -62,7 +58,7 @@ void LoaderCore::collate(const Plan &plan, Batch &batch) {
   for (int64_t index : batch.order) {
     if (cancelled(plan)) return;
     try {
-      Random random = randomOf(plan.epoch, index);
+      Random random = randomOf(plan, index);
       Sample sample = set.get(index, random);
       if (options.transform) sample = options.transform(std::move(sample), random);
       if (sample.size() == 0) throw Error(ErrorKind::usage, "has no field");

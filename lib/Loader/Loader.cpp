@@ -24,6 +24,7 @@ int64_t Loader::size() const { return core->batchesPerEpoch(); }
 const Dataset &Loader::dataset() const { return core->set; }
 const LoaderOptions &Loader::options() const { return core->options; }
 LoaderStats Loader::stats() const { return core->stats(); }
+uint64_t Loader::seed() const { return core->seed(); }
 int64_t Loader::epoch() const { return core->epoch(); }
 void Loader::seek(int64_t epoch, int64_t batch) { core->seek(epoch, batch); }
 

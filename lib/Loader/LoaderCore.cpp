@@ -41,6 +41,7 @@ constexpr int64_t kKeptFields = 4;
 
 LoaderCore::LoaderCore(Dataset set, LoaderOptions given)
     : set(std::move(set)), options(checked(std::move(given))),
+      stream(options.shuffle && !options.shuffle.seed() ? nextStream() : 0),
       buffers(std::make_shared<Buffers>(size_t(kKeptFields * (int64_t(options.workers) * options.prefetch + 2)))),
       ahead(int64_t(options.workers) * options.prefetch), storage(options.ioDelay) {
   Batches steps({.samples = this->set.size(), .batch = options.batch, .dropLast = options.dropLast});
@@ -87,8 +88,10 @@ std::shared_ptr<void> LoaderCore::start() {
   next->epoch = nextEpoch;
   next->generation = ++generation;
   next->order.resize(size_t(set.size()));
+  uint64_t orderSeed = seed();
+  next->drawSeed = options.seed.value_or(orderSeed);
   if (options.shuffle)
-    shuffledOrder(*options.shuffle, uint64_t(next->epoch), next->order);
+    shuffledOrder(orderSeed, uint64_t(next->epoch), next->order);
   else
     std::iota(next->order.begin(), next->order.end(), int64_t(0));
   run = std::make_shared<Run>(shared_from_this(), next->generation);

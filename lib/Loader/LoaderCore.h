@@ -5,6 +5,7 @@
 #include "lib/Loader/Buffers.h"
 #include "lib/Loader/Storage.h"
 #include "sprig/data/loader.h"
+#include "sprig/random.h"
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -20,11 +21,15 @@ public:
   std::shared_ptr<void> start();
   int64_t batchesPerEpoch() const { return batches; }
   LoaderStats stats() const;
+  /// Of an epoch that begins now.
+  uint64_t seed() const { return options.shuffle.seed() ? *options.shuffle.seed() : streamSeed(stream); }
   int64_t epoch() const;
   void seek(int64_t epoch, int64_t batch);
 
   const Dataset set;
   const LoaderOptions options;
+  /// Of seeds that manualSeed governs: one of its own where nothing else tells it from other shuffled loaders.
+  const uint64_t stream;
 
   /// An iteration; its end ends the epoch.
   struct Run {
@@ -43,6 +48,7 @@ private:
   /// What the threads of an epoch share and nobody changes.
   struct Plan {
     int64_t epoch, generation;
+    uint64_t drawSeed; ///< of transformations
     std::vector<int64_t> order;
   };
   struct Slot {
@@ -59,7 +65,7 @@ private:
   Field allocate(const TensorType &type, int64_t count);
   void waitForStorage(const Plan &plan, const Batch &batch);
   bool cancelled(const Plan &plan) const { return plan.generation != generation.load(std::memory_order_relaxed); }
-  Random randomOf(int64_t epoch, int64_t sample) const;
+  static Random randomOf(const Plan &plan, int64_t sample) { return {plan.drawSeed, plan.epoch, sample}; }
 
   void startWorkers();
   void stopWorkers(std::unique_lock<std::mutex> &lock);

@@ -1,11 +1,13 @@
 // Batches of a data set, loaded by worker threads while the last one is being used.
-// For programs: `for (auto [x, y] : data::Loader(train, {.batch = 64, .shuffle = 7}))` is an epoch. A seed's order and
-// batches are the same with any number of workers. One thread iterates a loader at a time.
+// For programs: `for (auto [x, y] : data::Loader(train, {.batch = 64, .shuffle = true}))` is an epoch. A seed's order
+// and batches are the same with any number of workers. One thread iterates a loader at a time.
 #pragma once
 #include "sprig/data/dataset.h"
 #include "sprig/data/storage.h"
+#include <concepts>
 #include <functional>
 #include <iterator>
+#include <optional>
 
 namespace sprig::data {
 
@@ -14,17 +16,39 @@ inline constexpr int kAutomaticWorkers = -1;
 
 using Transform = std::function<Sample(Sample, Random &)>;
 
+/// Whether epochs have random orders, and by which seed.
+class Shuffle {
+public:
+  /// As the data set is.
+  Shuffle() = default;
+  Shuffle(std::nullopt_t) {}
+  /// true: by a seed of the process's random numbers, which manualSeed governs.
+  template <std::same_as<bool> T> Shuffle(T on) : on(on) {}
+  /// By this seed, whatever manualSeed says.
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  Shuffle(T seed) : on(true), given(uint64_t(seed)) {}
+  Shuffle(std::optional<uint64_t> seed) : on(seed.has_value()), given(seed) {}
+
+  explicit operator bool() const { return on; }
+  /// The seed that was given.
+  std::optional<uint64_t> seed() const { return given; }
+
+private:
+  bool on = false;
+  std::optional<uint64_t> given;
+};
+
 struct LoaderOptions {
-  int64_t batch = 64; ///< samples of a batch
-  std::optional<uint64_t> shuffle =
-      std::nullopt;                ///< a seed: every epoch has an order of its own. None: as the data set is
-  int workers = kAutomaticWorkers; ///< threads; 0: batches are loaded by the thread that asks for them
-  int prefetch = 2;                ///< batches that each worker may be ahead
-  bool dropLast = false;           ///< leaves out an epoch's last batch where it is smaller
-  bool persistentWorkers = true;   ///< threads live as long as the loader; false: for an epoch
-  IoDelay ioDelay = {};            ///< simulated storage
-  Transform transform = {};        ///< of each sample, in the workers
-  std::optional<uint64_t> seed = std::nullopt; ///< of what transformations draw; none: the seed of shuffle, or 0
+  int64_t batch = 64;                          ///< samples of a batch
+  Shuffle shuffle = {};                        ///< true, or a seed: every epoch has an order of its own
+  int workers = kAutomaticWorkers;             ///< threads; 0: batches are loaded by the thread that asks for them
+  int prefetch = 2;                            ///< batches that each worker may be ahead
+  bool dropLast = false;                       ///< leaves out an epoch's last batch where it is smaller
+  bool persistentWorkers = true;               ///< threads live as long as the loader; false: for an epoch
+  IoDelay ioDelay = {};                        ///< simulated storage
+  Transform transform = {};                    ///< of each sample, in the workers
+  std::optional<uint64_t> seed = std::nullopt; ///< of what transformations draw; none: that of shuffle, or manualSeed's
 };
 
 /// Samples one behind the other: each field has one dimension more than a sample's.
@@ -87,6 +111,9 @@ public:
   /// Since the loader was made.
   SPRIG_API LoaderStats stats() const;
 
+  /// The seed of the order of an epoch that begins now: the one that shuffle gives, else one that follows from
+  /// manualSeed's and from how many shuffled loaders without a seed were made behind it before this one.
+  SPRIG_API uint64_t seed() const;
   /// The number of the next epoch, from 0; each begin() takes the next.
   SPRIG_API int64_t epoch() const;
   /// The next begin() starts at this batch of this epoch: how a resumed run goes on.

@@ -1,50 +1,36 @@
 // One sequence of random words for the whole process: its key is the seed, and every operation takes a counter of its
 // own, in the order of recording.
+#include "lib/Frontend/Base/RandomSequence.h"
 #include "lib/Frontend/Engine/Variant.h"
 #include "sprig/grad.h"
 #include "sprig/random.h"
-#include <mutex>
 
 namespace sprig {
 
 using namespace frontend;
 
-namespace {
-struct Sequence {
-  std::mutex mutex;
-  uint64_t key = 0, next = 0;
-};
-Sequence &sequence() {
-  static auto &instance = *new Sequence;
-  return instance;
-}
-} // namespace
-
 void manualSeed(uint64_t seed) {
-  std::lock_guard lock(sequence().mutex);
-  sequence().key = seed;
-  sequence().next = 0;
+  requireNotRecording("manualSeed", {});
+  RandomSequence::instance().seed(seed);
 }
 
 RandomState randomState() {
-  std::lock_guard lock(sequence().mutex);
-  return {sequence().key, sequence().next};
+  requireNotRecording("randomState", {});
+  return RandomSequence::instance().state();
 }
 
 void setRandomState(const RandomState &state) {
-  std::lock_guard lock(sequence().mutex);
-  sequence().key = state.seed;
-  sequence().next = state.draws;
+  requireNotRecording("setRandomState", {});
+  RandomSequence::instance().setState(state);
 }
 
 RandomPosition frontend::takeRandom(uint64_t draws) {
-  std::lock_guard lock(sequence().mutex);
-  uint64_t first = sequence().next;
-  sequence().next += draws;
-  return {sequence().key, first};
+  RandomState first = RandomSequence::instance().take(draws);
+  return {first.seed, first.draws};
 }
 
 HostRandom frontend::nextHostRandom() {
+  requireNotRecording("drawing initial values", {});
   RandomPosition position = takeRandom(1);
   return {position.key, position.counter};
 }

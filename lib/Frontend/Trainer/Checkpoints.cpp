@@ -30,7 +30,7 @@ Checkpoints::Checkpoints(const TrainerOptions &options, const Training &training
   for (const auto &[name, parameter] : state()) model += name + " " + describe(parameter.type()) + "\n";
   identity.modelDigest = checkpoint::digest(model);
   const data::LoaderOptions &loader = train.options();
-  identity.seed = loader.shuffle.value_or(0);
+  identity.seed = loader.shuffle ? train.seed() : 0;
   identity.configDigest = checkpoint::digest(
       "trainer, batch " + std::to_string(loader.batch) + (loader.shuffle ? ", shuffled" : "") +
       (loader.dropLast ? ", whole batches" : "") + ", " + std::to_string(train.dataset().size()) + " samples, clip " +
