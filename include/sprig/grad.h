@@ -6,6 +6,7 @@
 #pragma once
 #include "sprig/tensor.h"
 #include <functional>
+#include <memory>
 #include <tuple>
 
 namespace sprig {
@@ -60,9 +61,10 @@ template <typename F> auto noGrad(F &&f) {
 
 /// x -> (f(x), df/dx) for a function of a tensor, and possibly more, to a scalar; with respect to the first.
 template <typename F> auto valueAndGrad(F f, Source at = Source::here()) {
-  return [f = std::move(f), at](const Tensor &x, const auto &...more) {
+  // f may change itself (a mutable lambda), the function that is given back does not.
+  return [f = std::make_shared<F>(std::move(f)), at](const Tensor &x, const auto &...more) {
     Tensor root = x.requireGrad();
-    Tensor value = f(root, more...);
+    Tensor value = (*f)(root, more...);
     return std::pair<Tensor, Tensor>(value, grad(value, root, {.createGraph = true}, at));
   };
 }
@@ -97,11 +99,11 @@ SPRIG_API std::vector<Tensor> checkpointAll(const TensorFunction &f, std::span<c
                                             Source at = Source::here());
 /// checkpoint(block)(x) is block(x) with less memory: for functions of tensors to a tensor.
 template <typename F> auto checkpoint(F f, Source at = Source::here()) {
-  return [f = std::move(f), at](const auto &...inputs) {
+  return [f = std::make_shared<F>(std::move(f)), at](const auto &...inputs) {
     std::vector<Tensor> list{Tensor(inputs)...};
     auto apply = [&](std::span<const Tensor> given) {
       return [&]<size_t... I>(std::index_sequence<I...>) {
-        return std::vector<Tensor>{f(given[I]...)};
+        return std::vector<Tensor>{(*f)(given[I]...)};
       }(std::make_index_sequence<sizeof...(inputs)>());
     };
     return checkpointAll(apply, list, at)[0];

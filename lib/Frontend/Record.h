@@ -90,6 +90,12 @@ void observe(const HostSetting &setting, std::shared_ptr<const void> source, con
 /// what it was, and every call sets it.
 void setSwitch(const std::shared_ptr<bool> &flag, bool on);
 
+/// Says that a module's child or parameter has been replaced, which may have changed what compiled functions captured:
+/// each is recorded once more at its next call, and compiled anew where that differs.
+void noteReplacement();
+/// How many there have been.
+uint64_t replacements();
+
 /// Throws (usage) while a function is being recorded: for what would happen then, and at no call.
 void requireNotRecording(const char *what, Source at);
 

@@ -106,6 +106,27 @@ struct FunctionCore::Impl {
     if (std::string difference = last.gradientDifference(inputs); !difference.empty()) return difference;
     return "it has been dropped since";
   }
+
+  void report(const std::string &reason) const {
+    std::string line = where() + " is compiled again: " + reason;
+    if (options.report)
+      options.report(line);
+    else
+      std::fprintf(stderr, "sprig: %s\n", line.c_str());
+  }
+
+  /// Modules have been replaced since the front variant was recorded: it stays, or a new one takes its place.
+  void refresh(const Body &body, std::shared_ptr<const void> &structure) {
+    uint64_t now = replacements();
+    std::shared_ptr<Variant> again = recordAgain(*variants.front(), body, where(), source);
+    if (auto change = changeBetween(*variants.front(), *again)) {
+      report(*change);
+      reasons.push_back(*change);
+      again->structure = structure;
+      variants.front() = again;
+    }
+    variants.front()->replacements = now;
+  }
 };
 
 FunctionCore::FunctionCore(FunctionOptions options, Source at) : impl(std::make_unique<Impl>()) {
@@ -141,6 +162,8 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
   for (auto it = variants.begin(); it != variants.end(); ++it) {
     if (!(*it)->fits(given)) continue;
     if (it != variants.begin()) variants.splice(variants.begin(), variants, it);
+    if (variants.front()->replacements != replacements()) [[unlikely]]
+      impl->refresh(body, structure);
     Variant &variant = *variants.front();
     if (!variant.isChecked || checkSwitch().load(std::memory_order_relaxed)) [[unlikely]] {
       checkTrace(variant, body, impl->where(), impl->source);
@@ -150,13 +173,7 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
     return Variant::call(variants.front(), inputs);
   }
   std::string reason = impl->reason(given, ends);
-  if (!variants.empty()) {
-    std::string line = impl->where() + " is compiled again: " + reason;
-    if (impl->options.report)
-      impl->options.report(line);
-    else
-      std::fprintf(stderr, "sprig: %s\n", line.c_str());
-  }
+  if (!variants.empty()) impl->report(reason);
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
   std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);

@@ -1,6 +1,7 @@
 #include "lib/Frontend/Engine/HostState.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include <algorithm>
+#include <atomic>
 
 namespace sprig::frontend {
 
@@ -53,6 +54,10 @@ void setSwitch(const std::shared_ptr<bool> &flag, bool on) {
   else
     *flag = on;
 }
+
+static std::atomic<uint64_t> replacementCount{0};
+void noteReplacement() { replacementCount.fetch_add(1, std::memory_order_relaxed); }
+uint64_t replacements() { return replacementCount.load(std::memory_order_relaxed); }
 
 void requireNotRecording(const char *what, Source at) {
   if (Trace::current())

@@ -238,20 +238,29 @@ private:
 
 } // namespace
 
-void checkTrace(const Variant &variant, const Variant::Body &body, const std::string &where, Source at) {
-  std::shared_ptr<Variant> again;
+std::shared_ptr<Variant> recordAgain(const Variant &variant, const Variant::Body &body, const std::string &where,
+                                     Source at) {
   try {
-    again = Variant::record(variant.inputs, body, variant.name, at);
+    auto again = Variant::record(variant.inputs, body, variant.name, at);
+    again->host = variant.host;
+    return again;
   } catch (const Error &error) {
     throw Error(error.kind(), std::string(error.what()) + "\nnote: " + where +
                                   " is recorded once more, to see whether what it captured has changed");
   }
-  auto found = Comparison(variant, *again).find();
-  if (!found) return;
-  throw Error(ErrorKind::usage,
-              placeText(found->at) + (found->op.empty() ? "" : found->op + ": ") + found->text + "\nnote: " + where +
-                  " is compiled, and keeps what it captured as constants; make that an argument (a Tensor is data, a "
-                  "number compiles anew) or a Parameter");
+}
+
+std::optional<std::string> changeBetween(const Variant &was, const Variant &now) {
+  auto found = Comparison(was, now).find();
+  if (!found) return std::nullopt;
+  return placeText(found->at) + (found->op.empty() ? "" : found->op + ": ") + found->text;
+}
+
+void checkTrace(const Variant &variant, const Variant::Body &body, const std::string &where, Source at) {
+  if (auto change = changeBetween(variant, *recordAgain(variant, body, where, at)))
+    throw Error(ErrorKind::usage, *change + "\nnote: " + where +
+                                      " is compiled, and keeps what it captured as constants; make that an argument (a "
+                                      "Tensor is data, a number compiles anew) or a Parameter");
 }
 
 } // namespace sprig::frontend

@@ -57,7 +57,8 @@ struct Variant {
   /// Queues a call; returns its results, which are not there yet.
   static std::vector<Tensor> call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments);
 
-  bool isChecked = false; ///< whether it has been recorded once more, with the same result
+  uint64_t replacements = frontend::replacements(); ///< when it was found to be what the function records
+  bool isChecked = false;                           ///< whether it has been recorded once more, with the same result
 
   // Of the engine's thread alone.
   std::unique_ptr<Plan> plan;

@@ -1,4 +1,5 @@
 // Recordings of compiled functions: what they leave behind, how often they are made, and what functions may look like.
+#include "lib/Frontend/Record.h"
 #include "sprig/functional.h"
 #include "sprig/function.h"
 #include "sprig/grad.h"
@@ -168,6 +169,25 @@ TEST(Traces, RefusalNamesTheLineAndTheFunction) {
   EXPECT_EQ(errorOf([&] { f(ramp()); }), "no error");
 }
 
+/// What a module's replace() and assignments to its members say to compiled functions.
+TEST(Traces, AReplacementIsSeenAtAnyCall) {
+  std::vector<std::string> reasons;
+  nn::Linear used(3, 2), unused(3, 2);
+  auto f =
+      compile([&](Tensor x) { return used(x); }, {.report = [&](const std::string &line) { reasons.push_back(line); }});
+  for (int i = 0; i < 3; ++i) f(ramp());
+  unused = nn::Linear(3, 2);
+  frontend::noteReplacement();
+  f(ramp());
+  EXPECT_EQ(f.recordings().size(), 1u);
+  used = nn::Linear(3, 2);
+  frontend::noteReplacement();
+  for (int i = 0; i < 3; ++i) expectSameBits(f(ramp()), used(ramp()));
+  EXPECT_EQ(f.recordings().size(), 2u);
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_NE(reasons[0].find("uses another parameter 'weight'"), std::string::npos) << reasons[0];
+}
+
 struct Counting {
   int calls = 0;
   Tensor operator()(Tensor x) {
@@ -197,6 +217,13 @@ TEST(Signatures, OfManyKinds) {
   expectSameBits(compile([](Tensor x) { return x + x; })(w), ramp() * 2);
   expectSameBits(compile([](std::span<const Tensor> v) { return v[0] + v[1]; })(std::vector{ramp(), ramp()}),
                  ramp() * 2);
+}
+
+TEST(Signatures, TransformsTakeFunctorsThatChange) {
+  auto cube = [power = 3](Tensor x) mutable { return sum(pow(x, power)); };
+  expectSameBits(grad(cube)(ramp()), grad([](Tensor x) { return sum(pow(x, 3)); })(ramp()));
+  expectSameBits(compile(grad(cube))(ramp()), grad(cube)(ramp()));
+  expectSameBits(checkpoint(Counting())(ramp()), ramp() + 1);
 }
 
 TEST(Signatures, PackagesTakeFunctorsThatChange) {
