@@ -88,8 +88,8 @@ void Parameter::setTrainable(bool on) const {
     fail({}, "Parameter", "'" + cell->name + "' is " + describe(cell->type) + "; only floats are trained");
   if (Trace *trace = Trace::currentFunction()) {
     // Until the function ends, and of its own versions; each call sets the flag.
-    Value *version = trace->cell(*this).current.raw();
     trace->host.set({cell, &cell->trainable}, on, *this);
+    Value *version = trace->cell(*this).current.raw();
     if (version->trace == trace) version->tracked = version->root = on;
     return;
   }

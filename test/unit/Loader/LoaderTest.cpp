@@ -69,53 +69,6 @@ TEST(Loader, WithoutASeedSamplesComeInOrder) {
   EXPECT_EQ(orderOf(whole).size(), 96u);
 }
 
-TEST(Loader, ManualSeedGovernsTheOrderWithoutASeed) {
-  auto orders = [](uint64_t seed) {
-    manualSeed(seed);
-    Loader loader(Counted(), {.batch = 16, .shuffle = true, .workers = 2});
-    std::vector<std::vector<int64_t>> epochs{orderOf(loader), orderOf(loader)};
-    return epochs;
-  };
-  auto first = orders(1);
-  EXPECT_NE(first[0], first[1]);
-  EXPECT_FALSE(std::is_sorted(first[0].begin(), first[0].end()));
-  EXPECT_EQ(orders(1), first);
-  EXPECT_NE(orders(2), first);
-  // The first loader's seed is manualSeed's; one that is made before it is governed too, and one more has another.
-  Loader early(Counted(), {.batch = 16, .shuffle = true});
-  manualSeed(1);
-  Loader same(Counted(), {.batch = 16, .shuffle = 1}), free(Counted(), {.batch = 16, .shuffle = true}),
-      other(Counted(), {.batch = 16, .shuffle = true});
-  EXPECT_EQ(orderOf(same), first[0]);
-  EXPECT_EQ(orderOf(free), first[0]);
-  EXPECT_NE(orderOf(other), first[0]);
-  uint64_t before = early.seed();
-  manualSeed(2);
-  EXPECT_NE(early.seed(), before);
-  EXPECT_EQ(same.seed(), 1u);
-  // A run that goes on needs the seed and the place alone, whatever was drawn in between.
-  manualSeed(1);
-  Loader resumed(Counted(), {.batch = 16, .shuffle = true});
-  resumed.seek(1);
-  EXPECT_EQ(orderOf(resumed), first[1]);
-  EXPECT_EQ(randomState().draws, 0u);
-}
-
-TEST(Loader, ManualSeedGovernsTransformationsWithoutASeed) {
-  auto drawn = [](uint64_t seed, LoaderOptions options) {
-    manualSeed(seed);
-    options.transform = [](Sample s, Random &random) { return Sample{Field(float(random.uniform())), s.y()}; };
-    std::vector<float> numbers;
-    for (const Batch &batch : Loader(Counted(), options))
-      for (int64_t i = 0; i < batch.size(); ++i) numbers.push_back(batch.host(0).item<float>(i));
-    return numbers;
-  };
-  EXPECT_EQ(drawn(1, {}), drawn(1, {}));
-  EXPECT_NE(drawn(1, {}), drawn(2, {}));
-  EXPECT_EQ(drawn(1, {.shuffle = 7}), drawn(2, {.shuffle = 7}));
-  EXPECT_EQ(drawn(1, {.seed = 7}), drawn(2, {.seed = 7}));
-}
-
 TEST(Loader, ArraysAreGatheredIntoAlignedMemory) {
   std::vector<uint8_t> pixels(50 * 7);
   std::vector<int32_t> labels(50);
