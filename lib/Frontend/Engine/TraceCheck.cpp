@@ -135,9 +135,14 @@ private:
                             std::to_string(isWhole ? was.results.size() : a.outputs.size())};
     for (size_t i = 0; i < b.outputs.size(); ++i)
       if (auto text = compareOperands(old, a.outputs[i], fresh, b.outputs[i], isWhole); !text.empty())
-        return Difference{
-            {}, "", (i < results ? "result " + std::to_string(i) : "a parameter's next value") + " " + text};
+        return Difference{{}, "", nameOfOutput(i) + " " + text};
     return std::nullopt;
+  }
+
+  std::string nameOfOutput(size_t output) const {
+    for (const StateSlot &slot : now.slots)
+      if (slot.output == int32_t(output)) return "the next value of parameter '" + slot.name + "'";
+    return "result " + std::to_string(output);
   }
 
   static std::string compareAttrs(const AttrList &a, const AttrList &b) {
