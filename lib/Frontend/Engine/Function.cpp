@@ -116,9 +116,9 @@ struct FunctionCore::Impl {
   }
 
   /// Modules have been replaced since the front variant was recorded: it stays, or a new one takes its place.
-  void refresh(const Body &body, std::shared_ptr<const void> &structure) {
+  void refresh(const Body &body, std::span<const Tensor> inputs, std::shared_ptr<const void> &structure) {
     uint64_t now = replacements();
-    std::shared_ptr<Variant> again = recordAgain(*variants.front(), body, where(), source);
+    std::shared_ptr<Variant> again = recordAgain(*variants.front(), body, inputs, where());
     if (auto change = changeBetween(*variants.front(), *again)) {
       report(*change);
       reasons.push_back(*change);
@@ -163,10 +163,10 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
     if (!(*it)->fits(given)) continue;
     if (it != variants.begin()) variants.splice(variants.begin(), variants, it);
     if (variants.front()->replacements != replacements()) [[unlikely]]
-      impl->refresh(body, structure);
+      impl->refresh(body, inputs, structure);
     Variant &variant = *variants.front();
     if (!variant.isChecked || checkSwitch().load(std::memory_order_relaxed)) [[unlikely]] {
-      checkTrace(variant, body, impl->where(), impl->source);
+      checkTrace(variant, body, inputs, impl->where());
       variant.isChecked = true;
     }
     structure = variant.structure;

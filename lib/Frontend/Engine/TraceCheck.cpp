@@ -82,14 +82,21 @@ public:
   };
   std::optional<Difference> find() {
     if (auto found = compare(was.graph, now.graph, true)) return found;
+    // What it sets: parameters by their slots, gradients by their links.
+    auto differs = [](const std::string &what, bool isSet) {
+      return Difference{
+          {}, "", (isSet ? "sets " : "does not set ") + what + ", recorded was that it does" + (isSet ? " not" : "")};
+    };
     for (size_t i = 0; i < std::max(was.slots.size(), now.slots.size()); ++i) {
       auto sets = [&](const Variant &v) { return i < v.slots.size() && v.slots[i].output >= 0; };
-      if (sets(was) == sets(now)) continue;
-      const Variant &one = sets(was) ? was : now;
-      return Difference{{},
-                        "",
-                        std::string(sets(now) ? "sets" : "does not set") + " parameter '" + one.slots[i].name +
-                            "', recorded was that it " + (sets(now) ? "does not" : "does")};
+      if (sets(was) != sets(now))
+        return differs("parameter '" + (sets(was) ? was : now).slots[i].name + "'", sets(now));
+    }
+    for (size_t i = 0; i < std::max(was.gradients.size(), now.gradients.size()); ++i) {
+      auto sets = [&](const Variant &v) { return i < v.gradients.size() && v.gradients[i].isSet; };
+      if (sets(was) != sets(now))
+        return differs("the gradient of parameter '" + (sets(was) ? was : now).gradients[i].parameter.name() + "'",
+                       sets(now));
     }
     return std::nullopt;
   }
@@ -140,6 +147,8 @@ private:
   }
 
   std::string nameOfOutput(size_t output) const {
+    for (const Variant::GradientLink &link : now.gradients)
+      if (link.output == int32_t(output)) return "the gradient of parameter '" + link.parameter.name() + "'";
     for (const StateSlot &slot : now.slots)
       if (slot.output == int32_t(output)) return "the next value of parameter '" + slot.name + "'";
     return "result " + std::to_string(output);
@@ -179,7 +188,7 @@ private:
     }
     case Kind::input:
       if (!variant) return "tensor " + std::to_string(origin.number) + " of the region, " + describe(*origin.type);
-      return describe(sourceOf(*variant, origin.number), *origin.type);
+      return describe(*variant, sourceOf(*variant, origin.number), *origin.type);
     }
     return "?";
   }
@@ -198,10 +207,12 @@ private:
     for (const StateSlot &slot : variant.slots) states += uint32_t(slot.input) < input;
     return {&variant.feeds[input - states], nullptr, nullptr};
   }
-  static std::string describe(const InputSource &source, const TensorType &type) {
+  static std::string describe(const Variant &variant, const InputSource &source, const TensorType &type) {
     if (source.slot) return "parameter '" + source.slot->name + "'";
     switch (source.feed->kind) {
     case Variant::Feed::Kind::argument: return "tensor " + std::to_string(source.feed->index) + " of the arguments";
+    case Variant::Feed::Kind::gradient:
+      return "the gradient of parameter '" + variant.gradients[source.feed->index].parameter.name() + "'";
     case Variant::Feed::Kind::captured: return "a tensor " + describe(type) + " of outside";
     default: return "the random sequence";
     }
@@ -213,13 +224,13 @@ private:
     if (x.slot && y.slot) {
       if (x.parameter->same(*y.parameter)) return "";
       bool isNamed = x.slot->name != y.slot->name;
-      return "uses " + std::string(isNamed ? "" : "another ") + describe(y, t) + ", recorded was " +
-             (isNamed ? describe(x, s) : "one of the same name that is not it");
+      return "uses " + std::string(isNamed ? "" : "another ") + describe(now, y, t) + ", recorded was " +
+             (isNamed ? describe(was, x, s) : "one of the same name that is not it");
     }
     using Feed = Variant::Feed::Kind;
     if (x.feed && y.feed && x.feed->kind == y.feed->kind && x.feed->index == y.feed->index)
       return x.feed->kind == Feed::captured ? compareTensors(x.feed->value, y.feed->value) : "";
-    return "uses " + describe(y, t) + ", recorded was " + describe(x, s);
+    return "uses " + describe(now, y, t) + ", recorded was " + describe(was, x, s);
   }
 
   /// By content: a tensor that the function makes itself is another one at each recording.
@@ -243,10 +254,10 @@ private:
 
 } // namespace
 
-std::shared_ptr<Variant> recordAgain(const Variant &variant, const Variant::Body &body, const std::string &where,
-                                     Source at) {
+std::shared_ptr<Variant> recordAgain(const Variant &variant, const Variant::Body &body,
+                                     std::span<const Tensor> arguments, const std::string &where) {
   try {
-    auto again = Variant::record(variant.inputs, body, variant.name, at);
+    auto again = Variant::record(variant.inputs, body, variant.name, variant.source, arguments);
     again->host = variant.host;
     return again;
   } catch (const Error &error) {
@@ -261,8 +272,9 @@ std::optional<std::string> changeBetween(const Variant &was, const Variant &now)
   return placeText(found->at) + (found->op.empty() ? "" : found->op + ": ") + found->text;
 }
 
-void checkTrace(const Variant &variant, const Variant::Body &body, const std::string &where, Source at) {
-  if (auto change = changeBetween(variant, *recordAgain(variant, body, where, at)))
+void checkTrace(const Variant &variant, const Variant::Body &body, std::span<const Tensor> arguments,
+                const std::string &where) {
+  if (auto change = changeBetween(variant, *recordAgain(variant, body, arguments, where)))
     throw Error(ErrorKind::usage, *change + "\nnote: " + where +
                                       " is compiled, and keeps what it captured as constants; make that an argument (a "
                                       "Tensor is data, a number compiles anew) or a Parameter");
