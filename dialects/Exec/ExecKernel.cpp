@@ -1,5 +1,6 @@
 // Kernels and the operations inside them: syntax and verification.
 #include "dialects/Exec/Exec.h"
+#include "dialects/Interfaces/ParseAttributes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -26,7 +27,7 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Type> inputs, results;
   if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), result.attributes) ||
       parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
-      parser.parseOptionalArrowTypeList(results) || parser.parseOptionalAttrDictWithKeyword(result.attributes))
+      parser.parseOptionalArrowTypeList(results) || parseAttributes(parser, result))
     return failure();
   for (const OpAsmParser::Argument &argument : arguments) inputs.push_back(argument.type);
   result.addAttribute(getFunctionTypeAttrName(result.name),

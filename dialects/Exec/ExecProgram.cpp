@@ -1,5 +1,6 @@
 // Programs, buffers, lanes and commands: syntax and verification.
 #include "dialects/Exec/Exec.h"
+#include "dialects/Interfaces/ParseAttributes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -48,7 +49,7 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   if (succeeded(parser.parseOptionalKeyword("independent_samples")))
     result.addAttribute(getIndependentSamplesAttrName(result.name), parser.getBuilder().getUnitAttr());
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes)) return failure();
+  if (parseAttributes(parser, result)) return failure();
   Region *body = result.addRegion();
   if (parser.parseRegion(*body)) return failure();
   if (body->empty()) body->emplaceBlock();

@@ -3,6 +3,7 @@
 //   %r = nn.while max_steps = 9 carry (%s = %init : type) with (%w = %v : type) { ... nn.yield %go : tensor<i1> } do
 //       { ... nn.yield %next : type }
 // An empty clause is left out. Both regions of an operation have the same arguments, so they are named once.
+#include "dialects/Interfaces/ParseAttributes.h"
 #include "dialects/NN/NN.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -66,7 +67,7 @@ ParseResult CondOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseOperand(predicate)) return failure();
   auto place = parser.getCurrentLocation();
   if (bindings.parseClause(parser, "with", count) || parser.parseOptionalArrowTypeList(resultTypes) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) || bindings.parseRegions(parser, result, "else"))
+      parseAttributes(parser, result) || bindings.parseRegions(parser, result, "else"))
     return failure();
   auto flag = RankedTensorType::get({}, parser.getBuilder().getI1Type());
   if (parser.resolveOperand(predicate, flag, result.operands) ||
@@ -97,7 +98,7 @@ ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &result) {
   auto place = parser.getCurrentLocation();
   if (bindings.parseClause(parser, "carry", counts[0])) return failure();
   result.addTypes(bindings.types); // so far those of what is carried
-  if (bindings.parseClause(parser, "with", counts[1]) || parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+  if (bindings.parseClause(parser, "with", counts[1]) || parseAttributes(parser, result) ||
       bindings.parseRegions(parser, result, "do") ||
       parser.resolveOperands(bindings.operands, bindings.types, place, result.operands))
     return failure();

@@ -2,6 +2,7 @@
 //   %last, %all = nn.scan steps = 5 reverse over (%xt = %x : type) carry (%s = %init : type) with (%w = %v : type)
 //       -> (type, type) { ... nn.yield %next, %out : type, type }
 // An empty clause is left out.
+#include "dialects/Interfaces/ParseAttributes.h"
 #include "dialects/NN/NN.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -45,7 +46,7 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   };
   int32_t counts[3];
   if (parseClause("over", counts[0]) || parseClause("carry", counts[1]) || parseClause("with", counts[2]) ||
-      parser.parseOptionalArrowTypeList(resultTypes) || parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseOptionalArrowTypeList(resultTypes) || parseAttributes(parser, result) ||
       parser.parseRegion(*result.addRegion(), arguments) ||
       parser.resolveOperands(operands, types, operandsLoc, result.operands))
     return failure();

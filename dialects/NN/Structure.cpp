@@ -1,5 +1,6 @@
 // Syntax and verification of dispatches:
 //   %r = nn.dispatch "label" (%a = %x : tensor<4xf32>) -> tensor<4xf32> { ... nn.yield %v : tensor<4xf32> }
+#include "dialects/Interfaces/ParseAttributes.h"
 #include "dialects/NN/NN.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -24,7 +25,7 @@ ParseResult DispatchOp::parse(OpAsmParser &parser, OperationState &result) {
     return success();
   };
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseBinding) ||
-      parser.parseOptionalArrowTypeList(resultTypes) || parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseOptionalArrowTypeList(resultTypes) || parseAttributes(parser, result) ||
       parser.parseRegion(*result.addRegion(), arguments) ||
       parser.resolveOperands(operands, types, operandsLoc, result.operands))
     return failure();

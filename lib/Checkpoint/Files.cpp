@@ -92,11 +92,19 @@ ManifestFile parseManifest(std::span<const char> bytes, const std::string &file)
     throw bad("is damaged: its checksum is " + hex(found) + ", it says " + std::string(bytes.data() + at, kDigits));
   try {
     Json json = Json::parse(text);
-    if (json.at("format") > kFormat)
-      throw bad("has format " + json.at("format").dump() + ", this Sprig reads up to " + std::to_string(kFormat));
+    // A JSON number may be negative, have a fraction or be too large: none of them counts anything.
+    auto count = [&](const char *field, uint64_t most = INT64_MAX) {
+      const Json &value = json.at(field);
+      if (!value.is_number_unsigned() || value.get<uint64_t>() > most)
+        throw bad(std::string("is no manifest: '") + field + "' is no count");
+      return value.get<uint64_t>();
+    };
+    if (uint64_t format = count("format"); format > kFormat)
+      throw bad("has format " + std::to_string(format) + ", this Sprig reads up to " + std::to_string(kFormat));
     std::string arrays = json.at("arrays_checksum");
-    return {{json.at("step"), json.at("epoch"), json.at("index"), json.at("seed"), json.at("config"), json.at("model")},
-            json.at("arrays_bytes"),
+    return {{int64_t(count("step")), int64_t(count("epoch")), int64_t(count("index")), count("seed", UINT64_MAX),
+             json.at("config"), json.at("model")},
+            count("arrays_bytes"),
             fromHex(arrays).value()};
   } catch (const Error &) {
     throw;

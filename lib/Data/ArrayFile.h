@@ -59,6 +59,9 @@ Array parseIdx(std::span<const char> bytes, const std::string &file);
 bool isText(std::span<const char> bytes);
 Array parseCsv(std::span<const char> bytes, const std::string &file);
 
+/// Makes the bytes of booleans 0 or 1, as programs expect them: files hold any byte.
+void makeBooleans(Array &array);
+
 /// Reverses the bytes of each element.
 void swapBytes(std::span<char> bytes, int64_t elementSize);
 

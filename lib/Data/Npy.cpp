@@ -124,6 +124,11 @@ std::vector<char> toRowMajor(const std::vector<int64_t> &shape, int64_t elementS
 
 } // namespace
 
+void makeBooleans(Array &array) {
+  if (array.dtype == DType::i1)
+    for (char &byte : array.bytes) byte = byte != 0;
+}
+
 void swapBytes(std::span<char> bytes, int64_t elementSize) {
   for (size_t i = 0; i + size_t(elementSize) <= bytes.size(); i += size_t(elementSize))
     std::reverse(bytes.begin() + ptrdiff_t(i), bytes.begin() + ptrdiff_t(i) + elementSize);
@@ -177,8 +182,7 @@ Array parseNpy(std::span<const char> bytes, const std::string &file) {
   else
     array.bytes.assign(data.begin(), data.end());
   if (header.swap) swapBytes(array.bytes, step);
-  if (array.dtype == DType::i1)
-    for (char &b : array.bytes) b = b != 0;
+  makeBooleans(array);
   return array;
 }
 

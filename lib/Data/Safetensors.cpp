@@ -64,8 +64,10 @@ std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> byte
 
 std::vector<Array> parseSafetensors(std::span<const char> bytes, const std::string &file) {
   std::vector<Array> arrays;
-  for (SafetensorsEntry &entry : parseSafetensorsEntries(bytes, file))
+  for (SafetensorsEntry &entry : parseSafetensorsEntries(bytes, file)) {
     arrays.push_back({entry.name, entry.dtype, entry.shape, {entry.bytes.begin(), entry.bytes.end()}});
+    makeBooleans(arrays.back());
+  }
   return arrays;
 }
 

@@ -3,6 +3,8 @@
 #include "lib/Data/ArrayFile.h"
 #include <cstring>
 #include <onnx/onnx_pb.h>
+#include <optional>
+#include <type_traits>
 
 namespace sprig::data {
 namespace {
@@ -15,13 +17,20 @@ constexpr std::pair<int, DType> kTypes[] = {
     {TensorProto::UINT32, DType::u32},    {TensorProto::UINT16, DType::u16}, {TensorProto::UINT8, DType::u8},
     {TensorProto::BOOL, DType::i1}};
 
-// Typed fields hold small types in wider elements.
-template <typename Wide> void narrow(const google::protobuf::RepeatedField<Wide> &field, Array &array) {
-  int64_t step = size(array.dtype);
+// Typed fields hold small types in wider elements; the first that its own type does not hold.
+template <typename Wide> std::optional<int> narrow(const google::protobuf::RepeatedField<Wide> &field, Array &array) {
+  int64_t step = size(array.dtype), bits = 8 * step;
+  bool isSigned = array.dtype == DType::i32 || array.dtype == DType::i16 || array.dtype == DType::i8;
   for (int i = 0; i < field.size(); ++i) {
     Wide value = field[i];
+    if constexpr (std::is_integral_v<Wide>)
+      if (bits < int64_t(8 * sizeof(Wide))) {
+        Wide least = isSigned ? Wide(-(Wide(1) << (bits - 1))) : 0, count = Wide(1) << (bits - isSigned);
+        if (value < least || value >= count) return i;
+      }
     std::memcpy(array.bytes.data() + i * step, &value, size_t(step));
   }
+  return std::nullopt;
 }
 
 } // namespace
@@ -57,6 +66,7 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
       fail("tensor '" + proto.name() + "' of " + describe(array) + " takes " + std::to_string(*expected) +
            " bytes, has " + std::to_string(proto.raw_data().size()));
     array.bytes.assign(proto.raw_data().begin(), proto.raw_data().end());
+    makeBooleans(array);
     return array;
   }
   int64_t count = array.dtype == DType::f64                                ? proto.double_data_size()
@@ -66,14 +76,19 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
                                                                            : proto.int32_data_size();
   check(count);
   array.bytes.resize(size_t(*expected));
+  std::optional<int> wrong;
   switch (array.dtype) {
-  case DType::f64: narrow(proto.double_data(), array); break;
-  case DType::f32: narrow(proto.float_data(), array); break;
-  case DType::i64: narrow(proto.int64_data(), array); break;
+  case DType::f64: wrong = narrow(proto.double_data(), array); break;
+  case DType::f32: wrong = narrow(proto.float_data(), array); break;
+  case DType::i64: wrong = narrow(proto.int64_data(), array); break;
   case DType::u64:
-  case DType::u32: narrow(proto.uint64_data(), array); break;
-  default: narrow(proto.int32_data(), array); break;
+  case DType::u32: wrong = narrow(proto.uint64_data(), array); break;
+  default: wrong = narrow(proto.int32_data(), array); break;
   }
+  if (wrong)
+    fail("tensor '" + proto.name() + "' of " + describe(array) + ": element " + std::to_string(*wrong) +
+         " is beyond its type");
+  makeBooleans(array);
   return array;
 }
 

@@ -15,6 +15,8 @@ using format::kBufferAlignment;
 constexpr uint32_t kMaxRank = 64;
 constexpr uint32_t kMaxLanes = 1024;
 constexpr uint64_t kMaxElement = 16;
+// Slices of a dispatch are reckoned in units of tiles, whose sums must not wrap. No buffer has as many elements.
+constexpr int64_t kMaxTiles = int64_t(1) << 48;
 
 Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
 
@@ -168,7 +170,8 @@ Status verifyDispatch(const Command &command, const Program &program) {
   if (command.operandCount != kernel.bufferCount)
     return badPackage(concat("expected ", kernel.bufferCount, " buffers for kernel ", inQuotes(kernel.name), ", found ",
                              command.operandCount));
-  if (command.tiles < 0) return badPackage(concat("expected a number of tiles, found ", command.tiles));
+  if (command.tiles < 0 || command.tiles > kMaxTiles)
+    return badPackage(concat("expected a number of tiles up to ", kMaxTiles, ", found ", command.tiles));
   if (command.grain < 1) return badPackage(concat("expected a grain of at least 1 tile, found ", command.grain));
   return {};
 }

@@ -221,3 +221,23 @@ exec.program @main inputs("x": tensor<?xf32>) outputs() {
 // expected-error@+1 {{has an arena of -64 bytes, expected at least 0}}
 exec.program @main inputs() outputs() arena -64 {
 }
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op attribute 'grain' failed to satisfy constraint: 64-bit signless integer attribute}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64, grain = i64} {
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op attribute 'label' failed to satisfy constraint: string attribute}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64, label = 5} {
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'exec.program' op attribute 'independent_samples' failed to satisfy constraint: unit attribute}}
+exec.program @main inputs() outputs() attributes {independent_samples = 1} {
+}

@@ -135,15 +135,32 @@ TEST_F(Checkpoints, FilesOfDifferentCheckpointsDoNotMix) {
             (folder / "step-8" / "manifest.json").string() + ": is of step 1, its folder is step-8");
 }
 
-TEST_F(Checkpoints, ANewerFormatIsRefusedByName) {
-  save({1});
+// A manifest with another value of a field, and the checksum that it then has.
+std::string manifestWith(const std::string &field, const std::string &value) {
   std::string text = formatManifest(manifestOf(1), 1, 2);
-  text.replace(text.find("\"format\": 1"), 11, "\"format\": 9");
+  size_t at = text.find('"' + field + "\": ") + field.size() + 4;
+  text.replace(at, text.find(',', at) - at, value);
   text.replace(text.size() - 20, 16, std::string(16, '0'));
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(checksum(text)));
-  text.replace(text.size() - 20, 16, digits);
-  data::writeFile(folder / "step-1" / "manifest.json", text);
+  return text.replace(text.size() - 20, 16, digits);
+}
+
+TEST_F(Checkpoints, AManifestHoldsCounts) {
+  for (const char *field : {"format", "step", "epoch", "index", "seed", "arrays_bytes"})
+    for (const std::string &value : {std::string("-1"), std::string("1.5"), std::string("true"), std::string("1e300"),
+                                     std::string(100'000, '[') + std::string(100'000, ']')}) {
+      std::string text = manifestWith(field, value);
+      EXPECT_EQ(refusal([&] { parseManifest(text, "manifest.json"); }),
+                std::string("manifest.json: is no manifest: '") + field + "' is no count");
+    }
+  std::string text = manifestWith("seed", "18446744073709551615");
+  EXPECT_EQ(parseManifest(text, "manifest.json").manifest.seed, UINT64_MAX);
+}
+
+TEST_F(Checkpoints, ANewerFormatIsRefusedByName) {
+  save({1});
+  data::writeFile(folder / "step-1" / "manifest.json", manifestWith("format", "9"));
   EXPECT_NE(refusal([&] { load(folder / "step-1"); }).find("has format 9, this Sprig reads up to 1"),
             std::string::npos);
 }

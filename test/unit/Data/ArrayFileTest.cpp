@@ -121,6 +121,24 @@ TEST(TensorProto, RefusesWhatIsNotSound) {
   expectRefused(parseTensorProto, formatTensorProto(array), "takes 16 bytes, has 12");
 }
 
+TEST(TensorProto, ElementsBeyondTheirTypeAreRefused) {
+  // dims: [2], data_type, int32_data: 1 and 300
+  auto tensor = [](char type) { return std::vector<char>{0x08, 2, 0x10, type, 0x28, 1, 0x28, char(0xac), 2}; };
+  expectRefused(parseTensorProto, tensor(3), "tensor '' of 2xi8: element 1 is beyond its type");
+  expectRefused(parseTensorProto, tensor(2), "2xu8: element 1 is beyond its type");
+  expectRefused(parseTensorProto, tensor(9), "2xi1: element 1 is beyond its type");
+  EXPECT_EQ(parseTensorProto(tensor(5), "t").integerAt(1), 300);
+}
+
+TEST(Arrays, BooleansAreZeroOrOne) {
+  Array array{"mask", DType::i1, {4}, {0, 1, 2, char(0xff)}};
+  const std::vector<char> wanted = {0, 1, 1, 1};
+  EXPECT_EQ(parseNpy(formatNpy(array), "t").bytes, wanted);
+  EXPECT_EQ(parseNpz(formatNpz({&array, 1}), "t")[0].bytes, wanted);
+  EXPECT_EQ(parseSafetensors(formatSafetensors({&array, 1}), "t")[0].bytes, wanted);
+  EXPECT_EQ(parseTensorProto(formatTensorProto(array), "t").bytes, wanted);
+}
+
 TEST(Npz, RefusesWhatIsNotSound) {
   Array array = iota("w", DType::f32, {4});
   std::vector<char> good = formatNpz({&array, 1});

@@ -188,7 +188,7 @@ TEST(TrainConfig, NotAConfiguration) {
   EXPECT_EQ(refused(R"({"batch": 1, "loss": {"a": 1, "a": 2}})"), "c.json: the field 'a' is there twice");
   EXPECT_EQ(refused("{\"steps\": 1}"), "c.json: batch: is missing, expected an integer of at least 1");
   EXPECT_EQ(refused(R"({"batch": 1, "steps": 1})"), "c.json: loss: is missing, expected the name of a loss");
-  EXPECT_EQ(refused(std::string(100000, '[')).substr(0, 16), "c.json: not JSON");
+  EXPECT_EQ(refused(std::string(60, '[')).substr(0, 16), "c.json: not JSON");
   EXPECT_THROW(readTrainConfig("/no/such/file.json"), Error);
 }
 
@@ -294,5 +294,16 @@ TEST(TrainConfig, ReferenceConfigurations) {
     Json lr = Json::parse(file)["lr"];
     for (size_t t = 0; t < lr.size(); ++t)
       EXPECT_NEAR(lrAt(config, int64_t(t)), lr[t].get<double>(), 1e-15) << entry.path() << " step " << t;
+  }
+}
+
+TEST(TrainConfig, NestingBeyondTheSchemaIsRefused) {
+  for (size_t levels : {size_t(70), size_t(200'000)}) {
+    std::string nested = std::string(levels, '[') + std::string(levels, ']');
+    std::string text =
+        R"({"loss": )" + nested + R"(, "optimizer": {"name": "sgd", "lr": 0.1}, "batch": 4, "steps": 3})";
+    EXPECT_EQ(refused(text), "c.json: is nested deeper than 64 levels, which no configuration is");
+    EXPECT_EQ(refused(minimal().dump(), {{"--set", "loss", nested}}, ErrorKind::usage),
+              "--set: is nested deeper than 64 levels");
   }
 }
