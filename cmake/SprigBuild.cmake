@@ -37,6 +37,12 @@ if(SPRIG_SANITIZE)
   add_compile_options(-fsanitize=${SPRIG_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SPRIG_SANITIZE})
 endif()
+# What the fuzzers run tells them where it has been (test/fuzz).
+set(SPRIG_FUZZ OFF)
+if(SPRIG_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  set(SPRIG_FUZZ ON)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 include(SprigPrecompile)
 set(standard_headers algorithm array atomic bit cassert cctype charconv chrono cmath condition_variable cstddef cstdint cstdio cstdlib

@@ -67,7 +67,13 @@ public:
     switch (from.kind) {
     case CommandKind::Dispatch: {
       auto buffers = builder.CreateVector(operands, from.operandCount);
-      auto dispatch = fb::CreateDispatch(builder, from.kernel, buffers, from.tiles, from.grain, from.flops, from.bytes);
+      auto parts = list(from.parts, [&](const Part &part) {
+        auto partName = builder.CreateString(part.name), kind = builder.CreateString(part.kind);
+        auto shape = builder.CreateString(part.shape), source = builder.CreateString(part.source);
+        return fb::CreatePart(builder, partName, kind, shape, source, part.flops, part.bytes, part.call);
+      });
+      auto dispatch =
+          fb::CreateDispatch(builder, from.kernel, buffers, from.tiles, from.grain, from.flops, from.bytes, parts);
       return fb::CreateCommandBox(builder, fb::Command::Dispatch, dispatch.Union(), name);
     }
     case CommandKind::Copy:
@@ -103,7 +109,10 @@ public:
     auto imports = list(from.imports, [&](const ImageImport &import) {
       return fb::CreateImport(builder, builder.CreateString(import.call), import.slot);
     });
-    return fb::CreateImage(builder, isa, features, from.section, from.codeSize, symbols, sizes, imports);
+    auto functions = list(from.functions, [&](const ImageFunction &function) {
+      return fb::CreateFunction(builder, builder.CreateString(function.name), function.offset, function.size);
+    });
+    return fb::CreateImage(builder, isa, features, from.section, from.codeSize, symbols, sizes, imports, functions);
   }
 
   void package(const Program &from) {

@@ -1,0 +1,15 @@
+// ONNX TensorProto files: what is read is written and read again the same.
+#include "test/fuzz/ArrayChecks.h"
+
+using namespace sprig;
+using namespace sprig::fuzz;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  accepts([&] {
+    data::Array array = data::parseTensorProto(chars(data, size), "fuzz.pb");
+    checkSound(array);
+    requireSame(data::parseTensorProto(data::formatTensorProto(array), "again.pb"), array, "writing a TensorProto",
+                /*named=*/true);
+  });
+  return 0;
+}
