@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -18,6 +19,7 @@ using Json = nlohmann::ordered_json;
 // The manifest's own checksum stands at its end, and is of the text with zeros in its place.
 constexpr std::string_view kTail = "\"checksum\": \"", kEnd = "\"\n}\n";
 constexpr size_t kDigits = 16;
+constexpr int kMostNesting = 8; // far more than a manifest has
 
 std::string hex(uint64_t value) {
   char text[kDigits + 1];
@@ -90,8 +92,13 @@ ManifestFile parseManifest(std::span<const char> bytes, const std::string &file)
   uint64_t found = checksum(text);
   if (stored != found)
     throw bad("is damaged: its checksum is " + hex(found) + ", it says " + std::string(bytes.data() + at, kDigits));
+  // Copying JSON, as its library does while it reads, recurses.
+  auto shallow = [](int depth, Json::parse_event_t, Json &) {
+    if (depth > kMostNesting) throw std::length_error("it is nested too deep");
+    return true;
+  };
   try {
-    Json json = Json::parse(text);
+    Json json = Json::parse(text, shallow);
     // A JSON number may be negative, have a fraction or be too large: none of them counts anything.
     auto count = [&](const char *field, uint64_t most = INT64_MAX) {
       const Json &value = json.at(field);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -15,6 +16,7 @@ namespace {
 
 // Of what the file holds; another one is measured anew.
 constexpr int kVersion = 2;
+constexpr int kMostNesting = 8; // far more than it has
 
 std::string brand() {
   unsigned words[12] = {};
@@ -87,7 +89,11 @@ std::string calibrationToText(const Calibration &found) {
 
 std::optional<Calibration> calibrationFromText(std::string_view text) {
   try {
-    Json json = Json::parse(text);
+    // Copying JSON, as its library does while it reads, recurses.
+    Json json = Json::parse(text, [](int depth, Json::parse_event_t, Json &) {
+      if (depth > kMostNesting) throw std::length_error("nested too deep");
+      return true;
+    });
     if (json.at("version") != kVersion) return std::nullopt;
     Calibration result;
     result.model = json.at("model");

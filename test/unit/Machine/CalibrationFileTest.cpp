@@ -36,6 +36,8 @@ TEST(CalibrationFile, DamageIsAsGoodAsNoFile) {
     EXPECT_FALSE(calibrationFromText(std::string_view(text).substr(0, length))) << length;
   EXPECT_FALSE(calibrationFromText("[]"));
   EXPECT_FALSE(calibrationFromText("{\"version\": 1}"));
+  std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_FALSE(calibrationFromText("{\"version\": 2, \"model\": " + nested + ", \"isa\": 1, \"threads\": 1}"));
   Calibration zero = small();
   zero.levels[1].read = 0;
   EXPECT_FALSE(calibrationFromText(calibrationToText(zero)));
