@@ -11,7 +11,9 @@
 #include "mlir/Parser/Parser.h"
 #include "test/fuzz/TextMutator.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 using namespace sprig::fuzz;
