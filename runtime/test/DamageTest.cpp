@@ -186,8 +186,9 @@ TEST(Hostile, SizesThatNoMachineHas) {
       hostile([](TestPackage &p) { p.program.kernels[0].scratch = uint64_t(1) << 62; }, small),
       "p.sprig: kernel 0 'add': scratch of 4611686018427387904 bytes brings the program's memory above the limit of "
       "1048576 bytes");
-  EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).tiles = -1; }),
-            "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a number of tiles up to 281474976710656, found -1");
+  EXPECT_EQ(
+      hostile([](TestPackage &p) { commandOf(p, 0, 0).tiles = -1; }),
+      "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a number of tiles up to 281474976710656, found -1");
   EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).tiles = INT64_MAX; }),
             "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a number of tiles up to 281474976710656, found "
             "9223372036854775807");
