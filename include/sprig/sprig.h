@@ -14,6 +14,7 @@
 #include "sprig/ops.h"
 #include "sprig/optim.h"
 #include "sprig/package.h"
+#include "sprig/profile.h"
 #include "sprig/random.h"
 #include "sprig/tensor.h"
 #include "sprig/timer.h"

@@ -37,7 +37,4 @@ Cpu readCpu();
 /// The best of x86-64-v2, x86-64-v3, x86-64-v4 that this processor has, else x86-64.
 std::string bestIsa();
 
-/// Graphics processors: none is looked for in this version; kept in one place for the devices that come.
-inline constexpr const char *kNoGpu = "no GPU: none was found, everything runs on the CPU";
-
 } // namespace sprig::machine

@@ -14,8 +14,8 @@ namespace sprig::training {
 using nn::Expression;
 
 StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given, const TrainConfig &config,
-                         std::string model)
-    : module(module), forwards(std::move(given)), config(config), model(std::move(model)) {
+                         std::string model, ParameterHints hints)
+    : module(module), forwards(std::move(given)), config(config), model(std::move(model)), hints(std::move(hints)) {
   for (auto param : module.getOps<nn::ParamOp>())
     if (isTrainingState(param.getSymName()))
       throw Error(ErrorKind::badInput, this->model + ": has a parameter '" + param.getSymName().str() +
@@ -106,7 +106,7 @@ void StepBuilder::describeTargets() {
   target.element = anyReal ? Type(b.getF32Type()) : b.getI64Type();
 }
 
-/// Whether a parameter feeds what layers call weight, bias or scale: not a single number (a constant factor).
+/// Whether a parameter feeds what layers call weight, bias or scale.
 static bool feedsLayer(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     if (isa<nn::ReshapeOp, nn::TransposeOp, nn::CastOp, nn::BroadcastOp, nn::SliceOp, nn::ConcatOp>(user))
@@ -123,7 +123,11 @@ void StepBuilder::chooseTrainable() {
       auto param = symbols.lookup<nn::ParamOp>(read.getParam());
       auto type = param.getTensorType();
       bool isReal = isa<FloatType>(type.getElementType());
-      if (isReal && !isRunningStatistic(read) && type.getNumElements() > 1 && feedsLayer(read.getResult()))
+      // A single number is a constant factor, unless the model's file says that it is a layer's.
+      std::string name = read.getParam().str();
+      bool isLayers = type.getNumElements() > 1 || llvm::is_contained(hints.singles, name);
+      if (isReal && isLayers && !llvm::is_contained(hints.constants, name) && !isRunningStatistic(read) &&
+          feedsLayer(read.getResult()))
         candidates[param.getSymName()] = param;
     });
   if (!config.trainable) {

@@ -28,12 +28,18 @@ struct TrainingEntries {
   std::vector<int64_t> forwardSizes(const TrainConfig &config) const;
 };
 
+/// What a model's file says of its initializers beyond their types, for the choice of what is trained by default.
+struct ParameterHints {
+  std::vector<std::string> constants; ///< are not trained unless `trainable` names them
+  std::vector<std::string> singles;   ///< of one element, and trained all the same
+};
+
 class StepBuilder {
 public:
   /// `forwards` has the network for every number of samples that is going to be asked for. `model` names the model in
   /// errors.
   StepBuilder(mlir::ModuleOp module, std::map<int64_t, mlir::func::FuncOp> forwards, const TrainConfig &config,
-              std::string model);
+              std::string model, ParameterHints hints = {});
 
   /// Adds all of these, and drops the forward functions that are not among them.
   void add(const TrainingEntries &entries);
@@ -65,6 +71,7 @@ private:
   std::map<int64_t, mlir::func::FuncOp> forwards;
   const TrainConfig &config;
   std::string model;
+  ParameterHints hints;
   std::vector<std::string> trainableNames;
   TargetInfo target;
 };

@@ -43,6 +43,8 @@ void sprig_rt_profile_stop(sprig_rt_profile *profile, sprig_rt_context *context)
   if (profile) Targets::all().stop(profile->profile, context ? &context->context->profileTarget() : nullptr);
 }
 
+int32_t sprig_rt_profile_recording(void) { return Targets::all().ranges.isRecorded(); }
+
 uint64_t sprig_rt_profile_push(const char *name) {
   Target &target = Targets::all().ranges;
   if (!target.isRecorded()) return 0;

@@ -323,7 +323,9 @@ TEST(Profile, WrongUseIsTold) {
 
 TEST(Profile, RangesThatDoNotMatchAreDropped) {
   Profile profile;
+  EXPECT_FALSE(sprig_rt_profile_recording());
   profile.start();
+  EXPECT_TRUE(sprig_rt_profile_recording());
   uint64_t outer = sprig_rt_profile_push("outer"), open = sprig_rt_profile_push("open");
   EXPECT_NE(open, 0u);
   sprig_rt_profile_pop(outer); // takes "open" with it
@@ -333,6 +335,7 @@ TEST(Profile, RangesThatDoNotMatchAreDropped) {
   sprig_rt_profile_pop(unnamed);
   uint64_t late = sprig_rt_profile_push("late");
   profile.stop();
+  EXPECT_FALSE(sprig_rt_profile_recording());
   sprig_rt_profile_pop(late);
   sprig_rt_profile_data data = profile.read();
   ASSERT_EQ(data.count, 2u);

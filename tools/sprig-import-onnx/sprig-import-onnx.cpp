@@ -87,6 +87,7 @@ int run() {
     return 0;
   }
   sprig::ImportOptions options;
+  options.warn = [](const std::string &text) { llvm::errs() << "warning: " << text << '\n'; };
   options.limits.nodes = maxNodes;
   options.limits.tensorBytes = maxBytes;
   for (const std::string &text : dims) {

@@ -21,6 +21,7 @@ struct Options {
   std::optional<int64_t> samples, evaluationSamples;
   std::vector<int64_t> inferences;
   bool gradientNorm = false;
+  std::vector<std::string> allow; ///< what an exporter may have done to the model
 };
 
 std::vector<EntryRequest> requestEntries(const Model &model, const Settings &settings) {
@@ -100,6 +101,7 @@ TrainRequest requestTraining(const Options &options) {
   request.samples = options.samples.value_or(each);
   request.inferences = options.inferences;
   request.withNorm = options.gradientNorm;
+  request.allow = options.allow;
   return request;
 }
 
@@ -115,8 +117,10 @@ int compileCommand(const Options &options) {
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");
   bool trains = !options.train.empty();
-  if (!trains && (options.samples || options.evaluationSamples || !options.inferences.empty()))
-    throw Error(ErrorKind::usage, "--samples, --eval-samples and --infer are for packages that train: --train CONFIG");
+  if (!trains &&
+      (options.samples || options.evaluationSamples || !options.inferences.empty() || !options.allow.empty()))
+    throw Error(ErrorKind::usage,
+                "--samples, --eval-samples, --infer and --allow are for packages that train: --train CONFIG");
   TrainRequest training;
   std::vector<EntryRequest> entries;
   if (trains)
@@ -169,6 +173,7 @@ void addCompile(CLI::App &app, Invocation &invocation) {
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   command->add_flag("--grad-norm", options->gradientNorm, "with --train: steps give the norm of the gradient, too");
+  addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return compileCommand(*options); }; });
 }

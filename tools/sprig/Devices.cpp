@@ -1,5 +1,6 @@
 // sprig devices: what this machine has, and with --calibrate what it can do.
 #include "lib/Machine/Calibrate.h"
+#include "lib/Machine/Gpu.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/MachineFile.h"
 #include <CLI/CLI.hpp>
@@ -56,7 +57,17 @@ void addMeasured(Table &table, const machine::Calibration &found) {
   if (found.threads > 1) table.add({"  hand-off to a thread and back", formatNanoseconds(found.handOffSeconds * 1e9)});
 }
 
-Json toJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured) {
+Json toJson(const machine::GpuSearch &search) {
+  Json list = Json::array();
+  for (const machine::Gpu &gpu : search.gpus)
+    list.push_back({{"name", gpu.name},
+                    {"memory_bytes", gpu.memoryBytes},
+                    {"compute_capability", std::to_string(gpu.major) + "." + std::to_string(gpu.minor)}});
+  return list;
+}
+
+Json toJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured,
+            const machine::GpuSearch &search) {
   Json caches = Json::array();
   for (auto &cache : cpu.caches)
     caches.push_back({{"level", cache.level},
@@ -74,12 +85,14 @@ Json toJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &
                  {"features", cpu.features},
                  {"caches", caches},
                  {"memory_bytes", cpu.memoryBytes}}},
-               {"gpus", Json::array()}};
+               {"gpus", toJson(search)},
+               {"gpus_looked_for", search.found}};
   if (measured) json["cpu"]["measured"] = toJson(*measured);
   return json;
 }
 
-void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured) {
+void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured,
+               const machine::GpuSearch &search) {
   Table table({"CPU", cpu.model}, Table::Cells::text);
   table.add({"  cores", std::to_string(cpu.physical) + " physical, " + std::to_string(cpu.logical) + " logical, " +
                             formatDouble(cpu.usable, 3) + " usable, in " + std::to_string(cpu.sockets) +
@@ -91,8 +104,13 @@ void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration
                    std::to_string(cache.lineBytes) + " bytes"});
   table.add({"  memory", formatBinaryBytes(double(cpu.memoryBytes))});
   if (measured) addMeasured(table, *measured);
+  for (size_t i = 0; i < search.gpus.size(); ++i) {
+    const machine::Gpu &gpu = search.gpus[i];
+    table.add({"GPU " + std::to_string(i), gpu.name + ", " + formatBinaryBytes(double(gpu.memoryBytes)) + ", sm_" +
+                                               std::to_string(gpu.major) + std::to_string(gpu.minor)});
+  }
   table.print();
-  std::cout << machine::kNoGpu << '\n';
+  std::cout << search.describe() << '\n';
   if (!measured) inform("'sprig devices --calibrate' measures peak rates (a few seconds) and keeps them");
 }
 
@@ -110,10 +128,11 @@ void addDevices(CLI::App &app, Invocation &invocation) {
     invocation.run = [=] {
       machine::Cpu cpu = machine::readCpu();
       std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu) : machine::keptCalibration();
+      machine::GpuSearch gpus = machine::findGpus();
       if (common->json())
-        std::cout << toJson(cpu, measured).dump(2) << '\n';
+        std::cout << toJson(cpu, measured, gpus).dump(2) << '\n';
       else
-        printText(cpu, measured);
+        printText(cpu, measured, gpus);
       return kDone;
     };
   });

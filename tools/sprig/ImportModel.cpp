@@ -3,6 +3,7 @@
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Phases.h"
+#include "tools/sprig/Report.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
@@ -48,6 +49,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
   if (model.kind == ModelKind::onnx) {
     ImportOptions options;
     options.training = training;
+    options.warn = warn;
     options.entries.clear();
     for (size_t i = 0; i < entries.size(); ++i) {
       ImportEntry entry;

@@ -99,8 +99,7 @@ void bindBatch(const Options &options, const Model &model, const std::vector<Inp
 }
 
 int inspectPackage(const Options &options) {
-  if (!options.graph.empty() || options.params)
-    throw Error(ErrorKind::usage, options.model + ": --graph and --params need the model, not a package");
+  if (!options.graph.empty()) throw Error(ErrorKind::usage, options.model + ": --graph needs the model, not a package");
   if (!options.batch.empty())
     throw Error(ErrorKind::usage, options.model + ": --batch needs the model; a package's sizes are fixed");
   // A package for another machine can be looked at too: the null device loads no code.
@@ -112,7 +111,10 @@ int inspectPackage(const Options &options) {
     json["memory"] = toJson(needs);
     std::cout << json.dump(2) << '\n';
   } else {
-    printPackage(runner);
+    if (options.params)
+      printPackageParameters(runner);
+    else
+      printPackage(runner);
     if (options.memory) printMemory(needs);
   }
   drawMemory(options, needs);
@@ -186,7 +188,8 @@ void addInspect(CLI::App &app, Invocation &invocation) {
       ->add_option("MODEL", options->model,
                    "an ONNX file, MLIR in the nn dialect (- reads standard input), or a package")
       ->required();
-  command->add_flag("--params", options->params, "a row for each parameter, with its bytes");
+  command->add_flag("--params", options->params,
+                    "a row for each parameter, with its type and bytes; of a package, with what it is");
   command->add_flag("--memory", options->memory, "the plan of the arena: offset, size and life of each buffer");
   command->add_option("--memory-plot", options->memoryPlot, "draws the arena over time to FILE.svg");
   command->add_option("--batch", options->batch,

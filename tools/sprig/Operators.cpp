@@ -5,11 +5,17 @@
 namespace sprig::cli {
 
 std::vector<OperatorRow> listOperators() {
-  std::map<std::pair<std::string, std::string>, std::vector<int>> versions;
-  for (const ONNXOperator &op : supportedONNXOperators()) versions[{op.domain, op.name}].push_back(op.sinceVersion);
-  std::vector<OperatorRow> rows;
-  for (auto &[key, since] : versions) rows.push_back({key.first, key.second, since});
-  return rows;
+  std::map<std::pair<std::string, std::string>, OperatorRow> rows;
+  for (const ONNXOperator &op : supportedONNXOperators()) {
+    OperatorRow &row = rows[{op.domain, op.name}];
+    row.domain = op.domain;
+    row.name = op.name;
+    row.sinceVersions.push_back(op.sinceVersion);
+    row.types = op.types; // of the newest: versions ascend
+  }
+  std::vector<OperatorRow> list;
+  for (auto &[key, row] : rows) list.push_back(std::move(row));
+  return list;
 }
 
 } // namespace sprig::cli

@@ -21,16 +21,17 @@ void addOps(CLI::App &app, Invocation &invocation) {
           list.push_back({{"domain", row.domain},
                           {"name", row.name},
                           {"since_versions", row.sinceVersions},
-                          {"gradient", false},
-                          {"devices", {"cpu"}}});
+                          {"types", row.types}});
         std::cout << list.dump(2) << '\n';
         return kDone;
       }
-      Table table({"operator", "since versions", "gradient", "devices"});
+      Table table({"operator", "since versions", "types"});
       for (const OperatorRow &row : rows) {
         std::string text;
         for (int version : row.sinceVersions) text += (text.empty() ? "" : ", ") + std::to_string(version);
-        table.add({(row.domain.empty() ? "" : row.domain + ".") + row.name, text, "no", "cpu"});
+        std::string types;
+        for (const std::string &type : row.types) types += (types.empty() ? "" : " ") + type;
+        table.add({(row.domain.empty() ? "" : row.domain + ".") + row.name, text, types});
       }
       table.print();
       inform("Operators that ONNX defines as functions of these, and a model's own functions, are inlined.");

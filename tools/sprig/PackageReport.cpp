@@ -1,4 +1,5 @@
 #include "tools/sprig/PackageReport.h"
+#include "tools/sprig/StateRoles.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
@@ -34,14 +35,22 @@ std::vector<sprig_rt_command_info> commands(const Runner &runner, size_t entry) 
 }
 
 /// Parameters, optimizer state, counters: what runs of a package may update.
-std::vector<TensorSpec> states(const Runner &runner) {
-  std::vector<TensorSpec> all;
-  for (uint32_t i = 0; i < describe(runner).state_count; ++i) {
-    sprig_rt_tensor_info info;
-    check(sprig_rt_package_state(runner.package(), i, &info));
-    all.push_back({info.name, data::DType(info.dtype), {info.shape, info.shape + info.rank}});
-  }
-  return all;
+Json statesJson(const Runner &runner) {
+  Json list = Json::array();
+  for (const StateInfo &state : statesOf(runner))
+    list.push_back({{"name", state.spec.name},
+                    {"dtype", data::name(state.spec.dtype)},
+                    {"shape", state.spec.shape},
+                    {"bytes", state.bytes},
+                    {"role", roleName(state.role)}});
+  return list;
+}
+
+Json constantsJson(const Runner &runner) {
+  Json list = Json::array();
+  for (const ConstantInfo &constant : constantsRead(runner))
+    list.push_back({{"name", constant.name}, {"bytes", constant.bytes}});
+  return list;
 }
 
 std::string tensorText(const TensorSpec &spec) { return spec.name + ": " + data::describe(spec.dtype, spec.shape); }
@@ -141,12 +150,34 @@ Json packageToJson(const Runner &runner) {
     facts[key] = value;
   }
   json.update({{"entries", entries},
-               {"states", tensorJson(states(runner))},
+               {"states", statesJson(runner)},
+               {"constants", constantsJson(runner)},
                {"sections", sections},
                {"images", images},
                {"kernels", kernels},
                {"facts", facts}});
   return json;
+}
+
+void printPackageParameters(const Runner &runner) {
+  Table table({"parameter", "type", "bytes", "role"});
+  std::map<StateRole, uint64_t> sums;
+  uint64_t all = 0;
+  for (const StateInfo &state : statesOf(runner)) {
+    table.add({state.spec.name, data::describe(state.spec.dtype, state.spec.shape), formatBytes(double(state.bytes)),
+               roleName(state.role)});
+    sums[state.role] += state.bytes;
+    all += state.bytes;
+  }
+  uint64_t constants = 0;
+  for (const ConstantInfo &constant : constantsRead(runner)) {
+    table.add({constant.name, "-", formatBytes(double(constant.bytes)), "constant"});
+    constants += constant.bytes;
+  }
+  for (auto &[role, bytes] : sums) table.add({"total", "", formatBytes(double(bytes)), roleName(role)});
+  if (constants) table.add({"total", "", formatBytes(double(constants)), "constant"});
+  table.add({"total", "", formatBytes(double(all + constants)), "all"});
+  table.print();
 }
 
 void printPackage(const Runner &runner) {
@@ -174,10 +205,10 @@ void printPackage(const Runner &runner) {
   }
   if (info.state_count) {
     std::cout << '\n';
-    Table table({"state", "type", "bytes"});
-    for (auto &spec : states(runner))
-      table.add({spec.name, data::describe(spec.dtype, spec.shape),
-                 formatBytes(double(data::byteSize(spec.dtype, spec.shape).value_or(0)))});
+    Table table({"state", "type", "bytes", "role"});
+    for (const StateInfo &state : statesOf(runner))
+      table.add({state.spec.name, data::describe(state.spec.dtype, state.spec.shape), formatBytes(double(state.bytes)),
+                 roleName(state.role)});
     table.print();
   }
   std::cout << '\n';

@@ -13,5 +13,7 @@ MemoryNeeds memoryNeeds(const Runner &runner, int threads);
 
 Json packageToJson(const Runner &runner);
 void printPackage(const Runner &runner);
+/// A row for each state and each constant that entries read: name, type, bytes, what it is.
+void printPackageParameters(const Runner &runner);
 
 } // namespace sprig::cli

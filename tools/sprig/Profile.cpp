@@ -1,10 +1,12 @@
 // sprig profile: where the time of a model's calls goes.
 #include "lib/Data/File.h"
 #include "lib/Machine/Calibrate.h"
+#include "lib/Machine/Gpu.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/MachineFile.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/ProfileCompare.h"
+#include "tools/sprig/ProfileEntry.h"
 #include "tools/sprig/ProfileLimits.h"
 #include "tools/sprig/ProfileMemory.h"
 #include "tools/sprig/ProfileReport.h"
@@ -22,6 +24,8 @@ struct Options {
   CommonOptions common;
   Settings settings;
   std::string model, trace, activities = "cpu";
+  std::string entry, train;
+  std::vector<std::string> allow;
   std::vector<std::string> compare;
   SessionOptions session;
   uint64_t seed = 1;
@@ -38,7 +42,7 @@ void checkOptions(const Options &options) {
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
   std::stringstream list(options.activities);
   for (std::string activity; std::getline(list, activity, ',');) {
-    if (activity == "cuda") throw Error(ErrorKind::unsupported, "--activities cuda: " + std::string(machine::kNoGpu));
+    if (activity == "cuda") throw Error(ErrorKind::unsupported, "--activities cuda: " + machine::findGpus().describe());
     if (activity != "cpu")
       throw Error(ErrorKind::usage,
                   "--activities " + options.activities + ": '" + activity + "' is no activity; expected cpu or cuda");
@@ -86,24 +90,30 @@ int profile(const Options &options) {
   view.operations = isVerbose() || options.common.json();
   Model model = openModel(options.model);
   std::optional<Runner> loaded;
-  if (model.kind == ModelKind::package) loaded = compileAndLoad(model, {}, options.settings);
-  auto specs = loaded ? loaded->inputSpecs() : inputsOf(model);
-  std::vector<EntryRequest> entries = entriesOf(options.settings, specs);
-  if (!options.trace.empty() && entries.size() > 1)
-    throw Error(ErrorKind::usage, "--trace: expected one entry, --dim makes " + std::to_string(entries.size()));
+  if (model.kind == ModelKind::package && options.train.empty())
+    loaded = compileAndLoad(model, {}, options.settings);
+  else if (!options.train.empty())
+    loaded = compileSteps(model, options.train, options.allow, options.settings);
+  std::vector<InputSpec> specs;
+  std::vector<EntryRequest> entries;
+  if (!loaded || isChosenByShape(*loaded, options.entry)) {
+    specs = loaded ? loaded->inputSpecs() : inputsOf(model);
+    entries = entriesOf(options.settings, specs);
+  }
   if (!loaded) loaded = compileAndLoad(model, entries, options.settings);
+  std::vector<ProfileTarget> targets =
+      chooseTargets(*loaded, options.entry, specs, entries, options.settings, options.seed);
+  if (!options.trace.empty() && targets.size() > 1)
+    throw Error(ErrorKind::usage, "--trace: expected one entry, --dim makes " + std::to_string(targets.size()));
 
   machine::Cpu cpu = machine::readCpu();
   machine::MachineModel rates = machine::modelOf(calibration(cpu));
   Json list = Json::array();
-  for (const EntryRequest &entry : entries) {
-    std::map<std::string, data::Array> arrays;
-    fillRandom(specs, options.seed, entry.dims, arrays);
-    PreparedCall call = loaded->prepare(arrays);
+  for (const ProfileTarget &target : targets) {
+    PreparedCall call = target.entry ? loaded->prepare(*target.entry, target.arrays) : loaded->prepare(target.arrays);
     ProfileSession session(*loaded, call, options.session);
     ProfileResult result = session.run();
-    for (auto &[symbol, size] : entry.dims)
-      result.dims += (result.dims.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
+    result.dims = target.dims;
     setLimits(result, *loaded, rates);
     if (!options.trace.empty()) {
       std::ostringstream trace;
@@ -115,7 +125,7 @@ int profile(const Options &options) {
            "model again for --group op, layer, shape and source");
     if (options.common.json()) {
       Json json = profileToJson(result, view);
-      addArrays(json, options.seed, arrays, call.takeOutputs());
+      addArrays(json, options.seed, target.arrays, call.takeOutputs());
       if (options.memory) json["memory"] = toJson(memoryUse(*loaded, session.entry()));
       list.push_back(json);
     } else {
@@ -157,6 +167,12 @@ void addProfile(CLI::App &app, Invocation &invocation) {
       ->capture_default_str();
   command->add_option("--trace", options->trace, "writes a few calls as a trace for Perfetto to FILE.json");
   command->add_flag("--memory", options->memory, "what memory a call holds, by class, and when most of it is in use");
+  command->add_option("--entry", options->entry,
+                      "the entry to run, as train_step, evaluate or main; --dim batch=N its samples (default: of a "
+                      "package that trains the step of most samples, else by the inputs' sizes)");
+  command->add_option("--train", options->train,
+                      "training configuration: compiles and profiles the model's training step (or --entry evaluate)");
+  addAllow(*command, options->allow);
   command->add_option("--activities", options->activities, "what to record, by device: cpu")->capture_default_str();
   command
       ->add_option("--compare", options->compare,

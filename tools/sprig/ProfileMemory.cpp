@@ -1,6 +1,7 @@
 #include "tools/sprig/ProfileMemory.h"
 #include "tools/sprig/PackageReport.h"
 #include "tools/sprig/Report.h"
+#include "tools/sprig/StateRoles.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
@@ -11,6 +12,19 @@ namespace sprig::cli {
 namespace {
 
 constexpr size_t kMostNames = 5;
+
+constexpr const char *kStateClasses[] = {"optimizer", "averages", "counters", "cache"};
+
+/// Where the bytes of a state count.
+const char *className(StateRole role) {
+  switch (role) {
+  case StateRole::optimizer: return "optimizer";
+  case StateRole::average: return "averages";
+  case StateRole::counter: return "counters";
+  case StateRole::cache: return "cache";
+  default: return "weights";
+  }
+}
 
 void keepLargest(std::vector<MemoryUse::Item> &items) {
   std::stable_sort(items.begin(), items.end(), [](auto &a, auto &b) { return a.bytes > b.bytes; });
@@ -61,18 +75,16 @@ MemoryUse memoryUse(const Runner &runner, uint32_t entry) {
   sprig_rt_entry_info info;
   check(sprig_rt_package_entry(runner.package(), entry, &info));
   MemoryUse use;
-  uint64_t weights = 0, states = 0, scratch = 0, inputs = 0, outputs = 0;
-  for (uint32_t i = 0; i < package.constant_count; ++i) {
-    sprig_rt_constant_info constant;
-    check(sprig_rt_package_constant(runner.package(), i, &constant));
-    weights += constant.bytes;
+  uint64_t scratch = 0;
+  // The values that states start with are no part of a run: it has copies of them.
+  std::map<std::string, uint64_t> held;
+  for (const ConstantInfo &constant : constantsRead(runner)) {
+    held["weights"] += constant.bytes;
     use.largestWeights.push_back({constant.name, constant.bytes});
   }
-  for (uint32_t i = 0; i < package.state_count; ++i) {
-    sprig_rt_tensor_info state;
-    check(sprig_rt_package_state(runner.package(), i, &state));
-    states += state.bytes;
-    use.largestWeights.push_back({state.name, state.bytes});
+  for (const StateInfo &state : statesOf(runner)) {
+    held[className(state.role)] += state.bytes;
+    if (className(state.role) == std::string("weights")) use.largestWeights.push_back({state.spec.name, state.bytes});
   }
   for (uint32_t i = 0; i < package.kernel_count; ++i) {
     sprig_rt_kernel_info kernel;
@@ -84,10 +96,13 @@ MemoryUse memoryUse(const Runner &runner, uint32_t entry) {
     for (const TensorSpec &spec : specs) bytes += uint64_t(data::byteSize(spec.dtype, spec.shape).value_or(0));
     return bytes;
   };
-  inputs = bytesOf(runner.inputs(entry));
-  outputs = bytesOf(runner.outputs(entry));
-  use.classes = {{"weights", weights},   {"states", states}, {"activations", info.arena_bytes},
-                 {"workspace", scratch}, {"inputs", inputs}, {"outputs", outputs}};
+  use.classes = {{"weights", held["weights"]}};
+  for (const char *name : kStateClasses)
+    if (held.count(name)) use.classes.push_back({name, held[name]});
+  use.classes.push_back({"activations", info.arena_bytes});
+  use.classes.push_back({"workspace", scratch});
+  use.classes.push_back({"inputs", bytesOf(runner.inputs(entry))});
+  use.classes.push_back({"outputs", bytesOf(runner.outputs(entry))});
   findPeak(memoryPlan(runner, entry), commandNames(runner, entry, info.lane_count), use);
   keepLargest(use.largestWeights);
   use.processPeak = peakMemory();

@@ -3,6 +3,8 @@
 #pragma once
 #include "tools/sprig/Report.h"
 #include "tools/sprig/Runner.h"
+#include <string>
+#include <vector>
 
 namespace sprig::cli {
 
@@ -11,7 +13,8 @@ struct MemoryUse {
     std::string name;
     uint64_t bytes = 0;
   };
-  std::vector<Item> classes;       ///< weights, states, activations, workspace, inputs, outputs
+  /// weights, optimizer, averages, counters, cache, activations, workspace, inputs, outputs; of states, those there are
+  std::vector<Item> classes;
   uint64_t peakActivations = 0;    ///< bytes of the arena in use at once
   std::string peakAt;              ///< the command during which they are
   std::vector<Item> largestAtPeak; ///< of the arena's buffers

@@ -157,7 +157,10 @@ size_t Runner::chooseEntry(const std::map<std::string, data::Array> &arrays) con
 }
 
 PreparedCall Runner::prepare(const std::map<std::string, data::Array> &arrays) const {
-  size_t entry = chooseEntry(arrays);
+  return prepare(chooseEntry(arrays), arrays);
+}
+
+PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Array> &arrays) const {
   PreparedCall call;
   call.context = context.get();
   bool exact = true;

@@ -61,6 +61,8 @@ public:
 
   /// Arrays by input name. The entry is the one whose shapes they have, else one that the runtime can split or pad to.
   PreparedCall prepare(const std::map<std::string, data::Array> &arrays) const;
+  /// Of this entry, whose shapes the arrays have.
+  PreparedCall prepare(size_t entry, const std::map<std::string, data::Array> &arrays) const;
   std::vector<data::Array> run(const std::map<std::string, data::Array> &arrays) const;
 
   /// Entry, instruction set, splitting and padding of the last run, in words (-v).

@@ -1,6 +1,7 @@
 #include "tools/sprig/Settings.h"
 #include "lib/Cache/FileCache.h"
-#include "lib/Machine/Cpu.h"
+#include "lib/Import/ONNX/ExportFindings.h"
+#include "lib/Machine/Gpu.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -100,7 +101,7 @@ void Settings::checkDevices() const {
   for (const std::string &device : devices) {
     std::string kind = device.substr(0, device.find(':'));
     if (kind == "cuda" || kind == "gpu")
-      throw Error(ErrorKind::unsupported, "--devices " + device + ": " + machine::kNoGpu);
+      throw Error(ErrorKind::unsupported, "--devices " + device + ": " + machine::findGpus().describe());
     if (kind != "cpu" && kind != "null")
       badUse("--devices " + device + ": '" + kind + "' is no kind of device: cpu, cuda or null");
   }
@@ -167,6 +168,22 @@ void addSettings(CLI::App &command, Settings &settings) {
   command.add_option("--compile-from", settings.compileFrom, "start behind this phase, from MLIR text");
   command.add_option("--dump-phases", settings.dumpPhases, "folder for the IR after each phase");
   command.add_option("--remarks", settings.remarks, "what passes did and why not: fuse,schedule,memory")
+      ->delimiter(',');
+}
+
+void addAllow(CLI::App &command, std::vector<std::string> &allow) {
+  std::vector<std::string> names = {"all"};
+  std::string meanings;
+  for (const ExportFindingKind &kind : kExportFindingKinds) {
+    names.push_back(kind.name);
+    meanings += std::string(meanings.empty() ? "" : "; ") + kind.name + ": " + kind.meaning;
+  }
+  command
+      .add_option("--allow", allow,
+                  "trains a model as it stands where its exporter changed it, which is refused or warned of (" +
+                      meanings + "; all)")
+      ->check(CLI::IsMember(names))
+      ->type_name("WHAT")
       ->delimiter(',');
 }
 

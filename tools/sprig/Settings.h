@@ -38,6 +38,9 @@ void addSettings(CLI::App &command, Settings &settings);
 /// Adds --threads and --devices alone, for packages.
 void addThreads(CLI::App &command, Settings &settings);
 
+/// Adds --allow, of commands that compile a training step.
+void addAllow(CLI::App &command, std::vector<std::string> &allow);
+
 /// Binds the symbols of a model's inputs to the sizes that --shape gives. Throws usage errors with both facts.
 void bindShapes(const std::vector<InputSpec> &specs, const std::map<std::string, std::vector<int64_t>> &shapes,
                 std::map<std::string, int64_t> &dims);

@@ -91,6 +91,7 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command->add_flag("--resume{true}", options->resume,
                     "goes on from the newest checkpoint; --resume=DIR/step-N from that one");
   command->add_flag("--debug-nan", options->debugNan, "where a loss is not finite, finds the operation (slow)");
+  addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   command->callback([=, &invocation] {
     invocation.run = [=] {

@@ -1,6 +1,7 @@
 #include "tools/sprig/TrainModel.h"
 #include "dialects/NN/NN.h"
 #include "lib/Export/ONNX/WriteWeights.h"
+#include "lib/Import/ONNX/ExportFindings.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Diagnostics.h"
@@ -10,6 +11,7 @@
 #include "tools/sprig/ImportModel.h"
 #include "tools/sprig/TrainNote.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
@@ -49,11 +51,59 @@ EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, c
   return entry;
 }
 
+ExportReport tracesOf(const Model &model) {
+  if (model.kind != ModelKind::onnx) return {};
+  std::string folder = std::filesystem::path(model.path).parent_path().string();
+  return findExportTraces(model.text, model.path, folder.empty() ? "." : folder);
+}
+
+training::ParameterHints hintsOf(const ExportReport &traces) {
+  training::ParameterHints hints{{}, traces.singles};
+  for (auto &[name, reason] : traces.constants) hints.constants.push_back(name);
+  return hints;
+}
+
+/// Warns of what the exporter did to the parameters that are trained; throws badInput where training it cannot be what
+/// was meant and --allow does not say otherwise.
+void checkTraces(const Model &model, const ExportReport &traces, const std::vector<std::string> &trainable,
+                 const TrainRequest &request) {
+  auto isAllowed = [&](const std::string &kind) {
+    return llvm::is_contained(request.allow, kind) || llvm::is_contained(request.allow, "all");
+  };
+  std::vector<const ExportFinding *> fatal, others;
+  for (const ExportFinding &finding : traces.findings) {
+    bool matters = finding.initializers.empty() || llvm::any_of(finding.initializers, [&](const std::string &name) {
+                     return llvm::is_contained(trainable, name);
+                   });
+    if (matters && !isAllowed(finding.kind)) (finding.isFatal ? fatal : others).push_back(&finding);
+  }
+  std::string advice = traces.advice.empty() ? "" : "\nnote: " + traces.advice;
+  if (!fatal.empty()) {
+    std::string text = model.path + ": " + fatal.front()->text;
+    std::vector<std::string> kinds;
+    for (const ExportFinding *finding : fatal) {
+      if (finding != fatal.front()) text += "\nnote: " + finding->text;
+      if (!llvm::is_contained(kinds, finding->kind)) kinds.push_back(finding->kind);
+    }
+    for (const ExportFinding *finding : others) text += "\nnote: " + finding->text;
+    throw Error(ErrorKind::badInput,
+                text + advice + "\nnote: --allow " + llvm::join(kinds, ",") + " trains the model as it stands");
+  }
+  if (!request.announce) return;
+  for (const ExportFinding *finding : others)
+    warn(model.path + ": " + finding->text +
+         (finding == others.back() ? advice + "\nnote: --allow " + finding->kind + " says that this is meant" : ""));
+  if (request.config.trainable) return;
+  for (auto &[name, reason] : traces.constants)
+    inform("'" + name + "' is not trained: " + reason + " (`trainable` in the configuration can name it)");
+}
+
 class TrainingModule {
 public:
   TrainingModule(const Model &model, const TrainRequest &request, const Settings &settings)
-      : imported(importForwards(model, request, settings)),
-        builder(imported->module(), forwards(model, request), request.config, model.path) {
+      : imported(importForwards(model, request, settings)), traces(tracesOf(model)),
+        builder(imported->module(), forwards(model, request), request.config, model.path, hintsOf(traces)) {
+    checkTraces(model, traces, builder.trainable(), request);
     DiagnosticText diagnostics(&imported->context());
     builder.add(entriesOf(request));
   }
@@ -94,6 +144,7 @@ private:
   std::vector<int64_t> sizes;
   std::vector<EntryRequest> entries;
   std::unique_ptr<ImportedModel> imported;
+  ExportReport traces;
   training::StepBuilder builder;
 };
 
@@ -150,7 +201,9 @@ std::string trainingToText(const Model &model, const TrainRequest &request, cons
 
 std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
                           std::span<const data::Array> state, std::span<const data::Array> inputs) {
-  TrainingModule training(model, request, settings);
+  TrainRequest quiet = request;
+  quiet.announce = false;
+  TrainingModule training(model, quiet, settings);
   runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
   func::FuncOp step;
   for (auto function : training.module().getOps<func::FuncOp>())

@@ -16,6 +16,8 @@ struct TrainRequest {
   std::vector<int64_t> inferences;  ///< of `main`
   int64_t samples = 0;              ///< of the training set that the configuration was resolved for
   bool withNorm = true;             ///< the gradient's norm before clipping is wanted at every step
+  std::vector<std::string> allow;   ///< kinds of ExportFindings.h that are trained as they stand
+  bool announce = true;             ///< warn of what an exporter did to the model
 };
 
 struct CompiledTraining : Compiled {

@@ -219,7 +219,9 @@ private:
       request.evaluations = partSizes(evaluation->count(), config.evalBatch.value_or(config.batch), false);
     request.samples = data.count();
     request.withNorm = !options.metrics.empty();
+    request.allow = options.allow;
     CompiledTraining compiled = compileTraining(model, request, options.settings, {"native"});
+    request.announce = false; // a sweep compiles again
     trainable = compiled.trainable;
     RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice()};
     program.emplace(Runner::load(std::move(compiled.package), options.model, run));

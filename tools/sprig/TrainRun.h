@@ -17,6 +17,7 @@ struct TrainOptions {
   std::string y, evalY;
   std::vector<training::Override> overrides;
   std::vector<std::string> set;
+  std::vector<std::string> allow; ///< kinds of lib/Import/ONNX/ExportFindings.h
   std::string sweep;
   int64_t every = 0, logEvery = 0;
   int keep = 3;

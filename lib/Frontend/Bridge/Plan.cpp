@@ -1,4 +1,5 @@
 // compilePlan and compilePackage: graphs to packages, and one of them loaded on the caller's memory.
+#include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Frontend/Bridge/Entries.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Pipeline.h"
@@ -37,6 +38,9 @@ public:
     inputs = tensorsOf(inputTypes);
     outputs = tensorsOf(outputTypes);
     findStates(slots);
+    const char *kind = "";
+    rt::check(sprig_rt_package_device(package.raw(), 0, &kind));
+    device = &UsedDevice::of(kind);
   }
 
   void run(std::span<void *const> in, std::span<void *const> out, std::span<void *const> states,
@@ -55,6 +59,7 @@ public:
       preparedVersion = version;
     }
     check(sprig_rt_invoke(context.raw(), 0, inputs.data(), inputs.size(), outputs.data(), outputs.size()));
+    device->note();
   }
 
 private:
@@ -121,6 +126,7 @@ private:
   std::vector<Bound> bound;
   std::vector<rt::Array> prepared;
   uint64_t preparedVersion = 0;
+  UsedDevice *device = nullptr; // of the package's first lane
 };
 
 } // namespace

@@ -1,7 +1,9 @@
 #include "lib/Frontend/Engine/RunNode.h"
+#include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Engine/Hash.h"
 #include "lib/Frontend/Engine/PlanCache.h"
+#include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Generic.h"
 #include "lib/Frontend/Record.h"
 #include <unordered_map>
@@ -85,7 +87,9 @@ void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::s
 
 void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results) {
   if (isConstant(node)) return fillConstant(node, results[0]);
-  if (runGeneric(node, operands, results)) return;
+  // The kernels of build time are this processor's.
+  static UsedDevice &processor = UsedDevice::of("cpu");
+  if (runGeneric(node, operands, results)) return processor.note();
   std::vector<const TensorType *> types;
   for (const ArrayRef &operand : operands) types.push_back(operand.type);
   for (const ArrayRef &result : results) types.push_back(result.type);
@@ -132,7 +136,10 @@ void runNode(const Node &node, std::span<Value *const> results) {
       out.reserve(results.size());
       for (const Value *operand : node.operands) in.push_back(refOf(operand));
       for (const Value *result : results) out.push_back(refOf(result));
-      compute(node.description, in, out);
+      const GraphNode &description = node.description;
+      ProfileSpan span("operation",
+                       [&] { return placeText(description.source, description.op->text, description.layer); });
+      compute(description, in, out);
     } catch (const Error &error) {
       failure = explain(node.description, error);
     } catch (const std::exception &error) {

@@ -1,6 +1,8 @@
 #include "lib/Frontend/Engine/SegmentTask.h"
 #include "lib/Frontend/Engine/PlanCache.h"
+#include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/RunNode.h"
+#include "lib/Frontend/Record.h"
 
 namespace sprig::frontend {
 
@@ -39,6 +41,7 @@ private:
         value->storage = Storage::allocate(value->type.bytes());
         out.push_back(value->storage->data);
       }
+      ProfileSpan span("segment", [&] { return describe(); });
       plan->run(in, out, {});
     } catch (const Error &) {
       return false; // node by node tells which one, and its line
@@ -78,6 +81,15 @@ private:
       for (Value *operand : node.operands)
         if (isOurs(operand) && --uses[operand->place] == 0 && !operand->live) operand->storage.reset();
     }
+  }
+
+  /// "train.cpp:12: matmul and 3 operations behind it"
+  std::string describe() const {
+    if (recording.nodes.empty()) return "no operation";
+    const GraphNode &first = recording.nodes.front()->description;
+    size_t more = recording.nodes.size() - 1;
+    return placeText(first.source, first.op->text, first.layer) +
+           (more ? " and " + std::to_string(more) + (more == 1 ? " operation" : " operations") + " behind it" : "");
   }
 
   bool isOurs(const Value *value) const { return value->home == recording.scope; }

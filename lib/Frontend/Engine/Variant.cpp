@@ -2,6 +2,7 @@
 #include "lib/Frontend/Engine/Consumed.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/PlanCache.h"
+#include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include <algorithm>
 #include <chrono>
@@ -45,6 +46,7 @@ public:
       bool isTimed = variant->runs < 8 || variant->runs % 64 == 0;
       ++variant->runs;
       auto start = isTimed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+      ProfileSpan span("function", [&] { return variant->name; });
       variant->plan->run(in, out, states, versionOfRead());
       if (isTimed) variant->isShort.store(std::chrono::steady_clock::now() - start < kShort, std::memory_order_relaxed);
     } catch (const Error &error) {
@@ -68,6 +70,7 @@ private:
 
   void compile() {
     try {
+      ProfileSpan span("compilation", [&] { return variant->name; });
       CompileOptions options = segmentOptions();
       options.prepare = true;
       variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name);

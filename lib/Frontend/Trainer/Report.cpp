@@ -1,5 +1,6 @@
 #include "lib/Frontend/Trainer/Report.h"
 #include "lib/Data/File.h"
+#include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Plot/TrainingChart.h"
 #include <cstdio>
 
@@ -27,7 +28,7 @@ std::string describeResult(const FitResult &result) {
     if (last.accuracy) text = "test acc " + number(*last.accuracy, "%.2f");
   }
   return text + ", " + number(result.secondsPerEpoch, "%.1f") + " s/epoch, " + number(result.samplesPerSecond, "%.0f") +
-         " samples/s, on [cpu]";
+         " samples/s, on [" + UsedDevice::list() + "]";
 }
 
 void plotRun(const std::filesystem::path &path, const std::vector<training::StepMetrics> &history,

@@ -1,4 +1,5 @@
 // Finds what a node means: a function of the model, a row of the table, or the function body of its schema.
+#include "lib/Import/ONNX/CheckOperands.h"
 #include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/SchemaTable.h"
 #include "lib/Import/ONNX/Table.h"
@@ -143,6 +144,7 @@ void Importer::dispatch(Node &node, Scope &scope) {
     node.bad(op + " is deprecated since opset " + std::to_string(schema->SinceVersion()) + "; the model imports " +
              std::to_string(node.opset));
   checkAgainstSchema(node, *schema);
+  if (domain.empty()) checkOperands(node);
   if (ImportFunction import = table().find(domain, op, node.opset)) return import(node);
   if (const char *reason = table().reasonAgainst(op)) node.unsupported(reason);
   if (!callSchemaFunction(node, *schema)) node.unsupported("is an operator that Sprig does not have");

@@ -54,6 +54,7 @@ static OwningOpRef<ModuleOp> importModel(MLIRContext &context, const Model &mode
   try {
     Importer importer(model, *module, options.limits);
     importer.emitState().training = options.training;
+    importer.setWarn(options.warn);
     for (const ImportEntry &entry : options.entries) importer.importEntry(entry);
   } catch (const std::bad_alloc &) {
     throw Error(ErrorKind::runtime, model.file + ": out of memory while importing");

@@ -7,6 +7,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "sprig/error.h"
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ struct ImportOptions {
   /// Keeps what an inference does without but training needs: Dropout nodes become nn.dropout on placeholders for key
   /// and counter, and batch norms carry their momentum as `nn.momentum`.
   bool training = false;
+  /// Told of what is odd about a model but no error: declared shapes that do not fit the sizes of an entry.
+  std::function<void(const std::string &)> warn;
 };
 
 /// An input or output of a model's graph. A dimension is a size, or a name, or neither (unknown).

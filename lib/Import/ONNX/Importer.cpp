@@ -28,6 +28,7 @@ bool Importer::tryImportEntry(const ImportEntry &given) {
   });
   materialized.clear();
   argumentNames.clear();
+  isOpen = false;
   state.dropouts = 0;
   nodeCount = 0;
   const onnx::GraphProto &graph = model.proto.graph();
@@ -40,6 +41,9 @@ bool Importer::tryImportEntry(const ImportEntry &given) {
     builder.setInsertionPointToStart(function.addEntryBlock());
     Scope scope;
     scope.opsets = &model.opsets;
+    std::unordered_map<std::string, const onnx::ValueInfoProto *> declared;
+    for (const auto &info : graph.value_info()) declared[info.name()] = &info;
+    scope.declared = &declared;
     addInitializers(graph, scope);
     bindInputs(given, scope);
     runNodes(graph.node(), scope);
@@ -153,6 +157,9 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
       continue;
     }
     RankedTensorType type = emit.tensor(bindShape(given, *input, dims), element);
+    const auto &tensorType = input->type().tensor_type();
+    isOpen |= !tensorType.has_shape() ||
+              llvm::any_of(tensorType.shape().dim(), [](const auto &dim) { return !dim.has_dim_value(); });
     scope.items[input->name()] = Item(block.addArgument(type, NameLoc::get(builder.getStringAttr(input->name()))));
     argumentNames.push_back(input->name());
   }
@@ -165,11 +172,7 @@ void Importer::finishFunction(Scope &scope) {
     Item item = lookup(scope, output.name());
     if (!item.value)
       model.fail(ErrorKind::unsupported, "output '" + output.name() + "' is no tensor, which an entry cannot give");
-    int declared = output.type().has_tensor_type() ? output.type().tensor_type().elem_type() : 0;
-    Type element = Emit::elem(item.value);
-    if (declared != 0 && declared != dataTypeOf(element))
-      model.fail(ErrorKind::badInput, "output '" + output.name() + "' is declared as " + dataTypeName(declared) +
-                                          ", but the graph makes " + typeText(item.value));
+    checkDeclared(output, item.value, "output '" + output.name() + "'");
     values.push_back(item.value);
   }
   func::ReturnOp::create(builder, function.getLoc(), values);
@@ -288,7 +291,11 @@ void Importer::runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope
     if (!node.wants(i)) continue;
     if (!node.outputs[i])
       node.unsupported("its output " + std::to_string(i) + " ('" + proto.output(int(i)) + "') is not supported");
-    scope.items[proto.output(int(i))] = std::move(node.outputs[i]);
+    const std::string &name = proto.output(int(i));
+    if (scope.declared && node.outputs[i].value)
+      if (auto found = scope.declared->find(name); found != scope.declared->end())
+        checkDeclared(*found->second, node.outputs[i].value, label + ": makes '" + name + "'");
+    scope.items[name] = std::move(node.outputs[i]);
   }
 }
 

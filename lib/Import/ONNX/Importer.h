@@ -5,6 +5,7 @@
 #include "lib/Import/ONNX/Node.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
+#include <functional>
 #include <unordered_map>
 
 namespace onnx {
@@ -22,6 +23,8 @@ struct Scope {
   std::unordered_map<std::string, Item> items;
   std::unordered_map<std::string, const onnx::TensorProto *> initializers;
   const Opsets *opsets = nullptr;
+  /// What the model's own graph declares of its values; null in bodies and functions.
+  const std::unordered_map<std::string, const onnx::ValueInfoProto *> *declared = nullptr;
   int64_t depth = 0;
 };
 
@@ -58,6 +61,7 @@ public:
   };
 
   EmitState &emitState() { return state; }
+  void setWarn(std::function<void(const std::string &)> function) { warn = std::move(function); }
 
 private:
   bool tryImportEntry(const ImportEntry &entry);
@@ -73,6 +77,8 @@ private:
   bool callSchemaFunction(Node &node, const onnx::OpSchema &schema);
   void callFunction(Node &node, const onnx::FunctionProto &function);
   void finishFunction(Scope &scope);
+  /// Holds a value to what the file declares of it; `label` is how errors call what makes it.
+  void checkDeclared(const onnx::ValueInfoProto &declared, Value value, const std::string &label);
 
   const Model &model;
   mlir::ModuleOp module;
@@ -83,6 +89,9 @@ private:
   const ImportEntry *entry = nullptr;
   std::vector<std::string> argumentNames;
   std::set<std::string> bound; ///< inputs that are constants in this entry
+  bool isOpen = false;         ///< whether the entry chose sizes that the model leaves open
+  std::function<void(const std::string &)> warn;
+  std::set<std::string> warned; ///< values whose declaration does not fit, over all entries
   std::unordered_map<const onnx::TensorProto *, std::string> symbols;
   std::unordered_map<const onnx::TensorProto *, Value> materialized; ///< in the function being built
   int64_t nodeCount = 0;

@@ -1,4 +1,5 @@
 // RNN, GRU and LSTM: one composite for each direction.
+#include "lib/Import/ONNX/CheckOperands.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -47,7 +48,11 @@ public:
     expect(w, {directions, gates * hidden, Emit::shape(x)[2]}, "weight");
     expect(r, {directions, gates * hidden, hidden}, "recurrence");
     if (n.has(3)) expect(n.in(3), {directions, 2 * gates * hidden}, "bias");
-    if (n.has(4)) expect(n.in(4), {batch}, "sequence_lens");
+    if (n.has(4)) {
+      lengths = n.in(4);
+      expect(lengths, {batch}, "sequence_lens");
+      checkLengths(n, lengths, steps);
+    }
     readActivations();
   }
 
@@ -124,7 +129,7 @@ private:
       if (n.has(7)) expect(n.in(7), {directions, 3 * hidden}, "peephole");
       optional(n.has(7), [&] { return row(7); });
     }
-    optional(n.has(4), [&] { return n.in(4); });
+    optional(bool(lengths), [&] { return lengths; });
     return result;
   }
 
@@ -148,7 +153,7 @@ private:
   size_t functions;
   unsigned states;
   bool batchFirst = false, startsReversed = false;
-  Value x;
+  Value x, lengths;
   Type type;
   llvm::SmallVector<Attribute> names;
   llvm::SmallVector<double> alphas, betas;

@@ -1,4 +1,5 @@
 // Operators that cut and pad.
+#include "lib/Import/ONNX/CheckOperands.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -190,6 +191,7 @@ void reverseSequence(Node &n) {
   int64_t steps = Emit::shape(x)[time], rows = Emit::shape(x)[batch];
   n.require(Emit::shape(lengths) == IntsRef{rows},
             "has lengths " + typeText(lengths) + " for a batch of " + std::to_string(rows));
+  checkLengths(n, lengths, steps);
   // Position t of a sequence of length l comes from l - 1 - t where that is in the sequence, else from t.
   Value at = n.iota(time == 0 ? IntsRef{steps, 1} : IntsRef{1, steps}, n.i64(), time == 0 ? 0 : 1);
   Value length = n.reshape(n.cast(lengths, n.i64()), time == 0 ? IntsRef{1, rows} : IntsRef{rows, 1});

@@ -228,6 +228,9 @@ private:
       if (entry.key() == "length") length = number("length", entry.value());
     }
     if (location.empty()) fail(ErrorKind::badInput, "has external data without a location");
+    // What opens files would read up to it.
+    if (size_t at = location.find('\0'); at != std::string::npos)
+      fail(ErrorKind::badInput, "has external data at a location with a NUL behind '" + location.substr(0, at) + "'");
     std::string path = insideFolder(location);
     if (length) checkBytes("external data in '" + location + "' has ", *length);
     checkLimit();

@@ -35,6 +35,8 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_profile_start(sprig_rt_profile *profile, 
  * within one (an executor's task). */
 SPRIG_RT_API void sprig_rt_profile_stop(sprig_rt_profile *profile, sprig_rt_context *context);
 
+/* Whether ranges are recorded now, for callers whose names take time to make. One load. */
+SPRIG_RT_API int32_t sprig_rt_profile_recording(void);
 /* A range of the caller's own, on the calling thread, in the profile that records the process; without one, nothing
  * happens and the token is 0. Ranges nest. The name is copied. */
 SPRIG_RT_API uint64_t sprig_rt_profile_push(const char *name);

@@ -1,0 +1,109 @@
+#include "sprig/profile.h"
+#include "sprig/function.h"
+#include "sprig/rt/profile.hpp"
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace sprig {
+
+struct Profile::Impl {
+  mutable rt::Profile recorder;
+  bool isOn = false;
+  std::map<std::pair<std::string, std::string>, ProfileRow> rows;
+  uint64_t dropped = 0;
+
+  void take() {
+    sprig_rt_profile_data data = recorder.read();
+    dropped += data.dropped;
+    std::vector<rt::ProfileSpan> spans = rt::nest(data);
+    // Self time is what is not in other ranges: what the runtime records of a plan belongs to the range around it.
+    std::vector<uint64_t> inside(spans.size());
+    auto isRange = [&](size_t i) { return spans[i].event->kind == SPRIG_RT_PROFILE_RANGE; };
+    for (size_t i = 0; i < spans.size(); ++i) {
+      if (!isRange(i)) continue;
+      size_t outer = spans[i].parent;
+      while (outer != rt::ProfileSpan::kNone && !isRange(outer)) outer = spans[outer].parent;
+      if (outer != rt::ProfileSpan::kNone) inside[outer] += spans[i].totalNs;
+    }
+    for (size_t i = 0; i < spans.size(); ++i) {
+      if (!isRange(i)) continue;
+      std::string name = spans[i].event->name, kind = "range";
+      if (size_t tab = name.find('\t'); tab != std::string::npos) {
+        kind = name.substr(0, tab);
+        name.erase(0, tab + 1);
+      }
+      ProfileRow &row = rows[{kind, name}];
+      row.kind = kind;
+      row.name = name;
+      ++row.calls;
+      row.seconds += double(spans[i].totalNs) * 1e-9;
+      row.selfSeconds += double(spans[i].totalNs - std::min(spans[i].totalNs, inside[i])) * 1e-9;
+    }
+  }
+};
+
+Profile::Profile() : impl(std::make_unique<Impl>()) {}
+Profile::~Profile() {
+  if (impl->isOn) impl->recorder.stop();
+}
+
+void Profile::start() {
+  if (impl->isOn) throw Error(ErrorKind::usage, "Profile: is started already");
+  synchronize();
+  try {
+    impl->recorder.start();
+  } catch (const rt::Error &error) {
+    throw Error(ErrorKind::usage, std::string("Profile: ") + error.what());
+  }
+  impl->isOn = true;
+}
+
+void Profile::stop() {
+  if (!impl->isOn) return;
+  synchronize();
+  impl->recorder.stop();
+  impl->isOn = false;
+  impl->take();
+}
+
+std::vector<ProfileRow> Profile::rows() const {
+  if (impl->isOn) {
+    synchronize();
+    impl->take();
+  }
+  std::vector<ProfileRow> rows;
+  for (auto &[key, row] : impl->rows) rows.push_back(row);
+  std::sort(rows.begin(), rows.end(), [](auto &a, auto &b) {
+    return a.selfSeconds != b.selfSeconds ? a.selfSeconds > b.selfSeconds : a.name < b.name;
+  });
+  return rows;
+}
+
+uint64_t Profile::dropped() const { return impl->dropped; }
+
+std::string Profile::table() const {
+  std::vector<ProfileRow> all = rows();
+  double sum = 0;
+  for (const ProfileRow &row : all) sum += row.selfSeconds;
+  char line[160];
+  std::snprintf(line, sizeof line, "%10s %12s %12s %8s  %-12s name\n", "calls", "self us", "total us", "share %",
+                "kind");
+  std::string text = line;
+  for (const ProfileRow &row : all) {
+    std::snprintf(line, sizeof line, "%10lld %12.1f %12.1f %8.2f  %-12s ", static_cast<long long>(row.calls),
+                  row.selfSeconds * 1e6, row.seconds * 1e6, sum > 0 ? 100 * row.selfSeconds / sum : 0,
+                  row.kind.c_str());
+    text += line + row.name + "\n";
+  }
+  if (impl->dropped) text += std::to_string(impl->dropped) + " events were dropped\n";
+  return text;
+}
+
+ProfileRange::ProfileRange(const std::string &name)
+    : token(sprig_rt_profile_recording() ? sprig_rt_profile_push(("range\t" + name).c_str()) : 0) {}
+ProfileRange::~ProfileRange() {
+  if (token) sprig_rt_profile_pop(token);
+}
+
+} // namespace sprig

@@ -1,0 +1,27 @@
+// Ranges of the runtime's recorder around what the engine runs, named only where something records.
+// For the tasks of the queue. Names start with their kind (sprig/profile.h) and a tab.
+#pragma once
+#include "sprig/rt/profile.h"
+#include <string>
+
+namespace sprig::frontend {
+
+class ProfileSpan {
+public:
+  /// `name` makes the text, and is called only while ranges are recorded.
+  template <typename Name> ProfileSpan(const char *kind, Name name) {
+    if (sprig_rt_profile_recording()) [[unlikely]]
+      token = sprig_rt_profile_push((kind + ('\t' + name())).c_str());
+  }
+  ~ProfileSpan() {
+    if (token) [[unlikely]]
+      sprig_rt_profile_pop(token);
+  }
+  ProfileSpan(const ProfileSpan &) = delete;
+  ProfileSpan &operator=(const ProfileSpan &) = delete;
+
+private:
+  uint64_t token = 0;
+};
+
+} // namespace sprig::frontend

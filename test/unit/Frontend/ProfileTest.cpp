@@ -1,0 +1,86 @@
+// Profiles of the imperative mode: operations by themselves, compiled segments and functions, ranges.
+#include "sprig/profile.h"
+#include "sprig/elementwise.h"
+#include "sprig/function.h"
+#include "sprig/tensor.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace sprig;
+
+namespace {
+
+const ProfileRow *find(const std::vector<ProfileRow> &rows, const std::string &kind, const std::string &part) {
+  auto found = std::find_if(rows.begin(), rows.end(), [&](const ProfileRow &row) {
+    return row.kind == kind && row.name.find(part) != std::string::npos;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+TEST(FrontendProfile, ShowsOperationsThatRunByThemselvesWithTheirLines) {
+  Tensor x = Tensor({1.0f, 2.0f, 3.0f});
+  Profile profile;
+  profile.start();
+  Tensor y = exp(x); // of this shape here alone, so nothing is compiled
+  synchronize();
+  profile.stop();
+  std::vector<ProfileRow> rows = profile.rows();
+  const ProfileRow *row = find(rows, "operation", "exp");
+  ASSERT_NE(row, nullptr) << profile.table();
+  EXPECT_EQ(row->calls, 1);
+  EXPECT_NE(row->name.find("ProfileTest.cpp:"), std::string::npos) << row->name;
+  EXPECT_GE(row->seconds, row->selfSeconds);
+  EXPECT_EQ(profile.dropped(), 0u);
+  EXPECT_NE(profile.table().find("share %"), std::string::npos);
+}
+
+TEST(FrontendProfile, ShowsCompiledFunctionsAndTheirCompilation) {
+  auto square = compile([](const Tensor &v) { return v * v; });
+  Tensor x = Tensor({1.0f, 2.0f, 3.0f, 4.0f});
+  Profile profile;
+  profile.start();
+  for (int i = 0; i < 3; ++i) {
+    Tensor y = square(x);
+    synchronize();
+  }
+  profile.stop();
+  std::vector<ProfileRow> rows = profile.rows();
+  auto calls = [&](const std::string &kind) {
+    int64_t count = 0;
+    for (const ProfileRow &row : rows) count += row.kind == kind ? row.calls : 0;
+    return count;
+  };
+  EXPECT_EQ(calls("function"), 3) << profile.table();
+  EXPECT_LE(calls("compilation"), 1);
+}
+
+TEST(FrontendProfile, RangesNestAndNothingIsRecordedWhenItIsOff) {
+  Tensor x = Tensor({1.0f, 2.0f});
+  Profile profile;
+  {
+    ProfileRange before("before");
+  }
+  profile.start();
+  {
+    ProfileRange outer("outer");
+    ProfileRange inner("inner");
+    Tensor y = x + x;
+    synchronize();
+  }
+  profile.stop();
+  {
+    ProfileRange after("after");
+  }
+  std::vector<ProfileRow> rows = profile.rows();
+  EXPECT_EQ(find(rows, "range", "before"), nullptr);
+  EXPECT_EQ(find(rows, "range", "after"), nullptr);
+  const ProfileRow *outer = find(rows, "range", "outer"), *inner = find(rows, "range", "inner");
+  ASSERT_TRUE(outer && inner) << profile.table();
+  EXPECT_NEAR(outer->selfSeconds + inner->seconds, outer->seconds, 1e-9);
+  Profile second;
+  profile.start();
+  EXPECT_THROW(second.start(), Error);
+  EXPECT_THROW(profile.start(), Error);
+}
+
+} // namespace
