@@ -8,6 +8,7 @@ set(sprig_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sprig")
 # Debian keeps libMLIR and libLLVM outside of the loader's path, hence the link path in the run path.
 function(sprig_install_component component target name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH TRUE)
+  target_compile_features(${target} INTERFACE cxx_std_20) # what the headers are written in
   target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   install(TARGETS ${target} EXPORT Sprig${component}Targets
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component} NAMELINK_COMPONENT ${component}Development)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ enum class DType : uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u
 
 /// "f32", "u8", "i1": the names that shapes print with.
 SPRIG_API const char *name(DType type);
+/// Prints the name.
+SPRIG_API std::ostream &operator<<(std::ostream &out, DType type);
 /// Bytes of an element.
 SPRIG_API int64_t size(DType type);
 constexpr bool isFloat(DType type) { return type <= DType::bf16; }
@@ -38,6 +41,9 @@ SPRIG_DTYPE(uint32_t, u32)
 SPRIG_DTYPE(uint16_t, u16)
 SPRIG_DTYPE(uint8_t, u8)
 SPRIG_DTYPE(bool, boolean)
+static_assert(sizeof(long) == 8, "int64_t is long, so that long long has a row of its own");
+SPRIG_DTYPE(long long, i64)
+SPRIG_DTYPE(unsigned long long, u64)
 #undef SPRIG_DTYPE
 
 /// Sizes of dimensions, or positions and steps along them: at most eight numbers, without an allocation.
@@ -82,6 +88,8 @@ public:
       if (a.numbers[i] != b.numbers[i]) return false;
     return true;
   }
+  /// Prints "[32, 128]".
+  SPRIG_API friend std::ostream &operator<<(std::ostream &out, const Shape &shape);
 
 private:
   [[noreturn]] SPRIG_API static void refuseRank(size_t count);
@@ -105,6 +113,8 @@ struct TensorType {
   int64_t elements() const { return shape.elements(); }
   int64_t bytes() const { return elements() * size(dtype); }
   friend bool operator==(const TensorType &, const TensorType &) = default;
+  /// Prints "32x128xf32".
+  SPRIG_API friend std::ostream &operator<<(std::ostream &out, const TensorType &type);
 };
 
 /// "32x128xf32"; a scalar is "f32".

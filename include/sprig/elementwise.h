@@ -35,10 +35,10 @@ inline Tensor operator/(const Operand &a, const Operand &b) { return div(a, b); 
 inline Tensor operator%(const Operand &a, const Operand &b) { return remainder(a, b); }
 inline Tensor operator-(const Operand &x) { return neg(x); }
 // These give the handle a new version; other handles keep the old one.
-inline Tensor &operator+=(Tensor &a, const Operand &b) { return a = add({a, b.at.file, b.at.line}, b); }
-inline Tensor &operator-=(Tensor &a, const Operand &b) { return a = sub({a, b.at.file, b.at.line}, b); }
-inline Tensor &operator*=(Tensor &a, const Operand &b) { return a = mul({a, b.at.file, b.at.line}, b); }
-inline Tensor &operator/=(Tensor &a, const Operand &b) { return a = div({a, b.at.file, b.at.line}, b); }
+inline Tensor &operator+=(Tensor &a, const Operand &b) { return a = add({a, b.at}, b); }
+inline Tensor &operator-=(Tensor &a, const Operand &b) { return a = sub({a, b.at}, b); }
+inline Tensor &operator*=(Tensor &a, const Operand &b) { return a = mul({a, b.at}, b); }
+inline Tensor &operator/=(Tensor &a, const Operand &b) { return a = div({a, b.at}, b); }
 
 // Comparisons give booleans; with NaN only `ne` holds.
 SPRIG_API Tensor eq(const Operand &a, const Operand &b);

@@ -63,7 +63,7 @@ template <typename F> auto noGrad(F &&f) {
 template <typename F> auto valueAndGrad(F f, Source at = Source::here()) {
   // f may change itself (a mutable lambda), the function that is given back does not.
   return [f = std::make_shared<F>(std::move(f)), at](const Tensor &x, const auto &...more) {
-    Tensor root = x.requireGrad();
+    Tensor root = x.requireGrad(at);
     Tensor value = (*f)(root, more...);
     return std::pair<Tensor, Tensor>(value, grad(value, root, {.createGraph = true}, at));
   };
@@ -77,7 +77,7 @@ auto grad(F f, Source at = Source::here()) {
 }
 /// (f(x), the function from a cotangent of f(x) to that of x).
 template <typename F> auto vjp(F f, const Tensor &x, Source at = Source::here()) {
-  Tensor root = x.requireGrad();
+  Tensor root = x.requireGrad(at);
   Tensor value = f(root);
   auto pullback = [value, root, at](const Tensor &seed) {
     return grad(value, root, {.createGraph = true, .seeds = {seed}}, at);
@@ -86,7 +86,7 @@ template <typename F> auto vjp(F f, const Tensor &x, Source at = Source::here())
 }
 /// (f(x), how f(x) changes along v).
 template <typename F> std::pair<Tensor, Tensor> jvp(F f, const Tensor &x, const Tensor &v, Source at = Source::here()) {
-  Tensor root = x.requireGrad();
+  Tensor root = x.requireGrad(at);
   Tensor value = f(root);
   return {value, derivativeAlong({&value, 1}, {&root, 1}, {&v, 1}, at)[0]};
 }

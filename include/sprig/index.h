@@ -33,17 +33,13 @@ inline constexpr Rest rest;
 class Index {
 public:
   template <std::integral T>
-  Index(T position, const char *file = __builtin_FILE(), int line = __builtin_LINE())
-      : kind(Kind::position), position(int64_t(position)), at{file, line} {}
-  Index(Slice slice, const char *file = __builtin_FILE(), int line = __builtin_LINE())
-      : kind(Kind::slice), slice(slice), at{file, line} {}
-  Index(All, const char *file = __builtin_FILE(), int line = __builtin_LINE()) : kind(Kind::slice), at{file, line} {}
-  Index(NewAxis, const char *file = __builtin_FILE(), int line = __builtin_LINE())
-      : kind(Kind::newAxis), at{file, line} {}
-  Index(Rest, const char *file = __builtin_FILE(), int line = __builtin_LINE()) : kind(Kind::rest), at{file, line} {}
+  Index(T position, Source at = Source::here()) : kind(Kind::position), position(int64_t(position)), at(at) {}
+  Index(Slice slice, Source at = Source::here()) : kind(Kind::slice), slice(slice), at(at) {}
+  Index(All, Source at = Source::here()) : kind(Kind::slice), at(at) {}
+  Index(NewAxis, Source at = Source::here()) : kind(Kind::newAxis), at(at) {}
+  Index(Rest, Source at = Source::here()) : kind(Kind::rest), at(at) {}
   /// Elements by their positions (i64 or i32, any shape): the axis becomes the indices' shape.
-  Index(const Tensor &indices, const char *file = __builtin_FILE(), int line = __builtin_LINE())
-      : kind(Kind::indices), indices(indices), at{file, line} {}
+  Index(const Tensor &indices, Source at = Source::here()) : kind(Kind::indices), indices(indices), at(at) {}
 
   enum class Kind : uint8_t { position, slice, newAxis, rest, indices };
   Kind kind;

@@ -18,8 +18,8 @@ public:
   /// each element does.
   void add(const Operand &value, int64_t weight = 1) const;
   /// Waits; NaN before the first add.
-  double value() const;
-  int64_t count() const; ///< waits
+  double value(Source at = Source::here()) const;
+  int64_t count(Source at = Source::here()) const; ///< waits
   void reset() const;
   /// The mean as a scalar of f64, without waiting.
   Tensor tensor(Source at = Source::here()) const;
@@ -34,8 +34,8 @@ public:
   explicit Accuracy(int64_t k = 1, Source at = Source::here());
   /// Logits [N, classes, ...] and classes [N, ...] of integers; or predicted classes of the classes' shape.
   void add(const Operand &logits, const Operand &classes) const;
-  double value() const;  ///< waits; NaN before the first add
-  int64_t count() const; ///< samples; waits
+  double value(Source at = Source::here()) const;  ///< waits; NaN before the first add
+  int64_t count(Source at = Source::here()) const; ///< samples; waits
   void reset() const;
 
 private:
@@ -51,12 +51,12 @@ public:
   void add(const Operand &logits, const Operand &classes) const;
   /// [classes, classes] of i64, without waiting.
   Tensor counts() const;
-  double accuracy() const; ///< waits
+  double accuracy(Source at = Source::here()) const; ///< waits
   /// Per class; NaN where it never came up. These wait.
-  std::vector<double> precision() const;
-  std::vector<double> recall() const;
+  std::vector<double> precision(Source at = Source::here()) const;
+  std::vector<double> recall(Source at = Source::here()) const;
   void reset() const;
-  std::string text() const;
+  std::string text(Source at = Source::here()) const; ///< waits
 
 private:
   int64_t classes;

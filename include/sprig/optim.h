@@ -93,18 +93,18 @@ public:
   /// none has one.
   void step(Source at = Source::here()) const;
   /// Forgets those sums.
-  void zeroGrad() const;
+  void zeroGrad(Source at = Source::here()) const;
 
   /// All of them, group after group.
   const std::vector<Parameter> &parameters() const;
 
   /// The rate that the schedule starts from, of a group.
   void setLr(double lr, size_t group = 0, Source at = Source::here()) const;
-  double baseLr(size_t group = 0) const; ///< waits
+  double baseLr(size_t group = 0, Source at = Source::here()) const; ///< waits
   /// The rate of the next step. Waits.
-  double lr(size_t group = 0) const;
+  double lr(size_t group = 0, Source at = Source::here()) const;
   /// Steps done. Waits.
-  int64_t steps() const;
+  int64_t steps(Source at = Source::here()) const;
   /// From the next step on. Compiled functions that update it are recorded anew.
   Optimizer &setSchedule(const Schedule &schedule);
   const std::optional<Schedule> &schedule() const;
@@ -117,7 +117,9 @@ public:
   nn::StateDict stateDict() const;
   /// Names must be these, types too: anything else is one error (badInput) that lists it all.
   void loadStateDict(const nn::StateDict &state, Source at = Source::here()) const;
-  void save(const std::filesystem::path &path) const { nn::saveTensors(path, stateDict()); }
+  void save(const std::filesystem::path &path, Source at = Source::here()) const {
+    nn::saveTensors(path, stateDict(), at);
+  }
   void load(const std::filesystem::path &path, Source at = Source::here()) const {
     loadStateDict(nn::loadTensors(path), at);
   }

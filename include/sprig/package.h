@@ -8,6 +8,7 @@
 #pragma once
 #include "sprig/function.h"
 #include "sprig/options.h"
+#include <concepts>
 #include <map>
 
 namespace sprig {
@@ -36,9 +37,9 @@ public:
   }
   /// By default for x86-64-v3 and -v4, with the bits of the recorded functions; MathMode::fast lets an inference-only
   /// package fold batch norms and use Winograd's convolutions.
-  std::vector<uint8_t> bytes(const CompileOptions &options = portable());
+  std::vector<uint8_t> bytes(const CompileOptions &options = portable(), Source at = Source::here());
   /// The file appears whole or not at all.
-  void save(const std::string &path, const CompileOptions &options = portable());
+  void save(const std::string &path, const CompileOptions &options = portable(), Source at = Source::here());
   static CompileOptions portable();
 
   using Body = frontend::FunctionCore::Body;
@@ -85,7 +86,7 @@ private:
     if constexpr (requires { &F::operator(); }) {
       if constexpr (requires(const Operand &x) { (*own)((void(I), x)...); })
         return [own, flat, at](std::span<const Tensor> v) {
-          return flat([&] { return (*own)(Operand(v[I], at.file, at.line)...); });
+          return flat([&] { return (*own)(Operand(v[I], at)...); });
         };
     }
     if constexpr (requires(std::span<const Tensor> v) { (*own)(v[I]...); })
@@ -103,28 +104,45 @@ void save(const std::string &path, const F &f, const std::vector<TensorType> &in
           Source at = Source::here()) {
   PackageBuilder builder;
   builder.add("main", f, inputs, options, at);
-  builder.save(path);
+  builder.save(path, PackageBuilder::portable(), at);
 }
+
+/// What a package's function is called with, and the caller's line: a tensor, a parameter's value, or a number, which
+/// becomes a scalar of its C++ type.
+class PackageInput {
+public:
+  PackageInput(const Tensor &tensor, Source at = Source::here()) : tensor(tensor), at(at) {}
+  PackageInput(const Parameter &parameter, Source at = Source::here()) : tensor(parameter), at(at) {}
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  PackageInput(T number, Source at = Source::here()) : tensor(number), at(at) {}
+  Tensor tensor;
+  Source at;
+};
 
 /// A loaded package with its state. Calls are queued like everything else that is recorded.
 class SPRIG_API Package {
 public:
   /// Names of the functions.
-  std::vector<std::string> functions() const;
+  std::vector<std::string> functions(Source at = Source::here()) const;
   /// Calls a function; for "main" there is operator().
   std::vector<Tensor> call(const std::string &function, std::span<const Tensor> inputs,
                            Source at = Source::here()) const;
-  template <typename... Args> Tensor operator()(const Args &...inputs) const {
-    std::vector<Tensor> list{Tensor(inputs)...};
-    return call("main", list).at(0);
+  /// The first output of "main".
+  template <std::convertible_to<PackageInput>... More>
+  Tensor operator()(const PackageInput &first, const More &...more) const {
+    const Tensor list[] = {first.tensor, PackageInput(more, first.at).tensor...};
+    return callMain(list, first.at);
   }
+  Tensor operator()(Source at = Source::here()) const { return callMain({}, at); }
   /// Names of its states, and a copy of one's value.
-  std::vector<std::string> states() const;
+  std::vector<std::string> states(Source at = Source::here()) const;
   Tensor state(const std::string &name, Source at = Source::here()) const;
 
 private:
   friend Package load(const std::string &path);
   friend Package loadBytes(std::span<const uint8_t> bytes, const std::string &name);
+  Tensor callMain(std::span<const Tensor> inputs, Source at) const;
   struct Impl;
   std::shared_ptr<Impl> impl;
 };

@@ -8,13 +8,11 @@ namespace sprig {
 /// Several tensors, and the caller's line: cat({a, b}, 1).
 class Operands {
 public:
-  Operands(std::initializer_list<Operand> each, const char *file = __builtin_FILE(), int line = __builtin_LINE())
-      : at{file, line} {
+  Operands(std::initializer_list<Operand> each, Source at = Source::here()) : at(at) {
     tensors.reserve(each.size());
     for (const Operand &one : each) tensors.push_back(one.tensor);
   }
-  Operands(std::vector<Tensor> tensors, const char *file = __builtin_FILE(), int line = __builtin_LINE())
-      : tensors(std::move(tensors)), at{file, line} {}
+  Operands(std::vector<Tensor> tensors, Source at = Source::here()) : tensors(std::move(tensors)), at(at) {}
 
   std::vector<Tensor> tensors;
   Source at;
@@ -67,7 +65,7 @@ SPRIG_API Tensor select(const Operand &x, int axis, int64_t position);
 /// One of sprig/index.h for each axis, from the first on. At most one of them is a tensor of indices.
 SPRIG_API Tensor index(const Operand &x, std::initializer_list<Index> each);
 /// x with the picked part replaced (PyTorch's x[...] = value, as a new tensor); value broadcasts to the part.
-SPRIG_API Tensor assign(const Operand &x, std::initializer_list<Index> each, const Operand &value);
+[[nodiscard]] SPRIG_API Tensor assign(const Operand &x, std::initializer_list<Index> each, const Operand &value);
 
 /// Turns the order of elements along axes around.
 SPRIG_API Tensor flip(const Operand &x, const Ints &axes);

@@ -85,7 +85,8 @@ struct EarlyStoppingOptions {
 /// Ends the training when the evaluation's loss (without evaluation: the training's) has stopped falling.
 SPRIG_API std::function<bool(const EpochReport &)> earlyStopping(const EarlyStoppingOptions &options = {});
 /// Saves the module (Module::save) whenever that loss is the lowest so far.
-SPRIG_API std::function<bool(const EpochReport &)> saveBest(const nn::Module &module, std::filesystem::path path);
+SPRIG_API std::function<bool(const EpochReport &)> saveBest(const nn::Module &module, std::filesystem::path path,
+                                                            Source at = Source::here());
 
 /// Runs of one module with several learning rates.
 struct SweepRun {
@@ -143,39 +144,58 @@ public:
   }
 
 private:
-  template <typename M> static frontend::Training trainingOf(const M &module) {
+  template <typename M> frontend::Training trainingOf(const M &module) const {
     frontend::Training training;
     training.module = &module;
     training.optimizer = module.configureOptimizers();
-    training.loss = [&module](const std::vector<Tensor> &batch) { return stepOf(module, batch); };
-    training.scores = [&module](const std::vector<Tensor> &batch) { return scoresOf(module, batch); };
+    training.loss = [&module, at = at](const std::vector<Tensor> &batch) { return stepOf(module, batch, at); };
+    training.scores = [&module, at = at](const std::vector<Tensor> &batch) { return scoresOf(module, batch, at); };
     return training;
   }
-  template <typename M> static Tensor stepOf(const M &module, const std::vector<Tensor> &batch) {
+  // A function that takes operands is told the trainer's line; one of tensors has lines of its own.
+  template <typename M> static Tensor stepOf(const M &module, const std::vector<Tensor> &batch, Source at) {
     if constexpr (requires { module.trainingStep(batch); }) {
       return module.trainingStep(batch);
     } else {
       static_assert(
           requires { module.trainingStep(batch[0], batch[1]); },
           "the module needs Tensor trainingStep(Tensor x, Tensor y) const");
-      requireTwo(batch);
-      return module.trainingStep(batch[0], batch[1]);
+      requireTwo(batch, at);
+      if constexpr (requires(const Operand &x) {
+                      &M::trainingStep;
+                      module.trainingStep(x, x);
+                    })
+        return module.trainingStep(Operand(batch[0], at), Operand(batch[1], at));
+      else
+        return module.trainingStep(batch[0], batch[1]);
     }
   }
-  template <typename M> static Scores scoresOf(const M &module, const std::vector<Tensor> &batch) {
+  template <typename M> static Scores scoresOf(const M &module, const std::vector<Tensor> &batch, Source at) {
     if constexpr (requires { module.validationStep(batch); }) {
       return module.validationStep(batch);
     } else if constexpr (requires { module.validationStep(batch[0], batch[1]); }) {
-      requireTwo(batch);
-      return module.validationStep(batch[0], batch[1]);
+      requireTwo(batch, at);
+      if constexpr (requires(const Operand &x) {
+                      &M::validationStep;
+                      module.validationStep(x, x);
+                    })
+        return module.validationStep(Operand(batch[0], at), Operand(batch[1], at));
+      else
+        return module.validationStep(batch[0], batch[1]);
     } else {
-      Scores scores{stepOf(module, batch)};
-      if constexpr (requires { Tensor(module(batch[0])); })
-        if (batch.size() == 2 && !isFloat(batch[1].dtype())) scores.hits = hitsOf(module(batch[0]), batch[1]);
+      Scores scores{stepOf(module, batch, at)};
+      if (batch.size() != 2 || isFloat(batch[1].dtype())) return scores;
+      if constexpr (requires(const Operand &x) {
+                      &M::operator();
+                      Tensor(module(x));
+                    })
+        scores.hits = hitsOf({module(Operand(batch[0], at)), at}, {batch[1], at});
+      else if constexpr (requires { Tensor(module(batch[0])); })
+        scores.hits = hitsOf({module(batch[0]), at}, {batch[1], at});
       return scores;
     }
   }
-  static void requireTwo(const std::vector<Tensor> &batch);
+  static void requireTwo(const std::vector<Tensor> &batch, Source at);
 
   FitResult run(frontend::Training training, data::Loader &train, data::Loader *evaluation) const;
   std::pair<double, std::optional<double>> score(frontend::Training training, data::Loader &set) const;

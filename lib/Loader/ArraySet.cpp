@@ -1,4 +1,5 @@
 #include "lib/Loader/ArraySet.h"
+#include "lib/Loader/Refuse.h"
 
 namespace sprig::data {
 
@@ -31,7 +32,7 @@ Sample ArraySet::get(int64_t index, Random &) const {
       sample.push_back(Field::view(at, part.type, part.samples.owned()));
       continue;
     }
-    Field field(part.type);
+    Field field(part.type, Source());
     data::gather(part.samples, {&index, 1}, part.intake, field.editBytes());
     sample.push_back(std::move(field));
   }
@@ -56,8 +57,8 @@ std::shared_ptr<const DatasetImpl> ArraySet::as(size_t field, const TensorType &
 
 Dataset arrays(std::vector<Samples> fields) { return Dataset(std::make_shared<const ArraySet>(std::move(fields))); }
 
-TensorDataset::TensorDataset(std::vector<Field> fields)
-    : Dataset([&] {
+TensorDataset::TensorDataset(std::vector<Field> fields, Source at)
+    : Dataset(located(at, [&] {
         std::vector<Samples> all;
         for (size_t f = 0; f < fields.size(); ++f) {
           Field &field = fields[f];
@@ -71,6 +72,6 @@ TensorDataset::TensorDataset(std::vector<Field> fields)
           all.push_back(Samples::view(name, fileType(kept->dtype()), kept->shape().vector(), kept->bytes(), kept));
         }
         return arrays(std::move(all));
-      }()) {}
+      })) {}
 
 } // namespace sprig::data

@@ -1,5 +1,6 @@
 #include "sprig/data/dataset.h"
 #include "lib/Data/Batches.h"
+#include "lib/Loader/Refuse.h"
 #include <algorithm>
 #include <numeric>
 
@@ -9,8 +10,6 @@ using Impl = Dataset::Impl;
 using ImplPtr = std::shared_ptr<const Impl>;
 
 namespace {
-
-[[noreturn]] void refuse(const std::string &text) { throw Error(ErrorKind::usage, "data: " + text); }
 
 class Subset final : public Impl {
 public:
@@ -134,8 +133,8 @@ public:
   int64_t size() const override { return set->size(); }
   Sample get(int64_t index, Random &random) const override {
     Sample sample = set->get(index, random);
-    Field converted = sample[field].to(type, scaleBytes);
-    sample[field] = shape ? converted.reshape(*shape) : converted;
+    Field converted = sample[field].to(type, scaleBytes, Source());
+    sample[field] = shape ? converted.reshape(*shape, Source()) : converted;
     return sample;
   }
 
@@ -147,18 +146,20 @@ private:
   bool scaleBytes;
 };
 
-Dataset converted(const ImplPtr &set, size_t field, sprig::DType type, std::optional<Shape> shape, bool scaleBytes) {
+Dataset converted(const ImplPtr &set, size_t field, sprig::DType type, std::optional<Shape> shape, bool scaleBytes,
+                  Source at) {
   std::vector<TensorType> types = set->types();
   if (!types.empty()) {
     if (field >= types.size())
-      refuse("field " + std::to_string(field) + " (from 0) of samples that have " + std::to_string(types.size()));
-    if (ImplPtr inner = set->as(field, {type, shape.value_or(types[field].shape)}, scaleBytes)) return Dataset(inner);
+      refuse(at, "field " + std::to_string(field) + " (from 0) of samples that have " + std::to_string(types.size()));
+    ImplPtr inner = located(at, [&] { return set->as(field, {type, shape.value_or(types[field].shape)}, scaleBytes); });
+    if (inner) return Dataset(inner);
   }
   return Dataset(std::make_shared<const Converted>(set, field, type, shape, scaleBytes));
 }
 
-std::vector<ImplPtr> implsOf(const std::vector<Dataset> &sets, const char *what) {
-  if (sets.empty()) refuse(std::string(what) + " of no data sets");
+std::vector<ImplPtr> implsOf(const std::vector<Dataset> &sets, const char *what, Source at) {
+  if (sets.empty()) refuse(at, std::string(what) + " of no data sets");
   std::vector<ImplPtr> impls;
   for (const Dataset &set : sets) impls.push_back(set.raw());
   return impls;
@@ -173,58 +174,61 @@ void DatasetImpl::gather(std::span<const int64_t>, std::span<void *const>) const
 }
 ImplPtr DatasetImpl::as(size_t, const TensorType &, bool) const { return nullptr; }
 
-Sample Dataset::get(int64_t index) const {
+Sample Dataset::get(int64_t index, Source at) const {
   Random random(0, 0, index);
-  return get(index, random);
+  return get(index, random, at);
 }
 
-Sample Dataset::get(int64_t index, Random &random) const {
+Sample Dataset::get(int64_t index, Random &random, Source at) const {
   if (index < 0 || index >= size())
-    refuse("sample " + std::to_string(index) + " of a data set of " + std::to_string(size()));
+    refuse(at, "sample " + std::to_string(index) + " of a data set of " + std::to_string(size()));
   return impl->get(index, random);
 }
 
-Dataset Dataset::subset(std::vector<int64_t> indices) const {
+Dataset Dataset::subset(std::vector<int64_t> indices, Source at) const {
   int64_t count = size();
   for (int64_t index : indices)
     if (index < 0 || index >= count)
-      refuse("subset: sample " + std::to_string(index) + " of a data set of " + std::to_string(count));
+      refuse(at, "subset: sample " + std::to_string(index) + " of a data set of " + std::to_string(count));
   return Dataset(std::make_shared<const Subset>(impl, std::move(indices)));
 }
 
-Dataset Dataset::slice(int64_t begin, int64_t end) const {
+Dataset Dataset::slice(int64_t begin, int64_t end, Source at) const {
   if (begin < 0 || end < begin || end > size())
-    refuse("slice: samples " + std::to_string(begin) + " to " + std::to_string(end) + " of a data set of " +
-           std::to_string(size()));
+    refuse(at, "slice: samples " + std::to_string(begin) + " to " + std::to_string(end) + " of a data set of " +
+                   std::to_string(size()));
   std::vector<int64_t> indices(size_t(end - begin));
   std::iota(indices.begin(), indices.end(), begin);
-  return subset(std::move(indices));
+  return subset(std::move(indices), at);
 }
 
-Dataset Dataset::as(size_t field, sprig::DType type, bool scaleBytes) const {
-  return converted(impl, field, type, std::nullopt, scaleBytes);
+Dataset Dataset::as(size_t field, sprig::DType type, bool scaleBytes, Source at) const {
+  return converted(impl, field, type, std::nullopt, scaleBytes, at);
 }
-Dataset Dataset::as(size_t field, const TensorType &type, bool scaleBytes) const {
-  return converted(impl, field, type.dtype, type.shape, scaleBytes);
+Dataset Dataset::as(size_t field, const TensorType &type, bool scaleBytes, Source at) const {
+  return converted(impl, field, type.dtype, type.shape, scaleBytes, at);
 }
 
-Dataset concat(std::vector<Dataset> sets) { return Dataset(std::make_shared<const Concat>(implsOf(sets, "concat"))); }
+Dataset concat(std::vector<Dataset> sets, Source at) {
+  return Dataset(std::make_shared<const Concat>(implsOf(sets, "concat", at)));
+}
 
-Dataset zip(std::vector<Dataset> sets) {
-  std::vector<ImplPtr> impls = implsOf(sets, "zip");
+Dataset zip(std::vector<Dataset> sets, Source at) {
+  std::vector<ImplPtr> impls = implsOf(sets, "zip", at);
   for (size_t i = 1; i < impls.size(); ++i)
     if (impls[i]->size() != impls[0]->size())
-      refuse("zip: data set " + std::to_string(i) + " has " + std::to_string(impls[i]->size()) +
-             " samples, data set 0 has " + std::to_string(impls[0]->size()));
+      refuse(at, "zip: data set " + std::to_string(i) + " has " + std::to_string(impls[i]->size()) +
+                     " samples, data set 0 has " + std::to_string(impls[0]->size()));
   return Dataset(std::make_shared<const Zip>(std::move(impls)));
 }
 
-std::vector<Dataset> split(const Dataset &set, const std::vector<int64_t> &counts, std::optional<uint64_t> seed) {
+std::vector<Dataset> split(const Dataset &set, const std::vector<int64_t> &counts, std::optional<uint64_t> seed,
+                           Source at) {
   int64_t total = 0;
   for (int64_t count : counts) {
     if (count < 0 || count > set.size() - total)
-      refuse("split: parts of " + std::to_string(total) + " and " + std::to_string(count) +
-             " samples of a data set of " + std::to_string(set.size()));
+      refuse(at, "split: parts of " + std::to_string(total) + " and " + std::to_string(count) +
+                     " samples of a data set of " + std::to_string(set.size()));
     total += count;
   }
   std::vector<int64_t> order(size_t(set.size()));
@@ -233,18 +237,18 @@ std::vector<Dataset> split(const Dataset &set, const std::vector<int64_t> &count
   else
     std::iota(order.begin(), order.end(), int64_t(0));
   std::vector<Dataset> parts;
-  auto at = order.begin();
+  auto next = order.begin();
   for (int64_t count : counts) {
-    parts.push_back(set.subset({at, at + count}));
-    at += count;
+    parts.push_back(set.subset({next, next + count}, at));
+    next += count;
   }
   return parts;
 }
 
-std::pair<Dataset, Dataset> split(const Dataset &set, double first, std::optional<uint64_t> seed) {
-  if (!(first >= 0 && first <= 1)) refuse("split: a part of " + std::to_string(first) + ", expected 0 to 1");
+std::pair<Dataset, Dataset> split(const Dataset &set, double first, std::optional<uint64_t> seed, Source at) {
+  if (!(first >= 0 && first <= 1)) refuse(at, "split: a part of " + std::to_string(first) + ", expected 0 to 1");
   auto count = int64_t(first * double(set.size()) + 1e-6); // 0.29 of 100 are 29
-  std::vector<Dataset> parts = split(set, {count, set.size() - count}, seed);
+  std::vector<Dataset> parts = split(set, {count, set.size() - count}, seed, at);
   return {parts[0], parts[1]};
 }
 

@@ -79,9 +79,9 @@ Field readImage(const fs::path &path, const ImageOptions &options) {
   Field field =
       Field::view(image->planes.data(), {sprig::DType::u8, {image->channels, image->height, image->width}}, image);
   bool bytes = options.dtype == sprig::DType::u8;
-  if (!bytes) field = field.to(sprig::DType::f32, /*scaleBytes=*/true);
+  if (!bytes) field = field.to(sprig::DType::f32, /*scaleBytes=*/true, Source());
   if (options.height) field = resize(field, options.height, options.width ? options.width : options.height);
-  return bytes ? field : field.to(options.dtype);
+  return bytes ? field : field.to(options.dtype, false, Source());
 }
 
 Dataset imageFolder(const fs::path &folder, const ImageOptions &options) {

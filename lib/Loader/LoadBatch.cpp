@@ -59,7 +59,7 @@ void LoaderCore::collate(const Plan &plan, Batch &batch) {
     if (cancelled(plan)) return;
     try {
       Random random = randomOf(plan, index);
-      Sample sample = set.get(index, random);
+      Sample sample = set.get(index, random, Source());
       if (options.transform) sample = options.transform(std::move(sample), random);
       if (sample.size() == 0) throw Error(ErrorKind::usage, "has no field");
       if (done && sample.size() != types.size())

@@ -36,8 +36,8 @@ public:
     Random random(kSeed, train ? 1 : 2, index);
     int64_t c = random.below(kClasses), right = random.below(5) - 2, down = random.below(5) - 2;
     double light = random.uniform(0.6, 1);
-    Field x({sprig::DType::f32, {1, kSide, kSide}});
-    auto pixels = x.edit<float>();
+    Field x({sprig::DType::f32, {1, kSide, kSide}}, Source());
+    auto pixels = x.edit<float>(Source());
     for (int64_t i = 0; i < kSide * kSide; ++i) {
       int64_t fromX = i % kSide - right, fromY = i / kSide - down;
       bool inside = fromX >= 0 && fromX < kSide && fromY >= 0 && fromY < kSide;
@@ -80,7 +80,9 @@ Dataset load(const fs::path &folder, const MnistOptions &options) {
   std::optional<Dataset> set;
   if (x) {
     checkClasses(*y, kClasses);
-    set = arrays({*x, *y}).as(0, {sprig::DType::f32, {1, kSide, kSide}}, /*scaleBytes=*/true).as(1, sprig::DType::i64);
+    set = arrays({*x, *y})
+              .as(0, {sprig::DType::f32, {1, kSide, kSide}}, /*scaleBytes=*/true, Source())
+              .as(1, sprig::DType::i64, /*scaleBytes=*/false, Source());
   } else {
     set = Dataset(Synthetic(options.train));
     std::cerr << "note: no " << images.string() << ": " << set->size()

@@ -18,13 +18,13 @@ Field resize(const Field &image, int64_t height, int64_t width) {
   int64_t channels = image.shape()[0];
   if (image.shape()[1] == height && image.shape()[2] == width) return image;
   Resizer resizer(image.shape()[1], image.shape()[2], height, width);
-  Field reals = bytes ? image.to(sprig::DType::f32) : image;
-  Field out({sprig::DType::f32, {channels, height, width}});
-  resizer.run(reals.numbers<float>().data(), channels, out.edit<float>().data());
+  Field reals = bytes ? image.to(sprig::DType::f32, false, Source()) : image;
+  Field out({sprig::DType::f32, {channels, height, width}}, Source());
+  resizer.run(reals.numbers<float>(Source()).data(), channels, out.edit<float>(Source()).data());
   if (!bytes) return out;
-  Field rounded({sprig::DType::u8, out.shape()});
-  auto from = out.numbers<float>();
-  auto to = rounded.edit<uint8_t>();
+  Field rounded({sprig::DType::u8, out.shape()}, Source());
+  auto from = out.numbers<float>(Source());
+  auto to = rounded.edit<uint8_t>(Source());
   for (size_t i = 0; i < to.size(); ++i) to[i] = uint8_t(std::clamp(std::nearbyint(from[i]), 0.f, 255.f));
   return rounded;
 }

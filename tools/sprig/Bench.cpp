@@ -76,8 +76,14 @@ int runExperiment(const Options &options, const Experiment &experiment) {
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
   ExperimentReport report;
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
-  ExperimentOptions given{options.settings, options.n, threads, {}, options.ioDelay, options.of, options.runs};
-  if (!options.workers.empty()) given.workers = options.workers;
+  ExperimentOptions given;
+  given.settings = options.settings;
+  given.n = options.n;
+  given.threads = threads;
+  if (!options.workers.empty()) given.workers = options.workers; // else its default
+  given.ioDelay = options.ioDelay;
+  given.model = options.of;
+  given.runs = options.runs;
   experiment.run(given, report);
   if (options.common.json())
     std::cout << report.toJson(experiment.name).dump(2) << '\n';

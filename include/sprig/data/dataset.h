@@ -52,25 +52,25 @@ public:
 
   int64_t size() const { return impl->size(); }
   /// Throws Error (usage) for an index out of range. Without `random`, what is random is that of seed 0, epoch 0.
-  SPRIG_API Sample get(int64_t index) const;
-  SPRIG_API Sample get(int64_t index, Random &random) const;
+  SPRIG_API Sample get(int64_t index, Source at = Source::here()) const;
+  SPRIG_API Sample get(int64_t index, Random &random, Source at = Source::here()) const;
 
   /// These samples, in this order; indices may repeat. Throws Error (usage) for one out of range.
-  SPRIG_API Dataset subset(std::vector<int64_t> indices) const;
+  SPRIG_API Dataset subset(std::vector<int64_t> indices, Source at = Source::here()) const;
   /// The samples from begin to before end.
-  SPRIG_API Dataset slice(int64_t begin, int64_t end) const;
+  SPRIG_API Dataset slice(int64_t begin, int64_t end, Source at = Source::here()) const;
   /// Each sample through `transform(sample)` or `transform(sample, random)`.
   template <typename F> Dataset map(F transform) const {
     return Dataset(size(), [set = *this, transform = std::move(transform)](int64_t index, Random &random) -> Sample {
       if constexpr (std::invocable<const F &, Sample, Random &>)
-        return transform(set.get(index, random), random);
+        return transform(set.get(index, random, Source()), random);
       else
-        return transform(set.get(index, random));
+        return transform(set.get(index, random, Source()));
     });
   }
   /// A field in another element type, by the rules of Field::to, and in a shape of as many elements where one is given.
-  SPRIG_API Dataset as(size_t field, sprig::DType type, bool scaleBytes = false) const;
-  SPRIG_API Dataset as(size_t field, const TensorType &type, bool scaleBytes = false) const;
+  SPRIG_API Dataset as(size_t field, sprig::DType type, bool scaleBytes = false, Source at = Source::here()) const;
+  SPRIG_API Dataset as(size_t field, const TensorType &type, bool scaleBytes = false, Source at = Source::here()) const;
 
   const std::shared_ptr<const Impl> &raw() const { return impl; }
 
@@ -107,19 +107,20 @@ private:
 /// Arrays whose first dimension counts the samples, equal in number: tensors, or numbers with a shape.
 class TensorDataset : public Dataset {
 public:
-  SPRIG_API explicit TensorDataset(std::vector<Field> fields);
-  TensorDataset(std::initializer_list<Field> fields) : TensorDataset(std::vector<Field>(fields)) {}
+  SPRIG_API explicit TensorDataset(std::vector<Field> fields, Source at = Source::here());
+  TensorDataset(std::initializer_list<Field> fields, Source at = Source::here())
+      : TensorDataset(std::vector<Field>(fields), at) {}
 };
 
 /// One data set behind the other. At least one.
-SPRIG_API Dataset concat(std::vector<Dataset> sets);
+SPRIG_API Dataset concat(std::vector<Dataset> sets, Source at = Source::here());
 /// Samples with the fields of all, side by side; equal sizes.
-SPRIG_API Dataset zip(std::vector<Dataset> sets);
+SPRIG_API Dataset zip(std::vector<Dataset> sets, Source at = Source::here());
 /// As many samples each, in total at most all; taken in an order that the seed decides, or in order.
 SPRIG_API std::vector<Dataset> split(const Dataset &set, const std::vector<int64_t> &counts,
-                                     std::optional<uint64_t> seed = std::nullopt);
+                                     std::optional<uint64_t> seed = std::nullopt, Source at = Source::here());
 /// A part (0 to 1, rounded down) and the rest: `auto [train, test] = data::split(set, 0.8, 7);`
 SPRIG_API std::pair<Dataset, Dataset> split(const Dataset &set, double first,
-                                            std::optional<uint64_t> seed = std::nullopt);
+                                            std::optional<uint64_t> seed = std::nullopt, Source at = Source::here());
 
 } // namespace sprig::data

@@ -22,26 +22,29 @@ public:
   /// No array.
   Field() = default;
   /// Uninitialised memory, 64-byte aligned.
-  SPRIG_API explicit Field(const TensorType &type);
+  SPRIG_API explicit Field(const TensorType &type, Source at = Source::here());
   /// A scalar.
-  template <Number T> Field(T number) : Field(TensorType{DTypeFor<T>::dtype, {}}) {
+  template <Number T> Field(T number) : Field(TensorType{DTypeFor<T>::dtype, {}}, Source()) {
     std::memcpy(memory.get(), &number, sizeof number);
   }
   /// A copy: one dimension, or the shape, which must fit.
-  template <Number T> Field(std::span<const T> numbers, const Shape &shape) : Field({DTypeFor<T>::dtype, shape}) {
-    checkCount(int64_t(numbers.size()));
+  template <Number T>
+  Field(std::span<const T> numbers, const Shape &shape, Source at = Source::here())
+      : Field({DTypeFor<T>::dtype, shape}, at) {
+    checkCount(int64_t(numbers.size()), at);
     if (!numbers.empty()) std::memcpy(memory.get(), numbers.data(), numbers.size_bytes());
   }
   template <Number T>
     requires(!std::is_same_v<T, bool>)
-  Field(const std::vector<T> &numbers) : Field(std::span<const T>(numbers), {int64_t(numbers.size())}) {}
+  Field(const std::vector<T> &numbers) : Field(std::span<const T>(numbers), {int64_t(numbers.size())}, Source()) {}
   template <Number T>
     requires(!std::is_same_v<T, bool>)
-  Field(const std::vector<T> &numbers, const Shape &shape) : Field(std::span<const T>(numbers), shape) {}
+  Field(const std::vector<T> &numbers, const Shape &shape, Source at = Source::here())
+      : Field(std::span<const T>(numbers), shape, at) {}
   /// Waits for the tensor, and shares its memory.
-  Field(const Tensor &tensor) : itsType(tensor.type()), capacity(itsType.bytes()) {
+  Field(const Tensor &tensor, Source at = Source::here()) : itsType(tensor.type(at)), capacity(itsType.bytes()) {
     auto kept = std::make_shared<const Tensor>(tensor);
-    const void *bytes = kept->bytes();
+    const void *bytes = kept->bytes(at);
     memory = std::shared_ptr<void>(std::move(kept), const_cast<void *>(bytes));
   }
   /// Memory of someone else's, row-major, read only, that `owner` keeps alive.
@@ -58,27 +61,28 @@ public:
 
   const void *bytes() const { return memory.get(); }
   /// All elements, row-major. T must be the element type (Error usage).
-  template <Number T> std::span<const T> numbers() const & {
-    checkType(DTypeFor<T>::dtype);
+  template <Number T> std::span<const T> numbers(Source at = Source::here()) const & {
+    checkType(DTypeFor<T>::dtype, at);
     return {static_cast<const T *>(bytes()), size_t(numel())};
   }
-  template <Number T> std::span<const T> numbers() const && = delete; // the span would outlive the memory
+  template <Number T>
+  std::span<const T> numbers(Source at = Source::here()) const && = delete; // the span would outlive the memory
   /// The same to be written to; memory that others share is copied first.
-  template <Number T> std::span<T> edit() {
-    checkType(DTypeFor<T>::dtype);
+  template <Number T> std::span<T> edit(Source at = Source::here()) {
+    checkType(DTypeFor<T>::dtype, at);
     return {static_cast<T *>(editBytes()), size_t(numel())};
   }
   SPRIG_API void *editBytes();
   /// The element at a flat index, which must be there.
-  template <Number T> T item(int64_t index = 0) const {
-    checkIndex(index);
-    return numbers<T>()[size_t(index)];
+  template <Number T> T item(int64_t index = 0, Source at = Source::here()) const {
+    checkIndex(index, at);
+    return numbers<T>(at)[size_t(index)];
   }
   /// The same elements in another shape of as many.
-  SPRIG_API Field reshape(const Shape &shape) const;
+  SPRIG_API Field reshape(const Shape &shape, Source at = Source::here()) const;
   /// Element type as data sets convert: floats and integers may change their width, integers and booleans may become
   /// floats, no float becomes an integer (Error badInput). `scaleBytes`: u8 that becomes a float is divided by 255.
-  SPRIG_API Field to(sprig::DType type, bool scaleBytes = false) const;
+  SPRIG_API Field to(sprig::DType type, bool scaleBytes = false, Source at = Source::here()) const;
 
   /// The same memory as a tensor, without a copy where it is 64-byte aligned, as what this library makes is.
   Tensor tensor() const {
@@ -92,9 +96,9 @@ public:
       : itsType(type), memory(std::move(memory)), capacity(capacity), writable(writable) {}
 
 private:
-  SPRIG_API void checkCount(int64_t count) const;
-  SPRIG_API void checkType(sprig::DType type) const;
-  SPRIG_API void checkIndex(int64_t index) const;
+  SPRIG_API void checkCount(int64_t count, Source at) const;
+  SPRIG_API void checkType(sprig::DType type, Source at) const;
+  SPRIG_API void checkIndex(int64_t index, Source at) const;
 
   TensorType itsType;
   std::shared_ptr<void> memory;
@@ -109,10 +113,11 @@ public:
   Sample(std::initializer_list<Field> fields) : fields(fields) {}
   explicit Sample(std::vector<Field> fields) : fields(std::move(fields)) {}
   template <typename A, typename B>
-  Sample(const std::pair<A, B> &pair) : fields{Field(pair.first), Field(pair.second)} {}
+  Sample(const std::pair<A, B> &pair, Source at = Source::here())
+      : fields{fieldOf(pair.first, at), fieldOf(pair.second, at)} {}
   template <typename... T>
-  Sample(const std::tuple<T...> &tuple)
-      : fields(std::apply([](const T &...each) { return std::vector<Field>{Field(each)...}; }, tuple)) {}
+  Sample(const std::tuple<T...> &tuple, Source at = Source::here())
+      : fields(std::apply([at](const T &...each) { return std::vector<Field>{fieldOf(each, at)...}; }, tuple)) {}
 
   size_t size() const { return fields.size(); }
   /// Throws Error (usage) where there is no such field.
@@ -133,6 +138,12 @@ public:
   void push_back(Field field) { fields.push_back(std::move(field)); }
 
 private:
+  template <typename T> static Field fieldOf(const T &value, Source at) {
+    if constexpr (std::is_same_v<T, Tensor>)
+      return Field(value, at);
+    else
+      return Field(value);
+  }
   SPRIG_API void check(size_t index) const;
   std::vector<Field> fields;
 };

@@ -51,6 +51,13 @@ struct LoaderOptions {
   std::optional<uint64_t> seed = std::nullopt; ///< of what transformations draw; none: that of shuffle, or manualSeed's
 };
 
+/// Which field, and the caller's line: the argument of operator[].
+struct FieldNumber {
+  template <std::integral T> FieldNumber(T number, Source at = Source::here()) : number(size_t(number)), at(at) {}
+  size_t number;
+  Source at;
+};
+
 /// Samples one behind the other: each field has one dimension more than a sample's.
 class Batch {
 public:
@@ -59,11 +66,11 @@ public:
   int64_t size() const { return int64_t(order.size()); }
   size_t fields() const { return arrays.size(); }
   /// A field as a tensor, without a copy. Throws Error (usage) where there is none of this number.
-  Tensor operator[](size_t field) const { return host(field).tensor(); }
-  Tensor x() const { return (*this)[0]; }
-  Tensor y() const { return (*this)[1]; }
+  Tensor operator[](const FieldNumber &field) const { return host(field.number, field.at).tensor(); }
+  Tensor x(Source at = Source::here()) const { return host(0, at).tensor(); }
+  Tensor y(Source at = Source::here()) const { return host(1, at).tensor(); }
   /// The same in host memory.
-  SPRIG_API const Field &host(size_t field) const;
+  SPRIG_API const Field &host(size_t field, Source at = Source::here()) const;
   /// The samples' indices in the data set.
   std::span<const int64_t> indices() const { return order; }
   int64_t epoch() const { return itsEpoch; }
@@ -101,7 +108,7 @@ class LoaderCore; // lib/Loader/LoaderCore.h
 class Loader {
 public:
   /// Throws Error (usage) for options that make no sense, badInput for an empty data set. Starts no thread yet.
-  SPRIG_API explicit Loader(Dataset set, LoaderOptions options = {});
+  SPRIG_API explicit Loader(Dataset set, LoaderOptions options = {}, Source at = Source::here());
 
   /// Batches of an epoch.
   SPRIG_API int64_t size() const;
@@ -117,7 +124,7 @@ public:
   /// The number of the next epoch, from 0; each begin() takes the next.
   SPRIG_API int64_t epoch() const;
   /// The next begin() starts at this batch of this epoch: how a resumed run goes on.
-  SPRIG_API void seek(int64_t epoch, int64_t batch = 0);
+  SPRIG_API void seek(int64_t epoch, int64_t batch = 0, Source at = Source::here());
 
   class End {};
   /// A single pass. Dropping it, by break or an exception, ends the epoch: workers stop at their next sample.
@@ -171,11 +178,11 @@ private:
 
 template <size_t I> Tensor get(const Batch &batch) {
   if constexpr (I == 0) batch.checkFields(2);
-  return batch[I];
+  return batch[{I, Source()}];
 }
 template <size_t I, size_t N> Tensor get(const BatchOf<N> &batch) {
   if constexpr (I == 0) batch.checkFields(N);
-  return batch[I];
+  return batch[{I, Source()}];
 }
 
 } // namespace sprig::data

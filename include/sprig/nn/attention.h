@@ -71,10 +71,10 @@ public:
 
   MultiheadAttention selfAttention; ///< self_attn
   Linear linear1;
-  Dropout dropout;
+  Dropout dropout{0.5, Source()};
   Linear linear2;
   LayerNorm norm1, norm2;
-  Dropout dropout1, dropout2;
+  Dropout dropout1{0.5, Source()}, dropout2{0.5, Source()};
 
 private:
   TransformerOptions options;
@@ -92,10 +92,10 @@ public:
   MultiheadAttention selfAttention;  ///< self_attn
   MultiheadAttention crossAttention; ///< multihead_attn
   Linear linear1;
-  Dropout dropout;
+  Dropout dropout{0.5, Source()};
   Linear linear2;
   LayerNorm norm1, norm2, norm3;
-  Dropout dropout1, dropout2, dropout3;
+  Dropout dropout1{0.5, Source()}, dropout2{0.5, Source()}, dropout3{0.5, Source()};
 
 private:
   TransformerOptions options;

@@ -26,6 +26,19 @@ private:
 template <typename L>
 concept Layer = std::derived_from<L, Module> || TakesOperand<L> || TakesTensor<L>;
 
+/// Which child, and the caller's line: the arguments of operator[].
+struct ChildNumber {
+  template <std::integral T> ChildNumber(T number, Source at = Source::here()) : number(size_t(number)), at(at) {}
+  size_t number;
+  Source at;
+};
+struct ChildName {
+  template <std::convertible_to<std::string> T>
+  ChildName(const T &name, Source at = Source::here()) : name(name), at(at) {}
+  std::string name;
+  Source at;
+};
+
 /// Calls its children one after the other: Sequential(Linear(784, 256), ReLU(), Linear(256, 10)).
 class SPRIG_API Sequential : public Module {
 public:
@@ -34,7 +47,7 @@ public:
     requires(sizeof...(Layers) > 0 && (Layer<std::decay_t<Layers>> && ...) &&
              !(sizeof...(Layers) == 1 && (std::same_as<std::decay_t<Layers>, Sequential> && ...)))
   explicit Sequential(Layers &&...layers) {
-    (append(layers), ...);
+    (append(layers, Source()), ...);
   }
 
   /// Adds a layer behind the others, under its number.
@@ -54,24 +67,24 @@ public:
 
   Tensor operator()(const Operand &x) const;
   size_t size() const { return childCount(); }
-  Module &operator[](size_t index) const { return childAt(index, {}); }
+  Module &operator[](const ChildNumber &child) const { return childAt(child.number, child.at); }
 };
 
 /// Modules of one class under numbers: for blocks that a loop calls.
 template <std::derived_from<Module> M> class ModuleList : public Module {
 public:
   ModuleList() = default;
-  ModuleList(std::initializer_list<M> modules) {
-    for (const M &module : modules) append(module);
+  ModuleList(std::initializer_list<M> modules, Source at = Source::here()) {
+    for (const M &module : modules) append(module, at);
   }
   M append(const M &module, Source at = Source::here()) { return add(std::to_string(size()), module, at); }
   size_t size() const { return childCount(); }
-  M &operator[](size_t index) const { return static_cast<M &>(childAt(index, {})); }
+  M &operator[](const ChildNumber &child) const { return static_cast<M &>(childAt(child.number, child.at)); }
 
   class Iterator {
   public:
     Iterator(const ModuleList *list, size_t index) : list(list), index(index) {}
-    M &operator*() const { return (*list)[index]; }
+    M &operator*() const { return (*list)[{index, Source()}]; }
     Iterator &operator++() {
       ++index;
       return *this;
@@ -91,11 +104,11 @@ public:
 template <std::derived_from<Module> M> class ModuleDict : public Module {
 public:
   ModuleDict() = default;
-  ModuleDict(std::initializer_list<std::pair<std::string, M>> modules) {
-    for (auto &[name, module] : modules) add(name, module);
+  ModuleDict(std::initializer_list<std::pair<std::string, M>> modules, Source at = Source::here()) {
+    for (auto &[name, module] : modules) add(name, module, at);
   }
   size_t size() const { return childCount(); }
-  M &operator[](const std::string &name) const { return static_cast<M &>(childNamed(name, {})); }
+  M &operator[](const ChildName &child) const { return static_cast<M &>(childNamed(child.name, child.at)); }
   bool contains(const std::string &name) {
     return name.find('.') == std::string::npos && !name.empty() && find(name) != nullptr;
   }

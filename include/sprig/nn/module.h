@@ -117,11 +117,11 @@ public:
   void eval() const { train(false); }
   bool isTraining() const;
   /// Whether the parameters are roots for gradients (PyTorch's requires_grad_).
-  void requiresGrad(bool on = true) const;
-  void freeze() const { requiresGrad(false); }
-  void zeroGrad() const;
+  void requiresGrad(bool on = true, Source at = Source::here()) const;
+  void freeze(Source at = Source::here()) const { requiresGrad(false, at); }
+  void zeroGrad(Source at = Source::here()) const;
   /// Draws all parameters anew and sets all buffers back: the state of a module that was just made.
-  void resetParameters() const;
+  void resetParameters(Source at = Source::here()) const;
 
   /// Parameters and persistent buffers by dotted name: a snapshot, later updates do not change it.
   StateDict stateDict() const;
@@ -130,7 +130,7 @@ public:
   /// `strict = false` lets names differ, not shapes.
   LoadReport loadStateDict(const StateDict &state, bool strict = true, Source at = Source::here()) const;
   /// The state dict as a file: .safetensors (PyTorch's names) or .npz.
-  void save(const std::filesystem::path &path) const;
+  void save(const std::filesystem::path &path, Source at = Source::here()) const;
   LoadReport load(const std::filesystem::path &path, bool strict = true, Source at = Source::here()) const;
 
   // Text and names.

@@ -20,7 +20,7 @@ struct LoadReport {
 };
 
 /// Files of named tensors: .safetensors, .npz.
-SPRIG_API void saveTensors(const std::filesystem::path &path, const StateDict &tensors);
+SPRIG_API void saveTensors(const std::filesystem::path &path, const StateDict &tensors, Source at = Source::here());
 SPRIG_API StateDict loadTensors(const std::filesystem::path &path);
 
 } // namespace sprig::nn

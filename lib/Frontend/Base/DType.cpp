@@ -1,5 +1,6 @@
 #include "sprig/dtype.h"
 #include "sprig/error.h"
+#include <ostream>
 
 namespace sprig {
 
@@ -26,6 +27,10 @@ std::string describe(const Shape &shape) {
   for (int i = 0; i < shape.rank(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
   return text + "]";
 }
+
+std::ostream &operator<<(std::ostream &out, DType type) { return out << name(type); }
+std::ostream &operator<<(std::ostream &out, const Shape &shape) { return out << describe(shape); }
+std::ostream &operator<<(std::ostream &out, const TensorType &type) { return out << describe(type); }
 
 void Shape::refuseRank(size_t count) {
   throw Error(ErrorKind::usage, "a tensor has at most " + std::to_string(kMaxRank) + " dimensions, asked for are " +

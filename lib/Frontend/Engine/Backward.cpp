@@ -17,19 +17,19 @@ static void refuseInRegion(const char *op, Source at) {
          "and return it, or call it outside");
 }
 
-static void requireCell(const Parameter &parameter, const char *op) {
-  if (!parameter.defined()) fail({}, op, "the parameter holds nothing");
+static void requireCell(const Parameter &parameter, const char *op, Source at) {
+  if (!parameter.defined()) fail(at, op, "the parameter holds nothing");
 }
 
-Tensor Parameter::grad() const {
-  requireCell(*this, "Parameter::grad");
+Tensor Parameter::grad(Source at) const {
+  requireCell(*this, "Parameter::grad", at);
   if (Trace *trace = Trace::currentFunction()) return trace->gradient(*this);
   return cell->gradient;
 }
 
-void Parameter::zeroGrad() const {
-  requireCell(*this, "Parameter::zeroGrad");
-  refuseInRegion("zeroGrad", {});
+void Parameter::zeroGrad(Source at) const {
+  requireCell(*this, "Parameter::zeroGrad", at);
+  refuseInRegion("zeroGrad", at);
   if (Trace *trace = Trace::currentFunction())
     trace->setGradient(*this, {});
   else

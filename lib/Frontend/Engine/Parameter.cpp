@@ -7,16 +7,16 @@ namespace sprig {
 using namespace frontend;
 
 /// The same value, without a lineage.
-static Tensor twinOf(const Tensor &value) {
+static Tensor twinOf(const Tensor &value, Source at) {
   NoGrad quiet;
-  return record(opName("nn.reshape"), {value}, {}, value.type(), {});
+  return record(opName("nn.reshape"), {value}, {}, value.type(), at);
 }
 
 /// Makes a value the one that a cell holds: a root for gradients where the parameter is trainable.
-static Tensor asRoot(const Tensor &value, Parameter::Cell &owner) {
+static Tensor asRoot(const Tensor &value, Parameter::Cell &owner, Source at) {
   Value *raw = value.raw();
   // A value that others see as part of their lineage stays what it is; the cell gets a twin.
-  if (raw->tracked || raw->owner || raw->constant) return asRoot(twinOf(value), owner);
+  if (raw->tracked || raw->owner || raw->constant) return asRoot(twinOf(value, at), owner, at);
   raw->owner = &owner;
   raw->version = owner.number;
   raw->tracked = raw->root = owner.trainable;
@@ -24,21 +24,21 @@ static Tensor asRoot(const Tensor &value, Parameter::Cell &owner) {
   return value;
 }
 
-Parameter::Parameter(const Tensor &initial, bool trainable) : cell(std::make_shared<Cell>()) {
-  requireNotRecording("Parameter", {});
-  requireDefined(initial, "Parameter", "its initial value", {});
+Parameter::Parameter(const Tensor &initial, bool trainable, Source at) : cell(std::make_shared<Cell>()) {
+  requireNotRecording("Parameter", at);
+  requireDefined(initial, "Parameter", "its initial value", at);
   cell->number = newScope();
   cell->type = initial.type();
   cell->trainable = trainable && isFloat(initial.dtype());
-  cell->current = asRoot(initial, *cell);
+  cell->current = asRoot(initial, *cell, at);
 }
 
-static void requireCell(const Parameter &parameter) {
-  if (!parameter.defined()) fail({}, "Parameter", "it holds nothing");
+static void requireCell(const Parameter &parameter, Source at) {
+  if (!parameter.defined()) fail(at, "Parameter", "it holds nothing");
 }
 
-Tensor Parameter::value() const {
-  requireCell(*this);
+Tensor Parameter::value(Source at) const {
+  requireCell(*this, at);
   for (Trace *trace = Trace::current(); trace; trace = trace->outer) {
     if (trace->kind == Trace::Kind::function) return trace->cell(*this).current;
     for (const TracedCell &traced : trace->cells)
@@ -48,7 +48,7 @@ Tensor Parameter::value() const {
 }
 
 void Parameter::set(const Tensor &next, Source at) const {
-  requireCell(*this);
+  requireCell(*this, at);
   requireDefined(next, "Parameter::set", "the next value", at);
   if (!(next.type() == cell->type))
     fail(at, "Parameter::set",
@@ -61,18 +61,18 @@ void Parameter::set(const Tensor &next, Source at) const {
     }
     // A value of outside stays what it is.
     bool isOurs = next.raw()->state.load() == Value::State::traced;
-    Tensor root = asRoot(isOurs ? next : twinOf(next), *cell);
+    Tensor root = asRoot(isOurs ? next : twinOf(next, at), *cell, at);
     if (root.raw() != traced.current.raw()) traced.current.raw()->owner = nullptr;
     traced.current = std::move(root);
     return;
   }
-  Tensor root = asRoot(next, *cell);
+  Tensor root = asRoot(next, *cell, at);
   if (cell->current.raw() != root.raw()) cell->current.raw()->owner = nullptr;
   cell->current = std::move(root);
 }
 
-const TensorType &Parameter::type() const {
-  requireCell(*this);
+const TensorType &Parameter::type(Source at) const {
+  requireCell(*this, at);
   return cell->type;
 }
 
@@ -82,10 +82,10 @@ bool Parameter::trainable() const {
   return cell->trainable;
 }
 
-void Parameter::setTrainable(bool on) const {
-  requireCell(*this);
+void Parameter::setTrainable(bool on, Source at) const {
+  requireCell(*this, at);
   if (on && !isFloat(cell->type.dtype))
-    fail({}, "Parameter", "'" + cell->name + "' is " + describe(cell->type) + "; only floats are trained");
+    fail(at, "Parameter", "'" + cell->name + "' is " + describe(cell->type) + "; only floats are trained");
   if (Trace *trace = Trace::currentFunction()) {
     // Until the function ends, and of its own versions; each call sets the flag.
     trace->host.set({cell, &cell->trainable}, on, *this);
@@ -98,31 +98,31 @@ void Parameter::setTrainable(bool on) const {
   value->tracked = value->root = on;
 }
 
-const std::string &Parameter::name() const {
-  requireCell(*this);
+const std::string &Parameter::name(Source at) const {
+  requireCell(*this, at);
   return cell->name;
 }
-void Parameter::setName(std::string name) const {
-  requireCell(*this);
+void Parameter::setName(std::string name, Source at) const {
+  requireCell(*this, at);
   cell->name = std::move(name);
 }
 
-Tensor Tensor::detach() const {
-  requireDefined(*this, "detach", "the tensor", {});
+Tensor Tensor::detach(Source at) const {
+  requireDefined(*this, "detach", "the tensor", at);
   NoGrad quiet;
   // Whether a value of a function is tracked is another thing at each call.
   if (value->state.load(std::memory_order_relaxed) == Value::State::traced && isFloat(value->type.dtype))
-    return record(opName("nn.stop_gradient"), {*this}, {}, value->type, {});
+    return record(opName("nn.stop_gradient"), {*this}, {}, value->type, at);
   if (!value->tracked) return *this;
-  return record(opName("nn.reshape"), {*this}, {}, value->type, {});
+  return record(opName("nn.reshape"), {*this}, {}, value->type, at);
 }
 
-Tensor Tensor::requireGrad() const {
-  requireDefined(*this, "requireGrad", "the tensor", {});
+Tensor Tensor::requireGrad(Source at) const {
+  requireDefined(*this, "requireGrad", "the tensor", at);
   if (!isFloat(value->type.dtype))
-    fail({}, "requireGrad", "the tensor is " + describe(value->type) + ", expected floats");
+    fail(at, "requireGrad", "the tensor is " + describe(value->type) + ", expected floats");
   // A twin that depends on this one: gradients of gradients go through it.
-  Tensor twin = record(opName("nn.reshape"), {*this}, {}, value->type, {});
+  Tensor twin = record(opName("nn.reshape"), {*this}, {}, value->type, at);
   twin.raw()->tracked = true;
   if (twin.raw()->producer && !twin.raw()->producer->tracked) twin.raw()->root = true;
   return twin;

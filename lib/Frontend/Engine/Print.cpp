@@ -3,6 +3,7 @@
 #include "sprig/tensor.h"
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ostream>
@@ -16,6 +17,7 @@ constexpr int64_t kMost = 1000; // a tensor of more is shortened
 
 template <typename T> std::string numberText(T number) {
   if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(number)) return "nan"; // its sign says nothing
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", double(number));
     return text;
@@ -95,6 +97,6 @@ std::string Tensor::text(Source at) const {
   return out;
 }
 
-std::ostream &operator<<(std::ostream &out, const Tensor &tensor) { return out << tensor.text(); }
+std::ostream &operator<<(std::ostream &out, const Printed &printed) { return out << printed.tensor.text(printed.at); }
 
 } // namespace sprig

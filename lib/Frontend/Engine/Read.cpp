@@ -88,10 +88,10 @@ int64_t Tensor::itemAsInteger(Source source) const {
   return int64_t(elementAsDouble(one, 0));
 }
 
-void Tensor::checkRow(int64_t count, int64_t expected) {
+void Tensor::checkRow(int64_t count, int64_t expected, Source source) {
   if (count != expected)
-    throw Error(ErrorKind::usage,
-                "tensor: a row has " + std::to_string(count) + " elements, the first has " + std::to_string(expected));
+    throw Error(ErrorKind::usage, placeText(source) + "tensor: a row has " + std::to_string(count) +
+                                      " elements, the first has " + std::to_string(expected));
 }
 
 void Tensor::checkCount(int64_t count, const Shape &shape, Source source) {

@@ -24,7 +24,7 @@ std::string textOf(const Attr &attr) {
 }
 
 std::string textOf(const GraphNode &constant, const TensorType &type) {
-  return Tensor::copyOf(constant.constant->data(), {type.dtype, {}}).text();
+  return Tensor::copyOf(constant.constant->data(), {type.dtype, {}}).text(Source());
 }
 
 std::string nameOf(const GraphNode &node) { return node.op->text.substr(3); }
@@ -239,12 +239,12 @@ private:
     const TensorType &type = y.type();
     if (!(x.type() == type))
       return "uses a tensor " + describe(type) + " of outside, recorded was " + describe(x.type());
-    const char *old = static_cast<const char *>(x.bytes()), *fresh = static_cast<const char *>(y.bytes());
+    const char *old = static_cast<const char *>(x.bytes(Source())), *fresh = static_cast<const char *>(y.bytes(Source()));
     auto width = size(type.dtype);
     if (std::memcmp(old, fresh, size_t(type.bytes())) == 0) return "";
     int64_t at = 0;
     while (std::memcmp(old + at * width, fresh + at * width, size_t(width)) == 0) ++at;
-    auto element = [&](const char *data) { return Tensor::copyOf(data + at * width, {type.dtype, {}}).text(); };
+    auto element = [&](const char *data) { return Tensor::copyOf(data + at * width, {type.dtype, {}}).text(Source()); };
     return "uses a tensor " + describe(type) + " of outside, whose element " + std::to_string(at) + " is " +
            element(fresh) + ", recorded was " + element(old);
   }

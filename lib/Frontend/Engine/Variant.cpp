@@ -293,7 +293,7 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
   if (self->lineage.endsLineage) endLineage();
   for (const SwitchEffect &effect : self->effects)
     if (effect.frozen.defined())
-      effect.frozen.setTrainable(effect.value);
+      effect.frozen.setTrainable(effect.value, Source());
     else
       *effect.flag = effect.value;
   flush(/*wake=*/false);

@@ -17,7 +17,7 @@ MultiheadAttention::MultiheadAttention(int64_t features, int64_t heads, const Mu
     frontend::fail(at, "MultiheadAttention", "the dropout is " + realText(options.dropout) + ", outside of [0, 1]");
   if (options.keyFeatures == 0) options.keyFeatures = features;
   if (options.valueFeatures == 0) options.valueFeatures = features;
-  Initializer xavier = [](const TensorType &type) { return init::xavierUniform(type); };
+  Initializer xavier = [](const TensorType &type) { return init::xavierUniform(type, 1, Source()); };
   if (options.keyFeatures == features && options.valueFeatures == features) {
     inProjWeight = addParameter("in_proj_weight", {3 * features, features}, xavier, at);
   } else {

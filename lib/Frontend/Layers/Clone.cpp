@@ -19,7 +19,7 @@ thread_local int depth = 0;
 const Parameter &copyOf(const Parameter &original) {
   auto [row, isNew] = copies->parameters.try_emplace(original.rawCell());
   if (isNew) {
-    row->second = Parameter(original.value().detach(), original.trainable());
+    row->second = Parameter(original.value().detach(Source()), original.trainable(), Source());
     row->second.setName(original.name());
   }
   return row->second;

@@ -22,12 +22,16 @@ void checkChannels(int64_t in, int64_t out, int64_t groups, const char *layer, S
 
 /// Both as PyTorch initialises them: within ± 1 / sqrt(fan in), which is size 1 of the weight times its window.
 struct Start {
-  Initializer weight = [](const TensorType &type) { return init::kaimingUniform(type, std::sqrt(5.0)); };
+  Initializer weight = [](const TensorType &type) {
+    return init::kaimingUniform(type, std::sqrt(5.0), init::Fan::in, init::Nonlinearity::leakyRelu, Source());
+  };
   Initializer bias;
   explicit Start(const Shape &shape) {
     double fanIn = 1;
     for (int i = 1; i < shape.rank(); ++i) fanIn *= double(shape[i]);
-    bias = [bound = 1 / std::sqrt(fanIn)](const TensorType &type) { return init::uniform(type, -bound, bound); };
+    bias = [bound = 1 / std::sqrt(fanIn)](const TensorType &type) {
+      return init::uniform(type, -bound, bound, Source());
+    };
   }
 };
 

@@ -85,10 +85,9 @@ private:
 };
 
 /// A tensor whose elements f gives, in row-major order.
-template <typename F> Tensor fill(const TensorType &type, const char *what, F f) {
+template <typename F> Tensor fill(const TensorType &type, const char *what, Source at, F f) {
   if (!isFloat(type.dtype))
-    throw Error(ErrorKind::usage,
-                std::string("init::") + what + ": random numbers are floats, asked for is " + describe(type));
+    frontend::fail(at, std::string("init::") + what, "random numbers are floats, asked for is " + describe(type));
   Filling filling(type);
   auto each = [&](auto *memory, auto convert) {
     for (int64_t i = 0, count = type.elements(); i < count; ++i) memory[i] = convert(f());
@@ -112,25 +111,24 @@ template <typename T> Tensor repeat(const TensorType &type, T value) {
 struct Fans {
   double in, out;
 };
-Fans fansOf(const TensorType &type, const char *what) {
+Fans fansOf(const TensorType &type, const char *what, Source at) {
   const Shape &shape = type.shape;
   if (shape.rank() < 2)
-    throw Error(ErrorKind::usage,
-                std::string("init::") + what + ": fan in and fan out need two dimensions, it is " + describe(type));
+    frontend::fail(at, std::string("init::") + what, "fan in and fan out need two dimensions, it is " + describe(type));
   double window = 1;
   for (int i = 2; i < shape.rank(); ++i) window *= double(shape[i]);
   return {double(shape[1]) * window, double(shape[0]) * window};
 }
 
-Tensor uniformAs(const TensorType &type, const char *what, double low, double high) {
+Tensor uniformAs(const TensorType &type, const char *what, double low, double high, Source at) {
   Words words;
   bool isDouble = type.dtype == DType::f64;
-  return fill(type, what, [&] { return low + (high - low) * words.uniform(isDouble); });
+  return fill(type, what, at, [&] { return low + (high - low) * words.uniform(isDouble); });
 }
-Tensor normalAs(const TensorType &type, const char *what, double mean, double deviation) {
+Tensor normalAs(const TensorType &type, const char *what, double mean, double deviation, Source at) {
   Words words;
   bool isDouble = type.dtype == DType::f64;
-  return fill(type, what, [&] { return mean + deviation * words.normal(isDouble); });
+  return fill(type, what, at, [&] { return mean + deviation * words.normal(isDouble); });
 }
 
 double densityBelow(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
@@ -170,21 +168,23 @@ Tensor constant(const TensorType &type, double value) {
   return {};
 }
 
-Tensor uniform(const TensorType &type, double low, double high) { return uniformAs(type, "uniform", low, high); }
-Tensor normal(const TensorType &type, double mean, double deviation) {
-  return normalAs(type, "normal", mean, deviation);
+Tensor uniform(const TensorType &type, double low, double high, Source at) {
+  return uniformAs(type, "uniform", low, high, at);
+}
+Tensor normal(const TensorType &type, double mean, double deviation, Source at) {
+  return normalAs(type, "normal", mean, deviation, at);
 }
 
-Tensor truncNormal(const TensorType &type, double mean, double deviation, double low, double high) {
+Tensor truncNormal(const TensorType &type, double mean, double deviation, double low, double high, Source at) {
   if (!(low < high) || !(deviation > 0))
-    throw Error(ErrorKind::usage, "init::truncNormal: the range from " + std::to_string(low) + " to " +
-                                      std::to_string(high) + " with the deviation " + std::to_string(deviation) +
-                                      " is empty");
+    frontend::fail(at, "init::truncNormal",
+                   "the range from " + std::to_string(low) + " to " + std::to_string(high) + " with the deviation " +
+                       std::to_string(deviation) + " is empty");
   double a = (low - mean) / deviation, b = (high - mean) / deviation;
   bool isDouble = type.dtype == DType::f64;
   Words words;
   if (densityBelow(b) - densityBelow(a) > 0.2)
-    return fill(type, "truncNormal", [&] {
+    return fill(type, "truncNormal", at, [&] {
       double x;
       do x = words.normal(isDouble);
       while (x < a || x > b);
@@ -195,7 +195,7 @@ Tensor truncNormal(const TensorType &type, double mean, double deviation, double
   double near = a > 0 ? a : b < 0 ? b : 0;
   double left = b < 0 ? std::max(a, b - 40 / std::max(-b, 4.0)) : a;
   double right = a > 0 ? std::min(b, a + 40 / std::max(a, 4.0)) : b;
-  return fill(type, "truncNormal", [&] {
+  return fill(type, "truncNormal", at, [&] {
     double x;
     do x = left + (right - left) * words.uniform(true);
     while (words.uniform(true) > std::exp((near * near - x * x) / 2));
@@ -203,28 +203,29 @@ Tensor truncNormal(const TensorType &type, double mean, double deviation, double
   });
 }
 
-Tensor xavierUniform(const TensorType &type, double gain) {
-  Fans fans = fansOf(type, "xavierUniform");
+Tensor xavierUniform(const TensorType &type, double gain, Source at) {
+  Fans fans = fansOf(type, "xavierUniform", at);
   double bound = gain * std::sqrt(6 / (fans.in + fans.out));
-  return uniformAs(type, "xavierUniform", -bound, bound);
+  return uniformAs(type, "xavierUniform", -bound, bound, at);
 }
-Tensor xavierNormal(const TensorType &type, double gain) {
-  Fans fans = fansOf(type, "xavierNormal");
-  return normalAs(type, "xavierNormal", 0, gain * std::sqrt(2 / (fans.in + fans.out)));
+Tensor xavierNormal(const TensorType &type, double gain, Source at) {
+  Fans fans = fansOf(type, "xavierNormal", at);
+  return normalAs(type, "xavierNormal", 0, gain * std::sqrt(2 / (fans.in + fans.out)), at);
 }
-Tensor kaimingUniform(const TensorType &type, double slope, Fan fan, Nonlinearity nonlinearity) {
-  Fans fans = fansOf(type, "kaimingUniform");
+Tensor kaimingUniform(const TensorType &type, double slope, Fan fan, Nonlinearity nonlinearity, Source at) {
+  Fans fans = fansOf(type, "kaimingUniform", at);
   double bound = gain(nonlinearity, slope) * std::sqrt(3 / (fan == Fan::in ? fans.in : fans.out));
-  return uniformAs(type, "kaimingUniform", -bound, bound);
+  return uniformAs(type, "kaimingUniform", -bound, bound, at);
 }
-Tensor kaimingNormal(const TensorType &type, double slope, Fan fan, Nonlinearity nonlinearity) {
-  Fans fans = fansOf(type, "kaimingNormal");
-  return normalAs(type, "kaimingNormal", 0, gain(nonlinearity, slope) / std::sqrt(fan == Fan::in ? fans.in : fans.out));
+Tensor kaimingNormal(const TensorType &type, double slope, Fan fan, Nonlinearity nonlinearity, Source at) {
+  Fans fans = fansOf(type, "kaimingNormal", at);
+  return normalAs(type, "kaimingNormal", 0, gain(nonlinearity, slope) / std::sqrt(fan == Fan::in ? fans.in : fans.out),
+                  at);
 }
 
-Tensor orthogonal(const TensorType &type, double gain) {
+Tensor orthogonal(const TensorType &type, double gain, Source at) {
   if (type.shape.rank() < 2)
-    throw Error(ErrorKind::usage, "init::orthogonal: at least two dimensions are needed, it is " + describe(type));
+    frontend::fail(at, "init::orthogonal", "at least two dimensions are needed, it is " + describe(type));
   size_t rows = size_t(type.shape[0]), columns = rows ? size_t(type.elements()) / rows : 0;
   size_t count = std::min(rows, columns), length = std::max(rows, columns);
   // Orthonormal vectors from normal ones by Gram and Schmidt's method, twice for accuracy.
@@ -246,7 +247,7 @@ Tensor orthogonal(const TensorType &type, double gain) {
     for (size_t k = 0; k < length; ++k) v[k] /= norm;
   }
   size_t index = 0;
-  return fill(type, "orthogonal", [&] {
+  return fill(type, "orthogonal", at, [&] {
     size_t row = index / columns, column = index % columns;
     ++index;
     return gain * (rows <= columns ? q[row * length + column] : q[column * length + row]);

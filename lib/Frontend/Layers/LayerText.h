@@ -21,12 +21,10 @@ private:
 };
 
 /// A tensor that a layer made, with the line that called the layer.
-inline Operand with(const Tensor &tensor, const Operand &caller) {
-  return Operand(tensor, caller.at.file, caller.at.line);
-}
+inline Operand with(const Tensor &tensor, const Operand &caller) { return Operand(tensor, caller.at); }
 /// A parameter, or none where the layer has none.
 inline Operand with(const Parameter &parameter, const Operand &caller) {
-  return parameter.defined() ? Operand(parameter.value(), caller.at.file, caller.at.line) : Operand();
+  return parameter.defined() ? Operand(parameter.value(), caller.at) : Operand();
 }
 /// A parameter that the layer must have: a layer that was made without sizes has not.
 inline Operand need(const Parameter &parameter, const Module &layer, const Operand &caller) {

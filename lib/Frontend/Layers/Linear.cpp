@@ -9,7 +9,7 @@ namespace sprig::nn {
 
 namespace {
 Initializer uniformWithin(double bound) {
-  return [bound](const TensorType &type) { return init::uniform(type, -bound, bound); };
+  return [bound](const TensorType &type) { return init::uniform(type, -bound, bound, Source()); };
 }
 } // namespace
 
@@ -17,7 +17,11 @@ Linear::Linear(int64_t in, int64_t out, const LinearOptions &options, Source at)
   needPositive(in, "Linear", "the number of inputs", at);
   needPositive(out, "Linear", "the number of outputs", at);
   weight = addParameter(
-      "weight", {out, in}, [](const TensorType &type) { return init::kaimingUniform(type, std::sqrt(5.0)); }, at);
+      "weight", {out, in},
+      [](const TensorType &type) {
+        return init::kaimingUniform(type, std::sqrt(5.0), init::Fan::in, init::Nonlinearity::leakyRelu, Source());
+      },
+      at);
   if (options.bias) bias = addParameter("bias", {out}, uniformWithin(1 / std::sqrt(double(in))), at);
 }
 
@@ -65,11 +69,11 @@ Embedding::Embedding(int64_t count, int64_t features, const EmbeddingOptions &op
   weight = addParameter(
       "weight", {count, features},
       [row = padding](const TensorType &type) {
-        Tensor value = init::normal(type);
+        Tensor value = init::normal(type, 0, 1, Source());
         if (!row) return value;
         size_t rowBytes = size_t(type.bytes() / type.shape[0]);
         std::vector<char> bytes(size_t(type.bytes()));
-        std::memcpy(bytes.data(), value.bytes(), bytes.size());
+        std::memcpy(bytes.data(), value.bytes(Source()), bytes.size());
         std::memset(bytes.data() + size_t(*row) * rowBytes, 0, rowBytes);
         return Tensor::copyOf(bytes.data(), type);
       },

@@ -63,8 +63,8 @@ void Module::attach(const std::string &name, std::shared_ptr<Module> child, cons
 Parameter Module::addParameter(const std::string &name, const Tensor &initial, Source at) {
   state->checkName(name, "addParameter", *this, at);
   frontend::requireDefined(initial, "Module::addParameter", "the value", at);
-  Tensor value = initial.detach();
-  Parameter parameter(value);
+  Tensor value = initial.detach(at);
+  Parameter parameter(value, /*trainable=*/true, at);
   parameter.setName(State::join(path(), name));
   state->parameters.push_back({name, parameter, [value](const TensorType &) { return value; }});
   return parameter;
@@ -75,7 +75,7 @@ Parameter Module::addParameter(const std::string &name, const Shape &shape, Init
   for (int64_t size : shape)
     if (size < 0)
       fail(at, "Module::addParameter", "'" + name + "' of a " + typeName() + " has the shape " + describe(shape));
-  Parameter parameter(initializer({defaultDType(), shape}));
+  Parameter parameter(initializer({defaultDType(), shape}), /*trainable=*/true, at);
   parameter.setName(State::join(path(), name));
   state->parameters.push_back({name, parameter, std::move(initializer)});
   return parameter;
@@ -91,8 +91,8 @@ Parameter Module::addParameter(const std::string &name, const Parameter &shared,
 Parameter Module::addBuffer(const std::string &name, const Tensor &initial, bool persistent, Source at) {
   state->checkName(name, "addBuffer", *this, at);
   frontend::requireDefined(initial, "Module::addBuffer", "the value", at);
-  Tensor value = initial.detach();
-  Parameter buffer(value, /*trainable=*/false);
+  Tensor value = initial.detach(at);
+  Parameter buffer(value, /*trainable=*/false, at);
   buffer.setName(State::join(path(), name));
   state->buffers.push_back({name, buffer, [value](const TensorType &) { return value; }, persistent});
   return buffer;

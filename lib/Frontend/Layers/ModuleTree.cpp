@@ -126,20 +126,20 @@ bool Module::isTraining() const {
   return *state->training;
 }
 
-void Module::requiresGrad(bool on) const {
-  for (auto &[name, parameter] : namedParameters()) parameter.setTrainable(on);
+void Module::requiresGrad(bool on, Source at) const {
+  for (auto &[name, parameter] : namedParameters()) parameter.setTrainable(on, at);
 }
 
-void Module::zeroGrad() const {
-  for (auto &[name, parameter] : namedParameters()) parameter.zeroGrad();
+void Module::zeroGrad(Source at) const {
+  for (auto &[name, parameter] : namedParameters()) parameter.zeroGrad(at);
 }
 
-void Module::resetParameters() const {
+void Module::resetParameters(Source at) const {
   std::set<State *> seen;
-  walk(*this, seen, [](State &each) {
+  walk(*this, seen, [at](State &each) {
     for (auto *entries : {&each.parameters, &each.buffers})
       for (State::Entry &entry : *entries)
-        if (entry.initializer) entry.parameter.set(entry.initializer(entry.parameter.type()));
+        if (entry.initializer) entry.parameter.set(entry.initializer(entry.parameter.type()), at);
   });
 }
 

@@ -10,7 +10,9 @@ constexpr const char *kNames[] = {"RNN", "GRU", "LSTM"};
 constexpr int64_t kGates[] = {1, 3, 4};
 
 Initializer startOf(int64_t hidden) {
-  return [bound = 1 / std::sqrt(double(hidden))](const TensorType &type) { return init::uniform(type, -bound, bound); };
+  return [bound = 1 / std::sqrt(double(hidden))](const TensorType &type) {
+    return init::uniform(type, -bound, bound, Source());
+  };
 }
 } // namespace
 
@@ -89,12 +91,12 @@ RecurrentOutput Recurrent::run(const Operand &given, const Operand &h0, const Op
         lastH.push_back(out.h);
       }
     }
-    x = directions == 2 ? cat(Operands(outputs, given.at.file, given.at.line), 2) : outputs[0];
+    x = directions == 2 ? cat(Operands(outputs, given.at), 2) : outputs[0];
     if (i + 1 < options.layers && options.dropout > 0) x = dropout(as(x), options.dropout, isTraining());
   }
   auto stacked = [&](const std::vector<Tensor> &each) {
     if (each.empty()) return Tensor();
-    Tensor all = stack(Operands(each, given.at.file, given.at.line), 0);
+    Tensor all = stack(Operands(each, given.at), 0);
     return batched ? all : squeeze(as(all), 1);
   };
   RecurrentOutput result{x, stacked(lastH), stacked(lastC)};

@@ -80,8 +80,8 @@ LoadReport loadInto(const Module &module, const StateDict &state, bool strict, c
     throw Error(ErrorKind::badInput, text);
   }
   for (auto &[slot, value] : found) {
-    Tensor next = value->detach();
-    if (next.dtype() != slot.parameter.dtype()) next = cast(Operand(next, at.file, at.line), slot.parameter.dtype());
+    Tensor next = value->detach(at);
+    if (next.dtype() != slot.parameter.dtype()) next = cast(Operand(next, at), slot.parameter.dtype());
     slot.parameter.set(next, at);
   }
   return report;
@@ -91,7 +91,7 @@ LoadReport loadInto(const Module &module, const StateDict &state, bool strict, c
 
 StateDict Module::stateDict() const {
   StateDict result;
-  for (Slot &slot : slots(*state)) result.push_back({slot.name, slot.parameter.value().detach()});
+  for (Slot &slot : slots(*state)) result.push_back({slot.name, slot.parameter.value().detach(Source())});
   return result;
 }
 
@@ -99,21 +99,22 @@ LoadReport Module::loadStateDict(const StateDict &given, bool strict, Source at)
   return loadInto(*this, given, strict, "loadStateDict", at);
 }
 
-void Module::save(const std::filesystem::path &path) const { saveTensors(path, stateDict()); }
+void Module::save(const std::filesystem::path &path, Source at) const { saveTensors(path, stateDict(), at); }
 
 LoadReport Module::load(const std::filesystem::path &path, bool strict, Source at) const {
   return loadInto(*this, loadTensors(path), strict, path.string(), at);
 }
 
-void saveTensors(const std::filesystem::path &path, const StateDict &tensors) {
+void saveTensors(const std::filesystem::path &path, const StateDict &tensors, Source at) {
   std::vector<data::Array> arrays;
   for (const NamedTensor &row : tensors) {
+    frontend::requireDefined(row.value, "saveTensors", row.name.c_str(), at);
     data::Array array;
     array.name = row.name;
     array.dtype = data::DType(row.value.dtype());
     array.shape = row.value.shape().vector();
     array.bytes.resize(size_t(row.value.type().bytes()));
-    std::memcpy(array.bytes.data(), row.value.bytes(), array.bytes.size());
+    std::memcpy(array.bytes.data(), row.value.bytes(at), array.bytes.size());
     arrays.push_back(std::move(array));
   }
   data::writeArrays(path, arrays);

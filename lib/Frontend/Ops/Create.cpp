@@ -3,6 +3,7 @@
 #include "sprig/create.h"
 #include "lib/Frontend/Ops/Emitter.h"
 #include <cmath>
+#include <sstream>
 
 namespace sprig {
 
@@ -29,21 +30,25 @@ Tensor zerosLike(const Operand &x) { return like("zerosLike", x, 0); }
 Tensor onesLike(const Operand &x) { return like("onesLike", x, 1); }
 Tensor fullLike(const Operand &x, double value) { return like("fullLike", x, value); }
 
-Tensor arange(int64_t end, Source at) {
-  Emitter r("arange", at);
-  if (end < 0) r.fail("counts from 0 up to " + std::to_string(end));
-  r.checkShape({end});
-  return r.iota({DType::i64, {end}}, 0);
+namespace {
+/// The numbers of a range, as an error shows them.
+template <typename T> std::string rangeText(T begin, T end, T step) {
+  std::ostringstream text;
+  text << "counts from " << begin << " to " << end << " by steps of " << step;
+  return text.str();
 }
-
-Tensor arange(int64_t begin, int64_t end, int64_t step, DType type, Source at) {
-  Emitter r("arange", at);
-  __int128 span = __int128(end) - begin, count = step ? (span + step - (step > 0 ? 1 : -1)) / step : -1;
-  if (span == 0 && step) count = 0;
-  if (count < 0)
-    r.fail("counts from " + std::to_string(begin) + " to " + std::to_string(end) + " by steps of " +
-           std::to_string(step));
+template <typename T> void checkRange(const Emitter &r, T begin, T end, T step, DType type) {
+  if (step == 0) r.fail(rangeText(begin, end, step) + "; expected a step other than 0");
+  if (step > 0 ? begin > end : begin < end)
+    r.fail(rangeText(begin, end, step) + ", which lead away from the end; expected a step of the other sign");
   if (type == DType::boolean) r.fail("counts numbers, not booleans");
+}
+} // namespace
+
+Tensor arangeInteger(int64_t begin, int64_t end, int64_t step, DType type, Source at) {
+  Emitter r("arange", at);
+  checkRange(r, begin, end, step, type);
+  __int128 span = __int128(end) - begin, count = (span + step - (step > 0 ? 1 : -1)) / step;
   int64_t n = int64_t(std::min<__int128>(count, INT64_MAX));
   r.checkShape({n});
   Tensor result = r.iota({DType::i64, {n}}, 0);
@@ -53,19 +58,21 @@ Tensor arange(int64_t begin, int64_t end, int64_t step, DType type, Source at) {
 }
 
 Tensor arangeReal(double begin, double end, double step, DType type, Source at) {
-  Emitter r("arangeReal", at);
+  Emitter r("arange", at);
+  if (!std::isfinite(begin) || !std::isfinite(end) || !std::isfinite(step))
+    r.fail(rangeText(begin, end, step) + "; expected finite numbers");
+  checkRange(r, begin, end, step, type);
   double count = std::ceil((end - begin) / step);
-  if (!(count >= 0) || count > 0x1p48)
-    r.fail("counts from " + std::to_string(begin) + " to " + std::to_string(end) + " by steps of " +
-           std::to_string(step));
-  if (type == DType::boolean) r.fail("counts numbers, not booleans");
+  if (count > 0x1p48) r.fail(rangeText(begin, end, step) + ", which are more than 2^48 elements");
   Tensor index = r.iota({DType::f64, {int64_t(count)}}, 0);
   return r.cast(r.add(r.mul(index, r.number(step, index)), r.number(begin, index)), type);
 }
 
 Tensor linspace(double begin, double end, int64_t count, DType type, Source at) {
   Emitter r("linspace", at);
-  if (count < 0) r.fail("takes " + std::to_string(count) + " numbers");
+  if (count < 0) r.fail("takes " + std::to_string(count) + " numbers; expected at least 0");
+  if (!std::isfinite(begin) || !std::isfinite(end))
+    r.fail("goes from " + std::to_string(begin) + " to " + std::to_string(end) + "; expected finite numbers");
   if (type == DType::boolean) r.fail("counts numbers, not booleans");
   r.checkShape({count});
   Tensor index = r.iota({DType::f64, {count}}, 0);

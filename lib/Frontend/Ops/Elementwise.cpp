@@ -172,7 +172,7 @@ Tensor where(const Operand &condition, const Operand &a, const Operand &b) {
 Tensor maskedFill(const Operand &x, const Operand &mask, const Operand &value) {
   Emitter r("maskedFill", x.at);
   const TensorType &type = r.typeOf(x.tensor);
-  Tensor result = choose(r, mask, r.converted(value, type.dtype), x);
+  Tensor result = choose(r, mask, {r.converted(value, type.dtype), r.at}, x);
   if (result.type(r.at) != type)
     r.fail("has mask " + describe(mask.tensor.type(r.at)) + " and value " + describe(r.tensorOf(value).type(r.at)) +
            ", which do not broadcast to " + describe(type));
@@ -209,7 +209,7 @@ Tensor cast(const Operand &x, DType type) {
 
 Tensor stopGradient(const Operand &x) {
   Emitter r("stopGradient", x.at);
-  return r.tensorOf(x).detach();
+  return r.tensorOf(x).detach(r.at);
 }
 
 } // namespace sprig

@@ -72,7 +72,7 @@ Selection Selection::of(const Emitter &r, const TensorType &type, std::span<cons
       break;
     case Index::Kind::indices:
       if (s.indices.defined()) r.fail("picks by indices along two axes; it can along one");
-      s.indices = r.indicesOf(one.indices);
+      s.indices = r.indicesOf({one.indices, r.at});
       s.indexAxis = s.shape.rank();
       keepAll();
       break;
@@ -132,8 +132,8 @@ Tensor assign(const Operand &x, std::initializer_list<Index> each, const Operand
   auto selection = frontend::Selection::of(r, type, {each.begin(), each.size()});
   Shape target = selection.shape;
   if (selection.indices.defined()) target = selection.apply(r, operand).type(r.at).shape;
-  Tensor part =
-      r.converted(value.kind == Operand::Kind::tensor ? Operand(r.tensorOf(value, "value")) : value, type.dtype);
+  if (value.kind == Operand::Kind::tensor) r.typeOf(value.tensor, "value");
+  Tensor part = r.converted(value, type.dtype);
   Shape common;
   if (!frontend::broadcastShapes(target, part.type(r.at).shape, common) || common != target)
     r.fail("puts " + describe(part.type(r.at)) + " in the place of " + describe(TensorType{type.dtype, target}));

@@ -89,7 +89,7 @@ Tensor interpolate(const Operand &x, const InterpolateOptions &options) {
   if (options.mode == Interpolation::area) {
     Ints sizes;
     for (const Resampling &p : plan) sizes.push_back(p.out);
-    Operand pooled(operand, x.at.file, x.at.line);
+    Operand pooled(operand, x.at);
     return spatial == 1   ? adaptiveAvgPool1d(pooled, sizes)
            : spatial == 2 ? adaptiveAvgPool2d(pooled, sizes)
                           : adaptiveAvgPool3d(pooled, sizes);

@@ -124,7 +124,7 @@ Tensor isInf(const Operand &x) { return floatTest(Emitter("isInf", x.at), SPRIG_
 Tensor isFinite(const Operand &x) {
   Emitter r("isFinite", x.at);
   Tensor operand = r.tensorOf(x);
-  if (!isFloat(operand.type(r.at).dtype)) return floatTest(r, SPRIG_OP("is_nan"), operand, true);
+  if (!isFloat(operand.type(r.at).dtype)) return floatTest(r, SPRIG_OP("is_nan"), {operand, r.at}, true);
   // |x| < infinity holds of neither infinity nor NaN.
   return r.compare("predicate lt", r.abs(operand), r.number(HUGE_VAL, operand));
 }

@@ -60,7 +60,7 @@ Tensor maxPool(const char *op, int spatial, const Operand &x, const Ints &size, 
 
 Tensor avgPool(const char *op, int spatial, const Operand &x, const Ints &size, const AvgPoolOptions &options) {
   Emitter r(op, x.at);
-  Batched batch = Batched::of(r, r.requireFloat(x), spatial);
+  Batched batch = Batched::of(r, {r.requireFloat(x), r.at}, spatial);
   Shape window = perAxis(r, size, spatial, 1, "window"), padding = perAxis(r, options.padding, spatial, 0, "padding");
   checkPadding(r, window, padding);
   Windows windows =
@@ -76,7 +76,7 @@ Tensor avgPool(const char *op, int spatial, const Operand &x, const Ints &size, 
 /// pool; else each axis by itself, position by position: windows are boxes, so the mean of means is the mean.
 Tensor adaptivePool(const char *op, int spatial, const Operand &x, const Ints &size, bool isMax) {
   Emitter r(op, x.at);
-  Batched batch = Batched::of(r, isMax ? r.tensorOf(x, "input") : r.requireFloat(x), spatial);
+  Batched batch = Batched::of(r, {isMax ? r.tensorOf(x, "input") : r.requireFloat(x), r.at}, spatial);
   const TensorType input = batch.input.type(r.at);
   if (input.dtype == DType::boolean) r.fail("takes numbers, got " + describe(input));
   Shape in = batch.spatialShape(r), out = perAxis(r, size, spatial, 1, "size");

@@ -33,7 +33,7 @@ public:
     if (!first.defined() && !second.defined()) return;
     const TensorType each{type.dtype, {gates * hidden}};
     auto biasOf = [&](const Tensor &given, const char *what) {
-      return given.defined() ? reordered(expect(given, what, each.shape)) : frontend::splat(0, each, r.at);
+      return given.defined() ? reordered(expect({given, r.at}, what, each.shape)) : frontend::splat(0, each, r.at);
     };
     const Tensor both[] = {biasOf(first, "biasIh"), biasOf(second, "biasHh")};
     bias = r.concat(both, 0);
@@ -140,17 +140,17 @@ LstmOutput lstm(const Operand &x, const Operand &h, const Operand &c, const Oper
 Tensor rnnCell(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
                const Operand &biasIh, const Operand &biasHh, RnnActivation activation) {
   Emitter r("rnnCell", x.at);
-  return runRnn(r, asSequence(r, x), h, weightIh, weightHh, biasIh, biasHh, activation, false).h;
+  return runRnn(r, {asSequence(r, x), r.at}, h, weightIh, weightHh, biasIh, biasHh, activation, false).h;
 }
 Tensor gruCell(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
                const Operand &biasIh, const Operand &biasHh) {
   Emitter r("gruCell", x.at);
-  return runGru(r, asSequence(r, x), h, weightIh, weightHh, biasIh, biasHh, false).h;
+  return runGru(r, {asSequence(r, x), r.at}, h, weightIh, weightHh, biasIh, biasHh, false).h;
 }
 LstmState lstmCell(const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh,
                    const Operand &weightHh, const Operand &biasIh, const Operand &biasHh) {
   Emitter r("lstmCell", x.at);
-  LstmOutput result = runLstm(r, asSequence(r, x), h, c, weightIh, weightHh, biasIh, biasHh, false);
+  LstmOutput result = runLstm(r, {asSequence(r, x), r.at}, h, c, weightIh, weightHh, biasIh, biasHh, false);
   return {result.h, result.c};
 }
 

@@ -122,7 +122,7 @@ Tensor logsumexp(const Operand &x, const Ints &axes, bool keepDims) {
   Tensor top = r.reduce("reduce_kind max", operand, list, true);
   // Taking an infinity off itself would give NaN; it needs no help against overflow.
   Tensor isFinite = r.compare("predicate lt", r.abs(top), r.number(HUGE_VAL, top));
-  top = r.select(isFinite, top, r.number(0, top)).detach(); // cancels out, so its gradient does too
+  top = r.select(isFinite, top, r.number(0, top)).detach(r.at); // cancels out, so its gradient does too
   Tensor total = r.log(r.sum(r.exp(r.sub(operand, top)), list, true));
   Tensor result = r.add(total, top);
   return keepDims ? result : r.reshape(result, frontend::reducedShape(operand.type(r.at).shape, list, false));

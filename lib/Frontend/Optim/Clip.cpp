@@ -8,7 +8,7 @@
 
 namespace sprig::optim {
 
-static Operand at(const Tensor &tensor, Source at) { return Operand(tensor, at.file, at.line); }
+static Operand at(const Tensor &tensor, Source at) { return Operand(tensor, at); }
 
 Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
   NoGrad quiet;
@@ -26,7 +26,7 @@ std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double mo
   if (!(most > 0)) frontend::fail(where, "clipGradNorm", "the bound is " + std::to_string(most) + ", not above 0");
   NoGrad quiet;
   Tensor norm = gradNorm(gradients, where);
-  Tensor ratio = div(Operand(most, where.file, where.line), at(add(at(norm, where), 1e-6), where));
+  Tensor ratio = div(Operand(most, where), at(add(at(norm, where), 1e-6), where));
   Tensor factor = minimum(at(ratio, where), 1);
   std::vector<Tensor> result;
   for (const Tensor &g : gradients)
@@ -56,7 +56,7 @@ Average::Average(const Parameters &given, double decay, Source where) : state(st
     for (const Parameter &parameter : group.parameters) state->parameters.push_back(parameter);
   std::vector<std::string> names = stateNames(state->parameters);
   for (size_t i = 0; i < names.size(); ++i) {
-    state->averages.emplace_back(state->parameters[i].value().detach(), /*trainable=*/false);
+    state->averages.emplace_back(state->parameters[i].value().detach(where), /*trainable=*/false, where);
     state->averages.back().setName(training::averageName(names[i]));
   }
 }
@@ -74,7 +74,7 @@ void Average::update(Source where) const {
 void Average::swap(Source where) const {
   NoGrad quiet;
   for (size_t i = 0; i < state->parameters.size(); ++i) {
-    Tensor parameter = state->parameters[i].value().detach(), average = state->averages[i].value();
+    Tensor parameter = state->parameters[i].value().detach(where), average = state->averages[i].value();
     state->parameters[i].set(average, where);
     state->averages[i].set(parameter, where);
   }

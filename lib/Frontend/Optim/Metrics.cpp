@@ -13,14 +13,14 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 Parameter stateOf(const TensorType &type, const char *name) {
-  Parameter state(init::zeros(type), /*trainable=*/false);
+  Parameter state(init::zeros(type), /*trainable=*/false, Source());
   state.setName(std::string("metrics/") + name);
   return state;
 }
 
-Operand as(const Tensor &tensor, const Operand &caller) { return Operand(tensor, caller.at.file, caller.at.line); }
+Operand as(const Tensor &tensor, const Operand &caller) { return Operand(tensor, caller.at); }
 
-void clear(const Parameter &state) { state.set(init::zeros(state.type())); }
+void clear(const Parameter &state) { state.set(init::zeros(state.type()), Source()); }
 
 /// state + more, converted to its type.
 void grow(const Parameter &state, const Tensor &more, const Operand &caller) {
@@ -54,8 +54,11 @@ Mean::Mean() : sum(stateOf({DType::f64, {}}, "sum")), weights(stateOf({DType::f6
 
 void Mean::add(const Operand &value, int64_t weight) const {
   NoGrad quiet;
-  Tensor x = value.tensor.defined() ? value.tensor
-                                    : Tensor(value.kind == Operand::Kind::real ? value.real : double(value.integer));
+  if (value.kind == Operand::Kind::tensor)
+    frontend::requireDefined(value.tensor, "metrics::Mean", "the value", value.at);
+  Tensor x = value.kind == Operand::Kind::tensor
+                 ? value.tensor
+                 : Tensor(value.kind == Operand::Kind::real ? value.real : double(value.integer));
   Tensor total = cast(as(x, value), DType::f64);
   if (x.rank()) total = sprig::sum(as(total, value));
   if (weight != 1) total = mul(as(total, value), double(weight));
@@ -63,18 +66,16 @@ void Mean::add(const Operand &value, int64_t weight) const {
   grow(weights, Tensor(double(weight) * double(x.numel())), value);
 }
 
-double Mean::value() const {
-  double count = weights.value().item<double>();
-  return count == 0 ? kNone : sum.value().item<double>() / count;
+double Mean::value(Source at) const {
+  double count = weights.value().item<double>(at);
+  return count == 0 ? kNone : sum.value().item<double>(at) / count;
 }
-int64_t Mean::count() const { return weights.value().item<int64_t>(); }
+int64_t Mean::count(Source at) const { return weights.value().item<int64_t>(at); }
 void Mean::reset() const {
   clear(sum);
   clear(weights);
 }
-Tensor Mean::tensor(Source at) const {
-  return div(Operand(sum.value(), at.file, at.line), Operand(weights.value(), at.file, at.line));
-}
+Tensor Mean::tensor(Source at) const { return div(Operand(sum.value(), at), Operand(weights.value(), at)); }
 
 Accuracy::Accuracy(int64_t k, Source at)
     : k(k), hits(stateOf({DType::i64, {}}, "hits")), samples(stateOf({DType::i64, {}}, "samples")) {
@@ -101,11 +102,11 @@ void Accuracy::add(const Operand &logits, const Operand &classes) const {
   grow(samples, Tensor(classes.tensor.numel()), logits);
 }
 
-double Accuracy::value() const {
-  int64_t count = samples.value().item<int64_t>();
-  return count == 0 ? kNone : double(hits.value().item<int64_t>()) / double(count);
+double Accuracy::value(Source at) const {
+  int64_t count = samples.value().item<int64_t>(at);
+  return count == 0 ? kNone : double(hits.value().item<int64_t>(at)) / double(count);
 }
-int64_t Accuracy::count() const { return samples.value().item<int64_t>(); }
+int64_t Accuracy::count(Source at) const { return samples.value().item<int64_t>(at); }
 void Accuracy::reset() const {
   clear(hits);
   clear(samples);
@@ -138,8 +139,8 @@ void ConfusionMatrix::add(const Operand &logits, const Operand &truth) const {
 
 Tensor ConfusionMatrix::counts() const { return matrix.value(); }
 
-double ConfusionMatrix::accuracy() const {
-  std::vector<int64_t> n = counts().toVector<int64_t>();
+double ConfusionMatrix::accuracy(Source at) const {
+  std::vector<int64_t> n = counts().toVector<int64_t>(at);
   int64_t right = 0, total = 0;
   for (int64_t i = 0; i < classes * classes; ++i) {
     total += n[size_t(i)];
@@ -157,12 +158,16 @@ static std::vector<double> shares(const std::vector<int64_t> &n, int64_t classes
   }
   return result;
 }
-std::vector<double> ConfusionMatrix::precision() const { return shares(counts().toVector<int64_t>(), classes, false); }
-std::vector<double> ConfusionMatrix::recall() const { return shares(counts().toVector<int64_t>(), classes, true); }
+std::vector<double> ConfusionMatrix::precision(Source at) const {
+  return shares(counts().toVector<int64_t>(at), classes, false);
+}
+std::vector<double> ConfusionMatrix::recall(Source at) const {
+  return shares(counts().toVector<int64_t>(at), classes, true);
+}
 void ConfusionMatrix::reset() const { clear(matrix); }
 
-std::string ConfusionMatrix::text() const {
-  std::vector<int64_t> n = counts().toVector<int64_t>();
+std::string ConfusionMatrix::text(Source at) const {
+  std::vector<int64_t> n = counts().toVector<int64_t>(at);
   size_t width = 1;
   for (int64_t value : n) width = std::max(width, std::to_string(value).size());
   std::string result;

@@ -82,7 +82,7 @@ std::vector<std::string> stateNames(const std::vector<Parameter> &parameters) {
 namespace {
 
 Parameter scalarState(const TensorType &type, double value, std::string name) {
-  Parameter state(init::constant(type, value), /*trainable=*/false);
+  Parameter state(init::constant(type, value), /*trainable=*/false, Source());
   state.setName(std::move(name));
   return state;
 }
@@ -216,8 +216,8 @@ void Optimizer::step(Source at) const {
   update(gradients, at);
 }
 
-void Optimizer::zeroGrad() const {
-  for (const Parameter &parameter : state->parameters) parameter.zeroGrad();
+void Optimizer::zeroGrad(Source at) const {
+  for (const Parameter &parameter : state->parameters) parameter.zeroGrad(at);
 }
 
 const std::vector<Parameter> &Optimizer::parameters() const { return state->parameters; }
@@ -233,11 +233,13 @@ void Optimizer::setLr(double lr, size_t group, Source at) const {
     fail(at, "Optimizer::setLr", "the rate is " + std::to_string(lr) + ", expected a number of at least 0");
   rateOf(state->lr, group, at).set(Tensor(lr), at);
 }
-double Optimizer::baseLr(size_t group) const { return rateOf(state->lr, group, {}).value().item<double>(); }
-double Optimizer::lr(size_t group) const {
-  return state->schedule ? state->schedule->at(baseLr(group), steps()) : baseLr(group);
+double Optimizer::baseLr(size_t group, Source at) const {
+  return rateOf(state->lr, group, at).value().item<double>(at);
 }
-int64_t Optimizer::steps() const { return state->steps.value().item<int64_t>(); }
+double Optimizer::lr(size_t group, Source at) const {
+  return state->schedule ? state->schedule->at(baseLr(group, at), steps(at)) : baseLr(group, at);
+}
+int64_t Optimizer::steps(Source at) const { return state->steps.value().item<int64_t>(at); }
 
 std::string Optimizer::State::settingsText() const {
   std::string text = "schedule ";

@@ -76,7 +76,8 @@ public:
 
 } // namespace
 
-std::vector<std::string> Package::functions() const {
+std::vector<std::string> Package::functions(Source at) const {
+  if (!impl) fail(at, "Package", "it holds nothing");
   std::vector<std::string> names;
   for (uint32_t i = 0; i < impl->package.entryCount(); ++i) {
     std::string name = impl->package.entry(i).name;
@@ -114,7 +115,7 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
     }
     if (first < 0) {
       std::string known;
-      for (const std::string &name : functions()) known += (known.empty() ? "'" : ", '") + name + "'";
+      for (const std::string &name : functions(at)) known += (known.empty() ? "'" : ", '") + name + "'";
       fail(at, "Package", "there is no function '" + function + "'; it has " + known);
     }
     uint32_t chosen = 0;
@@ -145,13 +146,21 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
   return results;
 }
 
-std::vector<std::string> Package::states() const {
+Tensor Package::callMain(std::span<const Tensor> inputs, Source at) const {
+  std::vector<Tensor> outputs = call("main", inputs, at);
+  if (outputs.empty()) fail(at, "Package", "'main' gives no output; call() calls it");
+  return outputs[0];
+}
+
+std::vector<std::string> Package::states(Source at) const {
+  if (!impl) fail(at, "Package", "it holds nothing");
   std::vector<std::string> names;
   for (uint32_t i = 0; i < impl->stateCount(); ++i) names.push_back(impl->stateInfo(i).name);
   return names;
 }
 
 Tensor Package::state(const std::string &name, Source at) const {
+  if (!impl) fail(at, "Package", "it holds nothing");
   for (uint32_t i = 0; i < impl->stateCount(); ++i) {
     rt::TensorInfo info = impl->stateInfo(i);
     if (info.name != name) continue;

@@ -45,7 +45,7 @@ PackageForm packageForm(const Variant &variant, const std::function<std::string(
     StateSlot slot;
     slot.input = rewriter.addInput(word);
     slot.name = name;
-    slot.initial = form.kept.back().bytes();
+    slot.initial = form.kept.back().bytes(Source());
     form.states.push_back(slot);
     return slot.input;
   };
@@ -56,7 +56,7 @@ PackageForm packageForm(const Variant &variant, const std::function<std::string(
       copy.input = rewriter.addInput(graph.types[i]);
       copy.name = nameOf(parameter);
       form.kept.push_back(parameter.value());
-      copy.initial = form.kept.back().bytes();
+      copy.initial = form.kept.back().bytes(Source());
       form.states.push_back(copy);
       rewriter.map(i, copy.input);
       continue;
@@ -68,8 +68,8 @@ PackageForm packageForm(const Variant &variant, const std::function<std::string(
   }
   for (uint32_t i = 0; i < graph.inputCount; ++i)
     if (feedOf[i] && feedOf[i]->kind == Kind::captured)
-      rewriter.map(
-          i, rewriter.addNode(constantNode(feedOf[i]->value.bytes(), feedOf[i]->value.type().bytes()), graph.types[i]));
+      rewriter.map(i, rewriter.addNode(constantNode(feedOf[i]->value.bytes(Source()), feedOf[i]->value.type().bytes()),
+                                       graph.types[i]));
   rewriter.copy();
   for (const Variant::GradientLink &link : variant.gradients) // the last outputs: nobody sees them
     if (link.output >= 0) rewriter.to.outputs.pop_back();

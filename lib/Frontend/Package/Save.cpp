@@ -67,8 +67,8 @@ CompileOptions PackageBuilder::portable() {
   return options;
 }
 
-std::vector<uint8_t> PackageBuilder::bytes(const CompileOptions &given) {
-  if (impl->functions.empty()) throw Error(ErrorKind::usage, "save: the package has no function");
+std::vector<uint8_t> PackageBuilder::bytes(const CompileOptions &given, Source at) {
+  if (impl->functions.empty()) fail(at, "save", "the package has no function");
   std::vector<PackageForm> forms;
   bool setsState = false;
   for (const auto &function : impl->functions) {
@@ -92,10 +92,10 @@ std::vector<uint8_t> PackageBuilder::bytes(const CompileOptions &given) {
   return compilePackage(entries, options);
 }
 
-void PackageBuilder::save(const std::string &path, const CompileOptions &given) {
+void PackageBuilder::save(const std::string &path, const CompileOptions &given, Source at) {
   CompileOptions options = given;
   if (options.modelName.empty()) options.modelName = path.substr(path.rfind('/') + 1);
-  std::vector<uint8_t> content = bytes(options);
+  std::vector<uint8_t> content = bytes(options, at);
   data::writeFile(path, {reinterpret_cast<const char *>(content.data()), content.size()});
 }
 

@@ -23,12 +23,12 @@ std::function<bool(const EpochReport &)> earlyStopping(const EarlyStoppingOption
   };
 }
 
-std::function<bool(const EpochReport &)> saveBest(const nn::Module &module, std::filesystem::path path) {
+std::function<bool(const EpochReport &)> saveBest(const nn::Module &module, std::filesystem::path path, Source at) {
   auto best = std::make_shared<double>(std::numeric_limits<double>::infinity());
-  return [module, path = std::move(path), best](const EpochReport &report) {
+  return [module, path = std::move(path), best, at](const EpochReport &report) {
     if (watched(report) < *best) {
       *best = watched(report);
-      module.save(path);
+      module.save(path, at);
     }
     return true;
   };

@@ -13,8 +13,8 @@ constexpr const char *kRandomCounter = "random/counter";
 
 std::string where(Source at) { return frontend::placeText(at) + "Trainer: "; }
 
-data::Array toArray(const std::string &name, const Tensor &value) {
-  const auto *bytes = static_cast<const char *>(value.bytes());
+data::Array toArray(const std::string &name, const Tensor &value, Source at) {
+  const auto *bytes = static_cast<const char *>(value.bytes(at));
   return {name, data::DType(value.dtype()), value.shape().vector(), {bytes, bytes + value.type().bytes()}};
 }
 
@@ -89,10 +89,10 @@ std::optional<checkpoint::Manifest> Checkpoints::resume() {
 void Checkpoints::save(int64_t step, int64_t epoch, int64_t batch) {
   if (!writer || step == lastSaved) return;
   std::vector<data::Array> copies;
-  for (const auto &[name, parameter] : state()) copies.push_back(toArray(name, parameter.value()));
+  for (const auto &[name, parameter] : state()) copies.push_back(toArray(name, parameter.value(), at));
   RandomState random = randomState();
-  copies.push_back(toArray(training::kSeed, Tensor(int64_t(random.seed))));
-  copies.push_back(toArray(kRandomCounter, Tensor(int64_t(random.draws))));
+  copies.push_back(toArray(training::kSeed, Tensor(int64_t(random.seed)), at));
+  copies.push_back(toArray(kRandomCounter, Tensor(int64_t(random.draws)), at));
   std::vector<checkpoint::ArrayView> views;
   for (const data::Array &array : copies) views.push_back({array.name, array.dtype, array.shape, array.bytes});
   checkpoint::Manifest manifest = identity;

@@ -25,7 +25,7 @@ private:
 };
 } // namespace
 
-Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set) {
+Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, Source at) {
   EvaluationMode mode(*programs.of().module);
   struct Part {
     int64_t samples;
@@ -37,10 +37,10 @@ Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set) {
   int64_t samples = 0, hits = 0;
   bool knowsHits = !parts.empty();
   for (const Part &part : parts) {
-    loss += part.scores.loss.item<double>() * double(part.samples);
+    loss += part.scores.loss.item<double>(at) * double(part.samples);
     samples += part.samples;
     knowsHits &= part.scores.hits.defined();
-    if (part.scores.hits.defined()) hits += part.scores.hits.item<int64_t>();
+    if (part.scores.hits.defined()) hits += part.scores.hits.item<int64_t>(at);
   }
   Evaluation result{loss / double(samples), std::nullopt};
   if (knowsHits) result.accuracy = double(hits) / double(samples);
@@ -50,8 +50,10 @@ Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set) {
 } // namespace frontend
 
 Tensor hitsOf(const Operand &logits, const Operand &classes) {
+  const Source at = logits.at;
   Tensor found = argmax(logits, -1);
-  return sum(cast(eq(found, cast(classes, found.dtype())), DType::i64));
+  Tensor same = eq({found, at}, {cast(classes, found.dtype()), at});
+  return sum({cast({same, at}, DType::i64), at});
 }
 
 } // namespace sprig

@@ -10,6 +10,6 @@ struct Evaluation {
 };
 /// Of all samples together. The module is in evaluation mode meanwhile; nothing is read before the last batch was
 /// asked for.
-Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set);
+Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, Source at);
 
 } // namespace sprig::frontend

@@ -9,7 +9,8 @@ namespace sprig::frontend {
 class TrainingPrograms {
 public:
   /// `withNorm`: whether steps give the norm of their gradients as well; no other bit depends on it.
-  TrainingPrograms(Training training, bool compile, bool withNorm);
+  /// `at`: the line that messages name.
+  TrainingPrograms(Training training, bool compile, bool withNorm, Source at);
 
   /// Asks for a step; gives its loss and the norm (undefined without) as f32 scalars that are not there yet.
   std::pair<Tensor, Tensor> step(const data::Batch &batch) const;
@@ -23,10 +24,11 @@ public:
 private:
   using Fields = std::vector<Tensor>;
   using Program = Function<std::function<Fields(const Fields &)>>;
-  static Program program(std::string name, std::function<Fields(const Fields &)> body, bool compile);
+  static Program program(std::string name, std::function<Fields(const Fields &)> body, bool compile, Source at);
 
   Training training;
   bool withNorm;
+  Source at;
   Program stepProgram, evaluation;
 };
 

@@ -69,8 +69,9 @@ std::unique_ptr<MetricsFile> MetricsFile::open(const std::filesystem::path &path
   return std::make_unique<JsonLines>(path, resumeStep);
 }
 
-StepLog::StepLog(const TrainerOptions &options, int64_t total, std::optional<int64_t> resumeStep, bool isFile)
-    : options(options), total(total), isTerminal(options.print && options.logEvery > 0 && ::isatty(2)) {
+StepLog::StepLog(const TrainerOptions &options, int64_t total, std::optional<int64_t> resumeStep, bool isFile,
+                 Source at)
+    : options(options), total(total), at(at), isTerminal(options.print && options.logEvery > 0 && ::isatty(2)) {
   if (isFile && !options.metrics.empty()) file = MetricsFile::open(options.metrics, resumeStep);
 }
 
@@ -90,8 +91,8 @@ void StepLog::collect(bool wait) {
 void StepLog::take(const Pending &step) {
   training::StepMetrics metrics;
   metrics.step = step.step;
-  metrics.loss = step.loss.item<float>();
-  metrics.gradNorm = step.norm.defined() ? step.norm.item<float>() : std::nanf("");
+  metrics.loss = step.loss.item<float>(at);
+  metrics.gradNorm = step.norm.defined() ? step.norm.item<float>(at) : std::nanf("");
   metrics.lr = float(step.lr);
   metrics.seconds = seconds();
   lossSum += double(metrics.loss) * double(step.samples);

@@ -23,7 +23,7 @@ public:
 class StepLog {
 public:
   /// `total`: steps of the whole training, for the progress line.
-  StepLog(const TrainerOptions &options, int64_t total, std::optional<int64_t> resumeStep, bool isFile);
+  StepLog(const TrainerOptions &options, int64_t total, std::optional<int64_t> resumeStep, bool isFile, Source at);
   ~StepLog();
 
   void add(int64_t step, int64_t samples, Tensor loss, Tensor norm, double lr);
@@ -52,6 +52,7 @@ private:
 
   const TrainerOptions &options;
   int64_t total;
+  Source at;
   bool isTerminal, lineOpen = false;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   std::deque<Pending> pending;

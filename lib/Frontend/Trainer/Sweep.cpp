@@ -21,17 +21,17 @@ std::vector<SweepRun> Trainer::runSweep(Training training, std::span<const doubl
   const nn::StateDict fresh = optimizer.stateDict();
   size_t groups = 0;
   for (const nn::NamedTensor &row : fresh) groups += row.name.starts_with(training::kLr);
-  TrainingPrograms programs(std::move(training), options.compile, wantsNorm(options));
+  TrainingPrograms programs(std::move(training), options.compile, wantsNorm(options), at);
 
   const int64_t firstEpoch = train.epoch(), firstEvaluation = evaluation ? evaluation->epoch() : 0;
   std::vector<SweepRun> runs;
   for (double rate : rates) {
     manualSeed(options.seed.value_or(0));
-    module.resetParameters();
+    module.resetParameters(at);
     optimizer.loadStateDict(fresh, at);
     for (size_t group = 0; group < groups; ++group) optimizer.setLr(rate, group, at);
-    train.seek(firstEpoch);
-    if (evaluation) evaluation->seek(firstEvaluation);
+    train.seek(firstEpoch, 0, at);
+    if (evaluation) evaluation->seek(firstEvaluation, 0, at);
     runs.push_back({rate, frontend::fit(options, programs, train, evaluation, /*writes=*/false, at)});
   }
   if (options.print) {

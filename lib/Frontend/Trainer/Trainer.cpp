@@ -23,7 +23,7 @@ void printLine(const std::string &text) {
 /// The rate of a step, on the host: a schedule is a function of the number of steps, so nothing waits for the device.
 class Rates {
 public:
-  explicit Rates(const optim::Optimizer &optimizer) : base(optimizer.baseLr()), schedule(optimizer.schedule()) {}
+  Rates(const optim::Optimizer &optimizer, Source at) : base(optimizer.baseLr(0, at)), schedule(optimizer.schedule()) {}
   double at(int64_t step) const { return schedule ? schedule->at(base, step) : base; }
 
 private:
@@ -50,10 +50,10 @@ FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &p
     step = from->step;
     epoch = from->epoch;
     batch = from->index;
-    train.seek(firstEpoch + epoch, batch);
+    train.seek(firstEpoch + epoch, batch, at);
   }
-  Rates rates(training.optimizer);
-  StepLog log(options, options.maxEpochs * batches, from ? std::optional(step) : std::nullopt, writes);
+  Rates rates(training.optimizer, at);
+  StepLog log(options, options.maxEpochs * batches, from ? std::optional(step) : std::nullopt, writes, at);
   FitResult result;
   result.optimizer = training.optimizer;
   training.module->train();
@@ -87,7 +87,7 @@ FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &p
     seconds += report.seconds;
     samples += epochSamples;
     if (evaluation) {
-      Evaluation scores = evaluate(programs, *evaluation);
+      Evaluation scores = evaluate(programs, *evaluation, at);
       report.evalLoss = scores.loss;
       report.accuracy = scores.accuracy;
       log.attach(scores.loss, scores.accuracy);
@@ -124,10 +124,11 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
   if (!(options.clipValue >= 0)) refuse("clipValue", options.clipValue, "at least 0");
 }
 
-void Trainer::requireTwo(const std::vector<Tensor> &batch) {
+void Trainer::requireTwo(const std::vector<Tensor> &batch, Source at) {
   if (batch.size() != 2)
-    throw Error(ErrorKind::usage, "Trainer: a batch has " + std::to_string(batch.size()) +
-                                      " fields, and the module's step takes x and y; let it take a vector of them");
+    frontend::fail(at, "Trainer",
+                   "a batch has " + std::to_string(batch.size()) +
+                       " fields, and the module's step takes x and y; let it take a vector of them");
 }
 
 static void applyClips(Training &training, const TrainerOptions &options) {
@@ -137,12 +138,12 @@ static void applyClips(Training &training, const TrainerOptions &options) {
 
 FitResult Trainer::run(Training training, data::Loader &train, data::Loader *evaluation) const {
   applyClips(training, options);
-  return frontend::fit(options, TrainingPrograms(std::move(training), options.compile, wantsNorm(options)), train,
+  return frontend::fit(options, TrainingPrograms(std::move(training), options.compile, wantsNorm(options), at), train,
                        evaluation, /*writes=*/true, at);
 }
 
 std::pair<double, std::optional<double>> Trainer::score(Training training, data::Loader &set) const {
-  Evaluation scores = frontend::evaluate(TrainingPrograms(std::move(training), options.compile, false), set);
+  Evaluation scores = frontend::evaluate(TrainingPrograms(std::move(training), options.compile, false, at), set, at);
   return {scores.loss, scores.accuracy};
 }
 

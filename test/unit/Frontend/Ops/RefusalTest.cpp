@@ -1,5 +1,6 @@
 // What operations refuse, and how they say it: the caller's line, the operation, both facts.
 #include "test/unit/Frontend/Ops/Harness.h"
+#include <cmath>
 
 using namespace sprig;
 using namespace sprig::test;
@@ -78,7 +79,17 @@ TEST(Refusals, Shapes) {
   REFUSED("interpolate", interpolate(f({1, 2, 3, 4}), {.size = 2, .scale = {2}}), "either a size or a scale");
   REFUSED("zeros", zeros({-1, 2}), "[-1, 2]");
   REFUSED("zeros", zeros({int64_t(1) << 40, int64_t(1) << 40}), "2^48");
-  REFUSED("arange", arange(3, 0), "3 to 0");
+  REFUSED("arange", arange(3, 0), "3 to 0", "lead away");
+  REFUSED("arange", arange(0, 1, -0.5), "0 to 1", "-0.5", "other sign");
+  REFUSED("arange", arange(0, 0.05, -0.1), "0.05", "-0.1");
+  REFUSED("arange", arange(0, -1, 2), "0 to -1", "steps of 2");
+  REFUSED("arange", arange(0, 5, -10), "steps of -10");
+  REFUSED("arange", arange(0, 1, 0), "step other than 0");
+  REFUSED("arange", arange(0, 1, 0.0), "step other than 0");
+  REFUSED("arange", arange(0, std::nan(""), 1), "finite");
+  REFUSED("arange", arange(0, 1, 1e-300), "2^48");
+  REFUSED("arange", arange(0, 2, 1, DType::boolean), "booleans");
+  REFUSED("linspace", linspace(0, 1, -1), "-1 numbers");
 }
 
 TEST(Refusals, Products) {
