@@ -1,5 +1,6 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/NN/Storage.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/APFloat.h"
@@ -14,8 +15,8 @@ static constexpr size_t kResourceBytes = 4096;
 
 bool isReadableConstant(ElementsAttr attribute, std::string &reason) {
   auto type = dyn_cast<RankedTensorType>(attribute.getType());
-  if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat()) {
-    reason = "is no tensor of numbers of static shape";
+  if (!type || !type.hasStaticShape() || !isStorable(type.getElementType()) || !isCountable(type.getShape())) {
+    reason = "is no tensor of static shape whose elements programs can hold";
     return false;
   }
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute)) {

@@ -37,6 +37,13 @@ bool isCountable(ArrayRef<int64_t> shape) {
   return true;
 }
 
+bool isStorable(Type element) {
+  if (isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(element)) return true;
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer || integer.isSigned()) return false;
+  return llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth()) || integer.isSignlessInteger(1);
+}
+
 LogicalResult Inference::give(RankedTensorType type) const {
   if (!isCountable(type.getShape()))
     return fail("has a result of shape ", describe(type), ", of more than 2^", llvm::Log2_64(kMostElements),

@@ -2,13 +2,10 @@
 // Inference also runs on operands and attributes that no verifier has seen (parser, importers): it checks everything.
 #pragma once
 #include "dialects/NN/NN.h"
+#include "dialects/NN/Storage.h"
 #include <optional>
 
 namespace sprig::nn {
-
-/// No tensor has more elements: their bytes and a few times that can still be counted.
-inline constexpr int64_t kMostElements = 1ll << 48;
-bool isCountable(llvm::ArrayRef<int64_t> shape);
 
 /// One attempt at inferring the result types of an operation.
 class Inference {

@@ -1,10 +1,8 @@
 #include "lib/JIT/ReadModel.h"
 #include "lib/Import/ONNX/ImportONNX.h"
-#include "lib/Pipeline/Diagnostics.h"
+#include "lib/Pipeline/ReadText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace sprig;
 
@@ -76,10 +74,5 @@ mlir::OwningOpRef<mlir::ModuleOp> sprig::readModule(mlir::MLIRContext &context, 
   if (!options.dims.empty() || !options.shapes.empty())
     throw Error(ErrorKind::usage,
                 model.name() + ": is MLIR text, whose shapes are fixed; dims and shapes are for ONNX models");
-  DiagnosticText diagnostics(&context);
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(content, model.name()), llvm::SMLoc());
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
-  if (!module) diagnostics.raise(ErrorKind::badInput, model.name() + ": is no MLIR module");
-  return module;
+  return readText(context, content, model.name(), options.compileFrom);
 }

@@ -4,6 +4,7 @@
 #include "lib/Conversion/NNToCPU/KernelEmitter.h"
 #include "lib/Conversion/NNToCPU/Passes.h"
 #include "lib/Parallel/Passes.h"
+#include "lib/Pipeline/CheckProgram.h"
 #include "lib/Pipeline/Phases.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,6 +36,15 @@ struct VerifyPhase : PassWrapper<VerifyPhase, OperationPass<ModuleOp>> {
   const Phase &phase;
 };
 
+// What the readers of programs check, for phases that are run on any module.
+struct CheckProgram : PassWrapper<CheckProgram, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckProgram)
+  StringRef getName() const override { return "CheckProgram"; }
+  void runOnOperation() override {
+    if (failed(checkProgram(getOperation()))) signalPassFailure();
+  }
+};
+
 // Options of phase pipelines that change what passes do; they feed the one CompileOptions.
 struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::desc("let operations share kernels"), llvm::cl::init(true)};
@@ -55,6 +65,7 @@ void sprig::registerSprigPassesAndPhases() {
       options.fuse = given.fuse;
       options.freeze = given.freeze;
       options.math = given.strict ? MathMode::strict : MathMode::fast;
+      passes.addPass(std::make_unique<CheckProgram>());
       phase.build(passes, options);
       passes.addPass(std::make_unique<VerifyPhase>(phase));
     };

@@ -1,12 +1,10 @@
 #include "tools/sprig/ImportModel.h"
 #include "dialects/NN/NN.h"
 #include "lib/Import/ONNX/ImportONNX.h"
-#include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Phases.h"
 #include "tools/sprig/Report.h"
+#include "lib/Pipeline/ReadText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
-#include "llvm/Support/SourceMgr.h"
 #include <filesystem>
 
 using namespace mlir;
@@ -40,7 +38,7 @@ static DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &ar
   return DenseElementsAttr::getFromRawBuffer(type, array.bytes);
 }
 
-ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &,
+ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                              bool training)
     : owner(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)) {
   DialectRegistry registry;
@@ -67,12 +65,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       function->setAttr("nn.entry", StringAttr::get(owner.get(), "main"));
     return;
   }
-  DiagnosticText diagnostics(owner.get());
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(model.text, model.path == "-" ? "<stdin>" : model.path), llvm::SMLoc());
-  moduleRef = parseSourceFile<ModuleOp>(sources, ParserConfig(owner.get()));
-  if (!moduleRef) diagnostics.raise(ErrorKind::badInput, model.path + ": not a module in the nn dialect");
+  moduleRef = readText(*owner, model.text, model.path == "-" ? "<stdin>" : model.path, settings.compileFrom);
 }
 
 std::vector<std::string> ImportedModel::entryNames() const {

@@ -268,6 +268,25 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   EXPECT_NE(std::string(shapes.what()).find("m.mlir:2"), std::string::npos) << shapes.what();
 
   EXPECT_EQ(errorOf(Model::text("")).kind(), ErrorKind::badInput);
+
+  // What no program holds, and what no parser's stack does.
+  Error type =
+      errorOf(Model::text("func.func @main(%x: tensor<4xi3>) -> tensor<4xi3> { return %x : tensor<4xi3> }", "m"));
+  EXPECT_EQ(type.kind(), ErrorKind::badInput);
+  EXPECT_NE(std::string(type.what()).find("expected elements of f64"), std::string::npos) << type.what();
+  Error deep = errorOf(Model::text("module attributes {a = " + std::string(100000, '[') + "} {}", "deep.mlir"));
+  EXPECT_EQ(deep.kind(), ErrorKind::badInput);
+  EXPECT_EQ(std::string(deep.what()),
+            "deep.mlir:1:279: brackets, regions, attributes or types are nested more than 256 deep");
+  Error branch = errorOf(Model::text("func.func @main() {\n  cf.br ^a\n^a:\n  return\n}", "m.mlir"));
+  EXPECT_EQ(branch.kind(), ErrorKind::badInput);
+  Error call = errorOf(Model::text("func.func @main() {\n  func.call @main() : () -> ()\n  return\n}", "m.mlir"));
+  EXPECT_EQ(call.kind(), ErrorKind::badInput);
+  EXPECT_EQ(
+      std::string(call.what()),
+      "m.mlir:2:3: 'func.call' op cannot stand in a program that is given: expected functions of "
+      "nn operations, without dispatches");
+
   Error cpu = errorOf(Model::text(mlp(1)), {.cpus = {"z80"}});
   EXPECT_EQ(cpu.kind(), ErrorKind::usage);
   EXPECT_EQ(std::string(cpu.what()),

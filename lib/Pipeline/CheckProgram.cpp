@@ -1,0 +1,157 @@
+#include "lib/Pipeline/CheckProgram.h"
+#include "dialects/Exec/Exec.h"
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/Storage.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+
+constexpr int64_t kMostRank = 64; // the runtime's limit
+constexpr int kMostAttributeDepth = 256;
+
+// Why a value cannot have this type; empty when it can.
+std::string distrust(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!isa<RankedTensorType, MemRefType>(type)) return "expected a tensor of static shape";
+  if (!shaped.hasStaticShape()) return "expected a static shape";
+  if (!nn::isStorable(shaped.getElementType()))
+    return "expected elements of f64, f32, f16, bf16, i64, i32, i16, i8, ui64, ui32, ui16, ui8 or i1";
+  if (shaped.getRank() > kMostRank) return "expected at most " + std::to_string(kMostRank) + " dimensions";
+  if (!nn::isCountable(shaped.getShape())) return "expected at most 2^48 elements";
+  if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.getEncoding())
+    return "expected a tensor without an encoding";
+  if (auto memref = dyn_cast<MemRefType>(type); memref && (!memref.getLayout().isIdentity() || memref.getMemorySpace()))
+    return "expected a buffer without layout or memory space";
+  return "";
+}
+
+// Depth of nesting below attributes, each looked at once; with a stack of its own, since they may be too deep for this
+// thread's.
+class AttributeDepth {
+public:
+  bool isWithin(Attribute attribute) {
+    if (!depths.contains(attribute.getAsOpaquePointer())) measure(attribute);
+    return depths.lookup(attribute.getAsOpaquePointer()) <= kMostAttributeDepth;
+  }
+
+private:
+  struct Frame {
+    const void *key;
+    SmallVector<Attribute, 4> attributes;
+    SmallVector<Type, 4> types;
+    int deepest = 0;
+  };
+  llvm::DenseMap<const void *, int> depths;
+
+  template <typename Node> Frame frameOf(Node node) {
+    depths[node.getAsOpaquePointer()] = 0; // until it is known: types may contain themselves
+    Frame frame{node.getAsOpaquePointer(), {}, {}};
+    node.walkImmediateSubElements([&](Attribute inner) { frame.attributes.push_back(inner); },
+                                  [&](Type inner) { frame.types.push_back(inner); });
+    return frame;
+  }
+
+  // A node's depth is known once those of all below it are.
+  void measure(Attribute root) {
+    SmallVector<Frame> stack = {frameOf(root)};
+    while (!stack.empty()) {
+      Frame &top = stack.back();
+      auto enter = [&](auto node) {
+        auto known = depths.find(node.getAsOpaquePointer());
+        if (known != depths.end())
+          top.deepest = std::max(top.deepest, known->second);
+        else
+          stack.push_back(frameOf(node));
+      };
+      if (!top.attributes.empty()) {
+        enter(top.attributes.pop_back_val());
+      } else if (!top.types.empty()) {
+        enter(top.types.pop_back_val());
+      } else {
+        int depth = top.deepest + 1;
+        depths[top.key] = depth;
+        stack.pop_back();
+        if (!stack.empty()) stack.back().deepest = std::max(stack.back().deepest, depth);
+      }
+    }
+  }
+};
+
+LogicalResult checkFunction(func::FuncOp function) {
+  if (!isa_and_nonnull<ModuleOp>(function->getParentOp()) || function->getParentOp()->getParentOp())
+    return function.emitOpError("stands within another operation, expected in the module itself");
+  if (function.isExternal()) return function.emitOpError("has no body; there is nothing to link it with");
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("has ") << function.getBody().getBlocks().size() << " blocks, expected one";
+  for (Type type : function.getResultTypes())
+    if (std::string why = distrust(type); !why.empty())
+      return function.emitOpError("gives a value of type ") << type << ": " << why;
+  return success();
+}
+
+LogicalResult checkDepth(Operation *op, AttributeDepth &depth) {
+  if (!depth.isWithin(op->getLoc())) {
+    op->setLoc(UnknownLoc::get(op->getContext())); // the message prints it
+    return op->emitOpError("has a location that is nested more than ") << kMostAttributeDepth << " deep";
+  }
+  for (NamedAttribute attribute : op->getAttrs())
+    if (!depth.isWithin(attribute.getValue()))
+      return op->emitOpError("has an attribute '")
+             << attribute.getName().getValue() << "' that is nested more than " << kMostAttributeDepth << " deep";
+  return success();
+}
+
+LogicalResult checkTypes(Operation *op) {
+  for (NamedAttribute attribute : op->getAttrs()) {
+    std::string reason;
+    if (auto elements = dyn_cast<ElementsAttr>(attribute.getValue());
+        elements && !nn::isReadableConstant(elements, reason))
+      return op->emitOpError("has an attribute '") << attribute.getName().getValue() << "' that " << reason;
+  }
+  for (Value result : op->getResults())
+    if (std::string why = distrust(result.getType()); !why.empty())
+      return op->emitOpError("has a result of type ") << result.getType() << ": " << why;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (BlockArgument argument : block.getArguments())
+        if (std::string why = distrust(argument.getType()); !why.empty())
+          return op->emitOpError("takes a value of type ") << argument.getType() << ": " << why;
+  return success();
+}
+
+} // namespace
+
+LogicalResult sprig::checkProgram(ModuleOp module) {
+  AttributeDepth depth;
+  auto check = [&](Operation *op) -> LogicalResult {
+    if (failed(checkDepth(op, depth)) || failed(checkTypes(op))) return failure();
+    if (isa<ModuleOp>(op) && op != module) return op->emitOpError("stands within another module, expected one alone");
+    auto function = dyn_cast<func::FuncOp>(op);
+    return function ? checkFunction(function) : success();
+  };
+  auto result = module.walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { return failed(check(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult sprig::checkProgramAt(ModuleOp module, const Phase &phase) {
+  if (failed(checkProgram(module))) return failure();
+  llvm::DenseSet<OperationName> reported;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (phase.allows(op) || !reported.insert(op->getName()).second) return;
+    auto diagnostic = op->emitOpError("cannot stand in a program ");
+    if (phase.name == phases().front().name)
+      diagnostic << "that is given: expected functions of nn operations, without dispatches";
+    else
+      diagnostic << "as it is behind phase '" << phase.name << "'";
+  });
+  if (!reported.empty()) return failure();
+  bool hasEntry = !module.getOps<exec::ProgramOp>().empty() ||
+                  llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp f) { return !f.isPrivate(); });
+  return hasEntry ? success() : module.emitError("has no entry: expected a func.func that is not private");
+}
