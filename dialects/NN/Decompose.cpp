@@ -123,20 +123,41 @@ Values LinearOp::decompose(OpBuilder &b) {
   return one(e.reshape(product, getType().getShape()));
 }
 
-/// How many elements each window of one dimension holds that are not in uncounted padding.
-static SmallVector<int64_t> countWindow(int64_t size, int64_t window, int64_t stride, int64_t dilation, int64_t low,
-                                        int64_t countedLow, int64_t countedHigh, int64_t outputs) {
-  SmallVector<int64_t> counts;
-  for (int64_t out = 0; out < outputs; ++out) {
-    int64_t count = 0;
-    for (int64_t tap = 0; tap < window; ++tap) {
-      int64_t position = out * stride + tap * dilation - low;
-      count += position >= -countedLow && position < size + countedHigh;
-    }
-    counts.push_back(count);
+namespace {
+/// How many elements the windows of one dimension hold that are not in uncounted padding.
+struct WindowCount {
+  int64_t size, window, stride, dilation, low, countedLow, countedHigh, outputs;
+
+  int64_t first(int64_t output) const { return output * stride - low; }
+  /// Taps of a window in front of a position.
+  int64_t tapsBefore(int64_t output, int64_t position) const {
+    int64_t distance = position - first(output);
+    return distance <= 0 ? 0 : std::min((distance + dilation - 1) / dilation, window);
   }
-  return counts;
-}
+  int64_t at(int64_t output) const { return tapsBefore(output, size + countedHigh) - tapsBefore(output, -countedLow); }
+  /// Whether every window is within what counts.
+  bool allFull() const {
+    return first(0) >= -countedLow && first(outputs - 1) + (window - 1) * dilation < size + countedHigh;
+  }
+
+  /// The same in operations, as a tensor of `outputs` elements: where there are too many for a constant.
+  Value emit(Expression &e) const {
+    auto type = RankedTensorType::get({outputs}, e.b.getI64Type());
+    Value output = IotaOp::create(e.b, e.loc, type, e.b.getI64IntegerAttr(0));
+    auto number = [&](int64_t value) { return e.splat(output, double(value)); };
+    Value start = e.sub(e.mul(output, number(stride)), number(low));
+    auto before = [&](int64_t position) {
+      Value distance = e.sub(number(position + dilation - 1), start); // division truncates: negative ones end at 0
+      Value taps = e.binary<MaxOp>(e.div(distance, number(dilation)), number(0));
+      return e.binary<MinOp>(taps, number(window));
+    };
+    return e.sub(before(size + countedHigh), before(-countedLow));
+  }
+};
+
+/// Above this many positions the counts are computed where they are used, rather than being a constant of that size.
+constexpr int64_t kMostCounts = 1 << 20;
+} // namespace
 
 Values AvgPoolOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
@@ -150,21 +171,44 @@ Values AvgPoolOp::decompose(OpBuilder &b) {
        b.getNamedAttr("dilations", getDilationsAttr()), b.getNamedAttr("padding", getPaddingAttr())});
   if (failed(sum)) return failure();
   // The counts are a product of one factor per dimension; where all windows are full they are one number.
+  Type element = cast<RankedTensorType>(x.getType()).getElementType();
+  SmallVector<WindowCount> dimensions;
+  int64_t positions = 1;
+  for (int64_t i = 0; i < spatial; ++i) {
+    dimensions.push_back({type.getDimSize(2 + i), getWindow()[i], getStrides()[i], getDilations()[i], getPadding()[i],
+                          getCountedPadding()[i], getCountedPadding()[spatial + i], result.getDimSize(2 + i)});
+    if (dimensions.back().outputs && !dimensions.back().allFull()) positions *= dimensions.back().outputs;
+  }
+  if (positions > kMostCounts) {
+    Value count;
+    for (auto [i, dimension] : llvm::enumerate(dimensions)) {
+      SmallVector<int64_t> shape(2 + spatial, 1);
+      Value factor = e.constant(shape, element, {double(dimension.window)});
+      if (!dimension.allFull()) {
+        shape[2 + i] = dimension.outputs;
+        factor = e.reshape(e.cast(dimension.emit(e), element), shape);
+      }
+      count = count ? e.mul(count, factor) : factor;
+    }
+    return one(e.cast(e.div(*sum, count), type.getElementType()));
+  }
   SmallVector<int64_t> shape{1, 1};
   std::vector<double> counts{1};
-  for (int64_t i = 0; i < spatial; ++i) {
-    int64_t outputs = result.getDimSize(2 + i);
-    auto factors = countWindow(type.getDimSize(2 + i), getWindow()[i], getStrides()[i], getDilations()[i],
-                               getPadding()[i], getCountedPadding()[i], getCountedPadding()[spatial + i], outputs);
+  for (const WindowCount &dimension : dimensions) {
+    SmallVector<int64_t> factors;
+    if (dimension.outputs && dimension.allFull())
+      factors = {dimension.window};
+    else
+      for (int64_t output = 0; output < dimension.outputs; ++output) factors.push_back(dimension.at(output));
     bool same = llvm::all_equal(factors);
-    shape.push_back(same ? 1 : outputs);
+    shape.push_back(same ? 1 : dimension.outputs);
     std::vector<double> next;
     for (double count : counts)
       for (int64_t factor : same ? ArrayRef<int64_t>(factors).take_front(1) : ArrayRef<int64_t>(factors))
-        next.push_back(count * factor);
+        next.push_back(count * double(factor));
     counts = std::move(next);
   }
-  Value mean = e.div(*sum, e.constant(shape, cast<RankedTensorType>(x.getType()).getElementType(), counts));
+  Value mean = e.div(*sum, e.constant(shape, element, counts));
   return one(e.cast(mean, type.getElementType()));
 }
 
