@@ -25,6 +25,24 @@ struct Descriptor {
   }
 };
 
+// The file behind a chain of links, which need not be there yet: that is what is written, and the links stay.
+std::filesystem::path followLinks(std::filesystem::path path) {
+  constexpr int kMostLinks = 40; // as the kernel follows
+  std::filesystem::path place = path;
+  for (int links = 0;; ++links) {
+    struct stat status;
+    if (::lstat(place.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return place;
+    if (links == kMostLinks) {
+      errno = ELOOP;
+      fail(ErrorKind::runtime, "cannot write", path);
+    }
+    std::error_code error;
+    std::filesystem::path target = std::filesystem::read_symlink(place, error);
+    if (error) throw Error(ErrorKind::runtime, path.string() + ": cannot read the link: " + error.message());
+    place = place.parent_path() / target; // an absolute target stands alone
+  }
+}
+
 void writeAll(int fd, std::span<const char> bytes, const std::filesystem::path &path) {
   while (!bytes.empty()) {
     ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -61,26 +79,40 @@ std::vector<char> readFile(const std::filesystem::path &path) {
 
 void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
   struct stat status;
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+  bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) {
     if (S_ISDIR(status.st_mode)) throw Error(ErrorKind::usage, path.string() + ": is a folder, expected a file name");
     Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
     if (file.fd < 0) fail(ErrorKind::runtime, "cannot open for writing", path);
     return writeAll(file.fd, bytes, path);
   }
-  std::string aside = path.string() + ".tmp-" + std::to_string(::getpid());
+  // A rename asks the folder alone; a file that is closed to writing is not replaced all the same.
+  if (exists && ::access(path.c_str(), W_OK) != 0) fail(ErrorKind::runtime, "cannot write", path);
+  std::filesystem::path target = followLinks(path);
+  std::string aside = target.string() + ".tmp-" + std::to_string(::getpid());
   unfinished = aside.c_str();
   try {
     Descriptor file{::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
     if (file.fd < 0) fail(ErrorKind::runtime, "cannot write", path);
+    if (exists && ::fchmod(file.fd, status.st_mode & 0777) != 0) fail(ErrorKind::runtime, "cannot set the mode", path);
     writeAll(file.fd, bytes, path);
-    if (::fsync(file.fd) != 0) fail(ErrorKind::runtime, "cannot sync", path);
-    if (::rename(aside.c_str(), path.c_str()) != 0) fail(ErrorKind::runtime, "cannot rename into place", path);
+    // Some file systems do not sync, and say so by EINVAL.
+    if (::fsync(file.fd) != 0 && errno != EINVAL) fail(ErrorKind::runtime, "cannot sync", path);
+    if (::rename(aside.c_str(), target.c_str()) != 0) fail(ErrorKind::runtime, "cannot rename into place", path);
   } catch (...) {
     ::unlink(aside.c_str());
     unfinished = nullptr;
     throw;
   }
   unfinished = nullptr;
+}
+
+void writeStandardOutput(std::span<const char> bytes) {
+  try {
+    writeAll(STDOUT_FILENO, bytes, "standard output");
+  } catch (const Error &) {
+    if (errno != EPIPE) throw;
+  }
 }
 
 void removeUnfinishedFile() {

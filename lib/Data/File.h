@@ -10,8 +10,13 @@ namespace sprig::data {
 /// The bytes of a file (badInput when it cannot be read). `-` is standard input.
 std::vector<char> readFile(const std::filesystem::path &path);
 
-/// Writes aside, syncs and renames. What is no regular file (/dev/null, a pipe) is written to directly, never replaced.
+/// Writes aside, syncs and renames. A symbolic link stays: the file behind it is written. A file that is there keeps
+/// its mode, and is not replaced where it is closed to writing. What is no regular file (/dev/null, a pipe) is written
+/// to directly, never replaced.
 void writeFile(const std::filesystem::path &path, std::span<const char> bytes);
+
+/// Writes bytes to standard output as they are. A reader that has seen enough is no error.
+void writeStandardOutput(std::span<const char> bytes);
 
 /// Removes the file that writeFile has aside at the moment, if any; for signal handlers (async-signal-safe).
 void removeUnfinishedFile();

@@ -28,5 +28,8 @@ Pixels parsePng(std::span<const char> bytes, const std::string &file);
 Pixels parseJpeg(std::span<const char> bytes, const std::string &file);
 /// Pixels that an image may have.
 inline constexpr int64_t kMostPixels = int64_t(1) << 28;
+/// Bytes of pixels that a byte of a file can stand for at most, with some room: deflate makes 1032 bytes of one, and a
+/// JPEG has a bit for each block of 64 pixels. A file that claims more is cut off, and no memory is made for it.
+inline constexpr int64_t kMostExpansion = 2048;
 
 } // namespace sprig::data

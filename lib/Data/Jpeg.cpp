@@ -78,6 +78,8 @@ Pixels parseJpeg(std::span<const char> bytes, const std::string &file) {
   };
   Pixels pixels;
   if (!readHeader(reader, bytes, pixels)) fail(reader.text);
+  if (pixels.height * pixels.width * pixels.channels > kMostExpansion * int64_t(bytes.size()))
+    fail("the file ends early");
   pixels.interleaved.resize(size_t(pixels.height * pixels.width * pixels.channels));
   if (!readRows(reader, pixels)) fail(reader.text);
   return pixels;

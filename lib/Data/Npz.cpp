@@ -1,15 +1,29 @@
 // NumPy's .npz: a zip archive of NAME.npy members, through libzip.
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
+#include "runtime/include/sprig/rt/utf8.hpp"
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zip.h>
 
 namespace sprig::data {
 namespace {
 
-// A member may unpack to this many bytes; a zip of a few kilobytes can claim far more.
-constexpr zip_uint64_t kMaxMember = zip_uint64_t(16) << 30;
+// What all members may unpack to: half of the memory that this process may take, so that there is room to compute.
+// Deflate makes up to a thousand bytes of one.
+zip_uint64_t mostUnpacked() {
+  long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);
+  auto most = pages > 0 && size > 0 ? zip_uint64_t(pages) * zip_uint64_t(size) : zip_uint64_t(16) << 30;
+  for (auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    struct rlimit limit;
+    if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      most = std::min(most, zip_uint64_t(limit.rlim_cur));
+  }
+  return most / 2;
+}
 
 struct ArchiveCloser {
   void operator()(zip_t *archive) const { zip_discard(archive); }
@@ -33,12 +47,22 @@ std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file
     fail(reason);
   }
   std::vector<Array> arrays;
+  zip_uint64_t packed = 0, unpacked = 0;
+  const zip_uint64_t most = mostUnpacked();
   for (zip_int64_t i = 0, n = zip_get_num_entries(archive.get(), 0); i < n; ++i) {
     zip_stat_t status;
-    if (zip_stat_index(archive.get(), zip_uint64_t(i), 0, &status) != 0 || !(status.valid & ZIP_STAT_SIZE))
+    constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_NAME;
+    if (zip_stat_index(archive.get(), zip_uint64_t(i), 0, &status) != 0 || (status.valid & kNeeded) != kNeeded)
       fail("member " + std::to_string(i) + " cannot be read");
     std::string name = status.name;
-    if (status.size > kMaxMember) fail("member '" + name + "' claims " + std::to_string(status.size) + " bytes");
+    // Many members can share the same packed bytes.
+    if (status.comp_size > bytes.size() - packed) fail("its members take more bytes than the file has");
+    packed += status.comp_size;
+    if (status.size > most - unpacked)
+      throw Error(ErrorKind::runtime, file + ": member '" + name + "' of " + std::to_string(status.size) +
+                                          " bytes brings the unpacked file above the limit of " + std::to_string(most) +
+                                          " bytes (half of the memory that there is)");
+    unpacked += status.size;
     std::unique_ptr<zip_file_t, int (*)(zip_file_t *)> member(zip_fopen_index(archive.get(), zip_uint64_t(i), 0),
                                                               zip_fclose);
     if (!member) fail("member '" + name + "': " + zip_strerror(archive.get()));
@@ -47,6 +71,9 @@ std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file
     char chunk[1 << 16];
     for (zip_int64_t got; (got = zip_fread(member.get(), chunk, sizeof chunk)) != 0;) {
       if (got < 0) fail("member '" + name + "': " + zip_file_strerror(member.get()));
+      // What the array's header says has to fit the size before the rest is unpacked.
+      if (content.empty()) parseNpyHeader({chunk, size_t(got)}, int64_t(status.size), file + "(" + name + ")");
+      if (content.size() + zip_uint64_t(got) > status.size) fail("member '" + name + "' is longer than it says");
       content.insert(content.end(), chunk, chunk + got);
     }
     if (content.size() != status.size)
@@ -75,7 +102,8 @@ std::vector<char> formatNpz(std::span<const Array> arrays) {
   for (size_t i = 0; i < arrays.size(); ++i) {
     zip_source_t *source = zip_source_buffer(archive.get(), members[i].data(), members[i].size(), 0);
     zip_int64_t index =
-        source ? zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+        source ? zip_file_add(archive.get(), (rt::validUtf8(arrays[i].name) + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8)
+               : -1;
     if (index < 0) {
       zip_source_free(source);
       fail(archive.get());

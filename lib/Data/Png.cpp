@@ -70,6 +70,10 @@ Pixels parsePng(std::span<const char> bytes, const std::string &file) {
   auto fail = [&] { throw Error(ErrorKind::badInput, file + ": not a sound PNG file: " + reader.error); };
   Pixels pixels;
   if (!readHeader(reader, pixels)) fail();
+  if (pixels.height * pixels.width * pixels.channels > kMostExpansion * 8 * int64_t(bytes.size())) {
+    reader.error = "the file ends early"; // 8: a pixel may have one bit in the file
+    fail();
+  }
   pixels.interleaved.resize(size_t(pixels.height * pixels.width * pixels.channels));
   std::vector<png_bytep> rows;
   for (int64_t y = 0; y < pixels.height; ++y)

@@ -1,6 +1,7 @@
 // safetensors: 8 bytes of length, a JSON header {name: {dtype, shape, data_offsets}}, raw elements.
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
+#include "runtime/include/sprig/rt/utf8.hpp"
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -32,6 +33,7 @@ std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> byte
   std::span<const char> data = bytes.subspan(8 + headerSize);
 
   std::vector<SafetensorsEntry> arrays;
+  uint64_t used = 0;
   for (auto &[name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     auto shape = entry.find("shape"), dtype = entry.find("dtype"), offsets = entry.find("data_offsets");
@@ -56,6 +58,9 @@ std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> byte
     if (begin > end || end > data.size() || !expected || end - begin != uint64_t(*expected))
       fail("tensor '" + name + "' of " + describe(array.dtype, array.shape) + " has the range " +
            std::to_string(begin) + " to " + std::to_string(end) + " of " + std::to_string(data.size()) + " bytes");
+    // Arrays do not overlap, so all of them take no more memory than the file.
+    if (end - begin > data.size() - used) fail("its tensors take more bytes than the file has");
+    used += end - begin;
     array.bytes = data.subspan(begin, end - begin);
     arrays.push_back(std::move(array));
   }
@@ -77,7 +82,9 @@ std::string safetensorsHeader(std::span<const Array> arrays) {
   for (const Array &array : arrays) {
     auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.second == array.dtype; });
     uint64_t end = offset + uint64_t(byteSize(array.dtype, array.shape).value_or(0));
-    header[array.name] = {{"dtype", std::string(type->first)}, {"shape", array.shape}, {"data_offsets", {offset, end}}};
+    std::string name = rt::validUtf8(array.name); // JSON holds no other text
+    if (header.contains(name)) throw Error(ErrorKind::badInput, "safetensors: two arrays are called '" + name + "'");
+    header[name] = {{"dtype", std::string(type->first)}, {"shape", array.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump();

@@ -113,6 +113,24 @@ TEST(Safetensors, RefusesWhatIsNotSound) {
   expectRefused(parseSafetensors, damaged, "no JSON object");
 }
 
+TEST(Safetensors, ArraysShareNoBytes) {
+  // Two names for the same bytes: many of them would take any amount of memory.
+  std::string header = R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[8],)"
+                       R"("data_offsets":[0,8]}})";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  uint64_t size = header.size();
+  std::string text = std::string(reinterpret_cast<const char *>(&size), 8) + header + "12345678";
+  expectRefused(parseSafetensors, {text.begin(), text.end()}, "its tensors take more bytes than the file has");
+}
+
+TEST(Safetensors, NamesAreUtf8) {
+  Array array = iota("w\xff\xe2\x82", DType::f32, {2});
+  EXPECT_EQ(parseSafetensors(formatSafetensors({&array, 1}), "f")[0].name, "w\ufffd\ufffd");
+  EXPECT_EQ(parseNpz(formatNpz({&array, 1}), "f")[0].name, "w\ufffd\ufffd");
+  Array both[] = {iota("w\xff", DType::f32, {2}), iota("w\xfe", DType::f32, {2})};
+  EXPECT_THROW(formatSafetensors(both), Error) << "the two would be one";
+}
+
 TEST(TensorProto, RefusesWhatIsNotSound) {
   std::vector<char> text = {'h', 'e', 'l', 'l', 'o'};
   expectRefused(parseTensorProto, text, "not an array");
@@ -144,6 +162,15 @@ TEST(Npz, RefusesWhatIsNotSound) {
   std::vector<char> good = formatNpz({&array, 1});
   expectRefused(parseNpz, {good.begin(), good.begin() + 30}, ".npz");
   EXPECT_EQ(good, formatNpz({&array, 1})) << "the same arrays give the same bytes";
+  // A member that says it is larger than the array in it.
+  std::vector<char> directory = good;
+  std::string_view text(directory.data(), directory.size());
+  for (auto [signature, at] : {std::pair("PK\x01\x02", 24), {"PK\x03\x04", 22}}) {
+    size_t record = text.find(signature);
+    ASSERT_NE(record, std::string_view::npos);
+    directory[record + size_t(at) + 3] = 1;
+  }
+  expectRefused(parseNpz, directory, "f");
 }
 
 TEST_F(ArrayFiles, AFileAppearsWholeOrNotAtAll) {
@@ -159,6 +186,27 @@ TEST_F(ArrayFiles, AFileAppearsWholeOrNotAtAll) {
   EXPECT_THROW(writeFile("/dev/full", std::string("x")), Error);
   EXPECT_THROW(readFile(folder), Error);
   EXPECT_THROW(readFile(folder / "absent"), Error);
+}
+
+TEST_F(ArrayFiles, LinksStayAndModesToo) {
+  fs::path file = folder / "there", link = folder / "link";
+  std::ofstream(file) << "old";
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("there", link);
+  writeFile(link, std::string("new"));
+  EXPECT_TRUE(fs::is_symlink(link));
+  auto bytes = readFile(file);
+  EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "new");
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(folder / "later", folder / "dangling");
+  writeFile(folder / "dangling", std::string("made"));
+  EXPECT_TRUE(fs::is_regular_file(folder / "later"));
+  fs::create_symlink("circle", folder / "circle");
+  EXPECT_THROW(writeFile(folder / "circle", std::string("x")), Error);
+  EXPECT_TRUE(fs::is_symlink(folder / "circle"));
+  fs::create_symlink("/dev/null", folder / "null");
+  writeFile(folder / "null", std::string("gone"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
 TEST(FileNames, AreEncoded) {
