@@ -1,6 +1,7 @@
 // Draws charts. Coordinates have one decimal; colours are classes, which a style sheet gives for light and dark pages.
 #include "lib/Plot/Chart.h"
 #include "lib/Plot/Ticks.h"
+#include "runtime/include/sprig/rt/utf8.hpp"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -43,7 +44,7 @@ std::string number(double value) {
 
 std::string escape(const std::string &text) {
   std::string result;
-  for (char c : text) {
+  for (char c : rt::validUtf8(text)) {
     switch (c) {
     case '&': result += "&amp;"; break;
     case '<': result += "&lt;"; break;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace sprig::rt::core {
@@ -24,12 +26,9 @@ static int quotaOfVersion1(const std::string &group) {
   return std::max(1, int((quota + period - 1) / period));
 }
 
-// The least quota from this process's group up to the root.
-static int cgroupQuota() {
-  int least = 0;
-  auto take = [&](int quota) {
-    if (quota > 0 && (least == 0 || quota < least)) least = quota;
-  };
+// The folders of this process's groups for a controller, from its own up to the root, and whether they are version 2's.
+static void forCgroups(const std::string &controller,
+                       const std::function<void(const std::string &folder, bool version2)> &take) {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     size_t first = line.find(':');
@@ -38,14 +37,23 @@ static int cgroupQuota() {
     std::string controllers = line.substr(first + 1, second - first - 1);
     std::string path = line.substr(second + 1);
     bool version2 = controllers.empty();
-    if (!version2 && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
-    std::string root = version2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu";
+    if (!version2 && ("," + controllers + ",").find("," + controller + ",") == std::string::npos) continue;
+    std::string root = version2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
     for (;;) {
-      take(version2 ? quotaOf(root + path) : quotaOfVersion1(root + path));
+      take(root + path, version2);
       if (path.empty()) break;
       path = path.substr(0, path.find_last_of('/'));
     }
   }
+}
+
+// The least quota from this process's group up to the root.
+static int cgroupQuota() {
+  int least = 0;
+  forCgroups("cpu", [&](const std::string &folder, bool version2) {
+    int quota = version2 ? quotaOf(folder) : quotaOfVersion1(folder);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  });
   return least;
 }
 
@@ -63,6 +71,21 @@ int defaultThreads() {
 uint64_t physicalMemory() {
   long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
   return pages > 0 && size > 0 ? uint64_t(pages) * uint64_t(size) : 0;
+}
+
+uint64_t usableMemory() {
+  uint64_t least = physicalMemory() ? physicalMemory() : UINT64_MAX;
+  for (auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    struct rlimit limit;
+    if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      least = std::min(least, uint64_t(limit.rlim_cur));
+  }
+  forCgroups("memory", [&](const std::string &folder, bool version2) {
+    std::ifstream file(folder + (version2 ? "/memory.max" : "/memory.limit_in_bytes"));
+    uint64_t bytes = 0;
+    if (file >> bytes) least = std::min(least, bytes); // "max" is no number
+  });
+  return least;
 }
 
 static uint64_t parseSize(const std::string &text) {

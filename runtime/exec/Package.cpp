@@ -55,8 +55,12 @@ Status Package::loadVerified(const LoadOptions &options) {
   SPRIG_RETURN_IF_ERROR(sectionSizes(view, sizes));
   SPRIG_RETURN_IF_ERROR(decodeMetadata(view, decoded), "metadata");
   bool simulated = options.device == "null";
-  uint64_t limit = options.memoryLimit ? options.memoryLimit : physicalMemory();
-  SPRIG_RETURN_IF_ERROR(verifyProgram(decoded, sizes, simulated || !limit ? UINT64_MAX : limit));
+  MemoryLimits limits;
+  if (!simulated) limits.all = options.memoryLimit ? options.memoryLimit : usableMemory();
+  // What a package has a reason to repeat is far smaller; who means more says how much.
+  constexpr uint64_t kRepeated = uint64_t(4) << 30;
+  if (!simulated) limits.repeated = options.memoryLimit ? options.memoryLimit : kRepeated;
+  SPRIG_RETURN_IF_ERROR(verifyProgram(decoded, sizes, limits));
   SPRIG_RETURN_IF_ERROR(chooseDevices(options));
   SPRIG_RETURN_IF_ERROR(mapCode(options));
   SPRIG_RETURN_IF_ERROR(placeConstants(options));

@@ -52,8 +52,10 @@ Status Pool::create(const PoolOptions &options, std::shared_ptr<Pool> &pool) {
     if (options.executor.execute) continue;
     try {
       fresh->ownThreads.emplace_back([raw = fresh.get(), &helper] { raw->helperLoop(helper); });
-    } catch (const std::system_error &error) {
-      return {SPRIG_RT_OUT_OF_MEMORY, concat("cannot start thread ", i + 1, " of ", threads - 1, ": ", error.what())};
+    } catch (const std::system_error &) {
+      // The system gives no more: those that are there do the work, with the same bits. No helper reads the count.
+      fresh->threadCount = uint32_t(i + 1);
+      break;
     }
   }
   pool = std::move(fresh);

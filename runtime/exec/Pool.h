@@ -28,7 +28,8 @@ public:
   static Status shared(std::shared_ptr<Pool> &pool);
   ~Pool();
 
-  // How many threads a run can be cut over, the caller's included. Participants are numbered below it.
+  // How many threads a run can be cut over, the caller's included: fewer than asked for where the system starts no
+  // more. Participants are numbered below it.
   uint32_t threads() const { return threadCount; }
 
   // Offers a run to the helpers until it is taken back. Without a free slot it goes unhelped, which is only slower.

@@ -25,17 +25,18 @@ std::string inQuotes(std::string_view name) { return concat("'", name, "'"); }
 // What a program needs beside its file, with sums that cannot wrap.
 class MemoryNeed {
 public:
-  explicit MemoryNeed(uint64_t limit) : limit(limit) {}
+  explicit MemoryNeed(uint64_t limit, std::string_view whose = "the program's memory") : limit(limit), whose(whose) {}
   Status add(uint64_t bytes, std::string_view what) {
     if (bytes > limit - total)
       return {SPRIG_RT_OUT_OF_MEMORY,
-              concat(what, " of ", bytes, " bytes brings the program's memory above the limit of ", limit, " bytes")};
+              concat(what, " of ", bytes, " bytes brings ", whose, " above the limit of ", limit, " bytes")};
     total += bytes;
     return {};
   }
 
 private:
   uint64_t limit;
+  std::string_view whose;
   uint64_t total = 0;
 };
 
@@ -64,13 +65,14 @@ Status verifyAligned(std::string_view what, uint64_t offset) {
   return {};
 }
 
-Status verifyConstant(const Constant &constant, const SectionSizes &sections, MemoryNeed &need) {
+Status verifyConstant(const Constant &constant, const SectionSizes &sections, MemoryNeed &need, MemoryNeed &repeated) {
   if (!constant.splat.empty()) {
     uint64_t element = constant.splat.size();
     if (element > kMaxElement || constant.size % element)
       return badPackage(concat("expected ", constant.size, " bytes to be whole elements of at most ", kMaxElement,
                                " bytes, found an element of ", element));
-    return need.add(constant.size, "a splat constant");
+    SPRIG_RETURN_IF_ERROR(need.add(constant.size, "a splat constant"));
+    return repeated.add(constant.size, "a splat constant");
   }
   if (constant.size == 0) return {};
   if (sections.constants < 0)
@@ -253,17 +255,18 @@ Status verifyEntry(Entry &entry, const Program &program, uint64_t memoryLimit) {
 
 } // namespace
 
-Status verifyProgram(Program &program, const SectionSizes &sections, uint64_t memoryLimit) {
-  MemoryNeed need(memoryLimit);
+Status verifyProgram(Program &program, const SectionSizes &sections, const MemoryLimits &limits) {
+  MemoryNeed need(limits.all), repeated(limits.repeated, "the memory of repeated elements");
+  if (program.entries.empty()) return badPackage("expected at least one entry, found none");
   for (size_t i = 0; i < program.devices.size(); ++i)
     if (program.devices[i] != "cpu" && program.devices[i] != "null")
       return {SPRIG_RT_UNSUPPORTED,
               concat("device ", i, ": expected one of cpu, null, found '", program.devices[i], "'")};
   for (size_t i = 0; i < program.constants.size(); ++i)
-    SPRIG_RETURN_IF_ERROR(verifyConstant(program.constants[i], sections, need),
+    SPRIG_RETURN_IF_ERROR(verifyConstant(program.constants[i], sections, need, repeated),
                           concat("constant ", i, " '", program.constants[i].name, "'"));
   for (size_t i = 0; i < program.kernels.size(); ++i)
-    SPRIG_RETURN_IF_ERROR(MemoryNeed(memoryLimit).add(program.kernels[i].scratch, "scratch"),
+    SPRIG_RETURN_IF_ERROR(MemoryNeed(limits.all).add(program.kernels[i].scratch, "scratch"),
                           concat("kernel ", i, " '", program.kernels[i].name, "'"));
   for (size_t i = 0; i < program.states.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyState(program.states[i], program, need), concat("state ", i));
@@ -271,7 +274,7 @@ Status verifyProgram(Program &program, const SectionSizes &sections, uint64_t me
     SPRIG_RETURN_IF_ERROR(verifyImage(program.images[i], program, sections),
                           concat("image ", i, " for ", program.images[i].isa));
   for (size_t i = 0; i < program.entries.size(); ++i)
-    SPRIG_RETURN_IF_ERROR(verifyEntry(program.entries[i], program, memoryLimit),
+    SPRIG_RETURN_IF_ERROR(verifyEntry(program.entries[i], program, limits.all),
                           concat("entry ", i, " '", program.entries[i].name, "'"));
   for (const Entry &entry : program.entries)
     for (const Buffer &buffer : entry.buffers)

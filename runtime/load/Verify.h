@@ -15,9 +15,15 @@ struct SectionSizes {
   std::vector<bool> isImage;   // which of them hold code
 };
 
-// Also fills the fields of `program` that are marked "set by Verify". Refuses programs that need more memory than
-// `memoryLimit` beside their file.
-Status verifyProgram(Program &program, const SectionSizes &sections, uint64_t memoryLimit);
+// Bytes that a program may take beside its file: in all, and by constants that are one element in the file, of which a
+// few bytes can claim any number.
+struct MemoryLimits {
+  uint64_t all = UINT64_MAX;
+  uint64_t repeated = UINT64_MAX;
+};
+
+// Also fills the fields of `program` that are marked "set by Verify". Refuses programs that need more memory than that.
+Status verifyProgram(Program &program, const SectionSizes &sections, const MemoryLimits &limits);
 
 // The part about lanes and events: each event is recorded once, each wait can end. Run by verifyProgram.
 Status verifySchedule(const Entry &entry);

@@ -176,6 +176,10 @@ TEST(Hostile, SizesThatNoMachineHas) {
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.constants[1].size = uint64_t(1) << 60; }, small),
             "p.sprig: constant 1 'splat': a splat constant of 1152921504606846976 bytes brings the program's memory "
             "above the limit of 1048576 bytes");
+  // A few bytes that claim many: allowed up to what is asked for.
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.constants[1].size = uint64_t(5) << 30; }),
+            "p.sprig: constant 1 'splat': a splat constant of 5368709120 bytes brings the memory of repeated elements "
+            "above the limit of 4294967296 bytes");
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].shape = {int64_t(1) << 40, int64_t(1) << 40}; }),
             "p.sprig: entry 0 'main': input 0: 'x': no memory holds a 1099511627776x1099511627776xui32");
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].shape = {-4}; }),
@@ -192,6 +196,11 @@ TEST(Hostile, SizesThatNoMachineHas) {
   EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).tiles = INT64_MAX; }),
             "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a number of tiles up to 281474976710656, found "
             "9223372036854775807");
+}
+
+TEST(Hostile, NoEntry) {
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.entries.clear(); }),
+            "p.sprig: expected at least one entry, found none");
 }
 
 TEST(Hostile, EventsThatNeverCome) {

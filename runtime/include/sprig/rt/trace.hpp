@@ -10,6 +10,7 @@
 #define SPRIG_RT_TRACE_HPP
 
 #include "sprig/rt/profile.hpp"
+#include "sprig/rt/utf8.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +23,7 @@ namespace sprig::rt {
 
 inline std::string jsonString(const std::string &text) {
   std::string quoted = "\"";
-  for (char c : text) {
+  for (char c : validUtf8(text)) {
     char code[8];
     if (c == '"' || c == '\\') {
       quoted += '\\';
