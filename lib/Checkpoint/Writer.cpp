@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <system_error>
 #include <utility>
 
 namespace fs = std::filesystem;
@@ -43,7 +44,11 @@ Writer::Writer(fs::path where, int keep) : folder(std::move(where)), keep(keep) 
   if (error) throw Error(ErrorKind::runtime, folder.string() + ": cannot be made: " + error.message());
   lock = lockFolder(folder);
   removeUnfinished(folder);
-  thread = std::thread([this] { run(); });
+  try {
+    thread = std::thread([this] { run(); });
+  } catch (const std::system_error &) {
+    // Without a thread each save writes before it returns.
+  }
 }
 
 Writer::~Writer() {
@@ -52,7 +57,7 @@ Writer::~Writer() {
     stopping = true;
     changed.notify_all();
   }
-  thread.join();
+  if (thread.joinable()) thread.join();
   ::close(lock);
 }
 
@@ -71,6 +76,7 @@ void Writer::save(const Manifest &what, std::span<const ArrayView> arrays) {
   waitLocked(held);
   manifest = what;
   formatArrays(arrays, image);
+  if (!thread.joinable()) return writeStep(folder, manifest, image, keep);
   busy = true;
   changed.notify_all();
 }

@@ -1,5 +1,7 @@
 // Writes checkpoints of a running training beside its steps: `save` copies the state and returns, a thread writes.
-// For `sprig train`. One writer at a time has a folder; the last few checkpoints are kept.
+// Where
+// the system starts no thread, `save` itself writes. For `sprig train`. One writer at a time has a folder; the last few
+// checkpoints are kept.
 #pragma once
 #include "lib/Checkpoint/Checkpoint.h"
 #include <condition_variable>

@@ -1,13 +1,17 @@
 #include "lib/Machine/Rates.h"
+#include "include/sprig/error.h"
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <immintrin.h>
 #include <new>
 #include <sched.h>
+#include <string>
 #include <sys/mman.h>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -142,7 +146,10 @@ double quickestRound(int threads, int rounds, const std::function<void(int)> &wo
       // Where processors are fewer or busy, the others need this one.
       spins < 20000 ? _mm_pause() : std::this_thread::yield();
   };
+  std::atomic<int> begun{0}; // 1: all threads are there; -1: one could not be started
   auto body = [&](int thread) {
+    begun.wait(0);
+    if (begun < 0) return;
     PinnedThread pin(thread);
     for (int64_t round = 0; round < rounds; ++round) {
       // Before the others are known to be there: taken behind, a thread that lost its processor here would miss its
@@ -155,9 +162,19 @@ double quickestRound(int threads, int rounds, const std::function<void(int)> &wo
     }
   };
   std::vector<std::thread> others;
-  for (int thread = 1; thread < threads; ++thread) others.emplace_back(body, thread);
-  body(0);
+  std::exception_ptr failure;
+  try {
+    for (int thread = 1; thread < threads; ++thread) others.emplace_back(body, thread);
+  } catch (const std::system_error &error) {
+    failure =
+        std::make_exception_ptr(Error(ErrorKind::runtime, "measuring on " + std::to_string(threads) +
+                                                              " threads: one cannot be started: " + error.what()));
+  }
+  begun = failure ? -1 : 1;
+  begun.notify_all();
+  if (!failure) body(0);
   for (auto &other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
   return best;
 }
 

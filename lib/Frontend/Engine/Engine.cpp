@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <chrono>
 #include <cstdlib>
+#include <system_error>
 
 namespace sprig::frontend {
 
@@ -19,7 +20,11 @@ Engine &Engine::instance() {
 }
 
 Engine::Engine() {
-  thread = std::thread([this] { loop(); });
+  try {
+    thread = std::thread([this] { loop(); });
+  } catch (const std::system_error &) {
+    // Those who read values run what is queued.
+  }
   // Threads that compile end before the compiler's own statics do. It makes some of them at first use, which exit()
   // then destroys before it comes to a handler that was registered earlier; what is local to the first thread goes
   // before all.

@@ -2,6 +2,7 @@
 #include "lib/Cache/FileCache.h"
 #include "sprig/error.h"
 #include <cstdlib>
+#include <system_error>
 
 namespace sprig::frontend {
 
@@ -37,7 +38,13 @@ Plan *PlanCache::find(const Hash &key, const std::function<Graph()> &graph) {
   row.asked = true;
   requests.push_back({key, graph()});
   if (!thread.joinable()) {
-    thread = std::thread([this] { loop(); });
+    try {
+      thread = std::thread([this] { loop(); });
+    } catch (const std::system_error &) {
+      requests.clear(); // it goes on operation by operation
+      on = false;
+      return nullptr;
+    }
     std::atexit([] { instance().stop(); });
   }
   changed.notify_all();

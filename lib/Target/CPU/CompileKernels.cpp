@@ -7,6 +7,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include <atomic>
 #include <sched.h>
+#include <system_error>
 #include <thread>
 
 using namespace mlir;
@@ -125,7 +126,11 @@ LogicalResult Compilation::compileRest() {
   bool wasThreaded = context->isMultithreadingEnabled();
   if (workers > 1 && !wasThreaded) context->enableMultithreading();
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
+  try {
+    for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
+  } catch (const std::system_error &) {
+    // The system starts no more threads: those that are there do the work.
+  }
   work();
   for (std::thread &thread : threads) thread.join();
   if (workers > 1 && !wasThreaded) context->disableMultithreading();
