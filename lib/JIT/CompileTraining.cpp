@@ -34,7 +34,7 @@ std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::strin
   training::TrainConfig parsed = training::parseTrainConfig(config, "configuration");
   if (!parsed.steps) throw Error(ErrorKind::usage, "configuration: counts in epochs; give its length in steps");
   int64_t each = parsed.batch * parsed.accumulate;
-  training::resolve(parsed, each * *parsed.steps);
+  training::resolve(parsed, each * std::min(*parsed.steps, INT64_MAX / each));
   training::TrainingEntries entries{sizes.steps, sizes.evaluations, sizes.inferences, sizes.gradientNorm};
 
   std::string content = readContent(model);

@@ -43,12 +43,12 @@ const Field<S> kMinLr = {"min_lr", &S::minLr, kNotNegative, "0", "rate at the en
 
 std::string number(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.15g", value);
+  std::snprintf(text, sizeof text, "%.16g", value);
   return text;
 }
 
-std::string bounds(const Range &range) {
-  bool low = std::isfinite(range.low), high = std::isfinite(range.high) && range.high < 9e15;
+std::string bounds(const Range &range, bool every) {
+  bool low = std::isfinite(range.low), high = std::isfinite(range.high) && (every || range.high < 9e15);
   std::string from = range.lowOpen ? "above " + number(range.low) : "of at least " + number(range.low);
   std::string to = range.highOpen ? "below " + number(range.high) : "of at most " + number(range.high);
   if (low && high && !range.lowOpen && !range.highOpen)
@@ -207,13 +207,14 @@ const std::vector<Kind<S, ScheduleKind>> &scheduleKinds() {
   return kinds;
 }
 
-template <typename T> std::string describeType(const Field<T> &field) {
+template <typename T> std::string describeType(const Field<T> &field, bool everyBound) {
   return std::visit(
       [&](auto member) -> std::string {
         using M = decltype(member);
         auto is = [](auto... samples) { return (std::is_same_v<M, decltype(samples)> || ...); };
         if constexpr (std::is_same_v<M, PairOf<T>>)
-          return "a list of two numbers" + (bounds(field.range).empty() ? "" : ", each" + bounds(field.range));
+          return "a list of two numbers" +
+                 (bounds(field.range, everyBound).empty() ? "" : ", each" + bounds(field.range, everyBound));
         else if constexpr (std::is_same_v<M, WordOf<T>>)
           return std::string("\"") + member.whenFalse + "\" or \"" + member.whenTrue + "\"";
         else if constexpr (std::is_same_v<M, ReductionOf<T>>)
@@ -223,11 +224,11 @@ template <typename T> std::string describeType(const Field<T> &field) {
         else if (is((std::string T::*)nullptr))
           return "a string";
         else if (is((int64_t T::*)nullptr, (uint64_t T::*)nullptr, (std::optional<int64_t> T::*)nullptr))
-          return "an integer" + bounds(field.range);
+          return "an integer" + bounds(field.range, everyBound);
         else if (is((double T::*)nullptr, (std::optional<double> T::*)nullptr))
-          return "a number" + bounds(field.range);
+          return "a number" + bounds(field.range, everyBound);
         else if (is((std::vector<double> T::*)nullptr, (std::vector<int64_t> T::*)nullptr)) {
-          std::string each = bounds(field.range);
+          std::string each = bounds(field.range, everyBound);
           return std::string(is((std::vector<double> T::*)nullptr) ? "a list of numbers" : "a list of integers") +
                  (each.empty() ? "" : ", each" + each);
         } else
@@ -236,10 +237,10 @@ template <typename T> std::string describeType(const Field<T> &field) {
       field.member);
 }
 
-template std::string describeType(const Field<TrainConfig> &);
-template std::string describeType(const Field<GroupFields> &);
-template std::string describeType(const Field<LossConfig> &);
-template std::string describeType(const Field<OptimizerConfig> &);
-template std::string describeType(const Field<ScheduleConfig> &);
+template std::string describeType(const Field<TrainConfig> &, bool);
+template std::string describeType(const Field<GroupFields> &, bool);
+template std::string describeType(const Field<LossConfig> &, bool);
+template std::string describeType(const Field<OptimizerConfig> &, bool);
+template std::string describeType(const Field<ScheduleConfig> &, bool);
 
 } // namespace sprig::training

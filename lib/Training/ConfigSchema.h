@@ -84,12 +84,13 @@ const std::vector<Kind<LossConfig, LossKind>> &lossKinds();
 const std::vector<Kind<OptimizerConfig, OptimizerKind>> &optimizerKinds();
 const std::vector<Kind<ScheduleConfig, ScheduleKind>> &scheduleKinds();
 
-/// "an integer of at least 1", "a list of numbers, each from 0 to 1": of a field, for errors and help.
-template <typename T> std::string describeType(const Field<T> &field);
-extern template std::string describeType(const Field<TrainConfig> &);
-extern template std::string describeType(const Field<GroupFields> &);
-extern template std::string describeType(const Field<LossConfig> &);
-extern template std::string describeType(const Field<OptimizerConfig> &);
-extern template std::string describeType(const Field<ScheduleConfig> &);
+/// "an integer of at least 1", "a list of numbers, each from 0 to 1": of a field, for help; for errors with every
+/// bound, those too that are only there because numbers end ("an integer from 1 to 9007199254740992").
+template <typename T> std::string describeType(const Field<T> &field, bool everyBound = false);
+extern template std::string describeType(const Field<TrainConfig> &, bool);
+extern template std::string describeType(const Field<GroupFields> &, bool);
+extern template std::string describeType(const Field<LossConfig> &, bool);
+extern template std::string describeType(const Field<OptimizerConfig> &, bool);
+extern template std::string describeType(const Field<ScheduleConfig> &, bool);
 
 } // namespace sprig::training

@@ -166,7 +166,7 @@ void readObject(const Json &json, const std::string &path, const Place &place, c
     if (!given && field.required()) place.missing(join(path, field.name), describeType(field));
     if (!given && !*field.fallback) continue;
     if (!readMember(given ? *found : Json::parse(field.fallback), field, result))
-      place.refuse(join(path, field.name), *found, describeType(field));
+      place.refuse(join(path, field.name), *found, describeType(field, /*everyBound=*/true));
   }
 }
 

@@ -132,11 +132,12 @@ TEST(TrainConfig, EveryKindWritesWhatItReads) {
 }
 
 TEST(TrainConfig, ErrorsNameFileFieldAndBothFacts) {
-  EXPECT_EQ(refusedWith("/batch", "0"), "c.json: batch: found 0, expected an integer of at least 1");
-  EXPECT_EQ(refusedWith("/batch", "2.5"), "c.json: batch: found 2.5, expected an integer of at least 1");
-  EXPECT_EQ(refusedWith("/batch", "\"x\""), "c.json: batch: found \"x\", expected an integer of at least 1");
+  EXPECT_EQ(refusedWith("/batch", "0"), "c.json: batch: found 0, expected an integer from 1 to 9007199254740992");
+  EXPECT_EQ(refusedWith("/batch", "2.5"), "c.json: batch: found 2.5, expected an integer from 1 to 9007199254740992");
+  EXPECT_EQ(refusedWith("/batch", "\"x\""),
+            "c.json: batch: found \"x\", expected an integer from 1 to 9007199254740992");
   EXPECT_EQ(refusedWith("/batch", "99999999999999999999"),
-            "c.json: batch: found 1e+20, expected an integer of at least 1");
+            "c.json: batch: found 1e+20, expected an integer from 1 to 9007199254740992");
   EXPECT_EQ(refusedWith("/optimizer/lr", "-1"), "c.json: optimizer.lr: found -1, expected a number of at least 0");
   EXPECT_EQ(refusedWith("/optimizer/nesterov", "1"), "c.json: optimizer.nesterov: found 1, expected true or false");
   EXPECT_EQ(refusedWith("/optimizer/nesterov", "true"),
@@ -203,7 +204,7 @@ TEST(TrainConfig, FlagsOverrideFields) {
   config = parse(minimal(), {{"--set", "loss.reduction", "sum"}, {"--set", "lr_schedule.name", "constant"}});
   EXPECT_EQ(config.losses[0].reduction, Reduction::sum);
   EXPECT_EQ(refused(minimal().dump(), {{"--batch", "batch", "-1"}}, ErrorKind::usage),
-            "--batch: found -1, expected an integer of at least 1");
+            "--batch: found -1, expected an integer from 1 to 9007199254740992");
   EXPECT_EQ(refused(minimal().dump(), {{"--set", "steps.x", "1"}}, ErrorKind::usage),
             "--set: cannot set steps.x: the configuration has no object there");
   EXPECT_TRUE(refused(minimal().dump(), {{"--set", "optimizer.rate", "1"}}, ErrorKind::usage)
