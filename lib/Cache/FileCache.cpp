@@ -78,7 +78,21 @@ void makeParents(const std::string &folder) {
   for (size_t slash = folder.find('/', 1); slash != std::string::npos; slash = folder.find('/', slash + 1))
     ::mkdir(folder.substr(0, slash).c_str(), 0777);
 }
+
+// Makes a folder where there is none; why it cannot be used, empty when it can.
+std::string makeFolder(const std::string &path) {
+  struct stat status;
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return path + ": cannot be made: " + std::strerror(errno);
+  if (::stat(path.c_str(), &status) != 0) return path + ": cannot be looked at: " + std::strerror(errno);
+  if (std::string why = distrust(path, status); !why.empty()) return why;
+  return ::access(path.c_str(), W_OK) == 0 ? "" : path + ": cannot be written to: " + std::strerror(errno);
+}
 } // namespace
+
+std::string sprig::cacheProblem(const std::string &folder) {
+  makeParents(folder);
+  return makeFolder(folder);
+}
 
 std::string sprig::defaultCacheFolder() {
   if (const char *folder = std::getenv("SPRIG_CACHE"); folder && *folder) return folder;
@@ -146,21 +160,8 @@ bool FileCache::prepareToWrite() {
   {
     std::lock_guard lock(mutex);
     if (prepared) return writable;
-    makeParents(folder);
-    struct stat status;
-    for (const std::string &path : {folder, place}) {
-      if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-        why = path + ": cannot be made: " + std::strerror(errno);
-        break;
-      }
-      if (::stat(path.c_str(), &status) != 0) {
-        why = path + ": cannot be looked at: " + std::strerror(errno);
-        break;
-      }
-      if (why = distrust(path, status); !why.empty()) break;
-    }
-    if (why.empty() && ::access(place.c_str(), W_OK) != 0)
-      why = place + ": cannot be written to: " + std::strerror(errno);
+    why = cacheProblem(folder);
+    if (why.empty()) why = makeFolder(place);
     prepared = true;
     writable = why.empty();
     if (writable) readable = true;

@@ -21,6 +21,9 @@ uint64_t defaultCacheSize();
 /// Nothing when the text is no such size.
 std::optional<uint64_t> parseCacheSize(std::string_view text);
 
+/// Why a folder cannot serve as a cache, made with its parents where it is not there; empty when it can.
+std::string cacheProblem(const std::string &folder);
+
 class FileCache {
 public:
   using Report = std::function<void(const std::string &line)>;

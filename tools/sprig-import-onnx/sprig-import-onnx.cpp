@@ -5,6 +5,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "onnx/defs/parser.h"
 #include "onnx/defs/schema.h"
+#include "tools/StandardDescriptors.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -122,6 +123,7 @@ int run() {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (!sprig::openStandardDescriptors()) return int(sprig::ErrorKind::runtime);
   cl::ParseCommandLineOptions(argc, argv, "ONNX to nn\n");
   try {
     return run();

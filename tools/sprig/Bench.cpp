@@ -86,7 +86,7 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   given.runs = options.runs;
   experiment.run(given, report);
   if (options.common.json())
-    std::cout << report.toJson(experiment.name).dump(2) << '\n';
+    std::cout << toText(report.toJson(experiment.name)) << '\n';
   else
     report.print();
   return report.holds() ? kDone : kCheckFailed;
@@ -180,14 +180,13 @@ int bench(const Options &options) {
                     {"bytes", m.bytes}});
   }
   if (options.common.json()) {
-    std::cout << Json({{"threads", threads},
-                       {"entries", list},
-                       {"compile_ms", compileMs},
-                       {"load_ms", loadMs - compileMs},
-                       {"peak_memory_bytes", peakBytes},
-                       {"runtime_memory_bytes", memory.allocated},
-                       {"runtime_memory_peak_bytes", memory.peak}})
-                     .dump(2)
+    std::cout << toText(Json({{"threads", threads},
+                              {"entries", list},
+                              {"compile_ms", compileMs},
+                              {"load_ms", loadMs - compileMs},
+                              {"peak_memory_bytes", peakBytes},
+                              {"runtime_memory_bytes", memory.allocated},
+                              {"runtime_memory_peak_bytes", memory.peak}}))
               << '\n';
     return kDone;
   }

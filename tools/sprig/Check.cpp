@@ -3,6 +3,7 @@
 #include "tools/sprig/Command.h"
 #include "tools/sprig/DataSet.h"
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <iostream>
 #include <memory>
@@ -32,7 +33,7 @@ int closingLine(const Options &options, int passed, int failed, std::optional<in
     Json json = {{"passed", passed}, {"failed", failed}};
     if (unsupported) json["unsupported"] = *unsupported;
     json["results"] = std::move(details);
-    std::cout << json.dump(2) << '\n';
+    std::cout << toText(json) << '\n';
   } else {
     std::cout << passed << " passed, " << failed << " failed";
     if (unsupported) std::cout << ", " << *unsupported << " unsupported";
@@ -110,6 +111,9 @@ int checkCases(const Options &options) {
 
 int runCheck(const Options &options) {
   options.settings.checkDevices();
+  for (auto &[flag, bound] : {std::pair("--rtol", options.rtol), {"--atol", options.atol}})
+    if (bound && !(*bound >= 0 && std::isfinite(*bound)))
+      throw Error(ErrorKind::usage, std::string(flag) + ": expected a finite number of at least 0");
   if (!options.cases.empty()) {
     if (!options.model.empty() || !options.data.empty())
       throw Error(ErrorKind::usage, "--cases goes without MODEL and --data");

@@ -14,7 +14,6 @@ namespace sprig::cli {
 
 inline constexpr int kDone = 0;
 inline constexpr int kCheckFailed = 1;
-inline constexpr int kInterrupted = 130;
 
 /// What every command has: output format and how much to say.
 struct CommonOptions {

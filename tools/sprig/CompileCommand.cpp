@@ -6,6 +6,7 @@
 #include "tools/sprig/TrainModel.h"
 #include "tools/sprig/TrainSet.h"
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <iostream>
 #include <memory>
@@ -66,13 +67,12 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
     total += phase.milliseconds;
   }
   if (options.common.json()) {
-    std::cout << Json({{"output", options.output},
-                       {"bytes", compiled.package.size()},
-                       {"entries", info.entry_count},
-                       {"kernels", info.kernel_count},
-                       {"sections", sections},
-                       {"phases", phases}})
-                     .dump(2)
+    std::cout << toText(Json({{"output", options.output},
+                              {"bytes", compiled.package.size()},
+                              {"entries", info.entry_count},
+                              {"kernels", info.kernel_count},
+                              {"sections", sections},
+                              {"phases", phases}}))
               << '\n';
     return;
   }
@@ -93,7 +93,7 @@ TrainRequest requestTraining(const Options &options) {
   if (!options.samples && (config.epochs || config.schedule.perEpoch))
     throw Error(ErrorKind::usage, options.train + ": counts in epochs, so --samples N is needed: the number of samples "
                                                   "of the data that the package is going to be trained on");
-  training::resolve(config, options.samples.value_or(each * config.steps.value_or(1)));
+  training::resolve(config, options.samples.value_or(each * std::min(config.steps.value_or(1), INT64_MAX / each)));
   request.steps = options.samples ? partSizes(*options.samples, each, config.dropLast) : std::vector<int64_t>{each};
   int64_t batch = config.evalBatch.value_or(config.batch);
   request.evaluations =
@@ -106,10 +106,12 @@ TrainRequest requestTraining(const Options &options) {
 }
 
 void writeText(const Options &options, const std::string &text) {
-  if (options.output.empty())
-    std::cout << text;
-  else
+  if (!options.output.empty())
     data::writeFile(options.output, text);
+  else if (options.settings.compileTo.empty() && (options.emit == "object" || options.emit == "shared"))
+    data::writeStandardOutput(text);
+  else
+    std::cout << text;
 }
 
 int compileCommand(const Options &options) {
@@ -166,12 +168,12 @@ void addCompile(CLI::App &app, Invocation &invocation) {
                       "train_step and evaluate, which share their state");
   command
       ->add_option("--samples", options->samples, "with --train: samples of the data set; gives an epoch's last step")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->add_option("--eval-samples", options->evaluationSamples, "with --train: samples of the evaluation set")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->add_option("--infer", options->inferences, "with --train: batches of entries that infer with the same state")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->add_flag("--grad-norm", options->gradientNorm, "with --train: steps give the norm of the gradient, too");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);

@@ -130,7 +130,7 @@ void addDevices(CLI::App &app, Invocation &invocation) {
       std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu) : machine::keptCalibration();
       machine::GpuSearch gpus = machine::findGpus();
       if (common->json())
-        std::cout << toJson(cpu, measured, gpus).dump(2) << '\n';
+        std::cout << toText(toJson(cpu, measured, gpus)) << '\n';
       else
         printText(cpu, measured, gpus);
       return kDone;

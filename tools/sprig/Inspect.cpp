@@ -1,7 +1,9 @@
 // sprig inspect: what is inside of a model or a package.
 #include "lib/Data/File.h"
 #include "lib/Machine/Cpu.h"
+#include "sprig/rt/utf8.hpp"
 #include "tools/sprig/Command.h"
+#include "tools/sprig/MemoryLimit.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/ModelReport.h"
 #include "tools/sprig/PackageReport.h"
@@ -48,7 +50,8 @@ void writeGraph(const std::string &file, const std::string &dot) {
   bool svg = file.ends_with(".svg");
   if (!svg && !file.ends_with(".dot"))
     throw Error(ErrorKind::usage, "--graph " + file + ": expected the ending .dot or .svg");
-  data::writeFile(file, svg ? renderSvg(dot) : dot);
+  std::string text = rt::validUtf8(dot);
+  data::writeFile(file, svg ? renderSvg(text) : text);
 }
 
 void drawMemory(const Options &options, const MemoryNeeds &needs) {
@@ -56,19 +59,6 @@ void drawMemory(const Options &options, const MemoryNeeds &needs) {
 }
 
 bool wantsMemory(const Options &options) { return options.memory || !options.memoryPlot.empty(); }
-
-// "64MB", "1.5GiB", "1000000"
-uint64_t parseBytes(const std::string &text) {
-  char *end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  std::string unit = end;
-  static const std::map<std::string, double> units = {{"", 1},     {"B", 1},      {"KB", 1e3},      {"MB", 1e6},
-                                                      {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
-  auto found = units.find(unit);
-  if (end == text.c_str() || found == units.end() || !(value >= 0) || value * found->second > 1e18)
-    throw Error(ErrorKind::usage, "--limit " + text + ": expected bytes, as 64000000, 64MB or 61MiB");
-  return uint64_t(value * found->second);
-}
 
 // The dimension that --batch means: the first of the first input that a size must be given for.
 std::string batchSymbol(const Options &options, const std::vector<InputSpec> &specs, const EntryRequest &entry) {
@@ -84,32 +74,33 @@ void bindBatch(const Options &options, const Model &model, const std::vector<Inp
   int64_t size = 0;
   if (options.batch != "auto") {
     auto [end, error] = std::from_chars(options.batch.data(), options.batch.data() + options.batch.size(), size);
-    if (error != std::errc() || *end != 0 || size < 1)
-      throw Error(ErrorKind::usage, "--batch " + options.batch + ": expected a size or auto");
+    if (error != std::errc() || *end != 0 || size < 1 || size > int64_t(1) << 48)
+      throw Error(ErrorKind::usage, "--batch " + options.batch + ": expected auto or a size from 1 to 2^48");
     entry.dims[symbol] = size;
     return;
   }
   for (const std::string &other : unboundSymbols(specs, entry.dims))
     if (other != symbol) entry.dims[other] = 1;
-  uint64_t limit = options.limit.empty() ? uint64_t(machine::readCpu().memoryBytes) : parseBytes(options.limit);
+  uint64_t limit =
+      options.limit.empty() ? uint64_t(machine::readCpu().memoryBytes) : parseBytes("--limit", options.limit);
   size = largestBatch(model, entry, symbol, options.settings, limit);
   entry.dims[symbol] = size;
   if (!options.common.json())
     std::cout << "the largest " << symbol << " within " << formatBytes(double(limit)) << " is " << size << '\n';
 }
 
-int inspectPackage(const Options &options) {
+int inspectPackage(const Options &options, const Model &model) {
   if (!options.graph.empty()) throw Error(ErrorKind::usage, options.model + ": --graph needs the model, not a package");
   if (!options.batch.empty())
     throw Error(ErrorKind::usage, options.model + ": --batch needs the model; a package's sizes are fixed");
   // A package for another machine can be looked at too: the null device loads no code.
-  Runner runner = Runner::load(options.model, {1, "null"});
+  Runner runner = loadPackage(model, {1, "null"});
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
   MemoryNeeds needs = memoryNeeds(runner, threads);
   if (options.common.json()) {
     Json json = packageToJson(runner);
     json["memory"] = toJson(needs);
-    std::cout << json.dump(2) << '\n';
+    std::cout << toText(json) << '\n';
   } else {
     if (options.params)
       printPackageParameters(runner);
@@ -159,7 +150,7 @@ int inspectModel(const Options &options, const Model &model) {
     json["dims"] = Json::object();
     for (auto &[symbol, size] : entry.dims) json["dims"][symbol] = size;
     if (needs) json["memory"] = toJson(*needs);
-    std::cout << json.dump(2) << '\n';
+    std::cout << toText(json) << '\n';
   } else {
     for (auto &spec : specs) std::cout << "input   " << cli::describe(spec) << '\n';
     for (auto &spec : outputsOf(model)) std::cout << "output  " << cli::describe(spec) << '\n';
@@ -206,7 +197,7 @@ void addInspect(CLI::App &app, Invocation &invocation) {
       if (!options->limit.empty() && options->batch != "auto")
         throw Error(ErrorKind::usage, "--limit " + options->limit + ": goes with --batch auto");
       Model model = openModel(options->model);
-      return model.kind == ModelKind::package ? inspectPackage(*options) : inspectModel(*options, model);
+      return model.kind == ModelKind::package ? inspectPackage(*options, model) : inspectModel(*options, model);
     };
   });
 }

@@ -1,4 +1,5 @@
 #include "tools/sprig/MemoryReport.h"
+#include "sprig/rt/utf8.hpp"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
@@ -8,7 +9,7 @@ namespace {
 
 std::string escapeXml(const std::string &text) {
   std::string result;
-  for (char c : text) {
+  for (char c : rt::validUtf8(text)) {
     if (c == '<')
       result += "&lt;";
     else if (c == '>')
@@ -17,7 +18,7 @@ std::string escapeXml(const std::string &text) {
       result += "&amp;";
     else if (c == '"')
       result += "&quot;";
-    else
+    else if (static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n') // XML has no other control characters
       result += c;
   }
   return result;

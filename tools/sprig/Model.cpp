@@ -24,14 +24,18 @@ Model openModel(const std::string &path) {
     char head[8] = {};
     std::ifstream(path, std::ios::binary).read(head, sizeof head);
     if (std::string_view(head, 8) == "SPRIGPKG") {
-      model.kind = ModelKind::package; // mapped by the runtime, not read here
+      model.kind = ModelKind::package;
       return model;
     }
   }
   std::vector<char> bytes = data::readFile(path);
   if (bytes.empty()) throw Error(ErrorKind::badInput, path + ": the file is empty, expected a model");
   model.text.assign(bytes.begin(), bytes.end());
-  if (path != "-" && !looksLikeMLIR(model.text)) return model;
+  if (model.text.starts_with("SPRIGPKG")) {
+    model.kind = ModelKind::package;
+    return model;
+  }
+  if (!looksLikeMLIR(model.text)) return model;
   model.kind = ModelKind::mlir;
   if (model.text.starts_with("version https://git-lfs"))
     throw Error(ErrorKind::badInput,
@@ -49,10 +53,15 @@ std::string entryName(const std::vector<EntryRequest> &entries, size_t index) {
   return name;
 }
 
+Runner loadPackage(const Model &model, const RunnerOptions &options) {
+  if (model.text.empty()) return Runner::load(model.path, options);
+  return Runner::load({model.text.begin(), model.text.end()}, model.path == "-" ? "<stdin>" : model.path, options);
+}
+
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                       std::vector<PhaseTime> *phases) {
   RunnerOptions options{settings.laneCount(), settings.runtimeDevice()};
-  if (model.kind == ModelKind::package) return Runner::load(model.path, options);
+  if (model.kind == ModelKind::package) return loadPackage(model, options);
   Compiled compiled = compile(model, entries, settings, {"native"});
   if (phases) *phases = compiled.phases;
   return Runner::load(std::move(compiled.package), model.path, options);

@@ -1,5 +1,5 @@
-// The MODEL argument: an ONNX file, MLIR text in the nn dialect (`-` reads it from standard input), or a package.
-// The content decides which, not the name. Compiles models that are no packages, for every command alike.
+// The MODEL argument: an ONNX file, MLIR text in the nn dialect, or a package; `-` reads any of them from standard
+// input. The content decides which, not the name. Compiles models that are no packages, for every command alike.
 #pragma once
 #include "lib/Data/Array.h"
 #include "tools/sprig/Inputs.h"
@@ -17,7 +17,7 @@ enum class ModelKind { package, onnx, mlir };
 struct Model {
   std::string path; ///< as errors call it
   ModelKind kind = ModelKind::onnx;
-  std::string text; ///< of MLIR and of ONNX files; packages are mapped by the runtime
+  std::string text; ///< the content; not of packages that are files, which the runtime maps
 };
 
 /// Reads the file and looks at its first bytes. Throws badInput for what is missing or empty.
@@ -53,6 +53,9 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
 /// Compiles to text: the IR after `phase`, or what an --emit kind makes.
 std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                           const std::string &emit);
+
+/// Loads a model that is a package.
+Runner loadPackage(const Model &model, const RunnerOptions &options);
 
 /// Loads a package, or compiles for this machine and loads.
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,

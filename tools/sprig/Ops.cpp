@@ -22,7 +22,7 @@ void addOps(CLI::App &app, Invocation &invocation) {
                           {"name", row.name},
                           {"since_versions", row.sinceVersions},
                           {"types", row.types}});
-        std::cout << list.dump(2) << '\n';
+        std::cout << toText(list) << '\n';
         return kDone;
       }
       Table table({"operator", "since versions", "types"});

@@ -55,7 +55,7 @@ int compare(const Options &options) {
   if (!(options.bound >= 0)) throw Error(ErrorKind::usage, "--bound: expected 0 or more");
   ProfileComparison comparison =
       compareProfiles(options.compare[0], options.compare[1], options.bound, options.common.json());
-  if (options.common.json()) std::cout << comparison.json.dump(2) << '\n';
+  if (options.common.json()) std::cout << toText(comparison.json) << '\n';
   return comparison.isSameResult ? kDone : kCheckFailed;
 }
 
@@ -134,8 +134,8 @@ int profile(const Options &options) {
     }
   }
   if (options.common.json())
-    std::cout << Json({{"kind", "sprig profile"}, {"model", options.model}, {"machine", cpu.model}, {"profiles", list}})
-                     .dump(2)
+    std::cout << toText(Json(
+                     {{"kind", "sprig profile"}, {"model", options.model}, {"machine", cpu.model}, {"profiles", list}}))
               << '\n';
   if (isVerbose()) inform(loaded->describeLastRun());
   return kDone;

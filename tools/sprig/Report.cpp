@@ -54,6 +54,8 @@ void Table::print() const {
   }
 }
 
+std::string toText(const Json &json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
 std::string formatNanoseconds(double ns) { return scaled(ns, 1000, {"ns", "us", "ms", "s"}); }
 std::string formatBytes(double bytes) { return scaled(bytes, 1000, {"B", "KB", "MB", "GB", "TB"}); }
 std::string formatBinaryBytes(double bytes) { return scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}); }

@@ -10,6 +10,9 @@ namespace sprig::cli {
 
 using Json = nlohmann::ordered_json;
 
+/// A document as it is printed; names that are not UTF-8 have U+FFFD in place of what is not.
+std::string toText(const Json &json);
+
 /// A table of text cells; columns are as wide as their widest cell, numbers to the right unless all is text.
 class Table {
 public:

@@ -65,7 +65,7 @@ void printOutputs(const std::vector<data::Array> &outputs, bool json) {
     list.push_back(item);
   }
   if (json)
-    std::cout << Json({{"outputs", list}}).dump(2) << '\n';
+    std::cout << toText(Json({{"outputs", list}})) << '\n';
   else
     table.print();
 }

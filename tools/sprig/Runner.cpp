@@ -1,5 +1,7 @@
 #include "tools/sprig/Runner.h"
 #include "sprig/error.h"
+#include "tools/sprig/MemoryLimit.h"
+#include "tools/sprig/Report.h"
 #include <cstdlib>
 #include <cstring>
 
@@ -13,6 +15,7 @@ TensorSpec specOf(const sprig_rt_tensor_info &info) {
 sprig_rt_load_options loadOptions(const RunnerOptions &options) {
   sprig_rt_load_options result = {};
   result.size = sizeof result;
+  result.memory_limit = givenMemoryLimit();
   result.device = options.device.empty() ? nullptr : options.device.c_str();
   return result;
 }
@@ -42,6 +45,9 @@ void Runner::start(const RunnerOptions &options) {
   sprig_rt_pool *poolPointer = nullptr;
   check(sprig_rt_pool_create(&poolOptions, &poolPointer));
   pool.reset(poolPointer, sprig_rt_pool_release);
+  if (int wanted = options.threads ? options.threads : sprig_rt_default_threads(); threads() < wanted)
+    warn("the system starts only " + std::to_string(threads()) + " of " + std::to_string(wanted) +
+         " threads; running on those");
   sprig_rt_context_options contextOptions = {};
   contextOptions.size = sizeof contextOptions;
   contextOptions.pool = pool.get();

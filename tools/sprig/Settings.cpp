@@ -2,12 +2,18 @@
 #include "lib/Cache/FileCache.h"
 #include "lib/Import/ONNX/ExportFindings.h"
 #include "lib/Machine/Gpu.h"
+#include "tools/sprig/Report.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 namespace sprig::cli {
 namespace {
+
+// Above it a few dimensions overflow whatever counts with them.
+constexpr int64_t kLargestSize = int64_t(1) << 48;
+constexpr int kMostThreads = 1024; // the runtime's limit
 
 [[noreturn]] void badUse(const std::string &text) { throw Error(ErrorKind::usage, text); }
 
@@ -21,8 +27,9 @@ std::pair<std::string, std::string> splitAssignment(const std::string &flag, con
 int64_t parseSize(const std::string &flag, const std::string &all, std::string_view text) {
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    badUse(flag + " " + all + ": '" + std::string(text) + "' is no size");
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > kLargestSize)
+    badUse(flag + " " + all + ": '" + std::string(text) + "' is no size: expected an integer from 0 to " +
+           std::to_string(kLargestSize));
   return value;
 }
 
@@ -71,9 +78,17 @@ std::map<std::string, std::vector<int64_t>> Settings::inputShapes() const {
 }
 
 int Settings::laneCount() const {
-  for (const std::string &device : devices)
-    if (size_t colon = device.find(':'); colon != std::string::npos)
-      return int(parseSize("--devices", device, std::string_view(device).substr(colon + 1)));
+  for (const std::string &device : devices) {
+    size_t colon = device.find(':');
+    if (colon == std::string::npos || !(device.starts_with("cpu:") || device.starts_with("null:"))) continue;
+    std::string_view text = std::string_view(device).substr(colon + 1);
+    int count = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostThreads)
+      badUse("--devices " + device + ": expected " + device.substr(0, colon) + ":N with N threads, from 1 to " +
+             std::to_string(kMostThreads));
+    return count;
+  }
   return threads;
 }
 
@@ -83,13 +98,23 @@ std::string Settings::runtimeDevice() const {
 
 std::string Settings::cacheFolder() const {
   if (noCache) return "";
-  return cache.empty() ? defaultCacheFolder() : cache;
+  if (cache.empty()) return defaultCacheFolder();
+  // What was asked for by name is not left out without a word; the default folder is.
+  static std::string checked;
+  if (checked != cache) {
+    checked = cache;
+    std::error_code error;
+    if (std::filesystem::exists(cache, error) && !std::filesystem::is_directory(cache, error))
+      badUse("--cache " + cache + ": is no folder");
+    if (std::string why = cacheProblem(cache); !why.empty()) warn("cache: " + why + "; nothing is kept");
+  }
+  return cache;
 }
 
 uint64_t Settings::cacheBytes() const {
   if (cacheSize.empty()) return defaultCacheSize();
   auto size = parseCacheSize(cacheSize);
-  if (!size) badUse("--cache-size " + cacheSize + ": expected bytes, or a number with K, M or G");
+  if (!size) badUse("--cache-size " + cacheSize + ": expected bytes, or a number with K, M or G, below 2^64 bytes");
   return *size;
 }
 
@@ -105,14 +130,14 @@ void Settings::checkDevices() const {
     if (kind != "cpu" && kind != "null")
       badUse("--devices " + device + ": '" + kind + "' is no kind of device: cpu, cuda or null");
   }
-  if (threads < 0) badUse("--threads " + std::to_string(threads) + ": expected at least 1");
+  laneCount();
 }
 
 void addThreads(CLI::App &command, Settings &settings) {
   command
       .add_option("--threads", settings.threads,
                   "threads to run on, the caller's included (default: the usable processors)")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, kMostThreads));
   command.add_option("--devices", settings.devices, "devices to run on: cpu, cpu:2 (threads), null (executes nothing)")
       ->take_all()
       ->expected(1);

@@ -79,14 +79,14 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command
       ->add_option("--log-every", options->logEvery,
                    "steps between lines of progress (default: an epoch, or a tenth of a run of one)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->add_option("--metrics", options->metrics, "file of JSON lines, one a step");
   command->add_option("--plot", options->plot, "SVG file with the run's curves");
   command->add_option("--checkpoint", options->checkpoints, "folder of checkpoints");
   command->add_option("--every", options->every, "steps between checkpoints (default: an epoch)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->add_option("--keep", options->keep, "checkpoints that are kept")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   command->add_flag("--resume{true}", options->resume,
                     "goes on from the newest checkpoint; --resume=DIR/step-N from that one");

@@ -2,6 +2,7 @@
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/Schedule.h"
 #include "sprig/error.h"
+#include "tools/sprig/Interrupt.h"
 #include "tools/sprig/Report.h"
 #include "tools/sprig/TrainProgress.h"
 #include <atomic>
@@ -14,26 +15,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Set by the first Ctrl-C; a second one ends the process at once.
-std::atomic<bool> interrupted{false};
+// Set by the first Ctrl-C, SIGTERM or SIGHUP; a second one ends the process at once.
+std::atomic<int> interrupted{0};
 
 class InterruptsWait {
 public:
   InterruptsWait() {
-    interrupted = false;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { interrupted = true; };
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
-    ::sigaction(SIGINT, &action, &oldInt);
-    ::sigaction(SIGTERM, &action, &oldTerm);
+    interrupted = 0;
+    for (size_t i = 0; i < std::size(kSignals); ++i)
+      handleInterrupt(kSignals[i], [](int signal) { interrupted = signal; }, int(SA_RESETHAND) | SA_RESTART, &old[i]);
   }
   ~InterruptsWait() {
-    ::sigaction(SIGINT, &oldInt, nullptr);
-    ::sigaction(SIGTERM, &oldTerm, nullptr);
+    for (size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &old[i], nullptr);
   }
 
 private:
-  struct sigaction oldInt, oldTerm;
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction old[std::size(kSignals)];
 };
 
 class Loop {
@@ -67,24 +65,24 @@ public:
       if (std::isfinite(line.loss) && evaluationIsDue()) evaluate(line);
       progress.step(line);
       if (options.keepHistory) outcome.history.push_back(line);
-      if (metrics) metrics->write(line);
+      writeMetrics([&] { metrics->write(line); });
       outcome.last = line;
       if (!std::isfinite(line.loss)) {
         progress.finish();
         reportNonFinite(line);
       }
-      if (writer && outcome.steps % every() == 0) save();
+      if (writer && outcome.steps % every() == 0) trySave();
     }
     progress.finish();
-    outcome.interrupted = interrupted && outcome.steps < *config.steps;
+    if (outcome.steps < *config.steps) outcome.signal = interrupted;
     outcome.seconds = seconds();
     outcome.samplesPerSecond = progress.samplesPerSecond();
     // A run that was over already is evaluated all the same.
     if (evaluation && outcome.done == 0 && !interrupted) outcome.evaluation = program.evaluate(*evaluation);
     if (epochSteps) outcome.epochLoss /= double(epochSteps);
-    if (writer && saved != outcome.steps) save();
-    if (writer) writer->wait();
-    if (metrics) metrics->flush();
+    if (writer && saved != outcome.steps) trySave();
+    if (writer) tryToWrite("the checkpoints before it stay", [&] { writer->wait(); });
+    flushMetrics();
     return std::move(outcome);
   }
 
@@ -102,6 +100,29 @@ private:
   int64_t epochSteps = 0, epoch = -1, saved = -1;
   std::vector<data::Array> before; // the state of the step, where a loss that is not finite is to be explained
   std::vector<int64_t> indices;
+
+  // A full disk costs what is written on the way, not the run: it goes on, and its end says what is missing. Whether
+  // it was written.
+  template <typename Write> bool tryToWrite(const char *consequence, Write write) {
+    try {
+      write();
+      return true;
+    } catch (const Error &error) {
+      if (error.kind() != ErrorKind::runtime) throw;
+      warn(std::string(error.what()) + "; " + consequence);
+      if (outcome.unwritten.empty()) outcome.unwritten = error.what();
+      return false;
+    }
+  }
+  template <typename Write> void writeMetrics(Write write) {
+    if (metrics && !tryToWrite("training goes on without metrics", write)) metrics.reset();
+  }
+  void flushMetrics() {
+    writeMetrics([&] { metrics->flush(); });
+  }
+  void trySave() {
+    tryToWrite("training goes on, and tries again at the next checkpoint", [&] { save(); });
+  }
 
   int64_t every() const { return options.every > 0 ? options.every : batches.stepsPerEpoch(); }
 
@@ -151,7 +172,7 @@ private:
   void save() {
     auto start = Clock::now();
     // Lines first: a run that goes on from this checkpoint needs those of its steps.
-    if (metrics) metrics->flush();
+    flushMetrics();
     checkpoint::Manifest manifest = options.identity;
     manifest.step = outcome.steps;
     manifest.epoch = batches.position().epoch;
@@ -162,7 +183,7 @@ private:
   }
 
   [[noreturn]] void reportNonFinite(const training::StepMetrics &line) {
-    if (metrics) metrics->flush();
+    flushMetrics();
     const char *value = std::isnan(line.loss) ? "NaN" : line.loss > 0 ? "infinity" : "-infinity";
     std::string text = "step " + std::to_string(line.step) + ": the loss is " + value + " (learning rate " +
                        formatDouble(double(line.lr)) + ")";

@@ -26,9 +26,11 @@ struct TrainLoopOptions {
 };
 
 struct TrainOutcome {
-  int64_t steps = 0; ///< done in all
-  int64_t done = 0;  ///< by this process
-  bool interrupted = false;
+  int64_t steps = 0;     ///< done in all
+  int64_t done = 0;      ///< by this process
+  int signal = 0;        ///< that ended the run early: SIGINT, SIGTERM or SIGHUP
+  std::string unwritten; ///< what could not be written on the way, and why: the run went on without it
+  bool interrupted() const { return signal != 0; }
   double seconds = 0, samplesPerSecond = 0;
   training::StepMetrics last;
   std::vector<training::StepMetrics> history; ///< with keepHistory; also of the run that was gone on with
@@ -37,7 +39,8 @@ struct TrainOutcome {
   double checkpointSeconds = 0;               ///< that steps waited for checkpoints
 };
 
-/// Trains. `evaluation` may be null. Throws runtime when a loss is not finite, or something cannot be written.
+/// Trains. `evaluation` may be null. Throws runtime when a loss is not finite. A checkpoint or
+/// metrics that cannot be written do not end a run: the outcome says so.
 TrainOutcome trainLoop(TrainProgram &program, const TrainData &data, const TrainData *evaluation,
                        const TrainLoopOptions &options);
 

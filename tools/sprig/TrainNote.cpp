@@ -23,7 +23,7 @@ std::string toText(const TrainNote &note) {
                {"samples", note.samples},
                {"classes", note.classes},
                {"trainable", note.trainable}})
-      .dump();
+      .dump(-1, ' ', false, Json::error_handler_t::replace); // names may be no UTF-8
 }
 
 std::optional<TrainNote> trainNoteOf(const Runner &runner) {

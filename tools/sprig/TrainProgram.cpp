@@ -1,4 +1,5 @@
 #include "tools/sprig/TrainProgram.h"
+#include "sprig/rt/utf8.hpp"
 #include "lib/Training/StateNames.h"
 #include "sprig/error.h"
 #include <algorithm>
@@ -170,7 +171,7 @@ void TrainProgram::restore(std::span<const data::Array> arrays) {
   for (auto &view : views) {
     const data::Array *source = nullptr;
     for (const data::Array &array : arrays)
-      if (array.name == view.name) source = &array;
+      if (array.name == view.name || array.name == rt::validUtf8(view.name)) source = &array; // of a file, or of a copy
     if (!source) throw Error(ErrorKind::badInput, "the checkpoint has no array '" + view.name + "'");
     if (source->dtype != view.dtype || source->shape != view.shape)
       throw Error(ErrorKind::badInput, "'" + view.name + "' is " + data::describe(*source) + " in the checkpoint, " +

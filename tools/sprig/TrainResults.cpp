@@ -11,7 +11,16 @@
 namespace sprig::cli {
 
 void checkWritable(const std::string &path) {
-  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  // Where there is a file, it is closed or open to writing by itself, and is written beside where a link points.
+  std::error_code ignored;
+  std::filesystem::path file = path;
+  if (std::filesystem::exists(file, ignored)) {
+    if (::access(file.c_str(), W_OK) != 0)
+      throw Error(ErrorKind::runtime, path + ": cannot be written: " + std::strerror(errno));
+    if (!std::filesystem::is_regular_file(file, ignored)) return;
+    file = std::filesystem::canonical(file, ignored);
+  }
+  std::filesystem::path folder = file.parent_path();
   if (folder.empty()) folder = ".";
   if (::access(folder.c_str(), W_OK) != 0)
     throw Error(ErrorKind::runtime, path + ": cannot be written: " + folder.string() + ": " + std::strerror(errno));

@@ -2,6 +2,7 @@
 #include "lib/Data/File.h"
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
+#include "tools/sprig/Interrupt.h"
 #include "tools/sprig/TrainNote.h"
 #include "tools/sprig/TrainProgress.h"
 #include "tools/sprig/TrainResults.h"
@@ -29,7 +30,7 @@ std::string configDigest(training::TrainConfig config, const TrainData &data) {
 }
 
 std::string modelDigest(const Model &model) {
-  if (model.kind != ModelKind::package) return checkpoint::digest(model.text);
+  if (!model.text.empty()) return checkpoint::digest(model.text);
   std::vector<char> bytes = data::readFile(model.path);
   return checkpoint::digest({bytes.data(), bytes.size()});
 }
@@ -93,7 +94,11 @@ public:
     }
     if (!options.plot.empty()) writePlot(options.plot, title(), summaryOf(config), outcome);
     print(outcome);
-    return outcome.interrupted ? kInterrupted : kDone;
+    if (outcome.interrupted()) return exitCodeOf(outcome.signal);
+    if (!outcome.unwritten.empty())
+      throw Error(ErrorKind::runtime, outcome.unwritten + "\nnote: the training itself is done" +
+                                          (options.output.empty() ? "" : ", its result is in " + options.output));
+    return kDone;
   }
 
   // A run for each value, from the same start; what can use the program of the run before does.
@@ -105,7 +110,7 @@ public:
     std::vector<SweepResult> results;
     std::vector<data::Array> initial;
     std::optional<training::TrainConfig> compiled;
-    bool interrupted = false;
+    int interrupted = 0; // the exit code of what ended the sweep
     for (const std::string &value : range.values) {
       std::vector<training::Override> overrides = options.overrides;
       overrides.push_back({"--sweep " + range.field + "=" + value, range.path, value});
@@ -128,7 +133,7 @@ public:
       program->start(config.optimizer.lr, config.seed);
       try {
         result.outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loopOptions());
-        interrupted = result.outcome->interrupted;
+        if (result.outcome->interrupted()) interrupted = exitCodeOf(result.outcome->signal);
         sprig_rt_memory_info memory;
         sprig_rt_memory_describe(&memory);
         result.memoryBytes = memory.peak;
@@ -145,7 +150,7 @@ public:
                     " runs of " + std::to_string(*config.steps) + " steps",
                 range, results);
     printSweep(range, results, compileSeconds, options.common.json());
-    return interrupted ? kInterrupted : kDone;
+    return interrupted ? interrupted : kDone;
   }
 
 private:
@@ -302,11 +307,11 @@ private:
     int64_t epoch = training::stepsPerEpoch(config, data.count());
     Json json = {{"steps", outcome.steps},
                  {"epochs", double(outcome.steps) / double(epoch)},
-                 {"interrupted", outcome.interrupted}};
+                 {"interrupted", outcome.interrupted()}};
     if (outcome.done) json.update({{"loss", outcome.last.loss}, {"epoch_loss", outcome.epochLoss}});
     std::vector<std::pair<std::string, std::string>> rows = {
         {"steps", std::to_string(outcome.steps) +
-                      (outcome.interrupted ? " of " + std::to_string(*config.steps) + ", interrupted" : "")},
+                      (outcome.interrupted() ? " of " + std::to_string(*config.steps) + ", interrupted" : "")},
         {"loss", outcome.done ? formatDouble(double(outcome.last.loss)) + " at the last step, " +
                                     formatDouble(outcome.epochLoss) + " mean of the last epoch"
                               : "- (no step was left to do)"}};
@@ -336,7 +341,7 @@ private:
     if (!names.empty()) rows.push_back({"trained", names});
     if (!options.output.empty()) rows.push_back({"result", options.output});
     if (options.common.json()) {
-      std::cout << json.dump(2) << '\n';
+      std::cout << toText(json) << '\n';
       return;
     }
     Table table({rows[0].first, rows[0].second}, Table::Cells::text);

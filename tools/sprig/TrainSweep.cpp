@@ -92,11 +92,10 @@ void printSweep(const SweepRange &range, const std::vector<SweepResult> &results
     rows.push_back(row);
   }
   if (json) {
-    std::cout << Json({{"field", range.path},
-                       {"compilations", compilations},
-                       {"compile_seconds", compileSeconds},
-                       {"runs", rows}})
-                     .dump(2)
+    std::cout << toText(Json({{"field", range.path},
+                              {"compilations", compilations},
+                              {"compile_seconds", compileSeconds},
+                              {"runs", rows}}))
               << '\n';
     return;
   }

@@ -1,7 +1,11 @@
 // sprig: compile, run, check, inspect and time small neural networks. docs/cli.md is the contract.
 #include "lib/Data/File.h"
+#include "tools/StandardDescriptors.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/CompilerLibrary.h"
+#include "tools/sprig/Interrupt.h"
+#include "tools/sprig/MemoryLimit.h"
+#include "tools/sprig/TextStream.h"
 #include "tools/sprig/Version.h"
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -10,15 +14,42 @@
 #include <cstdlib>
 #include <iostream>
 #include <new>
+#include <system_error>
 #include <unistd.h>
 
 namespace sprig::cli {
 namespace {
 
 // No file is left half written: an unfinished one lies aside and is removed.
-void onInterrupt(int) {
+void onInterrupt(int signal) {
   data::removeUnfinishedFile();
-  _exit(kInterrupted);
+  _exit(exitCodeOf(signal));
+}
+
+// A bug all the same, but one with a text and without a half-written file; not under a sanitizer, which has its own.
+void onCrash(int signal) {
+  constexpr char text[] = "error: internal error: the program crashed\nThis is a bug of Sprig: please report it with "
+                          "the model and the command.\n";
+  [[maybe_unused]] ssize_t written = ::write(2, text, sizeof text - 1);
+  data::removeUnfinishedFile();
+  (void)signal;
+  _exit(int(ErrorKind::internal));
+}
+
+// On a stack of its own, since the thread's may be what ran out.
+void handleCrashes() {
+  static char stack[1 << 16];
+  stack_t own = {};
+  own.ss_sp = stack;
+  own.ss_size = sizeof stack;
+  ::sigaltstack(&own, nullptr);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction old = {}, action = {};
+    if (::sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;
+    action.sa_handler = onCrash;
+    action.sa_flags = SA_ONSTACK | int(SA_RESETHAND);
+    ::sigaction(signal, &action, nullptr);
+  }
 }
 
 void onFatalError(void *, const char *reason, bool) {
@@ -30,7 +61,7 @@ void onFatalError(void *, const char *reason, bool) {
 }
 
 void onOutOfMemory() {
-  constexpr char text[] = "error: out of memory\n";
+  constexpr char text[] = "error: out of memory (--max-memory, the machine's or this process's limit)\n";
   [[maybe_unused]] ssize_t written = ::write(2, text, sizeof text - 1);
   data::removeUnfinishedFile();
   _exit(int(ErrorKind::runtime));
@@ -47,7 +78,9 @@ int runCommand(const std::function<int()> &command) {
     int code = command();
     std::cout.flush();
     // A reader that has seen enough (`| head`) is no failure.
-    if (!std::cout) return errno == EPIPE ? code : fail("standard output: cannot write", int(ErrorKind::runtime));
+    if (!std::cout)
+      return errno == EPIPE || isInterrupted(code) ? code
+                                                   : fail("standard output: cannot write", int(ErrorKind::runtime));
     return code;
   } catch (const Error &error) {
     std::string text = error.what();
@@ -56,6 +89,9 @@ int runCommand(const std::function<int()> &command) {
     return fail(text, int(error.kind()));
   } catch (const std::bad_alloc &) {
     return fail("out of memory", int(ErrorKind::runtime));
+  } catch (const std::system_error &error) {
+    // What the system refuses: a thread, a folder.
+    return fail(error.what(), int(ErrorKind::runtime));
   } catch (const std::exception &error) {
     return fail(std::string("internal error: ") + error.what(), int(ErrorKind::internal));
   }
@@ -67,6 +103,13 @@ CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &
                      CommonOptions &common) {
   CLI::App *command = app.add_subcommand(name, summary);
   command->footer("Examples:\n" + examples);
+  command
+      ->add_option_function<std::string>(
+          "--max-memory", [](const std::string &size) { limitMemory(parseBytes("--max-memory", size)); },
+          "most memory to take, as 512MB or 2GiB: what needs more is an error (default: the machine's; 4GiB for "
+          "constants that a package has one element of)")
+      ->type_name("SIZE")
+      ->trigger_on_parse();
   command->add_option("--format", common.format, "how to print results: text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
@@ -80,11 +123,14 @@ CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &
 
 int main(int argc, char **argv) {
   using namespace sprig::cli;
-  std::signal(SIGINT, onInterrupt);
-  std::signal(SIGTERM, onInterrupt);
+  if (!sprig::openStandardDescriptors()) return int(sprig::ErrorKind::runtime);
+  TextStream output(std::cout), errors(std::cerr);
+  handleCrashes();
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) handleInterrupt(signal, onInterrupt);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN); // a file over the limit is an error of the write
   std::set_new_handler(onOutOfMemory);
+  limitMemoryToMachine();
   compilerHost.fatalError = onFatalError;
   compilerHost.outOfMemory = [](void *, const char *, bool) { onOutOfMemory(); };
 
@@ -102,6 +148,8 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     int code = app.exit(error);
     return code == 0 ? 0 : int(sprig::ErrorKind::usage);
+  } catch (const sprig::Error &error) {
+    return fail(error.what(), int(error.kind()));
   }
   // Everything is written; taking down what LLVM and ONNX keep would take milliseconds.
   int code = runCommand(invocation.run);

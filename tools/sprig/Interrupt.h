@@ -1,0 +1,23 @@
+// The signals that ask a command to end: Ctrl-C, a closed terminal, the system's request.
+#pragma once
+#include <csignal>
+
+namespace sprig::cli {
+
+/// As shells count: 130 after Ctrl-C, 129 after a closed terminal (SIGHUP), 143 after SIGTERM.
+constexpr int exitCodeOf(int signal) { return 128 + signal; }
+constexpr bool isInterrupted(int code) { return code > 128; }
+
+/// Installs a handler; once only where `flags` has SA_RESETHAND. A SIGHUP that was ignored when the program started
+/// (`nohup`) stays ignored.
+inline void handleInterrupt(int signal, void (*handler)(int), int flags = 0, struct sigaction *old = nullptr) {
+  struct sigaction before = {}, action = {};
+  ::sigaction(signal, nullptr, &before);
+  if (old) *old = before;
+  if (signal == SIGHUP && before.sa_handler == SIG_IGN) return;
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  ::sigaction(signal, &action, nullptr);
+}
+
+} // namespace sprig::cli
