@@ -85,9 +85,8 @@ private:
     // A layer is told the caller's line; a function of tensors has lines of its own.
     if constexpr (requires { &F::operator(); }) {
       if constexpr (requires(const Operand &x) { (*own)((void(I), x)...); })
-        return [own, flat, at](std::span<const Tensor> v) {
-          return flat([&] { return (*own)(Operand(v[I], at)...); });
-        };
+        return
+            [own, flat, at](std::span<const Tensor> v) { return flat([&] { return (*own)(Operand(v[I], at)...); }); };
     }
     if constexpr (requires(std::span<const Tensor> v) { (*own)(v[I]...); })
       return [own, flat](std::span<const Tensor> v) { return flat([&] { return (*own)(v[I]...); }); };

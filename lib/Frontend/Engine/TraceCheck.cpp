@@ -239,7 +239,8 @@ private:
     const TensorType &type = y.type();
     if (!(x.type() == type))
       return "uses a tensor " + describe(type) + " of outside, recorded was " + describe(x.type());
-    const char *old = static_cast<const char *>(x.bytes(Source())), *fresh = static_cast<const char *>(y.bytes(Source()));
+    const char *old = static_cast<const char *>(x.bytes(Source())),
+               *fresh = static_cast<const char *>(y.bytes(Source()));
     auto width = size(type.dtype);
     if (std::memcmp(old, fresh, size_t(type.bytes())) == 0) return "";
     int64_t at = 0;
