@@ -22,12 +22,13 @@ struct Group {
 /// A module's parameters, a list of them, or groups.
 class Parameters {
 public:
-  Parameters(const nn::Module &module) : groups{Group{module.parameters()}} {}
+  Parameters(const nn::Module &module) : groups{Group{module.parameters()}}, module(module.weakState()) {}
   Parameters(std::vector<Parameter> parameters) : groups{Group{std::move(parameters)}} {}
   Parameters(std::initializer_list<Parameter> parameters) : groups{Group{parameters}} {}
   Parameters(std::initializer_list<Group> groups) : groups(groups) {}
   Parameters(std::vector<Group> groups) : groups(std::move(groups)) {}
   std::vector<Group> groups;
+  std::weak_ptr<nn::Module::State> module; ///< whose parameters they are, where that was said
 };
 
 // Schedules: the rate of each step from the optimizer's lr. Wrong settings are an error (badInput) where it is made.
@@ -79,7 +80,8 @@ SPRIG_API Schedule list(const std::vector<double> &rates, Source at = Source::he
 
 } // namespace schedule
 
-/// A handle: copies share state.
+/// A handle: copies share state. A parameter that belongs to its module no more (Module::replace) is an error (usage)
+/// of the next update; so is one that a module which was given as a whole has got since.
 class SPRIG_API Optimizer {
 public:
   /// One step by these gradients, one for each of parameters(), in order: opt.update(grad(loss, net.parameters())). A
@@ -216,7 +218,18 @@ public:
   void update(Source at = Source::here()) const;
   /// Exchanges parameters and averages: for an evaluation, then once more.
   void swap(Source at = Source::here()) const;
-  /// "average/fc.weight" and so on.
+
+  /// The averages, as "average/fc.weight" and so on.
+  nn::StateDict stateDict() const;
+  /// Names and types must be these: anything else is one error (badInput) that lists it all.
+  void loadStateDict(const nn::StateDict &state, Source at = Source::here()) const;
+  void save(const std::filesystem::path &path, Source at = Source::here()) const {
+    nn::saveTensors(path, stateDict(), at);
+  }
+  void load(const std::filesystem::path &path, Source at = Source::here()) const {
+    loadStateDict(nn::loadTensors(path), at);
+  }
+  /// The same as the parameters that they are.
   std::vector<std::pair<std::string, Parameter>> namedState() const;
 
 private:

@@ -19,6 +19,9 @@ struct SaveOptions {
   std::vector<int64_t> batches = {1};
   /// Names of inputs and outputs; what is not named is called input0, output0, ...
   std::vector<std::string> inputs = {}, outputs = {};
+  /// Whether layers may be in training mode in a function that trains nothing: dropout draws, batch norms set their
+  /// statistics at every call. Without it that is an error (usage) that asks for eval().
+  bool training = false;
 };
 
 /// A package that is being put together: several functions that share the parameters they use.

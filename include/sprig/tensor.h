@@ -7,6 +7,7 @@
 #include "sprig/error.h"
 #include "sprig/source.h"
 #include <iosfwd>
+#include <concepts>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -19,6 +20,8 @@ namespace frontend {
 struct Value; // lib/Frontend/Value.h
 SPRIG_API void retain(Value *value);
 SPRIG_API void release(Value *value);
+class Place;
+struct PlaceAccess;
 } // namespace frontend
 
 class Index;   // sprig/index.h
@@ -287,10 +290,27 @@ private:
 class Parameter {
 public:
   Parameter() = default;
-  Parameter(const Parameter &other) : cell(cellOfCopy(other)) {}
-  Parameter(Parameter &&other) noexcept = default;
-  Parameter &operator=(const Parameter &other) = default;
-  Parameter &operator=(Parameter &&other) noexcept = default;
+  Parameter(const Parameter &other) : cell(cellOfCopy(other)) {
+    if (other.place) followPlace(other);
+  }
+  Parameter(Parameter &&other) noexcept : cell(other.place ? other.cell : std::move(other.cell)) {
+    if (other.place) followPlace(other);
+  }
+  /// A member of a module (`layer.weight`) is registered in the old one's place: it is tied to what is given. Throws
+  /// Error (usage) where that cannot be.
+  Parameter &operator=(const Parameter &other) {
+    if (place || other.place) return assign(other);
+    cell = other.cell;
+    return *this;
+  }
+  Parameter &operator=(Parameter &&other) {
+    if (place || other.place) return assign(other);
+    cell = std::move(other.cell);
+    return *this;
+  }
+  ~Parameter() {
+    if (place) leavePlace();
+  }
   /// `trainable`: whether it is a root for gradients. A buffer (running statistics) is not.
   SPRIG_API explicit Parameter(const Tensor &initial, bool trainable = true, Source at = Source::here());
 
@@ -322,9 +342,17 @@ public:
   Cell *rawCell() const { return cell.get(); }
 
 private:
+  friend struct frontend::PlaceAccess;
+  template <std::invocable<Parameter &> Join> Parameter(const Parameter &shared, const Join &join) : cell(shared.cell) {
+    join(*this);
+  }
   /// The same cell; a new one while nn::clone copies.
   SPRIG_API static std::shared_ptr<Cell> cellOfCopy(const Parameter &other);
+  SPRIG_API void followPlace(const Parameter &other) noexcept;
+  SPRIG_API Parameter &assign(const Parameter &other);
+  SPRIG_API void leavePlace() noexcept;
   std::shared_ptr<Cell> cell;
+  frontend::Place *place = nullptr; ///< of a module's member: where it is registered (lib/Frontend/Layers/Place.h)
 };
 
 /// An operand of an operation: a tensor, a parameter or a number, and the caller's line. A number takes the element

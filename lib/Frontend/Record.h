@@ -81,6 +81,8 @@ struct HostSetting {
   /// Whether it matters only to functions that take gradients.
   bool forGradients = false;
 };
+/// Whether a layer is in training mode; the source is its flag.
+extern const HostSetting kTrainingMode;
 /// Whether this thread records a function for compile() or a package: whether observe() does anything.
 bool isRecording();
 /// Notes that it is read. A compiled function that has read it is recorded anew when it has another value.

@@ -1,6 +1,7 @@
 // Attention and transformer layers (arXiv:1706.03762), PyTorch's. For programs.
 // Sequences are [steps, batch, features], or [batch, steps, features] with batchFirst, or [steps, features].
 #pragma once
+#include "sprig/nn/containers.h"
 #include "sprig/nn/dropout.h"
 #include "sprig/nn/linear.h"
 #include "sprig/nn/normalization.h"
@@ -113,7 +114,7 @@ public:
   Tensor operator()(const Operand &x, const AttentionMask &mask) const;
 
 private:
-  std::vector<TransformerEncoderLayer> layers;
+  ModuleList<TransformerEncoderLayer> layers;
   std::optional<LayerNorm> norm;
 };
 class SPRIG_API TransformerDecoder : public Module {
@@ -126,7 +127,7 @@ public:
                     const AttentionMask &memoryMask = {}) const;
 
 private:
-  std::vector<TransformerDecoderLayer> layers;
+  ModuleList<TransformerDecoderLayer> layers;
   std::optional<LayerNorm> norm;
 };
 

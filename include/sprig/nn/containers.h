@@ -1,7 +1,10 @@
 // Modules of modules: one after the other, in a list, by name. For programs.
-// Children are named "0", "1", ... unless they get names; copies of a container share its children.
+// Children are named "0", "1", ... unless they get names; copies of a container share its children. They are what
+// operator[], get and iterators give: list[0] = nn::Linear(8, 3) and sequential.replace("0", nn::GELU()) put others in
+// their place; handles that were appended, and their copies, are no members.
 #pragma once
 #include "sprig/nn/module.h"
+#include <memory>
 
 namespace sprig::nn {
 
@@ -58,9 +61,10 @@ public:
   template <typename L> Sequential &add(const std::string &name, const L &layer, Source at = Source::here()) {
     if constexpr (std::derived_from<L, Module>) {
       static_assert(TakesOperand<L> || TakesTensor<L>, "a layer of a Sequential takes one tensor and gives one");
-      Module::add(name, layer, at);
+      attach(name, std::make_shared<L>(layer), classOf<L>(), at);
     } else {
-      Module::add(name, Function<std::decay_t<L>>(layer), at);
+      using F = Function<std::decay_t<L>>;
+      attach(name, std::make_shared<F>(layer), classOf<F>(), at);
     }
     return *this;
   }
@@ -73,11 +77,14 @@ public:
 /// Modules of one class under numbers: for blocks that a loop calls.
 template <std::derived_from<Module> M> class ModuleList : public Module {
 public:
-  ModuleList() = default;
-  ModuleList(std::initializer_list<M> modules, Source at = Source::here()) {
+  ModuleList() { holdOnly<M>(); }
+  ModuleList(std::initializer_list<M> modules, Source at = Source::here()) : ModuleList() {
     for (const M &module : modules) append(module, at);
   }
-  M append(const M &module, Source at = Source::here()) { return add(std::to_string(size()), module, at); }
+  M append(const M &module, Source at = Source::here()) {
+    attach(std::to_string(size()), std::make_shared<M>(module), classOf<M>(), at);
+    return module;
+  }
   size_t size() const { return childCount(); }
   M &operator[](const ChildNumber &child) const { return static_cast<M &>(childAt(child.number, child.at)); }
 
@@ -103,8 +110,8 @@ public:
 /// Modules of one class by name.
 template <std::derived_from<Module> M> class ModuleDict : public Module {
 public:
-  ModuleDict() = default;
-  ModuleDict(std::initializer_list<std::pair<std::string, M>> modules, Source at = Source::here()) {
+  ModuleDict() { holdOnly<M>(); }
+  ModuleDict(std::initializer_list<std::pair<std::string, M>> modules, Source at = Source::here()) : ModuleDict() {
     for (auto &[name, module] : modules) add(name, module, at);
   }
   size_t size() const { return childCount(); }

@@ -1,7 +1,8 @@
 // Modules: trees of layers with named parameters, PyTorch's way, as value handles.
 // For programs that write networks. A module is a handle: copies share parameters, children and mode; nn::clone makes a
 // deep copy. Children and parameters are registered by name, and their dotted paths ("encoder.0.weight") are the names
-// of the state dict, of errors, of profiles and of `sprig inspect`.
+// of the state dict, of errors, of profiles and of `sprig inspect`. A member that add() gave (`net.head`) is the
+// module's: what is assigned to it is registered in the old one's place.
 #pragma once
 #include "sprig/init.h"
 #include "sprig/nn/state.h"
@@ -9,6 +10,7 @@
 #include <concepts>
 #include <functional>
 #include <string>
+#include <type_traits>
 
 namespace sprig::nn {
 
@@ -36,6 +38,8 @@ concept TakesTensor = requires(const F &f, const Tensor &x) {
 struct ModuleClass {
   std::shared_ptr<Module> (*copy)(const Module &);
   Tensor (*call)(const Module &, const Operand &); ///< null where it does not take one tensor and give one
+  void (*assign)(Module &to, const Module &from);  ///< both of the class; null where it cannot be assigned
+  bool (*is)(const Module &);                      ///< whether it is of this class
 };
 
 /// Operations that are recorded while it lives belong to the module (Module::enter).
@@ -61,15 +65,20 @@ class SPRIG_API Module {
 public:
   Module();
   Module(const Module &other); ///< shares everything
-  Module &operator=(const Module &other) = default;
   virtual ~Module();
 
   // Building. A name that is there already, is empty or has a dot is an error (usage).
 
-  /// Registers a child; returns a handle to it.
-  template <std::derived_from<Module> M> M add(const std::string &name, const M &module, Source at = Source::here()) {
-    attach(name, std::make_shared<M>(module), classOf<M>(), at);
-    return module;
+  /// Registers a child; returns a handle to it, which is to be a member, as is what it is assigned to. Where the result
+  /// is not used, `module` itself is the member: add("head", head).
+  template <typename M>
+    requires std::derived_from<std::remove_cvref_t<M>, Module>
+  std::remove_cvref_t<M> add(const std::string &name, M &&module, Source at = Source::here()) {
+    using Class = std::remove_cvref_t<M>;
+    const Class &given = module;
+    attach(name, std::make_shared<Class>(given), classOf<Class>(), at);
+    Joining joining(*this, name, given, std::is_lvalue_reference_v<M>);
+    return given;
   }
   /// A trainable parameter with this value; resetParameters() sets it again.
   Parameter addParameter(const std::string &name, const Tensor &initial, Source at = Source::here());
@@ -78,9 +87,28 @@ public:
                          Source at = Source::here());
   /// A parameter that is another module's too (tied weights).
   Parameter addParameter(const std::string &name, const Parameter &shared, Source at = Source::here());
+  /// None yet, for an optional member: `bias = reserveParameter("bias")`. Parameters that are assigned to it, or added
+  /// under its name, are registered.
+  Parameter reserveParameter(const std::string &name, Source at = Source::here());
   /// State that no gradient changes: running statistics, tables. `persistent`: whether the state dict has it.
   Parameter addBuffer(const std::string &name, const Tensor &initial, bool persistent = true,
                       Source at = Source::here());
+
+  // Changing what is there. An error (usage) where there is nothing of that name, or where it cannot hold what is
+  // given; then nothing was changed. Optimizers that hold what was there say so at their next step, and compiled
+  // functions are recorded anew. Mode and gradients are those of what is given.
+
+  /// Registers another child at a dotted path, in the module and in the members of all its handles: net.replace("head",
+  /// nn::Linear(8, 3)) is net.head = nn::Linear(8, 3). A child of another class is possible where no member holds it,
+  /// as in a Sequential. References to the old one (operator[], get) end where the class is another.
+  template <std::derived_from<Module> M>
+  void replace(const std::string &path, const M &module, Source at = Source::here()) {
+    replaceAt(path, module, classOf<M>(), at);
+  }
+  /// The parameter or buffer at a dotted path is `shared` from now on, of the same type: net.tie("head.weight",
+  /// net.embedding.weight) is net.head.weight = net.embedding.weight. parameters() and optimizers have it once, state
+  /// dicts and files under both names.
+  void tie(const std::string &path, const Parameter &shared, Source at = Source::here());
 
   // The tree.
 
@@ -152,15 +180,22 @@ public:
 
   struct State; ///< lib/Frontend/Layers/ModuleState.h
   State &rawState() const { return *state; }
+  std::weak_ptr<State> weakState() const { return state; }
 
 protected:
+  /// Of the classes, as whole modules. A member is registered in the old one's place; throws Error (usage) where that
+  /// cannot be.
+  Module &operator=(const Module &other);
+
   template <typename M> static const ModuleClass *classOf() {
     static constexpr ModuleClass row = {
         [](const Module &m) -> std::shared_ptr<Module> { return std::make_shared<M>(static_cast<const M &>(m)); },
-        callOf<M>()};
+        callOf<M>(), assignOf<M>(), [](const Module &m) { return dynamic_cast<const M *>(&m) != nullptr; }};
     return &row;
   }
   void attach(const std::string &name, std::shared_ptr<Module> child, const ModuleClass *type, Source at) const;
+  /// Children must be of this class: of lists that hand them out as such.
+  template <typename M> void holdOnly() { setElement(classOf<M>()); }
   size_t childCount() const;
   Module &childAt(size_t index, Source at) const;
   Module &childNamed(const std::string &name, Source at) const;
@@ -179,9 +214,42 @@ private:
     else
       return nullptr;
   }
+  template <typename M> static constexpr auto assignOf() -> void (*)(Module &, const Module &) {
+    if constexpr (std::is_copy_assignable_v<M>)
+      return [](Module &to, const Module &from) { static_cast<M &>(to) = static_cast<const M &>(from); };
+    else
+      return nullptr;
+  }
   [[noreturn]] static void refuseGet(const std::string &path, Module *found, Source at);
+  void setElement(const ModuleClass *type);
+  void replaceAt(const std::string &path, const Module &module, const ModuleClass *type, Source at);
+  void noteCopyOf(const Module &other);
+  void disown(const Module *next);
 
+  /// While it lives, the next copy of `module` is the member of `owner` that has been added under this name.
+  class SPRIG_API Joining {
+  public:
+    Joining(Module &owner, const std::string &name, const Module &module, bool isLvalue);
+    ~Joining();
+    Joining(const Joining &) = delete;
+    Joining &operator=(const Joining &) = delete;
+
+  private:
+    friend class Module;
+    Module &owner;
+    const std::string &name;
+    const Module &module;
+    bool isLvalue;
+    Joining *outer;
+  };
+
+  friend struct ModuleAccess;
   std::shared_ptr<State> state;
+  frontend::Place *place = nullptr; ///< of a member: where it is registered (lib/Frontend/Layers/Members.h)
+  // The latest copy of this handle object and what this one is a copy of, while they live; and when that copy was made.
+  mutable Module *lastCopy = nullptr;
+  Module *original = nullptr;
+  mutable uint64_t copied = 0;
 };
 
 SPRIG_API std::ostream &operator<<(std::ostream &out, const Module &module);

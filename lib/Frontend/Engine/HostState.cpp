@@ -10,6 +10,10 @@ static std::string textOfTrainable(const void *source) { return readFlag(source)
 const HostSetting kTrainable = {readFlag, textOfTrainable, /*forGradients=*/false};
 const HostSetting kTrainableInUse = {readFlag, textOfTrainable, /*forGradients=*/true};
 
+const HostSetting kTrainingMode = {readFlag, [](const void *source) {
+                                     return std::string(readFlag(source) ? "in training mode" : "in evaluation mode");
+                                   }};
+
 void HostState::observe(const HostSetting &setting, const std::shared_ptr<const void> &source,
                         const std::string &owner) {
   for (const Written &each : written)

@@ -1,6 +1,7 @@
 // Parameters, and the tensors that gradients begin and end at.
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/grad.h"
+#include <atomic>
 
 namespace sprig {
 
@@ -97,6 +98,18 @@ void Parameter::setTrainable(bool on, Source at) const {
   Value *value = cell->current.raw();
   value->tracked = value->root = on;
 }
+
+Standing &frontend::standingOf(const Parameter &parameter) {
+  requireCell(parameter, {});
+  return parameter.rawCell()->standing;
+}
+
+static std::atomic<uint64_t> &structureCounter() {
+  static std::atomic<uint64_t> counter{1};
+  return counter;
+}
+uint64_t frontend::structureClock() { return structureCounter().load(std::memory_order_acquire); }
+uint64_t frontend::tickStructureClock() { return structureCounter().fetch_add(1, std::memory_order_acq_rel) + 1; }
 
 const std::string &Parameter::name(Source at) const {
   requireCell(*this, at);

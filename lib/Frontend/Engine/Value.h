@@ -4,6 +4,7 @@
 #include "lib/Frontend/Base/Graph.h"
 #include "lib/Frontend/Engine/Few.h"
 #include "lib/Frontend/Engine/Pool.h"
+#include "lib/Frontend/Standing.h"
 #include "sprig/tensor.h"
 #include <atomic>
 #include <memory>
@@ -133,6 +134,7 @@ struct sprig::Parameter::Cell : std::enable_shared_from_this<Cell> {
   TensorType type;
   bool trainable = true;
   std::string name;
+  frontend::Standing standing;
   ~Cell() {
     if (!current.defined()) return;
     current.raw()->owner = nullptr;

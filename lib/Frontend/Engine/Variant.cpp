@@ -232,6 +232,12 @@ bool Variant::fits(const FlatValues &arguments) const {
   return gradientDifference(arguments.tensors).empty();
 }
 
+bool Variant::sawTrainingMode() const {
+  auto isOn = [](const Observation &each) { return each.setting == &kTrainingMode && each.was; };
+  auto isSet = [](const SwitchEffect &each) { return !each.frozen.defined() && each.value; };
+  return std::any_of(observed.begin(), observed.end(), isOn) || std::any_of(effects.begin(), effects.end(), isSet);
+}
+
 std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments) {
   checkUse(*self, arguments);
   auto task = std::make_unique<CallTask>();

@@ -54,6 +54,8 @@ struct Variant {
   std::string gradientDifference(std::span<const Tensor> arguments) const;
   /// Fills in what of `lineage` follows from the graph, the nodes that are open, and the states.
   void completeLineage();
+  /// Whether a layer was in training mode when it was recorded, and asked for it.
+  bool sawTrainingMode() const;
   /// Queues a call; returns its results, which are not there yet.
   static std::vector<Tensor> call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments);
 

@@ -25,7 +25,7 @@ MultiheadAttention::MultiheadAttention(int64_t features, int64_t heads, const Mu
     kProjWeight = addParameter("k_proj_weight", {features, options.keyFeatures}, xavier, at);
     vProjWeight = addParameter("v_proj_weight", {features, options.valueFeatures}, xavier, at);
   }
-  if (options.bias) inProjBias = addParameter("in_proj_bias", {3 * features}, init::zeros, at);
+  inProjBias = addOptional(*this, options.bias, "in_proj_bias", {3 * features}, init::zeros, at);
   outProj = Linear(features, features, {.bias = false}, at);
   if (options.bias) outProj.bias = outProj.addParameter("bias", {features}, init::zeros, at);
   add("out_proj", outProj, at);

@@ -30,7 +30,11 @@ std::shared_ptr<Module::State> copyOf(const std::shared_ptr<Module::State> &orig
   if (!isNew) return row->second;
   auto copy = row->second = std::make_shared<Module::State>(*original);
   copy->training = std::make_shared<bool>(*original->training);
-  for (auto &child : copy->children) child.module = child.type->copy(*child.module);
+  for (auto &child : copy->children) {
+    child.module = child.type->copy(*child.module);
+    child.module->rawState().parents.push_back(copy.get());
+    bindMember(*child.module, child.slot, nullptr);
+  }
   return copy;
 }
 
@@ -48,6 +52,8 @@ CloneScope::~CloneScope() {
   delete std::exchange(copies, nullptr);
 }
 
-Module::Module(const Module &other) : state(copies ? copyOf(other.state) : other.state) {}
+std::shared_ptr<Module::State> stateOfCopy(const std::shared_ptr<Module::State> &original) {
+  return copies ? copyOf(original) : original;
+}
 
 } // namespace sprig::nn

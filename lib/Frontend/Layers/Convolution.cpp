@@ -70,7 +70,7 @@ Conv::Conv(int axes, int64_t in, int64_t out, const Ints &window, const ConvOpti
     frontend::fail(at, layer, "padding to the same size wants a stride of 1, it is " + tupleText(options.stride));
   Start start(shape);
   weight = addParameter("weight", shape, start.weight, at);
-  if (options.bias) bias = addParameter("bias", {out}, start.bias, at);
+  bias = addOptional(*this, options.bias, "bias", {out}, start.bias, at);
 }
 
 Tensor Conv::operator()(const Operand &x) const {
@@ -126,7 +126,7 @@ ConvTranspose::ConvTranspose(int axes, int64_t in, int64_t out, const Ints &wind
   options.dilation = perAxis(options.dilation, axes, layer, "the dilation", at);
   Start start(shape);
   weight = addParameter("weight", shape, start.weight, at);
-  if (options.bias) bias = addParameter("bias", {out}, start.bias, at);
+  bias = addOptional(*this, options.bias, "bias", {out}, start.bias, at);
 }
 
 Tensor ConvTranspose::operator()(const Operand &x) const {

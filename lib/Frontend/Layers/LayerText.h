@@ -32,6 +32,12 @@ inline Operand need(const Parameter &parameter, const Module &layer, const Opera
   return with(parameter, caller);
 }
 
+/// A parameter that the layer has, or may get later.
+inline Parameter addOptional(Module &layer, bool has, const std::string &name, const Shape &shape, Initializer start,
+                             Source at) {
+  return has ? layer.addParameter(name, shape, std::move(start), at) : layer.reserveParameter(name, at);
+}
+
 /// "(3, 3)", and "(3,)" of one.
 inline std::string tupleText(const Shape &values) {
   std::string text = "(";

@@ -22,7 +22,7 @@ Linear::Linear(int64_t in, int64_t out, const LinearOptions &options, Source at)
         return init::kaimingUniform(type, std::sqrt(5.0), init::Fan::in, init::Nonlinearity::leakyRelu, Source());
       },
       at);
-  if (options.bias) bias = addParameter("bias", {out}, uniformWithin(1 / std::sqrt(double(in))), at);
+  bias = addOptional(*this, options.bias, "bias", {out}, uniformWithin(1 / std::sqrt(double(in))), at);
 }
 
 Tensor Linear::operator()(const Operand &x) const {
@@ -42,7 +42,7 @@ Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, const LinearOptions &o
   needPositive(out, "Bilinear", "the number of outputs", at);
   Initializer within = uniformWithin(1 / std::sqrt(double(in1)));
   weight = addParameter("weight", {out, in1, in2}, within, at);
-  if (options.bias) bias = addParameter("bias", {out}, within, at);
+  bias = addOptional(*this, options.bias, "bias", {out}, within, at);
 }
 
 Tensor Bilinear::operator()(const Operand &x1, const Operand &x2) const {

@@ -1,6 +1,7 @@
 // What the handles of a module share.
 // For the implementation of nn::Module and of its containers.
 #pragma once
+#include "lib/Frontend/Layers/Members.h"
 #include "sprig/nn/module.h"
 
 namespace sprig::nn {
@@ -10,18 +11,27 @@ struct Module::State {
     std::string name;
     std::shared_ptr<Module> module; ///< a handle with its C++ class, for apply() and calls
     const ModuleClass *type;
+    std::shared_ptr<Slot> slot;
   };
   struct Entry {
     std::string name;
-    Parameter parameter;
+    Parameter parameter;     ///< not defined: there is none, but there may be one later
     Initializer initializer; ///< empty for another module's parameter, which that module resets
     bool persistent = true;
+    std::shared_ptr<Slot> slot;
   };
+
+  State() = default;
+  /// For nn::clone: with slots of its own; the children are still the other's.
+  State(const State &other);
+  ~State();
 
   std::vector<Entry> parameters, buffers;
   std::vector<Child> children;
+  std::vector<State *> parents;      ///< whose children it is one of
   const std::string *path = nullptr; ///< interned; null for a root
   std::shared_ptr<bool> training = std::make_shared<bool>(true);
+  const ModuleClass *element = nullptr; ///< of lists: the class that children must have
 
   /// "a.b" of "a" and "b".
   static std::string join(const std::string &path, const std::string &name) {
@@ -32,6 +42,32 @@ struct Module::State {
   /// Names this module's parameters and all below it.
   void setPath(const std::string &path);
   bool contains(const State *other) const;
+
+  std::shared_ptr<Slot> makeSlot(Slot::Kind kind, const std::string &name) {
+    return std::make_shared<Slot>(Slot{kind, name, this, {}});
+  }
+  std::shared_ptr<Slot> slotOf(Slot::Kind kind, const std::string &name) const;
+  Child *childOf(const Slot &slot);
+  Entry *entryOf(const Slot &slot);
+  Entry *entryNamed(const std::string &name);
+  /// The entry that was reserved under this name, or a new one; checks the name.
+  Entry &newEntry(const std::string &name, const char *what, const Module &owner, Source at);
 };
+
+/// Parameters of a module and of all below it, each once, by dotted name; without those that are not defined.
+std::vector<std::pair<std::string, Parameter>> parametersOf(const Module::State &state, bool buffers = false);
+
+/// What a copy of a handle shares; a new one while nn::clone copies (Clone.cpp).
+std::shared_ptr<Module::State> stateOfCopy(const std::shared_ptr<Module::State> &original);
+
+/// Makes `next` the child of a slot, in the module and in all handles that are members. `type` is next's class; null
+/// for that of the handle `assigned`, in whose assignment it is done. Throws where it cannot be; then nothing was
+/// changed.
+void replaceChild(Slot &slot, const Module &next, const ModuleClass *type, Module *assigned, Source at);
+
+/// What was registered below `parent` is there no more: parameters that are nowhere else below its roots are marked.
+void markRemoved(Module::State &parent, const std::vector<Parameter> &parameters, const std::string &how);
+/// All below a module that was added somewhere.
+void markAdded(const Module::State &state);
 
 } // namespace sprig::nn

@@ -12,17 +12,10 @@ using Named = std::vector<std::pair<std::string, Parameter>>;
 void collect(const Module::State &state, const std::string &path, bool buffers, std::set<Parameter::Cell *> &seen,
              Named &result) {
   for (auto &entry : buffers ? state.buffers : state.parameters)
-    if (seen.insert(entry.parameter.rawCell()).second)
+    if (entry.parameter.defined() && seen.insert(entry.parameter.rawCell()).second)
       result.emplace_back(Module::State::join(path, entry.name), entry.parameter);
   for (auto &child : state.children)
     collect(child.module->rawState(), Module::State::join(path, child.name), buffers, seen, result);
-}
-
-Named collect(const Module::State &state, bool buffers) {
-  std::set<Parameter::Cell *> seen;
-  Named result;
-  collect(state, "", buffers, seen, result);
-  return result;
 }
 
 std::vector<Parameter> withoutNames(const Named &named) {
@@ -55,8 +48,15 @@ template <typename F> void walk(const Module &module, std::set<Module::State *> 
 
 } // namespace
 
-std::vector<std::pair<std::string, Parameter>> Module::namedParameters() const { return collect(*state, false); }
-std::vector<std::pair<std::string, Parameter>> Module::namedBuffers() const { return collect(*state, true); }
+Named parametersOf(const Module::State &state, bool buffers) {
+  std::set<Parameter::Cell *> seen;
+  Named result;
+  collect(state, "", buffers, seen, result);
+  return result;
+}
+
+std::vector<std::pair<std::string, Parameter>> Module::namedParameters() const { return parametersOf(*state); }
+std::vector<std::pair<std::string, Parameter>> Module::namedBuffers() const { return parametersOf(*state, true); }
 std::vector<Parameter> Module::parameters() const { return withoutNames(namedParameters()); }
 std::vector<Parameter> Module::buffers() const { return withoutNames(namedBuffers()); }
 
@@ -115,14 +115,9 @@ void Module::train(bool on) const {
 }
 
 bool Module::isTraining() const {
-  static constexpr frontend::HostSetting kMode = {
-      [](const void *source) { return uint64_t(*static_cast<const bool *>(source)); },
-      [](const void *source) {
-        return std::string(*static_cast<const bool *>(source) ? "in training mode" : "in evaluation mode");
-      },
-  };
   if (frontend::isRecording())
-    frontend::observe(kMode, state->training, path().empty() ? "a " + typeName() : "layer '" + path() + "'");
+    frontend::observe(frontend::kTrainingMode, state->training,
+                      path().empty() ? "a " + typeName() : "layer '" + path() + "'");
   return *state->training;
 }
 
@@ -136,10 +131,24 @@ void Module::zeroGrad(Source at) const {
 
 void Module::resetParameters(Source at) const {
   std::set<State *> seen;
+  std::set<Parameter::Cell *> known;
+  walk(*this, seen, [&](State &each) {
+    for (auto *entries : {&each.parameters, &each.buffers})
+      for (State::Entry &entry : *entries)
+        if (entry.initializer) known.insert(entry.parameter.rawCell());
+  });
+  for (bool buffers : {false, true})
+    for (auto &[name, parameter] : parametersOf(*state, buffers))
+      if (!known.count(parameter.rawCell()))
+        frontend::fail(at, "Module::resetParameters",
+                       "'" + name + "' is shared with a module that is not below this " + typeName() +
+                           ", which alone knows its initial values; reset a module that has both");
+  seen.clear();
   walk(*this, seen, [at](State &each) {
     for (auto *entries : {&each.parameters, &each.buffers})
       for (State::Entry &entry : *entries)
-        if (entry.initializer) entry.parameter.set(entry.initializer(entry.parameter.type()), at);
+        if (entry.initializer && entry.parameter.defined())
+          entry.parameter.set(entry.initializer(entry.parameter.type()), at);
   });
 }
 

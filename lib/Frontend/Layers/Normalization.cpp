@@ -47,10 +47,8 @@ void moveVariance(const Parameter &running, const Tensor &biased, double kept, i
 BatchNorm::BatchNorm(int axes, int64_t channels, const BatchNormOptions &options, Source at)
     : axes(axes), channels(channels), options(options) {
   needPositive(channels, "BatchNorm", "the number of channels", at);
-  if (options.affine) {
-    weight = addParameter("weight", {channels}, init::ones, at);
-    bias = addParameter("bias", {channels}, init::zeros, at);
-  }
+  weight = addOptional(*this, options.affine, "weight", {channels}, init::ones, at);
+  bias = addOptional(*this, options.affine, "bias", {channels}, init::zeros, at);
   if (options.trackRunningStats) addStatistics(*this, channels, runningMean, runningVariance, numBatchesTracked, at);
 }
 
@@ -90,10 +88,8 @@ std::string BatchNorm::extra() const {
 InstanceNorm::InstanceNorm(int axes, int64_t channels, const InstanceNormOptions &options, Source at)
     : axes(axes), channels(channels), options(options) {
   needPositive(channels, "InstanceNorm", "the number of channels", at);
-  if (options.affine) {
-    weight = addParameter("weight", {channels}, init::ones, at);
-    bias = addParameter("bias", {channels}, init::zeros, at);
-  }
+  weight = addOptional(*this, options.affine, "weight", {channels}, init::ones, at);
+  bias = addOptional(*this, options.affine, "bias", {channels}, init::zeros, at);
   if (options.trackRunningStats) addStatistics(*this, channels, runningMean, runningVariance, numBatchesTracked, at);
 }
 
@@ -125,9 +121,8 @@ std::string InstanceNorm::extra() const {
 
 LayerNorm::LayerNorm(const Ints &shape, const LayerNormOptions &options, Source at) : shape(shape), options(options) {
   for (int64_t size : shape) needPositive(size, "LayerNorm", "a size", at);
-  if (!options.affine) return;
-  weight = addParameter("weight", shape, init::ones, at);
-  if (options.bias) bias = addParameter("bias", shape, init::zeros, at);
+  weight = addOptional(*this, options.affine, "weight", shape, init::ones, at);
+  bias = addOptional(*this, options.affine && options.bias, "bias", shape, init::zeros, at);
 }
 
 Tensor LayerNorm::operator()(const Operand &x) const {
@@ -147,9 +142,8 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, const GroupNormOptions &o
   if (channels % groups)
     frontend::fail(at, "GroupNorm",
                    std::to_string(channels) + " channels do not divide into " + std::to_string(groups) + " groups");
-  if (!options.affine) return;
-  weight = addParameter("weight", {channels}, init::ones, at);
-  bias = addParameter("bias", {channels}, init::zeros, at);
+  weight = addOptional(*this, options.affine, "weight", {channels}, init::ones, at);
+  bias = addOptional(*this, options.affine, "bias", {channels}, init::zeros, at);
 }
 
 Tensor GroupNorm::operator()(const Operand &x) const {
@@ -164,7 +158,7 @@ std::string GroupNorm::extra() const {
 
 RMSNorm::RMSNorm(const Ints &shape, const RMSNormOptions &options, Source at) : shape(shape), options(options) {
   for (int64_t size : shape) needPositive(size, "RMSNorm", "a size", at);
-  if (options.affine) weight = addParameter("weight", shape, init::ones, at);
+  weight = addOptional(*this, options.affine, "weight", shape, init::ones, at);
 }
 
 Tensor RMSNorm::operator()(const Operand &x) const {

@@ -32,10 +32,8 @@ Recurrent::Recurrent(Kind kind, int64_t features, int64_t hidden, const Recurren
       Weights w;
       w.inputs = addParameter("weight_ih" + suffix, {rows, i == 0 ? features : hidden * directions}, start, at);
       w.states = addParameter("weight_hh" + suffix, {rows, hidden}, start, at);
-      if (options.bias) {
-        w.inputBias = addParameter("bias_ih" + suffix, {rows}, start, at);
-        w.stateBias = addParameter("bias_hh" + suffix, {rows}, start, at);
-      }
+      w.inputBias = addOptional(*this, options.bias, "bias_ih" + suffix, {rows}, start, at);
+      w.stateBias = addOptional(*this, options.bias, "bias_hh" + suffix, {rows}, start, at);
       weights.push_back(std::move(w));
     }
 }
@@ -124,9 +122,8 @@ RecurrentCell::RecurrentCell(int64_t gates, int64_t features, int64_t hidden, co
   Initializer start = startOf(hidden);
   weightIh = addParameter("weight_ih", {gates * hidden, features}, start, at);
   weightHh = addParameter("weight_hh", {gates * hidden, hidden}, start, at);
-  if (!options.bias) return;
-  biasIh = addParameter("bias_ih", {gates * hidden}, start, at);
-  biasHh = addParameter("bias_hh", {gates * hidden}, start, at);
+  biasIh = addOptional(*this, options.bias, "bias_ih", {gates * hidden}, start, at);
+  biasHh = addOptional(*this, options.bias, "bias_hh", {gates * hidden}, start, at);
 }
 
 Tensor RecurrentCell::zerosFor(const Operand &x) const {

@@ -11,27 +11,32 @@ namespace sprig::nn {
 
 namespace {
 
-struct Slot {
+struct Named {
   std::string name;
   Parameter parameter;
 };
 
 /// In PyTorch's order; what two modules share stands there twice, as in PyTorch.
-void collect(const Module::State &state, const std::string &path, std::vector<Slot> &result) {
+void collect(const Module::State &state, const std::string &path, std::vector<Named> &result) {
   for (auto *entries : {&state.parameters, &state.buffers})
     for (auto &entry : *entries)
-      if (entry.persistent) result.push_back({Module::State::join(path, entry.name), entry.parameter});
+      if (entry.persistent && entry.parameter.defined())
+        result.push_back({Module::State::join(path, entry.name), entry.parameter});
   for (auto &child : state.children) collect(child.module->rawState(), Module::State::join(path, child.name), result);
 }
 
-std::vector<Slot> slots(const Module::State &state) {
-  std::vector<Slot> result;
+std::vector<Named> namedState(const Module::State &state) {
+  std::vector<Named> result;
   collect(state, "", result);
   return result;
 }
 
 bool converts(const TensorType &from, const TensorType &to) {
   return from.shape == to.shape && isFloat(from.dtype) == isFloat(to.dtype);
+}
+
+bool isSame(const Tensor &a, const Tensor &b, Source at) {
+  return a.type() == b.type() && std::memcmp(a.bytes(at), b.bytes(at), size_t(a.type().bytes())) == 0;
 }
 
 /// Lines of one kind of finding, at most sixteen of them.
@@ -50,17 +55,27 @@ LoadReport loadInto(const Module &module, const StateDict &state, bool strict, c
   }
   LoadReport report;
   std::vector<std::string> missing, unexpected, mismatched;
-  std::vector<std::pair<Slot, const Tensor *>> found;
+  std::vector<std::pair<Named, const Tensor *>> found;
   std::set<std::string> known;
-  for (Slot &slot : slots(module.rawState())) {
+  std::vector<Named> all = namedState(module.rawState());
+  std::map<Parameter::Cell *, std::string> givenUnder;
+  for (const Named &slot : all)
+    if (given.count(slot.name)) givenUnder.try_emplace(slot.parameter.rawCell(), slot.name);
+  for (Named &slot : all) {
     known.insert(slot.name);
     auto row = given.find(slot.name);
+    auto other = givenUnder.find(slot.parameter.rawCell());
     if (row == given.end()) {
+      if (other != givenUnder.end()) continue; // a tied parameter, there under its other name
       report.missing.push_back(slot.name);
       missing.push_back(slot.name + ": " + describe(slot.parameter.type()));
     } else if (!converts(row->second->type(), slot.parameter.type())) {
       mismatched.push_back(slot.name + ": the module has " + describe(slot.parameter.type()) + ", the state " +
                            describe(row->second->type()));
+    } else if (other->second != slot.name) {
+      if (!isSame(*given[other->second], *row->second, at))
+        mismatched.push_back(slot.name + ": is one parameter with " + other->second +
+                             ", which has other values in the state");
     } else {
       found.emplace_back(slot, row->second);
     }
@@ -72,7 +87,7 @@ LoadReport loadInto(const Module &module, const StateDict &state, bool strict, c
     }
   if (!mismatched.empty() || (strict && !(missing.empty() && unexpected.empty()))) {
     std::string text = frontend::placeText(at) + origin + ": the state does not fit the " + module.typeName();
-    list(text, "other types", mismatched);
+    list(text, "of another type or value", mismatched);
     if (strict) {
       list(text, "missing", missing);
       list(text, "unexpected", unexpected);
@@ -91,7 +106,7 @@ LoadReport loadInto(const Module &module, const StateDict &state, bool strict, c
 
 StateDict Module::stateDict() const {
   StateDict result;
-  for (Slot &slot : slots(*state)) result.push_back({slot.name, slot.parameter.value().detach(Source())});
+  for (Named &slot : namedState(*state)) result.push_back({slot.name, slot.parameter.value().detach(Source())});
   return result;
 }
 

@@ -83,19 +83,18 @@ Tensor TransformerDecoderLayer::operator()(const Operand &x, const Operand &memo
 
 namespace {
 
-/// Copies of a layer below "layers".
-template <typename L> std::vector<L> copiesOf(Module &owner, const L &layer, int64_t count, Source at) {
-  needPositive(count, owner.typeName().c_str(), "the number of layers", at);
-  ModuleList<L> list = owner.add("layers", ModuleList<L>(), at);
-  std::vector<L> result;
-  for (int64_t i = 0; i < count; ++i) result.push_back(list.append(clone(layer), at));
-  return result;
+/// Copies of a layer.
+template <typename L> ModuleList<L> copiesOf(const char *owner, const L &layer, int64_t count, Source at) {
+  needPositive(count, owner, "the number of layers", at);
+  ModuleList<L> list;
+  for (int64_t i = 0; i < count; ++i) list.append(clone(layer), at);
+  return list;
 }
 
 } // namespace
 
 TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer &layer, int64_t count, Source at)
-    : layers(copiesOf(*this, layer, count, at)) {}
+    : layers(add("layers", copiesOf("TransformerEncoder", layer, count, at), at)) {}
 TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer &layer, int64_t count, const LayerNorm &given,
                                        Source at)
     : TransformerEncoder(layer, count, at) {
@@ -110,7 +109,7 @@ Tensor TransformerEncoder::operator()(const Operand &x, const AttentionMask &mas
 }
 
 TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer &layer, int64_t count, Source at)
-    : layers(copiesOf(*this, layer, count, at)) {}
+    : layers(add("layers", copiesOf("TransformerDecoder", layer, count, at), at)) {}
 TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer &layer, int64_t count, const LayerNorm &given,
                                        Source at)
     : TransformerDecoder(layer, count, at) {

@@ -1,8 +1,7 @@
-// Bounds on gradients and moving averages of parameters, as `sprig train` computes them.
-#include "lib/Frontend/Optim/OptimizerState.h"
+// Bounds on gradients, as `sprig train` computes them.
+#include "sprig/optim.h"
 #include "sprig/grad.h"
 #include "lib/Frontend/Record.h"
-#include "lib/Training/StateNames.h"
 #include "sprig/elementwise.h"
 #include "sprig/reductions.h"
 
@@ -40,49 +39,6 @@ std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients, double m
   std::vector<Tensor> result;
   for (const Tensor &g : gradients)
     result.push_back(g.defined() ? maximum(at(minimum(at(g, where), most), where), -most) : Tensor());
-  return result;
-}
-
-struct Average::State {
-  std::vector<Parameter> parameters, averages;
-  double decay;
-};
-
-Average::Average(const Parameters &given, double decay, Source where) : state(std::make_shared<State>()) {
-  if (!(decay >= 0 && decay < 1))
-    frontend::fail(where, "optim::Average", "the decay is " + std::to_string(decay) + ", outside of [0, 1)");
-  state->decay = decay;
-  for (const Group &group : given.groups)
-    for (const Parameter &parameter : group.parameters) state->parameters.push_back(parameter);
-  std::vector<std::string> names = stateNames(state->parameters);
-  for (size_t i = 0; i < names.size(); ++i) {
-    state->averages.emplace_back(state->parameters[i].value().detach(where), /*trainable=*/false, where);
-    state->averages.back().setName(training::averageName(names[i]));
-  }
-}
-
-void Average::update(Source where) const {
-  NoGrad quiet;
-  for (size_t i = 0; i < state->parameters.size(); ++i) {
-    const Parameter &average = state->averages[i];
-    Tensor kept = mul(at(average.value(), where), state->decay);
-    Tensor share = mul(at(state->parameters[i].value(), where), 1 - state->decay);
-    average.set(add(at(kept, where), at(share, where)), where);
-  }
-}
-
-void Average::swap(Source where) const {
-  NoGrad quiet;
-  for (size_t i = 0; i < state->parameters.size(); ++i) {
-    Tensor parameter = state->parameters[i].value().detach(where), average = state->averages[i].value();
-    state->parameters[i].set(average, where);
-    state->averages[i].set(parameter, where);
-  }
-}
-
-std::vector<std::pair<std::string, Parameter>> Average::namedState() const {
-  std::vector<std::pair<std::string, Parameter>> result;
-  for (const Parameter &average : state->averages) result.emplace_back(average.name(), average);
   return result;
 }
 

@@ -130,6 +130,7 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
     }
   }
   if (state.rows.empty()) fail(at, "optim::" + kind, "there is no parameter");
+  state.belonging = given;
   state.steps = scalarState({DType::i64, {}}, 0, training::kStep);
   std::vector<std::string> names = stateNames(state.parameters);
   for (size_t i = 0; i < state.rows.size(); ++i)
@@ -140,6 +141,7 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
 
 void Optimizer::update(std::span<const Tensor> given, Source at) const {
   State &s = *state;
+  s.belonging.check(s.parameters, "Optimizer::update", at);
   if (given.size() != s.rows.size())
     fail(at, "Optimizer::update",
          std::to_string(given.size()) + " gradients for " + std::to_string(s.rows.size()) + " parameters");
@@ -202,6 +204,7 @@ static std::string someNames(const std::vector<Parameter> &parameters) {
 }
 
 void Optimizer::step(Source at) const {
+  state->belonging.check(state->parameters, "Optimizer::step", at);
   std::vector<Tensor> gradients;
   for (const Parameter &parameter : state->parameters) gradients.push_back(parameter.grad());
   if (std::none_of(gradients.begin(), gradients.end(), [](const Tensor &g) { return g.defined(); })) {
@@ -284,26 +287,7 @@ nn::StateDict Optimizer::stateDict() const {
 }
 
 void Optimizer::loadStateDict(const nn::StateDict &given, Source at) const {
-  std::map<std::string, const Tensor *> rows;
-  for (const nn::NamedTensor &row : given) rows[row.name] = &row.value;
-  std::string wrong;
-  auto named = namedState();
-  for (auto &[name, parameter] : named) {
-    auto row = rows.find(name);
-    if (row == rows.end())
-      wrong += "\n  missing: " + name + ": " + describe(parameter.type());
-    else if (!(row->second->type() == parameter.type()))
-      wrong += "\n  other type: " + name + ": the optimizer has " + describe(parameter.type()) + ", the state " +
-               describe(row->second->type());
-    if (row != rows.end()) rows.erase(row);
-  }
-  for (auto &[name, tensor] : rows) wrong += "\n  unexpected: " + name + ": " + describe(tensor->type());
-  if (!wrong.empty())
-    throw Error(ErrorKind::badInput,
-                placeOf(at, "Optimizer::loadStateDict: the state does not fit the optimizer" + wrong));
-  for (const nn::NamedTensor &row : given)
-    for (auto &[name, parameter] : named)
-      if (name == row.name) parameter.set(row.value, at);
+  loadNamed(namedState(), given, "Optimizer", at);
 }
 
 // The functions that make optimizers: their options as the fields of a training configuration.

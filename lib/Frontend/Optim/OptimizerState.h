@@ -14,6 +14,23 @@ struct Update {
 /// Made once for each configuration, weight decay and type; valid for good.
 const Update &updateFor(const std::string &config, double weightDecay, const TensorType &type);
 
+/// Whether parameters are still those of their module.
+class Belonging {
+public:
+  Belonging() = default;
+  Belonging(const Parameters &given);
+  /// Throws for `what` ("Optimizer::update") where a parameter left its module, or the module has a new one.
+  void check(const std::vector<Parameter> &parameters, const char *what, Source at);
+
+private:
+  std::weak_ptr<nn::Module::State> module;
+  uint64_t made = 0, checked = 0; ///< times of frontend::structureClock()
+};
+
+/// Sets each of these states to what is given under its name; throws for `what` where names or types differ.
+void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, const nn::StateDict &given,
+               const std::string &what, Source at);
+
 struct Optimizer::State {
   struct Row {
     Parameter parameter;
@@ -29,6 +46,7 @@ struct Optimizer::State {
   std::optional<Schedule> schedule;
   std::shared_ptr<const frontend::Graph> rate; ///< the schedule's
   double clipNorm = 0, clipValue = 0;
+  Belonging belonging;
   uint64_t settings = 0; ///< equal for equal schedules and clippings
 
   /// "schedule none, clipNorm 1, clipValue 0"

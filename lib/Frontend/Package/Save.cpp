@@ -1,5 +1,6 @@
 #include "lib/Data/File.h"
 #include "lib/Frontend/Package/PackageForm.h"
+#include "lib/Frontend/Package/TrainingMode.h"
 #include "sprig/package.h"
 #include <algorithm>
 #include <set>
@@ -55,7 +56,9 @@ PackageBuilder &PackageBuilder::addBody(const std::string &name, const Body &bod
     for (TensorType &type : bound)
       for (int axis = 0; axis < type.shape.rank(); ++axis)
         if (type.shape[axis] == -1) type.shape[axis] = batch;
-    impl->functions.push_back({name, options, Variant::record(bound, body, name, at)});
+    std::shared_ptr<Variant> variant = Variant::record(bound, body, name, at);
+    if (!options.training) refuseTrainingMode(*variant, name, at);
+    impl->functions.push_back({name, options, std::move(variant)});
   }
   return *this;
 }

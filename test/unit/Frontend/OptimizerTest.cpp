@@ -6,9 +6,11 @@
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include "sprig/optim.h"
+#include "sprig/random.h"
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <numbers>
+#include <optional>
 
 using namespace sprig;
 using namespace sprig::test;
@@ -284,6 +286,164 @@ TEST(Optimizer, averages) {
   expectNear(w.value(), {2, 2});
   average.swap();
   expectNear(w.value(), {5, 2});
+}
+
+TEST(Optimizer, averagesGoOn) {
+  Net net, other;
+  optim::Average average(net, 0.75), again(other, 0.75);
+  init::constant_(net.a.weight, 3);
+  average.update();
+  other.loadStateDict(net.stateDict());
+  std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("sprig-average-test-" + std::to_string(getpid()) + ".safetensors");
+  average.save(file);
+  again.load(file);
+  std::filesystem::remove(file);
+  average.update();
+  again.update();
+  EXPECT_EQ(average.stateDict()[0].name, "average/a.weight");
+  for (size_t i = 0; i < average.stateDict().size(); ++i)
+    expectSameBits(average.stateDict()[i].value, again.stateDict()[i].value);
+  nn::StateDict state = average.stateDict();
+  state.pop_back();
+  EXPECT_THAT(errorOf([&] { again.loadStateDict(state); }),
+              HasSubstr("optim::Average::loadStateDict: the state does not fit\n  missing: average/b.bias: 3xf32"));
+}
+
+Tensor lossOf(const Net &net) { return mean(square(net(someTensor({7, 5}, 61)))); }
+
+TEST(Optimizer, aParameterThatWasReplacedIsNotTrainedInSilence) {
+  Net net;
+  auto whole = optim::adam(net), listed = optim::sgd(net.parameters(), {.lr = 1}), other = optim::sgd(net.a);
+  optim::Average average(net);
+  net.replace("b", nn::Linear(net.b.weight.shape()[1], net.b.weight.shape()[0]));
+  auto gradients = [&] { return grad(lossOf(net), net.parameters()); };
+  Numbers before = numbersOf(net.b.weight);
+  for (const optim::Optimizer &each : {whole, listed})
+    EXPECT_THAT(errorOf([&] { each.update(gradients()); }),
+                ::testing::AllOf(HasSubstr("OptimizerTest.cpp:"), HasSubstr("Optimizer::update"),
+                                 HasSubstr("parameter 'b.weight' belongs to its module no more: 'b' was replaced at "),
+                                 HasSubstr(". Make a new one")));
+  EXPECT_THAT(errorOf([&] { whole.step(); }), HasSubstr("Optimizer::step: parameter 'b.weight' belongs"));
+  EXPECT_THAT(errorOf([&] { average.update(); }), HasSubstr("parameter 'b.weight' belongs to its module no more"));
+  EXPECT_EQ(numbersOf(net.b.weight), before);
+  other.update(grad(lossOf(net), net.a.parameters())); // has none of it
+  optim::sgd(net, {.lr = 1}).update(gradients());
+  EXPECT_NE(numbersOf(net.b.weight), before);
+}
+
+TEST(Optimizer, aParameterThatCameBackIsTrained) {
+  Net net;
+  auto opt = optim::sgd(net, {.lr = 1});
+  nn::Linear old = net.b;
+  net.b = nn::Linear(net.b.weight.shape()[1], net.b.weight.shape()[0]);
+  EXPECT_NE(errorOf([&] { opt.update(grad(lossOf(net), net.parameters())); }), "no error");
+  net.b = old;
+  opt.update(grad(lossOf(net), net.parameters()));
+  Parameter weight = net.b.weight;
+  net.b.weight = Parameter(zeros(weight.shape()));
+  EXPECT_THAT(errorOf([&] { opt.update(grad(lossOf(net), net.parameters())); }),
+              HasSubstr("parameter 'b.weight' belongs to its module no more: 'b.weight' was replaced"));
+  net.b.weight = weight;
+  opt.update(grad(lossOf(net), net.parameters()));
+}
+
+TEST(Optimizer, aModuleThatGrewIsNotTrainedInPart) {
+  Net net;
+  auto opt = optim::sgd(net, {.lr = 1});
+  net.add("extra", nn::Linear(2, 2));
+  EXPECT_THAT(errorOf([&] { opt.update(std::vector<Tensor>(4)); }),
+              HasSubstr("the module has the parameter 'extra.weight' since, which would not be trained"));
+  net.get<nn::Linear>("extra").freeze();
+  opt.update(grad(lossOf(net), opt.parameters()));
+}
+
+TEST(Optimizer, replacedLayersWithinCompiledSteps) {
+  auto run = [](bool compiled) {
+    manualSeed(3);
+    Net net;
+    std::optional<optim::Optimizer> opt(optim::sgd(net, {.lr = 0.1}));
+    auto step = compile([&](const Tensor &x) {
+      Tensor loss = mean(square(net(x)));
+      opt->update(grad(loss, net.parameters()));
+      return loss;
+    });
+    step.enable(compiled);
+    Tensor x = someTensor({7, 5}, 61);
+    Numbers losses;
+    for (int i = 0; i < 3; ++i) losses.push_back(step(x).item<double>());
+    net.b = nn::Linear(net.b.weight.shape()[1], 2);
+    EXPECT_THAT(errorOf([&] { step(x); }), HasSubstr("belongs to its module no more"));
+    opt = optim::sgd(net, {.lr = 0.1});
+    for (int i = 0; i < 3; ++i) losses.push_back(step(x).item<double>());
+    for (const Parameter &parameter : net.parameters())
+      for (double number : numbersOf(parameter)) losses.push_back(number);
+    return losses;
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(Optimizer, fineTuningWithAReplacedHead) {
+  // By hand: p = w (b x), loss = (p - y)^2, dw = 2 (p - y) b x, w -= lr dw.
+  struct Model : nn::Module {
+    nn::Linear body = add("body", nn::Linear(1, 1, {.bias = false})), head = add("head", nn::Linear(1, 4));
+    Tensor operator()(const Tensor &x) const { return head(body(x)); }
+  };
+  for (bool compiled : {false, true}) {
+    Model net;
+    init::constant_(net.body.weight, 3);
+    net.body.freeze();
+    net.head = nn::Linear(1, 1, {.bias = false});
+    init::constant_(net.head.weight, 0.5);
+    auto opt = optim::sgd(net.head.parameters(), {.lr = 0.01});
+    auto step = compile([&](const Tensor &x, const Tensor &y) {
+      Tensor loss = mean(square(net(x) - y));
+      opt.update(grad(loss, net.head.parameters()));
+      return loss;
+    });
+    step.enable(compiled);
+    double w = 0.5;
+    for (int i = 0; i < 5; ++i) {
+      double x = 1 + 0.5 * i, y = 2 - i, p = w * 3 * x;
+      EXPECT_NEAR(step(Tensor({{float(x)}}), Tensor({{float(y)}})).item<double>(), (p - y) * (p - y), 1e-4);
+      w -= 0.01 * 2 * (p - y) * 3 * x;
+      EXPECT_NEAR(net.head.weight.value().item<double>(), w, 1e-5);
+    }
+    EXPECT_EQ(numbersOf(net.body.weight), Numbers{3});
+  }
+}
+
+TEST(Optimizer, tiedWeightsGetBothGradients) {
+  // By hand: p = e_i . e_j is the head's output j for token i; d(p)/d(e_i) = e_j, d(p)/d(e_j) = e_i.
+  struct Model : nn::Module {
+    nn::Embedding embedding = add("embedding", nn::Embedding(3, 1));
+    nn::Linear head = add("head", nn::Linear(1, 3, {.bias = false}));
+    Tensor operator()(const Tensor &tokens) const { return head(embedding(tokens)); }
+  };
+  std::vector<Numbers> results;
+  for (bool compiled : {false, true}) {
+    Model net;
+    net.head.weight = net.embedding.weight;
+    net.embedding.weight.set(Tensor({{1.f}, {2.f}, {3.f}}));
+    auto opt = optim::sgd(net, {.lr = 0.1});
+    ASSERT_EQ(opt.parameters().size(), 1u);
+    auto step = compile([&](const Tensor &tokens) {
+      Tensor loss = sum(net(tokens));
+      opt.update(grad(loss, net.parameters()));
+      return loss;
+    });
+    step.enable(compiled);
+    std::vector<double> e = {1, 2, 3};
+    for (int token : {1, 0, 2, 1}) {
+      double all = e[0] + e[1] + e[2], its = e[size_t(token)];
+      EXPECT_NEAR(step(Tensor({int64_t(token)})).item<double>(), its * all, 1e-4);
+      for (double &each : e) each -= 0.1 * its;
+      e[size_t(token)] -= 0.1 * all;
+    }
+    results.push_back(numbersOf(net.head.weight));
+    for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(results.back()[i], e[i], 1e-5);
+  }
+  EXPECT_EQ(results[0], results[1]);
 }
 
 } // namespace

@@ -1,0 +1,60 @@
+// What optimizers and averages share: whether their parameters are still a module's, and how their states are loaded.
+#include "lib/Frontend/Layers/ModuleState.h"
+#include "lib/Frontend/Optim/OptimizerState.h"
+#include "lib/Frontend/Record.h"
+#include "lib/Frontend/Standing.h"
+#include <algorithm>
+#include <map>
+
+namespace sprig::optim {
+
+Belonging::Belonging(const Parameters &given) : module(given.module), made(frontend::structureClock()), checked(made) {}
+
+void Belonging::check(const std::vector<Parameter> &parameters, const char *what, Source at) {
+  uint64_t now = frontend::structureClock();
+  if (now == checked) return;
+  for (const Parameter &parameter : parameters) {
+    const frontend::Standing &standing = frontend::standingOf(parameter);
+    if (standing.removed > made)
+      frontend::fail(at, what,
+                     "parameter '" + parameter.name() + "' belongs to its module no more: " + standing.how +
+                         ". Make a new one of the module's parameters");
+  }
+  if (std::shared_ptr<nn::Module::State> whole = module.lock())
+    for (auto &[name, parameter] : nn::parametersOf(*whole))
+      if (parameter.trainable() &&
+          std::none_of(parameters.begin(), parameters.end(), [&](const Parameter &p) { return p.same(parameter); }))
+        frontend::fail(at, what,
+                       "the module has the parameter '" + name +
+                           "' since, which would not be trained. Make a new one of the module's parameters");
+  checked = now;
+}
+
+void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, const nn::StateDict &given,
+               const std::string &what, Source at) {
+  std::map<std::string, const Tensor *> rows;
+  std::string wrong;
+  for (const nn::NamedTensor &row : given) {
+    frontend::requireDefined(row.value, "loadStateDict", row.name.c_str(), at);
+    if (!rows.emplace(row.name, &row.value).second) wrong += "\n  twice: " + row.name;
+  }
+  std::vector<const Tensor *> values;
+  for (auto &[name, parameter] : named) {
+    auto row = rows.find(name);
+    if (row == rows.end()) {
+      wrong += "\n  missing: " + name + ": " + describe(parameter.type());
+      continue;
+    }
+    if (!(row->second->type() == parameter.type()))
+      wrong += "\n  other type: " + name + ": here it is " + describe(parameter.type()) + ", in the state " +
+               describe(row->second->type());
+    values.push_back(row->second);
+    rows.erase(row);
+  }
+  for (auto &[name, tensor] : rows) wrong += "\n  unexpected: " + name + ": " + describe(tensor->type());
+  if (!wrong.empty())
+    throw Error(ErrorKind::badInput, placeOf(at, what + "::loadStateDict: the state does not fit" + wrong));
+  for (size_t i = 0; i < named.size(); ++i) named[i].second.set(values[i]->detach(at), at);
+}
+
+} // namespace sprig::optim
