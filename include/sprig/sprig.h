@@ -1,6 +1,7 @@
 // All of the imperative front-end: tensors and operations, layers, gradients, optimizers, data, training
 // loops, compile(), packages and ONNX files.
 #pragma once
+#include "sprig/checkpoint.h"
 #include "sprig/control.h"
 #include "sprig/create.h"
 #include "sprig/data.h"

@@ -26,6 +26,7 @@ const LoaderOptions &Loader::options() const { return core->options; }
 LoaderStats Loader::stats() const { return core->stats(); }
 uint64_t Loader::seed() const { return core->seed(); }
 int64_t Loader::epoch() const { return core->epoch(); }
+Loader::Position Loader::position() const { return core->position(); }
 void Loader::seek(int64_t epoch, int64_t batch, Source at) {
   located(at, [&] { core->seek(epoch, batch); });
 }

@@ -66,6 +66,12 @@ int64_t LoaderCore::epoch() const {
   return nextEpoch;
 }
 
+Loader::Position LoaderCore::position() const {
+  std::lock_guard lock(mutex);
+  if (plan && nextOut < batches) return {plan->epoch, nextOut};
+  return {nextEpoch, firstBatch};
+}
+
 void LoaderCore::seek(int64_t epoch, int64_t batch) {
   if (epoch < 0 || batch < 0 || batch >= batches)
     throw Error(ErrorKind::usage, "data: no batch " + std::to_string(batch) + " of epoch " + std::to_string(epoch) +

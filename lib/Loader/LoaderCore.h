@@ -24,6 +24,7 @@ public:
   /// Of an epoch that begins now.
   uint64_t seed() const { return options.shuffle.seed() ? *options.shuffle.seed() : streamSeed(stream); }
   int64_t epoch() const;
+  Loader::Position position() const;
   void seek(int64_t epoch, int64_t batch);
 
   const Dataset set;

@@ -123,6 +123,12 @@ public:
   SPRIG_API uint64_t seed() const;
   /// The number of the next epoch, from 0; each begin() takes the next.
   SPRIG_API int64_t epoch() const;
+  struct Position {
+    int64_t epoch = 0, batch = 0;
+    bool operator==(const Position &) const = default;
+  };
+  /// The batch behind the last one that was handed out; the first of the next epoch where no iteration is going on.
+  SPRIG_API Position position() const;
   /// The next begin() starts at this batch of this epoch: how a resumed run goes on.
   SPRIG_API void seek(int64_t epoch, int64_t batch = 0, Source at = Source::here());
 

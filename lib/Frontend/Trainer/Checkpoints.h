@@ -2,6 +2,7 @@
 // For the trainer: a run that goes on from one gives the bits that it would have given without the stop.
 #pragma once
 #include "lib/Checkpoint/Writer.h"
+#include "lib/Frontend/Trainer/CheckpointSlots.h"
 #include "sprig/trainer.h"
 
 namespace sprig::frontend {
@@ -20,7 +21,7 @@ public:
 
 private:
   /// Everything that steps change, by name.
-  std::vector<std::pair<std::string, Parameter>> state() const;
+  CheckpointSlots state() const;
 
   const TrainerOptions &options;
   const Training &training;
