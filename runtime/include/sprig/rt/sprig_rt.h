@@ -128,6 +128,7 @@ typedef struct sprig_rt_pool_options {
 SPRIG_RT_API int32_t sprig_rt_default_threads(void);
 SPRIG_RT_API sprig_rt_status *sprig_rt_pool_create(const sprig_rt_pool_options *options, sprig_rt_pool **pool);
 SPRIG_RT_API void sprig_rt_pool_release(sprig_rt_pool *pool);
+/* Those that are there, the caller's included: fewer than asked for where the system starts no more. */
 SPRIG_RT_API int32_t sprig_rt_pool_threads(const sprig_rt_pool *pool);
 
 /* ---- Package: an immutable loaded program ---------------------------------------------------------------------- */
@@ -135,10 +136,12 @@ SPRIG_RT_API int32_t sprig_rt_pool_threads(const sprig_rt_pool *pool);
 typedef struct sprig_rt_package sprig_rt_package;
 
 typedef struct sprig_rt_load_options {
-  size_t size;           /* sizeof(sprig_rt_load_options) */
-  const char *cpu;       /* "x86-64-v2", "-v3", "-v4": use no better instruction set; NULL: $SPRIG_CPU, else the best */
-  const char *device;    /* "null": execute nothing, keep simulated time; "cpu" or NULL: run */
-  uint64_t memory_limit; /* refuse packages that need more memory than this; 0: this machine's */
+  size_t size;        /* sizeof(sprig_rt_load_options) */
+  const char *cpu;    /* "x86-64-v2", "-v3", "-v4": use no better instruction set; NULL: $SPRIG_CPU, else the best */
+  const char *device; /* "null": execute nothing, keep simulated time; "cpu" or NULL: run */
+  /* Refuse packages that need more memory than this. 0: what this process may have (the machine's memory, its cgroup's
+   * and its own limits), of which 4 GiB for constants that the file has one element of. */
+  uint64_t memory_limit;
   const sprig_rt_allocator *allocator; /* copied; NULL: the C library's */
   sprig_rt_log_fn log;                 /* may be NULL; called from the loading thread only */
   void *log_user;
