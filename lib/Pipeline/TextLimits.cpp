@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kMostDepth = 256;
 constexpr uint64_t kLeastExpansion = 256 << 20; // bytes that aliases may stand for in any text
 constexpr uint64_t kExpansion = 64;             // and in proportion to it
+constexpr uint64_t kMostResults = 65535;        // the parser makes room for all below
 constexpr size_t kMostAffine = 4096;            // a sum nests once for each operator, without a bracket
 
 // Walks over text as the lexer does: strings and comments are one piece, and brackets in them count for nothing.
@@ -44,6 +45,12 @@ private:
   size_t start = 0;         // of that value
   bool expectsMore = false; // whether the value goes on behind what was read last
   Alias value;
+  StringRef last, beforeLast; // words and signs before this place
+
+  void note(StringRef token) {
+    beforeLast = last;
+    last = token;
+  }
 
   [[noreturn]] void fail(size_t place, const std::string &what) const {
     StringRef before = text.take_front(place);
@@ -79,6 +86,8 @@ private:
     bool begins = open.empty() && !expectsMore && isFirstOfLine();
     if (begins && (c == '"' || c == '%' || c == '_' || llvm::isAlpha(c))) endAlias(); // an operation
     expectsMore = c == ':' || c == '=' || c == ',' || has("->");
+    if (llvm::isAlpha(c) || c == '_') return word();
+    note(text.substr(at, 1));
     if (c == '"') return skipString();
     if (has("->") || has(">=") || has("<=")) { // these are no brackets
       at += 2;
@@ -87,7 +96,6 @@ private:
     if (StringRef("([{<").contains(c)) return enter();
     if (StringRef(")]}>").contains(c)) return leave();
     if (c == '#' || c == '!') return reference();
-    if (llvm::isAlpha(c) || c == '_') return word();
     ++at;
   }
 
@@ -120,15 +128,22 @@ private:
 
   void word() {
     StringRef name = identifier("_$.");
+    if (name == "index" && last == "<" && beforeLast == "array")
+      fail(at, "an array of index; its elements are integers or floats");
+    note(name);
     at += name.size();
     if ((name == "affine_map" || name == "affine_set") && text.substr(at).ltrim().starts_with("<"))
       affine.emplace_back(open.size() + 1, at);
   }
 
-  // An alias: where it is defined, else where it is used.
+  // An alias: where it is defined, else where it is used. Behind a value, the number of a result.
   void reference() {
     bool first = open.empty() && isFirstOfLine();
     char kind = text[at++];
+    if (StringRef number = text.substr(at).take_while(llvm::isDigit); kind == '#' && !number.empty()) {
+      if (uint64_t result = 0; number.getAsInteger(10, result) || result > kMostResults)
+        fail(at, "the number of a result is above " + std::to_string(kMostResults));
+    }
     std::string name = (StringRef(&kind, 1) + identifier("_$.-")).str();
     at += name.size() - 1;
     StringRef behind = text.substr(at).ltrim();

@@ -2,6 +2,7 @@
 // sound is printed and read again the same.
 #include "dialects/Exec/Exec.h"
 #include "dialects/NN/NN.h"
+#include "lib/Pipeline/TextLimits.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -9,6 +10,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
+#include "sprig/error.h"
 #include "test/fuzz/TextMutator.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -44,29 +46,15 @@ std::string printed(mlir::ModuleOp module) {
   return text;
 }
 
-// MLIR's parser follows nesting by recursion, makes room for every result below the number behind a '#', and does not
-// survive arrays of indices: what reads users' text looks for such before the parser sees it, and has tests of its own.
-bool isHard(std::string_view text) {
-  if (text.find("array<index") != std::string_view::npos) return true;
-  int depth = 0, deepest = 0;
-  size_t digits = 0;
-  bool counts = false;
-  for (char c : text) {
-    counts = c == '#' || (counts && c >= '0' && c <= '9');
-    digits = counts ? digits + 1 : 0;
-    if (digits > 6) return true;
-    depth += c == '(' || c == '[' || c == '{' || c == '<';
-    depth -= c == ')' || c == ']' || c == '}' || c == '>';
-    deepest = std::max(deepest, depth);
-  }
-  return deepest > 64;
-}
-
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string text(reinterpret_cast<const char *>(data), size);
-  if (isHard(text)) return -1;
+  try {
+    sprig::checkNesting(text, "fuzz.mlir"); // as every reader of users' text does
+  } catch (const sprig::Error &) {
+    return -1;
+  }
   mlir::MLIRContext &context = freshContext();
   bool said = false;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <type_traits>
+#include <utility>
 
 using namespace mlir;
 
@@ -184,6 +186,10 @@ private:
     std::vector<char> data(size_t(count) * sizeof(Stored));
     char *out = data.data();
     for (auto element : field) {
+      if constexpr (std::is_integral_v<Stored>)
+        if (!std::in_range<Stored>(element))
+          fail(ErrorKind::badInput, "has element " + std::to_string(element) + " in its " + name + ", which " +
+                                        dataTypeName(tensor.data_type()) + " does not hold");
       Stored stored = static_cast<Stored>(element);
       std::memcpy(out, &stored, sizeof stored);
       out += sizeof stored;
@@ -203,6 +209,7 @@ private:
     case onnx::TensorProto::UINT16:
     case onnx::TensorProto::FLOAT16:
     case onnx::TensorProto::BFLOAT16: return convert<uint16_t>(tensor.int32_data(), "int32_data");
+    case onnx::TensorProto::INT8: return convert<int8_t>(tensor.int32_data(), "int32_data");
     default: return convert<uint8_t>(tensor.int32_data(), "int32_data");
     }
   }

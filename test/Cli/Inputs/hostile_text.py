@@ -77,6 +77,8 @@ texts |= {
                      passing(f'!a{DEEP}'), NESTED),
     'doubling': ('#a0 = [1]\n' + ''.join(f'#a{i + 1} = [#a{i}, #a{i}]\n' for i in range(60)) + within('#a60'),
                  'stand for more than'),
+    'array of index': (within('array< // of\nindex: 1>'), 'an array of index'),
+    'result number': (passing('tensor<2xf32>').replace('%x', '%x#4294967295'), 'number of a result is above 65535'),
 }
 # What looks nested and is not: brackets in strings and comments, many flat ones.
 sound = {

@@ -9,6 +9,7 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "test/unit/Frontend/OnnxModels.h"
 #include "test/unit/OpTable/Rows.h"
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace sprig::optable {
@@ -134,6 +135,13 @@ void checkRow(const Row &row, mlir::func::FuncOp function, const std::vector<Ten
   }
 }
 
+Tensor withinSteps(const Tensor &lengths, int64_t steps) {
+  std::vector<int64_t> values(lengths.count());
+  lengths.load(0, lengths.count(), values.data());
+  for (int64_t &value : values) value = std::clamp<int64_t>(value, 0, steps);
+  return Tensor::ofIntegers(lengths.type(), std::move(values));
+}
+
 } // namespace
 
 void check(std::vector<Row> rows) {
@@ -146,6 +154,9 @@ void check(std::vector<Row> rows) {
       Pattern pattern = a < rows[i].patterns.size() ? rows[i].patterns[a] : Pattern();
       inputs.push_back(makeInput(llvm::cast<mlir::RankedTensorType>(type), pattern, 100 * i + a));
     }
+    // nn stops at the last step; ONNX has no lengths beyond it, and what is imported refuses them.
+    if (rows[i].name.find(" lengths") != std::string::npos)
+      inputs.back() = withinSteps(inputs.back(), inputs.front().shape()[0]);
     for (int opset : {17, 21}) checkRow(rows[i], function, inputs, opset);
   }
 }

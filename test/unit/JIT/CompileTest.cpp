@@ -282,10 +282,9 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   EXPECT_EQ(branch.kind(), ErrorKind::badInput);
   Error call = errorOf(Model::text("func.func @main() {\n  func.call @main() : () -> ()\n  return\n}", "m.mlir"));
   EXPECT_EQ(call.kind(), ErrorKind::badInput);
-  EXPECT_EQ(
-      std::string(call.what()),
-      "m.mlir:2:3: 'func.call' op cannot stand in a program that is given: expected functions of "
-      "nn operations, without dispatches");
+  EXPECT_EQ(std::string(call.what()),
+            "m.mlir:2:3: 'func.call' op cannot stand in a program that is given: expected functions of "
+            "nn operations, without dispatches");
 
   Error cpu = errorOf(Model::text(mlp(1)), {.cpus = {"z80"}});
   EXPECT_EQ(cpu.kind(), ErrorKind::usage);
