@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <unistd.h>
+#include <utility>
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
@@ -87,6 +88,14 @@ std::string calibrationToText(const Calibration &found) {
   return json.dump(1) + "\n";
 }
 
+// A JSON number may have a fraction or be larger than its field.
+template <typename T> static T whole(const Json &json) {
+  bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<uint64_t>())
+                                        : json.is_number_integer() && std::in_range<T>(json.get<int64_t>());
+  if (!fits) throw std::range_error("no whole number of the field");
+  return json.get<T>();
+}
+
 std::optional<Calibration> calibrationFromText(std::string_view text) {
   try {
     // Copying JSON, as its library does while it reads, recurses.
@@ -98,16 +107,17 @@ std::optional<Calibration> calibrationFromText(std::string_view text) {
     Calibration result;
     result.model = json.at("model");
     result.isa = json.at("isa");
-    result.threads = json.at("threads");
+    result.threads = whole<int>(json.at("threads"));
     result.fmaFlops = json.at("f32_flops_per_second");
     result.fmaFlopsAll = json.at("f32_flops_per_second_all");
     for (auto &rates : json.at("levels"))
-      result.levels.push_back({rates.at("level"), rates.at("bytes"), rates.at("instances"), rates.at("read"),
-                               rates.at("read_all"), rates.at("write"), rates.at("copy")});
+      result.levels.push_back({whole<int>(rates.at("level")), whole<int64_t>(rates.at("bytes")),
+                               whole<int>(rates.at("instances")), rates.at("read"), rates.at("read_all"),
+                               rates.at("write"), rates.at("copy")});
     result.randomSeconds = json.at("random_seconds");
     result.handOffSeconds = json.at("hand_off_seconds");
-    result.cacheKnees = json.at("cache_knees_bytes").get<std::vector<int64_t>>();
-    for (auto &point : json.at("latency")) result.latency.push_back({point.at(0), point.at(1)});
+    for (auto &bytes : json.at("cache_knees_bytes")) result.cacheKnees.push_back(whole<int64_t>(bytes));
+    for (auto &point : json.at("latency")) result.latency.push_back({whole<int64_t>(point.at(0)), point.at(1)});
     auto positive = [](double value) { return value > 0 && value < 1e18; };
     bool sound = result.threads > 0 && positive(result.fmaFlops) && positive(result.fmaFlopsAll) &&
                  !result.levels.empty() && !result.latency.empty() && positive(result.randomSeconds) &&
