@@ -7,6 +7,7 @@
 #include "sprig/optim.h"
 #include "sprig/package.h"
 #include "test/unit/Frontend/Expect.h"
+#include "test/unit/Frontend/SmallNet.h"
 #include <atomic>
 #include <gmock/gmock.h>
 #include <random>
@@ -15,17 +16,6 @@ using namespace sprig;
 using ::testing::HasSubstr;
 
 namespace {
-
-Tensor ramp(const Shape &shape, float scale = 0.1f) {
-  std::vector<float> numbers(size_t(shape.elements()));
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = scale * float(int(i * 7 % 23) - 11);
-  return Tensor::from(numbers, shape);
-}
-
-struct Net : nn::Module {
-  nn::Linear a = add("a", nn::Linear(4, 6)), b = add("b", nn::Linear(6, 3));
-  Tensor operator()(Tensor x) const { return b(tanh(a(x))); }
-};
 
 template <typename F> auto maybe(F f, bool compiled) {
   auto function = compile(std::move(f), {.report = [](const std::string &) {}});

@@ -7,23 +7,13 @@
 #include "sprig/optim.h"
 #include "sprig/package.h"
 #include "test/unit/Frontend/Expect.h"
+#include "test/unit/Frontend/SmallNet.h"
 #include <gmock/gmock.h>
 
 using namespace sprig;
 using ::testing::HasSubstr;
 
 namespace {
-
-Tensor ramp(const Shape &shape, float scale = 0.1f) {
-  std::vector<float> numbers(size_t(shape.elements()));
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = scale * float(int(i * 7 % 23) - 11);
-  return Tensor::from(numbers, shape);
-}
-
-struct Net : nn::Module {
-  nn::Linear a = add("a", nn::Linear(4, 6)), b = add("b", nn::Linear(6, 3));
-  Tensor operator()(Tensor x) const { return b(tanh(a(x))); }
-};
 
 std::vector<float> numbersOf(const std::vector<Parameter> &parameters) {
   std::vector<float> all;
