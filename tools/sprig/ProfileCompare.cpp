@@ -37,10 +37,7 @@ Json readProfile(const std::string &path) {
   auto bytes = data::readFile(path);
   Json json;
   try {
-    json = Json::parse(bytes.begin(), bytes.end(), [&](int depth, Json::parse_event_t, Json &) {
-      if (depth > 64) throw Error(ErrorKind::badInput, path + ": lists and objects are nested more than 64 deep");
-      return true;
-    });
+    json = parseJson({bytes.data(), bytes.size()}, path);
   } catch (const Json::exception &error) {
     throw Error(ErrorKind::badInput, path + ": is no JSON: " + error.what());
   }

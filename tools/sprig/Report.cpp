@@ -1,9 +1,11 @@
 #include "tools/sprig/Report.h"
+#include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 namespace sprig::cli {
 namespace {
@@ -52,6 +54,16 @@ void Table::print() const {
     line.erase(line.find_last_not_of(' ') + 1);
     std::cout << line << '\n';
   }
+}
+
+Json parseJson(std::string_view text, const std::string &what) {
+  constexpr int kMostNesting = 64;
+  return Json::parse(text, [&](int depth, Json::parse_event_t, Json &) {
+    if (depth > kMostNesting)
+      throw Error(ErrorKind::badInput,
+                  what + ": lists and objects are nested more than " + std::to_string(kMostNesting) + " deep");
+    return true;
+  });
 }
 
 std::string toText(const Json &json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }

@@ -7,8 +7,6 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int kMostNesting = 64; // JSON is read and freed by recursion
-
 // The fields of a configuration that its steps have compiled in.
 Json compiledIn(const training::TrainConfig &config) {
   Json json = Json::parse(training::toJson(config));
@@ -36,13 +34,7 @@ std::optional<TrainNote> trainNoteOf(const Runner &runner) {
     check(sprig_rt_package_fact(runner.package(), i, &key, &value));
     if (std::string_view(key) != kTrainingFact) continue;
     try {
-      Json json = Json::parse(value, [&](int depth, Json::parse_event_t, Json &) {
-        if (depth > kMostNesting)
-          throw Error(ErrorKind::badInput, std::string(info.name) +
-                                               ": what it says of its training is nested more than " +
-                                               std::to_string(kMostNesting) + " deep");
-        return true;
-      });
+      Json json = parseJson(value, std::string(info.name) + ": what it says of its training");
       TrainNote note;
       note.config = training::parseTrainConfig(json.at("config").dump(), info.name);
       note.samples = json.at("samples");
