@@ -123,8 +123,15 @@ ElementsAttr makeSplat(RankedTensorType type, double value) {
     rounded.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
     return DenseElementsAttr::get(type, rounded);
   }
-  APInt integer(element.getIntOrFloatBitWidth(), static_cast<int64_t>(value), true, /*implicitTrunc=*/true);
-  return DenseElementsAttr::get(type, integer);
+  return DenseElementsAttr::get(type, nearestInteger(value, cast<IntegerType>(element)));
+}
+
+APInt nearestInteger(double value, IntegerType type) {
+  if (type.getWidth() == 1) return APInt(1, value != 0);
+  APSInt integer(type.getWidth(), type.isUnsigned());
+  bool exact;
+  APFloat(value).convertToInteger(integer, APFloat::rmTowardZero, &exact); // saturates, and takes NaN as 0
+  return integer;
 }
 
 } // namespace sprig::nn

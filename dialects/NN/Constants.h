@@ -48,4 +48,8 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<char
 /// A splat of a number, rounded to the element type.
 mlir::ElementsAttr makeSplat(mlir::RankedTensorType type, double value);
 
+/// A number truncated to an integer type, or the end of the type that lies nearest; NaN is 0, and i1 whether it is not
+/// 0.
+llvm::APInt nearestInteger(double value, mlir::IntegerType type);
+
 } // namespace sprig::nn

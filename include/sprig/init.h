@@ -18,7 +18,8 @@ SPRIG_API double gain(Nonlinearity nonlinearity, double slope = 0.01);
 
 SPRIG_API Tensor zeros(const TensorType &type);
 SPRIG_API Tensor ones(const TensorType &type);
-SPRIG_API Tensor constant(const TensorType &type, double value);
+/// Throws where an integer type does not hold the value.
+SPRIG_API Tensor constant(const TensorType &type, double value, Source at = Source::here());
 /// In [low, high).
 SPRIG_API Tensor uniform(const TensorType &type, double low = 0, double high = 1, Source at = Source::here());
 SPRIG_API Tensor normal(const TensorType &type, double mean = 0, double deviation = 1, Source at = Source::here());
@@ -42,7 +43,7 @@ SPRIG_API Tensor orthogonal(const TensorType &type, double gain = 1, Source at =
 inline void zeros_(const Parameter &p, Source at = Source::here()) { p.set(zeros(p.type(at)), at); }
 inline void ones_(const Parameter &p, Source at = Source::here()) { p.set(ones(p.type(at)), at); }
 inline void constant_(const Parameter &p, double value, Source at = Source::here()) {
-  p.set(constant(p.type(at), value), at);
+  p.set(constant(p.type(at), value, at), at);
 }
 inline void uniform_(const Parameter &p, double low = 0, double high = 1, Source at = Source::here()) {
   p.set(uniform(p.type(at), low, high, at), at);

@@ -20,11 +20,14 @@ std::vector<Tensor> recordAll(const OpName &op, std::span<const Tensor> operands
                               std::span<const TensorType> results, Source at,
                               std::vector<std::shared_ptr<const Graph>> regions = {});
 
+/// The bits of an element, in the low bytes. Throws for a number that an integer type does not hold.
+uint64_t bitsOf(double value, DType type, Source at, const char *op);
 /// A constant of one element that broadcasts as a scalar; the same bits give the same recorded constant.
-Tensor scalar(double value, DType type, Source at);
-Tensor scalarInteger(int64_t value, DType type, Source at);
+/// Throws in the name of `op` for a number that the type does not hold.
+Tensor scalar(double value, DType type, Source at, const char *op = "constant");
+Tensor scalarInteger(int64_t value, DType type, Source at, const char *op = "constant");
 /// A constant of this type whose elements are all the same.
-Tensor splat(double value, const TensorType &type, Source at);
+Tensor splat(double value, const TensorType &type, Source at, const char *op = "constant");
 
 /// Records a graph's nodes on these inputs; the results are the graph's outputs.
 std::vector<Tensor> replay(const Graph &graph, std::span<const Tensor> inputs, Source at);

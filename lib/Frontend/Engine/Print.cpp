@@ -82,11 +82,7 @@ void write(std::string &out, const Tensor &tensor, const void *data, int axis, i
 
 std::string frontend::realText(double value) {
   char text[32];
-  for (int digits = 1; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    if (std::strtod(text, nullptr) == value) break;
-  }
-  std::string result = text;
+  std::string result(text, std::to_chars(text, text + sizeof text, value).ptr);
   return result.find_first_of(".en") == std::string::npos ? result + ".0" : result;
 }
 

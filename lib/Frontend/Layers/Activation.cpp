@@ -54,7 +54,7 @@ std::string GLU::extra() const { return "dim=" + std::to_string(axis); }
 PReLU::PReLU(int64_t count, double initial, Source at) {
   needPositive(count, "PReLU", "the number of parameters", at);
   weight =
-      addParameter("weight", {count}, [initial](const TensorType &type) { return init::constant(type, initial); }, at);
+      addParameter("weight", {count}, [&](const TensorType &type) { return init::constant(type, initial, at); }, at);
 }
 std::string PReLU::extra() const {
   return weight.defined() ? "num_parameters=" + std::to_string(weight.numel()) : std::string();

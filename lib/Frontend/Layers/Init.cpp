@@ -147,25 +147,16 @@ double gain(Nonlinearity nonlinearity, double slope) {
   return 1;
 }
 
-Tensor zeros(const TensorType &type) { return constant(type, 0); }
-Tensor ones(const TensorType &type) { return constant(type, 1); }
-Tensor constant(const TensorType &type, double value) {
-  switch (type.dtype) {
-  case DType::f64: return repeat(type, value);
-  case DType::f32: return repeat(type, float(value));
-  case DType::f16: return repeat(type, data::toHalf(value));
-  case DType::bf16: return repeat(type, data::toBFloat16(value));
-  case DType::i64:
-  case DType::u64: return repeat(type, int64_t(value));
-  case DType::i32:
-  case DType::u32: return repeat(type, int32_t(int64_t(value)));
-  case DType::i16:
-  case DType::u16: return repeat(type, int16_t(int64_t(value)));
-  case DType::i8:
-  case DType::u8: return repeat(type, int8_t(int64_t(value)));
-  case DType::boolean: return repeat(type, int8_t(value != 0));
+Tensor zeros(const TensorType &type) { return constant(type, 0, Source()); }
+Tensor ones(const TensorType &type) { return constant(type, 1, Source()); }
+Tensor constant(const TensorType &type, double value, Source at) {
+  uint64_t bits = frontend::bitsOf(value, type.dtype, at, "init::constant");
+  switch (size(type.dtype)) {
+  case 8: return repeat(type, bits);
+  case 4: return repeat(type, uint32_t(bits));
+  case 2: return repeat(type, uint16_t(bits));
+  default: return repeat(type, uint8_t(bits));
   }
-  return {};
 }
 
 Tensor uniform(const TensorType &type, double low, double high, Source at) {

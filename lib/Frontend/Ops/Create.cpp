@@ -12,7 +12,7 @@ using frontend::Emitter;
 namespace {
 Tensor filled(const Emitter &r, double value, const TensorType &type) {
   r.checkShape(type.shape);
-  return frontend::splat(value, type, r.at);
+  return frontend::splat(value, type, r.at, r.op);
 }
 
 Tensor like(const char *op, const Operand &x, double value) {

@@ -24,7 +24,7 @@ Attr reductionAttr(const Emitter &r, Reduction reduction) {
 
 Tensor targetLike(const Emitter &r, const Tensor &x, const Operand &target) {
   const TensorType &type = x.type(r.at);
-  if (target.kind != Operand::Kind::tensor) return splat(target.real, type, r.at);
+  if (target.kind != Operand::Kind::tensor) return splat(target.real, type, r.at, r.op);
   const TensorType &own = r.typeOf(target.tensor, "target");
   if (own.shape != type.shape || (isFloat(own.dtype) && own.dtype != type.dtype))
     r.fail("has target " + describe(own) + " for input " + describe(type) +

@@ -139,8 +139,8 @@ DType Emitter::promote(std::span<const Operand *const> operands) const {
 
 Tensor Emitter::converted(const Operand &x, DType type) const {
   if (x.kind == Operand::Kind::tensor) return cast(x.tensor, type);
-  if (x.kind == Operand::Kind::integer && !isFloat(type)) return scalarInteger(x.integer, type, at);
-  return scalar(x.real, type, at);
+  if (x.kind == Operand::Kind::integer && !isFloat(type)) return scalarInteger(x.integer, type, at, op);
+  return scalar(x.real, type, at, op);
 }
 
 int Emitter::axisOf(int64_t axis, const TensorType &type, int extra) const {
@@ -288,7 +288,7 @@ Tensor Emitter::pad(const char *word, const Tensor &x, double value, const Shape
   TensorType type = x.type(at);
   for (int i = 0; i < type.shape.rank(); ++i) type.shape[i] += low[i] + high[i];
   checkShape(type.shape);
-  return emit(SPRIG_OP("pad"), {x, scalar(value, type.dtype, at)},
+  return emit(SPRIG_OP("pad"), {x, scalar(value, type.dtype, at, op)},
               {Attr::word("mode", word), Attr::of("low", low), Attr::of("high", high)}, type);
 }
 

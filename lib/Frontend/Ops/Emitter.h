@@ -79,7 +79,7 @@ public:
   Tensor select(const Tensor &condition, const Tensor &a, const Tensor &b) const;
   Tensor cast(const Tensor &x, DType type) const;
   /// A scalar of x's element type.
-  Tensor number(double value, const Tensor &x) const { return scalar(value, x.type(at).dtype, at); }
+  Tensor number(double value, const Tensor &x) const { return scalar(value, x.type(at).dtype, at, op); }
 
   // Shapes.
   Tensor iota(const TensorType &type, int axis) const;

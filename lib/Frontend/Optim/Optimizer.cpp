@@ -82,7 +82,7 @@ std::vector<std::string> stateNames(const std::vector<Parameter> &parameters) {
 namespace {
 
 Parameter scalarState(const TensorType &type, double value, std::string name) {
-  Parameter state(init::constant(type, value), /*trainable=*/false, Source());
+  Parameter state(init::constant(type, value, Source()), /*trainable=*/false, Source());
   state.setName(std::move(name));
   return state;
 }

@@ -69,8 +69,7 @@ static void appendNumber(std::vector<char> &bytes, double value, Type element) {
     return;
   }
   auto integer = cast<IntegerType>(element);
-  uint64_t bits = value < 0 ? uint64_t(int64_t(value)) : uint64_t(value);
-  put(integer.getWidth() == 1 ? value != 0 : bits, (integer.getWidth() + 7) / 8);
+  put(nn::nearestInteger(value, integer).getZExtValue(), (integer.getWidth() + 7) / 8);
 }
 
 Value Emit::constant(IntsRef shape, Type element, ArrayRef<double> values) {

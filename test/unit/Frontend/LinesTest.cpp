@@ -155,6 +155,8 @@ TEST(Lines, Parameters) {
   AT(relu(none));
   AT(init::zeros_(none));
   AT(init::uniform_(none));
+  AT(init::constant({DType::u16, {3}}, 65536));
+  AT(init::constant_(counter, 0.5));
   AT(init::kaimingUniform_(counter));
   AT(init::xavierNormal({DType::f32, {3}}));
   AT(init::orthogonal({DType::f32, {3}}));

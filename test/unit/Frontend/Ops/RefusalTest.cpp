@@ -32,6 +32,24 @@ TEST(Refusals, Elementwise) {
   REFUSED("add", Tensor() + 1, "operand");
 }
 
+// A number takes the element type of the tensor beside it; one that the type does not hold would wrap in silence.
+TEST(Refusals, NumbersBeyondTheirType) {
+  Tensor i = zeros({2}, DType::i8), u = zeros({2}, DType::u8), w = zeros({2}, DType::i32);
+  REFUSED("full", full({2}, 300, DType::i8), "300.0", "i8", "-128 to 127");
+  REFUSED("full", full({2}, -1, DType::u64), "-1.0", "u64", "0 to 18446744073709551615");
+  REFUSED("full", full({2}, 0.5, DType::i64), "0.5", "i64", "whole numbers");
+  REFUSED("full", full({2}, std::nan(""), DType::i32), "nan", "i32");
+  REFUSED("add", i + 300, "300", "i8");
+  REFUSED("sub", u - 256, "256", "u8");
+  REFUSED("mul", w * 3000000000, "3000000000", "i32");
+  REFUSED("maximum", maximum(u, -1), "-1", "u8");
+  REFUSED("clamp", clamp(i, -128, 128), "128", "i8");
+  EXPECT_EQ((i + 127).text(), "[127, 127]");
+  EXPECT_EQ((i + -128).text(), "[-128, -128]");
+  EXPECT_EQ(full({1}, 18446744073709549568.0, DType::u64).text(), "[18446744073709549568]");
+  EXPECT_EQ((i + 300.0).text(), "[300, 300]") << "a real number makes integers f32";
+}
+
 TEST(Refusals, AssignmentsNameTheirLine) {
   Tensor a = f({2, 3});
   REFUSED("add", a += f({4}), "2x3xf32", "4xf32");
