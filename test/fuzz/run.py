@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the fuzzers of a build: run.py BUILD [--seconds N] [--jobs N] [--seed N] [--keep FOLDER] [--only NAME...]
 
-Each group of fuzzers gets --seconds, shared among its own. They start from the corpora of the repository and the seeds of the
-build; --keep is a folder of corpora that grow from run to run. A finding's input stays in BUILD/fuzz/findings. Prints a
-row for each fuzzer; the last line is `N passed, N failed`.
+Each makes its number of executions from EXECUTIONS, the same ones every time; with --seconds each group explores for that long
+instead, shared among its own, and finds other things on other machines. They start from the corpora of the repository and the
+seeds of the build; --keep is a folder of corpora that grow from run to run. A finding's input stays in BUILD/fuzz/findings.
+Prints a row for each fuzzer; the last line is `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
@@ -13,7 +14,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
+# About a minute for each group of GROUPS, under sanitizers on two cores.
+EXECUTIONS = {'npy': 140_000, 'npz': 90_000, 'safetensors': 60_000, 'tensor-proto': 140_000, 'idx': 140_000, 'csv': 90_000,
+              'image': 75_000, 'train-config': 90_000, 'calibration': 100_000, 'checkpoint': 65_000, 'package': 130_000,
+              'onnx-model': 120_000, 'nn-text': 480_000}
+# No fuzzer takes longer, however slow the machine is; what stops there says so.
+LIMIT_SECONDS = 300
 GROUPS = [['npy', 'npz', 'safetensors', 'tensor-proto', 'idx', 'csv'], ['image', 'train-config', 'calibration', 'checkpoint'],
           ['package'], ['onnx-model'], ['nn-text']]
 # LLVM and protobuf are not instrumented: containers that they fill look overflown, what they keep looks leaked, and what
@@ -22,7 +30,7 @@ UNINSTRUMENTED = ('onnx-model', 'nn-text', 'tensor-proto')
 
 parser = argparse.ArgumentParser()
 parser.add_argument('build', type=pathlib.Path)
-parser.add_argument('--seconds', type=int, default=60)
+parser.add_argument('--seconds', type=int)
 parser.add_argument('--jobs', type=int, default=os.cpu_count())
 parser.add_argument('--seed', type=int, default=1)
 parser.add_argument('--keep', type=pathlib.Path)
@@ -38,7 +46,17 @@ def number(pattern, text):
     return int(found[-1]) if found else 0
 
 
+def fixed_addresses():
+    """What runs a program without address randomization: coverage and comparisons see addresses. Not permitted everywhere."""
+    command = ['setarch', '-R']
+    try:
+        return command if subprocess.run([*command, 'true'], capture_output=True).returncode == 0 else []
+    except OSError:
+        return []
+
+
 def run(name, seconds):
+    """Whether fuzzer `name` found nothing, and its row; for `seconds`, or its EXECUTIONS where they are None."""
     program = options.build / 'bin' / f'fuzz-{name}'
     if not program.exists():
         return False, f'FAIL {name}: {program} is not there'
@@ -47,20 +65,30 @@ def run(name, seconds):
                    'ASAN_OPTIONS': f'detect_container_overflow=0:detect_leaks={leaks}:allow_user_poisoning={leaks}',
                    'UBSAN_OPTIONS': 'print_stacktrace=1'}
     with tempfile.TemporaryDirectory() as scratch:
-        kept = options.keep / name if options.keep else pathlib.Path(scratch)
+        kept = options.keep / name if options.keep else pathlib.Path(scratch, 'corpus')
         kept.mkdir(parents=True, exist_ok=True)
-        folders = [kept, sources / 'corpus' / name, options.build / 'fuzz' / 'seeds' / name]
+        # A list, because a folder has another order in another file system.
+        inputs = sorted(file for folder in (sources / 'corpus' / name, options.build / 'fuzz' / 'seeds' / name)
+                        for file in folder.glob('*'))
+        listed = pathlib.Path(scratch, 'inputs')
+        listed.write_text(','.join(map(str, inputs)))
+        extent = [f'-max_total_time={seconds}'] if seconds else [f'-runs={EXECUTIONS[name]}', f'-max_total_time={LIMIT_SECONDS}',
+                                                                 '-reload=0']
         log = findings.parent / f'{name}.log'
+        begin = time.monotonic()
         with open(log, 'w') as out:
-            code = subprocess.run([program, f'-max_total_time={seconds}', f'-seed={options.seed}', '-timeout=20',
-                                   '-rss_limit_mb=2048', '-max_len=65536', '-print_final_stats=1',
-                                   f'-artifact_prefix={findings / name}-', *[f for f in folders if f.is_dir()]],
+            code = subprocess.run([*launcher, program, *extent, f'-seed={options.seed}', '-timeout=20', '-rss_limit_mb=2048',
+                                   '-max_len=65536', '-print_final_stats=1', f'-artifact_prefix={findings / name}-',
+                                   f'-seed_inputs=@{listed}', kept],
                                   stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment).returncode
+        took = time.monotonic() - begin
     text = log.read_text(errors='replace')
-    figures = (f'{name}: {number(r"number_of_executed_units: +([0-9]+)", text)} executions in {seconds} s, '
-               f'{number(r" cov: ([0-9]+)", text)} edges')
+    executions = number(r'number_of_executed_units: +([0-9]+)', text)
+    figures = (f'{name}: {executions} executions in {took:.0f} s, {number(r" cov: ([0-9]+)", text)} edges, '
+               f'{number(r" corp: ([0-9]+)", text)} inputs')
     if code == 0:
-        return True, figures
+        early = not seconds and executions < EXECUTIONS[name]
+        return True, figures + (f' (stopped by the limit of {LIMIT_SECONDS} s)' if early else '')
     artifact = re.findall(r'Test unit written to (\S+)', text)
     reason = re.findall(r'SUMMARY: (.*)|(property does not hold: .*)', text)
     why = next((a or b for a, b in reversed(reason)), f'exit code {code}')
@@ -68,12 +96,14 @@ def run(name, seconds):
     return False, f'FAIL {figures}: {why}\n     again: {again}'
 
 
-jobs = [(name, max(1, options.seconds // len(group))) for group in GROUPS for name in group
+launcher = fixed_addresses()
+jobs = [(name, options.seconds and max(1, options.seconds // len(group))) for group in GROUPS for name in group
         if not options.only or name in options.only]
+# The groups of the fewest fuzzers last longest for each: they start first, so that no single one is left for the end.
+jobs.reverse()
 passed = 0
-# The longest first, so that no single one is left for the end.
 with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-    for good, text in pool.map(lambda job: run(*job), sorted(jobs, key=lambda job: -job[1])):
+    for good, text in pool.map(lambda job: run(*job), jobs):
         passed += good
         print(text, flush=True)
 print(f'{passed} passed, {len(jobs) - passed} failed')
