@@ -1,9 +1,12 @@
 #include "dialects/NN/AttentionPattern.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
@@ -127,4 +130,4 @@ std::optional<Attention> matchAttention(MatmulOp output, std::string &why) {
   return attention;
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

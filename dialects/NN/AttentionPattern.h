@@ -2,11 +2,11 @@
 // (scale, mask, softmax), and a second product that takes them on the left. For the fuse pass, which makes one dispatch
 // of it, and for the emitter, which finds the same parts there again.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNContraction.h"
 #include "dialects/NN/StridedView.h"
 #include <string>
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 struct Attention {
   MatmulOp scores, output;
@@ -22,4 +22,4 @@ struct Attention {
 /// along its rows, `why` says what stands in the way; otherwise it stays empty.
 std::optional<Attention> matchAttention(MatmulOp output, std::string &why);
 
-} // namespace sprig::nn
+} // namespace sprig::ir

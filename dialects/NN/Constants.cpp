@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// From this size on a constant is a resource: hashing and comparing its content would cost more than uniquing saves.
 static constexpr size_t kResourceBytes = 4096;
@@ -134,4 +134,4 @@ APInt nearestInteger(double value, IntegerType type) {
   return integer;
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

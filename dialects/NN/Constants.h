@@ -6,7 +6,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include <vector>
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 class ConstantView {
 public:
@@ -52,4 +52,4 @@ mlir::ElementsAttr makeSplat(mlir::RankedTensorType type, double value);
 /// 0.
 llvm::APInt nearestInteger(double value, mlir::IntegerType type);
 
-} // namespace sprig::nn
+} // namespace sprig::ir

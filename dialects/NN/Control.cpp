@@ -4,12 +4,13 @@
 //       { ... nn.yield %next : type }
 // An empty clause is left out. Both regions of an operation have the same arguments, so they are named once.
 #include "dialects/Interfaces/ParseAttributes.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNState.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 namespace {
 /// What stands between the operation's name and its regions: `keyword (%argument = %operand : type, ...)`.
@@ -212,4 +213,4 @@ int64_t CondOp::getFlops() { return std::max(flopsOf(getThen()), flopsOf(getElse
 // Nobody knows the number of steps: this is one.
 int64_t WhileOp::getFlops() { return flopsOf(getTest()) + flopsOf(getStep()); }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,13 +1,14 @@
 // Canonical forms of nn.cond and nn.while: a known condition leaves no branch, what regions do not use is not passed
 // in, constants are known inside, and a value that no step changes is not carried.
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// The value of a constant flag.
 static std::optional<bool> knownFlag(Value value) {
@@ -180,4 +181,4 @@ void WhileOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRConte
   patterns.add<NoStep, WhileInvariants, UnchangedCarried>(context);
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,12 @@
 // What operations cost, where that is not one step per result element.
-#include "dialects/NN/WinogradOp.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNWinograd.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 static int64_t product(ArrayRef<int64_t> sizes) {
   int64_t result = 1;
@@ -47,4 +50,4 @@ int64_t PoolOp::getFlops() { return getType().getNumElements() * product(getWind
 int64_t PoolGradOp::getFlops() { return getCotangent().getType().getNumElements() * product(getWindow()); }
 int64_t ArgMaxPoolOp::getFlops() { return getType().getNumElements() * product(getWindow()); }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

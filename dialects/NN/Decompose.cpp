@@ -1,11 +1,16 @@
 // Decompositions of composites into primitives: activations, means, products, pools. Normalisations: DecomposeNorm.cpp.
 #include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 #include "llvm/ADT/Sequence.h"
 #include <cmath>
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 using Values = FailureOr<SmallVector<Value>>;
 static Values one(Value value) { return SmallVector<Value>{value}; }
@@ -212,4 +217,4 @@ Values AvgPoolOp::decompose(OpBuilder &b) {
   return one(e.cast(mean, type.getElementType()));
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,10 +1,12 @@
 // Decompositions of softmax and the normalisations. Half types are normalised in f32 and rounded once, at the end.
 #include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNUnary.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 using Values = FailureOr<SmallVector<Value>>;
 static Values one(Value value) { return SmallVector<Value>{value}; }
@@ -124,4 +126,4 @@ Values BatchNormOp::decompose(OpBuilder &b) {
   return one(e.cast(x, type.getElementType()));
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

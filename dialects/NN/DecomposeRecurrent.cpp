@@ -1,10 +1,16 @@
 // Decompositions of recurrent layers: the products of all inputs in one contraction, then a scan over time.
 #include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNYield.h"
+#include "dialects/NN/NNUnary.h"
 #include "dialects/NN/Recurrent.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 namespace {
 
@@ -187,4 +193,4 @@ int64_t RnnOp::getFlops() { return layerFlops(*this); }
 int64_t GruOp::getFlops() { return layerFlops(*this); }
 int64_t LstmOp::getFlops() { return layerFlops(*this); }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -2,10 +2,14 @@
 // Operands must fit: this is for values of verified operations, where inference cannot fail.
 #pragma once
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 #include "llvm/ADT/Sequence.h"
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 class Expression {
 public:
@@ -68,4 +72,4 @@ public:
   static mlir::RankedTensorType typeOf(mlir::Value x) { return llvm::cast<mlir::RankedTensorType>(x.getType()); }
 };
 
-} // namespace sprig::nn
+} // namespace sprig::ir

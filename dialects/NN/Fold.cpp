@@ -1,14 +1,16 @@
 // Folders: identities, and operations on splats and shapes, which stay splats. Folding of other constants is the
 // interpreter's (lib/Interpreter/Fold.h).
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// The same constant in another shape; no byte of it is copied.
 static Attribute reshaped(Attribute value, RankedTensorType type) {
@@ -130,4 +132,4 @@ OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

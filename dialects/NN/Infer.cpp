@@ -1,11 +1,13 @@
 #include "dialects/NN/Infer.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNLoss.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 std::string describe(Type type) {
   std::string text;
@@ -104,4 +106,4 @@ bool isCheckedAtRunTime(Operation *op) {
   return isa<DivOp, RemOp, ModOp>(op) && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()));
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,11 +1,11 @@
 // Helpers of result type inference, which is each operation's verifier too. Private to the dialect.
 // Inference also runs on operands and attributes that no verifier has seen (parser, importers): it checks everything.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "dialects/NN/Storage.h"
 #include <optional>
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// One attempt at inferring the result types of an operation.
 class Inference {
@@ -68,4 +68,4 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> inferReduced(const Inference &infer,
   mlir::LogicalResult OpT::inferReturnTypes(mlir::MLIRContext *, std::optional<mlir::Location> location, Adaptor op,   \
                                             llvm::SmallVectorImpl<mlir::Type> &results)
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,10 @@
 // Result types of composites but activations and pools.
 #include "dialects/NN/Infer.h"
+#include "dialects/NN/NNComposite.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 SPRIG_NN_INFER(SoftmaxOp) {
   Inference infer(location, SoftmaxOp::getOperationName(), results);
@@ -121,4 +122,4 @@ SPRIG_NN_INFER(GroupNormOp) {
   return infer.give(*operand);
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,12 +1,14 @@
 // Result types of matrix products and convolutions.
 #include "dialects/NN/Infer.h"
-#include "dialects/NN/WinogradOp.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNWinograd.h"
+#include "dialects/NN/Winograd.h"
 #include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 SPRIG_NN_INFER(MatmulOp) {
   Inference infer(location, MatmulOp::getOperationName(), results);
@@ -254,4 +256,4 @@ SPRIG_NN_INFER(ConvTransposeOp) {
   return infer.give(shape, input->getElementType());
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,12 @@
 // Result types of elementwise operations.
 #include "dialects/NN/Infer.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 #define SPRIG_NN_SAME_TYPE(OpT)                                                                                        \
   SPRIG_NN_INFER(OpT) {                                                                                                \
@@ -134,4 +137,4 @@ SPRIG_NN_INFER(SelectOp) {
   return failed(shape) ? failure() : infer.give(*shape, a->getElementType());
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

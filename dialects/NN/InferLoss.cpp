@@ -1,9 +1,12 @@
 // Result types of losses, of random numbers, and of what differentiation is asked for.
 #include "dialects/NN/Infer.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNRandom.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 SPRIG_NN_INFER(ClassIndexOp) {
   Inference infer(location, ClassIndexOp::getOperationName(), results);
@@ -93,4 +96,4 @@ SPRIG_NN_INFER(StopGradientOp) {
   return failed(type) ? failure() : infer.give(*type);
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,11 +1,12 @@
 // Result types of recurrent layers.
 #include "dialects/NN/Infer.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/Recurrent.h"
 #include <numeric>
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 std::optional<RecurrentFunction> recurrentFunctionByName(StringRef name) {
   static constexpr StringLiteral names[] = {
@@ -117,4 +118,4 @@ SPRIG_NN_INFER(LstmOp) {
   return layer.give(2);
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,11 @@
 // Result types of reductions, scans, sorts and windows.
 #include "dialects/NN/Infer.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNReduction.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 FailureOr<Windows> inferWindows(const Inference &infer, ArrayRef<int64_t> spatial, ArrayRef<int64_t> window,
                                 DenseI64ArrayAttr stridesAttr, DenseI64ArrayAttr dilationsAttr,
@@ -184,4 +186,4 @@ SPRIG_NN_INFER(AvgPoolOp) {
   return infer.give(*shape, operand->getElementType());
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

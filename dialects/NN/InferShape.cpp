@@ -1,9 +1,10 @@
 // Result types of operations that move elements.
 #include "dialects/NN/Infer.h"
+#include "dialects/NN/NNShapeOps.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 SPRIG_NN_INFER(TransposeOp) {
   Inference infer(location, TransposeOp::getOperationName(), results);
@@ -190,4 +191,4 @@ SPRIG_NN_INFER(ScatterNdOp) {
   return infer.give(*operand);
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

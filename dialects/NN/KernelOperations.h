@@ -2,9 +2,10 @@
 // the operation that holds them. For code generation, which reports the numbers, and for packages, which hold the
 // names.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNStructure.h"
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 inline void collectKernelOperations(mlir::Block &block, llvm::SmallVectorImpl<mlir::Operation *> &operations) {
   for (mlir::Operation &op : block.without_terminator()) {
@@ -22,4 +23,4 @@ inline llvm::SmallVector<mlir::Operation *> kernelOperations(DispatchOp dispatch
   return operations;
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

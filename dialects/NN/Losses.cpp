@@ -1,9 +1,15 @@
 // Losses: decompositions, and the gradients that are shorter than those of the decomposition.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 using Values = FailureOr<SmallVector<Value>>;
 
@@ -243,4 +249,4 @@ Values KlDivLossOp::decompose(OpBuilder &b) {
   });
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

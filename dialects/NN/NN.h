@@ -1,71 +1,17 @@
-// The nn dialect: operations, enums and helpers.
-// For everything that builds, reads or rewrites networks.
+// The nn dialect with all operations that front-ends make.
+// For what lists them all; other files include the kinds that they name.
 #pragma once
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "mlir/Bytecode/BytecodeOpInterface.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Dialect.h"
-#include "mlir/IR/SymbolTable.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-
-namespace sprig::nn::detail {
-/// Puts what the dictionary has of an operation's own attributes, and then the defaults, into its properties.
-template <typename OpT, typename Properties>
-mlir::LogicalResult completeProperties(Properties &properties, mlir::MLIRContext *context,
-                                       std::optional<mlir::Location> location, mlir::DictionaryAttr attributes) {
-  auto emitError = [&] {
-    return mlir::emitError(location.value_or(mlir::UnknownLoc::get(context)))
-           << "'" << OpT::getOperationName() << "' op ";
-  };
-  if (attributes && !attributes.empty() && mlir::failed(OpT::setPropertiesFromAttr(properties, attributes, emitError)))
-    return mlir::failure();
-  OpT::populateDefaultProperties(mlir::OperationName(OpT::getOperationName(), context), properties);
-  return mlir::success();
-}
-} // namespace sprig::nn::detail
-
-#include "dialects/NN/NNDialect.h.inc"
-#include "dialects/NN/NNEnums.h.inc"
-#define GET_ATTRDEF_CLASSES
-#include "dialects/NN/NNAttributes.h.inc"
-#define GET_OP_CLASSES
-#include "dialects/NN/NNOps.h.inc"
-
-namespace sprig::nn {
-
-/// The panel width of the one packed layout of contractions, in elements.
-inline constexpr int64_t kPanelWidth = 32;
-
-/// The broadcast of two shapes by NumPy's rules, or failure.
-mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
-
-/// Whether an elementwise operation checks values while it runs: divisors of integers, indices of classes.
-bool isCheckedAtRunTime(mlir::Operation *op);
-
-/// Prints as in diagnostics: 32x128xf32.
-std::string describe(mlir::Type type);
-
-/// Creates an operation whose result types are inferred. Where `OpBuilder::create` would abort the process on operands
-/// that do not fit, this emits the operation's diagnostic at `loc` and fails.
-template <typename OpT>
-mlir::FailureOr<OpT> createChecked(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands,
-                                   llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
-  mlir::MLIRContext *context = builder.getContext();
-  mlir::OperationState state(loc, OpT::getOperationName());
-  state.addOperands(operands);
-  state.addAttributes(attributes);
-  auto dictionary = state.attributes.getDictionary(context);
-  auto &properties = state.getOrAddProperties<typename OpT::Properties>();
-  if (mlir::failed(detail::completeProperties<OpT>(properties, context, loc, dictionary))) return mlir::failure();
-  state.attributes.clear();
-  llvm::SmallVector<mlir::Type> types;
-  if (mlir::failed(OpT::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types)))
-    return mlir::failure();
-  state.addTypes(types);
-  return llvm::cast<OpT>(builder.create(state));
-}
-
-} // namespace sprig::nn
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNRandom.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNStructure.h"
+#include "dialects/NN/NNUnary.h"
+#include "dialects/NN/NNYield.h"

@@ -14,7 +14,7 @@ include "dialects/Interfaces/OpInterfaces.td"
 
 def NN_Dialect : Dialect {
   let name = "nn";
-  let cppNamespace = "::sprig::nn";
+  let cppNamespace = "::sprig::ir";
   let summary = "Neural networks: what front-ends produce";
   let description = [{
     Value semantics on ranked tensors of static shape. Primitives (elementwise, contraction, convolution, reduction,
@@ -61,7 +61,7 @@ def NN_InferTypes : TraitList<[
         ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes) {
       Properties complete;
       if (properties) complete = *properties.as<Properties *>();
-      if (::mlir::failed(::sprig::nn::detail::completeProperties<$cppClass>(complete, context, location, attributes)))
+      if (::mlir::failed(::sprig::ir::detail::completeProperties<$cppClass>(complete, context, location, attributes)))
         return ::mlir::failure();
       Adaptor adaptor(operands, attributes, complete, regions);
       return inferReturnTypes(context, location, adaptor, inferredReturnTypes);
@@ -76,5 +76,11 @@ class NN_InferredOp<string mnemonic, list<Trait> traits = [], Trait cost = CostO
 // A composite: decomposes into simpler operations.
 class NN_CompositeOp<string mnemonic, list<Trait> traits = [], Trait cost = CostOpInterface>
     : NN_InferredOp<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<DecomposableOpInterface>]), cost>;
+
+class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : NN_InferredOp<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<ElementwiseOpInterface>])>;
+
+// Operations whose flops are not one for each element of the result.
+def NN_ContractionCost : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
 
 #endif // SPRIG_NN_NNBASE_TD

@@ -4,7 +4,6 @@
 #define SPRIG_NN_NNCOMPOSITE_TD
 
 include "dialects/NN/NNBase.td"
-include "dialects/NN/NNContraction.td"
 
 // An activation: one float operand, the result has its type.
 class NN_ActivationOp<string mnemonic, dag attributes = (ins), string example = ""> : NN_CompositeOp<mnemonic> {

@@ -5,8 +5,6 @@
 
 include "dialects/NN/NNBase.td"
 
-def NN_ContractionCost : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
-
 def NN_MatmulOp : NN_InferredOp<"matmul", [NN_Vjp, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "batched matrix product";
   let description = [{

@@ -4,12 +4,11 @@
 #define SPRIG_NN_NNCONTROL_TD
 
 include "dialects/NN/NNBase.td"
-include "dialects/NN/NNContraction.td"
 
 // Both become one kernel, whose regions are dispatches in it. Regions see nothing but their arguments: values from
 // outside and state (nn.get_param) come in as operands.
 
-def NN_CondOp : NN_Op<"cond", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">, Pure, NN_Vjp,
+def NN_CondOp : NN_Op<"cond", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::ir::YieldOp">, Pure, NN_Vjp,
                                NN_ContractionCost]> {
   let summary = "one of two regions, chosen by a value";
   let description = [{
@@ -44,7 +43,7 @@ def NN_CondOp : NN_Op<"cond", [IsolatedFromAbove, SingleBlockImplicitTerminator<
   }];
 }
 
-def NN_WhileOp : NN_Op<"while", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">,
+def NN_WhileOp : NN_Op<"while", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::ir::YieldOp">,
                                  NoMemoryEffect, AttrSizedOperandSegments, NN_Vjp, NN_ContractionCost]> {
   let summary = "a loop that runs as long as a condition holds";
   let description = [{

@@ -1,7 +1,7 @@
 // The dialect: registration, constants, generated code.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/WinogradOp.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,25 +11,33 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-using namespace sprig::nn;
+using namespace sprig::ir;
 
 #include "dialects/NN/NNDialect.cpp.inc"
 #include "dialects/NN/NNEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/NN/NNAttributes.cpp.inc"
-#define GET_OP_CLASSES
-#include "dialects/NN/NNWinograd.cpp.inc"
 
 void NNDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/NN/NNAttributes.cpp.inc"
       >();
-  registerNNDialectOperations(this); // defined in shares: NNOpsShard.cpp.in
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/NN/NNWinograd.cpp.inc"
-      >();
+  registerUnaryOperations(*this);
+  registerElementwiseOperations(*this);
+  registerContractionOperations(*this);
+  registerReductionOperations(*this);
+  registerShapeOpsOperations(*this);
+  registerCompositeOperations(*this);
+  registerStateOperations(*this);
+  registerRecurrentOperations(*this);
+  registerControlOperations(*this);
+  registerGradientOperations(*this);
+  registerLossOperations(*this);
+  registerRandomOperations(*this);
+  registerStructureOperations(*this);
+  registerWinogradOperations(*this);
+  registerYieldOperations(*this);
 }
 
 Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -70,7 +70,7 @@ def NN_StopGradientOp : NN_InferredOp<"stop_gradient", [NoGradient]> {
 }
 
 def NN_CustomGradientOp : NN_Op<"custom_gradient", [Pure, NN_Vjp, IsolatedFromAbove,
-                                                    SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">]> {
+                                                    SingleBlockImplicitTerminator<"::sprig::ir::YieldOp">]> {
   let summary = "a function with a gradient of its own";
   let description = [{
     `forward` takes the operands and yields the results. `backward` takes the operands, the results and the cotangents of
@@ -99,7 +99,7 @@ def NN_CustomGradientOp : NN_Op<"custom_gradient", [Pure, NN_Vjp, IsolatedFromAb
 }
 
 def NN_CheckpointOp : NN_Op<"checkpoint", [Pure, NN_Vjp, IsolatedFromAbove,
-                                           SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">]> {
+                                           SingleBlockImplicitTerminator<"::sprig::ir::YieldOp">]> {
   let summary = "a part whose inner values are computed again for its gradient rather than kept";
   let description = [{
     The region takes the operands and yields the results. Its gradient runs the region a second time, so that of all its

@@ -3,11 +3,11 @@
 #ifndef SPRIG_NN_NNLOSS_TD
 #define SPRIG_NN_NNLOSS_TD
 
-include "dialects/NN/NNElementwise.td"
+include "dialects/NN/NNBase.td"
 
 def NN_LossReduction : I32EnumAttr<"LossReduction", "how the losses of elements become one", [
     I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"sum", 2>]> {
-  let cppNamespace = "::sprig::nn";
+  let cppNamespace = "::sprig::ir";
   let genSpecializedAttr = 0;
 }
 def NN_LossReductionAttr : EnumAttr<NN_Dialect, NN_LossReduction, "loss_reduction">;

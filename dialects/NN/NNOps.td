@@ -3,6 +3,7 @@
 #ifndef SPRIG_NN_NNOPS_TD
 #define SPRIG_NN_NNOPS_TD
 
+include "dialects/NN/NNUnary.td"
 include "dialects/NN/NNElementwise.td"
 include "dialects/NN/NNContraction.td"
 include "dialects/NN/NNReduction.td"
@@ -15,5 +16,6 @@ include "dialects/NN/NNGradient.td"
 include "dialects/NN/NNLoss.td"
 include "dialects/NN/NNRandom.td"
 include "dialects/NN/NNStructure.td"
+include "dialects/NN/NNYield.td"
 
 #endif // SPRIG_NN_NNOPS_TD

@@ -3,7 +3,7 @@
 #ifndef SPRIG_NN_NNRANDOM_TD
 #define SPRIG_NN_NNRANDOM_TD
 
-include "dialects/NN/NNElementwise.td"
+include "dialects/NN/NNBase.td"
 
 def NN_PhiloxOp : NN_ElementwiseOp<"philox", [NoGradient]> {
   let summary = "random bits, a function of index, key and counter (Philox4x32-10)";

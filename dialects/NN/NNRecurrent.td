@@ -4,9 +4,8 @@
 #define SPRIG_NN_NNRECURRENT_TD
 
 include "dialects/NN/NNBase.td"
-include "dialects/NN/NNContraction.td"
 
-def NN_ScanOp : NN_Op<"scan", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">, Pure,
+def NN_ScanOp : NN_Op<"scan", [IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::ir::YieldOp">, Pure,
                                AttrSizedOperandSegments, NN_Vjp, NN_ContractionCost]> {
   let summary = "a loop of a fixed number of steps over the first dimension of its inputs";
   let description = [{

@@ -9,7 +9,7 @@ def NN_ReductionCost : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
 
 def NN_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
-  let cppNamespace = "::sprig::nn";
+  let cppNamespace = "::sprig::ir";
   let genSpecializedAttr = 0;
 }
 def NN_ReduceKindAttr : EnumAttr<NN_Dialect, NN_ReduceKind, "reduce_kind">;

@@ -89,7 +89,7 @@ def NN_ConcatOp : NN_InferredOp<"concat", [NN_Vjp]> {
 def NN_PadMode : I32EnumAttr<"PadMode", "padding mode", [
     I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"edge", 1>, I32EnumAttrCase<"reflect", 2>,
     I32EnumAttrCase<"wrap", 3>]> {
-  let cppNamespace = "::sprig::nn";
+  let cppNamespace = "::sprig::ir";
   let genSpecializedAttr = 0;
 }
 def NN_PadModeAttr : EnumAttr<NN_Dialect, NN_PadMode, "pad_mode">;
@@ -144,7 +144,7 @@ def NN_GatherNdOp : NN_InferredOp<"gather_nd", [NN_Vjp, FusesAs<"generator">]> {
 def NN_ScatterKind : I32EnumAttr<"ScatterKind", "how a scatter combines", [
     I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>, I32EnumAttrCase<"max", 3>,
     I32EnumAttrCase<"min", 4>]> {
-  let cppNamespace = "::sprig::nn";
+  let cppNamespace = "::sprig::ir";
   let genSpecializedAttr = 0;
 }
 def NN_ScatterKindAttr : EnumAttr<NN_Dialect, NN_ScatterKind, "scatter_kind">;

@@ -5,7 +5,7 @@
 
 include "dialects/NN/NNBase.td"
 
-def NN_DispatchOp : NN_Op<"dispatch", [MadeAfterGradients, IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::nn::YieldOp">, Pure]> {
+def NN_DispatchOp : NN_Op<"dispatch", [MadeAfterGradients, IsolatedFromAbove, SingleBlockImplicitTerminator<"::sprig::ir::YieldOp">, Pure]> {
   let summary = "a group of operations that becomes one kernel";
   let description = [{
     The region's arguments are the operands in order; it yields the results. `label` names the kernel for people.
@@ -27,27 +27,6 @@ def NN_DispatchOp : NN_Op<"dispatch", [MadeAfterGradients, IsolatedFromAbove, Si
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
-}
-def NN_YieldOp : NN_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["DispatchOp", "ScanOp", "CondOp", "WhileOp", "CustomGradientOp", "CheckpointOp"]>]> {
-  let summary = "gives a region's values";
-  let description = [{
-    Its operands are the results of the dispatch that holds it, in order, the next values and outputs of a scan, what a branch or a loop's step gives, or the values of a part that differentiation treats as a whole.
-
-    Example:
-
-    ```mlir
-    func.func @example(%x: tensor<4xf32>) -> tensor<4xf32> {
-      %r = nn.dispatch "relu" (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
-        %0 = nn.relu %a : tensor<4xf32>
-        nn.yield %0 : tensor<4xf32>
-      }
-      return %r : tensor<4xf32>
-    }
-    ```
-  }];
-  let arguments = (ins Variadic<NN_Tensor>:$operands);
-  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
-  let builders = [OpBuilder<(ins), [{ }]>];
 }
 
 #endif // SPRIG_NN_NNSTRUCTURE_TD

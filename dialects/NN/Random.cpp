@@ -1,11 +1,14 @@
 // Random numbers: Philox4x32-10 on scalars and vectors, and what is made of its bits.
 #include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNRandom.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/ScalarBuilder.h"
 #include <cmath>
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 // Constants and rounds of Salmon et al. 2011.
 Value PhiloxOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
@@ -63,4 +66,4 @@ FailureOr<SmallVector<Value>> DropoutOp::decompose(OpBuilder &b) {
   return SmallVector<Value>{e.select(isKept, scaled, e.splat(x, 0))};
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

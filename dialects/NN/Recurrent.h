@@ -1,10 +1,10 @@
 // The activation functions of recurrent layers, read off an operation's attributes.
 // For inference, decomposition and the interpreter. Of a verified operation every name is known.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include <optional>
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 enum class RecurrentFunction {
   sigmoid,
@@ -42,4 +42,4 @@ llvm::SmallVector<RecurrentActivation> recurrentActivations(OpT op, llvm::ArrayR
   return result;
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -2,9 +2,9 @@
 // For passes that move reductions to other layouts and for the emitters. Where the innermost dimension is reduced, a
 // result has 16 partial accumulators, by the place in that dimension; else it is one chain.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNReduction.h"
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// On a reduction whose innermost dimension is kept: the last of the reduced ones was innermost in the model's layout,
 /// and the result has partial accumulators by the place in that one.
@@ -23,4 +23,4 @@ inline bool hasPartials(ReduceOp op) {
   return llvm::is_contained(op.getAxes(), last) || op->hasAttr(kPartialsAttr);
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -3,7 +3,7 @@
 #pragma once
 #include "dialects/NN/ScalarBuilder.h"
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// Conversions as nn.cast defines them. The result is in the compute form of `to`, not yet rounded to a half type.
 mlir::Value buildCast(ScalarBuilder &s, mlir::Value x, mlir::Type from, mlir::Type to);
@@ -17,4 +17,4 @@ mlir::Value buildIntegerRemainder(ScalarBuilder &s, mlir::Value x, mlir::Value y
 /// Power by repeated squaring; wraps. A negative exponent gives the truncated quotient 1 / x^-y: 0 but for x = 1, -1.
 mlir::Value buildIntegerPower(ScalarBuilder &s, mlir::Value x, mlir::Value y, bool baseUnsigned, bool exponentUnsigned);
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,6 +1,7 @@
 // Scalar bodies of elementwise operations on floats, comparisons and conversions. Integers: ScalarInteger.cpp.
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 #include "dialects/NN/ScalarBodies.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
@@ -11,7 +12,7 @@ using namespace mlir;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }
 static bool isFloat(Value v) { return isa<FloatType>(ScalarBuilder::elementOf(v)); }
@@ -261,4 +262,4 @@ Value BitcastOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   return buildBitcast(s, args[0], elementOf(getOperand()), elementOf(getResult()));
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,5 +1,6 @@
 // Scalar bodies on integers and bits, and conversions.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 #include "dialects/NN/ScalarBodies.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <cmath>
@@ -8,7 +9,7 @@ using namespace mlir;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }
 
@@ -163,4 +164,4 @@ Value buildBitcast(ScalarBuilder &s, Value x, Type from, Type to) {
   return ScalarBuilder::elementOf(bits) == want ? bits : s.bits(bits, want);
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -3,12 +3,12 @@
 //       -> (type, type) { ... nn.yield %next, %out : type, type }
 // An empty clause is left out.
 #include "dialects/Interfaces/ParseAttributes.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// The type of one slice along the first dimension; null where there is none.
 static Type sliceType(Type type) {
@@ -124,4 +124,4 @@ int64_t ScanOp::getFlops() {
   return flops * int64_t(getSteps());
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,10 +1,13 @@
 #include "dialects/NN/ScanStages.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -180,4 +183,4 @@ std::optional<ScanStages> ScanStages::analyze(ScanOp scan, std::string &reason) 
   return result;
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -6,12 +6,12 @@
 // elementwise operations column by column. A product of something computed needs it whole, so that comes a stage
 // earlier.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "llvm/ADT/SetVector.h"
 #include <optional>
 #include <string>
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 struct RowView {
   int64_t rows = 1, columns = 1;
@@ -41,4 +41,4 @@ struct Product {
 /// The operand of an operation that only moves elements within their row, else null: it is evaluated in place.
 mlir::Value movedInRow(mlir::Operation *op);
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -2,7 +2,7 @@
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// No tensor has more elements: their bytes and a few times that can still be counted.
 inline constexpr int64_t kMostElements = 1ll << 48;
@@ -12,4 +12,4 @@ bool isCountable(llvm::ArrayRef<int64_t> shape);
 /// and i1.
 bool isStorable(mlir::Type element);
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,9 @@
 #include "dialects/NN/StridedView.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNShapeOps.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -130,4 +130,4 @@ std::optional<SmallVector<int64_t>> storedStrides(Value value, ArrayRef<Operatio
   return strides;
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

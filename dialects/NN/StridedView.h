@@ -6,7 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
@@ -37,4 +37,4 @@ mlir::Value onlyOperand(mlir::Operation *elementwise);
 /// row-major; nothing where no strides say it.
 std::optional<llvm::SmallVector<int64_t>> storedStrides(mlir::Value value, llvm::ArrayRef<mlir::Operation *> views);
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,12 +1,12 @@
 // Syntax and verification of dispatches:
 //   %r = nn.dispatch "label" (%a = %x : tensor<4xf32>) -> tensor<4xf32> { ... nn.yield %v : tensor<4xf32> }
 #include "dialects/Interfaces/ParseAttributes.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNStructure.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 ParseResult DispatchOp::parse(OpAsmParser &parser, OperationState &result) {
   std::string label;
@@ -72,4 +72,4 @@ LogicalResult DispatchOp::verify() {
   return success();
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

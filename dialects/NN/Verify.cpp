@@ -1,10 +1,13 @@
 // Verifiers of operations whose result types are given, and of symbols.
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNUnary.h"
 #include "dialects/NN/Infer.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 LogicalResult ConstantOp::verify() {
   std::string reason;
@@ -97,4 +100,4 @@ LogicalResult SetParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,9 @@
 // Verifiers of the requests for gradients: types on both sides agree.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNGradient.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// Whether the types of two lists agree, one by one; `what` names the lists in a diagnostic.
 static LogicalResult verifyTypes(Operation *op, TypeRange got, TypeRange wanted, StringRef gotName,
@@ -57,4 +57,4 @@ LogicalResult CustomGradientOp::verify() {
   return verifyPart(*this, getBackward(), arguments, getOperandTypes(), "backward");
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

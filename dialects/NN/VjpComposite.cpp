@@ -1,9 +1,11 @@
 // Vector-Jacobian products of softmaxes and normalisations. Half types are computed in f32, as in the decompositions.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNUnary.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 LogicalResult SoftmaxOp::buildVjp(VjpBuilder &vjp) {
   if (!vjp.needs(0)) return success();
@@ -100,4 +102,4 @@ LogicalResult BatchNormTrainOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

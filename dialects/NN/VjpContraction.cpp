@@ -1,9 +1,10 @@
 // Vector-Jacobian products of matrix products and convolutions.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNContraction.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// [..., R, C] as one matrix.
 static Value flattened(VjpExpression &e, Value x) {
@@ -112,4 +113,4 @@ LogicalResult ConvFilterGradOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,12 +1,14 @@
 // Vector-Jacobian products of nn.cond and nn.while. That of a cond is a cond on the same predicate: each region
 // computes its own part again and then its gradient, so that nothing but operands is kept from the forward pass.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNYield.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
@@ -52,4 +54,4 @@ LogicalResult WhileOp::buildVjp(VjpBuilder &) {
       "runs a fixed number of steps, has one");
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

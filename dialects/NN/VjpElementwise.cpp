@@ -1,11 +1,15 @@
 // Vector-Jacobian products of elementwise operations. x is the operand, y the result, g the cotangent.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNUnary.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 Value VjpExpression::unbroadcast(Value gradient, Type wanted) {
   auto from = typeOf(gradient), to = cast<RankedTensorType>(wanted);
@@ -173,4 +177,4 @@ LogicalResult SelectOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,11 @@
 // Expressions of gradients: what ExpressionBuilder.h has, and the ways back of broadcasts and pads.
 // For the vector-Jacobian products of the dialect's operations (Vjp*.cpp).
 #pragma once
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 #include "dialects/NN/ExpressionBuilder.h"
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 class VjpExpression : public Expression {
 public:
@@ -43,4 +45,4 @@ public:
   }
 };
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,11 @@
 // Vector-Jacobian products of reductions, running sums, sorts and pools.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// The product of all other elements of each row, as a product of what is before and what is behind: no division.
 static Value productOfOthers(VjpExpression &e, Value x, ArrayRef<int64_t> axes) {
@@ -93,4 +95,4 @@ LogicalResult PoolGradOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -3,12 +3,17 @@
 // The gradient of an invariant is a sum over the steps. Where each step's part is a product over rows, or a sum of
 // rows, the factors of all steps are stacked and multiplied once behind the scan; else the sum is carried.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNYield.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
@@ -244,4 +249,4 @@ LogicalResult ScanVjp::build() {
 
 LogicalResult ScanOp::buildVjp(VjpBuilder &vjp) { return ScanVjp(*this, vjp).build(); }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,9 +1,10 @@
 // Vector-Jacobian products of operations that move elements.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNShapeOps.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 LogicalResult ReshapeOp::buildVjp(VjpBuilder &vjp) {
   VjpExpression e(vjp);
@@ -211,4 +212,4 @@ LogicalResult ScatterNdOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -1,12 +1,13 @@
 // Vector-Jacobian products of operations that hold functions: parts with a gradient of their own, parts that are
 // computed again. Scans: VjpScan.cpp.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNGradient.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 LogicalResult AfterOp::buildVjp(VjpBuilder &vjp) {
   if (vjp.needs(0)) vjp.give(0, vjp.cotangent());
@@ -55,4 +56,4 @@ LogicalResult CheckpointOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-} // namespace sprig::nn
+} // namespace sprig::ir

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace sprig::nn {
+namespace sprig::ir {
 
 /// The short convolution of one spatial dimension. Frequencies are in the order 0, +p, -p, +q, -q, ..., infinity.
 class WinogradLine {
@@ -36,4 +36,4 @@ private:
   llvm::ArrayRef<double> points; // of static storage
 };
 
-} // namespace sprig::nn
+} // namespace sprig::ir

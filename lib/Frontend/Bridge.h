@@ -3,7 +3,7 @@
 // No type of MLIR is seen. Everything may be called from any thread. What cannot be compiled is thrown as sprig::Error
 // that names the operation, its layer and its line.
 #pragma once
-#include "lib/Frontend/Base/Graph.h"
+#include "lib/Frontend/Graph.h"
 #include "sprig/options.h"
 #include <string>
 

@@ -1,7 +1,7 @@
 // Kernels for single operations of any shape, compiled when Sprig is built: what runs before anything is compiled.
 // For the engine. Same bits as compiled code, always (docs/numerics.md).
 #pragma once
-#include "lib/Frontend/Base/Graph.h"
+#include "lib/Frontend/Graph.h"
 
 namespace sprig::frontend {
 

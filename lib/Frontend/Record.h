@@ -1,7 +1,7 @@
 // How an operation gets recorded: the one way from the public functions to the engine.
 // For the implementation of include/sprig. Whoever calls it has checked shapes and types: it never fails on them.
 #pragma once
-#include "lib/Frontend/Base/Graph.h"
+#include "lib/Frontend/Graph.h"
 #include "sprig/tensor.h"
 #include <functional>
 #include <initializer_list>

@@ -1,5 +1,6 @@
 // Composite activations by their own formulas, so that their decompositions are tested against something else.
 #include "lib/Interpreter/Elementwise.h"
+#include "dialects/NN/NNComposite.h"
 #include <numbers>
 
 namespace sprig::interp {
@@ -17,7 +18,7 @@ template <typename OpT, typename F> void addScaled(EvaluatorTable &table, F) {
   table.add<OpT>(+[](OpT op, Evaluation &e) { return e.give(mapFloats(e, [&](double x) { return F{}(op, x); })); });
 }
 
-double gelu(nn::GeluOp op, double x) {
+double gelu(ir::GeluOp op, double x) {
   if (!op.getTanhApproximation()) return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
   double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
   return 0.5 * x * (1 + std::tanh(inner));
@@ -26,25 +27,25 @@ double gelu(nn::GeluOp op, double x) {
 } // namespace
 
 void addActivations(EvaluatorTable &table) {
-  addPlain<nn::SiluOp>(table, [](double x) { return x * logistic(x); });
-  addPlain<nn::MishOp>(table, [](double x) { return x * std::tanh(softplus(x)); });
-  addPlain<nn::SoftplusOp>(table, [](double x) { return softplus(x); });
-  addPlain<nn::SoftsignOp>(table, [](double x) { return x / (1 + std::fabs(x)); });
-  addPlain<nn::HardSwishOp>(table, [](double x) { return x * clampToUnit(x / 6 + 0.5); });
-  addScaled<nn::GeluOp>(table, [](nn::GeluOp op, double x) { return gelu(op, x); });
-  addScaled<nn::EluOp>(
-      table, [](nn::EluOp op, double x) { return x > 0 ? x : op.getAlpha().convertToDouble() * std::expm1(x); });
-  addScaled<nn::CeluOp>(table, [](nn::CeluOp op, double x) {
+  addPlain<ir::SiluOp>(table, [](double x) { return x * logistic(x); });
+  addPlain<ir::MishOp>(table, [](double x) { return x * std::tanh(softplus(x)); });
+  addPlain<ir::SoftplusOp>(table, [](double x) { return softplus(x); });
+  addPlain<ir::SoftsignOp>(table, [](double x) { return x / (1 + std::fabs(x)); });
+  addPlain<ir::HardSwishOp>(table, [](double x) { return x * clampToUnit(x / 6 + 0.5); });
+  addScaled<ir::GeluOp>(table, [](ir::GeluOp op, double x) { return gelu(op, x); });
+  addScaled<ir::EluOp>(
+      table, [](ir::EluOp op, double x) { return x > 0 ? x : op.getAlpha().convertToDouble() * std::expm1(x); });
+  addScaled<ir::CeluOp>(table, [](ir::CeluOp op, double x) {
     double alpha = op.getAlpha().convertToDouble();
     return larger(0, x) + smaller(0, alpha * std::expm1(x / alpha));
   });
-  addScaled<nn::SeluOp>(table, [](nn::SeluOp op, double x) {
+  addScaled<ir::SeluOp>(table, [](ir::SeluOp op, double x) {
     double gamma = op.getGamma().convertToDouble();
     return x > 0 ? gamma * x : gamma * op.getAlpha().convertToDouble() * std::expm1(x);
   });
-  addScaled<nn::LeakyReluOp>(
-      table, [](nn::LeakyReluOp op, double x) { return x >= 0 ? x : op.getAlpha().convertToDouble() * x; });
-  addScaled<nn::HardSigmoidOp>(table, [](nn::HardSigmoidOp op, double x) {
+  addScaled<ir::LeakyReluOp>(
+      table, [](ir::LeakyReluOp op, double x) { return x >= 0 ? x : op.getAlpha().convertToDouble() * x; });
+  addScaled<ir::HardSigmoidOp>(table, [](ir::HardSigmoidOp op, double x) {
     return clampToUnit(op.getAlpha().convertToDouble() * x + op.getBeta().convertToDouble());
   });
 }

@@ -1,6 +1,7 @@
 // Bisection: compiled versions of the entry that end early and return what lies inside.
 #include "lib/Interpreter/Bisect.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -35,7 +36,7 @@ public:
 
 private:
   // Constants and parameters need no comparison.
-  static bool isGiven(mlir::Operation *op) { return llvm::isa<nn::ConstantOp, nn::GetParamOp>(op); }
+  static bool isGiven(mlir::Operation *op) { return llvm::isa<ir::ConstantOp, ir::GetParamOp>(op); }
 
   size_t chunkEnd(size_t begin) const {
     int64_t bytes = 0;
@@ -77,8 +78,8 @@ private:
   mlir::FailureOr<Tensor> given(mlir::Value value) {
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return inputs[argument.getArgNumber()];
     mlir::Operation *op = value.getDefiningOp();
-    if (auto constant = llvm::dyn_cast<nn::ConstantOp>(op)) return constantTensor(constant.getValue(), op->getLoc());
-    auto param = symbols.lookupNearestSymbolFrom<nn::ParamOp>(op, llvm::cast<nn::GetParamOp>(op).getParamAttr());
+    if (auto constant = llvm::dyn_cast<ir::ConstantOp>(op)) return constantTensor(constant.getValue(), op->getLoc());
+    auto param = symbols.lookupNearestSymbolFrom<ir::ParamOp>(op, llvm::cast<ir::GetParamOp>(op).getParamAttr());
     if (!param) return op->emitOpError("names no parameter");
     return constantTensor(param.getValue(), param.getLoc());
   }

@@ -1,6 +1,8 @@
 // Matrix products. The right side is read in panels of columns, so that a large weight is never a whole array of
 // doubles.
 #include "lib/Interpreter/Evaluation.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNContraction.h"
 #include "lib/Interpreter/Gemm.h"
 #include "lib/Interpreter/Numbers.h"
 
@@ -47,7 +49,7 @@ template <typename T> mlir::LogicalResult giveWrapped(Evaluation &e, std::vector
   return e.give(Tensor::of<T>(e.resultType(), std::move(values)));
 }
 
-mlir::LogicalResult evaluateMatmul(nn::MatmulOp op, Evaluation &e) {
+mlir::LogicalResult evaluateMatmul(ir::MatmulOp op, Evaluation &e) {
   const Tensor &lhs = e.operands[0], &rhs = e.operands[1];
   llvm::ArrayRef<int64_t> shape = e.resultType().getShape();
   auto sizes = [](const Tensor &t, bool transposed) {
@@ -74,7 +76,7 @@ mlir::LogicalResult evaluateMatmul(nn::MatmulOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateLinear(nn::LinearOp op, Evaluation &e) {
+mlir::LogicalResult evaluateLinear(ir::LinearOp op, Evaluation &e) {
   int64_t k = e.operands[1].shape()[1], n = e.operands[1].shape()[0];
   std::vector<double> result(e.resultType().getNumElements());
   int64_t rows = product(e.resultType().getShape().drop_back());
@@ -86,39 +88,39 @@ mlir::LogicalResult evaluateLinear(nn::LinearOp op, Evaluation &e) {
   return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
 
-mlir::LogicalResult evaluatePack(nn::PackOp op, Evaluation &e) {
+mlir::LogicalResult evaluatePack(ir::PackOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
   mlir::RankedTensorType type = e.resultType();
   if (operand.isSplat() && operand.count()) return e.give(operand.reshaped(type));
   bool transposed = op.getTransposed();
   int64_t k = operand.shape()[transposed ? 1 : 0], n = operand.shape()[transposed ? 0 : 1];
-  int64_t group = n / op.getGroups(), panels = (group + nn::kPanelWidth - 1) / nn::kPanelWidth;
+  int64_t group = n / op.getGroups(), panels = (group + ir::kPanelWidth - 1) / ir::kPanelWidth;
   return byClass(operand, [&](auto zero) {
     using T = decltype(zero);
     Elements<T> in = operand.elements<T>();
     std::vector<T> result(type.getNumElements(), T());
     for (int64_t column = 0; column < n; ++column) {
       int64_t g = column / group, inGroup = column % group;
-      int64_t to = (g * panels + inGroup / nn::kPanelWidth) * k * nn::kPanelWidth + inGroup % nn::kPanelWidth;
+      int64_t to = (g * panels + inGroup / ir::kPanelWidth) * k * ir::kPanelWidth + inGroup % ir::kPanelWidth;
       for (int64_t row = 0; row < k; ++row)
-        result[to + row * nn::kPanelWidth] = in[transposed ? column * k + row : row * n + column];
+        result[to + row * ir::kPanelWidth] = in[transposed ? column * k + row : row * n + column];
     }
     return e.give(Tensor::of<T>(type, std::move(result)));
   });
 }
 
-mlir::LogicalResult evaluateMatmulPacked(nn::MatmulPackedOp op, Evaluation &e) {
+mlir::LogicalResult evaluateMatmulPacked(ir::MatmulPackedOp op, Evaluation &e) {
   const Tensor &lhs = e.operands[0], &panels = e.operands[1];
   int64_t k = panels.shape()[1], n = op.getColumns();
   int64_t m = product(lhs.shape().drop_back());
   return byClass(lhs, [&](auto zero) {
     using T = decltype(zero);
-    std::vector<T> result(m * n), a(m * k), b(k * nn::kPanelWidth);
+    std::vector<T> result(m * n), a(m * k), b(k * ir::kPanelWidth);
     lhs.load(0, m * k, a.data());
     for (int64_t p = 0; p < panels.shape()[0]; ++p) {
-      int64_t first = p * nn::kPanelWidth, width = std::min(nn::kPanelWidth, n - first);
+      int64_t first = p * ir::kPanelWidth, width = std::min(ir::kPanelWidth, n - first);
       panels.load(p * b.size(), b.size(), b.data());
-      multiplyAdd(m, width, k, a.data(), k, b.data(), nn::kPanelWidth, result.data() + first, n);
+      multiplyAdd(m, width, k, a.data(), k, b.data(), ir::kPanelWidth, result.data() + first, n);
     }
     return giveWrapped(e, std::move(result));
   });

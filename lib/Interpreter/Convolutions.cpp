@@ -1,5 +1,6 @@
 // Convolutions: for each sample and group, a filter matrix times the matrix of the windows' elements.
 #include "lib/Interpreter/Evaluation.h"
+#include "dialects/NN/NNContraction.h"
 #include "lib/Interpreter/Gemm.h"
 #include "lib/Interpreter/Numbers.h"
 #include "lib/Interpreter/Window.h"
@@ -121,7 +122,7 @@ mlir::LogicalResult convolve(Evaluation &e, const Convolution &c, Filter filter)
   return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
 }
 
-mlir::LogicalResult evaluateConv(nn::ConvOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConv(ir::ConvOp op, Evaluation &e) {
   const Tensor &filter = e.operands[1];
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(),
                                       filter.shape().drop_front(2), op.getGroups(), op.getChannelsLast());
@@ -140,7 +141,7 @@ mlir::LogicalResult evaluateConv(nn::ConvOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateConvPacked(nn::ConvPackedOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConvPacked(ir::ConvPackedOp op, Evaluation &e) {
   const Tensor &panels = e.operands[1];
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), op.getWindow(),
                                       op.getGroups(), /*channelsLast=*/true);
@@ -148,17 +149,17 @@ mlir::LogicalResult evaluateConvPacked(nn::ConvPackedOp op, Evaluation &e) {
     using T = decltype(zero);
     return convolve<T>(e, c, [&](int64_t g) {
       int64_t depth = c.depth(), perGroup = panels.shape()[0] / c.groups;
-      std::vector<T> packed(perGroup * depth * nn::kPanelWidth), result(c.filters * depth);
+      std::vector<T> packed(perGroup * depth * ir::kPanelWidth), result(c.filters * depth);
       panels.load(g * packed.size(), packed.size(), packed.data());
       for (int64_t f = 0; f < c.filters; ++f)
         for (int64_t k = 0; k < depth; ++k)
-          result[f * depth + k] = packed[(f / nn::kPanelWidth * depth + k) * nn::kPanelWidth + f % nn::kPanelWidth];
+          result[f * depth + k] = packed[(f / ir::kPanelWidth * depth + k) * ir::kPanelWidth + f % ir::kPanelWidth];
       return result;
     });
   });
 }
 
-mlir::LogicalResult evaluateConvDepthwise(nn::ConvDepthwiseOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConvDepthwise(ir::ConvDepthwiseOp op, Evaluation &e) {
   const Tensor &filter = e.operands[1];
   int64_t groups = filter.shape().back();
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), filter.shape().drop_back(),
@@ -174,7 +175,7 @@ mlir::LogicalResult evaluateConvDepthwise(nn::ConvDepthwiseOp op, Evaluation &e)
 }
 
 // A transposed convolution scatters: the window slides over the result.
-mlir::LogicalResult evaluateConvTranspose(nn::ConvTransposeOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConvTranspose(ir::ConvTransposeOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> input = e.operands[0].shape(), output = e.resultType().getShape();
   llvm::ArrayRef<int64_t> padding = op.getPadding();
   Window window{llvm::to_vector(output.drop_front(2)),
@@ -207,7 +208,7 @@ mlir::LogicalResult evaluateConvTranspose(nn::ConvTransposeOp op, Evaluation &e)
 }
 
 // The definition: for each tap, the sum over samples and positions.
-mlir::LogicalResult evaluateConvFilterGrad(nn::ConvFilterGradOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConvFilterGrad(ir::ConvFilterGradOp op, Evaluation &e) {
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.operands[1].shape(), op.getWindow(), op.getGroups(),
                                       op.getChannelsLast());
   return byClass(e.operands[0], [&](auto zero) {

@@ -1,5 +1,7 @@
 // Elementwise primitives: scalar formulas over broadcast operands. Splats give splats.
 #include "lib/Interpreter/Elementwise.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Interpreter/Numbers.h"
 #include <cmath>
 #include <limits>
@@ -55,16 +57,16 @@ int64_t remainder(int64_t a, int64_t b, bool isU) {
   return b == -1 ? 0 : a % b;
 }
 
-mlir::LogicalResult evaluateDiv(nn::DivOp, Evaluation &e) {
+mlir::LogicalResult evaluateDiv(ir::DivOp, Evaluation &e) {
   if (e.operands[0].isFloat()) return e.give(map2<double, double>(e, [](double a, double b) { return a / b; }));
   return divide(e, quotient);
 }
-mlir::LogicalResult evaluateRem(nn::RemOp, Evaluation &e) {
+mlir::LogicalResult evaluateRem(ir::RemOp, Evaluation &e) {
   if (e.operands[0].isFloat())
     return e.give(map2<double, double>(e, [](double a, double b) { return std::fmod(a, b); }));
   return divide(e, remainder);
 }
-mlir::LogicalResult evaluateMod(nn::ModOp, Evaluation &e) {
+mlir::LogicalResult evaluateMod(ir::ModOp, Evaluation &e) {
   if (e.operands[0].isFloat())
     return e.give(map2<double, double>(e, [](double a, double b) {
       double rest = std::fmod(a, b);
@@ -89,7 +91,7 @@ int64_t integerPower(int64_t base, int64_t exponent, bool signedExponent) {
     if (left & 1) result *= square;
   return result;
 }
-mlir::LogicalResult evaluatePow(nn::PowOp, Evaluation &e) {
+mlir::LogicalResult evaluatePow(ir::PowOp, Evaluation &e) {
   mlir::Type left = e.operands[0].elementType(), right = e.operands[1].elementType();
   if (!e.operands[0].isFloat() && !e.operands[1].isFloat())
     return e.give(map2<int64_t, int64_t>(
@@ -100,13 +102,13 @@ mlir::LogicalResult evaluatePow(nn::PowOp, Evaluation &e) {
   return e.give(zip<int64_t>(e, a, b, [&](double x, double y) { return saturateTo(std::pow(x, y), left); }));
 }
 
-mlir::LogicalResult evaluateShl(nn::ShlOp, Evaluation &e) {
+mlir::LogicalResult evaluateShl(ir::ShlOp, Evaluation &e) {
   mlir::Type type = e.operands[0].elementType();
   uint64_t width = type.getIntOrFloatBitWidth();
   return e.give(map2<int64_t, int64_t>(
       e, [&](int64_t a, int64_t b) { return uint64_t(b) >= width ? 0 : wrapTo(uint64_t(a) << b, type); }));
 }
-mlir::LogicalResult evaluateShr(nn::ShrOp, Evaluation &e) {
+mlir::LogicalResult evaluateShr(ir::ShrOp, Evaluation &e) {
   mlir::Type type = e.operands[0].elementType();
   uint64_t width = type.getIntOrFloatBitWidth();
   return e.give(map2<int64_t, int64_t>(e, [&](int64_t a, int64_t b) -> int64_t {
@@ -115,18 +117,18 @@ mlir::LogicalResult evaluateShr(nn::ShrOp, Evaluation &e) {
   }));
 }
 
-template <typename T, typename Less> bool holds(nn::ComparePredicate predicate, T a, T b, Less less) {
+template <typename T, typename Less> bool holds(ir::ComparePredicate predicate, T a, T b, Less less) {
   switch (predicate) {
-  case nn::ComparePredicate::eq: return a == b;
-  case nn::ComparePredicate::ne: return a != b;
-  case nn::ComparePredicate::lt: return less(a, b);
-  case nn::ComparePredicate::le: return less(a, b) || a == b;
-  case nn::ComparePredicate::gt: return less(b, a);
-  case nn::ComparePredicate::ge: return less(b, a) || a == b;
+  case ir::ComparePredicate::eq: return a == b;
+  case ir::ComparePredicate::ne: return a != b;
+  case ir::ComparePredicate::lt: return less(a, b);
+  case ir::ComparePredicate::le: return less(a, b) || a == b;
+  case ir::ComparePredicate::gt: return less(b, a);
+  case ir::ComparePredicate::ge: return less(b, a) || a == b;
   }
   return false;
 }
-mlir::LogicalResult evaluateCompare(nn::CompareOp op, Evaluation &e) {
+mlir::LogicalResult evaluateCompare(ir::CompareOp op, Evaluation &e) {
   mlir::Type type = e.operands[0].elementType();
   if (e.operands[0].isFloat())
     return e.give(map2<double, int64_t>(e, [&](double a, double b) -> int64_t {
@@ -137,7 +139,7 @@ mlir::LogicalResult evaluateCompare(nn::CompareOp op, Evaluation &e) {
   }));
 }
 
-mlir::LogicalResult evaluateSelect(nn::SelectOp, Evaluation &e) {
+mlir::LogicalResult evaluateSelect(ir::SelectOp, Evaluation &e) {
   return byClass(e.operands[1], [&](auto zero) {
     using T = decltype(zero);
     Elements<int64_t> condition = e.operands[0].integers();
@@ -156,7 +158,7 @@ mlir::LogicalResult evaluateSelect(nn::SelectOp, Evaluation &e) {
 }
 
 // A cast rounds even where results are kept in full precision: rounding is what it is for.
-mlir::LogicalResult evaluateCast(nn::CastOp, Evaluation &e) {
+mlir::LogicalResult evaluateCast(ir::CastOp, Evaluation &e) {
   mlir::Type from = e.operands[0].elementType(), to = e.resultType().getElementType();
   bool fromFloat = e.operands[0].isFloat(), toFloat = llvm::isa<mlir::FloatType>(to);
   if (fromFloat && toFloat) return e.give(map<double, double>(e, [&](double x) { return roundTo(x, to); }));
@@ -172,60 +174,60 @@ mlir::LogicalResult evaluateCast(nn::CastOp, Evaluation &e) {
   return e.give(map<int64_t, int64_t>(e, [&](int64_t x) { return wrapTo(x, to); }));
 }
 
-mlir::LogicalResult evaluateBitcast(nn::BitcastOp, Evaluation &e) {
+mlir::LogicalResult evaluateBitcast(ir::BitcastOp, Evaluation &e) {
   return e.give(Tensor::ofBytes(e.resultType(), e.operands[0].bytes(/*keepSplat=*/true)));
 }
 
-mlir::LogicalResult evaluateIsNan(nn::IsNanOp, Evaluation &e) {
+mlir::LogicalResult evaluateIsNan(ir::IsNanOp, Evaluation &e) {
   return e.give(map<double, int64_t>(e, [](double x) { return int64_t(std::isnan(x)); }));
 }
-mlir::LogicalResult evaluateIsInf(nn::IsInfOp op, Evaluation &e) {
+mlir::LogicalResult evaluateIsInf(ir::IsInfOp op, Evaluation &e) {
   bool negative = op.getDetectNegative(), positive = op.getDetectPositive();
   return e.give(
       map<double, int64_t>(e, [&](double x) { return int64_t(std::isinf(x) && (x < 0 ? negative : positive)); }));
 }
 
 void addUnaries(EvaluatorTable &table) {
-  addNumber<nn::AbsOp>(
+  addNumber<ir::AbsOp>(
       table, [](double x) { return std::fabs(x); },
       [](int64_t x, mlir::Type type) { return !isUnsigned(type) && x < 0 ? int64_t(0 - uint64_t(x)) : x; });
-  addNumber<nn::NegOp>(
+  addNumber<ir::NegOp>(
       table, [](double x) { return -x; }, [](int64_t x, mlir::Type) { return int64_t(0 - uint64_t(x)); });
-  addNumber<nn::SignOp>(
+  addNumber<ir::SignOp>(
       table, [](double x) { return x > 0   ? 1.0
                                    : x < 0 ? -1.0
                                            : x; },
       [](int64_t x, mlir::Type type) -> int64_t { return x == 0                       ? 0
                                                          : !isUnsigned(type) && x < 0 ? -1
                                                                                       : 1; });
-  addNumber<nn::ReluOp>(
+  addNumber<ir::ReluOp>(
       table, [](double x) { return larger(x, 0.0); },
       [](int64_t x, mlir::Type type) { return !isUnsigned(type) && x < 0 ? int64_t(0) : x; });
-  addNumber<nn::NotOp>(table, [](double x) { return x; }, [](int64_t x, mlir::Type) { return ~x; });
-  addFloat<nn::ExpOp>(table, [](double x) { return std::exp(x); });
-  addFloat<nn::LogOp>(table, [](double x) { return std::log(x); });
-  addFloat<nn::Log1pOp>(table, [](double x) { return std::log1p(x); });
-  addFloat<nn::Expm1Op>(table, [](double x) { return std::expm1(x); });
-  addFloat<nn::SqrtOp>(table, [](double x) { return std::sqrt(x); });
-  addFloat<nn::RsqrtOp>(table, [](double x) { return 1 / std::sqrt(x); });
-  addFloat<nn::ReciprocalOp>(table, [](double x) { return 1 / x; });
-  addFloat<nn::FloorOp>(table, [](double x) { return std::floor(x); });
-  addFloat<nn::CeilOp>(table, [](double x) { return std::ceil(x); });
-  addFloat<nn::RoundOp>(table, [](double x) { return std::nearbyint(x); });
-  addFloat<nn::SinOp>(table, [](double x) { return std::sin(x); });
-  addFloat<nn::CosOp>(table, [](double x) { return std::cos(x); });
-  addFloat<nn::TanOp>(table, [](double x) { return std::tan(x); });
-  addFloat<nn::AsinOp>(table, [](double x) { return std::asin(x); });
-  addFloat<nn::AcosOp>(table, [](double x) { return std::acos(x); });
-  addFloat<nn::AtanOp>(table, [](double x) { return std::atan(x); });
-  addFloat<nn::SinhOp>(table, [](double x) { return std::sinh(x); });
-  addFloat<nn::CoshOp>(table, [](double x) { return std::cosh(x); });
-  addFloat<nn::TanhOp>(table, [](double x) { return std::tanh(x); });
-  addFloat<nn::AsinhOp>(table, [](double x) { return std::asinh(x); });
-  addFloat<nn::AcoshOp>(table, [](double x) { return std::acosh(x); });
-  addFloat<nn::AtanhOp>(table, [](double x) { return std::atanh(x); });
-  addFloat<nn::ErfOp>(table, [](double x) { return std::erf(x); });
-  addFloat<nn::SigmoidOp>(table, [](double x) { return 1 / (1 + std::exp(-x)); });
+  addNumber<ir::NotOp>(table, [](double x) { return x; }, [](int64_t x, mlir::Type) { return ~x; });
+  addFloat<ir::ExpOp>(table, [](double x) { return std::exp(x); });
+  addFloat<ir::LogOp>(table, [](double x) { return std::log(x); });
+  addFloat<ir::Log1pOp>(table, [](double x) { return std::log1p(x); });
+  addFloat<ir::Expm1Op>(table, [](double x) { return std::expm1(x); });
+  addFloat<ir::SqrtOp>(table, [](double x) { return std::sqrt(x); });
+  addFloat<ir::RsqrtOp>(table, [](double x) { return 1 / std::sqrt(x); });
+  addFloat<ir::ReciprocalOp>(table, [](double x) { return 1 / x; });
+  addFloat<ir::FloorOp>(table, [](double x) { return std::floor(x); });
+  addFloat<ir::CeilOp>(table, [](double x) { return std::ceil(x); });
+  addFloat<ir::RoundOp>(table, [](double x) { return std::nearbyint(x); });
+  addFloat<ir::SinOp>(table, [](double x) { return std::sin(x); });
+  addFloat<ir::CosOp>(table, [](double x) { return std::cos(x); });
+  addFloat<ir::TanOp>(table, [](double x) { return std::tan(x); });
+  addFloat<ir::AsinOp>(table, [](double x) { return std::asin(x); });
+  addFloat<ir::AcosOp>(table, [](double x) { return std::acos(x); });
+  addFloat<ir::AtanOp>(table, [](double x) { return std::atan(x); });
+  addFloat<ir::SinhOp>(table, [](double x) { return std::sinh(x); });
+  addFloat<ir::CoshOp>(table, [](double x) { return std::cosh(x); });
+  addFloat<ir::TanhOp>(table, [](double x) { return std::tanh(x); });
+  addFloat<ir::AsinhOp>(table, [](double x) { return std::asinh(x); });
+  addFloat<ir::AcoshOp>(table, [](double x) { return std::acosh(x); });
+  addFloat<ir::AtanhOp>(table, [](double x) { return std::atanh(x); });
+  addFloat<ir::ErfOp>(table, [](double x) { return std::erf(x); });
+  addFloat<ir::SigmoidOp>(table, [](double x) { return 1 / (1 + std::exp(-x)); });
   table.add(evaluateIsNan);
   table.add(evaluateIsInf);
   table.add(evaluateCast);
@@ -236,24 +238,24 @@ void addUnaries(EvaluatorTable &table) {
 
 void addElementwise(EvaluatorTable &table) {
   addUnaries(table);
-  addBinary<nn::AddOp>(
+  addBinary<ir::AddOp>(
       table, [](double a, double b) { return a + b; },
       [](int64_t a, int64_t b, mlir::Type) { return int64_t(uint64_t(a) + uint64_t(b)); });
-  addBinary<nn::SubOp>(
+  addBinary<ir::SubOp>(
       table, [](double a, double b) { return a - b; },
       [](int64_t a, int64_t b, mlir::Type) { return int64_t(uint64_t(a) - uint64_t(b)); });
-  addBinary<nn::MulOp>(
+  addBinary<ir::MulOp>(
       table, [](double a, double b) { return a * b; },
       [](int64_t a, int64_t b, mlir::Type) { return int64_t(uint64_t(a) * uint64_t(b)); });
-  addBinary<nn::MaxOp>(
+  addBinary<ir::MaxOp>(
       table, [](double a, double b) { return larger(a, b); },
       [](int64_t a, int64_t b, mlir::Type type) { return less(a, b, type) ? b : a; });
-  addBinary<nn::MinOp>(
+  addBinary<ir::MinOp>(
       table, [](double a, double b) { return smaller(a, b); },
       [](int64_t a, int64_t b, mlir::Type type) { return less(b, a, type) ? b : a; });
-  addInteger<nn::AndOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a & b; });
-  addInteger<nn::OrOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a | b; });
-  addInteger<nn::XorOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a ^ b; });
+  addInteger<ir::AndOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a & b; });
+  addInteger<ir::OrOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a | b; });
+  addInteger<ir::XorOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a ^ b; });
   table.add(evaluateDiv);
   table.add(evaluateRem);
   table.add(evaluateMod);

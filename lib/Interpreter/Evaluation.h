@@ -2,7 +2,7 @@
 // For the interpreter's own files: one function an operation, a file per family. Evaluators trust the verifier about
 // types and shapes; they report what only values show (an index out of range, a division by zero).
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Interpreter/Tensor.h"
 #include "llvm/ADT/DenseMap.h"
 #include <array>

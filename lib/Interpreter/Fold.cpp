@@ -1,7 +1,10 @@
 // Constant folding through the interpreter, with each result rounded to its type.
 #include "lib/Interpreter/Fold.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Interpreter/Interpreter.h"
 
 namespace sprig::interp {
@@ -9,8 +12,8 @@ namespace {
 
 // Operations whose result on splats is a splat that costs one element.
 bool keepsSplats(mlir::Operation *op) {
-  return llvm::isa<ElementwiseOpInterface, nn::ReshapeOp, nn::BroadcastOp, nn::TransposeOp, nn::SliceOp, nn::ConcatOp,
-                   nn::PadOp, nn::PackOp>(op);
+  return llvm::isa<ElementwiseOpInterface, ir::ReshapeOp, ir::BroadcastOp, ir::TransposeOp, ir::SliceOp, ir::ConcatOp,
+                   ir::PadOp, ir::PackOp>(op);
 }
 
 bool isWithinLimits(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, const FoldLimits &limits) {
@@ -38,25 +41,25 @@ static bool hasKernelBits(mlir::Operation *op) {
   };
   if (all([](mlir::Type type) { return llvm::isa<mlir::IntegerType>(type); })) return true;
   // No rounding at all.
-  if (llvm::isa<nn::AbsOp, nn::NegOp, nn::SignOp, nn::FloorOp, nn::CeilOp, nn::RoundOp, nn::ReluOp, nn::MaxOp,
-                nn::MinOp, nn::IsNanOp, nn::IsInfOp, nn::CompareOp, nn::SelectOp, nn::BitcastOp, nn::IotaOp,
-                nn::ReshapeOp, nn::BroadcastOp, nn::TransposeOp, nn::SliceOp, nn::ConcatOp, nn::PadOp, nn::GatherOp,
-                nn::GatherElementsOp, nn::GatherNdOp, nn::PackOp>(op))
+  if (llvm::isa<ir::AbsOp, ir::NegOp, ir::SignOp, ir::FloorOp, ir::CeilOp, ir::RoundOp, ir::ReluOp, ir::MaxOp,
+                ir::MinOp, ir::IsNanOp, ir::IsInfOp, ir::CompareOp, ir::SelectOp, ir::BitcastOp, ir::IotaOp,
+                ir::ReshapeOp, ir::BroadcastOp, ir::TransposeOp, ir::SliceOp, ir::ConcatOp, ir::PadOp, ir::GatherOp,
+                ir::GatherElementsOp, ir::GatherNdOp, ir::PackOp>(op))
     return true;
-  return llvm::isa<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::SqrtOp, nn::ReciprocalOp, nn::CastOp>(op) &&
+  return llvm::isa<ir::AddOp, ir::SubOp, ir::MulOp, ir::DivOp, ir::SqrtOp, ir::ReciprocalOp, ir::CastOp>(op) &&
          all([](mlir::Type type) { return !type.isF16() && !type.isBF16(); });
 }
 
 std::optional<llvm::SmallVector<mlir::ElementsAttr>>
 foldOperation(mlir::Operation *op, llvm::ArrayRef<mlir::ElementsAttr> operands, const FoldLimits &limits) {
-  if (op->getNumRegions() || !op->getNumResults() || llvm::isa<nn::ConstantOp>(op) || !isInterpreted(op->getName()))
+  if (op->getNumRegions() || !op->getNumResults() || llvm::isa<ir::ConstantOp>(op) || !isInterpreted(op->getName()))
     return std::nullopt;
   if (limits.exact && !hasKernelBits(op)) return std::nullopt;
   llvm::SmallVector<Tensor> tensors;
   for (mlir::ElementsAttr operand : operands) {
     std::string reason;
-    if (!operand || !nn::isReadableConstant(operand, reason)) return std::nullopt;
-    auto view = std::make_shared<nn::ConstantView>(operand);
+    if (!operand || !ir::isReadableConstant(operand, reason)) return std::nullopt;
+    auto view = std::make_shared<ir::ConstantView>(operand);
     tensors.push_back(Tensor::viewBytes(view->type(), view->bytes(), view));
   }
   if (!isWithinLimits(op, tensors, limits)) return std::nullopt;
@@ -65,14 +68,14 @@ foldOperation(mlir::Operation *op, llvm::ArrayRef<mlir::ElementsAttr> operands, 
   if (mlir::failed(results)) return std::nullopt;
   llvm::SmallVector<mlir::ElementsAttr> attributes;
   for (const Tensor &result : *results)
-    attributes.push_back(nn::makeConstant(result.type(), result.bytes(/*keepSplat=*/true)));
+    attributes.push_back(ir::makeConstant(result.type(), result.bytes(/*keepSplat=*/true)));
   return attributes;
 }
 
 std::optional<llvm::SmallVector<mlir::ElementsAttr>> foldOperation(mlir::Operation *op, const FoldLimits &limits) {
   llvm::SmallVector<mlir::ElementsAttr> operands;
   for (mlir::Value operand : op->getOperands()) {
-    auto constant = operand.getDefiningOp<nn::ConstantOp>();
+    auto constant = operand.getDefiningOp<ir::ConstantOp>();
     if (!constant) return std::nullopt;
     operands.push_back(constant.getValue());
   }

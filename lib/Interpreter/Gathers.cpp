@@ -1,5 +1,6 @@
 // Gathers and scatters. An index counts from the end when negative; one out of range is an error.
 #include "lib/Interpreter/Elementwise.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Interpreter/Numbers.h"
 
 namespace sprig::interp {
@@ -29,7 +30,7 @@ template <typename From> mlir::LogicalResult giveBlocks(Evaluation &e, int64_t b
   });
 }
 
-mlir::LogicalResult evaluateGather(nn::GatherOp op, Evaluation &e) {
+mlir::LogicalResult evaluateGather(ir::GatherOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
   int64_t axis = fromFront(op.getAxis(), shape.size()), size = shape[axis], picks = e.operands[1].count();
   int64_t width = product(shape.drop_front(axis + 1)), outer = product(shape.take_front(axis));
@@ -41,7 +42,7 @@ mlir::LogicalResult evaluateGather(nn::GatherOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateGatherElements(nn::GatherElementsOp op, Evaluation &e) {
+mlir::LogicalResult evaluateGatherElements(ir::GatherElementsOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
   int64_t axis = fromFront(op.getAxis(), shape.size());
   Strides strides = rowMajorStrides(shape);
@@ -74,7 +75,7 @@ int64_t tupleOffset(Evaluation &e, const Elements<int64_t> &indices, int64_t tup
   return offset;
 }
 
-mlir::LogicalResult evaluateGatherNd(nn::GatherNdOp op, Evaluation &e) {
+mlir::LogicalResult evaluateGatherNd(ir::GatherNdOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape(), indexShape = e.operands[1].shape();
   int64_t batchDims = op.getBatchDims(), length = indexShape.back();
   int64_t tuples = product(indexShape.drop_back()), batches = product(shape.take_front(batchDims));
@@ -87,29 +88,29 @@ mlir::LogicalResult evaluateGatherNd(nn::GatherNdOp op, Evaluation &e) {
   });
 }
 
-double combine(nn::ScatterKind kind, double old, double update, mlir::Type) {
+double combine(ir::ScatterKind kind, double old, double update, mlir::Type) {
   switch (kind) {
-  case nn::ScatterKind::none: return update;
-  case nn::ScatterKind::add: return old + update;
-  case nn::ScatterKind::mul: return old * update;
-  case nn::ScatterKind::max: return larger(old, update);
-  case nn::ScatterKind::min: return smaller(old, update);
+  case ir::ScatterKind::none: return update;
+  case ir::ScatterKind::add: return old + update;
+  case ir::ScatterKind::mul: return old * update;
+  case ir::ScatterKind::max: return larger(old, update);
+  case ir::ScatterKind::min: return smaller(old, update);
   }
   return update;
 }
-int64_t combine(nn::ScatterKind kind, int64_t old, int64_t update, mlir::Type type) {
+int64_t combine(ir::ScatterKind kind, int64_t old, int64_t update, mlir::Type type) {
   bool below = isUnsigned(type) ? uint64_t(old) < uint64_t(update) : old < update;
   switch (kind) {
-  case nn::ScatterKind::none: return update;
-  case nn::ScatterKind::add: return wrapTo(uint64_t(old) + uint64_t(update), type);
-  case nn::ScatterKind::mul: return wrapTo(uint64_t(old) * uint64_t(update), type);
-  case nn::ScatterKind::max: return below ? update : old;
-  case nn::ScatterKind::min: return below ? old : update;
+  case ir::ScatterKind::none: return update;
+  case ir::ScatterKind::add: return wrapTo(uint64_t(old) + uint64_t(update), type);
+  case ir::ScatterKind::mul: return wrapTo(uint64_t(old) * uint64_t(update), type);
+  case ir::ScatterKind::max: return below ? update : old;
+  case ir::ScatterKind::min: return below ? old : update;
   }
   return update;
 }
 
-mlir::LogicalResult evaluateScatterElements(nn::ScatterElementsOp op, Evaluation &e) {
+mlir::LogicalResult evaluateScatterElements(ir::ScatterElementsOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
   int64_t axis = fromFront(op.getAxis(), shape.size());
   Strides strides = rowMajorStrides(shape);
@@ -132,7 +133,7 @@ mlir::LogicalResult evaluateScatterElements(nn::ScatterElementsOp op, Evaluation
   });
 }
 
-mlir::LogicalResult evaluateScatterNd(nn::ScatterNdOp op, Evaluation &e) {
+mlir::LogicalResult evaluateScatterNd(ir::ScatterNdOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape(), indexShape = e.operands[1].shape();
   int64_t length = indexShape.back(), tuples = product(indexShape.drop_back());
   int64_t width = product(shape.drop_front(length));

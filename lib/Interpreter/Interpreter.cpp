@@ -1,5 +1,11 @@
 // Evaluates operations through the table, and blocks of them with values freed after their last use.
 #include "lib/Interpreter/Interpreter.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNStructure.h"
 #include "dialects/NN/Constants.h"
 #include "lib/Interpreter/Evaluation.h"
 #include "mlir/IR/IRMapping.h"
@@ -70,17 +76,17 @@ private:
   }
 
   mlir::FailureOr<Results> runOne(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
-    if (auto dispatch = llvm::dyn_cast<nn::DispatchOp>(op)) {
+    if (auto dispatch = llvm::dyn_cast<ir::DispatchOp>(op)) {
       RunOptions inner{options.precision};
       return BlockRunner(inner, symbols).run(dispatch.getBody().front(), operands);
     }
-    if (auto get = llvm::dyn_cast<nn::GetParamOp>(op)) return parameter(get);
-    if (auto set = llvm::dyn_cast<nn::SetParamOp>(op)) {
+    if (auto get = llvm::dyn_cast<ir::GetParamOp>(op)) return parameter(get);
+    if (auto set = llvm::dyn_cast<ir::SetParamOp>(op)) {
       updates.push_back({set.getParam().str(), operands.front()});
       return Results();
     }
-    if (auto part = llvm::dyn_cast<nn::CheckpointOp>(op)) return runPart(part.getBody(), operands);
-    if (auto part = llvm::dyn_cast<nn::CustomGradientOp>(op)) return runPart(part.getForward(), operands);
+    if (auto part = llvm::dyn_cast<ir::CheckpointOp>(op)) return runPart(part.getBody(), operands);
+    if (auto part = llvm::dyn_cast<ir::CustomGradientOp>(op)) return runPart(part.getForward(), operands);
     return evaluate(op, operands, options.precision);
   }
 
@@ -89,11 +95,11 @@ private:
     return BlockRunner(inner, symbols).run(region.front(), operands);
   }
 
-  mlir::FailureOr<Results> parameter(nn::GetParamOp get) {
+  mlir::FailureOr<Results> parameter(ir::GetParamOp get) {
     if (options.state)
       if (auto found = options.state->find(get.getParam()); found != options.state->end())
         return Results{found->second};
-    auto param = tables.lookupNearestSymbolFrom<nn::ParamOp>(symbols, get.getParamAttr());
+    auto param = tables.lookupNearestSymbolFrom<ir::ParamOp>(symbols, get.getParamAttr());
     if (!param) return get.emitOpError("names no parameter: ") << get.getParam();
     mlir::FailureOr<Tensor> tensor = constantTensor(param.getValue(), param.getLoc());
     if (mlir::failed(tensor)) return mlir::failure();
@@ -109,7 +115,7 @@ private:
 };
 
 // A scan: its region once for each step.
-mlir::FailureOr<Results> runScan(nn::ScanOp scan, llvm::ArrayRef<Tensor> operands, Precision precision) {
+mlir::FailureOr<Results> runScan(ir::ScanOp scan, llvm::ArrayRef<Tensor> operands, Precision precision) {
   int64_t steps = scan.getSteps();
   size_t inputs = scan.getNumInputs(), carried = scan.getNumCarried();
   std::vector<Results> outputs(scan.getNumOutputs(), Results(steps));
@@ -146,13 +152,13 @@ bool isTrue(const Tensor &flag) {
 }
 
 // A branch: one of its regions.
-mlir::FailureOr<Results> runCond(nn::CondOp cond, llvm::ArrayRef<Tensor> operands, Precision precision) {
+mlir::FailureOr<Results> runCond(ir::CondOp cond, llvm::ArrayRef<Tensor> operands, Precision precision) {
   mlir::Region &taken = isTrue(operands.front()) ? cond.getThenRegion() : cond.getElseRegion();
   return runRegion(cond, taken, operands.drop_front(), precision);
 }
 
 // A loop: its condition, and where that holds its body.
-mlir::FailureOr<Results> runWhile(nn::WhileOp loop, llvm::ArrayRef<Tensor> operands, Precision precision) {
+mlir::FailureOr<Results> runWhile(ir::WhileOp loop, llvm::ArrayRef<Tensor> operands, Precision precision) {
   size_t carried = loop.getNumCarried();
   Results arguments(operands);
   for (uint64_t step = 0; !loop.getMaxSteps() || step < *loop.getMaxSteps(); ++step) {
@@ -194,29 +200,29 @@ mlir::FailureOr<Results> evaluateDecomposed(mlir::Operation *op, llvm::ArrayRef<
 } // namespace
 
 bool isInterpreted(mlir::OperationName name) {
-  const llvm::StringRef other[] = {nn::ConstantOp::getOperationName(), nn::ScanOp::getOperationName(),
-                                   nn::CondOp::getOperationName(), nn::WhileOp::getOperationName()};
+  const llvm::StringRef other[] = {ir::ConstantOp::getOperationName(), ir::ScanOp::getOperationName(),
+                                   ir::CondOp::getOperationName(), ir::WhileOp::getOperationName()};
   return EvaluatorTable::get().find(name) || llvm::is_contained(other, name.getStringRef()) ||
          name.hasInterface<DecomposableOpInterface>();
 }
 
 mlir::FailureOr<Tensor> constantTensor(mlir::ElementsAttr value, mlir::Location loc) {
   std::string reason;
-  if (!nn::isReadableConstant(value, reason)) return mlir::emitError(loc) << "the constant is not readable: " << reason;
-  auto view = std::make_shared<nn::ConstantView>(value);
+  if (!ir::isReadableConstant(value, reason)) return mlir::emitError(loc) << "the constant is not readable: " << reason;
+  auto view = std::make_shared<ir::ConstantView>(value);
   return Tensor::viewBytes(view->type(), view->bytes(), view);
 }
 
 mlir::FailureOr<Results> tryEvaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Precision precision,
                                      std::string &error) {
-  if (auto constant = llvm::dyn_cast<nn::ConstantOp>(op)) {
+  if (auto constant = llvm::dyn_cast<ir::ConstantOp>(op)) {
     mlir::FailureOr<Tensor> tensor = constantTensor(constant.getValue(), op->getLoc());
     if (mlir::failed(tensor)) return mlir::failure();
     return Results{*tensor};
   }
-  if (auto scan = llvm::dyn_cast<nn::ScanOp>(op)) return runScan(scan, operands, precision);
-  if (auto cond = llvm::dyn_cast<nn::CondOp>(op)) return runCond(cond, operands, precision);
-  if (auto loop = llvm::dyn_cast<nn::WhileOp>(op)) return runWhile(loop, operands, precision);
+  if (auto scan = llvm::dyn_cast<ir::ScanOp>(op)) return runScan(scan, operands, precision);
+  if (auto cond = llvm::dyn_cast<ir::CondOp>(op)) return runCond(cond, operands, precision);
+  if (auto loop = llvm::dyn_cast<ir::WhileOp>(op)) return runWhile(loop, operands, precision);
   const EvaluatorTable::Evaluator *evaluator = EvaluatorTable::get().find(op->getName());
   if (!evaluator && llvm::isa<DecomposableOpInterface>(op)) return evaluateDecomposed(op, operands, precision, error);
   if (!evaluator) {
@@ -247,8 +253,8 @@ mlir::FailureOr<Results> run(mlir::func::FuncOp function, llvm::ArrayRef<Tensor>
     return function.emitOpError("takes ") << function.getNumArguments() << " inputs and gets " << inputs.size();
   for (auto [i, input] : llvm::enumerate(inputs))
     if (input.type() != function.getArgumentTypes()[i])
-      return function.emitOpError("takes ") << nn::describe(function.getArgumentTypes()[i]) << " as input " << i
-                                            << " and gets " << nn::describe(input.type());
+      return function.emitOpError("takes ") << ir::describe(function.getArgumentTypes()[i]) << " as input " << i
+                                            << " and gets " << ir::describe(input.type());
   return BlockRunner(options, function).run(function.getBody().front(), inputs);
 }
 

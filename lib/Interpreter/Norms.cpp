@@ -1,5 +1,6 @@
 // Softmaxes and normalisations by their definitions.
 #include "lib/Interpreter/Elementwise.h"
+#include "dialects/NN/NNComposite.h"
 #include <numeric>
 
 namespace sprig::interp {
@@ -25,12 +26,12 @@ template <bool Log> mlir::LogicalResult evaluateRows(Evaluation &e, int64_t axis
     }
   return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
-mlir::LogicalResult evaluateSoftmax(nn::SoftmaxOp op, Evaluation &e) { return evaluateRows<false>(e, op.getAxis()); }
-mlir::LogicalResult evaluateLogSoftmax(nn::LogSoftmaxOp op, Evaluation &e) {
+mlir::LogicalResult evaluateSoftmax(ir::SoftmaxOp op, Evaluation &e) { return evaluateRows<false>(e, op.getAxis()); }
+mlir::LogicalResult evaluateLogSoftmax(ir::LogSoftmaxOp op, Evaluation &e) {
   return evaluateRows<true>(e, op.getAxis());
 }
 
-mlir::LogicalResult evaluateBatchNorm(nn::BatchNormOp op, Evaluation &e) {
+mlir::LogicalResult evaluateBatchNorm(ir::BatchNormOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
   int64_t inner = product(shape.drop_front(2));
   Elements<double> in = e.operands[0].floats(), scale = e.operands[1].floats(), shift = e.operands[2].floats();
@@ -68,14 +69,14 @@ mlir::LogicalResult normaliseRows(Evaluation &e, int64_t axis, double epsilon, b
   }
   return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
-mlir::LogicalResult evaluateLayerNorm(nn::LayerNormOp op, Evaluation &e) {
+mlir::LogicalResult evaluateLayerNorm(ir::LayerNormOp op, Evaluation &e) {
   return normaliseRows(e, op.getAxis(), op.getEpsilon().convertToDouble(), /*raw=*/false);
 }
-mlir::LogicalResult evaluateRmsNorm(nn::RmsNormOp op, Evaluation &e) {
+mlir::LogicalResult evaluateRmsNorm(ir::RmsNormOp op, Evaluation &e) {
   return normaliseRows(e, op.getAxis(), op.getEpsilon().convertToDouble(), /*raw=*/true);
 }
 
-mlir::LogicalResult evaluateGroupNorm(nn::GroupNormOp op, Evaluation &e) {
+mlir::LogicalResult evaluateGroupNorm(ir::GroupNormOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
   int64_t inner = product(shape.drop_front(2)), size = shape[1] / op.getGroups() * inner;
   std::vector<double> result(e.operands[0].count());

@@ -1,5 +1,7 @@
 // Pools: reductions over sliding windows, their first maxima, and means.
 #include "lib/Interpreter/Reduction.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNReduction.h"
 #include "lib/Interpreter/Window.h"
 #include <cmath>
 
@@ -31,7 +33,7 @@ struct Planes {
   int64_t stride() const { return channelsLast ? channels : 1; }
 };
 
-mlir::LogicalResult evaluatePool(nn::PoolOp op, Evaluation &e) {
+mlir::LogicalResult evaluatePool(ir::PoolOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
   mlir::RankedTensorType type = e.resultType();
   Window window = windowOf(op, operand.shape(), type.getShape(), op.getChannelsLast());
@@ -52,7 +54,7 @@ mlir::LogicalResult evaluatePool(nn::PoolOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluatePoolGrad(nn::PoolGradOp op, Evaluation &e) {
+mlir::LogicalResult evaluatePoolGrad(ir::PoolGradOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0], &cotangent = e.operands[1];
   Window window = windowOf(op, operand.shape(), cotangent.shape(), op.getChannelsLast());
   Planes planes(operand.shape(), op.getChannelsLast());
@@ -63,7 +65,7 @@ mlir::LogicalResult evaluatePoolGrad(nn::PoolGradOp op, Evaluation &e) {
     auto at = [&](int64_t offset) { return to + offset * planes.stride(); };
     std::vector<int64_t> first(window.positions(), -1); // the input position that each window's cotangent goes to
     window.forEachTap([&](int64_t position, int64_t, int64_t offset) {
-      if (op.getKind() == nn::ReduceKind::sum) {
+      if (op.getKind() == ir::ReduceKind::sum) {
         result[at(offset)] += g[from + position * planes.stride()];
         return;
       }
@@ -88,7 +90,7 @@ int64_t columnMajor(int64_t offset, llvm::ArrayRef<int64_t> shape) {
   return result;
 }
 
-mlir::LogicalResult evaluateArgMaxPool(nn::ArgMaxPoolOp op, Evaluation &e) {
+mlir::LogicalResult evaluateArgMaxPool(ir::ArgMaxPoolOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
   mlir::RankedTensorType type = e.resultType();
   Window window = windowOf(op, operand.shape(), type.getShape(), false);
@@ -108,7 +110,7 @@ mlir::LogicalResult evaluateArgMaxPool(nn::ArgMaxPoolOp op, Evaluation &e) {
         if (champion < 0)
           champion = offset;
         else {
-          T old = in[from + champion], joined = reduceStep(nn::ReduceKind::max, element, old, in[from + offset]);
+          T old = in[from + champion], joined = reduceStep(ir::ReduceKind::max, element, old, in[from + offset]);
           if (joined != old && old == old) champion = offset;
         }
       });
@@ -143,7 +145,7 @@ std::vector<int64_t> countedTaps(const Window &window, llvm::ArrayRef<int64_t> c
   return counts;
 }
 
-mlir::LogicalResult evaluateAvgPool(nn::AvgPoolOp op, Evaluation &e) {
+mlir::LogicalResult evaluateAvgPool(ir::AvgPoolOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
   mlir::RankedTensorType type = e.resultType();
   Window window = windowOf(op, operand.shape(), type.getShape(), false);

@@ -1,5 +1,8 @@
 // Random bits: Philox4x32-10 as its paper has it, on one counter at a time.
 #include "lib/Interpreter/Evaluation.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNRandom.h"
 
 namespace sprig::interp {
 namespace {
@@ -17,7 +20,7 @@ Words philox(Words counter, uint64_t key) {
   return counter;
 }
 
-mlir::LogicalResult evaluatePhilox(nn::PhiloxOp op, Evaluation &e) {
+mlir::LogicalResult evaluatePhilox(ir::PhiloxOp op, Evaluation &e) {
   mlir::RankedTensorType type = e.resultType();
   Elements<int64_t> index = e.operands[0].integers(), key = e.operands[1].integers(),
                     counter = e.operands[2].integers();
@@ -31,7 +34,7 @@ mlir::LogicalResult evaluatePhilox(nn::PhiloxOp op, Evaluation &e) {
   return e.give(Tensor::of<int64_t>(type, std::move(bits)));
 }
 
-mlir::LogicalResult evaluateClassIndex(nn::ClassIndexOp op, Evaluation &e) {
+mlir::LogicalResult evaluateClassIndex(ir::ClassIndexOp op, Evaluation &e) {
   Elements<int64_t> in = e.operands[0].integers();
   for (int64_t i = 0; i < e.operands[0].count(); ++i)
     if (in[i] < 0 || in[i] >= int64_t(op.getClasses()))
@@ -40,8 +43,8 @@ mlir::LogicalResult evaluateClassIndex(nn::ClassIndexOp op, Evaluation &e) {
   return e.give(e.operands[0]);
 }
 
-mlir::LogicalResult evaluateAfter(nn::AfterOp, Evaluation &e) { return e.give(e.operands[0]); }
-mlir::LogicalResult evaluateStopGradient(nn::StopGradientOp, Evaluation &e) { return e.give(e.operands[0]); }
+mlir::LogicalResult evaluateAfter(ir::AfterOp, Evaluation &e) { return e.give(e.operands[0]); }
+mlir::LogicalResult evaluateStopGradient(ir::StopGradientOp, Evaluation &e) { return e.give(e.operands[0]); }
 
 } // namespace
 

@@ -1,14 +1,15 @@
 // Recurrent layers by their equations, one row of the batch after the other.
 #include "dialects/NN/Recurrent.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "lib/Interpreter/Elementwise.h"
 
 namespace sprig::interp {
 namespace {
 
 using Row = std::vector<double>;
-using nn::RecurrentFunction;
+using ir::RecurrentFunction;
 
-double apply(const nn::RecurrentActivation &a, double x) {
+double apply(const ir::RecurrentActivation &a, double x) {
   auto unit = [](double y) { return larger(0, smaller(1, y)); };
   switch (a.function) {
   case RecurrentFunction::sigmoid: return 1 / (1 + std::exp(-x));
@@ -30,7 +31,7 @@ double apply(const nn::RecurrentActivation &a, double x) {
 template <typename OpT> struct Layer {
   Layer(OpT op, Evaluation &e, llvm::ArrayRef<RecurrentFunction> defaults)
       : op(op), e(e), input(read(op.getInput())), weight(read(op.getWeight())), recurrence(read(op.getRecurrence())),
-        activations(nn::recurrentActivations(op, defaults)) {
+        activations(ir::recurrentActivations(op, defaults)) {
     auto shape = op.getInput().getType().getShape();
     steps = shape[0], batch = shape[1], features = shape[2];
     hidden = op.getRecurrence().getType().getDimSize(1);
@@ -100,11 +101,11 @@ template <typename OpT> struct Layer {
   OpT op;
   Evaluation &e;
   Row input, weight, recurrence, bias, lengths;
-  llvm::SmallVector<nn::RecurrentActivation> activations;
+  llvm::SmallVector<ir::RecurrentActivation> activations;
   int64_t steps, batch, features, hidden, width, step = 0, sample = 0;
 };
 
-mlir::LogicalResult evaluateRnn(nn::RnnOp op, Evaluation &e) {
+mlir::LogicalResult evaluateRnn(ir::RnnOp op, Evaluation &e) {
   Layer layer(op, e, {RecurrentFunction::tanh});
   return layer.run({op.getInitialH()}, [&](const Row &state, Row &next) {
     for (int64_t u = 0; u < layer.hidden; ++u)
@@ -112,7 +113,7 @@ mlir::LogicalResult evaluateRnn(nn::RnnOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateGru(nn::GruOp op, Evaluation &e) {
+mlir::LogicalResult evaluateGru(ir::GruOp op, Evaluation &e) {
   Layer layer(op, e, {RecurrentFunction::sigmoid, RecurrentFunction::tanh});
   return layer.run({op.getInitialH()}, [&](const Row &state, Row &next) {
     Row reset(layer.hidden), seen(layer.hidden);
@@ -129,7 +130,7 @@ mlir::LogicalResult evaluateGru(nn::GruOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateLstm(nn::LstmOp op, Evaluation &e) {
+mlir::LogicalResult evaluateLstm(ir::LstmOp op, Evaluation &e) {
   Layer layer(op, e, {RecurrentFunction::sigmoid, RecurrentFunction::tanh, RecurrentFunction::tanh});
   int64_t h = layer.hidden;
   Row peephole = op.getPeephole() ? layer.read(op.getPeephole()) : Row(3 * h, 0);

@@ -7,9 +7,9 @@
 namespace sprig::interp {
 
 /// The last argument only picks the class.
-double reduceStart(nn::ReduceKind kind, mlir::Type type, double);
-int64_t reduceStart(nn::ReduceKind kind, mlir::Type type, int64_t);
-double reduceStep(nn::ReduceKind kind, mlir::Type type, double a, double b);
-int64_t reduceStep(nn::ReduceKind kind, mlir::Type type, int64_t a, int64_t b);
+double reduceStart(ir::ReduceKind kind, mlir::Type type, double);
+int64_t reduceStart(ir::ReduceKind kind, mlir::Type type, int64_t);
+double reduceStep(ir::ReduceKind kind, mlir::Type type, double a, double b);
+int64_t reduceStep(ir::ReduceKind kind, mlir::Type type, int64_t a, int64_t b);
 
 } // namespace sprig::interp

@@ -1,44 +1,46 @@
 // Reductions, running sums, arg-reductions and sorts.
 #include "lib/Interpreter/Reduction.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNReduction.h"
 #include <algorithm>
 #include <numeric>
 
 namespace sprig::interp {
 
-double reduceStart(nn::ReduceKind kind, mlir::Type, double) {
+double reduceStart(ir::ReduceKind kind, mlir::Type, double) {
   switch (kind) {
-  case nn::ReduceKind::sum: return 0;
-  case nn::ReduceKind::prod: return 1;
-  case nn::ReduceKind::max: return -std::numeric_limits<double>::infinity();
-  case nn::ReduceKind::min: return std::numeric_limits<double>::infinity();
+  case ir::ReduceKind::sum: return 0;
+  case ir::ReduceKind::prod: return 1;
+  case ir::ReduceKind::max: return -std::numeric_limits<double>::infinity();
+  case ir::ReduceKind::min: return std::numeric_limits<double>::infinity();
   }
   return 0;
 }
-int64_t reduceStart(nn::ReduceKind kind, mlir::Type type, int64_t) {
+int64_t reduceStart(ir::ReduceKind kind, mlir::Type type, int64_t) {
   switch (kind) {
-  case nn::ReduceKind::sum: return 0;
-  case nn::ReduceKind::prod: return 1;
-  case nn::ReduceKind::max: return lowestOf(type);
-  case nn::ReduceKind::min: return highestOf(type);
+  case ir::ReduceKind::sum: return 0;
+  case ir::ReduceKind::prod: return 1;
+  case ir::ReduceKind::max: return lowestOf(type);
+  case ir::ReduceKind::min: return highestOf(type);
   }
   return 0;
 }
-double reduceStep(nn::ReduceKind kind, mlir::Type, double a, double b) {
+double reduceStep(ir::ReduceKind kind, mlir::Type, double a, double b) {
   switch (kind) {
-  case nn::ReduceKind::sum: return a + b;
-  case nn::ReduceKind::prod: return a * b;
-  case nn::ReduceKind::max: return larger(a, b);
-  case nn::ReduceKind::min: return smaller(a, b);
+  case ir::ReduceKind::sum: return a + b;
+  case ir::ReduceKind::prod: return a * b;
+  case ir::ReduceKind::max: return larger(a, b);
+  case ir::ReduceKind::min: return smaller(a, b);
   }
   return a;
 }
-int64_t reduceStep(nn::ReduceKind kind, mlir::Type type, int64_t a, int64_t b) {
+int64_t reduceStep(ir::ReduceKind kind, mlir::Type type, int64_t a, int64_t b) {
   bool below = isUnsigned(type) ? uint64_t(a) < uint64_t(b) : a < b;
   switch (kind) {
-  case nn::ReduceKind::sum: return wrapTo(uint64_t(a) + uint64_t(b), type);
-  case nn::ReduceKind::prod: return wrapTo(uint64_t(a) * uint64_t(b), type);
-  case nn::ReduceKind::max: return below ? b : a;
-  case nn::ReduceKind::min: return below ? a : b;
+  case ir::ReduceKind::sum: return wrapTo(uint64_t(a) + uint64_t(b), type);
+  case ir::ReduceKind::prod: return wrapTo(uint64_t(a) * uint64_t(b), type);
+  case ir::ReduceKind::max: return below ? b : a;
+  case ir::ReduceKind::min: return below ? a : b;
   }
   return a;
 }
@@ -73,7 +75,7 @@ llvm::SmallVector<int64_t> axesFromFront(llvm::ArrayRef<int64_t> axes, int64_t r
   return llvm::map_to_vector(axes, [&](int64_t axis) { return fromFront(axis, rank); });
 }
 
-template <typename T> std::vector<T> reduceInto(Evaluation &e, nn::ReduceKind kind, llvm::ArrayRef<int64_t> axes) {
+template <typename T> std::vector<T> reduceInto(Evaluation &e, ir::ReduceKind kind, llvm::ArrayRef<int64_t> axes) {
   const Tensor &operand = e.operands[0];
   mlir::Type type = operand.elementType();
   Elements<T> in = operand.elements<T>();
@@ -85,25 +87,25 @@ template <typename T> std::vector<T> reduceInto(Evaluation &e, nn::ReduceKind ki
   return result;
 }
 
-mlir::LogicalResult evaluateReduce(nn::ReduceOp op, Evaluation &e) {
+mlir::LogicalResult evaluateReduce(ir::ReduceOp op, Evaluation &e) {
   return byClass(e.operands[0], [&](auto zero) {
     using T = decltype(zero);
     return e.give(Tensor::of<T>(e.resultType(), reduceInto<T>(e, op.getKind(), op.getAxes())));
   });
 }
 
-mlir::LogicalResult evaluateReduceMean(nn::ReduceMeanOp op, Evaluation &e) {
+mlir::LogicalResult evaluateReduceMean(ir::ReduceMeanOp op, Evaluation &e) {
   int64_t size = 1;
   for (int64_t axis : axesFromFront(op.getAxes(), e.operands[0].rank())) size *= e.operands[0].shape()[axis];
   if (e.operands[0].isFloat()) {
-    std::vector<double> result = reduceInto<double>(e, nn::ReduceKind::sum, op.getAxes());
+    std::vector<double> result = reduceInto<double>(e, ir::ReduceKind::sum, op.getAxes());
     for (double &value : result) value /= double(size);
     return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
   }
   // The count is a value of the element type too.
   mlir::Type type = e.operands[0].elementType();
   int64_t divisor = wrapTo(size, type);
-  std::vector<int64_t> result = reduceInto<int64_t>(e, nn::ReduceKind::sum, op.getAxes());
+  std::vector<int64_t> result = reduceInto<int64_t>(e, ir::ReduceKind::sum, op.getAxes());
   if (divisor == 0 && !result.empty()) return e.fail("divides an integer by zero");
   for (int64_t &value : result)
     value = isUnsigned(type) ? int64_t(uint64_t(value) / uint64_t(divisor))
@@ -122,9 +124,9 @@ template <typename T> bool below(T a, T b, mlir::Type type) {
     return isUnsigned(type) ? uint64_t(a) < uint64_t(b) : a < b;
 }
 
-mlir::LogicalResult evaluateArgReduce(nn::ArgReduceOp op, Evaluation &e) {
+mlir::LogicalResult evaluateArgReduce(ir::ArgReduceOp op, Evaluation &e) {
   Axis axis(e.operands[0].shape(), op.getAxis());
-  bool wantMax = op.getKind() == nn::ReduceKind::max;
+  bool wantMax = op.getKind() == ir::ReduceKind::max;
   std::vector<int64_t> result(e.resultType().getNumElements());
   if (axis.size == 0 && !result.empty()) return e.fail("takes the index of an extremum of no elements");
   mlir::Type type = e.operands[0].elementType();
@@ -145,7 +147,7 @@ mlir::LogicalResult evaluateArgReduce(nn::ArgReduceOp op, Evaluation &e) {
   return e.give(Tensor::ofIntegers(e.resultType(), std::move(result)));
 }
 
-mlir::LogicalResult evaluateCumulative(nn::CumulativeOp op, Evaluation &e) {
+mlir::LogicalResult evaluateCumulative(ir::CumulativeOp op, Evaluation &e) {
   Axis axis(e.operands[0].shape(), op.getAxis());
   mlir::Type type = e.operands[0].elementType();
   return byClass(e.operands[0], [&](auto zero) {
@@ -166,7 +168,7 @@ mlir::LogicalResult evaluateCumulative(nn::CumulativeOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateTopK(nn::TopKOp op, Evaluation &e) {
+mlir::LogicalResult evaluateTopK(ir::TopKOp op, Evaluation &e) {
   Axis axis(e.operands[0].shape(), op.getAxis());
   mlir::Type type = e.operands[0].elementType();
   int64_t k = op.getK();

@@ -1,12 +1,13 @@
 // Operations that move elements. Splats stay splats.
 #include "lib/Interpreter/Evaluation.h"
+#include "dialects/NN/NNShapeOps.h"
 #include <algorithm>
 #include <cstring>
 
 namespace sprig::interp {
 namespace {
 
-mlir::LogicalResult evaluateIota(nn::IotaOp op, Evaluation &e) {
+mlir::LogicalResult evaluateIota(ir::IotaOp op, Evaluation &e) {
   mlir::RankedTensorType type = e.resultType();
   int64_t axis = fromFront(op.getAxis(), type.getRank());
   Strides strides(type.getRank(), 0);
@@ -35,18 +36,18 @@ mlir::LogicalResult giveStrided(Evaluation &e, Strides strides, int64_t offset =
   });
 }
 
-mlir::LogicalResult evaluateReshape(nn::ReshapeOp, Evaluation &e) {
+mlir::LogicalResult evaluateReshape(ir::ReshapeOp, Evaluation &e) {
   return e.give(e.operands[0].reshaped(e.resultType()));
 }
-mlir::LogicalResult evaluateBroadcast(nn::BroadcastOp, Evaluation &e) {
+mlir::LogicalResult evaluateBroadcast(ir::BroadcastOp, Evaluation &e) {
   return giveStrided(e, broadcastStrides(e.operands[0].shape(), e.resultType().getShape()));
 }
-mlir::LogicalResult evaluateTranspose(nn::TransposeOp op, Evaluation &e) {
+mlir::LogicalResult evaluateTranspose(ir::TransposeOp op, Evaluation &e) {
   Strides own = rowMajorStrides(e.operands[0].shape()), strides;
   for (int64_t d : op.getPermutation()) strides.push_back(own[d]);
   return giveStrided(e, strides);
 }
-mlir::LogicalResult evaluateSlice(nn::SliceOp op, Evaluation &e) {
+mlir::LogicalResult evaluateSlice(ir::SliceOp op, Evaluation &e) {
   Strides strides = rowMajorStrides(e.operands[0].shape());
   int64_t offset = 0;
   for (size_t d = 0; d < strides.size(); ++d) {
@@ -62,7 +63,7 @@ bool areOneSplat(llvm::ArrayRef<Tensor> tensors) {
   return llvm::all_of(tensors.drop_front(), [&](const Tensor &t) { return t.bytes(true) == first; });
 }
 
-mlir::LogicalResult evaluateConcat(nn::ConcatOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConcat(ir::ConcatOp op, Evaluation &e) {
   mlir::RankedTensorType type = e.resultType();
   if (type.getNumElements() && areOneSplat(e.operands)) return e.give(e.operands[0].reshaped(type));
   int64_t axis = fromFront(op.getAxis(), type.getRank());
@@ -81,13 +82,13 @@ mlir::LogicalResult evaluateConcat(nn::ConcatOp op, Evaluation &e) {
 }
 
 // The operand's index that position `i` (counted from the operand's first element) shows, or -1 for the fill value.
-int64_t paddedIndex(nn::PadMode mode, int64_t i, int64_t size) {
+int64_t paddedIndex(ir::PadMode mode, int64_t i, int64_t size) {
   if (i >= 0 && i < size) return i;
   switch (mode) {
-  case nn::PadMode::constant: return -1;
-  case nn::PadMode::edge: return i < 0 ? 0 : size - 1;
-  case nn::PadMode::wrap: return ((i % size) + size) % size;
-  case nn::PadMode::reflect: {
+  case ir::PadMode::constant: return -1;
+  case ir::PadMode::edge: return i < 0 ? 0 : size - 1;
+  case ir::PadMode::wrap: return ((i % size) + size) % size;
+  case ir::PadMode::reflect: {
     if (size == 1) return 0;
     int64_t period = 2 * (size - 1), at = ((i % period) + period) % period;
     return at < size ? at : period - at;
@@ -96,10 +97,10 @@ int64_t paddedIndex(nn::PadMode mode, int64_t i, int64_t size) {
   return -1;
 }
 
-mlir::LogicalResult evaluatePad(nn::PadOp op, Evaluation &e) {
+mlir::LogicalResult evaluatePad(ir::PadOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0], &value = e.operands[1];
   mlir::RankedTensorType type = e.resultType();
-  bool constant = op.getMode() == nn::PadMode::constant;
+  bool constant = op.getMode() == ir::PadMode::constant;
   if (operand.isSplat() && operand.count() && (!constant || areOneSplat(e.operands)))
     return e.give(operand.reshaped(type));
   if (!constant && operand.count() == 0 && type.getNumElements())

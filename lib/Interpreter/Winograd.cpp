@@ -1,5 +1,6 @@
 // nn.conv_winograd by its definition: every tile to frequencies, a product over the channels for each, and back.
-#include "dialects/NN/WinogradOp.h"
+#include "dialects/NN/NNWinograd.h"
+#include "dialects/NN/Winograd.h"
 #include "lib/Interpreter/Winograd.h"
 
 namespace sprig::interp {
@@ -21,14 +22,14 @@ Matrix transform(const Matrix &left, int64_t a, const Matrix &right, int64_t b, 
 }
 
 struct Winograd {
-  nn::WinogradLine lines[2];
+  ir::WinogradLine lines[2];
   llvm::ArrayRef<int64_t> in, out;
   int64_t low[2];
   Matrix inputs[2], outputs[2];
 
-  Winograd(nn::ConvWinogradOp op, llvm::ArrayRef<int64_t> in, llvm::ArrayRef<int64_t> out)
-      : lines{*nn::WinogradLine::get(op.getTile()[0], op.getWindow()[0]),
-              *nn::WinogradLine::get(op.getTile()[1], op.getWindow()[1])},
+  Winograd(ir::ConvWinogradOp op, llvm::ArrayRef<int64_t> in, llvm::ArrayRef<int64_t> out)
+      : lines{*ir::WinogradLine::get(op.getTile()[0], op.getWindow()[0]),
+              *ir::WinogradLine::get(op.getTile()[1], op.getWindow()[1])},
         in(in), out(out), low{op.getPadding()[0], op.getPadding()[1]} {
     for (int d = 0; d < 2; ++d) {
       inputs[d] = lines[d].inputMatrix();
@@ -60,7 +61,7 @@ struct Winograd {
   }
 };
 
-mlir::LogicalResult evaluateConvWinograd(nn::ConvWinogradOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConvWinograd(ir::ConvWinogradOp op, Evaluation &e) {
   Winograd winograd(op, e.operands[0].shape(), e.resultType().getShape());
   Elements<double> in = e.operands[0].floats(), panels = e.operands[1].floats();
   llvm::ArrayRef<int64_t> out = winograd.out;
@@ -77,7 +78,7 @@ mlir::LogicalResult evaluateConvWinograd(nn::ConvWinogradOp op, Evaluation &e) {
             for (int64_t c = 0; c < channels; ++c)
               products[f] +=
                   tile[c][f] *
-                  panels[(o / nn::kPanelWidth * depth + f * channels + c) * nn::kPanelWidth + o % nn::kPanelWidth];
+                  panels[(o / ir::kPanelWidth * depth + f * channels + c) * ir::kPanelWidth + o % ir::kPanelWidth];
           winograd.give(products, sample, o, y, x, result);
         }
       }

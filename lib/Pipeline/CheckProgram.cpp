@@ -19,10 +19,10 @@ std::string distrust(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!isa<RankedTensorType, MemRefType>(type)) return "expected a tensor of static shape";
   if (!shaped.hasStaticShape()) return "expected a static shape";
-  if (!nn::isStorable(shaped.getElementType()))
+  if (!ir::isStorable(shaped.getElementType()))
     return "expected elements of f64, f32, f16, bf16, i64, i32, i16, i8, ui64, ui32, ui16, ui8 or i1";
   if (shaped.getRank() > kMostRank) return "expected at most " + std::to_string(kMostRank) + " dimensions";
-  if (!nn::isCountable(shaped.getShape())) return "expected at most 2^48 elements";
+  if (!ir::isCountable(shaped.getShape())) return "expected at most 2^48 elements";
   if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.getEncoding())
     return "expected a tensor without an encoding";
   if (auto memref = dyn_cast<MemRefType>(type); memref && (!memref.getLayout().isIdentity() || memref.getMemorySpace()))
@@ -110,7 +110,7 @@ LogicalResult checkTypes(Operation *op) {
   for (NamedAttribute attribute : op->getAttrs()) {
     std::string reason;
     if (auto elements = dyn_cast<ElementsAttr>(attribute.getValue());
-        elements && !nn::isReadableConstant(elements, reason))
+        elements && !ir::isReadableConstant(elements, reason))
       return op->emitOpError("has an attribute '") << attribute.getName().getValue() << "' that " << reason;
   }
   for (Value result : op->getResults())

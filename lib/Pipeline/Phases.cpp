@@ -1,8 +1,11 @@
 #include "lib/Pipeline/Phases.h"
 #include "dialects/Exec/Exec.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNStructure.h"
 #include "lib/Machine/MachineModel.h"
-#include "lib/Parallel/Passes.h"
+#include "lib/Schedule/Passes.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
@@ -96,28 +99,28 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
 }
 
 static bool isModuleOrFunction(Operation *op) { return isa<ModuleOp, func::FuncOp, func::ReturnOp>(op); }
-static bool isNN(Operation *op) { return isa_and_nonnull<nn::NNDialect>(op->getDialect()); }
+static bool isNN(Operation *op) { return isa_and_nonnull<ir::NNDialect>(op->getDialect()); }
 
 // The graph as front-ends make it: no dispatches yet.
-static bool allowsGraph(Operation *op) { return isModuleOrFunction(op) || (isNN(op) && !isa<nn::DispatchOp>(op)); }
+static bool allowsGraph(Operation *op) { return isModuleOrFunction(op) || (isNN(op) && !isa<ir::DispatchOp>(op)); }
 
 static bool allowsDifferentiated(Operation *op) {
   return allowsGraph(op) &&
-         !isa<nn::GradientOp, nn::JvpOp, nn::StopGradientOp, nn::CheckpointOp, nn::CustomGradientOp>(op);
+         !isa<ir::GradientOp, ir::JvpOp, ir::StopGradientOp, ir::CheckpointOp, ir::CustomGradientOp>(op);
 }
 
 // Around dispatches only what is no work: constants, parameters and views.
 static bool allowsDispatches(Operation *op) {
-  if (isModuleOrFunction(op) || op->getParentOfType<nn::DispatchOp>()) return true;
-  return isa<nn::ParamOp, nn::GetParamOp, nn::SetParamOp, nn::ConstantOp, nn::ReshapeOp, nn::AfterOp, nn::DispatchOp>(
+  if (isModuleOrFunction(op) || op->getParentOfType<ir::DispatchOp>()) return true;
+  return isa<ir::ParamOp, ir::GetParamOp, ir::SetParamOp, ir::ConstantOp, ir::ReshapeOp, ir::AfterOp, ir::DispatchOp>(
       op);
 }
 
 static bool allowsProgram(Operation *op) {
-  if (op->getParentOfType<nn::DispatchOp>()) return true;
+  if (op->getParentOfType<ir::DispatchOp>()) return true;
   // A view between two dispatches of one kernel.
-  if (isa<nn::ReshapeOp>(op)) return isa<exec::KernelOp>(op->getParentOp());
-  return isa<ModuleOp, nn::ParamOp, nn::DispatchOp>(op) || isa_and_nonnull<exec::ExecDialect>(op->getDialect());
+  if (isa<ir::ReshapeOp>(op)) return isa<exec::KernelOp>(op->getParentOp());
+  return isa<ModuleOp, ir::ParamOp, ir::DispatchOp>(op) || isa_and_nonnull<exec::ExecDialect>(op->getDialect());
 }
 
 static bool allowsPlannedProgram(Operation *op) {

@@ -1,9 +1,9 @@
 // What drivers can read and run: dialects, passes, one pipeline per phase.
 #include "dialects/Exec/Exec.h"
-#include "dialects/NN/NN.h"
-#include "lib/Conversion/NNToCPU/KernelEmitter.h"
-#include "lib/Conversion/NNToCPU/Passes.h"
-#include "lib/Parallel/Passes.h"
+#include "dialects/NN/NNDialect.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
+#include "lib/Target/CPU/Kernels/Passes.h"
+#include "lib/Schedule/Passes.h"
 #include "lib/Pipeline/CheckProgram.h"
 #include "lib/Pipeline/Phases.h"
 #include "lib/Transforms/Passes.h"
@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace sprig;
 
 void sprig::registerSprigDialects(DialectRegistry &registry) {
-  registry.insert<nn::NNDialect, exec::ExecDialect, func::FuncDialect, cf::ControlFlowDialect, ub::UBDialect>();
+  registry.insert<ir::NNDialect, exec::ExecDialect, func::FuncDialect, cf::ControlFlowDialect, ub::UBDialect>();
   registerKernelDialects(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
@@ -56,7 +56,7 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
 void sprig::registerSprigPassesAndPhases() {
   registerTransforms();
   registerConversions();
-  registerSprigParallelPasses();
+  registerSprigSchedulePasses();
   for (const Phase &phase : phases()) {
     if (!phase.build) continue;
     std::string name = ("sprig-phase-" + phase.name).str();

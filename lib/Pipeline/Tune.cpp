@@ -1,8 +1,9 @@
 #include "lib/Pipeline/Tune.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNStructure.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Machine/Cpu.h"
-#include "lib/Target/CPU/KernelUnit.h"
+#include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -34,7 +35,7 @@ std::vector<Tile> candidates(const CpuTarget &target, Type elementType) {
   return tiles;
 }
 
-void setTile(nn::DispatchOp dispatch, Tile tile) {
+void setTile(ir::DispatchOp dispatch, Tile tile) {
   if (tile.rows)
     dispatch->setAttr("nn.tile", DenseI64ArrayAttr::get(dispatch.getContext(), {tile.rows, tile.vectors}));
   else
@@ -42,14 +43,14 @@ void setTile(nn::DispatchOp dispatch, Tile tile) {
 }
 
 // A program of nothing but this dispatch, in the state behind `fuse`.
-OwningOpRef<ModuleOp> alone(nn::DispatchOp dispatch, Tile tile) {
+OwningOpRef<ModuleOp> alone(ir::DispatchOp dispatch, Tile tile) {
   OpBuilder b(dispatch.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(b.getUnknownLoc());
   b.setInsertionPointToEnd(module->getBody());
   auto type = b.getFunctionType(dispatch->getOperandTypes(), dispatch->getResultTypes());
   auto function = func::FuncOp::create(b, b.getUnknownLoc(), "main", type);
   b.setInsertionPointToStart(function.addEntryBlock());
-  auto clone = cast<nn::DispatchOp>(b.clone(*dispatch));
+  auto clone = cast<ir::DispatchOp>(b.clone(*dispatch));
   clone->setOperands(function.getArguments());
   setTile(clone, tile);
   func::ReturnOp::create(b, b.getUnknownLoc(), clone->getResults());
@@ -62,7 +63,7 @@ public:
       : options(options), timer(timer), target(target) {}
 
   // The best tile, from as many candidates as the time allows; nothing when there was time for none.
-  std::optional<Tile> search(nn::DispatchOp dispatch, Type elementType, double seconds);
+  std::optional<Tile> search(ir::DispatchOp dispatch, Type elementType, double seconds);
 
 private:
   const CompileOptions &options;
@@ -70,7 +71,7 @@ private:
   const CpuTarget &target;
 };
 
-std::optional<Tile> Tuner::search(nn::DispatchOp dispatch, Type elementType, double seconds) {
+std::optional<Tile> Tuner::search(ir::DispatchOp dispatch, Type elementType, double seconds) {
   struct Variant {
     Tile tile;
     std::function<double()> call;
@@ -129,14 +130,14 @@ TuneCounts sprig::tuneTiles(ModuleOp module, const CompileOptions &options, cons
   auto set = instructionSetByName("native");
   if (!set) throw Error(ErrorKind::unsupported, llvm::toString(set.takeError()));
   struct Kernel {
-    std::vector<nn::DispatchOp> dispatches;
+    std::vector<ir::DispatchOp> dispatches;
     Type elementType;
   };
   llvm::MapVector<StringAttr, Kernel> kernels;
-  module.walk([&](nn::DispatchOp dispatch) {
+  module.walk([&](ir::DispatchOp dispatch) {
     Type elementType;
     for (Operation &op : dispatch.getBody().front())
-      if (isa<nn::MatmulPackedOp, nn::ConvPackedOp>(op)) elementType = getElementTypeOrSelf(op.getResult(0).getType());
+      if (isa<ir::MatmulPackedOp, ir::ConvPackedOp>(op)) elementType = getElementTypeOrSelf(op.getResult(0).getType());
     if (!elementType) return;
     Kernel &kernel = kernels[StringAttr::get(module.getContext(), identityOf(dispatch))];
     kernel.dispatches.push_back(dispatch);
@@ -160,7 +161,7 @@ TuneCounts sprig::tuneTiles(ModuleOp module, const CompileOptions &options, cons
       continue;
     }
     ++counts.cached;
-    for (nn::DispatchOp dispatch : kernel.dispatches) setTile(dispatch, *tile);
+    for (ir::DispatchOp dispatch : kernel.dispatches) setTile(dispatch, *tile);
   }
   Tuner tuner(options, timer, set->target);
   auto end = Clock::now() + Seconds(options.tuneSeconds);
@@ -171,7 +172,7 @@ TuneCounts sprig::tuneTiles(ModuleOp module, const CompileOptions &options, cons
     auto tile = tuner.search(kernel->dispatches.front(), kernel->elementType, left / double(rest.size() - i));
     if (!tile) continue;
     ++counts.measured;
-    for (nn::DispatchOp dispatch : kernel->dispatches) setTile(dispatch, *tile);
+    for (ir::DispatchOp dispatch : kernel->dispatches) setTile(dispatch, *tile);
     if (cache) cache->store(key, format(*tile));
   }
   if (report)

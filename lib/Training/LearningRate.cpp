@@ -1,4 +1,7 @@
 #include "lib/Training/LearningRate.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 #include <numbers>
 
 using namespace mlir;
@@ -6,18 +9,18 @@ using namespace mlir;
 namespace sprig::training {
 namespace {
 
-using nn::ComparePredicate;
+using ir::ComparePredicate;
 
 /// Short ways to write scalars of f64.
 struct Scalars {
-  nn::Expression &e;
+  ir::Expression &e;
   Value base; // any f64 scalar, as a model for constants
   Value number(double value) { return e.splat(base, value); }
   Value add(Value x, double y) { return e.add(x, number(y)); }
   Value mul(Value x, double y) { return e.mul(x, number(y)); }
   Value div(Value x, double y) { return e.div(x, number(y)); }
-  Value min(Value x, double y) { return e.binary<nn::MinOp>(x, number(y)); }
-  Value power(double x, Value y) { return e.binary<nn::PowOp>(number(x), y); }
+  Value min(Value x, double y) { return e.binary<ir::MinOp>(x, number(y)); }
+  Value power(double x, Value y) { return e.binary<ir::PowOp>(number(x), y); }
   Value choose(ComparePredicate predicate, Value x, double y, Value then, Value otherwise) {
     return e.select(e.compare(predicate, x, number(y)), then, otherwise);
   }
@@ -25,7 +28,7 @@ struct Scalars {
   /// From `start` (share 0) to `end` (share 1), by a cosine or a line.
   Value anneal(Value start, Value end, Value share, bool linear) {
     if (linear) return e.add(start, e.mul(e.sub(end, start), share));
-    Value wave = add(e.unary<nn::CosOp>(mul(share, std::numbers::pi)), 1);
+    Value wave = add(e.unary<ir::CosOp>(mul(share, std::numbers::pi)), 1);
     return e.add(end, e.mul(div(e.sub(start, end), 2), wave));
   }
 };
@@ -41,7 +44,7 @@ Value oneCycle(Scalars s, const ScheduleConfig &schedule, Value t) {
 
 } // namespace
 
-Value learningRate(nn::Expression &e, const ScheduleConfig &schedule, Value base, Value step) {
+Value learningRate(ir::Expression &e, const ScheduleConfig &schedule, Value base, Value step) {
   Scalars s{e, base};
   Value index =
       schedule.perEpoch ? e.div(step, e.splat(step, double(std::max<int64_t>(schedule.stepsPerUnit, 1)))) : step;
@@ -75,8 +78,8 @@ Value learningRate(nn::Expression &e, const ScheduleConfig &schedule, Value base
   case ScheduleKind::oneCycle: return oneCycle(s, schedule, t);
   case ScheduleKind::list: {
     Value values = e.constant({int64_t(schedule.values.size())}, e.b.getF64Type(), schedule.values);
-    Value at = e.binary<nn::MinOp>(index, e.splat(index, double(schedule.values.size() - 1)));
-    return nn::GatherOp::create(e.b, e.loc, values, at, 0);
+    Value at = e.binary<ir::MinOp>(index, e.splat(index, double(schedule.values.size() - 1)));
+    return ir::GatherOp::create(e.b, e.loc, values, at, 0);
   }
   }
   return base;

@@ -7,6 +7,6 @@
 namespace sprig::training {
 
 /// A tensor<f64>, from the base rate (tensor<f64>) and the number of steps done (tensor<i64>).
-mlir::Value learningRate(nn::Expression &e, const ScheduleConfig &schedule, mlir::Value base, mlir::Value step);
+mlir::Value learningRate(ir::Expression &e, const ScheduleConfig &schedule, mlir::Value base, mlir::Value step);
 
 } // namespace sprig::training

@@ -1,10 +1,15 @@
 #include "lib/Training/LossExpression.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 
 using namespace mlir;
 
 namespace sprig::training {
 
-using nn::Expression;
+using ir::Expression;
 
 bool isOfClasses(const LossConfig &loss) {
   return loss.kind == LossKind::softmaxCrossEntropy || loss.kind == LossKind::nll;
@@ -24,7 +29,7 @@ SmallVector<Value> splitTargets(Expression &e, ValueRange outputs, const TrainCo
     auto outputType = Expression::typeOf(output);
     bool ofClasses = isOfClasses(loss);
     sizes.back() = ofClasses ? 1 : outputType.getShape().back();
-    Value part = nn::SliceOp::create(e.b, e.loc, targets, starts, sizes, steps);
+    Value part = ir::SliceOp::create(e.b, e.loc, targets, starts, sizes, steps);
     starts.back() += sizes.back();
     part =
         ofClasses ? e.reshape(e.cast(part, e.b.getI64Type()), outputType.getShape().drop_back()) : like(part, output);
@@ -35,26 +40,26 @@ SmallVector<Value> splitTargets(Expression &e, ValueRange outputs, const TrainCo
 
 static Value lossOf(Expression &e, const LossConfig &config, Value x, Value t) {
   auto type = Expression::typeOf(x);
-  auto reduction = config.reduction == Reduction::mean ? nn::LossReduction::mean : nn::LossReduction::sum;
+  auto reduction = config.reduction == Reduction::mean ? ir::LossReduction::mean : ir::LossReduction::sum;
   Value weights;
   if (!config.classWeights.empty())
     weights = e.constant({int64_t(config.classWeights.size())}, type.getElementType(), config.classWeights);
   auto ignored = config.ignoreIndex ? e.b.getI64IntegerAttr(*config.ignoreIndex) : IntegerAttr();
-  auto kind = nn::LossReductionAttr::get(e.b.getContext(), reduction);
+  auto kind = ir::LossReductionAttr::get(e.b.getContext(), reduction);
   auto real = [&](double value) { return e.b.getF64FloatAttr(value); };
   switch (config.kind) {
   case LossKind::softmaxCrossEntropy:
-    return nn::CrossEntropyOp::create(e.b, e.loc, kind, x, t, weights, ignored, real(config.labelSmoothing));
-  case LossKind::nll: return nn::NllLossOp::create(e.b, e.loc, kind, x, t, weights, ignored);
-  case LossKind::mse: return nn::MseLossOp::create(e.b, e.loc, kind, x, t);
-  case LossKind::l1: return nn::L1LossOp::create(e.b, e.loc, kind, x, t);
-  case LossKind::huber: return nn::HuberLossOp::create(e.b, e.loc, kind, x, t, real(config.delta));
-  case LossKind::binaryCrossEntropy: return nn::BceLossOp::create(e.b, e.loc, kind, x, t);
+    return ir::CrossEntropyOp::create(e.b, e.loc, kind, x, t, weights, ignored, real(config.labelSmoothing));
+  case LossKind::nll: return ir::NllLossOp::create(e.b, e.loc, kind, x, t, weights, ignored);
+  case LossKind::mse: return ir::MseLossOp::create(e.b, e.loc, kind, x, t);
+  case LossKind::l1: return ir::L1LossOp::create(e.b, e.loc, kind, x, t);
+  case LossKind::huber: return ir::HuberLossOp::create(e.b, e.loc, kind, x, t, real(config.delta));
+  case LossKind::binaryCrossEntropy: return ir::BceLossOp::create(e.b, e.loc, kind, x, t);
   case LossKind::bceWithLogits:
-    return nn::BceWithLogitsLossOp::create(e.b, e.loc, kind, x, t,
+    return ir::BceWithLogitsLossOp::create(e.b, e.loc, kind, x, t,
                                            config.positiveWeight ? real(*config.positiveWeight) : FloatAttr());
   case LossKind::klDivergence: {
-    Value loss = nn::KlDivLossOp::create(e.b, e.loc, kind, x, t, config.logTarget ? e.b.getUnitAttr() : UnitAttr());
+    Value loss = ir::KlDivLossOp::create(e.b, e.loc, kind, x, t, config.logTarget ? e.b.getUnitAttr() : UnitAttr());
     if (config.reduction != Reduction::batchMean) return loss;
     return e.div(loss, e.splat(loss, double(type.getDimSize(0))));
   }
@@ -75,25 +80,25 @@ Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const Tra
 Accuracy accuracy(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config) {
   auto i64 = RankedTensorType::get({}, e.b.getI64Type());
   auto number = [&](int64_t n) -> Value {
-    return nn::ConstantOp::create(e.b, e.loc, i64, nn::makeSplat(i64, double(n)));
+    return ir::ConstantOp::create(e.b, e.loc, i64, ir::makeSplat(i64, double(n)));
   };
   Accuracy sum{number(0), number(0)};
   for (auto [output, target, loss] : llvm::zip_equal(outputs, targets, config.losses)) {
     auto type = Expression::typeOf(output);
     Value right, counted;
     if (isOfClasses(loss)) {
-      Value guess = nn::ArgReduceOp::create(e.b, e.loc, nn::ReduceKind::max, output, type.getRank() - 1,
+      Value guess = ir::ArgReduceOp::create(e.b, e.loc, ir::ReduceKind::max, output, type.getRank() - 1,
                                             /*keep_dims=*/false, /*last_index=*/false);
-      right = e.compare(nn::ComparePredicate::eq, guess, e.cast(target, e.b.getI64Type()));
+      right = e.compare(ir::ComparePredicate::eq, guess, e.cast(target, e.b.getI64Type()));
       if (loss.ignoreIndex) {
-        counted = e.compare(nn::ComparePredicate::ne, target, e.splat(target, double(*loss.ignoreIndex)));
-        right = e.binary<nn::AndOp>(right, counted);
+        counted = e.compare(ir::ComparePredicate::ne, target, e.splat(target, double(*loss.ignoreIndex)));
+        right = e.binary<ir::AndOp>(right, counted);
       }
     } else if (loss.kind == LossKind::binaryCrossEntropy || loss.kind == LossKind::bceWithLogits) {
       double border = loss.kind == LossKind::binaryCrossEntropy ? 0.5 : 0;
-      Value guess = e.compare(nn::ComparePredicate::ge, output, e.splat(output, border));
-      right = e.unary<nn::NotOp>(
-          e.binary<nn::XorOp>(guess, e.compare(nn::ComparePredicate::ge, target, e.splat(target, 0.5))));
+      Value guess = e.compare(ir::ComparePredicate::ge, output, e.splat(output, border));
+      right = e.unary<ir::NotOp>(
+          e.binary<ir::XorOp>(guess, e.compare(ir::ComparePredicate::ge, target, e.splat(target, 0.5))));
     } else {
       continue;
     }

@@ -10,16 +10,16 @@ namespace sprig::training {
 bool isOfClasses(const LossConfig &loss);
 
 /// The targets of each output: those of one output as they are; of several, cut from the last axis.
-llvm::SmallVector<mlir::Value> splitTargets(nn::Expression &e, mlir::ValueRange outputs, const TrainConfig &config,
+llvm::SmallVector<mlir::Value> splitTargets(ir::Expression &e, mlir::ValueRange outputs, const TrainConfig &config,
                                             mlir::Value targets);
 
 /// The sum of the losses of all outputs, a tensor<f32>.
-mlir::Value totalLoss(nn::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config);
+mlir::Value totalLoss(ir::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config);
 
 struct Accuracy {
   mlir::Value correct, count; ///< tensor<i64>
 };
 /// Of classes: the largest logit is the target's. Of binary losses: on the right side of one half.
-Accuracy accuracy(nn::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config);
+Accuracy accuracy(ir::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config);
 
 } // namespace sprig::training

@@ -1,4 +1,6 @@
 #include "lib/Training/OptimizerUpdate.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Training/StateNames.h"
 
 using namespace mlir;
@@ -8,10 +10,10 @@ namespace {
 
 class Update {
 public:
-  Update(nn::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
+  Update(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
          double lrScale, double weightDecay, const std::string &name, Value gradient)
       : e(e), state(state), o(optimizer), step(step), weightDecay(weightDecay), name(name), w(state.get(name)),
-        g(gradient), type(nn::Expression::typeOf(w)) {
+        g(gradient), type(ir::Expression::typeOf(w)) {
     rate = lrScale == 1 ? step.lr : e.mul(step.lr, e.splat(step.lr, lrScale));
     lr = scalar(rate);
   }
@@ -50,7 +52,7 @@ private:
     if (o.momentum == 0) return descend(g);
     Value share = g;
     if (o.dampening != 0) { // the first step takes the whole gradient
-      Value isFirst = e.compare(nn::ComparePredicate::eq, step.count, e.splat(step.count, 0));
+      Value isFirst = e.compare(ir::ComparePredicate::eq, step.count, e.splat(step.count, 0));
       Value factor = e.select(isFirst, e.splat(step.count, 1), e.splat(step.count, 1 - o.dampening));
       share = e.mul(g, scalar(factor));
     }
@@ -65,17 +67,17 @@ private:
     keep("exp_avg", m);
     keep("exp_avg_sq", v);
     Value t = e.add(step.count, e.splat(step.count, 1)), one = e.splat(t, 1);
-    auto correction = [&](double beta) { return e.sub(one, e.binary<nn::PowOp>(e.splat(t, beta), t)); };
+    auto correction = [&](double beta) { return e.sub(one, e.binary<ir::PowOp>(e.splat(t, beta), t)); };
     Value rateOfStep = scalar(e.div(rate, correction(o.beta1)));
-    Value deviation = scalar(e.unary<nn::RsqrtOp>(correction(o.beta2)));
-    Value divisor = e.add(e.mul(e.unary<nn::SqrtOp>(v), deviation), e.splat(v, o.eps));
+    Value deviation = scalar(e.unary<ir::RsqrtOp>(correction(o.beta2)));
+    Value divisor = e.add(e.mul(e.unary<ir::SqrtOp>(v), deviation), e.splat(v, o.eps));
     state.set(name, e.sub(w, e.div(e.mul(m, rateOfStep), divisor)));
   }
 
   void rmsprop() {
     Value v = mix(slot("square_avg"), e.mul(g, g), o.alpha);
     keep("square_avg", v);
-    Value u = e.div(g, e.add(e.unary<nn::SqrtOp>(v), e.splat(v, o.eps)));
+    Value u = e.div(g, e.add(e.unary<ir::SqrtOp>(v), e.splat(v, o.eps)));
     if (o.momentum != 0) {
       u = e.add(scale(slot("momentum"), o.momentum), u);
       keep("momentum", u);
@@ -90,12 +92,12 @@ private:
       Value slower = e.add(e.mul(step.count, e.splat(step.count, o.lrDecay)), e.splat(step.count, 1));
       lr = scalar(e.div(rate, slower));
     }
-    descend(e.div(g, e.add(e.unary<nn::SqrtOp>(s), e.splat(s, o.eps))));
+    descend(e.div(g, e.add(e.unary<ir::SqrtOp>(s), e.splat(s, o.eps))));
   }
 
   void adadelta() {
     Value v = mix(slot("square_avg"), e.mul(g, g), o.rho), moved = slot("acc_delta");
-    auto deviation = [&](Value x) { return e.unary<nn::SqrtOp>(e.add(x, e.splat(x, o.eps))); };
+    auto deviation = [&](Value x) { return e.unary<ir::SqrtOp>(e.add(x, e.splat(x, o.eps))); };
     Value delta = e.mul(e.div(deviation(moved), deviation(v)), g);
     keep("square_avg", v);
     keep("acc_delta", mix(moved, e.mul(delta, delta), o.rho));
@@ -104,12 +106,12 @@ private:
 
   void lion() {
     Value m = slot("exp_avg");
-    Value direction = e.unary<nn::SignOp>(mix(m, g, o.beta1));
+    Value direction = e.unary<ir::SignOp>(mix(m, g, o.beta1));
     keep("exp_avg", mix(m, g, o.beta2));
     descend(direction);
   }
 
-  nn::Expression &e;
+  ir::Expression &e;
   StateAccess &state;
   const OptimizerConfig &o;
   const StepScalars &step;
@@ -122,7 +124,7 @@ private:
 
 } // namespace
 
-void updateParameter(nn::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
+void updateParameter(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
                      double lrScale, double weightDecay, const std::string &name, Value gradient) {
   Update(e, state, optimizer, step, lrScale, weightDecay, name, gradient).run();
 }

@@ -13,7 +13,7 @@ struct StepScalars {
 };
 
 /// Sets the parameter, and the optimizer's tensors for it, in `state`. The gradient has the parameter's type.
-void updateParameter(nn::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
+void updateParameter(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
                      double lrScale, double weightDecay, const std::string &name, mlir::Value gradient);
 
 } // namespace sprig::training

@@ -1,4 +1,5 @@
 #include "lib/Training/StateAccess.h"
+#include "dialects/NN/NNState.h"
 
 using namespace mlir;
 
@@ -10,10 +11,10 @@ StateAccess::StateAccess(ModuleOp module, func::FuncOp function)
 Value StateAccess::initial(StringRef name) {
   Value &read = reads[name];
   if (read) return read;
-  auto param = symbols.lookup<nn::ParamOp>(name);
+  auto param = symbols.lookup<ir::ParamOp>(name);
   assert(param && "state is declared before it is read");
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
-  return read = nn::GetParamOp::create(b, NameLoc::get(param.getSymNameAttr(), param.getLoc()), param.getTensorType(),
+  return read = ir::GetParamOp::create(b, NameLoc::get(param.getSymNameAttr(), param.getLoc()), param.getTensorType(),
                                        FlatSymbolRefAttr::get(param.getSymNameAttr()));
 }
 
@@ -28,20 +29,20 @@ void StateAccess::declare(StringRef name, RankedTensorType type, double value) {
   if (symbols.lookup(name)) return;
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
   auto param =
-      nn::ParamOp::create(b, module.getLoc(), name, nn::makeSplat(type, value), /*sym_visibility=*/StringAttr());
+      ir::ParamOp::create(b, module.getLoc(), name, ir::makeSplat(type, value), /*sym_visibility=*/StringAttr());
   symbols.insert(param);
 }
 
 void StateAccess::declareLike(StringRef name, StringRef other) {
   if (symbols.lookup(name)) return;
-  auto model = symbols.lookup<nn::ParamOp>(other);
+  auto model = symbols.lookup<ir::ParamOp>(other);
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
-  symbols.insert(nn::ParamOp::create(b, model.getLoc(), name, model.getValue(), /*sym_visibility=*/StringAttr()));
+  symbols.insert(ir::ParamOp::create(b, model.getLoc(), name, model.getValue(), /*sym_visibility=*/StringAttr()));
 }
 
 void StateAccess::finish(OpBuilder &builder) {
   for (auto [name, value] : updates)
-    nn::SetParamOp::create(builder, value.getLoc(), FlatSymbolRefAttr::get(name), value);
+    ir::SetParamOp::create(builder, value.getLoc(), FlatSymbolRefAttr::get(name), value);
 }
 
 } // namespace sprig::training

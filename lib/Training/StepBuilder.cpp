@@ -1,4 +1,9 @@
 #include "lib/Training/StepBuilder.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Training/LearningRate.h"
 #include "lib/Training/LossExpression.h"
 #include "lib/Training/OptimizerUpdate.h"
@@ -11,12 +16,12 @@ using namespace mlir;
 
 namespace sprig::training {
 
-using nn::Expression;
+using ir::Expression;
 
 StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given, const TrainConfig &config,
                          std::string model, ParameterHints hints)
     : module(module), forwards(std::move(given)), config(config), model(std::move(model)), hints(std::move(hints)) {
-  for (auto param : module.getOps<nn::ParamOp>())
+  for (auto param : module.getOps<ir::ParamOp>())
     if (isTrainingState(param.getSymName()))
       throw Error(ErrorKind::badInput, this->model + ": has a parameter '" + param.getSymName().str() +
                                            "', a name that is kept for the state of training");
@@ -67,14 +72,14 @@ void StepBuilder::describeTargets() {
     auto name = function.getResultAttrOfType<StringAttr>(i, "nn.name");
     std::string label = "output '" + (name ? name.str() : std::to_string(i)) + "' of " + model;
     if (!isa<FloatType>(tensor.getElementType()) || tensor.getRank() == 0 || tensor.getDimSize(0) != samples)
-      throw Error(ErrorKind::badInput, label + " is " + nn::describe(type) + " for a batch of " +
+      throw Error(ErrorKind::badInput, label + " is " + ir::describe(type) + " for a batch of " +
                                            std::to_string(samples) +
                                            " samples; expected floats, with the samples first");
     const LossConfig &loss = config.losses[i];
     bool ofClasses = isOfClasses(loss);
     if (ofClasses && tensor.getRank() < 2)
       throw Error(ErrorKind::badInput,
-                  label + " is " + nn::describe(type) + "; the loss expects classes in a last axis");
+                  label + " is " + ir::describe(type) + "; the loss expects classes in a last axis");
     int64_t classes = ofClasses ? tensor.getShape().back() : 0;
     if (!loss.classWeights.empty() && int64_t(loss.classWeights.size()) != classes)
       throw Error(ErrorKind::badInput, "the configuration has " + std::to_string(loss.classWeights.size()) +
@@ -90,11 +95,11 @@ void StepBuilder::describeTargets() {
     }
     if (own.empty())
       throw Error(ErrorKind::badInput,
-                  label + " is " + nn::describe(type) + "; of several outputs, each needs a last axis");
+                  label + " is " + ir::describe(type) + "; of several outputs, each needs a last axis");
     columns += ofClasses ? 1 : own.back();
     own.pop_back();
     if (i > 0 && own != rows)
-      throw Error(ErrorKind::badInput, label + " is " + nn::describe(type) +
+      throw Error(ErrorKind::badInput, label + " is " + ir::describe(type) +
                                            ", whose dimensions but the last differ from those of the output before it");
     rows = own;
   }
@@ -109,18 +114,18 @@ void StepBuilder::describeTargets() {
 /// Whether a parameter feeds what layers call weight, bias or scale.
 static bool feedsLayer(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
-    if (isa<nn::ReshapeOp, nn::TransposeOp, nn::CastOp, nn::BroadcastOp, nn::SliceOp, nn::ConcatOp>(user))
+    if (isa<ir::ReshapeOp, ir::TransposeOp, ir::CastOp, ir::BroadcastOp, ir::SliceOp, ir::ConcatOp>(user))
       return feedsLayer(user->getResult(0));
     return true;
   });
 }
 
 void StepBuilder::chooseTrainable() {
-  llvm::MapVector<StringRef, nn::ParamOp> candidates;
+  llvm::MapVector<StringRef, ir::ParamOp> candidates;
   SymbolTable symbols(module);
   for (auto &[samples, function] : forwards)
-    function.walk([&](nn::GetParamOp read) {
-      auto param = symbols.lookup<nn::ParamOp>(read.getParam());
+    function.walk([&](ir::GetParamOp read) {
+      auto param = symbols.lookup<ir::ParamOp>(read.getParam());
       auto type = param.getTensorType();
       bool isReal = isa<FloatType>(type.getElementType());
       // A single number is a constant factor, unless the model's file says that it is a layer's.
@@ -135,12 +140,12 @@ void StepBuilder::chooseTrainable() {
   } else {
     for (const std::string &pattern : *config.trainable) {
       bool any = false;
-      for (auto param : module.getOps<nn::ParamOp>()) {
+      for (auto param : module.getOps<ir::ParamOp>()) {
         std::string name = param.getSymName().str();
         if (!matches(pattern, name)) continue;
         any = true;
         if (!isa<FloatType>(param.getTensorType().getElementType()))
-          throw Error(ErrorKind::badInput, "trainable: '" + name + "' is " + nn::describe(param.getTensorType()) +
+          throw Error(ErrorKind::badInput, "trainable: '" + name + "' is " + ir::describe(param.getTensorType()) +
                                                "; only floats are trained");
         if (!llvm::is_contained(trainableNames, name)) trainableNames.push_back(name);
       }
@@ -151,9 +156,9 @@ void StepBuilder::chooseTrainable() {
   if (trainableNames.empty())
     throw Error(ErrorKind::badInput, model + ": has no parameter to train, expected initializers of floats");
   for (const std::string &name : trainableNames) {
-    Type element = symbols.lookup<nn::ParamOp>(name).getTensorType().getElementType();
+    Type element = symbols.lookup<ir::ParamOp>(name).getTensorType().getElementType();
     if (!element.isF32() && !element.isF64())
-      throw Error(ErrorKind::unsupported, model + ": parameter '" + name + "' is " + nn::describe(element) +
+      throw Error(ErrorKind::unsupported, model + ": parameter '" + name + "' is " + ir::describe(element) +
                                               "; parameters of f32 and f64 can be trained");
   }
 }
@@ -191,7 +196,7 @@ static Value samplesOf(Expression &e, Value value, int64_t first, int64_t count)
   SmallVector<int64_t> starts(type.getRank(), 0), steps(type.getRank(), 1), sizes(type.getShape());
   starts[0] = first;
   sizes[0] = count;
-  return nn::SliceOp::create(e.b, e.loc, value, starts, sizes, steps);
+  return ir::SliceOp::create(e.b, e.loc, value, starts, sizes, steps);
 }
 
 /// The L2 norm of all gradients together.
@@ -201,7 +206,7 @@ static Value globalNorm(Expression &e, ArrayRef<Value> gradients) {
     Value square = e.cast(e.sumOfAll(e.mul(g, g)), e.b.getF32Type());
     sum = sum ? e.add(sum, square) : square;
   }
-  return e.unary<nn::SqrtOp>(sum);
+  return e.unary<ir::SqrtOp>(sum);
 }
 
 void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
@@ -239,7 +244,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     Value part = totalLoss(e, outputs, splitTargets(e, outputs, config, targets), config);
     // The mean over the passes; a smaller one counts less.
     if (sizes.size() > 1) part = e.mul(part, e.splat(part, double(size) / double(samples)));
-    auto gradient = nn::GradientOp::create(b, e.loc, ValueRange(parameters).getTypes(), part, ValueRange(), parameters);
+    auto gradient = ir::GradientOp::create(b, e.loc, ValueRange(parameters).getTypes(), part, ValueRange(), parameters);
     loss = loss ? e.add(loss, part) : part;
     if (sums.empty())
       sums.append(gradient->result_begin(), gradient->result_end());
@@ -252,13 +257,13 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     if (withNorm) returned.push_back(norm);
     if (config.gradClipNorm) {
       Value ratio = e.div(e.splat(norm, *config.gradClipNorm), e.add(norm, e.splat(norm, 1e-6)));
-      Value factor = e.binary<nn::MinOp>(ratio, e.splat(norm, 1));
+      Value factor = e.binary<ir::MinOp>(ratio, e.splat(norm, 1));
       for (Value &g : sums) g = e.mul(g, e.cast(factor, Expression::typeOf(g).getElementType()));
     }
   }
   if (config.gradClipValue)
     for (Value &g : sums)
-      g = e.binary<nn::MaxOp>(e.binary<nn::MinOp>(g, e.splat(g, *config.gradClipValue)),
+      g = e.binary<ir::MaxOp>(e.binary<ir::MinOp>(g, e.splat(g, *config.gradClipValue)),
                               e.splat(g, -*config.gradClipValue));
 
   StepScalars scalars{learningRate(e, config.schedule, state.initial(kLr), step), e.cast(step, b.getF64Type())};

@@ -1,4 +1,7 @@
 #include "lib/Training/TrainingForm.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNRandom.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Training/StateNames.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -8,27 +11,27 @@ namespace sprig::training {
 namespace {
 
 /// The running statistic that an operand of a batch norm is; null where it is computed.
-nn::GetParamOp statistic(Value value) { return value.getDefiningOp<nn::GetParamOp>(); }
+ir::GetParamOp statistic(Value value) { return value.getDefiningOp<ir::GetParamOp>(); }
 
 // running <- m * running + (1 - m) * batch. The variance that enters is the unbiased one, as PyTorch has it.
-void updateStatistics(nn::Expression &e, nn::BatchNormOp norm, nn::BatchNormTrainOp trained, StateAccess &state,
+void updateStatistics(ir::Expression &e, ir::BatchNormOp norm, ir::BatchNormTrainOp trained, StateAccess &state,
                       const TrainConfig &config) {
   double momentum = 0.9;
   if (auto own = norm->getAttrOfType<FloatAttr>("nn.momentum")) momentum = own.getValueAsDouble();
   if (config.batchNormMomentum) momentum = *config.batchNormMomentum;
-  auto type = nn::Expression::typeOf(norm.getOperand());
+  auto type = ir::Expression::typeOf(norm.getOperand());
   double count = double(type.getNumElements()) / double(std::max<int64_t>(type.getDimSize(1), 1));
-  auto move = [&](nn::GetParamOp read, Value batch, double correction) {
+  auto move = [&](ir::GetParamOp read, Value batch, double correction) {
     Value running = state.get(read.getParam());
     Value share = e.mul(batch, e.splat(batch, (1 - momentum) * correction));
     state.set(read.getParam(), e.add(e.mul(running, e.splat(running, momentum)),
-                                     e.cast(share, nn::Expression::typeOf(running).getElementType())));
+                                     e.cast(share, ir::Expression::typeOf(running).getElementType())));
   };
   move(statistic(norm.getMean()), trained.getMean(), 1);
   move(statistic(norm.getVariance()), trained.getVariance(), count > 1 ? count / (count - 1) : 1);
 }
 
-bool usesRunningStatistics(nn::BatchNormOp norm) { return statistic(norm.getMean()) && statistic(norm.getVariance()); }
+bool usesRunningStatistics(ir::BatchNormOp norm) { return statistic(norm.getMean()) && statistic(norm.getVariance()); }
 
 SmallVector<Value> writeForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
                              llvm::function_ref<bool(Operation &, IRMapping &)> replace) {
@@ -37,7 +40,7 @@ SmallVector<Value> writeForm(OpBuilder &b, func::FuncOp forward, ValueRange inpu
   mapping.map(body.getArguments(), inputs);
   for (Operation &op : body.without_terminator()) {
     if (replace(op, mapping)) continue;
-    if (auto read = dyn_cast<nn::GetParamOp>(op))
+    if (auto read = dyn_cast<ir::GetParamOp>(op))
       mapping.map(read.getResult(), state.get(read.getParam()));
     else
       b.clone(op, mapping);
@@ -47,9 +50,9 @@ SmallVector<Value> writeForm(OpBuilder &b, func::FuncOp forward, ValueRange inpu
 
 } // namespace
 
-bool isRunningStatistic(nn::GetParamOp read) {
+bool isRunningStatistic(ir::GetParamOp read) {
   return llvm::any_of(read->getUses(), [](OpOperand &use) {
-    auto norm = dyn_cast<nn::BatchNormOp>(use.getOwner());
+    auto norm = dyn_cast<ir::BatchNormOp>(use.getOwner());
     return norm && (use.get() == norm.getMean() || use.get() == norm.getVariance());
   });
 }
@@ -57,19 +60,19 @@ bool isRunningStatistic(nn::GetParamOp read) {
 SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
                                      const TrainConfig &config, RandomState random) {
   return writeForm(b, forward, inputs, state, [&](Operation &op, IRMapping &mapping) {
-    if (auto norm = dyn_cast<nn::BatchNormOp>(op); norm && usesRunningStatistics(norm)) {
-      nn::Expression e(b, op.getLoc());
+    if (auto norm = dyn_cast<ir::BatchNormOp>(op); norm && usesRunningStatistics(norm)) {
+      ir::Expression e(b, op.getLoc());
       auto value = [&](Value v) { return mapping.lookup(v); };
-      auto trained = nn::BatchNormTrainOp::create(b, op.getLoc(), value(norm.getOperand()), value(norm.getScale()),
+      auto trained = ir::BatchNormTrainOp::create(b, op.getLoc(), value(norm.getOperand()), value(norm.getScale()),
                                                   value(norm.getShift()), norm.getEpsilonAttr());
       updateStatistics(e, norm, trained, state, config);
       mapping.map(norm.getResult(), trained.getResult());
       return true;
     }
-    if (auto dropout = dyn_cast<nn::DropoutOp>(op)) {
+    if (auto dropout = dyn_cast<ir::DropoutOp>(op)) {
       Value x = mapping.lookup(dropout.getOperand());
       mapping.map(dropout.getResult(), config.dropout
-                                           ? nn::DropoutOp::create(b, op.getLoc(), x, random.key, random.counter,
+                                           ? ir::DropoutOp::create(b, op.getLoc(), x, random.key, random.counter,
                                                                    dropout.getRatioAttr(), dropout.getStreamAttr())
                                                  .getResult()
                                            : x);
@@ -82,18 +85,18 @@ SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRa
 SmallVector<Value> writeInferenceForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
                                       ArrayRef<std::string> averaged) {
   return writeForm(b, forward, inputs, state, [&](Operation &op, IRMapping &mapping) {
-    if (auto read = dyn_cast<nn::GetParamOp>(op); read && llvm::is_contained(averaged, read.getParam())) {
+    if (auto read = dyn_cast<ir::GetParamOp>(op); read && llvm::is_contained(averaged, read.getParam())) {
       mapping.map(read.getResult(), state.get(averageName(read.getParam().str())));
       return true;
     }
-    auto dropout = dyn_cast<nn::DropoutOp>(op);
+    auto dropout = dyn_cast<ir::DropoutOp>(op);
     if (dropout) mapping.map(dropout.getResult(), mapping.lookup(dropout.getOperand()));
     return bool(dropout);
   });
 }
 
 void dropDropouts(func::FuncOp forward) {
-  forward.walk([](nn::DropoutOp dropout) {
+  forward.walk([](ir::DropoutOp dropout) {
     dropout.replaceAllUsesWith(dropout.getOperand());
     dropout.erase();
   });

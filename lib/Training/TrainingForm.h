@@ -1,6 +1,7 @@
 // A network's inference graph inside a step, in its training or its inference form.
 // For the step builder. Training: batch norms use and update statistics, dropout drops. Inference: neither.
 #pragma once
+#include "dialects/NN/NNState.h"
 #include "lib/Training/StateAccess.h"
 #include "lib/Training/TrainConfig.h"
 
@@ -24,6 +25,6 @@ llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func
 void dropDropouts(mlir::func::FuncOp forward);
 
 /// Whether the parameter is a running statistic of a batch norm in the function.
-bool isRunningStatistic(nn::GetParamOp read);
+bool isRunningStatistic(ir::GetParamOp read);
 
 } // namespace sprig::training

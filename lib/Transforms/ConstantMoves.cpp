@@ -1,4 +1,6 @@
 #include "lib/Transforms/ConstantMoves.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Constants.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -21,9 +23,9 @@ bool sprig::isInvariant(Value value) {
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static ElementsAttr readableConstant(Value value) {
-  auto constant = value.getDefiningOp<nn::ConstantOp>();
+  auto constant = value.getDefiningOp<ir::ConstantOp>();
   std::string reason;
-  return constant && nn::isReadableConstant(constant.getValue(), reason) ? constant.getValue() : ElementsAttr();
+  return constant && ir::isReadableConstant(constant.getValue(), reason) ? constant.getValue() : ElementsAttr();
 }
 
 /// Calls `body` with a null pointer of an unsigned type as wide as an element.
@@ -37,7 +39,7 @@ template <typename Body> static void withElement(Type elementType, Body body) {
 }
 
 static Value constantOf(OpBuilder &b, Location loc, RankedTensorType type, std::vector<char> bytes) {
-  return nn::ConstantOp::create(b, loc, type, nn::makeConstant(type, std::move(bytes)));
+  return ir::ConstantOp::create(b, loc, type, ir::makeConstant(type, std::move(bytes)));
 }
 
 bool sprig::keepsOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
@@ -58,8 +60,8 @@ Value sprig::transposed(OpBuilder &b, Location loc, Value value, ArrayRef<int64_
     return reshaped(b, loc, value, shape);
   }
   ElementsAttr attribute = readableConstant(value);
-  if (!attribute) return nn::TransposeOp::create(b, loc, value, b.getDenseI64ArrayAttr(permutation));
-  nn::ConstantView view(attribute);
+  if (!attribute) return ir::TransposeOp::create(b, loc, value, b.getDenseI64ArrayAttr(permutation));
+  ir::ConstantView view(attribute);
   ArrayRef<int64_t> shape = view.type().getShape();
   int64_t rank = shape.size();
   SmallVector<int64_t> sourceStrides(rank, 1), sizes, strides;
@@ -95,8 +97,8 @@ Value sprig::reshaped(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t>
   if (type.getShape() == shape) return value;
   auto result = RankedTensorType::get(shape, type.getElementType());
   if (ElementsAttr attribute = readableConstant(value))
-    return constantOf(b, loc, result, nn::ConstantView(attribute).bytes().vec());
-  return nn::ReshapeOp::create(b, loc, result, value);
+    return constantOf(b, loc, result, ir::ConstantView(attribute).bytes().vec());
+  return ir::ReshapeOp::create(b, loc, result, value);
 }
 
 namespace {
@@ -107,8 +109,8 @@ struct PanelSource {
 } // namespace
 
 static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, const PanelSource &from) {
-  nn::ConstantView view(attribute);
-  constexpr int64_t width = nn::kPanelWidth;
+  ir::ConstantView view(attribute);
+  constexpr int64_t width = ir::kPanelWidth;
   int64_t groupOutputs = from.outputs / from.groups, panels = llvm::divideCeil(groupOutputs, width);
   int64_t rows = from.taps * from.channels;
   auto type = RankedTensorType::get({from.groups * panels, rows, width}, view.elementType());
@@ -139,7 +141,7 @@ Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMat
     return packConstant(b, loc, attribute,
                         transposedMatrix ? PanelSource{outputs, 1, 1, depth, depth, 0, 1}
                                          : PanelSource{outputs, 1, 1, depth, 1, 0, outputs});
-  return nn::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1);
+  return ir::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1);
 }
 
 Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups) {
@@ -151,5 +153,5 @@ Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t grou
   Value matrix = reshaped(b, loc, filter, {outputs, channels, taps});
   matrix = transposed(b, loc, matrix, {0, 2, 1});
   matrix = reshaped(b, loc, matrix, {outputs, taps * channels});
-  return nn::PackOp::create(b, loc, matrix, /*transposed=*/true, groups);
+  return ir::PackOp::create(b, loc, matrix, /*transposed=*/true, groups);
 }

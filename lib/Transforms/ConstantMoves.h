@@ -1,7 +1,7 @@
 // Movements of constants that passes evaluate at once, because waiting for a folder would keep both copies alive.
 // For the layout and pack passes. A splat stays a splat. On other values the functions create the operation.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 
 namespace sprig {
 

@@ -1,5 +1,9 @@
 // The differentiate pass: requests for gradients become expressions.
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Pullback.h"
 #include "lib/Transforms/Pushforward.h"
@@ -18,14 +22,14 @@ using namespace sprig;
 
 static Value splat(OpBuilder &b, Location loc, Type type, double value) {
   auto tensor = cast<RankedTensorType>(type);
-  return nn::ConstantOp::create(b, loc, tensor, nn::makeSplat(tensor, value));
+  return ir::ConstantOp::create(b, loc, tensor, ir::makeSplat(tensor, value));
 }
 
 /// One read of each parameter, so that what is asked of one read is asked of the parameter.
 static void uniteReads(func::FuncOp function) {
-  llvm::DenseMap<Attribute, nn::GetParamOp> first;
-  for (auto read : llvm::make_early_inc_range(function.getBody().front().getOps<nn::GetParamOp>())) {
-    nn::GetParamOp &kept = first[read.getParamAttr()];
+  llvm::DenseMap<Attribute, ir::GetParamOp> first;
+  for (auto read : llvm::make_early_inc_range(function.getBody().front().getOps<ir::GetParamOp>())) {
+    ir::GetParamOp &kept = first[read.getParamAttr()];
     if (kept) {
       read.replaceAllUsesWith(kept.getResult());
       read.erase();
@@ -37,9 +41,9 @@ static void uniteReads(func::FuncOp function) {
 
 /// Products read transposed matrices by themselves, so that gradients of weights come in the weights' own layout.
 static void takeTransposesIn(func::FuncOp function) {
-  function.walk([](nn::MatmulOp product) {
+  function.walk([](ir::MatmulOp product) {
     for (unsigned i = 0; i < 2; ++i) {
-      auto transpose = product->getOperand(i).getDefiningOp<nn::TransposeOp>();
+      auto transpose = product->getOperand(i).getDefiningOp<ir::TransposeOp>();
       if (!transpose) continue;
       SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(0, transpose.getPermutation().size()));
       if (last.size() < 2) continue;
@@ -54,7 +58,7 @@ static void takeTransposesIn(func::FuncOp function) {
   });
 }
 
-static LogicalResult replace(nn::GradientOp op) {
+static LogicalResult replace(ir::GradientOp op) {
   OpBuilder b(op);
   SmallVector<Value> seeds(op.getCotangents());
   bool isOfLoss = seeds.empty();
@@ -70,7 +74,7 @@ static LogicalResult replace(nn::GradientOp op) {
 
 // The product u J is linear in u, and the derivative of that by u along v is J v (J. Townsend's "double backward").
 // What the first product alone needs dies with the placeholder u.
-static LogicalResult replace(nn::JvpOp op) {
+static LogicalResult replace(ir::JvpOp op) {
   OpBuilder b(op);
   if (passesLoop(b, op.getOutputs(), op.getTargets())) {
     auto derivatives = pushforward(b, op.getOutputs(), op.getTargets(), op.getTangents());
@@ -105,12 +109,12 @@ static void inlinePart(Operation *op, Region &region) {
 /// Drops what was there for differentiation alone. Inner parts first.
 static void dropMarks(func::FuncOp function) {
   function.walk([](Operation *op) {
-    if (auto stop = dyn_cast<nn::StopGradientOp>(op)) {
+    if (auto stop = dyn_cast<ir::StopGradientOp>(op)) {
       stop.replaceAllUsesWith(stop.getOperand());
       stop.erase();
-    } else if (auto part = dyn_cast<nn::CheckpointOp>(op)) {
+    } else if (auto part = dyn_cast<ir::CheckpointOp>(op)) {
       inlinePart(part, part.getBody());
-    } else if (auto part = dyn_cast<nn::CustomGradientOp>(op)) {
+    } else if (auto part = dyn_cast<ir::CustomGradientOp>(op)) {
       inlinePart(part, part.getForward());
     }
   });
@@ -125,12 +129,12 @@ struct Differentiate : sprig::impl::DifferentiateBase<Differentiate> {
     // In program order, so that a gradient of a gradient meets expressions.
     SmallVector<Operation *> requests;
     function.walk([&](Operation *op) {
-      if (isa<nn::GradientOp, nn::JvpOp>(op)) requests.push_back(op);
+      if (isa<ir::GradientOp, ir::JvpOp>(op)) requests.push_back(op);
     });
     if (!requests.empty()) takeTransposesIn(function);
     for (Operation *op : requests) {
-      auto gradient = dyn_cast<nn::GradientOp>(op);
-      if (failed(gradient ? replace(gradient) : replace(cast<nn::JvpOp>(op)))) return signalPassFailure();
+      auto gradient = dyn_cast<ir::GradientOp>(op);
+      if (failed(gradient ? replace(gradient) : replace(cast<ir::JvpOp>(op)))) return signalPassFailure();
     }
     dropMarks(function);
     function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {

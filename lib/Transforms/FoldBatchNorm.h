@@ -1,6 +1,6 @@
 // Merging of batch norms into the contraction in front of them, for the pass freeze.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNComposite.h"
 
 namespace sprig {
 
@@ -8,6 +8,6 @@ namespace sprig {
 /// linear or matrix product with constant weights, with or without a constant bias, and nothing else reads that
 /// product, rewrites the three to the product with scaled weights plus one bias. The new constants are left as
 /// operations on constants.
-bool foldBatchNorm(nn::BatchNormOp norm);
+bool foldBatchNorm(ir::BatchNormOp norm);
 
 } // namespace sprig

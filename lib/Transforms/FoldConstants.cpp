@@ -1,5 +1,7 @@
 // The pass fold-constants: one walk in program order, so that a chain of constants folds in one run.
 #include "lib/Interpreter/Fold.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Transforms/Passes.h"
 
 namespace sprig {
@@ -21,10 +23,10 @@ struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
     // Branches and loops too: constants are known inside of them.
     getOperation().walk([&](Block *block) {
       Operation *parent = block->getParentOp();
-      if (!isa<func::FuncOp, nn::CondOp, nn::WhileOp>(parent)) return;
+      if (!isa<func::FuncOp, ir::CondOp, ir::WhileOp>(parent)) return;
       for (Operation &op : llvm::make_early_inc_range(*block)) fold(op, limits);
       for (Operation &op : llvm::make_early_inc_range(*block))
-        if (isa<nn::ConstantOp>(op) && op.use_empty()) op.erase();
+        if (isa<ir::ConstantOp>(op) && op.use_empty()) op.erase();
     });
   }
 
@@ -32,7 +34,7 @@ private:
   // Counting is cheaper than reading a table of indices.
   static bool isCheaperComputed(Operation &op) {
     constexpr int64_t kSmallTable = 64;
-    auto iota = dyn_cast<nn::IotaOp>(op);
+    auto iota = dyn_cast<ir::IotaOp>(op);
     auto type = iota ? cast<RankedTensorType>(iota.getType()) : RankedTensorType();
     return iota && isa<IntegerType>(type.getElementType()) && type.getNumElements() > kSmallTable;
   }
@@ -44,7 +46,7 @@ private:
     OpBuilder builder(&op);
     for (auto [result, value] : llvm::zip_equal(op.getResults(), *values))
       if (!result.use_empty())
-        result.replaceAllUsesWith(nn::ConstantOp::create(builder, op.getLoc(), value).getResult());
+        result.replaceAllUsesWith(ir::ConstantOp::create(builder, op.getLoc(), value).getResult());
     op.erase();
   }
 };

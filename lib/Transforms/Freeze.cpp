@@ -1,5 +1,8 @@
 // The freeze pass: parameters to constants, batch norms into the products in front of them.
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Transforms/FoldBatchNorm.h"
 #include "lib/Transforms/Passes.h"
 
@@ -16,27 +19,27 @@ using namespace sprig;
 static void freezeParameters(ModuleOp module) {
   SymbolTableCollection symbols;
   llvm::DenseSet<StringAttr> written;
-  module.walk([&](nn::SetParamOp set) { written.insert(set.getParamAttr().getAttr()); });
+  module.walk([&](ir::SetParamOp set) { written.insert(set.getParamAttr().getAttr()); });
   module.walk([&](func::FuncOp function) {
     if (function.isDeclaration()) return;
     llvm::MapVector<Operation *, Value> constants;
-    SmallVector<nn::GetParamOp> reads;
-    function.walk([&](nn::GetParamOp read) { reads.push_back(read); });
-    for (nn::GetParamOp read : reads) {
+    SmallVector<ir::GetParamOp> reads;
+    function.walk([&](ir::GetParamOp read) { reads.push_back(read); });
+    for (ir::GetParamOp read : reads) {
       if (written.contains(read.getParamAttr().getAttr())) continue;
-      auto param = symbols.lookupNearestSymbolFrom<nn::ParamOp>(read, read.getParamAttr());
+      auto param = symbols.lookupNearestSymbolFrom<ir::ParamOp>(read, read.getParamAttr());
       Value &constant = constants[param];
       if (!constant) {
         OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
         // The location of a constant names the parameter, for reports.
         Location loc = NameLoc::get(param.getSymNameAttr(), param.getLoc());
-        constant = nn::ConstantOp::create(builder, loc, param.getTensorType(), param.getValue());
+        constant = ir::ConstantOp::create(builder, loc, param.getTensorType(), param.getValue());
       }
       read.replaceAllUsesWith(constant);
       read.erase();
     }
   });
-  for (auto param : llvm::make_early_inc_range(module.getOps<nn::ParamOp>()))
+  for (auto param : llvm::make_early_inc_range(module.getOps<ir::ParamOp>()))
     if (SymbolTable::symbolKnownUseEmpty(param, module)) param.erase();
 }
 
@@ -46,9 +49,9 @@ struct FreezePass : sprig::impl::FreezeBase<FreezePass> {
   void runOnOperation() override {
     freezeParameters(getOperation());
     if (strict) return;
-    SmallVector<nn::BatchNormOp> norms;
-    getOperation().walk([&](nn::BatchNormOp norm) { norms.push_back(norm); });
-    for (nn::BatchNormOp norm : norms) foldBatchNorm(norm);
+    SmallVector<ir::BatchNormOp> norms;
+    getOperation().walk([&](ir::BatchNormOp norm) { norms.push_back(norm); });
+    for (ir::BatchNormOp norm : norms) foldBatchNorm(norm);
   }
 };
 } // namespace

@@ -1,6 +1,9 @@
 // The fuse pass: forms dispatches of the groups of FuseGroups.h. After it a function consists of constants, parameters,
 // reshapes (views between dispatches), dispatches and its return.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNStructure.h"
+#include "dialects/NN/NNYield.h"
 #include "lib/Transforms/FuseAttention.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "lib/Transforms/Passes.h"
@@ -20,7 +23,7 @@ using namespace sprig;
 
 /// A constant whose elements are all equal: cheaper to write into a kernel than to read from memory.
 static bool isSplat(Operation *op) {
-  auto constant = dyn_cast_if_present<nn::ConstantOp>(op);
+  auto constant = dyn_cast_if_present<ir::ConstantOp>(op);
   auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
   return dense && dense.isSplat();
 }
@@ -28,7 +31,7 @@ static bool isSplat(Operation *op) {
 /// A view that a loop reads in place without losing speed: neighbours in the result are neighbours in the operand.
 static bool isCheapView(Operation *op) {
   if (fusionKind(op) != FusionKind::view) return false;
-  if (auto transpose = dyn_cast<nn::TransposeOp>(op)) {
+  if (auto transpose = dyn_cast<ir::TransposeOp>(op)) {
     ArrayRef<int64_t> permutation = transpose.getPermutation();
     return permutation.empty() || permutation.back() == static_cast<int64_t>(permutation.size()) - 1;
   }
@@ -58,7 +61,7 @@ public:
     hasContraction = llvm::any_of(group.ops, [](Operation *op) { return fusionKind(op) == FusionKind::contraction; });
   }
 
-  nn::DispatchOp outline() {
+  ir::DispatchOp outline() {
     Operation *last = group.ops.back();
     SmallVector<Location> locations;
     for (Operation *op : group.ops) {
@@ -70,7 +73,7 @@ public:
     }
     OpBuilder builder(last);
     SmallVector<Value> results = group.results();
-    auto dispatch = nn::DispatchOp::create(
+    auto dispatch = ir::DispatchOp::create(
         builder, locations.size() == 1 ? locations[0] : FusedLoc::get(last->getContext(), locations),
         ValueRange(results).getTypes(), operands.getArrayRef(), builder.getStringAttr(labelOf(group)));
     Block *block = builder.createBlock(&dispatch->getRegion(0));
@@ -79,7 +82,7 @@ public:
     for (Operation *op : body) builder.clone(*op, mapping);
     SmallVector<Value> yielded;
     for (Value result : results) yielded.push_back(mapping.lookup(result));
-    nn::YieldOp::create(builder, dispatch.getLoc(), yielded);
+    ir::YieldOp::create(builder, dispatch.getLoc(), yielded);
     for (auto [result, replacement] : llvm::zip_equal(results, dispatch->getResults()))
       result.replaceAllUsesWith(replacement);
     return dispatch;
@@ -117,8 +120,8 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
     if (function.isExternal()) return;
     // What is inside of branches and loops first; with it they are operations like others.
     function.walk([&](Operation *op) {
-      if (!isa<nn::CondOp, nn::WhileOp>(op)) return;
-      if (auto loop = dyn_cast<nn::WhileOp>(op)) takeLayoutsOut(loop);
+      if (!isa<ir::CondOp, ir::WhileOp>(op)) return;
+      if (auto loop = dyn_cast<ir::WhileOp>(op)) takeLayoutsOut(loop);
       for (Region &region : op->getRegions()) formDispatches(region.front());
       takeConstantsOut(op);
     });

@@ -1,4 +1,8 @@
 #include "lib/Transforms/FuseAttention.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNStructure.h"
+#include "dialects/NN/NNYield.h"
 #include "dialects/NN/AttentionPattern.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -10,11 +14,11 @@ using namespace sprig;
 static remark::RemarkOpts options() { return remark::RemarkOpts::name("attention").category("fuse"); }
 
 /// What is read in place: views and what they keep apart from its producer.
-static void addOperand(const nn::PointwiseView &view, llvm::SetVector<Operation *> &body) {
+static void addOperand(const ir::PointwiseView &view, llvm::SetVector<Operation *> &body) {
   body.insert(view.ops.begin(), view.ops.end());
 }
 
-static void outline(nn::Attention &attention) {
+static void outline(ir::Attention &attention) {
   llvm::SetVector<Operation *> body;
   addOperand(attention.query, body);
   addOperand(attention.key, body);
@@ -30,20 +34,20 @@ static void outline(nn::Attention &attention) {
   for (Operation *op : body) {
     for (Value operand : op->getOperands())
       if (!body.contains(operand.getDefiningOp())) operands.insert(operand);
-    if (isa<nn::ConstantOp>(op)) continue;
+    if (isa<ir::ConstantOp>(op)) continue;
     locations.push_back(op->getLoc());
     names += (names.empty() ? "" : ", ") + op->getName().getStringRef().str();
   }
   Value result = attention.result();
   OpBuilder builder(result.getDefiningOp());
   auto dispatch =
-      nn::DispatchOp::create(builder, FusedLoc::get(builder.getContext(), locations), TypeRange(result.getType()),
+      ir::DispatchOp::create(builder, FusedLoc::get(builder.getContext(), locations), TypeRange(result.getType()),
                              operands.getArrayRef(), builder.getStringAttr("attention"));
   Block *block = builder.createBlock(&dispatch->getRegion(0));
   IRMapping mapping;
   for (Value operand : operands) mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
   for (Operation *op : body) builder.clone(*op, mapping);
-  nn::YieldOp::create(builder, dispatch.getLoc(), mapping.lookup(result));
+  ir::YieldOp::create(builder, dispatch.getLoc(), mapping.lookup(result));
   remark::passed(attention.scores.getLoc(), options()) << ("one kernel without scores in memory of " + names);
   result.replaceAllUsesWith(dispatch->getResult(0));
   for (Operation *op : llvm::reverse(body))
@@ -51,13 +55,13 @@ static void outline(nn::Attention &attention) {
 }
 
 void sprig::fuseAttention(Block &block) {
-  SmallVector<nn::MatmulOp> products(block.getOps<nn::MatmulOp>());
+  SmallVector<ir::MatmulOp> products(block.getOps<ir::MatmulOp>());
   // From the end: what is erased comes before, and only the products of one attention go.
   llvm::SmallPtrSet<Operation *, 8> taken;
-  for (nn::MatmulOp product : llvm::reverse(products)) {
+  for (ir::MatmulOp product : llvm::reverse(products)) {
     if (taken.contains(product)) continue;
     std::string why;
-    std::optional<nn::Attention> attention = nn::matchAttention(product, why);
+    std::optional<ir::Attention> attention = ir::matchAttention(product, why);
     if (attention) {
       taken.insert(attention->scores);
       outline(*attention);

@@ -1,7 +1,7 @@
 // Epilogues: the elementwise operations that join a contraction in one dispatch and are computed on its accumulators
 // before the store. Those that use its result come along, and those that only they use (the decayed moments of an
 // optimizer), so long as no value is written and read that would not be without them.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNReduction.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "mlir/IR/Remarks.h"
 #include <set>
@@ -30,7 +30,7 @@ static bool isContraction(Operation *op) { return fusionKind(op) == FusionKind::
 bool FusionGroups::fitsEpilogue(Operation *op, Operation *root) const {
   return isElementwise(op) && shapeOf(op->getResult(0)) == shapeOf(root->getResult(0)) &&
          // Register tiles have no place for a check.
-         !(isContraction(root) && nn::isCheckedAtRunTime(op));
+         !(isContraction(root) && ir::isCheckedAtRunTime(op));
 }
 
 // The elementwise operations that use the root's result, and their users in turn, in program order.
@@ -77,7 +77,7 @@ FusionGroups::Members FusionGroups::largestWithOneResult(Operation *root, const 
 
 // Whether a reader can compute a value itself, in the loop that reads it.
 static bool computesInPlace(Operation *reader, ArrayRef<int64_t> shape) {
-  if (auto reduce = dyn_cast<nn::ReduceOp>(reader)) return shapeOf(reduce.getOperand()) == shape;
+  if (auto reduce = dyn_cast<ir::ReduceOp>(reader)) return shapeOf(reduce.getOperand()) == shape;
   return isElementwise(reader) && shapeOf(reader->getResult(0)) == shape;
 }
 

@@ -1,5 +1,9 @@
 #include "lib/Transforms/FuseGroups.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNStructure.h"
 #include <limits>
 #include <set>
 
@@ -22,8 +26,8 @@ static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> 
 
 bool FusionGroups::isComputed(Operation *op) {
   return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
-         !isa<nn::GetParamOp, nn::SetParamOp, nn::ReshapeOp, nn::AfterOp, nn::DispatchOp>(op) &&
-         isa<nn::NNDialect>(op->getDialect());
+         !isa<ir::GetParamOp, ir::SetParamOp, ir::ReshapeOp, ir::AfterOp, ir::DispatchOp>(op) &&
+         isa<ir::NNDialect>(op->getDialect());
 }
 
 SmallVector<Value> FusionGroup::results() const {
@@ -113,7 +117,7 @@ bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
 // Whether an operation can run inside a group's loops: on the group's shape, or on its rows.
 bool FusionGroups::fitsLoop(Operation *op, const FusionGroup &group) const {
   if (!group.isLoop || group.ops.size() >= kMaxLoopGroup) return false;
-  if (auto reduce = dyn_cast<nn::ReduceOp>(op))
+  if (auto reduce = dyn_cast<ir::ReduceOp>(op))
     return shapeOf(reduce.getOperand()) == ArrayRef(group.shape) &&
            (!group.hasReduction || ArrayRef(group.axes) == reduce.getAxes());
   ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -122,7 +126,7 @@ bool FusionGroups::fitsLoop(Operation *op, const FusionGroup &group) const {
   if (!full && !row) return false;
   // A reduction that drops its dimensions would meet the others out of line.
   for (Value operand : op->getOperands())
-    if (auto reduce = operand.getDefiningOp<nn::ReduceOp>())
+    if (auto reduce = operand.getDefiningOp<ir::ReduceOp>())
       if (group.contains(reduce) && !reduce.getKeepDims()) return false;
   return true;
 }
@@ -134,7 +138,7 @@ void FusionGroups::joinLoop(Operation *op) {
     if (Operation *def = operand.getDefiningOp())
       if (FusionGroup *group = groupOf.lookup(def)) producers.insert(group);
   // Reductions of one value over the same axes share a pass over it.
-  if (isa<nn::ReduceOp>(op))
+  if (isa<ir::ReduceOp>(op))
     for (Operation *sibling : op->getOperand(0).getUsers())
       if (FusionGroup *group = groupOf.lookup(sibling); group && sibling != op && group->isLoop && group->hasReduction)
         producers.insert(group);
@@ -157,10 +161,10 @@ void FusionGroups::joinLoop(Operation *op) {
   if (!home) {
     home = &newGroup(op);
     home->isLoop = true;
-    auto reduce = dyn_cast<nn::ReduceOp>(op);
+    auto reduce = dyn_cast<ir::ReduceOp>(op);
     home->shape.assign(reduce ? shapeOf(reduce.getOperand()) : shapeOf(op->getResult(0)));
   }
-  if (auto reduce = dyn_cast<nn::ReduceOp>(op)) {
+  if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
     home->hasReduction = true;
     home->axes.assign(reduce.getAxes().begin(), reduce.getAxes().end());
   }

@@ -1,5 +1,6 @@
 // The independent-samples pass: which entries compute each sample along the first axis from that sample alone.
 #include "lib/Transforms/Passes.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Transforms/SampleAxes.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -28,7 +29,7 @@ static bool isIndependent(func::FuncOp function) {
   int64_t samples = samplesOf(function);
   if (samples < 1 || !function.getBody().hasOneBlock()) return false;
   // State that is set is the work of the whole batch.
-  if (!function.getBody().getOps<nn::SetParamOp>().empty()) return false;
+  if (!function.getBody().getOps<ir::SetParamOp>().empty()) return false;
   SampleAxes axes(samples);
   for (BlockArgument argument : function.getArguments()) axes.set(argument, 0);
   for (Operation &op : function.getBody().front().without_terminator()) axes.visit(&op);

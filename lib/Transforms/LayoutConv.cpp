@@ -1,5 +1,8 @@
 // Convolutions and pools in the layout pass: channels last, and transposed convolutions by plain ones.
 #include "lib/Transforms/ConstantMoves.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Transforms/LayoutPatterns.h"
 #include "dialects/NN/Constants.h"
 
@@ -29,13 +32,13 @@ static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(va
 
 namespace {
 
-struct ConvChannelsLast : OpRewritePattern<nn::ConvOp> {
+struct ConvChannelsLast : OpRewritePattern<ir::ConvOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::ConvOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::ConvOp op, PatternRewriter &b) const override {
     if (op.getChannelsLast()) return failure();
     int64_t rank = tensorOf(op.getInput()).getRank();
     Value input = transposed(b, op.getLoc(), op.getInput(), channelsToLast(rank));
-    Value result = nn::ConvOp::create(b, op.getLoc(), input, op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
+    Value result = ir::ConvOp::create(b, op.getLoc(), input, op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
                                       op.getPaddingAttr(), op.getGroupsAttr(), b.getUnitAttr());
     b.replaceOp(op, transposed(b, op.getLoc(), result, channelsToSecond(rank)));
     return success();
@@ -43,11 +46,11 @@ struct ConvChannelsLast : OpRewritePattern<nn::ConvOp> {
 };
 
 /// Zeros around the spatial dimensions of an input are the convolution's own padding.
-struct PadIntoConv : OpRewritePattern<nn::ConvOp> {
+struct PadIntoConv : OpRewritePattern<ir::ConvOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::ConvOp op, PatternRewriter &b) const override {
-    auto pad = op.getInput().getDefiningOp<nn::PadOp>();
-    if (!pad || pad.getMode() != nn::PadMode::constant || !isZero(pad.getValue())) return failure();
+  LogicalResult matchAndRewrite(ir::ConvOp op, PatternRewriter &b) const override {
+    auto pad = op.getInput().getDefiningOp<ir::PadOp>();
+    if (!pad || pad.getMode() != ir::PadMode::constant || !isZero(pad.getValue())) return failure();
     int64_t rank = tensorOf(op.getInput()).getRank(), spatial = rank - 2, first = op.getChannelsLast() ? 1 : 2;
     SmallVector<int64_t> padding(op.getPadding());
     for (int64_t d = 0; d < rank; ++d) {
@@ -58,63 +61,63 @@ struct PadIntoConv : OpRewritePattern<nn::ConvOp> {
       padding[d - first] += low;
       padding[d - first + spatial] += high;
     }
-    b.replaceOpWithNewOp<nn::ConvOp>(op, pad.getOperand(), op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
+    b.replaceOpWithNewOp<ir::ConvOp>(op, pad.getOperand(), op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
                                      b.getDenseI64ArrayAttr(padding), op.getGroupsAttr(), op.getChannelsLastAttr());
     return success();
   }
 
 private:
   static bool isZero(Value value) {
-    auto constant = value.getDefiningOp<nn::ConstantOp>();
+    auto constant = value.getDefiningOp<ir::ConstantOp>();
     std::string reason;
-    if (!constant || !nn::isReadableConstant(constant.getValue(), reason)) return false;
-    return nn::ConstantView(constant.getValue()).asDouble(0) == 0;
+    if (!constant || !ir::isReadableConstant(constant.getValue(), reason)) return false;
+    return ir::ConstantView(constant.getValue()).asDouble(0) == 0;
   }
 };
 
-struct PoolChannelsLast : OpRewritePattern<nn::PoolOp> {
+struct PoolChannelsLast : OpRewritePattern<ir::PoolOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::PoolOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::PoolOp op, PatternRewriter &b) const override {
     int64_t rank = tensorOf(op.getOperand()).getRank();
     if (op.getChannelsLast() || rank < 3) return failure();
     Value operand = transposed(b, op.getLoc(), op.getOperand(), channelsToLast(rank));
-    Value result = nn::PoolOp::create(b, op.getLoc(), op.getKindAttr(), operand, op.getWindowAttr(),
+    Value result = ir::PoolOp::create(b, op.getLoc(), op.getKindAttr(), operand, op.getWindowAttr(),
                                       op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr(), b.getUnitAttr());
     b.replaceOp(op, transposed(b, op.getLoc(), result, channelsToSecond(rank)));
     return success();
   }
 };
 
-struct FilterGradChannelsLast : OpRewritePattern<nn::ConvFilterGradOp> {
+struct FilterGradChannelsLast : OpRewritePattern<ir::ConvFilterGradOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::ConvFilterGradOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::ConvFilterGradOp op, PatternRewriter &b) const override {
     if (op.getChannelsLast()) return failure();
     SmallVector<int64_t> order = channelsToLast(tensorOf(op.getInput()).getRank());
     Value input = transposed(b, op.getLoc(), op.getInput(), order);
     Value cotangent = transposed(b, op.getLoc(), op.getCotangent(), order);
-    b.replaceOpWithNewOp<nn::ConvFilterGradOp>(op, input, cotangent, op.getWindowAttr(), op.getStridesAttr(),
+    b.replaceOpWithNewOp<ir::ConvFilterGradOp>(op, input, cotangent, op.getWindowAttr(), op.getStridesAttr(),
                                                op.getDilationsAttr(), op.getPaddingAttr(), op.getGroupsAttr(),
                                                b.getUnitAttr());
     return success();
   }
 };
 
-struct PoolGradChannelsLast : OpRewritePattern<nn::PoolGradOp> {
+struct PoolGradChannelsLast : OpRewritePattern<ir::PoolGradOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::PoolGradOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::PoolGradOp op, PatternRewriter &b) const override {
     int64_t rank = tensorOf(op.getOperand()).getRank();
     if (op.getChannelsLast() || rank < 3) return failure();
     Value operand = transposed(b, op.getLoc(), op.getOperand(), channelsToLast(rank));
     Value cotangent = transposed(b, op.getLoc(), op.getCotangent(), channelsToLast(rank));
     Value result =
-        nn::PoolGradOp::create(b, op.getLoc(), op.getKindAttr(), operand, cotangent, op.getWindowAttr(),
+        ir::PoolGradOp::create(b, op.getLoc(), op.getKindAttr(), operand, cotangent, op.getWindowAttr(),
                                op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr(), b.getUnitAttr());
     b.replaceOp(op, transposed(b, op.getLoc(), result, channelsToSecond(rank)));
     return success();
   }
 };
 
-struct ConvTransposeToConv : OpRewritePattern<nn::ConvTransposeOp> {
+struct ConvTransposeToConv : OpRewritePattern<ir::ConvTransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   /// Puts stride - 1 zeros between the elements of each spatial dimension.
@@ -130,11 +133,11 @@ struct ConvTransposeToConv : OpRewritePattern<nn::ConvTransposeOp> {
     }
     low.assign(high.size(), 0);
     auto scalar = RankedTensorType::get({}, tensorOf(input).getElementType());
-    Value zero = nn::ConstantOp::create(b, loc, scalar, nn::makeSplat(scalar, 0));
+    Value zero = ir::ConstantOp::create(b, loc, scalar, ir::makeSplat(scalar, 0));
     Value value = reshaped(b, loc, input, split);
-    value = nn::PadOp::create(b, loc, nn::PadMode::constant, value, zero, low, high);
+    value = ir::PadOp::create(b, loc, ir::PadMode::constant, value, zero, low, high);
     value = reshaped(b, loc, value, padded);
-    return nn::SliceOp::create(b, loc, value, SmallVector<int64_t>(in.size(), 0), cut,
+    return ir::SliceOp::create(b, loc, value, SmallVector<int64_t>(in.size(), 0), cut,
                                SmallVector<int64_t>(in.size(), 1));
   }
 
@@ -152,10 +155,10 @@ struct ConvTransposeToConv : OpRewritePattern<nn::ConvTransposeOp> {
       steps.push_back(-1);
     }
     Value value = reshaped(b, loc, transposed(b, loc, reshaped(b, loc, filter, grouped), order), joined);
-    return nn::SliceOp::create(b, loc, value, starts, joined, steps);
+    return ir::SliceOp::create(b, loc, value, starts, joined, steps);
   }
 
-  LogicalResult matchAndRewrite(nn::ConvTransposeOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::ConvTransposeOp op, PatternRewriter &b) const override {
     Location loc = op.getLoc();
     ArrayRef<int64_t> window = tensorOf(op.getFilter()).getShape().drop_front(2);
     int64_t spatial = window.size();
@@ -174,10 +177,10 @@ struct ConvTransposeToConv : OpRewritePattern<nn::ConvTransposeOp> {
       }
     if (llvm::any_of(sizes, [](int64_t size) { return size < 1; })) return failure();
     if (ArrayRef<int64_t>(sizes) != tensorOf(input).getShape())
-      input = nn::SliceOp::create(b, loc, input, starts, sizes, SmallVector<int64_t>(sizes.size(), 1));
+      input = ir::SliceOp::create(b, loc, input, starts, sizes, SmallVector<int64_t>(sizes.size(), 1));
     Value filter = turn(b, loc, op.getFilter(), op.getGroups());
     SmallVector<int64_t> ones(spatial, 1);
-    Value result = nn::ConvOp::create(b, loc, input, filter, b.getDenseI64ArrayAttr(ones), op.getDilationsAttr(),
+    Value result = ir::ConvOp::create(b, loc, input, filter, b.getDenseI64ArrayAttr(ones), op.getDilationsAttr(),
                                       b.getDenseI64ArrayAttr(padding), op.getGroupsAttr(), UnitAttr());
     if (result.getType() != op.getType()) return failure();
     b.replaceOp(op, result);

@@ -1,5 +1,9 @@
 // Transposes in the layout pass: they move down, cancel, become reshapes and vanish into weights.
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/ReduceOrder.h"
 #include "lib/Transforms/ConstantMoves.h"
 #include "lib/Transforms/LayoutPatterns.h"
@@ -18,17 +22,17 @@ static SmallVector<int64_t> permuted(ArrayRef<int64_t> values, ArrayRef<int64_t>
 
 namespace {
 
-struct ComposeTransposes : OpRewritePattern<nn::TransposeOp> {
+struct ComposeTransposes : OpRewritePattern<ir::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::TransposeOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::TransposeOp op, PatternRewriter &b) const override {
     ArrayRef<int64_t> permutation = op.getPermutation();
     Value operand = op.getOperand();
-    if (auto inner = operand.getDefiningOp<nn::TransposeOp>()) {
+    if (auto inner = operand.getDefiningOp<ir::TransposeOp>()) {
       b.replaceOp(op, transposed(b, op.getLoc(), inner.getOperand(), permuted(inner.getPermutation(), permutation)));
       return success();
     }
     ArrayRef<int64_t> shape = tensorOf(operand).getShape();
-    bool constant = operand.getDefiningOp<nn::ConstantOp>();
+    bool constant = operand.getDefiningOp<ir::ConstantOp>();
     if (!keepsOrder(shape, permutation) && !constant) return failure();
     b.replaceOp(op, transposed(b, op.getLoc(), operand, permutation));
     return success();
@@ -44,28 +48,28 @@ SmallVector<int64_t> paddedShape(Value value, size_t rank) {
 }
 
 bool isTransposeBy(Value value, ArrayRef<int64_t> permutation) {
-  auto transpose = value.getDefiningOp<nn::TransposeOp>();
+  auto transpose = value.getDefiningOp<ir::TransposeOp>();
   return transpose && transpose.getPermutation() == permutation;
 }
 
 /// Whether an operand can be had in the order before `permutation` without moving elements at run time.
 bool canUntranspose(Value value, ArrayRef<int64_t> permutation) {
   if (tensorOf(value).getRank() > static_cast<int64_t>(permutation.size())) return false;
-  if (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
+  if (auto broadcast = value.getDefiningOp<ir::BroadcastOp>())
     if (keepsOrder(paddedShape(broadcast.getOperand(), permutation.size()), inverse(permutation))) return true;
-  return isTransposeBy(value, permutation) || value.getDefiningOp<nn::ConstantOp>() ||
+  return isTransposeBy(value, permutation) || value.getDefiningOp<ir::ConstantOp>() ||
          keepsOrder(paddedShape(value, permutation.size()), inverse(permutation));
 }
 
 /// The operand in the order before `permutation`; canUntranspose holds.
 Value untransposed(PatternRewriter &b, Location loc, Value value, ArrayRef<int64_t> permutation) {
-  if (isTransposeBy(value, permutation)) return value.getDefiningOp<nn::TransposeOp>().getOperand();
+  if (isTransposeBy(value, permutation)) return value.getDefiningOp<ir::TransposeOp>().getOperand();
   SmallVector<int64_t> shape = paddedShape(value, permutation.size()), back = inverse(permutation);
   if (keepsOrder(shape, back)) return reshaped(b, loc, value, permuted(shape, back));
-  if (auto broadcast = value.getDefiningOp<nn::BroadcastOp>()) { // what is repeated moves, if no element of it does
+  if (auto broadcast = value.getDefiningOp<ir::BroadcastOp>()) { // what is repeated moves, if no element of it does
     SmallVector<int64_t> own = paddedShape(broadcast.getOperand(), permutation.size());
     if (keepsOrder(own, back))
-      return nn::BroadcastOp::create(b, loc, tensorOf(value).clone(permuted(shape, back)),
+      return ir::BroadcastOp::create(b, loc, tensorOf(value).clone(permuted(shape, back)),
                                      reshaped(b, loc, broadcast.getOperand(), permuted(own, back)));
   }
   return transposed(b, loc, reshaped(b, loc, value, shape), back);
@@ -78,7 +82,7 @@ bool canUntransposeAll(Operation *op, ArrayRef<int64_t> permutation) {
 /// The permutation of the first operand that is a transpose of the given rank.
 std::optional<SmallVector<int64_t>> operandPermutation(Operation *op, int64_t rank) {
   for (Value operand : op->getOperands())
-    if (auto transpose = operand.getDefiningOp<nn::TransposeOp>();
+    if (auto transpose = operand.getDefiningOp<ir::TransposeOp>();
         transpose && static_cast<int64_t>(transpose.getPermutation().size()) == rank)
       return SmallVector<int64_t>(transpose.getPermutation());
   return std::nullopt;
@@ -107,8 +111,8 @@ struct HoistUnaryAboveReshape : OpInterfaceRewritePattern<ElementwiseOpInterface
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ElementwiseOpInterface op, PatternRewriter &b) const override {
     if (op->getNumOperands() != 1 || op->getNumResults() != 1) return failure();
-    auto reshape = op->getOperand(0).getDefiningOp<nn::ReshapeOp>();
-    if (!reshape || !reshape.getOperand().getDefiningOp<nn::TransposeOp>()) return failure();
+    auto reshape = op->getOperand(0).getDefiningOp<ir::ReshapeOp>();
+    if (!reshape || !reshape.getOperand().getDefiningOp<ir::TransposeOp>()) return failure();
     RankedTensorType type = tensorOf(op->getResult(0));
     Operation *moved = b.clone(*op.getOperation());
     moved->setOperand(0, reshape.getOperand());
@@ -120,52 +124,52 @@ struct HoistUnaryAboveReshape : OpInterfaceRewritePattern<ElementwiseOpInterface
 };
 
 /// So that what is computed again is computed in the layout, and with that in the order, of the first time.
-struct SinkThroughAfter : OpRewritePattern<nn::AfterOp> {
+struct SinkThroughAfter : OpRewritePattern<ir::AfterOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::AfterOp op, PatternRewriter &b) const override {
-    auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
+  LogicalResult matchAndRewrite(ir::AfterOp op, PatternRewriter &b) const override {
+    auto transpose = op.getOperand().getDefiningOp<ir::TransposeOp>();
     if (!transpose) return failure();
-    Value after = nn::AfterOp::create(b, op.getLoc(), transpose.getOperand(), op.getDependencies());
+    Value after = ir::AfterOp::create(b, op.getLoc(), transpose.getOperand(), op.getDependencies());
     b.replaceOp(op, transposed(b, op.getLoc(), after, transpose.getPermutation()));
     return success();
   }
 };
 
-struct SinkThroughConcat : OpRewritePattern<nn::ConcatOp> {
+struct SinkThroughConcat : OpRewritePattern<ir::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::ConcatOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::ConcatOp op, PatternRewriter &b) const override {
     RankedTensorType type = tensorOf(op.getResult());
     auto permutation = operandPermutation(op, type.getRank());
     if (!permutation || !canUntransposeAll(op, *permutation)) return failure();
     SmallVector<Value> operands;
     for (Value operand : op.getOperands()) operands.push_back(untransposed(b, op.getLoc(), operand, *permutation));
     int64_t axis = op.getAxis() < 0 ? op.getAxis() + type.getRank() : op.getAxis();
-    Value moved = nn::ConcatOp::create(b, op.getLoc(), operands, (*permutation)[axis]);
+    Value moved = ir::ConcatOp::create(b, op.getLoc(), operands, (*permutation)[axis]);
     b.replaceOp(op, transposed(b, op.getLoc(), moved, *permutation));
     return success();
   }
 };
 
-struct SinkThroughPad : OpRewritePattern<nn::PadOp> {
+struct SinkThroughPad : OpRewritePattern<ir::PadOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::PadOp op, PatternRewriter &b) const override {
-    auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
+  LogicalResult matchAndRewrite(ir::PadOp op, PatternRewriter &b) const override {
+    auto transpose = op.getOperand().getDefiningOp<ir::TransposeOp>();
     if (!transpose) return failure();
     SmallVector<int64_t> back = inverse(transpose.getPermutation());
-    Value moved = nn::PadOp::create(b, op.getLoc(), op.getMode(), transpose.getOperand(), op.getValue(),
+    Value moved = ir::PadOp::create(b, op.getLoc(), op.getMode(), transpose.getOperand(), op.getValue(),
                                     permuted(op.getLow(), back), permuted(op.getHigh(), back));
     b.replaceOp(op, transposed(b, op.getLoc(), moved, transpose.getPermutation()));
     return success();
   }
 };
 
-struct SinkThroughSlice : OpRewritePattern<nn::SliceOp> {
+struct SinkThroughSlice : OpRewritePattern<ir::SliceOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::SliceOp op, PatternRewriter &b) const override {
-    auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
+  LogicalResult matchAndRewrite(ir::SliceOp op, PatternRewriter &b) const override {
+    auto transpose = op.getOperand().getDefiningOp<ir::TransposeOp>();
     if (!transpose) return failure();
     SmallVector<int64_t> back = inverse(transpose.getPermutation());
-    Value moved = nn::SliceOp::create(b, op.getLoc(), transpose.getOperand(), permuted(op.getStarts(), back),
+    Value moved = ir::SliceOp::create(b, op.getLoc(), transpose.getOperand(), permuted(op.getStarts(), back),
                                       permuted(op.getSizes(), back), permuted(op.getSteps(), back));
     b.replaceOp(op, transposed(b, op.getLoc(), moved, transpose.getPermutation()));
     return success();
@@ -173,27 +177,27 @@ struct SinkThroughSlice : OpRewritePattern<nn::SliceOp> {
 };
 
 /// A reduction keeps the order of its elements; one that would lose it stays where it is, but where that may change.
-struct SinkThroughReduce : OpRewritePattern<nn::ReduceOp> {
+struct SinkThroughReduce : OpRewritePattern<ir::ReduceOp> {
   SinkThroughReduce(MLIRContext *context, bool strict) : OpRewritePattern(context), strict(strict) {}
   bool strict;
 
-  LogicalResult matchAndRewrite(nn::ReduceOp op, PatternRewriter &b) const override {
-    auto transpose = op.getOperand().getDefiningOp<nn::TransposeOp>();
+  LogicalResult matchAndRewrite(ir::ReduceOp op, PatternRewriter &b) const override {
+    auto transpose = op.getOperand().getDefiningOp<ir::TransposeOp>();
     if (!transpose) return failure();
     ArrayRef<int64_t> permutation = transpose.getPermutation();
     int64_t rank = permutation.size();
     SmallVector<int64_t> axes(op.getAxes());
     llvm::sort(axes);
     for (int64_t &axis : axes) axis = permutation[axis];
-    bool partials = !axes.empty() && nn::hasPartials(op), free = axes.empty() || nn::isOrderFree(op);
+    bool partials = !axes.empty() && ir::hasPartials(op), free = axes.empty() || ir::isOrderFree(op);
     bool keepsOrder = free || (llvm::is_sorted(axes) && (partials || axes.back() != rank - 1));
     if (!keepsOrder && strict) return failure();
     // Of one element: all in the first accumulator, which is one chain.
     partials &=
         !free && keepsOrder && axes.back() != rank - 1 && tensorOf(transpose.getOperand()).getDimSize(axes.back()) > 1;
     llvm::sort(axes);
-    auto moved = nn::ReduceOp::create(b, op.getLoc(), op.getKind(), transpose.getOperand(), axes, op.getKeepDims());
-    if (partials) moved->setAttr(nn::kPartialsAttr, b.getUnitAttr());
+    auto moved = ir::ReduceOp::create(b, op.getLoc(), op.getKind(), transpose.getOperand(), axes, op.getKeepDims());
+    if (partials) moved->setAttr(ir::kPartialsAttr, b.getUnitAttr());
     SmallVector<int64_t> order(permutation);
     if (!op.getKeepDims()) { // the dimensions that stay, counted among themselves
       order.clear();
@@ -210,12 +214,12 @@ struct SinkThroughReduce : OpRewritePattern<nn::ReduceOp> {
 
 /// A matrix product of flattened features takes them in the order in which they lie: the rows of its constant weight
 /// move instead.
-struct AbsorbFlatten : OpRewritePattern<nn::MatmulOp> {
+struct AbsorbFlatten : OpRewritePattern<ir::MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::MatmulOp op, PatternRewriter &b) const override {
-    auto reshape = op.getLhs().getDefiningOp<nn::ReshapeOp>();
-    auto transpose = reshape ? reshape.getOperand().getDefiningOp<nn::TransposeOp>() : nn::TransposeOp();
-    if (!transpose || !op.getRhs().getDefiningOp<nn::ConstantOp>() || op.getTransposeLhs()) return failure();
+  LogicalResult matchAndRewrite(ir::MatmulOp op, PatternRewriter &b) const override {
+    auto reshape = op.getLhs().getDefiningOp<ir::ReshapeOp>();
+    auto transpose = reshape ? reshape.getOperand().getDefiningOp<ir::TransposeOp>() : ir::TransposeOp();
+    if (!transpose || !op.getRhs().getDefiningOp<ir::ConstantOp>() || op.getTransposeLhs()) return failure();
     ArrayRef<int64_t> flat = tensorOf(reshape.getResult()).getShape(),
                       shape = tensorOf(transpose.getResult()).getShape();
     ArrayRef<int64_t> permutation = transpose.getPermutation(), weight = tensorOf(op.getRhs()).getShape();
@@ -236,7 +240,7 @@ struct AbsorbFlatten : OpRewritePattern<nn::MatmulOp> {
     }
     Value rhs = reshaped(b, loc, transposed(b, loc, reshaped(b, loc, op.getRhs(), split), order), weight);
     Value lhs = reshaped(b, loc, transpose.getOperand(), flat);
-    b.replaceOpWithNewOp<nn::MatmulOp>(op, lhs, rhs, /*transpose_lhs=*/false, op.getTransposeRhs());
+    b.replaceOpWithNewOp<ir::MatmulOp>(op, lhs, rhs, /*transpose_lhs=*/false, op.getTransposeRhs());
     return success();
   }
 };
@@ -248,19 +252,19 @@ bool swapsMatrix(ArrayRef<int64_t> permutation) {
   return llvm::equal(permutation.drop_back(2), llvm::seq<int64_t>(rank - 2));
 }
 
-bool isConstantMatrix(Value value) { return value.getDefiningOp<nn::ConstantOp>() && tensorOf(value).getRank() == 2; }
+bool isConstantMatrix(Value value) { return value.getDefiningOp<ir::ConstantOp>() && tensorOf(value).getRank() == 2; }
 
-struct AbsorbMatrixTranspose : OpRewritePattern<nn::MatmulOp> {
+struct AbsorbMatrixTranspose : OpRewritePattern<ir::MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::MatmulOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::MatmulOp op, PatternRewriter &b) const override {
     auto source = [](Value value) -> Value {
-      auto transpose = value.getDefiningOp<nn::TransposeOp>();
+      auto transpose = value.getDefiningOp<ir::TransposeOp>();
       return transpose && swapsMatrix(transpose.getPermutation()) ? transpose.getOperand() : Value();
     };
     Value lhs = source(op.getLhs()), rhs = source(op.getRhs());
     if (lhs && isInvariant(op.getRhs())) lhs = {}; // packed products read rows
     if (!lhs && !rhs) return failure();
-    b.replaceOpWithNewOp<nn::MatmulOp>(op, lhs ? lhs : op.getLhs(), rhs ? rhs : op.getRhs(),
+    b.replaceOpWithNewOp<ir::MatmulOp>(op, lhs ? lhs : op.getLhs(), rhs ? rhs : op.getRhs(),
                                        op.getTransposeLhs() != static_cast<bool>(lhs),
                                        op.getTransposeRhs() != static_cast<bool>(rhs));
     return success();
@@ -277,9 +281,9 @@ bool leadsToSwaps(Value value) {
     if (region.size() > kMost || region[i].use_empty()) return false;
     for (OpOperand &use : region[i].getUses()) {
       Operation *user = use.getOwner();
-      if (auto transpose = dyn_cast<nn::TransposeOp>(user); transpose && swapsMatrix(transpose.getPermutation()))
+      if (auto transpose = dyn_cast<ir::TransposeOp>(user); transpose && swapsMatrix(transpose.getPermutation()))
         continue;
-      if (auto product = dyn_cast<nn::MatmulOp>(user)) {
+      if (auto product = dyn_cast<ir::MatmulOp>(user)) {
         if (use.getOperandNumber() != 0 || product.getTransposeLhs() || !isConstantMatrix(product.getRhs()))
           return false;
       } else if (!isa<ElementwiseOpInterface>(user) || user->getNumResults() != 1 ||
@@ -289,7 +293,7 @@ bool leadsToSwaps(Value value) {
       region.insert(user->getResult(0));
     }
   }
-  auto fits = [&](Value operand) { return region.contains(operand) || operand.getDefiningOp<nn::ConstantOp>(); };
+  auto fits = [&](Value operand) { return region.contains(operand) || operand.getDefiningOp<ir::ConstantOp>(); };
   return llvm::all_of(region, [&](Value member) {
     return member == value || llvm::all_of(member.getDefiningOp()->getOperands(), fits);
   });
@@ -297,10 +301,10 @@ bool leadsToSwaps(Value value) {
 
 /// A product along the other dimension (a mixer's tokens): transpose(x) W is transpose(W' x), which needs no copy of x,
 /// where the transpose then meets its inverse.
-struct SwapProduct : OpRewritePattern<nn::MatmulOp> {
+struct SwapProduct : OpRewritePattern<ir::MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nn::MatmulOp op, PatternRewriter &b) const override {
-    auto transpose = op.getLhs().getDefiningOp<nn::TransposeOp>();
+  LogicalResult matchAndRewrite(ir::MatmulOp op, PatternRewriter &b) const override {
+    auto transpose = op.getLhs().getDefiningOp<ir::TransposeOp>();
     if (!transpose || !swapsMatrix(transpose.getPermutation()) || op.getTransposeLhs()) return failure();
     constexpr int64_t kFewestColumns = 8; // narrower rows leave most of a vector empty
     if (!isConstantMatrix(op.getRhs()) || tensorOf(transpose.getOperand()).getShape().back() < kFewestColumns ||
@@ -308,7 +312,7 @@ struct SwapProduct : OpRewritePattern<nn::MatmulOp> {
       return failure();
     Value weight = op.getRhs();
     if (!op.getTransposeRhs()) weight = transposed(b, op.getLoc(), weight, {1, 0});
-    Value product = nn::MatmulOp::create(b, op.getLoc(), weight, transpose.getOperand(), /*transpose_lhs=*/false,
+    Value product = ir::MatmulOp::create(b, op.getLoc(), weight, transpose.getOperand(), /*transpose_lhs=*/false,
                                          /*transpose_rhs=*/false);
     b.replaceOp(op, transposed(b, op.getLoc(), product, transpose.getPermutation()));
     return success();

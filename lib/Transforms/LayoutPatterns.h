@@ -1,6 +1,6 @@
 // The rewrites of the layout pass, by subject. For that pass alone.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace sprig {

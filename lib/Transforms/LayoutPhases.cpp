@@ -1,6 +1,8 @@
 // Transposed convolutions with strides in the layout pass: result positions that are equal modulo the strides are a
 // phase, which is a plain convolution of stride 1 with those taps that reach it. No product with a zero is left.
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Transforms/ConstantMoves.h"
 #include "lib/Transforms/LayoutPatterns.h"
 #include "llvm/Support/MathExtras.h"
@@ -33,10 +35,10 @@ struct PhaseDim {
   }
 };
 
-struct ConvTransposeToPhases : OpRewritePattern<nn::ConvTransposeOp> {
+struct ConvTransposeToPhases : OpRewritePattern<ir::ConvTransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(nn::ConvTransposeOp op, PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(ir::ConvTransposeOp op, PatternRewriter &b) const override {
     constexpr int64_t kMostPhases = 16;
     ArrayRef<int64_t> strides = op.getStrides(), shape = tensorOf(op.getResult()).getShape();
     int64_t phases = 1, rank = shape.size(), spatial = rank - 2;
@@ -64,18 +66,18 @@ struct ConvTransposeToPhases : OpRewritePattern<nn::ConvTransposeOp> {
     wanted.push_back(shape[1]);
     if (tensorOf(result).getShape() != ArrayRef<int64_t>(wanted))
       result =
-          nn::SliceOp::create(b, loc, result, SmallVector<int64_t>(rank, 0), wanted, SmallVector<int64_t>(rank, 1));
+          ir::SliceOp::create(b, loc, result, SmallVector<int64_t>(rank, 0), wanted, SmallVector<int64_t>(rank, 1));
     b.replaceOp(op, transposed(b, loc, result, channelsToSecond(rank)));
     return success();
   }
 
 private:
-  static PhaseDim describe(nn::ConvTransposeOp op, int64_t d, int64_t phase, int64_t outputs) {
+  static PhaseDim describe(ir::ConvTransposeOp op, int64_t d, int64_t phase, int64_t outputs) {
     return PhaseDim(phase, op.getStrides()[d], op.getDilations()[d], tensorOf(op.getFilter()).getDimSize(2 + d),
                     op.getPadding()[d], tensorOf(op.getInput()).getDimSize(2 + d), outputs);
   }
 
-  static Value convolve(PatternRewriter &b, nn::ConvTransposeOp op, Value input, ArrayRef<PhaseDim> dims,
+  static Value convolve(PatternRewriter &b, ir::ConvTransposeOp op, Value input, ArrayRef<PhaseDim> dims,
                         ArrayRef<int64_t> sizes) {
     Location loc = op.getLoc();
     int64_t outputs = tensorOf(op.getResult()).getDimSize(1), spatial = dims.size();
@@ -84,7 +86,7 @@ private:
     result.push_back(outputs);
     auto zeros = [&]() -> Value {
       auto type = RankedTensorType::get(result, tensorOf(input).getElementType());
-      return nn::ConstantOp::create(b, loc, type, nn::makeSplat(type, 0));
+      return ir::ConstantOp::create(b, loc, type, ir::makeSplat(type, 0));
     };
     // Where a window starts behind the input's first element, or ends before its last, the input is cut.
     SmallVector<int64_t> starts(spatial + 2, 0), cut(tensorOf(input).getShape()), low, high, dilations;
@@ -98,16 +100,16 @@ private:
       if (cut[1 + d] < 1) return zeros();
     }
     if (ArrayRef<int64_t>(cut) != tensorOf(input).getShape())
-      input = nn::SliceOp::create(b, loc, input, starts, cut, SmallVector<int64_t>(cut.size(), 1));
+      input = ir::SliceOp::create(b, loc, input, starts, cut, SmallVector<int64_t>(cut.size(), 1));
     low.append(high);
     SmallVector<int64_t> ones(spatial, 1);
-    return nn::ConvOp::create(b, loc, input, filterOf(b, op, dims), b.getDenseI64ArrayAttr(ones),
+    return ir::ConvOp::create(b, loc, input, filterOf(b, op, dims), b.getDenseI64ArrayAttr(ones),
                               b.getDenseI64ArrayAttr(dilations), b.getDenseI64ArrayAttr(low), op.getGroupsAttr(),
                               b.getUnitAttr());
   }
 
   /// [C, O/groups, window...] to [O, C/groups, taps...], the phase's taps turned round.
-  static Value filterOf(PatternRewriter &b, nn::ConvTransposeOp op, ArrayRef<PhaseDim> dims) {
+  static Value filterOf(PatternRewriter &b, ir::ConvTransposeOp op, ArrayRef<PhaseDim> dims) {
     Location loc = op.getLoc();
     ArrayRef<int64_t> shape = tensorOf(op.getFilter()).getShape();
     int64_t groups = op.getGroups(), inputs = shape[0] / groups, outputs = shape[1];
@@ -123,7 +125,7 @@ private:
     }
     Value filter = reshaped(b, loc, op.getFilter(), grouped);
     filter = reshaped(b, loc, transposed(b, loc, filter, order), joined);
-    return nn::SliceOp::create(b, loc, filter, starts, sizes, steps);
+    return ir::SliceOp::create(b, loc, filter, starts, sizes, steps);
   }
 
   /// Phases in row-major order, channels last, as one tensor.
@@ -138,7 +140,7 @@ private:
         split.insert(split.begin() + d + 2, 1);
         for (int64_t i = 0; i < strides[d]; ++i) neighbours.push_back(reshaped(b, loc, parts[first + i], split));
         shape[1 + d] *= strides[d];
-        joined.push_back(reshaped(b, loc, nn::ConcatOp::create(b, loc, neighbours, d + 2), shape));
+        joined.push_back(reshaped(b, loc, ir::ConcatOp::create(b, loc, neighbours, d + 2), shape));
       }
       parts = joined;
     }

@@ -1,6 +1,8 @@
 // Lays the right sides of contractions out in panels; see Passes.td.
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Transforms/ConstantMoves.h"
 #include "lib/Transforms/Passes.h"
 
@@ -23,18 +25,18 @@ public:
     made.clear();
     sources.clear();
     updated.clear();
-    getOperation().walk([&](nn::SetParamOp set) { updated.insert(set.getParamAttr()); });
+    getOperation().walk([&](ir::SetParamOp set) { updated.insert(set.getParamAttr()); });
     SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {
-      if (isa<nn::ConvOp>(op) || ((matrices || ahead) && isa<nn::MatmulOp>(op))) contractions.push_back(op);
+      if (isa<ir::ConvOp>(op) || ((matrices || ahead) && isa<ir::MatmulOp>(op))) contractions.push_back(op);
     });
     for (Operation *op : contractions) {
-      if (auto matmul = dyn_cast<nn::MatmulOp>(op))
+      if (auto matmul = dyn_cast<ir::MatmulOp>(op))
         packMatmul(matmul);
       else
-        packConv(cast<nn::ConvOp>(op));
+        packConv(cast<ir::ConvOp>(op));
     }
-    getOperation().walk([&](nn::ConvFilterGradOp op) { padInput(op); });
+    getOperation().walk([&](ir::ConvFilterGradOp op) { padInput(op); });
     for (Value source : sources)
       if (Operation *op = source.getDefiningOp(); op && isOpTriviallyDead(op)) op->erase();
   }
@@ -57,11 +59,11 @@ private:
   /// Whether an invariant value depends on parameters that the function leaves as they are.
   bool canBePrepared(Value value) {
     Operation *op = value.getDefiningOp();
-    if (auto read = dyn_cast<nn::GetParamOp>(op)) return !updated.contains(read.getParamAttr());
+    if (auto read = dyn_cast<ir::GetParamOp>(op)) return !updated.contains(read.getParamAttr());
     return llvm::all_of(op->getOperands(), [&](Value operand) { return canBePrepared(operand); });
   }
 
-  void packMatmul(nn::MatmulOp op) {
+  void packMatmul(ir::MatmulOp op) {
     Value rhs = op.getRhs();
     RankedTensorType type = tensorOf(rhs);
     // One matrix for the whole batch, known before the run.
@@ -75,11 +77,11 @@ private:
     });
     OpBuilder b(op);
     Value result =
-        nn::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, tensorOf(op.getResult()).getShape().back());
+        ir::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, tensorOf(op.getResult()).getShape().back());
     replace(op, result);
   }
 
-  void packConv(nn::ConvOp op) {
+  void packConv(ir::ConvOp op) {
     if (!op.getChannelsLast()) return;
     Value filter = op.getFilter();
     RankedTensorType type = tensorOf(filter);
@@ -94,12 +96,12 @@ private:
         flat.append(shape);
         return transposed(b, op.getLoc(), reshaped(b, op.getLoc(), filter, flat), permutation);
       });
-      return replace(op, nn::ConvDepthwiseOp::create(b, op.getLoc(), op.getInput(), taps, op.getStridesAttr(),
+      return replace(op, ir::ConvDepthwiseOp::create(b, op.getLoc(), op.getInput(), taps, op.getStridesAttr(),
                                                      op.getDilationsAttr(), op.getPaddingAttr()));
     }
     Value panels =
         shared(filter, 3, groups, [&](OpBuilder &b) { return packedFilter(b, op.getLoc(), filter, groups); });
-    replace(op, nn::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels,
+    replace(op, ir::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels,
                                          b.getDenseI64ArrayAttr(type.getShape().drop_front(2)),
                                          b.getI64IntegerAttr(outputs), op.getStridesAttr(), op.getDilationsAttr(),
                                          op.getPaddingAttr(), b.getI64IntegerAttr(groups)));
@@ -107,7 +109,7 @@ private:
 
   // With one or two channels, a filter's gradient has rows enough for its register tiles only if they are of several
   // taps, which no padding tells apart: it is written out, for an input that small.
-  void padInput(nn::ConvFilterGradOp op) {
+  void padInput(ir::ConvFilterGradOp op) {
     constexpr int64_t kFew = 2;
     ArrayRef<int64_t> padding = op.getPadding(), shape = tensorOf(op.getInput()).getShape();
     bool isPadded = llvm::any_of(padding, [](int64_t size) { return size != 0; });
@@ -115,14 +117,14 @@ private:
     if (llvm::any_of(padding, [](int64_t size) { return size < 0; })) return;
     OpBuilder b(op);
     auto scalar = RankedTensorType::get({}, tensorOf(op.getInput()).getElementType());
-    Value zero = nn::ConstantOp::create(b, op.getLoc(), scalar, nn::makeSplat(scalar, 0));
+    Value zero = ir::ConstantOp::create(b, op.getLoc(), scalar, ir::makeSplat(scalar, 0));
     size_t spatial = shape.size() - 2;
     SmallVector<int64_t> low{0}, high{0};
     llvm::append_range(low, padding.take_front(spatial));
     llvm::append_range(high, padding.drop_front(spatial));
     low.push_back(0), high.push_back(0);
     op.getInputMutable().assign(
-        nn::PadOp::create(b, op.getLoc(), nn::PadMode::constant, op.getInput(), zero, low, high));
+        ir::PadOp::create(b, op.getLoc(), ir::PadMode::constant, op.getInput(), zero, low, high));
     op.setPadding(SmallVector<int64_t>(padding.size(), 0));
   }
 

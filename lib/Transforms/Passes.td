@@ -21,7 +21,7 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
     and reshapes. What remains is a dispatch of its own. Fusion never changes a bit. Remarks of the category `fuse` say
     what was put together and what was kept apart.
   }];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [
     Option<"fuse", "fuse", "bool", "true", "off: every operation is a dispatch of its own">,
   ];
@@ -33,7 +33,7 @@ def Decompose : Pass<"sprig-decompose", "::mlir::func::FuncOp"> {
     Every operation with `DecomposableOpInterface`, until none is left. Numerics are those of the decomposition: half
     types are normalised in f32, softmax takes the maximum off first.
   }];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
 }
 
 def Differentiate : Pass<"sprig-differentiate", "::mlir::func::FuncOp"> {
@@ -46,7 +46,7 @@ def Differentiate : Pass<"sprig-differentiate", "::mlir::func::FuncOp"> {
     `nn.stop_gradient`. All of these are gone afterwards, and with them every expression that nothing needs. An operation
     without a gradient that is asked for one is an error that names it.
   }];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
 }
 
 def Remat : Pass<"sprig-remat", "::mlir::func::FuncOp"> {
@@ -60,7 +60,7 @@ def Remat : Pass<"sprig-remat", "::mlir::func::FuncOp"> {
     constants and inputs count nothing. A remark of the category `memory` says what was done; a limit that cannot be
     reached is a warning, and what brings nothing is not computed again. With `bytes` 0 nothing is done.
   }];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [
     Option<"bytes", "bytes", "int64_t", "0", "most bytes to keep from the forward to the backward pass">,
   ];
@@ -81,7 +81,7 @@ def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
   let options = [
     Option<"strict", "strict", "bool", "false", "leave out what changes the order of a sum">,
   ];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
 }
 
 def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
@@ -98,7 +98,7 @@ def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
     Option<"matrices", "matrices", "bool", "true", "off: only convolutions are packed">,
     Option<"ahead", "ahead", "bool", "false", "with matrices=false: matrices that can be prepared are packed">,
   ];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
 }
 
 def Prepare : Pass<"sprig-prepare", "::mlir::ModuleOp"> {
@@ -109,7 +109,7 @@ def Prepare : Pass<"sprig-prepare", "::mlir::ModuleOp"> {
     run before them, and again when a parameter has another value. Reshapes and broadcasts stay where they are, and so
     does what checks its values when it runs. No bit changes. Nothing is added where there is nothing to prepare.
   }];
-  let dependentDialects = ["::sprig::nn::NNDialect", "::mlir::func::FuncDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::mlir::func::FuncDialect"];
 }
 
 def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
@@ -121,7 +121,7 @@ def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
     filter is transformed here, in double precision. Changes bits, so `--math strict` leaves it out. Remarks of the
     category `fuse` say which form was taken and why not.
   }];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [
     Option<"minGain", "min-gain", "double", "1.1", "least estimated speedup; 0 rewrites all that can be">,
   ];
@@ -135,7 +135,7 @@ def Scans : Pass<"sprig-scans", "::mlir::func::FuncOp"> {
     in front of the loop. Every other scan is spelled out step by step. Both give the same bits. A remark of the category
     `fuse` says why a scan was unrolled.
   }];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [
     Option<"all", "all", "bool", "false", "unroll every scan">,
   ];
@@ -149,7 +149,7 @@ def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {
     constant statistics merges into the convolution or matrix product in front of it, whose weights are scaled: the one
     rewrite here that changes arithmetic, so `strict` leaves it out.
   }];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [
     Option<"strict", "strict", "bool", "false", "leave batch norms as they are, so that no bit changes">,
   ];
@@ -169,7 +169,7 @@ def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
     Option<"maxBytes", "max-bytes", "int64_t", "1048576",
            "largest result, in bytes, unless the operands are at least as large or it is a splat">,
   ];
-  let dependentDialects = ["::sprig::nn::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
 }
 
 def IndependentSamples : Pass<"sprig-independent-samples", "::mlir::ModuleOp"> {

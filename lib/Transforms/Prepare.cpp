@@ -1,5 +1,8 @@
 // The prepare pass: what depends on unchanging parameters alone moves to a function that runs when they change.
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,7 +21,7 @@ namespace {
 /// Whether an operation on prepared values may be prepared itself: it costs work, gives no more than it takes, and
 /// cannot fail.
 bool isWorthPreparing(Operation *op) {
-  if (!isPure(op) || op->getNumRegions() || isa<nn::BroadcastOp, nn::AfterOp>(op) || nn::isCheckedAtRunTime(op))
+  if (!isPure(op) || op->getNumRegions() || isa<ir::BroadcastOp, ir::AfterOp>(op) || ir::isCheckedAtRunTime(op))
     return false;
   // Indices are checked against what they index.
   return llvm::all_of(op->getOperandTypes(),
@@ -28,7 +31,7 @@ bool isWorthPreparing(Operation *op) {
 class Preparation {
 public:
   explicit Preparation(ModuleOp module) : module(module), symbols(module) {
-    module.walk([&](nn::SetParamOp set) { updated.insert(set.getParamAttr()); });
+    module.walk([&](ir::SetParamOp set) { updated.insert(set.getParamAttr()); });
   }
   void run();
 
@@ -51,13 +54,13 @@ private:
 void Preparation::findInvariants(func::FuncOp function) {
   invariants.clear();
   for (Operation &op : function.getBody().front()) {
-    if (auto read = dyn_cast<nn::GetParamOp>(op)) {
+    if (auto read = dyn_cast<ir::GetParamOp>(op)) {
       if (!updated.contains(read.getParamAttr())) invariants.insert(read.getResult());
       continue;
     }
     bool fromParameters = llvm::any_of(op.getOperands(), [&](Value value) { return invariants.contains(value); });
     bool fromNothingElse = llvm::all_of(op.getOperands(), [&](Value value) {
-      return invariants.contains(value) || value.getDefiningOp<nn::ConstantOp>();
+      return invariants.contains(value) || value.getDefiningOp<ir::ConstantOp>();
     });
     if (fromParameters && fromNothingElse && isWorthPreparing(&op))
       invariants.insert(op.getResults().begin(), op.getResults().end());
@@ -66,8 +69,8 @@ void Preparation::findInvariants(func::FuncOp function) {
 
 // A view stays a view, of what is prepared.
 void Preparation::addRoot(Value value) {
-  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>()) value = reshape.getOperand();
-  if (!value.getDefiningOp<nn::GetParamOp>()) roots.insert(value);
+  while (auto reshape = value.getDefiningOp<ir::ReshapeOp>()) value = reshape.getOperand();
+  if (!value.getDefiningOp<ir::GetParamOp>()) roots.insert(value);
 }
 
 void Preparation::prepare(func::FuncOp function) {
@@ -102,12 +105,12 @@ void Preparation::prepare(func::FuncOp function) {
   for (Value root : roots) {
     auto type = cast<RankedTensorType>(root.getType());
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    auto param = nn::ParamOp::create(top, root.getLoc(), "prepared", nn::makeSplat(type, 0), StringAttr());
+    auto param = ir::ParamOp::create(top, root.getLoc(), "prepared", ir::makeSplat(type, 0), StringAttr());
     auto symbol = FlatSymbolRefAttr::get(symbols.insert(param));
-    nn::SetParamOp::create(b, root.getLoc(), symbol, mapping.lookup(root));
+    ir::SetParamOp::create(b, root.getLoc(), symbol, mapping.lookup(root));
     OpBuilder at(context);
     at.setInsertionPointAfterValue(root);
-    root.replaceAllUsesWith(nn::GetParamOp::create(at, root.getLoc(), type, symbol));
+    root.replaceAllUsesWith(ir::GetParamOp::create(at, root.getLoc(), type, symbol));
   }
 }
 

@@ -1,4 +1,6 @@
 #include "lib/Transforms/Pullback.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Constants.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseSet.h"
@@ -7,7 +9,7 @@ using namespace mlir;
 using namespace sprig;
 
 static bool isZero(Value value) {
-  auto constant = value.getDefiningOp<nn::ConstantOp>();
+  auto constant = value.getDefiningOp<ir::ConstantOp>();
   auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
   return dense && dense.isSplat() && isa<FloatType>(dense.getElementType()) && dense.getSplatValue<APFloat>().isZero();
 }
@@ -33,7 +35,7 @@ private:
   }
   Value zeros(Value like) {
     auto type = cast<RankedTensorType>(like.getType());
-    return nn::ConstantOp::create(b, like.getLoc(), type, nn::makeSplat(type, 0));
+    return ir::ConstantOp::create(b, like.getLoc(), type, ir::makeSplat(type, 0));
   }
   bool isActivation(Operation *composite, ValueRange values, Operation *before);
   /// The sum of what has come to a value, in the order of coming; null if nothing has.
@@ -102,7 +104,7 @@ bool Differentiation::isActivation(Operation *composite, ValueRange values, Oper
     return false;
   SmallVector<Operation *> parts;
   for (Operation *op = composite->getPrevNode(); op != before; op = op->getPrevNode()) {
-    if (!isa<ElementwiseOpInterface, nn::ConstantOp>(op)) return false;
+    if (!isa<ElementwiseOpInterface, ir::ConstantOp>(op)) return false;
     parts.push_back(op);
   }
   if (parts.empty() || values[0].getDefiningOp() != parts.front()) return false;
@@ -117,8 +119,8 @@ static Value joined(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
   int64_t axis = -1, filled = 0;
   auto type = cast<RankedTensorType>(parts.front().getType());
   for (Value part : parts) {
-    auto pad = part.getDefiningOp<nn::PadOp>();
-    if (!pad || pad.getMode() != nn::PadMode::constant || !isZero(pad.getValue())) return {};
+    auto pad = part.getDefiningOp<ir::PadOp>();
+    if (!pad || pad.getMode() != ir::PadMode::constant || !isZero(pad.getValue())) return {};
     for (int64_t d = 0; d < type.getRank(); ++d) {
       if (pad.getLow()[d] == 0 && pad.getHigh()[d] == 0) continue;
       if (axis >= 0 && axis != d) return {};
@@ -134,7 +136,7 @@ static Value joined(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
     filled += cast<RankedTensorType>(piece.getType()).getDimSize(axis);
     pieces.push_back(piece);
   }
-  return filled == type.getDimSize(axis) ? nn::ConcatOp::create(b, loc, pieces, axis).getResult() : Value();
+  return filled == type.getDimSize(axis) ? ir::ConcatOp::create(b, loc, pieces, axis).getResult() : Value();
 }
 
 Value Differentiation::cotangentOf(Value value) {
@@ -147,7 +149,7 @@ Value Differentiation::cotangentOf(Value value) {
     return sum;
   }
   sum = parts.front();
-  for (Value part : ArrayRef<Value>(parts).drop_front()) sum = nn::AddOp::create(b, value.getLoc(), sum, part);
+  for (Value part : ArrayRef<Value>(parts).drop_front()) sum = ir::AddOp::create(b, value.getLoc(), sum, part);
   parts.assign({sum});
   return sum;
 }
@@ -156,10 +158,10 @@ LogicalResult Differentiation::visitActivation(Operation *op, Value x) {
   Value y = op->getResult(0), cotangent = cotangentOf(y);
   if (!cotangent) return success();
   auto type = cast<RankedTensorType>(y.getType());
-  Value one = nn::ConstantOp::create(b, op->getLoc(), type, nn::makeSplat(type, 1));
+  Value one = ir::ConstantOp::create(b, op->getLoc(), type, ir::makeSplat(type, 1));
   auto derivative = pullback(b, y, one, x);
   if (failed(derivative)) return failure();
-  contributions[x].push_back(nn::MulOp::create(b, op->getLoc(), cotangent, derivative->front()));
+  contributions[x].push_back(ir::MulOp::create(b, op->getLoc(), cotangent, derivative->front()));
   return success();
 }
 

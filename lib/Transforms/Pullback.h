@@ -2,7 +2,7 @@
 // For the differentiate pass. Operations tell their vector-Jacobian products by DifferentiableOpInterface; composites
 // that have none are decomposed in place first.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 
 namespace sprig {
 

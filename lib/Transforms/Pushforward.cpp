@@ -1,6 +1,9 @@
 #include "lib/Transforms/Pushforward.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNYield.h"
 #include "lib/Transforms/Pullback.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -13,7 +16,7 @@ static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(val
 
 static Value zeros(OpBuilder &b, Location loc, Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return nn::ConstantOp::create(b, loc, tensor, nn::makeSplat(tensor, 0));
+  return ir::ConstantOp::create(b, loc, tensor, ir::makeSplat(tensor, 0));
 }
 
 /// The operations of a block in front of `end` whose real results depend on one of `active`, which grows by these.
@@ -38,7 +41,7 @@ bool sprig::passesLoop(OpBuilder &b, ValueRange outputs, ValueRange targets) {
     Operation *op = open.pop_back_val().getDefiningOp();
     if (op && needed.insert(op).second) llvm::append_range(open, op->getOperands());
   }
-  return llvm::any_of(way, [&](Operation *op) { return isa<nn::WhileOp>(op) && needed.contains(op); });
+  return llvm::any_of(way, [&](Operation *op) { return isa<ir::WhileOp>(op) && needed.contains(op); });
 }
 
 namespace {
@@ -52,7 +55,7 @@ public:
     llvm::DenseSet<Value> active;
     for (auto &[target, tangent] : tangentOf) active.insert(target);
     for (Operation *op : dependents(*b.getInsertionBlock(), b.getInsertionPoint(), active)) {
-      auto loop = dyn_cast<nn::WhileOp>(op);
+      auto loop = dyn_cast<ir::WhileOp>(op);
       if (failed(loop ? visitLoop(loop) : visit(op))) return failure();
     }
     return success();
@@ -65,7 +68,7 @@ public:
 
 private:
   LogicalResult visit(Operation *op);
-  LogicalResult visitLoop(nn::WhileOp loop);
+  LogicalResult visitLoop(ir::WhileOp loop);
 
   OpBuilder &b;
   llvm::DenseMap<Value, Value> tangentOf;
@@ -79,7 +82,7 @@ LogicalResult Pushforward::visit(Operation *op) {
   SmallVector<Value> names, tangents, results, cotangents;
   for (Value operand : op->getOperands()) {
     if (!isReal(operand) || !tangentOf.count(operand) || mapping.contains(operand)) continue;
-    Value name = nn::StopGradientOp::create(b, op->getLoc(), operand);
+    Value name = ir::StopGradientOp::create(b, op->getLoc(), operand);
     mapping.map(operand, name);
     names.push_back(name);
     tangents.push_back(tangentOf[operand]);
@@ -100,7 +103,7 @@ LogicalResult Pushforward::visit(Operation *op) {
   for (auto [number, derivative] : llvm::zip_equal(numbers, *derivatives))
     tangentOf[op->getResult(number)] = derivative;
   for (Value name : names) {
-    auto alias = name.getDefiningOp<nn::StopGradientOp>();
+    auto alias = name.getDefiningOp<ir::StopGradientOp>();
     alias.getResult().replaceAllUsesWith(alias.getOperand());
     alias.erase();
   }
@@ -108,7 +111,7 @@ LogicalResult Pushforward::visit(Operation *op) {
 }
 
 // A loop that carries tangents beside values: those of what depends on a target in some step.
-LogicalResult Pushforward::visitLoop(nn::WhileOp loop) {
+LogicalResult Pushforward::visitLoop(ir::WhileOp loop) {
   unsigned carried = loop.getNumCarried(), count = loop->getNumOperands();
   Block &step = loop.getStep();
   llvm::DenseSet<Value> active;
@@ -129,7 +132,7 @@ LogicalResult Pushforward::visitLoop(nn::WhileOp loop) {
     }
   unsigned moved = initial.size() - carried; // tangents among what is carried
   Location loc = loop.getLoc();
-  auto wide = nn::WhileOp::create(b, loc, ValueRange(initial).getTypes(), initial, invariants, loop.getMaxStepsAttr());
+  auto wide = ir::WhileOp::create(b, loc, ValueRange(initial).getTypes(), initial, invariants, loop.getMaxStepsAttr());
   for (unsigned index = 0; index < 2; ++index) {
     OpBuilder::InsertionGuard guard(b);
     Block &from = loop->getRegion(index).front();
@@ -150,7 +153,7 @@ LogicalResult Pushforward::visitLoop(nn::WhileOp loop) {
       if (failed(inner.run())) return failure();
       for (unsigned i : ArrayRef(order).take_front(moved)) yielded.push_back(inner.tangent(yielded[i]));
     }
-    nn::YieldOp::create(b, loc, yielded);
+    ir::YieldOp::create(b, loc, yielded);
   }
   for (unsigned k = 0; k < moved; ++k) tangentOf[loop.getResult(order[k])] = wide.getResult(carried + k);
   return success();

@@ -1,14 +1,17 @@
 #include "lib/Transforms/RegionInputs.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNShapeOps.h"
 
 using namespace mlir;
 using namespace sprig;
 
 /// One more operand, behind the others, and one more argument of each region; gives the argument's number.
 static unsigned addInput(Operation *control, Value value) {
-  if (auto cond = dyn_cast<nn::CondOp>(control))
+  if (auto cond = dyn_cast<ir::CondOp>(control))
     cond.getInputsMutable().append(value);
   else
-    cast<nn::WhileOp>(control).getInvariantsMutable().append(value);
+    cast<ir::WhileOp>(control).getInvariantsMutable().append(value);
   for (Region &region : control->getRegions()) region.addArgument(value.getType(), value.getLoc());
   return control->getRegion(0).getNumArguments() - 1;
 }
@@ -17,7 +20,7 @@ void sprig::takeConstantsOut(Operation *control) {
   OpBuilder b(control);
   llvm::DenseMap<Attribute, unsigned> made; // number of the region argument
   for (Region &region : control->getRegions())
-    for (auto constant : llvm::make_early_inc_range(region.getOps<nn::ConstantOp>())) {
+    for (auto constant : llvm::make_early_inc_range(region.getOps<ir::ConstantOp>())) {
       auto [at, fresh] = made.try_emplace(constant.getValue(), 0);
       if (fresh) at->second = addInput(control, b.clone(*constant)->getResult(0));
       constant.replaceAllUsesWith(Value(region.getArgument(at->second)));
@@ -25,13 +28,13 @@ void sprig::takeConstantsOut(Operation *control) {
     }
 }
 
-void sprig::takeLayoutsOut(nn::WhileOp loop) {
+void sprig::takeLayoutsOut(ir::WhileOp loop) {
   OpBuilder b(loop);
   unsigned carried = loop.getNumCarried();
   bool moved = false;
   for (Region &region : loop->getRegions())
     for (Operation &op : llvm::make_early_inc_range(region.front())) {
-      if (!isa<nn::PackOp, nn::TransposeOp, nn::ReshapeOp>(op)) continue;
+      if (!isa<ir::PackOp, ir::TransposeOp, ir::ReshapeOp>(op)) continue;
       auto argument = dyn_cast<BlockArgument>(op.getOperand(0));
       if (!argument || argument.getArgNumber() < carried) continue;
       Operation *outside = b.clone(op);

@@ -1,6 +1,6 @@
 // What a branch or a loop takes from outside once its regions are about to become dispatches. For the fuse pass.
 #pragma once
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNControl.h"
 
 namespace sprig {
 
@@ -9,6 +9,6 @@ namespace sprig {
 void takeConstantsOut(mlir::Operation *control);
 
 /// Layouts of what a loop does not change are made once, in front of it: filters that are packed when they are run.
-void takeLayoutsOut(nn::WhileOp loop);
+void takeLayoutsOut(ir::WhileOp loop);
 
 } // namespace sprig

@@ -1,6 +1,9 @@
 // The remat pass: values that take too much memory from the forward to the backward pass are computed again. A plan is
 // made on the order of operations alone (RematPlan), judged by what is alive at each of them, and then written.
 #include "lib/Transforms/Pullback.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -25,7 +28,7 @@ static int64_t bytesOf(Value value) {
 /// The value whose bytes a view has.
 static Value storageOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<nn::ReshapeOp, nn::AfterOp>(op)) break;
+    if (!isa<ir::ReshapeOp, ir::AfterOp>(op)) break;
     value = op->getOperand(0);
   }
   return value;
@@ -34,7 +37,7 @@ static Value storageOf(Value value) {
 /// Whether a value is there all the time and takes no part of the arena.
 static bool isFree(Value value) {
   Operation *op = storageOf(value).getDefiningOp();
-  return !op || isa<nn::ConstantOp, nn::GetParamOp, nn::IotaOp>(op);
+  return !op || isa<ir::ConstantOp, ir::GetParamOp, ir::IotaOp>(op);
 }
 
 /// Masks and derivatives that depend on the forward pass alone belong to it, where they are the only reader of what
@@ -114,7 +117,7 @@ RematPlan::RematPlan(Block &block, Operation *previous, Operation *border) {
   int64_t from = previous ? positionOf(previous) : -1;
   for (Operation *op : ArrayRef(order).drop_front(borderAt + 1)) {
     // A view reads nothing; who reads it does.
-    if (isa<nn::ReshapeOp, nn::AfterOp>(op)) continue;
+    if (isa<ir::ReshapeOp, ir::AfterOp>(op)) continue;
     for (Value operand : op->getOperands()) {
       Value value = storageOf(operand);
       if (isFree(value)) continue;
@@ -127,7 +130,7 @@ RematPlan::RematPlan(Block &block, Operation *previous, Operation *border) {
   for (auto &[value, places] : uses) {
     // What is returned or becomes state has to be there in the end.
     bool isResult = llvm::any_of(places, [&](int64_t at) {
-      return isa<nn::SetParamOp>(order[at]) || order[at]->hasTrait<OpTrait::IsTerminator>();
+      return isa<ir::SetParamOp>(order[at]) || order[at]->hasTrait<OpTrait::IsTerminator>();
     });
     if (!isResult && isPure(value.getDefiningOp())) candidates.insert(value);
   }
@@ -299,17 +302,17 @@ void RematPlan::write() {
       mapping.map(view->getOperand(0), read(b, view->getOperand(0), at));
       return b.clone(*view, mapping)->getResult(0);
     }
-    if (isa_and_nonnull<nn::ConstantOp, nn::GetParamOp, nn::IotaOp>(storageOf(value).getDefiningOp())) return value;
+    if (isa_and_nonnull<ir::ConstantOp, ir::GetParamOp, ir::IotaOp>(storageOf(value).getDefiningOp())) return value;
     Value &after = held[{value, at}];
     if (after) return after;
     // What the backward pass has just computed.
     Operation *before = order[borderAt];
     for (int64_t i = at - 1; i > borderAt; --i)
-      if (order[i]->getNumResults() && !isa<nn::ConstantOp, nn::GetParamOp, nn::IotaOp>(order[i])) {
+      if (order[i]->getNumResults() && !isa<ir::ConstantOp, ir::GetParamOp, ir::IotaOp>(order[i])) {
         before = order[i];
         break;
       }
-    return after = nn::AfterOp::create(b, value.getLoc(), value, before->getResult(0));
+    return after = ir::AfterOp::create(b, value.getLoc(), value, before->getResult(0));
   };
   for (Operation *op : sorted) {
     int64_t at = first.lookup(op);
@@ -325,7 +328,7 @@ void RematPlan::write() {
     std::function<void(Value, Value)> replace = [&](Value from, Value to) {
       for (OpOperand &use : llvm::make_early_inc_range(from.getUses())) {
         Operation *user = use.getOwner();
-        bool isView = isa<nn::ReshapeOp, nn::AfterOp>(user) && use.getOperandNumber() == 0;
+        bool isView = isa<ir::ReshapeOp, ir::AfterOp>(user) && use.getOperandNumber() == 0;
         auto position = positions.find(user);
         if (position == positions.end()) continue; // a copy
         if (!isView || to.getDefiningOp()->isBeforeInBlock(user)) {

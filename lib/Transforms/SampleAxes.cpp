@@ -1,4 +1,8 @@
 #include "lib/Transforms/SampleAxes.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -14,7 +18,7 @@ SampleAxis SampleAxes::get(Value value) const {
 }
 
 void SampleAxes::visit(Operation *op) {
-  if (auto scan = dyn_cast<nn::ScanOp>(op)) return visitScan(scan);
+  if (auto scan = dyn_cast<ir::ScanOp>(op)) return visitScan(scan);
   SampleAxis axis = SampleAxis::mixed();
   bool tensors = llvm::all_of(op->getResults(), [](Value result) { return isa<RankedTensorType>(result.getType()); });
   if (tensors && op->getNumRegions() == 0) {
@@ -30,7 +34,7 @@ void SampleAxes::visit(Operation *op) {
 
 // The step runs on assumptions about what is carried, which change until it yields what was assumed: a constant that
 // treats all samples alike goes along with them, and what does not agree is mixed.
-void SampleAxes::visitScan(nn::ScanOp scan) {
+void SampleAxes::visitScan(ir::ScanOp scan) {
   auto ofArgument = [&](Value argument, SampleAxis axis) {
     bool holds = !axis.isAxis() || (axis.axis() < rankOf(argument) && shapeOf(argument)[axis.axis()] == samples);
     return holds ? axis : SampleAxis::mixed();
@@ -83,11 +87,11 @@ void SampleAxes::visitScan(nn::ScanOp scan) {
 bool SampleAxes::sameForAllSamples(Value value, int64_t axis) const {
   if (axis < 0 || shapeOf(value)[axis] == 1) return true;
   Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<nn::ConstantOp>(op)) {
+  if (auto constant = dyn_cast_or_null<ir::ConstantOp>(op)) {
     auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
     return bool(splat);
   }
-  if (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op))
+  if (auto broadcast = dyn_cast_or_null<ir::BroadcastOp>(op))
     return sameForAllSamples(broadcast.getOperand(), axis - rankOf(value) + rankOf(broadcast.getOperand()));
   return false;
 }
@@ -131,7 +135,7 @@ SampleAxis SampleAxes::throughReshape(Value operand, Value result) const {
   return SampleAxis::mixed();
 }
 
-SampleAxis SampleAxes::throughMatmul(nn::MatmulOp op) const {
+SampleAxis SampleAxes::throughMatmul(ir::MatmulOp op) const {
   SampleAxis lhs = get(op.getLhs()), rhs = get(op.getRhs());
   if (lhs.isMixed() || rhs.isMixed()) return SampleAxis::mixed();
   int64_t rank = rankOf(op.getResult()), lhsRank = rankOf(op.getLhs()), rhsRank = rankOf(op.getRhs());
@@ -146,7 +150,7 @@ SampleAxis SampleAxes::throughMatmul(nn::MatmulOp op) const {
   return aligned({op.getLhs(), op.getRhs()}, rank);
 }
 
-SampleAxis SampleAxes::throughGather(nn::GatherOp op) const {
+SampleAxis SampleAxes::throughGather(ir::GatherOp op) const {
   SampleAxis data = get(op.getOperand()), indices = get(op.getIndices());
   int64_t axis = op.getAxis();
   if (data.isNone() && indices.isAxis()) return SampleAxis(axis + indices.axis());
@@ -173,38 +177,38 @@ SampleAxis SampleAxes::transfer(Operation *op) const {
   };
   int64_t axis = first.axis();
   return TypeSwitch<Operation *, SampleAxis>(op)
-      .Case<nn::ReshapeOp>([&](auto reshape) { return throughReshape(reshape.getOperand(), reshape.getResult()); })
-      .Case<nn::BroadcastOp>([&](auto broadcast) { return aligned(op->getOperands(), rankOf(broadcast.getResult())); })
-      .Case<nn::TransposeOp>([&](auto transpose) {
+      .Case<ir::ReshapeOp>([&](auto reshape) { return throughReshape(reshape.getOperand(), reshape.getResult()); })
+      .Case<ir::BroadcastOp>([&](auto broadcast) { return aligned(op->getOperands(), rankOf(broadcast.getResult())); })
+      .Case<ir::TransposeOp>([&](auto transpose) {
         const int64_t *at = llvm::find(transpose.getPermutation(), axis);
         return first.isAxis() ? SampleAxis(at - transpose.getPermutation().begin()) : first;
       })
-      .Case<nn::SliceOp>([&](auto slice) {
+      .Case<ir::SliceOp>([&](auto slice) {
         return unless(first.isAxis() && (slice.getStarts()[axis] != 0 || slice.getSizes()[axis] != samples ||
                                          (samples > 1 && slice.getSteps()[axis] != 1)));
       })
-      .Case<nn::ConcatOp>([&](auto concat) {
+      .Case<ir::ConcatOp>([&](auto concat) {
         SampleAxis common = aligned(op->getOperands(), rankOf(concat.getResult()));
         return common.isAxis() && common.axis() == int64_t(concat.getAxis()) ? SampleAxis::mixed() : common;
       })
-      .Case<nn::PadOp>([&](auto pad) {
+      .Case<ir::PadOp>([&](auto pad) {
         return unless(!others() || (first.isAxis() && (pad.getLow()[axis] != 0 || pad.getHigh()[axis] != 0)));
       })
-      .Case<nn::GatherOp>([&](auto gather) { return throughGather(gather); })
-      .Case<nn::GatherElementsOp>([&](auto gather) {
+      .Case<ir::GatherOp>([&](auto gather) { return throughGather(gather); })
+      .Case<ir::GatherElementsOp>([&](auto gather) {
         SampleAxis common = aligned(op->getOperands(), rankOf(gather.getResult()));
         return common.isAxis() && common.axis() == int64_t(gather.getAxis()) ? SampleAxis::mixed() : common;
       })
-      .Case<nn::ReduceOp>(
+      .Case<ir::ReduceOp>(
           [&](auto reduce) { return withoutAxes(op->getOperand(0), reduce.getAxes(), reduce.getKeepDims()); })
-      .Case<nn::ArgReduceOp>([&](auto reduce) {
+      .Case<ir::ArgReduceOp>([&](auto reduce) {
         return withoutAxes(op->getOperand(0), {int64_t(reduce.getAxis())}, reduce.getKeepDims());
       })
-      .Case<nn::CumulativeOp>([&](auto scan) { return unless(axis == int64_t(scan.getAxis())); })
-      .Case<nn::TopKOp>([&](auto top) { return unless(axis == int64_t(top.getAxis())); })
+      .Case<ir::CumulativeOp>([&](auto scan) { return unless(axis == int64_t(scan.getAxis())); })
+      .Case<ir::TopKOp>([&](auto top) { return unless(axis == int64_t(top.getAxis())); })
       // The first dimension counts images; a flat index of arg_max_pool counts over all of them.
-      .Case<nn::PoolOp>([&](auto) { return unless(axis != 0); })
-      .Case<nn::ConvOp, nn::ConvTransposeOp>([&](auto) { return unless(axis != 0 || !others()); })
-      .Case<nn::MatmulOp>([&](auto matmul) { return throughMatmul(matmul); })
+      .Case<ir::PoolOp>([&](auto) { return unless(axis != 0); })
+      .Case<ir::ConvOp, ir::ConvTransposeOp>([&](auto) { return unless(axis != 0 || !others()); })
+      .Case<ir::MatmulOp>([&](auto matmul) { return throughMatmul(matmul); })
       .Default([](Operation *) { return SampleAxis::mixed(); });
 }

@@ -1,5 +1,8 @@
 // The scans pass: packs the matrices of scans that become one kernel, and unrolls the others.
 #include "dialects/NN/ScanStages.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Transforms/ConstantMoves.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -21,11 +24,11 @@ static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t step) {
   SmallVector<int64_t> starts(shape.size(), 0), sizes(shape), steps(shape.size(), 1);
   starts[0] = step;
   sizes[0] = 1;
-  Value slice = nn::SliceOp::create(b, loc, value, starts, sizes, steps);
-  return nn::ReshapeOp::create(b, loc, tensorOf(value).clone(shape.drop_front()), slice);
+  Value slice = ir::SliceOp::create(b, loc, value, starts, sizes, steps);
+  return ir::ReshapeOp::create(b, loc, tensorOf(value).clone(shape.drop_front()), slice);
 }
 
-static void unroll(nn::ScanOp scan) {
+static void unroll(ir::ScanOp scan) {
   OpBuilder b(scan);
   Location loc = scan.getLoc();
   int64_t steps = scan.getSteps();
@@ -50,8 +53,8 @@ static void unroll(nn::ScanOp scan) {
     if (result.use_empty()) continue;
     SmallVector<int64_t> shape(tensorOf(result).getShape());
     shape[0] = 1;
-    for (Value &value : values) value = nn::ReshapeOp::create(b, loc, tensorOf(result).clone(shape), value);
-    result.replaceAllUsesWith(nn::ConcatOp::create(b, loc, values, 0));
+    for (Value &value : values) value = ir::ReshapeOp::create(b, loc, tensorOf(result).clone(shape), value);
+    result.replaceAllUsesWith(ir::ConcatOp::create(b, loc, values, 0));
   }
   scan.erase();
 }
@@ -62,12 +65,12 @@ struct Scans : sprig::impl::ScansBase<Scans> {
 
   void runOnOperation() override {
     made.clear();
-    SmallVector<nn::ScanOp> scans;
-    getOperation().walk([&](nn::ScanOp scan) { scans.push_back(scan); }); // inner ones first
-    for (nn::ScanOp scan : scans) {
+    SmallVector<ir::ScanOp> scans;
+    getOperation().walk([&](ir::ScanOp scan) { scans.push_back(scan); }); // inner ones first
+    for (ir::ScanOp scan : scans) {
       std::string reason;
-      bool inner = scan->getParentOfType<nn::ScanOp>() != nullptr;
-      if (all || inner || !nn::ScanStages::analyze(scan, reason)) {
+      bool inner = scan->getParentOfType<ir::ScanOp>() != nullptr;
+      if (all || inner || !ir::ScanStages::analyze(scan, reason)) {
         if (!reason.empty())
           remark::missed(scan.getLoc(), remark::RemarkOpts::name("scan").category("fuse"))
               << ("a loop of " + std::to_string(scan.getSteps()) + " steps is unrolled: " + reason);
@@ -80,9 +83,9 @@ struct Scans : sprig::impl::ScansBase<Scans> {
 
 private:
   /// The products of all steps read the same matrices, so that packing pays even where it happens at run time.
-  void pack(nn::ScanOp scan) {
+  void pack(ir::ScanOp scan) {
     Block &body = scan.getStep();
-    for (auto product : llvm::make_early_inc_range(body.getOps<nn::MatmulOp>())) {
+    for (auto product : llvm::make_early_inc_range(body.getOps<ir::MatmulOp>())) {
       unsigned index = cast<BlockArgument>(product.getRhs()).getArgNumber();
       Value matrix = scan->getOperand(index), &panels = made[{matrix, product.getTransposeRhs()}];
       if (!panels) {
@@ -99,7 +102,7 @@ private:
       }
       OpBuilder b(product);
       int64_t columns = tensorOf(product.getResult()).getShape().back();
-      Value result = nn::MatmulPackedOp::create(b, product.getLoc(), product.getLhs(), argument, columns);
+      Value result = ir::MatmulPackedOp::create(b, product.getLoc(), product.getLhs(), argument, columns);
       product.getResult().replaceAllUsesWith(result);
       product.erase();
     }

@@ -1,5 +1,6 @@
 #include "lib/Transforms/SinkReshapes.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -8,7 +9,7 @@ using namespace sprig;
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 // A reduction that drops its dimensions is one that keeps them and a view: so its consumers can share its loops.
-static void keepDims(nn::ReduceOp reduce) {
+static void keepDims(ir::ReduceOp reduce) {
   if (reduce.getKeepDims() || reduce.getAxes().empty()) return;
   if (llvm::none_of(reduce->getUsers(), [](Operation *user) { return isa<ElementwiseOpInterface>(user); })) return;
   SmallVector<int64_t> shape(typeOf(reduce.getOperand()).getShape());
@@ -16,7 +17,7 @@ static void keepDims(nn::ReduceOp reduce) {
   RankedTensorType dropped = typeOf(reduce.getResult());
   OpBuilder builder(reduce->getContext());
   builder.setInsertionPointAfter(reduce);
-  auto view = nn::ReshapeOp::create(builder, reduce.getLoc(), dropped, reduce.getResult());
+  auto view = ir::ReshapeOp::create(builder, reduce.getLoc(), dropped, reduce.getResult());
   reduce.getResult().replaceAllUsesExcept(view, view);
   reduce.setKeepDims(true);
   reduce.getResult().setType(RankedTensorType::get(shape, dropped.getElementType()));
@@ -43,7 +44,7 @@ static void sinkBehind(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epilog
   std::optional<SmallVector<int64_t>> source;
   bool behindContraction = false;
   for (Value operand : op->getOperands()) {
-    auto reshape = operand.getDefiningOp<nn::ReshapeOp>();
+    auto reshape = operand.getDefiningOp<ir::ReshapeOp>();
     if (!reshape || typeOf(operand).getShape() != result.getShape()) continue;
     ArrayRef<int64_t> shape = typeOf(reshape.getOperand()).getShape();
     if (source && ArrayRef(*source) != shape) return;
@@ -56,11 +57,11 @@ static void sinkBehind(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epilog
   if (!source) return;
   auto view = [&](Value value, ArrayRef<int64_t> shape) -> Value {
     OpBuilder builder(op);
-    return nn::ReshapeOp::create(builder, op->getLoc(), typeOf(value).clone(shape), value);
+    return ir::ReshapeOp::create(builder, op->getLoc(), typeOf(value).clone(shape), value);
   };
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
-    auto reshape = operand.getDefiningOp<nn::ReshapeOp>();
+    auto reshape = operand.getDefiningOp<ir::ReshapeOp>();
     if (reshape && typeOf(operand).getShape() == result.getShape() &&
         typeOf(reshape.getOperand()).getShape() == ArrayRef(*source)) {
       operands.push_back(reshape.getOperand());
@@ -82,17 +83,17 @@ static void sinkBehind(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epilog
   moved->setOperands(operands);
   moved->getResult(0).setType(result.clone(*source));
   if (behindContraction) epilogues.insert(moved);
-  op->getResult(0).replaceAllUsesWith(nn::ReshapeOp::create(builder, op->getLoc(), result, moved->getResult(0)));
+  op->getResult(0).replaceAllUsesWith(ir::ReshapeOp::create(builder, op->getLoc(), result, moved->getResult(0)));
   SmallVector<Value> old(op->getOperands());
   op->erase();
   // A view that nothing reads any more would still count as a use of its producer outside of the group.
   for (Value value : SetVector<Value>(old.begin(), old.end()))
-    if (auto reshape = value.getDefiningOp<nn::ReshapeOp>(); reshape && reshape->use_empty()) reshape->erase();
+    if (auto reshape = value.getDefiningOp<ir::ReshapeOp>(); reshape && reshape->use_empty()) reshape->erase();
 }
 
 void sprig::sinkReshapes(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block))
-    if (auto reduce = dyn_cast<nn::ReduceOp>(op)) keepDims(reduce);
+    if (auto reduce = dyn_cast<ir::ReduceOp>(op)) keepDims(reduce);
   // In program order a view that has moved meets the next consumer in the same walk.
   llvm::SmallPtrSet<Operation *, 16> epilogues;
   for (Operation &op : llvm::make_early_inc_range(block)) sinkBehind(&op, epilogues);

@@ -1,6 +1,8 @@
 // Convolutions of stride 1 by Winograd's short convolutions, where that is estimated to be faster; see Passes.td.
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/WinogradOp.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNWinograd.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/WinogradCost.h"
 #include "lib/Transforms/WinogradFilter.h"
@@ -24,23 +26,23 @@ bool allOnes(ArrayRef<int64_t> values) {
 }
 
 /// Why a convolution cannot take the form at all; null where it can. Says nothing of what it gains.
-const char *obstacle(nn::ConvOp op) {
+const char *obstacle(ir::ConvOp op) {
   RankedTensorType input = tensorOf(op.getInput());
   if (!input.getElementType().isF32()) return "its elements are not f32";
   if (!op.getChannelsLast() || input.getRank() != 4) return "it does not have 2 spatial dimensions";
   if (op.getGroups() != 1) return "it has groups";
   if (!allOnes(op.getStrides()) || !allOnes(op.getDilations())) return "it has strides or dilations";
-  auto filter = op.getFilter().getDefiningOp<nn::ConstantOp>();
+  auto filter = op.getFilter().getDefiningOp<ir::ConstantOp>();
   std::string reason;
-  if (!filter || !nn::isReadableConstant(filter.getValue(), reason)) return "its filter is no constant";
-  if (nn::ConstantView(filter.getValue()).isSplat()) return "its filter is a splat";
+  if (!filter || !ir::isReadableConstant(filter.getValue(), reason)) return "its filter is no constant";
+  if (ir::ConstantView(filter.getValue()).isSplat()) return "its filter is a splat";
   if (input.getNumElements() == 0 || op.getType().getNumElements() == 0) return "it has no elements";
   return nullptr;
 }
 
 int64_t constantBytes(func::FuncOp function) {
   int64_t bytes = 0;
-  function.walk([&](nn::ConstantOp constant) {
+  function.walk([&](ir::ConstantOp constant) {
     RankedTensorType type = tensorOf(constant.getResult());
     if (!isa<SplatElementsAttr>(constant.getValue()))
       bytes += type.getNumElements() * storageBytes(type.getElementType());
@@ -55,10 +57,10 @@ public:
   void runOnOperation() override {
     made.clear(); // one instance of a pass runs on all functions of a module
     int64_t bytes = constantBytes(getOperation());
-    SmallVector<nn::ConvOp> convolutions;
-    getOperation().walk([&](nn::ConvOp op) { convolutions.push_back(op); });
+    SmallVector<ir::ConvOp> convolutions;
+    getOperation().walk([&](ir::ConvOp op) { convolutions.push_back(op); });
     llvm::SmallSetVector<Operation *, 8> filters;
-    for (nn::ConvOp op : convolutions) {
+    for (ir::ConvOp op : convolutions) {
       Operation *filter = op.getFilter().getDefiningOp();
       if (rewrite(op, bytes)) filters.insert(filter);
     }
@@ -67,7 +69,7 @@ public:
   }
 
 private:
-  bool rewrite(nn::ConvOp op, int64_t bytes) {
+  bool rewrite(ir::ConvOp op, int64_t bytes) {
     auto direct = [&](const Twine &why) {
       remark::missed(op.getLoc(), remark::RemarkOpts::name("winograd").category("fuse"))
           << ("nn.conv stays direct: " + why).str();
@@ -96,11 +98,11 @@ private:
                       choice->saving, choice->gain);
     if (choice->gain < minGain) return direct(numbers);
 
-    auto vertical = nn::WinogradLine::get(choice->tile[0], window[0]);
-    auto horizontal = nn::WinogradLine::get(choice->tile[1], window[1]);
+    auto vertical = ir::WinogradLine::get(choice->tile[0], window[0]);
+    auto horizontal = ir::WinogradLine::get(choice->tile[1], window[1]);
     OpBuilder b(op);
     Value panels = transformed(op.getFilter(), *vertical, *horizontal);
-    Value result = nn::ConvWinogradOp::create(b, op.getLoc(), op.getInput(), panels, b.getDenseI64ArrayAttr(window),
+    Value result = ir::ConvWinogradOp::create(b, op.getLoc(), op.getInput(), panels, b.getDenseI64ArrayAttr(window),
                                               b.getDenseI64ArrayAttr({choice->tile[0], choice->tile[1]}),
                                               b.getI64IntegerAttr(out[3]), op.getPaddingAttr());
     remark::passed(op.getLoc(), remark::RemarkOpts::name("winograd").category("fuse"))
@@ -111,14 +113,14 @@ private:
   }
 
   /// The filter in frequencies, made once for all its users, right behind it.
-  Value transformed(Value filter, const nn::WinogradLine &vertical, const nn::WinogradLine &horizontal) {
+  Value transformed(Value filter, const ir::WinogradLine &vertical, const ir::WinogradLine &horizontal) {
     Value &panels = made[{filter, {vertical.outputs(), horizontal.outputs()}}];
     if (panels) return panels;
-    auto constant = filter.getDefiningOp<nn::ConstantOp>();
+    auto constant = filter.getDefiningOp<ir::ConstantOp>();
     OpBuilder b(&getContext());
     b.setInsertionPointAfterValue(filter);
     ElementsAttr value = transformFilter(constant.getValue(), vertical, horizontal);
-    return panels = nn::ConstantOp::create(b, constant.getLoc(), cast<RankedTensorType>(value.getType()), value);
+    return panels = ir::ConstantOp::create(b, constant.getLoc(), cast<RankedTensorType>(value.getType()), value);
   }
 
   llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, Value> made;

@@ -1,12 +1,12 @@
 #include "lib/Transforms/WinogradFilter.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace sprig;
 
-static constexpr int64_t kWidth = nn::kPanelWidth;
+static constexpr int64_t kWidth = ir::kPanelWidth;
 
 namespace {
 /// One panel's columns of a filter: [rows][32] in double precision, a row apart by `step` rows of a larger array.
@@ -33,9 +33,9 @@ multiply(const double *matrix, int64_t rows, int64_t depth, Rows source, Rows re
   }
 }
 
-ElementsAttr sprig::transformFilter(ElementsAttr filter, const nn::WinogradLine &vertical,
-                                    const nn::WinogradLine &horizontal) {
-  nn::ConstantView view(filter);
+ElementsAttr sprig::transformFilter(ElementsAttr filter, const ir::WinogradLine &vertical,
+                                    const ir::WinogradLine &horizontal) {
+  ir::ConstantView view(filter);
   ArrayRef<int64_t> shape = view.type().getShape();
   int64_t outputs = shape[0], channels = shape[1], height = shape[2], width = shape[3], taps = height * width;
   int64_t lines = vertical.frequencies(), columns = horizontal.frequencies();
@@ -64,5 +64,5 @@ ElementsAttr sprig::transformFilter(ElementsAttr filter, const nn::WinogradLine 
         for (int64_t j = 0; j < kWidth; ++j) to[j] = static_cast<float>(full[f * kWidth + j]);
       }
     }
-  return nn::makeConstant(type, std::move(bytes));
+  return ir::makeConstant(type, std::move(bytes));
 }

@@ -7,7 +7,7 @@ namespace sprig {
 
 /// A filter [O, C, height, width] of f32 as the panels of nn.conv_winograd: transformed in double precision, rounded
 /// once.
-mlir::ElementsAttr transformFilter(mlir::ElementsAttr filter, const nn::WinogradLine &vertical,
-                                   const nn::WinogradLine &horizontal);
+mlir::ElementsAttr transformFilter(mlir::ElementsAttr filter, const ir::WinogradLine &vertical,
+                                   const ir::WinogradLine &horizontal);
 
 } // namespace sprig

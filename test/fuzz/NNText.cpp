@@ -1,7 +1,7 @@
 // Text in the nn and exec dialects: parsers, verifiers and inference of shapes say what is wrong, and a module that is
 // sound is printed and read again the same.
 #include "dialects/Exec/Exec.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Pipeline/TextLimits.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -26,7 +26,7 @@ namespace {
 constexpr int kInputsOfContext = 2000;
 
 void loadDialects(mlir::MLIRContext &context) {
-  context.loadDialect<sprig::nn::NNDialect, sprig::exec::ExecDialect, mlir::func::FuncDialect>();
+  context.loadDialect<sprig::ir::NNDialect, sprig::exec::ExecDialect, mlir::func::FuncDialect>();
 }
 
 mlir::MLIRContext &freshContext() {

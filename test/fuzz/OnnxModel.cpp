@@ -1,6 +1,6 @@
 // ONNX models: the importer refuses what it cannot import with an error, and what it imports is a sound module.
 // An input is a ModelProto, binary or in ONNX's text form (which starts with '<').
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"

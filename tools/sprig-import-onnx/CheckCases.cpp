@@ -1,6 +1,6 @@
 #include "CheckCases.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Data/ArrayFile.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Interpreter/Interpreter.h"
@@ -62,7 +62,7 @@ std::vector<data::Array> readAll(const fs::path &set, const std::string &prefix)
 void compare(const interp::Tensor &got, const data::Array &want, size_t k, MLIRContext &context, double atol) {
   std::string name = "output " + std::to_string(k);
   if (got.type() != typeOf(context, want))
-    throw Failure{name + " is " + nn::describe(got.type()) + ", expected " + data::describe(want)};
+    throw Failure{name + " is " + ir::describe(got.type()) + ", expected " + data::describe(want)};
   double rtol = 1e-3;
   if (want.dtype == data::DType::f16) rtol = 4e-3, atol = 2e-3;
   if (want.dtype == data::DType::bf16) rtol = 2e-2, atol = 2e-2;
@@ -87,11 +87,11 @@ void checkSet(const fs::path &model, const fs::path &set, const std::map<std::st
   std::vector<data::Array> inputs = readAll(set, "input_"), outputs = readAll(set, "output_");
   ImportOptions options;
   options.entries[0].dims = dims;
-  context.loadDialect<nn::NNDialect>();
+  context.loadDialect<ir::NNDialect>();
   for (size_t k = 0; k < inputs.size() && k < interface.inputs.size(); ++k) {
     const std::string &name = interface.inputs[k].name;
     options.entries[0].shapes[name] = inputs[k].shape;
-    options.entries[0].values[name] = nn::makeConstant(typeOf(context, inputs[k]), ArrayRef<char>(inputs[k].bytes));
+    options.entries[0].values[name] = ir::makeConstant(typeOf(context, inputs[k]), ArrayRef<char>(inputs[k].bytes));
   }
   auto module = importONNX(context, model.string(), options);
   auto function = *module->getOps<func::FuncOp>().begin();

@@ -2,8 +2,8 @@
 // input. The content decides which, not the name. Compiles models that are no packages, for every command alike.
 #pragma once
 #include "lib/Data/Array.h"
-#include "tools/sprig/Inputs.h"
-#include "tools/sprig/Runner.h"
+#include "tools/sprig/run/Inputs.h"
+#include "tools/sprig/run/Runner.h"
 #include "tools/sprig/Settings.h"
 #include <map>
 #include <optional>

@@ -1,7 +1,7 @@
 // The flags that commands which compile share (docs/cli.md), and what they mean.
 #pragma once
 #include "tools/sprig/Command.h"
-#include "tools/sprig/Inputs.h"
+#include "tools/sprig/run/Inputs.h"
 #include <map>
 #include <string>
 #include <vector>

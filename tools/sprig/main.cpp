@@ -2,10 +2,10 @@
 #include "lib/Data/File.h"
 #include "tools/StandardDescriptors.h"
 #include "tools/sprig/Command.h"
-#include "tools/sprig/CompilerLibrary.h"
+#include "tools/sprig/compile/CompilerLibrary.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/MemoryLimit.h"
-#include "tools/sprig/TextStream.h"
+#include "tools/sprig/train/TextStream.h"
 #include "tools/sprig/Version.h"
 #include <CLI/CLI.hpp>
 #include <cerrno>

@@ -97,7 +97,7 @@ bool whileLoop(Site &n) {
   const Graph &step = *n.node.regions[1];
   for (size_t i = 0; i < carried; ++i) n.addOutput(body, next[i], n.regionDims(1, step.outputs[i]));
 
-  Ref most = frontend::find(n.node.attrs, "max_steps") ? n.integer64(n.integer("max_steps")) : Ref();
+  Ref most = graph::find(n.node.attrs, "max_steps") ? n.integer64(n.integer("max_steps")) : Ref();
   Refs operands{most, first[0]};
   operands.insert(operands.end(), initial.begin(), initial.end());
   if (most.name.empty()) operands[0].dtype = DType::i64;

@@ -1,11 +1,10 @@
 #include "lib/Export/ONNX/Exporter.h"
-#include "lib/Frontend/Bridge.h"
 #include "sprig/error.h"
 #include <algorithm>
 
 namespace sprig::onnxexport {
 
-using namespace frontend;
+using namespace graph;
 
 namespace {
 
@@ -136,11 +135,11 @@ void Exporter::node(Scope &scope, size_t index) {
   }
   Row row = Table::instance().find(node.op->text);
   if (row && row(site)) return;
-  auto parts = [](const Graph &graph, const GraphNode &node) {
+  auto parts = [this](const Graph &graph, const GraphNode &node) {
     std::vector<TensorType> operands, results;
     for (uint32_t operand : node.operands) operands.push_back(graph.types[operand]);
     for (uint32_t i = 0; i < node.resultCount; ++i) results.push_back(graph.types[node.firstResult + i]);
-    return decompose(node, operands, results);
+    return what.decompose(node, operands, results);
   };
   auto first = parts(scope.first, node);
   auto second = &node == &other ? first : parts(scope.second, other);

@@ -10,9 +10,9 @@
 
 namespace sprig::onnxexport {
 
-using frontend::Attr;
-using frontend::Graph;
-using frontend::GraphNode;
+using graph::Attr;
+using graph::Graph;
+using graph::GraphNode;
 using Ints = std::vector<int64_t>;
 
 /// A size in both recordings.

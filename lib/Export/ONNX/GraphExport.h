@@ -2,7 +2,9 @@
 // For the front-end's exportOnnx. What has no form in ONNX is thrown as sprig::Error (unsupported) that names the
 // operation, its layer and its line; nothing is written then.
 #pragma once
-#include "lib/Frontend/Base/Graph.h"
+#include "lib/Graph/Graph.h"
+#include <functional>
+#include <span>
 #include <string>
 
 namespace sprig::onnxexport {
@@ -15,10 +17,10 @@ struct Initializer {
 };
 
 struct GraphExport {
-  const frontend::Graph *graph = nullptr;
+  const graph::Graph *graph = nullptr;
   /// With a symbolic batch: the same function recorded with another one, and the two sizes. They differ in nothing but
   /// in sizes that are multiples of the batch.
-  const frontend::Graph *other = nullptr;
+  const graph::Graph *other = nullptr;
   int64_t batch = 0, otherBatch = 0;
   std::string batchName = "batch";
 
@@ -26,6 +28,10 @@ struct GraphExport {
   std::vector<std::string> inputs, outputs; ///< names: of inputs that are no initializers, in order
   std::string name;                         ///< of the model's graph
   int opset = 17;                           ///< 17 to 21
+  /// A composite operation as primitives: a graph of the node's operands and results; null for a primitive.
+  std::function<std::shared_ptr<const graph::Graph>(const graph::GraphNode &node, std::span<const TensorType> operands,
+                                                    std::span<const TensorType> results)>
+      decompose;
 };
 
 constexpr int kOldestOpset = 17, kNewestOpset = 21;

@@ -7,7 +7,7 @@
 
 namespace sprig::onnxexport {
 
-using namespace frontend;
+using namespace graph;
 
 Dims fixed(const Ints &sizes) {
   Dims dims;

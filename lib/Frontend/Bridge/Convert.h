@@ -1,7 +1,7 @@
 // Types, attributes and places of recorded operations in MLIR, and back.
 // For the files of this folder.
 #pragma once
-#include "lib/Frontend/Base/Graph.h"
+#include "lib/Frontend/Graph.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,5 +1,5 @@
 // decompose: one operation as an expression of primitives.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Bridge/Derive.h"
 #include "lib/Frontend/Bridge/Import.h"

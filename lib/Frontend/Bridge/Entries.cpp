@@ -1,6 +1,6 @@
 #include "lib/Frontend/Bridge/Entries.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "sprig/error.h"
 #include <set>
@@ -24,12 +24,12 @@ void EntryBuilder::declare(const PackageEntry &entry, const StateSlot &slot) {
   }
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
   if (!states.empty())
-    for (auto last : module.getOps<nn::ParamOp>()) b.setInsertionPointAfter(last);
+    for (auto last : module.getOps<ir::ParamOp>()) b.setInsertionPointAfter(last);
   RankedTensorType tensor = toType(module.getContext(), type);
   ElementsAttr initial =
-      slot.initial ? nn::makeConstant(tensor, ArrayRef(static_cast<const char *>(slot.initial), size_t(type.bytes())))
-                   : nn::makeSplat(tensor, 0);
-  nn::ParamOp::create(b, NameLoc::get(b.getStringAttr(slot.name)), slot.name, initial,
+      slot.initial ? ir::makeConstant(tensor, ArrayRef(static_cast<const char *>(slot.initial), size_t(type.bytes())))
+                   : ir::makeSplat(tensor, 0);
+  ir::ParamOp::create(b, NameLoc::get(b.getStringAttr(slot.name)), slot.name, initial,
                       /*sym_visibility=*/StringAttr());
 }
 
@@ -80,13 +80,13 @@ func::FuncOp EntryBuilder::add(const PackageEntry &entry) {
       continue;
     }
     const std::string &name = slot->second->name;
-    values.push_back(nn::GetParamOp::create(b, NameLoc::get(b.getStringAttr(name)), toType(context, graph.types[i]),
+    values.push_back(ir::GetParamOp::create(b, NameLoc::get(b.getStringAttr(name)), toType(context, graph.types[i]),
                                             FlatSymbolRefAttr::get(context, name)));
   }
   SmallVector<Value> all = outputsOf(graph, lowering.lowerNodes(b, graph, values)), results;
   for (const StateSlot &slot : entry.states)
     if (slot.output >= 0 && all[size_t(slot.output)] != values[slot.input])
-      nn::SetParamOp::create(b, NameLoc::get(b.getStringAttr(slot.name)), FlatSymbolRefAttr::get(context, slot.name),
+      ir::SetParamOp::create(b, NameLoc::get(b.getStringAttr(slot.name)), FlatSymbolRefAttr::get(context, slot.name),
                              all[size_t(slot.output)]);
   for (size_t i = 0; i < all.size(); ++i)
     if (!updated.contains(int32_t(i))) results.push_back(all[i]);

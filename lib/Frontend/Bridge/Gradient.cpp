@@ -1,5 +1,6 @@
 // gradientOf and tangentOf: the compiler's differentiation, as a graph that goes on from the forward pass.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Bridge/Derive.h"
 #include "lib/Frontend/Bridge/Import.h"
@@ -71,7 +72,7 @@ Continuation Derived::finish(Operation *request) {
   llvm::DenseMap<Value, uint32_t> forwardValues;
   for (auto [index, value] : llvm::enumerate(last.getOperands().drop_front(count)))
     // A constant is as good as another.
-    if (!value.getDefiningOp<nn::ConstantOp>()) forwardValues.try_emplace(value, uint32_t(index));
+    if (!value.getDefiningOp<ir::ConstantOp>()) forwardValues.try_emplace(value, uint32_t(index));
   ValueRange wanted = last.getOperands().take_front(count);
   llvm::DenseSet<Operation *> needed =
       bridge::neededFor(wanted, [&](Value value) { return forwardValues.contains(value); });
@@ -119,7 +120,7 @@ Continuation frontend::gradientOf(const Graph &forward, std::span<const uint32_t
                                                            : std::to_string(outputs.size()) + " values"));
   Derived derived(forward, seeded ? outputs : std::span<const uint32_t>());
   SmallVector<Value> targets = derived.pick(wrt);
-  return derived.finish(nn::GradientOp::create(derived.builder, derived.builder.getUnknownLoc(), typesOf(targets),
+  return derived.finish(ir::GradientOp::create(derived.builder, derived.builder.getUnknownLoc(), typesOf(targets),
                                                derived.pick(outputs), derived.seeds(), targets));
 }
 
@@ -129,6 +130,6 @@ Continuation frontend::tangentOf(const Graph &forward, std::span<const uint32_t>
   requireFloats(forward, wrt, "with respect to");
   Derived derived(forward, wrt);
   SmallVector<Value> results = derived.pick(outputs);
-  return derived.finish(nn::JvpOp::create(derived.builder, derived.builder.getUnknownLoc(), typesOf(results), results,
+  return derived.finish(ir::JvpOp::create(derived.builder, derived.builder.getUnknownLoc(), typesOf(results), results,
                                           derived.pick(wrt), derived.seeds()));
 }

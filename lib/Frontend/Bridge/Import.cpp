@@ -1,6 +1,6 @@
 #include "lib/Frontend/Bridge/Import.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "sprig/error.h"
 
 using namespace mlir;
@@ -34,8 +34,8 @@ void GraphReader::add(Operation *op) {
       throw Error(ErrorKind::internal, "a pass of the compiler left " + node.op->text + " without an operand");
     node.operands.push_back(found->second);
   }
-  if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
-    nn::ConstantView view(constant.getValue());
+  if (auto constant = dyn_cast<ir::ConstantOp>(op)) {
+    ir::ConstantView view(constant.getValue());
     node.constant = std::make_shared<std::vector<char>>(view.bytes().begin(), view.bytes().end());
   } else {
     node.attrs = attributesOf(op);

@@ -1,6 +1,7 @@
 #include "lib/Frontend/Bridge/Lower.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNYield.h"
 #include "lib/Frontend/Bridge.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -11,7 +12,7 @@ using namespace mlir;
 namespace sprig::frontend::bridge {
 
 Workspace::Workspace() : lease(ContextPool::instance().take()) {
-  context()->loadDialect<nn::NNDialect, func::FuncDialect>();
+  context()->loadDialect<ir::NNDialect, func::FuncDialect>();
   module = ModuleOp::create(UnknownLoc::get(context()));
 }
 
@@ -58,8 +59,8 @@ Operation *Lowering::lowerConstant(OpBuilder &builder, const Graph &graph, const
   size_t element = size_t(size(type.dtype)), bytes = node.constant->size();
   if (node.resultCount != 1 || (bytes != element && bytes != size_t(type.bytes())))
     refuse(node, "has " + std::to_string(bytes) + " bytes for a constant of " + describe(type));
-  auto value = nn::makeConstant(toType(context, type), ArrayRef<char>(*node.constant));
-  return nn::ConstantOp::create(builder, locationOf(context, node), value);
+  auto value = ir::makeConstant(toType(context, type), ArrayRef<char>(*node.constant));
+  return ir::ConstantOp::create(builder, locationOf(context, node), value);
 }
 
 Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const GraphNode &node, ArrayRef<Value> values) {
@@ -96,7 +97,7 @@ void Lowering::lowerRegion(Region &region, const Graph &graph, Location location
     inputs.push_back(block.addArgument(toType(context, graph.types[i]), location));
   OpBuilder builder = OpBuilder::atBlockEnd(&block);
   SmallVector<Value> values = lowerNodes(builder, graph, inputs);
-  nn::YieldOp::create(builder, location, outputsOf(graph, values));
+  ir::YieldOp::create(builder, location, outputsOf(graph, values));
 }
 
 SmallVector<Value> outputsOf(const Graph &graph, ArrayRef<Value> values) {

@@ -1,5 +1,5 @@
 // optimizerUpdate and learningRate: what training's step builder writes, as graphs.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Bridge/Derive.h"
 #include "lib/Frontend/Bridge/Import.h"
@@ -31,7 +31,7 @@ Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::Tenso
   OpBuilder b = OpBuilder::atBlockEnd(&body);
   training::StateAccess state(*work.module, function);
   state.declare(name, bridge::toType(work.context(), parameter), 0);
-  nn::Expression e(b, b.getUnknownLoc());
+  ir::Expression e(b, b.getUnknownLoc());
   training::updateParameter(e, state, config.optimizer, {body.getArgument(1), body.getArgument(2)}, lrScale,
                             weightDecay, name, body.getArgument(0));
   state.finish(b);
@@ -39,11 +39,11 @@ Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::Tenso
   bridge::derive(function, bridge::Derivation::simplify);
 
   llvm::StringMap<Value> reads;
-  for (auto read : body.getOps<nn::GetParamOp>()) reads[read.getParam()] = read.getResult();
+  for (auto read : body.getOps<ir::GetParamOp>()) reads[read.getParam()] = read.getResult();
   SmallVector<Value> outputs(1), slotInputs;
   slots.clear();
   const std::string prefix(training::kOptimizerPrefix), suffix = "/" + name;
-  for (auto update : body.getOps<nn::SetParamOp>()) {
+  for (auto update : body.getOps<ir::SetParamOp>()) {
     if (update.getParam() == name) {
       outputs[0] = update.getValue();
       continue;
@@ -56,7 +56,7 @@ Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::Tenso
     slots.push_back(slot.str());
   }
   llvm::DenseSet<Operation *> needed =
-      bridge::neededFor(outputs, [](Value value) { return bool(value.getDefiningOp<nn::GetParamOp>()); });
+      bridge::neededFor(outputs, [](Value value) { return bool(value.getDefiningOp<ir::GetParamOp>()); });
   bridge::GraphReader reader;
   Value own = reads[name];
   reader.addInput(own ? own : body.getArgument(0));
@@ -85,7 +85,7 @@ Graph frontend::learningRate(const std::string &json) {
   func::FuncOp function = lowering.makeFunction(*work.module, "main", {{DType::f64, {}}, {DType::i64, {}}});
   Block &body = function.getBody().front();
   OpBuilder b = OpBuilder::atBlockEnd(&body);
-  nn::Expression e(b, b.getUnknownLoc());
+  ir::Expression e(b, b.getUnknownLoc());
   Value rate = training::learningRate(e, schedule, body.getArgument(0), body.getArgument(1));
   func::ReturnOp::create(b, function.getLoc(), rate);
   function.setFunctionType(b.getFunctionType(function.getArgumentTypes(), rate.getType()));

@@ -1,6 +1,6 @@
 // Control flow as recorded operations whose regions are graphs.
 #include "sprig/control.h"
-#include "lib/Frontend/Base/GraphRewriter.h"
+#include "lib/Graph/GraphRewriter.h"
 #include "lib/Frontend/Record.h"
 #include <algorithm>
 

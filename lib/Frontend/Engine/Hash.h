@@ -1,7 +1,7 @@
 // 128-bit structural hashes of recorded operations: equal for equal structures, in this process.
 // For the caches of the engine, which take equal hashes for equal structures.
 #pragma once
-#include "lib/Frontend/Base/Graph.h"
+#include "lib/Frontend/Graph.h"
 #include <functional>
 
 namespace sprig::frontend {

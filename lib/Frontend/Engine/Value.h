@@ -1,7 +1,7 @@
 // What handles stand for: values, the recorded operations that compute them, and the memory that holds them.
 // For the engine alone. Reference counts are atomic: the recorder's thread and the executor's share these objects.
 #pragma once
-#include "lib/Frontend/Base/Graph.h"
+#include "lib/Frontend/Graph.h"
 #include "lib/Frontend/Engine/Few.h"
 #include "lib/Frontend/Engine/Pool.h"
 #include "lib/Frontend/Standing.h"

@@ -5,10 +5,11 @@
 // with the right number of tiles works on any length. What needs no new code is left untouched, so that changes
 // elsewhere in the compiler rebuild nothing behind it.
 #include "dialects/Exec/Exec.h"
+#include "dialects/NN/NNStructure.h"
 #include "lib/Frontend/Generic/KernelList.h"
 #include "lib/Pipeline/Pipeline.h"
-#include "lib/Target/CPU/CodeGen.h"
-#include "lib/Target/CPU/KernelUnit.h"
+#include "lib/Target/CPU/CodeGen/CodeGen.h"
+#include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Parser/Parser.h"
 #include <cstdio>
@@ -120,7 +121,7 @@ static std::string compileObject(const std::string &source, const std::string &l
   CompileOptions options;
   options.merge = false;
   runPhases(*module, options, "fuse");
-  module->walk([&](nn::DispatchOp dispatch) {
+  module->walk([&](ir::DispatchOp dispatch) {
     dispatch->setAttr("nn.tile", DenseI64ArrayAttr::get(&context, {generic::kTile}));
   });
   options.compileFrom = "schedule";

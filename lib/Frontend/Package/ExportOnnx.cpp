@@ -114,6 +114,7 @@ std::vector<uint8_t> onnxBytes(const PackageBuilder::Body &body, const std::vect
   for (const StateSlot &slot : first.form.states) what.initializers.push_back({slot.input, slot.name, slot.initial});
   what.name = options.name;
   what.opset = options.opset;
+  what.decompose = decompose;
   std::string bytes = exportGraph(what);
   refuseUpdates(first.form, at);
   return {bytes.begin(), bytes.end()};

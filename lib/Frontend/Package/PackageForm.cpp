@@ -1,5 +1,5 @@
 #include "lib/Frontend/Package/PackageForm.h"
-#include "lib/Frontend/Base/GraphRewriter.h"
+#include "lib/Graph/GraphRewriter.h"
 #include <algorithm>
 
 namespace sprig::frontend {

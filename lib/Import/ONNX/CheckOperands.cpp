@@ -1,5 +1,6 @@
 // Operands of operators that ONNX spells out as functions: what the body would broadcast or reshape in silence.
 #include "lib/Import/ONNX/CheckOperands.h"
+#include "dialects/NN/NNLoss.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -139,7 +140,7 @@ void checkLengths(Node &n, Value &lengths, int64_t steps) {
                                                               "; expected 0 to " + std::to_string(steps));
     return;
   }
-  lengths = n.op<nn::ClassIndexOp>({lengths}, {n.attr("classes", steps + 1)});
+  lengths = n.op<ir::ClassIndexOp>({lengths}, {n.attr("classes", steps + 1)});
 }
 
 } // namespace sprig::onnximport

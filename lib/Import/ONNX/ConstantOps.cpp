@@ -29,10 +29,10 @@ void constantOfShape(Node &n) {
   if (!value) return n.out(n.splat(0, shape, n.f32()));
   n.require(value.getNumElements() == 1,
             "fills with " + std::to_string(value.getNumElements()) + " values; expected 1");
-  nn::ConstantView view(value);
+  ir::ConstantView view(value);
   RankedTensorType type = n.tensor(shape, view.elementType());
   llvm::ArrayRef<char> bytes = type.getNumElements() == 0 ? llvm::ArrayRef<char>() : view.element(0);
-  n.out(n.constant(nn::makeConstant(type, bytes)));
+  n.out(n.constant(ir::makeConstant(type, bytes)));
 }
 
 void range(Node &n) {
@@ -67,7 +67,7 @@ void eyeLike(Node &n) {
   int64_t rows = Emit::shape(x)[0], columns = Emit::shape(x)[1];
   int64_t k = std::clamp<int64_t>(n.intAttr("k", 0), -rows - 1, columns + 1);
   Value row = n.iota({rows, 1}, n.i64(), 0), column = n.iota({1, columns}, n.i64(), 1);
-  Value hit = n.compare(nn::ComparePredicate::eq, column, n.add(row, n.ints({k}, {})));
+  Value hit = n.compare(ir::ComparePredicate::eq, column, n.add(row, n.ints({k}, {})));
   n.out(n.cast(hit, n.typeAttr("dtype", Emit::elem(x))));
 }
 

@@ -1,5 +1,6 @@
 // Matrix products.
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNComposite.h"
 #include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
@@ -33,7 +34,7 @@ void gemm(Node &n) {
   Value c = n.has(2) && beta != 0 ? n.in(2) : Value();
   Ints result{Emit::shape(a)[transposeA ? 1 : 0], Emit::shape(b)[transposeB ? 0 : 1]};
   if (c) {
-    auto together = nn::broadcastShapes(Emit::shape(c), result);
+    auto together = ir::broadcastShapes(Emit::shape(c), result);
     n.require(mlir::succeeded(together) && IntsRef(*together) == IntsRef(result),
               "adds " + typeText(c) + " to a product of shape " + shapeText(result));
   }
@@ -42,7 +43,7 @@ void gemm(Node &n) {
       (!c || Emit::shape(c) == IntsRef{result[1]})) {
     Values operands{a, b};
     if (c) operands.push_back(c);
-    return n.out(n.op<nn::LinearOp>(operands));
+    return n.out(n.op<ir::LinearOp>(operands));
   }
   Value product = n.matmul(a, b, transposeA, transposeB);
   if (alpha != 1) product = n.mul(product, alpha);

@@ -2,6 +2,7 @@
 // result is selected. Loops whose step becomes a kernel are scans of nn, those that end by data nn.while, the others
 // are unrolled.
 #include "lib/Import/ONNX/DataControl.h"
+#include "dialects/NN/NNElementwise.h"
 #include "lib/Import/ONNX/RolledLoop.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
@@ -186,7 +187,7 @@ void importLoop(Node &n) {
               "has a body whose condition is " + describeItem(results[0]) + "; expected a boolean");
     Value next = results[0].value;
     if (!n.has(1) && trips) next = flag(n, true); // for-loops ignore the body's condition
-    condition = known ? next : n.op<nn::AndOp>({n.reshape(condition, {}), n.reshape(next, {})});
+    condition = known ? next : n.op<ir::AndOp>({n.reshape(condition, {}), n.reshape(next, {})});
   }
   for (unsigned k = 0; k < carried; ++k) n.outItem(state[k], k);
   for (unsigned k = 0; k < scanned; ++k)

@@ -1,5 +1,6 @@
 // Convolutions.
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNContraction.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "lib/Import/ONNX/Window.h"
 
@@ -33,7 +34,7 @@ Value convolve(Node &n, Value x, Value filter) {
                                          std::to_string(padded) + " padded elements of dimension " +
                                          std::to_string(i + 2) + " of " + typeText(x));
   }
-  return n.op<nn::ConvOp>({x, filter}, {n.attr("strides", w.strides), n.attr("dilations", w.dilations),
+  return n.op<ir::ConvOp>({x, filter}, {n.attr("strides", w.strides), n.attr("dilations", w.dilations),
                                         n.attr("padding", w.padding()), n.attr("groups", groups)});
 }
 
@@ -96,7 +97,7 @@ void convTranspose(Node &n) {
       w.high[i] = total - w.low[i];
     }
   }
-  Value result = n.op<nn::ConvTransposeOp>({x, filter}, {n.attr("strides", w.strides), n.attr("dilations", w.dilations),
+  Value result = n.op<ir::ConvTransposeOp>({x, filter}, {n.attr("strides", w.strides), n.attr("dilations", w.dilations),
                                                          n.attr("padding", w.padding()),
                                                          n.attr("output_padding", extra), n.attr("groups", groups)});
   if (n.has(2)) result = n.add(result, perChannel(n, n.in(2), Emit::rank(result), Emit::shape(result)[1], "bias"));

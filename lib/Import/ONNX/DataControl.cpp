@@ -1,4 +1,9 @@
 #include "lib/Import/ONNX/DataControl.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNYield.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -11,7 +16,7 @@ BodyBlock::BodyBlock(Node &n, TypeRange arguments)
   for (Type type : arguments) block->addArgument(type, n.loc);
 }
 
-static bool isFixed(Operation &op) { return isa<nn::ConstantOp, nn::GetParamOp>(op); }
+static bool isFixed(Operation &op) { return isa<ir::ConstantOp, ir::GetParamOp>(op); }
 
 Items BodyBlock::run(llvm::function_ref<Items()> import) {
   Items items;
@@ -27,8 +32,8 @@ Items BodyBlock::run(llvm::function_ref<Items()> import) {
 
 /// Whether an operation ends the run where its operands do not fit, so that it must not run unasked.
 static bool mayFail(Operation &op) {
-  return nn::isCheckedAtRunTime(&op) || op.getNumRegions() ||
-         isa<nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp, nn::ScatterElementsOp, nn::ScatterNdOp>(op) ||
+  return ir::isCheckedAtRunTime(&op) || op.getNumRegions() ||
+         isa<ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::ScatterElementsOp, ir::ScatterNdOp>(op) ||
          isa<DecomposableOpInterface>(op);
 }
 
@@ -76,7 +81,7 @@ void BodyBlock::capture(Values &captured) {
 static void yield(Node &n, BodyBlock &body, ValueRange values) {
   OpBuilder::InsertionGuard guard(n.state.builder);
   n.state.builder.setInsertionPointToEnd(&*body);
-  nn::YieldOp::create(n.state.builder, n.loc, values);
+  ir::YieldOp::create(n.state.builder, n.loc, values);
 }
 
 Values makeCond(Node &n, Value condition, BodyBlock &onTrue, const Values &trueValues, BodyBlock &onFalse,
@@ -88,7 +93,7 @@ Values makeCond(Node &n, Value condition, BodyBlock &onTrue, const Values &trueV
   onFalse.capture(inputs);
   for (Value input : llvm::ArrayRef(inputs).drop_front(onTrue->getNumArguments()))
     onTrue->addArgument(input.getType(), n.loc);
-  auto cond = nn::CondOp::create(n.state.builder, n.loc, ValueRange(trueValues).getTypes(), condition, inputs);
+  auto cond = ir::CondOp::create(n.state.builder, n.loc, ValueRange(trueValues).getTypes(), condition, inputs);
   onTrue.become(cond.getThenRegion());
   onFalse.become(cond.getElseRegion());
   return Values(cond.getResults());
@@ -107,7 +112,7 @@ static bool isKnownWhenUnrolled(const Node &n, Block &step, const Values &start,
       if (!seen.insert(each).second) continue;
       auto argument = dyn_cast<BlockArgument>(each);
       if (argument ? argument.getOwner() != &step || !fixed[argument.getArgNumber()]
-                   : isa<nn::GetParamOp>(each.getDefiningOp()))
+                   : isa<ir::GetParamOp>(each.getDefiningOp()))
         return false;
       if (!argument) llvm::append_range(open, each.getDefiningOp()->getOperands());
     }
@@ -173,13 +178,13 @@ std::optional<Values> importWhile(Node &n, const onnx::GraphProto &body, Value t
   test.run([&] {
     Value goesOn = test->getArgument(1);
     if (trips && !most) {
-      Value left = n.compare(nn::ComparePredicate::lt, test->getArgument(0), test->getArguments().back());
-      goesOn = isCounted ? left : n.op<nn::AndOp>({goesOn, left});
+      Value left = n.compare(ir::ComparePredicate::lt, test->getArgument(0), test->getArguments().back());
+      goesOn = isCounted ? left : n.op<ir::AndOp>({goesOn, left});
     }
     yield(n, test, goesOn);
     return Items();
   });
-  auto loop = nn::WhileOp::create(b, n.loc, ValueRange(start).getTypes(), start, invariants,
+  auto loop = ir::WhileOp::create(b, n.loc, ValueRange(start).getTypes(), start, invariants,
                                   most ? b.getI64IntegerAttr((*most)[0]) : IntegerAttr());
   test.become(loop.getCondition());
   step.become(loop.getBody());

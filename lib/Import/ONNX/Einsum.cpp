@@ -79,7 +79,7 @@ Term summed(Node &n, const Term &term, llvm::function_ref<bool(int)> keep) {
     else
       axes.push_back(int64_t(i));
   }
-  return {n.reduce(nn::ReduceKind::sum, term.value, axes, false), labels};
+  return {n.reduce(ir::ReduceKind::sum, term.value, axes, false), labels};
 }
 
 Term multiply(Node &n, Term a, Term b, llvm::function_ref<bool(int)> neededLater) {

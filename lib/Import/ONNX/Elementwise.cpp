@@ -1,5 +1,7 @@
 // Arithmetic and functions of single elements.
 #include "lib/Import/ONNX/Broadcast.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -59,7 +61,7 @@ void mod(Node &n) {
   Value a = n.in(0), b = n.in(1);
   bool fmod = n.intAttr("fmod", 0) != 0;
   n.require(fmod || !Emit::isFloat(a), "takes the remainder of " + typeText(a) + " with fmod=0, which is for integers");
-  n.out(fmod ? n.op<nn::RemOp>({a, b}) : n.op<nn::ModOp>({a, b}));
+  n.out(fmod ? n.op<ir::RemOp>({a, b}) : n.op<ir::ModOp>({a, b}));
 }
 
 void clip(Node &n) {
@@ -83,38 +85,38 @@ void clip(Node &n) {
 } // namespace
 
 void addElementwise(Table &t) {
-  t.add("Abs", {6, 13}, unary<nn::AbsOp>);
-  t.add("Neg", {6, 13}, unary<nn::NegOp>);
-  t.add("Sign", {9, 13}, unary<nn::SignOp>);
-  t.add("Exp", {6, 13}, unary<nn::ExpOp>);
-  t.add("Log", {6, 13}, unary<nn::LogOp>);
-  t.add("Sqrt", {6, 13}, unary<nn::SqrtOp>);
-  t.add("Reciprocal", {6, 13}, unary<nn::ReciprocalOp>);
-  t.add("Floor", {6, 13}, unary<nn::FloorOp>);
-  t.add("Ceil", {6, 13}, unary<nn::CeilOp>);
-  t.add("Round", {11, 22}, unary<nn::RoundOp>);
-  t.add("Sin", {7, 22}, unary<nn::SinOp>);
-  t.add("Cos", {7, 22}, unary<nn::CosOp>);
-  t.add("Tan", {7, 22}, unary<nn::TanOp>);
-  t.add("Asin", {7, 22}, unary<nn::AsinOp>);
-  t.add("Acos", {7, 22}, unary<nn::AcosOp>);
-  t.add("Atan", {7, 22}, unary<nn::AtanOp>);
-  t.add("Sinh", {9, 22}, unary<nn::SinhOp>);
-  t.add("Cosh", {9, 22}, unary<nn::CoshOp>);
-  t.add("Tanh", {6, 13}, unary<nn::TanhOp>);
-  t.add("Asinh", {9, 22}, unary<nn::AsinhOp>);
-  t.add("Acosh", {9, 22}, unary<nn::AcoshOp>);
-  t.add("Atanh", {9, 22}, unary<nn::AtanhOp>);
-  t.add("Erf", {9, 13}, unary<nn::ErfOp>);
-  t.add("Add", {6, 7, 13, 14}, binary<nn::AddOp>);
-  t.add("Sub", {6, 7, 13, 14}, binary<nn::SubOp>);
-  t.add("Mul", {6, 7, 13, 14}, binary<nn::MulOp>);
-  t.add("Div", {6, 7, 13, 14}, binary<nn::DivOp>);
+  t.add("Abs", {6, 13}, unary<ir::AbsOp>);
+  t.add("Neg", {6, 13}, unary<ir::NegOp>);
+  t.add("Sign", {9, 13}, unary<ir::SignOp>);
+  t.add("Exp", {6, 13}, unary<ir::ExpOp>);
+  t.add("Log", {6, 13}, unary<ir::LogOp>);
+  t.add("Sqrt", {6, 13}, unary<ir::SqrtOp>);
+  t.add("Reciprocal", {6, 13}, unary<ir::ReciprocalOp>);
+  t.add("Floor", {6, 13}, unary<ir::FloorOp>);
+  t.add("Ceil", {6, 13}, unary<ir::CeilOp>);
+  t.add("Round", {11, 22}, unary<ir::RoundOp>);
+  t.add("Sin", {7, 22}, unary<ir::SinOp>);
+  t.add("Cos", {7, 22}, unary<ir::CosOp>);
+  t.add("Tan", {7, 22}, unary<ir::TanOp>);
+  t.add("Asin", {7, 22}, unary<ir::AsinOp>);
+  t.add("Acos", {7, 22}, unary<ir::AcosOp>);
+  t.add("Atan", {7, 22}, unary<ir::AtanOp>);
+  t.add("Sinh", {9, 22}, unary<ir::SinhOp>);
+  t.add("Cosh", {9, 22}, unary<ir::CoshOp>);
+  t.add("Tanh", {6, 13}, unary<ir::TanhOp>);
+  t.add("Asinh", {9, 22}, unary<ir::AsinhOp>);
+  t.add("Acosh", {9, 22}, unary<ir::AcoshOp>);
+  t.add("Atanh", {9, 22}, unary<ir::AtanhOp>);
+  t.add("Erf", {9, 13}, unary<ir::ErfOp>);
+  t.add("Add", {6, 7, 13, 14}, binary<ir::AddOp>);
+  t.add("Sub", {6, 7, 13, 14}, binary<ir::SubOp>);
+  t.add("Mul", {6, 7, 13, 14}, binary<ir::MulOp>);
+  t.add("Div", {6, 7, 13, 14}, binary<ir::DivOp>);
   t.add("Pow", {1, 7, 12, 13, 15}, pow);
   t.add("Mod", {10, 13, 28}, mod);
-  t.add("Max", {6, 8, 12, 13}, variadic<nn::MaxOp>);
-  t.add("Min", {6, 8, 12, 13}, variadic<nn::MinOp>);
-  t.add("Sum", {6, 8, 13}, variadic<nn::AddOp>);
+  t.add("Max", {6, 8, 12, 13}, variadic<ir::MaxOp>);
+  t.add("Min", {6, 8, 12, 13}, variadic<ir::MinOp>);
+  t.add("Sum", {6, 8, 13}, variadic<ir::AddOp>);
   t.add("Mean", {6, 8, 13}, mean);
   t.add("Clip", {6, 11, 12, 13}, clip);
 }

@@ -1,4 +1,11 @@
 #include "lib/Import/ONNX/Emit.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "lib/Interpreter/Fold.h"
 #include "mlir/IR/Verifier.h"
@@ -8,7 +15,7 @@ using namespace mlir;
 
 namespace sprig::onnximport {
 
-std::string typeText(Value v) { return nn::describe(v.getType()); }
+std::string typeText(Value v) { return ir::describe(v.getType()); }
 
 void Emit::failed() {
   std::string text = state.diagnostic;
@@ -54,7 +61,7 @@ Ints Emit::axes(IntsRef given, int64_t rank) const {
 
 //===- Constants -------------------------------------------------------------------------------------------------===//
 
-Value Emit::constant(ElementsAttr value) { return nn::ConstantOp::create(state.builder, loc, value); }
+Value Emit::constant(ElementsAttr value) { return ir::ConstantOp::create(state.builder, loc, value); }
 
 /// Appends the bits of a number in an element type.
 static void appendNumber(std::vector<char> &bytes, double value, Type element) {
@@ -69,19 +76,19 @@ static void appendNumber(std::vector<char> &bytes, double value, Type element) {
     return;
   }
   auto integer = cast<IntegerType>(element);
-  put(nn::nearestInteger(value, integer).getZExtValue(), (integer.getWidth() + 7) / 8);
+  put(ir::nearestInteger(value, integer).getZExtValue(), (integer.getWidth() + 7) / 8);
 }
 
 Value Emit::constant(IntsRef shape, Type element, ArrayRef<double> values) {
   std::vector<char> bytes;
   for (double value : values) appendNumber(bytes, value, element);
-  return constant(nn::makeConstant(tensor(shape, element), std::move(bytes)));
+  return constant(ir::makeConstant(tensor(shape, element), std::move(bytes)));
 }
 
 Value Emit::ints(IntsRef values, IntsRef shape) {
   std::vector<char> bytes(values.size() * 8);
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return constant(nn::makeConstant(tensor(shape, i64()), std::move(bytes)));
+  return constant(ir::makeConstant(tensor(shape, i64()), std::move(bytes)));
 }
 Value Emit::ints(IntsRef values) { return ints(values, {int64_t(values.size())}); }
 
@@ -89,20 +96,20 @@ Value Emit::splat(double value, IntsRef shape, Type element) {
   RankedTensorType resultType = tensor(shape, element);
   std::vector<char> bytes;
   if (resultType.getNumElements() > 0) appendNumber(bytes, value, element);
-  return constant(nn::makeConstant(resultType, std::move(bytes)));
+  return constant(ir::makeConstant(resultType, std::move(bytes)));
 }
 Value Emit::scalar(double value, Type element) { return splat(value, {}, element); }
 
 ElementsAttr Emit::constantOf(Value v) const {
-  if (auto constant = v.getDefiningOp<nn::ConstantOp>()) return constant.getValue();
-  if (auto get = v.getDefiningOp<nn::GetParamOp>()) {
+  if (auto constant = v.getDefiningOp<ir::ConstantOp>()) return constant.getValue();
+  if (auto get = v.getDefiningOp<ir::GetParamOp>()) {
     ModuleOp module = state.module;
-    if (auto param = module.lookupSymbol<nn::ParamOp>(get.getParam())) return param.getValue();
+    if (auto param = module.lookupSymbol<ir::ParamOp>(get.getParam())) return param.getValue();
   }
   return {};
 }
 
-bool Emit::isConstant(Value v) { return bool(v.getDefiningOp<nn::ConstantOp>()); }
+bool Emit::isConstant(Value v) { return bool(v.getDefiningOp<ir::ConstantOp>()); }
 
 bool Emit::fold(Operation *op, Values &folded) {
   if (op->getNumOperands() == 0 || !llvm::all_of(op->getOperands(), isConstant)) return false;
@@ -142,18 +149,18 @@ Values Emit::finish(Operation *op) {
 
 //===- Elementwise -----------------------------------------------------------------------------------------------===//
 
-Value Emit::compare(nn::ComparePredicate predicate, Value a, Value b) {
-  return op<nn::CompareOp>({a, b}, {attr("predicate", nn::ComparePredicateAttr::get(context(), predicate))});
+Value Emit::compare(ir::ComparePredicate predicate, Value a, Value b) {
+  return op<ir::CompareOp>({a, b}, {attr("predicate", ir::ComparePredicateAttr::get(context(), predicate))});
 }
 
 Value Emit::cast(Value v, Type element) {
   if (elem(v) == element) return v;
-  return finish(nn::CastOp::create(state.builder, loc, tensor(shape(v), element), v))[0];
+  return finish(ir::CastOp::create(state.builder, loc, tensor(shape(v), element), v))[0];
 }
 
 Value Emit::bitcast(Value v, Type element) {
   if (elem(v) == element) return v;
-  return finish(nn::BitcastOp::create(state.builder, loc, tensor(shape(v), element), v))[0];
+  return finish(ir::BitcastOp::create(state.builder, loc, tensor(shape(v), element), v))[0];
 }
 
 //===- Shape -----------------------------------------------------------------------------------------------------===//
@@ -164,27 +171,27 @@ Value Emit::reshape(Value v, IntsRef newShape) {
   if (!elements || *elements != count(v))
     bad("reshapes " + typeText(v) + " (" + std::to_string(count(v)) + " elements) to " + shapeText(newShape) + " (" +
         (elements ? std::to_string(*elements) : std::string("too many")) + " elements)");
-  return finish(nn::ReshapeOp::create(state.builder, loc, tensor(newShape, elem(v)), v))[0];
+  return finish(ir::ReshapeOp::create(state.builder, loc, tensor(newShape, elem(v)), v))[0];
 }
 
 Value Emit::broadcast(Value v, IntsRef newShape) {
   if (shape(v) == newShape) return v;
-  FailureOr<SmallVector<int64_t>> together = nn::broadcastShapes(shape(v), newShape);
+  FailureOr<SmallVector<int64_t>> together = ir::broadcastShapes(shape(v), newShape);
   if (mlir::failed(together) || IntsRef(*together) != newShape)
     bad("cannot broadcast " + typeText(v) + " to " + shapeText(newShape));
-  return finish(nn::BroadcastOp::create(state.builder, loc, tensor(newShape, elem(v)), v))[0];
+  return finish(ir::BroadcastOp::create(state.builder, loc, tensor(newShape, elem(v)), v))[0];
 }
 
 Value Emit::transpose(Value v, IntsRef permutation) {
   bool identity = int64_t(permutation.size()) == rank(v);
   for (size_t i = 0; i < permutation.size(); ++i) identity &= permutation[i] == int64_t(i);
-  return identity ? v : op<nn::TransposeOp>({v}, {attr("permutation", permutation)});
+  return identity ? v : op<ir::TransposeOp>({v}, {attr("permutation", permutation)});
 }
 
 Value Emit::slice(Value v, IntsRef starts, IntsRef sizes, IntsRef steps) {
   bool whole = sizes == shape(v) && llvm::all_of(steps, [](int64_t s) { return s == 1; });
   if (whole) return v;
-  return op<nn::SliceOp>({v}, {attr("starts", starts), attr("sizes", sizes), attr("steps", steps)});
+  return op<ir::SliceOp>({v}, {attr("starts", starts), attr("sizes", sizes), attr("steps", steps)});
 }
 
 Value Emit::sliceAxis(Value v, int64_t axis, int64_t start, int64_t size, int64_t step) {
@@ -197,43 +204,43 @@ Value Emit::sliceAxis(Value v, int64_t axis, int64_t start, int64_t size, int64_
 
 Value Emit::concat(ValueRange values, int64_t axis) {
   if (values.size() == 1) return values[0];
-  return op<nn::ConcatOp>(values, {attr("axis", axis)});
+  return op<ir::ConcatOp>(values, {attr("axis", axis)});
 }
 
-Value Emit::pad(nn::PadMode mode, Value v, Value value, IntsRef low, IntsRef high) {
+Value Emit::pad(ir::PadMode mode, Value v, Value value, IntsRef low, IntsRef high) {
   auto zero = [](int64_t amount) { return amount == 0; };
   if (llvm::all_of(low, zero) && llvm::all_of(high, zero)) return v;
-  return op<nn::PadOp>({v, value},
-                       {attr("mode", nn::PadModeAttr::get(context(), mode)), attr("low", low), attr("high", high)});
+  return op<ir::PadOp>({v, value},
+                       {attr("mode", ir::PadModeAttr::get(context(), mode)), attr("low", low), attr("high", high)});
 }
 
 Value Emit::gather(Value v, Value indices, int64_t axis) {
-  return op<nn::GatherOp>({v, indices}, {attr("axis", axis)});
+  return op<ir::GatherOp>({v, indices}, {attr("axis", axis)});
 }
 Value Emit::gatherElements(Value v, Value indices, int64_t axis) {
-  return op<nn::GatherElementsOp>({v, indices}, {attr("axis", axis)});
+  return op<ir::GatherElementsOp>({v, indices}, {attr("axis", axis)});
 }
 Value Emit::gatherNd(Value v, Value indices, int64_t batchDims) {
-  return op<nn::GatherNdOp>({v, indices}, {attr("batch_dims", batchDims)});
+  return op<ir::GatherNdOp>({v, indices}, {attr("batch_dims", batchDims)});
 }
-Value Emit::scatterElements(nn::ScatterKind kind, Value v, Value indices, Value updates, int64_t axis) {
-  return op<nn::ScatterElementsOp>({v, indices, updates},
-                                   {attr("kind", nn::ScatterKindAttr::get(context(), kind)), attr("axis", axis)});
+Value Emit::scatterElements(ir::ScatterKind kind, Value v, Value indices, Value updates, int64_t axis) {
+  return op<ir::ScatterElementsOp>({v, indices, updates},
+                                   {attr("kind", ir::ScatterKindAttr::get(context(), kind)), attr("axis", axis)});
 }
-Value Emit::scatterNd(nn::ScatterKind kind, Value v, Value indices, Value updates) {
-  return op<nn::ScatterNdOp>({v, indices, updates}, {attr("kind", nn::ScatterKindAttr::get(context(), kind))});
+Value Emit::scatterNd(ir::ScatterKind kind, Value v, Value indices, Value updates) {
+  return op<ir::ScatterNdOp>({v, indices, updates}, {attr("kind", ir::ScatterKindAttr::get(context(), kind))});
 }
 
 Value Emit::iota(IntsRef shape, Type element, int64_t axis) {
   RankedTensorType resultType = tensor(shape, element);
   if (resultType.getNumElements() * storageBytes(element) > state.limits.foldedBytes)
-    return nn::IotaOp::create(state.builder, loc, resultType, axis);
+    return ir::IotaOp::create(state.builder, loc, resultType, axis);
   int64_t inner = 1;
   for (size_t i = size_t(axis) + 1; i < shape.size(); ++i) inner *= shape[i];
   std::vector<char> bytes;
   for (int64_t i = 0, e = resultType.getNumElements(); i < e; ++i)
     appendNumber(bytes, double(i / inner % shape[axis]), element);
-  return constant(nn::makeConstant(resultType, std::move(bytes)));
+  return constant(ir::makeConstant(resultType, std::move(bytes)));
 }
 
 Value Emit::unsqueeze(Value v, int64_t axis) {
@@ -253,28 +260,28 @@ Value Emit::matmul(Value a, Value b, bool transposeA, bool transposeB) {
   SmallVector<NamedAttribute> attributes;
   if (transposeA) attributes.push_back(unit("transpose_lhs"));
   if (transposeB) attributes.push_back(unit("transpose_rhs"));
-  return op<nn::MatmulOp>({a, b}, attributes);
+  return op<ir::MatmulOp>({a, b}, attributes);
 }
 
-Value Emit::reduce(nn::ReduceKind kind, Value v, IntsRef axes, bool keepDims) {
+Value Emit::reduce(ir::ReduceKind kind, Value v, IntsRef axes, bool keepDims) {
   if (axes.empty()) return v;
-  SmallVector<NamedAttribute> attributes{attr("kind", nn::ReduceKindAttr::get(context(), kind)), attr("axes", axes)};
+  SmallVector<NamedAttribute> attributes{attr("kind", ir::ReduceKindAttr::get(context(), kind)), attr("axes", axes)};
   if (keepDims) attributes.push_back(unit("keep_dims"));
-  return op<nn::ReduceOp>({v}, attributes);
+  return op<ir::ReduceOp>({v}, attributes);
 }
 
 Value Emit::reduceMean(Value v, IntsRef axes, bool keepDims) {
   if (axes.empty()) return v;
   SmallVector<NamedAttribute> attributes{attr("axes", axes)};
   if (keepDims) attributes.push_back(unit("keep_dims"));
-  return op<nn::ReduceMeanOp>({v}, attributes);
+  return op<ir::ReduceMeanOp>({v}, attributes);
 }
 
-Value Emit::argReduce(nn::ReduceKind kind, Value v, int64_t axis, bool keepDims, bool lastIndex) {
-  SmallVector<NamedAttribute> attributes{attr("kind", nn::ReduceKindAttr::get(context(), kind)), attr("axis", axis)};
+Value Emit::argReduce(ir::ReduceKind kind, Value v, int64_t axis, bool keepDims, bool lastIndex) {
+  SmallVector<NamedAttribute> attributes{attr("kind", ir::ReduceKindAttr::get(context(), kind)), attr("axis", axis)};
   if (keepDims) attributes.push_back(unit("keep_dims"));
   if (lastIndex) attributes.push_back(unit("last_index"));
-  return op<nn::ArgReduceOp>({v}, attributes);
+  return op<ir::ArgReduceOp>({v}, attributes);
 }
 
 } // namespace sprig::onnximport

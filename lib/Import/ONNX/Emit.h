@@ -3,7 +3,8 @@
 // (within limits), so that shape arithmetic disappears while it is imported.
 #pragma once
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "mlir/IR/Builders.h"
 
@@ -76,28 +77,28 @@ public:
 
   // Elementwise.
   template <typename OpT> Value op(ValueRange operands, llvm::ArrayRef<NamedAttribute> attributes = {}) {
-    auto created = nn::createChecked<OpT>(state.builder, loc, operands, attributes);
+    auto created = ir::createChecked<OpT>(state.builder, loc, operands, attributes);
     if (mlir::failed(created)) failed();
     return finish(created->getOperation())[0];
   }
   template <typename OpT> Values results(ValueRange operands, llvm::ArrayRef<NamedAttribute> attributes = {}) {
-    auto created = nn::createChecked<OpT>(state.builder, loc, operands, attributes);
+    auto created = ir::createChecked<OpT>(state.builder, loc, operands, attributes);
     if (mlir::failed(created)) failed();
     return finish(created->getOperation());
   }
-  Value add(Value a, Value b) { return op<nn::AddOp>({a, b}); }
-  Value sub(Value a, Value b) { return op<nn::SubOp>({a, b}); }
-  Value mul(Value a, Value b) { return op<nn::MulOp>({a, b}); }
-  Value div(Value a, Value b) { return op<nn::DivOp>({a, b}); }
-  Value max(Value a, Value b) { return op<nn::MaxOp>({a, b}); }
-  Value min(Value a, Value b) { return op<nn::MinOp>({a, b}); }
-  Value pow(Value a, Value b) { return op<nn::PowOp>({a, b}); }
+  Value add(Value a, Value b) { return op<ir::AddOp>({a, b}); }
+  Value sub(Value a, Value b) { return op<ir::SubOp>({a, b}); }
+  Value mul(Value a, Value b) { return op<ir::MulOp>({a, b}); }
+  Value div(Value a, Value b) { return op<ir::DivOp>({a, b}); }
+  Value max(Value a, Value b) { return op<ir::MaxOp>({a, b}); }
+  Value min(Value a, Value b) { return op<ir::MinOp>({a, b}); }
+  Value pow(Value a, Value b) { return op<ir::PowOp>({a, b}); }
   Value add(Value a, double b) { return add(a, scalar(b, elem(a))); }
   Value mul(Value a, double b) { return mul(a, scalar(b, elem(a))); }
   Value sub(double a, Value b) { return sub(scalar(a, elem(b)), b); }
-  Value compare(nn::ComparePredicate predicate, Value a, Value b);
-  Value select(Value condition, Value onTrue, Value onFalse) { return op<nn::SelectOp>({condition, onTrue, onFalse}); }
-  Value logicalNot(Value v) { return op<nn::NotOp>({v}); }
+  Value compare(ir::ComparePredicate predicate, Value a, Value b);
+  Value select(Value condition, Value onTrue, Value onFalse) { return op<ir::SelectOp>({condition, onTrue, onFalse}); }
+  Value logicalNot(Value v) { return op<ir::NotOp>({v}); }
   Value cast(Value v, Type element);
   Value bitcast(Value v, Type element); ///< of the same width
 
@@ -108,21 +109,21 @@ public:
   Value slice(Value v, IntsRef starts, IntsRef sizes, IntsRef steps);
   Value sliceAxis(Value v, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
   Value concat(ValueRange values, int64_t axis);
-  Value pad(nn::PadMode mode, Value v, Value value, IntsRef low, IntsRef high);
+  Value pad(ir::PadMode mode, Value v, Value value, IntsRef low, IntsRef high);
   Value gather(Value v, Value indices, int64_t axis);
   Value gatherElements(Value v, Value indices, int64_t axis);
   Value gatherNd(Value v, Value indices, int64_t batchDims);
-  Value scatterElements(nn::ScatterKind kind, Value v, Value indices, Value updates, int64_t axis);
-  Value scatterNd(nn::ScatterKind kind, Value v, Value indices, Value updates);
+  Value scatterElements(ir::ScatterKind kind, Value v, Value indices, Value updates, int64_t axis);
+  Value scatterNd(ir::ScatterKind kind, Value v, Value indices, Value updates);
   Value iota(IntsRef shape, Type element, int64_t axis);
   Value unsqueeze(Value v, int64_t axis);
   Value squeeze(Value v, int64_t axis);
 
   // Contractions and reductions.
   Value matmul(Value a, Value b, bool transposeA = false, bool transposeB = false);
-  Value reduce(nn::ReduceKind kind, Value v, IntsRef axes, bool keepDims);
+  Value reduce(ir::ReduceKind kind, Value v, IntsRef axes, bool keepDims);
   Value reduceMean(Value v, IntsRef axes, bool keepDims);
-  Value argReduce(nn::ReduceKind kind, Value v, int64_t axis, bool keepDims, bool lastIndex);
+  Value argReduce(ir::ReduceKind kind, Value v, int64_t axis, bool keepDims, bool lastIndex);
 
   // Attributes.
   NamedAttribute attr(llvm::StringRef name, Attribute value) const { return state.builder.getNamedAttr(name, value); }

@@ -37,7 +37,7 @@ static void findConstants(ExportGraph &graph, ExportReport &report) {
     }
     bool isLayers = llvm::all_of(initializer.uses, [](const Use &use) { return use.role != Role::other; });
     if (isLayers || initializer.count() == 0) continue;
-    nn::ConstantView view(graph.value(initializer));
+    ir::ConstantView view(graph.value(initializer));
     for (int64_t i = 0, n = view.isSplat() ? 1 : view.size(); i < n; ++i) {
       if (std::isfinite(view.asDouble(i))) continue;
       report.constants.push_back({name, "it holds values that are not finite"});

@@ -1,6 +1,6 @@
 #include "lib/Import/ONNX/ExportGraph.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
@@ -110,7 +110,7 @@ Role roleOf(const onnx::NodeProto &node, int operand) {
 } // namespace
 
 ExportGraph::ExportGraph(const Model &model) : model(model), context(mlir::MLIRContext::Threading::DISABLED) {
-  context.loadDialect<nn::NNDialect>();
+  context.loadDialect<ir::NNDialect>();
   fromPyTorch = StringRef(model.proto.producer_name()).starts_with("pytorch");
   const onnx::GraphProto &graph = model.proto.graph();
   for (const auto &tensor : graph.initializer()) {
@@ -249,7 +249,7 @@ mlir::ElementsAttr ExportGraph::value(const Initializer &initializer) {
 }
 
 bool ExportGraph::isSplat(const Initializer &initializer) {
-  return initializer.count() > 0 && nn::ConstantView(value(initializer)).isSplat();
+  return initializer.count() > 0 && ir::ConstantView(value(initializer)).isSplat();
 }
 
 } // namespace sprig::onnximport

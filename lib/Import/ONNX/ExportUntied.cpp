@@ -16,7 +16,7 @@ bool isUsedAs(const Initializer &initializer, Role role) {
 }
 
 /// Whether `b` has the elements of `a`, or those of its transpose.
-bool sameElements(const nn::ConstantView &a, const nn::ConstantView &b, bool transposed) {
+bool sameElements(const ir::ConstantView &a, const ir::ConstantView &b, bool transposed) {
   if (a.elementType() != b.elementType() || a.isSplat() || b.isSplat()) return false;
   int64_t rows = a.type().getDimSize(0), columns = a.type().getDimSize(1);
   llvm::ArrayRef<int64_t> shape = b.type().getShape();
@@ -79,7 +79,7 @@ void findUntied(ExportGraph &graph, std::vector<ExportFinding> &findings) {
           }))
         continue;
       mlir::ElementsAttr left = graph.value(*a), right = graph.value(*b);
-      nn::ConstantView from(left), to(right);
+      ir::ConstantView from(left), to(right);
       bool equal = isLike && sameElements(from, to, false);
       if (equal && lookedUp)
         report(findings, *first, *a, *second, *b, "has the same elements");

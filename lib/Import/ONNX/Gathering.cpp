@@ -1,5 +1,6 @@
 // Operators that pick and place elements by index.
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNElementwise.h"
 #include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
@@ -28,14 +29,14 @@ void gatherElements(Node &n) {
 }
 void gatherNd(Node &n) { n.out(n.gatherNd(n.in(0), n.in(1), n.intAttr("batch_dims", 0))); }
 
-nn::ScatterKind scatterKind(Node &n) {
+ir::ScatterKind scatterKind(Node &n) {
   std::string kind = n.stringAttr("reduction", "none");
-  if (kind == "add") return nn::ScatterKind::add;
-  if (kind == "mul") return nn::ScatterKind::mul;
-  if (kind == "max") return nn::ScatterKind::max;
-  if (kind == "min") return nn::ScatterKind::min;
+  if (kind == "add") return ir::ScatterKind::add;
+  if (kind == "mul") return ir::ScatterKind::mul;
+  if (kind == "max") return ir::ScatterKind::max;
+  if (kind == "min") return ir::ScatterKind::min;
   n.require(kind == "none", "has reduction '" + kind + "'; known are none, add, mul, max and min");
-  return nn::ScatterKind::none;
+  return ir::ScatterKind::none;
 }
 void scatterElements(Node &n) {
   Value x = n.in(0), indices = n.in(1);
@@ -53,11 +54,11 @@ void oneHot(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", -1), rank);
   // A negative index counts from the end; one out of range gives a row that is off.
   Value at = n.unsqueeze(n.cast(indices, n.i64()), axis);
-  Value negative = n.compare(nn::ComparePredicate::lt, at, n.ints({0}, {}));
+  Value negative = n.compare(ir::ComparePredicate::lt, at, n.ints({0}, {}));
   at = n.select(negative, n.add(at, n.ints({depth}, {})), at);
   Ints shape(size_t(rank), 1);
   shape[axis] = depth;
-  Value hit = n.compare(nn::ComparePredicate::eq, n.iota(shape, n.i64(), axis), at);
+  Value hit = n.compare(ir::ComparePredicate::eq, n.iota(shape, n.i64(), axis), at);
   Value flat = n.reshape(values, {2});
   n.out(n.select(hit, n.reshape(n.sliceAxis(flat, 0, 1, 1), {}), n.reshape(n.sliceAxis(flat, 0, 0, 1), {})));
 }
@@ -91,8 +92,8 @@ void tensorScatter(Node &n) {
   perBatch[0] = batch;
   Value at = n.iota(along, n.i64(), axis);
   if (n.has(2)) at = n.add(at, n.reshape(n.cast(n.in(2), n.i64()), perBatch));
-  if (mode == "circular") at = n.op<nn::ModOp>({at, n.ints({length}, {})});
-  n.out(n.scatterElements(nn::ScatterKind::none, cache, n.broadcast(at, Emit::shape(update)), update, axis));
+  if (mode == "circular") at = n.op<ir::ModOp>({at, n.ints({length}, {})});
+  n.out(n.scatterElements(ir::ScatterKind::none, cache, n.broadcast(at, Emit::shape(update)), update, axis));
 }
 
 } // namespace

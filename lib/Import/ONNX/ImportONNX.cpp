@@ -49,7 +49,7 @@ ModelInterface inspectONNX(std::string_view bytes, const std::string &fileName) 
 }
 
 static OwningOpRef<ModuleOp> importModel(MLIRContext &context, const Model &model, const ImportOptions &options) {
-  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  context.loadDialect<ir::NNDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(StringAttr::get(&context, model.file)));
   try {
     Importer importer(model, *module, options.limits);

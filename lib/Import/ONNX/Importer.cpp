@@ -1,4 +1,6 @@
 #include "lib/Import/ONNX/Importer.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "mlir/IR/Location.h"
@@ -224,7 +226,7 @@ Value Importer::parameter(const onnx::TensorProto &tensor) {
   // Integers and booleans are no state: shapes, axes and masks, which the import computes with.
   if (element && !isa<FloatType>(element)) {
     ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes);
-    return materialized[&tensor] = nn::ConstantOp::create(builder, loc, value);
+    return materialized[&tensor] = ir::ConstantOp::create(builder, loc, value);
   }
   std::string &symbol = symbols[&tensor];
   if (symbol.empty()) {
@@ -233,14 +235,14 @@ Value Importer::parameter(const onnx::TensorProto &tensor) {
     for (int suffix = 1; module.lookupSymbol(symbol); ++suffix) symbol = tensor.name() + "_" + std::to_string(suffix);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(function);
-    OperationState param(loc, nn::ParamOp::getOperationName());
+    OperationState param(loc, ir::ParamOp::getOperationName());
     param.addAttribute("sym_name", builder.getStringAttr(symbol));
     param.addAttribute("value", value);
     builder.create(param);
   }
-  auto param = module.lookupSymbol<nn::ParamOp>(symbol);
+  auto param = module.lookupSymbol<ir::ParamOp>(symbol);
   Value value =
-      nn::GetParamOp::create(builder, loc, param.getTensorType(), FlatSymbolRefAttr::get(builder.getContext(), symbol));
+      ir::GetParamOp::create(builder, loc, param.getTensorType(), FlatSymbolRefAttr::get(builder.getContext(), symbol));
   return materialized[&tensor] = value;
 }
 

@@ -18,7 +18,7 @@ void arrayFeatureExtractor(Node &n) {
 
 void binarizer(Node &n) {
   Value x = n.in(0);
-  Value above = n.compare(nn::ComparePredicate::gt, x, n.scalar(n.realAttr("threshold", 0), Emit::elem(x)));
+  Value above = n.compare(ir::ComparePredicate::gt, x, n.scalar(n.realAttr("threshold", 0), Emit::elem(x)));
   n.out(n.cast(above, Emit::elem(x)));
 }
 

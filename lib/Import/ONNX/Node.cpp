@@ -9,7 +9,7 @@ namespace sprig::onnximport {
 //===- Constants as numbers --------------------------------------------------------------------------------------===//
 
 Ints intsOf(ElementsAttr value) {
-  nn::ConstantView view(value);
+  ir::ConstantView view(value);
   bool isFloat = isa<FloatType>(view.elementType());
   Ints numbers;
   for (int64_t i = 0, e = view.size(); i < e; ++i)
@@ -18,7 +18,7 @@ Ints intsOf(ElementsAttr value) {
 }
 
 std::vector<double> realsOf(ElementsAttr value) {
-  nn::ConstantView view(value);
+  ir::ConstantView view(value);
   std::vector<double> numbers;
   for (int64_t i = 0, e = view.size(); i < e; ++i) numbers.push_back(view.asDouble(i));
   return numbers;

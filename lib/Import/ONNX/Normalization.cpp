@@ -1,5 +1,8 @@
 // Normalisations.
 #include "lib/Import/ONNX/Importer.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -23,7 +26,7 @@ void batchNormTraining(Node &n, Value x, Value scale, Value shift, Value mean, V
   Value centred = n.sub(x, batchMean);
   Value batchVariance = n.reduceMean(n.mul(centred, centred), axes, false);
   batchMean = n.reshape(batchMean, {Emit::shape(x)[1]});
-  n.out(n.op<nn::BatchNormOp>({x, scale, shift, batchMean, batchVariance}, {n.real("epsilon", epsilon)}));
+  n.out(n.op<ir::BatchNormOp>({x, scale, shift, batchMean, batchVariance}, {n.real("epsilon", epsilon)}));
   auto moved = [&](Value running, Value batch) {
     return n.add(n.mul(running, momentum), n.mul(n.cast(batch, Emit::elem(running)), 1 - momentum));
   };
@@ -52,7 +55,7 @@ void batchNorm(Node &n) {
     return batchNormTraining(n, x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.in(3), n.in(4), epsilon);
   }
   n.require(!n.wants(1) || (training && !n.wants(3)), "gives running statistics, but training_mode is 0");
-  Value result = n.op<nn::BatchNormOp>(
+  Value result = n.op<ir::BatchNormOp>(
       {x, n.cast(n.in(1), type), n.cast(n.in(2), type), n.cast(n.in(3), type), n.cast(n.in(4), type)},
       {n.real("epsilon", epsilon)});
   for (unsigned i = 1; i < 3; ++i) n.out(n.in(i + 2), i);
@@ -67,7 +70,7 @@ void instanceNorm(Node &n) {
   int64_t channels = Emit::shape(x)[1];
   checkChannels(n, n.in(1), channels, "scale");
   checkChannels(n, n.in(2), channels, "shift");
-  n.out(n.op<nn::GroupNormOp>({x, n.in(1), n.in(2)},
+  n.out(n.op<ir::GroupNormOp>({x, n.in(1), n.in(2)},
                               {n.attr("groups", channels), n.real("epsilon", n.realAttr("epsilon", 1e-5f))}));
 }
 
@@ -88,7 +91,7 @@ void groupNorm(Node &n) {
   }
   checkChannels(n, scale, channels, "scale");
   checkChannels(n, shift, channels, "shift");
-  n.out(n.op<nn::GroupNormOp>({x, scale, shift},
+  n.out(n.op<ir::GroupNormOp>({x, scale, shift},
                               {n.attr("groups", groups), n.real("epsilon", n.realAttr("epsilon", 1e-5f))}));
 }
 
@@ -105,7 +108,7 @@ void layerNorm(Node &n) {
   Type type = Emit::elem(x);
   Values operands{x, n.cast(n.in(1), type)};
   if (n.has(2)) operands.push_back(n.cast(n.in(2), type));
-  n.out(n.op<nn::LayerNormOp>(operands, {n.attr("axis", axis), n.real("epsilon", epsilon)}));
+  n.out(n.op<ir::LayerNormOp>(operands, {n.attr("axis", axis), n.real("epsilon", epsilon)}));
   if (!n.wants(1) && !n.wants(2)) return;
   // Statistics come in the precision that they are taken in.
   Value wide = n.cast(x, n.typeAttr("stash_type", n.f32()));
@@ -114,13 +117,13 @@ void layerNorm(Node &n) {
   Value centred = n.sub(wide, mean);
   Value variance = n.reduceMean(n.mul(centred, centred), axes, true);
   n.out(mean, 1);
-  n.out(n.op<nn::RsqrtOp>({n.add(variance, epsilon)}), 2);
+  n.out(n.op<ir::RsqrtOp>({n.add(variance, epsilon)}), 2);
 }
 
 void rmsNorm(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.intAttr("axis", -1), Emit::rank(x));
-  n.out(n.op<nn::RmsNormOp>({x, n.cast(n.in(1), Emit::elem(x))},
+  n.out(n.op<ir::RmsNormOp>({x, n.cast(n.in(1), Emit::elem(x))},
                             {n.attr("axis", axis), n.real("epsilon", n.realAttr("epsilon", 1e-5f))}));
 }
 
@@ -136,7 +139,7 @@ void localResponseNorm(Node &n) {
   Value squares = n.reshape(n.mul(x, x), {batch, 1, channels, inner});
   int64_t low = (size - 1) / 2;
   Value sums =
-      n.op<nn::PoolOp>({squares}, {n.attr("kind", nn::ReduceKindAttr::get(n.context(), nn::ReduceKind::sum)),
+      n.op<ir::PoolOp>({squares}, {n.attr("kind", ir::ReduceKindAttr::get(n.context(), ir::ReduceKind::sum)),
                                    n.attr("window", {size, 1}), n.attr("strides", {1, 1}), n.attr("dilations", {1, 1}),
                                    n.attr("padding", {low, 0, size - 1 - low, 0})});
   sums = n.reshape(sums, Emit::shape(x));
@@ -149,11 +152,11 @@ void lpNorm(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.intAttr("axis", -1), Emit::rank(x)), p = n.intAttr("p", 2);
   n.require(p == 1 || p == 2, "has p = " + std::to_string(p) + "; known are 1 and 2");
-  Value norm = p == 1 ? n.reduce(nn::ReduceKind::sum, n.op<nn::AbsOp>({x}), {axis}, true)
-                      : n.op<nn::SqrtOp>({n.reduce(nn::ReduceKind::sum, n.mul(x, x), {axis}, true)});
+  Value norm = p == 1 ? n.reduce(ir::ReduceKind::sum, n.op<ir::AbsOp>({x}), {axis}, true)
+                      : n.op<ir::SqrtOp>({n.reduce(ir::ReduceKind::sum, n.mul(x, x), {axis}, true)});
   // A vector of zeros stays one.
   Value zero = n.scalar(0, Emit::elem(x));
-  Value isZero = n.compare(nn::ComparePredicate::eq, norm, zero);
+  Value isZero = n.compare(ir::ComparePredicate::eq, norm, zero);
   n.out(n.div(x, n.select(isZero, n.scalar(1, Emit::elem(x)), norm)));
 }
 
@@ -161,7 +164,7 @@ void meanVarianceNorm(Node &n) {
   Value x = n.in(0);
   Ints axes = n.axes(n.intsAttr("axes").value_or(Ints{0, 2, 3}), Emit::rank(x));
   Value centred = n.sub(x, n.reduceMean(x, axes, true));
-  Value deviation = n.op<nn::SqrtOp>({n.reduceMean(n.mul(centred, centred), axes, true)});
+  Value deviation = n.op<ir::SqrtOp>({n.reduceMean(n.mul(centred, centred), axes, true)});
   n.out(n.div(centred, n.add(deviation, 1e-9)));
 }
 

@@ -1,5 +1,8 @@
 // Pooling over windows and over whole images.
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "lib/Import/ONNX/Window.h"
 #include <cmath>
@@ -46,10 +49,10 @@ llvm::SmallVector<NamedAttribute> attributesOf(Node &n, const Window &w) {
           n.attr("padding", w.padding())};
 }
 
-Value pool(Node &n, nn::ReduceKind kind, Value x, const Window &w) {
+Value pool(Node &n, ir::ReduceKind kind, Value x, const Window &w) {
   auto attributes = attributesOf(n, w);
-  attributes.push_back(n.attr("kind", nn::ReduceKindAttr::get(n.context(), kind)));
-  return n.op<nn::PoolOp>({x}, attributes);
+  attributes.push_back(n.attr("kind", ir::ReduceKindAttr::get(n.context(), kind)));
+  return n.op<ir::PoolOp>({x}, attributes);
 }
 
 void maxPool(Node &n) {
@@ -61,9 +64,9 @@ void maxPool(Node &n) {
       n.unsupported("wants indices into an input that the last window does not reach");
     auto attributes = attributesOf(n, w);
     if (n.intAttr("storage_order", 0) != 0) attributes.push_back(n.unit("column_major"));
-    n.out(n.op<nn::ArgMaxPoolOp>({x}, attributes), 1);
+    n.out(n.op<ir::ArgMaxPoolOp>({x}, attributes), 1);
   }
-  n.out(pool(n, nn::ReduceKind::max, x, w));
+  n.out(pool(n, ir::ReduceKind::max, x, w));
 }
 
 void averagePool(Node &n) {
@@ -77,17 +80,17 @@ void averagePool(Node &n) {
   }
   auto attributes = attributesOf(n, w);
   attributes.push_back(n.attr("counted_padding", counted));
-  n.out(n.op<nn::AvgPoolOp>({x}, attributes));
+  n.out(n.op<ir::AvgPoolOp>({x}, attributes));
 }
 
 /// |x|^p, the terms of an Lp norm.
 Value powered(Node &n, Value x, double p) {
   if (p == 2) return n.mul(x, x);
-  x = n.op<nn::AbsOp>({x});
+  x = n.op<ir::AbsOp>({x});
   return p == 1 ? x : n.pow(x, n.scalar(p, Emit::elem(x)));
 }
 Value rooted(Node &n, Value x, double p) {
-  if (p == 2) return n.op<nn::SqrtOp>({x});
+  if (p == 2) return n.op<ir::SqrtOp>({x});
   return p == 1 ? x : n.pow(x, n.scalar(1 / p, Emit::elem(x)));
 }
 
@@ -96,7 +99,7 @@ void lpPool(Node &n) {
   double p = double(n.intAttr("p", 2));
   n.require(p >= 1, "has p = " + std::to_string(int64_t(p)) + "; a norm has p >= 1");
   PoolWindow w = readPool(n, x);
-  n.out(rooted(n, pool(n, nn::ReduceKind::sum, powered(n, x, p), w), p));
+  n.out(rooted(n, pool(n, ir::ReduceKind::sum, powered(n, x, p), w), p));
 }
 
 Ints spatialAxes(Node &n, Value x) {
@@ -106,11 +109,11 @@ Ints spatialAxes(Node &n, Value x) {
   return axes;
 }
 void globalAveragePool(Node &n) { n.out(n.reduceMean(n.in(0), spatialAxes(n, n.in(0)), true)); }
-void globalMaxPool(Node &n) { n.out(n.reduce(nn::ReduceKind::max, n.in(0), spatialAxes(n, n.in(0)), true)); }
+void globalMaxPool(Node &n) { n.out(n.reduce(ir::ReduceKind::max, n.in(0), spatialAxes(n, n.in(0)), true)); }
 void globalLpPool(Node &n) {
   double p = double(n.intAttr("p", 2));
   n.require(p >= 1, "has p = " + std::to_string(int64_t(p)) + "; a norm has p >= 1");
-  n.out(rooted(n, n.reduce(nn::ReduceKind::sum, powered(n, n.in(0), p), spatialAxes(n, n.in(0)), true), p));
+  n.out(rooted(n, n.reduce(ir::ReduceKind::sum, powered(n, n.in(0), p), spatialAxes(n, n.in(0)), true), p));
 }
 
 void maxUnpool(Node &n) {
@@ -124,7 +127,7 @@ void maxUnpool(Node &n) {
   int64_t total = n.tensor(shape, Emit::elem(x)).getNumElements();
   Value flat = n.splat(0, {total}, Emit::elem(x));
   int64_t count = Emit::count(x);
-  flat = n.scatterElements(nn::ScatterKind::none, flat, n.reshape(indices, {count}), n.reshape(x, {count}), 0);
+  flat = n.scatterElements(ir::ScatterKind::none, flat, n.reshape(indices, {count}), n.reshape(x, {count}), 0);
   Value result = n.reshape(flat, shape);
   if (n.has(2)) {
     Ints wanted = n.knownInts(2);
@@ -135,7 +138,7 @@ void maxUnpool(Node &n) {
       n.require(wanted[i] >= shape[i], "has output_shape " + shapeText(wanted) + ", smaller than " + shapeText(shape));
       high.push_back(wanted[i] - shape[i]);
     }
-    result = n.pad(nn::PadMode::constant, result, n.scalar(0, Emit::elem(x)), low, high);
+    result = n.pad(ir::PadMode::constant, result, n.scalar(0, Emit::elem(x)), low, high);
   }
   n.out(result);
 }

@@ -1,5 +1,6 @@
 // Quantisation, and products and convolutions of quantised tensors.
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
@@ -45,7 +46,7 @@ Value spread(Node &n, Value parameter, Value x, int64_t axisAttr, int64_t block)
 
 /// round(x / scale) + zero, saturated.
 Value quantize(Node &n, Value x, Value scale, Value zero, Type to) {
-  Value v = n.op<nn::RoundOp>({n.div(x, scale)});
+  Value v = n.op<ir::RoundOp>({n.div(x, scale)});
   if (zero) v = n.add(v, n.cast(zero, Emit::elem(v)));
   auto [low, high] = bounds(to);
   v = n.min(n.max(v, n.scalar(low, Emit::elem(v))), n.scalar(high, Emit::elem(v)));
@@ -79,12 +80,12 @@ void dynamicQuantizeLinear(Node &n) {
   Ints all;
   for (int64_t i = 0; i < Emit::rank(x); ++i) all.push_back(i);
   Value zero = n.scalar(0, n.f32());
-  Value low = n.min(n.reduce(nn::ReduceKind::min, x, all, false), zero);
-  Value high = n.max(n.reduce(nn::ReduceKind::max, x, all, false), zero);
+  Value low = n.min(n.reduce(ir::ReduceKind::min, x, all, false), zero);
+  Value high = n.max(n.reduce(ir::ReduceKind::max, x, all, false), zero);
   Value scale = n.div(n.sub(high, low), n.scalar(255, n.f32()));
   // All zeros: any scale serves, but not 0 / 0.
-  Value safe = n.select(n.compare(nn::ComparePredicate::eq, scale, zero), n.scalar(1, n.f32()), scale);
-  Value point = n.op<nn::RoundOp>({n.div(n.sub(zero, low), safe)});
+  Value safe = n.select(n.compare(ir::ComparePredicate::eq, scale, zero), n.scalar(1, n.f32()), scale);
+  Value point = n.op<ir::RoundOp>({n.div(n.sub(zero, low), safe)});
   point = n.cast(n.min(n.max(point, zero), n.scalar(255, n.f32())), n.ui8());
   n.out(quantize(n, x, safe, point, n.ui8()), 0);
   n.out(scale, 1);
@@ -115,7 +116,7 @@ void qLinearMatmul(Node &n) {
   Value columnScale = Emit::count(n.in(4)) == 1 ? n.reshape(n.in(4), {}) : n.in(4);
   Value scale = n.div(n.mul(n.cast(rowScale(n, n.in(1)), n.f32()), n.cast(columnScale, n.f32())),
                       n.cast(rowScale(n, n.in(6)), n.f32()));
-  Value v = n.op<nn::RoundOp>({n.mul(n.cast(product, n.f32()), scale)});
+  Value v = n.op<ir::RoundOp>({n.mul(n.cast(product, n.f32()), scale)});
   Type to = Emit::elem(n.in(7));
   v = n.add(v, n.cast(rowScale(n, n.in(7)), n.f32()));
   auto [low, high] = bounds(to);
@@ -138,7 +139,7 @@ void qLinearConv(Node &n) {
   if (n.has(8)) product = n.add(product, spread(n, n.in(8), product, 1, 0));
   Value scale = n.div(n.mul(n.reshape(n.in(1), {}), spread(n, n.in(4), product, 1, 0)), n.reshape(n.in(6), {}));
   Type to = Emit::elem(n.in(7));
-  Value v = n.add(n.op<nn::RoundOp>({n.mul(n.cast(product, n.f32()), scale)}), n.cast(n.reshape(n.in(7), {}), n.f32()));
+  Value v = n.add(n.op<ir::RoundOp>({n.mul(n.cast(product, n.f32()), scale)}), n.cast(n.reshape(n.in(7), {}), n.f32()));
   auto [low, high] = bounds(to);
   n.out(n.cast(n.min(n.max(v, n.scalar(low, n.f32())), n.scalar(high, n.f32())), to));
 }

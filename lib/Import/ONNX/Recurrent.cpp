@@ -1,5 +1,6 @@
 // RNN, GRU and LSTM: one composite for each direction.
 #include "lib/Import/ONNX/CheckOperands.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -160,18 +161,18 @@ private:
   llvm::SmallVector<int32_t> segments;
 };
 
-void rnn(Node &n) { Layer(n, 1, 1, 1).run<nn::RnnOp>(); }
+void rnn(Node &n) { Layer(n, 1, 1, 1).run<ir::RnnOp>(); }
 
 void gru(Node &n) {
   llvm::SmallVector<NamedAttribute> extra;
   if (n.intAttr("linear_before_reset", 0) != 0) extra.push_back(n.unit("linear_before_reset"));
-  Layer(n, 3, 2, 1).run<nn::GruOp>(extra);
+  Layer(n, 3, 2, 1).run<ir::GruOp>(extra);
 }
 
 void lstm(Node &n) {
   llvm::SmallVector<NamedAttribute> extra;
   if (n.intAttr("input_forget", 0) != 0) extra.push_back(n.unit("input_forget"));
-  Layer(n, 4, 3, 2).run<nn::LstmOp>(extra);
+  Layer(n, 4, 3, 2).run<ir::LstmOp>(extra);
 }
 
 } // namespace

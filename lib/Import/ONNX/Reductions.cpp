@@ -1,5 +1,7 @@
 // Reductions, arg reductions, running sums, top k.
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
@@ -25,7 +27,7 @@ Reduction readReduction(Node &n, int64_t inputSince) {
   return r;
 }
 
-template <nn::ReduceKind kind, int inputSince> void plain(Node &n) {
+template <ir::ReduceKind kind, int inputSince> void plain(Node &n) {
   Reduction r = readReduction(n, inputSince);
   n.out(n.reduce(kind, r.x, r.axes, r.keepDims));
 }
@@ -35,7 +37,7 @@ void mean(Node &n) {
   n.out(n.reduceMean(r.x, r.axes, r.keepDims));
 }
 
-Value sum(Node &n, const Reduction &r, Value x) { return n.reduce(nn::ReduceKind::sum, x, r.axes, r.keepDims); }
+Value sum(Node &n, const Reduction &r, Value x) { return n.reduce(ir::ReduceKind::sum, x, r.axes, r.keepDims); }
 
 /// Runs `body` in a float type that is wide enough, whatever the operand is.
 template <typename Body> void inFloat(Node &n, const Body &body) {
@@ -50,29 +52,29 @@ template <typename Body> void inFloat(Node &n, const Body &body) {
 
 void l1(Node &n) {
   Reduction r = readReduction(n, 18);
-  n.out(sum(n, r, n.op<nn::AbsOp>({r.x})));
+  n.out(sum(n, r, n.op<ir::AbsOp>({r.x})));
 }
 void l2(Node &n) {
-  inFloat(n, [&](Reduction &r) { return n.op<nn::SqrtOp>({sum(n, r, n.mul(r.x, r.x))}); });
+  inFloat(n, [&](Reduction &r) { return n.op<ir::SqrtOp>({sum(n, r, n.mul(r.x, r.x))}); });
 }
 void sumSquare(Node &n) {
   Reduction r = readReduction(n, 18);
   n.out(sum(n, r, n.mul(r.x, r.x)));
 }
 void logSum(Node &n) {
-  inFloat(n, [&](Reduction &r) { return n.op<nn::LogOp>({sum(n, r, r.x)}); });
+  inFloat(n, [&](Reduction &r) { return n.op<ir::LogOp>({sum(n, r, r.x)}); });
 }
 void logSumExp(Node &n) {
   inFloat(n, [&](Reduction &r) {
     // exp(x - max) cannot overflow; an infinite maximum is left where it is.
-    Value max = n.reduce(nn::ReduceKind::max, r.x, r.axes, true);
-    max = n.select(n.op<nn::IsInfOp>({max}), n.scalar(0, Emit::elem(max)), max);
-    Value log = n.op<nn::LogOp>({sum(n, r, n.op<nn::ExpOp>({n.sub(r.x, max)}))});
+    Value max = n.reduce(ir::ReduceKind::max, r.x, r.axes, true);
+    max = n.select(n.op<ir::IsInfOp>({max}), n.scalar(0, Emit::elem(max)), max);
+    Value log = n.op<ir::LogOp>({sum(n, r, n.op<ir::ExpOp>({n.sub(r.x, max)}))});
     return n.add(log, n.reshape(max, Emit::shape(log)));
   });
 }
 
-template <nn::ReduceKind kind> void argReduce(Node &n) {
+template <ir::ReduceKind kind> void argReduce(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.intAttr("axis", 0), Emit::rank(x));
   n.require(Emit::shape(x)[axis] > 0,
@@ -80,14 +82,14 @@ template <nn::ReduceKind kind> void argReduce(Node &n) {
   n.out(n.argReduce(kind, x, axis, n.intAttr("keepdims", 1) != 0, n.intAttr("select_last_index", 0) != 0));
 }
 
-template <nn::ReduceKind kind> void cumulative(Node &n) {
+template <ir::ReduceKind kind> void cumulative(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.knownInt(1), Emit::rank(x));
-  llvm::SmallVector<NamedAttribute> attributes{n.attr("kind", nn::ReduceKindAttr::get(n.context(), kind)),
+  llvm::SmallVector<NamedAttribute> attributes{n.attr("kind", ir::ReduceKindAttr::get(n.context(), kind)),
                                                n.attr("axis", axis)};
   if (n.intAttr("exclusive", 0) != 0) attributes.push_back(n.unit("exclusive"));
   if (n.intAttr("reverse", 0) != 0) attributes.push_back(n.unit("reverse"));
-  n.out(n.op<nn::CumulativeOp>({x}, attributes));
+  n.out(n.op<ir::CumulativeOp>({x}, attributes));
 }
 
 void topK(Node &n) {
@@ -97,7 +99,7 @@ void topK(Node &n) {
   n.require(k >= 0 && k <= Emit::shape(x)[axis],
             "takes the top " + std::to_string(k) + " of " + std::to_string(Emit::shape(x)[axis]) + " elements");
   bool largest = n.intAttr("largest", 1) != 0;
-  Values results = n.results<nn::TopKOp>(
+  Values results = n.results<ir::TopKOp>(
       {x}, {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.state.builder.getBoolAttr(largest))});
   n.out(results[0], 0);
   n.out(results[1], 1);
@@ -106,7 +108,7 @@ void topK(Node &n) {
 } // namespace
 
 void addReductions(Table &t) {
-  using nn::ReduceKind;
+  using ir::ReduceKind;
   t.add("ReduceSum", {1, 11, 13}, plain<ReduceKind::sum, 13>);
   t.add("ReduceProd", {1, 11, 13, 18}, plain<ReduceKind::prod, 18>);
   t.add("ReduceMax", {1, 11, 12, 13, 18, 20}, plain<ReduceKind::max, 18>);

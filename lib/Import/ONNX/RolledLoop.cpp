@@ -1,4 +1,7 @@
 #include "lib/Import/ONNX/RolledLoop.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNYield.h"
 #include "dialects/NN/ScanStages.h"
 #include "lib/Import/ONNX/Importer.h"
 #include "mlir/IR/IRMapping.h"
@@ -15,14 +18,14 @@ static RankedTensorType sliceType(Value sequence) {
 }
 
 static bool isSplat(Operation *op) {
-  auto constant = dyn_cast_if_present<nn::ConstantOp>(op);
+  auto constant = dyn_cast_if_present<ir::ConstantOp>(op);
   auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
   return dense && dense.isSplat();
 }
 
 /// Whether a scan becomes one kernel once its composites are primitives.
-static bool becomesKernel(nn::ScanOp scan) {
-  OwningOpRef<nn::ScanOp> clone(scan.clone());
+static bool becomesKernel(ir::ScanOp scan) {
+  OwningOpRef<ir::ScanOp> clone(scan.clone());
   for (bool changed = true; changed;) {
     changed = false;
     for (Operation &op : llvm::make_early_inc_range(clone->getStep())) {
@@ -37,7 +40,7 @@ static bool becomesKernel(nn::ScanOp scan) {
     }
   }
   std::string reason;
-  return nn::ScanStages::analyze(*clone, reason).has_value();
+  return ir::ScanStages::analyze(*clone, reason).has_value();
 }
 
 namespace {
@@ -59,7 +62,7 @@ public:
     if (!yielded) return false;
     for (auto [value, carried] : llvm::zip(*yielded, initial))
       if (value.getType() != carried.getType()) return false;
-    nn::YieldOp::create(b, n.loc, *yielded);
+    ir::YieldOp::create(b, n.loc, *yielded);
     return true;
   }
 
@@ -74,7 +77,7 @@ public:
 
   /// An element that the number of the step picks from something fixed is a sequence of its own.
   void gatherBySlices() {
-    for (auto gather : llvm::make_early_inc_range(block->getOps<nn::GatherOp>())) {
+    for (auto gather : llvm::make_early_inc_range(block->getOps<ir::GatherOp>())) {
       Value data = gather.getOperand();
       if (data.getParentBlock() == block || gather.getAxis() != 0 || gather.getIndices() != block->getArgument(0) ||
           Emit::shape(data)[0] < steps)
@@ -113,7 +116,7 @@ public:
       if (i >= initial.size()) shape.insert(shape.begin(), steps);
       types.push_back(n.tensor(shape, Emit::elem(value)));
     }
-    scan = nn::ScanOp::create(b, n.loc, types, sequences, initial, invariants, steps);
+    scan = ir::ScanOp::create(b, n.loc, types, sequences, initial, invariants, steps);
     scan.getBody().takeBody(region);
     return Values(scan.getResults());
   }
@@ -129,7 +132,7 @@ public:
   Values sequences, initial;
   Region region;
   Block *block;
-  nn::ScanOp scan;
+  ir::ScanOp scan;
 };
 } // namespace
 

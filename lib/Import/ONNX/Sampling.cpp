@@ -1,5 +1,7 @@
 // Sampling of images at computed positions: GridSample, RoiAlign, and the inverse of patch extraction (Col2Im).
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
@@ -20,11 +22,11 @@ Value clamp(Node &n, Value v, double low, double high) {
 Value reflect(Node &n, Value x, double low, double high) {
   if (high <= low) return n.mul(x, 0);
   double span = high - low;
-  Value away = n.op<nn::AbsOp>({n.add(x, -low)});
-  Value turns = n.op<nn::FloorOp>({n.mul(away, 1 / span)});
+  Value away = n.op<ir::AbsOp>({n.add(x, -low)});
+  Value turns = n.op<ir::FloorOp>({n.mul(away, 1 / span)});
   Value rest = n.sub(away, n.mul(turns, span));
-  Value odd = n.sub(turns, n.mul(n.op<nn::FloorOp>({n.mul(turns, 0.5)}), 2));
-  Value isOdd = n.compare(nn::ComparePredicate::gt, odd, number(n, odd, 0.5));
+  Value odd = n.sub(turns, n.mul(n.op<ir::FloorOp>({n.mul(turns, 0.5)}), 2));
+  Value isOdd = n.compare(ir::ComparePredicate::gt, odd, number(n, odd, 0.5));
   return n.select(isOdd, n.sub(high, rest), n.add(rest, low));
 }
 
@@ -74,8 +76,8 @@ private:
   Tap tap(Value at, Value weight, int64_t size) {
     double last = double(size - 1);
     if (padding == "zeros") {
-      Value inside = n.op<nn::AndOp>({n.compare(nn::ComparePredicate::ge, at, number(n, at, 0)),
-                                      n.compare(nn::ComparePredicate::le, at, number(n, at, last))});
+      Value inside = n.op<ir::AndOp>({n.compare(ir::ComparePredicate::ge, at, number(n, at, 0)),
+                                      n.compare(ir::ComparePredicate::le, at, number(n, at, last))});
       weight = n.select(inside, weight, number(n, weight, 0));
     } else if (padding == "reflection") {
       at = aligned ? reflect(n, at, 0, last) : reflect(n, at, -0.5, last + 0.5);
@@ -90,12 +92,12 @@ private:
     if (mode != "cubic" && padding == "reflection")
       x = clamp(n, aligned ? reflect(n, x, 0, double(size - 1)) : reflect(n, x, -0.5, double(size) - 0.5), 0,
                 double(size - 1));
-    if (mode == "nearest") return {tap(n.op<nn::RoundOp>({x}), n.add(n.mul(x, 0), 1), size)};
-    Value floor = n.op<nn::FloorOp>({x}), t = n.sub(x, floor);
+    if (mode == "nearest") return {tap(n.op<ir::RoundOp>({x}), n.add(n.mul(x, 0), 1), size)};
+    Value floor = n.op<ir::FloorOp>({x}), t = n.sub(x, floor);
     if (mode == "linear") return {tap(floor, n.sub(1, t), size), tap(n.add(floor, 1), t, size)};
     std::vector<Tap> taps;
     for (int k = -1; k <= 2; ++k)
-      taps.push_back(tap(n.add(floor, k), cubic(n.op<nn::AbsOp>({n.add(t, -k)}), k == 0 || k == 1), size));
+      taps.push_back(tap(n.add(floor, k), cubic(n.op<ir::AbsOp>({n.add(t, -k)}), k == 0 || k == 1), size));
     return taps;
   }
 
@@ -132,10 +134,10 @@ void gridSample(Node &n) { GridSampler(n).run(); }
 /// Two taps along one dimension of size `size`; samples far outside count as zero.
 std::pair<Tap, Tap> roiTaps(Node &n, Value at, int64_t size) {
   double last = double(size - 1);
-  Value inside = n.op<nn::AndOp>({n.compare(nn::ComparePredicate::ge, at, number(n, at, -1)),
-                                  n.compare(nn::ComparePredicate::le, at, number(n, at, double(size)))});
+  Value inside = n.op<ir::AndOp>({n.compare(ir::ComparePredicate::ge, at, number(n, at, -1)),
+                                  n.compare(ir::ComparePredicate::le, at, number(n, at, double(size)))});
   Value x = clamp(n, at, 0, last);
-  Value low = n.op<nn::FloorOp>({x}), t = n.sub(x, low);
+  Value low = n.op<ir::FloorOp>({x}), t = n.sub(x, low);
   Value zero = number(n, x, 0);
   Value high = n.min(n.add(low, 1), number(n, x, last));
   return {{n.cast(low, n.i64()), n.select(inside, n.sub(1, t), zero)},
@@ -186,7 +188,7 @@ void roiAlign(Node &n) {
       result = !result ? part : mode == "avg" ? n.add(result, part) : n.max(result, part);
     }
   result = n.reshape(result, {count, channels, height, samples, width, samples});
-  n.out(mode == "avg" ? n.reduceMean(result, {3, 5}, false) : n.reduce(nn::ReduceKind::max, result, {3, 5}, false));
+  n.out(mode == "avg" ? n.reduceMean(result, {3, 5}, false) : n.reduce(ir::ReduceKind::max, result, {3, 5}, false));
 }
 
 void col2Im(Node &n) {
@@ -238,7 +240,7 @@ void col2Im(Node &n) {
     }
   int64_t rows = batch * channels, columns = patch * positions;
   Value at = n.broadcast(n.ints(indices, {1, columns}), {rows, columns});
-  Value sum = n.scatterElements(nn::ScatterKind::add, n.splat(0, {rows, pixels}, Emit::elem(x)), at,
+  Value sum = n.scatterElements(ir::ScatterKind::add, n.splat(0, {rows, pixels}, Emit::elem(x)), at,
                                 n.reshape(x, {rows, columns}), 1);
   Ints shape{batch, channels}, starts{0, 0}, sizes{batch, channels}, steps(dims + 2, 1);
   shape.append(padded);

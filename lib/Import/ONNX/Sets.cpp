@@ -18,7 +18,7 @@ void unique(Node &n) {
   else
     x = n.reshape(x, {Emit::count(x)});
   // Slices as rows.
-  nn::ConstantView view(value);
+  ir::ConstantView view(value);
   int64_t outer = 1, size = Emit::shape(x)[axis], inner = 1;
   for (int64_t i = 0; i < axis; ++i) outer *= Emit::shape(x)[i];
   for (int64_t i = axis + 1; i < Emit::rank(x); ++i) inner *= Emit::shape(x)[i];

@@ -1,5 +1,6 @@
 // Operators that change the shape and keep or repeat the elements.
 #include "lib/Import/ONNX/Importer.h"
+#include "dialects/NN/NNRandom.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -105,7 +106,7 @@ void expand(Node &n) {
   Value x = n.in(0);
   Ints target = n.knownInts(1);
   for (int64_t size : target) n.require(size >= 0, "expands to shape " + shapeText(target));
-  auto together = nn::broadcastShapes(Emit::shape(x), target);
+  auto together = ir::broadcastShapes(Emit::shape(x), target);
   n.require(mlir::succeeded(together), "cannot expand " + typeText(x) + " to " + shapeText(target));
   n.out(n.broadcast(x, *together));
 }
@@ -213,13 +214,13 @@ void dropout(Node &n) {
     Value placeholder = n.scalar(0, n.i64());
     NamedAttribute stream(state.builder.getStringAttr("stream"), state.builder.getI64IntegerAttr(state.dropouts++));
     auto dropped = [&](Value v) {
-      return n.op<nn::DropoutOp>({v, placeholder, placeholder}, {n.real("ratio", ratio), stream});
+      return n.op<ir::DropoutOp>({v, placeholder, placeholder}, {n.real("ratio", ratio), stream});
     };
     n.out(dropped(x));
     // The same stream drops the same elements of ones, which no folding may know.
     if (n.wants(1)) {
-      Value ones = n.cast(n.compare(nn::ComparePredicate::eq, x, x), Emit::elem(x));
-      Value kept = n.compare(nn::ComparePredicate::ne, dropped(ones), n.scalar(0, Emit::elem(x)));
+      Value ones = n.cast(n.compare(ir::ComparePredicate::eq, x, x), Emit::elem(x));
+      Value kept = n.compare(ir::ComparePredicate::ne, dropped(ones), n.scalar(0, Emit::elem(x)));
       n.out(n.opset < 10 ? n.cast(kept, Emit::elem(x)) : kept, 1);
     }
     return;

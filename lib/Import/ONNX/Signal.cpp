@@ -78,7 +78,7 @@ void dft(Node &n) {
   if (size < length) {
     Ints low(size_t(rank), 0), high(size_t(rank), 0);
     high[axis] = length - size;
-    x = n.pad(nn::PadMode::constant, x, n.scalar(0, Emit::elem(x)), low, high);
+    x = n.pad(ir::PadMode::constant, x, n.scalar(0, Emit::elem(x)), low, high);
   }
   Transform t{length, oneSided && !inverse ? period / 2 + 1 : period, parts, toReal ? 1 : 2, inverse, toReal, period};
   Ints there, back(size_t(rank), 0);

@@ -102,13 +102,13 @@ void pad(Node &n) {
     high[axis] = pads[i + axes.size()];
   }
   std::string modeName = n.stringAttr("mode", "constant");
-  nn::PadMode mode = nn::PadMode::constant;
+  ir::PadMode mode = ir::PadMode::constant;
   if (modeName == "edge")
-    mode = nn::PadMode::edge;
+    mode = ir::PadMode::edge;
   else if (modeName == "reflect")
-    mode = nn::PadMode::reflect;
+    mode = ir::PadMode::reflect;
   else if (modeName == "wrap" && n.opset >= 19)
-    mode = nn::PadMode::wrap;
+    mode = ir::PadMode::wrap;
   else
     n.require(modeName == "constant",
               "has mode '" + modeName + "'; known are constant, edge, reflect and (since opset 19) wrap");
@@ -131,7 +131,7 @@ void pad(Node &n) {
     sizes.push_back(size - cutLow - cutHigh);
     low[i] = std::max<int64_t>(low[i], 0);
     high[i] = std::max<int64_t>(high[i], 0);
-    n.require(mode == nn::PadMode::constant || sizes[i] > 0 || low[i] + high[i] == 0,
+    n.require(mode == ir::PadMode::constant || sizes[i] > 0 || low[i] + high[i] == 0,
               "repeats elements of dimension " + std::to_string(i) + " of " + typeText(x) + ", which is empty");
   }
   Value kept = n.slice(x, starts, sizes, ones);
@@ -163,7 +163,7 @@ void centerCropPad(Node &n) {
     high[axis] = target[i] - kept[axis] - low[axis];
   }
   n.tensor(result, Emit::elem(x));
-  n.out(n.pad(nn::PadMode::constant, n.slice(x, starts, kept, ones), n.scalar(0, Emit::elem(x)), low, high));
+  n.out(n.pad(ir::PadMode::constant, n.slice(x, starts, kept, ones), n.scalar(0, Emit::elem(x)), low, high));
 }
 
 void trilu(Node &n) {
@@ -176,7 +176,7 @@ void trilu(Node &n) {
   bool upper = n.intAttr("upper", 1) != 0;
   Value row = n.iota({rows, 1}, n.i64(), 0), column = n.iota({1, columns}, n.i64(), 1);
   Value kept =
-      n.compare(upper ? nn::ComparePredicate::ge : nn::ComparePredicate::le, column, n.add(row, n.ints({k}, {})));
+      n.compare(upper ? ir::ComparePredicate::ge : ir::ComparePredicate::le, column, n.add(row, n.ints({k}, {})));
   n.out(n.select(kept, x, n.scalar(0, Emit::elem(x))));
 }
 
@@ -196,7 +196,7 @@ void reverseSequence(Node &n) {
   Value at = n.iota(time == 0 ? IntsRef{steps, 1} : IntsRef{1, steps}, n.i64(), time == 0 ? 0 : 1);
   Value length = n.reshape(n.cast(lengths, n.i64()), time == 0 ? IntsRef{1, rows} : IntsRef{rows, 1});
   Value mirrored = n.sub(n.sub(length, n.ints({1}, {})), at);
-  Value inside = n.compare(nn::ComparePredicate::lt, at, length);
+  Value inside = n.compare(ir::ComparePredicate::lt, at, length);
   Value source = n.select(inside, mirrored, at);
   Ints shape(Emit::shape(source));
   shape.append(size_t(rank - 2), 1);

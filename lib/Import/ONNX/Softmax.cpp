@@ -1,5 +1,6 @@
 // The softmax family. Before opset 13 they work on the input flattened to a matrix at an axis.
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNComposite.h"
 
 namespace sprig::onnximport {
 
@@ -21,17 +22,17 @@ template <typename Body> void along(Node &n, const Body &body) {
 }
 
 void softmax(Node &n) {
-  along(n, [&](Value x, int64_t axis) { return n.op<nn::SoftmaxOp>({x}, {n.attr("axis", axis)}); });
+  along(n, [&](Value x, int64_t axis) { return n.op<ir::SoftmaxOp>({x}, {n.attr("axis", axis)}); });
 }
 void logSoftmax(Node &n) {
-  along(n, [&](Value x, int64_t axis) { return n.op<nn::LogSoftmaxOp>({x}, {n.attr("axis", axis)}); });
+  along(n, [&](Value x, int64_t axis) { return n.op<ir::LogSoftmaxOp>({x}, {n.attr("axis", axis)}); });
 }
 void hardmax(Node &n) {
   along(n, [&](Value x, int64_t axis) {
-    Value best = n.argReduce(nn::ReduceKind::max, x, axis, true, false);
+    Value best = n.argReduce(ir::ReduceKind::max, x, axis, true, false);
     Ints shape(size_t(Emit::rank(x)), 1);
     shape[axis] = Emit::shape(x)[axis];
-    Value hit = n.compare(nn::ComparePredicate::eq, n.iota(shape, n.i64(), axis), best);
+    Value hit = n.compare(ir::ComparePredicate::eq, n.iota(shape, n.i64(), axis), best);
     return n.cast(hit, Emit::elem(x));
   });
 }

@@ -1,6 +1,6 @@
 #include "lib/Import/ONNX/Tensor.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -132,7 +132,7 @@ public:
       data = typed();
     if (tensorType.getElementType().isInteger(1))
       for (char &byte : data) byte = byte != 0;
-    return nn::makeConstant(tensorType, std::move(data));
+    return ir::makeConstant(tensorType, std::move(data));
   }
 
   /// Checks that the data is there and has the type's size, without reading it.

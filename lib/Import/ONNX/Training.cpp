@@ -1,5 +1,6 @@
 // Steps of optimizers, as plain arithmetic (domain ai.onnx.preview.training).
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNUnary.h"
 
 namespace sprig::onnximport {
 
@@ -34,7 +35,7 @@ void adagrad(Node &n) {
     Value x = n.in(2 + i), gradient = n.in(2 + s.tensors + i), squares = n.in(2 + 2 * s.tensors + i);
     gradient = regularized(n, gradient, x);
     squares = n.add(squares, n.mul(gradient, gradient));
-    Value divisor = n.add(n.op<nn::SqrtOp>({squares}), n.realAttr("epsilon", 0));
+    Value divisor = n.add(n.op<ir::SqrtOp>({squares}), n.realAttr("epsilon", 0));
     n.out(n.sub(x, n.div(n.mul(rateAt(n, s, x), gradient), divisor)), i);
     n.out(squares, s.tensors + i);
   }
@@ -50,14 +51,14 @@ void adam(Node &n) {
     gradient = regularized(n, gradient, x);
     v = n.add(n.mul(v, alpha), n.mul(gradient, 1 - alpha));
     h = n.add(n.mul(h, beta), n.mul(n.mul(gradient, gradient), 1 - beta));
-    Value divisor = n.add(n.op<nn::SqrtOp>({h}), n.realAttr("epsilon", 0));
+    Value divisor = n.add(n.op<ir::SqrtOp>({h}), n.realAttr("epsilon", 0));
     // The first step has no bias to correct.
     Type type = Emit::elem(x);
     Value steps = n.cast(s.count, type), rate = n.cast(s.rate, type);
     Value one = n.scalar(1, type);
-    Value unbiased = n.div(n.op<nn::SqrtOp>({n.sub(one, n.pow(n.scalar(beta, type), steps))}),
+    Value unbiased = n.div(n.op<ir::SqrtOp>({n.sub(one, n.pow(n.scalar(beta, type), steps))}),
                            n.sub(one, n.pow(n.scalar(alpha, type), steps)));
-    Value started = n.compare(nn::ComparePredicate::gt, s.count, n.scalar(0, Emit::elem(s.count)));
+    Value started = n.compare(ir::ComparePredicate::gt, s.count, n.scalar(0, Emit::elem(s.count)));
     rate = n.select(started, n.mul(rate, unbiased), rate);
     Value moved = n.sub(x, n.div(n.mul(rate, v), divisor));
     n.out(after == 0 ? moved : n.mul(moved, 1 - after), i);
@@ -76,7 +77,7 @@ void momentum(Node &n) {
     gradient = regularized(n, gradient, x);
     // The first step takes the whole gradient.
     Type type = Emit::elem(x);
-    Value started = n.compare(nn::ComparePredicate::gt, s.count, n.scalar(0, Emit::elem(s.count)));
+    Value started = n.compare(ir::ComparePredicate::gt, s.count, n.scalar(0, Emit::elem(s.count)));
     Value share = n.select(started, n.scalar(beta, type), n.scalar(1, type));
     v = n.add(n.mul(v, alpha), n.mul(gradient, share));
     Value direction = mode == "standard" ? v : n.add(gradient, n.mul(v, alpha));

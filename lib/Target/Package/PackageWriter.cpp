@@ -1,6 +1,6 @@
 #include "lib/Target/Package/PackageWriter.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Target/Package/Parts.h"
 #include "runtime/format/Container.h"
 #include "runtime/format/program_generated.h"
@@ -80,8 +80,8 @@ private:
 
 FailureOr<uint32_t> Writer::addConstant(Operation *op, StringRef name, ElementsAttr value) {
   std::string reason;
-  if (!nn::isReadableConstant(value, reason)) return op->emitError("constant '") << name << "' " << reason, failure();
-  nn::ConstantView view(value);
+  if (!ir::isReadableConstant(value, reason)) return op->emitError("constant '") << name << "' " << reason, failure();
+  ir::ConstantView view(value);
   uint64_t size = byteSize(value.getType());
   ArrayRef<char> bytes = view.bytes();
   uint64_t offset = 0;
@@ -112,7 +112,7 @@ LogicalResult Writer::addConstants() {
   uint64_t most = 0;
   for (auto constant : module.getOps<ConstantOp>())
     if (!constant.getValue().isSplat()) most += alignBuffer(byteSize(constant.getValue().getType()));
-  for (auto param : module.getOps<nn::ParamOp>())
+  for (auto param : module.getOps<ir::ParamOp>())
     if (!param.getValue().isSplat()) most += alignBuffer(byteSize(param.getValue().getType()));
   constantBytes.reserve(most);
   for (auto constant : module.getOps<ConstantOp>()) {
@@ -120,7 +120,7 @@ LogicalResult Writer::addConstants() {
     if (failed(index)) return failure();
     constantIndex[constant.getSymName()] = *index;
   }
-  for (auto param : module.getOps<nn::ParamOp>()) {
+  for (auto param : module.getOps<ir::ParamOp>()) {
     auto initial = addConstant(param, param.getSymName(), param.getValue());
     if (failed(initial)) return failure();
     auto type = tensor(param, param.getSymName(), param.getTensorType());

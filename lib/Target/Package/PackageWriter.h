@@ -2,7 +2,7 @@
 // For the pipeline's package phase. The same module and images give the same bytes; docs/package-format.md has the
 // format.
 #pragma once
-#include "lib/Target/CPU/CodeGen.h"
+#include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include <string>
 #include <utility>
 #include <vector>

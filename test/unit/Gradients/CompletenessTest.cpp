@@ -1,5 +1,5 @@
 // Every operation of nn has a gradient that the table compares, or says why it has none.
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "test/unit/Gradients/Harness.h"
 #include "llvm/ADT/StringSet.h"
@@ -17,7 +17,7 @@ TEST(Gradients, Structure) { check(structureRows()); }
 
 TEST(Gradients, EveryOperationHasARowOrIsMarked) {
   mlir::MLIRContext context;
-  context.loadDialect<nn::NNDialect>();
+  context.loadDialect<ir::NNDialect>();
   llvm::StringSet<> inRows;
   for (auto rows : {elementwiseRows, contractionRows, reductionRows, shapeRows, compositeRows, structureRows})
     for (const std::string &name : operationsIn(rows())) inRows.insert(name);

@@ -1,5 +1,5 @@
 #include "test/unit/Gradients/Harness.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNGradient.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -19,7 +19,7 @@ using Values = llvm::SmallVector<Tensor>;
 
 mlir::MLIRContext &sharedContext() {
   static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.loadDialect<nn::NNDialect, mlir::func::FuncDialect>();
+  context.loadDialect<ir::NNDialect, mlir::func::FuncDialect>();
   return context;
 }
 
@@ -53,13 +53,13 @@ mlir::OwningOpRef<mlir::ModuleOp> build(const Row &row, Kind kind) {
     for (mlir::Value value : values) directions.push_back(block.addArgument(value.getType(), loc));
   };
   auto gradient = [&](mlir::ValueRange of, mlir::ValueRange seeds) {
-    return nn::GradientOp::create(b, loc, mlir::ValueRange(targets).getTypes(), of, seeds, targets);
+    return ir::GradientOp::create(b, loc, mlir::ValueRange(targets).getTypes(), of, seeds, targets);
   };
   llvm::SmallVector<mlir::Value> results(outputs);
   if (kind == Kind::Tangent) {
     addDirections(targets);
     results =
-        nn::JvpOp::create(b, loc, mlir::ValueRange(outputs).getTypes(), outputs, targets, directions).getResults();
+        ir::JvpOp::create(b, loc, mlir::ValueRange(outputs).getTypes(), outputs, targets, directions).getResults();
   } else if (kind != Kind::Forward) {
     addDirections(outputs);
     results = gradient(outputs, directions).getResults();

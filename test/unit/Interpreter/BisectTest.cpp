@@ -1,6 +1,7 @@
 // Bisection against compilers with a known fault: one that mistakes an operation, and one that does so only where the
 // operation before it has no output of its own.
 #include "lib/Interpreter/Bisect.h"
+#include "dialects/NN/NNUnary.h"
 #include "test/unit/Interpreter/ModuleFixture.h"
 
 namespace sprig::interp {
@@ -31,11 +32,11 @@ protected:
     return run(module.lookupSymbol<mlir::func::FuncOp>(entry), inputs);
   }
   // exp becomes expm1.
-  static void mistake(mlir::ModuleOp module, bool (*where)(nn::ExpOp)) {
-    module.walk([&](nn::ExpOp op) {
+  static void mistake(mlir::ModuleOp module, bool (*where)(ir::ExpOp)) {
+    module.walk([&](ir::ExpOp op) {
       if (!where(op)) return;
       mlir::OpBuilder builder(op);
-      auto wrong = nn::createChecked<nn::Expm1Op>(builder, op.getLoc(), op->getOperands());
+      auto wrong = ir::createChecked<ir::Expm1Op>(builder, op.getLoc(), op->getOperands());
       op.getResult().replaceAllUsesWith(wrong->getResult());
     });
   }
@@ -55,12 +56,12 @@ TEST_F(BisectTest, NamesTheOperationWhateverTheChunk) {
     options.chunkOperations = chunk;
     auto report = bisectWith(
         [](mlir::ModuleOp module, llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs) {
-          mistake(module, [](nn::ExpOp) { return true; });
+          mistake(module, [](ir::ExpOp) { return true; });
           return interpret(module, entry, inputs);
         },
         options);
     ASSERT_TRUE(mlir::succeeded(report));
-    ASSERT_TRUE(llvm::isa_and_nonnull<nn::ExpOp>(report->operation));
+    ASSERT_TRUE(llvm::isa_and_nonnull<ir::ExpOp>(report->operation));
     EXPECT_FALSE(report->onlyWhenFused);
     EXPECT_NEAR(report->difference.error, 1, 1e-6);
     EXPECT_NEAR(report->difference.want - report->difference.got, 1, 1e-6);
@@ -69,11 +70,11 @@ TEST_F(BisectTest, NamesTheOperationWhateverTheChunk) {
 
 TEST_F(BisectTest, NamesWhatIsWrongOnlyWhenFused) {
   auto report = bisectWith([](mlir::ModuleOp module, llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs) {
-    mistake(module, [](nn::ExpOp op) { return op.getOperand().hasOneUse(); });
+    mistake(module, [](ir::ExpOp op) { return op.getOperand().hasOneUse(); });
     return interpret(module, entry, inputs);
   });
   ASSERT_TRUE(mlir::succeeded(report));
-  ASSERT_TRUE(llvm::isa_and_nonnull<nn::ExpOp>(report->operation));
+  ASSERT_TRUE(llvm::isa_and_nonnull<ir::ExpOp>(report->operation));
   EXPECT_TRUE(report->onlyWhenFused);
 }
 

@@ -1,7 +1,7 @@
 // Errors of the f32 functions against double precision, over all exponents, in vectors and in scalars, for each
 // instruction set that this machine has.
-#include "lib/Target/CPU/CodeGen.h"
-#include "lib/Target/CPU/KernelLowering.h"
+#include "lib/Target/CPU/CodeGen/CodeGen.h"
+#include "lib/Target/CPU/CodeGen/KernelLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

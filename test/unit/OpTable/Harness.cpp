@@ -1,6 +1,6 @@
 #include "test/unit/OpTable/Harness.h"
 #include "test/unit/OpTable/Rows.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Interpreter/Compare.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Interpreter/Numbers.h"
@@ -97,7 +97,7 @@ std::string differenceText(const Tensor &got, const Tensor &want, const Bound &b
   auto report = [&](int64_t i, const auto &g, const auto &w, const std::string &more) {
     std::ostringstream text;
     text.precision(17);
-    text << "at " << positionText(i, want.shape()) << " of " << nn::describe(want.type()) << ": got " << g << ", want "
+    text << "at " << positionText(i, want.shape()) << " of " << ir::describe(want.type()) << ": got " << g << ", want "
          << w << more;
     return text.str();
   };

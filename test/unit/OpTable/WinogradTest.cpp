@@ -1,6 +1,6 @@
 // Winograd's short convolutions: the matrices, the kernels over every kind of edge, and the error that numerics.md
 // states, measured against the double-precision convolution that the pass rewrites.
-#include "dialects/NN/WinogradOp.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Transforms/WinogradFilter.h"
@@ -17,7 +17,7 @@
 namespace sprig::optable {
 namespace {
 
-using nn::WinogradLine;
+using ir::WinogradLine;
 
 std::vector<double> times(const std::vector<double> &matrix, const std::vector<double> &vector) {
   std::vector<double> result(matrix.size() / vector.size(), 0);

@@ -1,5 +1,5 @@
 // The image linker on objects assembled here: layout, imports, relocations, and what it refuses.
-#include "lib/Target/CPU/ImageLinker.h"
+#include "lib/Target/CPU/CodeGen/ImageLinker.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"

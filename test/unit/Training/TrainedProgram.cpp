@@ -1,6 +1,6 @@
 #include "test/unit/Training/TrainedProgram.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NN.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StepBuilder.h"
@@ -39,10 +39,10 @@ TrainedProgram::TrainedProgram(mlir::MLIRContext &context, const json &reference
   for (size_t at = 0; (at = text.find("xf32", at)) != std::string::npos; ++at) text.replace(at, 4, "x" + element);
   program = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   if (!program) throw Error(ErrorKind::badInput, "the network is not valid");
-  for (auto param : program->getOps<nn::ParamOp>()) {
+  for (auto param : program->getOps<ir::ParamOp>()) {
     auto type = param.getTensorType();
     Tensor value = tensorOf(type, reference["parameters"][param.getSymName().str()]);
-    param.setValueAttr(nn::makeConstant(type, value.bytes()));
+    param.setValueAttr(ir::makeConstant(type, value.bytes()));
   }
   TrainConfig config = parseTrainConfig(reference["config"].dump(), "config");
   int64_t samples = config.batch * config.accumulate;

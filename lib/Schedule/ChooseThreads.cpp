@@ -1,0 +1,52 @@
+#include "lib/Schedule/Passes.h"
+#include "mlir/IR/Remarks.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_CHOOSETHREADS
+#include "lib/Schedule/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+
+namespace {
+struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
+  using ChooseThreadsBase::ChooseThreadsBase;
+
+  void runOnOperation() override {
+    // Constants stay in the cache of the processor that reads its part of them in every run.
+    llvm::DenseMap<StringRef, int64_t> constantBytes;
+    getOperation().walk([&](exec::DispatchOp dispatch) {
+      int64_t bytes = 0;
+      for (Value buffer : dispatch.getBuffers())
+        if (buffer.getDefiningOp<BufferOp>().getKind() == BufferKind::constant) bytes += byteSize(buffer.getType());
+      constantBytes[dispatch.getKernel()] = bytes;
+    });
+    int64_t shared = 0, kernels = 0;
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      if (kernel.isComposite()) continue;
+      kernel.setGrain(grainOf(kernel, constantBytes.lookup(kernel.getSymName())));
+      shared += kernel.getTiles() / 2 >= kernel.getGrain();
+      ++kernels;
+    }
+    remark::analysis(getOperation().getLoc(), remark::RemarkOpts::name("threads").category("schedule"))
+        << std::to_string(shared) + " of " + std::to_string(kernels) + " kernels are worth a second thread";
+  }
+
+private:
+  int64_t grainOf(KernelOp kernel, int64_t constants) {
+    auto tiles = std::max<int64_t>(kernel.getTiles(), 1);
+    if (threads == 1) return tiles;
+    double shares =
+        std::max({double(kernel.getFlops()) / double(flopsPerShare), double(kernel.getBytes()) / double(bytesPerShare),
+                  double(constants) / double(constantsPerShare)});
+    if (shares < 2) return tiles;
+    if (threads > 0) shares = std::min(shares, double(threads) * kSharesPerThread);
+    return std::clamp<int64_t>(static_cast<int64_t>(double(tiles) / shares), 1, tiles);
+  }
+
+  // Beyond what the threads can take, finer shares only cost counting.
+  static constexpr int kSharesPerThread = 16;
+};
+} // namespace

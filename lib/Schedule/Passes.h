@@ -1,0 +1,14 @@
+// The passes that make a program of dispatches: schedule, choose-threads,
+// inline-dispatches, plan-memory, merge-dispatches.
+// For the pipeline, which builds the phases `schedule` and `plan` of them, and sprig-opt, which offers each alone.
+#pragma once
+#include "dialects/Exec/Exec.h"
+#include "mlir/Pass/Pass.h"
+
+namespace sprig {
+#define GEN_PASS_DECL
+#include "lib/Schedule/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "lib/Schedule/Passes.h.inc"
+} // namespace sprig

@@ -1,0 +1,79 @@
+//===- Passes.td - From dispatches to a planned program ----------------------------------------------------------------===//
+//
+// One entry, one .cpp and one test per pass, of one stem: `plan-memory`, PlanMemory.cpp, test/Schedule/plan-memory.mlir.
+//
+//===------------------------------------------------------------------------------------------------------------------===//
+
+#ifndef SPRIG_PARALLEL_PASSES_TD
+#define SPRIG_PARALLEL_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Schedule : Pass<"sprig-schedule", "::mlir::ModuleOp"> {
+  let summary = "Turns functions of dispatches into programs: kernels, buffers and lanes of commands";
+  let description = [{
+    Each public function becomes an `exec.program` of the same name. A dispatch becomes a kernel, equal ones the same
+    kernel, and a command; a reshape is no command but another view of a buffer; a constant becomes bytes of the package,
+    a parameter a buffer of its state. What the function returns is copied to the outputs, and what it sets
+    (`nn.set_param`) to the states; `plan-memory` removes the copies that it can. Dispatches that compute a new state come
+    behind those that read the old one. All commands are on one lane.
+  }];
+  let dependentDialects = ["::sprig::exec::ExecDialect"];
+}
+
+def ChooseThreads : Pass<"sprig-choose-threads", "::mlir::ModuleOp"> {
+  let summary = "States for each kernel how few tiles are worth a thread of their own";
+  let description = [{
+    From the kernel's cost and the machine model: a share must take several times as long as handing it over and as
+    fetching what another processor has written. Reading constants needs the former alone. With one thread, or where the work is less than two shares, all tiles stay together. Decides how fast a kernel is, never what
+    it computes: its tiles are those of its shape.
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", "0", "threads that the package is for; 0: any number">,
+    Option<"flopsPerShare", "flops-per-share", "int64_t", "200000", "floating-point operations worth a thread">,
+    Option<"bytesPerShare", "bytes-per-share", "int64_t", "524288", "bytes moved that are worth a thread">,
+    Option<"constantsPerShare", "constants-per-share", "int64_t", "262144", "bytes of constants worth a thread">,
+  ];
+}
+
+def InlineDispatches : Pass<"sprig-inline-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Makes one kernel of a small program";
+  let description = [{
+    When the work of a whole program is below the limits and no command is worth a second thread, one kernel computes it
+    all: one function without calls, in which every size, offset and trip count is a constant. What passes between its
+    dispatches lies in the kernel's scratch memory, planned here (`places`), so that it stays in the first-level cache. A
+    program that repeats kernels more often than `max-repeats` is left to `sprig-merge-dispatches`, as each repetition
+    would be code of its own. Wants memory that is not planned yet.
+  }];
+  let options = [
+    Option<"maxFlops", "max-flops", "int64_t", "500000", "most floating-point operations of a small program">,
+    Option<"maxBytes", "max-bytes", "int64_t", "262144", "most bytes that a small program moves">,
+    Option<"maxRepeats", "max-repeats", "int64_t", "16", "most commands beyond one for each kernel">,
+  ];
+  let dependentDialects = ["::sprig::exec::ExecDialect", "::sprig::ir::NNDialect"];
+}
+
+def PlanMemory : Pass<"sprig-plan-memory", "::sprig::exec::ProgramOp"> {
+  let summary = "Gives every arena buffer its place";
+  let description = [{
+    A result that is copied to an output or a state is written there in the first place when nothing else forbids it:
+    a state must not be read any more, unless by the kernel itself where it may overwrite what it reads. Buffers whose
+    lifetimes do not overlap share bytes; of several ways to place them the smallest arena counts. A result is written
+    over an operand that nothing reads any more, where the scheduler says that the kernel allows it.
+    Remarks of the category `memory` state the arena's size beside the lower bound, the most bytes alive at once.
+  }];
+}
+
+def MergeDispatches : Pass<"sprig-merge-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Makes one command of a small program that repeats its kernels";
+  let description = [{
+    When the work of a whole program is below both limits and no command is worth a second thread, its kernels are
+    called one after the other from one composite kernel, so that a run hands over once. Needs planned memory.
+  }];
+  let options = [
+    Option<"maxFlops", "max-flops", "int64_t", "2000000", "most floating-point operations of a small program">,
+    Option<"maxBytes", "max-bytes", "int64_t", "1048576", "most bytes that a small program moves">,
+  ];
+}
+
+#endif // SPRIG_PARALLEL_PASSES_TD

@@ -1,0 +1,311 @@
+#include "dialects/NN/KernelOperations.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
+#include "dialects/NN/NNStructure.h"
+#include "dialects/NN/NNYield.h"
+#include "lib/Target/CPU/Kernels/Elementwise/InPlace.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
+#include "lib/Schedule/MemoryPlan.h"
+#include "lib/Schedule/Passes.h"
+#include "lib/Schedule/StateOrder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_SCHEDULE
+#include "lib/Schedule/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+
+namespace {
+// Kernels are equal when types, attributes and bodies are; labels and locations are for people.
+struct EqualDispatch : llvm::DenseMapInfo<Operation *> {
+  static unsigned getHashValue(const Operation *key) {
+    auto *op = const_cast<Operation *>(key);
+    llvm::hash_code hash = llvm::hash_combine_range(op->getResultTypes().begin(), op->getResultTypes().end());
+    for (Type type : op->getOperandTypes()) hash = llvm::hash_combine(hash, type);
+    op->getRegion(0).walk([&](Operation *inner) {
+      hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(inner, OperationEquivalence::ignoreHashValue,
+                                                                        OperationEquivalence::ignoreHashValue,
+                                                                        OperationEquivalence::IgnoreLocations));
+    });
+    return hash;
+  }
+  static bool isEqual(const Operation *left, const Operation *right) {
+    auto special = [](const Operation *op) { return op == getEmptyKey() || op == getTombstoneKey(); };
+    if (left == right) return true;
+    if (special(left) || special(right)) return false;
+    auto *a = const_cast<Operation *>(left), *b = const_cast<Operation *>(right);
+    return llvm::equal(a->getOperandTypes(), b->getOperandTypes()) &&
+           llvm::equal(a->getResultTypes(), b->getResultTypes()) && a->getAttr("nn.tile") == b->getAttr("nn.tile") &&
+           OperationEquivalence::isRegionEquivalentTo(&a->getRegion(0), &b->getRegion(0),
+                                                      OperationEquivalence::IgnoreLocations);
+  }
+};
+
+class Scheduler {
+public:
+  explicit Scheduler(ModuleOp module) : module(module), symbols(module), b(module.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult runOnFunction(func::FuncOp function);
+  LogicalResult runOnOperation(Operation &op);
+  LogicalResult addDispatch(ir::DispatchOp dispatch);
+  FailureOr<KernelOp> kernelFor(ir::DispatchOp dispatch);
+  FlatSymbolRefAttr constantFor(ir::ConstantOp constant);
+  LogicalResult addReturn(func::ReturnOp op);
+  void addUpdates();
+
+  Value makeBuffer(Location loc, BufferKind kind, Type tensor, int64_t index, FlatSymbolRefAttr source, StringRef name);
+  Value bufferOf(Value value) { return buffers.lookup(value); }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  OpBuilder b;
+  DeviceOp device;
+  DenseMap<Operation *, KernelOp, EqualDispatch> kernels;
+  DenseMap<Attribute, FlatSymbolRefAttr> constants;
+  // Of the function at hand.
+  DenseMap<Value, Value> buffers;
+  SmallVector<ir::SetParamOp> updates;
+  ProgramOp program;
+  LaneOp lane;
+};
+
+Value Scheduler::makeBuffer(Location loc, BufferKind kind, Type tensor, int64_t index, FlatSymbolRefAttr source,
+                            StringRef name) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(lane);
+  auto type =
+      MemRefType::get(cast<RankedTensorType>(tensor).getShape(), cast<RankedTensorType>(tensor).getElementType());
+  return BufferOp::create(b, loc, type, kind, index < 0 ? IntegerAttr() : b.getI64IntegerAttr(index), source,
+                          /*offset=*/IntegerAttr(), name.empty() ? StringAttr() : b.getStringAttr(name));
+}
+
+FlatSymbolRefAttr Scheduler::constantFor(ir::ConstantOp constant) {
+  FlatSymbolRefAttr &symbol = constants[constant.getValue()];
+  if (symbol) return symbol;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(program);
+  StringRef name = nameOf(constant.getLoc());
+  auto op = ConstantOp::create(b, constant.getLoc(), name.empty() ? "constant" : name, constant.getValue());
+  symbols.insert(op);
+  return symbol = FlatSymbolRefAttr::get(op.getSymNameAttr());
+}
+
+static std::pair<int64_t, int64_t> costOf(ir::DispatchOp dispatch) {
+  int64_t flops = 0, bytes = 0;
+  for (Operation &op : dispatch->getRegion(0).front())
+    if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
+  // A kernel moves its operands and results; what is between its operations stays in registers or scratch.
+  for (Type type : dispatch->getOperandTypes()) bytes += byteSize(type);
+  for (Type type : dispatch->getResultTypes()) bytes += byteSize(type);
+  return {flops, bytes};
+}
+
+FailureOr<KernelOp> Scheduler::kernelFor(ir::DispatchOp dispatch) {
+  auto found = kernels.find(dispatch);
+  if (found != kernels.end()) return found->second;
+  FailureOr<KernelPlan> plan = planDispatch(dispatch);
+  if (failed(plan)) return failure();
+  auto [flops, bytes] = costOf(dispatch);
+  StringAttr label = dispatch.getLabelAttr() ? dispatch.getLabelAttr() : b.getStringAttr("kernel");
+
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(program);
+  auto type = b.getFunctionType(dispatch->getOperandTypes(), dispatch->getResultTypes());
+  auto kernel = KernelOp::create(b, dispatch.getLoc(), label.getValue(), type, plan->tiles, plan->grain,
+                                 plan->scratchBytes, flops, bytes, label, /*places=*/{});
+  Block &body = kernel.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (Value operand : dispatch->getOperands())
+    // An operand passed twice is one argument twice.
+    mapping.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
+  b.setInsertionPointToStart(&body);
+  auto clone = cast<ir::DispatchOp>(b.clone(*dispatch, mapping));
+  for (auto [index, argument] : llvm::enumerate(body.getArguments())) clone->setOperand(index, argument);
+  YieldOp::create(b, dispatch.getLoc(), clone->getResults());
+  symbols.insert(kernel);
+  kernels[clone] = kernel;
+  return kernel;
+}
+
+// Dispatches that share a kernel keep the places of their own operations, for profiles.
+static Location placesOf(ir::DispatchOp dispatch) {
+  SmallVector<Attribute> places;
+  for (Operation *op : ir::kernelOperations(dispatch)) places.push_back(op->getLoc());
+  return FusedLoc::get({dispatch.getLoc()}, ArrayAttr::get(dispatch.getContext(), places), dispatch.getContext());
+}
+
+LogicalResult Scheduler::addDispatch(ir::DispatchOp dispatch) {
+  SmallVector<Value> operands;
+  for (Value operand : dispatch->getOperands()) operands.push_back(bufferOf(operand));
+  bool hasWork = false;
+  for (Value result : dispatch->getResults()) {
+    Value buffer = makeBuffer(result.getLoc(), BufferKind::arena, result.getType(), -1, {}, nameOf(result.getLoc()));
+    buffers[result] = buffer;
+    operands.push_back(buffer);
+    hasWork |= cast<RankedTensorType>(result.getType()).getNumElements() > 0;
+  }
+  if (!hasWork) return success();
+  FailureOr<KernelOp> kernel = kernelFor(dispatch);
+  if (failed(kernel)) return failure();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&lane.getBody().front());
+  StringRef name = nameOf(dispatch.getLoc());
+  auto command = exec::DispatchOp::create(b, placesOf(dispatch), FlatSymbolRefAttr::get(kernel->getSymNameAttr()),
+                                          operands, name.empty() ? StringAttr() : b.getStringAttr(name));
+  if (SmallVector<int64_t> over = overwritableOperands(dispatch); !over.empty())
+    command->setAttr(kOverwritableAttr, b.getDenseI64ArrayAttr(over));
+  return success();
+}
+
+LogicalResult Scheduler::addReturn(func::ReturnOp op) {
+  for (auto [index, value] : llvm::enumerate(op.getOperands())) {
+    StringRef name = cast<StringAttr>(program.getOutputNames()[index]).getValue();
+    Value output = makeBuffer(op.getLoc(), BufferKind::output, value.getType(), index, {}, name);
+    if (byteSize(value.getType()) == 0) continue;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&lane.getBody().front());
+    CopyOp::create(b, op.getLoc(), bufferOf(value), output);
+  }
+  return success();
+}
+
+// Behind everything that reads state. A value that is itself the old value of a state is put aside first: that state
+// may be set, too.
+void Scheduler::addUpdates() {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&lane.getBody().front());
+  SmallVector<Value> sources;
+  for (ir::SetParamOp set : updates) {
+    Value source = bufferOf(set.getValue());
+    if (source.getDefiningOp<BufferOp>().getKind() == BufferKind::state && byteSize(source.getType())) {
+      Value aside = makeBuffer(set.getLoc(), BufferKind::arena, set.getValue().getType(), -1, {}, set.getParam());
+      CopyOp::create(b, set.getLoc(), source, aside);
+      source = aside;
+    }
+    sources.push_back(source);
+  }
+  for (auto [set, source] : llvm::zip_equal(updates, sources)) {
+    if (byteSize(source.getType()) == 0) continue;
+    Value state =
+        makeBuffer(set.getLoc(), BufferKind::state, set.getValue().getType(), -1, set.getParamAttr(), set.getParam());
+    CopyOp::create(b, set.getLoc(), source, state);
+  }
+}
+
+LogicalResult Scheduler::runOnOperation(Operation &op) {
+  if (auto dispatch = dyn_cast<ir::DispatchOp>(op)) return addDispatch(dispatch);
+  if (auto reshape = dyn_cast<ir::ReshapeOp>(op)) {
+    buffers[reshape.getResult()] = bufferOf(reshape.getOperand());
+    return success();
+  }
+  if (auto after = dyn_cast<ir::AfterOp>(op)) {
+    buffers[after.getResult()] = bufferOf(after.getOperand());
+    return success();
+  }
+  if (auto set = dyn_cast<ir::SetParamOp>(op)) {
+    updates.push_back(set);
+    return success();
+  }
+  if (auto constant = dyn_cast<ir::ConstantOp>(op)) {
+    FlatSymbolRefAttr symbol = constantFor(constant);
+    buffers[constant.getResult()] =
+        makeBuffer(op.getLoc(), BufferKind::constant, constant.getType(), -1, symbol, nameOf(op.getLoc()));
+    return success();
+  }
+  if (auto get = dyn_cast<ir::GetParamOp>(op)) {
+    buffers[get.getResult()] =
+        makeBuffer(op.getLoc(), BufferKind::state, get.getType(), -1, get.getParamAttr(), get.getParam());
+    return success();
+  }
+  if (auto ret = dyn_cast<func::ReturnOp>(op)) {
+    if (failed(addReturn(ret))) return failure();
+    addUpdates();
+    return success();
+  }
+  return op.emitOpError("is in no dispatch, so it cannot be scheduled");
+}
+
+// Names of arguments or results: `nn.name` where the model gave one, else a number.
+static ArrayAttr portNames(Builder &b, StringRef prefix, unsigned count, function_ref<Attribute(unsigned)> attribute) {
+  SmallVector<Attribute> names;
+  for (unsigned i = 0; i < count; ++i) {
+    auto name = dyn_cast_if_present<StringAttr>(attribute(i));
+    names.push_back(name ? name : b.getStringAttr(prefix + Twine(i)));
+  }
+  return b.getArrayAttr(names);
+}
+
+LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock()) return function.emitOpError("has control flow, which no program can hold");
+  FunctionType type = function.getFunctionType();
+  for (Type port : llvm::concat<const Type>(type.getInputs(), type.getResults())) {
+    auto tensor = dyn_cast<RankedTensorType>(port);
+    if (!tensor || !tensor.hasStaticShape())
+      return function.emitOpError("takes or gives ") << port << ", expected tensors of static shape";
+  }
+  b.setInsertionPoint(function);
+  program = ProgramOp::create(
+      b, function.getLoc(), function.getSymName(),
+      portNames(b, "input", type.getNumInputs(), [&](unsigned i) { return function.getArgAttr(i, "nn.name"); }),
+      b.getTypeArrayAttr(type.getInputs()),
+      portNames(b, "output", type.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, "nn.name"); }),
+      b.getTypeArrayAttr(type.getResults()), /*arena=*/IntegerAttr(), function->hasAttr("nn.independent_samples"),
+      function->getAttrOfType<StringAttr>("nn.entry"));
+  b.setInsertionPointToStart(&program.getBody().emplaceBlock());
+  lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(device.getSymNameAttr()));
+  lane.getBody().emplaceBlock();
+
+  buffers.clear();
+  updates.clear();
+  readStateBeforeUpdates(function.getBody().front());
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    buffers[argument] = makeBuffer(argument.getLoc(), BufferKind::input, argument.getType(), index, {},
+                                   cast<StringAttr>(program.getInputNames()[index]).getValue());
+  }
+  for (Operation &op : function.getBody().front())
+    if (failed(runOnOperation(op))) return failure();
+  // Constants and parameters that nothing reads.
+  for (auto buffer : llvm::make_early_inc_range(program.getBody().getOps<BufferOp>()))
+    if (buffer->use_empty() && buffer.getKind() != BufferKind::input && buffer.getKind() != BufferKind::output)
+      buffer.erase();
+  symbols.remove(function);
+  function.erase();
+  symbols.insert(program);
+  return success();
+}
+
+LogicalResult Scheduler::run() {
+  SmallVector<func::FuncOp> functions;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() || function.isPrivate())
+      return function.emitOpError("is private or has no body; a program is made of public functions only");
+    functions.push_back(function);
+  }
+  b.setInsertionPointToStart(module.getBody());
+  device = DeviceOp::create(b, module.getLoc(), "cpu", "cpu");
+  symbols.insert(device);
+  for (func::FuncOp function : functions)
+    if (failed(runOnFunction(function))) return failure();
+  remark::analysis(module.getLoc(), remark::RemarkOpts::name("kernels").category("schedule"))
+      << std::to_string(functions.size()) + " programs, " + std::to_string(kernels.size()) + " different kernels";
+  return success();
+}
+
+struct Schedule : sprig::impl::ScheduleBase<Schedule> {
+  void runOnOperation() override {
+    if (failed(Scheduler(getOperation()).run())) signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,183 @@
+// All kernels of a program for all instruction sets: equal ones once, from the cache or on several threads, then
+// linked.
+#include "lib/Cache/FileCache.h"
+#include "lib/Target/CPU/CodeGen/KernelLowering.h"
+#include "lib/Target/CPU/CodeGen/KernelUnit.h"
+#include "lib/Target/CPU/CodeGen/ObjectEmitter.h"
+#include "mlir/IR/Diagnostics.h"
+#include <atomic>
+#include <sched.h>
+#include <system_error>
+#include <thread>
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+// A unit for one target.
+struct Job {
+  const KernelUnit *unit;
+  size_t target;
+  int64_t flops;
+  std::string key; // of its object in the cache
+  std::string object;
+  bool done = false;
+};
+
+std::string cacheKey(const KernelUnit &unit, const CpuTarget &target, const CodeGenOptions &options) {
+  std::string text;
+  llvm::raw_string_ostream(text) << codeFingerprint() << '\n'
+                                 << target.cpu << ' ' << target.features << ' ' << target.vectorRegisters << ' '
+                                 << target.vectorBytes << ' ' << target.fma << ' ' << target.f16c << " O"
+                                 << int(options.level) << (unit.launched ? " launched" : "")
+                                 << (unit.called ? " called" : "") << '\n'
+                                 << unit.stem;
+  return contentHash(text);
+}
+
+size_t usableProcessors() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+class Compilation {
+public:
+  Compilation(ModuleOp program, ArrayRef<CpuTarget> targets, const CodeGenOptions &options)
+      : program(program), targets(targets), options(options) {}
+
+  LogicalResult run();
+  FailureOr<LinkedImage> link(size_t target);
+  CodeGenCounts counts;
+
+private:
+  void takeFromCache();
+  LogicalResult compileRest();
+  LogicalResult compile(Job &job, std::vector<std::optional<ObjectEmitter>> &emitters);
+  InFlightDiagnostic report(size_t target) {
+    return program.emitError("code generation for ") << targets[target].cpu << ": ";
+  }
+
+  ModuleOp program;
+  ArrayRef<CpuTarget> targets;
+  const CodeGenOptions &options;
+  KernelUnits units;
+  std::vector<Job> jobs; // by target, then as the units are
+  std::vector<std::unique_ptr<KernelLowering>> lowerings;
+};
+
+void Compilation::takeFromCache() {
+  if (!options.cache) return;
+  for (Job &job : jobs) {
+    job.key = cacheKey(*job.unit, targets[job.target], options);
+    if (auto object = options.cache->load(job.key)) {
+      job.object = std::move(*object);
+      job.done = true;
+      ++counts.cached;
+    }
+  }
+}
+
+LogicalResult Compilation::compile(Job &job, std::vector<std::optional<ObjectEmitter>> &emitters) {
+  const CpuTarget &target = targets[job.target];
+  auto stems = [&](exec::KernelOp kernel) { return units.stemOf(kernel); };
+  auto module = emitUnit(*job.unit, stems, target, *lowerings[job.target]);
+  if (failed(module)) return failure();
+  std::optional<ObjectEmitter> &emitter = emitters[job.target];
+  if (!emitter) {
+    auto made = ObjectEmitter::create(target, options.level);
+    if (!made) return report(job.target) << llvm::toString(made.takeError());
+    emitter.emplace(std::move(*made));
+  }
+  auto object = emitter->translate(**module, CodeForm::Object);
+  if (!object) return report(job.target) << llvm::toString(object.takeError());
+  job.object = std::move(*object);
+  job.done = true;
+  if (options.cache) options.cache->store(job.key, job.object);
+  return success();
+}
+
+LogicalResult Compilation::compileRest() {
+  std::vector<Job *> rest;
+  for (Job &job : jobs)
+    if (!job.done) rest.push_back(&job);
+  if (rest.empty()) return success();
+  MLIRContext *context = program.getContext();
+  lowerings.resize(targets.size());
+  for (Job *job : rest)
+    if (!lowerings[job->target])
+      lowerings[job->target] = std::make_unique<KernelLowering>(context, targets[job->target]);
+
+  // What computes most tends to be most code: first, so that no thread is left alone with it at the end.
+  std::sort(rest.begin(), rest.end(),
+            [](Job *a, Job *b) { return std::make_pair(-a->flops, a) < std::make_pair(-b->flops, b); });
+  size_t workers = std::min(rest.size(), options.workers > 0 ? size_t(options.workers) : usableProcessors());
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failedAny{false};
+  ParallelDiagnosticHandler diagnostics(context); // in the order of the jobs
+  auto work = [&] {
+    std::vector<std::optional<ObjectEmitter>> emitters(targets.size());
+    for (size_t i; (i = next++) < rest.size();) {
+      diagnostics.setOrderIDForThread(i);
+      if (failed(compile(*rest[i], emitters))) failedAny = true;
+      diagnostics.eraseOrderIDForThread();
+    }
+  };
+  bool wasThreaded = context->isMultithreadingEnabled();
+  if (workers > 1 && !wasThreaded) context->enableMultithreading();
+  std::vector<std::thread> threads;
+  try {
+    for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
+  } catch (const std::system_error &) {
+    // The system starts no more threads: those that are there do the work.
+  }
+  work();
+  for (std::thread &thread : threads) thread.join();
+  if (workers > 1 && !wasThreaded) context->disableMultithreading();
+  return failure(failedAny);
+}
+
+LogicalResult Compilation::run() {
+  units = findKernelUnits(program);
+  for (size_t target = 0; target < targets.size(); ++target)
+    for (const KernelUnit &unit : units.units)
+      if (unit.launched || unit.called)
+        jobs.push_back({&unit, target, int64_t(exec::KernelOp(unit.kernel).getFlops()), {}, {}});
+  counts.kernels = jobs.size();
+  takeFromCache();
+  return compileRest();
+}
+
+FailureOr<LinkedImage> Compilation::link(size_t target) {
+  std::vector<llvm::MemoryBufferRef> objects;
+  for (const Job &job : jobs)
+    if (job.target == target) objects.emplace_back(job.object, "kernels");
+  std::vector<std::string> names;
+  SmallVector<exec::KernelOp> launched = exec::launchedKernels(program);
+  for (exec::KernelOp kernel : launched) names.push_back(unitFunctionName(units.units[units.unitOf.lookup(kernel)]));
+  auto image = linkImage(objects, names);
+  if (!image) return report(target) << llvm::toString(image.takeError());
+  llvm::StringMap<std::string> kernelOf; // by the name of its unit
+  for (auto [symbol, kernel] : llvm::zip_equal(image->symbols, launched)) {
+    kernelOf[symbol.name] = kernel.getSymName().str();
+    symbol.name = kernelFunctionName(kernel);
+  }
+  for (LinkedImage::Symbol &function : image->functions)
+    if (auto found = kernelOf.find(function.name); found != kernelOf.end()) function.name = found->second;
+  return std::move(*image);
+}
+} // namespace
+
+FailureOr<std::vector<LinkedImage>> sprig::compileKernels(ModuleOp program, ArrayRef<CpuTarget> targets,
+                                                          const CodeGenOptions &options, CodeGenCounts *counts) {
+  Compilation compilation(program, targets, options);
+  if (failed(compilation.run())) return failure();
+  std::vector<LinkedImage> images;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    auto image = compilation.link(i);
+    if (failed(image)) return failure();
+    images.push_back(std::move(*image));
+  }
+  if (counts) *counts = compilation.counts;
+  return images;
+}

@@ -1,0 +1,53 @@
+#include "lib/Target/CPU/CodeGen/CodeGen.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace llvm;
+using namespace sprig;
+
+// What x86-64-v3 and -v4 consist of, by LLVM's names; v2's features are in both.
+static const StringRef kLevel2[] = {"cx16", "sahf", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"};
+static const StringRef kLevel3[] = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"};
+static const StringRef kLevel4[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
+
+// Features beyond a level that kernels may use, and that the runtime can look up on another machine.
+static const StringRef kExtra[] = {"avx512bf16", "avx512bitalg", "avx512fp16", "avx512ifma",
+                                   "avx512vbmi", "avx512vbmi2",  "avx512vnni", "avx512vpopcntdq",
+                                   "avxvnni",    "gfni",         "vpclmulqdq"};
+
+static Expected<InstructionSet> hostInstructionSet() {
+  StringMap<bool> host = sys::getHostCPUFeatures();
+  auto hasAll = [&](ArrayRef<StringRef> names) { return all_of(names, [&](StringRef n) { return host.lookup(n); }); };
+  if (!hasAll(kLevel2))
+    return createStringError(inconvertibleErrorCode(),
+                             "this machine's processor is below x86-64-v2, the oldest supported");
+  bool v3 = hasAll(kLevel3), v4 = v3 && hasAll(kLevel4);
+  InstructionSet set;
+  set.level = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
+  set.target = *CpuTarget::forLevel(set.level);
+  // The level names what code may use, the processor what it is tuned for.
+  SmallVector<std::string> features;
+  if (!set.target.features.empty()) features.push_back(set.target.features);
+  for (StringRef extra : kExtra)
+    if (v4 && host.lookup(extra)) {
+      set.features.push_back(extra.str());
+      features.push_back(("+" + extra).str());
+    }
+  set.target.features = join(features, ",");
+  return set;
+}
+
+Expected<InstructionSet> sprig::instructionSetByName(StringRef name) {
+  if (name == "native") return hostInstructionSet();
+  InstructionSet set;
+  set.level = name.str();
+  if (auto target = CpuTarget::forLevel(name)) {
+    set.target = *target;
+    return set;
+  }
+  return createStringError(inconvertibleErrorCode(),
+                           "unknown instruction set '%s'; known are native, x86-64-v2, "
+                           "x86-64-v3 and x86-64-v4",
+                           name.str().c_str());
+}

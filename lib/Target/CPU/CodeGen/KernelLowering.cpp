@@ -1,0 +1,119 @@
+#include "lib/Target/CPU/CodeGen/KernelLowering.h"
+#include "lib/Target/CPU/Math/ExpandMath.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace sprig;
+
+// What the conversion does not take as it is: f32 functions, masks from counts, transfers, strided slices, subviews.
+static RewritePatternSet expansions(MLIRContext *context, const CpuTarget &target) {
+  RewritePatternSet patterns(context);
+  populateSprigMathPatterns(patterns);
+  vector::populateVectorMaskOpLoweringPatterns(patterns);
+  // Counts fit 32 bits, and comparing 32-bit lanes needs half of the registers.
+  vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/true);
+  vector::populateVectorBitCastLoweringPatterns(patterns);
+  vector::populateVectorBroadcastLoweringPatterns(patterns);
+  vector::populateVectorShapeCastLoweringPatterns(patterns);
+  vector::populateVectorInterleaveLoweringPatterns(patterns);
+  vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+  vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+  vector::populateVectorStepLoweringPatterns(patterns);
+  vector::populateVectorRankReducingFMAPattern(patterns);
+  vector::populateVectorGatherLoweringPatterns(patterns);
+  memref::populateExpandStridedMetadataPatterns(patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  if (!target.fma) populateSplitMultiplyAddPatterns(patterns);
+  return patterns;
+}
+
+// Loads of bf16 as loads of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
+// operations behind phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's
+// library.
+static void loadBFloatsAsBits(ModuleOp module) {
+  SmallVector<Operation *> loads;
+  module.walk([&](Operation *op) {
+    if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp>(op)) loads.push_back(op);
+  });
+  for (Operation *op : loads) {
+    Type type = op->getResult(0).getType();
+    if (!getElementTypeOrSelf(type).isBF16()) continue;
+    OpBuilder b(op);
+    Type bits = b.getI16Type();
+    if (auto vector = dyn_cast<VectorType>(type)) bits = vector.clone(bits);
+    if (isa<LLVM::MaskedLoadOp>(op))
+      for (OpOperand &operand : op->getOpOperands())
+        if (operand.get().getType() == type) operand.set(LLVM::BitcastOp::create(b, op->getLoc(), bits, operand.get()));
+    SmallVector<Operation *> readers(op->getResult(0).getUsers());
+    op->getResult(0).setType(bits);
+    b.setInsertionPointAfter(op);
+    auto back = LLVM::BitcastOp::create(b, op->getLoc(), type, op->getResult(0));
+    op->getResult(0).replaceAllUsesExcept(back, back);
+    // Who wants the bits gets them: a load that is only read as bf16 would become one of bf16 again.
+    for (Operation *reader : readers)
+      if (isa<LLVM::BitcastOp>(reader) && reader->getResult(0).getType() == bits) {
+        reader->replaceAllUsesWith(op->getResults());
+        reader->erase();
+      }
+  }
+}
+
+static LowerToLLVMOptions loweringOptions(MLIRContext *context) {
+  LowerToLLVMOptions options(context);
+  options.useBarePtrCallConv = true;
+  return options;
+}
+
+static RewritePatternSet conversions(MLIRContext *context, const LLVMTypeConverter &types) {
+  RewritePatternSet patterns(context);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+  arith::populateArithToLLVMConversionPatterns(types, patterns);
+  populateMathToLLVMConversionPatterns(types, patterns, /*approximateLog1p=*/false);
+  populateRuntimeCallPatterns(types, patterns);
+  ub::populateUBToLLVMConversionPatterns(types, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
+  populateVectorToLLVMConversionPatterns(types, patterns, /*reassociateFPReductions=*/false,
+                                         /*force32BitVectorIndices=*/true);
+  populateFuncToLLVMConversionPatterns(types, patterns);
+  return patterns;
+}
+
+KernelLowering::KernelLowering(MLIRContext *context, const CpuTarget &target)
+    : types(context, loweringOptions(context)), expand(expansions(context, target)),
+      convert(conversions(context, types)) {}
+
+LogicalResult KernelLowering::run(ModuleOp module) const {
+  if (failed(applyPatternsGreedily(module, expand))) return module.emitError("kernels cannot be expanded for LLVM");
+  LLVMConversionTarget legal(*module.getContext());
+  legal.addLegalOp<ModuleOp>();
+  if (failed(applyFullConversion(module, legal, convert))) return module.emitError("kernels cannot be lowered to LLVM");
+  loadBFloatsAsBits(module);
+  return success();
+}
+
+LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target) {
+  return KernelLowering(module.getContext(), target).run(module);
+}

@@ -1,0 +1,210 @@
+// From exec.kernel operations to functions with the kernel ABI.
+#include "lib/Target/CPU/CodeGen/CodeGen.h"
+#include "dialects/NN/NNStructure.h"
+#include "dialects/NN/KernelOperations.h"
+#include "lib/Target/CPU/CodeGen/KernelLowering.h"
+#include "lib/Target/CPU/CodeGen/KernelUnit.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelGraph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "sprig/rt/kernel.h"
+#include <cstddef>
+
+using namespace mlir;
+using namespace sprig;
+
+std::string sprig::kernelFunctionName(exec::KernelOp kernel) { return ("kernel_" + kernel.getSymName()).str(); }
+
+static std::string bodyName(StringRef stem) { return ("body." + stem).str(); }
+
+// What the front-end says for errors, else the model's name.
+static std::string nameInErrors(Operation &op, Location place) {
+  if (StringRef text = exec::descriptionOf(place); !text.empty()) return text.str();
+  StringRef name = exec::nameOf(place);
+  return name.empty() ? op.getName().getStringRef().str() : name.str();
+}
+
+static SmallVector<std::string> opNames(exec::KernelOp kernel, ArrayAttr places) {
+  SmallVector<std::string> names;
+  for (auto dispatch : kernel.getBody().getOps<ir::DispatchOp>()) {
+    SmallVector<Operation *> ops = ir::kernelOperations(dispatch);
+    bool fits = places && places.size() == ops.size();
+    for (auto [index, op] : llvm::enumerate(ops)) {
+      auto own = fits ? dyn_cast<LocationAttr>(places[index]) : LocationAttr();
+      names.push_back(nameInErrors(*op, own ? Location(own) : op->getLoc()));
+    }
+  }
+  return names;
+}
+
+SmallVector<std::string> sprig::kernelOpNames(exec::KernelOp kernel) {
+  if (!kernel.isComposite()) return opNames(kernel, {});
+  SmallVector<std::string> names;
+  auto module = kernel->getParentOfType<ModuleOp>();
+  // Calls of one kernel have operations of their own.
+  for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
+    auto use = dyn_cast<FusedLoc>(call.getLoc());
+    auto places = use ? dyn_cast_if_present<ArrayAttr>(use.getMetadata()) : ArrayAttr();
+    llvm::append_range(names, opNames(module.lookupSymbol<exec::KernelOp>(call.getKernel()), places));
+  }
+  return names;
+}
+
+namespace {
+// Builds `int32_t name(const sprig_rt_args *)` around the lowered bodies.
+class AbiBuilder {
+public:
+  AbiBuilder(ModuleOp module, KernelStems stems)
+      : b(OpBuilder::atBlockEnd(module.getBody())), module(module), stems(stems) {}
+
+  LogicalResult build(exec::KernelOp kernel, StringRef name);
+
+private:
+  struct Frame {
+    Value buffers, begin, end, scratch, status;
+  };
+  Value field(Value args, Type type, size_t offset);
+  Value buffer(Frame &frame, unsigned index);
+  LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf, size_t buffers);
+  FailureOr<Value> callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
+  void shiftOpIndex(Frame &frame, int32_t base);
+  LogicalResult buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
+
+  OpBuilder b;
+  ModuleOp module;
+  KernelStems stems;
+  Location loc = b.getUnknownLoc();
+};
+
+Value AbiBuilder::field(Value args, Type type, size_t offset) {
+  Value address = args;
+  if (offset)
+    address = LLVM::GEPOp::create(b, loc, args.getType(), b.getI8Type(), args, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  return LLVM::LoadOp::create(b, loc, type, address);
+}
+
+Value AbiBuilder::buffer(Frame &frame, unsigned index) {
+  return field(frame.buffers, frame.buffers.getType(), index * sizeof(void *));
+}
+
+// The function of a leaf's body; it may be in an object of its own.
+LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf, size_t buffers) {
+  std::string name = bodyName(stems(leaf));
+  if (auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) return body;
+  Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext());
+  SmallVector<Type> arguments{i64, i64, pointer, pointer};
+  arguments.append(buffers, pointer);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  return LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(b.getI32Type(), arguments));
+}
+
+// `operands` are the kernel operands' indices among the buffers of the frame.
+FailureOr<Value> AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end,
+                                      ArrayRef<unsigned> operands) {
+  LLVM::LLVMFuncOp body = bodyOf(leaf, operands.size());
+  SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
+  for (unsigned operand : operands) arguments.push_back(buffer(frame, operand));
+  return LLVM::CallOp::create(b, loc, body, arguments).getResult();
+}
+
+// A composite's operation names are those of its parts, one behind the other.
+void AbiBuilder::shiftOpIndex(Frame &frame, int32_t base) {
+  if (base == 0) return;
+  Type i32 = b.getI32Type();
+  Value address = LLVM::GEPOp::create(b, loc, frame.status.getType(), b.getI8Type(), frame.status,
+                                      ArrayRef<LLVM::GEPArg>{int32_t(offsetof(sprig_rt_kernel_status, op))});
+  Value index = LLVM::LoadOp::create(b, loc, i32, address);
+  Value shifted = LLVM::AddOp::create(b, loc, index, LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(base)));
+  LLVM::StoreOp::create(b, loc, shifted, address);
+}
+
+LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
+  auto symbols = kernel->getParentOfType<ModuleOp>();
+  Value zero = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+  Value ok = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(SPRIG_RT_KERNEL_OK));
+  int32_t opBase = 0;
+  for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
+    auto leaf = symbols.lookupSymbol<exec::KernelOp>(call.getKernel());
+    SmallVector<unsigned> operands;
+    for (Value buffer : call.getBuffers()) operands.push_back(cast<BlockArgument>(buffer).getArgNumber());
+    Value tiles = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(leaf.getTiles()));
+    FailureOr<Value> result = callBody(leaf, frame, zero, tiles, operands);
+    if (failed(result)) return failure();
+    // The first error ends the composite: what follows must not run on unfinished data.
+    Value failedHere = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, *result, ok);
+    Block *leave = function.addBlock(), *next = function.addBlock();
+    LLVM::CondBrOp::create(b, loc, failedHere, leave, next);
+    b.setInsertionPointToStart(leave);
+    shiftOpIndex(frame, opBase);
+    LLVM::ReturnOp::create(b, loc, *result);
+    b.setInsertionPointToStart(next);
+    opBase += kernelOpNames(leaf).size();
+  }
+  LLVM::ReturnOp::create(b, loc, ok);
+  return success();
+}
+
+LogicalResult AbiBuilder::build(exec::KernelOp kernel, StringRef name) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
+  OpBuilder::InsertionGuard guard(b);
+  auto function = LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(b.getI32Type(), {pointer}));
+  b.setInsertionPointToStart(function.addEntryBlock(b));
+  Value args = function.getArgument(0);
+  Frame frame;
+  frame.buffers = field(args, pointer, offsetof(sprig_rt_args, buffers));
+  frame.scratch = field(args, pointer, offsetof(sprig_rt_args, scratch));
+  frame.status = field(args, pointer, offsetof(sprig_rt_args, status));
+  if (kernel.isComposite()) return buildComposite(kernel, function, frame);
+  Value begin = field(args, i64, offsetof(sprig_rt_args, tile_begin));
+  Value end = field(args, i64, offsetof(sprig_rt_args, tile_end));
+  auto operands = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getOperandTypes().size()));
+  // Nobody else calls it: the pointers go from the buffer list into registers, not over the stack.
+  if (LLVM::LLVMFuncOp body = bodyOf(kernel, operands.size()); body.getLinkage() == LLVM::Linkage::Internal)
+    body.setAlwaysInlineAttr(b.getUnitAttr());
+  FailureOr<Value> result = callBody(kernel, frame, begin, end, operands);
+  if (failed(result)) return failure();
+  LLVM::ReturnOp::create(b, loc, *result);
+  return success();
+}
+} // namespace
+
+static FailureOr<func::FuncOp> emitBody(exec::KernelOp kernel, StringRef stem, const CpuTarget &target,
+                                        ModuleOp module) {
+  KernelGraph graph{&kernel.getBody().front(), kernel.getPlaces().value_or(ArrayRef<int64_t>()),
+                    int64_t(kernel.getScratch())};
+  return emitKernelGraph(graph, bodyName(stem), target, module);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const CpuTarget &target, bool lower) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(program.getContext()));
+  for (auto kernel : program.getOps<exec::KernelOp>()) {
+    if (kernel.isComposite()) continue;
+    auto function = emitBody(kernel, kernel.getSymName(), target, *module);
+    if (failed(function)) return failure();
+    function->setPrivate();
+  }
+  if (!lower) return module;
+  if (failed(lowerKernelsToLLVM(*module, target))) return failure();
+  for (auto body : module->getOps<LLVM::LLVMFuncOp>())
+    if (!body.isExternal()) body.setLinkage(LLVM::Linkage::Internal);
+  auto stems = [](exec::KernelOp kernel) { return kernel.getSymName(); };
+  AbiBuilder abi(*module, stems);
+  for (exec::KernelOp kernel : exec::launchedKernels(program))
+    if (failed(abi.build(kernel, kernelFunctionName(kernel)))) return failure();
+  return module;
+}
+
+FailureOr<OwningOpRef<ModuleOp>> sprig::emitUnit(const KernelUnit &unit, KernelStems stems, const CpuTarget &target,
+                                                 const KernelLowering &lowering) {
+  exec::KernelOp kernel = unit.kernel;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(kernel.getContext()));
+  if (!kernel.isComposite()) {
+    if (failed(emitBody(kernel, unit.stem, target, *module))) return failure();
+    if (failed(lowering.run(*module))) return failure();
+    for (auto body : module->getOps<LLVM::LLVMFuncOp>())
+      if (!body.isExternal() && unit.launched && !unit.called) body.setLinkage(LLVM::Linkage::Internal);
+  }
+  if (unit.launched && failed(AbiBuilder(*module, stems).build(kernel, unitFunctionName(unit)))) return failure();
+  return module;
+}

@@ -1,0 +1,163 @@
+#include "lib/Target/CPU/CodeGen/ObjectEmitter.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include <mutex>
+
+using namespace llvm;
+using namespace sprig;
+
+static CodeGenOptLevel codeGenLevel(CodeGenLevel level) {
+  switch (level) {
+  case CodeGenLevel::None: return CodeGenOptLevel::None;
+  case CodeGenLevel::Less: return CodeGenOptLevel::Less;
+  case CodeGenLevel::Default: return CodeGenOptLevel::Default;
+  case CodeGenLevel::Aggressive: return CodeGenOptLevel::Aggressive;
+  }
+  return CodeGenOptLevel::Default;
+}
+
+static Expected<std::unique_ptr<TargetMachine>> createMachine(const CpuTarget &target, CodeGenLevel level) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+  Triple triple("x86_64-unknown-linux-gnu");
+  std::string why;
+  const Target *backend = TargetRegistry::lookupTarget(triple, why);
+  if (!backend) return createStringError(inconvertibleErrorCode(), "no code generator for x86-64: %s", why.c_str());
+  TargetOptions options;
+  // Only explicit FMA operations are fused (docs/numerics.md).
+  options.AllowFPOpFusion = FPOpFusion::Strict;
+  std::unique_ptr<TargetMachine> machine(backend->createTargetMachine(
+      triple, target.cpu, target.features, options, Reloc::PIC_, CodeModel::Small, codeGenLevel(level), /*JIT=*/false));
+  if (!machine) return createStringError(inconvertibleErrorCode(), "no code generator for '%s'", target.cpu.c_str());
+  return machine;
+}
+
+static void setFunctionAttributes(Module &module, const CpuTarget &target) {
+  std::string width = std::to_string(target.vectorBytes * 8);
+  for (Function &function : module) {
+    function.setDoesNotThrow();
+    if (function.isDeclaration()) continue;
+    // LLVM prefers narrower vectors on some processors for the sake of mixed code; kernels are all vectors.
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+    function.addFnAttr("no-builtins");
+    // Symbols resolve inside the image or through its stubs: no global offset table.
+    function.setDSOLocal(true);
+  }
+}
+
+// MLIR has vectorised already: the full middle end would cost most of the compile time and find nothing.
+static void optimise(Module &module, TargetMachine &machine) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager calls;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine);
+  // No function is known by name, so that none is replaced by another (pow by a product, a loop by memset).
+  TargetLibraryInfoImpl library(module.getTargetTriple());
+  library.disableAllFunctions();
+  functions.registerPass([&] { return TargetLibraryAnalysis(library); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(calls);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, calls, modules);
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  ModulePassManager manager;
+  // Bodies that only one function calls.
+  manager.addPass(AlwaysInlinerPass());
+  manager.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
+  manager.run(module, modules);
+}
+
+namespace {
+// Without a handler, LLVM ends the process at the first error of its code generator.
+struct KeepErrors : DiagnosticHandler {
+  explicit KeepErrors(std::string &text) : text(text) {}
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() != DS_Error) return true;
+    raw_string_ostream stream(text);
+    DiagnosticPrinterRawOStream printer(stream);
+    if (!text.empty()) stream << "; ";
+    info.print(printer);
+    return true;
+  }
+  std::string &text;
+};
+} // namespace
+
+ObjectEmitter::ObjectEmitter(std::unique_ptr<TargetMachine> machine, const CpuTarget &target, CodeGenLevel level)
+    : machine(std::move(machine)), target(target), level(level) {}
+ObjectEmitter::ObjectEmitter(ObjectEmitter &&) = default;
+ObjectEmitter::~ObjectEmitter() = default;
+
+Expected<ObjectEmitter> ObjectEmitter::create(const CpuTarget &target, CodeGenLevel level) {
+  auto machine = createMachine(target, level);
+  if (!machine) return machine.takeError();
+  return ObjectEmitter(std::move(*machine), target, level);
+}
+
+Expected<std::string> ObjectEmitter::translate(mlir::ModuleOp source, CodeForm form) {
+  std::string errors;
+  LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<KeepErrors>(errors));
+  std::unique_ptr<Module> module =
+      mlir::translateModuleToLLVMIR(source, context, "sprig", /*disableVerification=*/true);
+  if (!module) return createStringError(inconvertibleErrorCode(), "kernels cannot be translated to LLVM IR");
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  setFunctionAttributes(*module, target);
+  raw_string_ostream complaints(errors);
+  if (verifyModule(*module, &complaints))
+    return createStringError(inconvertibleErrorCode(), "kernels are invalid LLVM IR: %s", errors.c_str());
+  if (level != CodeGenLevel::None) optimise(*module, *machine);
+
+  if (form == CodeForm::LLVM) {
+    std::string ir;
+    raw_string_ostream out(ir);
+    module->print(out, nullptr);
+    return ir;
+  }
+  SmallVector<char> output;
+  raw_svector_ostream out(output);
+  legacy::PassManager passes;
+  TargetLibraryInfoImpl library(module->getTargetTriple());
+  library.disableAllFunctions();
+  passes.add(new TargetLibraryInfoWrapperPass(library));
+  auto type = form == CodeForm::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true))
+    return createStringError(inconvertibleErrorCode(), "no code generator for this form of output");
+  passes.run(*module);
+  if (!errors.empty()) return createStringError(inconvertibleErrorCode(), "%s", errors.c_str());
+  return std::string(output.begin(), output.end());
+}
+
+Expected<std::string> sprig::translateKernelModule(mlir::ModuleOp source, const CpuTarget &target,
+                                                   const CodeGenOptions &options, CodeForm form) {
+  auto emitter = ObjectEmitter::create(target, options.level);
+  if (!emitter) return emitter.takeError();
+  return emitter->translate(source, form);
+}

@@ -1,0 +1,209 @@
+// Elements of kernels: storage and compute types, conversions between them, loads, stores and arithmetic.
+#include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+
+using namespace mlir;
+using namespace sprig;
+
+Type sprig::storageType(Type elementType) {
+  if (elementType.isInteger(1)) return IntegerType::get(elementType.getContext(), 8);
+  if (auto integer = dyn_cast<IntegerType>(elementType))
+    return IntegerType::get(elementType.getContext(), integer.getWidth());
+  return elementType;
+}
+
+Type sprig::computeType(Type elementType) {
+  if (isHalf(elementType)) return Float32Type::get(elementType.getContext());
+  return elementType.isInteger(1) ? elementType : storageType(elementType);
+}
+
+MemRefType sprig::bufferType(RankedTensorType tensor) {
+  // A buffer without elements is 1-d: bare pointers to others with strides of 0 do not lower.
+  if (tensor.getNumElements() == 0) return MemRefType::get({0}, storageType(tensor.getElementType()));
+  return MemRefType::get(tensor.getShape(), storageType(tensor.getElementType()));
+}
+
+/// `element` itself for a scalar, a vector of it for a vector.
+static Type like(Value value, Type element) {
+  if (auto vector = dyn_cast<VectorType>(value.getType())) return VectorType::get(vector.getShape(), element);
+  return element;
+}
+
+Value KernelBuilder::constant(Type type, double value) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return arith::ConstantOp::create(
+        b, loc, type, b.getIntegerAttr(type, APInt(integer.getWidth(), static_cast<int64_t>(value), true, true)));
+  if (isa<IndexType>(type)) return index(static_cast<int64_t>(value));
+  return arith::ConstantOp::create(b, loc, type, b.getFloatAttr(type, value));
+}
+
+Value KernelBuilder::splatConstant(DenseElementsAttr value) {
+  Type type = computeType(value.getElementType());
+  if (isa<FloatType>(type)) return constant(type, value.getSplatValue<APFloat>().convertToDouble());
+  return arith::ConstantOp::create(b, loc, type, b.getIntegerAttr(type, value.getSplatValue<APInt>()));
+}
+
+Value KernelBuilder::splat(Value scalar, int64_t lanes) {
+  return vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, scalar.getType()), scalar);
+}
+
+Value KernelBuilder::zero(Type type, int64_t lanes) {
+  if (lanes == 0) return constant(type, 0);
+  auto vector = VectorType::get({lanes}, type);
+  return arith::ConstantOp::create(b, loc, vector, cast<TypedAttr>(b.getZeroAttr(vector)));
+}
+
+Value KernelBuilder::mask(int64_t count, int64_t lanes) {
+  SmallVector<bool> bits;
+  for (int64_t i = 0; i < lanes; ++i) bits.push_back(i < count);
+  auto type = VectorType::get({lanes}, b.getI1Type());
+  return arith::ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, bits));
+}
+
+Value KernelBuilder::mask(Value count, int64_t lanes) {
+  return vector::CreateMaskOp::create(b, loc, VectorType::get({lanes}, b.getI1Type()), count);
+}
+
+Value KernelBuilder::load(Value buffer, ValueRange indices, Type elementType) {
+  return widen(memref::LoadOp::create(b, loc, buffer, indices), elementType);
+}
+
+Value KernelBuilder::loadVector(Value buffer, ValueRange indices, Type elementType, Value maskValue, int64_t lanes) {
+  auto type = VectorType::get({lanes}, storageType(elementType));
+  if (!maskValue) return widen(vector::LoadOp::create(b, loc, type, buffer, indices), elementType);
+  Value rest = zero(type.getElementType(), lanes);
+  return widen(vector::MaskedLoadOp::create(b, loc, type, buffer, indices, maskValue, rest), elementType);
+}
+
+void KernelBuilder::store(Value value, Value buffer, ValueRange indices, Type elementType, Value maskValue) {
+  Value stored = narrow(value, elementType);
+  if (!isa<VectorType>(stored.getType()))
+    memref::StoreOp::create(b, loc, stored, buffer, indices);
+  else if (maskValue)
+    vector::MaskedStoreOp::create(b, loc, buffer, indices, maskValue, stored);
+  else
+    vector::StoreOp::create(b, loc, stored, buffer, indices);
+}
+
+namespace {
+/// Integer operations on scalars or vectors alike, for the conversions of half types.
+struct Bits {
+  KernelBuilder &k;
+  Value model; // gives the shape
+  Value c(int64_t value, Type element) {
+    Value scalar = arith::ConstantOp::create(k.b, k.loc, element, k.b.getIntegerAttr(element, value));
+    auto vector = dyn_cast<VectorType>(model.getType());
+    if (!vector) return scalar;
+    return arith::ConstantOp::create(
+        k.b, k.loc,
+        SplatElementsAttr::get(VectorType::get(vector.getShape(), element), k.b.getIntegerAttr(element, value)));
+  }
+  Value c(int64_t value) { return c(value, k.b.getI32Type()); }
+  Value f(double value) { return cast(c(llvm::bit_cast<int32_t>(static_cast<float>(value))), k.b.getF32Type()); }
+  Value cast(Value v, Type element) { return arith::BitcastOp::create(k.b, k.loc, like(v, element), v); }
+  Value extend(Value v, Type element) { return arith::ExtUIOp::create(k.b, k.loc, like(v, element), v); }
+  Value truncate(Value v, Type element) { return arith::TruncIOp::create(k.b, k.loc, like(v, element), v); }
+  Value shl(Value v, int64_t n) { return arith::ShLIOp::create(k.b, k.loc, v, c(n)); }
+  Value shr(Value v, int64_t n) { return arith::ShRUIOp::create(k.b, k.loc, v, c(n)); }
+  Value add(Value a, Value b) { return arith::AddIOp::create(k.b, k.loc, a, b); }
+  Value and_(Value a, Value b) { return arith::AndIOp::create(k.b, k.loc, a, b); }
+  Value or_(Value a, Value b) { return arith::OrIOp::create(k.b, k.loc, a, b); }
+  Value cmp(arith::CmpIPredicate p, Value a, Value b) { return arith::CmpIOp::create(k.b, k.loc, p, a, b); }
+  Value select(Value c, Value a, Value b) { return arith::SelectOp::create(k.b, k.loc, c, a, b); }
+};
+} // namespace
+
+// f16 to f32: shift the fields into place and rebias; a subnormal is normalised by a float subtraction.
+static Value widenF16(KernelBuilder &k, Value half) {
+  Bits n{k, half};
+  Type i32 = k.b.getI32Type(), f32 = k.b.getF32Type();
+  Value bits = n.extend(n.cast(half, k.b.getI16Type()), i32);
+  Value sign = n.shl(n.and_(bits, n.c(0x8000)), 16);
+  Value magnitude = n.shl(n.and_(bits, n.c(0x7fff)), 13);
+  Value exponent = n.and_(magnitude, n.c(0x7c00 << 13));
+  Value normal = n.add(magnitude, n.c((127 - 15) << 23));
+  Value infinite = n.add(normal, n.c((128 - 16) << 23));
+  Value tiny = n.cast(n.add(normal, n.c(1 << 23)), f32);
+  Value subnormal = n.cast(Value(arith::SubFOp::create(k.b, k.loc, tiny, n.f(0x1p-14))), i32);
+  Value result = n.select(n.cmp(arith::CmpIPredicate::eq, exponent, n.c(0)), subnormal, normal);
+  result = n.select(n.cmp(arith::CmpIPredicate::eq, exponent, n.c(0x7c00 << 13)), infinite, result);
+  return n.cast(n.or_(result, sign), f32);
+}
+
+// f32 to f16, to nearest even: the float adder rounds subnormals, an integer addition the rest.
+static Value narrowF16(KernelBuilder &k, Value single) {
+  Bits n{k, single};
+  Type i32 = k.b.getI32Type(), f32 = k.b.getF32Type();
+  Value bits = n.cast(single, i32);
+  Value sign = n.shr(n.and_(bits, n.c(int32_t(0x80000000))), 16);
+  Value magnitude = n.and_(bits, n.c(0x7fffffff));
+  Value odd = n.and_(n.shr(magnitude, 13), n.c(1));
+  Value rounded = n.add(n.add(magnitude, odd), n.c(int32_t(0xc8000fff))); // rebias by -112 exponents, half less one ulp
+  Value normal = n.shr(rounded, 13);
+  Value sum = arith::AddFOp::create(k.b, k.loc, n.cast(magnitude, f32), n.f(0.5));
+  Value subnormal = n.add(n.cast(sum, i32), n.c(-int64_t(0x3f000000)));
+  Value result = n.select(n.cmp(arith::CmpIPredicate::ult, magnitude, n.c(0x38800000)), subnormal, normal);
+  result = n.select(n.cmp(arith::CmpIPredicate::uge, magnitude, n.c(0x47800000)), n.c(0x7c00), result);
+  result = n.select(n.cmp(arith::CmpIPredicate::ugt, magnitude, n.c(0x7f800000)), n.c(0x7e00), result);
+  return n.cast(n.truncate(n.or_(result, sign), k.b.getI16Type()), k.b.getF16Type());
+}
+
+static Value widenBF16(KernelBuilder &k, Value half) {
+  Bits n{k, half};
+  return n.cast(n.shl(n.extend(n.cast(half, k.b.getI16Type()), k.b.getI32Type()), 16), k.b.getF32Type());
+}
+
+// f32 to the bits of bf16 in an i32, to nearest even; NaN stays a quiet NaN.
+static Value roundBF16Bits(KernelBuilder &k, Value single) {
+  Bits n{k, single};
+  Value bits = n.cast(single, k.b.getI32Type());
+  Value odd = n.and_(n.shr(bits, 16), n.c(1));
+  Value rounded = n.shr(n.add(n.add(bits, odd), n.c(0x7fff)), 16);
+  Value quiet = n.or_(n.shr(bits, 16), n.c(0x40));
+  Value magnitude = n.and_(bits, n.c(0x7fffffff));
+  return n.select(n.cmp(arith::CmpIPredicate::ugt, magnitude, n.c(0x7f800000)), quiet, rounded);
+}
+
+Value KernelBuilder::widen(Value stored, Type elementType) {
+  if (elementType.isBF16()) return widenBF16(*this, stored);
+  if (elementType.isF16())
+    return target.f16c ? Value(arith::ExtFOp::create(b, loc, like(stored, b.getF32Type()), stored))
+                       : widenF16(*this, stored);
+  if (elementType.isInteger(1)) {
+    Bits n{*this, stored};
+    return n.cmp(arith::CmpIPredicate::ne, stored, n.c(0, b.getI8Type()));
+  }
+  return stored;
+}
+
+Value KernelBuilder::narrow(Value computed, Type elementType) {
+  if (elementType.isBF16()) {
+    Bits n{*this, computed};
+    return n.cast(n.truncate(roundBF16Bits(*this, computed), b.getI16Type()), elementType);
+  }
+  if (elementType.isF16())
+    return target.f16c ? Value(arith::TruncFOp::create(b, loc, like(computed, elementType), computed))
+                       : narrowF16(*this, computed);
+  if (elementType.isInteger(1)) return Bits{*this, computed}.extend(computed, b.getI8Type());
+  return computed;
+}
+
+Value KernelBuilder::round(Value computed, Type elementType) {
+  if (elementType.isBF16()) {
+    Bits n{*this, computed};
+    return n.cast(n.shl(roundBF16Bits(*this, computed), 16), b.getF32Type());
+  }
+  return elementType.isF16() ? widen(narrow(computed, elementType), elementType) : computed;
+}
+
+Value KernelBuilder::apply(Operation *elementwise, ValueRange arguments) {
+  Value result = cast<ElementwiseOpInterface>(elementwise).buildScalar(b, elementwise->getLoc(), arguments);
+  return round(result, cast<RankedTensorType>(elementwise->getResult(0).getType()).getElementType());
+}
+
+Value KernelBuilder::multiplyAdd(Value a, Value b_, Value c) {
+  if (!isa<FloatType>(getElementTypeOrSelf(c.getType())))
+    return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, a, b_), c);
+  if (!target.fma) return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, a, b_), c);
+  // Not vector.fma: it becomes an operation that LLVM may split in two again.
+  return math::FmaOp::create(b, loc, a, b_, c);
+}

@@ -1,0 +1,215 @@
+// nn.matmul of two computed operands, with an epilogue: the right side is read by rows where that is fast, else each
+// tile packs its panels into scratch memory first. The chain of multiply-adds is the same either way.
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
+#include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// A batched product and its cut into tiles of some rows and some panels of one matrix, by its shape alone.
+struct Product {
+  SmallVector<int64_t> batch, leftStrides, rightStrides; // per leading dimension; 0 where an operand repeats
+  int64_t rows, columns, depth;
+  bool transposedLeft, transposedRight;
+  Type elementType;
+  bool packs;
+  int64_t groupPanels, groups, blockRows, blocks;
+
+  explicit Product(ir::MatmulOp op) {
+    auto left = cast<RankedTensorType>(op.getLhs().getType()), right = cast<RankedTensorType>(op.getRhs().getType());
+    auto result = cast<RankedTensorType>(op.getResult().getType());
+    elementType = result.getElementType();
+    transposedLeft = op.getTransposeLhs();
+    transposedRight = op.getTransposeRhs();
+    batch.assign(result.getShape().begin(), result.getShape().end() - 2);
+    rows = result.getShape().end()[-2];
+    columns = result.getShape().back();
+    depth = left.getShape().end()[transposedLeft ? -2 : -1];
+    leftStrides = batchStrides(left.getShape());
+    rightStrides = batchStrides(right.getShape());
+
+    // One matrix on the right, rows of the left one behind the other: a single product.
+    bool sharedRight = llvm::all_of(rightStrides, [](int64_t stride) { return stride == 0; });
+    if (sharedRight && !transposedLeft && left.getNumElements() == count(batch) * rows * depth) {
+      rows *= count(batch);
+      batch.clear();
+      leftStrides.clear();
+      rightStrides.clear();
+    }
+
+    // The right side is read by rows where it lies, but where they lie so that they push each other out of the cache,
+    // or reach over so much memory that a copy of some columns, for many rows of the left side, is cheaper to read.
+    constexpr int64_t kFar = 4 * 1024 * 1024, kSetBytes = 4096;
+    int64_t stride = columns * storageBytes(elementType);
+    bool collide = stride % kSetBytes == 0 && (rows > 64 || depth > 512), far = depth > 1024 && depth * stride > kFar;
+    packs = transposedRight || (rows > 32 && (collide || far));
+    int64_t panels = llvm::divideCeil(columns, ir::kPanelWidth);
+    groupPanels = std::clamp<int64_t>(rows <= 2 ? 4 : rows <= 4 ? 2 : 1, 1, std::max<int64_t>(panels, 1));
+    groups = llvm::divideCeil(panels, groupPanels);
+    int64_t perRow = std::max<int64_t>(2 * depth * groupPanels * ir::kPanelWidth, 1);
+    blockRows = std::clamp<int64_t>(1500000 / perRow, packs ? 128 : 28, 512);
+    blockRows = rows <= blockRows * 3 / 2 ? std::max<int64_t>(rows, 1) : blockRows;
+    blocks = llvm::divideCeil(rows, blockRows);
+  }
+
+  int64_t tiles() const { return rows == 0 || columns == 0 ? 0 : count(batch) * groups * blocks; }
+  int64_t panelSize() const { return depth * ir::kPanelWidth; }
+  int64_t scratchBytes() const {
+    return packs && tiles() ? llvm::alignTo(groupPanels * panelSize() * storageBytes(elementType), 64) : 0;
+  }
+
+private:
+  static int64_t count(ArrayRef<int64_t> sizes) {
+    int64_t product = 1;
+    for (int64_t size : sizes) product *= size;
+    return product;
+  }
+  SmallVector<int64_t> batchStrides(ArrayRef<int64_t> shape) const {
+    SmallVector<int64_t> strides(batch.size(), 0);
+    int64_t stride = shape.end()[-2] * shape.back(), missing = batch.size() + 2 - shape.size();
+    for (int64_t d = static_cast<int64_t>(shape.size()) - 3; d >= 0; --d) {
+      if (shape[d] != 1) strides[d + missing] = stride;
+      stride *= shape[d];
+    }
+    return strides;
+  }
+};
+
+class ProductKernel {
+public:
+  ProductKernel(KernelBuilder &kernel, const Product &product, const Epilogue &epilogue, Value left, Value right)
+      : k(kernel), p(product), epilogue(epilogue), left(k.flat(left)), right(k.flat(right)) {}
+
+  void emit() {
+    if (p.packs)
+      panels = k.scratchBuffer(0, MemRefType::get({p.groupPanels * p.panelSize()}, storageType(p.elementType)));
+    int64_t groupColumns = p.groupPanels * ir::kPanelWidth;
+    int64_t lastColumns = p.columns - (p.groups - 1) * groupColumns, lastRows = p.rows - (p.blocks - 1) * p.blockRows;
+    SmallVector<int64_t> space(p.batch);
+    space.append({p.groups, p.blocks});
+    k.forTiles([&](Value tile) {
+      SmallVector<Value> at = k.delinearize(tile, space);
+      Value group = at.end()[-2], block = at.back();
+      ArrayRef<Value> matrix = ArrayRef<Value>(at).drop_back(2);
+      leftBase = offset(matrix, p.leftStrides);
+      rightBase = offset(matrix, p.rightStrides);
+      firstRow = k.mul(k.linearize(matrix, p.batch), p.rows);
+      firstColumn = k.mul(group, groupColumns);
+      Value row = k.mul(block, p.blockRows);
+      k.ifLast(group, p.groups, lastColumns != groupColumns, [&](bool lastGroup) {
+        int64_t tileColumns = lastGroup ? lastColumns : groupColumns;
+        if (p.packs) pack(tileColumns);
+        k.ifLast(block, p.blocks, lastRows != p.blockRows,
+                 [&](bool lastBlock) { emitBlock(row, lastBlock ? lastRows : p.blockRows, tileColumns); });
+      });
+    });
+  }
+
+private:
+  Value offset(ArrayRef<Value> indices, ArrayRef<int64_t> strides) {
+    Value sum = k.index(0);
+    for (auto [index, stride] : llvm::zip_equal(indices, strides))
+      if (stride) sum = k.add(sum, k.mul(index, stride));
+    return sum;
+  }
+  int64_t depthStride() const { return p.transposedRight ? 1 : p.columns; }
+  int64_t columnStride() const { return p.transposedRight ? p.depth : 1; }
+
+  void pack(int64_t columns) {
+    Value base = k.add(rightBase, k.mul(firstColumn, columnStride()));
+    for (int64_t first = 0; first < columns; first += ir::kPanelWidth)
+      emitPanel(k, {right, k.add(base, first * columnStride()), p.depth, depthStride(), columnStride()},
+                std::min(ir::kPanelWidth, columns - first), p.elementType, panels,
+                k.index(first / ir::kPanelWidth * p.panelSize()), PanelEnd::open);
+  }
+
+  void emitBlock(Value row, int64_t rows, int64_t columns) {
+    int64_t vectors = llvm::divideCeil(columns, kLanes);
+    int64_t step = std::min(chooseTileVectors(k.target, p.elementType, rows), vectors);
+    for (int64_t j = 0; j < vectors; j += step) {
+      int64_t count = std::min(step, vectors - j);
+      forRowTiles(k, row, splitRows(rows, maxTileRows(k.target, p.elementType, count, p.transposedLeft ? 1 : p.depth)),
+                  [&](Value first, int64_t tileRows) { emitTile(first, tileRows, j, count, columns); });
+    }
+  }
+
+  void emitTile(Value first, int64_t rows, int64_t firstVector, int64_t vectors, int64_t columns) {
+    ContractionLoop loop;
+    loop.left = left;
+    loop.leftRowStride = p.transposedLeft ? 1 : p.depth;
+    loop.leftStep = p.transposedLeft ? p.rows : 1;
+    loop.leftBase = k.add(leftBase, k.mul(first, loop.leftRowStride));
+    loop.elementType = p.elementType;
+    loop.count = k.index(p.depth);
+    SmallVector<int64_t> lanes = vectorLanes(std::min(columns - firstVector * kLanes, vectors * kLanes));
+    SmallVector<Value> columnValues, masks;
+    Value row = k.add(firstRow, first);
+    for (int64_t j = 0; j < vectors; ++j) {
+      int64_t vector = firstVector + j;
+      columnValues.push_back(k.add(firstColumn, vector * kLanes));
+      masks.push_back(laneMask(k, columns - vector * kLanes, lanes[j]));
+      loop.rightOffsets.push_back(p.packs ? vector / 2 * p.panelSize() + vector % 2 * kLanes : vector * kLanes);
+    }
+    if (p.packs) {
+      loop.right = panels;
+      loop.rightBase = k.index(0);
+    } else {
+      loop.right = right;
+      loop.rightBase = k.add(rightBase, firstColumn);
+      loop.rightStep = p.columns;
+      loop.rightMasks = masks;
+    }
+    loop.fetch =
+        epilogue.fetch(k, row, columnValues.front(), std::min(vectors * kLanes, columns - firstVector * kLanes));
+    SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, p.elementType, rows, lanes));
+    epilogue.storeRows(k, accumulators, row, columnValues, masks, p.scratchBytes());
+  }
+
+  KernelBuilder &k;
+  const Product &p;
+  const Epilogue &epilogue;
+  Value left, right, panels;
+  Value leftBase, rightBase, firstRow, firstColumn; // of the tile
+};
+
+class MatmulEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "matmul"; }
+  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<ir::MatmulOp>(epilogue.root);
+    Product product(op);
+    KernelPlan plan;
+    plan.tiles = product.tiles();
+    plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
+    plan.scratchBytes = product.scratchBytes() + epilogue.stageBytes();
+    return plan;
+  }
+
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<ir::MatmulOp>(epilogue.root);
+    Product product(op);
+    if (product.tiles())
+      ProductKernel(k, product, epilogue, k.operandBuffer(cast<BlockArgument>(op.getLhs())),
+                    k.operandBuffer(cast<BlockArgument>(op.getRhs())))
+          .emit();
+    return success();
+  }
+
+private:
+  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch) {
+    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<ir::MatmulOp>(op); });
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createMatmulEmitter() { return std::make_unique<MatmulEmitter>(); }

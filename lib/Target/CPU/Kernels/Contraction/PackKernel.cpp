@@ -1,0 +1,58 @@
+// nn.pack at run time: one tile per panel.
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+class PackEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "pack"; }
+  bool matches(ir::DispatchOp dispatch) const override {
+    Block &body = dispatch->getRegion(0).front();
+    if (!llvm::hasSingleElement(body.without_terminator())) return false;
+    auto op = dyn_cast<ir::PackOp>(body.front());
+    return op && isa<BlockArgument>(op.getOperand()) && body.getTerminator()->getNumOperands() == 1;
+  }
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    ir::PackOp op = packOf(dispatch);
+    KernelPlan plan;
+    auto panels = cast<RankedTensorType>(op.getResult().getType());
+    plan.tiles = panels.getNumElements() == 0 ? 0 : panels.getDimSize(0);
+    plan.grain = chooseGrain(plan.tiles, 0, op.getBytes());
+    return plan;
+  }
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    ir::PackOp op = packOf(dispatch);
+    auto matrix = cast<RankedTensorType>(op.getOperand().getType());
+    auto panels = cast<RankedTensorType>(op.getResult().getType());
+    if (panels.getNumElements() == 0) return success();
+    bool transposed = op.getTransposed();
+    int64_t depth = matrix.getDimSize(transposed ? 1 : 0), columns = matrix.getDimSize(transposed ? 0 : 1);
+    int64_t groups = op.getGroups(), groupColumns = columns / groups;
+    int64_t groupPanels = llvm::divideCeil(groupColumns, ir::kPanelWidth);
+    int64_t lastColumns = groupColumns - (groupPanels - 1) * ir::kPanelWidth;
+    Value source = k.flat(k.operandBuffer(cast<BlockArgument>(op.getOperand()))), target = k.flat(k.resultBuffer(0));
+    int64_t depthStride = transposed ? 1 : columns, columnStride = transposed ? depth : 1;
+    k.forTiles([&](Value tile) {
+      SmallVector<Value> at = k.delinearize(tile, {groups, groupPanels});
+      Value first = k.add(k.mul(at[0], groupColumns), k.mul(at[1], ir::kPanelWidth));
+      PanelSource from{source, k.mul(first, columnStride), depth, depthStride, columnStride};
+      k.ifLast(at[1], groupPanels, lastColumns != ir::kPanelWidth, [&](bool last) {
+        emitPanel(k, from, last ? lastColumns : ir::kPanelWidth, matrix.getElementType(), target,
+                  k.mul(tile, depth * ir::kPanelWidth), PanelEnd::zeros);
+      });
+    });
+    return success();
+  }
+
+private:
+  static ir::PackOp packOf(ir::DispatchOp dispatch) { return cast<ir::PackOp>(dispatch->getRegion(0).front().front()); }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createPackEmitter() { return std::make_unique<PackEmitter>(); }

@@ -1,0 +1,114 @@
+#include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// The cut of a product into tiles, by its shape alone.
+struct Cut {
+  int64_t groupPanels; // panels of a tile
+  int64_t groups;
+  int64_t blockRows; // rows of a tile
+  int64_t blocks;
+  bool rowsOutermost; // consecutive tiles share a block of rows; else a group of panels
+
+  explicit Cut(const PackedGemm &gemm) {
+    int64_t panels = llvm::divideCeil(gemm.columns, ir::kPanelWidth);
+    groupPanels = gemm.rows <= 2 ? 4 : gemm.rows <= 4 ? 2 : 1;
+    groupPanels = std::min(groupPanels, std::max<int64_t>(panels, 1));
+    groups = llvm::divideCeil(panels, groupPanels);
+    // About a million and a half operations a tile; a block size that divides the rows saves a second copy of the code.
+    int64_t perRow = std::max<int64_t>(2 * gemm.depth * groupPanels * ir::kPanelWidth, 1);
+    int64_t wanted = std::clamp<int64_t>(1500000 / perRow, 28, 512);
+    blockRows = std::max<int64_t>(gemm.rows, 1);
+    if (gemm.rows > wanted * 3 / 2) {
+      blockRows = wanted;
+      int64_t best = gemm.rows % wanted;
+      for (int64_t distance = 1; best != 0 && distance <= wanted / 3; ++distance)
+        for (int64_t candidate : {wanted + distance, wanted - distance})
+          if (gemm.rows % candidate == 0) {
+            blockRows = candidate;
+            best = 0;
+          }
+    }
+    blocks = llvm::divideCeil(gemm.rows, blockRows);
+    // A left side that stays in the second-level cache is read again for each panel; of a larger one, each block of
+    // rows is read once, and the panels, which lie one behind the other, come from memory.
+    constexpr int64_t kSmallLeft = 128 * 1024;
+    rowsOutermost = gemm.rows * gemm.depth > kSmallLeft;
+  }
+};
+} // namespace
+
+KernelPlan PackedGemm::plan(const Epilogue &epilogue, int64_t flops, int64_t bytes) const {
+  Cut cut(*this);
+  KernelPlan plan;
+  plan.tiles = cut.groups * cut.blocks;
+  plan.grain = chooseGrain(plan.tiles, flops, bytes);
+  plan.scratchBytes = epilogue.stageBytes();
+  return plan;
+}
+
+void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Value panels, Type elementType) const {
+  Cut cut(*this);
+  Value leftFlat = k.flat(left), panelsFlat = k.flat(panels);
+  int64_t panelSize = depth * ir::kPanelWidth;
+
+  // One register tile: rows [first, first + tileRows), `vectors` vectors of columns from `column` on, of which
+  // `validColumns` exist.
+  auto registerTile = [&](Value first, int64_t tileRows, Value panel, Value column, int64_t vectors,
+                          int64_t validColumns) {
+    ContractionLoop loop;
+    loop.left = leftFlat;
+    loop.leftBase = k.mul(first, depth);
+    loop.leftRowStride = depth;
+    loop.right = panelsFlat;
+    loop.rightBase = panel;
+    for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+    loop.elementType = elementType;
+    loop.count = k.index(depth);
+    SmallVector<int64_t> lanes = vectorLanes(std::min(validColumns, vectors * kLanes));
+    SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, lanes));
+    SmallVector<Value> columnValues, masks;
+    for (int64_t j = 0; j < vectors; ++j) {
+      columnValues.push_back(k.add(column, j * kLanes));
+      masks.push_back(laneMask(k, validColumns - j * kLanes, lanes[j]));
+    }
+    epilogue.storeRows(k, accumulators, first, columnValues, masks, /*stage=*/0);
+  };
+
+  // A tile: `tileRows` rows from `first` on and `tileColumns` columns from panel `panelIndex` on.
+  auto tile = [&](Value first, int64_t tileRows, Value panelIndex, int64_t tileColumns) {
+    Value panelBase = k.mul(panelIndex, panelSize), columnBase = k.mul(panelIndex, ir::kPanelWidth);
+    int64_t vectors = llvm::divideCeil(tileColumns, kLanes);
+    int64_t step = std::min(chooseTileVectors(k.target, elementType, std::min(tileRows, rows)), vectors);
+    for (int64_t j = 0; j < vectors; j += step) {
+      int64_t count = std::min(step, vectors - j);
+      Value panel = k.add(panelBase, j / 2 * panelSize + j % 2 * kLanes);
+      Value column = k.add(columnBase, j * kLanes);
+      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count, depth)),
+                  [&](Value row, int64_t registerRows) {
+                    registerTile(row, registerRows, panel, column, count, tileColumns - j * kLanes);
+                  });
+    }
+  };
+
+  if (rows == 0 || columns == 0) return;
+  int64_t groupColumns = cut.groupPanels * ir::kPanelWidth;
+  int64_t lastColumns = columns - (cut.groups - 1) * groupColumns;
+  int64_t lastRows = rows - (cut.blocks - 1) * cut.blockRows;
+  k.forTiles([&](Value index) {
+    SmallVector<Value> position = cut.rowsOutermost ? k.delinearize(index, {cut.blocks, cut.groups})
+                                                    : k.delinearize(index, {cut.groups, cut.blocks});
+    Value block = position[cut.rowsOutermost ? 0 : 1], group = position[cut.rowsOutermost ? 1 : 0];
+    Value first = k.mul(block, cut.blockRows), panelIndex = k.mul(group, cut.groupPanels);
+    auto forColumns = [&](int64_t tileColumns) {
+      k.ifLast(block, cut.blocks, cut.blockRows != lastRows,
+               [&](bool last) { tile(first, last ? lastRows : cut.blockRows, panelIndex, tileColumns); });
+    };
+    k.ifLast(group, cut.groups, groupColumns != lastColumns,
+             [&](bool last) { forColumns(last ? lastColumns : groupColumns); });
+  });
+}

@@ -1,0 +1,17 @@
+// The product of a row-major matrix and packed panels, cut into tiles of some rows times some panels.
+// For matmul_packed, and for convolutions that are matrix products.
+#pragma once
+#include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
+
+namespace sprig {
+
+struct PackedGemm {
+  int64_t rows, columns, depth;
+
+  KernelPlan plan(const Epilogue &epilogue, int64_t flops, int64_t bytes) const;
+  /// left: [rows, depth], panels: [ceil(columns / 32), depth, 32], both of `elementType`.
+  void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, mlir::Value panels,
+            mlir::Type elementType) const;
+};
+
+} // namespace sprig

@@ -1,0 +1,149 @@
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+
+using namespace mlir;
+using namespace sprig;
+
+/// Vector registers that hold kLanes values of the type that a contraction computes in.
+static int64_t registersPerVector(const CpuTarget &target, Type elementType) {
+  int64_t bytes = kLanes * ((computeType(elementType).getIntOrFloatBitWidth() + 7) / 8);
+  return std::max<int64_t>(1, bytes / target.vectorBytes);
+}
+
+int64_t sprig::maxTileRows(const CpuTarget &target, Type elementType, int64_t vectors, int64_t rowStride) {
+  int64_t width = vectors * registersPerVector(target, elementType);
+  // One row of accumulators per row, one of the right side's values, one register for the left side's.
+  int64_t rows = (target.vectorRegisters - 1 - width) / width;
+  if (target.tileRows) return std::clamp<int64_t>(rows, 1, target.tileRows);
+  // Rows a multiple of 4096 bytes apart fall into one set of a first-level cache, which has 8 or 12 ways.
+  bool collide = rowStride > 0 && rowStride * storageBytes(elementType) % 4096 == 0;
+  return std::clamp<int64_t>(rows, 1, collide ? 6 : 14);
+}
+
+int64_t sprig::chooseTileVectors(const CpuTarget &target, Type elementType, int64_t rows) {
+  if (target.tileVectors) return target.tileVectors;
+  int64_t wide = registersPerVector(target, elementType);
+  if (wide >= 4) return 1;
+  if (wide >= 2) return rows >= 3 ? 1 : rows == 2 ? 2 : 4;
+  return rows >= 5 ? 2 : rows >= 3 ? 4 : 8;
+}
+
+SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t rows, int64_t vectors) {
+  return SmallVector<Value>(rows * vectors, k.zero(computeType(elementType), kLanes));
+}
+
+SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t rows, ArrayRef<int64_t> lanes) {
+  SmallVector<Value> row, tile;
+  for (int64_t count : lanes) row.push_back(k.zero(computeType(elementType), count));
+  for (int64_t i = 0; i < rows; ++i) tile.append(row);
+  return tile;
+}
+
+SmallVector<int64_t> sprig::vectorLanes(int64_t columns) {
+  SmallVector<int64_t> lanes(columns / kLanes, kLanes);
+  if (int64_t rest = columns % kLanes) lanes.push_back(rest <= kLanes / 2 ? kLanes / 2 : kLanes);
+  return lanes;
+}
+
+Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
+  return valid < lanes ? k.mask(valid, lanes) : Value();
+}
+
+static int64_t lanesOf(Value vector) { return cast<VectorType>(vector.getType()).getDimSize(0); }
+
+// The multiply-adds of one step of k.
+static SmallVector<Value> emitStep(KernelBuilder &k, const ContractionLoop &loop, Value step, ValueRange carried) {
+  int64_t vectors = loop.rightOffsets.size(), rows = carried.size() / vectors;
+  Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
+  Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
+  SmallVector<Value> columns;
+  for (int64_t j = 0; j < vectors; ++j)
+    columns.push_back(k.loadVector(loop.right, k.add(right, loop.rightOffsets[j]), loop.elementType,
+                                   loop.rightMasks.empty() ? Value() : loop.rightMasks[j], lanesOf(carried[j])));
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < rows; ++i) {
+    Value scalar = k.load(loop.left, k.add(left, i * loop.leftRowStride), loop.elementType);
+    Value row = k.splat(scalar), narrow;
+    for (int64_t j = 0; j < vectors; ++j) {
+      int64_t lanes = lanesOf(carried[j]);
+      if (lanes != kLanes && !narrow) narrow = k.splat(scalar, lanes);
+      results.push_back(k.multiplyAdd(lanes == kLanes ? row : narrow, columns[j], carried[i * vectors + j]));
+    }
+  }
+  return results;
+}
+
+// One chain of multiply-adds over the steps [begin, end).
+static SmallVector<Value> emitChain(KernelBuilder &k, const ContractionLoop &loop, Value begin, Value end,
+                                    ValueRange accumulators) {
+  return k.loop(begin, end, 1, accumulators,
+                [&](Value step, ValueRange carried) { return emitStep(k, loop, step, carried); });
+}
+
+static void fetchRow(KernelBuilder &k, const EpilogueFetch &fetch, Value row) {
+  constexpr int64_t kLine = 64;
+  Value begin = k.add(fetch.base, k.mul(row, fetch.rowStride));
+  for (Value buffer : fetch.buffers) {
+    int64_t step = kLine / storageBytes(cast<MemRefType>(buffer.getType()).getElementType());
+    for (int64_t column = 0; column < fetch.columns; column += step)
+      memref::PrefetchOp::create(k.b, k.loc, buffer, k.add(begin, column), /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+  }
+}
+
+// The same chain; its first steps are taken a few at a time, with the fetches of one row before each such group.
+static SmallVector<Value> emitFetchingChain(KernelBuilder &k, const ContractionLoop &loop, int64_t count,
+                                            ValueRange accumulators) {
+  constexpr int64_t kMostSteps = 4;
+  int64_t rows = accumulators.size() / loop.rightOffsets.size();
+  int64_t steps = std::clamp<int64_t>(count / rows, 1, kMostSteps), fetching = std::min(rows, count / steps) * steps;
+  SmallVector<Value> sums =
+      k.loop(k.index(0), k.index(fetching), steps, accumulators, [&](Value step, ValueRange carried) {
+        fetchRow(k, *loop.fetch, k.div(step, steps));
+        return emitChain(k, loop, step, k.add(step, steps), carried);
+      });
+  return emitChain(k, loop, k.index(fetching), k.index(count), sums);
+}
+
+SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
+  std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
+  if (loop.fetch && count && *count <= kLongestChain) return emitFetchingChain(k, loop, *count, accumulators);
+  if (!count || *count <= kLongestChain || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators);
+  // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in
+  // order.
+  SmallVector<Value> zeros;
+  for (Value accumulator : accumulators)
+    zeros.push_back(k.zero(getElementTypeOrSelf(accumulator.getType()), lanesOf(accumulator)));
+  auto addPart = [&](Value begin, Value end, ValueRange totals) {
+    SmallVector<Value> part = emitChain(k, loop, begin, end, zeros), sums;
+    for (auto [total, value] : llvm::zip_equal(totals, part))
+      sums.push_back(arith::AddFOp::create(k.b, k.loc, total, value));
+    return sums;
+  };
+  int64_t whole = *count / kChainPart * kChainPart;
+  SmallVector<Value> totals =
+      k.loop(k.index(0), k.index(whole), kChainPart, accumulators,
+             [&](Value begin, ValueRange t) { return addPart(begin, k.add(begin, kChainPart), t); });
+  return whole == *count ? totals : addPart(k.index(whole), loop.count, totals);
+}
+
+RowSplit sprig::splitRows(int64_t length, int64_t most) {
+  if (length <= 0) return {};
+  int64_t tiles = (length + most - 1) / most, rows = (length + tiles - 1) / tiles;
+  int64_t smaller = tiles * rows - length;
+  return {rows, tiles - smaller, smaller};
+}
+
+void sprig::forRowTiles(KernelBuilder &k, Value begin, RowSplit split,
+                        llvm::function_ref<void(Value first, int64_t rows)> body) {
+  Value middle = k.add(begin, split.count * split.rows);
+  Value end = k.add(middle, split.smallerCount * (split.rows - 1));
+  auto tiles = [&](Value from, Value to, int64_t count, int64_t rows) {
+    if (count == 1)
+      body(from, rows);
+    else if (count > 1)
+      k.loop(from, to, rows, [&](Value first) { body(first, rows); });
+  };
+  tiles(begin, middle, split.count, split.rows);
+  tiles(middle, end, split.smallerCount, split.rows - 1);
+}

@@ -1,0 +1,96 @@
+// nn.scan: all steps in one kernel. A tile is a block of rows, which goes through time on its own.
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Control/ScanStep.h"
+#include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+/// Rows of a block. Every block reads all weights in every step, from the cache as far as they stay there: then small
+/// blocks do, which leave work for several threads.
+static int64_t chooseBlockRows(ir::ScanOp scan, int64_t rows) {
+  constexpr int64_t kCached = 512 * 1024;
+  int64_t weightBytes = 0;
+  for (Value invariant : scan.getInvariants())
+    weightBytes +=
+        cast<RankedTensorType>(invariant.getType()).getNumElements() * storageBytes(elementTypeOf(invariant));
+  int64_t wanted = weightBytes <= kCached ? 8 : 24;
+  if (rows <= wanted + wanted / 2) return rows;
+  // A size that divides the rows saves a second copy of the code.
+  for (int64_t distance = 0; distance <= wanted / 2; ++distance)
+    for (int64_t candidate : {wanted + distance, wanted - distance})
+      if (rows % candidate == 0) return candidate;
+  return wanted;
+}
+
+namespace {
+class ScanEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "scan"; }
+  bool matches(ir::DispatchOp dispatch) const override {
+    std::string reason;
+    ir::ScanOp scan = scanOf(dispatch);
+    if (!scan) return false;
+    auto stages = ir::ScanStages::analyze(scan, reason);
+    return stages && isPacked(*stages);
+  }
+
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    ir::ScanOp scan = scanOf(dispatch);
+    std::string reason;
+    ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
+    int64_t blockRows = chooseBlockRows(scan, stages.rows);
+    KernelPlan plan;
+    plan.tiles = llvm::divideCeil(stages.rows, blockRows);
+    plan.grain = chooseGrain(plan.tiles, scan.getFlops(), sprig::detail::countOperandAndResultBytes(scan));
+    plan.scratchBytes = ScanScratch(scan, stages, blockRows).bytes;
+    return plan;
+  }
+
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    ir::ScanOp scan = scanOf(dispatch);
+    std::string reason;
+    ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
+    int64_t blockRows = chooseBlockRows(scan, stages.rows), blocks = llvm::divideCeil(stages.rows, blockRows);
+    int64_t lastRows = stages.rows - (blocks - 1) * blockRows, steps = scan.getSteps();
+    ScanScratch scratch(scan, stages, blockRows);
+    ScanStep step(k, scan, stages, scratch);
+    k.forTiles([&](Value block) {
+      k.ifLast(block, blocks, lastRows != blockRows, [&](bool last) {
+        step.setBlock(k.mul(block, blockRows), last ? lastRows : blockRows);
+        step.loadInitial();
+        Value zero = k.index(0);
+        SmallVector<Value> parity =
+            k.loop(zero, k.index(steps), 1, zero, [&](Value i, ValueRange carried) -> SmallVector<Value> {
+              step.emit(scan.getReverse() ? k.sub(k.index(steps - 1), i) : i, carried[0]);
+              return {k.sub(k.index(1), carried[0])};
+            });
+        step.storeLast(parity[0]);
+      });
+    });
+    return success();
+  }
+
+private:
+  static ir::ScanOp scanOf(ir::DispatchOp dispatch) {
+    Block &body = dispatch->getRegion(0).front();
+    if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
+    auto scan = dyn_cast<ir::ScanOp>(body.front());
+    if (!scan) return nullptr;
+    for (Value operand : scan->getOperands())
+      if (!isa<BlockArgument>(operand)) return nullptr;
+    return scan;
+  }
+  static bool isPacked(const ir::ScanStages &stages) {
+    for (const ir::ScanStage &stage : stages.stages)
+      if (!llvm::all_of(stage.products, [](Operation *op) { return isa<ir::MatmulPackedOp>(op); })) return false;
+    return true;
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createScanEmitter() { return std::make_unique<ScanEmitter>(); }

@@ -1,0 +1,243 @@
+#include "lib/Target/CPU/Kernels/Control/ScanStep.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+using ir::RowView;
+
+ScanScratch::ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t blockRows) {
+  auto add = [&](Value value, bool carried) {
+    int64_t stride = llvm::alignTo(RowView::of(value).columns, kLanes);
+    // A vector that starts inside of the last row may end behind it.
+    int64_t elements = blockRows * stride + kLanes;
+    if (!places.insert({value, {bytes, stride, elements, carried}}).second) return;
+    bytes += llvm::alignTo((carried ? 2 : 1) * elements * storageBytes(elementTypeOf(value)), 64);
+  };
+  for (Value carried : scan.getCarriedArguments()) add(carried, true);
+  for (const ir::ScanStage &stage : stages.stages) {
+    for (Operation *product : stage.products) add(product->getResult(0), false);
+    for (Value kept : stage.kept) add(kept, false);
+  }
+}
+
+ScanStep::ScanStep(KernelBuilder &kernel, ir::ScanOp scan, const ir::ScanStages &stages, const ScanScratch &scratch)
+    : k(kernel), scan(scan), stages(stages) {
+  for (auto &[value, place] : scratch.places) {
+    auto type = MemRefType::get({(place.carried ? 2 : 1) * place.elements}, storageType(elementTypeOf(value)));
+    buffers[value] = {k.scratchBuffer(place.byteOffset, type), place};
+  }
+}
+
+void ScanStep::setBlock(Value first, int64_t count) {
+  firstRow = first;
+  rows = count;
+}
+
+Value ScanStep::copyOffset(const Buffer &buffer, bool next) {
+  if (!buffer.place.carried) return k.index(0);
+  return k.mul(next ? otherParity : parity, buffer.place.elements);
+}
+
+std::optional<unsigned> ScanStep::resultOf(unsigned yielded) {
+  Operation *yield = scan->getBlock()->getTerminator();
+  for (auto [i, value] : llvm::enumerate(yield->getOperands()))
+    if (value == scan.getResult(yielded)) return i;
+  return std::nullopt;
+}
+
+void ScanStep::forVectors(int64_t columns, llvm::function_ref<void(Position &)> body) {
+  int64_t whole = columns / kLanes * kLanes;
+  k.loop(k.index(0), k.index(rows), 1, [&](Value row) {
+    k.loop(k.index(0), k.index(whole), kLanes, [&](Value column) {
+      Position position{row, column, Value(), {}};
+      body(position);
+    });
+    if (whole == columns) return;
+    Position position{row, k.index(whole), k.mask(columns - whole), {}};
+    body(position);
+  });
+}
+
+void ScanStep::loadInitial() {
+  parity = k.index(0);
+  for (auto [i, argument] : llvm::enumerate(scan.getCarriedArguments())) {
+    Value from = flatOperand(k, scan.getInitial()[i]);
+    const Buffer &to = buffers.find(argument)->second;
+    int64_t columns = RowView::of(argument).columns;
+    Type type = elementTypeOf(argument);
+    forVectors(columns, [&](Position &p) {
+      Value at = k.add(k.mul(k.add(firstRow, p.row), columns), p.column);
+      Value value = k.loadVector(from, at, type, p.mask);
+      k.store(value, to.buffer, k.add(k.mul(p.row, to.place.stride), p.column), type);
+    });
+  }
+}
+
+void ScanStep::storeLast(Value copy) {
+  parity = copy;
+  for (auto [i, argument] : llvm::enumerate(scan.getCarriedArguments())) {
+    std::optional<unsigned> result = resultOf(i);
+    if (!result) continue;
+    Value to = k.flat(k.resultBuffer(*result));
+    const Buffer &from = buffers.find(argument)->second;
+    int64_t columns = RowView::of(argument).columns;
+    Type type = elementTypeOf(argument);
+    forVectors(columns, [&](Position &p) {
+      Value at = k.add(copyOffset(from, false), k.add(k.mul(p.row, from.place.stride), p.column));
+      Value value = k.loadVector(from.buffer, at, type);
+      k.store(value, to, k.add(k.mul(k.add(firstRow, p.row), columns), p.column), type, p.mask);
+    });
+  }
+}
+
+void ScanStep::emit(Value step, Value copy) {
+  time = step;
+  parity = copy;
+  otherParity = k.sub(k.index(1), copy);
+  for (unsigned stage = 0; stage < stages.stages.size(); ++stage) {
+    currentStage = stage;
+    for (Operation *product : stages.stages[stage].products) emitProduct(product);
+    emitElementwise(stage);
+  }
+}
+
+// All rows of the block times the panels, a group of panels after the other.
+void ScanStep::emitProduct(Operation *op) {
+  auto product = *ir::Product::of(op);
+  int64_t depth = RowView::of(product.lhs).columns, columns = RowView::of(op->getResult(0)).columns;
+  Type type = elementTypeOf(product.lhs);
+  const Buffer &to = buffers.find(op->getResult(0))->second;
+  ContractionLoop loop;
+  Value leftBase;
+  if (auto found = buffers.find(product.lhs); found != buffers.end()) {
+    loop.left = found->second.buffer;
+    loop.leftRowStride = found->second.place.stride;
+    leftBase = copyOffset(found->second, false);
+  } else { // a slice of an input, or an invariant
+    auto argument = cast<BlockArgument>(product.lhs);
+    loop.left = flatOperand(k, scan->getOperand(argument.getArgNumber()));
+    loop.leftRowStride = depth;
+    leftBase = k.mul(firstRow, depth);
+    if (argument.getArgNumber() < scan.getNumInputs()) leftBase = k.add(leftBase, k.mul(time, stages.rows * depth));
+  }
+  loop.right = flatOperand(k, scan->getOperand(cast<BlockArgument>(product.rhs).getArgNumber()));
+  loop.elementType = type;
+  loop.count = k.index(depth);
+  int64_t panelSize = depth * ir::kPanelWidth, vectors = llvm::divideCeil(columns, kLanes);
+  int64_t step = std::min(chooseTileVectors(k.target, type, rows), std::max<int64_t>(vectors, 1));
+
+  // `count` vectors of columns from `column` on, a multiple of the panel width or half of it.
+  auto strip = [&](Value panel, Value column, int64_t count) {
+    loop.rightOffsets.clear();
+    for (int64_t j = 0; j < count; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+    loop.rightBase = panel;
+    int64_t tileRows = maxTileRows(k.target, type, count, loop.leftRowStride);
+    forRowTiles(k, k.index(0), splitRows(rows, tileRows), [&](Value row, int64_t registerRows) {
+      loop.leftBase = k.add(leftBase, k.mul(row, loop.leftRowStride));
+      SmallVector<Value> sums = emitContraction(k, loop, zeroTile(k, type, registerRows, count));
+      for (int64_t i = 0; i < registerRows; ++i)
+        for (int64_t j = 0; j < count; ++j)
+          k.store(k.round(sums[i * count + j], type), to.buffer,
+                  k.add(k.mul(k.add(row, i), to.place.stride), k.add(column, j * kLanes)), type);
+    });
+  };
+  // Whole groups of panels in a loop, then what is left; one vector at a time goes through the halves of each panel.
+  int64_t groupVectors = std::max<int64_t>(step, 2), groups = vectors / groupVectors;
+  auto group = [&](Value index, int64_t count) {
+    Value panel = k.mul(index, groupVectors / 2 * panelSize), column = k.mul(index, groupVectors * kLanes);
+    for (int64_t j = 0; j < count; j += step)
+      strip(k.add(panel, j / 2 * panelSize + j % 2 * kLanes), k.add(column, j * kLanes), std::min(step, count - j));
+  };
+  k.loop(k.index(0), k.index(groups), 1, [&](Value index) { group(index, groupVectors); });
+  if (int64_t rest = vectors - groups * groupVectors) group(k.index(groups), rest);
+}
+
+// What this stage keeps, and in the last one what the step yields: values of one width in one loop.
+void ScanStep::emitElementwise(unsigned stage) {
+  std::map<int64_t, SmallVector<Value>> kept;
+  std::map<int64_t, SmallVector<unsigned>> yields;
+  for (Value value : stages.stages[stage].kept) kept[RowView::of(value).columns].push_back(value);
+  if (stage + 1 == stages.stages.size())
+    for (auto [i, value] : llvm::enumerate(scan.getStep().getTerminator()->getOperands()))
+      if (i < scan.getNumCarried() || resultOf(i)) yields[RowView::of(value).columns].push_back(i);
+  SmallVector<int64_t> widths;
+  for (auto &[width, values] : kept) widths.push_back(width);
+  for (auto &[width, indices] : yields)
+    if (!kept.count(width)) widths.push_back(width);
+  for (int64_t width : widths)
+    forVectors(width, [&](Position &position) {
+      for (Value value : kept[width]) store(at(value, 0, position), value, position);
+      for (unsigned index : yields[width]) storeYield(index, position);
+    });
+}
+
+void ScanStep::store(Value computed, Value value, Position &p) {
+  const Buffer &to = buffers.find(value)->second;
+  k.store(computed, to.buffer, k.add(k.mul(p.row, to.place.stride), p.column), elementTypeOf(value));
+}
+
+void ScanStep::storeYield(unsigned index, Position &p) {
+  Value value = scan.getStep().getTerminator()->getOperand(index);
+  Type type = elementTypeOf(value);
+  Value computed = at(value, 0, p);
+  if (index < scan.getNumCarried()) {
+    const Buffer &to = buffers.find(scan.getCarriedArguments()[index])->second;
+    k.store(computed, to.buffer, k.add(copyOffset(to, true), k.add(k.mul(p.row, to.place.stride), p.column)), type);
+    return;
+  }
+  int64_t columns = RowView::of(value).columns;
+  Value row = k.add(k.mul(time, stages.rows), k.add(firstRow, p.row));
+  k.store(computed, k.flat(k.resultBuffer(*resultOf(index))), k.add(k.mul(row, columns), p.column), type, p.mask);
+}
+
+bool ScanStep::isKeptBefore(Value value) const {
+  if (ir::Product::of(value.getDefiningOp())) return true;
+  for (unsigned stage = 0; stage < currentStage; ++stage)
+    if (stages.stages[stage].kept.contains(value)) return true;
+  return false;
+}
+
+Value ScanStep::at(Value value, int64_t shift, Position &position) {
+  if (RowView::of(value).columns == 1) shift = 0;
+  auto key = std::make_pair(static_cast<const void *>(value.getAsOpaquePointer()), shift);
+  if (auto found = position.known.find(key); found != position.known.end()) return found->second;
+  Value computed = compute(value, shift, position);
+  position.known[key] = computed;
+  return computed;
+}
+
+Value ScanStep::compute(Value value, int64_t shift, Position &p) {
+  Operation *def = value.getDefiningOp();
+  if (!def || isKeptBefore(value)) {
+    auto found = buffers.find(value);
+    if (found == buffers.end()) return readTensor(cast<BlockArgument>(value), shift, p);
+    const Buffer &from = found->second;
+    Value row = k.add(copyOffset(from, false), k.mul(p.row, from.place.stride));
+    Type type = elementTypeOf(value);
+    if (RowView::of(value).columns == 1) return k.splat(k.load(from.buffer, row, type));
+    return k.loadVector(from.buffer, k.add(row, k.add(p.column, shift)), type);
+  }
+  if (auto constant = dyn_cast<ir::ConstantOp>(def))
+    return k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())));
+  if (auto slice = dyn_cast<ir::SliceOp>(def))
+    return at(slice.getOperand(), shift + (slice.getStarts().empty() ? 0 : slice.getStarts().back()), p);
+  if (Value moved = ir::movedInRow(def)) return at(moved, shift, p);
+  SmallVector<Value> arguments;
+  for (Value operand : def->getOperands()) arguments.push_back(at(operand, shift, p));
+  return k.apply(def, arguments);
+}
+
+Value ScanStep::readTensor(BlockArgument argument, int64_t shift, Position &p) {
+  RowView view = RowView::of(argument);
+  Value buffer = flatOperand(k, scan->getOperand(argument.getArgNumber()));
+  Value row = view.rows == 1 ? k.index(0) : k.add(firstRow, p.row);
+  if (argument.getArgNumber() < scan.getNumInputs()) row = k.add(row, k.mul(time, view.rows));
+  Value base = k.mul(row, view.columns);
+  Type type = elementTypeOf(argument);
+  if (view.columns == 1) return k.splat(k.load(buffer, base, type));
+  return k.loadVector(buffer, k.add(base, k.add(p.column, shift)), type, p.mask);
+}

@@ -1,0 +1,70 @@
+// One step of a scan inside a kernel: its memory, its matrix products and its elementwise operations.
+// For the scan emitter, which has the loops over rows and time. Everything that a step keeps lies in scratch memory,
+// rows padded to whole vectors, so that only what comes from or goes to tensors needs masks.
+#pragma once
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/ScanStages.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+namespace sprig {
+
+/// Where values that a step keeps lie in scratch memory, for blocks of some rows. Carried values have two places, which
+/// take turns: a step reads one and writes the other.
+class ScanScratch {
+public:
+  ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t blockRows);
+  struct Place {
+    int64_t byteOffset, stride, elements; // of a row; of one copy
+    bool carried;
+  };
+  llvm::MapVector<mlir::Value, Place> places;
+  int64_t bytes = 0;
+};
+
+class ScanStep {
+public:
+  ScanStep(KernelBuilder &kernel, ir::ScanOp scan, const ir::ScanStages &stages, const ScanScratch &scratch);
+
+  /// Rows [firstRow, firstRow + rows) of the batch.
+  void setBlock(mlir::Value firstRow, int64_t rows);
+  void loadInitial();
+  /// Step `time`; carried values are read from copy `parity` and written to the other.
+  void emit(mlir::Value time, mlir::Value parity);
+  void storeLast(mlir::Value parity);
+
+private:
+  struct Buffer {
+    mlir::Value buffer; // 1-d
+    ScanScratch::Place place;
+  };
+  /// What a vector of columns of one row is evaluated at.
+  struct Position {
+    mlir::Value row, column, mask;
+    std::map<std::pair<const void *, int64_t>, mlir::Value> known;
+  };
+
+  void emitProduct(mlir::Operation *op);
+  void emitElementwise(unsigned stage);
+  mlir::Value at(mlir::Value value, int64_t shift, Position &position);
+  mlir::Value compute(mlir::Value value, int64_t shift, Position &position);
+  mlir::Value readTensor(mlir::BlockArgument argument, int64_t shift, Position &position);
+  void store(mlir::Value computed, mlir::Value value, Position &position);
+  void storeYield(unsigned index, Position &position);
+  bool isKeptBefore(mlir::Value value) const;
+  mlir::Value copyOffset(const Buffer &buffer, bool next);
+  /// Calls `body` for the vectors of all rows of the block and `columns` columns.
+  void forVectors(int64_t columns, llvm::function_ref<void(Position &)> body);
+  std::optional<unsigned> resultOf(unsigned yielded);
+
+  KernelBuilder &k;
+  ir::ScanOp scan;
+  const ir::ScanStages &stages;
+  llvm::DenseMap<mlir::Value, Buffer> buffers;
+  int64_t rows = 0;
+  unsigned currentStage = 0;
+  mlir::Value firstRow, time, parity, otherParity;
+};
+
+} // namespace sprig

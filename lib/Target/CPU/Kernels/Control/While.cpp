@@ -1,0 +1,205 @@
+// nn.while: one kernel with a loop around the dispatches of condition and body. What is carried has one place, the
+// kernel's result or scratch memory. A step writes the next value there at once where nothing reads the old one any
+// more, or where the kernel that computes it may overwrite what it reads; else into a place of its own, and copies it
+// at the step's end.
+#include "lib/Target/CPU/Kernels/Control/Control.h"
+#include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
+#include "lib/Target/CPU/Kernels/Elementwise/InPlace.h"
+#include "llvm/Support/MathExtras.h"
+#include "runtime/include/sprig/rt/kernel.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// Where everything lies; the same for the plan and the code.
+struct WhilePlaces {
+  WhilePlaces(ir::DispatchOp dispatch, ir::WhileOp loop);
+  bool isDirect(unsigned carried) const {
+    Value value = next[carried];
+    return direct.contains(value) && direct.lookup(value) == carried;
+  }
+
+  SmallVector<Value> next;                  // what a step yields
+  llvm::MapVector<Value, unsigned> direct;  // results of parts that are written in place of a carried value
+  SmallVector<int64_t> current;             // offsets of what is carried, -1 where it is a result of the kernel
+  llvm::MapVector<unsigned, int64_t> saved; // of carried values that another one takes over
+  std::optional<RegionPlaces> condition, body;
+  int64_t scratch = 0;
+};
+} // namespace
+
+/// Whether a part of the body may write `result` where the carried value lies.
+static bool mayReplace(BlockArgument carried, OpResult result) {
+  auto part = cast<ir::DispatchOp>(result.getOwner());
+  SmallVector<Value> open{carried};
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<ir::ReshapeOp, ir::AfterOp>(user)) {
+        open.push_back(user->getResult(0));
+      } else if (user == part) {
+        bool mayOverwriteIt = value == carried && mayOverwrite(part, use.getOperandNumber(), result.getResultNumber());
+        if (!mayOverwriteIt) return false;
+      } else if (!user->isBeforeInBlock(part)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static int64_t alignedBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return llvm::alignTo(tensor.getNumElements() * storageBytes(tensor.getElementType()), 64);
+}
+
+WhilePlaces::WhilePlaces(ir::DispatchOp dispatch, ir::WhileOp loop)
+    : next(loop.getStep().getTerminator()->getOperands()) {
+  int64_t end = partScratch(loop);
+  auto take = [&](Type type) {
+    int64_t offset = end;
+    end += alignedBytes(type);
+    return offset;
+  };
+  llvm::DenseSet<Value> elsewhere;
+  for (unsigned i = 0; i < next.size(); ++i) {
+    bool isResult = positionInDispatch(dispatch, loop.getResult(i)).has_value();
+    current.push_back(isResult ? -1 : take(next[i].getType()));
+    BlockArgument carried = loop.getStep().getArgument(i);
+    auto result = dyn_cast<OpResult>(next[i]);
+    if (result && isa<ir::DispatchOp>(result.getOwner()) && mayReplace(carried, result) &&
+        direct.try_emplace(next[i], i).second)
+      elsewhere.insert(next[i]);
+    auto root = dyn_cast<BlockArgument>(viewed(next[i]));
+    if (root && root.getArgNumber() < next.size() && root != carried) saved[i] = take(next[i].getType());
+  }
+  condition.emplace(loop.getTest(), llvm::DenseSet<Value>(), end);
+  body.emplace(loop.getStep(), elsewhere, end);
+  scratch = std::max(condition->end, body->end);
+}
+
+namespace {
+class WhileCode {
+public:
+  WhileCode(ir::DispatchOp dispatch, ir::WhileOp loop, KernelBuilder &kernel)
+      : dispatch(dispatch), loop(loop), k(kernel), places(dispatch, loop) {}
+
+  LogicalResult emit() {
+    start();
+    Value zero = k.index(0), fine = code(SPRIG_RT_KERNEL_OK);
+    auto op = scf::WhileOp::create(k.b, k.loc, TypeRange{fine.getType(), zero.getType()}, ValueRange{fine, zero});
+    ControlRegion test(k, loop.getTest(), buffers, *places.condition, 1);
+    ControlRegion step(k, loop.getStep(), buffers, *places.body, test.nextOperation());
+    Block *before = enter(op.getBefore()), *after = enter(op.getAfter());
+    {
+      OpBuilder::InsertionGuard guard(k.b);
+      k.b.setInsertionPointToStart(before);
+      if (failed(emitTest(test, before->getArgument(0), before->getArgument(1)))) return failure();
+      k.b.setInsertionPointToStart(after);
+      if (failed(emitStep(step, after->getArgument(1)))) return failure();
+    }
+    func::ReturnOp::create(k.b, k.loc, op.getResult(0));
+    return success();
+  }
+
+private:
+  Value code(int32_t value) { return arith::ConstantIntOp::create(k.b, k.loc, value, 32); }
+  Block *enter(Region &region) {
+    Block *block = &region.emplaceBlock();
+    block->addArguments({k.b.getI32Type(), k.b.getIndexType()}, {k.loc, k.loc});
+    return block;
+  }
+
+  // The places of what is carried, with the first values, and the invariants as they lie.
+  void start() {
+    for (auto [i, operand] : llvm::enumerate(loop->getOperands())) {
+      Value given = k.operandBuffer(cast<BlockArgument>(operand));
+      if (i >= loop.getNumCarried()) {
+        buffers.push_back(given);
+        continue;
+      }
+      Value own = places.current[i] < 0 ? k.resultBuffer(*positionInDispatch(dispatch, loop.getResult(i)))
+                                        : k.scratchBuffer(places.current[i], cast<MemRefType>(given.getType()));
+      copyBuffer(k, given, own);
+      buffers.push_back(own);
+    }
+  }
+
+  // Goes on where no error has come up, steps are left and the condition holds.
+  LogicalResult emitTest(ControlRegion &test, Value before, Value steps) {
+    Type i32 = k.b.getI32Type(), i1 = k.b.getI1Type();
+    Value goesOn = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, before, code(SPRIG_RT_KERNEL_OK));
+    if (auto most = loop.getMaxSteps()) {
+      Value left = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, steps, k.index(*most));
+      goesOn = arith::AndIOp::create(k.b, k.loc, goesOn, left);
+    }
+    auto tested = scf::IfOp::create(k.b, k.loc, TypeRange{i32, i1}, goesOn, /*withElseRegion=*/true);
+    {
+      OpBuilder::InsertionGuard guard(k.b);
+      k.b.setInsertionPointToStart(tested.elseBlock());
+      Value no = arith::ConstantIntOp::create(k.b, k.loc, 0, 1);
+      scf::YieldOp::create(k.b, k.loc, ValueRange{before, no});
+      k.b.setInsertionPointToStart(tested.thenBlock());
+      FailureOr<Value> result = test.emit();
+      if (failed(result)) return failure();
+      Value flag = loadFlag(k, test.bufferOf(loop.getTest().getTerminator()->getOperand(0)));
+      Value isFine = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, *result, code(SPRIG_RT_KERNEL_OK));
+      Value holds = arith::AndIOp::create(k.b, k.loc, isFine, flag);
+      scf::YieldOp::create(k.b, k.loc, ValueRange{*result, holds});
+    }
+    scf::ConditionOp::create(k.b, k.loc, tested.getResult(1), ValueRange{tested.getResult(0), steps});
+    return success();
+  }
+
+  LogicalResult emitStep(ControlRegion &step, Value steps) {
+    for (auto [value, carried] : places.direct) step.place(value, buffers[carried]);
+    FailureOr<Value> result = step.emit();
+    if (failed(result)) return failure();
+    // Values that change places are put aside before any of them is overwritten.
+    llvm::DenseMap<unsigned, Value> aside;
+    for (auto [carried, offset] : places.saved) {
+      Value from = step.bufferOf(places.next[carried]);
+      Value to = aside[carried] = k.scratchBuffer(offset, cast<MemRefType>(from.getType()));
+      copyBuffer(k, from, to);
+    }
+    for (unsigned i = 0; i < loop.getNumCarried(); ++i) {
+      if (places.isDirect(i) || viewed(places.next[i]) == loop.getStep().getArgument(i)) continue;
+      Value from = aside.lookup(i);
+      copyBuffer(k, from ? from : step.bufferOf(places.next[i]), buffers[i]);
+    }
+    scf::YieldOp::create(k.b, k.loc, ValueRange{*result, k.add(steps, 1)});
+    return success();
+  }
+
+  ir::DispatchOp dispatch;
+  ir::WhileOp loop;
+  KernelBuilder &k;
+  WhilePlaces places;
+  SmallVector<Value> buffers; // of the regions' arguments
+};
+
+class WhileEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "while"; }
+  bool matches(ir::DispatchOp dispatch) const override { return isa_and_present<ir::WhileOp>(controlIn(dispatch)); }
+
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    KernelPlan plan;
+    plan.tiles = 1;
+    plan.scratchBytes = WhilePlaces(dispatch, cast<ir::WhileOp>(controlIn(dispatch))).scratch;
+    return plan;
+  }
+
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    return WhileCode(dispatch, cast<ir::WhileOp>(controlIn(dispatch)), k).emit();
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createWhileEmitter() { return std::make_unique<WhileEmitter>(); }

@@ -1,0 +1,101 @@
+// nn.conv_depthwise with an epilogue: vectors run over channels, a register tile holds neighbours in width.
+#include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+struct Depthwise {
+  ConvGeometry geometry;
+  int64_t channels, blockHeight, heightBlocks;
+
+  explicit Depthwise(ir::ConvDepthwiseOp op) {
+    auto result = cast<RankedTensorType>(op.getResult().getType());
+    auto filter = cast<RankedTensorType>(op.getFilter().getType());
+    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, filter.getShape().drop_back(),
+                                 op.getStrides(), op.getDilations(), op.getPadding());
+    channels = result.getShape().back();
+    // Loads bound these kernels: a tile is about a quarter of a million multiply-adds.
+    int64_t perRow = std::max<int64_t>(geometry.taps() * channels * geometry.out[2], 1);
+    int64_t height = std::max<int64_t>(geometry.out[1], 1);
+    blockHeight = std::clamp<int64_t>(250000 / perRow, 1, height);
+    heightBlocks = llvm::divideCeil(height, blockHeight);
+  }
+  int64_t tiles() const {
+    return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;
+  }
+};
+
+class ConvDepthwiseEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "conv_depthwise"; }
+  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    auto op = cast<ir::ConvDepthwiseOp>(analyze(dispatch)->root);
+    KernelPlan plan;
+    plan.tiles = Depthwise(op).tiles();
+    plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
+    return plan;
+  }
+
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<ir::ConvDepthwiseOp>(epilogue.root);
+    Depthwise conv(op);
+    const ConvGeometry &g = conv.geometry;
+    if (conv.tiles() == 0) return success();
+    Type elementType = epilogue.rootType.getElementType();
+    Value input = k.flat(k.operandBuffer(cast<BlockArgument>(op.getInput())));
+    Value filter = k.flat(k.operandBuffer(cast<BlockArgument>(op.getFilter())));
+    int64_t mostRows = maxTileRows(k.target, elementType, 1, g.rowStride(/*samples=*/false));
+
+    auto registerTile = [&](const ConvTile &tile, Value channel, int64_t count) {
+      int64_t lanes = vectorLanes(count).front();
+      Value mask = laneMask(k, count, lanes);
+      SmallVector<Value> accumulators = emitTaps(
+          k, g, tile, /*mergeTaps=*/false, zeroTile(k, elementType, tile.rows, ArrayRef<int64_t>(lanes)),
+          [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value) {
+            Value weights = k.loadVector(filter, k.add(k.mul(tap, conv.channels), channel), elementType, mask, lanes);
+            Value base = k.add(position, channel);
+            SmallVector<Value> results;
+            for (auto [i, accumulator] : llvm::enumerate(carried)) {
+              Value x = k.loadVector(input, k.add(base, static_cast<int64_t>(i) * rowStride), elementType, mask, lanes);
+              results.push_back(k.multiplyAdd(x, weights, accumulator));
+            }
+            return results;
+          });
+      epilogue.store(k, accumulators, resultRows(k, g, tile), channel, mask);
+    };
+
+    int64_t fullChannels = conv.channels / kLanes * kLanes;
+    k.forTiles([&](Value index) {
+      SmallVector<Value> at = k.delinearize(index, {g.batch, g.out[0], conv.heightBlocks});
+      Value begin = k.mul(at[2], conv.blockHeight);
+      Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
+      k.loop(begin, end, 1, [&](Value height) {
+        auto rowOf = [&](Value channel, int64_t count) {
+          forWidthTiles(k, g, at[0], at[1], height, mostRows,
+                        [&](const ConvTile &tile) { registerTile(tile, channel, count); });
+        };
+        k.loop(k.index(0), k.index(fullChannels), kLanes, [&](Value channel) { rowOf(channel, kLanes); });
+        if (fullChannels < conv.channels) rowOf(k.index(fullChannels), conv.channels - fullChannels);
+      });
+    });
+    return success();
+  }
+
+private:
+  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch) {
+    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<ir::ConvDepthwiseOp>(op); });
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createConvDepthwiseEmitter() { return std::make_unique<ConvDepthwiseEmitter>(); }

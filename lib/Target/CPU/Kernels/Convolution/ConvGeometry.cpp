@@ -1,0 +1,197 @@
+#include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+ConvGeometry ConvGeometry::get(RankedTensorType input, RankedTensorType result, ArrayRef<int64_t> window,
+                               ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, ArrayRef<int64_t> padding) {
+  ConvGeometry g;
+  g.batch = input.getDimSize(0);
+  g.inputChannels = input.getShape().back();
+  int64_t spatial = window.size();
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t d = 3 - spatial + i;
+    g.in[d] = input.getDimSize(1 + i);
+    g.out[d] = result.getDimSize(1 + i);
+    g.window[d] = window[i];
+    g.stride[d] = strides[i];
+    g.dilation[d] = dilations[i];
+    g.low[d] = padding[i];
+  }
+  return g;
+}
+
+bool ConvGeometry::hasPadding(int d) const {
+  return low[d] > 0 || (out[d] - 1) * stride[d] - low[d] + (window[d] - 1) * dilation[d] >= in[d];
+}
+
+bool ConvGeometry::isPointwise() const {
+  for (int d = 0; d < 3; ++d)
+    if (window[d] != 1 || stride[d] != 1 || hasPadding(d) || in[d] != out[d]) return false;
+  return true;
+}
+
+std::pair<int64_t, int64_t> ConvGeometry::interiorColumns() const {
+  int64_t first = llvm::divideCeil(std::max<int64_t>(low[2], 0), stride[2]);
+  int64_t last = in[2] - 1 - (window[2] - 1) * dilation[2] + low[2]; // largest column * stride
+  int64_t end = last < 0 ? 0 : last / stride[2] + 1;
+  first = std::min(first, out[2]);
+  return {first, std::clamp(end, first, out[2])};
+}
+
+/// The taps [first, second) of dimension `d` that lie inside the input at output index `o`.
+static std::pair<Value, Value> tapBounds(KernelBuilder &k, const ConvGeometry &g, int d, Value o) {
+  if (!g.hasPadding(d)) return {k.index(0), k.index(g.window[d])};
+  Value start = k.sub(k.mul(o, g.stride[d]), k.index(g.low[d]));
+  auto firstTapFrom = [&](Value distance) {
+    return k.div(k.add(k.max(distance, k.index(0)), g.dilation[d] - 1), g.dilation[d]);
+  };
+  Value lower = firstTapFrom(k.sub(k.index(0), start));
+  Value upper = firstTapFrom(k.sub(k.index(g.in[d]), start));
+  return {lower, k.min(upper, k.index(g.window[d]))};
+}
+
+/// The input index of tap `tap` of dimension `d` at output index `o`.
+static Value inputIndex(KernelBuilder &k, const ConvGeometry &g, int d, Value o, Value tap) {
+  Value start = k.sub(k.mul(o, g.stride[d]), k.index(g.low[d]));
+  return k.add(start, k.mul(tap, g.dilation[d]));
+}
+
+namespace {
+/// The taps in width of one row of the window, for the three kinds of tiles.
+struct WidthTaps {
+  KernelBuilder &k;
+  const ConvGeometry &g;
+  const ConvTile &tile;
+  bool merge;
+  TapBody body;
+  Value inputRow;  // linear position of the input row's column 0, channels left out
+  Value windowRow; // linear index of the window row's tap 0
+
+  int64_t rowStride() const { return g.rowStride(tile.kind == ConvTile::Rows::Samples); }
+  SmallVector<Value> at(ValueRange accumulators, Value column, Value tap, Value taps) {
+    return body(accumulators, k.mul(k.add(inputRow, column), g.inputChannels), rowStride(), k.add(windowRow, tap),
+                taps);
+  }
+
+  SmallVector<Value> range(ValueRange accumulators, Value lower, Value upper) {
+    if (merge) return at(accumulators, inputIndex(k, g, 2, tile.width, lower), lower, k.sub(upper, lower));
+    return k.loop(lower, upper, 1, accumulators, [&](Value tap, ValueRange carried) {
+      return at(carried, inputIndex(k, g, 2, tile.width, tap), tap, k.index(1));
+    });
+  }
+
+  /// Rows of an edge tile that have tap `tap` inside the input.
+  std::pair<int64_t, int64_t> validRows(int64_t tap) const {
+    int64_t first = tile.rows, end = 0;
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      int64_t column = (tile.edgeWidth + i) * g.stride[2] - g.low[2] + tap * g.dilation[2];
+      if (column < 0 || column >= g.in[2]) continue;
+      first = std::min(first, i);
+      end = i + 1;
+    }
+    return {first, std::max(first, end)};
+  }
+
+  SmallVector<Value> edge(ValueRange initial) {
+    SmallVector<Value> accumulators(initial);
+    int64_t vectors = accumulators.size() / tile.rows;
+    for (int64_t tap = 0, next; tap < g.window[2]; tap = next) {
+      next = tap + 1;
+      auto [first, end] = validRows(tap);
+      if (first >= end) continue;
+      while (merge && next < g.window[2] && validRows(next) == std::make_pair(first, end)) ++next;
+      int64_t column = (tile.edgeWidth + first) * g.stride[2] - g.low[2] + tap * g.dilation[2];
+      SmallVector<Value> part(ArrayRef<Value>(accumulators).slice(first * vectors, (end - first) * vectors));
+      SmallVector<Value> results = at(part, k.index(column), k.index(tap), k.index(next - tap));
+      llvm::copy(results, accumulators.begin() + first * vectors);
+    }
+    return accumulators;
+  }
+
+  SmallVector<Value> run(ValueRange accumulators) {
+    switch (tile.kind) {
+    case ConvTile::Rows::Edge: return edge(accumulators);
+    case ConvTile::Rows::Interior: return range(accumulators, k.index(0), k.index(g.window[2]));
+    case ConvTile::Rows::Samples: break;
+    }
+    auto [lower, upper] = tapBounds(k, g, 2, tile.width);
+    return range(accumulators, lower, upper);
+  }
+};
+} // namespace
+
+SmallVector<Value> sprig::emitTaps(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile, bool mergeTaps,
+                                   ValueRange accumulators, TapBody body) {
+  auto [depthLower, depthUpper] = tapBounds(k, g, 0, tile.depth);
+  auto [heightLower, heightUpper] = tapBounds(k, g, 1, tile.height);
+  return k.loop(depthLower, depthUpper, 1, accumulators,
+                [&, hl = heightLower, hu = heightUpper](Value kd, ValueRange outer) {
+                  return k.loop(hl, hu, 1, outer, [&](Value kh, ValueRange inner) {
+                    Value inputRow = k.linearize({tile.sample, inputIndex(k, g, 0, tile.depth, kd),
+                                                  inputIndex(k, g, 1, tile.height, kh), k.index(0)},
+                                                 {g.batch, g.in[0], g.in[1], g.in[2]});
+                    Value windowRow = k.linearize({kd, kh, k.index(0)}, g.window);
+                    return WidthTaps{k, g, tile, mergeTaps, body, inputRow, windowRow}.run(inner);
+                  });
+                });
+}
+
+void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth, Value height,
+                          int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body) {
+  auto [interiorBegin, interiorEnd] = g.interiorColumns();
+  auto make = [&](ConvTile::Rows kind, Value width, int64_t edgeWidth, int64_t rows) {
+    body(ConvTile{kind, sample, depth, height, width, edgeWidth, rows});
+  };
+
+  // The tiles of a balanced split; those that touch the padding are edges.
+  RowSplit split = splitRows(g.out[2], mostRows);
+  SmallVector<std::pair<int64_t, int64_t>> tiles; // first column, rows
+  for (int64_t i = 0, column = 0; i < split.count + split.smallerCount; ++i) {
+    int64_t rows = i < split.count ? split.rows : split.rows - 1;
+    tiles.push_back({column, rows});
+    column += rows;
+  }
+  auto isInterior = [&, begin = interiorBegin, end = interiorEnd](std::pair<int64_t, int64_t> tile) {
+    return tile.first >= begin && tile.first + tile.second <= end;
+  };
+
+  // Unrolled edges grow with the window; very wide windows get their edge columns one by one, with loop bounds.
+  constexpr int64_t kMostUnrolledTaps = 48;
+  int64_t edges = llvm::count_if(tiles, [&](auto tile) { return !isInterior(tile); });
+  if (edges * g.window[2] > kMostUnrolledTaps) {
+    auto columns = [&](int64_t begin, int64_t end) {
+      k.loop(k.index(begin), k.index(end), 1, [&](Value width) { make(ConvTile::Rows::Samples, width, 0, 1); });
+    };
+    columns(0, interiorBegin);
+    forRowTiles(k, k.index(interiorBegin), splitRows(interiorEnd - interiorBegin, mostRows),
+                [&](Value first, int64_t rows) { make(ConvTile::Rows::Interior, first, 0, rows); });
+    columns(interiorEnd, g.out[2]);
+    return;
+  }
+
+  for (size_t i = 0; i < tiles.size();) {
+    auto [column, rows] = tiles[i];
+    if (!isInterior(tiles[i])) {
+      make(ConvTile::Rows::Edge, k.index(column), column, rows);
+      ++i;
+      continue;
+    }
+    size_t end = i;
+    while (end < tiles.size() && isInterior(tiles[end]) && tiles[end].second == rows) ++end;
+    k.loop(k.index(column), k.index(column + static_cast<int64_t>(end - i) * rows), rows,
+           [&, rows = rows](Value width) { make(ConvTile::Rows::Interior, width, 0, rows); });
+    i = end;
+  }
+}
+
+SmallVector<Value> sprig::resultRows(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile) {
+  Value first =
+      k.linearize({tile.sample, tile.depth, tile.height, tile.width}, {g.batch, g.out[0], g.out[1], g.out[2]});
+  int64_t distance = tile.kind == ConvTile::Rows::Samples ? g.positions() : 1;
+  SmallVector<Value> rows;
+  for (int64_t i = 0; i < tile.rows; ++i) rows.push_back(k.add(first, i * distance));
+  return rows;
+}

@@ -1,0 +1,59 @@
+// Where the taps of a channels-last convolution lie, and the loops over them for one register tile.
+// For the convolution emitters: they say what happens at a tap, this says which taps a row of accumulators has. Padding
+// is never stored: taps in it are left out, by loop bounds over depth and height and, over width, either statically
+// (edge tiles) or by loop bounds (tiles whose rows are samples of the batch).
+#pragma once
+#include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+
+namespace sprig {
+
+/// A convolution of three spatial dimensions (missing ones are of size 1, in front).
+struct ConvGeometry {
+  int64_t batch = 1, inputChannels = 1;
+  std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, window{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, low{0, 0, 0};
+
+  /// input [N, spatial..., C], result [N, spatial..., O].
+  static ConvGeometry get(mlir::RankedTensorType input, mlir::RankedTensorType result, llvm::ArrayRef<int64_t> window,
+                          llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
+                          llvm::ArrayRef<int64_t> padding);
+
+  /// Elements between the inputs of neighbours in width, or of neighbouring samples.
+  int64_t rowStride(bool samples) const {
+    return samples ? in[0] * in[1] * in[2] * inputChannels : stride[2] * inputChannels;
+  }
+  int64_t positions() const { return out[0] * out[1] * out[2]; }
+  int64_t taps() const { return window[0] * window[1] * window[2]; }
+  /// One tap at every position, none of them in the padding.
+  bool isPointwise() const;
+  /// Whether any tap of dimension `d` can lie in the padding.
+  bool hasPadding(int d) const;
+  /// The output columns [first, second) that use no padding in width.
+  std::pair<int64_t, int64_t> interiorColumns() const;
+};
+
+/// A register tile: its rows are neighbours in width, or the same position of consecutive samples.
+struct ConvTile {
+  enum class Rows { Interior, Edge, Samples } kind = Rows::Interior;
+  mlir::Value sample, depth, height, width; // of the first row
+  int64_t edgeWidth = 0;                    // `width` when the kind is Edge
+  int64_t rows = 1;
+};
+
+/// What a tap does: takes accumulators of some rows, the input position of the first of them at the tap (channel 0),
+/// the distance between rows, the linear index of the tap in the window and the number of taps from there on whose
+/// inputs follow each other in memory; returns the new accumulators.
+using TapBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    mlir::ValueRange accumulators, mlir::Value position, int64_t rowStride, mlir::Value tap, mlir::Value taps)>;
+
+/// Runs over the taps of a tile in row-major order of the window. With `mergeTaps`, neighbours in width come as one.
+llvm::SmallVector<mlir::Value> emitTaps(KernelBuilder &kernel, const ConvGeometry &geometry, const ConvTile &tile,
+                                        bool mergeTaps, mlir::ValueRange accumulators, TapBody body);
+
+/// Calls `body` for the register tiles, of at most `mostRows` rows, that cover one row of the result.
+void forWidthTiles(KernelBuilder &kernel, const ConvGeometry &geometry, mlir::Value sample, mlir::Value depth,
+                   mlir::Value height, int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body);
+
+/// The linear positions of a tile's rows in the result, channels left out.
+llvm::SmallVector<mlir::Value> resultRows(KernelBuilder &kernel, const ConvGeometry &geometry, const ConvTile &tile);
+
+} // namespace sprig

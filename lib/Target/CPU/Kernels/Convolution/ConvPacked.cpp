@@ -1,0 +1,203 @@
+// nn.conv_packed with an epilogue: register tiles of output positions times panels of output channels.
+#include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// A packed convolution and how it is cut into tiles, by its shape alone.
+struct Convolution {
+  ConvGeometry geometry;
+  int64_t groups, groupInputs, groupOutputs;
+  bool sampleRows;     // rows of register tiles are samples; else neighbours in width
+  int64_t panels;      // of a group
+  int64_t tilePanels;  // panels of a tile, of one group
+  int64_t panelTiles;  // tiles that a group's panels make
+  int64_t blockHeight; // height of a tile when rows lie in width
+  int64_t heightBlocks;
+  int64_t blockSamples; // samples of a tile when rows are samples
+  int64_t sampleBlocks;
+
+  explicit Convolution(ir::ConvPackedOp op) {
+    auto result = cast<RankedTensorType>(op.getResult().getType());
+    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, op.getWindow(),
+                                 op.getStrides(), op.getDilations(), op.getPadding());
+    groups = op.getGroups();
+    groupInputs = geometry.inputChannels / groups;
+    groupOutputs = result.getShape().back() / groups;
+    panels = llvm::divideCeil(groupOutputs, ir::kPanelWidth);
+    // Narrow results of many samples have more samples than neighbours.
+    sampleRows = geometry.out[2] < 7 && geometry.batch > geometry.out[2];
+    int64_t rows = sampleRows ? geometry.batch : geometry.out[2];
+    tilePanels = std::clamp<int64_t>(rows <= 2 ? 4 : rows <= 4 ? 2 : 1, 1, std::max<int64_t>(panels, 1));
+    panelTiles = llvm::divideCeil(panels, tilePanels);
+    constexpr int64_t kTileFlops = 1500000;
+    int64_t position = std::max<int64_t>(2 * geometry.taps() * groupInputs * tilePanels * ir::kPanelWidth, 1);
+    int64_t height = std::max<int64_t>(geometry.out[1], 1);
+    heightBlocks = llvm::divideCeil(
+        height, std::clamp<int64_t>(kTileFlops / (position * std::max<int64_t>(geometry.out[2], 1)), 1, height));
+    blockHeight = llvm::divideCeil(height, heightBlocks);
+    heightBlocks = llvm::divideCeil(height, blockHeight);
+    int64_t samples = std::max<int64_t>(geometry.batch, 1);
+    blockSamples = std::clamp<int64_t>(kTileFlops / position, std::min<int64_t>(28, samples), samples);
+    sampleBlocks = llvm::divideCeil(samples, blockSamples);
+  }
+
+  bool isGemm() const { return groups == 1 && geometry.isPointwise(); }
+  PackedGemm gemm() const { return {geometry.batch * geometry.positions(), groupOutputs, groupInputs}; }
+  int64_t depth() const { return geometry.taps() * groupInputs; }
+  int64_t tiles() const {
+    int64_t perPanels =
+        sampleRows ? geometry.positions() * sampleBlocks : geometry.batch * geometry.out[0] * heightBlocks;
+    return groups * panelTiles * perPanels;
+  }
+};
+
+/// Emits one tile of panels for given output rows.
+class ConvKernel {
+public:
+  ConvKernel(KernelBuilder &kernel, const Convolution &conv, const Epilogue &epilogue, Value input, Value panels,
+             Type elementType)
+      : k(kernel), conv(conv), g(conv.geometry), epilogue(epilogue), input(k.flat(input)), panels(k.flat(panels)),
+        elementType(elementType) {}
+
+  void emit() {
+    int64_t fullColumns = conv.tilePanels * ir::kPanelWidth;
+    int64_t lastColumns = conv.groupOutputs - (conv.panelTiles - 1) * fullColumns;
+    int64_t across = conv.tiles() / (conv.groups * conv.panelTiles);
+    k.forTiles([&](Value tile) {
+      SmallVector<Value> position = k.delinearize(tile, {conv.groups, conv.panelTiles, across});
+      group = position[0];
+      panelTile = position[1];
+      k.ifLast(panelTile, conv.panelTiles, lastColumns != fullColumns, [&](bool last) {
+        columns = last ? lastColumns : fullColumns;
+        conv.sampleRows ? emitSamples(position[2]) : emitRows(position[2]);
+      });
+    });
+  }
+
+private:
+  void emitRows(Value position) {
+    SmallVector<Value> at = k.delinearize(position, {g.batch, g.out[0], conv.heightBlocks});
+    Value begin = k.mul(at[2], conv.blockHeight);
+    Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
+    forColumns(g.out[2], [&](int64_t firstVector, int64_t vectors) {
+      k.loop(begin, end, 1, [&](Value height) {
+        forWidthTiles(k, g, at[0], at[1], height, maxTileRows(k.target, elementType, vectors, g.rowStride(false)),
+                      [&](const ConvTile &tile) { emitTile(tile, firstVector, vectors); });
+      });
+    });
+  }
+
+  void emitSamples(Value position) {
+    SmallVector<Value> at = k.delinearize(position, {conv.sampleBlocks, g.out[0], g.out[1], g.out[2]});
+    Value begin = k.mul(at[0], conv.blockSamples);
+    int64_t lastSamples = g.batch - (conv.sampleBlocks - 1) * conv.blockSamples;
+    k.ifLast(at[0], conv.sampleBlocks, lastSamples != conv.blockSamples, [&](bool last) {
+      int64_t samples = last ? lastSamples : conv.blockSamples;
+      forColumns(samples, [&](int64_t firstVector, int64_t vectors) {
+        forRowTiles(k, begin, splitRows(samples, maxTileRows(k.target, elementType, vectors, g.rowStride(true))),
+                    [&](Value sample, int64_t rows) {
+                      ConvTile tile{ConvTile::Rows::Samples, sample, at[1], at[2], at[3], 0, rows};
+                      emitTile(tile, firstVector, vectors);
+                    });
+      });
+    });
+  }
+
+  /// The columns of the tile in steps of what a register tile with that many rows takes.
+  void forColumns(int64_t rows, llvm::function_ref<void(int64_t firstVector, int64_t vectors)> body) {
+    int64_t vectors = llvm::divideCeil(columns, kLanes);
+    int64_t step = std::min(chooseTileVectors(k.target, elementType, rows), vectors);
+    for (int64_t j = 0; j < vectors; j += step) body(j, std::min(step, vectors - j));
+  }
+
+  void emitTile(const ConvTile &tile, int64_t firstVector, int64_t vectors) {
+    int64_t panelSize = conv.depth() * ir::kPanelWidth;
+    Value panel = k.add(k.mul(group, conv.panels), k.mul(panelTile, conv.tilePanels));
+    Value panelBase = k.add(k.mul(panel, panelSize), firstVector / 2 * panelSize + firstVector % 2 * kLanes);
+    Value firstChannel = k.mul(group, conv.groupInputs);
+    bool merge = conv.groups == 1 && g.dilation[2] == 1;
+
+    int64_t tileColumns = columns - firstVector * kLanes;
+    SmallVector<int64_t> lanes = vectorLanes(std::min(tileColumns, vectors * kLanes));
+    SmallVector<Value> accumulators =
+        emitTaps(k, g, tile, merge, zeroTile(k, elementType, tile.rows, lanes),
+                 [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value taps) {
+                   ContractionLoop loop;
+                   loop.left = input;
+                   loop.leftBase = k.add(position, firstChannel);
+                   loop.leftRowStride = rowStride;
+                   loop.right = panels;
+                   loop.rightBase = k.add(panelBase, k.mul(tap, conv.groupInputs * ir::kPanelWidth));
+                   for (int64_t j = 0; j < vectors; ++j)
+                     loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+                   loop.elementType = elementType;
+                   loop.count = k.mul(taps, conv.groupInputs);
+                   return emitContraction(k, loop, carried);
+                 });
+
+    SmallVector<Value> columnValues, masks;
+    Value firstColumn = k.add(k.mul(group, conv.groupOutputs),
+                              k.add(k.mul(panelTile, conv.tilePanels * ir::kPanelWidth), firstVector * kLanes));
+    for (int64_t j = 0; j < vectors; ++j) {
+      columnValues.push_back(k.add(firstColumn, j * kLanes));
+      masks.push_back(laneMask(k, tileColumns - j * kLanes, lanes[j]));
+    }
+    epilogue.store(k, accumulators, resultRows(k, g, tile), columnValues, masks);
+  }
+
+  KernelBuilder &k;
+  const Convolution &conv;
+  const ConvGeometry &g;
+  const Epilogue &epilogue;
+  Value input, panels;
+  Type elementType;
+  Value group, panelTile;
+  int64_t columns = 0; // of the tile
+};
+
+class ConvPackedEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "conv_packed"; }
+  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<ir::ConvPackedOp>(epilogue.root);
+    Convolution conv(op);
+    if (conv.isGemm()) return conv.gemm().plan(epilogue, op.getFlops(), op.getBytes());
+    KernelPlan plan;
+    plan.tiles = conv.tiles();
+    plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
+    return plan;
+  }
+
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<ir::ConvPackedOp>(epilogue.root);
+    Convolution conv(op);
+    Value input = k.operandBuffer(cast<BlockArgument>(op.getInput()));
+    Value panels = k.operandBuffer(cast<BlockArgument>(op.getPanels()));
+    Type elementType = epilogue.rootType.getElementType();
+    if (conv.isGemm())
+      conv.gemm().emit(k, epilogue, input, panels, elementType);
+    else if (conv.tiles() > 0)
+      ConvKernel(k, conv, epilogue, input, panels, elementType).emit();
+    return success();
+  }
+
+private:
+  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch) {
+    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<ir::ConvPackedOp>(op); });
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createConvPackedEmitter() { return std::make_unique<ConvPackedEmitter>(); }

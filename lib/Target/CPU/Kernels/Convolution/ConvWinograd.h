@@ -1,0 +1,8 @@
+// The emitter of nn.conv_winograd. For the registry.
+#pragma once
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
+#include <memory>
+
+namespace sprig {
+std::unique_ptr<KernelEmitter> createConvWinogradEmitter();
+} // namespace sprig

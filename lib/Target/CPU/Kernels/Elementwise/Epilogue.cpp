@@ -1,0 +1,253 @@
+#include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNStructure.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static bool broadcastsTo(Value value, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> own = tensorOf(value).getShape();
+  if (own.size() > shape.size()) return false;
+  for (auto [size, target] : llvm::zip(llvm::reverse(own), llvm::reverse(shape)))
+    if (size != target && size != 1) return false;
+  return true;
+}
+
+static bool isSplatConstant(Operation &op) {
+  auto constant = dyn_cast<ir::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat();
+}
+
+std::optional<Epilogue> Epilogue::analyze(ir::DispatchOp dispatch, llvm::function_ref<bool(Operation *)> isRoot) {
+  Epilogue epilogue;
+  Block &body = dispatch->getRegion(0).front();
+  for (Operation &op : body.without_terminator()) {
+    if (!isRoot(&op)) continue;
+    if (epilogue.root) return std::nullopt;
+    epilogue.root = &op;
+  }
+  if (!epilogue.root || epilogue.root->getNumResults() != 1) return std::nullopt;
+  for (Value operand : epilogue.root->getOperands())
+    if (!isa<BlockArgument>(operand)) return std::nullopt;
+  epilogue.rootType = tensorOf(epilogue.root->getResult(0));
+  ArrayRef<int64_t> shape = epilogue.rootType.getShape();
+  if (shape.empty()) return std::nullopt;
+  for (Operation &op : body.without_terminator()) {
+    if (&op == epilogue.root) continue;
+    if (op.getNumResults() != 1 || !broadcastsTo(op.getResult(0), shape)) return std::nullopt;
+    if (!isSplatConstant(op)) {
+      if (!isa<ElementwiseOpInterface>(op) || ir::isCheckedAtRunTime(&op)) return std::nullopt;
+      for (Value operand : op.getOperands())
+        if (!broadcastsTo(operand, shape)) return std::nullopt;
+    }
+    epilogue.operations.push_back(&op);
+  }
+  for (Value value : body.getTerminator()->getOperands())
+    if (isa<BlockArgument>(value) || tensorOf(value).getShape() != shape) return std::nullopt;
+  return epilogue;
+}
+
+bool Epilogue::flatten(int64_t rowDims) {
+  ArrayRef<int64_t> shape = rootType.getShape();
+  for (Operation *op : operations)
+    for (Value operand : op->getOperands())
+      if (isa<BlockArgument>(operand) && tensorOf(operand).getShape() != shape &&
+          tensorOf(operand).getNumElements() != 1)
+        return false;
+  int64_t rows = 1, columns = 1;
+  for (int64_t size : shape.take_front(rowDims)) rows *= size;
+  for (int64_t size : shape.drop_front(rowDims)) columns *= size;
+  rootType = RankedTensorType::get({rows, columns}, rootType.getElementType());
+  return true;
+}
+
+namespace {
+/// How an operand of the epilogue lies over the root's rows and columns.
+struct Access {
+  Value buffer; // 1-d
+  Type elementType;
+  bool perRow = false, perColumn = false, fullRows = false;
+  int64_t rowLength = 0;                  // elements between consecutive rows when fullRows
+  SmallVector<int64_t> rowSizes, strides; // of the root's row dimensions, for the general case
+};
+} // namespace
+
+static Access describeAccess(KernelBuilder &k, BlockArgument argument, ArrayRef<int64_t> shape) {
+  RankedTensorType type = tensorOf(argument);
+  Access access;
+  access.buffer = k.flat(k.operandBuffer(argument));
+  access.elementType = type.getElementType();
+  ArrayRef<int64_t> own = type.getShape();
+  // A single element has no dimensions that count; the root's own shape may be seen as a matrix.
+  if (type.getNumElements() == 1)
+    own = {};
+  else if (own.size() > shape.size())
+    own = shape;
+  int64_t missing = shape.size() - own.size(), stride = 1;
+  access.strides.assign(shape.size() - 1, 0);
+  access.rowSizes.assign(shape.begin(), shape.end() - 1);
+  access.fullRows = true;
+  for (int64_t dim = static_cast<int64_t>(own.size()) - 1; dim >= 0; --dim) {
+    int64_t target = dim + missing;
+    bool varies = own[dim] != 1;
+    if (target == static_cast<int64_t>(shape.size()) - 1) {
+      access.perColumn = varies;
+      access.rowLength = own[dim];
+    } else if (varies) {
+      access.perRow = true;
+      access.strides[target] = stride;
+    }
+    stride *= own[dim];
+  }
+  for (auto [size, s] : llvm::zip_equal(access.rowSizes, access.strides))
+    if (size != 1 && s == 0) access.fullRows = false;
+  return access;
+}
+
+/// Where the elements of a row begin in an operand.
+static Value rowOffset(KernelBuilder &k, const Access &access, Value row) {
+  if (!access.perRow) return k.index(0);
+  if (access.fullRows) return k.mul(row, access.rowLength);
+  Value offset = k.index(0);
+  for (auto [index, stride] : llvm::zip_equal(k.delinearize(row, access.rowSizes), access.strides))
+    if (stride) offset = k.add(offset, k.mul(index, stride));
+  return offset;
+}
+
+namespace {
+/// Computes an epilogue for one vector of accumulators after the other.
+class EpilogueWriter {
+public:
+  EpilogueWriter(KernelBuilder &k, const Epilogue &epilogue, ArrayRef<Operation *> operations, ValueRange columns,
+                 ArrayRef<Value> masks)
+      : k(k), root(epilogue.root), shape(epilogue.rootType.getShape()), operations(operations), columns(columns),
+        masks(masks) {
+    for (Operation *op : operations)
+      for (Value operand : op->getOperands())
+        if (auto argument = dyn_cast<BlockArgument>(operand); argument && !accesses.count(argument))
+          accesses[argument] = describeAccess(k, argument, shape);
+  }
+
+  /// Reads what all rows share, for column vectors of these lanes.
+  void readShared(ArrayRef<int64_t> lanes) {
+    for (Operation *op : operations)
+      for (Value operand : op->getOperands())
+        if (auto found = accesses.find(operand); found != accesses.end() && !found->second.perRow)
+          for (unsigned j = 0; j < columns.size(); ++j) read(operand, Value(), j, lanes[j]);
+  }
+
+  void write(Value accumulator, Value row, unsigned j) {
+    int64_t lanes = cast<VectorType>(accumulator.getType()).getDimSize(0);
+    llvm::DenseMap<Value, Value> values;
+    values[root->getResult(0)] = k.round(accumulator, tensorOf(root->getResult(0)).getElementType());
+    for (Operation *op : operations) {
+      if (auto constant = dyn_cast<ir::ConstantOp>(op)) {
+        values[constant.getResult()] = k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())), lanes);
+        continue;
+      }
+      SmallVector<Value> arguments;
+      for (Value operand : op->getOperands())
+        arguments.push_back(isa<BlockArgument>(operand) ? read(operand, row, j, lanes) : values.lookup(operand));
+      values[op->getResult(0)] = k.apply(op, arguments);
+    }
+    for (auto [index, value] : llvm::enumerate(root->getBlock()->getTerminator()->getOperands()))
+      k.store(values.lookup(value), k.flat(k.resultBuffer(index)), k.add(k.mul(row, shape.back()), columns[j]),
+              tensorOf(value).getElementType(), masks[j]);
+  }
+
+private:
+  Value read(Value operand, Value row, unsigned j, int64_t lanes) {
+    const Access &access = accesses.find(operand)->second;
+    auto fetch = [&]() -> Value {
+      Value offset = rowOffset(k, access, row);
+      if (!access.perColumn) return k.splat(k.load(access.buffer, offset, access.elementType), lanes);
+      return k.loadVector(access.buffer, k.add(offset, columns[j]), access.elementType, masks[j], lanes);
+    };
+    if (access.perRow) return fetch();
+    Value &value = shared[{operand, j}];
+    if (!value) value = fetch();
+    return value;
+  }
+
+  KernelBuilder &k;
+  Operation *root;
+  ArrayRef<int64_t> shape;
+  ArrayRef<Operation *> operations;
+  ValueRange columns;
+  ArrayRef<Value> masks;
+  llvm::DenseMap<Value, Access> accesses;
+  // Operands that do not depend on the row are read once for all rows.
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> shared;
+};
+} // namespace
+
+void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows, ValueRange columns,
+                     ArrayRef<Value> masks) const {
+  EpilogueWriter writer(k, *this, operations, columns, masks);
+  for (unsigned i = 0; i < rows.size(); ++i)
+    for (unsigned j = 0; j < columns.size(); ++j) writer.write(accumulators[i * columns.size() + j], rows[i], j);
+}
+
+bool Epilogue::isLong() const {
+  constexpr int64_t kShort = 5;
+  return llvm::count_if(operations, [](Operation *op) { return !isa<ir::ConstantOp>(op); }) > kShort;
+}
+
+// The accumulators of the largest register tile: 32 registers of 64 bytes, or half as many values of two.
+static constexpr int64_t kStageBytes = 4096;
+
+int64_t Epilogue::stageBytes() const { return isLong() ? kStageBytes : 0; }
+
+void Epilogue::storeRows(KernelBuilder &k, ValueRange accumulators, Value row, ValueRange columns,
+                         ArrayRef<Value> masks, int64_t stage) const {
+  int64_t count = accumulators.size() / columns.size(), stride = 0;
+  if (count < 2 || !isLong()) {
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < count; ++i) rows.push_back(k.add(row, i));
+    return store(k, accumulators, rows, columns, masks);
+  }
+  SmallVector<int64_t> offsets, lanes;
+  for (size_t j = 0; j < columns.size(); ++j) {
+    offsets.push_back(stride);
+    lanes.push_back(cast<VectorType>(accumulators[j].getType()).getDimSize(0));
+    stride += lanes.back();
+  }
+  Type element = getElementTypeOrSelf(accumulators[0].getType());
+  Value buffer = k.scratchBuffer(stage, MemRefType::get({count * stride}, element));
+  for (int64_t i = 0; i < count; ++i)
+    for (size_t j = 0; j < columns.size(); ++j)
+      vector::StoreOp::create(k.b, k.loc, accumulators[i * columns.size() + j], buffer,
+                              k.index(i * stride + offsets[j]));
+  EpilogueWriter writer(k, *this, operations, columns, masks);
+  writer.readShared(lanes);
+  k.loop(k.index(0), k.index(count), 1, [&](Value i) {
+    for (size_t j = 0; j < columns.size(); ++j) {
+      Value at = k.add(k.mul(i, stride), offsets[j]);
+      writer.write(vector::LoadOp::create(k.b, k.loc, cast<VectorType>(accumulators[j].getType()), buffer, at),
+                   k.add(row, i), j);
+    }
+  });
+}
+
+std::optional<EpilogueFetch> Epilogue::fetch(KernelBuilder &k, Value row, Value column, int64_t columns) const {
+  constexpr int64_t kNear = 256 * 1024; // bytes
+  EpilogueFetch fetch;
+  llvm::SmallSetVector<Value, 8> operands;
+  for (Operation *op : operations) operands.insert(op->operand_begin(), op->operand_end());
+  int64_t bytes = 0;
+  for (Value operand : operands) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument || tensorOf(argument).getShape() != rootType.getShape()) continue;
+    bytes += tensorOf(argument).getNumElements() * storageBytes(tensorOf(argument).getElementType());
+    fetch.buffers.push_back(k.flat(k.operandBuffer(argument)));
+  }
+  if (bytes <= kNear) return std::nullopt;
+  fetch.rowStride = rootType.getShape().back();
+  fetch.base = k.add(k.mul(row, fetch.rowStride), column);
+  fetch.columns = columns;
+  return fetch;
+}

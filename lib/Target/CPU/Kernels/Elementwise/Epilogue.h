@@ -1,0 +1,48 @@
+// The elementwise operations that follow a contraction inside its dispatch, applied to accumulators before the store.
+// For the contraction emitters. Everything in an epilogue comes after the finished chain of multiply-adds, so the bits
+// are those of the separate operations.
+#pragma once
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace sprig {
+
+class Epilogue {
+public:
+  /// A dispatch of one operation that `isRoot` accepts, whose operands are region arguments, and elementwise operations
+  /// that broadcast to its result's shape; it yields values of that shape. Integer division needs a run-time check and
+  /// is not taken.
+  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch, llvm::function_ref<bool(mlir::Operation *)> isRoot);
+
+  mlir::Operation *root = nullptr;
+  mlir::RankedTensorType rootType; // [rows..., columns]
+
+  /// Sees the root's result as a matrix, its first `rowDims` dimensions as rows and the others as columns, whatever
+  /// their sizes; false where an operand is neither as large as the result nor a single element.
+  bool flatten(int64_t rowDims);
+
+  /// Writes accumulators, vectors of columns: `accumulators[i * columns.size() + j]` belongs to row `rows[i]` (the
+  /// row-major position over all dimensions but the last) and to the columns from `columns[j]` on; `masks[j]` may be
+  /// null for all lanes.
+  void store(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::ValueRange rows, mlir::ValueRange columns,
+             llvm::ArrayRef<mlir::Value> masks) const;
+
+  /// The same for rows that follow `row`; masks[j] as above. A long epilogue is a loop over the rows rather than all of
+  /// them spelled out, so that accumulators do not hold its registers and the code stays small; they wait in
+  /// stageBytes() of scratch memory at byte `stage` (a multiple of 64).
+  void storeRows(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::Value row, mlir::ValueRange columns,
+                 llvm::ArrayRef<mlir::Value> masks, int64_t stage) const;
+  int64_t stageBytes() const;
+
+  /// What `store` will read of whole tensors, for rows that follow `row` and the columns [column, column + columns);
+  /// nothing where all of it is near the core anyway. Results are not fetched: large ones mostly take operands' places.
+  std::optional<EpilogueFetch> fetch(KernelBuilder &kernel, mlir::Value row, mlir::Value column, int64_t columns) const;
+
+private:
+  bool isLong() const;
+
+  llvm::SmallVector<mlir::Operation *> operations;
+};
+
+} // namespace sprig

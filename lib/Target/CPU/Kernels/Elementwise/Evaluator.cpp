@@ -1,0 +1,213 @@
+// Leaves, elementwise operations and views; EvaluatorGenerators.cpp has the operations that loop within an element.
+#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "runtime/include/sprig/rt/kernel.h"
+
+using namespace mlir;
+using namespace sprig;
+
+Evaluator::Evaluator(KernelBuilder &kernel, const LoopGroup &group)
+    : k(kernel), group(group), zero(kernel.index(0)), active(group.lanes) {}
+
+int32_t sprig::operationNumber(Operation *op) {
+  int32_t number = 0;
+  for (Operation &other : *op->getBlock()) {
+    if (&other == op) break;
+    ++number;
+  }
+  return number;
+}
+
+Value Evaluator::asVector(Value value) {
+  return group.lanes == 1 || isa<VectorType>(value.getType()) ? value : k.splat(value, group.lanes);
+}
+
+Value Evaluator::activeMask() { return active == group.lanes ? Value() : k.mask(active, group.lanes); }
+
+Value Evaluator::at(Value value, ArrayRef<Coordinate> position) {
+  if (Value row = known.lookup(value)) return row;
+  std::vector<std::pair<const void *, int64_t>> key{{value.getAsOpaquePointer(), active}};
+  for (const Coordinate &c : position) key.push_back({c.base.getAsOpaquePointer(), c.step});
+  if (auto it = memo.find(key); it != memo.end()) return it->second;
+  Value result = compute(value, position);
+  memo[key] = result;
+  return result;
+}
+
+Value Evaluator::compute(Value value, ArrayRef<Coordinate> position) {
+  if (auto rows = provided.find(value); rows != provided.end()) {
+    Value row = k.add(rows->second.firstRow, blockRow);
+    return k.loadVector(rows->second.buffer, k.add(k.mul(row, rows->second.stride), position.back().base),
+                        elementTypeOf(value), {}, group.lanes);
+  }
+  if (auto leaf = dyn_cast<BlockArgument>(value)) return loadLeaf(leaf, position);
+  if (auto it = group.kept.find(value);
+      it != group.kept.end() && group.levelNeeded(value) + 1 < level && !isUniform(position))
+    return k.loadVector(scratchRow(value), scratchIndex(position), elementTypeOf(value), {}, group.lanes);
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast<ir::ConstantOp>(op))
+    return k.splatConstant(cast<DenseElementsAttr>(constant.getValue()));
+  if (isa<ElementwiseOpInterface>(op)) return elementwise(op, position);
+  if (isa<ir::BroadcastOp, ir::TransposeOp, ir::SliceOp, ir::IotaOp>(op)) return view(op, position);
+  return generator(op, position);
+}
+
+Value Evaluator::scratchRow(Value value) {
+  int64_t elements = group.blockRows ? group.blockRows * group.keptStride()
+                                     : group.reducedCount() * (group.innerReduced ? 1 : group.lanes) + kLanes;
+  return k.scratchBuffer(group.kept.lookup(value), MemRefType::get({elements}, storageType(elementTypeOf(value))));
+}
+
+Value Evaluator::scratchIndex(ArrayRef<Coordinate> position) {
+  Value index = zero;
+  for (auto [run, coordinate] : llvm::zip_equal(group.runs, position))
+    if (run.reduced) index = k.add(k.mul(index, run.size), coordinate.base);
+  if (blockRow) return k.add(k.mul(blockRow, group.keptStride()), index);
+  return group.innerReduced ? index : k.mul(index, group.lanes);
+}
+
+Value Evaluator::loadLeaf(BlockArgument leaf, ArrayRef<Coordinate> position) {
+  SmallVector<int64_t> sizes = group.positionShape(leaf);
+  Type elementType = elementTypeOf(leaf);
+  Value buffer = k.flat(k.operandBuffer(leaf)), offset = zero;
+  int64_t laneStride = 0, stride = 1;
+  for (int64_t d = static_cast<int64_t>(sizes.size()) - 1; d >= 0; --d) {
+    offset = k.add(k.mul(position[d].base, stride), offset);
+    laneStride += position[d].step * stride;
+    stride *= sizes[d];
+  }
+  if (laneStride == 0) return k.load(buffer, offset, elementType);
+  if (laneStride == 1) return k.loadVector(buffer, offset, elementType, activeMask(), group.lanes);
+  auto vectorType = VectorType::get({group.lanes}, storageType(elementType));
+  if (laneStride == -1 && active == group.lanes) {
+    Value stored = vector::LoadOp::create(k.b, k.loc, vectorType, buffer, k.add(offset, -(group.lanes - 1)));
+    SmallVector<int64_t> reverse;
+    for (int64_t lane = group.lanes - 1; lane >= 0; --lane) reverse.push_back(lane);
+    return k.widen(vector::ShuffleOp::create(k.b, k.loc, stored, stored, reverse), elementType);
+  }
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < group.lanes; ++lane)
+    elements.push_back(lane < active
+                           ? Value(memref::LoadOp::create(k.b, k.loc, buffer, k.add(offset, lane * laneStride)))
+                           : elements.front());
+  return k.widen(vector::FromElementsOp::create(k.b, k.loc, vectorType, elements), elementType);
+}
+
+Position Evaluator::broadcastPosition(Value operand, ArrayRef<Coordinate> position) {
+  SmallVector<int64_t> sizes = group.positionShape(operand);
+  Position result(sizes.size());
+  size_t missing = position.size() - sizes.size();
+  for (size_t d = 0; d < sizes.size(); ++d) result[d] = sizes[d] == 1 ? Coordinate{zero, 0} : position[d + missing];
+  return result;
+}
+
+Value Evaluator::checkDivisor(Operation *op, Value divisor) {
+  Type element = getElementTypeOrSelf(divisor.getType());
+  auto constantLike = [&](int64_t value) -> Value {
+    Value scalar = k.constant(element, value);
+    auto vector = dyn_cast<VectorType>(divisor.getType());
+    return vector ? k.splat(scalar, vector.getDimSize(0)) : scalar;
+  };
+  Value isZero = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, divisor, constantLike(0));
+  Value any = isZero;
+  if (auto vector = dyn_cast<VectorType>(divisor.getType())) {
+    Value mask = activeMask();
+    Value counted = mask ? Value(arith::AndIOp::create(k.b, k.loc, isZero, mask)) : isZero;
+    any = vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::OR, counted);
+  }
+  Value none = arith::ConstantIntOp::create(k.b, k.loc, 0, 64);
+  k.reportIf(any, SPRIG_RT_KERNEL_DIVISION_BY_ZERO, operationNumber(op), none, none);
+  return arith::SelectOp::create(k.b, k.loc, isZero, constantLike(1), divisor);
+}
+
+Value Evaluator::checkClass(ir::ClassIndexOp op, Value index) {
+  OpBuilder &b = k.b;
+  auto vector = dyn_cast<VectorType>(index.getType());
+  auto constantLike = [&](int64_t value) -> Value {
+    Value scalar = k.constant(getElementTypeOrSelf(index.getType()), value);
+    return vector ? k.splat(scalar, vector.getDimSize(0)) : scalar;
+  };
+  // Unsigned: a negative one is above all.
+  Value isOutside = arith::CmpIOp::create(b, k.loc, arith::CmpIPredicate::uge, index, constantLike(op.getClasses()));
+  Value any = isOutside, offending = index;
+  if (vector) {
+    if (Value mask = activeMask()) isOutside = arith::AndIOp::create(b, k.loc, isOutside, mask);
+    any = vector::ReductionOp::create(b, k.loc, vector::CombiningKind::OR, isOutside);
+    // Of several the largest, or of negative ones alone, -1 or the one that is nearest to it.
+    int64_t lowest = llvm::APInt::getSignedMinValue(vector.getElementTypeBitWidth()).getSExtValue();
+    Value outsiders = arith::SelectOp::create(b, k.loc, isOutside, index, constantLike(lowest));
+    offending = vector::ReductionOp::create(b, k.loc, vector::CombiningKind::MAXSI, outsiders);
+  }
+  if (!offending.getType().isInteger(64)) offending = arith::ExtSIOp::create(b, k.loc, b.getI64Type(), offending);
+  Value bound = arith::ConstantIntOp::create(b, k.loc, op.getClasses(), 64);
+  k.reportIf(any, SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE, operationNumber(op), offending, bound);
+  return index;
+}
+
+Value Evaluator::elementwise(Operation *op, ArrayRef<Coordinate> position) {
+  SmallVector<Value> arguments;
+  bool anyVector = false;
+  for (Value operand : op->getOperands()) {
+    arguments.push_back(at(operand, broadcastPosition(operand, position)));
+    anyVector |= isa<VectorType>(arguments.back().getType());
+  }
+  if (anyVector)
+    for (Value &argument : arguments) argument = asVector(argument);
+  if (auto index = dyn_cast<ir::ClassIndexOp>(op))
+    arguments[0] = checkClass(index, arguments[0]);
+  else if (ir::isCheckedAtRunTime(op))
+    arguments[1] = checkDivisor(op, arguments[1]);
+  return k.apply(op, arguments);
+}
+
+Value Evaluator::view(Operation *op, ArrayRef<Coordinate> position) {
+  if (auto broadcast = dyn_cast<ir::BroadcastOp>(op))
+    return at(broadcast.getOperand(), broadcastPosition(broadcast.getOperand(), position));
+  if (auto transpose = dyn_cast<ir::TransposeOp>(op)) {
+    Position source(position.size());
+    for (auto [i, from] : llvm::enumerate(transpose.getPermutation())) source[from] = position[i];
+    return at(transpose.getOperand(), source);
+  }
+  if (auto slice = dyn_cast<ir::SliceOp>(op)) {
+    Position source(position.size());
+    for (size_t d = 0; d < position.size(); ++d) {
+      int64_t step = slice.getSteps()[d];
+      source[d] = {k.add(k.mul(position[d].base, step), slice.getStarts()[d]), position[d].step * step};
+    }
+    return at(slice.getOperand(), source);
+  }
+  auto iota = cast<ir::IotaOp>(op);
+  Type elementType = elementTypeOf(iota.getResult());
+  Coordinate along = position[iota.getAxis()];
+  Type i64 = k.b.getI64Type();
+  Value index = arith::IndexCastOp::create(k.b, k.loc, i64, along.base);
+  if (along.step) {
+    SmallVector<int64_t> steps;
+    for (int64_t lane = 0; lane < group.lanes; ++lane) steps.push_back(lane * along.step);
+    auto type = VectorType::get({group.lanes}, i64);
+    Value lanes = arith::ConstantOp::create(k.b, k.loc, type, DenseElementsAttr::get(type, ArrayRef<int64_t>(steps)));
+    index = arith::AddIOp::create(k.b, k.loc, asVector(index), lanes);
+  }
+  Type target = computeType(elementType);
+  auto like = [&](Type element) -> Type {
+    return along.step ? Type(VectorType::get({group.lanes}, element)) : element;
+  };
+  if (isa<FloatType>(target)) return k.round(arith::SIToFPOp::create(k.b, k.loc, like(target), index), elementType);
+  if (target.getIntOrFloatBitWidth() < 64) return arith::TruncIOp::create(k.b, k.loc, like(target), index);
+  return index;
+}
+
+Value Evaluator::perLane(ArrayRef<Coordinate> position, llvm::function_ref<Value(ArrayRef<Coordinate>)> one) {
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < group.lanes; ++lane) {
+    if (lane >= active) {
+      elements.push_back(elements.front());
+      continue;
+    }
+    Position single;
+    for (const Coordinate &c : position) single.push_back({k.add(c.base, lane * c.step), 0});
+    elements.push_back(one(single));
+  }
+  return vector::FromElementsOp::create(k.b, k.loc, VectorType::get({group.lanes}, elements[0].getType()), elements);
+}

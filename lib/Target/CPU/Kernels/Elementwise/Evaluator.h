@@ -1,0 +1,139 @@
+// Computes elements of a dispatch's values at positions of its loops: on demand, from the leaves, each once per scope.
+// For the emitters of loops. Positions give every dimension a base and a step per lane; a value whose position has no
+// step is a scalar, else a vector of the group's lanes.
+#pragma once
+#include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
+#include <map>
+
+namespace sprig::ir {
+class ClassIndexOp;
+class ConvFilterGradOp;
+class ConvOp;
+class ConvTransposeOp;
+class GatherElementsOp;
+class GatherNdOp;
+class GatherOp;
+class MatmulOp;
+class PadOp;
+class PoolGradOp;
+class PoolOp;
+} // namespace sprig::ir
+
+namespace sprig {
+
+/// Lane l of a dimension is at base + l * step.
+struct Coordinate {
+  mlir::Value base;
+  int64_t step = 0;
+};
+using Position = llvm::SmallVector<Coordinate>;
+
+/// A sliding window over the spatial dimensions of an operand.
+struct Window {
+  llvm::ArrayRef<int64_t> sizes, strides, dilations, padding, inputs, outputs;
+};
+/// Gets a tap's indices in the window and its place in the operand, and the carried values; gives the next ones.
+using WindowBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange taps, mlir::ValueRange places,
+                                                                     mlir::ValueRange carried)>;
+
+class Evaluator {
+public:
+  Evaluator(KernelBuilder &kernel, const LoopGroup &group);
+
+  /// The compute value at a position (as long as the value's position shape).
+  mlir::Value at(mlir::Value value, llvm::ArrayRef<Coordinate> position);
+  mlir::Value vectorAt(mlir::Value value, llvm::ArrayRef<Coordinate> position) { return asVector(at(value, position)); }
+  /// A scalar as a vector, where the group has lanes.
+  mlir::Value asVector(mlir::Value value);
+
+  /// How many lanes count from now on; the others read nothing and report nothing.
+  void setActive(int64_t lanes) { active = lanes; }
+  int64_t activeLanes() const { return active; }
+  /// The mask of the active lanes; null when all are.
+  mlir::Value activeMask();
+
+  /// Makes a value known in this scope, whatever the position: row values.
+  void define(mlir::Value value, mlir::Value computed) { known[value] = computed; }
+
+  /// The rows in scratch that may be read from now on: those of values whose level is below this one.
+  int64_t level = 0;
+  /// The row of a block at hand; null where rows are computed one at a time.
+  mlir::Value blockRow;
+
+  /// Makes the rows of a value known that lie in a 1-d buffer, row `firstRow + blockRow` at that times `stride`.
+  struct Rows {
+    mlir::Value buffer, firstRow;
+    int64_t stride = 0;
+  };
+  void provide(mlir::Value value, Rows rows) { provided[value] = rows; }
+
+  /// Values computed after the constructor are forgotten by the destructor: one per emitted block.
+  class Scope {
+  public:
+    explicit Scope(Evaluator &evaluator) : evaluator(evaluator), memo(evaluator.memo), known(evaluator.known) {}
+    ~Scope() {
+      evaluator.memo = std::move(memo);
+      evaluator.known = std::move(known);
+    }
+
+  private:
+    Evaluator &evaluator;
+    std::map<std::vector<std::pair<const void *, int64_t>>, mlir::Value> memo;
+    llvm::DenseMap<mlir::Value, mlir::Value> known;
+  };
+
+  /// The position of an operand that broadcasts to a value at `position`.
+  Position broadcastPosition(mlir::Value operand, llvm::ArrayRef<Coordinate> position);
+  /// A row's element in scratch memory: the index for a position of the iteration space.
+  mlir::Value scratchIndex(llvm::ArrayRef<Coordinate> position);
+  mlir::Value scratchRow(mlir::Value value);
+
+  /// The taps of the window at `outputs` that lie in the operand, in row-major order.
+  llvm::SmallVector<mlir::Value> windowLoop(const Window &window, llvm::ArrayRef<Coordinate> outputs,
+                                            mlir::ValueRange initial, WindowBody body, size_t dim = 0,
+                                            llvm::SmallVector<mlir::Value> taps = {},
+                                            llvm::SmallVector<mlir::Value> places = {});
+
+  KernelBuilder &k;
+  const LoopGroup &group;
+  mlir::Value zero; // one index constant that dominates all
+
+private:
+  mlir::Value compute(mlir::Value value, llvm::ArrayRef<Coordinate> position);
+  mlir::Value loadLeaf(mlir::BlockArgument leaf, llvm::ArrayRef<Coordinate> position);
+  mlir::Value elementwise(mlir::Operation *op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value view(mlir::Operation *op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value generator(mlir::Operation *op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value pool(ir::PoolOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value pad(ir::PadOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value gather(ir::GatherOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value gatherElements(ir::GatherElementsOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value gatherNd(ir::GatherNdOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value matmul(ir::MatmulOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value conv(ir::ConvOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value convTranspose(ir::ConvTransposeOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value convFilterGrad(ir::ConvFilterGradOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value poolGrad(ir::PoolGradOp op, llvm::ArrayRef<Coordinate> position);
+  mlir::Value emptyElement(mlir::Operation *op, int64_t size, mlir::Value index);
+  mlir::Value positiveRemainder(mlir::Value value, int64_t size);
+  mlir::Value checkClass(ir::ClassIndexOp op, mlir::Value index);
+  mlir::Value checkDivisor(mlir::Operation *op, mlir::Value divisor);
+  mlir::Value perLane(llvm::ArrayRef<Coordinate> position,
+                      llvm::function_ref<mlir::Value(llvm::ArrayRef<Coordinate>)> one);
+  static bool isUniform(llvm::ArrayRef<Coordinate> position) {
+    return llvm::all_of(position, [](const Coordinate &c) { return c.step == 0; });
+  }
+
+  int64_t active;
+  std::map<std::vector<std::pair<const void *, int64_t>>, mlir::Value> memo;
+  llvm::DenseMap<mlir::Value, mlir::Value> known;
+  llvm::DenseMap<mlir::Value, Rows> provided;
+  friend class Scope;
+};
+
+/// A run-time index into a dimension of `size`: checked, counted from the end where negative; 0 when out of range.
+mlir::Value checkedIndex(KernelBuilder &kernel, mlir::Operation *op, mlir::Value index, int64_t size);
+/// The number of an operation within its dispatch, by which the status names it.
+int32_t operationNumber(mlir::Operation *op);
+
+} // namespace sprig

@@ -1,0 +1,377 @@
+#include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNStructure.h"
+#include "dialects/NN/NNYield.h"
+#include "dialects/NN/ReduceOrder.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace sprig;
+
+/// A shape with ones in front, to a rank.
+static SmallVector<int64_t> padded(ArrayRef<int64_t> shape, size_t rank) {
+  SmallVector<int64_t> result(rank - std::min(rank, shape.size()), 1);
+  result.append(shape.begin(), shape.end());
+  return result;
+}
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<int64_t>());
+}
+
+static bool isSplatConstant(Operation *op) {
+  auto constant = dyn_cast<ir::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat();
+}
+
+static bool isGenerator(Operation *op) {
+  return isa<ir::PoolOp, ir::PadOp, ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::MatmulOp, ir::ConvOp,
+             ir::ConvTransposeOp, ir::ConvFilterGradOp, ir::PoolGradOp>(op);
+}
+
+static bool isView(Operation *op) { return isa<ir::BroadcastOp, ir::TransposeOp, ir::SliceOp, ir::IotaOp>(op); }
+
+std::optional<LoopGroup> LoopGroup::analyze(ir::DispatchOp dispatch) {
+  LoopGroup group;
+  group.dispatch = dispatch;
+  Block &body = dispatch->getRegion(0).front();
+  for (Operation &op : body.without_terminator()) group.ops.push_back(&op);
+  group.yielded.assign(body.getTerminator()->operand_begin(), body.getTerminator()->operand_end());
+  if (!group.collect()) return std::nullopt;
+  group.chooseRuns();
+  group.chooseBlocks(/*always=*/false);
+  group.keepRows();
+  group.chooseTiles();
+  return group;
+}
+
+std::optional<LoopGroup> LoopGroup::analyzeRows(ir::DispatchOp dispatch, ArrayRef<Operation *> ops,
+                                                ArrayRef<Value> yielded, int64_t scratchBegin) {
+  LoopGroup group;
+  group.dispatch = dispatch;
+  group.ops.assign(ops.begin(), ops.end());
+  group.yielded.assign(yielded.begin(), yielded.end());
+  group.scratchBytes = scratchBegin;
+  if (!group.collect()) return std::nullopt;
+  group.chooseRuns();
+  if (!group.chooseBlocks(/*always=*/true)) return std::nullopt;
+  group.keepRows();
+  return group;
+}
+
+// Finds the reductions and the iteration space, and refuses what the evaluator cannot compute.
+bool LoopGroup::collect() {
+  members.insert(ops.begin(), ops.end());
+  for (Operation *member : ops) {
+    Operation &op = *member;
+    if (op.getNumResults() != 1) return false;
+    Value result = op.getResult(0);
+    int64_t needed = -1;
+    for (Value operand : op.getOperands()) needed = std::max(needed, levelOf.count(operand) ? levelOf[operand] : -1);
+    if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
+      if (!reductions.empty() && (shapeOf(reductions[0].getOperand()) != shapeOf(reduce.getOperand()) ||
+                                  reductions[0].getAxes() != reduce.getAxes()))
+        return false;
+      reductions.push_back(reduce);
+      ++needed;
+      levels = std::max(levels, needed + 1);
+    } else if (!isa<ElementwiseOpInterface>(op) && !isSplatConstant(&op) && !isGenerator(&op) && !isView(&op)) {
+      return false;
+    }
+    if (needed >= 0 && (isGenerator(&op) || isa<ir::TransposeOp, ir::SliceOp>(op))) return false; // rows out of line
+    levelOf[result] = needed;
+    if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
+  }
+  if (yielded.empty()) return false;
+  shape.assign(reductions.empty() ? shapeOf(yielded[0]) : shapeOf(reductions[0].getOperand()));
+  SmallVector<int64_t> rowKept, rowDropped;
+  if (!reductions.empty()) {
+    rowKept = shape;
+    for (int64_t axis : reductions[0].getAxes()) rowKept[axis] = 1;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (!llvm::is_contained(reductions[0].getAxes(), static_cast<int64_t>(d))) rowDropped.push_back(shape[d]);
+  }
+  for (Value value : yielded) {
+    if (isa<BlockArgument>(value)) return false;
+    if (shapeOf(value) == ArrayRef(shape)) continue;
+    if (reductions.empty()) return false;
+    bool dropped = value.getDefiningOp<ir::ReduceOp>() && shapeOf(value) == ArrayRef(rowDropped);
+    if (!dropped && shapeOf(value) != ArrayRef(rowKept)) return false;
+  }
+  // Reductions that drop their dimensions are results alone: their values do not line up with the others.
+  for (ir::ReduceOp reduce : reductions)
+    if (!reduce.getKeepDims())
+      for (Operation *user : reduce.getResult().getUsers())
+        if (!isa<ir::YieldOp>(user)) return false;
+  for (Type type : dispatch->getOperandTypes())
+    bytes +=
+        cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
+  for (Type type : dispatch->getResultTypes())
+    bytes +=
+        cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
+  return true;
+}
+
+// Merges neighbouring dimensions where no value tells them apart, and decides what the lanes are.
+void LoopGroup::chooseRuns() {
+  int64_t rank = shape.size();
+  llvm::SmallVector<bool> reduced(rank, false);
+  if (!reductions.empty())
+    for (int64_t axis : reductions[0].getAxes()) reduced[axis] = true;
+  innerReduced = rank > 0 && reduced[rank - 1];
+  int64_t lastReduced = rank - 1;
+  while (lastReduced > 0 && !reduced[lastReduced]) --lastReduced;
+  partials = !innerReduced && llvm::any_of(reductions, [](ir::ReduceOp op) { return ir::hasPartials(op); });
+
+  merged = true;
+  SmallVector<Value> values;
+  for (Operation *op : ops) {
+    if (isGenerator(op) || isa<ir::TransposeOp, ir::SliceOp, ir::IotaOp>(op)) merged = false;
+    if (!isa<ir::ReduceOp>(op)) values.push_back(op->getResult(0));
+    values.append(op->operand_begin(), op->operand_end());
+  }
+  // A splat is the same everywhere.
+  llvm::erase_if(values, [](Value value) { return value.getDefiningOp<ir::ConstantOp>(); });
+  for (Value value : values)
+    if (static_cast<int64_t>(shapeOf(value).size()) > rank) merged = false;
+
+  for (int64_t d = 0; d < rank; ++d) {
+    bool joins = merged && !runs.empty() && runs.back().reduced == reduced[d];
+    // The last run of several reduced dimensions has the partial accumulators of the last one alone only where that is
+    // a whole number of vectors.
+    if (joins && (innerReduced || partials) && reduced[d] && shape[lastReduced] % kLanes != 0) joins = d != lastReduced;
+    for (Value value : values) {
+      if (!joins) break;
+      SmallVector<int64_t> own = padded(shapeOf(value), rank);
+      auto has = [&](int64_t dim) { return own[dim] == shape[dim]; };
+      bool before = true, none = true;
+      for (int64_t i = runs.back().begin; i < runs.back().end; ++i) {
+        before &= has(i);
+        none &= own[i] == 1;
+      }
+      joins = (before && has(d)) || (none && own[d] == 1);
+    }
+    if (joins) {
+      runs.back().end = d + 1;
+      runs.back().size *= shape[d];
+    } else {
+      runs.push_back({d, d + 1, shape[d], reduced[d]});
+    }
+  }
+  int64_t inner = runs.empty() ? 1 : runs.back().size;
+  if (inner == 1) lanes = 1;
+  if (innerReduced) lanes = kLanes; // the order of a reduction along lanes is part of its meaning
+  if (lanes > 1 && !merged) {
+    llvm::SmallVector<bool> laneDims(rank, false);
+    if (rank > 0) laneDims[rank - 1] = true;
+    auto allowed = [&](Value value) { return lanesAllowed(value, laneDims); };
+    bool all = llvm::all_of(reductions, [&](ir::ReduceOp reduce) { return allowed(reduce.getOperand()); });
+    for (Value value : yielded)
+      if (shapeOf(value) == ArrayRef(shape)) all &= allowed(value);
+    if (!all) lanes = 1;
+  }
+}
+
+// Whether a value can be computed for several lanes at once, when the lanes are neighbours in the marked dimensions.
+bool LoopGroup::lanesAllowed(Value value, SmallVector<bool> laneDims) const {
+  Operation *op = value.getDefiningOp();
+  if (!contains(op) || llvm::none_of(laneDims, [](bool lane) { return lane; })) return true;
+  auto operandLanes = [&](Value operand) {
+    ArrayRef<int64_t> own = shapeOf(operand);
+    llvm::SmallVector<bool> dims(own.size(), false);
+    for (size_t i = 0; i < own.size() && i < laneDims.size(); ++i)
+      dims[own.size() - 1 - i] = laneDims[laneDims.size() - 1 - i] && own[own.size() - 1 - i] != 1;
+    return dims;
+  };
+  if (isa<ElementwiseOpInterface, ir::BroadcastOp, ir::SliceOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return lanesAllowed(operand, operandLanes(operand)); });
+  if (auto transpose = dyn_cast<ir::TransposeOp>(op)) {
+    llvm::SmallVector<bool> dims(laneDims.size(), false);
+    for (auto [i, source] : llvm::enumerate(transpose.getPermutation())) dims[source] = laneDims[i];
+    return lanesAllowed(transpose.getOperand(), dims);
+  }
+  if (auto pool = dyn_cast<ir::PoolOp>(op)) {
+    int64_t channel = pool.getChannelsLast() ? laneDims.size() - 1 : 1;
+    for (size_t d = 0; d < laneDims.size(); ++d)
+      if (laneDims[d] && d != 0 && static_cast<int64_t>(d) != channel) return false;
+    return lanesAllowed(pool.getOperand(), laneDims);
+  }
+  if (auto gradient = dyn_cast<ir::PoolGradOp>(op)) {
+    size_t channel = gradient.getChannelsLast() ? laneDims.size() - 1 : 1;
+    for (size_t d = 0; d < laneDims.size(); ++d)
+      if (laneDims[d] && d != 0 && d != channel) return false;
+    return lanesAllowed(gradient.getOperand(), laneDims) && lanesAllowed(gradient.getCotangent(), laneDims);
+  }
+  if (auto pad = dyn_cast<ir::PadOp>(op)) {
+    for (size_t d = 0; d < laneDims.size(); ++d)
+      if (laneDims[d] && (pad.getLow()[d] || pad.getHigh()[d])) return false;
+    return lanesAllowed(pad.getOperand(), laneDims);
+  }
+  if (isa<ir::ConvOp, ir::ConvTransposeOp, ir::ConvFilterGradOp>(op)) return false;
+  // Gathers take lanes one by one where they run over the indices; a product's columns are lanes.
+  return true;
+}
+
+SmallVector<int64_t> LoopGroup::positionShape(Value value) const {
+  if (!merged) return SmallVector<int64_t>(shapeOf(value));
+  SmallVector<int64_t> own = padded(shapeOf(value), shape.size()), sizes;
+  for (const DimRun &run : runs) {
+    int64_t size = 1;
+    for (int64_t d = run.begin; d < run.end; ++d) size *= own[d];
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+bool LoopGroup::isRow(Value value) const {
+  if (reductions.empty()) return false;
+  if (value.getDefiningOp<ir::ReduceOp>()) return true;
+  if (shapeOf(value).size() > shape.size()) return false;
+  SmallVector<int64_t> own = padded(shapeOf(value), shape.size());
+  return llvm::all_of(reductions[0]->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef(),
+                      [&](int64_t axis) { return own[axis] == 1; });
+}
+
+bool LoopGroup::isSinglePass() const {
+  return levels == 1 && kept.empty() &&
+         llvm::all_of(yielded, [&](Value value) { return isRow(value) || levelNeeded(value) < 0; });
+}
+
+bool LoopGroup::reducesColumns() const {
+  if (!isSinglePass() || innerReduced || lanes != kLanes || !merged) return false;
+  // Values of rows that a sum is made of would be defined before it, for one vector.
+  auto isEarly = [&](Operation *op) {
+    return isa<ElementwiseOpInterface>(op) && isRow(op->getResult(0)) && levelNeeded(op->getResult(0)) < 0;
+  };
+  return llvm::none_of(ops, isEarly);
+}
+
+int64_t LoopGroup::levelNeeded(Value value) const {
+  auto it = levelOf.find(value);
+  return it == levelOf.end() ? -1 : it->second;
+}
+
+int64_t LoopGroup::reducedCount() const {
+  int64_t count = 1;
+  for (const DimRun &run : runs)
+    if (run.reduced) count *= run.size;
+  return count;
+}
+
+int64_t LoopGroup::keptCount() const {
+  int64_t count = 1;
+  for (const DimRun &run : runs)
+    if (!run.reduced) count *= run.size;
+  return count;
+}
+
+// A value of the whole row that one pass computes and a later one needs again is kept in scratch where computing it
+// again costs more than one operation (the exponentials of a softmax), if the row is not too long for it.
+void LoopGroup::keepRows() {
+  constexpr int64_t kMostScratch = 1 << 20;
+  if (levels == 0 || !merged) return;
+  llvm::DenseSet<Value> computedEarlier;
+  auto isFull = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return contains(op) && isa<ElementwiseOpInterface>(op) && !isRow(value) && shapeOf(value) == ArrayRef(shape);
+  };
+  std::function<int64_t(Value)> depth = [&](Value value) -> int64_t {
+    if (!isFull(value)) return 0;
+    int64_t most = 0;
+    for (Value operand : value.getDefiningOp()->getOperands()) most = std::max(most, depth(operand));
+    return most + 1;
+  };
+  int64_t rowElements = blockRows ? blockRows * keptStride() : reducedCount() * (innerReduced ? 1 : lanes);
+  std::function<void(Value, llvm::DenseSet<Value> &)> visit = [&](Value value, llvm::DenseSet<Value> &seen) {
+    if (!isFull(value) || !seen.insert(value).second) return;
+    if (computedEarlier.contains(value) && depth(value) >= 2) {
+      // Whole vectors, and a row more than its own length where the last one is not whole.
+      int64_t size = (rowElements + kLanes) * storageBytes(elementTypeOf(value));
+      size = (size + 63) / 64 * 64;
+      if (kept.count(value) || scratchBytes + size <= kMostScratch) {
+        if (kept.insert({value, scratchBytes}).second) scratchBytes += size;
+        return;
+      }
+    }
+    for (Value operand : value.getDefiningOp()->getOperands()) visit(operand, seen);
+  };
+  for (int64_t level = 0; level <= levels; ++level) {
+    llvm::DenseSet<Value> seen;
+    if (level < levels) {
+      for (ir::ReduceOp reduce : reductions)
+        if (levelOf[reduce.getResult()] == level) visit(reduce.getOperand(), seen);
+    } else {
+      for (Value value : yielded) visit(value, seen);
+    }
+    computedEarlier.insert(seen.begin(), seen.end());
+  }
+}
+
+// Neighbouring rows of one long or short innermost dimension make blocks; a block's rows stay in the first-level cache
+// between passes.
+bool LoopGroup::chooseBlocks(bool always) {
+  if (levels == 0 || !merged || !innerReduced || runs.size() < 2 || reducedCount() < 2) return false;
+  for (const DimRun &run : ArrayRef(runs).drop_back())
+    if (run.reduced) return false;
+  if (runs[runs.size() - 2].size < 2 && !always) return false;
+  auto isRowOfBits = [&](Operation *op) {
+    return !isa<ir::ConstantOp>(op) && isRow(op->getResult(0)) && elementTypeOf(op->getResult(0)).isInteger(1);
+  };
+  if (llvm::any_of(ops, isRowOfBits)) return false;
+  int64_t length = reducedCount();
+  blockRows = length <= 384 ? 16 : length <= 768 ? 8 : 4;
+
+  constexpr int64_t kVectorBytes = kLanes * 8; // of the widest type
+  int64_t most = 0;
+  for (int64_t level = 0; level < levels; ++level)
+    most = std::max<int64_t>(
+        most, llvm::count_if(reductions, [&](ir::ReduceOp op) { return levelOf[op.getResult()] == level; }));
+  partialsOffset = scratchBytes;
+  scratchBytes += most * kLanes * kVectorBytes;
+  for (Operation *op : ops) {
+    Value value = op->getResult(0);
+    if (!isa<ElementwiseOpInterface, ir::ReduceOp>(op) || !isRow(value)) continue;
+    auto isWhole = [&](Operation *user) { return contains(user) && !isRow(user->getResult(0)); };
+    auto isReducing = [&](Operation *user) { return contains(user) && isa<ir::ReduceOp>(user); };
+    if (!llvm::any_of(op->getUsers(), [&](Operation *user) { return isWhole(user) || isReducing(user); })) continue;
+    rowSlots[value] = scratchBytes;
+    scratchBytes += kVectorBytes;
+  }
+  return true;
+}
+
+void LoopGroup::chooseTiles() {
+  // About this many operations a tile: small enough to share out, large enough to forget the loop around it.
+  constexpr int64_t kWork = 16384;
+  int64_t total = product(shape);
+  int64_t perElement = std::max<int64_t>(1, total == 0 ? 1 : flops / total);
+  bool innerKept = !runs.empty() && !runs.back().reduced;
+  innerSize = blockRows ? runs[runs.size() - 2].size : innerKept ? runs.back().size : 1;
+  outerSize = innerSize == 0 ? 0 : keptCount() / innerSize;
+  int64_t want = std::max<int64_t>(1, kWork / (perElement * std::max<int64_t>(1, reducedCount())));
+  int64_t unit = blockRows ? blockRows : !reducesColumns() ? kLanes : innerSize < 8 * kLanes ? 2 * kLanes : 4 * kLanes;
+  int64_t wantInner = (want + unit - 1) / unit * unit;
+  if (innerSize > wantInner + wantInner / 2) {
+    innerChunk = wantInner;
+    outerChunk = 1;
+  } else {
+    innerChunk = std::max<int64_t>(innerSize, 1);
+    outerChunk = std::max<int64_t>(1, want / innerChunk);
+  }
+  if (auto tile = dispatch->getAttrOfType<DenseI64ArrayAttr>("nn.tile"); tile && reductions.empty() && lanes > 1)
+    // A dump may be edited by hand: what makes no tile is no choice.
+    if (tile.size() == 1 && tile[0] > 0 && tile[0] % kLanes == 0 && tile[0] < innerSize) {
+      innerChunk = tile[0];
+      outerChunk = 1;
+    }
+  innerTiles = (innerSize + innerChunk - 1) / innerChunk;
+  outerTiles = (outerSize + outerChunk - 1) / outerChunk;
+}
+
+KernelPlan LoopGroup::plan() const {
+  int64_t tiles = innerTiles * outerTiles;
+  return {tiles, chooseGrain(tiles, flops, bytes), scratchBytes};
+}

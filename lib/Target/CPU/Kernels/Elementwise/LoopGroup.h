@@ -1,0 +1,104 @@
+// What the loop emitter knows of a dispatch before it emits: the iteration space, which of its dimensions run together,
+// which are reduced, and in how many passes over a row its values are computed.
+// For LoopEmitter and Evaluator. All of it follows from shapes alone.
+#pragma once
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace sprig {
+
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
+inline mlir::Type elementTypeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
+}
+
+/// A run of neighbouring dimensions that every value has whole or not at all: one loop.
+struct DimRun {
+  int64_t begin, end; // dimensions [begin, end) of the iteration space
+  int64_t size;
+  bool reduced;
+};
+
+class LoopGroup {
+public:
+  /// Fails for a dispatch that is not made of operations that the evaluator knows.
+  static std::optional<LoopGroup> analyze(ir::DispatchOp dispatch);
+  /// A part of a dispatch: operations that reduce along the innermost dimension, on values that something else leaves
+  /// in scratch memory row by row. Its own scratch memory begins at `scratchBegin`.
+  static std::optional<LoopGroup> analyzeRows(ir::DispatchOp dispatch, llvm::ArrayRef<mlir::Operation *> ops,
+                                              llvm::ArrayRef<mlir::Value> yielded, int64_t scratchBegin);
+
+  ir::DispatchOp dispatch;
+  llvm::SmallVector<mlir::Operation *> ops; // in program order
+  llvm::SmallVector<mlir::Value> yielded;
+  llvm::SmallVector<int64_t> shape; // the iteration space
+  llvm::SmallVector<DimRun> runs;   // its dimensions, outermost first
+  bool merged = false;              // whether positions count runs rather than each value's own dimensions
+  bool innerReduced = false;        // lanes are neighbours of one row, rather than rows side by side
+  int64_t lanes = kLanes;           // 1: scalar loops
+  bool partials = false;            // sums down columns, some with partial accumulators (dialects/NN/ReduceOrder.h)
+  llvm::SmallVector<ir::ReduceOp> reductions;
+  int64_t levels = 0; // reductions of level i need those below i
+  llvm::DenseMap<mlir::Value, int64_t> levelOf;
+  /// Values of a whole row that a pass leaves for later ones in scratch memory: the byte offset of each.
+  llvm::MapVector<mlir::Value, int64_t> kept;
+  int64_t scratchBytes = 0; // the end of the scratch memory in use
+  /// Rows that are reduced together, so that the trees over their partial results and the arithmetic on one value a row
+  /// are vectors of rows; 0: one row at a time.
+  int64_t blockRows = 0;
+  /// One value a row, for each row of a block: the byte offset in scratch memory of those that whole rows need.
+  llvm::MapVector<mlir::Value, int64_t> rowSlots;
+  int64_t partialsOffset = 0; // of the partial results of a block: kLanes vectors for each reduction of a level
+
+  /// Whether an operation is a member; any other value is a leaf.
+  bool contains(mlir::Operation *op) const { return op && members.contains(op); }
+  /// Elements between consecutive rows of a block in scratch memory.
+  int64_t keptStride() const { return (reducedCount() + kLanes - 1) / kLanes * kLanes; }
+
+  /// A value's shape as positions count it.
+  llvm::SmallVector<int64_t> positionShape(mlir::Value value) const;
+  /// Whether a value is constant along the reduced dimensions, that is, one per row.
+  bool isRow(mlir::Value value) const;
+  /// Whether one pass over a row is enough: what the group gives for each element needs no reduction.
+  bool isSinglePass() const;
+  /// Whether that pass goes down columns side by side: sums of columns, and what is made of them.
+  bool reducesColumns() const;
+  /// The highest level of a reduction that a value needs, or -1.
+  int64_t levelNeeded(mlir::Value value) const;
+  /// Elements of a row, and rows.
+  int64_t reducedCount() const, keptCount() const;
+
+  /// The tiles: `innerTiles` cuts of `innerChunk` elements along the innermost run, where that is kept, times blocks of
+  /// `outerChunk` positions of the other kept runs. An attribute `nn.tile` of the dispatch, [elements], gives
+  /// innerChunk.
+  int64_t innerSize = 1, innerChunk = 1, innerTiles = 1, outerSize = 1, outerChunk = 1, outerTiles = 1;
+  KernelPlan plan() const;
+
+private:
+  bool collect();
+  void chooseRuns();
+  bool lanesAllowed(mlir::Value value, llvm::SmallVector<bool> laneDims) const;
+  bool chooseBlocks(bool always);
+  void keepRows();
+  void chooseTiles();
+  int64_t flops = 0, bytes = 0;
+  llvm::DenseSet<mlir::Operation *> members;
+};
+
+/// The identity of a reduction, and one step of it, on compute values of `elementType`.
+mlir::Value reductionIdentity(KernelBuilder &kernel, ir::ReduceKind kind, mlir::Type elementType, int64_t lanes);
+mlir::Value reductionStep(KernelBuilder &kernel, ir::ReduceKind kind, mlir::Type elementType, mlir::Value accumulator,
+                          mlir::Value value);
+/// The fixed tree over kLanes partial results (distance 8, 4, 2, 1).
+mlir::Value reductionTree(KernelBuilder &kernel, ir::ReduceKind kind, mlir::Type elementType, mlir::Value partials);
+/// The same tree over each of kLanes vectors at once: lane r of the result is that of vector r.
+mlir::Value reductionTrees(KernelBuilder &kernel, ir::ReduceKind kind, mlir::Type elementType,
+                           llvm::SmallVector<mlir::Value> partials);
+
+} // namespace sprig

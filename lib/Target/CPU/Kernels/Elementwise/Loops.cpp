@@ -1,0 +1,24 @@
+// Elementwise operations, reductions over shared axes, and what reads or feeds them (views, pools, gathers), as loops
+// of 16 lanes: neighbours of a row where the innermost dimension is reduced, else rows side by side.
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Elementwise/LoopNest.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+class LoopEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "loops"; }
+  bool matches(ir::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch).has_value(); }
+  KernelPlan plan(ir::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch)->plan(); }
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &kernel) const override {
+    LoopGroup group = *LoopGroup::analyze(dispatch);
+    if (group.plan().tiles > 0) LoopNest(kernel, group).emit();
+    return success();
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createLoopEmitter() { return std::make_unique<LoopEmitter>(); }

@@ -1,0 +1,69 @@
+#include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+
+using namespace mlir;
+using namespace sprig;
+
+void sprig::forVectors(KernelBuilder &k, int64_t length, llvm::function_ref<void(Value, Value)> body) {
+  int64_t whole = length / kLanes * kLanes;
+  k.loop(k.index(0), k.index(whole), kLanes, [&](Value offset) { body(offset, Value()); });
+  if (whole < length) body(k.index(whole), k.mask(length - whole));
+}
+
+void sprig::copyRow(KernelBuilder &k, Value from, Value fromOffset, Value to, Value toOffset, int64_t length) {
+  Type element = cast<MemRefType>(from.getType()).getElementType();
+  auto type = VectorType::get({kLanes}, element);
+  auto copy = [&](Value offset, Value mask) {
+    Value source = k.add(fromOffset, offset), target = k.add(toOffset, offset);
+    if (!mask) {
+      vector::StoreOp::create(k.b, k.loc, vector::LoadOp::create(k.b, k.loc, type, from, source), to, target);
+      return;
+    }
+    Value loaded = vector::MaskedLoadOp::create(k.b, k.loc, type, from, source, mask, k.zero(element, kLanes));
+    vector::MaskedStoreOp::create(k.b, k.loc, to, target, mask, loaded);
+  };
+  if (length == 1) {
+    memref::StoreOp::create(k.b, k.loc, memref::LoadOp::create(k.b, k.loc, from, fromOffset), to, toOffset);
+    return;
+  }
+  constexpr int64_t kUnroll = 4;
+  int64_t blocks = length / (kUnroll * kLanes) * (kUnroll * kLanes);
+  k.loop(k.index(0), k.index(blocks), kUnroll * kLanes, [&](Value offset) {
+    SmallVector<Value> values;
+    for (int64_t u = 0; u < kUnroll; ++u)
+      values.push_back(vector::LoadOp::create(k.b, k.loc, type, from, k.add(k.add(fromOffset, offset), u * kLanes)));
+    for (int64_t u = 0; u < kUnroll; ++u)
+      vector::StoreOp::create(k.b, k.loc, values[u], to, k.add(k.add(toOffset, offset), u * kLanes));
+  });
+  forVectors(k, length - blocks, [&](Value offset, Value mask) { copy(k.add(offset, blocks), mask); });
+}
+
+KernelPlan sprig::planOf(Operation *op, int64_t tiles) {
+  auto cost = dyn_cast<CostOpInterface>(op);
+  return {tiles, chooseGrain(tiles, cost ? cost.getFlops() : 0, cost ? cost.getBytes() : 0), 0};
+}
+
+Value sprig::isNan(KernelBuilder &k, Value value) {
+  return arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::UNO, value, value);
+}
+
+Value sprig::isBeyond(KernelBuilder &k, Type elementType, bool larger, bool orEqual, Value a, Value b) {
+  if (isa<FloatType>(elementType)) {
+    auto predicate = larger ? (orEqual ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
+                            : (orEqual ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
+    return arith::CmpFOp::create(k.b, k.loc, predicate, a, b);
+  }
+  using P = arith::CmpIPredicate;
+  bool isUnsigned = elementType.isUnsignedInteger() || elementType.isInteger(1);
+  P predicate = larger ? (orEqual ? (isUnsigned ? P::uge : P::sge) : (isUnsigned ? P::ugt : P::sgt))
+                       : (orEqual ? (isUnsigned ? P::ule : P::sle) : (isUnsigned ? P::ult : P::slt));
+  return arith::CmpIOp::create(k.b, k.loc, predicate, a, b);
+}
+
+Value sprig::precedes(KernelBuilder &k, Type elementType, bool largest, Value a, Value b) {
+  Value beyond = isBeyond(k, elementType, largest, /*orEqual=*/false, a, b);
+  if (!isa<FloatType>(elementType)) return beyond;
+  Value first = largest ? a : b, second = largest ? b : a; // NaN comes first among the largest, last among the smallest
+  Value nan = isNan(k, first);
+  Value number = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::ORD, second, second);
+  return arith::OrIOp::create(k.b, k.loc, beyond, arith::AndIOp::create(k.b, k.loc, nan, number));
+}

@@ -1,0 +1,52 @@
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace sprig {
+#define GEN_PASS_DEF_EMITKERNELS
+#define GEN_PASS_REGISTRATION
+#define GEN_PASS_DECL
+#include "lib/Target/CPU/Kernels/Passes.h.inc"
+
+namespace {
+class EmitKernels : public impl::EmitKernelsBase<EmitKernels> {
+public:
+  using EmitKernelsBase::EmitKernelsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override { registerKernelDialects(registry); }
+
+  void runOnOperation() override {
+    std::optional<CpuTarget> target = CpuTarget::forLevel(cpu);
+    if (!target) {
+      getOperation().emitError("unknown instruction set '") << cpu << "'; known: x86-64-v2, x86-64-v3, x86-64-v4";
+      return signalPassFailure();
+    }
+    SmallVector<ir::DispatchOp> dispatches;
+    getOperation().walk([&](ir::DispatchOp dispatch) {
+      // Those in branches and loops are parts of the kernel that holds them.
+      if (!dispatch->getParentOfType<ir::DispatchOp>()) dispatches.push_back(dispatch);
+    });
+    Builder b(&getContext());
+    for (auto [i, dispatch] : llvm::enumerate(dispatches)) {
+      FailureOr<KernelPlan> plan = planDispatch(dispatch);
+      if (failed(plan)) return signalPassFailure();
+      auto function = emitKernel(dispatch, ("kernel_" + Twine(i)).str(), *target, getOperation());
+      if (failed(function)) return signalPassFailure();
+      (*function)->setAttr("sprig.tiles", b.getI64IntegerAttr(plan->tiles));
+      (*function)->setAttr("sprig.grain", b.getI64IntegerAttr(plan->grain));
+      (*function)->setAttr("sprig.scratch", b.getI64IntegerAttr(plan->scratchBytes));
+    }
+  }
+};
+} // namespace
+
+void registerConversions() { registerCPUKernelsPasses(); }
+} // namespace sprig

@@ -1,0 +1,105 @@
+// nn.scatter_elements and nn.scatter_nd: a copy of the operand, then the updates in ascending order, on one thread:
+// several updates may meet in one element.
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+
+using namespace mlir;
+using namespace sprig;
+
+/// What an element becomes: the update itself, or its combination with the old value.
+static Value combine(KernelBuilder &k, ir::ScatterKind kind, Type elementType, Value old, Value update) {
+  switch (kind) {
+  case ir::ScatterKind::none: return update;
+  case ir::ScatterKind::add: return reductionStep(k, ir::ReduceKind::sum, elementType, old, update);
+  case ir::ScatterKind::mul: return reductionStep(k, ir::ReduceKind::prod, elementType, old, update);
+  case ir::ScatterKind::max: return reductionStep(k, ir::ReduceKind::max, elementType, old, update);
+  case ir::ScatterKind::min: return reductionStep(k, ir::ReduceKind::min, elementType, old, update);
+  }
+  llvm_unreachable("all kinds of scatters are above");
+}
+
+static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+namespace {
+class ScatterElementsEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "scatter_elements"; }
+  bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ScatterElementsOp>(dispatch) != nullptr; }
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    return planOf(singleOp<ir::ScatterElementsOp>(dispatch), 1);
+  }
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    auto op = singleOp<ir::ScatterElementsOp>(dispatch);
+    ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
+    Type elementType = elementTypeOf(op.getOperand());
+    Value from = flatOperand(k, op.getOperand()), indices = flatOperand(k, op.getIndices());
+    Value updates = flatOperand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
+    k.forTiles([&](Value) {
+      copyRow(k, from, k.index(0), to, k.index(0), countOf(op.getOperand()));
+      if (countOf(op.getOperand()) == 0 && countOf(op.getUpdates()) == 0) return;
+      k.loop(k.index(0), k.index(countOf(op.getUpdates())), 1, [&](Value i) {
+        SmallVector<Value> position = k.delinearize(i, updateSizes);
+        Value index = memref::LoadOp::create(k.b, k.loc, indices, i);
+        position[op.getAxis()] = checkedIndex(k, op, index, sizes[op.getAxis()]);
+        if (countOf(op.getOperand()) == 0) return;
+        Value target = k.linearize(position, sizes);
+        Value update = k.load(updates, i, elementType);
+        k.store(combine(k, op.getKind(), elementType, k.load(to, target, elementType), update), to, target,
+                elementType);
+      });
+    });
+    return success();
+  }
+};
+
+class ScatterNdEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "scatter_nd"; }
+  bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ScatterNdOp>(dispatch) != nullptr; }
+  KernelPlan plan(ir::DispatchOp dispatch) const override { return planOf(singleOp<ir::ScatterNdOp>(dispatch), 1); }
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    auto op = singleOp<ir::ScatterNdOp>(dispatch);
+    ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), indexSizes = shapeOf(op.getIndices());
+    Type elementType = elementTypeOf(op.getOperand());
+    Value from = flatOperand(k, op.getOperand()), indices = flatOperand(k, op.getIndices());
+    Value updates = flatOperand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
+    int64_t depth = indexSizes.back(), tuples = 1, slice = 1;
+    for (int64_t size : indexSizes.drop_back()) tuples *= size;
+    for (int64_t size : sizes.drop_front(depth)) slice *= size;
+    k.forTiles([&](Value) {
+      copyRow(k, from, k.index(0), to, k.index(0), countOf(op.getOperand()));
+      k.loop(k.index(0), k.index(tuples), 1, [&](Value tuple) {
+        Value target = k.index(0);
+        for (int64_t d = 0; d < depth; ++d) {
+          Value index = memref::LoadOp::create(k.b, k.loc, indices, k.add(k.mul(tuple, depth), d));
+          target = k.add(k.mul(target, sizes[d]), checkedIndex(k, op, index, sizes[d]));
+        }
+        if (countOf(op.getOperand()) == 0) return;
+        target = k.mul(target, slice);
+        Value source = k.mul(tuple, slice);
+        if (slice == 1) {
+          Value update = k.load(updates, source, elementType);
+          k.store(combine(k, op.getKind(), elementType, k.load(to, target, elementType), update), to, target,
+                  elementType);
+          return;
+        }
+        forVectors(k, slice, [&](Value offset, Value mask) {
+          Value place = k.add(target, offset);
+          Value update = k.loadVector(updates, k.add(source, offset), elementType, mask);
+          Value old = k.loadVector(to, place, elementType, mask);
+          k.store(combine(k, op.getKind(), elementType, old, update), to, place, elementType, mask);
+        });
+      });
+    });
+    return success();
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createScatterElementsEmitter() {
+  return std::make_unique<ScatterElementsEmitter>();
+}
+std::unique_ptr<KernelEmitter> sprig::createScatterNdEmitter() { return std::make_unique<ScatterNdEmitter>(); }

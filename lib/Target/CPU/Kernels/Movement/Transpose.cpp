@@ -1,0 +1,144 @@
+// nn.transpose that moves the innermost dimension: 16x16 blocks, read along one dimension, turned in registers, written
+// along the other.
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
+#include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// The permutation without dimensions of size 1, and with neighbours that stay neighbours as one.
+struct Permuted {
+  SmallVector<int64_t> sizes;   // of the operand
+  SmallVector<int64_t> sources; // result dimension i is operand dimension sources[i]
+
+  Permuted(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+    SmallVector<SmallVector<int64_t>> pieces; // result dimensions, as runs of operand dimensions
+    for (int64_t source : permutation) {
+      if (shape[source] == 1) continue;
+      auto follows = [&](int64_t last) {
+        for (int64_t d = last + 1; d < source; ++d)
+          if (shape[d] != 1) return false;
+        return last < source;
+      };
+      if (!pieces.empty() && follows(pieces.back().back()))
+        pieces.back().push_back(source);
+      else
+        pieces.push_back({source});
+    }
+    SmallVector<int64_t> order(pieces.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    llvm::sort(order, [&](int64_t a, int64_t b) { return pieces[a][0] < pieces[b][0]; });
+    sizes.resize(pieces.size());
+    sources.resize(pieces.size());
+    for (auto [place, piece] : llvm::enumerate(order)) {
+      int64_t size = 1;
+      for (int64_t d : pieces[piece]) size *= shape[d];
+      sizes[place] = size;
+      sources[piece] = place;
+    }
+  }
+  bool movesInner() const { return !sources.empty() && sources.back() != static_cast<int64_t>(sources.size()) - 1; }
+};
+
+class TransposeEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "transpose"; }
+  bool matches(ir::DispatchOp dispatch) const override {
+    auto op = singleOp<ir::TransposeOp>(dispatch);
+    return op && Permuted(shapeOf(op.getOperand()), op.getPermutation()).movesInner();
+  }
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    auto op = singleOp<ir::TransposeOp>(dispatch);
+    Permuted p(shapeOf(op.getOperand()), op.getPermutation());
+    return planOf(op, outerCount(p) * blocks(p.sizes[p.sources.back()]));
+  }
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    auto op = singleOp<ir::TransposeOp>(dispatch);
+    Permuted p(shapeOf(op.getOperand()), op.getPermutation());
+    int64_t rank = p.sizes.size(), rowDim = p.sources.back(), rows = p.sizes[rowDim], columns = p.sizes.back();
+    SmallVector<int64_t> from(rank, 1), to(rank, 1); // strides of operand dimensions in operand and result
+    for (int64_t d = rank - 2; d >= 0; --d) from[d] = from[d + 1] * p.sizes[d + 1];
+    for (int64_t i = rank - 2; i >= 0; --i) to[p.sources[i]] = to[p.sources[i + 1]] * p.sizes[p.sources[i + 1]];
+    Block16 block{k,
+                  flatOperand(k, op.getOperand()),
+                  k.flat(k.resultBuffer(0)),
+                  VectorType::get({kLanes}, storageType(elementTypeOf(op.getResult()))),
+                  from[rowDim],
+                  to[rank - 1]};
+    int64_t rowBlocks = blocks(rows);
+    k.forTiles([&](Value tile) {
+      SmallVector<int64_t> outerDims, outerSizes;
+      for (int64_t source : p.sources)
+        if (source != rowDim && source != rank - 1) {
+          outerDims.push_back(source);
+          outerSizes.push_back(p.sizes[source]);
+        }
+      Value fromBase = k.index(0), toBase = k.index(0), rowBlock = k.rem(tile, rowBlocks);
+      for (auto [d, i] : llvm::zip_equal(outerDims, k.delinearize(k.div(tile, rowBlocks), outerSizes))) {
+        fromBase = k.add(fromBase, k.mul(i, from[d]));
+        toBase = k.add(toBase, k.mul(i, to[d]));
+      }
+      Value row = k.mul(rowBlock, kLanes);
+      fromBase = k.add(fromBase, k.mul(row, from[rowDim]));
+      toBase = k.add(toBase, row);
+      k.ifLast(rowBlock, rowBlocks, rows % kLanes != 0, [&](bool last) {
+        int64_t rowCount = last ? rows - (rowBlocks - 1) * kLanes : kLanes;
+        int64_t whole = columns / kLanes * kLanes;
+        k.loop(k.index(0), k.index(whole), kLanes, [&](Value column) {
+          block.emit(k.add(fromBase, column), k.add(toBase, k.mul(column, block.toStride)), rowCount, kLanes);
+        });
+        if (whole < columns)
+          block.emit(k.add(fromBase, whole), k.add(toBase, whole * block.toStride), rowCount, columns - whole);
+      });
+    });
+    return success();
+  }
+
+private:
+  static int64_t blocks(int64_t size) { return (size + kLanes - 1) / kLanes; }
+  static int64_t outerCount(const Permuted &p) {
+    int64_t count = 1;
+    for (auto [d, size] : llvm::enumerate(p.sizes))
+      if (d + 1 != p.sizes.size() && static_cast<int64_t>(d) != p.sources.back()) count *= size;
+    return p.sizes.back() == 0 ? 0 : count;
+  }
+
+  struct Block16 {
+    KernelBuilder &k;
+    Value from, to;
+    VectorType type;
+    int64_t fromStride, toStride;
+
+    // Reads `rowCount` rows of `columnCount` elements and writes them as columns.
+    void emit(Value fromBase, Value toBase, int64_t rowCount, int64_t columnCount) {
+      SmallVector<Value> lines;
+      Value readMask = columnCount < kLanes ? k.mask(columnCount) : Value();
+      Value writeMask = rowCount < kLanes ? k.mask(rowCount) : Value();
+      Value zero = k.zero(type.getElementType(), kLanes);
+      for (int64_t i = 0; i < kLanes; ++i) {
+        if (i >= rowCount) {
+          lines.push_back(zero);
+          continue;
+        }
+        Value offset = k.add(fromBase, i * fromStride);
+        lines.push_back(readMask ? Value(vector::MaskedLoadOp::create(k.b, k.loc, type, from, offset, readMask, zero))
+                                 : Value(vector::LoadOp::create(k.b, k.loc, type, from, offset)));
+      }
+      turnLines(k, lines);
+      for (int64_t i = 0; i < columnCount; ++i) {
+        Value offset = k.add(toBase, i * toStride);
+        if (writeMask)
+          vector::MaskedStoreOp::create(k.b, k.loc, to, offset, writeMask, lines[i]);
+        else
+          vector::StoreOp::create(k.b, k.loc, lines[i], to, offset);
+      }
+    }
+  };
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createTransposeEmitter() { return std::make_unique<TransposeEmitter>(); }

@@ -1,0 +1,312 @@
+// Attention in one kernel (dialects/NN/AttentionPattern.h): a tile is some rows of one matrix of the batch. The keys
+// are turned into panels once a tile; then, for as many rows as fit the first-level cache, scores go to scratch memory,
+// become weights in place and are multiplied with the values. The chains and reductions are those of separate kernels.
+#include "dialects/NN/AttentionPattern.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "lib/Target/CPU/Kernels/Elementwise/LoopNest.h"
+#include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// An operand of a product as a matrix of each position of the batch.
+struct MatrixView {
+  ir::PointwiseView view;
+  SmallVector<int64_t> batchStrides; // of the scores' batch dimensions; 0 where the operand repeats
+  int64_t rowStride = 0, columnStride = 0;
+
+  MatrixView(const ir::PointwiseView &source, Value operand, size_t batchRank, bool transposed) : view(source) {
+    ArrayRef<int64_t> shape = shapeOf(operand);
+    size_t own = shape.size() - 2;
+    batchStrides.assign(batchRank, 0);
+    for (size_t d = 0; d < own; ++d)
+      if (shape[d] != 1) batchStrides[d + batchRank - own] = view.strides[d];
+    rowStride = view.strides[own + (transposed ? 1 : 0)];
+    columnStride = view.strides[own + (transposed ? 0 : 1)];
+  }
+  bool isPlain() const { return view.chain.empty(); }
+};
+
+/// Shapes, the cut into tiles and the scratch memory, by shape alone.
+struct Plan {
+  ir::Attention attention;
+  SmallVector<int64_t> batch;
+  int64_t rows, keys, depth, columns; // scores are rows x keys, the result rows x columns
+  Type elementType;
+  MatrixView query, key, value;
+  SmallVector<int64_t> resultStrides;
+  int64_t tileRows, blocks; // rows of a tile, tiles of a matrix
+  int64_t stepRows;         // rows whose scores are in scratch memory at a time
+  int64_t scoreStride;      // elements between rows of scores
+  bool packsValues, copiesQuery;
+  int64_t keyPanels = 0, valuePanels = 0, queryRows = 0, scores = 0, stage = 0; // byte offsets
+  std::optional<LoopGroup> group;
+
+  Plan(ir::DispatchOp dispatch, ir::Attention found)
+      : attention(found), batch(shapeOf(found.scores.getResult()).drop_back(2)),
+        elementType(elementTypeOf(found.scores.getResult())),
+        query(found.query, found.scores.getLhs(), batch.size(), found.scores.getTransposeLhs()),
+        key(found.key, found.scores.getRhs(), batch.size(), found.scores.getTransposeRhs()),
+        value(found.value, found.output.getRhs(), batch.size(), found.output.getTransposeRhs()) {
+    ArrayRef<int64_t> shape = shapeOf(found.scores.getResult()), left = shapeOf(found.scores.getLhs());
+    rows = shape.end()[-2];
+    keys = shape.back();
+    depth = left.end()[found.scores.getTransposeLhs() ? -2 : -1];
+    columns = shapeOf(found.output.getResult()).back();
+    resultStrides = *ir::storedStrides(found.output.getResult(), found.views);
+    packsValues = !value.isPlain() || value.columnStride != 1;
+    copiesQuery = !query.isPlain();
+
+    constexpr int64_t kTileRows = 64, kScores = 4096; // elements
+    tileRows = rows <= kTileRows * 3 / 2 ? rows : kTileRows;
+    blocks = llvm::divideCeil(rows, tileRows);
+    scoreStride = llvm::alignTo(keys, kLanes);
+    stepRows = std::min(tileRows, std::clamp<int64_t>(kScores / scoreStride / kLanes * kLanes, kLanes, kTileRows * 2));
+    int64_t bytes = storageBytes(elementType), end = 0;
+    auto take = [&](int64_t elements) {
+      int64_t begin = end;
+      end += static_cast<int64_t>(llvm::alignTo(elements * bytes, 64));
+      return begin;
+    };
+    keyPanels = take(panels(keys) * depth * ir::kPanelWidth);
+    if (packsValues) valuePanels = take(panels(columns) * keys * ir::kPanelWidth);
+    if (copiesQuery) queryRows = take(tileRows * llvm::alignTo(depth, kLanes));
+    scores = take(stepRows * scoreStride);
+    stage = end;
+    group = LoopGroup::analyzeRows(dispatch, attention.rows, {attention.weights()}, stage);
+  }
+
+  static int64_t panels(int64_t count) { return llvm::divideCeil(count, ir::kPanelWidth); }
+  int64_t tiles() const {
+    int64_t count = blocks;
+    for (int64_t size : batch) count *= size;
+    return depth == 0 ? 0 : count;
+  }
+};
+
+class AttentionKernel {
+public:
+  AttentionKernel(KernelBuilder &kernel, Plan &plan) : k(kernel), p(plan), nest(k, *plan.group) {}
+
+  void emit() {
+    Type storage = storageType(p.elementType);
+    auto scratch = [&](int64_t offset, int64_t elements) {
+      return k.scratchBuffer(offset, MemRefType::get({elements}, storage));
+    };
+    keyPanels = scratch(p.keyPanels, Plan::panels(p.keys) * p.depth * ir::kPanelWidth);
+    scores = scratch(p.scores, p.stepRows * p.scoreStride);
+    if (p.packsValues) valuePanels = scratch(p.valuePanels, Plan::panels(p.columns) * p.keys * ir::kPanelWidth);
+    if (p.copiesQuery) queryRows = scratch(p.queryRows, p.tileRows * queryStride());
+    SmallVector<int64_t> space(p.batch);
+    space.push_back(p.blocks);
+    int64_t lastRows = p.rows - (p.blocks - 1) * p.tileRows;
+    k.forTiles([&](Value tile) {
+      SmallVector<Value> at = k.delinearize(tile, space);
+      matrix.assign(at.begin(), at.end() - 1);
+      Value block = at.back(), row = k.mul(block, p.tileRows);
+      packOperand(p.key, p.attention.scores.getRhs(), p.depth, p.keys, keyPanels);
+      if (p.packsValues) packOperand(p.value, p.attention.output.getRhs(), p.keys, p.columns, valuePanels);
+      k.ifLast(block, p.blocks, lastRows != p.tileRows,
+               [&](bool last) { emitTile(row, last ? lastRows : p.tileRows); });
+    });
+  }
+
+private:
+  int64_t queryStride() const { return static_cast<int64_t>(llvm::alignTo(p.depth, kLanes)); }
+
+  Value bufferOf(const MatrixView &operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand.view.root))); }
+  Value baseOf(const MatrixView &operand) {
+    Value base = k.index(operand.view.offset);
+    for (auto [index, stride] : llvm::zip_equal(matrix, operand.batchStrides))
+      if (stride) base = k.add(base, k.mul(index, stride));
+    return base;
+  }
+
+  /// What lies between an operand and its root, on computed values.
+  Value applyChain(const MatrixView &operand, Value value) {
+    for (Operation *op : operand.view.chain) {
+      SmallVector<Value> arguments;
+      for (Value argument : op->getOperands()) {
+        auto constant = argument.getDefiningOp<ir::ConstantOp>();
+        bool splat = constant && argument != ir::onlyOperand(op);
+        arguments.push_back(splat ? k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue()))) : value);
+      }
+      value = k.apply(op, arguments);
+    }
+    return value;
+  }
+
+  // The right side of a product as panels [columns / 32][depth][32].
+  void packOperand(const MatrixView &operand, Value value, int64_t depth, int64_t columns, Value panels) {
+    Type rootType = elementTypeOf(operand.view.root), type = elementTypeOf(value);
+    auto change = [&](Value line) { return k.narrow(applyChain(operand, k.widen(line, rootType)), type); };
+    Value buffer = bufferOf(operand), base = baseOf(operand);
+    for (int64_t first = 0; first < columns; first += ir::kPanelWidth) {
+      PanelSource source{buffer, k.add(base, first * operand.columnStride), depth, operand.rowStride,
+                         operand.columnStride};
+      Value offset = k.index(first / ir::kPanelWidth * depth * ir::kPanelWidth);
+      int64_t count = std::min(ir::kPanelWidth, columns - first);
+      if (operand.isPlain())
+        emitPanel(k, source, count, rootType, panels, offset, PanelEnd::open);
+      else
+        emitPanel(k, source, count, rootType, panels, offset, PanelEnd::open, change);
+    }
+  }
+
+  // Rows of the left side, changed on the way: along the depth where that is contiguous, else down the rows.
+  void copyQuery(Value row, int64_t rows) {
+    Type rootType = elementTypeOf(p.query.view.root);
+    Value buffer = bufferOf(p.query), base = k.add(baseOf(p.query), k.mul(row, p.query.rowStride));
+    bool along = p.query.columnStride == 1;
+    k.loop(k.index(0), k.index(rows), 1, [&](Value i) {
+      for (int64_t column = 0; column < p.depth; column += kLanes) {
+        int64_t count = std::min(kLanes, p.depth - column);
+        Value from = k.add(k.add(base, k.mul(i, p.query.rowStride)), column * p.query.columnStride), line;
+        if (along) {
+          line = k.loadVector(buffer, from, rootType, count < kLanes ? k.mask(count) : Value());
+        } else {
+          SmallVector<Value> elements;
+          for (int64_t lane = 0; lane < kLanes; ++lane)
+            elements.push_back(lane < count ? k.load(buffer, k.add(from, lane * p.query.columnStride), rootType)
+                                            : elements.front());
+          auto type = VectorType::get({kLanes}, elements.front().getType());
+          line = vector::FromElementsOp::create(k.b, k.loc, type, elements);
+        }
+        k.store(applyChain(p.query, line), queryRows, k.add(k.mul(i, queryStride()), column), p.elementType);
+      }
+    });
+  }
+
+  void emitTile(Value row, int64_t rows) {
+    if (p.copiesQuery) copyQuery(row, rows);
+    int64_t whole = rows / p.stepRows * p.stepRows;
+    k.loop(k.index(0), k.index(whole), p.stepRows, [&](Value first) { emitStep(row, first, p.stepRows); });
+    if (whole < rows) emitStep(row, k.index(whole), rows - whole);
+  }
+
+  // Rows [row + first, + rows): `row` is the tile's first.
+  void emitStep(Value row, Value first, int64_t rows) {
+    ContractionLoop loop;
+    loop.elementType = p.elementType;
+    if (p.copiesQuery) {
+      loop.left = queryRows;
+      loop.leftBase = k.mul(first, queryStride());
+      loop.leftRowStride = queryStride();
+    } else {
+      loop.left = bufferOf(p.query);
+      loop.leftBase = k.add(baseOf(p.query), k.mul(k.add(row, first), p.query.rowStride));
+      loop.leftRowStride = p.query.rowStride;
+      loop.leftStep = p.query.columnStride;
+    }
+    loop.right = keyPanels;
+    loop.rightBase = k.index(0);
+    loop.count = k.index(p.depth);
+    product(loop, rows, p.keys, /*panels=*/true, p.depth, [&](Value i, Value j, Value value, Value) {
+      k.store(value, scores, k.add(k.mul(i, p.scoreStride), j), p.elementType);
+    });
+
+    Evaluator::Rows lines{scores, k.index(0), p.scoreStride};
+    Value position = k.add(k.mul(k.linearize(matrix, p.batch), p.rows), k.add(row, first));
+    nest.emitRows(position, rows, p.attention.scores.getResult(), lines, lines);
+
+    loop = {};
+    loop.elementType = elementTypeOf(p.attention.output.getResult());
+    loop.left = scores;
+    loop.leftBase = k.index(0);
+    loop.leftRowStride = p.scoreStride;
+    loop.right = p.packsValues ? valuePanels : bufferOf(p.value);
+    loop.rightBase = p.packsValues ? k.index(0) : baseOf(p.value);
+    if (!p.packsValues) loop.rightStep = p.value.rowStride;
+    loop.count = k.index(p.keys);
+    Value target = k.flat(k.resultBuffer(0)), base = k.index(0);
+    for (auto [index, stride] : llvm::zip_equal(matrix, ArrayRef(p.resultStrides).drop_back(2)))
+      base = k.add(base, k.mul(index, stride));
+    int64_t rowStride = p.resultStrides.end()[-2];
+    product(loop, rows, p.columns, p.packsValues, p.keys, [&](Value i, Value j, Value value, Value mask) {
+      Value at = k.add(k.add(base, k.mul(k.add(k.add(row, first), i), rowStride)), j);
+      k.store(value, target, at, p.elementType, mask);
+    });
+  }
+
+  // rows x columns of a product by register tiles; gives each vector of results to `store`.
+  void product(const ContractionLoop &loop, int64_t rows, int64_t columns, bool panels, int64_t depth,
+               llvm::function_ref<void(Value row, Value column, Value value, Value mask)> store) {
+    int64_t vectors = llvm::divideCeil(columns, kLanes);
+    int64_t step = std::min(chooseTileVectors(k.target, loop.elementType, rows), vectors);
+    for (int64_t v = 0; v < vectors; v += step) {
+      int64_t count = std::min(step, vectors - v);
+      int64_t most = maxTileRows(k.target, loop.elementType, count, loop.leftStep == 1 ? loop.leftRowStride : 0);
+      forRowTiles(k, k.index(0), splitRows(rows, most), [&](Value first, int64_t tileRows) {
+        ContractionLoop tile = loop;
+        tile.leftBase = k.add(loop.leftBase, k.mul(first, loop.leftRowStride));
+        SmallVector<Value> masks;
+        for (int64_t j = v; j < v + count; ++j) {
+          int64_t valid = columns - j * kLanes;
+          masks.push_back(valid < kLanes ? k.mask(valid) : Value());
+          tile.rightOffsets.push_back(panels ? j / 2 * depth * ir::kPanelWidth + j % 2 * kLanes : j * kLanes);
+        }
+        if (!panels) tile.rightMasks = masks;
+        SmallVector<Value> sums = emitContraction(k, tile, zeroTile(k, loop.elementType, tileRows, count));
+        for (int64_t i = 0; i < tileRows; ++i)
+          for (int64_t j = 0; j < count; ++j)
+            store(k.add(first, i), k.index((v + j) * kLanes), k.round(sums[i * count + j], loop.elementType), masks[j]);
+      });
+    }
+  }
+
+  KernelBuilder &k;
+  Plan &p;
+  LoopNest nest;
+  Value keyPanels, valuePanels, queryRows, scores;
+  SmallVector<Value> matrix; // of the batch, of the tile
+};
+
+class AttentionEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "attention"; }
+  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    Plan p = *analyze(dispatch);
+    int64_t flops = p.attention.scores.getFlops() + p.attention.output.getFlops(), bytes = 0;
+    for (Type type : llvm::concat<const Type>(dispatch->getOperandTypes(), dispatch->getResultTypes()))
+      bytes +=
+          cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
+    KernelPlan plan;
+    plan.tiles = p.tiles();
+    plan.grain = chooseGrain(plan.tiles, flops, bytes);
+    plan.scratchBytes = static_cast<int64_t>(llvm::alignTo(p.group->scratchBytes, 64));
+    return plan;
+  }
+
+  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+    Plan p = *analyze(dispatch);
+    if (p.tiles()) AttentionKernel(k, p).emit();
+    return success();
+  }
+
+private:
+  static std::optional<Plan> analyze(ir::DispatchOp dispatch) {
+    Operation *yield = dispatch->getRegion(0).front().getTerminator();
+    if (yield->getNumOperands() != 1) return std::nullopt;
+    for (auto product : dispatch->getRegion(0).front().getOps<ir::MatmulOp>()) {
+      std::string why;
+      std::optional<ir::Attention> attention = ir::matchAttention(product, why);
+      if (!attention || attention->result() != yield->getOperand(0)) continue;
+      for (const ir::PointwiseView *view : {&attention->query, &attention->key, &attention->value})
+        if (!isa<BlockArgument>(view->root)) return std::nullopt;
+      Plan plan(dispatch, std::move(*attention));
+      if (plan.group) return plan;
+    }
+    return std::nullopt;
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createAttentionEmitter() { return std::make_unique<AttentionEmitter>(); }

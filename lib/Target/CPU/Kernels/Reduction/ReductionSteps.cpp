@@ -1,0 +1,88 @@
+// One step of a reduction, its identity, and the fixed tree that ends it.
+#include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static Value splatLike(KernelBuilder &k, Value scalar, int64_t lanes) {
+  return lanes > 1 ? k.splat(scalar, lanes) : scalar;
+}
+
+Value sprig::reductionIdentity(KernelBuilder &k, ir::ReduceKind kind, Type elementType, int64_t lanes) {
+  Type type = computeType(elementType);
+  if (kind == ir::ReduceKind::sum || kind == ir::ReduceKind::prod)
+    return splatLike(k,
+                     k.constant(type, kind == ir::ReduceKind::prod && !type.isInteger(1) ? 1
+                                      : kind == ir::ReduceKind::prod                     ? -1
+                                                                                         : 0),
+                     lanes);
+  bool isMax = kind == ir::ReduceKind::max;
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    APFloat infinity = APFloat::getInf(floating.getFloatSemantics(), /*Negative=*/isMax);
+    return splatLike(k, arith::ConstantOp::create(k.b, k.loc, type, k.b.getFloatAttr(type, infinity)), lanes);
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  bool isUnsigned = elementType.isUnsignedInteger() || width == 1;
+  APInt bound = isMax ? (isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width))
+                      : (isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
+  return splatLike(k, arith::ConstantOp::create(k.b, k.loc, type, k.b.getIntegerAttr(type, bound)), lanes);
+}
+
+Value sprig::reductionStep(KernelBuilder &k, ir::ReduceKind kind, Type elementType, Value accumulator, Value value) {
+  OpBuilder &b = k.b;
+  if (isa<FloatType>(computeType(elementType))) {
+    switch (kind) {
+    case ir::ReduceKind::sum: return arith::AddFOp::create(b, k.loc, accumulator, value);
+    case ir::ReduceKind::prod: return arith::MulFOp::create(b, k.loc, accumulator, value);
+    case ir::ReduceKind::max: return arith::MaximumFOp::create(b, k.loc, accumulator, value);
+    case ir::ReduceKind::min: return arith::MinimumFOp::create(b, k.loc, accumulator, value);
+    }
+  }
+  bool isUnsigned = elementType.isUnsignedInteger() || elementType.isInteger(1);
+  switch (kind) {
+  case ir::ReduceKind::sum: return arith::AddIOp::create(b, k.loc, accumulator, value);
+  case ir::ReduceKind::prod: return arith::MulIOp::create(b, k.loc, accumulator, value);
+  case ir::ReduceKind::max:
+    if (isUnsigned) return arith::MaxUIOp::create(b, k.loc, accumulator, value);
+    return arith::MaxSIOp::create(b, k.loc, accumulator, value);
+  case ir::ReduceKind::min:
+    if (isUnsigned) return arith::MinUIOp::create(b, k.loc, accumulator, value);
+    return arith::MinSIOp::create(b, k.loc, accumulator, value);
+  }
+  llvm_unreachable("all kinds of reductions are above");
+}
+
+Value sprig::reductionTree(KernelBuilder &k, ir::ReduceKind kind, Type elementType, Value partials) {
+  auto lanes = cast<VectorType>(partials.getType()).getDimSize(0);
+  for (int64_t distance = lanes / 2; distance >= 1; distance /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t i = 0; i < distance; ++i) {
+      low.push_back(i);
+      high.push_back(i + distance);
+    }
+    Value a = vector::ShuffleOp::create(k.b, k.loc, partials, partials, low);
+    Value b = vector::ShuffleOp::create(k.b, k.loc, partials, partials, high);
+    partials = reductionStep(k, kind, elementType, a, b);
+  }
+  return vector::ExtractOp::create(k.b, k.loc, partials, 0);
+}
+
+Value sprig::reductionTrees(KernelBuilder &k, ir::ReduceKind kind, Type elementType, SmallVector<Value> partials) {
+  // Each step halves what is left of every row and puts two vectors' rows into one.
+  for (int64_t width = kLanes; width > 1; width /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t first = 0; first < 2 * kLanes; first += width)
+      for (int64_t i = 0; i < width / 2; ++i) {
+        low.push_back(first + i);
+        high.push_back(first + width / 2 + i);
+      }
+    SmallVector<Value> next;
+    for (size_t i = 0; i < partials.size(); i += 2) {
+      Value a = vector::ShuffleOp::create(k.b, k.loc, partials[i], partials[i + 1], low);
+      Value b = vector::ShuffleOp::create(k.b, k.loc, partials[i], partials[i + 1], high);
+      next.push_back(reductionStep(k, kind, elementType, a, b));
+    }
+    partials = std::move(next);
+  }
+  return partials.front();
+}

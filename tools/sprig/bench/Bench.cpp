@@ -1,0 +1,231 @@
+// sprig bench: steady-state time per call, in rounds.
+#include "tools/sprig/Command.h"
+#include "lib/Machine/MachineModel.h"
+#include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/inspect/MachineFile.h"
+#include "tools/sprig/Model.h"
+#include "sprig/rt/memory.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+namespace sprig::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  Settings settings;
+  std::string model;
+  double seconds = 1;
+  uint64_t seed = 1;
+  int64_t n = 0;
+  std::vector<int> workers;
+  std::string ioDelay;
+  std::string of;
+  int runs = 0;
+};
+
+using Clock = std::chrono::steady_clock;
+double nsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+struct Measured {
+  std::string name;
+  std::vector<double> samples; ///< ns of single calls, or of short runs of calls where one is too quick for the clock
+  double flops = 0, bytes = 0;
+  double min() const { return samples.front(); }
+  double median() const { return samples[samples.size() / 2]; }
+  double p99() const { return samples[size_t(double(samples.size() - 1) * 0.99)]; }
+};
+
+// Calls that one sample covers, so that reading the clock stays below a percent.
+int64_t callsPerSample(PreparedCall &call) {
+  double ns = 0;
+  int64_t calls = 1;
+  for (; calls < (1 << 16); calls *= 2) {
+    auto start = Clock::now();
+    for (int64_t i = 0; i < calls; ++i) call.invoke();
+    ns = nsSince(start);
+    if (ns > 3000) break;
+  }
+  return calls;
+}
+
+// The least time that the larger of work and traffic takes at this machine's rates.
+double rooflineNs(const Measured &m, const machine::MachineModel &model, int threads) {
+  return model.seconds(m.flops, m.bytes, int64_t(m.bytes), threads) * 1e9;
+}
+
+void refuseLoaderOptions(const Options &options) {
+  if (!options.workers.empty() || !options.ioDelay.empty())
+    throw Error(ErrorKind::usage, "--workers, --io-delay: go with the experiment loader");
+}
+
+int runExperiment(const Options &options, const Experiment &experiment) {
+  options.settings.checkDevices();
+  if (!options.settings.dims.empty() || !options.settings.shapes.empty())
+    throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which has no --dim or --shape");
+  if (experiment.name != "loader") refuseLoaderOptions(options);
+  if (experiment.name != "hybridize" && (!options.of.empty() || options.runs))
+    throw Error(ErrorKind::usage, "bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
+  ExperimentReport report;
+  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
+  ExperimentOptions given;
+  given.settings = options.settings;
+  given.n = options.n;
+  given.threads = threads;
+  if (!options.workers.empty()) given.workers = options.workers; // else its default
+  given.ioDelay = options.ioDelay;
+  given.model = options.of;
+  given.runs = options.runs;
+  experiment.run(given, report);
+  if (options.common.json())
+    std::cout << toText(report.toJson(experiment.name)) << '\n';
+  else
+    report.print();
+  return report.holds() ? kDone : kCheckFailed;
+}
+
+int bench(const Options &options) {
+  for (const Experiment &experiment : experiments()) {
+    if (options.model != experiment.name) continue;
+    std::error_code error;
+    if (std::filesystem::exists(options.model, error))
+      inform("'" + options.model + "' is taken as the experiment; ./" + options.model + " is the file");
+    return runExperiment(options, experiment);
+  }
+  refuseLoaderOptions(options);
+  if (options.n) throw Error(ErrorKind::usage, "--n: goes with the experiments matmul, dtypes and async");
+  if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
+  if (!options.of.empty())
+    throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
+  options.settings.checkDevices();
+  if (!(options.seconds > 0) || options.seconds > 3600)
+    throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
+  Model model = openModel(options.model);
+  auto start = Clock::now();
+  std::vector<PhaseTime> phases;
+  std::optional<Runner> loaded;
+  std::vector<std::map<std::string, int64_t>> entryDims = options.settings.entryDims();
+  if (model.kind == ModelKind::package) loaded = compileAndLoad(model, {}, options.settings);
+  auto specs = loaded ? loaded->inputSpecs() : inputsOf(model);
+  std::vector<EntryRequest> entries;
+  for (auto &dims : entryDims) {
+    EntryRequest entry{dims, options.settings.inputShapes(), {}};
+    bindShapes(specs, entry.shapes, entry.dims);
+    for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
+      inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
+      entry.dims[symbol] = 1;
+    }
+    entries.push_back(entry);
+  }
+  if (!loaded) loaded = compileAndLoad(model, entries, options.settings, &phases);
+  double loadMs = nsSince(start) / 1e6, compileMs = 0;
+  for (const PhaseTime &phase : phases) compileMs += phase.milliseconds;
+
+  std::vector<PreparedCall> calls;
+  std::vector<Measured> results;
+  std::vector<int64_t> chunk;
+  for (const EntryRequest &entry : entries) {
+    std::map<std::string, data::Array> arrays;
+    fillRandom(specs, options.seed, entry.dims, arrays);
+    calls.push_back(loaded->prepare(arrays));
+    calls.back().invoke();
+    sprig_rt_entry_info info;
+    check(sprig_rt_package_entry(loaded->package(), loaded->lastRun().entry, &info));
+    std::string name;
+    for (auto &[symbol, size] : entry.dims) name += (name.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
+    results.push_back({name.empty() ? info.name : name, {}, double(info.flops), double(info.bytes)});
+    chunk.push_back(callsPerSample(calls.back()));
+  }
+  // Rounds in turn over the entries, so that a slow moment of the machine hits all of them.
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round)
+    for (size_t i = 0; i < calls.size(); ++i) {
+      auto roundStart = Clock::now();
+      do {
+        auto sampleStart = Clock::now();
+        for (int64_t c = 0; c < chunk[i]; ++c) calls[i].invoke();
+        results[i].samples.push_back(nsSince(sampleStart) / double(chunk[i]));
+      } while (nsSince(roundStart) < options.seconds * 1e9 / kRounds / double(calls.size()));
+    }
+  for (Measured &m : results) std::sort(m.samples.begin(), m.samples.end());
+
+  machine::MachineModel machineModel = machine::modelOf(calibration(machine::readCpu()));
+  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
+  double peakBytes = double(peakMemory());
+  sprig_rt_memory_info memory = rt::memory::describe();
+
+  Json list = Json::array();
+  Table table({"entry", "min us", "median us", "p99 us", "calls/s", "GFLOP/s", "% of roofline"});
+  for (const Measured &m : results) {
+    double share = 100 * rooflineNs(m, machineModel, threads) / m.median();
+    auto us = [](double ns) { return formatDouble(ns / 1e3, 4); };
+    table.add({m.name, us(m.min()), us(m.median()), us(m.p99()), formatDouble(std::round(1e9 / m.median()), 6),
+               formatDouble(m.flops / m.median(), 4), formatDouble(share, 3)});
+    list.push_back({{"entry", m.name},
+                    {"min_us", m.min() / 1e3},
+                    {"median_us", m.median() / 1e3},
+                    {"p99_us", m.p99() / 1e3},
+                    {"calls_per_second", 1e9 / m.median()},
+                    {"gflops", m.flops / m.median()},
+                    {"percent_of_roofline", share},
+                    {"flops", m.flops},
+                    {"bytes", m.bytes}});
+  }
+  if (options.common.json()) {
+    std::cout << toText(Json({{"threads", threads},
+                              {"entries", list},
+                              {"compile_ms", compileMs},
+                              {"load_ms", loadMs - compileMs},
+                              {"peak_memory_bytes", peakBytes},
+                              {"runtime_memory_bytes", memory.allocated},
+                              {"runtime_memory_peak_bytes", memory.peak}}))
+              << '\n';
+    return kDone;
+  }
+  table.print();
+  std::cout << threads << (threads == 1 ? " thread" : " threads");
+  if (!phases.empty()) std::cout << ", compiled in " << formatNanoseconds(compileMs * 1e6);
+  std::cout << ", read and loaded in " << formatNanoseconds((loadMs - compileMs) * 1e6) << ", peak memory "
+            << formatBytes(peakBytes) << ", of it the runtime's " << formatBytes(double(memory.peak)) << '\n';
+  if (isVerbose()) inform(loaded->describeLastRun());
+  return kDone;
+}
+
+} // namespace
+
+void addBench(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command =
+      addCommand(app, "bench", "Times a model: steady-state calls on random inputs, in rounds; or runs an experiment",
+                 "  sprig bench examples/digits/model.onnx --dim batch=1,64\n"
+                 "  sprig bench examples/digits/model.onnx --dim batch=8 --threads 1 --seconds 3 --format json",
+                 options->common);
+  std::string names = "an ONNX file, MLIR in the nn dialect, a package, or the name of an experiment:";
+  for (const Experiment &experiment : experiments()) names += "\n" + experiment.name + ": " + experiment.summary;
+  command->add_option("MODEL", options->model, names)->required();
+  command->add_option("OF", options->of, "the model that hybridize runs, instead of its own networks");
+  command
+      ->add_option("--n", options->n, "size of the matrices of matmul (default 4096), dtypes (1024) and async (1000)")
+      ->check(CLI::Range(1, 16384));
+  command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 256));
+  command->add_option("--io-delay", options->ioDelay,
+                      "storage that loader simulates: hdd, hdd:RPM, ssd, nvme, or the time of a sample (default 2ms)");
+  command->add_option("--runs", options->runs, "calls that hybridize times together (default 10 to 100)")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
+  command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
+  addSettings(*command, options->settings);
+  command->callback([=, &invocation] { invocation.run = [=] { return bench(*options); }; });
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,164 @@
+// sprig bench matmul and dtypes: products of matrices that are known at run time only, compiled as any model is.
+#include "lib/Machine/MachineModel.h"
+#include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/inspect/MachineFile.h"
+#include "tools/sprig/Model.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+namespace sprig::cli {
+namespace {
+
+struct Shape {
+  int64_t rows, columns, depth;
+  double flops() const { return 2.0 * double(rows) * double(columns) * double(depth); }
+  std::string text() const {
+    return std::to_string(rows) + " x " + std::to_string(depth) + " x " + std::to_string(columns);
+  }
+};
+
+Model productModel(Shape s, const std::string &type) {
+  auto tensor = [&](int64_t rows, int64_t columns) {
+    return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + type + ">";
+  };
+  std::string a = tensor(s.rows, s.depth), b = tensor(s.depth, s.columns);
+  Model model;
+  model.path = "matmul of " + type;
+  model.kind = ModelKind::mlir;
+  model.text = "func.func @main(%a: " + a + ", %b: " + b + ") -> " + tensor(s.rows, s.columns) +
+               " {\n  %c = nn.matmul %a, %b : " + a + ", " + b + "\n  return %c : " + tensor(s.rows, s.columns) +
+               "\n}\n";
+  return model;
+}
+
+/// One compiled product on its random operands.
+class Product {
+public:
+  Product(Shape shape, const std::string &type, Settings settings, int threads) {
+    settings.threads = threads;
+    Model model = productModel(shape, type);
+    runner = compileAndLoad(model, {EntryRequest{}}, settings);
+    fillRandom(runner->inputSpecs(), 1, {}, arrays);
+    call = runner->prepare(arrays);
+    call.invoke();
+  }
+
+  double once() {
+    auto start = std::chrono::steady_clock::now();
+    call.invoke();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  // The quickest of at least three calls, and of more while they are short.
+  double seconds() {
+    double best = 1e30, spent = 0;
+    for (int i = 0; i < 3 || (spent < 0.3 && i < 1000); ++i) {
+      double took = once();
+      best = std::min(best, took);
+      spent += took;
+    }
+    return best;
+  }
+
+  // The largest error of some elements of an f32 product, in units of what rounding may do.
+  double error(Shape s) {
+    auto floats = [](const data::Array &array) { return reinterpret_cast<const float *>(array.bytes.data()); };
+    const data::Array &a = arrays.begin()->second, &b = std::next(arrays.begin())->second;
+    call.invoke();
+    std::vector<data::Array> outputs = call.takeOutputs();
+    double worst = 0;
+    for (int64_t i = 0; i < 400; ++i) {
+      // The corners and edges first, then all over.
+      int64_t row = i < 4 ? (i & 1) * (s.rows - 1) : i * 7919 % s.rows,
+              column = i < 4 ? (i >> 1) * (s.columns - 1) : i * 104729 % s.columns;
+      double exact = 0, size = 0;
+      for (int64_t k = 0; k < s.depth; ++k) {
+        double product = double(floats(a)[row * s.depth + k]) * double(floats(b)[k * s.columns + column]);
+        exact += product;
+        size += std::fabs(product);
+      }
+      double got = floats(outputs[0])[row * s.columns + column];
+      worst = std::max(worst, std::fabs(got - exact) / (size * double(s.depth) * 0x1p-24 + 1e-30));
+    }
+    return worst;
+  }
+
+private:
+  std::optional<Runner> runner;
+  std::map<std::string, data::Array> arrays;
+  PreparedCall call;
+};
+
+// Both in turn, so that a slow moment of the machine hits both.
+std::pair<double, double> inTurn(Product &one, Product &all) {
+  double first = 1e30, second = 1e30;
+  for (int round = 0; round < 12; ++round) {
+    first = std::min(first, one.once());
+    second = std::min(second, all.once());
+  }
+  return {first, second};
+}
+
+} // namespace
+
+void benchMatmul(const ExperimentOptions &options, ExperimentReport &report) {
+  machine::MachineModel peak = machine::modelOf(calibration(machine::readCpu()));
+  int64_t n = options.n ? options.n : 4096;
+  report.table("matmul", {"f32, rows x depth x columns", "threads", "ms", "GFLOP/s", "% of peak"});
+  auto add = [&](Shape shape, int threads, double seconds) {
+    double rate = shape.flops() / seconds;
+    report.row({shape.text(), threads, seconds * 1e3, rate / 1e9, 100 * rate / peak.flopRate(threads)});
+  };
+  {
+    Shape shape{n, n, n};
+    Product product(shape, "f32", options.settings, options.threads);
+    double seconds = product.seconds();
+    add(shape, options.threads, seconds);
+    report.note(formatDouble(shape.flops() / seconds / 1e12, 4) + " TFLOPS at " + std::to_string(n));
+  }
+  if (options.threads > 1) {
+    Shape shape{1000, 1000, 1000};
+    Product one(shape, "f32", options.settings, 1), all(shape, "f32", options.settings, options.threads);
+    auto [first, second] = inTurn(one, all);
+    add(shape, 1, first);
+    add(shape, options.threads, second);
+    report.verdict("at 1000 x 1000, " + std::to_string(options.threads) + " threads are more than 1.6 times as fast",
+                   formatDouble(first / second, 3) + " times", first / second > 1.6);
+  }
+  double worst = 0;
+  for (Shape shape : {Shape{1, 1, 1}, Shape{1, 33, 17}, Shape{3, 5, 1000}, Shape{127, 129, 131}, Shape{509, 63, 257}}) {
+    Product product(shape, "f32", options.settings, options.threads);
+    add(shape, options.threads, product.seconds());
+    worst = std::max(worst, product.error(shape));
+  }
+  report.verdict("odd sizes are right", formatDouble(worst, 3) + " of the bound on rounding, against double precision",
+                 worst <= 1);
+}
+
+void benchDtypes(const ExperimentOptions &options, ExperimentReport &report) {
+  int64_t n = options.n ? options.n : 1024;
+  Shape shape{n, n, n};
+  report.table("dtypes", {"element type", "bytes", "ms", "GOP/s", "times f32"});
+  double f32 = 0, best = 0;
+  for (auto [type, bytes] : {std::pair("f32", 4), {"f64", 8}, {"bf16", 2}, {"f16", 2}, {"i32", 4}, {"i8", 1}}) {
+    try {
+      double seconds = Product(shape, type, options.settings, options.threads).seconds();
+      if (f32 == 0) f32 = seconds;
+      report.row({type, bytes, seconds * 1e3, shape.flops() / seconds / 1e9, f32 / seconds});
+      if (bytes < 4) best = std::max(best, f32 / seconds * bytes / 4);
+    } catch (const Error &error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
+      report.row({type, bytes, nullptr, nullptr, "not supported"});
+    }
+  }
+  report.verdict("half the bytes are at best twice as fast", formatDouble(2 * best, 3) + " times for half of them",
+                 best <= 1.1);
+  report.note(
+      "bf16 and f16 are stored in 2 bytes and computed in f32: each element is converted when it is loaded, so a "
+      "product bound by arithmetic is slower than in f32, and what they save is memory. Integers wrap in their "
+      "own type. No instruction multiplies pairs (VNNI, bf16 dot products): their sums round otherwise, and a "
+      "result must not depend on the processor.");
+}
+
+} // namespace sprig::cli

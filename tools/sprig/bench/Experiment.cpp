@@ -1,0 +1,20 @@
+#include "tools/sprig/bench/Experiment.h"
+
+namespace sprig::cli {
+
+const std::vector<Experiment> &experiments() {
+  static const std::vector<Experiment> all = {
+      {"memory", "caches, bandwidths, latencies, alignment, order of accesses, false sharing", benchMemory},
+      {"matmul", "a compiled product of run-time matrices, its rate and the second thread", benchMatmul},
+      {"dtypes", "the same product in all element types", benchDtypes},
+      {"overhead", "what a compiled call costs beside its arithmetic, by the number of operations", benchOverhead},
+      {"remat", "a training step that computes values again: memory, time, bits", benchRemat},
+      {"async", "the imperative mode: what asking, computing and waiting take, memory in flight", benchAsync},
+      {"hybridize", "networks, or the model OF it: operation by operation, imperative and compiled", benchHybridize},
+      {"accumulation", "small batches whose gradients are summed beside one large batch", benchAccumulation},
+      {"loader", "batches of data: workers, queues, mapped files, simulated storage", benchLoader},
+  };
+  return all;
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,183 @@
+// sprig compile: a model to a package, or to one of the forms in between.
+#include "lib/Data/File.h"
+#include "lib/Training/ReadTrainConfig.h"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/Model.h"
+#include "tools/sprig/train/TrainModel.h"
+#include "tools/sprig/train/TrainSet.h"
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <iostream>
+#include <memory>
+
+namespace sprig::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  Settings settings;
+  std::string model, output, emit = "package";
+  std::string train; ///< a training configuration: the package trains
+  std::optional<int64_t> samples, evaluationSamples;
+  std::vector<int64_t> inferences;
+  bool gradientNorm = false;
+  std::vector<std::string> allow; ///< what an exporter may have done to the model
+};
+
+std::vector<EntryRequest> requestEntries(const Model &model, const Settings &settings) {
+  auto specs = inputsOf(model);
+  std::vector<EntryRequest> entries;
+  for (auto &dims : settings.entryDims()) {
+    EntryRequest entry{dims, settings.inputShapes(), {}};
+    bindShapes(specs, entry.shapes, entry.dims);
+    for (const std::string &symbol : unboundSymbols(specs, entry.dims))
+      throw Error(ErrorKind::usage, model.path + ": dimension '" + symbol +
+                                        "' is not bound: give its size with --dim " + symbol +
+                                        "=8 (or several: --dim " + symbol + "=1,8)");
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+void printReport(const Options &options, const Compiled &compiled, const Runner &runner) {
+  sprig_rt_package_info info;
+  sprig_rt_package_describe(runner.package(), &info);
+  Json sections = Json::array(), phases = Json::array();
+  Table table({"section", "size"});
+  for (uint32_t i = 0; i < info.section_count; ++i) {
+    sprig_rt_section_info section;
+    check(sprig_rt_package_section(runner.package(), i, &section));
+    std::string name = section.kind;
+    for (uint32_t k = 0; k < info.image_count; ++k) {
+      sprig_rt_image_info image;
+      check(sprig_rt_package_image(runner.package(), k, &image));
+      if (image.section == i) name += std::string(" ") + image.isa;
+    }
+    table.add({name, formatBytes(double(section.size))});
+    sections.push_back({{"kind", name}, {"bytes", section.size}});
+  }
+  double total = 0;
+  Table times({"phase", "ms"});
+  for (const PhaseTime &phase : compiled.phases) {
+    char ms[32];
+    std::snprintf(ms, sizeof ms, "%.1f", phase.milliseconds);
+    times.add({phase.phase, ms});
+    phases.push_back({{"phase", phase.phase}, {"ms", phase.milliseconds}});
+    total += phase.milliseconds;
+  }
+  if (options.common.json()) {
+    std::cout << toText(Json({{"output", options.output},
+                              {"bytes", compiled.package.size()},
+                              {"entries", info.entry_count},
+                              {"kernels", info.kernel_count},
+                              {"sections", sections},
+                              {"phases", phases}}))
+              << '\n';
+    return;
+  }
+  std::cout << options.output << ": " << formatBytes(double(compiled.package.size())) << ", " << info.entry_count
+            << (info.entry_count == 1 ? " entry, " : " entries, ") << info.kernel_count
+            << (info.kernel_count == 1 ? " kernel" : " kernels") << ", compiled in " << formatNanoseconds(total * 1e6)
+            << '\n';
+  table.print();
+  times.print();
+}
+
+// Steps and evaluations for data sets of the given sizes; without them, of whole batches.
+TrainRequest requestTraining(const Options &options) {
+  TrainRequest request;
+  request.config = training::readTrainConfig(options.train);
+  training::TrainConfig &config = request.config;
+  int64_t each = config.batch * config.accumulate;
+  if (!options.samples && (config.epochs || config.schedule.perEpoch))
+    throw Error(ErrorKind::usage, options.train + ": counts in epochs, so --samples N is needed: the number of samples "
+                                                  "of the data that the package is going to be trained on");
+  training::resolve(config, options.samples.value_or(each * std::min(config.steps.value_or(1), INT64_MAX / each)));
+  request.steps = options.samples ? partSizes(*options.samples, each, config.dropLast) : std::vector<int64_t>{each};
+  int64_t batch = config.evalBatch.value_or(config.batch);
+  request.evaluations =
+      options.evaluationSamples ? partSizes(*options.evaluationSamples, batch, false) : std::vector<int64_t>{batch};
+  request.samples = options.samples.value_or(each);
+  request.inferences = options.inferences;
+  request.withNorm = options.gradientNorm;
+  request.allow = options.allow;
+  return request;
+}
+
+void writeText(const Options &options, const std::string &text) {
+  if (!options.output.empty())
+    data::writeFile(options.output, text);
+  else if (options.settings.compileTo.empty() && (options.emit == "object" || options.emit == "shared"))
+    data::writeStandardOutput(text);
+  else
+    std::cout << text;
+}
+
+int compileCommand(const Options &options) {
+  options.settings.checkDevices();
+  Model model = openModel(options.model);
+  if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");
+  bool trains = !options.train.empty();
+  if (!trains &&
+      (options.samples || options.evaluationSamples || !options.inferences.empty() || !options.allow.empty()))
+    throw Error(ErrorKind::usage,
+                "--samples, --eval-samples, --infer and --allow are for packages that train: --train CONFIG");
+  TrainRequest training;
+  std::vector<EntryRequest> entries;
+  if (trains)
+    training = requestTraining(options);
+  else
+    entries = requestEntries(model, options.settings);
+  if (options.emit != "package" || !options.settings.compileTo.empty()) {
+    if (trains && options.emit != "package" && options.emit != "mlir")
+      throw Error(ErrorKind::usage,
+                  "--emit " + options.emit + ": a package that trains has the forms package and mlir");
+    writeText(options, trains ? trainingToText(model, training, options.settings)
+                              : compileToText(model, entries, options.settings, options.emit));
+    return kDone;
+  }
+  if (options.output.empty()) throw Error(ErrorKind::usage, "-o FILE.sprig is missing: where to write the package");
+  const std::vector<std::string> cpus = {"x86-64-v3", "x86-64-v4"};
+  Compiled compiled = trains ? compileTraining(model, training, options.settings, cpus)
+                             : compile(model, entries, options.settings, cpus);
+  // What was made is verified as the runtime will do it before it is written. The null device needs no code for this
+  // machine.
+  Runner runner = Runner::load(compiled.package, options.output, {1, "null"});
+  data::writeFile(options.output, compiled.package);
+  printReport(options, compiled, runner);
+  return kDone;
+}
+
+} // namespace
+
+void addCompile(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = addCommand(app, "compile", "Compiles a model ahead of time to a package",
+                                 "  sprig compile examples/digits/model.onnx --dim batch=1,64 -o digits.sprig\n"
+                                 "  sprig compile examples/digits/model.onnx --dim batch=1 --emit mlir",
+                                 options->common);
+  command->add_option("MODEL", options->model, "an ONNX file, or MLIR in the nn dialect (- reads standard input)")
+      ->required();
+  command->add_option("-o,--output", options->output, "file to write (text forms go to standard output without it)");
+  command->add_option("--emit", options->emit, "package, mlir (as imported), llvm, asm, object, header or shared")
+      ->check(CLI::IsMember({"package", "mlir", "llvm", "asm", "object", "header", "shared"}))
+      ->capture_default_str();
+  command->add_option("--train", options->train,
+                      "training configuration (JSON, see 'sprig train --config-help'): the package has entries "
+                      "train_step and evaluate, which share their state");
+  command
+      ->add_option("--samples", options->samples, "with --train: samples of the data set; gives an epoch's last step")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
+  command->add_option("--eval-samples", options->evaluationSamples, "with --train: samples of the evaluation set")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
+  command->add_option("--infer", options->inferences, "with --train: batches of entries that infer with the same state")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
+  command->add_flag("--grad-norm", options->gradientNorm, "with --train: steps give the norm of the gradient, too");
+  addAllow(*command, options->allow);
+  addSettings(*command, options->settings);
+  command->callback([=, &invocation] { invocation.run = [=] { return compileCommand(*options); }; });
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,73 @@
+// From a model to a package or to text, by the pipeline.
+#include "lib/JIT/TimePackage.h"
+#include "lib/Pipeline/Emit.h"
+#include "tools/sprig/compile/CompileSettings.h"
+#include "tools/sprig/compile/ImportModel.h"
+#include "tools/sprig/Model.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <filesystem>
+
+namespace sprig::cli {
+namespace {
+
+std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text + "\n";
+}
+
+} // namespace
+
+CompileOptions compileOptions(const Model &model, const Settings &settings, const std::vector<std::string> &cpus) {
+  CompileOptions options;
+  options.cpus = settings.cpus.empty() ? cpus : settings.cpus;
+  options.threads = settings.laneCount();
+  options.optimization = settings.level;
+  options.fuse = settings.level > 0;
+  options.merge = settings.merge;
+  options.math = settings.math == "strict" ? MathMode::strict : MathMode::fast;
+  options.compileFrom = settings.compileFrom;
+  options.compileTo = settings.compileTo;
+  options.dumpPhases = settings.dumpPhases;
+  options.remarks = settings.remarks;
+  options.tuneSeconds = settings.tuneSeconds;
+  options.compileThreads = settings.jobs;
+  options.cacheFolder = settings.cacheFolder();
+  options.cacheBytes = settings.cacheBytes();
+  options.reportDetails = isVerbose();
+  options.modelName = model.path == "-" ? "standard input" : std::filesystem::path(model.path).filename().string();
+  return options;
+}
+
+Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                 const std::vector<std::string> &cpus) {
+  if (!settings.compileTo.empty() && settings.compileTo != "package")
+    throw Error(ErrorKind::usage, "--compile-to " + settings.compileTo +
+                                      ": stops before there is a package; 'sprig compile' prints the IR");
+  auto start = std::chrono::steady_clock::now();
+  ImportedModel imported(model, entries, settings);
+  double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  CompileResult result = compileModule(imported.module(), compileOptions(model, settings, cpus), inform,
+                                       packageTimer(settings.laneCount()));
+  Compiled compiled;
+  compiled.package.assign(result.package.begin(), result.package.end());
+  compiled.phases.push_back({"import", importMs});
+  for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
+  return compiled;
+}
+
+std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                          const std::string &emit) {
+  ImportedModel imported(model, entries, settings);
+  CompileOptions options = compileOptions(model, settings, {"native"});
+  if (!settings.compileTo.empty()) {
+    if (settings.compileTo != "import") compileModule(imported.module(), options, inform);
+    return print(imported.module());
+  }
+  if (emit == "mlir") return print(imported.module());
+  return emitText(imported.module(), options, emit, inform);
+}
+
+} // namespace sprig::cli

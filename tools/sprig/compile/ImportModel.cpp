@@ -1,0 +1,101 @@
+#include "tools/sprig/compile/ImportModel.h"
+#include "dialects/NN/NNDialect.h"
+#include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Pipeline/Phases.h"
+#include "tools/sprig/Report.h"
+#include "lib/Pipeline/ReadText.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <filesystem>
+
+using namespace mlir;
+
+namespace sprig::cli {
+
+RankedTensorType tensorType(MLIRContext &context, const data::Array &array) {
+  Builder builder(&context);
+  Type element;
+  switch (array.dtype) {
+  case data::DType::f64: element = builder.getF64Type(); break;
+  case data::DType::f32: element = builder.getF32Type(); break;
+  case data::DType::f16: element = builder.getF16Type(); break;
+  case data::DType::bf16: element = builder.getBF16Type(); break;
+  case data::DType::i1: element = builder.getI1Type(); break;
+  default: {
+    bool isUnsigned = data::name(array.dtype).starts_with('u');
+    element = IntegerType::get(&context, unsigned(data::size(array.dtype) * 8),
+                               isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  }
+  }
+  return RankedTensorType::get(array.shape, element);
+}
+
+static DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &array) {
+  RankedTensorType type = tensorType(context, array);
+  if (array.dtype == data::DType::i1) {
+    llvm::SmallVector<bool> values(array.bytes.begin(), array.bytes.end());
+    return DenseElementsAttr::get(type, llvm::ArrayRef<bool>(values));
+  }
+  return DenseElementsAttr::getFromRawBuffer(type, array.bytes);
+}
+
+ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
+                             bool training)
+    : owner(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)) {
+  DialectRegistry registry;
+  registerSprigDialects(registry);
+  owner->appendDialectRegistry(registry);
+  if (model.kind == ModelKind::onnx) {
+    ImportOptions options;
+    options.training = training;
+    options.warn = warn;
+    options.entries.clear();
+    for (size_t i = 0; i < entries.size(); ++i) {
+      ImportEntry entry;
+      entry.name = entryName(entries, i);
+      entry.dims = entries[i].dims;
+      entry.shapes = entries[i].shapes;
+      for (auto &[name, array] : entries[i].values) entry.values.emplace(name, toAttribute(*owner, array));
+      options.entries.push_back(std::move(entry));
+    }
+    // What was read already; external data is looked for beside the file.
+    std::string folder = std::filesystem::path(model.path).parent_path().string();
+    moduleRef = importONNX(*owner, model.text, model.path, folder.empty() ? "." : folder, options);
+    // Entries of one name differ in their sizes alone: the runtime picks among them.
+    for (auto function : moduleRef->getOps<func::FuncOp>())
+      function->setAttr("nn.entry", StringAttr::get(owner.get(), "main"));
+    return;
+  }
+  moduleRef = readText(*owner, model.text, model.path == "-" ? "<stdin>" : model.path, settings.compileFrom);
+}
+
+std::vector<std::string> ImportedModel::entryNames() const {
+  std::vector<std::string> names;
+  for (auto function : moduleRef.get().getOps<func::FuncOp>())
+    if (!function.isPrivate()) names.push_back(function.getSymName().str());
+  return names;
+}
+
+// The names in "nn.name" attributes, numbered behind `what` where there is none.
+static std::vector<std::string> namesOf(unsigned count, const std::string &what,
+                                        llvm::function_ref<StringAttr(unsigned)> nameAt) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < count; ++i) {
+    StringAttr name = nameAt(i);
+    names.push_back(name ? name.getValue().str() : what + std::to_string(i));
+  }
+  return names;
+}
+
+std::vector<std::string> argumentNames(Operation *function) {
+  auto func = cast<func::FuncOp>(function);
+  return namesOf(func.getNumArguments(), "input",
+                 [&](unsigned i) { return func.getArgAttrOfType<StringAttr>(i, "nn.name"); });
+}
+
+std::vector<std::string> resultNames(Operation *function) {
+  auto func = cast<func::FuncOp>(function);
+  return namesOf(func.getNumResults(), "output",
+                 [&](unsigned i) { return func.getResultAttrOfType<StringAttr>(i, "nn.name"); });
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,141 @@
+// sprig devices: what this machine has, and with --calibrate what it can do.
+#include "lib/Machine/Calibrate.h"
+#include "lib/Machine/Gpu.h"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/inspect/MachineFile.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <iostream>
+#include <memory>
+
+namespace sprig::cli {
+namespace {
+
+std::string join(const std::vector<std::string> &words) {
+  std::string text;
+  for (auto &word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+Json toJson(const machine::Calibration &found) {
+  Json latency = Json::array(), levels = Json::array(), reads = Json::array();
+  for (auto &point : found.latency) latency.push_back({{"working_set", point.workingSet}, {"ns", point.ns}});
+  for (auto &rates : found.levels) {
+    levels.push_back({{"level", rates.name()},
+                      {"read_bytes_per_second", rates.read},
+                      {"read_bytes_per_second_all_threads", rates.readAll},
+                      {"write_bytes_per_second", rates.write},
+                      {"copy_bytes_per_second", rates.copy}});
+    reads.push_back(rates.read);
+  }
+  return {{"threads", found.threads},
+          {"f32_flops_per_second", found.fmaFlops},
+          {"f32_flops_per_second_all_threads", found.fmaFlopsAll},
+          {"read_bytes_per_second", reads},
+          {"levels", levels},
+          {"random_load_ns", found.randomSeconds * 1e9},
+          {"hand_off_ns", found.handOffSeconds * 1e9},
+          {"cache_knees_bytes", found.cacheKnees},
+          {"latency", latency}};
+}
+
+// "196 GB/s, all 2 threads 390"
+std::string oneAndAll(double one, double all, int threads, const char *unit) {
+  std::string text = formatDouble(one / 1e9, 4) + " " + unit;
+  return threads > 1 ? text + ", all " + std::to_string(threads) + " threads " + formatDouble(all / 1e9, 4) : text;
+}
+
+void addMeasured(Table &table, const machine::Calibration &found) {
+  table.add({"  f32 peak", oneAndAll(found.fmaFlops, found.fmaFlopsAll, found.threads, "GFLOP/s")});
+  for (auto &rates : found.levels)
+    table.add({"  read " + rates.name(), oneAndAll(rates.read, rates.readAll, found.threads, "GB/s") + "; write " +
+                                             formatDouble(rates.write / 1e9, 4) + ", copy " +
+                                             formatDouble(rates.copy / 1e9, 4)});
+  std::string knees;
+  for (int64_t knee : found.cacheKnees) knees += (knees.empty() ? "" : ", ") + formatBinaryBytes(double(knee));
+  table.add({"  latency", "steps up after " + knees + "; from memory " + formatNanoseconds(found.randomSeconds * 1e9)});
+  if (found.threads > 1) table.add({"  hand-off to a thread and back", formatNanoseconds(found.handOffSeconds * 1e9)});
+}
+
+Json toJson(const machine::GpuSearch &search) {
+  Json list = Json::array();
+  for (const machine::Gpu &gpu : search.gpus)
+    list.push_back({{"name", gpu.name},
+                    {"memory_bytes", gpu.memoryBytes},
+                    {"compute_capability", std::to_string(gpu.major) + "." + std::to_string(gpu.minor)}});
+  return list;
+}
+
+Json toJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured,
+            const machine::GpuSearch &search) {
+  Json caches = Json::array();
+  for (auto &cache : cpu.caches)
+    caches.push_back({{"level", cache.level},
+                      {"type", cache.type},
+                      {"bytes", cache.bytes},
+                      {"instances", cache.instances},
+                      {"line_bytes", cache.lineBytes}});
+  Json json = {{"cpu",
+                {{"model", cpu.model},
+                 {"sockets", cpu.sockets},
+                 {"physical_cores", cpu.physical},
+                 {"logical_processors", cpu.logical},
+                 {"usable_processors", cpu.usable},
+                 {"isa", cpu.isa},
+                 {"features", cpu.features},
+                 {"caches", caches},
+                 {"memory_bytes", cpu.memoryBytes}}},
+               {"gpus", toJson(search)},
+               {"gpus_looked_for", search.found}};
+  if (measured) json["cpu"]["measured"] = toJson(*measured);
+  return json;
+}
+
+void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured,
+               const machine::GpuSearch &search) {
+  Table table({"CPU", cpu.model}, Table::Cells::text);
+  table.add({"  cores", std::to_string(cpu.physical) + " physical, " + std::to_string(cpu.logical) + " logical, " +
+                            formatDouble(cpu.usable, 3) + " usable, in " + std::to_string(cpu.sockets) +
+                            (cpu.sockets == 1 ? " socket" : " sockets")});
+  table.add({"  instruction set", cpu.isa + " (" + join(cpu.features) + ")"});
+  for (auto &cache : cpu.caches)
+    table.add({"  L" + std::to_string(cache.level) + " " + cache.type,
+               std::to_string(cache.instances) + " x " + formatBinaryBytes(double(cache.bytes)) + ", lines of " +
+                   std::to_string(cache.lineBytes) + " bytes"});
+  table.add({"  memory", formatBinaryBytes(double(cpu.memoryBytes))});
+  if (measured) addMeasured(table, *measured);
+  for (size_t i = 0; i < search.gpus.size(); ++i) {
+    const machine::Gpu &gpu = search.gpus[i];
+    table.add({"GPU " + std::to_string(i), gpu.name + ", " + formatBinaryBytes(double(gpu.memoryBytes)) + ", sm_" +
+                                               std::to_string(gpu.major) + std::to_string(gpu.minor)});
+  }
+  table.print();
+  std::cout << search.describe() << '\n';
+  if (!measured) inform("'sprig devices --calibrate' measures peak rates (a few seconds) and keeps them");
+}
+
+} // namespace
+
+void addDevices(CLI::App &app, Invocation &invocation) {
+  auto common = std::make_shared<CommonOptions>();
+  auto again = std::make_shared<bool>(false);
+  CLI::App *command =
+      addCommand(app, "devices", "What this machine has: cores, caches, memory, instruction sets, measured peaks",
+                 "  sprig devices\n  sprig devices --calibrate --format json", *common);
+  command->add_flag("--calibrate", *again,
+                    "measure peak rates and latencies (a few seconds) and keep them in the cache folder");
+  command->callback([=, &invocation] {
+    invocation.run = [=] {
+      machine::Cpu cpu = machine::readCpu();
+      std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu) : machine::keptCalibration();
+      machine::GpuSearch gpus = machine::findGpus();
+      if (common->json())
+        std::cout << toText(toJson(cpu, measured, gpus)) << '\n';
+      else
+        printText(cpu, measured, gpus);
+      return kDone;
+    };
+  });
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,205 @@
+// sprig inspect: what is inside of a model or a package.
+#include "lib/Data/File.h"
+#include "lib/Machine/Cpu.h"
+#include "sprig/rt/utf8.hpp"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/MemoryLimit.h"
+#include "tools/sprig/Model.h"
+#include "tools/sprig/inspect/ModelReport.h"
+#include "tools/sprig/inspect/PackageReport.h"
+#include "tools/sprig/profile/ProgramMemory.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+namespace sprig::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  Settings settings;
+  std::string model, graph, memoryPlot, batch, limit;
+  bool params = false, memory = false;
+};
+
+// Graphviz draws; it is not ours to do.
+std::string renderSvg(const std::string &dot) {
+  fs::path source = fs::temp_directory_path() / ("sprig-graph-" + std::to_string(::getpid()) + ".dot");
+  fs::path target = source;
+  target.replace_extension(".svg");
+  data::writeFile(source, dot);
+  int status = std::system(("dot -Tsvg -o '" + target.string() + "' '" + source.string() + "' 2>/dev/null").c_str());
+  std::error_code error;
+  fs::remove(source, error);
+  if (status != 0) {
+    fs::remove(target, error);
+    throw Error(ErrorKind::unsupported, "drawing SVG needs Graphviz's 'dot' on the PATH; FILE.dot works without it");
+  }
+  auto bytes = data::readFile(target);
+  fs::remove(target, error);
+  return {bytes.begin(), bytes.end()};
+}
+
+void writeGraph(const std::string &file, const std::string &dot) {
+  bool svg = file.ends_with(".svg");
+  if (!svg && !file.ends_with(".dot"))
+    throw Error(ErrorKind::usage, "--graph " + file + ": expected the ending .dot or .svg");
+  std::string text = rt::validUtf8(dot);
+  data::writeFile(file, svg ? renderSvg(text) : text);
+}
+
+void drawMemory(const Options &options, const MemoryNeeds &needs) {
+  if (!options.memoryPlot.empty()) data::writeFile(options.memoryPlot, memoryPlanToSvg(needs.entries.front()));
+}
+
+bool wantsMemory(const Options &options) { return options.memory || !options.memoryPlot.empty(); }
+
+// The dimension that --batch means: the first of the first input that a size must be given for.
+std::string batchSymbol(const Options &options, const std::vector<InputSpec> &specs, const EntryRequest &entry) {
+  auto symbols = unboundSymbols(specs, entry.dims);
+  if (symbols.empty())
+    throw Error(ErrorKind::usage, "--batch " + options.batch + ": the model has no dimension without a size");
+  return symbols.front();
+}
+
+void bindBatch(const Options &options, const Model &model, const std::vector<InputSpec> &specs, EntryRequest &entry) {
+  if (options.batch.empty()) return;
+  std::string symbol = batchSymbol(options, specs, entry);
+  int64_t size = 0;
+  if (options.batch != "auto") {
+    auto [end, error] = std::from_chars(options.batch.data(), options.batch.data() + options.batch.size(), size);
+    if (error != std::errc() || *end != 0 || size < 1 || size > int64_t(1) << 48)
+      throw Error(ErrorKind::usage, "--batch " + options.batch + ": expected auto or a size from 1 to 2^48");
+    entry.dims[symbol] = size;
+    return;
+  }
+  for (const std::string &other : unboundSymbols(specs, entry.dims))
+    if (other != symbol) entry.dims[other] = 1;
+  uint64_t limit =
+      options.limit.empty() ? uint64_t(machine::readCpu().memoryBytes) : parseBytes("--limit", options.limit);
+  size = largestBatch(model, entry, symbol, options.settings, limit);
+  entry.dims[symbol] = size;
+  if (!options.common.json())
+    std::cout << "the largest " << symbol << " within " << formatBytes(double(limit)) << " is " << size << '\n';
+}
+
+int inspectPackage(const Options &options, const Model &model) {
+  if (!options.graph.empty()) throw Error(ErrorKind::usage, options.model + ": --graph needs the model, not a package");
+  if (!options.batch.empty())
+    throw Error(ErrorKind::usage, options.model + ": --batch needs the model; a package's sizes are fixed");
+  // A package for another machine can be looked at too: the null device loads no code.
+  Runner runner = loadPackage(model, {1, "null"});
+  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
+  MemoryNeeds needs = memoryNeeds(runner, threads);
+  if (options.common.json()) {
+    Json json = packageToJson(runner);
+    json["memory"] = toJson(needs);
+    std::cout << toText(json) << '\n';
+  } else {
+    if (options.params)
+      printPackageParameters(runner);
+    else
+      printPackage(runner);
+    if (options.memory) printMemory(needs);
+  }
+  drawMemory(options, needs);
+  return kDone;
+}
+
+// The entries that --dim asks for; what it leaves open is as in the first one.
+std::vector<EntryRequest> allEntries(const Options &options, const std::vector<InputSpec> &specs,
+                                     const EntryRequest &first) {
+  std::vector<EntryRequest> entries = {first};
+  auto dims = options.settings.entryDims();
+  for (size_t i = 1; i < dims.size(); ++i) {
+    EntryRequest entry{dims[i], first.shapes, {}};
+    bindShapes(specs, entry.shapes, entry.dims);
+    entry.dims.insert(first.dims.begin(), first.dims.end());
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+int inspectModel(const Options &options, const Model &model) {
+  auto specs = inputsOf(model);
+  EntryRequest entry{options.settings.entryDims().front(), options.settings.inputShapes(), {}};
+  bindShapes(specs, entry.shapes, entry.dims);
+  bindBatch(options, model, specs, entry);
+  for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
+    inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
+    entry.dims[symbol] = 1;
+  }
+  ModelSummary summary = summarizeModel(model, entry, options.settings);
+  std::optional<MemoryNeeds> needs;
+  if (wantsMemory(options)) needs = memoryNeeds(model, allEntries(options, specs, entry), options.settings);
+  if (options.common.json()) {
+    Json json = {{"model", model.path}};
+    for (auto &[key, list] :
+         {std::pair<std::string, std::vector<InputSpec>>{"inputs", specs}, {"outputs", outputsOf(model)}}) {
+      json[key] = Json::array();
+      for (auto &spec : list)
+        json[key].push_back({{"name", spec.name}, {"type", cli::describe(spec).substr(spec.name.size() + 2)}});
+    }
+    json.update(toJson(summary));
+    json["dims"] = Json::object();
+    for (auto &[symbol, size] : entry.dims) json["dims"][symbol] = size;
+    if (needs) json["memory"] = toJson(*needs);
+    std::cout << toText(json) << '\n';
+  } else {
+    for (auto &spec : specs) std::cout << "input   " << cli::describe(spec) << '\n';
+    for (auto &spec : outputsOf(model)) std::cout << "output  " << cli::describe(spec) << '\n';
+    std::cout << summary.parameterElements << " parameters, " << formatBytes(double(summary.parameterBytes)) << "; "
+              << formatCount(double(summary.flops), "FLOP") << " a call\n\n";
+    if (options.params)
+      printParameters(summary);
+    else
+      printOps(summary);
+    if (options.memory) printMemory(*needs);
+  }
+  if (!options.graph.empty()) writeGraph(options.graph, graphToDot(model, entry, options.settings));
+  if (needs) drawMemory(options, *needs);
+  return kDone;
+}
+
+} // namespace
+
+void addInspect(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = addCommand(app, "inspect", "Shows what is inside of a model or a package",
+                                 "  sprig inspect examples/digits/model.onnx --params\n"
+                                 "  sprig inspect examples/digits/model.onnx --dim batch=8 --memory --graph digits.dot",
+                                 options->common);
+  command
+      ->add_option("MODEL", options->model,
+                   "an ONNX file, MLIR in the nn dialect (- reads standard input), or a package")
+      ->required();
+  command->add_flag("--params", options->params,
+                    "a row for each parameter, with its type and bytes; of a package, with what it is");
+  command->add_flag("--memory", options->memory, "the plan of the arena: offset, size and life of each buffer");
+  command->add_option("--memory-plot", options->memoryPlot, "draws the arena over time to FILE.svg");
+  command->add_option("--batch", options->batch,
+                      "with --memory: size of the first dimension that has none, or auto for the largest that fits");
+  command->add_option("--limit", options->limit,
+                      "with --batch auto: bytes that constants, arena, inputs and outputs may take together, as 64MB "
+                      "(default: this machine's memory)");
+  command->add_option("--graph", options->graph, "draws the graph to FILE.dot or FILE.svg");
+  addSettings(*command, options->settings);
+  command->callback([=, &invocation] {
+    invocation.run = [=] {
+      if (!options->batch.empty() && !wantsMemory(*options))
+        throw Error(ErrorKind::usage, "--batch " + options->batch + ": goes with --memory; --dim binds a size");
+      if (!options->limit.empty() && options->batch != "auto")
+        throw Error(ErrorKind::usage, "--limit " + options->limit + ": goes with --batch auto");
+      Model model = openModel(options->model);
+      return model.kind == ModelKind::package ? inspectPackage(*options, model) : inspectModel(*options, model);
+    };
+  });
+}
+
+} // namespace sprig::cli

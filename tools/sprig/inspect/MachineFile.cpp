@@ -1,0 +1,41 @@
+#include "tools/sprig/inspect/MachineFile.h"
+#include "lib/Data/File.h"
+#include "sprig/error.h"
+#include "tools/sprig/Report.h"
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+namespace sprig::cli {
+
+// The folder is the user's own and closed to others: what lies in it is trusted.
+void makeCacheFolder() {
+  fs::path folder = machine::cacheFolder();
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  ::mkdir(folder.c_str(), 0700);
+  struct stat status;
+  if (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    throw Error(ErrorKind::runtime, folder.string() + ": cannot make the cache folder");
+  if (status.st_uid != ::geteuid())
+    throw Error(ErrorKind::runtime, folder.string() + ": the cache folder belongs to another user");
+}
+
+machine::Calibration calibrateAndKeep(const machine::Cpu &cpu) {
+  machine::Calibration result = machine::calibrate(cpu);
+  try {
+    makeCacheFolder();
+    data::writeFile(machine::calibrationFile(), machine::calibrationToText(result));
+  } catch (const Error &error) {
+    warn(std::string("the measurements are not kept: ") + error.what());
+  }
+  return result;
+}
+
+machine::Calibration calibration(const machine::Cpu &cpu) {
+  if (auto kept = machine::keptCalibration()) return *kept;
+  inform("measuring this machine once (a few seconds)");
+  return calibrateAndKeep(cpu);
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,44 @@
+#include "tools/sprig/inspect/ModelReport.h"
+#include <nlohmann/json.hpp>
+#include <cstdio>
+
+namespace sprig::cli {
+
+Json toJson(const ModelSummary &summary) {
+  Json parameters = Json::array(), ops = Json::array();
+  for (auto &row : summary.parameters)
+    parameters.push_back({{"name", row.name}, {"type", row.type}, {"elements", row.elements}, {"bytes", row.bytes}});
+  for (auto &row : summary.ops)
+    ops.push_back({{"op", row.op}, {"count", row.count}, {"flops", row.flops}, {"bytes", row.bytes}});
+  return {{"parameter_count", summary.parameterElements},
+          {"parameter_bytes", summary.parameterBytes},
+          {"op_count", summary.opCount},
+          {"flops", summary.flops},
+          {"bytes", summary.bytes},
+          {"parameters", parameters},
+          {"ops", ops}};
+}
+
+void printParameters(const ModelSummary &summary) {
+  Table table({"parameter", "type", "elements", "MB"});
+  auto megabytes = [](int64_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3f", double(bytes) / 1e6);
+    return std::string(text);
+  };
+  for (auto &row : summary.parameters)
+    table.add({row.name, row.type, std::to_string(row.elements), megabytes(row.bytes)});
+  table.add({"total", "", std::to_string(summary.parameterElements), megabytes(summary.parameterBytes)});
+  table.print();
+}
+
+void printOps(const ModelSummary &summary) {
+  Table table({"op", "count", "flop", "bytes"});
+  for (auto &row : summary.ops)
+    table.add({row.op, std::to_string(row.count), formatCount(double(row.flops), ""), formatBytes(double(row.bytes))});
+  table.add({"total", std::to_string(summary.opCount), formatCount(double(summary.flops), ""),
+             formatBytes(double(summary.bytes))});
+  table.print();
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,19 @@
+// What is inside of a package, from the runtime's introspection. For inspect.
+#pragma once
+#include "tools/sprig/profile/MemoryReport.h"
+#include "tools/sprig/run/Runner.h"
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+/// As the package has it: a small program is one command, in which all its buffers are in use.
+MemoryPlan memoryPlan(const Runner &runner, size_t entry);
+MemoryNeeds memoryNeeds(const Runner &runner, int threads);
+
+Json packageToJson(const Runner &runner);
+void printPackage(const Runner &runner);
+/// A row for each state and each constant that entries read: name, type, bytes, what it is.
+void printPackageParameters(const Runner &runner);
+
+} // namespace sprig::cli

@@ -1,0 +1,190 @@
+// sprig profile: where the time of a model's calls goes.
+#include "lib/Data/File.h"
+#include "lib/Machine/Calibrate.h"
+#include "lib/Machine/Gpu.h"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/inspect/MachineFile.h"
+#include "tools/sprig/Model.h"
+#include "tools/sprig/profile/ProfileCompare.h"
+#include "tools/sprig/profile/ProfileEntry.h"
+#include "tools/sprig/profile/ProfileLimits.h"
+#include "tools/sprig/profile/ProfileMemory.h"
+#include "tools/sprig/profile/ProfileReport.h"
+#include "tools/sprig/profile/ProfileSession.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+namespace sprig::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  Settings settings;
+  std::string model, trace, activities = "cpu";
+  std::string entry, train;
+  std::vector<std::string> allow;
+  std::vector<std::string> compare;
+  SessionOptions session;
+  uint64_t seed = 1;
+  double bound = 1e-3;
+  bool memory = false;
+  ProfileView view;
+};
+
+void checkOptions(const Options &options) {
+  options.settings.checkDevices();
+  if (options.settings.runtimeDevice() == "null")
+    throw Error(ErrorKind::usage, "--devices null: executes nothing, so there is nothing to profile");
+  if (!(options.session.seconds > 0) || options.session.seconds > 3600)
+    throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
+  std::stringstream list(options.activities);
+  for (std::string activity; std::getline(list, activity, ',');) {
+    if (activity == "cuda") throw Error(ErrorKind::unsupported, "--activities cuda: " + machine::findGpus().describe());
+    if (activity != "cpu")
+      throw Error(ErrorKind::usage,
+                  "--activities " + options.activities + ": '" + activity + "' is no activity; expected cpu or cuda");
+  }
+}
+
+int compare(const Options &options) {
+  if (!options.model.empty())
+    throw Error(ErrorKind::usage, "--compare takes two saved profiles and no model, got '" + options.model + "'");
+  if (!(options.bound >= 0)) throw Error(ErrorKind::usage, "--bound: expected 0 or more");
+  ProfileComparison comparison =
+      compareProfiles(options.compare[0], options.compare[1], options.bound, options.common.json());
+  if (options.common.json()) std::cout << toText(comparison.json) << '\n';
+  return comparison.isSameResult ? kDone : kCheckFailed;
+}
+
+std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs) {
+  std::vector<EntryRequest> entries;
+  for (auto &dims : settings.entryDims()) {
+    EntryRequest entry{dims, settings.inputShapes(), {}};
+    bindShapes(specs, entry.shapes, entry.dims);
+    for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
+      inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
+      entry.dims[symbol] = 1;
+    }
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+// What the calls were given and gave, so that a later comparison knows whether it compares like with like.
+void addArrays(Json &json, uint64_t seed, const std::map<std::string, data::Array> &inputs,
+               const std::vector<data::Array> &outputs) {
+  json["inputs"] = {{"seed", seed}, {"types", Json::array()}};
+  for (auto &[name, array] : inputs) json["inputs"]["types"].push_back(name + ": " + data::describe(array));
+  json["outputs"] = Json::array();
+  for (const data::Array &array : outputs) json["outputs"].push_back(outputToJson(array));
+}
+
+int profile(const Options &options) {
+  if (!options.compare.empty()) return compare(options);
+  if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
+  checkOptions(options);
+  ProfileView view = options.view;
+  view.operations = isVerbose() || options.common.json();
+  Model model = openModel(options.model);
+  std::optional<Runner> loaded;
+  if (model.kind == ModelKind::package && options.train.empty())
+    loaded = compileAndLoad(model, {}, options.settings);
+  else if (!options.train.empty())
+    loaded = compileSteps(model, options.train, options.allow, options.settings);
+  std::vector<InputSpec> specs;
+  std::vector<EntryRequest> entries;
+  if (!loaded || isChosenByShape(*loaded, options.entry)) {
+    specs = loaded ? loaded->inputSpecs() : inputsOf(model);
+    entries = entriesOf(options.settings, specs);
+  }
+  if (!loaded) loaded = compileAndLoad(model, entries, options.settings);
+  std::vector<ProfileTarget> targets =
+      chooseTargets(*loaded, options.entry, specs, entries, options.settings, options.seed);
+  if (!options.trace.empty() && targets.size() > 1)
+    throw Error(ErrorKind::usage, "--trace: expected one entry, --dim makes " + std::to_string(targets.size()));
+
+  machine::Cpu cpu = machine::readCpu();
+  machine::MachineModel rates = machine::modelOf(calibration(cpu));
+  Json list = Json::array();
+  for (const ProfileTarget &target : targets) {
+    PreparedCall call = target.entry ? loaded->prepare(*target.entry, target.arrays) : loaded->prepare(target.arrays);
+    ProfileSession session(*loaded, call, options.session);
+    ProfileResult result = session.run();
+    result.dims = target.dims;
+    setLimits(result, *loaded, rates);
+    if (!options.trace.empty()) {
+      std::ostringstream trace;
+      session.writeTrace(trace);
+      data::writeFile(options.trace, trace.str());
+    }
+    if (!result.hasParts)
+      warn("the package does not say which operations its commands hold (an older compiler wrote it); compile the "
+           "model again for --group op, layer, shape and source");
+    if (options.common.json()) {
+      Json json = profileToJson(result, view);
+      addArrays(json, options.seed, target.arrays, call.takeOutputs());
+      if (options.memory) json["memory"] = toJson(memoryUse(*loaded, session.entry()));
+      list.push_back(json);
+    } else {
+      printProfile(result, view);
+      if (options.memory) printMemoryUse(memoryUse(*loaded, session.entry()));
+    }
+  }
+  if (options.common.json())
+    std::cout << toText(Json(
+                     {{"kind", "sprig profile"}, {"model", options.model}, {"machine", cpu.model}, {"profiles", list}}))
+              << '\n';
+  if (isVerbose()) inform(loaded->describeLastRun());
+  return kDone;
+}
+
+template <size_t N> std::vector<std::string> namesIn(const char *const (&list)[N]) { return {list, list + N}; }
+
+} // namespace
+
+void addProfile(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command =
+      addCommand(app, "profile", "Shows where the time of a model's calls goes: by command, operation or layer",
+                 "  sprig profile examples/digits/model.onnx --dim batch=64 --threads 1\n"
+                 "  sprig profile examples/digits/model.onnx --no-merge --group layer --sort limit --seconds 0.5",
+                 options->common);
+  command->add_option("MODEL", options->model, "an ONNX file, MLIR in the nn dialect, or a package");
+  command->add_option("--seconds", options->session.seconds, "how long to run")->capture_default_str();
+  command->add_option("--calls", options->session.calls, "how many calls to record, instead of --seconds");
+  command->add_flag("--submit", options->session.submit, "queue the calls rather than wait for each");
+  command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
+  command
+      ->add_option("--group", options->view.group,
+                   "what a row is: dispatch, op, layer, shape or source; shares of fused operations are estimates (~)")
+      ->check(CLI::IsMember(namesIn(kProfileGroups)))
+      ->capture_default_str();
+  command->add_option("--sort", options->view.sort, "the column to sort by; order is that of the program")
+      ->check(CLI::IsMember(namesIn(kProfileColumns)))
+      ->capture_default_str();
+  command->add_option("--trace", options->trace, "writes a few calls as a trace for Perfetto to FILE.json");
+  command->add_flag("--memory", options->memory, "what memory a call holds, by class, and when most of it is in use");
+  command->add_option("--entry", options->entry,
+                      "the entry to run, as train_step, evaluate or main; --dim batch=N its samples (default: of a "
+                      "package that trains the step of most samples, else by the inputs' sizes)");
+  command->add_option("--train", options->train,
+                      "training configuration: compiles and profiles the model's training step (or --entry evaluate)");
+  addAllow(*command, options->allow);
+  command->add_option("--activities", options->activities, "what to record, by device: cpu")->capture_default_str();
+  command
+      ->add_option("--compare", options->compare,
+                   "two profiles saved by --format json: time by row before and after, and whether results agree; exit "
+                   "code 1 where they do not")
+      ->expected(2);
+  command
+      ->add_option("--bound", options->bound,
+                   "with --compare: how far outputs may differ, as a share of the largest value")
+      ->capture_default_str();
+  addSettings(*command, options->settings);
+  command->callback([=, &invocation] { invocation.run = [=] { return profile(*options); }; });
+}
+
+} // namespace sprig::cli

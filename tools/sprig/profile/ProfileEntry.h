@@ -1,0 +1,34 @@
+// Which entries a profile is taken of, with the arrays that they are called with.
+// For sprig profile: a model's entries, or those of a package or a training step, by name.
+#pragma once
+#include "tools/sprig/Model.h"
+#include "tools/sprig/run/Runner.h"
+#include "tools/sprig/Settings.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+struct ProfileTarget {
+  std::optional<size_t> entry; ///< absent: the runtime chooses by the arrays' shapes
+  std::string dims;            ///< "batch=32", for people
+  std::map<std::string, data::Array> arrays;
+};
+
+/// What --entry and --dim choose of a loaded package, or all that `entries` asks for where no name is given and the
+/// package does not train; of one that trains the default is a step. Arrays are random. Throws usage errors that list
+/// the entries there are.
+std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string &entry,
+                                         const std::vector<InputSpec> &specs, const std::vector<EntryRequest> &requests,
+                                         const Settings &settings, uint64_t seed);
+
+/// Whether no entry is named and the package has no steps: then the sizes of the inputs choose.
+bool isChosenByShape(const Runner &runner, const std::string &entry);
+
+/// A model's training step and evaluation of whole batches, compiled as the configuration in a file says.
+Runner compileSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
+                    const Settings &settings);
+
+} // namespace sprig::cli

@@ -1,0 +1,16 @@
+// How fast each command of a profile could be on this machine, and how its time splits over the operations inside.
+// For sprig profile, from measured rates (lib/Machine).
+#pragma once
+#include "lib/Machine/MachineModel.h"
+#include "tools/sprig/profile/ProfileRows.h"
+
+namespace sprig::cli {
+
+/// Sets limitNs of the rows: the larger of flops at the rate of fused multiply-adds and of bytes at read rates.
+/// Constants come from the cache that holds all that the entry touches, as a call reads them once; what commands hand
+/// to each other comes from the cache that holds the command's own operands. A command that was cut has all threads,
+/// another one has one.
+/// Sets the parts' shares by the same rule; they are a model, not a measurement.
+void setLimits(ProfileResult &result, const Runner &runner, const machine::MachineModel &rates);
+
+} // namespace sprig::cli

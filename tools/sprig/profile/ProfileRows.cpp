@@ -1,0 +1,153 @@
+#include "tools/sprig/profile/ProfileRows.h"
+#include <algorithm>
+
+namespace sprig::cli {
+namespace {
+
+constexpr size_t kMostSamples = 1 << 16;
+
+std::vector<ProfilePart> partsOf(const Runner &runner, uint32_t entry, uint32_t lane, uint32_t command) {
+  uint32_t count = 0;
+  check(sprig_rt_package_part_count(runner.package(), entry, lane, command, &count));
+  std::vector<ProfilePart> parts;
+  for (uint32_t i = 0; i < count; ++i) {
+    sprig_rt_part_info info;
+    check(sprig_rt_package_part(runner.package(), entry, lane, command, i, &info));
+    parts.push_back({info.name, info.kind, info.shape, info.source, info.flops, info.bytes, info.call, 0});
+  }
+  return parts;
+}
+
+void keepSample(std::vector<float> &samples, double ns) {
+  if (samples.size() < kMostSamples) samples.push_back(float(ns));
+}
+
+} // namespace
+
+double medianOf(std::vector<float> samples) {
+  if (samples.empty()) return 0;
+  auto middle = samples.begin() + ptrdiff_t(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+double ProfileRow::medianNs() const { return medianOf(samples); }
+double ProfileRow::minNs() const { return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end()); }
+
+ProfileRow &ProfileCollector::commandRow(const sprig_rt_profile_event &event) {
+  auto [found, isNew] = commands.try_emplace(Key{event.entry, event.lane, event.command});
+  ProfileRow &row = found->second;
+  if (!isNew) return row;
+  sprig_rt_command_info info;
+  check(sprig_rt_package_command(runner.package(), event.entry, event.lane, event.command, &info));
+  const char *device = "";
+  check(sprig_rt_package_device(runner.package(), info.device, &device));
+  constexpr const char *kinds[] = {"dispatch", "copy", "record", "wait"};
+  row.kind = kinds[info.kind];
+  row.name = info.name && *info.name ? info.name : row.kind;
+  row.device = device;
+  row.entry = event.entry;
+  row.lane = int(event.lane);
+  row.command = event.command;
+  row.flops = info.flops;
+  row.bytes = info.bytes;
+  row.parts = partsOf(runner, event.entry, event.lane, event.command);
+  return row;
+}
+
+ProfileRow &ProfileCollector::overheadRow(const std::string &name) {
+  ProfileRow &row = overhead[name];
+  row.name = name;
+  row.kind = "overhead";
+  return row;
+}
+
+void ProfileCollector::addTo(ProfileRow &row, const rt::ProfileSpan &span) {
+  ++row.calls;
+  row.selfNs += double(span.selfNs);
+  row.totalNs += double(span.totalNs);
+  keepSample(row.samples, double(span.totalNs));
+}
+
+void ProfileCollector::add(const sprig_rt_profile_data &data) {
+  result.dropped += data.dropped;
+  std::vector<rt::ProfileSpan> spans = rt::nest(data);
+  // Slices belong to their dispatch: they are where its time goes, not beside it.
+  auto isOwnSlice = [&](const rt::ProfileSpan &span) {
+    if (span.event->kind != SPRIG_RT_PROFILE_SLICE || span.parent == rt::ProfileSpan::kNone) return false;
+    const sprig_rt_profile_event &outer = *spans[span.parent].event;
+    return outer.kind == SPRIG_RT_PROFILE_DISPATCH && outer.lane == span.event->lane &&
+           outer.command == span.event->command && outer.call == span.event->call;
+  };
+  std::map<std::pair<uint64_t, uint64_t>, bool> cut; // by call, lane and command
+  auto dispatchKey = [](const sprig_rt_profile_event &event) {
+    return std::pair(event.call, uint64_t(event.lane) << 32 | event.command);
+  };
+  for (const rt::ProfileSpan &span : spans) {
+    if (span.event->kind == SPRIG_RT_PROFILE_SLICE) cut[dispatchKey(*span.event)] = true;
+    if (isOwnSlice(span)) spans[span.parent].selfNs += span.totalNs;
+  }
+  std::map<uint64_t, uint64_t> submitted; // the end of a call's submission
+  for (const rt::ProfileSpan &span : spans)
+    if (span.event->kind == SPRIG_RT_PROFILE_SUBMIT) {
+      submitted[span.event->call] = span.event->end_ns;
+      keepSample(result.submitSamples, double(span.totalNs));
+    }
+  uint64_t firstBegin = UINT64_MAX, lastEnd = 0, inCalls = 0;
+  for (const rt::ProfileSpan &span : spans) {
+    const sprig_rt_profile_event &event = *span.event;
+    // A call whose commands were overwritten would make up a share for itself.
+    if (event.begin_ns < data.complete_since_ns) continue;
+    switch (event.kind) {
+    case SPRIG_RT_PROFILE_CALL:
+      firstBegin = std::min(firstBegin, event.begin_ns);
+      lastEnd = std::max(lastEnd, event.end_ns);
+      inCalls += span.totalNs;
+      ++result.calls;
+      keepSample(result.callSamples, double(span.totalNs));
+      addTo(overheadRow("(call)"), span);
+      if (auto found = submitted.find(event.call); found != submitted.end())
+        keepSample(result.queueSamples, event.begin_ns > found->second ? double(event.begin_ns - found->second) : 0);
+      break;
+    case SPRIG_RT_PROFILE_BIND: addTo(overheadRow("(bind arrays)"), span); break;
+    case SPRIG_RT_PROFILE_FINISH: addTo(overheadRow("(finish outputs)"), span); break;
+    case SPRIG_RT_PROFILE_SLICE: {
+      ProfileRow &row = commandRow(event);
+      row.wasCut = true;
+      row.threadNs += double(span.totalNs);
+      // One that the caller took for a lane that another thread drives.
+      if (!isOwnSlice(span) && span.parent != rt::ProfileSpan::kNone) row.selfNs += double(span.selfNs);
+      break;
+    }
+    case SPRIG_RT_PROFILE_DISPATCH:
+    case SPRIG_RT_PROFILE_COPY:
+    case SPRIG_RT_PROFILE_RECORD:
+    case SPRIG_RT_PROFILE_WAIT: {
+      ProfileRow &row = commandRow(event);
+      addTo(row, span);
+      if (!cut.count(dispatchKey(event))) row.threadNs += double(span.totalNs);
+      break;
+    }
+    default: break;
+    }
+  }
+  if (lastEnd > firstBegin) {
+    result.wallNs += double(lastEnd - firstBegin);
+    ProfileRow &row = overheadRow("(between calls)");
+    double between = double(lastEnd - firstBegin) - double(inCalls);
+    row.calls = result.calls;
+    row.selfNs += between;
+    row.totalNs += between;
+  }
+}
+
+ProfileResult ProfileCollector::take() {
+  for (auto &[key, row] : commands) {
+    if (row.kind == "dispatch" && row.parts.empty()) result.hasParts = false;
+    result.rows.push_back(std::move(row));
+  }
+  for (auto &[name, row] : overhead) result.rows.push_back(std::move(row));
+  return std::move(result);
+}
+
+} // namespace sprig::cli

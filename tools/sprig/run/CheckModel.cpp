@@ -1,0 +1,87 @@
+#include "tools/sprig/run/CheckModel.h"
+#include "tools/sprig/run/Interpret.h"
+
+namespace sprig::cli {
+namespace {
+
+// A type that Sprig does not have makes the model unsupported, whatever its data look like.
+void requireTypes(const std::vector<InputSpec> &specs, const std::string &what) {
+  for (const InputSpec &spec : specs)
+    if (!dtypeOf(spec.dtype))
+      throw Error(ErrorKind::unsupported, what + " '" + spec.name + "' has the type " + spec.dtype);
+}
+
+} // namespace
+
+CheckedModel::CheckedModel(const std::filesystem::path &path, const Settings &settings, bool interpreter)
+    : model(openModel(path)), settings(settings), interpreter(interpreter) {
+  if (model.kind == ModelKind::package) {
+    if (interpreter) throw Error(ErrorKind::usage, path.string() + ": is a package, which the interpreter cannot run");
+    runner = compileAndLoad(model, {}, settings);
+    specs = runner->inputSpecs();
+    return;
+  }
+  specs = inputsOf(model);
+  requireTypes(specs, "input");
+  requireTypes(outputsOf(model), "output");
+}
+
+BoundInputs CheckedModel::bind(const DataSet &set) const {
+  if (set.inputs.size() > specs.size())
+    throw Error(ErrorKind::badInput, "the data set has " + std::to_string(set.inputs.size()) + " inputs, the model " +
+                                         std::to_string(specs.size()));
+  BoundInputs bound;
+  bound.entry.dims = settings.entryDims().front();
+  bound.entry.shapes = settings.inputShapes();
+  bindShapes(specs, bound.entry.shapes, bound.entry.dims);
+  for (size_t k = 0; k < set.inputs.size(); ++k) {
+    data::Array array = set.inputs[k];
+    array.name = specs[k].name;
+    bound.arrays.emplace(specs[k].name, std::move(array));
+  }
+  bindDims(specs, bound.arrays, bound.entry.dims);
+  requireAll(specs, bound.arrays);
+  for (auto &[name, array] : bound.arrays) {
+    // Dimensions without a size or a symbol take the array's.
+    bound.entry.shapes[name] = array.shape;
+    if (array.elements() <= 4096) bound.entry.values.emplace(name, array);
+  }
+  return bound;
+}
+
+std::vector<OutputResult> CheckedModel::check(const DataSet &set, Tolerance tolerance) {
+  BoundInputs bound = bind(set);
+  std::vector<data::Array> outputs;
+  if (interpreter) {
+    outputs = interpret(model, bound, settings);
+  } else {
+    std::map<std::string, std::vector<char>> values;
+    for (auto &[name, array] : bound.entry.values)
+      if (!data::isFloat(array.dtype)) values[name] = array.bytes;
+    bool fits =
+        runner && (model.kind == ModelKind::package || (compiledDims == bound.entry.dims && compiledValues == values));
+    if (!fits) {
+      runner.reset();
+      runner = compileAndLoad(model, {bound.entry}, settings);
+      compiledDims = bound.entry.dims;
+      compiledValues = std::move(values);
+    }
+    outputs = runner->run(bound.arrays);
+  }
+  if (outputs.size() != set.outputs.size())
+    throw Error(ErrorKind::badInput, "the data set has " + std::to_string(set.outputs.size()) + " outputs, the model " +
+                                         std::to_string(outputs.size()));
+  std::vector<OutputResult> results;
+  for (size_t k = 0; k < outputs.size(); ++k)
+    results.push_back(
+        {outputs[k].name, data::describe(set.outputs[k]), compare(outputs[k], set.outputs[k], tolerance)});
+  return results;
+}
+
+std::string CheckedModel::bisect(const DataSet &set, Tolerance tolerance) {
+  if (model.kind == ModelKind::package)
+    throw Error(ErrorKind::usage, model.path + ": is a package; --bisect needs the model that it was made of");
+  return bisectModel(model, bind(set), settings, tolerance);
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,38 @@
+// A model that data sets are checked against: compiled, or interpreted, once for every set of shapes.
+// For check.
+#pragma once
+#include "tools/sprig/run/Compare.h"
+#include "tools/sprig/train/DataSet.h"
+#include "tools/sprig/Model.h"
+#include <optional>
+
+namespace sprig::cli {
+
+struct OutputResult {
+  std::string name, type;
+  Comparison comparison;
+};
+
+class CheckedModel {
+public:
+  CheckedModel(const std::filesystem::path &path, const Settings &settings, bool interpreter);
+
+  /// Binds the model's dimensions to the set's inputs, runs, compares output by output.
+  std::vector<OutputResult> check(const DataSet &set, Tolerance tolerance);
+  /// Which operation's compiled result is not the interpreter's, in words.
+  std::string bisect(const DataSet &set, Tolerance tolerance);
+  std::string describeLastRun() const { return runner ? runner->describeLastRun() : "ran the reference interpreter"; }
+
+private:
+  Model model;
+  Settings settings;
+  bool interpreter;
+  std::vector<InputSpec> specs;
+  std::optional<Runner> runner;
+  std::map<std::string, int64_t> compiledDims;
+  std::map<std::string, std::vector<char>> compiledValues;
+  /// Arrays by name, and the entry that they ask for.
+  BoundInputs bind(const DataSet &set) const;
+};
+
+} // namespace sprig::cli

@@ -1,0 +1,244 @@
+#include "tools/sprig/run/Runner.h"
+#include "sprig/error.h"
+#include "tools/sprig/MemoryLimit.h"
+#include "tools/sprig/Report.h"
+#include <cstdlib>
+#include <cstring>
+
+namespace sprig::cli {
+namespace {
+
+TensorSpec specOf(const sprig_rt_tensor_info &info) {
+  return {info.name, data::DType(info.dtype), std::vector<int64_t>(info.shape, info.shape + info.rank)};
+}
+
+sprig_rt_load_options loadOptions(const RunnerOptions &options) {
+  sprig_rt_load_options result = {};
+  result.size = sizeof result;
+  result.memory_limit = givenMemoryLimit();
+  result.device = options.device.empty() ? nullptr : options.device.c_str();
+  return result;
+}
+
+std::shared_ptr<void> alignedCopy(const void *data, size_t size) {
+  size_t rounded = (size + 63) / 64 * 64;
+  std::shared_ptr<void> memory(std::aligned_alloc(64, rounded ? rounded : 64), std::free);
+  if (!memory) throw std::bad_alloc();
+  if (data && size) std::memcpy(memory.get(), data, size);
+  return memory;
+}
+
+} // namespace
+
+void check(sprig_rt_status *status) {
+  if (!status) return;
+  std::string message = sprig_rt_status_message(status);
+  int exit = sprig_rt_code_exit(sprig_rt_status_code(status));
+  sprig_rt_status_free(status);
+  throw Error(ErrorKind(exit), message);
+}
+
+void Runner::start(const RunnerOptions &options) {
+  sprig_rt_pool_options poolOptions = {};
+  poolOptions.size = sizeof poolOptions;
+  poolOptions.threads = options.threads;
+  sprig_rt_pool *poolPointer = nullptr;
+  check(sprig_rt_pool_create(&poolOptions, &poolPointer));
+  pool.reset(poolPointer, sprig_rt_pool_release);
+  if (int wanted = options.threads ? options.threads : sprig_rt_default_threads(); threads() < wanted)
+    warn("the system starts only " + std::to_string(threads()) + " of " + std::to_string(wanted) +
+         " threads; running on those");
+  sprig_rt_context_options contextOptions = {};
+  contextOptions.size = sizeof contextOptions;
+  contextOptions.pool = pool.get();
+  sprig_rt_package_info info;
+  sprig_rt_package_describe(package(), &info);
+  if (info.state_count > 0) {
+    sprig_rt_state *statePointer = nullptr;
+    check(sprig_rt_state_create(package(), &statePointer));
+    stateHandle.reset(statePointer, sprig_rt_state_release);
+    contextOptions.state = statePointer;
+  }
+  sprig_rt_context *contextPointer = nullptr;
+  check(sprig_rt_context_create(packageHandle.get(), &contextOptions, &contextPointer));
+  context.reset(contextPointer, sprig_rt_context_release);
+}
+
+Runner Runner::load(const std::string &path, const RunnerOptions &options) {
+  Runner runner;
+  auto load = loadOptions(options);
+  sprig_rt_package *package = nullptr;
+  check(sprig_rt_package_load(path.c_str(), &load, &package));
+  runner.packageHandle.reset(package, sprig_rt_package_release);
+  runner.start(options);
+  return runner;
+}
+
+Runner Runner::load(std::vector<char> bytes, const std::string &name, const RunnerOptions &options) {
+  Runner runner;
+  auto load = loadOptions(options);
+  auto kept = std::make_unique<std::vector<char>>(std::move(bytes));
+  sprig_rt_package *package = nullptr;
+  std::vector<char> *data = kept.release(); // the runtime gives it back, also on failure
+  check(sprig_rt_package_load_memory(
+      data->data(), data->size(), [](void *user) { delete static_cast<std::vector<char> *>(user); }, data, name.c_str(),
+      &load, &package));
+  runner.packageHandle.reset(package, sprig_rt_package_release);
+  runner.start(options);
+  return runner;
+}
+
+size_t Runner::entryCount() const {
+  sprig_rt_package_info info;
+  sprig_rt_package_describe(package(), &info);
+  return info.entry_count;
+}
+
+static std::vector<TensorSpec> specsOf(const sprig_rt_package *package, size_t entry, uint32_t count,
+                                       decltype(sprig_rt_package_input) describe) {
+  std::vector<TensorSpec> specs;
+  for (uint32_t i = 0; i < count; ++i) {
+    sprig_rt_tensor_info tensor;
+    check(describe(package, uint32_t(entry), i, &tensor));
+    specs.push_back(specOf(tensor));
+  }
+  return specs;
+}
+
+static sprig_rt_entry_info describeEntry(const sprig_rt_package *package, size_t entry) {
+  sprig_rt_entry_info info;
+  check(sprig_rt_package_entry(package, uint32_t(entry), &info));
+  return info;
+}
+
+std::vector<TensorSpec> Runner::inputs(size_t entry) const {
+  return specsOf(package(), entry, describeEntry(package(), entry).input_count, sprig_rt_package_input);
+}
+
+std::vector<TensorSpec> Runner::outputs(size_t entry) const {
+  return specsOf(package(), entry, describeEntry(package(), entry).output_count, sprig_rt_package_output);
+}
+
+std::vector<InputSpec> Runner::inputSpecs() const {
+  std::vector<InputSpec> result;
+  for (size_t entry = 0; entry < entryCount(); ++entry) {
+    sprig_rt_entry_info info = describeEntry(package(), entry);
+    auto specs = inputs(entry);
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (entry == 0) {
+        InputSpec spec{specs[i].name, std::string(data::name(specs[i].dtype)), {}, true};
+        for (size_t d = 0; d < specs[i].shape.size(); ++d) {
+          // Where the runtime splits or pads, the first size is the caller's to choose.
+          if (d == 0 && info.independent_samples)
+            spec.dims.push_back({std::nullopt, "batch"});
+          else
+            spec.dims.push_back({specs[i].shape[d], ""});
+        }
+        result.push_back(spec);
+        continue;
+      }
+      if (i >= result.size() || result[i].dims.size() != specs[i].shape.size()) continue;
+      for (size_t d = 0; d < specs[i].shape.size(); ++d)
+        if (result[i].dims[d].size && *result[i].dims[d].size != specs[i].shape[d])
+          result[i].dims[d] = {std::nullopt, d == 0 ? "batch" : ""};
+    }
+  }
+  return result;
+}
+
+size_t Runner::chooseEntry(const std::map<std::string, data::Array> &arrays) const {
+  // The runtime chooses in full; the command line needs the entry's outputs to make room for them.
+  size_t best = 0;
+  for (size_t entry = 0; entry < entryCount(); ++entry) {
+    bool exact = true, sameNames = true;
+    for (const TensorSpec &spec : inputs(entry)) {
+      auto found = arrays.find(spec.name);
+      sameNames &= found != arrays.end();
+      exact &= found != arrays.end() && found->second.shape == spec.shape;
+    }
+    if (exact) return entry;
+    if (sameNames) best = entry;
+  }
+  return best;
+}
+
+PreparedCall Runner::prepare(const std::map<std::string, data::Array> &arrays) const {
+  return prepare(chooseEntry(arrays), arrays);
+}
+
+PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Array> &arrays) const {
+  PreparedCall call;
+  call.context = context.get();
+  bool exact = true;
+  std::optional<int64_t> batch;
+  for (const TensorSpec &spec : inputs(entry)) {
+    auto found = arrays.find(spec.name);
+    if (found == arrays.end()) throw Error(ErrorKind::usage, "input '" + spec.name + "' is not given");
+    exact &= found->second.shape == spec.shape;
+    if (!batch && !found->second.shape.empty()) batch = found->second.shape[0];
+    call.inputs.push_back(found->second);
+  }
+  call.entry = exact ? int32_t(entry) : SPRIG_RT_ANY_ENTRY;
+  for (const TensorSpec &spec : outputs(entry)) {
+    data::Array array{spec.name, spec.dtype, spec.shape, {}};
+    if (!exact && batch && !array.shape.empty()) array.shape[0] = *batch;
+    auto bytes = data::byteSize(array.dtype, array.shape);
+    if (!bytes)
+      throw Error(ErrorKind::badInput, "output '" + spec.name + "' of " + data::describe(array) + " is too large");
+    call.outputs.push_back(std::move(array));
+  }
+  auto view = [&](data::Array &array) {
+    auto bytes = size_t(*data::byteSize(array.dtype, array.shape));
+    call.storage.push_back(alignedCopy(array.bytes.data(), array.bytes.size() == bytes ? bytes : 0));
+    if (array.bytes.size() != bytes) call.storage.back() = alignedCopy(nullptr, bytes);
+    return sprig_rt_tensor{call.storage.back().get(), array.shape.data(), nullptr, uint32_t(array.shape.size()),
+                           int32_t(array.dtype)};
+  };
+  for (auto &array : call.inputs) call.inputViews.push_back(view(array));
+  for (auto &array : call.outputs) call.outputViews.push_back(view(array));
+  return call;
+}
+
+void PreparedCall::invoke() {
+  check(sprig_rt_invoke(context, entry, inputViews.data(), inputViews.size(), outputViews.data(), outputViews.size()));
+}
+
+sprig_rt_future *PreparedCall::submit() {
+  sprig_rt_future *future = nullptr;
+  check(sprig_rt_submit(context, entry, inputViews.data(), inputViews.size(), outputViews.data(), outputViews.size(),
+                        &future));
+  return future;
+}
+
+std::vector<data::Array> PreparedCall::takeOutputs() {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto bytes = size_t(*data::byteSize(outputs[i].dtype, outputs[i].shape));
+    const char *data = static_cast<const char *>(outputViews[i].data);
+    outputs[i].bytes.assign(data, data + bytes);
+  }
+  return std::move(outputs);
+}
+
+std::vector<data::Array> Runner::run(const std::map<std::string, data::Array> &arrays) const {
+  PreparedCall call = prepare(arrays);
+  call.invoke();
+  return call.takeOutputs();
+}
+
+sprig_rt_run_info Runner::lastRun() const {
+  sprig_rt_run_info info;
+  sprig_rt_context_last_run(context.get(), &info);
+  return info;
+}
+
+std::string Runner::describeLastRun() const {
+  sprig_rt_run_info info = lastRun();
+  sprig_rt_entry_info entry = describeEntry(package(), info.entry);
+  std::string text = std::string("ran entry '") + entry.name + "' (" + std::to_string(info.entry) + ") with " +
+                     info.isa + " code on " + std::to_string(sprig_rt_pool_threads(pool.get())) + " thread(s)";
+  if (info.runs > 1) text += ", split into " + std::to_string(info.runs) + " runs";
+  if (info.padded_samples) text += ", " + std::to_string(info.padded_samples) + " sample(s) of padding";
+  return text;
+}
+
+} // namespace sprig::cli

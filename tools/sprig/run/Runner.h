@@ -1,0 +1,82 @@
+// Runs packages for the command line: arrays in, arrays out.
+// A thin owner of the runtime's handles; every failure is a sprig::Error with the runtime's message.
+#pragma once
+#include "lib/Data/Array.h"
+#include "sprig/rt/sprig_rt.h"
+#include "tools/sprig/run/Inputs.h"
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+/// Throws the sprig::Error that a status stands for, and frees it; null does nothing.
+void check(sprig_rt_status *status);
+
+struct RunnerOptions {
+  int threads = 0;    ///< 0: the runtime's default
+  std::string device; ///< "" or "cpu": run; "null": keep simulated time
+};
+
+struct TensorSpec {
+  std::string name;
+  data::DType dtype = data::DType::f32;
+  std::vector<int64_t> shape;
+};
+
+/// One call with its arrays in place; calling it again allocates nothing.
+class PreparedCall {
+public:
+  void invoke();
+  /// Queues the call; its arrays must stay until the future is ready.
+  sprig_rt_future *submit();
+  std::vector<data::Array> takeOutputs();
+
+private:
+  friend class Runner;
+  sprig_rt_context *context = nullptr;
+  int32_t entry = 0;
+  std::vector<data::Array> inputs, outputs;
+  std::vector<sprig_rt_tensor> inputViews, outputViews;
+  std::vector<std::shared_ptr<void>> storage; ///< 64-byte aligned copies, so that the runtime works in place
+};
+
+class Runner {
+public:
+  static Runner load(const std::string &path, const RunnerOptions &options);
+  static Runner load(std::vector<char> bytes, const std::string &name, const RunnerOptions &options);
+
+  sprig_rt_package *package() const { return packageHandle.get(); }
+  sprig_rt_context *runContext() const { return context.get(); }
+  /// What entries update; null where the package has none.
+  sprig_rt_state *state() const { return stateHandle.get(); }
+  int threads() const { return sprig_rt_pool_threads(pool.get()); }
+  size_t entryCount() const;
+  std::vector<TensorSpec> inputs(size_t entry) const;
+  std::vector<TensorSpec> outputs(size_t entry) const;
+  /// The interface over all entries: a dimension on which they differ is symbolic.
+  std::vector<InputSpec> inputSpecs() const;
+
+  /// Arrays by input name. The entry is the one whose shapes they have, else one that the runtime can split or pad to.
+  PreparedCall prepare(const std::map<std::string, data::Array> &arrays) const;
+  /// Of this entry, whose shapes the arrays have.
+  PreparedCall prepare(size_t entry, const std::map<std::string, data::Array> &arrays) const;
+  std::vector<data::Array> run(const std::map<std::string, data::Array> &arrays) const;
+
+  /// Entry, instruction set, splitting and padding of the last run, in words (-v).
+  std::string describeLastRun() const;
+  /// How the samples of the last run were made up, for callers that read it as data.
+  sprig_rt_run_info lastRun() const;
+
+private:
+  std::shared_ptr<sprig_rt_package> packageHandle;
+  std::shared_ptr<sprig_rt_pool> pool;
+  std::shared_ptr<sprig_rt_state> stateHandle;
+  std::shared_ptr<sprig_rt_context> context;
+  void start(const RunnerOptions &options);
+  size_t chooseEntry(const std::map<std::string, data::Array> &arrays) const;
+};
+
+} // namespace sprig::cli

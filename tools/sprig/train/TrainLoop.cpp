@@ -1,0 +1,216 @@
+#include "tools/sprig/train/TrainLoop.h"
+#include "lib/Training/ReadTrainConfig.h"
+#include "lib/Training/Schedule.h"
+#include "sprig/error.h"
+#include "tools/sprig/Interrupt.h"
+#include "tools/sprig/Report.h"
+#include "tools/sprig/train/TrainProgress.h"
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+
+namespace sprig::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Set by the first Ctrl-C, SIGTERM or SIGHUP; a second one ends the process at once.
+std::atomic<int> interrupted{0};
+
+class InterruptsWait {
+public:
+  InterruptsWait() {
+    interrupted = 0;
+    for (size_t i = 0; i < std::size(kSignals); ++i)
+      handleInterrupt(kSignals[i], [](int signal) { interrupted = signal; }, int(SA_RESETHAND) | SA_RESTART, &old[i]);
+  }
+  ~InterruptsWait() {
+    for (size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &old[i], nullptr);
+  }
+
+private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction old[std::size(kSignals)];
+};
+
+class Loop {
+public:
+  Loop(TrainProgram &program, const TrainData &data, const TrainData *evaluation, const TrainLoopOptions &options)
+      : program(program), data(data), evaluation(evaluation), options(options), config(options.config),
+        batches({.samples = data.count(),
+                 .batch = config.batch * config.accumulate,
+                 .shuffle = config.shuffle,
+                 .dropLast = config.dropLast,
+                 .seed = config.seed}) {
+    resume();
+    if (!options.checkpoints.empty()) writer.emplace(options.checkpoints, options.keep);
+    if (!options.metrics.empty())
+      metrics.emplace(options.metrics, options.resume ? std::optional(outcome.steps) : std::nullopt);
+    if (metrics && !metrics->kept().empty()) {
+      earlierSeconds = metrics->kept().back().seconds;
+      if (options.keepHistory) outcome.history = metrics->kept();
+    }
+  }
+
+  TrainOutcome run() {
+    InterruptsWait signals;
+    TrainProgress progress(*config.steps, batches.stepsPerEpoch(), config.batch * config.accumulate, outcome.steps,
+                           options.logEvery);
+    auto start = Clock::now();
+    auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    while (outcome.steps < *config.steps && !interrupted) {
+      training::StepMetrics line = step();
+      line.seconds = earlierSeconds + seconds();
+      if (std::isfinite(line.loss) && evaluationIsDue()) evaluate(line);
+      progress.step(line);
+      if (options.keepHistory) outcome.history.push_back(line);
+      writeMetrics([&] { metrics->write(line); });
+      outcome.last = line;
+      if (!std::isfinite(line.loss)) {
+        progress.finish();
+        reportNonFinite(line);
+      }
+      if (writer && outcome.steps % every() == 0) trySave();
+    }
+    progress.finish();
+    if (outcome.steps < *config.steps) outcome.signal = interrupted;
+    outcome.seconds = seconds();
+    outcome.samplesPerSecond = progress.samplesPerSecond();
+    // A run that was over already is evaluated all the same.
+    if (evaluation && outcome.done == 0 && !interrupted) outcome.evaluation = program.evaluate(*evaluation);
+    if (epochSteps) outcome.epochLoss /= double(epochSteps);
+    if (writer && saved != outcome.steps) trySave();
+    if (writer) tryToWrite("the checkpoints before it stay", [&] { writer->wait(); });
+    flushMetrics();
+    return std::move(outcome);
+  }
+
+private:
+  TrainProgram &program;
+  const TrainData &data;
+  const TrainData *evaluation;
+  const TrainLoopOptions &options;
+  const training::TrainConfig &config;
+  data::Batches batches;
+  std::optional<checkpoint::Writer> writer;
+  std::optional<training::MetricsWriter> metrics;
+  TrainOutcome outcome;
+  double earlierSeconds = 0;
+  int64_t epochSteps = 0, epoch = -1, saved = -1;
+  std::vector<data::Array> before; // the state of the step, where a loss that is not finite is to be explained
+  std::vector<int64_t> indices;
+
+  // A full disk costs what is written on the way, not the run: it goes on, and its end says what is missing. Whether
+  // it was written.
+  template <typename Write> bool tryToWrite(const char *consequence, Write write) {
+    try {
+      write();
+      return true;
+    } catch (const Error &error) {
+      if (error.kind() != ErrorKind::runtime) throw;
+      warn(std::string(error.what()) + "; " + consequence);
+      if (outcome.unwritten.empty()) outcome.unwritten = error.what();
+      return false;
+    }
+  }
+  template <typename Write> void writeMetrics(Write write) {
+    if (metrics && !tryToWrite("training goes on without metrics", write)) metrics.reset();
+  }
+  void flushMetrics() {
+    writeMetrics([&] { metrics->flush(); });
+  }
+  void trySave() {
+    tryToWrite("training goes on, and tries again at the next checkpoint", [&] { save(); });
+  }
+
+  int64_t every() const { return options.every > 0 ? options.every : batches.stepsPerEpoch(); }
+
+  void resume() {
+    if (!options.resume) return;
+    const checkpoint::Manifest &manifest = options.resume->manifest;
+    program.restore(options.resume->arrays);
+    batches.seek({manifest.epoch, manifest.index});
+    outcome.steps = saved = manifest.step;
+  }
+
+  training::StepMetrics step() {
+    if (batches.position().epoch != epoch) {
+      epoch = batches.position().epoch;
+      outcome.epochLoss = 0;
+      epochSteps = 0;
+    }
+    if (options.explain) before = copyState(program.state());
+    std::span<const int64_t> samples = batches.next();
+    if (options.explain) indices.assign(samples.begin(), samples.end());
+    StepResult result = program.step(data, samples);
+    training::StepMetrics line;
+    line.step = outcome.steps++;
+    ++outcome.done;
+    line.loss = result.loss;
+    line.gradNorm = result.gradNorm;
+    line.lr = float(training::lrAt(config, line.step));
+    outcome.epochLoss += double(result.loss);
+    ++epochSteps;
+    return line;
+  }
+
+  // At the end of every evalEvery-th epoch, and of the run.
+  bool evaluationIsDue() const {
+    if (!evaluation) return false;
+    if (outcome.steps == *config.steps) return true;
+    bool epochEnds = batches.position().index == 0;
+    return epochEnds && config.evalEvery > 0 && batches.position().epoch % config.evalEvery == 0;
+  }
+
+  void evaluate(training::StepMetrics &line) {
+    outcome.evaluation = program.evaluate(*evaluation);
+    line.evalLoss = outcome.evaluation->loss();
+    if (outcome.evaluation->counted > 0) line.evalAccuracy = outcome.evaluation->accuracy();
+  }
+
+  void save() {
+    auto start = Clock::now();
+    // Lines first: a run that goes on from this checkpoint needs those of its steps.
+    flushMetrics();
+    checkpoint::Manifest manifest = options.identity;
+    manifest.step = outcome.steps;
+    manifest.epoch = batches.position().epoch;
+    manifest.index = batches.position().index;
+    writer->save(manifest, program.state());
+    saved = outcome.steps;
+    outcome.checkpointSeconds += std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  [[noreturn]] void reportNonFinite(const training::StepMetrics &line) {
+    flushMetrics();
+    const char *value = std::isnan(line.loss) ? "NaN" : line.loss > 0 ? "infinity" : "-infinity";
+    std::string text = "step " + std::to_string(line.step) + ": the loss is " + value + " (learning rate " +
+                       formatDouble(double(line.lr)) + ")";
+    if (options.explain) {
+      std::string found = options.explain(before, indices);
+      text += found.empty() ? "\nnote: the reference interpreter finds no such value in this step"
+                            : "\nnote: first not finite: " + found;
+    } else {
+      text += "\nnote: --debug-nan names the operation";
+    }
+    if (writer && saved > 0) text += "\nnote: the checkpoint of step " + std::to_string(saved) + " is from before";
+    throw Error(ErrorKind::runtime, text);
+  }
+};
+
+} // namespace
+
+std::vector<data::Array> copyState(const std::vector<checkpoint::ArrayView> &views) {
+  std::vector<data::Array> arrays;
+  for (auto &view : views)
+    arrays.push_back({view.name, view.dtype, view.shape, {view.bytes.begin(), view.bytes.end()}});
+  return arrays;
+}
+
+TrainOutcome trainLoop(TrainProgram &program, const TrainData &data, const TrainData *evaluation,
+                       const TrainLoopOptions &options) {
+  return Loop(program, data, evaluation, options).run();
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,50 @@
+// The loop of `sprig train`: batches through a program, metrics, evaluations, checkpoints, the end by Ctrl-C.
+// Knows no compiler.
+#pragma once
+#include "lib/Checkpoint/Writer.h"
+#include "lib/Data/Batches.h"
+#include "lib/Training/Metrics.h"
+#include "lib/Training/TrainConfig.h"
+#include "tools/sprig/train/TrainProgram.h"
+#include <functional>
+
+namespace sprig::cli {
+
+struct TrainLoopOptions {
+  training::TrainConfig config; ///< resolved
+  std::string metrics;          ///< file of JSON lines; "" for none
+  std::string checkpoints;      ///< folder; "" for none
+  int64_t every = 0;            ///< steps between checkpoints; 0: an epoch
+  int64_t logEvery = 0;         ///< steps between lines of progress; 0: the progress's own
+  int keep = 3;
+  bool keepHistory = false;      ///< of every step, for the plot
+  checkpoint::Manifest identity; ///< seed and digests of the run
+  /// A checkpoint to go on from.
+  std::optional<checkpoint::Checkpoint> resume;
+  /// Called with the state before a step and its samples where the step's loss is not finite; says which operation.
+  std::function<std::string(const std::vector<data::Array> &state, std::span<const int64_t> indices)> explain;
+};
+
+struct TrainOutcome {
+  int64_t steps = 0;     ///< done in all
+  int64_t done = 0;      ///< by this process
+  int signal = 0;        ///< that ended the run early: SIGINT, SIGTERM or SIGHUP
+  std::string unwritten; ///< what could not be written on the way, and why: the run went on without it
+  bool interrupted() const { return signal != 0; }
+  double seconds = 0, samplesPerSecond = 0;
+  training::StepMetrics last;
+  std::vector<training::StepMetrics> history; ///< with keepHistory; also of the run that was gone on with
+  double epochLoss = 0;                       ///< mean of the losses of the last whole or part epoch
+  std::optional<EvaluationResult> evaluation; ///< the last one
+  double checkpointSeconds = 0;               ///< that steps waited for checkpoints
+};
+
+/// Trains. `evaluation` may be null. Throws runtime when a loss is not finite. A checkpoint or
+/// metrics that cannot be written do not end a run: the outcome says so.
+TrainOutcome trainLoop(TrainProgram &program, const TrainData &data, const TrainData *evaluation,
+                       const TrainLoopOptions &options);
+
+/// Arrays of views, copied.
+std::vector<data::Array> copyState(const std::vector<checkpoint::ArrayView> &views);
+
+} // namespace sprig::cli

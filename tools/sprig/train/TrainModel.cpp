@@ -1,0 +1,245 @@
+#include "tools/sprig/train/TrainModel.h"
+#include "dialects/NN/NNDialect.h"
+#include "lib/Export/ONNX/WriteWeights.h"
+#include "lib/Import/ONNX/ExportFindings.h"
+#include "lib/Interpreter/Interpreter.h"
+#include "lib/JIT/TimePackage.h"
+#include "lib/Pipeline/Diagnostics.h"
+#include "lib/Training/StateNames.h"
+#include "lib/Training/StepBuilder.h"
+#include "tools/sprig/compile/CompileSettings.h"
+#include "tools/sprig/compile/ImportModel.h"
+#include "tools/sprig/train/TrainNote.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+using namespace mlir;
+
+namespace sprig::cli {
+namespace {
+
+training::TrainingEntries entriesOf(const TrainRequest &request) {
+  return {request.steps, request.evaluations, request.inferences, request.withNorm};
+}
+
+/// The sizes of symbolic dimensions for a batch: the first of every input, and what --dim binds.
+EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, const Settings &settings,
+                      int64_t batch) {
+  auto dims = settings.entryDims();
+  if (dims.size() != 1) throw Error(ErrorKind::usage, "--dim gives several sizes, which training has no use for");
+  EntryRequest entry{dims.front(), settings.inputShapes(), {}};
+  bindShapes(specs, entry.shapes, entry.dims);
+  for (const InputSpec &spec : specs) {
+    if (spec.dims.empty())
+      throw Error(ErrorKind::badInput,
+                  model.path + ": input '" + spec.name + "' is a scalar; expected samples along a first dimension");
+    const auto &first = spec.dims.front();
+    if (first.size && *first.size != batch)
+      throw Error(ErrorKind::badInput, model.path + ": input '" + spec.name + "' takes batches of " +
+                                           std::to_string(*first.size) + " samples and training needs one of " +
+                                           std::to_string(batch) +
+                                           "; export the model with a symbolic first dimension");
+    if (!first.size) entry.dims[first.symbol] = batch;
+  }
+  for (const std::string &symbol : unboundSymbols(specs, entry.dims))
+    throw Error(ErrorKind::usage,
+                model.path + ": dimension '" + symbol + "' is not bound: give its size with --dim " + symbol + "=8");
+  return entry;
+}
+
+ExportReport tracesOf(const Model &model) {
+  if (model.kind != ModelKind::onnx) return {};
+  std::string folder = std::filesystem::path(model.path).parent_path().string();
+  return findExportTraces(model.text, model.path, folder.empty() ? "." : folder);
+}
+
+training::ParameterHints hintsOf(const ExportReport &traces) {
+  training::ParameterHints hints{{}, traces.singles};
+  for (auto &[name, reason] : traces.constants) hints.constants.push_back(name);
+  return hints;
+}
+
+/// Warns of what the exporter did to the parameters that are trained; throws badInput where training it cannot be what
+/// was meant and --allow does not say otherwise.
+void checkTraces(const Model &model, const ExportReport &traces, const std::vector<std::string> &trainable,
+                 const TrainRequest &request) {
+  auto isAllowed = [&](const std::string &kind) {
+    return llvm::is_contained(request.allow, kind) || llvm::is_contained(request.allow, "all");
+  };
+  std::vector<const ExportFinding *> fatal, others;
+  for (const ExportFinding &finding : traces.findings) {
+    bool matters = finding.initializers.empty() || llvm::any_of(finding.initializers, [&](const std::string &name) {
+                     return llvm::is_contained(trainable, name);
+                   });
+    if (matters && !isAllowed(finding.kind)) (finding.isFatal ? fatal : others).push_back(&finding);
+  }
+  std::string advice = traces.advice.empty() ? "" : "\nnote: " + traces.advice;
+  if (!fatal.empty()) {
+    std::string text = model.path + ": " + fatal.front()->text;
+    std::vector<std::string> kinds;
+    for (const ExportFinding *finding : fatal) {
+      if (finding != fatal.front()) text += "\nnote: " + finding->text;
+      if (!llvm::is_contained(kinds, finding->kind)) kinds.push_back(finding->kind);
+    }
+    for (const ExportFinding *finding : others) text += "\nnote: " + finding->text;
+    throw Error(ErrorKind::badInput,
+                text + advice + "\nnote: --allow " + llvm::join(kinds, ",") + " trains the model as it stands");
+  }
+  if (!request.announce) return;
+  for (const ExportFinding *finding : others)
+    warn(model.path + ": " + finding->text +
+         (finding == others.back() ? advice + "\nnote: --allow " + finding->kind + " says that this is meant" : ""));
+  if (request.config.trainable) return;
+  for (auto &[name, reason] : traces.constants)
+    inform("'" + name + "' is not trained: " + reason + " (`trainable` in the configuration can name it)");
+}
+
+class TrainingModule {
+public:
+  TrainingModule(const Model &model, const TrainRequest &request, const Settings &settings)
+      : imported(importForwards(model, request, settings)), traces(tracesOf(model)),
+        builder(imported->module(), forwards(model, request), request.config, model.path, hintsOf(traces)) {
+    checkTraces(model, traces, builder.trainable(), request);
+    DiagnosticText diagnostics(&imported->context());
+    builder.add(entriesOf(request));
+  }
+
+  ModuleOp module() { return imported->module(); }
+  const training::StepBuilder &steps() const { return builder; }
+
+private:
+  std::unique_ptr<ImportedModel> importForwards(const Model &model, const TrainRequest &request,
+                                                const Settings &settings) {
+    auto specs = inputsOf(model);
+    for (int64_t size : entriesOf(request).forwardSizes(request.config)) {
+      sizes.push_back(size);
+      entries.push_back(entryFor(model, specs, settings, size));
+    }
+    return std::make_unique<ImportedModel>(model, entries, settings, /*training=*/true);
+  }
+
+  std::map<int64_t, func::FuncOp> forwards(const Model &model, const TrainRequest &request) {
+    std::map<int64_t, func::FuncOp> functions;
+    if (model.kind == ModelKind::mlir) {
+      // Text has fixed sizes: each function is one.
+      for (auto function : imported->module().getOps<func::FuncOp>())
+        if (function.getNumArguments())
+          if (auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[0]); type && type.getRank())
+            functions[type.getDimSize(0)] = function;
+    } else {
+      for (size_t i = 0; i < entries.size(); ++i)
+        functions[sizes[i]] = imported->module().lookupSymbol<func::FuncOp>(entryName(entries, i));
+    }
+    for (int64_t size : sizes)
+      if (!functions.count(size))
+        throw Error(ErrorKind::badInput,
+                    model.path + ": has no function for a batch of " + std::to_string(size) + " samples");
+    return functions;
+  }
+
+  std::vector<int64_t> sizes;
+  std::vector<EntryRequest> entries;
+  std::unique_ptr<ImportedModel> imported;
+  ExportReport traces;
+  training::StepBuilder builder;
+};
+
+CompileOptions trainingOptions(const Model &model, const TrainRequest &request, const Settings &settings,
+                               const std::vector<std::string> &cpus) {
+  CompileOptions options = compileOptions(model, settings, cpus);
+  options.freeze = false;
+  options.math = MathMode::strict;
+  options.rematBytes = request.config.rematBytes.value_or(0);
+  return options;
+}
+
+interp::Tensor tensorOf(MLIRContext &context, const data::Array &array) {
+  return interp::Tensor::viewBytes(tensorType(context, array), array.bytes);
+}
+
+bool hasNonFinite(const interp::Tensor &tensor) {
+  if (!tensor.isFloat()) return false;
+  auto values = tensor.floats();
+  for (int64_t i = 0, n = tensor.isSplat() ? 1 : tensor.count(); i < n; ++i)
+    if (!std::isfinite(values[i])) return true;
+  return false;
+}
+
+} // namespace
+
+CompiledTraining compileTraining(const Model &model, const TrainRequest &request, const Settings &settings,
+                                 const std::vector<std::string> &cpus) {
+  auto start = std::chrono::steady_clock::now();
+  TrainingModule module(model, request, settings);
+  double buildMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  TrainNote note{request.config, request.samples, module.steps().targets().classes, module.steps().trainable()};
+  module.module()->setAttr("nn.training", StringAttr::get(module.module().getContext(), toText(note)));
+  CompileOptions options = trainingOptions(model, request, settings, cpus);
+  CompileResult result = compileModule(module.module(), options, inform, packageTimer(settings.laneCount()));
+  CompiledTraining compiled;
+  compiled.package.assign(result.package.begin(), result.package.end());
+  compiled.phases.push_back({"import", buildMs});
+  for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
+  compiled.trainable = module.steps().trainable();
+  compiled.classes = module.steps().targets().classes;
+  return compiled;
+}
+
+std::string trainingToText(const Model &model, const TrainRequest &request, const Settings &settings) {
+  TrainingModule training(model, request, settings);
+  CompileOptions options = trainingOptions(model, request, settings, {"native"});
+  if (!options.compileTo.empty() && options.compileTo != "import") compileModule(training.module(), options, inform);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  training.module().print(stream);
+  return text + "\n";
+}
+
+std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
+                          std::span<const data::Array> state, std::span<const data::Array> inputs) {
+  TrainRequest quiet = request;
+  quiet.announce = false;
+  TrainingModule training(model, quiet, settings);
+  runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
+  func::FuncOp step;
+  for (auto function : training.module().getOps<func::FuncOp>())
+    if (auto entry = function->getAttrOfType<StringAttr>("nn.entry");
+        entry && entry.getValue() == StringRef(training::kStepEntry))
+      if (cast<RankedTensorType>(function.getArgumentTypes()[0]).getDimSize(0) == inputs.front().shape[0])
+        step = function;
+  if (!step) throw Error(ErrorKind::internal, "no step takes the batch that was not finite");
+  llvm::StringMap<interp::Tensor> values;
+  for (const data::Array &array : state) values[array.name] = tensorOf(*training.module().getContext(), array);
+  llvm::SmallVector<interp::Tensor> arguments;
+  for (const data::Array &array : inputs) arguments.push_back(tensorOf(*training.module().getContext(), array));
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (hasNonFinite(argument)) return "the data of '" + inputs[i].name + "' themselves hold such a number";
+  std::string found;
+  interp::RunOptions run;
+  run.precision = interp::Precision::Rounded;
+  run.state = &values;
+  run.onResults = [&](Operation *op, llvm::ArrayRef<interp::Tensor> results) {
+    if (!found.empty() || !llvm::any_of(results, hasNonFinite)) return;
+    found = op->getName().getStringRef().str();
+    std::string place = describeLocation(op->getLoc());
+    if (!place.empty()) found += " at " + place;
+    found += " gives " + ir::describe(op->getResult(0).getType());
+  };
+  DiagnosticText diagnostics(training.module().getContext());
+  if (mlir::failed(interp::run(step, arguments, run))) diagnostics.raise(ErrorKind::runtime, "the step does not run");
+  return found;
+}
+
+std::vector<char> exportTrained(const Model &model, std::span<const data::Array> parameters) {
+  if (model.kind != ModelKind::onnx)
+    throw Error(ErrorKind::usage, model.path + ": is no ONNX file, so its trained form can be none");
+  std::string folder = std::filesystem::path(model.path).parent_path().string();
+  std::string file = withWeights(model.text, model.path, folder.empty() ? "." : folder, parameters);
+  return {file.begin(), file.end()};
+}
+
+} // namespace sprig::cli

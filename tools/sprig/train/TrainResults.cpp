@@ -1,0 +1,85 @@
+#include "tools/sprig/train/TrainResults.h"
+#include "lib/Data/ArrayFile.h"
+#include "lib/Data/File.h"
+#include "lib/Plot/TrainingChart.h"
+#include "sprig/error.h"
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+namespace sprig::cli {
+
+void checkWritable(const std::string &path) {
+  // Where there is a file, it is closed or open to writing by itself, and is written beside where a link points.
+  std::error_code ignored;
+  std::filesystem::path file = path;
+  if (std::filesystem::exists(file, ignored)) {
+    if (::access(file.c_str(), W_OK) != 0)
+      throw Error(ErrorKind::runtime, path + ": cannot be written: " + std::strerror(errno));
+    if (!std::filesystem::is_regular_file(file, ignored)) return;
+    file = std::filesystem::canonical(file, ignored);
+  }
+  std::filesystem::path folder = file.parent_path();
+  if (folder.empty()) folder = ".";
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw Error(ErrorKind::runtime, path + ": cannot be written: " + folder.string() + ": " + std::strerror(errno));
+}
+
+ResultKind resultKind(const std::string &path, const Model &model) {
+  std::filesystem::path file(path);
+  std::error_code ignored;
+  // /dev/null or a pipe takes bytes of some format.
+  auto type = std::filesystem::status(file, ignored).type();
+  if (type == std::filesystem::file_type::character || type == std::filesystem::file_type::fifo)
+    return ResultKind::safetensors;
+  std::string ending = file.extension();
+  if (ending == ".safetensors") return ResultKind::safetensors;
+  if (ending != ".onnx") return ResultKind::checkpoint;
+  if (model.kind != ModelKind::onnx)
+    throw Error(ErrorKind::usage, path + ": " + model.path +
+                                      " is no ONNX file to put weights into; expected .safetensors "
+                                      "or a folder of checkpoints");
+  return ResultKind::onnx;
+}
+
+void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
+                 const checkpoint::Manifest &manifest) {
+  switch (resultKind(path, model)) {
+  case ResultKind::safetensors: {
+    std::vector<data::Array> arrays = program.parameters();
+    data::writeFile(path, data::formatSafetensors(arrays));
+    return;
+  }
+  case ResultKind::onnx: {
+    std::vector<data::Array> arrays = program.parameters();
+    data::writeFile(path, exportTrained(model, arrays));
+    return;
+  }
+  case ResultKind::checkpoint: {
+    checkpoint::Writer writer(path, 1);
+    writer.save(manifest, program.state());
+    writer.wait();
+  }
+  }
+}
+
+void writePlot(const std::string &path, const std::string &title, const std::string &subtitle,
+               const TrainOutcome &outcome) {
+  plot::TrainingRun run;
+  run.title = title;
+  run.subtitle = subtitle;
+  for (const training::StepMetrics &line : outcome.history) {
+    run.steps.push_back(double(line.step));
+    run.loss.push_back(double(line.loss));
+    run.lr.push_back(double(line.lr));
+    if (!line.evalLoss) continue;
+    run.evalSteps.push_back(double(line.step));
+    run.evalLoss.push_back(*line.evalLoss);
+    if (line.evalAccuracy) run.evalAccuracy.push_back(*line.evalAccuracy);
+  }
+  std::string svg = plot::toSvg(plot::trainingChart(run));
+  data::writeFile(path, svg);
+}
+
+} // namespace sprig::cli

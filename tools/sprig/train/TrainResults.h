@@ -1,0 +1,24 @@
+// What a training run leaves behind: the trained model, a plot, a summary.
+// For `sprig train`.
+#pragma once
+#include "tools/sprig/train/TrainLoop.h"
+#include "tools/sprig/train/TrainModel.h"
+
+namespace sprig::cli {
+
+enum class ResultKind { onnx, safetensors, checkpoint };
+
+/// By the name's ending: .onnx, .safetensors, else a folder of checkpoints. Throws usage for what the model cannot be
+/// written as (only an ONNX file has one to put weights into).
+ResultKind resultKind(const std::string &path, const Model &model);
+
+/// Throws runtime where a file of this name cannot be made, before hours of work.
+void checkWritable(const std::string &path);
+
+void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
+                 const checkpoint::Manifest &manifest);
+
+void writePlot(const std::string &path, const std::string &title, const std::string &subtitle,
+               const TrainOutcome &outcome);
+
+} // namespace sprig::cli

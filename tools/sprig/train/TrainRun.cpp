@@ -1,0 +1,360 @@
+#include "tools/sprig/train/TrainRun.h"
+#include "lib/Data/File.h"
+#include "sprig/error.h"
+#include "sprig/rt/memory.h"
+#include "tools/sprig/Interrupt.h"
+#include "tools/sprig/train/TrainNote.h"
+#include "tools/sprig/train/TrainProgress.h"
+#include "tools/sprig/train/TrainResults.h"
+#include "tools/sprig/train/TrainSet.h"
+#include "tools/sprig/train/TrainSweep.h"
+#include <nlohmann/json.hpp>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <set>
+
+namespace fs = std::filesystem;
+namespace sprig::cli {
+namespace {
+
+// Of all that decides a run's bits. Its length, the evaluations and what is not computed with may change.
+std::string configDigest(training::TrainConfig config, const TrainData &data) {
+  config.steps = config.epochs = std::nullopt;
+  config.evalEvery = 1;
+  config.evalBatch = std::nullopt;
+  config.rematBytes = std::nullopt;
+  config.net.clear();
+  std::string text = training::toJson(config) + std::to_string(data.count());
+  return checkpoint::digest(text);
+}
+
+std::string modelDigest(const Model &model) {
+  if (!model.text.empty()) return checkpoint::digest(model.text);
+  std::vector<char> bytes = data::readFile(model.path);
+  return checkpoint::digest({bytes.data(), bytes.size()});
+}
+
+// The checkpoint to go on from, if there is to be one.
+std::optional<checkpoint::Checkpoint> findCheckpoint(const TrainOptions &options,
+                                                     const checkpoint::Manifest &identity) {
+  std::vector<int64_t> steps =
+      options.checkpoints.empty() ? std::vector<int64_t>() : checkpoint::listSteps(options.checkpoints);
+  if (options.resume.empty()) {
+    if (!steps.empty())
+      throw Error(ErrorKind::usage, options.checkpoints + ": holds the checkpoint of step " +
+                                        std::to_string(steps.front()) +
+                                        " of another run\nnote: --resume goes on with it; or give another folder");
+    return std::nullopt;
+  }
+  std::string from = options.resume == "true" ? options.checkpoints : options.resume;
+  if (from.empty()) throw Error(ErrorKind::usage, "--resume: from where? give --checkpoint DIR, or --resume=DIR");
+  if (options.resume == "true" && steps.empty()) {
+    inform("no checkpoint in " + from + " yet: starting at step 0");
+    return std::nullopt;
+  }
+  checkpoint::Checkpoint found = checkpoint::loadForResume(from);
+  auto differs = [&](const std::string &what, const std::string &may) {
+    throw Error(ErrorKind::badInput, from + ": the checkpoint of step " + std::to_string(found.manifest.step) +
+                                         " is of another " + what + ", so the run would not be the same" + may);
+  };
+  if (found.manifest.modelDigest != identity.modelDigest) differs("model", "");
+  if (found.manifest.configDigest != identity.configDigest)
+    differs("configuration or number of samples", "\nnote: steps, epochs, eval and remat may change");
+  inform("going on from step " + std::to_string(found.manifest.step));
+  return found;
+}
+
+std::string summaryOf(const training::TrainConfig &config) {
+  std::string text = std::string(training::name(config.optimizer.kind)) + ", lr " + formatDouble(config.optimizer.lr) +
+                     ", batch " + std::to_string(config.batch);
+  if (config.accumulate > 1) text += " x " + std::to_string(config.accumulate);
+  return text + ", seed " + std::to_string(config.seed);
+}
+
+class Training {
+public:
+  explicit Training(const TrainOptions &options) : options(options) {}
+
+  int run() {
+    open(options.overrides);
+    readData();
+    training::resolve(config, data.count());
+    load();
+    program->start(config.optimizer.lr, config.seed);
+    TrainLoopOptions loop = loopOptions();
+    TrainOutcome outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loop);
+    if (!options.output.empty()) {
+      checkpoint::Manifest manifest = loop.identity;
+      manifest.step = outcome.steps;
+      int64_t epoch = training::stepsPerEpoch(config, data.count());
+      manifest.epoch = outcome.steps / epoch;
+      manifest.index = outcome.steps % epoch * config.batch * config.accumulate;
+      writeResult(options.output, model, *program, manifest);
+    }
+    if (!options.plot.empty()) writePlot(options.plot, title(), summaryOf(config), outcome);
+    print(outcome);
+    if (outcome.interrupted()) return exitCodeOf(outcome.signal);
+    if (!outcome.unwritten.empty())
+      throw Error(ErrorKind::runtime, outcome.unwritten + "\nnote: the training itself is done" +
+                                          (options.output.empty() ? "" : ", its result is in " + options.output));
+    return kDone;
+  }
+
+  // A run for each value, from the same start; what can use the program of the run before does.
+  int sweep() {
+    for (auto &[given, flag] :
+         {std::pair(&options.output, "-o"), {&options.metrics, "--metrics"}, {&options.checkpoints, "--checkpoint"}})
+      if (!given->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": is of one run, not of a sweep");
+    SweepRange range = parseSweep(options.sweep);
+    std::vector<SweepResult> results;
+    std::vector<data::Array> initial;
+    std::optional<training::TrainConfig> compiled;
+    int interrupted = 0; // the exit code of what ended the sweep
+    for (const std::string &value : range.values) {
+      std::vector<training::Override> overrides = options.overrides;
+      overrides.push_back({"--sweep " + range.field + "=" + value, range.path, value});
+      if (results.empty()) {
+        open(overrides);
+        readData();
+      } else {
+        readConfig(overrides);
+      }
+      training::resolve(config, data.count());
+      SweepResult result{value, std::nullopt, "", 0, false};
+      if (!compiled || !sameSteps(*compiled, config) || compiled->evalBatch != config.evalBatch) {
+        load();
+        result.compiled = model.kind != ModelKind::package;
+        initial = copyState(program->state());
+        compiled = config;
+      }
+      sprig_rt_memory_reset_peak();
+      program->restore(initial);
+      program->start(config.optimizer.lr, config.seed);
+      try {
+        result.outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loopOptions());
+        if (result.outcome->interrupted()) interrupted = exitCodeOf(result.outcome->signal);
+        sprig_rt_memory_info memory;
+        sprig_rt_memory_describe(&memory);
+        result.memoryBytes = memory.peak;
+      } catch (const Error &error) {
+        if (error.kind() != ErrorKind::runtime) throw;
+        result.failure = std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
+      }
+      results.push_back(std::move(result));
+      if (interrupted) break;
+    }
+    if (!options.plot.empty())
+      plotSweep(options.plot, title(),
+                std::string(training::name(config.optimizer.kind)) + ", " + std::to_string(results.size()) +
+                    " runs of " + std::to_string(*config.steps) + " steps",
+                range, results);
+    printSweep(range, results, compileSeconds, options.common.json());
+    return interrupted ? interrupted : kDone;
+  }
+
+private:
+  const TrainOptions &options;
+  Model model;
+  training::TrainConfig config;
+  std::optional<TrainNote> note; ///< of a package
+  std::vector<InputSpec> specs;
+  TrainData data;
+  std::optional<TrainData> evaluation;
+  TrainRequest request;
+  std::optional<TrainProgram> program;
+  std::vector<std::string> trainable;
+  double compileSeconds = 0;
+
+  void open(std::span<const training::Override> overrides) {
+    options.settings.checkDevices();
+    model = openModel(options.model);
+    if (!options.output.empty() && resultKind(options.output, model) != ResultKind::checkpoint)
+      checkWritable(options.output);
+    if (!options.plot.empty()) checkWritable(options.plot);
+    if (model.kind == ModelKind::package) program.emplace(compileAndLoad(model, {}, options.settings));
+    readConfig(overrides);
+  }
+
+  std::string title() const { return config.net.empty() ? fs::path(options.model).stem().string() : config.net; }
+
+  // A package brings the configuration that it was compiled from.
+  void readConfig(std::span<const training::Override> overrides) {
+    if (model.kind == ModelKind::package) note = trainNoteOf(program->loaded());
+    if (!options.config.empty())
+      config = training::readTrainConfig(options.config, overrides);
+    else if (note)
+      config = training::parseTrainConfig(training::toJson(note->config), options.model, overrides);
+    else
+      throw Error(ErrorKind::usage, "--config is missing: a JSON file (--config-help prints its schema)");
+  }
+
+  void readData() {
+    if (model.kind == ModelKind::package) {
+      for (const TensorSpec &spec : program->inputs()) {
+        InputSpec input{spec.name, std::string(data::name(spec.dtype)), {{std::nullopt, "batch"}}, true};
+        for (int64_t dim : spec.shape) input.dims.push_back({dim, ""});
+        specs.push_back(input);
+      }
+      specs.pop_back(); // the targets
+    } else {
+      specs = inputsOf(model);
+    }
+    data = openTrainData(options.x, options.y, specs, "--x", options.model);
+    if (options.evalX.empty() != options.evalY.empty())
+      throw Error(ErrorKind::usage, options.evalX.empty() ? "--eval-y without --eval-x" : "--eval-x without --eval-y");
+    if (!options.evalX.empty())
+      evaluation = openTrainData(options.evalX, options.evalY, specs, "--eval-x", options.model);
+  }
+
+  void load() {
+    if (model.kind == ModelKind::package) {
+      if (note) {
+        checkAgrees(*note, config, data.count(), options.model);
+        trainable = note->trainable;
+      }
+      checkTargetsOf(note ? note->classes : std::vector<int64_t>());
+      checkSizes();
+      return;
+    }
+    auto start = std::chrono::steady_clock::now();
+    request.config = config;
+    request.steps = partSizes(data.count(), config.batch * config.accumulate, config.dropLast);
+    if (evaluation)
+      request.evaluations = partSizes(evaluation->count(), config.evalBatch.value_or(config.batch), false);
+    request.samples = data.count();
+    request.withNorm = !options.metrics.empty();
+    request.allow = options.allow;
+    CompiledTraining compiled = compileTraining(model, request, options.settings, {"native"});
+    request.announce = false; // a sweep compiles again
+    trainable = compiled.trainable;
+    RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice()};
+    program.emplace(Runner::load(std::move(compiled.package), options.model, run));
+    checkTargetsOf(compiled.classes);
+    compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (isVerbose()) {
+      for (const PhaseTime &phase : compiled.phases)
+        inform(phase.phase + ": " + formatNanoseconds(phase.milliseconds * 1e6));
+    }
+  }
+
+  void checkTargetsOf(const std::vector<int64_t> &classes) const {
+    const TensorSpec &targets = program->inputs().back();
+    for (const TrainData *each : sets()) checkTargets(*each, targets.dtype, targets.shape, classes, config.losses);
+  }
+
+  std::vector<const TrainData *> sets() const {
+    std::vector<const TrainData *> result = {&data};
+    if (evaluation) result.push_back(&*evaluation);
+    return result;
+  }
+
+  // A package takes the sizes that it was compiled for.
+  void checkSizes() const {
+    auto require = [&](const std::vector<int64_t> &needed, const std::vector<int64_t> &there, const std::string &what) {
+      std::set<int64_t> sizes(there.begin(), there.end());
+      for (int64_t size : needed) {
+        if (sizes.count(size)) continue;
+        std::string list;
+        for (int64_t each : sizes) list += (list.empty() ? "" : ", ") + std::to_string(each);
+        throw Error(ErrorKind::badInput, options.model + ": has no entry for " + what + " of " + std::to_string(size) +
+                                             " samples, only of: " + (list.empty() ? "none" : list));
+      }
+    };
+    require(partSizes(data.count(), config.batch * config.accumulate, config.dropLast), program->stepSizes(), "steps");
+    if (evaluation)
+      require(partSizes(evaluation->count(), config.evalBatch.value_or(config.batch), false),
+              program->evaluationSizes(), "evaluations");
+  }
+
+  TrainLoopOptions loopOptions() {
+    TrainLoopOptions loop;
+    loop.config = config;
+    loop.metrics = options.metrics;
+    loop.checkpoints = options.checkpoints;
+    loop.every = options.every;
+    loop.logEvery = options.logEvery;
+    loop.keep = options.keep;
+    loop.keepHistory = !options.plot.empty();
+    loop.identity.seed = config.seed;
+    loop.identity.configDigest = configDigest(config, data);
+    loop.identity.modelDigest = modelDigest(model);
+    loop.resume = findCheckpoint(options, loop.identity);
+    if (options.debugNan)
+      loop.explain = [this](const std::vector<data::Array> &state, std::span<const int64_t> samples) {
+        return explain(state, samples);
+      };
+    return loop;
+  }
+
+  std::string explain(const std::vector<data::Array> &state, std::span<const int64_t> samples) {
+    if (model.kind == ModelKind::package) return "";
+    std::vector<data::Array> arrays;
+    for (size_t i = 0; i < program->inputs().size(); ++i) {
+      TensorSpec spec = program->inputs()[i];
+      bool isTarget = i + 1 == program->inputs().size();
+      data::Array array{spec.name, spec.dtype, spec.shape, {}};
+      array.shape.insert(array.shape.begin(), int64_t(samples.size()));
+      array.bytes.resize(size_t(*data::byteSize(array.dtype, array.shape)));
+      data::gather(isTarget ? *data.targets : data.inputs[i], samples, {spec.dtype, spec.shape, !isTarget},
+                   array.bytes.data());
+      arrays.push_back(std::move(array));
+    }
+    return findNonFinite(model, request, options.settings, state, arrays);
+  }
+
+  void print(const TrainOutcome &outcome) const {
+    int64_t epoch = training::stepsPerEpoch(config, data.count());
+    Json json = {{"steps", outcome.steps},
+                 {"epochs", double(outcome.steps) / double(epoch)},
+                 {"interrupted", outcome.interrupted()}};
+    if (outcome.done) json.update({{"loss", outcome.last.loss}, {"epoch_loss", outcome.epochLoss}});
+    std::vector<std::pair<std::string, std::string>> rows = {
+        {"steps", std::to_string(outcome.steps) +
+                      (outcome.interrupted() ? " of " + std::to_string(*config.steps) + ", interrupted" : "")},
+        {"loss", outcome.done ? formatDouble(double(outcome.last.loss)) + " at the last step, " +
+                                    formatDouble(outcome.epochLoss) + " mean of the last epoch"
+                              : "- (no step was left to do)"}};
+    if (outcome.evaluation) {
+      json["eval_loss"] = outcome.evaluation->loss();
+      std::string text = "loss " + formatDouble(outcome.evaluation->loss());
+      if (outcome.evaluation->counted > 0) {
+        json["eval_accuracy"] = outcome.evaluation->accuracy();
+        text += ", accuracy " + formatDouble(outcome.evaluation->accuracy() * 100, 4) + "% (" +
+                std::to_string(outcome.evaluation->correct) + " of " + std::to_string(outcome.evaluation->counted) +
+                ")";
+      }
+      rows.push_back({"evaluation", text});
+    }
+    json.update({{"compile_seconds", compileSeconds},
+                 {"seconds", outcome.seconds},
+                 {"checkpoint_seconds", outcome.checkpointSeconds},
+                 {"samples_per_second", outcome.samplesPerSecond},
+                 {"threads", program->threads()},
+                 {"state_bytes", program->stateBytes()},
+                 {"trainable", trainable}});
+    rows.push_back({"time", formatNanoseconds(outcome.seconds * 1e9) + " of training, " +
+                                formatNanoseconds(compileSeconds * 1e9) + " of compiling; " +
+                                formatCount(outcome.samplesPerSecond, "samples/s")});
+    std::string names;
+    for (const std::string &name : trainable) names += (names.empty() ? "" : " ") + name;
+    if (!names.empty()) rows.push_back({"trained", names});
+    if (!options.output.empty()) rows.push_back({"result", options.output});
+    if (options.common.json()) {
+      std::cout << toText(json) << '\n';
+      return;
+    }
+    Table table({rows[0].first, rows[0].second}, Table::Cells::text);
+    for (size_t i = 1; i < rows.size(); ++i) table.add({rows[i].first, rows[i].second});
+    table.print();
+  }
+};
+
+} // namespace
+
+int runTraining(const TrainOptions &options) {
+  Training training(options);
+  return options.sweep.empty() ? training.run() : training.sweep();
+}
+
+} // namespace sprig::cli
