@@ -12,7 +12,7 @@ using namespace sprig;
 StringRef sprig::codeFingerprint() {
   // Made by the build (cmake/SprigFingerprint.cmake).
   static const std::string text = std::string(
-#include "lib/Target/CPU/Fingerprint.inc"
+#include "lib/Target/CPU/CodeGen/Fingerprint.inc"
                                       ) +
                                   " LLVM " LLVM_VERSION_STRING;
   return text;
