@@ -26,6 +26,8 @@ std::string readFile(const std::string &path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     throw Error(ErrorKind::badInput, path + ": is a folder, expected a file");
+  if (std::filesystem::is_character_file(path, error) || std::filesystem::is_block_file(path, error))
+    throw Error(ErrorKind::badInput, path + ": is a device, expected a file"); // /dev/zero has no end
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw Error(ErrorKind::badInput, path + ": cannot be opened: " + std::strerror(errno));
   std::string bytes;

@@ -195,7 +195,10 @@ void resize(Node &n) {
     for (size_t i = 0; i < axes.size() && policy != "stretch"; ++i) {
       AxisPlan &p = plans[size_t(axes[i])];
       p.scale = common;
-      p.out = int64_t(std::floor(common * double(p.in) + 0.5));
+      double out = std::floor(common * double(p.in) + 0.5);
+      if (!(out < double(int64_t(1) << 40)))
+        n.unsupported("resizes " + std::to_string(p.in) + " elements by " + std::to_string(common));
+      p.out = int64_t(out);
     }
   } else {
     std::vector<double> scales = n.knownReals(scalesAt);

@@ -162,6 +162,10 @@ void roiAlign(Node &n) {
   double scale = n.realAttr("spatial_scale", 1);
   int64_t count = Emit::shape(rois)[0], channels = Emit::shape(x)[1], h = Emit::shape(x)[2], w = Emit::shape(x)[3];
   n.require(h > 0 && w > 0, "aligns regions in " + typeText(x) + ", which has no pixels");
+  int64_t rows = height * samples, columns = width * samples;
+  if (std::max(rows, columns) > n.state.limits.foldedBytes / 8)
+    n.unsupported("takes " + std::to_string(rows) + "x" + std::to_string(columns) +
+                  " samples of a region, past the limit of its table of positions");
   auto corner = [&](int64_t k) { return n.add(n.mul(n.sliceAxis(rois, 1, k, 1), scale), half ? -0.5 : 0); };
   auto positions = [&](int64_t axis, int64_t cells) { // [R, cells * samples]
     Value start = corner(axis), extent = n.sub(corner(axis + 2), start);
@@ -174,7 +178,6 @@ void roiAlign(Node &n) {
   auto [top, bottom] = roiTaps(n, positions(1, height), h);
   auto [left, right] = roiTaps(n, positions(0, width), w);
   Value image = n.reshape(n.gather(x, batches, 0), {count, channels, h * w});
-  int64_t rows = height * samples, columns = width * samples;
   Value result;
   for (const Tap *y : {&top, &bottom})
     for (const Tap *c : {&left, &right}) {
@@ -216,15 +219,17 @@ void col2Im(Node &n) {
     n.require(room >= 0, "joins patches of shape " + shapeText(block) + " to images of shape " + shapeText(image) +
                              ", which are smaller");
     places.push_back(room / strides[d] + 1);
-    patch *= block[d];
-    positions *= places[d];
+    if (__builtin_mul_overflow(patch, block[d], &patch) || __builtin_mul_overflow(positions, places[d], &positions) ||
+        std::max(patch, positions) > n.state.limits.foldedBytes / 8)
+      n.unsupported("joins patches of shape " + shapeText(block) + " to images of shape " + shapeText(image) +
+                    ", past the limit of its table of indices");
   }
   n.require(Emit::shape(x)[1] % patch == 0 && Emit::shape(x)[2] == positions,
             "has patches " + typeText(x) + "; expected a multiple of " + std::to_string(patch) + " rows and " +
                 std::to_string(positions) + " positions");
   int64_t batch = Emit::shape(x)[0], channels = Emit::shape(x)[1] / patch,
           pixels = n.tensor(padded, Emit::elem(x)).getNumElements();
-  if (patch * positions * 8 > n.state.limits.foldedBytes)
+  if (patch * positions > n.state.limits.foldedBytes / 8)
     n.unsupported("has " + std::to_string(patch * positions) + " places, past the limit of its table of indices");
   Ints indices;
   for (int64_t p = 0; p < patch; ++p)

@@ -59,13 +59,21 @@ void splitToSequence(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", 0), Emit::rank(x)), size = Emit::shape(x)[axis];
   Ints sizes;
   bool keep = true;
+  auto limit = [&](int64_t parts) {
+    if (parts > n.state.limits.nodes)
+      n.unsupported("splits into " + std::to_string(parts) + " tensors; the limit is " +
+                    std::to_string(n.state.limits.nodes));
+  };
   if (!n.has(1)) {
+    limit(size);
     sizes.assign(size_t(size), 1);
     keep = n.intAttr("keepdims", 1) != 0;
   } else if (Emit::rank(n.in(1)) == 0) {
     int64_t each = n.knownInt(1);
     n.require(each > 0, "splits into parts of " + std::to_string(each));
-    for (int64_t done = 0; done < size; done += each) sizes.push_back(std::min(each, size - done));
+    limit(size / each);
+    for (int64_t done = 0; done < size; done += std::min(each, size - done))
+      sizes.push_back(std::min(each, size - done));
   } else {
     sizes = n.knownInts(1);
   }

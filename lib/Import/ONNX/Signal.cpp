@@ -110,6 +110,9 @@ void stft(Node &n) {
     n.require(Emit::shape(window) == IntsRef{length},
               "has a window " + typeText(window) + " for frames of " + std::to_string(length));
   int64_t frames = (s[1] - length) / hop + 1;
+  if (n.tensor({frames, length}, n.i64()).getNumElements() > n.state.limits.foldedBytes / 8)
+    n.unsupported("takes " + std::to_string(frames) + " frames of " + std::to_string(length) +
+                  " elements, past the limit of its table of indices");
   Ints indices;
   for (int64_t f = 0; f < frames; ++f)
     for (int64_t i = 0; i < length; ++i) indices.push_back(f * hop + i);
@@ -123,7 +126,7 @@ void stft(Node &n) {
 /// a0 - a1 cos(x) + a2 cos(2 x) over one period.
 void cosineWindow(Node &n, double a0, double a1, double a2) {
   int64_t size = n.knownInt(0);
-  n.require(size >= 0 && size * 8 <= n.state.limits.foldedBytes,
+  n.require(size >= 0 && size <= n.state.limits.foldedBytes / 8,
             "makes a window of " + std::to_string(size) + " elements");
   int64_t period = n.intAttr("periodic", 1) != 0 ? size : size - 1;
   std::vector<double> values;
@@ -143,6 +146,9 @@ void melWeights(Node &n) {
   n.require(bands > 0 && bands < (1 << 20) && length > 0 && length < (1 << 24) && rate > 0,
             "makes " + std::to_string(bands) + " bands of transforms of " + std::to_string(length) + " at " +
                 std::to_string(rate) + " Hz");
+  n.require(low >= 0 && high >= low && high <= double(rate),
+            "has bands from " + std::to_string(low) + " to " + std::to_string(high) +
+                " Hz; expected edges between 0 and " + "the sample rate of " + std::to_string(rate));
   auto toMel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   double lowMel = toMel(low), step = (toMel(high) - lowMel) / double(bands + 2);
   // Triangles between neighbouring bins, corners rounded down to bins of the spectrum.

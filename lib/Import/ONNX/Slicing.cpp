@@ -121,9 +121,9 @@ void pad(Node &n) {
   Ints starts, sizes, ones(size_t(rank), 1);
   for (int64_t i = 0; i < rank; ++i) {
     constexpr int64_t kLargest = int64_t(1) << 40;
-    n.require(std::abs(low[i]) < kLargest && std::abs(high[i]) < kLargest, "pads dimension " + std::to_string(i) +
-                                                                               " by " + std::to_string(low[i]) +
-                                                                               " and " + std::to_string(high[i]));
+    auto isPad = [](int64_t v) { return v > -kLargest && v < kLargest; };
+    n.require(isPad(low[i]) && isPad(high[i]), "pads dimension " + std::to_string(i) + " by " + std::to_string(low[i]) +
+                                                   " and " + std::to_string(high[i]));
     int64_t cutLow = std::max<int64_t>(-low[i], 0), cutHigh = std::max<int64_t>(-high[i], 0), size = Emit::shape(x)[i];
     n.require(cutLow + cutHigh <= size, "cuts " + std::to_string(cutLow) + " and " + std::to_string(cutHigh) +
                                             " off dimension " + std::to_string(i) + " of " + typeText(x));
