@@ -14,6 +14,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from counting import expect, finish
+
 sprig, folder, example = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 data = example / 'data'
 shutil.rmtree(folder, ignore_errors=True)
@@ -29,14 +32,6 @@ def train(epochs, *more, limit=None):
         capture_output=True, text=True, preexec_fn=may_not_grow if limit else None)
 
 
-def expect(what, right):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print(f'FAIL {what}')
-
-
-passed = failed = 0
 run = ['--checkpoint', folder / 'run', '--metrics', folder / 'run.jsonl']
 train(4, '-o', folder / 'whole.safetensors', '--metrics', folder / 'whole.jsonl')
 expect('first half', train(2, *run).returncode == 0)
@@ -60,5 +55,4 @@ expect(f'full plot: {full.returncode} {full.stderr!r}', full.returncode == 5 and
 expect('second half', train(4, *run, '--resume', '-o', folder / 'end.safetensors').returncode == 0)
 expect('the same bits', (folder / 'end.safetensors').read_bytes() == (folder / 'whole.safetensors').read_bytes())
 expect('a line for each step', len((folder / 'run.jsonl').read_text().splitlines()) == 180)
-print(f'{passed} passed, {failed} failed')
-sys.exit(1 if failed else 0)
+finish()

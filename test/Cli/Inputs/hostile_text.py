@@ -11,6 +11,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from counting import expect, finish
+
 sprig, sprig_opt, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)
@@ -95,14 +98,6 @@ def run(*command):
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
 
 
-def expect(what, right):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print(f'FAIL {what}'[:600])
-
-
-passed = failed = 0
 COMMANDS = [['run', '--random-inputs', '1'], ['compile', '-o', str(folder / 'x.sprig')], ['compile', '--emit', 'mlir'],
             ['inspect', '--graph', str(folder / 'x.dot')], ['check', '--interpreter', '--data', str(folder)]]
 for number, (what, (text, words)) in enumerate(texts.items()):
@@ -136,5 +131,4 @@ for what, depth in (('shallow', 10), ('deep', 200), ('deeper', 3000)):
     run(sprig_opt, file, '--emit-bytecode', '-o', code)
     done = run(sprig, 'run', code, '--random-inputs', '1')
     expect(f'bytecode {what}: {done.returncode}: {done.stderr[:300]}', done.returncode == 0)
-print(f'{passed} passed, {failed} failed')
-sys.exit(1 if failed else 0)
+finish()

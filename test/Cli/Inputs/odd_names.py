@@ -12,6 +12,9 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from counting import expect, finish
+
 sprig, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)
@@ -28,13 +31,6 @@ func.func @"main{ODD}"(%x: tensor<2xf32> {{nn.name = "{ODD}"}}) -> (tensor<2xf32
 ''')
 
 
-def expect(what, right):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print(f'FAIL {what}'[:600])
-
-
 def run(*arguments, code=0):
     done = subprocess.run([sprig, *map(str, arguments)], capture_output=True, timeout=120)
     expect(f'{arguments}: exit code {done.returncode}: {done.stderr[:300]}', done.returncode == code)
@@ -48,7 +44,6 @@ def run(*arguments, code=0):
     return done.stdout
 
 
-passed = failed = 0
 package = folder / 'odd.sprig'
 run('compile', model, '-o', package)
 for file in (model, package):
@@ -70,5 +65,4 @@ run('inspect', model, '--params', '--format', 'json')
 expect('one file of outputs', len(list((folder / 'out').iterdir())) == 1)
 run('run', model, code=2)
 run('run', model, '--input', 'z=none.npy', code=2)
-print(f'{passed} passed, {failed} failed')
-sys.exit(1 if failed else 0)
+finish()

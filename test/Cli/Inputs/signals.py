@@ -14,6 +14,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from counting import expect, finish
+
 sprig, folder, example = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 data = example / 'data'
 shutil.rmtree(folder, ignore_errors=True)
@@ -36,14 +39,6 @@ def steps_begin(name):
     sys.exit(f'{name}: no step in a minute')
 
 
-def expect(what, right):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print(f'FAIL {what}')
-
-
-passed = failed = 0
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     process = train(number.name, 100000)
     steps_begin(number.name)
@@ -66,5 +61,4 @@ time.sleep(1)
 process.send_signal(signal.SIGHUP)
 process.communicate(timeout=60)
 expect(f'bench: exit code {process.returncode}', process.returncode == 128 + signal.SIGHUP)
-print(f'{passed} passed, {failed} failed')
-sys.exit(1 if failed else 0)
+finish()

@@ -10,6 +10,9 @@ import resource
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from counting import expect, finish
+
 sprig, folder, examples = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 train = examples / 'train_digits'
 
@@ -22,14 +25,6 @@ def run(*command, threads=True):
     return done.returncode, done.stdout, done.stderr
 
 
-def expect(what, right):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print(f'FAIL {what}'[:600])
-
-
-passed = failed = 0
 hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
 if hard != resource.RLIM_INFINITY:
     print('1 passed, 0 failed (the limit of stacks cannot be raised here)')
@@ -61,5 +56,4 @@ code, _, said = run('profile', digits, '--calls', 3, '--submit', threads=False)
 expect(f'a queue needs a thread: {code} {said}', code in (0, 5) and 'internal' not in said)
 code, _, said = run('devices', '--calibrate', threads=False)
 expect(f'measuring: {code} {said}', code in (0, 5) and 'internal' not in said)
-print(f'{passed} passed, {failed} failed')
-sys.exit(1 if failed else 0)
+finish()
