@@ -1,5 +1,6 @@
 // sprig: compile, run, check, inspect and time small neural networks. docs/cli.md is the contract.
 #include "lib/Data/File.h"
+#include "lib/Target/SignalStack.h"
 #include "tools/StandardDescriptors.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/compile/CompilerLibrary.h"
@@ -38,11 +39,7 @@ void onCrash(int signal) {
 
 // On a stack of its own, since the thread's may be what ran out.
 void handleCrashes() {
-  static char stack[1 << 16];
-  stack_t own = {};
-  own.ss_sp = stack;
-  own.ss_size = sizeof stack;
-  ::sigaltstack(&own, nullptr);
+  static const SignalStack stack;
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction old = {}, action = {};
     if (::sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;

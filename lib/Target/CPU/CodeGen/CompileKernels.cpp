@@ -4,6 +4,7 @@
 #include "lib/Target/CPU/CodeGen/KernelLowering.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "lib/Target/CPU/CodeGen/ObjectEmitter.h"
+#include "lib/Target/SignalStack.h"
 #include "mlir/IR/Diagnostics.h"
 #include <atomic>
 #include <sched.h>
@@ -127,7 +128,11 @@ LogicalResult Compilation::compileRest() {
   if (workers > 1 && !wasThreaded) context->enableMultithreading();
   std::vector<std::thread> threads;
   try {
-    for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
+    for (size_t i = 1; i < workers; ++i)
+      threads.emplace_back([&] {
+        SignalStack stack;
+        work();
+      });
   } catch (const std::system_error &) {
     // The system starts no more threads: those that are there do the work.
   }
