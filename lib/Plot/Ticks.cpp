@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace sprig::plot {
 namespace {
@@ -45,8 +46,9 @@ Scale logScale(double low, double high, int count) {
   if (!(low > 0) || !std::isfinite(high) || low > high) low = 0.1, high = 1;
   if (high / low < 1.0001) low /= 2, high *= 2;
   Scale scale{low, high, true, {}, {}};
-  double margin = std::pow(high / low, 0.04);
-  scale.low /= margin, scale.high *= margin;
+  double margin = std::pow(high, 0.04) / std::pow(low, 0.04); // their ratio may be no number
+  scale.low = std::max(low / margin, std::numeric_limits<double>::min());
+  scale.high = std::min(high * margin, std::numeric_limits<double>::max());
   int first = int(std::floor(std::log10(scale.low))), last = int(std::ceil(std::log10(scale.high)));
   int inside = int(std::floor(std::log10(scale.high)) - std::ceil(std::log10(scale.low))) + 1;
   int every = std::max(1, (inside + count - 1) / count);

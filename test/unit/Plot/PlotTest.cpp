@@ -70,6 +70,7 @@ TEST(Ticks, LogarithmicOnesAreDecades) {
     })) << power;
   EXPECT_EQ(logScale(0.02, 2, 5).ticks.size(), 7u); // 0.02 0.05 0.1 0.2 0.5 1 2
   EXPECT_LE(logScale(1e-30, 1e30, 6).ticks.size(), 7u);
+  EXPECT_LE(logScale(5e-324, 1.7e308, 6).ticks.size(), 7u); // whose ratio is no number
   for (auto [low, high] : {std::pair(0.0, 1.0), std::pair(-1.0, 1.0), std::pair(3.0, 3.0), std::pair(kNaN, kNaN)})
     EXPECT_GE(logScale(low, high, 5).ticks.size(), 2u);
   EXPECT_NEAR(scale.share(scale.low), 0, 1e-12);

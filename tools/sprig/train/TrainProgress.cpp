@@ -16,7 +16,8 @@ constexpr int64_t kLines = 10;
 } // namespace
 
 std::string formatDuration(double seconds) {
-  auto whole = int64_t(std::llround(std::max(seconds, 0.0)));
+  constexpr double kLongest = 1e15; // what is left of a run that hardly moves
+  auto whole = int64_t(std::llround(seconds > 0 ? std::min(seconds, kLongest) : 0));
   char text[64];
   if (whole < 60)
     std::snprintf(text, sizeof text, "%lld s", static_cast<long long>(whole));
