@@ -1,4 +1,5 @@
 #include "dialects/NN/AttentionPattern.h"
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -10,12 +11,6 @@ namespace sprig::ir {
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
-
-static bool isSplat(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return dense && dense.isSplat();
-}
 
 namespace {
 /// Follows the left side of a product up to the product that it is computed from, row by row.
@@ -33,7 +28,7 @@ public:
     for (Operation *op : order) {
       if (!depends.lookup(op->getResult(0))) continue;
       for (Value operand : op->getOperands())
-        if (isSplat(operand)) members.insert(operand.getDefiningOp());
+        if (splatOf(operand)) members.insert(operand.getDefiningOp());
       members.insert(op);
     }
     attention.rows.assign(members.begin(), members.end());

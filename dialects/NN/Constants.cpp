@@ -1,5 +1,5 @@
 #include "dialects/NN/Constants.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Storage.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -124,6 +124,12 @@ ElementsAttr makeSplat(RankedTensorType type, double value) {
     return DenseElementsAttr::get(type, rounded);
   }
   return DenseElementsAttr::get(type, nearestInteger(value, cast<IntegerType>(element)));
+}
+
+DenseElementsAttr splatOf(Operation *op) {
+  auto constant = dyn_cast_if_present<ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.isSplat() ? dense : DenseElementsAttr();
 }
 
 APInt nearestInteger(double value, IntegerType type) {

@@ -4,6 +4,7 @@
 #pragma once
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
 #include <vector>
 
 namespace sprig::ir {
@@ -48,7 +49,11 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<char
 /// A splat of a number, rounded to the element type.
 mlir::ElementsAttr makeSplat(mlir::RankedTensorType type, double value);
 
-/// A number truncated to an integer type, or the end of the type that lies nearest; NaN is 0, and i1 whether it is not
+/// The value of an nn.constant whose elements are all equal; null for everything else, null included.
+mlir::DenseElementsAttr splatOf(mlir::Operation *op);
+inline mlir::DenseElementsAttr splatOf(mlir::Value value) { return splatOf(value.getDefiningOp()); }
+
+/// A number truncated to an integer type, or the end of the type that lies nearest; of NaN 0, of i1 whether it is not
 /// 0.
 llvm::APInt nearestInteger(double value, mlir::IntegerType type);
 

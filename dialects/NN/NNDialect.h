@@ -3,6 +3,7 @@
 // since all of them together (NN.h) cost a second and a half of each compilation.
 #pragma once
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/NN/SumOrder.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -61,9 +62,6 @@ void registerRandomOperations(mlir::Dialect &dialect);
 void registerStructureOperations(mlir::Dialect &dialect);
 void registerWinogradOperations(mlir::Dialect &dialect);
 void registerYieldOperations(mlir::Dialect &dialect);
-
-/// The panel width of the one packed layout of contractions, in elements.
-inline constexpr int64_t kPanelWidth = 32;
 
 /// The broadcast of two shapes by NumPy's rules, or failure.
 mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);

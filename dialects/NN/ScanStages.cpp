@@ -1,4 +1,5 @@
 #include "dialects/NN/ScanStages.h"
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -89,10 +90,7 @@ private:
   bool check(Operation *op) {
     if (op->getNumResults() != 1 || !fits(op->getResult(0))) return false;
     if (auto product = Product::of(op)) return checkProduct(op, *product);
-    if (auto constant = dyn_cast<ConstantOp>(op)) {
-      auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-      return dense && dense.isSplat();
-    }
+    if (isa<ConstantOp>(op)) return bool(splatOf(op));
     if (!llvm::all_of(op->getOperands(), [&](Value operand) { return fits(operand); })) return false;
     RowView view = RowView::of(op->getResult(0));
     if (auto slice = dyn_cast<SliceOp>(op)) {

@@ -1,4 +1,5 @@
 #include "dialects/NN/StridedView.h"
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 
 using namespace mlir;
@@ -54,9 +55,7 @@ Value onlyOperand(Operation *op) {
   if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1) return {};
   Value only;
   for (Value operand : op->getOperands()) {
-    auto constant = operand.getDefiningOp<ConstantOp>();
-    auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-    if (dense && dense.isSplat()) continue;
+    if (splatOf(operand)) continue;
     if (only || typeOf(operand).getShape() != typeOf(op->getResult(0)).getShape()) return {};
     only = operand;
   }

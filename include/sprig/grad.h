@@ -111,7 +111,7 @@ template <typename F> auto checkpoint(F f, Source at = Source::here()) {
 }
 
 /// forward(inputs) with a gradient of its own: backward gets the inputs, the results and the results' cotangents, one
-/// behind the other, and gives a cotangent for each input.
+/// after the other, and gives a cotangent for each input.
 SPRIG_API std::vector<Tensor> customGradient(const TensorFunction &forward, const TensorFunction &backward,
                                              std::span<const Tensor> inputs, Source at = Source::here());
 inline Tensor customGradient(const std::function<Tensor(Tensor)> &forward,

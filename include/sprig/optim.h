@@ -214,7 +214,7 @@ SPRIG_API std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients
 class SPRIG_API Average {
 public:
   explicit Average(const Parameters &parameters, double decay = 0.999, Source at = Source::here());
-  /// Behind the optimizer's step.
+  /// After the optimizer's step.
   void update(Source at = Source::here()) const;
   /// Exchanges parameters and averages: for an evaluation, then once more.
   void swap(Source at = Source::here()) const;

@@ -57,7 +57,7 @@ struct CompileOptions {
   /// Names of phases (docs/architecture.md): where to start, with IR that an earlier run stopped at, and
   /// where to stop. Empty: everything.
   std::string compileFrom, compileTo;
-  /// Folder that gets the IR behind each phase as NN-phase.mlir; empty: none.
+  /// Folder that gets the IR after each phase as NN-phase.mlir; empty: none.
   std::string dumpPhases;
   /// Whether dumps hold large constants too.
   bool dumpConstants = false;

@@ -78,7 +78,7 @@ SPRIG_API Tensor triu(const Operand &x, int64_t diagonal = 0);
 SPRIG_API Tensor diag(const Operand &x, int64_t diagonal = 0);
 
 enum class Padding { constant, reflect, replicate, circular };
-/// Elements around the tensor. Amounts as in PyTorch: {before, behind} of the last axis, then of the one before it, ...
+/// Elements around the tensor. Amounts as in PyTorch: {before, after} of the last axis, then of the one before it, ...
 /// Negative amounts cut (mode constant).
 SPRIG_API Tensor pad(const Operand &x, const std::vector<int64_t> &amounts, Padding mode = Padding::constant,
                      double value = 0);

@@ -33,7 +33,7 @@ private:
 class SPRIG_API Event {
 public:
   Event();
-  /// Puts the point behind everything recorded so far.
+  /// Puts the point after everything recorded so far.
   void record();
   /// Whether the work before it has run. Never waits. False before record().
   bool reached() const;

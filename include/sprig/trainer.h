@@ -119,7 +119,7 @@ public:
   /// and may have
   ///   Scores validationStep(Tensor x, Tensor y) const            // else: trainingStep's loss, and the hits of
   ///                                                              // operator()(x) where y are classes
-  /// The module is in evaluation mode while it is evaluated, and in training mode behind.
+  /// The module is in evaluation mode while it is evaluated, and in training mode afterwards.
   template <std::derived_from<nn::Module> M>
   FitResult fit(const M &module, data::Loader &train, data::Loader *evaluation = nullptr) const {
     return run(trainingOf(module), train, evaluation);

@@ -51,7 +51,7 @@ Array parseIdx(std::span<const char> bytes, const std::string &file) {
   if (rank == 0 || rank > 16) fail(std::to_string(rank) + " dimensions, expected 1 to 16");
   size_t start = 4 + 4 * rank;
   if (bytes.size() < start)
-    fail("its header of " + std::to_string(start) + " bytes ends behind the file of " + std::to_string(bytes.size()));
+    fail("its header of " + std::to_string(start) + " bytes ends past the file of " + std::to_string(bytes.size()));
   Array array;
   array.dtype = type->dtype;
   for (size_t d = 0; d < rank; ++d) array.shape.push_back(int64_t(bigEndian(bytes, 4 + 4 * d)));

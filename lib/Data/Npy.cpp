@@ -146,7 +146,7 @@ NpyHeader parseNpyHeader(std::span<const char> bytes, int64_t fileSize, const st
   if (bytes.size() < 8 + lengthBytes) fail("truncated header");
   for (size_t i = lengthBytes; i-- > 0;) headerSize = headerSize << 8 | byte(8 + i);
   size_t start = 8 + lengthBytes + headerSize;
-  if (start > bytes.size()) fail("its header of " + std::to_string(headerSize) + " bytes ends behind the file");
+  if (start > bytes.size()) fail("its header of " + std::to_string(headerSize) + " bytes ends past the file");
   Header header({bytes.data() + 8 + lengthBytes, headerSize}, file);
   header.parse();
 

@@ -26,7 +26,7 @@ std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> byte
   if (bytes.size() < 8) fail("it has " + std::to_string(bytes.size()) + " bytes, the header's length alone takes 8");
   std::memcpy(&headerSize, bytes.data(), 8);
   if (headerSize > kMaxHeader || headerSize > bytes.size() - 8)
-    fail("its header of " + std::to_string(headerSize) + " bytes ends behind the file");
+    fail("its header of " + std::to_string(headerSize) + " bytes ends past the file");
   auto header =
       nlohmann::json::parse(bytes.data() + 8, bytes.data() + 8 + headerSize, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) fail("its header is no JSON object");

@@ -62,7 +62,7 @@ void checkCounts(const Samples &x, const Samples &y);
 /// Throws badInput that names the first sample whose class is not in 0 to classes - 1 (ignoreIndex is let through).
 void checkClasses(const Samples &samples, int64_t classes, const int64_t *ignoreIndex = nullptr);
 
-/// Writes the samples of these indices to `out`, one behind the other. Allocates nothing. They must have passed
+/// Writes the samples of these indices to `out`, one after the other. Allocates nothing. They must have passed
 /// checkFits; an integer that its narrower type does not hold throws badInput.
 void gather(const Samples &samples, std::span<const int64_t> indices, const Intake &intake, void *out);
 

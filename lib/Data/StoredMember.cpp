@@ -33,7 +33,7 @@ private:
   std::span<const char> bytes;
 
   bool holds(uint64_t at, uint64_t count) const { return at <= bytes.size() && count <= bytes.size() - at; }
-  // Little-endian; 0 behind the end.
+  // Little-endian; 0 after the end.
   uint64_t read(uint64_t at, int count) const {
     if (!holds(at, uint64_t(count))) return 0;
     uint64_t value = 0;

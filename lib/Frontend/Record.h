@@ -33,7 +33,7 @@ Tensor splat(double value, const TensorType &type, Source at, const char *op = "
 std::vector<Tensor> replay(const Graph &graph, std::span<const Tensor> inputs, Source at);
 
 /// What f computes of inputs of these types, without running it. Tensors of outside that f uses are appended to
-/// `captured`; they are the graph's inputs behind the others.
+/// `captured`; they are the graph's inputs after the others.
 Graph traceRegion(std::span<const TensorType> inputs,
                   const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f, std::vector<Tensor> &captured,
                   Source at);
@@ -73,13 +73,13 @@ struct HostRandom {
 };
 HostRandom nextHostRandom();
 
-/// What was recorded for gradients that have been taken is needed no more: an optimizer says so behind its updates.
+/// What was recorded for gradients that have been taken is needed no more: an optimizer says so after its updates.
 void endLineage();
 
 /// A kind of setting on the host that decides what gets recorded: a layer's mode, a frozen parameter.
 struct HostSetting {
   uint64_t (*read)(const void *source);
-  /// "in training mode", as it is now; behind the name of what it belongs to.
+  /// "in training mode", as it is now; after the name of what it belongs to.
   std::string (*text)(const void *source);
   /// Whether it matters only to functions that take gradients.
   bool forGradients = false;

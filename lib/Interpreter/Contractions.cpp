@@ -94,16 +94,16 @@ mlir::LogicalResult evaluatePack(ir::PackOp op, Evaluation &e) {
   if (operand.isSplat() && operand.count()) return e.give(operand.reshaped(type));
   bool transposed = op.getTransposed();
   int64_t k = operand.shape()[transposed ? 1 : 0], n = operand.shape()[transposed ? 0 : 1];
-  int64_t group = n / op.getGroups(), panels = (group + ir::kPanelWidth - 1) / ir::kPanelWidth;
+  int64_t group = n / op.getGroups(), panels = (group + kPanelWidth - 1) / kPanelWidth;
   return byClass(operand, [&](auto zero) {
     using T = decltype(zero);
     Elements<T> in = operand.elements<T>();
     std::vector<T> result(type.getNumElements(), T());
     for (int64_t column = 0; column < n; ++column) {
       int64_t g = column / group, inGroup = column % group;
-      int64_t to = (g * panels + inGroup / ir::kPanelWidth) * k * ir::kPanelWidth + inGroup % ir::kPanelWidth;
+      int64_t to = (g * panels + inGroup / kPanelWidth) * k * kPanelWidth + inGroup % kPanelWidth;
       for (int64_t row = 0; row < k; ++row)
-        result[to + row * ir::kPanelWidth] = in[transposed ? column * k + row : row * n + column];
+        result[to + row * kPanelWidth] = in[transposed ? column * k + row : row * n + column];
     }
     return e.give(Tensor::of<T>(type, std::move(result)));
   });
@@ -115,12 +115,12 @@ mlir::LogicalResult evaluateMatmulPacked(ir::MatmulPackedOp op, Evaluation &e) {
   int64_t m = product(lhs.shape().drop_back());
   return byClass(lhs, [&](auto zero) {
     using T = decltype(zero);
-    std::vector<T> result(m * n), a(m * k), b(k * ir::kPanelWidth);
+    std::vector<T> result(m * n), a(m * k), b(k * kPanelWidth);
     lhs.load(0, m * k, a.data());
     for (int64_t p = 0; p < panels.shape()[0]; ++p) {
-      int64_t first = p * ir::kPanelWidth, width = std::min(ir::kPanelWidth, n - first);
+      int64_t first = p * kPanelWidth, width = std::min(kPanelWidth, n - first);
       panels.load(p * b.size(), b.size(), b.data());
-      multiplyAdd(m, width, k, a.data(), k, b.data(), ir::kPanelWidth, result.data() + first, n);
+      multiplyAdd(m, width, k, a.data(), k, b.data(), kPanelWidth, result.data() + first, n);
     }
     return giveWrapped(e, std::move(result));
   });

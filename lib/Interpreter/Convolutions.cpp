@@ -149,11 +149,11 @@ mlir::LogicalResult evaluateConvPacked(ir::ConvPackedOp op, Evaluation &e) {
     using T = decltype(zero);
     return convolve<T>(e, c, [&](int64_t g) {
       int64_t depth = c.depth(), perGroup = panels.shape()[0] / c.groups;
-      std::vector<T> packed(perGroup * depth * ir::kPanelWidth), result(c.filters * depth);
+      std::vector<T> packed(perGroup * depth * kPanelWidth), result(c.filters * depth);
       panels.load(g * packed.size(), packed.size(), packed.data());
       for (int64_t f = 0; f < c.filters; ++f)
         for (int64_t k = 0; k < depth; ++k)
-          result[f * depth + k] = packed[(f / ir::kPanelWidth * depth + k) * ir::kPanelWidth + f % ir::kPanelWidth];
+          result[f * depth + k] = packed[(f / kPanelWidth * depth + k) * kPanelWidth + f % kPanelWidth];
       return result;
     });
   });

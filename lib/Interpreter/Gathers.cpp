@@ -62,7 +62,7 @@ mlir::LogicalResult evaluateGatherElements(ir::GatherElementsOp op, Evaluation &
   });
 }
 
-// The offset that tuple `tuple` of `length` indices names in a tensor of `shape` behind its `batchDims`, or -1.
+// The offset that tuple `tuple` of `length` indices names in a tensor of `shape` after its `batchDims`, or -1.
 int64_t tupleOffset(Evaluation &e, const Elements<int64_t> &indices, int64_t tuple, int64_t length,
                     llvm::ArrayRef<int64_t> shape, int64_t batchDims) {
   Strides strides = rowMajorStrides(shape);

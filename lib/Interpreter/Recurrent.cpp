@@ -73,7 +73,7 @@ template <typename OpT> struct Layer {
   }
   double activated(unsigned function, double x) { return apply(activations[function], clipped(x)); }
 
-  /// `cell` computes the next states of a row (each H long, one behind the other); the first is the output.
+  /// `cell` computes the next states of a row (each H long, one after the other); the first is the output.
   template <typename Cell> mlir::LogicalResult run(llvm::ArrayRef<mlir::Value> initial, Cell cell) {
     Row outputs(steps * batch * hidden, 0);
     std::vector<Row> last(initial.size());

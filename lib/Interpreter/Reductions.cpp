@@ -47,7 +47,7 @@ int64_t reduceStep(ir::ReduceKind kind, mlir::Type type, int64_t a, int64_t b) {
 
 namespace {
 
-// A dimension that is walked alone: `outer` positions before it, `size` in it, `inner` behind it.
+// A dimension that is walked alone: `outer` positions before it, `size` in it, `inner` after it.
 struct Axis {
   int64_t outer, size, inner;
   Axis(llvm::ArrayRef<int64_t> shape, int64_t axis) {

@@ -77,8 +77,7 @@ mlir::LogicalResult evaluateConvWinograd(ir::ConvWinogradOp op, Evaluation &e) {
           for (int64_t f = 0; f < frequencies; ++f)
             for (int64_t c = 0; c < channels; ++c)
               products[f] +=
-                  tile[c][f] *
-                  panels[(o / ir::kPanelWidth * depth + f * channels + c) * ir::kPanelWidth + o % ir::kPanelWidth];
+                  tile[c][f] * panels[(o / kPanelWidth * depth + f * channels + c) * kPanelWidth + o % kPanelWidth];
           winograd.give(products, sample, o, y, x, result);
         }
       }

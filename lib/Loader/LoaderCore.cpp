@@ -159,7 +159,7 @@ void LoaderCore::work() {
       lock.lock();
       continue;
     }
-    if (slot.error) limit = std::min(limit, number + 1); // nothing behind it will be asked for
+    if (slot.error) limit = std::min(limit, number + 1); // nothing after it will be asked for
     ring[size_t(number % ahead)] = std::move(slot);
     loaded.notify_one();
   }

@@ -1,4 +1,4 @@
-// The loader behind its handle: workers take numbered batches in order, the consumer gets them in order.
+// What a loader's handle stands for: workers take numbered batches in order, the consumer gets them in order.
 // For Loader. Invariant: batch n is begun only when batch n - prefetch * workers has been handed out; so memory is
 // bounded, and a slot of the ring is empty when its batch is ready.
 #pragma once

@@ -25,7 +25,7 @@ void waitFor(const Word &word, int64_t value) {
 double handOffSeconds() {
   constexpr int kTrips = 200, kRounds = 200;
   Word there, back;
-  // A new thread inherits where its maker may run: pin this one behind.
+  // A new thread inherits where its maker may run: pin this one afterwards.
   std::thread other([&] {
     PinnedThread pin(1);
     for (int64_t i = 1; i <= int64_t(kTrips) * kRounds; ++i) {

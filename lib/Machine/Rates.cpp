@@ -137,7 +137,7 @@ double quickestRound(int threads, int rounds, const std::function<void(int)> &wo
     }
     return best;
   }
-  // Threads meet before and behind each round; the first one holds the clock.
+  // Threads meet before and after each round; the first one holds the clock.
   std::atomic<int64_t> arrived{0};
   double best = 1e30;
   auto meet = [&](int64_t number) {
@@ -152,7 +152,7 @@ double quickestRound(int threads, int rounds, const std::function<void(int)> &wo
     if (begun < 0) return;
     PinnedThread pin(thread);
     for (int64_t round = 0; round < rounds; ++round) {
-      // Before the others are known to be there: taken behind, a thread that lost its processor here would miss its
+      // Before the others are known to be there: taken afterwards, a thread that lost its processor here would miss its
       // turn.
       auto start = Clock::now();
       meet(2 * round + 1);

@@ -1,4 +1,4 @@
-// Rates of work and of streams through memory, measured: the loops behind calibration and `sprig bench memory`.
+// Rates of work and of streams through memory, measured: the loops of calibration and `sprig bench memory`.
 // Each takes the best of short rounds, so that another process costs accuracy only when it never pauses. All memory is
 // written before it is timed, and no loop can be removed by the compiler.
 #pragma once
@@ -53,7 +53,7 @@ enum class Stream {
 };
 /// Bytes/s of all threads together, each over a buffer of its own.
 double streamRate(Stream kind, int64_t bytesPerThread, int threads);
-/// Bytes/s of one thread that reads vectors from `offset` bytes behind an aligned address on.
+/// Bytes/s of one thread that reads vectors from `offset` bytes after an aligned address on.
 double readRateAtOffset(int64_t bytes, int64_t offset);
 
 } // namespace sprig::machine

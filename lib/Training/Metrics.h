@@ -33,7 +33,7 @@ std::optional<StepMetrics> parseMetrics(std::string_view line);
 class MetricsWriter {
 public:
   /// Starts a file, or, with the steps done so far, goes on with one: keeps its lines of these steps and cuts off what
-  /// a killed run wrote behind them. A pipe or device is written to as it is.
+  /// a killed run wrote after them. A pipe or device is written to as it is.
   MetricsWriter(std::filesystem::path path, std::optional<int64_t> resumeStep = std::nullopt);
   /// Writes what is left; its error is dropped, call flush() to see it.
   ~MetricsWriter();

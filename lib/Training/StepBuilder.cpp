@@ -223,7 +223,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   Expression e(b, function.getLoc());
 
-  // Reads first: the builder goes on behind them.
+  // Reads first: the builder goes on after them.
   SmallVector<Value> parameters;
   for (const std::string &name : trainableNames) parameters.push_back(state.initial(name));
   Value step = state.initial(kStep);

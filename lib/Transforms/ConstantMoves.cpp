@@ -110,7 +110,7 @@ struct PanelSource {
 
 static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, const PanelSource &from) {
   ir::ConstantView view(attribute);
-  constexpr int64_t width = ir::kPanelWidth;
+  constexpr int64_t width = kPanelWidth;
   int64_t groupOutputs = from.outputs / from.groups, panels = llvm::divideCeil(groupOutputs, width);
   int64_t rows = from.taps * from.channels;
   auto type = RankedTensorType::get({from.groups * panels, rows, width}, view.elementType());

@@ -1,6 +1,7 @@
 // The fuse pass: forms dispatches of the groups of FuseGroups.h. After it a function consists of constants, parameters,
 // reshapes (views between dispatches), dispatches and its return.
 #include "dialects/NN/NNControl.h"
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNStructure.h"
 #include "dialects/NN/NNYield.h"
@@ -20,13 +21,6 @@ namespace sprig {
 
 using namespace mlir;
 using namespace sprig;
-
-/// A constant whose elements are all equal: cheaper to write into a kernel than to read from memory.
-static bool isSplat(Operation *op) {
-  auto constant = dyn_cast_if_present<ir::ConstantOp>(op);
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return dense && dense.isSplat();
-}
 
 /// A view that a loop reads in place without losing speed: neighbours in the result are neighbours in the operand.
 static bool isCheapView(Operation *op) {
@@ -92,7 +86,7 @@ private:
   void visit(Value value, bool inPlace) {
     Operation *def = value.getDefiningOp();
     if (group.contains(def)) return;
-    if (inPlace && def && isSplat(def)) {
+    if (inPlace && ir::splatOf(def)) {
       if (cloned.insert(def).second) body.push_back(def);
       return;
     }

@@ -9,9 +9,8 @@ using namespace mlir;
 using namespace sprig;
 
 static bool isZero(Value value) {
-  auto constant = value.getDefiningOp<ir::ConstantOp>();
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return dense && dense.isSplat() && isa<FloatType>(dense.getElementType()) && dense.getSplatValue<APFloat>().isZero();
+  DenseElementsAttr splat = ir::splatOf(value);
+  return splat && isa<FloatType>(splat.getElementType()) && splat.getSplatValue<APFloat>().isZero();
 }
 
 static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace sprig;
 
-static constexpr int64_t kWidth = ir::kPanelWidth;
+static constexpr int64_t kWidth = kPanelWidth;
 
 namespace {
 /// One panel's columns of a filter: [rows][32] in double precision, a row apart by `step` rows of a larger array.

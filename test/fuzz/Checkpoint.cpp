@@ -36,7 +36,7 @@ void write(const fs::path &file, std::span<const char> bytes) {
 
 /// The manifest with the checksum that its text has.
 std::string mended(std::string text) {
-  size_t digits = 16, end = 4; // "\n}\n behind them
+  size_t digits = 16, end = 4; // "\n}\n after them
   if (text.size() < digits + end) return text;
   size_t at = text.size() - end - digits;
   text.replace(at, digits, digits, '0');

@@ -1,5 +1,5 @@
 // .npz files. The mutator changes the archive's members and headers and then mends checksums of what is stored, so that
-// the changes reach the arrays behind libzip's own checks.
+// the changes reach the arrays past libzip's own checks.
 #include "test/fuzz/ArrayChecks.h"
 #include <cstring>
 #include <map>

@@ -20,7 +20,7 @@ public:
   virtual Sample get(int64_t index, Random &random) const = 0;
   /// Types of a sample's fields where they are known without reading one; then gather() works.
   virtual std::vector<TensorType> types() const;
-  /// Writes samples one behind the other to the memory of each field.
+  /// Writes samples one after the other to the memory of each field.
   virtual void gather(std::span<const int64_t> indices, std::span<void *const> fields) const;
   /// Types other than those that it has, done where samples are read; null: it cannot, get()'s result is converted.
   virtual std::shared_ptr<const DatasetImpl> as(size_t field, const TensorType &type, bool scaleBytes) const;
@@ -112,7 +112,7 @@ public:
       : TensorDataset(std::vector<Field>(fields), at) {}
 };
 
-/// One data set behind the other. At least one.
+/// One data set after the other. At least one.
 SPRIG_API Dataset concat(std::vector<Dataset> sets, Source at = Source::here());
 /// Samples with the fields of all, side by side; equal sizes.
 SPRIG_API Dataset zip(std::vector<Dataset> sets, Source at = Source::here());

@@ -58,7 +58,7 @@ struct FieldNumber {
   Source at;
 };
 
-/// Samples one behind the other: each field has one dimension more than a sample's.
+/// Samples one after the other: each field has one dimension more than a sample's.
 class Batch {
 public:
   Batch() = default;
@@ -119,7 +119,7 @@ public:
   SPRIG_API LoaderStats stats() const;
 
   /// The seed of the order of an epoch that begins now: the one that shuffle gives, else one that follows from
-  /// manualSeed's and from how many shuffled loaders without a seed were made behind it before this one.
+  /// manualSeed's and from how many shuffled loaders without a seed were made after it before this one.
   SPRIG_API uint64_t seed() const;
   /// The number of the next epoch, from 0; each begin() takes the next.
   SPRIG_API int64_t epoch() const;
@@ -127,7 +127,7 @@ public:
     int64_t epoch = 0, batch = 0;
     bool operator==(const Position &) const = default;
   };
-  /// The batch behind the last one that was handed out; the first of the next epoch where no iteration is going on.
+  /// The batch after the last one that was handed out; the first of the next epoch where no iteration is going on.
   SPRIG_API Position position() const;
   /// The next begin() starts at this batch of this epoch: how a resumed run goes on.
   SPRIG_API void seek(int64_t epoch, int64_t batch = 0, Source at = Source::here());

@@ -57,7 +57,7 @@ struct TransformerOptions {
   TransformerActivation activation = TransformerActivation::relu;
   double epsilon = 1e-5; ///< of the norms
   bool batchFirst = false;
-  bool normFirst = false; ///< norms before attention and feed-forward instead of behind the sum
+  bool normFirst = false; ///< norms before attention and feed-forward instead of after the sum
   bool bias = true;
 };
 
@@ -103,7 +103,7 @@ private:
 };
 
 /// `count` copies of a layer (with the same initial values, as in PyTorch; resetParameters() draws each its own), named
-/// layers.0, layers.1, ..., and a norm behind them where one is given.
+/// layers.0, layers.1, ..., and a norm after them where one is given.
 class SPRIG_API TransformerEncoder : public Module {
 public:
   TransformerEncoder() = default;

@@ -53,11 +53,11 @@ public:
     (append(layers, Source()), ...);
   }
 
-  /// Adds a layer behind the others, under its number.
+  /// Adds a layer after the others, under its number.
   template <typename L> Sequential &append(const L &layer, Source at = Source::here()) {
     return add(std::to_string(size()), layer, at);
   }
-  /// Adds a layer behind the others (PyTorch's add_module).
+  /// Adds a layer after the others (PyTorch's add_module).
   template <typename L> Sequential &add(const std::string &name, const L &layer, Source at = Source::here()) {
     if constexpr (std::derived_from<L, Module>) {
       static_assert(TakesOperand<L> || TakesTensor<L>, "a layer of a Sequential takes one tensor and gives one");

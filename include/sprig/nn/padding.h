@@ -5,7 +5,7 @@
 
 namespace sprig::nn {
 
-/// Elements around the spatial axes. Amounts: one number for all ends, or {before, behind} of the last axis, then of
+/// Elements around the spatial axes. Amounts: one number for all ends, or {before, after} of the last axis, then of
 /// the one before it, as in PyTorch. Base of the padding layers.
 class SPRIG_API Pad : public Module {
 public:

@@ -46,7 +46,7 @@ Ints windowOf(const Site &n) {
 }
 
 bool convolution(Site &n, const char *op, Attributes more) {
-  if (n.flag("channels_last")) n.refuse("has its channels last; ONNX has them behind the batch");
+  if (n.flag("channels_last")) n.refuse("has its channels last; ONNX has them after the batch");
   Attributes attributes{attr("kernel_shape", windowOf(n)), attr("strides", n.integers("strides")),
                         attr("dilations", n.integers("dilations")), attr("pads", n.integers("padding")),
                         attr("group", n.integer("groups", 1))};

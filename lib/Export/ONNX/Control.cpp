@@ -5,7 +5,7 @@ namespace sprig::onnxexport {
 
 namespace {
 
-/// Writes the region into `body` and its results behind the others.
+/// Writes the region into `body` and its results after the others.
 void finish(Site &n, size_t region, Body &body, const Refs &inputs) {
   Refs outputs;
   n.region(region, body, inputs, outputs);
@@ -71,7 +71,7 @@ bool scan(Site &n) {
   return true;
 }
 
-/// Loop asks for its condition before the first step and behind each one.
+/// Loop asks for its condition before the first step and after each one.
 bool whileLoop(Site &n) {
   Ints segments = n.integers("operandSegmentSizes");
   if (segments.size() != 2) n.refuse("does not say which of its operands are carried");

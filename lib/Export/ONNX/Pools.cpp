@@ -27,7 +27,7 @@ bool sumPool(Site &n) {
 }
 
 bool pool(Site &n) {
-  if (n.flag("channels_last")) n.refuse("has its channels last; ONNX has them behind the batch");
+  if (n.flag("channels_last")) n.refuse("has its channels last; ONNX has them after the batch");
   std::string kind = n.word("kind");
   if (kind == "sum") return sumPool(n);
   if (kind != "max") return false;

@@ -14,7 +14,7 @@ TensorType fromType(mlir::Type type);
 
 /// "train.cpp:12: linear (layer 'encoder.0')", of a file without its folders; `op` is an operation's name.
 std::string describePlace(const Source &source, llvm::StringRef op, const std::string *layer);
-/// What an error's text says behind the place, without MLIR's way to name operations.
+/// What an error's text says after the place, without MLIR's way to name operations.
 std::string withoutOpNames(const std::string &text);
 
 /// The line, below it the layer's name, and what errors call the operation.

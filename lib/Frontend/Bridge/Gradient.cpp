@@ -13,7 +13,7 @@ using namespace sprig::frontend;
 
 namespace {
 
-// The function returns what is asked for, and behind it all values of the forward pass: whatever passes put in place of
+// The function returns what is asked for, and after it all values of the forward pass: whatever passes put in place of
 // one of them, its return operand says what that is.
 class Derived {
 public:

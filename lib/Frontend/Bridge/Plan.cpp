@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  static constexpr int32_t kPrepareEntry = 1; // behind the graph's own
+  static constexpr int32_t kPrepareEntry = 1; // after the graph's own
 
   struct Bound {
     int64_t index = -1; // among the package's states; -1: nothing uses it

@@ -12,7 +12,7 @@ struct DerivedProgram;
 
 struct CallLineage {
   std::vector<char> open; ///< of the graph's nodes: recorded outside of NoGrad
-  /// Of each result: the graph's inputs that gradients flow to; and behind all inputs, by the number of the state,
+  /// Of each result: the graph's inputs that gradients flow to; and after all inputs, by the number of the state,
   /// values that states are set to. Not the old values of those.
   std::vector<std::vector<uint32_t>> behind;
   bool any = false;              ///< whether they flow to any
@@ -29,7 +29,7 @@ struct CallLineage {
   static constexpr uint32_t kState = uint32_t(1) << 31;
 };
 
-/// Makes results of a call remember it, where gradients may flow through. `inputs` are the graph's, and behind them the
+/// Makes results of a call remember it, where gradients may flow through. `inputs` are the graph's, and after them the
 /// next value of each state, null where it is only read.
 void rememberCall(const std::shared_ptr<Variant> &callee, std::span<Value *const> inputs,
                   std::span<const Tensor> results);

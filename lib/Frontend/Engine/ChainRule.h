@@ -1,4 +1,4 @@
-// Gradients and tangents of a lineage: the compiler's own differentiation, recorded behind it. Where compiled functions
+// Gradients and tangents of a lineage: the compiler's own differentiation, recorded after it. Where compiled functions
 // are called on the way, stretch by stretch: operations between the calls as recorded, calls by compiled programs.
 // For gradients in both directions.
 #pragma once

@@ -33,7 +33,7 @@ std::vector<Tensor> united(std::initializer_list<const Region *> regions) {
   return all;
 }
 
-/// The region with all of `captured` as its inputs behind its own ones.
+/// The region with all of `captured` as its inputs after its own ones.
 std::shared_ptr<const Graph> widened(const Region &region, std::span<const Tensor> captured) {
   GraphRewriter rewriter(region.graph);
   uint32_t own = region.graph.inputCount - uint32_t(region.captured.size());

@@ -38,7 +38,7 @@ Engine::Engine() {
   };
   thread_local FirstThread guard;
   (void)guard;
-  // Handles of static storage are still read and released behind this; they find an engine that callers' threads drive.
+  // Handles of static storage are still read and released after this; they find an engine that callers' threads drive.
   std::atexit([] { instance().stop(); });
 }
 

@@ -22,7 +22,7 @@ class Engine {
 public:
   static Engine &instance();
 
-  /// Queues work behind what was queued before; waits while too much is in flight. `wake`: whether the executor should
+  /// Queues work after what was queued before; waits while too much is in flight. `wake`: whether the executor should
   /// start at once. Else it starts when more has come, or a while later: what is read before runs on the reader's
   /// thread, without two threads that hand over to each other.
   void push(std::unique_ptr<Task> task, bool wake = true);

@@ -16,7 +16,7 @@ struct Observation {
   bool holds() const { return setting->read(source.get()) == was; }
 };
 
-/// A switch that a recording has set, and what it is behind the function.
+/// A switch that a recording has set, and what it is after the function.
 struct SwitchEffect {
   std::shared_ptr<bool> flag;
   bool value = false;

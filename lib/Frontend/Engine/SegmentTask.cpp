@@ -51,7 +51,7 @@ private:
   }
 
   void runNodes() {
-    // Only what a live value depends on; memory goes back behind the last use. By place: values of the recording.
+    // Only what a live value depends on; memory goes back after the last use. By place: values of the recording.
     std::vector<uint32_t> uses(recording.values.size());
     std::vector<bool> needed(recording.nodes.size());
     size_t end = recording.values.size();
@@ -83,13 +83,13 @@ private:
     }
   }
 
-  /// "train.cpp:12: matmul and 3 operations behind it"
+  /// "train.cpp:12: matmul and 3 operations after it"
   std::string describe() const {
     if (recording.nodes.empty()) return "no operation";
     const GraphNode &first = recording.nodes.front()->description;
     size_t more = recording.nodes.size() - 1;
     return placeText(first.source, first.op->text, first.layer) +
-           (more ? " and " + std::to_string(more) + (more == 1 ? " operation" : " operations") + " behind it" : "");
+           (more ? " and " + std::to_string(more) + (more == 1 ? " operation" : " operations") + " after it" : "");
   }
 
   bool isOurs(const Value *value) const { return value->home == recording.scope; }

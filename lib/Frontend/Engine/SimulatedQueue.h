@@ -41,7 +41,7 @@ public:
   /// How long the host has waited for room.
   int64_t waitedForRoom() const { return waited; }
 
-  /// The law for `calls` (at least one) that are issued one behind the other and read once: t1 + t2 + (n - 1) max(t1,
+  /// The law for `calls` (at least one) that are issued one after the other and read once: t1 + t2 + (n - 1) max(t1,
   /// t2) + t3, which is t1 + n t2 + t3 where issuing is the quicker part.
   static int64_t law(Times times, int64_t calls) {
     return times.issue + times.compute + (calls - 1) * std::max(times.issue, times.compute) + times.read;

@@ -140,7 +140,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
   variant->name = name;
   variant->source = at;
   variant->inputs.assign(inputs.begin(), inputs.end());
-  ConsumedScope consumed; // the function's own: the caller's lineage goes on behind it
+  ConsumedScope consumed; // the function's own: the caller's lineage goes on after it
   Trace trace(Trace::Kind::function, at);
   for (const TensorType &type : inputs) trace.input(type);
   for (size_t i = 0; i < given.size(); ++i) {

@@ -1,4 +1,4 @@
-// A shape as what is before, along and behind an axis.
+// A shape as what is before, along and after an axis.
 #pragma once
 #include "sprig/dtype.h"
 

@@ -73,7 +73,7 @@ struct Spans {
     const void *from[kOperands];
     for (size_t i = 0; i < operandCount; ++i) {
       const char *source = static_cast<const char *>(in[i]) + whole * operandBytes[i];
-      // The first element again and again behind the others: it is valid or has been refused itself.
+      // The first element again and again after the others: it is valid or has been refused itself.
       fill(copies[i], source, operandBytes[i], kTile);
       std::memcpy(copies[i], source, rest * operandBytes[i]);
       from[i] = copies[i];
@@ -88,7 +88,7 @@ bool hasRoom(int64_t start, int64_t count, int64_t bytes, int64_t room) {
   return (start + (count + kTile - 1) / kTile * kTile) * bytes <= room;
 }
 
-/// What may be read of an operand: memory that a program gave may end behind the elements, but not within a line.
+/// What may be read of an operand: memory that a program gave may end with the elements, but not within a line.
 int64_t lineBytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 } // namespace
 

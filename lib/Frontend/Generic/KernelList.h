@@ -31,7 +31,7 @@ enum class KernelForm : uint8_t {
 
 struct KernelGroup {
   const char *op;      ///< "compare"
-  const char *variant; ///< as it stands in the text: a word before the operands, or attributes in braces behind them
+  const char *variant; ///< as it stands in the text: a word before the operands, or attributes in braces after them
   KernelForm form;
   TypeSet types;
   /// Whether the code for signed integers serves unsigned ones of the same width, which have none of their own.

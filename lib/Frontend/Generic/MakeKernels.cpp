@@ -3,7 +3,7 @@
 //
 // A kernel is that of a one-dimensional operation of more elements than fit any memory, cut into tiles of kTile: a call
 // with the right number of tiles works on any length. What needs no new code is left untouched, so that changes
-// elsewhere in the compiler rebuild nothing behind it.
+// elsewhere in the compiler rebuild nothing after it.
 #include "dialects/Exec/Exec.h"
 #include "dialects/NN/NNStructure.h"
 #include "lib/Frontend/Generic/KernelList.h"

@@ -31,7 +31,7 @@ struct Product {
     }
     strides(left, leftStrides);
     strides(call.shape(1), rightStrides);
-    // One matrix on the right and rows one behind the other on the left: a single product.
+    // One matrix on the right and rows one after the other on the left: a single product.
     bool shared = !transposedLeft && left.elements() == matrices * rows * depth;
     for (int d = 0; d < batch.rank(); ++d) shared &= rightStrides[d] == 0;
     if (shared) {
@@ -63,34 +63,34 @@ private:
   }
 };
 
-/// `depth` rows of kPanel columns from (k, column) on; columns that are not there are zeros.
+/// `depth` rows of kPanelWidth columns from (k, column) on; columns that are not there are zeros.
 template <typename T>
 void packPanel(T *panel, const T *right, const Product &p, int64_t k, int64_t depth, int64_t column, int64_t columns) {
-  if (columns < kPanel) std::memset(panel, 0, depth * kPanel * sizeof(T));
+  if (columns < kPanelWidth) std::memset(panel, 0, depth * kPanelWidth * sizeof(T));
   if (!p.transposedRight) {
     for (int64_t i = 0; i < depth; ++i)
-      std::memcpy(panel + i * kPanel, right + (k + i) * p.columns + column, columns * sizeof(T));
+      std::memcpy(panel + i * kPanelWidth, right + (k + i) * p.columns + column, columns * sizeof(T));
     return;
   }
   constexpr int64_t kSquare = 8;
   for (int64_t i = 0; i < depth; i += kSquare)
     for (int64_t j = 0; j < columns; ++j) {
       const T *from = right + (column + j) * p.depth + k;
-      for (int64_t n = i; n < std::min(i + kSquare, depth); ++n) panel[n * kPanel + j] = from[n];
+      for (int64_t n = i; n < std::min(i + kSquare, depth); ++n) panel[n * kPanelWidth + j] = from[n];
     }
 }
 
 template <typename T> void multiplyMatrices(const Product &p, const T *left, const T *right, T *result) {
   auto multiply = vectorKernels().of<T>().multiply;
   int64_t part = p.depth > kLongestChain ? kChainPart : p.depth;
-  Scratch<T> panel(std::max<int64_t>(part, 1) * kPanel);
+  Scratch<T> panel(std::max<int64_t>(part, 1) * kPanelWidth);
   if (p.depth > kLongestChain || p.depth == 0)
     for (int64_t i = 0; i < p.matrices * p.rows * p.columns; ++i) result[i] = 0;
   for (int64_t matrix = 0; matrix < p.matrices; ++matrix) {
     const T *a = left + p.offset(matrix, p.leftStrides), *b = right + p.offset(matrix, p.rightStrides);
     T *c = result + matrix * p.rows * p.columns;
-    for (int64_t column = 0; column < p.columns; column += kPanel) {
-      int64_t columns = std::min(kPanel, p.columns - column);
+    for (int64_t column = 0; column < p.columns; column += kPanelWidth) {
+      int64_t columns = std::min(kPanelWidth, p.columns - column);
       for (int64_t k = 0; k < p.depth; k += part) {
         int64_t depth = std::min(part, p.depth - k);
         packPanel(panel.data(), b, p, k, depth, column, columns);

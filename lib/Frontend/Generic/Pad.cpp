@@ -7,7 +7,7 @@
 namespace sprig::frontend::generic {
 
 namespace {
-/// The place in the operand of position i of a dimension of `count` elements, before or behind which it may lie.
+/// The place in the operand of position i of a dimension of `count` elements, before or after which it may lie.
 int64_t place(std::string_view mode, int64_t i, int64_t count) {
   if (mode == "edge") return std::clamp<int64_t>(i, 0, count - 1);
   bool wraps = mode == "wrap";

@@ -11,7 +11,7 @@ namespace {
 /// The dimensions before the innermost run, outermost first, kept ones apart from reduced ones.
 struct Space {
   Strided kept, reduced;
-  int64_t inner = 1;         // elements that lie one behind the other
+  int64_t inner = 1;         // elements that lie one after the other
   bool innerReduced = false; // else they are neighbouring results
   int64_t keptCount = 1, reducedCount = 1;
 

@@ -21,7 +21,7 @@ Strided broadcastStrides(const Shape &shape, const Shape &result);
 /// Writes an element `count` times.
 void fill(void *to, const void *element, int64_t bytes, int64_t count);
 
-/// The elements [start, start + count) of a view in row-major order, one behind the other.
+/// The elements [start, start + count) of a view in row-major order, one after the other.
 void copyStrided(void *to, const void *from, int64_t bytes, const Strided &view, int64_t start, int64_t count);
 
 /// All elements, where the target has strides of its own: `sizes` are those of both.

@@ -2,16 +2,9 @@
 // implementation (VectorKernels.inc), built for each instruction set.
 // For the reductions and matrix products. Nothing here allocates or throws.
 #pragma once
-#include <cstdint>
+#include "dialects/NN/SumOrder.h"
 
 namespace sprig::frontend::generic {
-
-/// Partial accumulators of a reduction.
-inline constexpr int64_t kPartials = 16;
-/// Up to this many products are one chain of multiply-adds; longer sums are cut into chains of kChainPart.
-inline constexpr int64_t kLongestChain = 1024, kChainPart = 512;
-/// Columns of a panel of the right side of a product.
-inline constexpr int64_t kPanel = 32;
 
 /// In the order of the dialect's reduce_kind.
 enum class Reduction { sum, prod, max, min };
@@ -26,7 +19,8 @@ template <typename T> struct Reducer {
   T identity;
 };
 
-/// The left side of a product, element (i, k) at i * rowStride + k * step, times a panel: kPanel columns for each k.
+/// The left side of a product, element (i, k) at i * rowStride + k * step, times a panel: kPanelWidth columns for each
+/// k.
 template <typename T> struct PanelProduct {
   const T *left;
   int64_t rowStride, step;
@@ -34,7 +28,7 @@ template <typename T> struct PanelProduct {
   T *result; // element (i, j) at i * resultStride + j
   int64_t resultStride;
   int64_t rows, depth;
-  int64_t columns; // at most kPanel; the panel's others are there, but count nothing
+  int64_t columns; // at most kPanelWidth; the panel's others are there, but count nothing
   bool adds;       // to what the result holds
 };
 

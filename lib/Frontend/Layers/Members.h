@@ -4,7 +4,7 @@
 // A name that something is registered under is a slot. Each handle that is a member has a place in its slot, with the
 // handle object around it (its owner). Places begin in add() and addParameter(), whose result is the member, or is
 // moved or copied to it; a copy of the owner brings places for its members along. A lone copy (`auto h = net.head`) has
-// no place, it only waits to inherit one: the result of add() dies behind `head = add(...)`, elements of vectors move.
+// no place, it only waits to inherit one: the result of add() dies after `head = add(...)`, elements of vectors move.
 // All of it happens under one lock.
 #pragma once
 #include "lib/Frontend/Base/Place.h"

@@ -22,7 +22,7 @@ Tensor feedForward(const Operand &x, const Linear &first, const Dropout &dropout
   return second(with(dropout(with(active, x)), x));
 }
 
-/// The sum of x and f(x), with the norm before f or behind the sum.
+/// The sum of x and f(x), with the norm before f or after the sum.
 template <typename F>
 Tensor residual(const Tensor &x, const LayerNorm &norm, const Dropout &dropout, bool normFirst, const Operand &caller,
                 F f) {

@@ -49,7 +49,7 @@ public:
   DType promote(std::span<const Operand *const> operands) const;
   /// The operand in this element type; a number becomes a scalar of it.
   Tensor converted(const Operand &x, DType type) const;
-  /// An axis from 0 on; refuses those that are none. `extra`: one behind the last counts too.
+  /// An axis from 0 on; refuses those that are none. `extra`: one after the last counts too.
   int axisOf(int64_t axis, const TensorType &type, int extra = 0) const;
   /// Ascending axes; none: all.
   Shape axesOf(const Ints &axes, const TensorType &type) const;

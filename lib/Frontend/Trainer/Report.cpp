@@ -31,23 +31,6 @@ std::string describeResult(const FitResult &result) {
          " samples/s, on [" + UsedDevice::list() + "]";
 }
 
-void plotRun(const std::filesystem::path &path, const std::vector<training::StepMetrics> &history,
-             const std::string &subtitle) {
-  plot::TrainingRun run;
-  run.title = "training";
-  run.subtitle = subtitle;
-  for (const training::StepMetrics &line : history) {
-    run.steps.push_back(double(line.step));
-    run.loss.push_back(double(line.loss));
-    run.lr.push_back(double(line.lr));
-    if (!line.evalLoss) continue;
-    run.evalSteps.push_back(double(line.step));
-    run.evalLoss.push_back(*line.evalLoss);
-    if (line.evalAccuracy) run.evalAccuracy.push_back(*line.evalAccuracy);
-  }
-  data::writeFile(path, plot::toSvg(plot::trainingChart(run)));
-}
-
 static bool knowsAccuracy(const std::vector<SweepRun> &runs) {
   for (const SweepRun &run : runs)
     if (run.result.epochs.empty() || !run.result.epochs.back().accuracy) return false;

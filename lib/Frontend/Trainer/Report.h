@@ -10,8 +10,6 @@ std::string describeEpoch(const EpochReport &report, int64_t epochs);
 /// "test acc 0.87, 1.2 s/epoch, 48000 samples/s, on [cpu]"
 std::string describeResult(const FitResult &result);
 
-void plotRun(const std::filesystem::path &path, const std::vector<training::StepMetrics> &history,
-             const std::string &subtitle);
 void plotSweep(const std::filesystem::path &path, const std::vector<SweepRun> &runs);
 std::string sweepTable(const std::vector<SweepRun> &runs);
 

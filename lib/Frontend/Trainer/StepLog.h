@@ -16,7 +16,7 @@ public:
   virtual ~MetricsFile() = default;
   virtual void write(const training::StepMetrics &metrics) = 0;
   virtual void flush() = 0;
-  /// Goes on behind the lines of the first `resumeStep` steps; without, starts anew.
+  /// Goes on after the lines of the first `resumeStep` steps; without, starts anew.
   static std::unique_ptr<MetricsFile> open(const std::filesystem::path &path, std::optional<int64_t> resumeStep);
 };
 

@@ -4,6 +4,7 @@
 #include "lib/Frontend/Trainer/Fit.h"
 #include "lib/Frontend/Trainer/Report.h"
 #include "lib/Frontend/Trainer/StepLog.h"
+#include "lib/Training/RunChart.h"
 #include "sprig/random.h"
 #include <cstdio>
 
@@ -72,7 +73,7 @@ FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &p
       ++step;
       ++batch;
       if (options.checkpointEvery > 0 && step % options.checkpointEvery == 0) {
-        // What the file of metrics says of these steps must be there when the run goes on behind them.
+        // What the file of metrics says of these steps must be there when the run goes on after them.
         log.collect(/*wait=*/true);
         log.flush();
         checkpoints.save(step, epoch, batch);
@@ -109,7 +110,8 @@ FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &p
     result.samplesPerSecond = double(samples) / seconds;
   }
   if (writes && options.print && !result.epochs.empty()) printLine(describeResult(result));
-  if (writes && !options.plot.empty()) plotRun(options.plot, log.history(), describeResult(result));
+  if (writes && !options.plot.empty())
+    training::writeRunChart(options.plot, "training", describeResult(result), log.history());
   return result;
 }
 

@@ -24,7 +24,7 @@ void addChild(std::map<std::string, Children> &sequences, const std::string &par
   if (isFolded) children.explained.insert({number - 1, number + 1});
 }
 
-/// Modules whose children are numbered and run in order: their names are the parent's with a number behind a dot, as
+/// Modules whose children are numbered and run in order: their names are the parent's with a number after a dot, as
 /// TorchScript writes them ('f/f.2'); at the root a number alone.
 void addPath(std::map<std::string, Children> &sequences, StringRef module, bool isFolded) {
   llvm::SmallVector<StringRef> parts;

@@ -32,7 +32,7 @@ PoolWindow readPool(Node &n, Value &x) {
                   " padded elements of dimension " + std::to_string(i + 2) + " of " + typeText(x));
     int64_t room = padded - w.extent(i);
     int64_t out = (ceil ? (room + stride - 1) / stride : room / stride) + 1;
-    // No window starts in the padding behind the input.
+    // No window starts in the padding after the input.
     if (ceil && (out - 1) * stride >= in + w.low[i]) --out;
     int64_t needed = (out - 1) * stride + w.extent(i) - in - w.low[i];
     if (needed > w.high[i] || (padded - w.extent(i)) / stride + 1 != out) w.high[i] = needed;

@@ -237,7 +237,7 @@ private:
     if (location.empty()) fail(ErrorKind::badInput, "has external data without a location");
     // What opens files would read up to it.
     if (size_t at = location.find('\0'); at != std::string::npos)
-      fail(ErrorKind::badInput, "has external data at a location with a NUL behind '" + location.substr(0, at) + "'");
+      fail(ErrorKind::badInput, "has external data at a location with a NUL after '" + location.substr(0, at) + "'");
     std::string path = insideFolder(location);
     if (length) checkBytes("external data in '" + location + "' has ", *length);
     checkLimit();

@@ -84,7 +84,7 @@ TEST(Npy, RefusesWhatIsNotSound) {
   std::vector<char> good = formatNpy(array);
   expectRefused(parseNpy, {}, "magic");
   expectRefused(parseNpy, {good.begin(), good.begin() + 9}, "magic");
-  expectRefused(parseNpy, {good.begin(), good.begin() + 40}, "ends behind the file");
+  expectRefused(parseNpy, {good.begin(), good.begin() + 40}, "ends past the file");
   expectRefused(parseNpy, {good.begin(), good.end() - 1}, "takes 16 bytes, the file has 15");
   auto with = [&](const std::string &header) {
     std::string text = std::string("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header;
@@ -103,11 +103,11 @@ TEST(Safetensors, RefusesWhatIsNotSound) {
   Array array = iota("w", DType::f32, {4});
   std::vector<char> good = formatSafetensors({&array, 1});
   expectRefused(parseSafetensors, {1, 2, 3}, "the header's length alone takes 8");
-  expectRefused(parseSafetensors, {good.begin(), good.begin() + 20}, "ends behind the file");
+  expectRefused(parseSafetensors, {good.begin(), good.begin() + 20}, "ends past the file");
   expectRefused(parseSafetensors, {good.begin(), good.end() - 4}, "'w' of 4xf32 has the range 0 to 16 of 12 bytes");
   std::vector<char> huge = good;
   std::memset(huge.data(), 0x7f, 8);
-  expectRefused(parseSafetensors, huge, "ends behind the file");
+  expectRefused(parseSafetensors, huge, "ends past the file");
   std::vector<char> damaged = good;
   damaged[8] = '[';
   expectRefused(parseSafetensors, damaged, "no JSON object");

@@ -21,7 +21,7 @@ template <typename T> Arrays<T> inputsOf(const Graph &graph) {
   return inputs;
 }
 
-/// The forward graph with the continuation behind it: `seeds` are further inputs. Outputs are the continuation's.
+/// The forward graph with the continuation after it: `seeds` are further inputs. Outputs are the continuation's.
 Graph joined(const Graph &forward, const Continuation &next) {
   uint32_t seeds = next.graph.inputCount - uint32_t(next.uses.size());
   Graph whole;

@@ -174,7 +174,7 @@ TEST(GenericElementwise, ValuesThatAreRefused) {
   EXPECT_EQ(errorOf(classes, inputs), "'nn.class_index': expected an index below 21, found -1");
 }
 
-// Memory that a program gave may end right behind the last line of an array.
+// Memory that a program gave may end right after the last line of an array.
 TEST(GenericElementwise, OperandsAtTheEndOfMemory) {
   size_t page = size_t(::sysconf(_SC_PAGESIZE));
   char *pages =

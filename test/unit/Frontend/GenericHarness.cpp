@@ -14,7 +14,7 @@ void Block::Free::operator()(char *p) const { std::free(p); }
 Block::Block(const TensorType &type) : type(type) {
   size_t bytes = std::max<size_t>(128, (size_t(type.bytes()) + 63) / 64 * 64);
   memory.reset(static_cast<char *>(std::aligned_alloc(64, bytes)));
-  std::memset(memory.get(), 0xa5, bytes); // what lies behind the elements is no number that would do
+  std::memset(memory.get(), 0xa5, bytes); // what lies after the elements is no number that would do
 }
 
 static std::mt19937 &random() {

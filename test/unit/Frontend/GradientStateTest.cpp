@@ -206,7 +206,7 @@ TEST(GradientState, RegionsSetNone) {
   EXPECT_FALSE(w.grad().defined());
 }
 
-// What was computed outside is a constant of a compiled function: gradients cannot get to parameters behind it.
+// What was computed outside is a constant of a compiled function: gradients cannot get through it to parameters.
 TEST(GradientState, ParametersBehindOutsideTensorsAreNotForgotten) {
   Parameter w(ramp({3}));
   auto backward = compile([&](Tensor x) { sum(square(x * w)).backward(); });

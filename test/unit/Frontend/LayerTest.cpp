@@ -48,7 +48,7 @@ TEST(Layer, convolution) {
 
 TEST(Layer, convolutionPadding) {
   Tensor x = someTensor({1, 2, 9}, 3);
-  // An even window needs one element more behind than before.
+  // An even window needs one element more after than before.
   nn::Conv1d same(2, 3, 4, {.samePadding = true});
   Tensor padded = pad(x, {1, 2});
   EXPECT_EQ(same(x).shape(), (Shape{1, 3, 9}));

@@ -48,7 +48,7 @@ struct Training {
   std::vector<CheckpointPart> parts() {
     return {net, optimizer, average, loader, {"done", done}, {"sum", sum}, {"last", last}};
   }
-  /// Steps until so many are done; saves behind step `saveAt`, within the epoch.
+  /// Steps until so many are done; saves after step `saveAt`, within the epoch.
   void train(int64_t until, bool compiled, int64_t saveAt = -1, const fs::path &folder = {}) {
     auto step = compile([&](const Tensor &x, const Tensor &y) {
       Tensor loss = mean(square(net(x) - y));

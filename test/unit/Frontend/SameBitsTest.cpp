@@ -76,7 +76,7 @@ TEST(SameBits, LayersOfConvolutionalNetworks) {
   }
 }
 
-/// Sums, products and extrema along every choice of dimensions, behind a convolution and behind a pool.
+/// Sums, products and extrema along every choice of dimensions, after a convolution and after a pool.
 TEST(SameBits, ReductionsOfAllKinds) {
   std::vector<Ints> choices = {{0}, {1}, {2}, {3}, {0, 2, 3}, {2, 3}, {1, 2, 3}, {1, 2}, {1, 3}, {0, 1, 2, 3}};
   for (const Shape &shape : {Shape{3, 3, 9, 17}, Shape{2, 3, 6, 16}, Shape{3, 3, 21, 2}}) {

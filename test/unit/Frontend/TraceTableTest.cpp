@@ -86,7 +86,7 @@ Row captured(const char *name, Outcome outcome, std::function<S()> make, std::fu
           text};
 }
 
-/// One argument that is no tensor, before and behind the change.
+/// One argument that is no tensor, before and after the change.
 template <typename T>
 Row argument(const char *name, T before, T behind, std::function<Tensor(Tensor, T)> body, const char *text) {
   return {name, Outcome::key,

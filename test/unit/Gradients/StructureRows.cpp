@@ -47,7 +47,7 @@ std::vector<Row> structureRows() {
   nn.yield %1, %1 : tensor<2xf64>, tensor<2xf64>
 }
 %r = nn.mul %h#0, %a1 : tensor<2xf64>, tensor<2xf64>)");
-  add("a scan behind a scan", {"3x2xf64", "2xf64"},
+  add("a scan after a scan", {"3x2xf64", "2xf64"},
       R"(%h:2 = nn.scan steps = 3 over (%x = %a0 : tensor<3x2xf64>) carry (%s = %a1 : tensor<2xf64>) -> (tensor<2xf64>, tensor<3x2xf64>) {
   %0 = nn.add %s, %x : tensor<2xf64>, tensor<2xf64>
   %1 = nn.sin %0 : tensor<2xf64>

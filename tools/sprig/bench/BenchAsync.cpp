@@ -28,11 +28,11 @@ void benchProducts(const ExperimentOptions &options, ExperimentReport &report) {
   stopOnce();
   std::vector<double> sum = leastSeconds(8, {stopEach, stopOnce});
   report.table("products", {"two products " + size + " x " + size + " and their sum", "ms"});
-  report.row({"waiting behind each operation", sum[0] * 1e3});
+  report.row({"waiting after each operation", sum[0] * 1e3});
   report.row({"waiting once", sum[1] * 1e3});
   report.verdict("waiting once gives the same bits", size + "x" + size + " elements", sameBits(each, once));
   report.verdict("waiting once takes no longer (within 3%)",
-                 formatDouble(sum[1] / sum[0], 3) + " times as long as waiting behind each", sum[1] <= 1.03 * sum[0]);
+                 formatDouble(sum[1] / sum[0], 3) + " times as long as waiting after each", sum[1] <= 1.03 * sum[0]);
 
   // Random matrices and products of them: how soon the host has its hands free.
   constexpr int kProducts = 10;

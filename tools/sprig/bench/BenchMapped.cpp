@@ -90,7 +90,7 @@ void benchMappedFiles(ExperimentReport &report) {
                  formatDouble(read.seconds / mapped.seconds, 3) + " times", mapped.seconds < 1.2 * read.seconds);
   bool same = mapped.sum == read.sum && mapped.sum == slow.sum && first.x().item<float>(0) == 0 &&
               first.x().item<float>(783) == 783;
-  report.verdict("samples start behind the file's header of " + std::to_string(header.start) + " bytes",
+  report.verdict("samples start after the file's header of " + std::to_string(header.start) + " bytes",
                  "the same sums, and sample 0 is 0 to 783", same);
 }
 

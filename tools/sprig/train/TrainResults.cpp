@@ -1,7 +1,6 @@
 #include "tools/sprig/train/TrainResults.h"
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/File.h"
-#include "lib/Plot/TrainingChart.h"
 #include "sprig/error.h"
 #include <cerrno>
 #include <cstring>
@@ -62,24 +61,6 @@ void writeResult(const std::string &path, const Model &model, const TrainProgram
     writer.wait();
   }
   }
-}
-
-void writePlot(const std::string &path, const std::string &title, const std::string &subtitle,
-               const TrainOutcome &outcome) {
-  plot::TrainingRun run;
-  run.title = title;
-  run.subtitle = subtitle;
-  for (const training::StepMetrics &line : outcome.history) {
-    run.steps.push_back(double(line.step));
-    run.loss.push_back(double(line.loss));
-    run.lr.push_back(double(line.lr));
-    if (!line.evalLoss) continue;
-    run.evalSteps.push_back(double(line.step));
-    run.evalLoss.push_back(*line.evalLoss);
-    if (line.evalAccuracy) run.evalAccuracy.push_back(*line.evalAccuracy);
-  }
-  std::string svg = plot::toSvg(plot::trainingChart(run));
-  data::writeFile(path, svg);
 }
 
 } // namespace sprig::cli

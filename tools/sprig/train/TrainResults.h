@@ -1,4 +1,4 @@
-// What a training run leaves behind: the trained model, a plot, a summary.
+// What a training run leaves behind: the trained model, a summary.
 // For `sprig train`.
 #pragma once
 #include "tools/sprig/train/TrainLoop.h"
@@ -17,8 +17,5 @@ void checkWritable(const std::string &path);
 
 void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
                  const checkpoint::Manifest &manifest);
-
-void writePlot(const std::string &path, const std::string &title, const std::string &subtitle,
-               const TrainOutcome &outcome);
 
 } // namespace sprig::cli

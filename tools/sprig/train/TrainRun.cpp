@@ -1,5 +1,6 @@
 #include "tools/sprig/train/TrainRun.h"
 #include "lib/Data/File.h"
+#include "lib/Training/RunChart.h"
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
@@ -92,7 +93,7 @@ public:
       manifest.index = outcome.steps % epoch * config.batch * config.accumulate;
       writeResult(options.output, model, *program, manifest);
     }
-    if (!options.plot.empty()) writePlot(options.plot, title(), summaryOf(config), outcome);
+    if (!options.plot.empty()) training::writeRunChart(options.plot, title(), summaryOf(config), outcome.history);
     print(outcome);
     if (outcome.interrupted()) return exitCodeOf(outcome.signal);
     if (!outcome.unwritten.empty())

@@ -16,7 +16,7 @@
 namespace sprig {
 
 /// The virtual vector width of kernels on every instruction set, and the number of a reduction's partial accumulators.
-inline constexpr int64_t kLanes = 16;
+inline constexpr int64_t kLanes = kPartials;
 
 mlir::Type storageType(mlir::Type elementType);
 mlir::Type computeType(mlir::Type elementType);

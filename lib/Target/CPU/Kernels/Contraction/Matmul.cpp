@@ -49,17 +49,17 @@ struct Product {
     int64_t stride = columns * storageBytes(elementType);
     bool collide = stride % kSetBytes == 0 && (rows > 64 || depth > 512), far = depth > 1024 && depth * stride > kFar;
     packs = transposedRight || (rows > 32 && (collide || far));
-    int64_t panels = llvm::divideCeil(columns, ir::kPanelWidth);
+    int64_t panels = llvm::divideCeil(columns, kPanelWidth);
     groupPanels = std::clamp<int64_t>(rows <= 2 ? 4 : rows <= 4 ? 2 : 1, 1, std::max<int64_t>(panels, 1));
     groups = llvm::divideCeil(panels, groupPanels);
-    int64_t perRow = std::max<int64_t>(2 * depth * groupPanels * ir::kPanelWidth, 1);
+    int64_t perRow = std::max<int64_t>(2 * depth * groupPanels * kPanelWidth, 1);
     blockRows = std::clamp<int64_t>(1500000 / perRow, packs ? 128 : 28, 512);
     blockRows = rows <= blockRows * 3 / 2 ? std::max<int64_t>(rows, 1) : blockRows;
     blocks = llvm::divideCeil(rows, blockRows);
   }
 
   int64_t tiles() const { return rows == 0 || columns == 0 ? 0 : count(batch) * groups * blocks; }
-  int64_t panelSize() const { return depth * ir::kPanelWidth; }
+  int64_t panelSize() const { return depth * kPanelWidth; }
   int64_t scratchBytes() const {
     return packs && tiles() ? llvm::alignTo(groupPanels * panelSize() * storageBytes(elementType), 64) : 0;
   }
@@ -89,7 +89,7 @@ public:
   void emit() {
     if (p.packs)
       panels = k.scratchBuffer(0, MemRefType::get({p.groupPanels * p.panelSize()}, storageType(p.elementType)));
-    int64_t groupColumns = p.groupPanels * ir::kPanelWidth;
+    int64_t groupColumns = p.groupPanels * kPanelWidth;
     int64_t lastColumns = p.columns - (p.groups - 1) * groupColumns, lastRows = p.rows - (p.blocks - 1) * p.blockRows;
     SmallVector<int64_t> space(p.batch);
     space.append({p.groups, p.blocks});
@@ -123,10 +123,10 @@ private:
 
   void pack(int64_t columns) {
     Value base = k.add(rightBase, k.mul(firstColumn, columnStride()));
-    for (int64_t first = 0; first < columns; first += ir::kPanelWidth)
+    for (int64_t first = 0; first < columns; first += kPanelWidth)
       emitPanel(k, {right, k.add(base, first * columnStride()), p.depth, depthStride(), columnStride()},
-                std::min(ir::kPanelWidth, columns - first), p.elementType, panels,
-                k.index(first / ir::kPanelWidth * p.panelSize()), PanelEnd::open);
+                std::min(kPanelWidth, columns - first), p.elementType, panels,
+                k.index(first / kPanelWidth * p.panelSize()), PanelEnd::open);
   }
 
   void emitBlock(Value row, int64_t rows, int64_t columns) {

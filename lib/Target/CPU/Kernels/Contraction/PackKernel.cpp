@@ -34,17 +34,17 @@ public:
     bool transposed = op.getTransposed();
     int64_t depth = matrix.getDimSize(transposed ? 1 : 0), columns = matrix.getDimSize(transposed ? 0 : 1);
     int64_t groups = op.getGroups(), groupColumns = columns / groups;
-    int64_t groupPanels = llvm::divideCeil(groupColumns, ir::kPanelWidth);
-    int64_t lastColumns = groupColumns - (groupPanels - 1) * ir::kPanelWidth;
+    int64_t groupPanels = llvm::divideCeil(groupColumns, kPanelWidth);
+    int64_t lastColumns = groupColumns - (groupPanels - 1) * kPanelWidth;
     Value source = k.flat(k.operandBuffer(cast<BlockArgument>(op.getOperand()))), target = k.flat(k.resultBuffer(0));
     int64_t depthStride = transposed ? 1 : columns, columnStride = transposed ? depth : 1;
     k.forTiles([&](Value tile) {
       SmallVector<Value> at = k.delinearize(tile, {groups, groupPanels});
-      Value first = k.add(k.mul(at[0], groupColumns), k.mul(at[1], ir::kPanelWidth));
+      Value first = k.add(k.mul(at[0], groupColumns), k.mul(at[1], kPanelWidth));
       PanelSource from{source, k.mul(first, columnStride), depth, depthStride, columnStride};
-      k.ifLast(at[1], groupPanels, lastColumns != ir::kPanelWidth, [&](bool last) {
-        emitPanel(k, from, last ? lastColumns : ir::kPanelWidth, matrix.getElementType(), target,
-                  k.mul(tile, depth * ir::kPanelWidth), PanelEnd::zeros);
+      k.ifLast(at[1], groupPanels, lastColumns != kPanelWidth, [&](bool last) {
+        emitPanel(k, from, last ? lastColumns : kPanelWidth, matrix.getElementType(), target,
+                  k.mul(tile, depth * kPanelWidth), PanelEnd::zeros);
       });
     });
     return success();

@@ -15,12 +15,12 @@ struct Cut {
   bool rowsOutermost; // consecutive tiles share a block of rows; else a group of panels
 
   explicit Cut(const PackedGemm &gemm) {
-    int64_t panels = llvm::divideCeil(gemm.columns, ir::kPanelWidth);
+    int64_t panels = llvm::divideCeil(gemm.columns, kPanelWidth);
     groupPanels = gemm.rows <= 2 ? 4 : gemm.rows <= 4 ? 2 : 1;
     groupPanels = std::min(groupPanels, std::max<int64_t>(panels, 1));
     groups = llvm::divideCeil(panels, groupPanels);
     // About a million and a half operations a tile; a block size that divides the rows saves a second copy of the code.
-    int64_t perRow = std::max<int64_t>(2 * gemm.depth * groupPanels * ir::kPanelWidth, 1);
+    int64_t perRow = std::max<int64_t>(2 * gemm.depth * groupPanels * kPanelWidth, 1);
     int64_t wanted = std::clamp<int64_t>(1500000 / perRow, 28, 512);
     blockRows = std::max<int64_t>(gemm.rows, 1);
     if (gemm.rows > wanted * 3 / 2) {
@@ -54,7 +54,7 @@ KernelPlan PackedGemm::plan(const Epilogue &epilogue, int64_t flops, int64_t byt
 void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Value panels, Type elementType) const {
   Cut cut(*this);
   Value leftFlat = k.flat(left), panelsFlat = k.flat(panels);
-  int64_t panelSize = depth * ir::kPanelWidth;
+  int64_t panelSize = depth * kPanelWidth;
 
   // One register tile: rows [first, first + tileRows), `vectors` vectors of columns from `column` on, of which
   // `validColumns` exist.
@@ -81,7 +81,7 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
 
   // A tile: `tileRows` rows from `first` on and `tileColumns` columns from panel `panelIndex` on.
   auto tile = [&](Value first, int64_t tileRows, Value panelIndex, int64_t tileColumns) {
-    Value panelBase = k.mul(panelIndex, panelSize), columnBase = k.mul(panelIndex, ir::kPanelWidth);
+    Value panelBase = k.mul(panelIndex, panelSize), columnBase = k.mul(panelIndex, kPanelWidth);
     int64_t vectors = llvm::divideCeil(tileColumns, kLanes);
     int64_t step = std::min(chooseTileVectors(k.target, elementType, std::min(tileRows, rows)), vectors);
     for (int64_t j = 0; j < vectors; j += step) {
@@ -96,7 +96,7 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
   };
 
   if (rows == 0 || columns == 0) return;
-  int64_t groupColumns = cut.groupPanels * ir::kPanelWidth;
+  int64_t groupColumns = cut.groupPanels * kPanelWidth;
   int64_t lastColumns = columns - (cut.groups - 1) * groupColumns;
   int64_t lastRows = rows - (cut.blocks - 1) * cut.blockRows;
   k.forTiles([&](Value index) {

@@ -35,7 +35,7 @@ void sprig::emitPanel(KernelBuilder &k, const PanelSource &source, int64_t colum
   int64_t halves = columns <= kLanes && end == PanelEnd::open ? 1 : 2;
   auto lanesOf = [&](int64_t half) { return std::clamp<int64_t>(columns - half * kLanes, 0, kLanes); };
   auto writeRow = [&](Value row, int64_t half, Value line) {
-    Value at = k.add(k.add(offset, k.mul(row, ir::kPanelWidth)), half * kLanes);
+    Value at = k.add(k.add(offset, k.mul(row, kPanelWidth)), half * kLanes);
     vector::StoreOp::create(k.b, k.loc, change ? change(line) : line, panel, at);
   };
 

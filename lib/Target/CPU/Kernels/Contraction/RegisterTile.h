@@ -6,10 +6,6 @@
 
 namespace sprig {
 
-/// Up to this many products are one chain; longer sums are chains of kChainPart products each, added in ascending
-/// order.
-inline constexpr int64_t kLongestChain = 1024, kChainPart = 512;
-
 /// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill and whose rows,
 /// `rowStride` elements apart, do not push each other out of the cache; at least 1.
 int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vectors, int64_t rowStride);
@@ -35,7 +31,7 @@ struct ContractionLoop {
   int64_t leftRowStride = 0, leftStep = 1;
   mlir::Value right, rightBase;
   llvm::SmallVector<int64_t> rightOffsets;
-  int64_t rightStep = ir::kPanelWidth;
+  int64_t rightStep = kPanelWidth;
   llvm::SmallVector<mlir::Value> rightMasks; // empty: all lanes of every vector
   mlir::Type elementType;
   mlir::Value count;                  // steps of k

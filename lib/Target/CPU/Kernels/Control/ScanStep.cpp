@@ -127,7 +127,7 @@ void ScanStep::emitProduct(Operation *op) {
   loop.right = flatOperand(k, scan->getOperand(cast<BlockArgument>(product.rhs).getArgNumber()));
   loop.elementType = type;
   loop.count = k.index(depth);
-  int64_t panelSize = depth * ir::kPanelWidth, vectors = llvm::divideCeil(columns, kLanes);
+  int64_t panelSize = depth * kPanelWidth, vectors = llvm::divideCeil(columns, kLanes);
   int64_t step = std::min(chooseTileVectors(k.target, type, rows), std::max<int64_t>(vectors, 1));
 
   // `count` vectors of columns from `column` on, a multiple of the panel width or half of it.

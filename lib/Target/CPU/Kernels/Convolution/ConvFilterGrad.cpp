@@ -31,10 +31,10 @@ FilterGradient::FilterGradient(ir::ConvFilterGradOp op) {
   constexpr int64_t kMostFlatRows = 400;
   bool padded = geometry.hasPadding(0) || geometry.hasPadding(1) || geometry.hasPadding(2);
   flat = !padded && taps() * channels <= kMostFlatRows;
-  panels = llvm::divideCeil(depthwise ? groups : outputs, depthwise ? kDepthwiseBlock : ir::kPanelWidth);
+  panels = llvm::divideCeil(depthwise ? groups : outputs, depthwise ? kDepthwiseBlock : kPanelWidth);
   // Tiles of about four million operations, more where there would be one alone.
   constexpr double kTileFlops = 4e6;
-  double perChannel = 2.0 * taps() * positions() * std::min<int64_t>(outputs, ir::kPanelWidth);
+  double perChannel = 2.0 * taps() * positions() * std::min<int64_t>(outputs, kPanelWidth);
   blockChannels = channels;
   if (!flat && !depthwise && perChannel > 0) {
     int64_t wanted = llvm::alignTo(std::max<int64_t>(int64_t(kTileFlops / perChannel), 1), 8);
@@ -51,7 +51,7 @@ int64_t FilterGradient::tiles() const {
 }
 
 int64_t FilterGradient::scratchBytes() const {
-  int64_t columns = depthwise ? kDepthwiseBlock : ir::kPanelWidth, rows = taps() * (depthwise ? 1 : blockChannels);
+  int64_t columns = depthwise ? kDepthwiseBlock : kPanelWidth, rows = taps() * (depthwise ? 1 : blockChannels);
   return rows * columns * storageBytes(computeType(elementType));
 }
 
@@ -64,7 +64,7 @@ public:
                        Value cotangent)
       : k(kernel), f(gradient), g(gradient.geometry), epilogue(epilogue), input(k.flat(input)),
         cotangent(k.flat(cotangent)), type(computeType(f.elementType)) {
-    stride = f.depthwise ? kDepthwiseBlock : ir::kPanelWidth;
+    stride = f.depthwise ? kDepthwiseBlock : kPanelWidth;
     sums = k.scratchBuffer(0, MemRefType::get({f.scratchBytes() / storageBytes(type)}, type));
   }
 

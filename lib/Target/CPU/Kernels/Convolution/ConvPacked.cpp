@@ -31,14 +31,14 @@ struct Convolution {
     groups = op.getGroups();
     groupInputs = geometry.inputChannels / groups;
     groupOutputs = result.getShape().back() / groups;
-    panels = llvm::divideCeil(groupOutputs, ir::kPanelWidth);
+    panels = llvm::divideCeil(groupOutputs, kPanelWidth);
     // Narrow results of many samples have more samples than neighbours.
     sampleRows = geometry.out[2] < 7 && geometry.batch > geometry.out[2];
     int64_t rows = sampleRows ? geometry.batch : geometry.out[2];
     tilePanels = std::clamp<int64_t>(rows <= 2 ? 4 : rows <= 4 ? 2 : 1, 1, std::max<int64_t>(panels, 1));
     panelTiles = llvm::divideCeil(panels, tilePanels);
     constexpr int64_t kTileFlops = 1500000;
-    int64_t position = std::max<int64_t>(2 * geometry.taps() * groupInputs * tilePanels * ir::kPanelWidth, 1);
+    int64_t position = std::max<int64_t>(2 * geometry.taps() * groupInputs * tilePanels * kPanelWidth, 1);
     int64_t height = std::max<int64_t>(geometry.out[1], 1);
     heightBlocks = llvm::divideCeil(
         height, std::clamp<int64_t>(kTileFlops / (position * std::max<int64_t>(geometry.out[2], 1)), 1, height));
@@ -68,7 +68,7 @@ public:
         elementType(elementType) {}
 
   void emit() {
-    int64_t fullColumns = conv.tilePanels * ir::kPanelWidth;
+    int64_t fullColumns = conv.tilePanels * kPanelWidth;
     int64_t lastColumns = conv.groupOutputs - (conv.panelTiles - 1) * fullColumns;
     int64_t across = conv.tiles() / (conv.groups * conv.panelTiles);
     k.forTiles([&](Value tile) {
@@ -119,7 +119,7 @@ private:
   }
 
   void emitTile(const ConvTile &tile, int64_t firstVector, int64_t vectors) {
-    int64_t panelSize = conv.depth() * ir::kPanelWidth;
+    int64_t panelSize = conv.depth() * kPanelWidth;
     Value panel = k.add(k.mul(group, conv.panels), k.mul(panelTile, conv.tilePanels));
     Value panelBase = k.add(k.mul(panel, panelSize), firstVector / 2 * panelSize + firstVector % 2 * kLanes);
     Value firstChannel = k.mul(group, conv.groupInputs);
@@ -135,7 +135,7 @@ private:
                    loop.leftBase = k.add(position, firstChannel);
                    loop.leftRowStride = rowStride;
                    loop.right = panels;
-                   loop.rightBase = k.add(panelBase, k.mul(tap, conv.groupInputs * ir::kPanelWidth));
+                   loop.rightBase = k.add(panelBase, k.mul(tap, conv.groupInputs * kPanelWidth));
                    for (int64_t j = 0; j < vectors; ++j)
                      loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
                    loop.elementType = elementType;
@@ -145,7 +145,7 @@ private:
 
     SmallVector<Value> columnValues, masks;
     Value firstColumn = k.add(k.mul(group, conv.groupOutputs),
-                              k.add(k.mul(panelTile, conv.tilePanels * ir::kPanelWidth), firstVector * kLanes));
+                              k.add(k.mul(panelTile, conv.tilePanels * kPanelWidth), firstVector * kLanes));
     for (int64_t j = 0; j < vectors; ++j) {
       columnValues.push_back(k.add(firstColumn, j * kLanes));
       masks.push_back(laneMask(k, tileColumns - j * kLanes, lanes[j]));

@@ -41,7 +41,7 @@ struct Winograd {
     segments = std::max<int64_t>(llvm::divideCeil(tileColumns, kLongestStrip), 1);
     segmentTiles = llvm::divideCeil(tileColumns, segments);
     strips = batch * tileRows;
-    panels = llvm::divideCeil(outputs, ir::kPanelWidth);
+    panels = llvm::divideCeil(outputs, kPanelWidth);
     rowLength = llvm::alignTo(channels, kLanes / 2);
 
     // Few blocks: panels are shared out too, and each share transforms the
@@ -50,7 +50,7 @@ struct Winograd {
       int64_t wanted = std::clamp<int64_t>(rows / std::max<int64_t>(segmentTiles, 1), 1, std::max<int64_t>(strips, 1));
       return llvm::divideCeil(strips, wanted);
     };
-    int64_t bytesPerRow = frequencies() * (rowLength + panels * ir::kPanelWidth) * 4;
+    int64_t bytesPerRow = frequencies() * (rowLength + panels * kPanelWidth) * 4;
     blocks = blocksOf(std::clamp<int64_t>(768 * 1024 / bytesPerRow, 28, 56));
     blockStrips = llvm::divideCeil(strips, std::max<int64_t>(blocks, 1));
     blocks = llvm::divideCeil(strips, std::max<int64_t>(blockStrips, 1));
@@ -65,7 +65,7 @@ struct Winograd {
   }
 
   int64_t frequencies() const { return vertical.frequencies() * horizontal.frequencies(); }
-  int64_t groupColumns() const { return groupPanels * ir::kPanelWidth; }
+  int64_t groupColumns() const { return groupPanels * kPanelWidth; }
   int64_t blockRows() const { return blockStrips * segmentTiles; }
   /// Columns of the input that a strip reads, those in the padding included.
   int64_t stripColumns() const { return segmentTiles * horizontal.outputs() + horizontal.window() - 1; }
@@ -214,15 +214,15 @@ private:
   // first-level cache, times each panel.
   void multiply(int64_t rows) {
     Value end = k.min(k.add(firstPanel, w.groupPanels), k.index(w.panels));
-    int64_t lastColumns = w.outputs - (w.panels - 1) * ir::kPanelWidth, depth = w.channels * ir::kPanelWidth;
+    int64_t lastColumns = w.outputs - (w.panels - 1) * kPanelWidth, depth = w.channels * kPanelWidth;
     k.loop(k.index(0), k.index(w.frequencies()), 1, [&](Value frequency) {
       Value left = k.add(k.mul(frequency, w.inputStride), w.inputsAt());
       Value to = k.add(k.mul(frequency, w.productStride), w.productsAt());
       k.loop(firstPanel, end, 1, [&](Value panel) {
         Value right = k.mul(k.add(k.mul(panel, w.frequencies()), frequency), depth);
-        Value target = k.add(to, k.mul(k.sub(panel, firstPanel), ir::kPanelWidth));
-        k.ifLast(panel, w.panels, lastColumns != ir::kPanelWidth,
-                 [&](bool last) { multiplyPanel(rows, left, right, target, last ? lastColumns : ir::kPanelWidth); });
+        Value target = k.add(to, k.mul(k.sub(panel, firstPanel), kPanelWidth));
+        k.ifLast(panel, w.panels, lastColumns != kPanelWidth,
+                 [&](bool last) { multiplyPanel(rows, left, right, target, last ? lastColumns : kPanelWidth); });
       });
     });
   }
@@ -268,7 +268,7 @@ private:
                       : k.min(k.index(w.segmentTiles), k.sub(k.index(w.tileColumns), firstTile));
     Value firstOutput = k.linearize({sample, firstRow, k.index(0)}, {w.batch, w.outHeight, w.outWidth});
     int64_t lastWidth = w.outWidth - (w.tileColumns - 1) * w.horizontal.outputs();
-    Value firstColumn = k.mul(firstPanel, ir::kPanelWidth);
+    Value firstColumn = k.mul(firstPanel, kPanelWidth);
     forGroupVectors(firstColumn, [&](Value channel, Value mask) {
       k.loop(k.index(0), tiles, 1, [&](Value tile) {
         Value row = k.add(k.mul(strip, w.segmentTiles), tile);

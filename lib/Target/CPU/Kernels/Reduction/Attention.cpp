@@ -74,15 +74,15 @@ struct Plan {
       end += static_cast<int64_t>(llvm::alignTo(elements * bytes, 64));
       return begin;
     };
-    keyPanels = take(panels(keys) * depth * ir::kPanelWidth);
-    if (packsValues) valuePanels = take(panels(columns) * keys * ir::kPanelWidth);
+    keyPanels = take(panels(keys) * depth * kPanelWidth);
+    if (packsValues) valuePanels = take(panels(columns) * keys * kPanelWidth);
     if (copiesQuery) queryRows = take(tileRows * llvm::alignTo(depth, kLanes));
     scores = take(stepRows * scoreStride);
     stage = end;
     group = LoopGroup::analyzeRows(dispatch, attention.rows, {attention.weights()}, stage);
   }
 
-  static int64_t panels(int64_t count) { return llvm::divideCeil(count, ir::kPanelWidth); }
+  static int64_t panels(int64_t count) { return llvm::divideCeil(count, kPanelWidth); }
   int64_t tiles() const {
     int64_t count = blocks;
     for (int64_t size : batch) count *= size;
@@ -99,9 +99,9 @@ public:
     auto scratch = [&](int64_t offset, int64_t elements) {
       return k.scratchBuffer(offset, MemRefType::get({elements}, storage));
     };
-    keyPanels = scratch(p.keyPanels, Plan::panels(p.keys) * p.depth * ir::kPanelWidth);
+    keyPanels = scratch(p.keyPanels, Plan::panels(p.keys) * p.depth * kPanelWidth);
     scores = scratch(p.scores, p.stepRows * p.scoreStride);
-    if (p.packsValues) valuePanels = scratch(p.valuePanels, Plan::panels(p.columns) * p.keys * ir::kPanelWidth);
+    if (p.packsValues) valuePanels = scratch(p.valuePanels, Plan::panels(p.columns) * p.keys * kPanelWidth);
     if (p.copiesQuery) queryRows = scratch(p.queryRows, p.tileRows * queryStride());
     SmallVector<int64_t> space(p.batch);
     space.push_back(p.blocks);
@@ -147,11 +147,11 @@ private:
     Type rootType = elementTypeOf(operand.view.root), type = elementTypeOf(value);
     auto change = [&](Value line) { return k.narrow(applyChain(operand, k.widen(line, rootType)), type); };
     Value buffer = bufferOf(operand), base = baseOf(operand);
-    for (int64_t first = 0; first < columns; first += ir::kPanelWidth) {
+    for (int64_t first = 0; first < columns; first += kPanelWidth) {
       PanelSource source{buffer, k.add(base, first * operand.columnStride), depth, operand.rowStride,
                          operand.columnStride};
-      Value offset = k.index(first / ir::kPanelWidth * depth * ir::kPanelWidth);
-      int64_t count = std::min(ir::kPanelWidth, columns - first);
+      Value offset = k.index(first / kPanelWidth * depth * kPanelWidth);
+      int64_t count = std::min(kPanelWidth, columns - first);
       if (operand.isPlain())
         emitPanel(k, source, count, rootType, panels, offset, PanelEnd::open);
       else
@@ -249,7 +249,7 @@ private:
         for (int64_t j = v; j < v + count; ++j) {
           int64_t valid = columns - j * kLanes;
           masks.push_back(valid < kLanes ? k.mask(valid) : Value());
-          tile.rightOffsets.push_back(panels ? j / 2 * depth * ir::kPanelWidth + j % 2 * kLanes : j * kLanes);
+          tile.rightOffsets.push_back(panels ? j / 2 * depth * kPanelWidth + j % 2 * kLanes : j * kLanes);
         }
         if (!panels) tile.rightMasks = masks;
         SmallVector<Value> sums = emitContraction(k, tile, zeroTile(k, loop.elementType, tileRows, count));
