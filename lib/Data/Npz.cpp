@@ -2,11 +2,10 @@
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
 #include "runtime/include/sprig/rt/utf8.hpp"
+#include "runtime/machine/Machine.h"
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <zip.h>
 
 namespace sprig::data {
@@ -14,16 +13,7 @@ namespace {
 
 // What all members may unpack to: half of the memory that this process may take, so that there is room to compute.
 // Deflate makes up to a thousand bytes of one.
-zip_uint64_t mostUnpacked() {
-  long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);
-  auto most = pages > 0 && size > 0 ? zip_uint64_t(pages) * zip_uint64_t(size) : zip_uint64_t(16) << 30;
-  for (auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
-    struct rlimit limit;
-    if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-      most = std::min(most, zip_uint64_t(limit.rlim_cur));
-  }
-  return most / 2;
-}
+zip_uint64_t mostUnpacked() { return rt::core::usableMemory() / 2; }
 
 struct ArchiveCloser {
   void operator()(zip_t *archive) const { zip_discard(archive); }

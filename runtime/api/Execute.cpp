@@ -1,7 +1,7 @@
 // The C ABI's functions that load and run.
 #include "runtime/api/Handles.h"
 
-#include "runtime/base/Machine.h"
+#include "runtime/machine/Machine.h"
 
 #include <cstring>
 

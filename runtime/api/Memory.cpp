@@ -1,7 +1,7 @@
 #include "sprig/rt/memory.h"
 
 #include "runtime/api/Handles.h"
-#include "runtime/base/Machine.h"
+#include "runtime/machine/Machine.h"
 #include "runtime/base/MemoryCount.h"
 
 #include <algorithm>

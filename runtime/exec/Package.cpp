@@ -1,6 +1,6 @@
 #include "runtime/exec/Package.h"
 
-#include "runtime/base/Machine.h"
+#include "runtime/machine/Machine.h"
 #include "runtime/load/Decode.h"
 #include "runtime/load/Verify.h"
 

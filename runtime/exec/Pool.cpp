@@ -1,7 +1,7 @@
 #include "runtime/exec/Pool.h"
 
 #include "runtime/base/FloatEnv.h"
-#include "runtime/base/Machine.h"
+#include "runtime/machine/Machine.h"
 #include "runtime/exec/Run.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "tools/sprig/MemoryLimit.h"
+#include "runtime/machine/Machine.h"
 #include "sprig/error.h"
 #include <cstdlib>
 #include <map>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -50,10 +50,7 @@ void limitMemory(uint64_t bytes) {
   setLimit(bytes);
 }
 
-void limitMemoryToMachine() {
-  long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);
-  if (pages > 0 && size > 0) setLimit(uint64_t(pages) * uint64_t(size));
-}
+void limitMemoryToMachine() { setLimit(rt::core::usableMemory()); }
 
 uint64_t givenMemoryLimit() { return given; }
 

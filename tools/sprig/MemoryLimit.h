@@ -12,7 +12,8 @@ uint64_t parseBytes(const std::string &flag, const std::string &text);
 /// what the program itself takes.
 void limitMemory(uint64_t bytes);
 
-/// The machine's memory, where nothing less is set: a failed allocation has a message, a killed process has none.
+/// What the machine and the process's cgroups have, where nothing less is set: a failed allocation has a message, a
+/// killed process has none.
 void limitMemoryToMachine();
 
 /// What limitMemory was given; 0 for nothing.

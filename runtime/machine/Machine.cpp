@@ -1,4 +1,4 @@
-#include "runtime/base/Machine.h"
+#include "runtime/machine/Machine.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,7 @@
-// Facts about this machine: how many threads pay, memory, caches, the processor's name.
-#ifndef SPRIG_RUNTIME_BASE_MACHINE_H
-#define SPRIG_RUNTIME_BASE_MACHINE_H
+// Facts about this machine and what this process may take of it: threads, memory, caches, the processor's name. Apart
+// from the runtime, so that the compiler's libraries have the same answers.
+#ifndef SPRIG_RUNTIME_MACHINE_MACHINE_H
+#define SPRIG_RUNTIME_MACHINE_MACHINE_H
 
 #include <cstdint>
 #include <string>
