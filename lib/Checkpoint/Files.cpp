@@ -1,10 +1,10 @@
 #include "lib/Checkpoint/Files.h"
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
+#include "lib/Json/Json.h"
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 
@@ -14,12 +14,9 @@
 namespace sprig::checkpoint {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The manifest's own checksum stands at its end, and is of the text with zeros in its place.
 constexpr std::string_view kTail = "\"checksum\": \"", kEnd = "\"\n}\n";
 constexpr size_t kDigits = 16;
-constexpr int kMostNesting = 8; // far more than a manifest has
 
 std::string hex(uint64_t value) {
   char text[kDigits + 1];
@@ -92,19 +89,12 @@ ManifestFile parseManifest(std::span<const char> bytes, const std::string &file)
   uint64_t found = checksum(text);
   if (stored != found)
     throw bad("is damaged: its checksum is " + hex(found) + ", it says " + std::string(bytes.data() + at, kDigits));
-  // Copying JSON, as its library does while it reads, recurses.
-  auto shallow = [](int depth, Json::parse_event_t, Json &) {
-    if (depth > kMostNesting) throw std::length_error("it is nested too deep");
-    return true;
-  };
   try {
-    Json json = Json::parse(text, shallow);
-    // A JSON number may be negative, have a fraction or be too large: none of them counts anything.
+    Json json = parseJson(text, file);
     auto count = [&](const char *field, uint64_t most = INT64_MAX) {
-      const Json &value = json.at(field);
-      if (!value.is_number_unsigned() || value.get<uint64_t>() > most)
-        throw bad(std::string("is no manifest: '") + field + "' is no count");
-      return value.get<uint64_t>();
+      auto value = wholeNumber<uint64_t>(json.at(field));
+      if (!value || *value > most) throw bad(std::string("is no manifest: '") + field + "' is no count");
+      return *value;
     };
     if (uint64_t format = count("format"); format > kFormat)
       throw bad("has format " + std::to_string(format) + ", this Sprig reads up to " + std::to_string(kFormat));

@@ -1,23 +1,19 @@
 #include "lib/Machine/MachineFile.h"
+#include "lib/Json/Json.h"
 #include <cpuid.h>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <unistd.h>
-#include <utility>
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 namespace sprig::machine {
 namespace {
 
 // Of what the file holds; another one is measured anew.
 constexpr int kVersion = 2;
-constexpr int kMostNesting = 8; // far more than it has
 
 std::string brand() {
   unsigned words[12] = {};
@@ -88,21 +84,11 @@ std::string calibrationToText(const Calibration &found) {
   return json.dump(1) + "\n";
 }
 
-// A JSON number may have a fraction or be larger than its field.
-template <typename T> static T whole(const Json &json) {
-  bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<uint64_t>())
-                                        : json.is_number_integer() && std::in_range<T>(json.get<int64_t>());
-  if (!fits) throw std::range_error("no whole number of the field");
-  return json.get<T>();
-}
+template <typename T> static T whole(const Json &json) { return wholeNumber<T>(json).value(); }
 
 std::optional<Calibration> calibrationFromText(std::string_view text) {
   try {
-    // Copying JSON, as its library does while it reads, recurses.
-    Json json = Json::parse(text, [](int depth, Json::parse_event_t, Json &) {
-      if (depth > kMostNesting) throw std::length_error("nested too deep");
-      return true;
-    });
+    Json json = parseJson(text, "the calibration");
     if (json.at("version") != kVersion) return std::nullopt;
     Calibration result;
     result.model = json.at("model");

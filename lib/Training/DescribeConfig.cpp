@@ -1,14 +1,12 @@
 // Writes the schema for people and programs, and a configuration as JSON, from the tables that the reader goes by.
+#include "lib/Json/Json.h"
 #include "lib/Training/ConfigSchema.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <type_traits>
 
 namespace sprig::training {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <typename T> std::string presence(const Field<T> &field) {
   if (field.required()) return "required";

@@ -1,13 +1,11 @@
 // Reads JSON objects into structs by the tables of ConfigSchema.h, with errors that name the place and both facts.
 // For ReadTrainConfig.cpp alone.
 #pragma once
+#include "lib/Json/Json.h"
 #include "lib/Training/ConfigSchema.h"
 #include "lib/Training/ReadTrainConfig.h"
-#include <nlohmann/json.hpp>
 
 namespace sprig::training {
-
-using Json = nlohmann::ordered_json;
 
 /// Where a value stands: in the file, or in a flag that set it.
 struct Place {

@@ -1,12 +1,12 @@
 #include "lib/Training/Metrics.h"
 #include "include/sprig/error.h"
 #include "lib/Data/File.h"
+#include "lib/Json/Json.h"
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ template <typename T> void append(std::string &text, const char *name, T value) 
 }
 
 // Floats are read as floats: by way of a double they could round twice.
-template <typename T> bool readNumber(const nlohmann::json &line, const char *name, T &value) {
+template <typename T> bool readNumber(const Json &line, const char *name, T &value) {
   auto found = line.find(name);
   if (found == line.end()) return false;
   if (found->is_string()) {
@@ -66,10 +66,17 @@ std::string formatMetrics(const StepMetrics &metrics) {
 }
 
 std::optional<StepMetrics> parseMetrics(std::string_view line) {
-  auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer()) return std::nullopt;
+  Json json;
+  try {
+    json = parseJson(line, "a line of metrics");
+  } catch (const std::exception &) { // no JSON, or nested too deep
+    return std::nullopt;
+  }
+  if (!json.is_object() || !json.contains("step")) return std::nullopt;
+  std::optional<int64_t> step = wholeNumber<int64_t>(json["step"]);
+  if (!step || *step < 0) return std::nullopt;
   StepMetrics metrics;
-  metrics.step = json["step"];
+  metrics.step = *step;
   if (!readNumber(json, "loss", metrics.loss) || !readNumber(json, "grad_norm", metrics.gradNorm) ||
       !readNumber(json, "lr", metrics.lr) || !readNumber(json, "seconds", metrics.seconds))
     return std::nullopt;

@@ -8,17 +8,11 @@
 namespace sprig::training {
 namespace {
 
-// Far more than the schema has. Printing and comparing JSON recurses: the stack must do for what is let through.
-constexpr int kMostNesting = 64;
-
 // JSON of the file with the flags' values in it. Repeated fields are refused: which one counts would be a guess.
 Json parseDocument(std::string_view text, const Place &place) {
   std::vector<std::vector<std::string>> seen;
   std::string repeated;
-  auto watch = [&](int depth, Json::parse_event_t event, Json &value) {
-    if (depth > kMostNesting)
-      throw Error(ErrorKind::badInput, place.file + ": is nested deeper than " + std::to_string(kMostNesting) +
-                                           " levels, which no configuration is");
+  auto watch = [&](int, Json::parse_event_t event, Json &value) {
     if (event == Json::parse_event_t::object_start)
       seen.emplace_back();
     else if (event == Json::parse_event_t::object_end)
@@ -33,7 +27,7 @@ Json parseDocument(std::string_view text, const Place &place) {
   };
   Json document;
   try {
-    document = Json::parse(text, watch);
+    document = parseJson(text, place.file, ErrorKind::badInput, watch);
   } catch (const Json::exception &error) {
     std::string what = error.what();
     if (size_t end = what.find("] "); what.starts_with('[') && end != std::string::npos) what.erase(0, end + 2);
@@ -47,14 +41,8 @@ Json parseDocument(std::string_view text, const Place &place) {
 void applyOverrides(Json &document, std::span<const Override> overrides) {
   for (const Override &flag : overrides) {
     Json value;
-    auto watch = [&](int depth, Json::parse_event_t, Json &) {
-      if (depth > kMostNesting)
-        throw Error(ErrorKind::usage,
-                    flag.flag + ": is nested deeper than " + std::to_string(kMostNesting) + " levels");
-      return true;
-    };
     try {
-      value = Json::parse(flag.json, watch);
+      value = parseJson(flag.json, flag.flag, ErrorKind::usage);
     } catch (const Json::exception &) {
       value = flag.json; // a plain word
     }

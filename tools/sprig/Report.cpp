@@ -56,16 +56,6 @@ void Table::print() const {
   }
 }
 
-Json parseJson(std::string_view text, const std::string &what) {
-  constexpr int kMostNesting = 64;
-  return Json::parse(text, [&](int depth, Json::parse_event_t, Json &) {
-    if (depth > kMostNesting)
-      throw Error(ErrorKind::badInput,
-                  what + ": lists and objects are nested more than " + std::to_string(kMostNesting) + " deep");
-    return true;
-  });
-}
-
 std::string toText(const Json &json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 std::string formatNanoseconds(double ns) { return scaled(ns, 1000, {"ns", "us", "ms", "s"}); }

@@ -13,9 +13,6 @@ using Json = nlohmann::ordered_json;
 
 /// A document as it is printed; names that are not UTF-8 have U+FFFD in place of what is not.
 std::string toText(const Json &json);
-/// Reads JSON of a file or a package. Where lists and objects nest more than 64 deep, which reading and freeing follow
-/// by recursion, throws Error (badInput) that begins with `what`; Json::exception where it is no JSON.
-Json parseJson(std::string_view text, const std::string &what);
 
 /// A table of text cells; columns are as wide as their widest cell, numbers to the right unless all is text.
 class Table {

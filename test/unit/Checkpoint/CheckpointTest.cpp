@@ -154,8 +154,7 @@ TEST_F(Checkpoints, AManifestHoldsCounts) {
                 std::string("manifest.json: is no manifest: '") + field + "' is no count");
     }
   std::string nested = manifestWith("step", std::string(100'000, '[') + std::string(100'000, ']'));
-  EXPECT_EQ(refusal([&] { parseManifest(nested, "manifest.json"); }),
-            "manifest.json: is no manifest: it is nested too deep");
+  EXPECT_EQ(refusal([&] { parseManifest(nested, "manifest.json"); }), "manifest.json: is nested deeper than 64 levels");
   std::string text = manifestWith("seed", "18446744073709551615");
   EXPECT_EQ(parseManifest(text, "manifest.json").manifest.seed, UINT64_MAX);
 }

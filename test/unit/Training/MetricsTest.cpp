@@ -45,6 +45,11 @@ TEST_F(Metrics, ALineAStep) {
   for (const char *line :
        {"", "x", "{}", "[1]", "{\"step\":1}", "{\"step\":1,\"loss\":2,\"grad_norm\":3,\"lr\":\"a\",\"seconds\":1}"})
     EXPECT_FALSE(parseMetrics(line)) << line;
+  const std::string others = ",\"loss\":2,\"grad_norm\":3,\"lr\":1,\"seconds\":1}";
+  EXPECT_TRUE(parseMetrics("{\"step\":9223372036854775807" + others));
+  for (std::string step : {"9223372036854775808", "18446744073709551615", "-1", "1e3", "0.5", "\"1\"", "[[1]]"})
+    EXPECT_FALSE(parseMetrics("{\"step\":" + step + others)) << step;
+  EXPECT_FALSE(parseMetrics("{\"step\":" + std::string(100'000, '[') + std::string(100'000, ']') + others));
 }
 
 TEST_F(Metrics, FloatsComeBackInAllTheirBits) {

@@ -1,7 +1,7 @@
 #include "tools/sprig/profile/ProfileCompare.h"
 #include "lib/Data/File.h"
+#include "lib/Json/Json.h"
 #include "sprig/error.h"
-#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -29,8 +29,15 @@ Json numberOrText(double value) {
 }
 double numberFrom(const Json &json) {
   if (json.is_number()) return json.get<double>();
-  std::string text = json.get<std::string>();
-  return text == "nan" ? NAN : text == "inf" ? INFINITY : -INFINITY;
+  if (json == "nan") return NAN;
+  if (json == "inf") return INFINITY;
+  if (json == "-inf") return -INFINITY;
+  throw Error(ErrorKind::badInput, "found " + json.dump() + ", expected a number");
+}
+double finiteFrom(const Json &json) {
+  double value = numberFrom(json);
+  if (!std::isfinite(value)) throw Error(ErrorKind::badInput, "found " + json.dump() + ", expected a finite number");
+  return value;
 }
 
 Json readProfile(const std::string &path) {
@@ -41,7 +48,7 @@ Json readProfile(const std::string &path) {
   } catch (const Json::exception &error) {
     throw Error(ErrorKind::badInput, path + ": is no JSON: " + error.what());
   }
-  if (!json.is_object() || json.value("kind", "") != "sprig profile" || !json.contains("profiles"))
+  if (!json.is_object() || !json.contains("kind") || json["kind"] != "sprig profile" || !json.contains("profiles"))
     throw Error(ErrorKind::badInput, path + ": expected what 'sprig profile --format json' prints");
   return json;
 }
@@ -54,8 +61,11 @@ std::string differenceOf(const Json &a, const Json &b, double bound, double &lar
            b.at("name").get<std::string>() + "' of " + b.at("type").get<std::string>() + " in the other";
   if (a.at("digest") == b.at("digest")) return {};
   const Json &left = a.at("samples"), &right = b.at("samples");
-  double scale = std::max(numberFrom(a.at("max_abs")), numberFrom(b.at("max_abs")));
-  for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+  double scale = std::max(finiteFrom(a.at("max_abs")), finiteFrom(b.at("max_abs")));
+  if (left.size() != right.size())
+    return "output '" + name + "' has " + std::to_string(left.size()) + " samples in one and " +
+           std::to_string(right.size()) + " in the other";
+  for (size_t i = 0; i < left.size(); ++i) {
     double x = numberFrom(left[i]), y = numberFrom(right[i]);
     if ((std::isnan(x) && std::isnan(y)) || x == y) continue;
     double difference = std::fabs(x - y) / (scale > 0 ? scale : 1);
@@ -114,8 +124,10 @@ void collect(const Json &profile, bool after, std::vector<std::string> &order, s
 Json compareCalls(const Json &a, const Json &b, std::string &verdict) {
   const Json &p = a.at("plain_call_quartiles_ns"), &q = b.at("plain_call_quartiles_ns");
   double before = p.at(1), after = q.at(1);
+  if (!(before > 0) || !(after > 0))
+    throw Error(ErrorKind::badInput, "calls of " + formatDouble(before) + " and " + formatDouble(after) + " ns");
   bool overlap = q.at(0).get<double>() <= p.at(2).get<double>() && p.at(0).get<double>() <= q.at(2).get<double>();
-  double ratio = after > 0 ? before / after : 0;
+  double ratio = before / after;
   verdict = overlap     ? "no difference beyond the noise"
             : ratio > 1 ? "the second is " + formatDouble(ratio, 3) + " times as fast"
                         : "the second is slower: " + formatDouble(ratio, 3) + " times the speed";
@@ -197,8 +209,8 @@ ProfileComparison compareProfiles(const std::string &before, const std::string &
   try {
     const Json &left = a.at("profiles"), &right = b.at("profiles");
     if (left.size() != right.size())
-      throw Error(ErrorKind::badInput, before + " has " + std::to_string(left.size()) + " entries, " + after + " has " +
-                                           std::to_string(right.size()));
+      throw Error(ErrorKind::badInput,
+                  "one has " + std::to_string(left.size()) + " entries, the other " + std::to_string(right.size()));
     if (a.at("machine") != b.at("machine"))
       warn("the profiles are of different machines: " + a.at("machine").get<std::string>() + " and " +
            b.at("machine").get<std::string>());
@@ -206,7 +218,7 @@ ProfileComparison compareProfiles(const std::string &before, const std::string &
     for (size_t i = 0; i < left.size(); ++i)
       list.push_back(compareOne(left[i], right[i], bound, quiet, comparison.isSameResult));
     comparison.json = {{"before", before}, {"after", after}, {"entries", list}};
-  } catch (const Json::exception &error) {
+  } catch (const std::exception &error) {
     throw Error(ErrorKind::badInput, before + " or " + after + ": is not a whole profile: " + error.what());
   }
   return comparison;

@@ -1,8 +1,8 @@
 #include "tools/sprig/train/TrainNote.h"
+#include "lib/Json/Json.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "sprig/error.h"
 #include "tools/sprig/Report.h"
-#include <nlohmann/json.hpp>
 
 namespace sprig::cli {
 namespace {
@@ -14,6 +14,14 @@ Json compiledIn(const training::TrainConfig &config) {
     json.erase(field);
   json["optimizer"].erase("lr");
   return json;
+}
+
+// Samples and classes, from 0 to 2^48: sums of them are numbers, too.
+int64_t countIn(const Json &json) {
+  std::optional<int64_t> count = wholeNumber<int64_t>(json);
+  if (!count || *count < 0 || *count > int64_t(1) << 48)
+    throw Error(ErrorKind::badInput, "found " + json.dump() + ", expected a count");
+  return *count;
 }
 
 } // namespace
@@ -34,14 +42,14 @@ std::optional<TrainNote> trainNoteOf(const Runner &runner) {
     check(sprig_rt_package_fact(runner.package(), i, &key, &value));
     if (std::string_view(key) != kTrainingFact) continue;
     try {
-      Json json = parseJson(value, std::string(info.name) + ": what it says of its training");
+      Json json = parseJson(value, "it");
       TrainNote note;
       note.config = training::parseTrainConfig(json.at("config").dump(), info.name);
-      note.samples = json.at("samples");
-      note.classes = json.at("classes").get<std::vector<int64_t>>();
+      note.samples = countIn(json.at("samples"));
+      for (const Json &classes : json.at("classes")) note.classes.push_back(countIn(classes));
       note.trainable = json.at("trainable").get<std::vector<std::string>>();
       return note;
-    } catch (const Json::exception &error) {
+    } catch (const std::exception &error) {
       throw Error(ErrorKind::badInput,
                   std::string(info.name) + ": what it says of its training cannot be read: " + error.what());
     }
