@@ -177,14 +177,15 @@ std::optional<std::string> FileCache::load(const std::string &key) {
   };
   if (!readable) return miss();
   std::string path = pathOf(key);
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)); // a pipe is not waited for
   if (file.handle < 0) return miss();
   struct stat status;
   Header header;
   std::string value;
-  bool sound =
-      ::fstat(file.handle, &status) == 0 && readAll(file.handle, reinterpret_cast<char *>(&header), sizeof header) &&
-      std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && uint64_t(status.st_size) == sizeof header + header.size;
+  bool sound = ::fstat(file.handle, &status) == 0 && S_ISREG(status.st_mode) &&
+               readAll(file.handle, reinterpret_cast<char *>(&header), sizeof header) &&
+               std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
+               uint64_t(status.st_size) == sizeof header + header.size;
   if (sound) {
     value.resize(header.size);
     sound = readAll(file.handle, value.data(), value.size()) && checksumOf(key, value) == header.checksum;

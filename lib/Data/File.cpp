@@ -60,6 +60,9 @@ std::vector<char> readFile(const std::filesystem::path &path) {
   struct stat status;
   if (::fstat(file.fd, &status) != 0) fail(ErrorKind::badInput, "cannot read", path);
   if (S_ISDIR(status.st_mode)) throw Error(ErrorKind::badInput, path.string() + ": is a folder, expected a file");
+  // /dev/zero has no end; a pipe has one, and so has what is typed.
+  if (path != "-" && (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !::isatty(file.fd))))
+    throw Error(ErrorKind::badInput, path.string() + ": is a device, expected a file");
   std::vector<char> bytes(S_ISREG(status.st_mode) ? size_t(status.st_size) : 0);
   size_t filled = 0;
   for (;;) {

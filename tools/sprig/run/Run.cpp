@@ -80,13 +80,14 @@ int run(const RunOptions &options) {
   if (!runner) runner = compileAndLoad(model, {bound.entry}, options.settings);
   std::vector<data::Array> outputs = runner->run(bound.arrays);
   if (isVerbose()) inform(runner->describeLastRun() + "; peak memory " + formatBytes(double(peakMemory())));
+  // What was computed is said even where it cannot be kept.
+  printOutputs(outputs, options.common.json());
   if (!options.outputDir.empty()) {
     std::error_code error;
     fs::create_directories(options.outputDir, error);
     if (error) throw Error(ErrorKind::runtime, options.outputDir + ": cannot make the folder: " + error.message());
     for (const data::Array &array : outputs) data::writeArrays(outputFile(options.outputDir, array), {&array, 1});
   }
-  printOutputs(outputs, options.common.json());
   return kDone;
 }
 
