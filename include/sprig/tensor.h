@@ -8,6 +8,7 @@
 #include "sprig/source.h"
 #include <iosfwd>
 #include <concepts>
+#include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -108,12 +109,15 @@ public:
   SPRIG_API bool ready() const;
 
   // These wait for the value, and for nothing else.
-  /// The one element of a tensor that has one. Converts between number types.
+  /// The one element of a tensor that has one, as another type of numbers: for an integer, reals lose their fraction,
+  /// and what T does not hold is an error (usage); bool says whether it is not 0.
   template <typename T> T item(Source at = Source::here()) const {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_same_v<T, bool>)
+      return itemAsDouble(at) != 0;
+    else if constexpr (std::is_floating_point_v<T>)
       return T(itemAsDouble(at));
     else
-      return T(itemAsInteger(at));
+      return T(itemAsInteger({std::is_signed_v<T>, std::numeric_limits<T>::digits}, at));
   }
   /// All elements, row-major; T must be the element type.
   template <typename T> std::vector<T> toVector(Source at = Source::here()) const {
@@ -280,7 +284,12 @@ private:
   SPRIG_API static void checkCount(int64_t count, const Shape &shape, Source at);
   SPRIG_API const void *bytes(DType expected, Source at) const;
   SPRIG_API double itemAsDouble(Source at) const;
-  SPRIG_API int64_t itemAsInteger(Source at) const;
+  struct IntegerRange {
+    bool isSigned;
+    int bits; ///< without the sign
+  };
+  /// The low 64 bits of a number in this range.
+  SPRIG_API int64_t itemAsInteger(IntegerRange range, Source at) const;
 
   frontend::Value *value = nullptr;
 };

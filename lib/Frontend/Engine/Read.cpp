@@ -3,6 +3,7 @@
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Record.h"
+#include <cmath>
 
 namespace sprig {
 
@@ -81,11 +82,25 @@ static const Value &single(const Tensor &tensor, Source source) {
 
 double Tensor::itemAsDouble(Source source) const { return elementAsDouble(single(*this, source), 0); }
 
-int64_t Tensor::itemAsInteger(Source source) const {
+int64_t Tensor::itemAsInteger(IntegerRange range, Source source) const {
   const Value &one = single(*this, source);
-  if (one.type.dtype == DType::i64) return *static_cast<const int64_t *>(one.storage->data);
-  if (one.type.dtype == DType::u64) return int64_t(*static_cast<const uint64_t *>(one.storage->data));
-  return int64_t(elementAsDouble(one, 0));
+  __int128 end = __int128(1) << range.bits, low = range.isSigned ? -end : 0;
+  auto refuse = [&](const std::string &number) {
+    std::string first = range.isSigned ? "-" + std::to_string(uint64_t(end)) : "0";
+    fail(source, "item",
+         "the element is " + number + "; the integer that is asked for holds " + first + " to " +
+             std::to_string(uint64_t(end - 1)));
+  };
+  if (one.type.dtype == DType::i64 || one.type.dtype == DType::u64) {
+    auto bits = *static_cast<const int64_t *>(one.storage->data);
+    __int128 number = one.type.dtype == DType::i64 ? __int128(bits) : __int128(uint64_t(bits));
+    if (number < low || number >= end)
+      refuse(one.type.dtype == DType::i64 ? std::to_string(bits) : std::to_string(uint64_t(bits)));
+    return bits;
+  }
+  double number = std::trunc(elementAsDouble(one, 0));
+  if (!(number >= double(low) && number < double(end))) refuse(realText(elementAsDouble(one, 0)));
+  return number < 0 ? int64_t(number) : int64_t(uint64_t(number));
 }
 
 void Tensor::checkRow(int64_t count, int64_t expected, Source source) {

@@ -43,6 +43,11 @@ template <typename T> void checkRange(const Emitter &r, T begin, T end, T step, 
     r.fail(rangeText(begin, end, step) + ", which lead away from the end; expected a step of the other sign");
   if (type == DType::boolean) r.fail("counts numbers, not booleans");
 }
+/// The ends of what is counted; where an integer type does not hold one, the numbers beyond would wrap.
+void checkEnds(const Emitter &r, double first, double last, DType type) {
+  if (isFloat(type)) return;
+  for (double end : {first, last}) frontend::scalar(std::trunc(end), type, r.at, r.op);
+}
 } // namespace
 
 Tensor arangeInteger(int64_t begin, int64_t end, int64_t step, DType type, Source at) {
@@ -51,6 +56,8 @@ Tensor arangeInteger(int64_t begin, int64_t end, int64_t step, DType type, Sourc
   __int128 span = __int128(end) - begin, count = (span + step - (step > 0 ? 1 : -1)) / step;
   int64_t n = int64_t(std::min<__int128>(count, INT64_MAX));
   r.checkShape({n});
+  if (n && !isFloat(type))
+    for (int64_t end : {begin, int64_t(begin + (count - 1) * step)}) frontend::scalarInteger(end, type, at, r.op);
   Tensor result = r.iota({DType::i64, {n}}, 0);
   if (step != 1) result = r.mul(result, frontend::scalarInteger(step, DType::i64, at));
   if (begin != 0) result = r.add(result, frontend::scalarInteger(begin, DType::i64, at));
@@ -64,6 +71,7 @@ Tensor arangeReal(double begin, double end, double step, DType type, Source at) 
   checkRange(r, begin, end, step, type);
   double count = std::ceil((end - begin) / step);
   if (count > 0x1p48) r.fail(rangeText(begin, end, step) + ", which are more than 2^48 elements");
+  if (count > 0) checkEnds(r, begin, begin + (count - 1) * step, type);
   Tensor index = r.iota({DType::f64, {int64_t(count)}}, 0);
   return r.cast(r.add(r.mul(index, r.number(step, index)), r.number(begin, index)), type);
 }
@@ -75,6 +83,7 @@ Tensor linspace(double begin, double end, int64_t count, DType type, Source at) 
     r.fail("goes from " + std::to_string(begin) + " to " + std::to_string(end) + "; expected finite numbers");
   if (type == DType::boolean) r.fail("counts numbers, not booleans");
   r.checkShape({count});
+  if (count > 0) checkEnds(r, begin, count > 1 ? end : begin, type);
   Tensor index = r.iota({DType::f64, {count}}, 0);
   double step = count > 1 ? (end - begin) / double(count - 1) : 0;
   // The second half from the end on, so that the last one is exact.

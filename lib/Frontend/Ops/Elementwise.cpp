@@ -111,6 +111,9 @@ Tensor pow(const Operand &base, const Operand &exponent) {
   const Operand *both[] = {&base, &exponent};
   DType type = r.promote(both);
   if (type == DType::boolean) r.fail("is not for booleans; convert with to()");
+  if (!isFloat(type) && exponent.kind == Operand::Kind::integer && exponent.integer < 0)
+    r.fail("raises integers to the power of " + std::to_string(exponent.integer) +
+           ", which are no integers; convert the base with to(DType::f32)");
   Tensor x = r.converted(base, type);
   if (exponent.kind != Operand::Kind::tensor && exponent.real == 2) return r.mul(x, x);
   return r.binary(SPRIG_OP("pow"), x, r.converted(exponent, type));
