@@ -16,6 +16,7 @@
 #include <concepts>
 #include <filesystem>
 #include <initializer_list>
+#include <utility>
 
 namespace sprig {
 
@@ -23,8 +24,9 @@ namespace frontend {
 class CheckpointSlots; // lib/Frontend/Trainer/SaveCheckpoint.cpp
 }
 
-/// A part of a checkpoint: something to save, and to load into. It refers to what it was made of, so it is to be
-/// written in the call. Of parts of one kind all but one need names: {"generator", net}.
+/// A part of a checkpoint: something to save, and to load into. It refers to what it was made of, which lives as long
+/// as it does: a list of parts that is made before the loop saves what they are at each call. Of parts of one kind all
+/// but one need names: {"generator", net}.
 class SPRIG_API CheckpointPart {
 public:
   /// Parameters and all buffers, each once; both of a tied parameter's names stand for it.
@@ -42,7 +44,10 @@ public:
   template <typename T>
     requires(std::integral<T> && !std::same_as<T, bool> && sizeof(T) >= 4)
   CheckpointPart(std::string name, T &number)
-      : CheckpointPart(std::move(name), int64_t(number), [&number](int64_t value) { number = T(value); }) {}
+      : CheckpointPart(
+            std::move(name), [&number] { return int64_t(number); }, [&number](int64_t value) { number = T(value); },
+            // Unsigned ones of 64 bits are kept by their bits.
+            [](int64_t value) { return sizeof(T) == 8 || std::in_range<T>(value); }) {}
   CheckpointPart(std::string name, double &number);
   /// A tensor, whose type must be the same when it is loaded; or state that a compiled function sets.
   CheckpointPart(std::string name, Tensor &tensor);
@@ -51,7 +56,8 @@ public:
   void collect(frontend::CheckpointSlots &slots) const { add(slots); }
 
 private:
-  CheckpointPart(std::string name, int64_t value, std::function<void(int64_t)> set);
+  CheckpointPart(std::string name, std::function<int64_t()> get, std::function<void(int64_t)> set,
+                 bool (*holds)(int64_t));
   std::function<void(frontend::CheckpointSlots &)> add;
 };
 

@@ -85,8 +85,9 @@ SPRIG_API Schedule list(const std::vector<double> &rates, Source at = Source::he
 class SPRIG_API Optimizer {
 public:
   /// One step by these gradients, one for each of parameters(), in order: opt.update(grad(loss, net.parameters())). A
-  /// gradient that is not defined, or of a parameter that is frozen, leaves its parameter as it is. Throws Error
-  /// (usage) where none is defined.
+  /// gradient that is not defined, or of a parameter that is frozen, leaves its parameter as it is, and its moments;
+  /// the step does not count for it, so that a layer that is unfrozen later starts as it does with a new optimizer.
+  /// Throws Error (usage) where none is defined.
   void update(std::span<const Tensor> gradients, Source at = Source::here()) const;
   void update(const std::vector<Tensor> &gradients, Source at = Source::here()) const {
     update(std::span<const Tensor>(gradients), at);
@@ -108,14 +109,16 @@ public:
   /// Steps done. Waits.
   int64_t steps(Source at = Source::here()) const;
   /// From the next step on. Compiled functions that update it are recorded anew.
-  Optimizer &setSchedule(const Schedule &schedule);
+  Optimizer &setSchedule(const Schedule &schedule, Source at = Source::here());
   const std::optional<Schedule> &schedule() const;
-  /// Within update(), before the step: clipGradNorm, then clipGradValue. 0: off. Likewise recorded anew.
-  Optimizer &setClipNorm(double most);
-  Optimizer &setClipValue(double most);
+  /// Within update(), before the step: clipGradNorm, then clipGradValue. 0: off; an error (usage) below. Likewise
+  /// recorded anew.
+  Optimizer &setClipNorm(double most, Source at = Source::here());
+  Optimizer &setClipValue(double most, Source at = Source::here());
 
   /// Everything that a step reads and writes but the parameters, by the names of `sprig train`'s checkpoints:
-  /// "optimizer/step", "optimizer/lr" ("optimizer/lr.1" of group 1), "optimizer/exp_avg/fc.weight".
+  /// "optimizer/step", "optimizer/lr" ("optimizer/lr.1" of group 1), "optimizer/exp_avg/fc.weight"; and, of a parameter
+  /// that steps have left alone, how many did: "optimizer/skipped/fc.weight".
   nn::StateDict stateDict() const;
   /// Names must be these, types too: anything else is one error (badInput) that lists it all.
   void loadStateDict(const nn::StateDict &state, Source at = Source::here()) const;
@@ -123,10 +126,12 @@ public:
     nn::saveTensors(path, stateDict(), at);
   }
   void load(const std::filesystem::path &path, Source at = Source::here()) const {
-    loadStateDict(nn::loadTensors(path), at);
+    loadStateDict(nn::loadTensors(path, at), at);
   }
   /// The tensors of the state dict as the parameters that they are.
   std::vector<std::pair<std::string, Parameter>> namedState() const;
+  /// For the library: the names of a state that is to be loaded, before namedState().
+  void expect(const std::vector<std::string> &names) const;
 
   /// From field "optimizer" of a training configuration: what the functions below make.
   static Optimizer fromJson(const Parameters &parameters, const std::string &json, Source at = Source::here());
@@ -209,17 +214,21 @@ SPRIG_API std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients,
 SPRIG_API std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients, double most,
                                             Source at = Source::here());
 
-/// A moving average of parameters: average = decay average + (1 - decay) parameter with each update() (the field `ema`
-/// of a training configuration). Starts as the parameters are.
+/// An average of parameters over the updates.
 class SPRIG_API Average {
 public:
+  /// A moving one: average = decay average + (1 - decay) parameter with each update() (the field `ema` of a training
+  /// configuration). Starts as the parameters are.
   explicit Average(const Parameters &parameters, double decay = 0.999, Source at = Source::here());
+  /// The mean of what the parameters were at each update(), all alike: stochastic weight averaging (arXiv:1803.05407).
+  /// Before the first it is what the parameters are now.
+  static Average mean(const Parameters &parameters, Source at = Source::here());
   /// After the optimizer's step.
   void update(Source at = Source::here()) const;
   /// Exchanges parameters and averages: for an evaluation, then once more.
   void swap(Source at = Source::here()) const;
 
-  /// The averages, as "average/fc.weight" and so on.
+  /// The averages, as "average/fc.weight" and so on; of a mean, "average/updates" counts them.
   nn::StateDict stateDict() const;
   /// Names and types must be these: anything else is one error (badInput) that lists it all.
   void loadStateDict(const nn::StateDict &state, Source at = Source::here()) const;
@@ -227,13 +236,14 @@ public:
     nn::saveTensors(path, stateDict(), at);
   }
   void load(const std::filesystem::path &path, Source at = Source::here()) const {
-    loadStateDict(nn::loadTensors(path), at);
+    loadStateDict(nn::loadTensors(path, at), at);
   }
   /// The same as the parameters that they are.
   std::vector<std::pair<std::string, Parameter>> namedState() const;
 
 private:
   struct State;
+  Average() = default;
   std::shared_ptr<State> state;
 };
 

@@ -20,6 +20,8 @@ inline constexpr const char *kSeed = "random/seed";    ///< i64: the key of rand
 inline std::string slotName(const std::string &slot, const std::string &parameter) {
   return std::string(kOptimizerPrefix) + slot + "/" + parameter;
 }
+/// Before a parameter's name: i64, how many of the optimizer's steps left it alone. Where there is none it is 0.
+inline constexpr const char *kSkippedPrefix = "optimizer/skipped/";
 /// The moving average of a parameter.
 inline std::string averageName(const std::string &parameter) { return std::string(kAveragePrefix) + parameter; }
 

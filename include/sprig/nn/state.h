@@ -19,8 +19,8 @@ struct LoadReport {
   std::vector<std::string> unexpected; ///< in what was loaded, not of the module
 };
 
-/// Files of named tensors: .safetensors, .npz.
+/// Files of named tensors: .safetensors, .npz. Errors name the line and the file.
 SPRIG_API void saveTensors(const std::filesystem::path &path, const StateDict &tensors, Source at = Source::here());
-SPRIG_API StateDict loadTensors(const std::filesystem::path &path);
+SPRIG_API StateDict loadTensors(const std::filesystem::path &path, Source at = Source::here());
 
 } // namespace sprig::nn

@@ -117,7 +117,16 @@ LoadReport Module::loadStateDict(const StateDict &given, bool strict, Source at)
 void Module::save(const std::filesystem::path &path, Source at) const { saveTensors(path, stateDict(), at); }
 
 LoadReport Module::load(const std::filesystem::path &path, bool strict, Source at) const {
-  return loadInto(*this, loadTensors(path), strict, path.string(), at);
+  return loadInto(*this, loadTensors(path, at), strict, path.string(), at);
+}
+
+/// Puts the caller's line in front of what f throws.
+template <typename F> static void withPlace(const char *what, Source at, F f) {
+  try {
+    f();
+  } catch (const Error &error) {
+    throw Error(error.kind(), frontend::placeText(at) + what + ": " + error.what());
+  }
 }
 
 void saveTensors(const std::filesystem::path &path, const StateDict &tensors, Source at) {
@@ -132,12 +141,14 @@ void saveTensors(const std::filesystem::path &path, const StateDict &tensors, So
     std::memcpy(array.bytes.data(), row.value.bytes(at), array.bytes.size());
     arrays.push_back(std::move(array));
   }
-  data::writeArrays(path, arrays);
+  withPlace("saveTensors", at, [&] { data::writeArrays(path, arrays); });
 }
 
-StateDict loadTensors(const std::filesystem::path &path) {
+StateDict loadTensors(const std::filesystem::path &path, Source at) {
+  std::vector<data::Array> arrays;
+  withPlace("loadTensors", at, [&] { arrays = data::readArrays(path); });
   StateDict result;
-  for (data::Array &array : data::readArrays(path))
+  for (data::Array &array : arrays)
     result.push_back({array.name, Tensor::copyOf(array.bytes.data(), {DType(array.dtype), Shape(array.shape)})});
   return result;
 }

@@ -11,27 +11,52 @@ static Operand at(const Tensor &tensor, Source at) { return Operand(tensor, at);
 
 struct Average::State {
   std::vector<Parameter> parameters, averages;
-  double decay;
+  double decay = 0;
+  Parameter updates; ///< of a mean: an i64 scalar
   Belonging belonging;
+
+  State(const Parameters &given, Source where);
 };
 
-Average::Average(const Parameters &given, double decay, Source where) : state(std::make_shared<State>()) {
+Average::State::State(const Parameters &given, Source where) : belonging(given) {
+  for (const Group &group : given.groups)
+    for (const Parameter &parameter : group.parameters) parameters.push_back(parameter);
+  std::vector<std::string> names = stateNames(parameters);
+  for (size_t i = 0; i < names.size(); ++i) {
+    averages.emplace_back(parameters[i].value().detach(where), /*trainable=*/false, where);
+    averages.back().setName(training::averageName(names[i]));
+  }
+}
+
+Average::Average(const Parameters &given, double decay, Source where) {
   if (!(decay >= 0 && decay < 1))
     frontend::fail(where, "optim::Average", "the decay is " + std::to_string(decay) + ", outside of [0, 1)");
+  state = std::make_shared<State>(given, where);
   state->decay = decay;
-  state->belonging = given;
-  for (const Group &group : given.groups)
-    for (const Parameter &parameter : group.parameters) state->parameters.push_back(parameter);
-  std::vector<std::string> names = stateNames(state->parameters);
-  for (size_t i = 0; i < names.size(); ++i) {
-    state->averages.emplace_back(state->parameters[i].value().detach(where), /*trainable=*/false, where);
-    state->averages.back().setName(training::averageName(names[i]));
-  }
+}
+
+Average Average::mean(const Parameters &given, Source where) {
+  Average result;
+  result.state = std::make_shared<State>(given, where);
+  result.state->updates = Parameter(Tensor(int64_t(0)), /*trainable=*/false, where);
+  result.state->updates.setName(training::averageName("updates"));
+  return result;
 }
 
 void Average::update(Source where) const {
   state->belonging.check(state->parameters, "Average::update", where);
   NoGrad quiet;
+  if (state->updates.defined()) {
+    Tensor count = add(at(state->updates.value(), where), 1);
+    state->updates.set(count, where);
+    for (size_t i = 0; i < state->parameters.size(); ++i) {
+      const Parameter &average = state->averages[i];
+      Tensor old = average.value(), change = sub(at(state->parameters[i].value(), where), at(old, where));
+      Tensor number = cast(at(count, where), old.dtype());
+      average.set(add(at(old, where), at(div(at(change, where), at(number, where)), where)), where);
+    }
+    return;
+  }
   for (size_t i = 0; i < state->parameters.size(); ++i) {
     const Parameter &average = state->averages[i];
     Tensor kept = mul(at(average.value(), where), state->decay);
@@ -53,6 +78,7 @@ void Average::swap(Source where) const {
 std::vector<std::pair<std::string, Parameter>> Average::namedState() const {
   std::vector<std::pair<std::string, Parameter>> result;
   for (const Parameter &average : state->averages) result.emplace_back(average.name(), average);
+  if (state->updates.defined()) result.emplace_back(state->updates.name(), state->updates);
   return result;
 }
 

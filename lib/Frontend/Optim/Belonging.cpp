@@ -3,6 +3,7 @@
 #include "lib/Frontend/Optim/OptimizerState.h"
 #include "lib/Frontend/Record.h"
 #include "lib/Frontend/Standing.h"
+#include "lib/Training/StateNames.h"
 #include <algorithm>
 #include <map>
 
@@ -38,10 +39,15 @@ void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, cons
     frontend::requireDefined(row.value, "loadStateDict", row.name.c_str(), at);
     if (!rows.emplace(row.name, &row.value).second) wrong += "\n  twice: " + row.name;
   }
+  const Tensor none(int64_t(0));
   std::vector<const Tensor *> values;
   for (auto &[name, parameter] : named) {
     auto row = rows.find(name);
     if (row == rows.end()) {
+      if (name.starts_with(training::kSkippedPrefix)) {
+        values.push_back(&none);
+        continue;
+      }
       wrong += "\n  missing: " + name + ": " + describe(parameter.type());
       continue;
     }

@@ -27,6 +27,13 @@ bool fitsEveryShape(const frontend::Graph &graph, const Shape &shape) {
   return true;
 }
 
+/// Whether an update depends on the number of the step, its fourth input.
+bool readsSteps(const frontend::Graph &graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const frontend::GraphNode &node) {
+    return std::find(node.operands.begin(), node.operands.end(), 3u) != node.operands.end();
+  });
+}
+
 using Updates = std::map<std::tuple<std::string, double, std::string>, Update>;
 
 /// Derived by the compiler for one shape, and given to the others by putting theirs in its place.
@@ -38,6 +45,7 @@ Update makeUpdate(Updates &table, const std::string &config, double weightDecay,
     if (isNew) {
       try {
         row->second.graph = frontend::optimizerUpdate(config, model, 1, weightDecay, row->second.slots);
+        row->second.countsSteps = readsSteps(row->second.graph);
       } catch (...) {
         table.erase(row);
         throw;
@@ -51,6 +59,7 @@ Update makeUpdate(Updates &table, const std::string &config, double weightDecay,
     }
   }
   update.graph = frontend::optimizerUpdate(config, type, 1, weightDecay, update.slots);
+  update.countsSteps = readsSteps(update.graph);
   return update;
 }
 
@@ -126,16 +135,19 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
       if (!seen.insert(parameter.rawCell()).second)
         fail(at, "optim::" + kind, "parameter '" + parameter.name() + "' is there twice");
       state.parameters.push_back(parameter);
-      state.rows.push_back({parameter, g, &updateFor(state.config, decay, parameter.type()), {}});
+      state.rows.push_back({parameter, g, &updateFor(state.config, decay, parameter.type()), {}, {}});
     }
   }
   if (state.rows.empty()) fail(at, "optim::" + kind, "there is no parameter");
   state.belonging = given;
   state.steps = scalarState({DType::i64, {}}, 0, training::kStep);
   std::vector<std::string> names = stateNames(state.parameters);
-  for (size_t i = 0; i < state.rows.size(); ++i)
-    for (const std::string &slot : state.rows[i].update->slots)
-      state.rows[i].slots.push_back(scalarState(state.rows[i].parameter.type(), 0, training::slotName(slot, names[i])));
+  for (size_t i = 0; i < state.rows.size(); ++i) {
+    State::Row &row = state.rows[i];
+    for (const std::string &slot : row.update->slots)
+      row.slots.push_back(scalarState(row.parameter.type(), 0, training::slotName(slot, names[i])));
+    if (row.update->countsSteps) row.skipped = scalarState({DType::i64, {}}, 0, training::kSkippedPrefix + names[i]);
+  }
   return result;
 }
 
@@ -156,6 +168,8 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
       [](const void *source) { return static_cast<const State *>(source)->settings; },
       [](const void *source) { return "set to " + static_cast<const State *>(source)->settingsText(); },
   };
+  for (size_t i = 0; i < given.size(); ++i)
+    if (!s.isUpdated(i, given)) s.noteSkipped(s.rows[i]);
   if (frontend::isRecording()) frontend::observe(kSettings, state, "an optimizer");
   NoGrad quiet;
   static const std::string &layer = frontend::intern("optimizer");
@@ -165,7 +179,7 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
   if (s.clipValue > 0) gradients = clipGradValue(gradients, s.clipValue, at);
 
   static const frontend::OpName &cast = frontend::opName("nn.cast"), &add = frontend::opName("nn.add"),
-                                &div = frontend::opName("nn.div");
+                                &sub = frontend::opName("nn.sub"), &div = frontend::opName("nn.div");
   const TensorType i64{DType::i64, {}}, f64{DType::f64, {}};
   Tensor steps = s.steps.value(), count = frontend::record(cast, {steps}, {}, f64, at);
   std::vector<Tensor> rates;
@@ -180,17 +194,24 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
     }
     rates.push_back(rate);
   }
+  Tensor one = frontend::scalarInteger(1, DType::i64, at);
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < s.rows.size(); ++i) {
     const State::Row &row = s.rows[i];
-    if (!gradients[i].defined() || !row.parameter.trainable()) continue;
-    inputs = {row.parameter.value(), gradients[i], rates[row.group], count};
+    if (!s.isUpdated(i, gradients)) {
+      if (row.hasSkipped) row.skipped.set(frontend::record(add, {row.skipped.value(), one}, {}, i64, at), at);
+      continue;
+    }
+    Tensor own = count;
+    if (row.hasSkipped)
+      own = frontend::record(cast, {frontend::record(sub, {steps, row.skipped.value()}, {}, i64, at)}, {}, f64, at);
+    inputs = {row.parameter.value(), gradients[i], rates[row.group], own};
     for (const Parameter &slot : row.slots) inputs.push_back(slot.value());
     std::vector<Tensor> next = frontend::replay(row.update->graph, inputs, at);
     row.parameter.set(next[0], at);
     for (size_t j = 0; j < row.slots.size(); ++j) row.slots[j].set(next[j + 1], at);
   }
-  s.steps.set(frontend::record(add, {steps, frontend::scalarInteger(1, DType::i64, at)}, {}, i64, at), at);
+  s.steps.set(frontend::record(add, {steps, one}, {}, i64, at), at);
   frontend::endLineage();
 }
 
@@ -248,26 +269,44 @@ std::string Optimizer::State::settingsText() const {
   std::string text = "schedule ";
   text += schedule ? schedule->json() : "none";
   if (schedule && schedule->stepsPerUnit() > 1) text += " by " + std::to_string(schedule->stepsPerUnit()) + " steps";
-  return text + ", clipNorm " + frontend::realText(clipNorm) + ", clipValue " + frontend::realText(clipValue);
+  text += ", clipNorm " + frontend::realText(clipNorm) + ", clipValue " + frontend::realText(clipValue);
+  auto skipped = std::count_if(rows.begin(), rows.end(), [](const Row &row) { return row.hasSkipped; });
+  return skipped ? text + ", " + std::to_string(skipped) + " parameters that steps have left alone" : text;
 }
 
-Optimizer &Optimizer::setSchedule(const Schedule &schedule) {
-  frontend::requireNotRecording("Optimizer::setSchedule", {});
+void Optimizer::State::noteSkipped(Row &row) {
+  if (row.hasSkipped || !row.skipped.defined()) return;
+  row.hasSkipped = true;
+  settings = std::hash<std::string>()(settingsText());
+}
+
+void Optimizer::expect(const std::vector<std::string> &names) const {
+  std::set<std::string> given(names.begin(), names.end());
+  for (State::Row &row : state->rows)
+    if (row.skipped.defined() && given.count(row.skipped.name())) state->noteSkipped(row);
+}
+
+Optimizer &Optimizer::setSchedule(const Schedule &schedule, Source at) {
+  frontend::requireNotRecording("Optimizer::setSchedule", at);
   state->rate = std::make_shared<frontend::Graph>(frontend::learningRate(schedule.json()));
   state->schedule = schedule;
   state->settings = std::hash<std::string>()(state->settingsText());
   return *this;
 }
 const std::optional<Schedule> &Optimizer::schedule() const { return state->schedule; }
-Optimizer &Optimizer::setClipNorm(double most) {
-  frontend::requireNotRecording("Optimizer::setClipNorm", {});
-  state->clipNorm = most;
+/// A bound on gradients, which is set by `what`.
+static double checkedBound(double most, const char *what, Source at) {
+  frontend::requireNotRecording(what, at);
+  if (!(most >= 0)) frontend::fail(at, what, "the bound is " + frontend::realText(most) + ", expected at least 0");
+  return most;
+}
+Optimizer &Optimizer::setClipNorm(double most, Source at) {
+  state->clipNorm = checkedBound(most, "Optimizer::setClipNorm", at);
   state->settings = std::hash<std::string>()(state->settingsText());
   return *this;
 }
-Optimizer &Optimizer::setClipValue(double most) {
-  frontend::requireNotRecording("Optimizer::setClipValue", {});
-  state->clipValue = most;
+Optimizer &Optimizer::setClipValue(double most, Source at) {
+  state->clipValue = checkedBound(most, "Optimizer::setClipValue", at);
   state->settings = std::hash<std::string>()(state->settingsText());
   return *this;
 }
@@ -277,6 +316,8 @@ std::vector<std::pair<std::string, Parameter>> Optimizer::namedState() const {
   for (const Parameter &lr : state->lr) result.emplace_back(lr.name(), lr);
   for (const State::Row &row : state->rows)
     for (const Parameter &slot : row.slots) result.emplace_back(slot.name(), slot);
+  for (const State::Row &row : state->rows)
+    if (row.hasSkipped) result.emplace_back(row.skipped.name(), row.skipped);
   return result;
 }
 
@@ -287,6 +328,9 @@ nn::StateDict Optimizer::stateDict() const {
 }
 
 void Optimizer::loadStateDict(const nn::StateDict &given, Source at) const {
+  std::vector<std::string> names;
+  for (const nn::NamedTensor &row : given) names.push_back(row.name);
+  expect(names);
   loadNamed(namedState(), given, "Optimizer", at);
 }
 

@@ -10,6 +10,7 @@ namespace sprig::optim {
 struct Update {
   frontend::Graph graph;
   std::vector<std::string> slots;
+  bool countsSteps = false; ///< whether it depends on the number of the step
 };
 /// Made once for each configuration, weight decay and type; valid for good.
 const Update &updateFor(const std::string &config, double weightDecay, const TensorType &type);
@@ -37,6 +38,9 @@ struct Optimizer::State {
     size_t group;
     const Update *update;
     std::vector<Parameter> slots;
+    /// i64: steps that left the parameter alone; not defined where the update is the same at every step.
+    Parameter skipped;
+    bool hasSkipped = false; ///< whether there was one
   };
   std::string config; ///< without lr and weight decay, which are no part of an update's graph
   std::vector<Parameter> parameters;
@@ -47,8 +51,12 @@ struct Optimizer::State {
   std::shared_ptr<const frontend::Graph> rate; ///< the schedule's
   double clipNorm = 0, clipValue = 0;
   Belonging belonging;
-  uint64_t settings = 0; ///< equal for equal schedules and clippings
+  uint64_t settings = 0; ///< equal for equal schedules, clippings and rows with hasSkipped
 
+  bool isUpdated(size_t row, std::span<const Tensor> gradients) const {
+    return gradients[row].defined() && rows[row].parameter.trainable();
+  }
+  void noteSkipped(Row &row);
   /// "schedule none, clipNorm 1, clipValue 0"
   std::string settingsText() const;
 };

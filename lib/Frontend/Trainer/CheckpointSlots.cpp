@@ -1,5 +1,6 @@
 #include "lib/Frontend/Trainer/CheckpointSlots.h"
 #include "lib/Training/StateNames.h"
+#include "sprig/create.h"
 #include "sprig/random.h"
 #include <algorithm>
 #include <cstring>
@@ -15,7 +16,22 @@ constexpr const char *kRandomCounter = "random/counter";
 
 TensorType typeOf(const data::Array &array) { return {DType(array.dtype), Shape(array.shape)}; }
 
+/// Counts that states have only where they are not 0: those of an optimizer.
+bool isZeroWhereMissing(const std::string &name) { return name.find(training::kSkippedPrefix) != std::string::npos; }
+
 } // namespace
+
+CheckpointSlots::CheckpointSlots(Source at, const std::vector<data::Array> &loaded) : at(at) {
+  for (const data::Array &array : loaded) this->loaded.push_back(array.name);
+}
+
+std::vector<std::string> CheckpointSlots::namesOf(const std::string &part) const {
+  if (part.empty()) return loaded;
+  std::vector<std::string> names;
+  for (const std::string &name : loaded)
+    if (name.starts_with(part + "/")) names.push_back(name.substr(part.size() + 1));
+  return names;
+}
 
 void CheckpointSlots::addRandomState() {
   RandomState now = randomState();
@@ -30,7 +46,8 @@ void CheckpointSlots::addRandomState() {
 
 std::string CheckpointSlots::types() const {
   std::string text;
-  for (const Slot &slot : slots) text += slot.name + " " + describe(slot.value.type()) + "\n";
+  for (const Slot &slot : slots)
+    if (!isZeroWhereMissing(slot.name)) text += slot.name + " " + describe(slot.value.type()) + "\n";
   return text;
 }
 
@@ -60,6 +77,7 @@ std::string CheckpointSlots::misfits(const std::vector<data::Array> &arrays) con
   for (const Slot &slot : slots) {
     auto row = given.find(slot.name);
     if (row == given.end()) {
+      if (isZeroWhereMissing(slot.name)) continue;
       text += "\n  missing: " + slot.name + ": " + describe(slot.value.type());
       continue;
     }
@@ -70,6 +88,9 @@ std::string CheckpointSlots::misfits(const std::vector<data::Array> &arrays) con
     else if (slot.isFixed && std::memcmp(array.bytes.data(), slot.value.bytes(at), array.bytes.size()) != 0)
       text += "\n  other " + slot.name + ": here it is " + slot.value.text(at) + ", in the checkpoint " +
               Tensor::copyOf(array.bytes.data(), typeOf(array)).text(at);
+    else if (slot.holds && !slot.holds(Tensor::copyOf(array.bytes.data(), typeOf(array))))
+      text += "\n  beyond its type: " + slot.name + ": in the checkpoint it is " +
+              Tensor::copyOf(array.bytes.data(), typeOf(array)).text(at);
     given.erase(row);
   }
   for (auto &[name, array] : given) text += "\n  unexpected: " + name + ": " + describe(typeOf(*array));
@@ -79,8 +100,12 @@ std::string CheckpointSlots::misfits(const std::vector<data::Array> &arrays) con
 void CheckpointSlots::set(const std::vector<data::Array> &arrays) const {
   std::map<std::string, const data::Array *> given;
   for (const data::Array &array : arrays) given[array.name] = &array;
-  for (const Slot &slot : slots)
-    if (slot.set) slot.set(Tensor::copyOf(given.at(slot.name)->bytes.data(), slot.value.type()));
+  for (const Slot &slot : slots) {
+    if (!slot.set) continue;
+    auto row = given.find(slot.name);
+    slot.set(row == given.end() ? zeros(slot.value.shape(), slot.value.dtype(), at)
+                                : Tensor::copyOf(row->second->bytes.data(), slot.value.type()));
+  }
 }
 
 } // namespace sprig::frontend

@@ -51,6 +51,9 @@ std::optional<checkpoint::Manifest> Checkpoints::resume() {
     if (found.manifest.modelDigest != identity.modelDigest) refuse("module or optimizer");
     if (found.manifest.configDigest != identity.configDigest || found.manifest.seed != identity.seed)
       refuse("order, number or batch of samples, or clips otherwise");
+    std::vector<std::string> names;
+    for (const data::Array &array : found.arrays) names.push_back(array.name);
+    training.optimizer.expect(names);
     CheckpointSlots slots = state();
     slots.addRandomState();
     if (std::string misfits = slots.misfits(found.arrays); !misfits.empty())

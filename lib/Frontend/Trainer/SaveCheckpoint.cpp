@@ -22,8 +22,10 @@ void addAll(CheckpointSlots &slots, const std::string &part,
   for (auto &[name, parameter] : named) slots.add(below(part, name), parameter);
 }
 
-CheckpointSlots slotsOf(const std::vector<CheckpointPart> &parts, const char *what, Source at) {
-  CheckpointSlots slots(at);
+/// `loaded`: what they are to be set to.
+CheckpointSlots slotsOf(const std::vector<CheckpointPart> &parts, const char *what, Source at,
+                        const std::vector<data::Array> &loaded = {}) {
+  CheckpointSlots slots(at, loaded);
   for (const CheckpointPart &part : parts) part.collect(slots);
   slots.addRandomState();
   if (std::string name = slots.twice(); !name.empty())
@@ -67,6 +69,7 @@ CheckpointPart::CheckpointPart(std::string name, const nn::Module &module)
 
 CheckpointPart::CheckpointPart(std::string name, const optim::Optimizer &optimizer)
     : add([name = std::move(name), &optimizer](CheckpointSlots &slots) {
+        optimizer.expect(slots.namesOf(name));
         addAll(slots, name, optimizer.namedState());
       }) {}
 
@@ -93,10 +96,13 @@ CheckpointPart::CheckpointPart(std::string name, data::Loader &loader)
                   });
       }) {}
 
-CheckpointPart::CheckpointPart(std::string name, int64_t value, std::function<void(int64_t)> set)
-    : add([name = std::move(name), value, set = std::move(set)](CheckpointSlots &slots) {
-        slots.add("value/" + name, Tensor(value),
-                  [set, at = slots.at](const Tensor &loaded) { set(loaded.item<int64_t>(at)); });
+CheckpointPart::CheckpointPart(std::string name, std::function<int64_t()> get, std::function<void(int64_t)> set,
+                               bool (*holds)(int64_t))
+    : add([name = std::move(name), get = std::move(get), set = std::move(set), holds](CheckpointSlots &slots) {
+        slots.add(
+            "value/" + name, Tensor(get()),
+            [set, at = slots.at](const Tensor &loaded) { set(loaded.item<int64_t>(at)); },
+            [holds, at = slots.at](const Tensor &loaded) { return holds(loaded.item<int64_t>(at)); });
       }) {}
 
 CheckpointPart::CheckpointPart(std::string name, double &number)
@@ -133,7 +139,7 @@ void saveCheckpoint(const std::filesystem::path &folder, const std::vector<Check
 int64_t loadCheckpoint(const std::filesystem::path &folder, const std::vector<CheckpointPart> &parts, Source at) {
   checkpoint::Checkpoint found = checkpoint::loadForResume(folder);
   std::optional<SeedOf> seed(std::in_place, found.arrays);
-  CheckpointSlots slots = slotsOf(parts, "loadCheckpoint", at);
+  CheckpointSlots slots = slotsOf(parts, "loadCheckpoint", at, found.arrays);
   std::string misfits = slots.misfits(found.arrays);
   seed.reset();
   if (!misfits.empty())

@@ -14,8 +14,8 @@ using namespace frontend;
 std::vector<SweepRun> Trainer::runSweep(Training training, std::span<const double> rates, data::Loader &train,
                                         data::Loader *evaluation) const {
   if (rates.empty()) frontend::fail(at, "Trainer::sweep", "there is no learning rate to try");
-  if (options.clipNorm > 0) training.optimizer.setClipNorm(options.clipNorm);
-  if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue);
+  if (options.clipNorm > 0) training.optimizer.setClipNorm(options.clipNorm, at);
+  if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue, at);
   const optim::Optimizer optimizer = training.optimizer;
   const nn::Module module = *training.module;
   const nn::StateDict fresh = optimizer.stateDict();

@@ -133,13 +133,13 @@ void Trainer::requireTwo(const std::vector<Tensor> &batch, Source at) {
                        " fields, and the module's step takes x and y; let it take a vector of them");
 }
 
-static void applyClips(Training &training, const TrainerOptions &options) {
-  if (options.clipNorm > 0) training.optimizer.setClipNorm(options.clipNorm);
-  if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue);
+static void applyClips(Training &training, const TrainerOptions &options, Source at) {
+  if (options.clipNorm > 0) training.optimizer.setClipNorm(options.clipNorm, at);
+  if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue, at);
 }
 
 FitResult Trainer::run(Training training, data::Loader &train, data::Loader *evaluation) const {
-  applyClips(training, options);
+  applyClips(training, options, at);
   return frontend::fit(options, TrainingPrograms(std::move(training), options.compile, wantsNorm(options), at), train,
                        evaluation, /*writes=*/true, at);
 }

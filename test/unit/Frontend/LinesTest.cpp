@@ -43,6 +43,7 @@ TEST(Lines, Tensors) {
   AT(x.size(5));
   AT(none.item<float>());
   AT(x.item<int>());
+  AT(Tensor(300).item<uint8_t>());
   AT(none.toVector<float>());
   AT(x.toVector<int>());
   AT(x.data<double>());
@@ -205,6 +206,9 @@ TEST(Lines, Modules) {
   AT(net.get<nn::ReLU>("a"));
   AT(net.get<nn::ReLU>("nothing"));
   AT(net.loadStateDict({}));
+  AT(net.load("/nowhere.safetensors"));
+  AT(net.save("/nowhere/at-all.safetensors"));
+  AT(nn::loadTensors("/nowhere.npz"));
   AT(nn::saveTensors("never.npz", {{"x", Tensor()}}));
   AT(chain[2]);
   AT(list[1]);
@@ -311,6 +315,10 @@ TEST(Lines, OptimizersAndMetrics) {
   AT(sgd.lr(3));
   AT(sgd.baseLr(3));
   AT(sgd.loadStateDict({}));
+  AT(sgd.load("/nowhere.safetensors"));
+  AT(sgd.save("/nowhere/at-all.safetensors"));
+  AT(sgd.setClipNorm(-1));
+  AT(sgd.setClipValue(-1));
   AT(optim::schedule::step(0));
   AT(optim::schedule::cosine(10).perEpoch(0));
   AT(optim::gradNorm({}));

@@ -104,6 +104,68 @@ TEST_F(OneCallCheckpoint, GoesOnWithTheSameBits) {
     }
 }
 
+// A list that is made before the loop saves what its parts are at each call.
+TEST_F(OneCallCheckpoint, PartsFollowWhatTheyAreMadeOf) {
+  Net net;
+  int64_t epoch = 0;
+  int small = 0;
+  uint64_t hash = ~uint64_t(0);
+  double best = 1;
+  Tensor last(1.f);
+  std::vector<CheckpointPart> parts = {
+      net, {"epoch", epoch}, {"small", small}, {"hash", hash}, {"best", best}, {"last", last}};
+  epoch = 7, small = -3, --hash, best = 0.5, last = Tensor(2.f);
+  saveCheckpoint(folder, parts);
+  epoch = 0, small = 0, hash = 0, best = 0, last = Tensor(0.f);
+  loadCheckpoint(folder, parts);
+  EXPECT_EQ(epoch, 7);
+  EXPECT_EQ(small, -3);
+  EXPECT_EQ(hash, ~uint64_t(0) - 1);
+  EXPECT_EQ(best, 0.5);
+  EXPECT_EQ(last.item<float>(), 2);
+  // A number that the other program's type does not hold.
+  int64_t many = int64_t(1) << 40;
+  int few = 5;
+  saveCheckpoint(folder, {{"count", many}, {"best", best}});
+  best = 0.25;
+  EXPECT_THAT(errorOf([&] { loadCheckpoint(folder, {{"best", best}, {"count", few}}); }),
+              HasSubstr("beyond its type: value/count: in the checkpoint it is 1099511627776"));
+  EXPECT_EQ(few, 5);
+  EXPECT_EQ(best, 0.25);
+}
+
+// Frozen at first: another process loads counts that its own optimizer has not yet.
+TEST_F(OneCallCheckpoint, KnowsTheStepsThatLeftAParameterAlone) {
+  auto run = [&](int from, int until, Net &net, optim::Optimizer &optimizer) {
+    for (int i = from; i < until; ++i) {
+      net.a.requiresGrad(i >= 3);
+      Tensor x = full({8, 6}, 0.1 * i) + arange(8).to(DType::f32).unsqueeze(1);
+      optimizer.update(grad(mean(square(net(x))), net.parameters()));
+    }
+  };
+  for (int at : {2, 5}) {
+    fs::remove_all(folder);
+    manualSeed(3);
+    Net net, other;
+    auto optimizer = optim::adam(net), again = optim::adam(other);
+    std::vector<CheckpointPart> parts = {net, {"own", optimizer}};
+    run(0, at, net, optimizer);
+    saveCheckpoint(folder, parts);
+    run(at, 8, net, optimizer);
+    loadCheckpoint(folder, {other, {"own", again}});
+    run(at, 8, other, again);
+    for (size_t i = 0; i < net.parameters().size(); ++i)
+      expectSameBits(net.parameters()[i].value(), other.parameters()[i].value());
+    // And back, where there are such counts already.
+    Net fresh;
+    auto unused = optim::adam(fresh);
+    saveCheckpoint(folder / "fresh", {fresh, {"own", unused}});
+    loadCheckpoint(folder / "fresh", parts);
+    EXPECT_EQ(optimizer.stateDict().back().name, "optimizer/skipped/a.bias");
+    EXPECT_EQ(optimizer.stateDict().back().value.item<int>(), 0);
+  }
+}
+
 TEST_F(OneCallCheckpoint, PartsOfOneKindHaveNames) {
   Net one, two;
   auto first = optim::sgd(one, {.lr = 1, .momentum = 0.9}), second = optim::sgd(two);
