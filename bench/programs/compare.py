@@ -1,4 +1,4 @@
-"""Runs the programs of this folder in Sprig and in PyTorch, in turn, and prints one table: compare.py PROGRAM [NAME...].
+"""Runs the programs of this folder in Sprig and in PyTorch, in turn, and prints one table: compare.py PROGRAM.
 
 PROGRAM is what CMakeLists.txt builds. Differences are the greatest of a loss over the steps (and of the evaluations within
 the loop), relative to the greatest loss. A ratio is PyTorch's median time of a step over Sprig's, of the best of --rounds
@@ -63,7 +63,7 @@ def resumes(program, data, folder):
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument('program')
-    p.add_argument('names', nargs='*', default=[])
+    p.add_argument('--only', default=','.join(PROGRAMS))
     p.add_argument('--rounds', type=int, default=5)
     p.add_argument('--tolerance', type=float, default=1e-4)
     p.add_argument('--compile', action='store_true', help='torch.compile too')
@@ -81,7 +81,7 @@ def main():
         print('| program | steps | bits | loss | evaluations | eager, us | over uncompiled | over compiled |'
               + (' torch.compile over compiled |' if a.compile else ''))
         print('|---|---|---|---|---|---|---|---|' + ('---|' if a.compile else ''))
-        for name in a.names or PROGRAMS:
+        for name in a.only.split(','):
             times = {q: [] for q in peers}
             for _ in range(a.rounds):
                 for q, (command, more) in peers.items():
