@@ -1,5 +1,6 @@
 // Bisection: compiled versions of the entry that end early and return what lies inside.
 #include "lib/Interpreter/Bisect.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Interpreter/Interpreter.h"
@@ -65,7 +66,7 @@ private:
     llvm::SmallVector<mlir::Attribute> attributes;
     for (size_t i = 0; i < outputs.size(); ++i)
       attributes.push_back(builder.getDictionaryAttr(
-          builder.getNamedAttr("nn.name", builder.getStringAttr("value" + std::to_string(i)))));
+          builder.getNamedAttr(ir::kNameAttr, builder.getStringAttr("value" + std::to_string(i)))));
     entry.setResAttrsAttr(builder.getArrayAttr(attributes));
     mlir::FailureOr<Results> results = compile(*clone, entry.getSymName(), inputs);
     if (mlir::succeeded(results) && results->size() != outputs.size())

@@ -1,4 +1,5 @@
 #include "lib/JIT/ReadModel.h"
+#include "dialects/NN/Attributes.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Pipeline/ReadText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,7 +63,7 @@ mlir::OwningOpRef<mlir::ModuleOp> sprig::readEntries(mlir::MLIRContext &context,
   auto module = importONNX(context, content, model.name(), folder, import);
   // Entries of one model are one program to the caller: the runtime picks among equal names by shape.
   for (auto function : module->getOps<mlir::func::FuncOp>())
-    function->setAttr("nn.entry", mlir::StringAttr::get(&context, "main"));
+    function->setAttr(ir::kEntryAttr, mlir::StringAttr::get(&context, "main"));
   return module;
 }
 

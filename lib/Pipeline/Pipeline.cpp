@@ -1,4 +1,5 @@
 #include "lib/Pipeline/Pipeline.h"
+#include "dialects/NN/Attributes.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Tune.h"
@@ -164,7 +165,7 @@ void Compilation::package() {
   facts.emplace_back("math", options.math == MathMode::fast ? "fast" : "strict");
   facts.emplace_back("freeze", options.freeze ? "on" : "off");
   facts.emplace_back("fuse", options.fuse ? "on" : "off");
-  if (auto training = module->getAttrOfType<StringAttr>("nn.training"))
+  if (auto training = module->getAttrOfType<StringAttr>(ir::kTrainingAttr))
     facts.emplace_back("training", training.getValue().str());
   auto bytes = writePackage(module, images, producerName(), facts, &result.sizes);
   if (failed(bytes)) diagnostics.raise(ErrorKind::internal, "the package cannot be written");

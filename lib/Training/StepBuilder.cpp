@@ -1,4 +1,5 @@
 #include "lib/Training/StepBuilder.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -69,7 +70,7 @@ void StepBuilder::describeTargets() {
   std::vector<int64_t> rows;
   for (auto [i, type] : llvm::enumerate(outputs)) {
     auto tensor = cast<RankedTensorType>(type);
-    auto name = function.getResultAttrOfType<StringAttr>(i, "nn.name");
+    auto name = function.getResultAttrOfType<StringAttr>(i, ir::kNameAttr);
     std::string label = "output '" + (name ? name.str() : std::to_string(i)) + "' of " + model;
     if (!isa<FloatType>(tensor.getElementType()) || tensor.getRank() == 0 || tensor.getDimSize(0) != samples)
       throw Error(ErrorKind::badInput, label + " is " + ir::describe(type) + " for a batch of " +
@@ -180,12 +181,13 @@ func::FuncOp StepBuilder::makeFunction(StringRef entry, int64_t samples,
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(entry)), (entry + "_" + Twine(samples)).str(),
                                        b.getFunctionType(inputs, outputs));
-  function->setAttr("nn.entry", b.getStringAttr(entry));
+  function->setAttr(ir::kEntryAttr, b.getStringAttr(entry));
   function.addEntryBlock();
   for (unsigned i = 0; i < like.getNumArguments(); ++i)
-    if (Attribute label = like.getArgAttr(i, "nn.name")) function.setArgAttr(i, "nn.name", label);
-  function.setArgAttr(like.getNumArguments(), "nn.name", b.getStringAttr("targets"));
-  for (auto [i, result] : llvm::enumerate(results)) function.setResultAttr(i, "nn.name", b.getStringAttr(result.first));
+    if (Attribute label = like.getArgAttr(i, ir::kNameAttr)) function.setArgAttr(i, ir::kNameAttr, label);
+  function.setArgAttr(like.getNumArguments(), ir::kNameAttr, b.getStringAttr("targets"));
+  for (auto [i, result] : llvm::enumerate(results))
+    function.setResultAttr(i, ir::kNameAttr, b.getStringAttr(result.first));
   return function;
 }
 
@@ -313,7 +315,7 @@ void StepBuilder::finish(const std::vector<int64_t> &inferences) {
       continue;
     }
     dropDropouts(function);
-    function->setAttr("nn.entry", StringAttr::get(module.getContext(), "main"));
+    function->setAttr(ir::kEntryAttr, StringAttr::get(module.getContext(), "main"));
   }
 }
 

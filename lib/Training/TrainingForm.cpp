@@ -1,4 +1,5 @@
 #include "lib/Training/TrainingForm.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNState.h"
@@ -17,7 +18,7 @@ ir::GetParamOp statistic(Value value) { return value.getDefiningOp<ir::GetParamO
 void updateStatistics(ir::Expression &e, ir::BatchNormOp norm, ir::BatchNormTrainOp trained, StateAccess &state,
                       const TrainConfig &config) {
   double momentum = 0.9;
-  if (auto own = norm->getAttrOfType<FloatAttr>("nn.momentum")) momentum = own.getValueAsDouble();
+  if (auto own = norm->getAttrOfType<FloatAttr>(ir::kMomentumAttr)) momentum = own.getValueAsDouble();
   if (config.batchNormMomentum) momentum = *config.batchNormMomentum;
   auto type = ir::Expression::typeOf(norm.getOperand());
   double count = double(type.getNumElements()) / double(std::max<int64_t>(type.getDimSize(1), 1));

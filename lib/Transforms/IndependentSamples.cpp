@@ -1,4 +1,5 @@
 // The independent-samples pass: which entries compute each sample along the first axis from that sample alone.
+#include "dialects/NN/Attributes.h"
 #include "lib/Transforms/Passes.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Transforms/SampleAxes.h"
@@ -44,7 +45,7 @@ struct IndependentSamplesPass : sprig::impl::IndependentSamplesBase<IndependentS
     // marked together or not at all.
     llvm::StringMap<bool> proved;
     auto nameOf = [](func::FuncOp function) {
-      auto entry = function->getAttrOfType<StringAttr>("nn.entry");
+      auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
       return entry ? entry.getValue() : function.getSymName();
     };
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -53,7 +54,7 @@ struct IndependentSamplesPass : sprig::impl::IndependentSamplesBase<IndependentS
       at->second &= isIndependent(function);
     }
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (proved.lookup(nameOf(function))) function->setAttr("nn.independent_samples", UnitAttr::get(&getContext()));
+      if (proved.lookup(nameOf(function))) function->setAttr(ir::kIndependentSamplesAttr, UnitAttr::get(&getContext()));
   }
 };
 } // namespace

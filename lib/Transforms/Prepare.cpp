@@ -1,4 +1,5 @@
 // The prepare pass: what depends on unchanging parameters alone moves to a function that runs when they change.
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -87,7 +88,7 @@ void Preparation::prepare(func::FuncOp function) {
     OpBuilder end = OpBuilder::atBlockEnd(module.getBody());
     auto name = StringAttr::get(context, "prepare");
     target = func::FuncOp::create(end, NameLoc::get(name), name, end.getFunctionType({}, {}));
-    target->setAttr("nn.entry", name);
+    target->setAttr(ir::kEntryAttr, name);
     symbols.insert(target);
     OpBuilder body = OpBuilder::atBlockEnd(target.addEntryBlock());
     func::ReturnOp::create(body, target.getLoc());

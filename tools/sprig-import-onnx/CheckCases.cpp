@@ -1,4 +1,5 @@
 #include "CheckCases.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Data/ArrayFile.h"
@@ -97,7 +98,7 @@ void checkSet(const fs::path &model, const fs::path &set, const std::map<std::st
   auto function = *module->getOps<func::FuncOp>().begin();
   std::vector<interp::Tensor> arguments;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto name = function.getArgAttrOfType<StringAttr>(i, "nn.name");
+    auto name = function.getArgAttrOfType<StringAttr>(i, ir::kNameAttr);
     for (size_t k = 0; k < inputs.size() && k < interface.inputs.size(); ++k)
       if (interface.inputs[k].name == name)
         arguments.push_back(interp::Tensor::ofBytes(typeOf(context, inputs[k]), inputs[k].bytes));

@@ -1,4 +1,5 @@
 #include "lib/Frontend/Bridge/Entries.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Pipeline.h"
@@ -67,7 +68,7 @@ func::FuncOp EntryBuilder::add(const PackageEntry &entry) {
   while (states.contains(symbol));
   func::FuncOp function = lowering.makeFunction(module, symbol, inputs);
   function->setLoc(NameLoc::get(StringAttr::get(context, entry.name)));
-  function->setAttr("nn.entry", StringAttr::get(context, entry.name));
+  function->setAttr(ir::kEntryAttr, StringAttr::get(context, entry.name));
 
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   SmallVector<Value> values;
@@ -75,7 +76,7 @@ func::FuncOp EntryBuilder::add(const PackageEntry &entry) {
   for (uint32_t i = 0; i < graph.inputCount; ++i) {
     auto slot = slotOf.find(i);
     if (slot == slotOf.end()) {
-      if (StringAttr name = portName(b, entry.inputNames, next)) function.setArgAttr(next, "nn.name", name);
+      if (StringAttr name = portName(b, entry.inputNames, next)) function.setArgAttr(next, ir::kNameAttr, name);
       values.push_back(function.getArgument(next++));
       continue;
     }
@@ -93,7 +94,7 @@ func::FuncOp EntryBuilder::add(const PackageEntry &entry) {
   func::ReturnOp::create(b, function.getLoc(), results);
   function.setFunctionType(b.getFunctionType(function.getArgumentTypes(), ValueRange(results).getTypes()));
   for (unsigned i = 0; i < results.size(); ++i)
-    if (StringAttr name = portName(b, entry.outputNames, i)) function.setResultAttr(i, "nn.name", name);
+    if (StringAttr name = portName(b, entry.outputNames, i)) function.setResultAttr(i, ir::kNameAttr, name);
   return function;
 }
 

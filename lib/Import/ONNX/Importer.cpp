@@ -1,4 +1,5 @@
 #include "lib/Import/ONNX/Importer.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Import/ONNX/Table.h"
@@ -184,9 +185,9 @@ void Importer::finishFunction(Scope &scope) {
     if (isOpTriviallyDead(&op)) op.erase();
   function.setFunctionType(builder.getFunctionType(block.getArgumentTypes(), ValueRange(values).getTypes()));
   for (unsigned i = 0; i < argumentNames.size(); ++i)
-    function.setArgAttr(i, "nn.name", builder.getStringAttr(argumentNames[i]));
+    function.setArgAttr(i, ir::kNameAttr, builder.getStringAttr(argumentNames[i]));
   for (int i = 0; i < graph.output_size(); ++i)
-    function.setResultAttr(unsigned(i), "nn.name", builder.getStringAttr(graph.output(i).name()));
+    function.setResultAttr(unsigned(i), ir::kNameAttr, builder.getStringAttr(graph.output(i).name()));
 }
 
 void Importer::requestValues(const Node &node, Value v, const std::string &what) {

@@ -1,4 +1,5 @@
 // Normalisations.
+#include "dialects/NN/Attributes.h"
 #include "lib/Import/ONNX/Importer.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNReduction.h"
@@ -60,7 +61,7 @@ void batchNorm(Node &n) {
       {n.real("epsilon", epsilon)});
   for (unsigned i = 1; i < 3; ++i) n.out(n.in(i + 2), i);
   if (auto *norm = result.getDefiningOp(); norm && forTraining)
-    norm->setAttr("nn.momentum", n.real("momentum", n.realAttr("momentum", 0.9f)).getValue());
+    norm->setAttr(ir::kMomentumAttr, n.real("momentum", n.realAttr("momentum", 0.9f)).getValue());
   n.out(result);
 }
 

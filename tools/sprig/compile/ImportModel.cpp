@@ -1,4 +1,5 @@
 #include "tools/sprig/compile/ImportModel.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Pipeline/Phases.h"
@@ -62,7 +63,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
     moduleRef = importONNX(*owner, model.text, model.path, folder.empty() ? "." : folder, options);
     // Entries of one name differ in their sizes alone: the runtime picks among them.
     for (auto function : moduleRef->getOps<func::FuncOp>())
-      function->setAttr("nn.entry", StringAttr::get(owner.get(), "main"));
+      function->setAttr(ir::kEntryAttr, StringAttr::get(owner.get(), "main"));
     return;
   }
   moduleRef = readText(*owner, model.text, model.path == "-" ? "<stdin>" : model.path, settings.compileFrom);
@@ -89,13 +90,13 @@ static std::vector<std::string> namesOf(unsigned count, const std::string &what,
 std::vector<std::string> argumentNames(Operation *function) {
   auto func = cast<func::FuncOp>(function);
   return namesOf(func.getNumArguments(), "input",
-                 [&](unsigned i) { return func.getArgAttrOfType<StringAttr>(i, "nn.name"); });
+                 [&](unsigned i) { return func.getArgAttrOfType<StringAttr>(i, ir::kNameAttr); });
 }
 
 std::vector<std::string> resultNames(Operation *function) {
   auto func = cast<func::FuncOp>(function);
   return namesOf(func.getNumResults(), "output",
-                 [&](unsigned i) { return func.getResultAttrOfType<StringAttr>(i, "nn.name"); });
+                 [&](unsigned i) { return func.getResultAttrOfType<StringAttr>(i, ir::kNameAttr); });
 }
 
 } // namespace sprig::cli

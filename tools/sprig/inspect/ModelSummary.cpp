@@ -1,4 +1,5 @@
 // What is inside of a model, from its IR.
+#include "dialects/NN/Attributes.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/inspect/ModelReport.h"
 #include "dialects/NN/NNState.h"
@@ -81,7 +82,7 @@ std::string graphToDot(const Model &model, const EntryRequest &request, const Se
   llvm::DenseMap<Value, std::string> names;
   for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
     std::string node = "in" + std::to_string(i);
-    auto name = function.getArgAttrOfType<StringAttr>(unsigned(i), "nn.name");
+    auto name = function.getArgAttrOfType<StringAttr>(unsigned(i), ir::kNameAttr);
     dot += "  " + node + " [shape=ellipse, label=\"" + escapeDot(name ? name.getValue() : node) + "\"];\n";
     names[argument] = node;
   }

@@ -1,4 +1,5 @@
 #include "tools/sprig/train/TrainModel.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Export/ONNX/WriteWeights.h"
 #include "lib/Import/ONNX/ExportFindings.h"
@@ -177,7 +178,7 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   TrainingModule module(model, request, settings);
   double buildMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   TrainNote note{request.config, request.samples, module.steps().targets().classes, module.steps().trainable()};
-  module.module()->setAttr("nn.training", StringAttr::get(module.module().getContext(), toText(note)));
+  module.module()->setAttr(ir::kTrainingAttr, StringAttr::get(module.module().getContext(), toText(note)));
   CompileOptions options = trainingOptions(model, request, settings, cpus);
   CompileResult result = compileModule(module.module(), options, inform, packageTimer(settings.laneCount()));
   CompiledTraining compiled;
@@ -207,7 +208,7 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
   runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
   func::FuncOp step;
   for (auto function : training.module().getOps<func::FuncOp>())
-    if (auto entry = function->getAttrOfType<StringAttr>("nn.entry");
+    if (auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
         entry && entry.getValue() == StringRef(training::kStepEntry))
       if (cast<RankedTensorType>(function.getArgumentTypes()[0]).getDimSize(0) == inputs.front().shape[0])
         step = function;
