@@ -376,7 +376,7 @@ public:
   template <typename T>
     requires std::is_arithmetic_v<T>
   Operand(T number, Source at = Source::unguarded())
-      : real(double(number)), integer(std::is_floating_point_v<T> ? 0 : int64_t(number)),
+      : real(double(number)), integer(integerOf(number, at)),
         kind(std::is_floating_point_v<T> ? Kind::real : Kind::integer), at(at) {}
 
   enum class Kind : uint8_t { tensor, real, integer };
@@ -385,6 +385,18 @@ public:
   int64_t integer = 0;
   Kind kind = Kind::tensor;
   Source at;
+
+private:
+  template <typename T> static int64_t integerOf(T number, Source at) {
+    if constexpr (std::is_floating_point_v<T>)
+      return 0;
+    else if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(uint64_t))
+      return signedOf(number, at);
+    else
+      return int64_t(number);
+  }
+  /// Throws above the largest i64, which is what integers of the host are taken as.
+  SPRIG_API static int64_t signedOf(uint64_t number, Source at);
 };
 
 /// A tensor, or a parameter's value, that is printed on the caller's line.

@@ -90,3 +90,9 @@ Tensor splat(double value, const TensorType &type, Source at, const char *op) {
 }
 
 } // namespace sprig::frontend
+
+int64_t sprig::Operand::signedOf(uint64_t number, Source at) {
+  if (number <= uint64_t(INT64_MAX)) return int64_t(number);
+  frontend::fail(at, "operand",
+                 std::to_string(number) + " is above the largest i64, 9223372036854775807; give it as a tensor of u64");
+}

@@ -65,6 +65,7 @@ TEST(Refusals, NumbersBeyondTheirType) {
   EXPECT_EQ(Tensor(~uint64_t(0)).item<uint64_t>(), ~uint64_t(0));
   EXPECT_EQ(Tensor(std::numeric_limits<int64_t>::min()).item<int64_t>(), std::numeric_limits<int64_t>::min());
   EXPECT_TRUE(Tensor(0.5).item<bool>());
+  REFUSED("operand", zeros({2}, DType::u64) + (uint64_t(1) << 63), "9223372036854775808", "i64");
   EXPECT_EQ((i + 127).text(), "[127, 127]");
   EXPECT_EQ((i + -128).text(), "[-128, -128]");
   EXPECT_EQ(full({1}, 18446744073709549568.0, DType::u64).text(), "[18446744073709549568]");
