@@ -66,8 +66,8 @@ private:
 /// The bytes of a package; a model that is one comes back as it is.
 SPRIG_API std::vector<uint8_t> compileToPackage(const Model &model, const CompileOptions &options = {});
 
-/// Compiles and loads, through the same loader that reads packages from files.
+/// Compiles and loads, through the same loader that reads packages from files; `load` says on which devices.
 SPRIG_API Program compile(const Model &model, const CompileOptions &options = {},
-                          const rt::ContextOptions &context = {});
+                          const rt::ContextOptions &context = {}, const rt::LoadOptions &load = {});
 
 } // namespace sprig

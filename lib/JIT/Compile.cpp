@@ -19,6 +19,7 @@ std::vector<uint8_t> sprig::compileToPackage(const Model &model, const CompileOp
   return compileModule(*module, options, nullptr, packageTimer(options.threads)).package;
 }
 
-Program sprig::compile(const Model &model, const CompileOptions &options, const rt::ContextOptions &context) {
-  return Program(rt::Package::fromMemory(compileToPackage(model, options), model.name()), context);
+Program sprig::compile(const Model &model, const CompileOptions &options, const rt::ContextOptions &context,
+                       const rt::LoadOptions &load) {
+  return Program(rt::Package::fromMemory(compileToPackage(model, options), model.name(), load), context);
 }

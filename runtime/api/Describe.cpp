@@ -1,6 +1,7 @@
 // The C ABI's functions that tell: statuses, types, what is in a package, what this machine is.
 #include "runtime/api/Handles.h"
 
+#include "runtime/base/CpuFeatures.h"
 #include "runtime/machine/Machine.h"
 #include "runtime/format/Types.h"
 
@@ -329,7 +330,7 @@ sprig_rt_status *sprig_rt_device(uint32_t index, sprig_rt_device_info *info) {
     *info = {};
     if (index == 1) {
       info->kind = "null";
-      info->name = "executes nothing, keeps simulated time";
+      info->name = "for tests: memory, order and clock of its own";
       info->isa = info->features = "";
       return {};
     }

@@ -164,9 +164,42 @@ sprig_rt_status *sprig_rt_state_data(sprig_rt_state *state, uint32_t index, void
     const std::vector<StateType> &states = state->state->package().program().states;
     if (index >= states.size())
       return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state below ", states.size(), ", got ", index)};
+    if (!state->state->device(index).sharesHostMemory())
+      return {SPRIG_RT_UNSUPPORTED,
+              concat("state '", states[index].tensor.name, "' lies on ", state->state->device(index).name(),
+                     ": expected sprig_rt_state_read or sprig_rt_state_write, which copy")};
     if (data) *data = state->state->data(index);
     if (bytes) *bytes = states[index].tensor.bytes;
     return {};
+  });
+}
+
+// `bytes` is all of the state, which has memory.
+static Status requireBytes(const sprig_rt_state *state, uint32_t index, const void *data, uint64_t bytes) {
+  SPRIG_RETURN_IF_ERROR(requireHandle(state, "state"));
+  const std::vector<StateType> &states = state->state->package().program().states;
+  if (index >= states.size())
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state below ", states.size(), ", got ", index)};
+  const TensorType &tensor = states[index].tensor;
+  if (bytes != tensor.bytes)
+    return {SPRIG_RT_INVALID_ARGUMENT,
+            concat("state '", tensor.name, "': expected ", tensor.bytes, " bytes, got ", bytes)};
+  if (bytes && state->state->isBound() && !state->state->data(index))
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("state '", tensor.name, "': expected memory, none is bound")};
+  return bytes ? requireHandle(data, "memory of the host") : Status();
+}
+
+sprig_rt_status *sprig_rt_state_read(sprig_rt_state *state, uint32_t index, void *data, uint64_t bytes) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireBytes(state, index, data, bytes));
+    return state->state->read(index, data);
+  });
+}
+
+sprig_rt_status *sprig_rt_state_write(sprig_rt_state *state, uint32_t index, const void *data, uint64_t bytes) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireBytes(state, index, data, bytes));
+    return state->state->write(index, data);
   });
 }
 

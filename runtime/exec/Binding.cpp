@@ -8,23 +8,55 @@
 
 namespace sprig::rt::core {
 
-Binding::Binding(const Package &package, uint32_t entryIndex, uint8_t *arena)
+Binding::Binding(const Package &package, uint32_t entryIndex, std::span<const Memory> arenas)
     : package(package), entry(package.program().entries[entryIndex]) {
   inputs.list.resize(entry.inputs.size());
   outputs.list.resize(entry.outputs.size());
   states.resize(package.program().states.size());
   addresses.resize(entry.operands.size());
+  if (!package.executes()) return; // nobody follows them
   for (uint32_t i = 0; i < addresses.size(); ++i) {
     const Buffer &buffer = entry.buffers[entry.operands[i]];
-    // Where nothing executes, one small block stands for each memory.
-    uint64_t offset = package.home().executes() ? buffer.offset : 0;
+    uint32_t device = package.deviceIndex(buffer);
+    Patch patch{i, buffer.offset, device};
     switch (buffer.kind) {
-    case BufferKind::Arena: addresses[i] = arena + offset; break;
-    case BufferKind::Constant: addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index)) + offset; break;
-    case BufferKind::State: states[buffer.index].patches.push_back({i, offset}); break;
-    case BufferKind::Input: inputs.list[buffer.index].patches.push_back({i, offset}); break;
-    case BufferKind::Output: outputs.list[buffer.index].patches.push_back({i, offset}); break;
+    case BufferKind::Arena: addresses[i] = arenas[device].address + buffer.offset; break;
+    case BufferKind::Constant:
+      addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index, device)) + buffer.offset;
+      break;
+    case BufferKind::State: states[buffer.index].patches.push_back(patch); break;
+    case BufferKind::Input: inputs.list[buffer.index].patches.push_back(patch); break;
+    case BufferKind::Output: outputs.list[buffer.index].patches.push_back(patch); break;
     }
+  }
+}
+
+// Memory on each device with its own that has operands in the array; they never move.
+Status Binding::makeCopies(Port &port, const TensorType &type) {
+  for (const Patch &patch : port.patches) {
+    const Device &device = package.device(patch.device);
+    if (device.sharesHostMemory()) continue;
+    auto found = std::find_if(port.copies.begin(), port.copies.end(),
+                              [&](const Copy &copy) { return &package.device(copy.device) == &device; });
+    if (found == port.copies.end()) {
+      found = port.copies.insert(found, {patch.device, {}});
+      SPRIG_RETURN_IF_ERROR(
+          device.allocate(package.allocator(), type.bytes, concat("'", type.name, "'"), found->memory));
+    }
+    addresses[patch.operand] = found->memory.address + patch.offset;
+  }
+  return {};
+}
+
+void Binding::addTransfers(Ports &ports, const Port &port, const TensorType &type, const Package &package,
+                           bool isInput) {
+  auto *host = static_cast<uint8_t *>(port.bound);
+  for (const Copy &copy : port.copies) {
+    const Device &device = package.device(copy.device);
+    if (isInput)
+      ports.transfers.push_back({copy.memory.address, host, type.bytes, &device, nullptr, {}});
+    else
+      ports.transfers.push_back({host, copy.memory.address, type.bytes, nullptr, &device, {}});
   }
 }
 
@@ -58,7 +90,9 @@ static bool usableInPlace(const TensorType &type, const sprig_rt_tensor &tensor,
 
 void Binding::bind(Port &port, void *address) {
   if (address == port.bound) return;
-  for (const Patch &patch : port.patches) addresses[patch.operand] = static_cast<uint8_t *>(address) + patch.offset;
+  for (const Patch &patch : port.patches)
+    if (package.device(patch.device).sharesHostMemory())
+      addresses[patch.operand] = static_cast<uint8_t *>(address) + patch.offset;
   port.bound = address;
 }
 
@@ -69,7 +103,8 @@ Status Binding::rebindState(const State &state) {
     if (!state.data(i) && type.bytes)
       return {SPRIG_RT_INVALID_ARGUMENT,
               concat("entry '", entry.name, "': expected memory for state '", type.name, "', none is bound")};
-    bind(states[i], state.data(i));
+    // On the state's own device, wherever that is.
+    for (const Patch &patch : states[i].patches) addresses[patch.operand] = state.data(i) + patch.offset;
   }
   seenVersion = state.version();
   return {};
@@ -78,7 +113,7 @@ Status Binding::rebindState(const State &state) {
 Status Binding::stage(Port &port, const TensorType &type, uint8_t *&address) {
   if (!port.staging.data())
     SPRIG_RETURN_IF_ERROR(
-        package.home().allocate(package.allocator(), type.bytes, concat("staging of '", type.name, "'"), port.staging));
+        Block::make(package.allocator(), type.bytes, concat("staging of '", type.name, "'"), port.staging));
   address = port.staging.data();
   return {};
 }
@@ -102,6 +137,14 @@ void Binding::packInput(Port &port, const TensorType &type, const sprig_rt_tenso
 Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {
   inPlace = false;
   inputs.staged = 0;
+  inputs.transfers.clear();
+  if (!package.executes()) return {};
+  if (!madeCopies) {
+    for (size_t i = 0; i < entry.inputs.size(); ++i) SPRIG_RETURN_IF_ERROR(makeCopies(inputs.list[i], entry.inputs[i]));
+    for (size_t i = 0; i < entry.outputs.size(); ++i)
+      SPRIG_RETURN_IF_ERROR(makeCopies(outputs.list[i], entry.outputs[i]));
+    madeCopies = true;
+  }
   for (size_t i = 0; i < tensors.size(); ++i) {
     Port &port = inputs.list[i];
     const TensorType &type = entry.inputs[i];
@@ -109,11 +152,12 @@ Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples sam
     if (!usableInPlace(type, tensors[i], samples, address) || !address) {
       uint8_t *target = nullptr;
       SPRIG_RETURN_IF_ERROR(stage(port, type, target));
-      if (package.home().executes() && type.bytes) packInput(port, type, tensors[i], samples, target);
+      if (type.bytes) packInput(port, type, tensors[i], samples, target);
       address = target;
       ++inputs.staged;
     }
     bind(port, address);
+    addTransfers(inputs, port, type, package, true);
   }
   return {};
 }
@@ -125,6 +169,8 @@ static bool overlaps(const uint8_t *a, uint64_t aBytes, const uint8_t *b, uint64
 Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<const sprig_rt_tensor> given,
                             Samples samples) {
   outputs.staged = 0;
+  outputs.transfers.clear();
+  if (!package.executes()) return {};
   for (size_t i = 0; i < tensors.size(); ++i) {
     Port &port = outputs.list[i];
     const TensorType &type = entry.outputs[i];
@@ -138,6 +184,7 @@ Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<
       ++outputs.staged;
     }
     bind(port, address);
+    addTransfers(outputs, port, type, package, false);
   }
   return {};
 }
@@ -163,7 +210,7 @@ static bool fitsInPlace(const TensorType &type, const sprig_rt_tensor &tensor) {
 }
 
 bool Binding::bindInPlace(std::span<const sprig_rt_tensor> in, std::span<const sprig_rt_tensor> out) {
-  if (in.size() != inputs.list.size() || out.size() != outputs.list.size()) return false;
+  if (!package.isOnHost() || in.size() != inputs.list.size() || out.size() != outputs.list.size()) return false;
   bool same = inPlace; // the arrays of the call before, which were checked against each other
   for (size_t i = 0; i < in.size(); ++i) {
     if (!fitsInPlace(entry.inputs[i], in[i])) return false;
@@ -188,7 +235,7 @@ bool Binding::bindInPlace(std::span<const sprig_rt_tensor> in, std::span<const s
 }
 
 void Binding::finishOutputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {
-  if (outputs.staged == 0 || !package.home().executes()) return;
+  if (outputs.staged == 0) return;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Port &port = outputs.list[i];
     const TensorType &type = entry.outputs[i];

@@ -1,5 +1,6 @@
 // An entry's buffers as addresses of one context: fixed ones are resolved once, inputs and outputs with each call.
-// Owns the memory that callers' unaligned, strided or padded arrays pass through.
+// Owns the memory that callers' unaligned, strided or padded arrays pass through, and where a device has memory of its
+// own, what arrays become there; the copies between the two are the executable's.
 #ifndef SPRIG_RUNTIME_EXEC_BINDING_H
 #define SPRIG_RUNTIME_EXEC_BINDING_H
 
@@ -10,7 +11,8 @@ namespace sprig::rt::core {
 
 class Binding {
 public:
-  Binding(const Package &package, uint32_t entry, uint8_t *arena);
+  // `arenas`: of each of the program's devices.
+  Binding(const Package &package, uint32_t entry, std::span<const Memory> arenas);
 
   // The state's buffers, where they are now; always the same state. Fails where the caller has bound none.
   Status bindState(const State &state) { return state.version() == seenVersion ? Status() : rebindState(state); }
@@ -32,6 +34,9 @@ public:
   void finishOutputs(std::span<const sprig_rt_tensor> outputs, Samples samples);
 
   void *const *operands() const { return addresses.data(); }
+  // From the caller's arrays, or what was packed of them, to devices; and back. Empty where those work on the host's.
+  std::span<const Transfer> uploads() const { return inputs.transfers; }
+  std::span<const Transfer> downloads() const { return outputs.transfers; }
   uint32_t stagedInputs() const { return inputs.staged; }
   uint32_t stagedOutputs() const { return outputs.staged; }
 
@@ -39,18 +44,29 @@ private:
   struct Patch {
     uint32_t operand;
     uint64_t offset;
+    uint32_t device;
+  };
+  // What an array is on a device with memory of its own.
+  struct Copy {
+    uint32_t device;
+    Memory memory;
   };
   struct Port {
-    void *bound = nullptr;
+    void *bound = nullptr; // on the host
     bool staged = false;
     Block staging;
     std::vector<Patch> patches; // the operands that lie in it
+    std::vector<Copy> copies;
   };
   struct Ports {
     std::vector<Port> list;
     uint32_t staged = 0;
+    std::vector<Transfer> transfers;
   };
 
+  Status makeCopies(Port &port, const TensorType &type);
+  static void addTransfers(Ports &ports, const Port &port, const TensorType &type, const Package &package,
+                           bool isInput);
   void bind(Port &port, void *address);
   Status rebindState(const State &state);
   Status stage(Port &port, const TensorType &type, uint8_t *&address);
@@ -64,6 +80,7 @@ private:
   std::vector<Port> states; // of the package, those that the entry uses with patches
   uint64_t seenVersion = 0;
   bool inPlace = false; // what is bound went through bindInPlace
+  bool madeCopies = false;
 };
 
 } // namespace sprig::rt::core

@@ -5,7 +5,7 @@
 namespace sprig::rt::core {
 
 Context::Context(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state)
-    : owner(std::move(package)), pool(std::move(pool)), state(std::move(state)), run(*owner, *this->pool) {}
+    : owner(std::move(package)), pool(std::move(pool)), state(std::move(state)) {}
 
 Status Context::create(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state,
                        std::unique_ptr<Context> &context) {
@@ -15,15 +15,23 @@ Status Context::create(std::shared_ptr<const Package> package, std::shared_ptr<P
   if (!pool) SPRIG_RETURN_IF_ERROR(Pool::shared(pool));
   if (!state && !package->program().states.empty()) SPRIG_RETURN_IF_ERROR(State::create(package, state));
   auto fresh = std::make_unique<Context>(package, std::move(pool), std::move(state));
-  SPRIG_RETURN_IF_ERROR(package->home().allocate(package->allocator(), package->maxArena(), "an arena", fresh->arena));
-  SPRIG_RETURN_IF_ERROR(fresh->run.allocate());
+  SPRIG_RETURN_IF_ERROR(fresh->allocateArenas());
+  SPRIG_RETURN_IF_ERROR(package->instantiate(*fresh->pool, fresh->executable));
   fresh->bindings.resize(package->program().entries.size());
   context = std::move(fresh);
   return {};
 }
 
+Status Context::allocateArenas() {
+  arenas.resize(owner->program().devices.size());
+  for (uint32_t i = 0; i < arenas.size(); ++i)
+    if (uint64_t bytes = owner->maxArena(i); bytes || i == 0)
+      SPRIG_RETURN_IF_ERROR(owner->device(i).allocate(owner->allocator(), bytes, "an arena", arenas[i]));
+  return {};
+}
+
 Status Context::bindingFor(uint32_t entry, Binding *&binding) {
-  if (!bindings[entry]) bindings[entry] = std::make_unique<Binding>(*owner, entry, arena.data());
+  if (!bindings[entry]) bindings[entry] = std::make_unique<Binding>(*owner, entry, arenas);
   binding = bindings[entry].get();
   return {};
 }
@@ -85,16 +93,16 @@ template <bool Recorded>
   StateScope stateScope(taken.usesState ? state.get() : nullptr, taken.updatesState);
   if (!stateScope.taken) return stateBusy(taken);
   if (taken.usesState) SPRIG_RETURN_IF_ERROR(bindings[chosen]->bindState(*state));
-  run.arm(cancelled);
+  executable->control.arm(cancelled);
   info = {};
   info.entry = chosen;
   if (Recorded) {
-    run.recording()->entry = chosen;
-    run.recording()->add(SPRIG_RT_PROFILE_BIND, begin);
+    executable->recording()->entry = chosen;
+    executable->recording()->add(SPRIG_RT_PROFILE_BIND, begin);
   }
-  SPRIG_RETURN_IF_ERROR(run.execute(chosen, bindings[chosen]->operands()), concat("entry '", taken.name, "'"));
+  SPRIG_RETURN_IF_ERROR(executable->run(chosen, *bindings[chosen]), concat("entry '", taken.name, "'"));
   info.runs = 1;
-  info.simulatedSeconds = run.simulatedSeconds();
+  info.simulatedSeconds = executable->simulatedSeconds();
   return {};
 }
 
@@ -113,9 +121,9 @@ Status Context::invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, c
   if (!use.profile()) return invokeTaken<false>(entry, inputs, outputs, cancelled);
   Recording recording{use.profile(), submitted ? submitted : use.profile()->newCall(), target.number()};
   uint64_t begin = ticks();
-  run.record(&recording);
+  executable->record(&recording);
   Status status = invokeTaken<true>(entry, inputs, outputs, cancelled);
-  run.record(nullptr);
+  executable->record(nullptr);
   recording.add(SPRIG_RT_PROFILE_CALL, begin);
   return status;
 }
@@ -127,7 +135,7 @@ Status Context::invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, co
   const Entry &chosen = owner->program().entries[choice.entry];
   StateScope stateScope(chosen.usesState ? state.get() : nullptr, chosen.updatesState);
   if (!stateScope.taken) return stateBusy(chosen);
-  run.arm(cancelled);
+  executable->control.arm(cancelled);
   info = {};
   info.entry = choice.entry;
   return runChoice<Recorded>(choice, inputs, outputs);
@@ -149,7 +157,7 @@ template <bool Recorded> Status Context::runChoice(const Choice &choice, Tensors
 
 template <bool Recorded>
 Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples) {
-  Recording *recording = Recorded ? run.recording() : nullptr;
+  Recording *recording = Recorded ? executable->recording() : nullptr;
   uint64_t begin = Recorded ? ticks() : 0;
   if (Recorded) recording->entry = entry;
   Binding *binding = nullptr;
@@ -158,8 +166,7 @@ Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding
   SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, samples));
   SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, samples));
   if (Recorded) recording->add(SPRIG_RT_PROFILE_BIND, begin);
-  SPRIG_RETURN_IF_ERROR(run.execute(entry, binding->operands()),
-                        concat("entry '", owner->program().entries[entry].name, "'"));
+  SPRIG_RETURN_IF_ERROR(executable->run(entry, *binding), concat("entry '", owner->program().entries[entry].name, "'"));
   begin = Recorded ? ticks() : 0;
   binding->finishOutputs(outputs, samples);
   if (Recorded) recording->add(SPRIG_RT_PROFILE_FINISH, begin);
@@ -167,7 +174,7 @@ Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding
   ++info.runs;
   info.stagedInputs = std::max(info.stagedInputs, binding->stagedInputs());
   info.stagedOutputs = std::max(info.stagedOutputs, binding->stagedOutputs());
-  info.simulatedSeconds += run.simulatedSeconds();
+  info.simulatedSeconds += executable->simulatedSeconds();
   return {};
 }
 

@@ -1,12 +1,11 @@
-// What one running thread needs of a package: an arena, bindings, a run. Used by one thread at a time; a second one is
-// told so rather than served.
+// What one running thread needs of a package: arenas, bindings, an executable. Used by one thread at a time; a second
+// one is told so rather than served.
 #ifndef SPRIG_RUNTIME_EXEC_CONTEXT_H
 #define SPRIG_RUNTIME_EXEC_CONTEXT_H
 
 #include "runtime/exec/Binding.h"
 #include "runtime/exec/Choose.h"
 #include "runtime/exec/Pool.h"
-#include "runtime/exec/Run.h"
 #include "runtime/profile/Target.h"
 
 namespace sprig::rt::core {
@@ -33,7 +32,7 @@ public:
   Status invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled = nullptr);
   // The number that a profile gave to the submission which the next call is; 0: to none.
   void setSubmittedCall(uint64_t call) { submittedCall = call; }
-  void cancel() { run.cancel(); }
+  void cancel() { executable->control.cancel(); }
 
   const Package &package() const { return *owner; }
   const std::shared_ptr<const Package> &sharedPackage() const { return owner; }
@@ -45,9 +44,10 @@ public:
 
 private:
   bool bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t &chosen);
+  Status allocateArenas();
   Status bindingFor(uint32_t entry, Binding *&binding);
   Status invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
-  // Recorded: run.recording() is there. A parameter of the template, so that the other form has no trace of it.
+  // Recorded: executable->recording() is there. A parameter of the template, so that the other form has no trace of it.
   template <bool Recorded>
   Status invokeTaken(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
   template <bool Recorded>
@@ -58,9 +58,9 @@ private:
   std::shared_ptr<const Package> owner;
   std::shared_ptr<Pool> pool;
   std::shared_ptr<State> state;
-  Block arena;
+  std::vector<Memory> arenas;                     // by the program's devices
   std::vector<std::unique_ptr<Binding>> bindings; // by entry, made at its first run
-  Run run;
+  std::unique_ptr<Executable> executable;
   RunInfo info;
   uint64_t submittedCall = 0;
   std::atomic<bool> busy{false};

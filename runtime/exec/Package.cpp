@@ -1,6 +1,8 @@
 #include "runtime/exec/Package.h"
 
 #include "runtime/machine/Machine.h"
+#include "runtime/device/Devices.h"
+#include "runtime/exec/LaneExecutable.h"
 #include "runtime/load/Decode.h"
 #include "runtime/load/Verify.h"
 
@@ -54,48 +56,64 @@ Status Package::loadVerified(const LoadOptions &options) {
   SectionSizes sizes;
   SPRIG_RETURN_IF_ERROR(sectionSizes(view, sizes));
   SPRIG_RETURN_IF_ERROR(decodeMetadata(view, decoded), "metadata");
-  bool simulated = options.device == "null";
+  // A program that names nonsense is told of that, below, rather than of a device that is not there.
+  Status opened = openDevices(decoded, options.device, devices);
+  bool simulated = opened.isOk() && !executes();
   MemoryLimits limits;
   if (!simulated) limits.all = options.memoryLimit ? options.memoryLimit : usableMemory();
   // What a package has a reason to repeat is far smaller; who means more says how much.
   constexpr uint64_t kRepeated = uint64_t(4) << 30;
   if (!simulated) limits.repeated = options.memoryLimit ? options.memoryLimit : kRepeated;
   SPRIG_RETURN_IF_ERROR(verifyProgram(decoded, sizes, limits));
-  SPRIG_RETURN_IF_ERROR(chooseDevices(options));
-  SPRIG_RETURN_IF_ERROR(mapCode(options));
+  SPRIG_RETURN_IF_ERROR(std::move(opened));
+  for (const auto &device : devices) onHost &= device->sharesHostMemory();
+  SPRIG_RETURN_IF_ERROR(loadCode(options));
+  SPRIG_RETURN_IF_ERROR(placeStates());
   SPRIG_RETURN_IF_ERROR(placeConstants(options));
   measure();
   if (options.log) {
-    std::string text = concat(source.name, ": ", decoded.entries.size(), " entries, runs on ", isaName);
+    std::string text = concat(source.name, ": ", decoded.entries.size(), " entries, runs on ", isa());
     options.log(options.logUser, SPRIG_RT_LOG_INFO, text.c_str());
   }
   return {};
 }
 
-Status Package::chooseDevices(const LoadOptions &options) {
-  homeDevice = findDevice(options.device.empty() ? "cpu" : std::string_view(options.device));
-  if (!homeDevice) return {SPRIG_RT_UNSUPPORTED, concat("expected device cpu or null, found '", options.device, "'")};
-  for (const std::string &kind : decoded.devices)
-    devices.push_back(homeDevice->executes() ? findDevice(kind) : homeDevice);
+Status Package::loadCode(const LoadOptions &options) {
+  for (uint32_t i = 0; i < devices.size(); ++i) {
+    auto same = std::find(devices.begin(), devices.begin() + i, devices[i]);
+    std::shared_ptr<const DeviceCode> code;
+    if (same != devices.begin() + i)
+      code = codes[size_t(same - devices.begin())];
+    else
+      SPRIG_RETURN_IF_ERROR(devices[i]->load({decoded, view.sections, options.cpu}, code));
+    codes.push_back(std::move(code));
+  }
   return {};
 }
 
-Status Package::mapCode(const LoadOptions &options) {
-  bool needed = homeDevice->executes() && !decoded.kernels.empty();
-  if (!needed) {
-    isaName = homeDevice->executes() ? "none" : "null";
-    return {};
-  }
-  const char *variable = std::getenv("SPRIG_CPU");
-  std::string limit = !options.cpu.empty() ? options.cpu : variable ? variable : "";
-  if (limit == "native") limit.clear();
-  uint32_t chosen = 0;
-  SPRIG_RETURN_IF_ERROR(chooseImage(decoded, cpuFeatures(), limit, chosen));
-  const Image &image = decoded.images[chosen];
-  SPRIG_RETURN_IF_ERROR(CodeImage::map(image, view.sections[image.section].bytes, code));
-  code.announce(image, decoded.kernels);
-  imageIndex = int(chosen);
-  isaName = image.isa;
+// A state is one place for all entries.
+Status Package::placeStates() {
+  constexpr uint32_t kNone = UINT32_MAX;
+  stateDevices.assign(decoded.states.size(), kNone);
+  for (const Entry &entry : decoded.entries)
+    for (const Buffer &buffer : entry.buffers) {
+      if (buffer.kind != BufferKind::State) continue;
+      uint32_t &place = stateDevices[buffer.index];
+      if (place == kNone) place = deviceIndex(buffer);
+      if (place != deviceIndex(buffer))
+        return {SPRIG_RT_BAD_PACKAGE,
+                concat("state '", decoded.states[buffer.index].tensor.name,
+                       "': expected it on one device, found it on ", place, " and ", deviceIndex(buffer))};
+    }
+  std::replace(stateDevices.begin(), stateDevices.end(), kNone, 0u);
+  return {};
+}
+
+Status Package::instantiate(Pool &pool, std::unique_ptr<Executable> &executable) const {
+  bool alike =
+      std::all_of(devices.begin(), devices.end(), [&](auto &each) { return each->kind() == devices[0]->kind(); });
+  if (alike) SPRIG_RETURN_IF_ERROR(devices.front()->instantiate(*this, pool, executable));
+  if (!executable) executable = std::make_unique<LaneExecutable>(*this);
   return {};
 }
 
@@ -132,25 +150,28 @@ Status Package::placeConstants(const LoadOptions &options) {
   // of one streams through all weights, and misses in the tables of small pages cost up to three quarters of the speed.
   bool aligned = reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment == 0;
   bool faster = !options.mapConstants && memory.givesHugePages(section.size());
-  bool inPlace = section.empty() || !homeDevice->executes() || (aligned && !faster);
-  constantsCopied = !section.empty() && (homeDevice->executes() ? !inPlace : faster);
+  bool readHere =
+      executes() && std::any_of(devices.begin(), devices.end(), [](auto &each) { return each->sharesHostMemory(); });
+  bool inPlace = section.empty() || !readHere || (aligned && !faster);
+  constantsCopied = !section.empty() && (executes() ? !inPlace : faster);
   if (!inPlace) SPRIG_RETURN_IF_ERROR(copyConstants(section));
   for (const Constant &constant : decoded.constants) {
-    if (!homeDevice->executes() || constant.size == 0) {
-      constants.push_back(kNothing);
+    if (!executes() || constant.size == 0) {
+      hostConstants.push_back(kNothing);
     } else if (constant.splat.empty()) {
-      constants.push_back(section.data() + constant.offset);
-    } else if (!constant.isRead) {
-      constants.push_back(nullptr); // what states start from
+      hostConstants.push_back(section.data() + constant.offset);
+    } else if (!constant.isRead || !readHere) {
+      hostConstants.push_back(nullptr); // what states start from, or other devices read
     } else {
       Block block;
       SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'"), block));
       fillSplat(constant.splat, block.data(), constant.size);
-      constants.push_back(block.data());
+      hostConstants.push_back(block.data());
       ownConstants.push_back(std::move(block));
     }
   }
-  bool fileNeeded = inPlace && !section.empty() && homeDevice->executes();
+  for (uint32_t device = 0; device < devices.size(); ++device) SPRIG_RETURN_IF_ERROR(placeConstantsOn(device));
+  bool fileNeeded = inPlace && !section.empty() && executes();
   if (!fileNeeded) {
     source = {std::move(source.name), {}, {}, {}, {}};
     for (format::Section &each : view.sections) each.bytes = {};
@@ -158,13 +179,40 @@ Status Package::placeConstants(const LoadOptions &options) {
   return {};
 }
 
-void Package::copyConstant(uint32_t index, uint8_t *target) const {
+// Each device with memory of its own has a copy of what is read there.
+Status Package::placeConstantsOn(uint32_t device) {
+  if (devices[device]->sharesHostMemory() || !executes()) {
+    constants.push_back(hostConstants);
+    return {};
+  }
+  std::vector<const uint8_t *> placed(decoded.constants.size(), nullptr);
+  for (const Entry &entry : decoded.entries)
+    for (const Buffer &buffer : entry.buffers) {
+      if (buffer.kind != BufferKind::Constant || deviceIndex(buffer) != device || placed[buffer.index]) continue;
+      const Constant &constant = decoded.constants[buffer.index];
+      Memory block;
+      SPRIG_RETURN_IF_ERROR(
+          devices[device]->allocate(memory, constant.size, concat("constant '", constant.name, "'"), block));
+      SPRIG_RETURN_IF_ERROR(copyConstant(buffer.index, *devices[device], block.address));
+      placed[buffer.index] = block.address;
+      deviceConstants.push_back(std::move(block));
+    }
+  constants.push_back(std::move(placed));
+  return {};
+}
+
+Status Package::copyConstant(uint32_t index, const Device &device, uint8_t *target) const {
   const Constant &constant = decoded.constants[index];
-  if (constant.size == 0) return;
-  if (constants[index])
-    std::memcpy(target, constants[index], constant.size);
-  else
+  if (constant.size == 0) return {};
+  if (hostConstants[index]) return upload(device, target, hostConstants[index], constant.size);
+  if (device.sharesHostMemory()) {
     fillSplat(constant.splat, target, constant.size);
+    return {};
+  }
+  Block block;
+  SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'"), block));
+  fillSplat(constant.splat, block.data(), constant.size);
+  return upload(device, target, block.data(), constant.size);
 }
 
 void Package::measure() {
@@ -173,7 +221,7 @@ void Package::measure() {
     largestArena = std::max(largestArena, entry.arenaSize);
     mostLanes = std::max(mostLanes, uint32_t(entry.lanes.size()));
     mostEvents = std::max(mostEvents, entry.eventCount);
-    bool parallel = entry.lanes.size() > 1, plain = entry.lanes.size() == 1 && homeDevice->executes();
+    bool parallel = entry.lanes.size() > 1, plain = entry.lanes.size() == 1;
     for (const Lane &lane : entry.lanes)
       for (const Command &command : lane.commands) {
         bool helped = command.kind == CommandKind::Dispatch && command.tiles / 2 >= command.grain;

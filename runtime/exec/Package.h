@@ -5,7 +5,6 @@
 #include "runtime/base/Memory.h"
 #include "runtime/device/Device.h"
 #include "runtime/format/Container.h"
-#include "runtime/load/CodeImage.h"
 #include "runtime/load/Program.h"
 
 #include <memory>
@@ -14,7 +13,7 @@ namespace sprig::rt::core {
 
 struct LoadOptions {
   std::string cpu;    // use no better instruction set; empty: $SPRIG_CPU, else any
-  std::string device; // "cpu" or "null"; empty: cpu
+  std::string device; // as in DeviceNames.h, for the program's devices in their order; empty: what the program names
   uint64_t memoryLimit = 0;
   bool mapConstants = false; // never copy what can be used in the file's own pages
   Allocator allocator;
@@ -38,24 +37,33 @@ public:
   const Program &program() const { return decoded; }
   const Allocator &allocator() const { return memory; }
   const std::string &name() const { return source.name; }
-  const std::string &isa() const { return isaName; }
+  // Of the code of the first device.
+  const std::string &isa() const { return codes.front()->isa; }
   const format::ContainerView &container() const { return view; }
-  int loadedImage() const { return imageIndex; }
+  int loadedImage() const { return codes.front()->image; }
   uint64_t fileBytes() const { return fileSize; }
 
-  // Where arenas, states and staging lie.
-  const Device &home() const { return *homeDevice; }
-  const Device &laneDevice(const Lane &lane) const { return *devices[lane.device]; }
-  sprig_rt_kernel kernel(uint32_t index) const { return code.kernel(index); }
-  const uint8_t *constant(uint32_t index) const { return constants[index]; }
-  // Writes all of a constant's bytes; also of one that no entry reads, which has no address.
-  void copyConstant(uint32_t index, uint8_t *target) const;
+  // By the program's numbers.
+  const Device &device(uint32_t index) const { return *devices[index]; }
+  const Device &deviceOf(const Buffer &buffer) const { return *devices[deviceIndex(buffer)]; }
+  uint32_t deviceIndex(const Buffer &) const { return 0; }
+  // The device that all memory of a state lies on.
+  uint32_t stateDevice(uint32_t index) const { return stateDevices[index]; }
+  const DeviceCode &code(uint32_t device) const { return *codes[device]; }
+  // Whether commands compute, and whether every device works on the host's memory.
+  bool executes() const { return devices.front()->executes(); }
+  bool isOnHost() const { return onHost; }
+  Status instantiate(Pool &pool, std::unique_ptr<Executable> &executable) const;
 
-  // Whether constants are (on the null device: would be) copied rather than used in the file's pages.
+  const uint8_t *constant(uint32_t index, uint32_t device) const { return constants[device][index]; }
+  // Writes all of a constant's bytes to a device's memory; also of one that no entry reads, which has no address.
+  Status copyConstant(uint32_t index, const Device &device, uint8_t *target) const;
+
+  // Whether constants are (on devices that keep time only: would be) copied rather than used in the file's pages.
   bool copiesConstants() const { return constantsCopied; }
 
   // The most that any entry needs.
-  uint64_t maxArena() const { return largestArena; }
+  uint64_t maxArena(uint32_t device) const { return device ? 0 : largestArena; }
   uint64_t maxScratch() const { return largestScratch; }
   // The most scratch that a helping thread may need: of commands that are cut into slices, or on lanes of their own.
   uint64_t helperScratch() const { return largestHelperScratch; }
@@ -64,15 +72,16 @@ public:
 
   // Whether a second thread could help in a run of the entry.
   bool isParallel(uint32_t entry) const { return parallelEntries[entry]; }
-  // Whether a run of the entry is kernels and copies one after the other on the processor, so that a thread alone needs
-  // no lanes to run it.
+  // Whether a run of the entry is kernels and copies one after the other, so that a thread alone needs no lanes to run
+  // it.
   bool isPlain(uint32_t entry) const { return plainEntries[entry]; }
 
 private:
   Status loadVerified(const LoadOptions &options);
-  Status chooseDevices(const LoadOptions &options);
-  Status mapCode(const LoadOptions &options);
+  Status loadCode(const LoadOptions &options);
+  Status placeStates();
   Status placeConstants(const LoadOptions &options);
+  Status placeConstantsOn(uint32_t device);
   Status copyConstants(std::span<const uint8_t> &section);
   void measure();
 
@@ -81,14 +90,15 @@ private:
   Allocator memory;
   format::ContainerView view;
   Program decoded;
-  CodeImage code;
-  int imageIndex = -1;
-  std::string isaName;
-  std::vector<const uint8_t *> constants;
-  std::vector<Block> ownConstants; // splats, and the section where it is not used in place
+  std::vector<std::shared_ptr<Device>> devices;         // by the program's numbers, as all of these
+  std::vector<std::shared_ptr<const DeviceCode>> codes; // of a device
+  std::vector<std::vector<const uint8_t *>> constants;  // of a device, then by number
+  std::vector<uint32_t> stateDevices;
+  std::vector<const uint8_t *> hostConstants; // null: one element repeated, which nothing on the host reads
+  std::vector<Block> ownConstants;            // splats, and the section where it is not used in place
+  std::vector<Memory> deviceConstants;
   bool constantsCopied = false;
-  const Device *homeDevice = nullptr;
-  std::vector<const Device *> devices;
+  bool onHost = true;
   uint64_t largestArena = 0;
   uint64_t largestScratch = 0;
   uint64_t largestHelperScratch = 0;

@@ -2,7 +2,7 @@
 
 #include "runtime/base/FloatEnv.h"
 #include "runtime/machine/Machine.h"
-#include "runtime/exec/Run.h"
+#include "runtime/device/cpu/CpuRun.h"
 
 #include <algorithm>
 #include <chrono>
@@ -83,9 +83,9 @@ Pool::~Pool() {
     while (helpers[i].active.load(std::memory_order_acquire)) std::this_thread::yield();
 }
 
-void Pool::publish(Run &run) {
+void Pool::publish(CpuRun &run) {
   for (uint32_t i = 0; i < slotCount; ++i) {
-    Run *expected = nullptr;
+    CpuRun *expected = nullptr;
     if (slots[i].run.load(std::memory_order_relaxed) == nullptr &&
         slots[i].run.compare_exchange_strong(expected, &run)) {
       published.fetch_add(1);
@@ -94,7 +94,7 @@ void Pool::publish(Run &run) {
   }
 }
 
-void Pool::unpublish(Run &run) {
+void Pool::unpublish(CpuRun &run) {
   for (uint32_t i = 0; i < slotCount; ++i)
     if (slots[i].run.load(std::memory_order_relaxed) == &run) {
       published.fetch_sub(1);
@@ -105,7 +105,7 @@ void Pool::unpublish(Run &run) {
 
 // A helper announces what it looks at before it looks and checks that the run is still on offer; both orders are
 // sequentially consistent, so either it sees the run gone or this sees its announcement.
-void Pool::forget(const Run &run) const {
+void Pool::forget(const CpuRun &run) const {
   for (uint32_t i = 0; i + 1 < threadCount; ++i)
     while (helpers[i].looking.load() == &run) std::this_thread::yield();
 }
@@ -114,7 +114,7 @@ bool Pool::helpOnce(Helper &helper) {
   if (published.load() == 0) return false;
   bool helped = false;
   for (uint32_t i = 0; i < slotCount; ++i) {
-    Run *run = slots[i].run.load(std::memory_order_relaxed);
+    CpuRun *run = slots[i].run.load(std::memory_order_relaxed);
     if (!run) continue;
     helper.looking.store(run);
     if (slots[i].run.load() == run) helped |= run->help(helper.participant);

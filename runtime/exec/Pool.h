@@ -13,7 +13,7 @@
 
 namespace sprig::rt::core {
 
-class Run;
+class CpuRun;
 
 struct PoolOptions {
   int threads = 0;                 // including the caller's; 0: defaultThreads()
@@ -33,14 +33,14 @@ public:
   uint32_t threads() const { return threadCount; }
 
   // Offers a run to the helpers until it is taken back. Without a free slot it goes unhelped, which is only slower.
-  void publish(Run &run);
-  void unpublish(Run &run);
+  void publish(CpuRun &run);
+  void unpublish(CpuRun &run);
   // There is new work in a published run.
   void wake();
   // Whether wake() would have to call somebody; who is awake finds work without.
   bool someSleep() const;
   // Returns when no helper looks at a run that is not published any more; before it may be destroyed.
-  void forget(const Run &run) const;
+  void forget(const CpuRun &run) const;
 
   void pause() const;
   // How often a thread that waits for others looks before it sleeps.
@@ -49,13 +49,13 @@ public:
 
 private:
   struct Helper {
-    alignas(64) std::atomic<Run *> looking{nullptr};
+    alignas(64) std::atomic<CpuRun *> looking{nullptr};
     std::atomic<bool> active{false}; // with an executor: a task is queued or running
     Pool *pool = nullptr;
     uint32_t participant = 0;
   };
   struct Slot {
-    alignas(64) std::atomic<Run *> run{nullptr};
+    alignas(64) std::atomic<CpuRun *> run{nullptr};
   };
 
   Pool() = default;

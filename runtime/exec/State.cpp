@@ -4,12 +4,15 @@ namespace sprig::rt::core {
 
 Status State::create(std::shared_ptr<const Package> package, std::shared_ptr<State> &state) {
   auto fresh = std::make_shared<State>();
-  for (const StateType &type : package->program().states) {
-    Block block;
-    SPRIG_RETURN_IF_ERROR(package->home().allocate(package->allocator(), type.tensor.bytes,
-                                                   concat("state '", type.tensor.name, "'"), block));
-    if (package->home().executes()) package->copyConstant(type.initial, block.data());
-    fresh->addresses.push_back(block.data());
+  const std::vector<StateType> &types = package->program().states;
+  for (uint32_t i = 0; i < types.size(); ++i) {
+    const TensorType &tensor = types[i].tensor;
+    const Device &device = package->device(package->stateDevice(i));
+    Memory block;
+    SPRIG_RETURN_IF_ERROR(
+        device.allocate(package->allocator(), tensor.bytes, concat("state '", tensor.name, "'"), block));
+    if (package->executes()) SPRIG_RETURN_IF_ERROR(package->copyConstant(types[i].initial, device, block.address));
+    fresh->addresses.push_back(block.address);
     fresh->buffers.push_back(std::move(block));
   }
   fresh->owner = std::move(package);
@@ -18,11 +21,30 @@ Status State::create(std::shared_ptr<const Package> package, std::shared_ptr<Sta
 }
 
 Status State::createBound(std::shared_ptr<const Package> package, std::shared_ptr<State> &state) {
+  if (!package->isOnHost())
+    return {SPRIG_RT_UNSUPPORTED, concat("expected devices that work on the host's memory, found ",
+                                         package->device(0).name(), ": its states have memory of their own")};
   auto fresh = std::make_shared<State>();
   fresh->addresses.resize(package->program().states.size());
   fresh->owner = std::move(package);
   state = std::move(fresh);
   return {};
+}
+
+static Status stateInUse() { return {SPRIG_RT_BUSY, "the state is in use by a run"}; }
+
+Status State::read(uint32_t index, void *target) {
+  if (!acquire(false)) return stateInUse();
+  Status status = download(device(index), target, addresses[index], owner->program().states[index].tensor.bytes);
+  release(false);
+  return status;
+}
+
+Status State::write(uint32_t index, const void *source) {
+  if (!acquire(true)) return stateInUse();
+  Status status = upload(device(index), addresses[index], source, owner->program().states[index].tensor.bytes);
+  release(true);
+  return status;
 }
 
 bool State::acquire(bool writes) {

@@ -12,11 +12,16 @@ namespace sprig::rt::core {
 class State {
 public:
   static Status create(std::shared_ptr<const Package> package, std::shared_ptr<State> &state);
-  // Without memory of its own: each buffer is the caller's, from bind.
+  // Without memory of its own: each buffer is the caller's, from bind. On devices that work on the host's memory.
   static Status createBound(std::shared_ptr<const Package> package, std::shared_ptr<State> &state);
 
+  // On the state's device, which the host may not touch.
   uint8_t *data(uint32_t index) const { return addresses[index]; }
+  const Device &device(uint32_t index) const { return owner->device(owner->stateDevice(index)); }
   bool isBound() const { return buffers.empty(); }
+  // All of a state's bytes, from and to the host's memory; not while a run uses the state.
+  Status read(uint32_t index, void *target);
+  Status write(uint32_t index, const void *source);
   // Not while a run uses the state.
   void bind(uint32_t index, void *data) {
     if (addresses[index] == data) return;
@@ -33,7 +38,7 @@ public:
 
 private:
   std::shared_ptr<const Package> owner;
-  std::vector<Block> buffers; // of a state that has its own
+  std::vector<Memory> buffers; // of a state that has its own
   std::vector<uint8_t *> addresses;
   uint64_t changes = 1;
   std::atomic<int32_t> users{0}; // readers; -1: a writer

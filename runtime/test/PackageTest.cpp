@@ -143,7 +143,7 @@ TEST(Package, OptionsOfAnOlderCallerAreTaken) {
   EXPECT_EQ(errorOf([&] {
               check(sprig_rt_package_load_memory(file.data(), file.size(), nullptr, nullptr, "p", &options, &package));
             }),
-            "p: expected device cpu or null, found 'abacus'");
+            "p: devices 'abacus': expected a kind of device (cpu, cuda, null), found 'abacus'");
 }
 
 TEST(Package, LargeConstantsWorkCopiedAndMapped) {

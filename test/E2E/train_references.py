@@ -4,8 +4,8 @@
     train_references.py SPRIG FOLDER/training SCRATCH [CASE...]
 
 A loss is right when its relative distance from the reference is at most four times the largest spread of single precision
-up to that step (1e-6 always); a weight within four times the largest error of single precision. Threads 1 and 2 must give
-the same bits. Closes with `N passed, N failed`.
+up to that step (1e-6 always); a weight within four times the largest error of single precision. Threads 1 and 2, and a
+null device, whose memory is not the host's, must give the same bits. Closes with `N passed, N failed`.
 """
 import array
 import json
@@ -30,11 +30,11 @@ def tensors(path):
     return result
 
 
-def run(case, threads):
-    out = scratch / f'{case.name}-{threads}'
+def run(case, threads, *flags):
+    out = scratch / '-'.join([case.name, str(threads), *(flag.strip('-').replace(':', '') for flag in flags)])
     done = subprocess.run(
         [sprig, 'train', case / 'model.onnx', '--config', case / 'config.json', '--x', case / 'x.npy', '--y', case / 'y.npy',
-         '--metrics', f'{out}.jsonl', '-o', f'{out}.safetensors', '--threads', str(threads), '-q'],
+         '--metrics', f'{out}.jsonl', '-o', f'{out}.safetensors', '--threads', str(threads), *flags, '-q'],
         capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         raise ValueError(f'exit code {done.returncode}: {done.stderr.splitlines()[0] if done.stderr else ""}')
@@ -66,6 +66,8 @@ def check(case):
             raise ValueError(f"'{name}' differs by {error:.3g}, expected at most {bound:.3g}")
     if run(case, 2)[1].read_bytes() != weights.read_bytes():
         raise ValueError('1 and 2 threads give different weights')
+    if run(case, 1, '--devices', 'null:0')[1].read_bytes() != weights.read_bytes():
+        raise ValueError('cpu and null:0 give different weights')
     return worst
 
 

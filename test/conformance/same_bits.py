@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks that what must not change a bit does not: same_bits.py SPRIG BATCH MODEL...
 
-Runs each model on the same random inputs: compiled in memory and as a package, on 1 and 2 threads, fused and not, and with
-code for each instruction set from x86-64-v3 up that this machine has; all outputs must be equal byte by byte
-(docs/numerics.md). The last line is `N passed, N failed`.
+Runs each model on the same random inputs: compiled in memory and as a package, on 1 and 2 threads, fused and not, with
+code for each instruction set from x86-64-v3 up that this machine has, and on null devices, whose memory is not the host's
+and whose order is the nastiest; all outputs must be equal byte by byte (docs/numerics.md). The last line is `N passed, N failed`.
 """
 import filecmp
 import os
@@ -21,6 +21,9 @@ def variants(folder, dim):
         'not fused': (None, [*dim, '--threads', '1', '--O0'], {}),
         'from a package': ([*dim, '--cpu', 'x86-64-v3'], [*dim, '--threads', '1'], {}),
         'x86-64-v3': (None, [*dim, '--threads', '1', '--cpu', 'x86-64-v3'], {}),
+        'on null:0': (None, [*dim, '--threads', '1', '--devices', 'null:0'], {}),
+        'on null:3, in pieces at random': (
+            None, [*dim, '--threads', '1', '--devices', 'null:3'], {'SPRIG_NULL_SEED': '20'}),
     }
     flags = pathlib.Path('/proc/cpuinfo').read_text()
     if all(flag in flags for flag in ('avx512f', 'avx512bw', 'avx512cd', 'avx512dq', 'avx512vl')):

@@ -77,24 +77,35 @@ std::map<std::string, std::vector<int64_t>> Settings::inputShapes() const {
   return result;
 }
 
-int Settings::laneCount() const {
-  for (const std::string &device : devices) {
-    size_t colon = device.find(':');
-    if (colon == std::string::npos || !(device.starts_with("cpu:") || device.starts_with("null:"))) continue;
-    std::string_view text = std::string_view(device).substr(colon + 1);
-    int count = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostThreads)
-      badUse("--devices " + device + ": expected " + device.substr(0, colon) + ":N with N threads, from 1 to " +
-             std::to_string(kMostThreads));
-    return count;
-  }
-  return threads;
+std::string Settings::givenDevices() const {
+  std::string text;
+  for (const std::string &given : devices) text += (text.empty() ? "" : ",") + given;
+  return text;
 }
 
-std::string Settings::runtimeDevice() const {
-  return !devices.empty() && devices.front().starts_with("null") ? "null" : "";
+rt::core::GivenDevices Settings::parsedDevices() const {
+  rt::core::GivenDevices parsed;
+  if (devices.empty()) return parsed;
+  if (rt::core::Status status = rt::core::parseDevices(givenDevices(), parsed); !status.isOk())
+    badUse("--" + std::string(status.message()));
+  if (parsed.threads && threads && int(parsed.threads) != threads)
+    badUse("--devices " + givenDevices() + " asks for " + std::to_string(parsed.threads) + " threads, --threads for " +
+           std::to_string(threads));
+  return parsed;
 }
+
+int Settings::laneCount() const {
+  int given = int(parsedDevices().threads);
+  static bool told = false;
+  if (given && !told) {
+    told = true;
+    inform("note: --devices " + givenDevices() + " is taken as --threads " + std::to_string(given) +
+           "; kind:number names a device");
+  }
+  return given ? given : threads;
+}
+
+std::string Settings::runtimeDevice() const { return parsedDevices().threads ? std::string() : givenDevices(); }
 
 std::string Settings::cacheFolder() const {
   if (noCache) return "";
@@ -122,14 +133,9 @@ void Settings::checkDevices() const {
   for (const std::string &target : targets)
     if (target != "cpu")
       throw Error(ErrorKind::unsupported, "--target " + target + ": this version generates code for cpu only");
-  if (devices.size() > 1) throw Error(ErrorKind::unsupported, "--devices: this version schedules for one device");
-  for (const std::string &device : devices) {
-    std::string kind = device.substr(0, device.find(':'));
-    if (kind == "cuda" || kind == "gpu")
-      throw Error(ErrorKind::unsupported, "--devices " + device + ": " + machine::findGpus().describe());
-    if (kind != "cpu" && kind != "null")
-      badUse("--devices " + device + ": '" + kind + "' is no kind of device: cpu, cuda or null");
-  }
+  for (const rt::core::GivenDevice &device : parsedDevices().list)
+    if (device.kind == "cuda")
+      throw Error(ErrorKind::unsupported, "--devices " + givenDevices() + ": " + machine::findGpus().describe());
   laneCount();
 }
 
@@ -138,7 +144,10 @@ void addThreads(CLI::App &command, Settings &settings) {
       .add_option("--threads", settings.threads,
                   "threads to run on, the caller's included (default: the usable processors)")
       ->check(CLI::Range(1, kMostThreads));
-  command.add_option("--devices", settings.devices, "devices to run on: cpu, cpu:2 (threads), null (executes nothing)")
+  command
+      .add_option("--devices", settings.devices,
+                  "devices to run on, one for each of the program's: cpu, null:0 (for tests), cuda:0,1 (numbers), "
+                  "null*2 (a count), null (executes nothing)")
       ->take_all()
       ->expected(1);
 }

@@ -1,5 +1,6 @@
 // The flags that commands which compile share (docs/cli.md), and what they mean.
 #pragma once
+#include "runtime/device/DeviceNames.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/run/Inputs.h"
 #include <map>
@@ -22,15 +23,19 @@ struct Settings {
   /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.
   std::vector<std::map<std::string, int64_t>> entryDims() const;
   std::map<std::string, std::vector<int64_t>> inputShapes() const;
-  /// Lanes to schedule for: --threads, --devices cpu:N, or 0 for the machine's default.
+  /// Lanes to schedule for: --threads, --devices cpu:N (which is told of), or 0 for the machine's default.
   int laneCount() const;
-  /// "null" for --devices null, else "".
+  /// What --devices names, for the runtime; "" for what the program names.
   std::string runtimeDevice() const;
   /// The folder of the object cache, "" for none, and the bytes it may hold.
   std::string cacheFolder() const;
   uint64_t cacheBytes() const;
   /// Throws unsupported when a target or a device is asked for that is not there.
   void checkDevices() const;
+
+private:
+  std::string givenDevices() const;
+  rt::core::GivenDevices parsedDevices() const; ///< throws usage errors
 };
 
 /// Adds the flags that say for what and how to compile.

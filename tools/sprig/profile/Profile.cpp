@@ -36,8 +36,8 @@ struct Options {
 
 void checkOptions(const Options &options) {
   options.settings.checkDevices();
-  if (options.settings.runtimeDevice() == "null")
-    throw Error(ErrorKind::usage, "--devices null: executes nothing, so there is nothing to profile");
+  if (std::string device = options.settings.runtimeDevice(); device.starts_with("null"))
+    throw Error(ErrorKind::usage, "--devices " + device + ": keeps a clock of its own, so there is nothing to profile");
   if (!(options.session.seconds > 0) || options.session.seconds > 3600)
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
   std::stringstream list(options.activities);

@@ -17,7 +17,7 @@ void check(sprig_rt_status *status);
 
 struct RunnerOptions {
   int threads = 0;    ///< 0: the runtime's default
-  std::string device; ///< "" or "cpu": run; "null": keep simulated time
+  std::string device; ///< as --devices; "": what the program names
 };
 
 struct TensorSpec {

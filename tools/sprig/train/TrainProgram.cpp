@@ -128,6 +128,21 @@ EvaluationResult TrainProgram::evaluate(const TrainData &data) {
   return result;
 }
 
+// Where the state lies, or what it is now where that is not the host's memory.
+const void *TrainProgram::stateOnHost(uint32_t index, uint64_t bytes) const {
+  void *data = nullptr;
+  sprig_rt_status *status = sprig_rt_state_data(runner.state(), index, &data, nullptr);
+  if (sprig_rt_status_code(status) != SPRIG_RT_UNSUPPORTED) {
+    check(status);
+    return data;
+  }
+  sprig_rt_status_free(status);
+  mirror.resize(std::max<size_t>(mirror.size(), index + 1));
+  mirror[index].resize(bytes);
+  check(sprig_rt_state_read(runner.state(), index, mirror[index].data(), bytes));
+  return mirror[index].data();
+}
+
 std::vector<checkpoint::ArrayView> TrainProgram::state() const {
   sprig_rt_package_info info;
   sprig_rt_package_describe(runner.package(), &info);
@@ -135,24 +150,23 @@ std::vector<checkpoint::ArrayView> TrainProgram::state() const {
   for (uint32_t i = 0; i < info.state_count; ++i) {
     sprig_rt_tensor_info tensor;
     check(sprig_rt_package_state(runner.package(), i, &tensor));
-    void *bytes = nullptr;
-    uint64_t size = 0;
-    check(sprig_rt_state_data(runner.state(), i, &bytes, &size));
     views.push_back({tensor.name,
                      data::DType(tensor.dtype),
                      {tensor.shape, tensor.shape + tensor.rank},
-                     {static_cast<const char *>(bytes), size_t(size)}});
+                     {static_cast<const char *>(stateOnHost(i, tensor.bytes)), size_t(tensor.bytes)}});
   }
   return views;
 }
 
 void TrainProgram::start(double lr, uint64_t seed) {
   int64_t key = int64_t(seed);
+  uint32_t index = 0;
   for (auto &view : state()) {
     const void *value = view.name == training::kLr     ? static_cast<const void *>(&lr)
                         : view.name == training::kSeed ? &key
                                                        : nullptr;
-    if (value && view.bytes.size() == 8) std::memcpy(const_cast<char *>(view.bytes.data()), value, 8);
+    if (value && view.bytes.size() == 8) check(sprig_rt_state_write(runner.state(), index, value, 8));
+    ++index;
   }
 }
 
@@ -178,9 +192,9 @@ void TrainProgram::restore(std::span<const data::Array> arrays) {
                                            data::describe(view.dtype, view.shape) + " in the program");
     sources.push_back(source);
   }
-  // All of it fits; only now is anything changed. The runtime's bytes are its owner's to write.
+  // All of it fits; only now is anything changed.
   for (size_t i = 0; i < views.size(); ++i)
-    std::memcpy(const_cast<char *>(views[i].bytes.data()), sources[i]->bytes.data(), views[i].bytes.size());
+    check(sprig_rt_state_write(runner.state(), uint32_t(i), sources[i]->bytes.data(), views[i].bytes.size()));
 }
 
 std::vector<data::Array> TrainProgram::parameters() const {

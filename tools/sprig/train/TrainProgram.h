@@ -41,7 +41,7 @@ public:
   /// All samples, in their order, in parts of the sizes there are.
   EvaluationResult evaluate(const TrainData &data);
 
-  /// The state as it is between two steps; the bytes are the program's own.
+  /// The state as it is between two steps; the bytes are the program's own, or a copy where those are not the host's.
   std::vector<checkpoint::ArrayView> state() const;
   /// Takes over a state of the same names, types and shapes; badInput names what differs.
   void restore(std::span<const data::Array> arrays);
@@ -69,9 +69,11 @@ private:
   };
 
   Runner runner;
+  mutable std::vector<std::vector<char>> mirror; ///< of states that lie on devices with memory of their own
   std::vector<TensorSpec> interface;
   std::vector<std::unique_ptr<Call>> steps, evaluations;
 
+  const void *stateOnHost(uint32_t index, uint64_t bytes) const;
   std::unique_ptr<Call> prepare(uint32_t entry, bool evaluation);
   static Call &ofSize(std::vector<std::unique_ptr<Call>> &calls, int64_t samples);
   void invoke(Call &call, const TrainData &data, std::span<const int64_t> indices);

@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 2
+#define SPRIG_RT_ABI_MINOR 3
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -136,9 +136,11 @@ SPRIG_RT_API int32_t sprig_rt_pool_threads(const sprig_rt_pool *pool);
 typedef struct sprig_rt_package sprig_rt_package;
 
 typedef struct sprig_rt_load_options {
-  size_t size;        /* sizeof(sprig_rt_load_options) */
-  const char *cpu;    /* "x86-64-v2", "-v3", "-v4": use no better instruction set; NULL: $SPRIG_CPU, else the best */
-  const char *device; /* "null": execute nothing, keep simulated time; "cpu" or NULL: run */
+  size_t size;     /* sizeof(sprig_rt_load_options) */
+  const char *cpu; /* "x86-64-v2", "-v3", "-v4": use no better instruction set; NULL: $SPRIG_CPU, else the best */
+  /* A device for each that the program names, in its order: "cpu", "cuda:0,1", "null:3", "null*2" (docs/runtime.md).
+   * NULL: those that the program names. "null" alone: execute nothing, keep simulated time. */
+  const char *device;
   /* Refuse packages that need more memory than this. 0: what this process may have (the machine's memory, its cgroup's
    * and its own limits), of which 4 GiB for constants that the file has one element of. */
   uint64_t memory_limit;
@@ -178,8 +180,13 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_state_create_bound(sprig_rt_package *pack
  * made of what lies there. Takes a few nanoseconds. Since 1.2. */
 SPRIG_RT_API sprig_rt_status *sprig_rt_state_bind(sprig_rt_state *state, uint32_t index, void *data);
 /* The bytes of one state, described by sprig_rt_package_state; not to be touched while a run uses the state. NULL for
- * one that is to be bound and is not yet. */
+ * one that is to be bound and is not yet. SPRIG_RT_UNSUPPORTED on a device whose memory is not the host's. */
 SPRIG_RT_API sprig_rt_status *sprig_rt_state_data(sprig_rt_state *state, uint32_t index, void **data, uint64_t *bytes);
+/* Copies all bytes of one state from or to the host's memory, on whichever device the state lies; bytes must be their
+ * number. Fails with SPRIG_RT_BUSY while a run uses the state. Since 1.3. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_state_read(sprig_rt_state *state, uint32_t index, void *data, uint64_t bytes);
+SPRIG_RT_API sprig_rt_status *sprig_rt_state_write(sprig_rt_state *state, uint32_t index, const void *data,
+                                                   uint64_t bytes);
 
 /* ---- Context: what one running thread needs -------------------------------------------------------------------- */
 

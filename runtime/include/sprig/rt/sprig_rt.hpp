@@ -163,7 +163,7 @@ private:
 
 struct LoadOptions {
   std::string cpu;    // "x86-64-v3": use no better instruction set
-  std::string device; // "null": execute nothing, keep simulated time
+  std::string device; // "null:0", see sprig_rt_load_options; "null": execute nothing, keep simulated time
   uint64_t memoryLimit = 0;
   const sprig_rt_allocator *allocator = nullptr;
   sprig_rt_log_fn log = nullptr;
@@ -289,7 +289,14 @@ public:
   // 64-byte aligned memory of the caller, from the next run on.
   void bind(uint32_t index, void *data) const { check(sprig_rt_state_bind(handle.get(), index, data)); }
 
-  // Not to be touched while a run uses the state.
+  // Copies, on whichever device the state lies.
+  void read(uint32_t index, std::span<uint8_t> to) const {
+    check(sprig_rt_state_read(handle.get(), index, to.data(), to.size()));
+  }
+  void write(uint32_t index, std::span<const uint8_t> from) const {
+    check(sprig_rt_state_write(handle.get(), index, from.data(), from.size()));
+  }
+  // On devices that work on the host's memory. Not to be touched while a run uses the state.
   std::span<uint8_t> bytes(uint32_t index) const {
     void *data = nullptr;
     uint64_t size = 0;

@@ -1,6 +1,8 @@
-#include "runtime/exec/Run.h"
+#include "runtime/device/cpu/CpuRun.h"
 
 #include "runtime/base/FloatEnv.h"
+#include "runtime/device/cpu/RunKernel.h"
+#include "runtime/exec/Binding.h"
 #include "runtime/exec/Pool.h"
 
 #include <algorithm>
@@ -42,43 +44,33 @@ double secondsOf(const Command &command) {
   return std::max(double(command.flops) / flopsPerSecond, double(command.bytes) / bytesPerSecond);
 }
 
-sprig_rt_profile_kind kindOf(const Command &command) {
-  static_assert(SPRIG_RT_PROFILE_COPY - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Copy) &&
-                SPRIG_RT_PROFILE_WAIT - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Wait));
-  return sprig_rt_profile_kind(SPRIG_RT_PROFILE_DISPATCH + int(command.kind));
-}
-
 } // namespace
 
-Run::Run(const Package &package, Pool &pool)
-    : package(package), pool(pool), laneCapacity(std::max(1u, package.maxLanes())), eventCapacity(package.maxEvents()) {
-}
+CpuRun::CpuRun(const Package &package, const CpuCode &code, Pool &pool)
+    : package(package), code(code), pool(pool), laneCapacity(std::max(1u, package.maxLanes())),
+      eventCapacity(package.maxEvents()) {}
 
-Run::~Run() { pool.forget(*this); }
+CpuRun::~CpuRun() { pool.forget(*this); }
 
-Status Run::allocate() {
+Status CpuRun::allocate() {
   lanes = std::make_unique<LaneSlot[]>(laneCapacity);
   events = std::make_unique<std::atomic<uint64_t>[]>(eventCapacity);
-  eventTimes = std::make_unique<double[]>(eventCapacity);
-  if (package.home().executes()) {
-    callerScratch = (package.maxScratch() + 63) / 64 * 64;
-    helperScratch = (package.helperScratch() + 63) / 64 * 64;
-  }
+  callerScratch = (package.maxScratch() + 63) / 64 * 64;
+  helperScratch = (package.helperScratch() + 63) / 64 * 64;
   if (callerScratch > UINT64_MAX / 2 / pool.threads())
     return {SPRIG_RT_OUT_OF_MEMORY,
             concat("no memory for ", pool.threads(), " times ", callerScratch, " bytes of scratch")};
   return Block::make(package.allocator(), callerScratch + helperScratch * (pool.threads() - 1), "scratch", scratch);
 }
 
-Status Run::execute(uint32_t entryIndex, void *const *operands) {
+Status CpuRun::run(uint32_t entryIndex, const Binding &binding) {
+  void *const *operands = binding.operands();
   const Entry &current = package.program().entries[entryIndex];
   bool wanted = pool.threads() > 1 && package.isParallel(entryIndex);
   if (!wanted && package.isPlain(entryIndex))
     return recorded ? executePlain<true>(current, operands) : executePlain<false>(current, operands);
-  bool helped = wanted && package.home().executes();
   FloatEnv floatEnv;
   ++generation;
-  simulated = 0;
   lanesDone.store(0, std::memory_order_relaxed);
   entry.store(&current, std::memory_order_relaxed);
   operandTable.store(operands, std::memory_order_relaxed);
@@ -86,22 +78,20 @@ Status Run::execute(uint32_t entryIndex, void *const *operands) {
     lanes[lane].position.store(0, std::memory_order_relaxed);
     lanes[lane].word.store(word(generation, lane == 0 ? Running : Ready), std::memory_order_release);
   }
-  if (helped) {
+  if (wanted) {
     pool.publish(*this);
     if (current.lanes.size() > 1) pool.wake();
   }
   if (!current.lanes.empty()) driveAll();
-  if (helped) pool.unpublish(*this);
-  for (uint32_t lane = 0; lane < current.lanes.size(); ++lane)
-    simulated = std::max(simulated, package.laneDevice(current.lanes[lane]).seconds(lanes[lane]));
-  return stop.load(std::memory_order_relaxed) == Going ? Status() : result();
+  if (wanted) pool.unpublish(*this);
+  return control.isGoing() ? Status() : control.take(package.program());
 }
 
 // A call that nobody helps with, on the caller's thread: a small network takes less time than telling others of it.
-template <bool Recorded> Status Run::executePlain(const Entry &current, void *const *operands) {
+template <bool Recorded> Status CpuRun::executePlain(const Entry &current, void *const *operands) {
   FloatEnv floatEnv;
   for (const Command &command : current.lanes.front().commands) {
-    if (stop.load(std::memory_order_relaxed) != Going) [[unlikely]]
+    if (!control.isGoing()) [[unlikely]]
       break;
     void *const *own = operands + command.firstOperand;
     uint64_t begin = Recorded ? ticks() : 0;
@@ -110,30 +100,19 @@ template <bool Recorded> Status Run::executePlain(const Entry &current, void *co
     } else {
       std::memmove(own[1], own[0], command.copyBytes);
     }
-    if (Recorded) recorded->add(kindOf(command), begin, 0, uint32_t(&command - current.lanes.front().commands.data()));
+    if (Recorded)
+      recorded->add(profileKind(command), begin, 0, uint32_t(&command - current.lanes.front().commands.data()));
   }
-  return stop.load(std::memory_order_relaxed) == Going ? Status() : result();
+  return control.isGoing() ? Status() : control.take(package.program());
 }
 
-void Run::arm(const std::atomic<bool> *cancelled) {
-  if (!cancelled) {
-    stop.store(Going, std::memory_order_relaxed);
-    return;
-  }
-  stop.store(Going);
-  // Who cancels sets the flag, then calls cancel(): one of the two is seen.
-  if (cancelled->load()) cancel();
-}
-
-void Run::cancel() { stop.store(Cancelled); }
-
-bool Run::help(uint32_t participant) {
+bool CpuRun::help(uint32_t participant) {
   // Slices first: somebody waits for them.
   if (takeSlicesOfAnyLane(participant)) return true;
   return driveSomeLane(1, participant);
 }
 
-void Run::driveAll() {
+void CpuRun::driveAll() {
   uint32_t count = uint32_t(entry.load(std::memory_order_relaxed)->lanes.size());
   bool zeroEnded = advance(0, 0);
   auto ended = [&] { return zeroEnded && lanesDone.load(std::memory_order_acquire) == count; };
@@ -147,15 +126,13 @@ void Run::driveAll() {
 }
 
 // Runs a lane that this thread drives until it ends (true) or gives it back because it must wait (false).
-bool Run::advance(uint32_t lane, uint32_t participant) {
+bool CpuRun::advance(uint32_t lane, uint32_t participant) {
   LaneSlot &slot = lanes[lane];
   const Lane &program = entry.load(std::memory_order_relaxed)->lanes[lane];
   void *const *operands = operandTable.load(std::memory_order_relaxed);
-  const Device &device = package.laneDevice(program);
-  LaneRun laneRun{*this, slot, lane, participant};
+  LaneRun laneRun{slot, lane, participant};
   uint32_t count = uint32_t(program.commands.size());
   uint32_t at = slot.position.load(std::memory_order_relaxed);
-  if (at == 0) device.begin(laneRun);
   for (; at < count; ++at) {
     const Command &command = program.commands[at];
     // The caller leaves another lane as soon as its own, not ended yet, can go on.
@@ -172,9 +149,9 @@ bool Run::advance(uint32_t lane, uint32_t participant) {
       return false;
     }
     if (recorded) [[unlikely]]
-      executeRecorded(command, laneRun, device, operands);
+      executeRecorded(command, laneRun, operands);
     else
-      execute(command, laneRun, device, operands);
+      execute(command, laneRun, operands);
   }
   slot.position.store(count, std::memory_order_relaxed);
   slot.word.store(word(generation, Done), std::memory_order_release);
@@ -184,17 +161,18 @@ bool Run::advance(uint32_t lane, uint32_t participant) {
 }
 
 // A stopped run still goes through its events, so that all lanes end.
-void Run::execute(const Command &command, LaneRun &lane, const Device &device, void *const *operands) {
+void CpuRun::execute(const Command &command, LaneRun &lane, void *const *operands) {
+  void *const *own = operands + command.firstOperand;
   switch (command.kind) {
   case CommandKind::Dispatch:
-    if (stop.load(std::memory_order_relaxed) == Going) device.dispatch(lane, command, operands + command.firstOperand);
+    if (control.isGoing()) dispatchTiles(lane, command, own);
     return;
   case CommandKind::Copy:
-    if (stop.load(std::memory_order_relaxed) == Going) device.copy(lane, command, operands + command.firstOperand);
+    // The planner may alias source and target.
+    if (control.isGoing()) std::memmove(own[1], own[0], command.copyBytes);
     return;
-  case CommandKind::Wait: device.wait(lane, command.event); return;
+  case CommandKind::Wait: return; // recorded already: a lane that would wait is given back
   case CommandKind::Record:
-    device.record(lane, command.event);
     events[command.event].store(generation, std::memory_order_release);
     changed();
     pool.wake();
@@ -202,15 +180,15 @@ void Run::execute(const Command &command, LaneRun &lane, const Device &device, v
   }
 }
 
-void Run::executeRecorded(const Command &command, LaneRun &lane, const Device &device, void *const *operands) {
+void CpuRun::executeRecorded(const Command &command, LaneRun &lane, void *const *operands) {
   uint64_t begin = ticks();
-  execute(command, lane, device, operands);
+  execute(command, lane, operands);
   const Lane &program = entry.load(std::memory_order_relaxed)->lanes[lane.lane];
-  recorded->add(kindOf(command), begin, lane.lane, uint32_t(&command - program.commands.data()), lane.participant);
+  recorded->add(profileKind(command), begin, lane.lane, uint32_t(&command - program.commands.data()), lane.participant);
 }
 
 // May be asked about a lane of a run that is over: then the answer is of no use, but safe to compute.
-bool Run::laneCanMove(uint32_t lane, uint64_t ofGeneration) const {
+bool CpuRun::laneCanMove(uint32_t lane, uint64_t ofGeneration) const {
   const Entry *current = entry.load(std::memory_order_relaxed);
   if (!current || lane >= current->lanes.size()) return false;
   const std::vector<Command> &commands = current->lanes[lane].commands;
@@ -220,13 +198,13 @@ bool Run::laneCanMove(uint32_t lane, uint64_t ofGeneration) const {
          events[commands[at].event].load(std::memory_order_acquire) == ofGeneration;
 }
 
-bool Run::claimLane(uint32_t lane) {
+bool CpuRun::claimLane(uint32_t lane) {
   uint64_t seen = lanes[lane].word.load(std::memory_order_acquire);
   return phaseOf(seen) == Ready && laneCanMove(lane, generationOf(seen)) &&
          lanes[lane].word.compare_exchange_strong(seen, word(generationOf(seen), Running), std::memory_order_acq_rel);
 }
 
-bool Run::driveSomeLane(uint32_t first, uint32_t participant) {
+bool CpuRun::driveSomeLane(uint32_t first, uint32_t participant) {
   for (uint32_t lane = first; lane < laneCapacity; ++lane)
     if (claimLane(lane)) {
       advance(lane, participant);
@@ -235,7 +213,7 @@ bool Run::driveSomeLane(uint32_t first, uint32_t participant) {
   return false;
 }
 
-void Run::dispatchTiles(LaneRun &lane, const Command &command, void *const *operands) {
+void CpuRun::dispatchTiles(LaneRun &lane, const Command &command, void *const *operands) {
   int64_t threads = std::min<int64_t>(pool.threads(), command.tiles / command.grain);
   if (threads < 2) {
     if (command.tiles) runSlice(command, operands, 0, command.tiles, lane.participant);
@@ -262,7 +240,7 @@ void Run::dispatchTiles(LaneRun &lane, const Command &command, void *const *oper
   waitUntil([&] { return slot.unitsDone.load(std::memory_order_acquire) == count; });
 }
 
-void Run::callHelpers(const Command &command) {
+void CpuRun::callHelpers(const Command &command) {
   if (!pool.someSleep()) return;
   unsharedSeconds += secondsOf(command);
   if (unsharedSeconds < kWakeSeconds) return;
@@ -270,7 +248,7 @@ void Run::callHelpers(const Command &command) {
   pool.wake();
 }
 
-bool Run::takeSlices(LaneSlot &slot, uint32_t participant) {
+bool CpuRun::takeSlices(LaneSlot &slot, uint32_t participant) {
   for (bool took = false;; took = true) {
     uint64_t ticket = slot.ticket.load(std::memory_order_acquire);
     uint32_t first = beginOf(ticket), last = endOf(ticket);
@@ -299,27 +277,23 @@ bool Run::takeSlices(LaneSlot &slot, uint32_t participant) {
   }
 }
 
-bool Run::takeSlicesOfAnyLane(uint32_t participant) {
+bool CpuRun::takeSlicesOfAnyLane(uint32_t participant) {
   bool took = false;
   for (uint32_t lane = 0; lane < laneCapacity; ++lane) took |= takeSlices(lanes[lane], participant);
   return took;
 }
 
-// Compiled kernels carry no type for the function sanitizer to look at.
-#if defined(__clang__)
-__attribute__((no_sanitize("function")))
-#endif
-void Run::runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant) {
-  if (stop.load(std::memory_order_relaxed) == Cancelled) return;
+void CpuRun::runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant) {
+  if (control.isCancelled()) return;
   sprig_rt_kernel_status status = {};
   uint8_t *share = scratch.data() + (participant == 0 ? 0 : callerScratch + (participant - 1) * helperScratch);
   sprig_rt_args args = {operands, begin, end, share, &status};
-  if (int32_t result = package.kernel(command.kernel)(&args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
-    fail(command, status, result, begin);
+  if (int32_t result = runKernel(code.kernel(command.kernel), args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
+    control.fail(command, status, result, begin);
 }
 
-void Run::runSliceRecorded(const LaneSlot &slot, const Command &command, void *const *operands, int64_t begin,
-                           int64_t end, uint32_t participant) {
+void CpuRun::runSliceRecorded(const LaneSlot &slot, const Command &command, void *const *operands, int64_t begin,
+                              int64_t end, uint32_t participant) {
   uint64_t began = ticks();
   runSlice(command, operands, begin, end, participant);
   uint32_t lane = uint32_t(&slot - lanes.get());
@@ -328,21 +302,12 @@ void Run::runSliceRecorded(const LaneSlot &slot, const Command &command, void *c
                 end);
 }
 
-// The rest of a failed dispatch still runs: the first failing tile is the one that is told, however it was cut.
-void Run::fail(const Command &command, const sprig_rt_kernel_status &status, int32_t result, int64_t begin) {
-  std::lock_guard guard(failureLock);
-  if (failure.command && (failure.command != &command || failure.begin < begin)) return;
-  failure = {&command, status, result, begin};
-  uint32_t going = Going;
-  stop.compare_exchange_strong(going, Failed, std::memory_order_relaxed);
-}
-
-void Run::changed() {
+void CpuRun::changed() {
   signal.fetch_add(1);
   signal.notify_all();
 }
 
-template <typename Condition> void Run::waitUntil(Condition condition) {
+template <typename Condition> void CpuRun::waitUntil(Condition condition) {
   for (uint32_t i = 0; i <= pool.spinLimit(); ++i) {
     if (condition()) return;
     pool.pause();
@@ -351,29 +316,6 @@ template <typename Condition> void Run::waitUntil(Condition condition) {
     uint32_t seen = signal.load();
     if (condition()) return;
     signal.wait(seen);
-  }
-}
-
-// Takes the failure along, so that the next run starts without one.
-Status Run::result() {
-  Failure taken = failure;
-  failure = {};
-  if (stop.load(std::memory_order_relaxed) == Cancelled) return {SPRIG_RT_CANCELLED, "the run was cancelled"};
-  const Command &command = *taken.command;
-  const Kernel &kernel = package.program().kernels[command.kernel];
-  const sprig_rt_kernel_status &found = taken.status;
-  bool named = found.op >= 0 && size_t(found.op) < kernel.opNames.size();
-  std::string where = concat("'",
-                             named                  ? kernel.opNames[size_t(found.op)]
-                             : command.name.empty() ? kernel.name
-                                                    : command.name,
-                             "'");
-  switch (taken.result) {
-  case SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE:
-    return {SPRIG_RT_BAD_INPUT, concat(where, ": expected an index below ", found.bound, ", found ", found.value)};
-  case SPRIG_RT_KERNEL_DIVISION_BY_ZERO: return {SPRIG_RT_BAD_INPUT, concat(where, ": integer division by zero")};
-  default:
-    return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", taken.result)};
   }
 }
 

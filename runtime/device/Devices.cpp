@@ -1,0 +1,81 @@
+#include "runtime/device/Devices.h"
+
+#include "runtime/device/DeviceNames.h"
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/null/NullDevice.h"
+
+#include <algorithm>
+
+namespace sprig::rt::core {
+
+namespace {
+
+// Devices of one load: the null ones share a machine, so that it can play them against each other.
+class Opener {
+public:
+  explicit Opener(const NullOptions &options) : options(options) {}
+
+  Status open(const GivenDevice &name, std::shared_ptr<Device> &device) {
+    for (const std::shared_ptr<Device> &other : opened)
+      if (other->kind() == name.kind && other->ordinal() == name.ordinal) {
+        device = other;
+        return {};
+      }
+    if (name.kind == "cpu" && name.ordinal == 0) {
+      device = std::make_shared<CpuDevice>();
+    } else if (name.kind == "null") {
+      if (!machine) machine = std::make_shared<NullMachine>(options);
+      device = std::make_shared<NullDevice>(name.ordinal, machine);
+    } else {
+      return {SPRIG_RT_UNSUPPORTED, concat("device ", name.kind, ":", name.ordinal, " is not there")};
+    }
+    opened.push_back(device);
+    return {};
+  }
+
+private:
+  NullOptions options;
+  std::shared_ptr<NullMachine> machine;
+  std::vector<std::shared_ptr<Device>> opened;
+};
+
+std::string namesOf(const std::vector<GivenDevice> &devices) {
+  std::string text;
+  for (const GivenDevice &device : devices) text += concat(text.empty() ? "" : ", ", device.kind, ":", device.ordinal);
+  return text;
+}
+
+} // namespace
+
+Status openDevices(const Program &program, std::string_view given, std::vector<std::shared_ptr<Device>> &devices) {
+  GivenDevices names;
+  if (!given.empty()) SPRIG_RETURN_IF_ERROR(parseDevices(given, names));
+  std::vector<GivenDevice> own;
+  for (const std::string &kind : program.devices) own.push_back({kind, 0, false});
+  NullOptions options;
+  SPRIG_RETURN_IF_ERROR(nullOptionsOfEnvironment(options));
+  if (names.list.size() == 1 && names.list[0].kind == "null" && names.list[0].alone) {
+    options.computes = false;
+    names.list.clear();
+    for (uint32_t i = 0; i < own.size(); ++i) names.list.push_back({"null", i, false});
+  }
+  if (names.list.empty()) names.list = own;
+  if (names.list.size() != own.size())
+    return {SPRIG_RT_UNSUPPORTED,
+            concat("the program runs on ", own.size(), own.size() == 1 ? " device (" : " devices (", namesOf(own),
+                   "), given ", names.list.size(), " (", namesOf(names.list), ")")};
+  Opener opener(options);
+  for (const GivenDevice &name : names.list) {
+    std::shared_ptr<Device> device;
+    SPRIG_RETURN_IF_ERROR(opener.open(name, device));
+    devices.push_back(std::move(device));
+  }
+  bool executes = devices.front()->executes();
+  for (const std::shared_ptr<Device> &device : devices)
+    if (device->executes() != executes)
+      return {SPRIG_RT_INVALID_ARGUMENT,
+              concat(device->name(), " and ", devices.front()->name(), ": one computes and the other only keeps time")};
+  return {};
+}
+
+} // namespace sprig::rt::core

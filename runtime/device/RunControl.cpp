@@ -1,0 +1,52 @@
+#include "runtime/device/RunControl.h"
+
+#include <utility>
+
+namespace sprig::rt::core {
+
+void RunControl::stopFailed() {
+  uint32_t going = Going;
+  stop.compare_exchange_strong(going, Failed, std::memory_order_relaxed);
+}
+
+void RunControl::fail(const Command &command, const sprig_rt_kernel_status &status, int32_t result, int64_t begin) {
+  std::lock_guard guard(lock);
+  if (failure.command && (failure.command != &command || failure.begin < begin)) return;
+  failure = {&command, status, result, begin};
+  stopFailed();
+}
+
+void RunControl::fail(Status status) {
+  std::lock_guard guard(lock);
+  if (deviceFailure.isOk()) deviceFailure = std::move(status);
+  stopFailed();
+}
+
+static Status kernelFailure(const Program &program, const Command &command, const sprig_rt_kernel_status &found,
+                            int32_t result) {
+  const Kernel &kernel = program.kernels[command.kernel];
+  bool named = found.op >= 0 && size_t(found.op) < kernel.opNames.size();
+  std::string where = concat("'",
+                             named                  ? kernel.opNames[size_t(found.op)]
+                             : command.name.empty() ? kernel.name
+                                                    : command.name,
+                             "'");
+  switch (result) {
+  case SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE:
+    return {SPRIG_RT_BAD_INPUT, concat(where, ": expected an index below ", found.bound, ", found ", found.value)};
+  case SPRIG_RT_KERNEL_DIVISION_BY_ZERO: return {SPRIG_RT_BAD_INPUT, concat(where, ": integer division by zero")};
+  default: return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", result)};
+  }
+}
+
+Status RunControl::take(const Program &program) {
+  std::lock_guard guard(lock);
+  Failure taken = std::exchange(failure, {});
+  Status device = std::exchange(deviceFailure, {});
+  if (stop.load(std::memory_order_relaxed) == Going) return {};
+  if (isCancelled()) return {SPRIG_RT_CANCELLED, "the run was cancelled"};
+  if (!device.isOk()) return device;
+  return kernelFailure(program, *taken.command, taken.status, taken.result);
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,147 @@
+#include "runtime/exec/LaneExecutable.h"
+
+#include "runtime/exec/Binding.h"
+
+#include <algorithm>
+
+namespace sprig::rt::core {
+
+Status LaneExecutable::makePorts() {
+  for (uint32_t i = 0; i < package.program().devices.size(); ++i) {
+    const Device &device = package.device(i);
+    auto isSame = [&](const Port &port) { return port.device == &device; };
+    if (device.sharesHostMemory() || std::any_of(ports.begin(), ports.end(), isSame)) continue;
+    Port &port = ports.emplace_back();
+    port.device = &device;
+    SPRIG_RETURN_IF_ERROR(device.createLane(port.lane));
+    SPRIG_RETURN_IF_ERROR(device.createEvent(port.arrived));
+    SPRIG_RETURN_IF_ERROR(device.createEvent(port.left));
+  }
+  return {};
+}
+
+Status LaneExecutable::makePlan(const Entry &entry, Plan &plan) {
+  if (ports.empty()) SPRIG_RETURN_IF_ERROR(makePorts());
+  plan.lanes.resize(entry.lanes.size());
+  plan.ends.resize(entry.lanes.size());
+  plan.events.resize(entry.eventCount);
+  for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
+    const Device &device = package.device(entry.lanes[lane].device);
+    SPRIG_RETURN_IF_ERROR(device.createLane(plan.lanes[lane]));
+    SPRIG_RETURN_IF_ERROR(device.createEvent(plan.ends[lane]));
+    for (const Command &command : entry.lanes[lane].commands)
+      if (command.kind == CommandKind::Record) SPRIG_RETURN_IF_ERROR(device.createEvent(plan.events[command.event]));
+  }
+  return makeSteps(entry, plan);
+}
+
+// Each lane as far as it goes, until all have ended: the package was refused if that could not be.
+Status LaneExecutable::makeSteps(const Entry &entry, Plan &plan) {
+  std::vector<uint32_t> at(entry.lanes.size(), 0);
+  std::vector<bool> recorded(entry.eventCount, false);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
+      const std::vector<Command> &commands = entry.lanes[lane].commands;
+      for (uint32_t &index = at[lane]; index < commands.size(); ++index, moved = true) {
+        const Command &command = commands[index];
+        if (command.kind == CommandKind::Wait && !recorded[command.event]) break;
+        if (command.kind == CommandKind::Record) recorded[command.event] = true;
+        Step step{lane, index, nullptr, nullptr, nullptr};
+        if (command.kind == CommandKind::Copy) SPRIG_RETURN_IF_ERROR(chooseCopier(entry, step));
+        plan.steps.push_back(std::move(step));
+      }
+    }
+  }
+  return {};
+}
+
+// A lane copies where it reaches both ends; else a device that does so comes in between.
+Status LaneExecutable::chooseCopier(const Entry &entry, Step &step) {
+  const Device &own = package.device(entry.lanes[step.lane].device);
+  const Command &command = entry.lanes[step.lane].commands[step.index];
+  const Device &source = package.deviceOf(entry.buffers[entry.operands[command.firstOperand]]);
+  const Device &target = package.deviceOf(entry.buffers[entry.operands[command.firstOperand + 1]]);
+  if (own.reaches(source) && own.reaches(target)) return {};
+  for (Port &port : ports)
+    if (port.device->reaches(source) && port.device->reaches(target)) {
+      step.port = &port;
+      SPRIG_RETURN_IF_ERROR(own.createEvent(step.before));
+      return port.device->createEvent(step.after);
+    }
+  return {SPRIG_RT_UNSUPPORTED,
+          concat("entry '", entry.name, "': no device here copies from ", source.name(), " to ", target.name())};
+}
+
+Transfer LaneExecutable::transferOf(const Entry &entry, const Step &step, void *const *operands) const {
+  const Command &command = entry.lanes[step.lane].commands[step.index];
+  const uint32_t *buffers = entry.operands.data() + command.firstOperand;
+  return {static_cast<uint8_t *>(operands[1]),          static_cast<const uint8_t *>(operands[0]),    command.copyBytes,
+          &package.deviceOf(entry.buffers[buffers[1]]), &package.deviceOf(entry.buffers[buffers[0]]), {}};
+}
+
+void LaneExecutable::enqueue(const Entry &entry, const Plan &plan, const Step &step, void *const *operands) {
+  const Lane &program = entry.lanes[step.lane];
+  const Command &command = program.commands[step.index];
+  DeviceLane &lane = *plan.lanes[step.lane];
+  void *const *own = operands + command.firstOperand;
+  CommandTag tag{&control, recorded, step.lane, step.index};
+  switch (command.kind) {
+  case CommandKind::Dispatch:
+    lane.dispatch({&package.code(program.device), &package.program().kernels[command.kernel], &command, own, tag});
+    return;
+  case CommandKind::Copy: {
+    Transfer transfer = transferOf(entry, step, own);
+    transfer.tag = tag;
+    if (!step.port) return lane.copy(transfer);
+    lane.record(*step.before);
+    step.port->lane->wait(*step.before);
+    step.port->lane->copy(transfer);
+    step.port->lane->record(*step.after);
+    lane.wait(*step.after);
+    return;
+  }
+  case CommandKind::Record: lane.record(*plan.events[command.event]); return;
+  case CommandKind::Wait: lane.wait(*plan.events[command.event]); return;
+  }
+}
+
+Status LaneExecutable::run(uint32_t entryIndex, const Binding &binding) {
+  const Entry &entry = package.program().entries[entryIndex];
+  if (!entries[entryIndex]) {
+    auto plan = std::make_unique<Plan>();
+    SPRIG_RETURN_IF_ERROR(makePlan(entry, *plan));
+    entries[entryIndex] = std::move(plan);
+  }
+  const Plan &plan = *entries[entryIndex];
+  auto copyAll = [&](std::span<const Transfer> transfers, const Port &port, const Device *Transfer::*end) {
+    for (Transfer transfer : transfers) {
+      if (transfer.*end != port.device) continue;
+      transfer.tag.control = &control;
+      port.lane->copy(transfer);
+    }
+  };
+  for (const Port &port : ports) {
+    copyAll(binding.uploads(), port, &Transfer::targetDevice);
+    port.lane->record(*port.arrived);
+  }
+  for (const auto &lane : plan.lanes)
+    for (const Port &port : ports) lane->wait(*port.arrived);
+  for (const Step &step : plan.steps) enqueue(entry, plan, step, binding.operands());
+  for (size_t i = 0; i < plan.lanes.size(); ++i) plan.lanes[i]->record(*plan.ends[i]);
+  for (const Port &port : ports) {
+    for (const auto &end : plan.ends) port.lane->wait(*end);
+    copyAll(binding.downloads(), port, &Transfer::sourceDevice);
+    port.lane->record(*port.left);
+  }
+  simulated = 0;
+  for (Port &port : ports) {
+    port.left->synchronize(port.left->last(), std::nullopt);
+    double now = port.left->seconds();
+    simulated = std::max(simulated, now - port.seconds);
+    port.seconds = now;
+  }
+  return control.take(package.program());
+}
+
+} // namespace sprig::rt::core

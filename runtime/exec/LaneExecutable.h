@@ -1,0 +1,54 @@
+// Runs packages on devices that take single commands: enqueues all lanes of an entry, with copies of the caller's
+// arrays around them, and waits once, at the end.
+#ifndef SPRIG_RUNTIME_EXEC_LANEEXECUTABLE_H
+#define SPRIG_RUNTIME_EXEC_LANEEXECUTABLE_H
+
+#include "runtime/device/Device.h"
+#include "runtime/exec/Package.h"
+
+namespace sprig::rt::core {
+
+class LaneExecutable final : public Executable {
+public:
+  explicit LaneExecutable(const Package &package) : package(package), entries(package.program().entries.size()) {}
+
+  Status run(uint32_t entry, const Binding &binding) override;
+
+private:
+  // What copies the caller's arrays from and to one device, and what lanes of others cannot.
+  struct Port {
+    const Device *device;
+    std::unique_ptr<DeviceLane> lane;
+    std::unique_ptr<DeviceEvent> arrived; // inputs
+    std::unique_ptr<DeviceEvent> left;    // outputs
+    double seconds = 0;                   // of the device's clock, when the last run ended
+  };
+  // A command in an order in which each event is recorded before it is waited for.
+  struct Step {
+    uint32_t lane;
+    uint32_t index;
+    Port *port = nullptr; // does this copy in place of the lane's device
+    std::unique_ptr<DeviceEvent> before, after;
+  };
+  struct Plan {
+    std::vector<std::unique_ptr<DeviceLane>> lanes;
+    std::vector<std::unique_ptr<DeviceEvent>> ends;   // of lanes
+    std::vector<std::unique_ptr<DeviceEvent>> events; // of the program
+    std::vector<Step> steps;
+  };
+
+  Status makePorts();
+  Status makePlan(const Entry &entry, Plan &plan);
+  Status makeSteps(const Entry &entry, Plan &plan);
+  Status chooseCopier(const Entry &entry, Step &step);
+  void enqueue(const Entry &entry, const Plan &plan, const Step &step, void *const *operands);
+  Transfer transferOf(const Entry &entry, const Step &step, void *const *operands) const;
+
+  const Package &package;
+  std::vector<std::unique_ptr<Plan>> entries; // made at their first run
+  std::vector<Port> ports;                    // one for each device that has memory of its own
+};
+
+} // namespace sprig::rt::core
+
+#endif
