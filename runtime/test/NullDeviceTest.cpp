@@ -5,6 +5,7 @@
 #include "runtime/exec/State.h"
 #include "runtime/test/RandomGraph.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -48,62 +49,6 @@ TEST_P(Seeds, GraphsOverLanesEqualASerialRun) {
       for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], want[i]) << "word " << i << " of graph " << number;
     }
   }
-}
-
-// x + x on one lane, used on another; with a wait in between, or not.
-TestPackage twoLanes(bool waits, bool producerFirst) {
-  TestPackage package;
-  EntryBuilder entry("main");
-  uint32_t x = entry.input("x", {64}), y = entry.output("y", {64}), t = entry.arena(256);
-  uint32_t done = entry.event(), producer = producerFirst ? 0 : 1, consumer = 1 - producer;
-  entry.entry.lanes.resize(2);
-  entry.dispatch(producer, Add, {x, x, t}, 64);
-  entry.record(producer, done);
-  if (waits) entry.wait(consumer, done);
-  entry.dispatch(consumer, Add, {t, x, y}, 64);
-  package.program.entries.push_back(entry.entry);
-  return package;
-}
-
-bool isRight(const TestPackage &made, int seed) {
-  Variable variable("SPRIG_NULL_SEED", std::to_string(seed));
-  Context context(made.load(on("null:5")));
-  Words in(64, 7), out(64);
-  context.invoke({in.view()}, {out.view()});
-  for (size_t i = 0; i < out.size(); ++i)
-    if (out[i] != 21) return false;
-  return true;
-}
-
-TEST(NullDevice, ARemovedWaitShows) {
-  for (bool producerFirst : {true, false}) {
-    int wrong = 0;
-    for (int seed = 0; seed < 2; ++seed) {
-      EXPECT_TRUE(isRight(twoLanes(true, producerFirst), seed));
-      wrong += !isRight(twoLanes(false, producerFirst), seed);
-    }
-    // One of the two lazy orders always has the reader before the writer.
-    EXPECT_GE(wrong, 1) << producerFirst;
-  }
-}
-
-// Copies and dispatches are done in pieces between those of other lanes.
-TEST(NullDevice, UnorderedCopiesTear) {
-  TestPackage package;
-  EntryBuilder entry("main");
-  uint32_t a = entry.input("a", {4096}), b = entry.input("b", {4096}), y = entry.output("y", {4096});
-  entry.copy(0, a, y);
-  entry.copy(1, b, y);
-  package.program.entries.push_back(entry.entry);
-  bool torn = false;
-  for (int seed = 2; seed < 40 && !torn; ++seed) {
-    Variable variable("SPRIG_NULL_SEED", std::to_string(seed));
-    Context context(package.load(on("null:0")));
-    Words first(4096, 1), second(4096, 2), out(4096);
-    context.invoke({first.view(), second.view()}, {out.view()});
-    for (size_t i = 1; i < out.size(); ++i) torn |= out[i] != out[0];
-  }
-  EXPECT_TRUE(torn);
 }
 
 TEST_P(Seeds, ArraysOfAnyKindAndPaddedBatches) {
@@ -243,9 +188,23 @@ TEST_P(Seeds, TimesOutAndCancels) {
   for (size_t i = 0; i < 64; ++i) ASSERT_EQ(second[i], uint32_t(i + 1));
 }
 
+// x + x on one lane, used on another.
+TestPackage twoLanes() {
+  TestPackage package;
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {64}), y = entry.output("y", {64}), t = entry.arena(256);
+  uint32_t done = entry.event();
+  entry.wait(0, done);
+  entry.dispatch(0, Add, {t, x, y}, 64);
+  entry.dispatch(1, Add, {x, x, t}, 64);
+  entry.record(1, done);
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
 TEST(NullDevice, KeepsTimeWhileItComputes) {
-  // Two lanes of 1 ms of flops each side by side, then one of 2 ms behind both.
-  TestPackage made = twoLanes(true, false);
+  // 1 ms of flops, then 2 ms behind it on another lane.
+  TestPackage made = twoLanes();
   made.program.entries[0].lanes[1].commands[0].flops = 100'000'000;
   made.program.entries[0].lanes[0].commands[1].flops = 200'000'000;
   Context context(made.load(on("null:0")));
@@ -275,17 +234,88 @@ TEST(NullDevice, RefusesNonsenseAndDevicesThatAreNotThere) {
   EXPECT_EQ(load("null:0"), "test: SPRIG_NULL_MODE: expected reference or time, found 'fast'");
 }
 
-// The device's own interface, without a package.
+// The device's own interface, without a package: what a loader would refuse can be told to it.
 struct Machine {
-  std::shared_ptr<core::NullMachine> machine = std::make_shared<core::NullMachine>(core::NullOptions());
-  core::NullDevice zero{0, machine}, one{1, machine};
+  explicit Machine(uint64_t seed = 0) : machine(std::make_shared<core::NullMachine>(core::NullOptions{true, seed})) {
+    for (core::NullDevice *device : {&zero, &one}) {
+      EXPECT_TRUE(device->createLane(lanes.emplace_back()).isOk());
+      EXPECT_TRUE(device->createEvent(events.emplace_back()).isOk());
+    }
+  }
 
   static core::Memory allocate(const core::Device &device, uint64_t bytes) {
     core::Memory memory;
     EXPECT_TRUE(device.allocate({}, bytes, "a test", memory).isOk());
     return memory;
   }
+  void copy(int lane, uint8_t *target, const core::Device *to, const uint8_t *source, const core::Device *from,
+            uint64_t bytes) {
+    lanes[size_t(lane)]->copy({target, source, bytes, to, from, {&control, nullptr, 0, 0}});
+  }
+  // Until both lanes have ended.
+  void finish() {
+    std::unique_ptr<core::DeviceLane> last;
+    std::unique_ptr<core::DeviceEvent> end;
+    ASSERT_TRUE(zero.createLane(last).isOk() && zero.createEvent(end).isOk());
+    for (size_t lane = 0; lane < 2; ++lane) {
+      lanes[lane]->record(*events[lane]);
+      last->wait(*events[lane]);
+    }
+    last->record(*end);
+    end->synchronize(end->last(), std::nullopt);
+  }
+
+  std::shared_ptr<core::NullMachine> machine;
+  core::NullDevice zero{0, machine}, one{1, machine};
+  core::RunControl control;
+  std::vector<std::unique_ptr<core::DeviceLane>> lanes;
+  std::vector<std::unique_ptr<core::DeviceEvent>> events;
 };
+
+uint8_t *bytesOf(std::vector<uint32_t> &words) { return reinterpret_cast<uint8_t *>(words.data()); }
+
+// From the host to null:0 on one lane, from there to the host on the other; with a wait in between, or not.
+bool arrives(uint64_t seed, int producer, bool waits) {
+  Machine machine(seed);
+  core::Memory there = Machine::allocate(machine.zero, 64);
+  std::vector<uint32_t> in(16, 7), out(16, 0);
+  std::unique_ptr<core::DeviceEvent> done;
+  EXPECT_TRUE(machine.zero.createEvent(done).isOk());
+  machine.copy(producer, there.address, &machine.zero, bytesOf(in), nullptr, 64);
+  machine.lanes[size_t(producer)]->record(*done);
+  if (waits) machine.lanes[size_t(1 - producer)]->wait(*done);
+  machine.copy(1 - producer, bytesOf(out), nullptr, there.address, &machine.zero, 64);
+  machine.finish();
+  return out == in;
+}
+
+TEST(NullDevice, ARemovedWaitShows) {
+  for (int producer : {0, 1}) {
+    int wrong = 0;
+    for (uint64_t seed = 0; seed < 2; ++seed) {
+      EXPECT_TRUE(arrives(seed, producer, true));
+      wrong += !arrives(seed, producer, false);
+    }
+    // One of the two lazy orders always has the reader before the writer.
+    EXPECT_GE(wrong, 1) << producer;
+  }
+}
+
+// Copies and dispatches are done in pieces between those of other lanes.
+TEST(NullDevice, UnorderedCopiesTear) {
+  bool torn = false;
+  for (uint64_t seed = 2; seed < 40 && !torn; ++seed) {
+    Machine machine(seed);
+    core::Memory there = Machine::allocate(machine.zero, 4096);
+    std::vector<uint32_t> first(1024, 1), second(1024, 2), out(1024);
+    machine.copy(0, there.address, &machine.zero, bytesOf(first), nullptr, 4096);
+    machine.copy(1, there.address, &machine.zero, bytesOf(second), nullptr, 4096);
+    machine.finish();
+    ASSERT_TRUE(core::download(machine.zero, out.data(), there.address, 4096).isOk());
+    torn = std::count(out.begin(), out.end(), out[0]) != 1024;
+  }
+  EXPECT_TRUE(torn);
+}
 
 TEST(NullMemory, IsNotTheHosts) {
   Machine machine;
@@ -318,24 +348,18 @@ TEST(NullMemory, StartsPoisonedAndIsRefusedWhereItIsNot) {
 TEST(NullDevice, NothingHasHappenedUntilSomebodyWaits) {
   Machine machine;
   core::Memory here = Machine::allocate(machine.zero, 64), there = Machine::allocate(machine.one, 64);
-  std::unique_ptr<core::DeviceLane> first, second;
-  std::unique_ptr<core::DeviceEvent> copied, done;
-  ASSERT_TRUE(machine.zero.createLane(first).isOk() && machine.one.createLane(second).isOk());
-  ASSERT_TRUE(machine.zero.createEvent(copied).isOk() && machine.one.createEvent(done).isOk());
-  core::RunControl control;
-  uint32_t in[16] = {1}, out[16] = {};
-  core::CommandTag tag{&control, nullptr, 0, 0};
-  auto bytes = [](uint32_t *words) { return reinterpret_cast<uint8_t *>(words); };
-  first->copy({here.address, bytes(in), 64, &machine.zero, nullptr, tag});
-  first->copy({there.address, here.address, 64, &machine.one, &machine.zero, tag});
-  first->record(*copied);
-  second->wait(*copied);
-  second->copy({bytes(out), there.address, 64, nullptr, &machine.one, tag});
-  second->record(*done);
-  in[0] = 2;                                              // the copy from here is yet to come
-  EXPECT_FALSE(done->synchronize(done->last() + 1, 1ms)); // a record that nobody has made
-  EXPECT_TRUE(done->synchronize(done->last(), 10s));
-  EXPECT_TRUE(copied->reached(copied->last()));
+  std::vector<uint32_t> in(16, 1), out(16, 0);
+  machine.copy(0, here.address, &machine.zero, bytesOf(in), nullptr, 64);
+  machine.copy(0, there.address, &machine.one, here.address, &machine.zero, 64);
+  machine.lanes[0]->record(*machine.events[0]);
+  machine.lanes[1]->wait(*machine.events[0]);
+  machine.copy(1, bytesOf(out), nullptr, there.address, &machine.one, 64);
+  machine.lanes[1]->record(*machine.events[1]);
+  core::DeviceEvent &copied = *machine.events[0], &done = *machine.events[1];
+  in[0] = 2;                                                // the copy from here is yet to come
+  EXPECT_FALSE(copied.synchronize(copied.last() + 1, 1ms)); // a record that nobody has made
+  EXPECT_TRUE(done.synchronize(done.last(), 10s));
+  EXPECT_TRUE(copied.reached(copied.last()));
   EXPECT_EQ(out[0], 2u);
 }
 
