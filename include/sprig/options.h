@@ -15,6 +15,8 @@ enum class MathMode {
 };
 
 struct CompileOptions {
+  /// The kind of device to compile for: cpu.
+  std::string target = "cpu";
   /// Instruction sets to generate code for: native, x86-64-v2, x86-64-v3, x86-64-v4. The runtime picks the best.
   std::vector<std::string> cpus = {"native"};
 

@@ -1,10 +1,10 @@
 #include "lib/Pipeline/Phases.h"
+#include "lib/Pipeline/Pipeline.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNStructure.h"
-#include "lib/Machine/MachineModel.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -51,49 +51,30 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   simplify(passes, options);
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
-  ScansOptions scans;
-  scans.all = !options.fuse;
-  passes.addNestedPass<func::FuncOp>(createScans(scans));
-  // Layouts before packing: a packed filter is that of a channels-last convolution.
-  LayoutOptions layout;
-  layout.strict = options.math == MathMode::strict;
-  passes.addNestedPass<func::FuncOp>(createLayout(layout));
-  // Only constant filters: those of packages for inference.
-  if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createWinograd());
-  // A package for inference only packs its constants once and for all. Parameters that stay state keep the model's
-  // layout: a filter, which serves many positions, is packed in every run; a matrix is read as it lies.
-  PackOptions pack;
-  pack.matrices = options.freeze;
-  pack.ahead = options.prepare;
-  passes.addNestedPass<func::FuncOp>(createPack(pack));
+  const Target &target = targetOf(options);
+  target.addLayoutPasses(passes, options);
   if (options.prepare) passes.addPass(createPrepare());
   simplify(passes, options);
   FuseOptions fuse;
   fuse.fuse = options.fuse;
+  fuse.target = options.target;
   passes.addNestedPass<func::FuncOp>(createFuse(fuse));
 }
 
 static void buildSchedule(OpPassManager &passes, const CompileOptions &options) {
-  passes.addPass(createSchedule());
-  // A share is worth its hand-off when it takes several times as long, and more of them where threads then read what
-  // others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some. Kernels come
-  // near two thirds of the peak; what they read is mostly in the second-level cache.
-  constexpr double kHandOffs = 6, kHandOffsAndLines = 17, kEfficiency = 0.66;
-  machine::MachineModel model = machine::modelFor(options.cpus);
-  auto perShare = [&](double handOffs, double rate) {
-    return std::max<int64_t>(1, int64_t(handOffs * model.handOff * kEfficiency * rate));
-  };
-  ChooseThreadsOptions threads;
-  threads.threads = options.threads;
-  threads.flopsPerShare = perShare(kHandOffsAndLines, model.fmaFlops);
-  threads.bytesPerShare = perShare(kHandOffsAndLines, model.l2().read);
-  threads.constantsPerShare = perShare(kHandOffs, model.l2().read);
-  passes.addPass(createChooseThreads(threads));
+  ScheduleOptions schedule;
+  schedule.target = options.target;
+  passes.addPass(createSchedule(schedule));
+  passes.addPass(createChooseThreads(threadShares(targetOf(options).machine(options), options.threads)));
 }
 
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   // The largest fusion there is; without it, those who look at single kernels find them.
-  if (options.fuse && options.merge) passes.addPass(createInlineDispatches());
+  if (options.fuse && options.merge) {
+    InlineDispatchesOptions inlined;
+    inlined.target = options.target;
+    passes.addPass(createInlineDispatches(inlined));
+  }
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
   if (options.merge) passes.addPass(createMergeDispatches());
 }

@@ -3,6 +3,7 @@
 #include "lib/Cache/FileCache.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Tune.h"
+#include "lib/Target/Registry.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,16 +16,13 @@ using namespace sprig;
 
 std::string sprig::producerName() { return "sprig " SPRIG_VERSION; }
 
-CodeGenOptions sprig::codeGenOptions(const CompileOptions &options) {
-  static const CodeGenLevel levels[] = {CodeGenLevel::None, CodeGenLevel::Less, CodeGenLevel::Default,
-                                        CodeGenLevel::Aggressive};
-  CodeGenOptions codegen;
-  codegen.level = levels[std::clamp(options.optimization, 0, 3)];
-  codegen.workers = options.compileThreads;
-  return codegen;
-}
-
 static Error takeAsError(ErrorKind kind, llvm::Error error) { return Error(kind, llvm::toString(std::move(error))); }
+
+const Target &sprig::targetOf(const CompileOptions &options) {
+  auto target = targetByKind(options.target);
+  if (!target) throw takeAsError(ErrorKind::unsupported, target.takeError());
+  return **target;
+}
 
 namespace {
 // Remarks as lines: `remark: main.mlir:3:8: memory: what the pass did`.
@@ -45,8 +43,8 @@ private:
 class Compilation {
 public:
   Compilation(ModuleOp module, const CompileOptions &options, const RemarkSink &remarks, const PackageTimer &timer)
-      : module(module), options(options), sink(remarks ? remarks : options.report), timer(timer),
-        diagnostics(module.getContext(), sink) {
+      : module(module), options(options), target(targetOf(options)), sink(remarks ? remarks : options.report),
+        timer(timer), diagnostics(module.getContext(), sink) {
     first = options.compileFrom.empty() ? 0 : placeOf(options.compileFrom);
     last = options.compileTo.empty() ? phases().size() - 1 : placeOf(options.compileTo);
     if (first > last)
@@ -77,6 +75,7 @@ private:
 
   ModuleOp module;
   const CompileOptions &options;
+  const Target &target;
   RemarkSink sink;
   const PackageTimer &timer;
   DiagnosticText diagnostics;
@@ -120,29 +119,16 @@ void Compilation::runPhase(const Phase &phase) {
 }
 
 void Compilation::generateCode() {
-  CodeGenOptions codegen = codeGenOptions(options);
-  for (const std::string &name : options.cpus) {
-    auto set = instructionSetByName(name);
-    if (!set) throw takeAsError(ErrorKind::usage, set.takeError());
-    auto same = [&](const PackageImage &image) {
-      return image.set.level == set->level && image.set.features == set->features;
-    };
-    if (llvm::none_of(images, same)) images.push_back({std::move(*set), {}});
-  }
-  if (images.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
   module.getContext()->loadAllAvailableDialects(); // not possible once several threads are at work
   std::optional<FileCache> cache;
   if (!options.cacheFolder.empty()) {
     FileCache::Report report;
     if (options.reportDetails) report = sink;
     cache.emplace(options.cacheFolder, "kernels", options.cacheBytes, report);
-    codegen.cache = &*cache;
   }
-  std::vector<CpuTarget> targets;
-  for (const PackageImage &image : images) targets.push_back(image.set.target);
-  auto made = compileKernels(module, targets, codegen, &result.kernels);
+  auto made = target.compile(module, options, cache ? &*cache : nullptr, result.kernels);
   if (failed(made)) diagnostics.raise(ErrorKind::unsupported, "code generation failed and did not say why");
-  for (auto [image, linked] : llvm::zip_equal(images, *made)) image.image = std::move(linked);
+  images = std::move(*made);
   if (options.reportDetails && sink)
     sink("codegen: " + std::to_string(result.kernels.kernels) + " kernels, " + std::to_string(result.kernels.cached) +
          " of them from the cache");
@@ -150,9 +136,6 @@ void Compilation::generateCode() {
 
 void Compilation::tune() {
   if (!timer) throw Error(ErrorKind::usage, "tuning needs a machine to run on, which this use of the compiler has not");
-  if (!llvm::is_contained(options.cpus, "native"))
-    throw Error(ErrorKind::usage, "tuning times code on this machine: it goes with the instruction set native, not " +
-                                      llvm::join(options.cpus, ","));
   tuneTiles(module, options, timer, options.reportDetails ? sink : RemarkSink());
 }
 

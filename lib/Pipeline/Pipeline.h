@@ -4,6 +4,7 @@
 #pragma once
 #include "lib/Pipeline/Phases.h"
 #include "lib/Target/Package/PackageWriter.h"
+#include "lib/Target/Target.h"
 #include "sprig/error.h"
 #include <functional>
 
@@ -37,8 +38,8 @@ CompileResult compileModule(mlir::ModuleOp module, const CompileOptions &options
 void runPhases(mlir::ModuleOp module, const CompileOptions &options, llvm::StringRef last,
                std::vector<PhaseTime> *times = nullptr, const RemarkSink &remarks = nullptr);
 
-/// What the options mean for code generation.
-CodeGenOptions codeGenOptions(const CompileOptions &options);
+/// The target that the options name. Throws sprig::Error (unsupported), which lists those that there are.
+const Target &targetOf(const CompileOptions &options);
 
 /// "sprig 0.1.0"
 std::string producerName();

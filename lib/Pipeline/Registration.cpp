@@ -1,27 +1,21 @@
 // What drivers can read and run: dialects, passes, one pipeline per phase.
 #include "dialects/Exec/Exec.h"
+#include "dialects/Kernel/Kernel.h"
 #include "dialects/NN/NNDialect.h"
-#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
-#include "lib/Target/CPU/Kernels/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Pipeline/CheckProgram.h"
 #include "lib/Pipeline/Phases.h"
+#include "lib/Target/Registry.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 using namespace sprig;
 
 void sprig::registerSprigDialects(DialectRegistry &registry) {
-  registry.insert<ir::NNDialect, exec::ExecDialect, func::FuncDialect, cf::ControlFlowDialect, ub::UBDialect>();
-  registerKernelDialects(registry);
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
+  registry.insert<ir::NNDialect, kernel::KernelDialect, exec::ExecDialect, func::FuncDialect>();
+  for (const Target *target : targets()) target->registerDialects(registry);
 }
 
 namespace {
@@ -49,19 +43,21 @@ struct CheckProgram : PassWrapper<CheckProgram, OperationPass<ModuleOp>> {
 struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::desc("let operations share kernels"), llvm::cl::init(true)};
   Option<bool> freeze{*this, "freeze", llvm::cl::desc("make parameters constants"), llvm::cl::init(true)};
+  Option<std::string> target{*this, "target", llvm::cl::desc("kind of device to compile for"), llvm::cl::init("cpu")};
   Option<bool> strict{*this, "strict", llvm::cl::desc("no rewrites that change bits"), llvm::cl::init(false)};
 };
 } // namespace
 
 void sprig::registerSprigPassesAndPhases() {
   registerTransforms();
-  registerConversions();
   registerSprigSchedulePasses();
+  for (const Target *target : targets()) target->registerPasses();
   for (const Phase &phase : phases()) {
     if (!phase.build) continue;
     std::string name = ("sprig-phase-" + phase.name).str();
     auto build = [&phase](OpPassManager &passes, const PhaseOptions &given) {
       CompileOptions options;
+      options.target = given.target;
       options.fuse = given.fuse;
       options.freeze = given.freeze;
       options.math = given.strict ? MathMode::strict : MathMode::fast;

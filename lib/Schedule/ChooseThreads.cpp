@@ -50,3 +50,19 @@ private:
   static constexpr int kSharesPerThread = 16;
 };
 } // namespace
+
+ChooseThreadsOptions sprig::threadShares(const machine::MachineModel &model, int64_t threads) {
+  // A share is worth its hand-off when it takes several times as long, and more of them where threads then read what
+  // others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some. Kernels come
+  // near two thirds of the peak; what they read is mostly in the second-level cache.
+  constexpr double kHandOffs = 6, kHandOffsAndLines = 17, kEfficiency = 0.66;
+  auto perShare = [&](double handOffs, double rate) {
+    return std::max<int64_t>(1, int64_t(handOffs * model.handOff * kEfficiency * rate));
+  };
+  ChooseThreadsOptions shares;
+  shares.threads = threads;
+  shares.flopsPerShare = perShare(kHandOffsAndLines, model.fmaFlops);
+  shares.bytesPerShare = perShare(kHandOffsAndLines, model.l2().read);
+  shares.constantsPerShare = perShare(kHandOffs, model.l2().read);
+  return shares;
+}

@@ -2,9 +2,9 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNStructure.h"
 #include "dialects/NN/NNYield.h"
-#include "lib/Target/CPU/Kernels/Elementwise/InPlace.h"
 #include "lib/Schedule/MemoryPlan.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Target/Registry.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
@@ -154,7 +154,7 @@ KernelOp KernelJoiner::makeKernel(OpBuilder &b, Location loc, StringAttr label) 
 
 // Results of a joined kernel that may be written over one of its operands: the dispatch that computes the result may do
 // so, and every other one that reads the operand comes before it.
-SmallVector<int64_t> overwritableOperands(KernelOp kernel) {
+SmallVector<int64_t> overwritableOperands(KernelOp kernel, const Target &target) {
   SmallVector<int64_t> pairs;
   Block &body = kernel.getBody().front();
   for (auto [r, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
@@ -163,7 +163,7 @@ SmallVector<int64_t> overwritableOperands(KernelOp kernel) {
     unsigned result = cast<OpResult>(value).getResultNumber();
     for (BlockArgument argument : body.getArguments())
       for (auto [o, operand] : llvm::enumerate(producer->getOperands()))
-        if (operand == argument && mayOverwrite(producer, o, result) &&
+        if (operand == argument && target.mayOverwrite(producer, o, result) &&
             llvm::all_of(argument.getUsers(), [&](Operation *user) {
               return user == producer || (isa<ir::DispatchOp>(user) && user->isBeforeInBlock(producer));
             }))
@@ -176,6 +176,8 @@ struct InlineDispatches : sprig::impl::InlineDispatchesBase<InlineDispatches> {
   using InlineDispatchesBase::InlineDispatchesBase;
 
   void runOnOperation() override {
+    device = targetForPass(getOperation(), target);
+    if (!device) return signalPassFailure();
     SymbolTable symbols(getOperation());
     for (auto program : llvm::to_vector(getOperation().getOps<ProgramOp>())) {
       auto lanes = llvm::to_vector(program.getBody().getOps<LaneOp>());
@@ -225,7 +227,7 @@ private:
     b.setInsertionPoint(run.front());
     auto command = exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), joiner.operands(),
                                             b.getStringAttr(program.getSymName()));
-    if (SmallVector<int64_t> pairs = overwritableOperands(kernel); !pairs.empty())
+    if (SmallVector<int64_t> pairs = overwritableOperands(kernel, *device); !pairs.empty())
       command->setAttr(kOverwritableAttr, b.getDenseI64ArrayAttr(pairs));
     for (exec::DispatchOp dispatch : run) dispatch.erase();
     remark::passed(program.getLoc(), remark::RemarkOpts::name("inline").category("schedule"))
@@ -242,6 +244,8 @@ private:
       if (!isa<CopyOp>(next)) return false;
     return true;
   }
+
+  const Target *device = nullptr;
 
   void eraseUnused(SymbolTable &symbols) {
     llvm::DenseSet<StringAttr> used;

@@ -3,6 +3,7 @@
 // For the pipeline, which builds the phases `schedule` and `plan` of them, and sprig-opt, which offers each alone.
 #pragma once
 #include "dialects/Exec/Exec.h"
+#include "lib/Machine/MachineModel.h"
 #include "mlir/Pass/Pass.h"
 
 namespace sprig {
@@ -11,4 +12,8 @@ namespace sprig {
 
 #define GEN_PASS_REGISTRATION
 #include "lib/Schedule/Passes.h.inc"
+
+/// What is worth a thread on a machine, for a number of threads (0: any).
+ChooseThreadsOptions threadShares(const machine::MachineModel &model, int64_t threads);
+
 } // namespace sprig

@@ -18,6 +18,9 @@ def Schedule : Pass<"sprig-schedule", "::mlir::ModuleOp"> {
     (`nn.set_param`) to the states; `plan-memory` removes the copies that it can. Dispatches that compute a new state come
     behind those that read the old one. All commands are on one lane.
   }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+  ];
   let dependentDialects = ["::sprig::exec::ExecDialect"];
 }
 
@@ -48,6 +51,7 @@ def InlineDispatches : Pass<"sprig-inline-dispatches", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxFlops", "max-flops", "int64_t", "500000", "most floating-point operations of a small program">,
     Option<"maxBytes", "max-bytes", "int64_t", "262144", "most bytes that a small program moves">,
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
     Option<"maxRepeats", "max-repeats", "int64_t", "16", "most commands beyond one for each kernel">,
   ];
   let dependentDialects = ["::sprig::exec::ExecDialect", "::sprig::ir::NNDialect"];

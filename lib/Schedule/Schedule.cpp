@@ -1,11 +1,11 @@
+#include "dialects/Kernel/Kernel.h"
 #include "dialects/NN/KernelOperations.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNStructure.h"
 #include "dialects/NN/NNYield.h"
-#include "lib/Target/CPU/Kernels/Elementwise/InPlace.h"
-#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
+#include "lib/Target/Registry.h"
 #include "lib/Schedule/MemoryPlan.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/StateOrder.h"
@@ -43,7 +43,8 @@ struct EqualDispatch : llvm::DenseMapInfo<Operation *> {
     if (special(left) || special(right)) return false;
     auto *a = const_cast<Operation *>(left), *b = const_cast<Operation *>(right);
     return llvm::equal(a->getOperandTypes(), b->getOperandTypes()) &&
-           llvm::equal(a->getResultTypes(), b->getResultTypes()) && a->getAttr("nn.tile") == b->getAttr("nn.tile") &&
+           llvm::equal(a->getResultTypes(), b->getResultTypes()) &&
+           kernel::tileOf(cast<ir::DispatchOp>(a)) == kernel::tileOf(cast<ir::DispatchOp>(b)) &&
            OperationEquivalence::isRegionEquivalentTo(&a->getRegion(0), &b->getRegion(0),
                                                       OperationEquivalence::IgnoreLocations);
   }
@@ -51,7 +52,8 @@ struct EqualDispatch : llvm::DenseMapInfo<Operation *> {
 
 class Scheduler {
 public:
-  explicit Scheduler(ModuleOp module) : module(module), symbols(module), b(module.getContext()) {}
+  Scheduler(ModuleOp module, const Target &target)
+      : module(module), target(target), symbols(module), b(module.getContext()) {}
 
   LogicalResult run();
 
@@ -68,6 +70,7 @@ private:
   Value bufferOf(Value value) { return buffers.lookup(value); }
 
   ModuleOp module;
+  const Target &target;
   SymbolTable symbols;
   OpBuilder b;
   DeviceOp device;
@@ -114,7 +117,7 @@ static std::pair<int64_t, int64_t> costOf(ir::DispatchOp dispatch) {
 FailureOr<KernelOp> Scheduler::kernelFor(ir::DispatchOp dispatch) {
   auto found = kernels.find(dispatch);
   if (found != kernels.end()) return found->second;
-  FailureOr<KernelPlan> plan = planDispatch(dispatch);
+  FailureOr<KernelPlan> plan = target.plan(dispatch);
   if (failed(plan)) return failure();
   auto [flops, bytes] = costOf(dispatch);
   StringAttr label = dispatch.getLabelAttr() ? dispatch.getLabelAttr() : b.getStringAttr("kernel");
@@ -122,7 +125,7 @@ FailureOr<KernelOp> Scheduler::kernelFor(ir::DispatchOp dispatch) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(program);
   auto type = b.getFunctionType(dispatch->getOperandTypes(), dispatch->getResultTypes());
-  auto kernel = KernelOp::create(b, dispatch.getLoc(), label.getValue(), type, plan->tiles, plan->grain,
+  auto kernel = KernelOp::create(b, dispatch.getLoc(), label.getValue(), type, plan->tiles, /*grain=*/1,
                                  plan->scratchBytes, flops, bytes, label, /*places=*/{});
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
@@ -145,6 +148,16 @@ static Location placesOf(ir::DispatchOp dispatch) {
   return FusedLoc::get({dispatch.getLoc()}, ArrayAttr::get(dispatch.getContext(), places), dispatch.getContext());
 }
 
+// Positions among a command's buffers: operand, result, operand, result, ... Any choice of the pairs that names none
+// twice is allowed.
+static SmallVector<int64_t> overwritableOperands(ir::DispatchOp dispatch, const Target &target) {
+  SmallVector<int64_t> pairs;
+  for (unsigned operand = 0; operand < dispatch->getNumOperands(); ++operand)
+    for (unsigned result = 0; result < dispatch->getNumResults(); ++result)
+      if (target.mayOverwrite(dispatch, operand, result)) pairs.append({operand, dispatch->getNumOperands() + result});
+  return pairs;
+}
+
 LogicalResult Scheduler::addDispatch(ir::DispatchOp dispatch) {
   SmallVector<Value> operands;
   for (Value operand : dispatch->getOperands()) operands.push_back(bufferOf(operand));
@@ -163,7 +176,7 @@ LogicalResult Scheduler::addDispatch(ir::DispatchOp dispatch) {
   StringRef name = nameOf(dispatch.getLoc());
   auto command = exec::DispatchOp::create(b, placesOf(dispatch), FlatSymbolRefAttr::get(kernel->getSymNameAttr()),
                                           operands, name.empty() ? StringAttr() : b.getStringAttr(name));
-  if (SmallVector<int64_t> over = overwritableOperands(dispatch); !over.empty())
+  if (SmallVector<int64_t> over = overwritableOperands(dispatch, target); !over.empty())
     command->setAttr(kOverwritableAttr, b.getDenseI64ArrayAttr(over));
   return success();
 }
@@ -294,7 +307,7 @@ LogicalResult Scheduler::run() {
     functions.push_back(function);
   }
   b.setInsertionPointToStart(module.getBody());
-  device = DeviceOp::create(b, module.getLoc(), "cpu", "cpu");
+  device = DeviceOp::create(b, module.getLoc(), target.kind(), target.kind());
   symbols.insert(device);
   for (func::FuncOp function : functions)
     if (failed(runOnFunction(function))) return failure();
@@ -304,8 +317,11 @@ LogicalResult Scheduler::run() {
 }
 
 struct Schedule : sprig::impl::ScheduleBase<Schedule> {
+  using ScheduleBase::ScheduleBase;
+
   void runOnOperation() override {
-    if (failed(Scheduler(getOperation()).run())) signalPassFailure();
+    const Target *device = targetForPass(getOperation(), target);
+    if (!device || failed(Scheduler(getOperation(), *device).run())) signalPassFailure();
   }
 };
 } // namespace

@@ -5,7 +5,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNStructure.h"
 #include "dialects/NN/NNYield.h"
-#include "lib/Transforms/FuseAttention.h"
+#include "lib/Target/Registry.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RegionInputs.h"
@@ -21,16 +21,6 @@ namespace sprig {
 
 using namespace mlir;
 using namespace sprig;
-
-/// A view that a loop reads in place without losing speed: neighbours in the result are neighbours in the operand.
-static bool isCheapView(Operation *op) {
-  if (fusionKind(op) != FusionKind::view) return false;
-  if (auto transpose = dyn_cast<ir::TransposeOp>(op)) {
-    ArrayRef<int64_t> permutation = transpose.getPermutation();
-    return permutation.empty() || permutation.back() == static_cast<int64_t>(permutation.size()) - 1;
-  }
-  return true;
-}
 
 /// Kernel names are for people: the operations' names in order, without repetition, cut at a reasonable length.
 static std::string labelOf(const FusionGroup &group) {
@@ -50,10 +40,7 @@ namespace {
 /// Clones the members of one group, and the cheap producers that they read, into the region of a dispatch.
 class Outliner {
 public:
-  Outliner(const FusionGroup &group, bool fuse) : group(group), fuse(fuse) {
-    // An epilogue reads tensors as they lie in memory.
-    hasContraction = llvm::any_of(group.ops, [](Operation *op) { return fusionKind(op) == FusionKind::contraction; });
-  }
+  Outliner(const FusionGroup &group, const Target &target, bool fuse) : group(group), target(target), fuse(fuse) {}
 
   ir::DispatchOp outline() {
     Operation *last = group.ops.back();
@@ -61,12 +48,12 @@ public:
     for (Operation *op : group.ops) {
       locations.push_back(op->getLoc());
       // Loops read splats and views in place; other kernels read their operands as they lie in memory.
-      bool inPlace = isa<ElementwiseOpInterface>(op) || fusionKind(op) == FusionKind::reduction || isCheapView(op);
+      bool inPlace = isa<ElementwiseOpInterface>(op) || fusionKind(op) == FusionKind::reduction || isReadInPlace(op);
       for (Value operand : op->getOperands()) visit(operand, inPlace);
       body.push_back(op);
     }
     OpBuilder builder(last);
-    SmallVector<Value> results = group.results();
+    SmallVector<Value> results = resultsOf(group);
     auto dispatch = ir::DispatchOp::create(
         builder, locations.size() == 1 ? locations[0] : FusedLoc::get(last->getContext(), locations),
         ValueRange(results).getTypes(), operands.getArrayRef(), builder.getStringAttr(labelOf(group)));
@@ -83,6 +70,8 @@ public:
   }
 
 private:
+  bool isReadInPlace(Operation *op) const { return fusionKind(op) == FusionKind::view && target.canFuse(group, op); }
+
   void visit(Value value, bool inPlace) {
     Operation *def = value.getDefiningOp();
     if (group.contains(def)) return;
@@ -90,7 +79,7 @@ private:
       if (cloned.insert(def).second) body.push_back(def);
       return;
     }
-    if (inPlace && fuse && !hasContraction && def && isCheapView(def)) {
+    if (inPlace && fuse && def && isReadInPlace(def)) {
       if (!cloned.insert(def).second) return;
       for (Value operand : def->getOperands()) visit(operand, true);
       body.push_back(def);
@@ -100,7 +89,8 @@ private:
   }
 
   const FusionGroup &group;
-  bool fuse, hasContraction = false;
+  const Target &target;
+  bool fuse;
   SetVector<Value> operands;
   SmallVector<Operation *> body;
   llvm::SmallPtrSet<Operation *, 8> cloned;
@@ -112,6 +102,8 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal()) return;
+    device = targetForPass(function, target);
+    if (!device) return signalPassFailure();
     // What is inside of branches and loops first; with it they are operations like others.
     function.walk([&](Operation *op) {
       if (!isa<ir::CondOp, ir::WhileOp>(op)) return;
@@ -123,12 +115,14 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
   }
 
 private:
+  const Target *device = nullptr;
+
   void formDispatches(Block &block) {
     if (fuse) {
       sinkReshapes(block);
-      fuseAttention(block);
+      device->fusePatterns(block);
     }
-    FusionGroups groups(block, fuse);
+    FusionGroups groups(block, *device, fuse);
     // Views last, from the end: one whose consumers all read it in place has no users left by then.
     SmallVector<FusionGroup *> views;
     for (FusionGroup *group : groups.groups())
@@ -148,9 +142,9 @@ private:
   }
 
   void replace(const FusionGroup &group) {
-    if (!group.results().empty()) {
+    if (!resultsOf(group).empty()) {
       if (group.ops.size() > 1) report(group);
-      Outliner(group, fuse).outline();
+      Outliner(group, *device, fuse).outline();
     }
     for (Operation *op : llvm::reverse(group.ops)) op->erase();
   }

@@ -27,27 +27,25 @@ static bool usedOutside(Operation *op, const SetVector<Operation *> &members) {
 
 static bool isContraction(Operation *op) { return fusionKind(op) == FusionKind::contraction; }
 
-bool FusionGroups::fitsEpilogue(Operation *op, Operation *root) const {
-  return isElementwise(op) && shapeOf(op->getResult(0)) == shapeOf(root->getResult(0)) &&
-         // Register tiles have no place for a check.
-         !(isContraction(root) && ir::isCheckedAtRunTime(op));
+bool FusionGroups::fitsEpilogue(Operation *op, const FusionGroup &group) const {
+  return isElementwise(op) && target.canFuse(group, op);
 }
 
 // The elementwise operations that use the root's result, and their users in turn, in program order.
-FusionGroups::Members FusionGroups::usersInReach(Operation *root, Operation *&refused) {
+FusionGroups::Members FusionGroups::usersInReach(const FusionGroup &group, Operation *&refused) {
   Members members;
-  members.insert(root);
+  members.insert(group.root);
   auto earlier = [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); };
   std::set<Operation *, decltype(earlier)> frontier(earlier);
   auto addUsers = [&](Operation *op) {
     for (Operation *user : op->getUsers())
       if (isComputed(user) && !groupOf.count(user) && !members.contains(user)) frontier.insert(user);
   };
-  addUsers(root);
+  addUsers(group.root);
   while (!frontier.empty() && members.size() < kMaxEpilogue) {
     Operation *op = *frontier.begin();
     frontier.erase(frontier.begin());
-    bool fits = fitsEpilogue(op, root);
+    bool fits = fitsEpilogue(op, group);
     if (fits) {
       members.insert(op);
       if (wouldCycle(members)) {
@@ -131,15 +129,15 @@ bool FusionGroups::followsContraction(Operation *op) const {
 }
 
 // What only members behind the root use is computed with them, rather than written by a kernel of its own.
-void FusionGroups::pullProducers(Operation *root, Members &members) const {
+void FusionGroups::pullProducers(const FusionGroup &group, Members &members) const {
   SmallVector<Operation *> work(members.begin(), members.end());
   while (!work.empty() && members.size() < kMaxEpilogue) {
     Operation *op = work.pop_back_val();
-    if (op == root) continue;
+    if (op == group.root) continue;
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
-      if (!def || members.contains(def) || groupOf.count(def) || !isComputed(def) || !fitsEpilogue(def, root) ||
-          usedOutside(def, members) || llvm::is_contained(def->getUsers(), root) || followsContraction(def))
+      if (!def || members.contains(def) || groupOf.count(def) || !isComputed(def) || !fitsEpilogue(def, group) ||
+          usedOutside(def, members) || followsContraction(def))
         continue;
       members.insert(def);
       if (wouldCycle(members))
@@ -153,11 +151,12 @@ void FusionGroups::pullProducers(Operation *root, Members &members) const {
 void FusionGroups::growEpilogue(Operation *root) {
   FusionGroup &group = newGroup(root);
   if (root->getNumResults() != 1) return;
+  group.root = root;
   Operation *refused = nullptr;
-  Members reach = usersInReach(root, refused), members = reach;
+  Members reach = usersInReach(group, refused), members = reach;
   if (isContraction(root)) {
     leaveToReaders(root, members);
-    pullProducers(root, members);
+    pullProducers(group, members);
   } else {
     members = largestWithOneResult(root, reach);
   }

@@ -17,27 +17,22 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 
 static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
 
-/// The shape with the axes kept as 1.
-static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
-  SmallVector<int64_t> row(shape);
-  for (int64_t axis : axes) row[axis] = 1;
-  return row;
-}
-
 bool FusionGroups::isComputed(Operation *op) {
   return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
          !isa<ir::GetParamOp, ir::SetParamOp, ir::ReshapeOp, ir::AfterOp, ir::DispatchOp>(op) &&
          isa<ir::NNDialect>(op->getDialect());
 }
 
-SmallVector<Value> FusionGroup::results() const {
+SmallVector<Value> sprig::resultsOf(const FusionGroup &group) {
+  const auto &ops = group.ops;
   SmallVector<Value> values;
   // A kernel of its own that has several results (nn.top_k) writes all of them, whoever reads them.
   if (ops.size() == 1 && ops.front()->getNumRegions() == 0 && !ops.front()->use_empty())
     return SmallVector<Value>(ops.front()->getResults());
   for (Operation *op : ops)
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !contains(user); })) values.push_back(result);
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !group.contains(user); }))
+        values.push_back(result);
   return values;
 }
 
@@ -114,21 +109,19 @@ bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
   return false;
 }
 
-// Whether an operation can run inside a group's loops: on the group's shape, or on its rows.
 bool FusionGroups::fitsLoop(Operation *op, const FusionGroup &group) const {
-  if (!group.isLoop || group.ops.size() >= kMaxLoopGroup) return false;
-  if (auto reduce = dyn_cast<ir::ReduceOp>(op))
-    return shapeOf(reduce.getOperand()) == ArrayRef(group.shape) &&
-           (!group.hasReduction || ArrayRef(group.axes) == reduce.getAxes());
-  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
-  bool full = shape == ArrayRef(group.shape);
-  bool row = group.hasReduction && shape == ArrayRef(rowShape(group.shape, group.axes));
-  if (!full && !row) return false;
-  // A reduction that drops its dimensions would meet the others out of line.
-  for (Value operand : op->getOperands())
-    if (auto reduce = operand.getDefiningOp<ir::ReduceOp>())
-      if (group.contains(reduce) && !reduce.getKeepDims()) return false;
-  return true;
+  return group.isLoop && group.ops.size() < kMaxLoopGroup && target.canFuse(group, op);
+}
+
+// Two groups that fit the same loops may still hold operations that do not: one that reads what the other reduces.
+bool FusionGroups::canMerge(const FusionGroup &into, const FusionGroup &from) const {
+  bool axesAgree = !into.hasReduction || !from.hasReduction || into.axes == from.axes;
+  if (into.shape != from.shape || !axesAgree || into.ops.size() + from.ops.size() > kMaxLoopGroup) return false;
+  FusionGroup both = into;
+  both.ops.insert(from.ops.begin(), from.ops.end());
+  both.hasReduction |= from.hasReduction;
+  if (from.hasReduction) both.axes = from.axes;
+  return llvm::all_of(both.ops, [&](Operation *op) { return target.canFuse(both, op); }) && !wouldCycle(both.ops);
 }
 
 void FusionGroups::joinLoop(Operation *op) {
@@ -152,11 +145,7 @@ void FusionGroups::joinLoop(Operation *op) {
       groupOf[op] = home = group;
       continue;
     }
-    bool axesAgree = !home->hasReduction || !group->hasReduction || home->axes == group->axes;
-    if (home->shape != group->shape || !axesAgree || home->ops.size() + group->ops.size() > kMaxLoopGroup) continue;
-    SetVector<Operation *> members = home->ops;
-    members.insert(group->ops.begin(), group->ops.end());
-    if (!wouldCycle(members)) merge(*home, *group);
+    if (canMerge(*home, *group)) merge(*home, *group);
   }
   if (!home) {
     home = &newGroup(op);
@@ -170,7 +159,7 @@ void FusionGroups::joinLoop(Operation *op) {
   }
 }
 
-FusionGroups::FusionGroups(Block &block, bool fuse) {
+FusionGroups::FusionGroups(Block &block, const Target &target, bool fuse) : target(target) {
   SmallVector<Operation *> ops;
   for (Operation &op : block) {
     position[&op] = position.size();

@@ -1,7 +1,9 @@
 // Groups of operations that become one dispatch each. For the fuse pass, which asks for the groups of a function and
 // outlines them. Every operation of the block that computes something is in exactly one group; no two groups depend on
-// each other in a circle. Grouping goes by interfaces: elementwise operations and the fusion kind of the others.
+// each other in a circle. Grouping goes by interfaces, elementwise operations and the fusion kind of the others;
+// whether a kernel can be had is the target's to say.
 #pragma once
+#include "lib/Target/Target.h"
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -10,24 +12,13 @@
 
 namespace sprig {
 
-struct FusionGroup {
-  /// In program order.
-  llvm::SetVector<mlir::Operation *> ops;
-  /// Loop groups alone: the shape that all members share, and the reduced axes once a reduction is a member.
-  bool isLoop = false;
-  llvm::SmallVector<int64_t> shape;
-  llvm::SmallVector<int64_t> axes;
-  bool hasReduction = false;
-
-  bool contains(mlir::Operation *op) const { return op && ops.contains(op); }
-  /// The values that operations outside the group use, in program order; all of a kernel that has several.
-  llvm::SmallVector<mlir::Value> results() const;
-};
+/// The values that operations outside the group use, in program order; all of a kernel that has several.
+llvm::SmallVector<mlir::Value> resultsOf(const FusionGroup &group);
 
 class FusionGroups {
 public:
   /// With `fuse` off every operation is a group of its own.
-  FusionGroups(mlir::Block &block, bool fuse);
+  FusionGroups(mlir::Block &block, const Target &target, bool fuse);
 
   llvm::ArrayRef<FusionGroup *> groups() const { return list; }
 
@@ -38,20 +29,22 @@ private:
   // FuseEpilogues.cpp: what follows a contraction, or is read by what follows it.
   using Members = llvm::SetVector<mlir::Operation *>;
   void growEpilogue(mlir::Operation *root);
-  Members usersInReach(mlir::Operation *root, mlir::Operation *&refused);
+  Members usersInReach(const FusionGroup &group, mlir::Operation *&refused);
   Members largestWithOneResult(mlir::Operation *root, const Members &reach) const;
   void leaveToReaders(mlir::Operation *root, Members &members) const;
-  void pullProducers(mlir::Operation *root, Members &members) const;
+  void pullProducers(const FusionGroup &group, Members &members) const;
   bool followsContraction(mlir::Operation *op) const;
-  bool fitsEpilogue(mlir::Operation *op, mlir::Operation *root) const;
+  bool fitsEpilogue(mlir::Operation *op, const FusionGroup &group) const;
   void joinLoop(mlir::Operation *op);
   bool fitsLoop(mlir::Operation *op, const FusionGroup &group) const;
   FusionGroup &newGroup(mlir::Operation *op);
+  bool canMerge(const FusionGroup &into, const FusionGroup &from) const;
   void merge(FusionGroup &into, FusionGroup &from);
   /// Whether some operation outside `members` uses a value of theirs and feeds one of them.
   unsigned searchFloor(const llvm::SetVector<mlir::Operation *> &members) const;
   bool wouldCycle(const llvm::SetVector<mlir::Operation *> &members) const;
 
+  const Target &target;
   std::vector<std::unique_ptr<FusionGroup>> storage;
   llvm::SmallVector<FusionGroup *> list;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> groupOf;

@@ -5,7 +5,7 @@
 // with the right number of tiles works on any length. What needs no new code is left untouched, so that changes
 // elsewhere in the compiler rebuild nothing after it.
 #include "dialects/Exec/Exec.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/Kernel.h"
 #include "lib/Frontend/Generic/KernelList.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
@@ -121,15 +121,14 @@ static std::string compileObject(const std::string &source, const std::string &l
   CompileOptions options;
   options.merge = false;
   runPhases(*module, options, "fuse");
-  module->walk([&](ir::DispatchOp dispatch) {
-    dispatch->setAttr("nn.tile", DenseI64ArrayAttr::get(&context, {generic::kTile}));
-  });
+  module->walk(
+      [&](ir::DispatchOp dispatch) { kernel::setTile(dispatch, kernel::LoopTileAttr::get(&context, generic::kTile)); });
   options.compileFrom = "schedule";
   runPhases(*module, options, "plan");
-  auto kernels = emitKernelModule(*module, set.target);
+  auto kernels = emitKernelModule(*module, set.arch);
   if (failed(kernels)) throw Error(ErrorKind::internal, "the kernels cannot be lowered");
   nameKernels(*module, **kernels, level);
-  auto object = translateKernelModule(**kernels, set.target, codeGenOptions(options), CodeForm::Object);
+  auto object = translateKernelModule(**kernels, set.arch, codeGenOptions(options), CodeForm::Object);
   if (!object) throw Error(ErrorKind::internal, llvm::toString(object.takeError()));
   return *object;
 }

@@ -1,6 +1,7 @@
 #include "lib/Target/Package/PackageWriter.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Target/OperationNames.h"
 #include "lib/Target/Package/Parts.h"
 #include "runtime/format/Container.h"
 #include "runtime/format/program_generated.h"
@@ -276,10 +277,10 @@ void Writer::addImages(ArrayRef<PackageImage> list) {
     std::vector<flatbuffers::Offset<fb::Import>> imports;
     for (const LinkedImage::Import &import : item.image.imports)
       imports.push_back(fb::CreateImport(builder, text(import.call), import.slot));
-    auto features = builder.CreateVectorOfStrings(item.set.features);
+    auto features = builder.CreateVectorOfStrings(item.features);
     // Sections: metadata, constants, then the images.
     uint32_t section = 2 + imageSections.size();
-    auto isa = text(item.set.level);
+    auto isa = text(item.architecture);
     auto symbolList = builder.CreateVector(symbols), sizeList = builder.CreateVector(symbolSizes);
     auto importList = builder.CreateVector(imports);
     std::vector<flatbuffers::Offset<fb::Function>> functions;

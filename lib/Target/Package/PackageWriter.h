@@ -2,17 +2,13 @@
 // For the pipeline's package phase. The same module and images give the same bytes; docs/package-format.md has the
 // format.
 #pragma once
-#include "lib/Target/CPU/CodeGen/CodeGen.h"
+#include "lib/Target/Image.h"
+#include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace sprig {
-
-struct PackageImage {
-  InstructionSet set;
-  LinkedImage image;
-};
 
 struct PackageSizes {
   size_t metadata = 0, constants = 0, code = 0, total = 0;

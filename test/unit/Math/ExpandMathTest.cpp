@@ -95,8 +95,8 @@ protected:
     mlir::registerLLVMDialectTranslation(context);
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     ASSERT_TRUE(module);
-    ASSERT_TRUE(mlir::succeeded(sprig::lowerKernelsToLLVM(*module, set->target)));
-    auto object = sprig::translateKernelModule(*module, set->target, {}, sprig::CodeForm::Object);
+    ASSERT_TRUE(mlir::succeeded(sprig::lowerKernelsToLLVM(*module, set->arch)));
+    auto object = sprig::translateKernelModule(*module, set->arch, {}, sprig::CodeForm::Object);
     ASSERT_TRUE(bool(object)) << llvm::toString(object.takeError());
     llvm::InitializeNativeTarget();
     jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());

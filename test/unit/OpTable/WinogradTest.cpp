@@ -3,7 +3,7 @@
 #include "dialects/NN/NNDialect.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Pipeline/Pipeline.h"
-#include "lib/Transforms/WinogradFilter.h"
+#include "lib/Target/CPU/Layout/WinogradFilter.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"

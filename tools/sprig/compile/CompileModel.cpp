@@ -1,6 +1,7 @@
 // From a model to a package or to text, by the pipeline.
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Emit.h"
+#include "lib/Target/Registry.h"
 #include "tools/sprig/compile/CompileSettings.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/Model.h"
@@ -18,10 +19,22 @@ std::string print(mlir::ModuleOp module) {
   return text + "\n";
 }
 
+// The kind that --target names.
+std::string targetOf(const Settings &settings) {
+  if (settings.targets.empty()) return CompileOptions().target;
+  const std::string &kind = settings.targets.front();
+  if (llvm::any_of(settings.targets, [&](const std::string &other) { return other != kind; }))
+    throw Error(ErrorKind::unsupported, "--target: a package is for one kind of device in this version");
+  if (auto target = targetByKind(kind); !target)
+    throw Error(ErrorKind::unsupported, "--target " + kind + ": " + llvm::toString(target.takeError()));
+  return kind;
+}
+
 } // namespace
 
 CompileOptions compileOptions(const Model &model, const Settings &settings, const std::vector<std::string> &cpus) {
   CompileOptions options;
+  options.target = targetOf(settings);
   options.cpus = settings.cpus.empty() ? cpus : settings.cpus;
   options.threads = settings.laneCount();
   options.optimization = settings.level;

@@ -3,8 +3,9 @@
 // object.
 #pragma once
 #include "dialects/Exec/Exec.h"
-#include "lib/Target/CPU/Kernels/CpuTarget.h"
+#include "lib/Target/CPU/Kernels/CpuArch.h"
 #include "lib/Target/CPU/CodeGen/ImageLinker.h"
+#include "lib/Target/Target.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace sprig {
@@ -13,7 +14,7 @@ class FileCache;
 
 /// What an image is for, as a package states it.
 struct InstructionSet {
-  CpuTarget target;
+  CpuArch arch;
   std::string level;                 // x86-64-v2, -v3 or -v4: needed at least
   std::vector<std::string> features; // needed beyond the level, for `native`
 };
@@ -31,35 +32,28 @@ struct CodeGenOptions {
   FileCache *cache = nullptr;
 };
 
+/// What the options mean for code generation, without a cache.
+CodeGenOptions codeGenOptions(const CompileOptions &options);
+
 /// The function of a kernel: `kernel_NAME`. Kernels are named after operations, and a function `exp` would be taken for
 /// the C library's.
 std::string kernelFunctionName(exec::KernelOp kernel);
 
 /// The functions of all kernels, before lowering (scf and vector) or, with `lower`, in the LLVM dialect. Each
 /// exec.kernel becomes `int32_t kernel_NAME(const sprig_rt_args *)`. A failure has been reported.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitKernelModule(mlir::ModuleOp program, const CpuTarget &target,
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitKernelModule(mlir::ModuleOp program, const CpuArch &target,
                                                                     bool lower = true);
-
-/// What sprig_rt_kernel_status.op counts: the operations of the kernel's dispatch in order, by the model's names where
-/// it has them; those of a composite kernel's parts one behind the other.
-llvm::SmallVector<std::string> kernelOpNames(exec::KernelOp kernel);
 
 enum class CodeForm { LLVM, Assembly, Object };
 
 /// Translates a module of the LLVM dialect: LLVM IR text, assembly text, or an ELF object.
-llvm::Expected<std::string> translateKernelModule(mlir::ModuleOp module, const CpuTarget &target,
+llvm::Expected<std::string> translateKernelModule(mlir::ModuleOp module, const CpuArch &target,
                                                   const CodeGenOptions &options, CodeForm form);
-
-/// What a compilation of kernels did.
-struct CodeGenCounts {
-  size_t kernels = 0; // different ones, over all instruction sets
-  size_t cached = 0;  // of them, those whose objects were in the cache
-};
 
 /// The whole way: for each target the image of all kernels of `program`, its symbols in the order of
 /// exec::launchedKernels. Kernels that differ in names alone are compiled once. The context must have all dialects
 /// loaded. A failure has been reported.
-mlir::FailureOr<std::vector<LinkedImage>> compileKernels(mlir::ModuleOp program, llvm::ArrayRef<CpuTarget> targets,
+mlir::FailureOr<std::vector<LinkedImage>> compileKernels(mlir::ModuleOp program, llvm::ArrayRef<CpuArch> targets,
                                                          const CodeGenOptions &options,
                                                          CodeGenCounts *counts = nullptr);
 

@@ -25,7 +25,7 @@ struct Job {
   bool done = false;
 };
 
-std::string cacheKey(const KernelUnit &unit, const CpuTarget &target, const CodeGenOptions &options) {
+std::string cacheKey(const KernelUnit &unit, const CpuArch &target, const CodeGenOptions &options) {
   std::string text;
   llvm::raw_string_ostream(text) << codeFingerprint() << '\n'
                                  << target.cpu << ' ' << target.features << ' ' << target.vectorRegisters << ' '
@@ -44,7 +44,7 @@ size_t usableProcessors() {
 
 class Compilation {
 public:
-  Compilation(ModuleOp program, ArrayRef<CpuTarget> targets, const CodeGenOptions &options)
+  Compilation(ModuleOp program, ArrayRef<CpuArch> targets, const CodeGenOptions &options)
       : program(program), targets(targets), options(options) {}
 
   LogicalResult run();
@@ -60,7 +60,7 @@ private:
   }
 
   ModuleOp program;
-  ArrayRef<CpuTarget> targets;
+  ArrayRef<CpuArch> targets;
   const CodeGenOptions &options;
   KernelUnits units;
   std::vector<Job> jobs; // by target, then as the units are
@@ -80,7 +80,7 @@ void Compilation::takeFromCache() {
 }
 
 LogicalResult Compilation::compile(Job &job, std::vector<std::optional<ObjectEmitter>> &emitters) {
-  const CpuTarget &target = targets[job.target];
+  const CpuArch &target = targets[job.target];
   auto stems = [&](exec::KernelOp kernel) { return units.stemOf(kernel); };
   auto module = emitUnit(*job.unit, stems, target, *lowerings[job.target]);
   if (failed(module)) return failure();
@@ -173,7 +173,16 @@ FailureOr<LinkedImage> Compilation::link(size_t target) {
 }
 } // namespace
 
-FailureOr<std::vector<LinkedImage>> sprig::compileKernels(ModuleOp program, ArrayRef<CpuTarget> targets,
+CodeGenOptions sprig::codeGenOptions(const CompileOptions &options) {
+  static const CodeGenLevel levels[] = {CodeGenLevel::None, CodeGenLevel::Less, CodeGenLevel::Default,
+                                        CodeGenLevel::Aggressive};
+  CodeGenOptions codegen;
+  codegen.level = levels[std::clamp(options.optimization, 0, 3)];
+  codegen.workers = options.compileThreads;
+  return codegen;
+}
+
+FailureOr<std::vector<LinkedImage>> sprig::compileKernels(ModuleOp program, ArrayRef<CpuArch> targets,
                                                           const CodeGenOptions &options, CodeGenCounts *counts) {
   Compilation compilation(program, targets, options);
   if (failed(compilation.run())) return failure();

@@ -25,16 +25,16 @@ static Expected<InstructionSet> hostInstructionSet() {
   bool v3 = hasAll(kLevel3), v4 = v3 && hasAll(kLevel4);
   InstructionSet set;
   set.level = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
-  set.target = *CpuTarget::forLevel(set.level);
+  set.arch = *CpuArch::forLevel(set.level);
   // The level names what code may use, the processor what it is tuned for.
   SmallVector<std::string> features;
-  if (!set.target.features.empty()) features.push_back(set.target.features);
+  if (!set.arch.features.empty()) features.push_back(set.arch.features);
   for (StringRef extra : kExtra)
     if (v4 && host.lookup(extra)) {
       set.features.push_back(extra.str());
       features.push_back(("+" + extra).str());
     }
-  set.target.features = join(features, ",");
+  set.arch.features = join(features, ",");
   return set;
 }
 
@@ -42,8 +42,8 @@ Expected<InstructionSet> sprig::instructionSetByName(StringRef name) {
   if (name == "native") return hostInstructionSet();
   InstructionSet set;
   set.level = name.str();
-  if (auto target = CpuTarget::forLevel(name)) {
-    set.target = *target;
+  if (auto target = CpuArch::forLevel(name)) {
+    set.arch = *target;
     return set;
   }
   return createStringError(inconvertibleErrorCode(),

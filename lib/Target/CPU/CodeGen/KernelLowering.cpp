@@ -28,7 +28,7 @@ using namespace mlir;
 using namespace sprig;
 
 // What the conversion does not take as it is: f32 functions, masks from counts, transfers, strided slices, subviews.
-static RewritePatternSet expansions(MLIRContext *context, const CpuTarget &target) {
+static RewritePatternSet expansions(MLIRContext *context, const CpuArch &target) {
   RewritePatternSet patterns(context);
   populateSprigMathPatterns(patterns);
   vector::populateVectorMaskOpLoweringPatterns(patterns);
@@ -101,7 +101,7 @@ static RewritePatternSet conversions(MLIRContext *context, const LLVMTypeConvert
   return patterns;
 }
 
-KernelLowering::KernelLowering(MLIRContext *context, const CpuTarget &target)
+KernelLowering::KernelLowering(MLIRContext *context, const CpuArch &target)
     : types(context, loweringOptions(context)), expand(expansions(context, target)),
       convert(conversions(context, types)) {}
 
@@ -114,6 +114,6 @@ LogicalResult KernelLowering::run(ModuleOp module) const {
   return success();
 }
 
-LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuTarget &target) {
+LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuArch &target) {
   return KernelLowering(module.getContext(), target).run(module);
 }

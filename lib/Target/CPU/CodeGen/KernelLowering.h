@@ -2,7 +2,7 @@
 // For ObjectEmitter. The module holds functions of arith, math, memref, scf and vector, as emitKernel makes them, and
 // after it only the LLVM dialect; calls go to functions of RuntimeCalls.def or inside the module.
 #pragma once
-#include "lib/Target/CPU/Kernels/CpuTarget.h"
+#include "lib/Target/CPU/Kernels/CpuArch.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -14,7 +14,7 @@ namespace sprig {
 /// own with it, if the context is multithreaded.
 class KernelLowering {
 public:
-  KernelLowering(mlir::MLIRContext *context, const CpuTarget &target);
+  KernelLowering(mlir::MLIRContext *context, const CpuArch &target);
 
   /// Lowers every function of `module`. Buffers become bare pointers. A failure has been reported.
   mlir::LogicalResult run(mlir::ModuleOp module) const;
@@ -25,7 +25,7 @@ private:
 };
 
 /// The same for one module.
-mlir::LogicalResult lowerKernelsToLLVM(mlir::ModuleOp module, const CpuTarget &target);
+mlir::LogicalResult lowerKernelsToLLVM(mlir::ModuleOp module, const CpuArch &target);
 
 /// f64 functions without an instruction of their own become calls of the runtime's table, lane by lane.
 void populateRuntimeCallPatterns(const mlir::LLVMTypeConverter &types, mlir::RewritePatternSet &patterns);

@@ -1,10 +1,10 @@
 // From exec.kernel operations to functions with the kernel ABI.
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include "dialects/NN/NNStructure.h"
-#include "dialects/NN/KernelOperations.h"
 #include "lib/Target/CPU/CodeGen/KernelLowering.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelGraph.h"
+#include "lib/Target/OperationNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "sprig/rt/kernel.h"
@@ -16,39 +16,6 @@ using namespace sprig;
 std::string sprig::kernelFunctionName(exec::KernelOp kernel) { return ("kernel_" + kernel.getSymName()).str(); }
 
 static std::string bodyName(StringRef stem) { return ("body." + stem).str(); }
-
-// What the front-end says for errors, else the model's name.
-static std::string nameInErrors(Operation &op, Location place) {
-  if (StringRef text = exec::descriptionOf(place); !text.empty()) return text.str();
-  StringRef name = exec::nameOf(place);
-  return name.empty() ? op.getName().getStringRef().str() : name.str();
-}
-
-static SmallVector<std::string> opNames(exec::KernelOp kernel, ArrayAttr places) {
-  SmallVector<std::string> names;
-  for (auto dispatch : kernel.getBody().getOps<ir::DispatchOp>()) {
-    SmallVector<Operation *> ops = ir::kernelOperations(dispatch);
-    bool fits = places && places.size() == ops.size();
-    for (auto [index, op] : llvm::enumerate(ops)) {
-      auto own = fits ? dyn_cast<LocationAttr>(places[index]) : LocationAttr();
-      names.push_back(nameInErrors(*op, own ? Location(own) : op->getLoc()));
-    }
-  }
-  return names;
-}
-
-SmallVector<std::string> sprig::kernelOpNames(exec::KernelOp kernel) {
-  if (!kernel.isComposite()) return opNames(kernel, {});
-  SmallVector<std::string> names;
-  auto module = kernel->getParentOfType<ModuleOp>();
-  // Calls of one kernel have operations of their own.
-  for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
-    auto use = dyn_cast<FusedLoc>(call.getLoc());
-    auto places = use ? dyn_cast_if_present<ArrayAttr>(use.getMetadata()) : ArrayAttr();
-    llvm::append_range(names, opNames(module.lookupSymbol<exec::KernelOp>(call.getKernel()), places));
-  }
-  return names;
-}
 
 namespace {
 // Builds `int32_t name(const sprig_rt_args *)` around the lowered bodies.
@@ -169,14 +136,13 @@ LogicalResult AbiBuilder::build(exec::KernelOp kernel, StringRef name) {
 }
 } // namespace
 
-static FailureOr<func::FuncOp> emitBody(exec::KernelOp kernel, StringRef stem, const CpuTarget &target,
-                                        ModuleOp module) {
+static FailureOr<func::FuncOp> emitBody(exec::KernelOp kernel, StringRef stem, const CpuArch &target, ModuleOp module) {
   KernelGraph graph{&kernel.getBody().front(), kernel.getPlaces().value_or(ArrayRef<int64_t>()),
                     int64_t(kernel.getScratch())};
   return emitKernelGraph(graph, bodyName(stem), target, module);
 }
 
-FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const CpuTarget &target, bool lower) {
+FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const CpuArch &target, bool lower) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(program.getContext()));
   for (auto kernel : program.getOps<exec::KernelOp>()) {
     if (kernel.isComposite()) continue;
@@ -195,7 +161,7 @@ FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const
   return module;
 }
 
-FailureOr<OwningOpRef<ModuleOp>> sprig::emitUnit(const KernelUnit &unit, KernelStems stems, const CpuTarget &target,
+FailureOr<OwningOpRef<ModuleOp>> sprig::emitUnit(const KernelUnit &unit, KernelStems stems, const CpuArch &target,
                                                  const KernelLowering &lowering) {
   exec::KernelOp kernel = unit.kernel;
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(kernel.getContext()));

@@ -1,6 +1,7 @@
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "dialects/NN/NNStructure.h"
 #include "dialects/NN/Constants.h"
+#include "lib/Target/OperationNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Config/llvm-config.h"

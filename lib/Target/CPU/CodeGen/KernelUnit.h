@@ -33,7 +33,7 @@ inline std::string unitFunctionName(const KernelUnit &unit) { return "kernel." +
 
 /// The unit in the LLVM dialect. `stems` are those of the leaves that it calls. A failure has been reported.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitUnit(const KernelUnit &unit, KernelStems stems,
-                                                            const CpuTarget &target, const KernelLowering &lowering);
+                                                            const CpuArch &target, const KernelLowering &lowering);
 
 /// A hash of an operation and what it holds, as far as code depends on it.
 std::string identityOf(mlir::Operation *op);

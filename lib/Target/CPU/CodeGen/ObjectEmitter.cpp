@@ -31,7 +31,7 @@ static CodeGenOptLevel codeGenLevel(CodeGenLevel level) {
   return CodeGenOptLevel::Default;
 }
 
-static Expected<std::unique_ptr<TargetMachine>> createMachine(const CpuTarget &target, CodeGenLevel level) {
+static Expected<std::unique_ptr<TargetMachine>> createMachine(const CpuArch &target, CodeGenLevel level) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
@@ -41,7 +41,7 @@ static Expected<std::unique_ptr<TargetMachine>> createMachine(const CpuTarget &t
   });
   Triple triple("x86_64-unknown-linux-gnu");
   std::string why;
-  const Target *backend = TargetRegistry::lookupTarget(triple, why);
+  const llvm::Target *backend = TargetRegistry::lookupTarget(triple, why);
   if (!backend) return createStringError(inconvertibleErrorCode(), "no code generator for x86-64: %s", why.c_str());
   TargetOptions options;
   // Only explicit FMA operations are fused (docs/numerics.md).
@@ -52,7 +52,7 @@ static Expected<std::unique_ptr<TargetMachine>> createMachine(const CpuTarget &t
   return machine;
 }
 
-static void setFunctionAttributes(Module &module, const CpuTarget &target) {
+static void setFunctionAttributes(Module &module, const CpuArch &target) {
   std::string width = std::to_string(target.vectorBytes * 8);
   for (Function &function : module) {
     function.setDoesNotThrow();
@@ -109,12 +109,12 @@ struct KeepErrors : DiagnosticHandler {
 };
 } // namespace
 
-ObjectEmitter::ObjectEmitter(std::unique_ptr<TargetMachine> machine, const CpuTarget &target, CodeGenLevel level)
+ObjectEmitter::ObjectEmitter(std::unique_ptr<TargetMachine> machine, const CpuArch &target, CodeGenLevel level)
     : machine(std::move(machine)), target(target), level(level) {}
 ObjectEmitter::ObjectEmitter(ObjectEmitter &&) = default;
 ObjectEmitter::~ObjectEmitter() = default;
 
-Expected<ObjectEmitter> ObjectEmitter::create(const CpuTarget &target, CodeGenLevel level) {
+Expected<ObjectEmitter> ObjectEmitter::create(const CpuArch &target, CodeGenLevel level) {
   auto machine = createMachine(target, level);
   if (!machine) return machine.takeError();
   return ObjectEmitter(std::move(*machine), target, level);
@@ -155,7 +155,7 @@ Expected<std::string> ObjectEmitter::translate(mlir::ModuleOp source, CodeForm f
   return std::string(output.begin(), output.end());
 }
 
-Expected<std::string> sprig::translateKernelModule(mlir::ModuleOp source, const CpuTarget &target,
+Expected<std::string> sprig::translateKernelModule(mlir::ModuleOp source, const CpuArch &target,
                                                    const CodeGenOptions &options, CodeForm form) {
   auto emitter = ObjectEmitter::create(target, options.level);
   if (!emitter) return emitter.takeError();

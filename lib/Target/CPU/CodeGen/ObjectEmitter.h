@@ -13,17 +13,17 @@ namespace sprig {
 
 class ObjectEmitter {
 public:
-  static llvm::Expected<ObjectEmitter> create(const CpuTarget &target, CodeGenLevel level);
+  static llvm::Expected<ObjectEmitter> create(const CpuArch &target, CodeGenLevel level);
   ObjectEmitter(ObjectEmitter &&);
   ~ObjectEmitter();
 
   llvm::Expected<std::string> translate(mlir::ModuleOp module, CodeForm form);
 
 private:
-  ObjectEmitter(std::unique_ptr<llvm::TargetMachine> machine, const CpuTarget &target, CodeGenLevel level);
+  ObjectEmitter(std::unique_ptr<llvm::TargetMachine> machine, const CpuArch &target, CodeGenLevel level);
 
   std::unique_ptr<llvm::TargetMachine> machine;
-  CpuTarget target;
+  CpuArch target;
   CodeGenLevel level;
 };
 

@@ -24,7 +24,7 @@ public:
   void getDependentDialects(DialectRegistry &registry) const override { registerKernelDialects(registry); }
 
   void runOnOperation() override {
-    std::optional<CpuTarget> target = CpuTarget::forLevel(cpu);
+    std::optional<CpuArch> target = CpuArch::forLevel(cpu);
     if (!target) {
       getOperation().emitError("unknown instruction set '") << cpu << "'; known: x86-64-v2, x86-64-v3, x86-64-v4";
       return signalPassFailure();
@@ -41,12 +41,11 @@ public:
       auto function = emitKernel(dispatch, ("kernel_" + Twine(i)).str(), *target, getOperation());
       if (failed(function)) return signalPassFailure();
       (*function)->setAttr("sprig.tiles", b.getI64IntegerAttr(plan->tiles));
-      (*function)->setAttr("sprig.grain", b.getI64IntegerAttr(plan->grain));
       (*function)->setAttr("sprig.scratch", b.getI64IntegerAttr(plan->scratchBytes));
     }
   }
 };
 } // namespace
 
-void registerConversions() { registerCPUKernelsPasses(); }
+void registerKernelPasses() { registerCPUKernelsPasses(); }
 } // namespace sprig

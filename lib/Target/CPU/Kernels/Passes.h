@@ -5,5 +5,5 @@
 
 namespace sprig {
 /// Makes the passes known to drivers by their command-line names.
-void registerConversions();
+void registerKernelPasses();
 } // namespace sprig

@@ -9,7 +9,7 @@ def EmitKernels : Pass<"sprig-emit-kernels", "::mlir::ModuleOp"> {
   let summary = "Emit a kernel function for each nn.dispatch, beside it";
   let description = [{
     The functions `kernel_0`, `kernel_1`, ... follow at the end of the module, in the order of the dispatches, with the
-    plan as attributes `sprig.tiles`, `sprig.grain`, `sprig.scratch`. For people and tests; the pipeline emits kernels
+    plan as attributes `sprig.tiles`, `sprig.scratch`. For people and tests; the pipeline emits kernels
     through the same function.
   }];
   let options = [Option<"cpu", "cpu", "std::string", "\"x86-64-v4\"", "x86-64-v2, x86-64-v3 or x86-64-v4">];

@@ -55,7 +55,6 @@ func.func @one_row(%x: tensor<1x784xf32>, %p: tensor<8x784x32xf32>) -> tensor<1x
 
 // Ten columns: one vector, of which ten lanes are stored; the residual is read with the same mask.
 // CHECK-LABEL: func.func @kernel_2
-// CHECK-SAME: sprig.grain = 1 : i64
 // CHECK-SAME: sprig.tiles = 1 : i64
 // CHECK: arith.constant dense<[true, true, true, true, true, true, true, true, true, true, false, false, false, false, false, false]>
 // CHECK: vector.maskedload

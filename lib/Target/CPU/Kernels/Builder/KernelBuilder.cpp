@@ -6,8 +6,7 @@
 using namespace mlir;
 using namespace sprig;
 
-KernelBuilder::KernelBuilder(OpBuilder &builder, func::FuncOp function, ir::DispatchOp dispatch,
-                             const CpuTarget &target)
+KernelBuilder::KernelBuilder(OpBuilder &builder, func::FuncOp function, ir::DispatchOp dispatch, const CpuArch &target)
     : b(builder), loc(dispatch.getLoc()), target(target), function(function), dispatch(dispatch) {}
 
 Value KernelBuilder::flat(Value buffer) {

@@ -25,12 +25,11 @@ inline bool isHalf(mlir::Type type) { return type.isF16() || type.isBF16(); }
 
 class KernelBuilder {
 public:
-  KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function, ir::DispatchOp dispatch,
-                const CpuTarget &target);
+  KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function, ir::DispatchOp dispatch, const CpuArch &target);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  const CpuTarget &target;
+  const CpuArch &target;
   mlir::func::FuncOp function;
   ir::DispatchOp dispatch;
 

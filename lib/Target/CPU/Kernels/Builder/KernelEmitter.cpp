@@ -1,5 +1,5 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/Kernel.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -8,7 +8,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include <algorithm>
 
 using namespace mlir;
 
@@ -34,19 +33,24 @@ FailureOr<sprig::KernelPlan> sprig::planDispatch(ir::DispatchOp dispatch) {
   return emitter->plan(dispatch);
 }
 
-sprig::CpuTarget sprig::tunedTarget(ir::DispatchOp dispatch, const CpuTarget &target) {
-  CpuTarget tuned = target;
-  auto tile = dispatch->getAttrOfType<DenseI64ArrayAttr>("nn.tile");
-  if (!tile || tile.size() != 2) return tuned;
-  // A dump may be edited by hand: what makes no tile is no choice.
-  int64_t rows = tile.asArrayRef()[0], vectors = tile.asArrayRef()[1];
-  if (rows < 1 || rows > 14 || !llvm::is_contained({1, 2, 4, 8}, vectors)) return tuned;
-  tuned.tileRows = rows;
-  tuned.tileVectors = vectors;
+bool sprig::mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) {
+  if (dispatch->getOperand(operand).getType() != dispatch->getResult(result).getType()) return false;
+  if (llvm::count(dispatch->getOperands(), dispatch->getOperand(operand)) != 1) return false;
+  const KernelEmitter *emitter = findKernelEmitter(dispatch);
+  return emitter && emitter->mayOverwrite(dispatch, operand, result);
+}
+
+sprig::CpuArch sprig::tunedTarget(ir::DispatchOp dispatch, const CpuArch &target) {
+  CpuArch tuned = target;
+  auto tile = dyn_cast_if_present<kernel::RegisterTileAttr>(kernel::tileOf(dispatch));
+  // A dump may be edited by hand: what does not fit is no choice.
+  if (!tile || tile.getRows() > 14 || !llvm::is_contained({1, 2, 4, 8}, tile.getVectors())) return tuned;
+  tuned.tileRows = tile.getRows();
+  tuned.tileVectors = tile.getVectors();
   return tuned;
 }
 
-FailureOr<func::FuncOp> sprig::emitKernel(ir::DispatchOp dispatch, StringRef name, const CpuTarget &target,
+FailureOr<func::FuncOp> sprig::emitKernel(ir::DispatchOp dispatch, StringRef name, const CpuArch &target,
                                           ModuleOp module) {
   const KernelEmitter *emitter = findOrReport(dispatch);
   if (!emitter) return failure();
@@ -63,7 +67,7 @@ FailureOr<func::FuncOp> sprig::emitKernel(ir::DispatchOp dispatch, StringRef nam
   auto function =
       func::FuncOp::create(builder, dispatch.getLoc(), name, builder.getFunctionType(arguments, builder.getI32Type()));
   builder.setInsertionPointToStart(function.addEntryBlock());
-  CpuTarget tuned = tunedTarget(dispatch, target);
+  CpuArch tuned = tunedTarget(dispatch, target);
   KernelBuilder kernel(builder, function, dispatch, tuned);
   if (failed(emitter->emit(dispatch, kernel))) {
     function.erase();
@@ -78,14 +82,4 @@ FailureOr<func::FuncOp> sprig::emitKernel(ir::DispatchOp dispatch, StringRef nam
 void sprig::registerKernelDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   scf::SCFDialect, vector::VectorDialect>();
-}
-
-int64_t sprig::chooseGrain(int64_t tiles, int64_t flops, int64_t bytes) {
-  if (tiles <= 1) return 1;
-  // A hand-off to another thread costs a few microseconds: a share below about 20 µs of one core's work is not worth
-  // it.
-  constexpr double kFlopsPerShare = 1.0e6, kBytesPerShare = 256.0 * 1024;
-  double shares = std::max(flops / kFlopsPerShare, bytes / kBytesPerShare);
-  if (shares < 2) return tiles;
-  return std::clamp<int64_t>(static_cast<int64_t>((tiles + shares - 1) / shares), 1, tiles);
 }

@@ -19,7 +19,7 @@ using namespace sprig;
 namespace {
 class GraphEmitter {
 public:
-  GraphEmitter(const KernelGraph &graph, func::FuncOp function, const CpuTarget &target, ModuleOp module)
+  GraphEmitter(const KernelGraph &graph, func::FuncOp function, const CpuArch &target, ModuleOp module)
       : graph(graph), function(function), target(target), module(module), b(function.getContext()) {}
 
   LogicalResult emit();
@@ -32,7 +32,7 @@ private:
 
   const KernelGraph &graph;
   func::FuncOp function;
-  const CpuTarget &target;
+  const CpuArch &target;
   ModuleOp module;
   OpBuilder b;
   DenseMap<Value, Value> buffers;
@@ -113,7 +113,7 @@ static LogicalResult fold(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
-FailureOr<func::FuncOp> sprig::emitKernelGraph(const KernelGraph &graph, StringRef name, const CpuTarget &target,
+FailureOr<func::FuncOp> sprig::emitKernelGraph(const KernelGraph &graph, StringRef name, const CpuArch &target,
                                                ModuleOp module) {
   Operation *yield = graph.body->getTerminator();
   for (Value value : yield->getOperands())

@@ -17,6 +17,6 @@ struct KernelGraph {
 /// Emits a function of the same form as emitKernel, its buffers the block's arguments and then what it yields. One
 /// dispatch computes the tiles [begin, end); several compute all of their tiles, whatever the range.
 mlir::FailureOr<mlir::func::FuncOp> emitKernelGraph(const KernelGraph &graph, llvm::StringRef name,
-                                                    const CpuTarget &target, mlir::ModuleOp module);
+                                                    const CpuArch &target, mlir::ModuleOp module);
 
 } // namespace sprig

@@ -9,7 +9,7 @@
 using namespace mlir;
 
 FailureOr<Value> sprig::emitPart(OpBuilder &b, func::FuncOp function, ir::DispatchOp dispatch, ArrayRef<Value> buffers,
-                                 const CpuTarget &target, ModuleOp module) {
+                                 const CpuArch &target, ModuleOp module) {
   FailureOr<KernelPlan> plan = planDispatch(dispatch);
   if (failed(plan)) return failure();
   auto part = emitKernel(dispatch, "part", target, module);

@@ -10,7 +10,7 @@ namespace sprig {
 /// whose scratch memory starts with what the part needs. `buffers` are those of the dispatch's operands, then of its
 /// results. Gives the code that the dispatch's own function would return.
 mlir::FailureOr<mlir::Value> emitPart(mlir::OpBuilder &builder, mlir::func::FuncOp function, ir::DispatchOp dispatch,
-                                      llvm::ArrayRef<mlir::Value> buffers, const CpuTarget &target,
+                                      llvm::ArrayRef<mlir::Value> buffers, const CpuArch &target,
                                       mlir::ModuleOp module);
 
 /// The same elements as a buffer of another shape.

@@ -178,7 +178,7 @@ private:
   Value leftBase, rightBase, firstRow, firstColumn; // of the tile
 };
 
-class MatmulEmitter : public KernelEmitter {
+class MatmulEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "matmul"; }
   bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
@@ -189,7 +189,6 @@ public:
     Product product(op);
     KernelPlan plan;
     plan.tiles = product.tiles();
-    plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
     plan.scratchBytes = product.scratchBytes() + epilogue.stageBytes();
     return plan;
   }

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-class MatmulPackedEmitter : public KernelEmitter {
+class MatmulPackedEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "matmul_packed"; }
   bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
@@ -16,7 +16,7 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<ir::MatmulPackedOp>(epilogue.root);
-    return gemm(op).plan(epilogue, op.getFlops(), op.getBytes());
+    return gemm(op).plan(epilogue);
   }
 
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &kernel) const override {

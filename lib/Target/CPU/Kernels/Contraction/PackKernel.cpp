@@ -23,7 +23,6 @@ public:
     KernelPlan plan;
     auto panels = cast<RankedTensorType>(op.getResult().getType());
     plan.tiles = panels.getNumElements() == 0 ? 0 : panels.getDimSize(0);
-    plan.grain = chooseGrain(plan.tiles, 0, op.getBytes());
     return plan;
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {

@@ -42,11 +42,10 @@ struct Cut {
 };
 } // namespace
 
-KernelPlan PackedGemm::plan(const Epilogue &epilogue, int64_t flops, int64_t bytes) const {
+KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
   Cut cut(*this);
   KernelPlan plan;
   plan.tiles = cut.groups * cut.blocks;
-  plan.grain = chooseGrain(plan.tiles, flops, bytes);
   plan.scratchBytes = epilogue.stageBytes();
   return plan;
 }

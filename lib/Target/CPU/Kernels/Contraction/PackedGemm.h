@@ -8,7 +8,7 @@ namespace sprig {
 struct PackedGemm {
   int64_t rows, columns, depth;
 
-  KernelPlan plan(const Epilogue &epilogue, int64_t flops, int64_t bytes) const;
+  KernelPlan plan(const Epilogue &epilogue) const;
   /// left: [rows, depth], panels: [ceil(columns / 32), depth, 32], both of `elementType`.
   void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, mlir::Value panels,
             mlir::Type elementType) const;

@@ -4,12 +4,12 @@ using namespace mlir;
 using namespace sprig;
 
 /// Vector registers that hold kLanes values of the type that a contraction computes in.
-static int64_t registersPerVector(const CpuTarget &target, Type elementType) {
+static int64_t registersPerVector(const CpuArch &target, Type elementType) {
   int64_t bytes = kLanes * ((computeType(elementType).getIntOrFloatBitWidth() + 7) / 8);
   return std::max<int64_t>(1, bytes / target.vectorBytes);
 }
 
-int64_t sprig::maxTileRows(const CpuTarget &target, Type elementType, int64_t vectors, int64_t rowStride) {
+int64_t sprig::maxTileRows(const CpuArch &target, Type elementType, int64_t vectors, int64_t rowStride) {
   int64_t width = vectors * registersPerVector(target, elementType);
   // One row of accumulators per row, one of the right side's values, one register for the left side's.
   int64_t rows = (target.vectorRegisters - 1 - width) / width;
@@ -19,7 +19,7 @@ int64_t sprig::maxTileRows(const CpuTarget &target, Type elementType, int64_t ve
   return std::clamp<int64_t>(rows, 1, collide ? 6 : 14);
 }
 
-int64_t sprig::chooseTileVectors(const CpuTarget &target, Type elementType, int64_t rows) {
+int64_t sprig::chooseTileVectors(const CpuArch &target, Type elementType, int64_t rows) {
   if (target.tileVectors) return target.tileVectors;
   int64_t wide = registersPerVector(target, elementType);
   if (wide >= 4) return 1;

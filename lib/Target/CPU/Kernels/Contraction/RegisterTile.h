@@ -8,11 +8,11 @@ namespace sprig {
 
 /// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill and whose rows,
 /// `rowStride` elements apart, do not push each other out of the cache; at least 1.
-int64_t maxTileRows(const CpuTarget &target, mlir::Type elementType, int64_t vectors, int64_t rowStride);
+int64_t maxTileRows(const CpuArch &target, mlir::Type elementType, int64_t vectors, int64_t rowStride);
 
 /// How many vectors of columns to take at once when there are `rows` rows in all: few rows need more columns to hide
 /// the latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
-int64_t chooseTileVectors(const CpuTarget &target, mlir::Type elementType, int64_t rows);
+int64_t chooseTileVectors(const CpuArch &target, mlir::Type elementType, int64_t rows);
 
 /// What an epilogue will read behind the loop, to be fetched meanwhile: for each row i of the tile the elements
 /// [base + i * rowStride, base + i * rowStride + columns) of each buffer. A tile's lines lie too far apart for the

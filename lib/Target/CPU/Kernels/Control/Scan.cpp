@@ -46,7 +46,6 @@ public:
     int64_t blockRows = chooseBlockRows(scan, stages.rows);
     KernelPlan plan;
     plan.tiles = llvm::divideCeil(stages.rows, blockRows);
-    plan.grain = chooseGrain(plan.tiles, scan.getFlops(), sprig::detail::countOperandAndResultBytes(scan));
     plan.scratchBytes = ScanScratch(scan, stages, blockRows).bytes;
     return plan;
   }

@@ -8,7 +8,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNStructure.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
-#include "lib/Target/CPU/Kernels/Elementwise/InPlace.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "llvm/Support/MathExtras.h"
 #include "runtime/include/sprig/rt/kernel.h"
 

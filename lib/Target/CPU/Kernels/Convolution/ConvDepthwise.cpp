@@ -32,7 +32,7 @@ struct Depthwise {
   }
 };
 
-class ConvDepthwiseEmitter : public KernelEmitter {
+class ConvDepthwiseEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "conv_depthwise"; }
   bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
@@ -41,7 +41,6 @@ public:
     auto op = cast<ir::ConvDepthwiseOp>(analyze(dispatch)->root);
     KernelPlan plan;
     plan.tiles = Depthwise(op).tiles();
-    plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
     return plan;
   }
 

@@ -384,7 +384,7 @@ private:
   Value begin, end;                   // of the piece
 };
 
-class ConvFilterGradEmitter : public KernelEmitter {
+class ConvFilterGradEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "conv_filter_grad"; }
   bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
@@ -394,7 +394,6 @@ public:
     FilterGradient gradient(op);
     KernelPlan plan;
     plan.tiles = gradient.tiles();
-    plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
     plan.scratchBytes = plan.tiles ? llvm::alignTo(gradient.scratchBytes(), 64) : 0;
     return plan;
   }
@@ -416,7 +415,7 @@ private:
       auto gradient = dyn_cast<ir::ConvFilterGradOp>(op);
       return gradient && gradient.getChannelsLast();
     });
-    if (!epilogue || !epilogue->flatten(1)) return std::nullopt;
+    if (epilogue) epilogue->flatten(1);
     return epilogue;
   }
 };

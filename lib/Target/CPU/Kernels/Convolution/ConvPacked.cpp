@@ -163,7 +163,7 @@ private:
   int64_t columns = 0; // of the tile
 };
 
-class ConvPackedEmitter : public KernelEmitter {
+class ConvPackedEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "conv_packed"; }
   bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
@@ -172,10 +172,9 @@ public:
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<ir::ConvPackedOp>(epilogue.root);
     Convolution conv(op);
-    if (conv.isGemm()) return conv.gemm().plan(epilogue, op.getFlops(), op.getBytes());
+    if (conv.isGemm()) return conv.gemm().plan(epilogue);
     KernelPlan plan;
     plan.tiles = conv.tiles();
-    plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
     return plan;
   }
 

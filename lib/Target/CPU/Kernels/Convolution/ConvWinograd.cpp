@@ -233,7 +233,7 @@ private:
     int64_t step = std::min(chooseTileVectors(k.target, f32, rows), vectors);
     // LLVM keeps the factors of the transforms in registers throughout; where there are 32, leave them room, or the
     // accumulators are spilled in the innermost loop.
-    CpuTarget roomy = k.target;
+    CpuArch roomy = k.target;
     if (roomy.vectorRegisters == 32) roomy.vectorRegisters -= 13;
     for (int64_t first = 0; first < vectors; first += step) {
       ArrayRef<int64_t> tileLanes = ArrayRef(lanesOfAll).slice(first, std::min(step, vectors - first));
@@ -319,7 +319,7 @@ private:
   int64_t lanes = kLanes;                  // of the vectors that are transformed
 };
 
-class ConvWinogradEmitter : public KernelEmitter {
+class ConvWinogradEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "conv_winograd"; }
   bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
@@ -329,7 +329,6 @@ public:
     Winograd shape(op);
     KernelPlan plan;
     plan.tiles = shape.tiles();
-    plan.grain = chooseGrain(plan.tiles, op.getFlops(), op.getBytes());
     plan.scratchBytes = plan.tiles == 0 ? 0 : llvm::alignTo(shape.scratchFloats() * 4, 64);
     return plan;
   }

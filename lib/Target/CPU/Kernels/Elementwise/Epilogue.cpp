@@ -1,6 +1,9 @@
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -16,10 +19,26 @@ static bool broadcastsTo(Value value, ArrayRef<int64_t> shape) {
   return true;
 }
 
-static bool isSplatConstant(Operation &op) {
-  auto constant = dyn_cast<ir::ConstantOp>(op);
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return dense && dense.isSplat();
+/// Whether the root's kernel sees its result as a matrix (Epilogue::flatten), in which no dimension has a place.
+static bool isSeenAsMatrix(Operation *root) { return isa<ir::ConvFilterGradOp>(root); }
+
+bool Epilogue::takes(Operation *op, Operation *root) {
+  ArrayRef<int64_t> shape = tensorOf(root->getResult(0)).getShape();
+  // The root reads its operands as they lie in memory.
+  if (op->getNumResults() != 1 || llvm::is_contained(op->getUsers(), root)) return false;
+  if (!broadcastsTo(op->getResult(0), shape)) return false;
+  if (ir::splatOf(op)) return true;
+  // Register tiles have no place for a check.
+  if (!isa<ElementwiseOpInterface>(op) || ir::isCheckedAtRunTime(op)) return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    if (ir::splatOf(operand)) return true;
+    bool isWhole = tensorOf(operand).getShape() == shape || tensorOf(operand).getNumElements() == 1;
+    return isSeenAsMatrix(root) ? isWhole : broadcastsTo(operand, shape);
+  });
+}
+
+bool Epilogue::mayYield(Value value, Operation *root) {
+  return !isa<BlockArgument>(value) && tensorOf(value).getShape() == tensorOf(root->getResult(0)).getShape();
 }
 
 std::optional<Epilogue> Epilogue::analyze(ir::DispatchOp dispatch, llvm::function_ref<bool(Operation *)> isRoot) {
@@ -31,38 +50,25 @@ std::optional<Epilogue> Epilogue::analyze(ir::DispatchOp dispatch, llvm::functio
     epilogue.root = &op;
   }
   if (!epilogue.root || epilogue.root->getNumResults() != 1) return std::nullopt;
-  for (Value operand : epilogue.root->getOperands())
-    if (!isa<BlockArgument>(operand)) return std::nullopt;
   epilogue.rootType = tensorOf(epilogue.root->getResult(0));
-  ArrayRef<int64_t> shape = epilogue.rootType.getShape();
-  if (shape.empty()) return std::nullopt;
+  if (epilogue.rootType.getRank() == 0) return std::nullopt;
   for (Operation &op : body.without_terminator()) {
     if (&op == epilogue.root) continue;
-    if (op.getNumResults() != 1 || !broadcastsTo(op.getResult(0), shape)) return std::nullopt;
-    if (!isSplatConstant(op)) {
-      if (!isa<ElementwiseOpInterface>(op) || ir::isCheckedAtRunTime(&op)) return std::nullopt;
-      for (Value operand : op.getOperands())
-        if (!broadcastsTo(operand, shape)) return std::nullopt;
-    }
+    if (!takes(&op, epilogue.root)) return std::nullopt;
     epilogue.operations.push_back(&op);
   }
   for (Value value : body.getTerminator()->getOperands())
-    if (isa<BlockArgument>(value) || tensorOf(value).getShape() != shape) return std::nullopt;
+    if (!mayYield(value, epilogue.root)) return std::nullopt;
   return epilogue;
 }
 
-bool Epilogue::flatten(int64_t rowDims) {
+void Epilogue::flatten(int64_t rowDims) {
+  assert(isSeenAsMatrix(root) && "operands were not checked for it");
   ArrayRef<int64_t> shape = rootType.getShape();
-  for (Operation *op : operations)
-    for (Value operand : op->getOperands())
-      if (isa<BlockArgument>(operand) && tensorOf(operand).getShape() != shape &&
-          tensorOf(operand).getNumElements() != 1)
-        return false;
   int64_t rows = 1, columns = 1;
   for (int64_t size : shape.take_front(rowDims)) rows *= size;
   for (int64_t size : shape.drop_front(rowDims)) columns *= size;
   rootType = RankedTensorType::get({rows, columns}, rootType.getElementType());
-  return true;
 }
 
 namespace {
@@ -250,4 +256,11 @@ std::optional<EpilogueFetch> Epilogue::fetch(KernelBuilder &k, Value row, Value 
   fetch.base = k.add(k.mul(row, fetch.rowStride), column);
   fetch.columns = columns;
   return fetch;
+}
+
+// It is computed where the accumulators of an element are complete, and each element is stored once. The operands of
+// the contraction itself are read all the time.
+bool ContractionEmitter::mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned) const {
+  return llvm::all_of(dispatch->getRegion(0).getArgument(operand).getUsers(),
+                      [](Operation *user) { return isa<ElementwiseOpInterface>(user); });
 }

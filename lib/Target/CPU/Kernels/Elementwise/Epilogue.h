@@ -3,6 +3,7 @@
 // are those of the separate operations.
 #pragma once
 #include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -10,17 +11,21 @@ namespace sprig {
 
 class Epilogue {
 public:
-  /// A dispatch of one operation that `isRoot` accepts, whose operands are region arguments, and elementwise operations
-  /// that broadcast to its result's shape; it yields values of that shape. Integer division needs a run-time check and
-  /// is not taken.
+  /// Whether an operation may follow a root: a splat or an elementwise operation that broadcasts to the root's shape
+  /// and needs no check at run time, as integer division does. One rule for fusion and for `analyze`.
+  static bool takes(mlir::Operation *op, mlir::Operation *root);
+  /// Whether a value may be a result: it has the root's shape.
+  static bool mayYield(mlir::Value value, mlir::Operation *root);
+
+  /// A dispatch of one operation that `isRoot` accepts, and of operations that it takes; it yields what it may.
   static std::optional<Epilogue> analyze(ir::DispatchOp dispatch, llvm::function_ref<bool(mlir::Operation *)> isRoot);
 
   mlir::Operation *root = nullptr;
   mlir::RankedTensorType rootType; // [rows..., columns]
 
   /// Sees the root's result as a matrix, its first `rowDims` dimensions as rows and the others as columns, whatever
-  /// their sizes; false where an operand is neither as large as the result nor a single element.
-  bool flatten(int64_t rowDims);
+  /// their sizes. For roots of filter gradients, whose operands are as large as the result or a single element.
+  void flatten(int64_t rowDims);
 
   /// Writes accumulators, vectors of columns: `accumulators[i * columns.size() + j]` belongs to row `rows[i]` (the
   /// row-major position over all dimensions but the last) and to the columns from `columns[j]` on; `masks[j]` may be
@@ -43,6 +48,12 @@ private:
   bool isLong() const;
 
   llvm::SmallVector<mlir::Operation *> operations;
+};
+
+/// Emits a contraction with its epilogue.
+class ContractionEmitter : public KernelEmitter {
+public:
+  bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const override;
 };
 
 } // namespace sprig

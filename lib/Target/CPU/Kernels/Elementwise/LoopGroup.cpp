@@ -1,4 +1,6 @@
 #include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
+#include "dialects/Kernel/Kernel.h"
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -20,19 +22,6 @@ static SmallVector<int64_t> padded(ArrayRef<int64_t> shape, size_t rank) {
 static int64_t product(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<int64_t>());
 }
-
-static bool isSplatConstant(Operation *op) {
-  auto constant = dyn_cast<ir::ConstantOp>(op);
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return dense && dense.isSplat();
-}
-
-static bool isGenerator(Operation *op) {
-  return isa<ir::PoolOp, ir::PadOp, ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::MatmulOp, ir::ConvOp,
-             ir::ConvTransposeOp, ir::ConvFilterGradOp, ir::PoolGradOp>(op);
-}
-
-static bool isView(Operation *op) { return isa<ir::BroadcastOp, ir::TransposeOp, ir::SliceOp, ir::IotaOp>(op); }
 
 std::optional<LoopGroup> LoopGroup::analyze(ir::DispatchOp dispatch) {
   LoopGroup group;
@@ -65,54 +54,27 @@ std::optional<LoopGroup> LoopGroup::analyzeRows(ir::DispatchOp dispatch, ArrayRe
 // Finds the reductions and the iteration space, and refuses what the evaluator cannot compute.
 bool LoopGroup::collect() {
   members.insert(ops.begin(), ops.end());
-  for (Operation *member : ops) {
-    Operation &op = *member;
-    if (op.getNumResults() != 1) return false;
-    Value result = op.getResult(0);
+  if (yielded.empty()) return false;
+  LoopSpace space;
+  for (Operation *op : ops)
+    if (auto reduce = dyn_cast<ir::ReduceOp>(op)) reductions.push_back(reduce);
+  if (!reductions.empty()) {
+    space.hasReduction = true;
+    space.axes.assign(reductions[0].getAxes().begin(), reductions[0].getAxes().end());
+  }
+  shape.assign(reductions.empty() ? shapeOf(yielded[0]) : shapeOf(reductions[0].getOperand()));
+  space.shape = shape;
+  auto isMember = [&](Operation *op) { return contains(op); };
+  for (Operation *op : ops) {
+    if (!space.takes(op, isMember)) return false;
     int64_t needed = -1;
-    for (Value operand : op.getOperands()) needed = std::max(needed, levelOf.count(operand) ? levelOf[operand] : -1);
-    if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
-      if (!reductions.empty() && (shapeOf(reductions[0].getOperand()) != shapeOf(reduce.getOperand()) ||
-                                  reductions[0].getAxes() != reduce.getAxes()))
-        return false;
-      reductions.push_back(reduce);
-      ++needed;
-      levels = std::max(levels, needed + 1);
-    } else if (!isa<ElementwiseOpInterface>(op) && !isSplatConstant(&op) && !isGenerator(&op) && !isView(&op)) {
-      return false;
-    }
-    if (needed >= 0 && (isGenerator(&op) || isa<ir::TransposeOp, ir::SliceOp>(op))) return false; // rows out of line
-    levelOf[result] = needed;
+    for (Value operand : op->getOperands()) needed = std::max(needed, levelOf.count(operand) ? levelOf[operand] : -1);
+    if (isa<ir::ReduceOp>(op)) levels = std::max(levels, ++needed + 1);
+    if (needed >= 0 && (isLoopGenerator(op) || isa<ir::TransposeOp, ir::SliceOp>(op))) return false; // rows out of line
+    levelOf[op->getResult(0)] = needed;
     if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
   }
-  if (yielded.empty()) return false;
-  shape.assign(reductions.empty() ? shapeOf(yielded[0]) : shapeOf(reductions[0].getOperand()));
-  SmallVector<int64_t> rowKept, rowDropped;
-  if (!reductions.empty()) {
-    rowKept = shape;
-    for (int64_t axis : reductions[0].getAxes()) rowKept[axis] = 1;
-    for (size_t d = 0; d < shape.size(); ++d)
-      if (!llvm::is_contained(reductions[0].getAxes(), static_cast<int64_t>(d))) rowDropped.push_back(shape[d]);
-  }
-  for (Value value : yielded) {
-    if (isa<BlockArgument>(value)) return false;
-    if (shapeOf(value) == ArrayRef(shape)) continue;
-    if (reductions.empty()) return false;
-    bool dropped = value.getDefiningOp<ir::ReduceOp>() && shapeOf(value) == ArrayRef(rowDropped);
-    if (!dropped && shapeOf(value) != ArrayRef(rowKept)) return false;
-  }
-  // Reductions that drop their dimensions are results alone: their values do not line up with the others.
-  for (ir::ReduceOp reduce : reductions)
-    if (!reduce.getKeepDims())
-      for (Operation *user : reduce.getResult().getUsers())
-        if (!isa<ir::YieldOp>(user)) return false;
-  for (Type type : dispatch->getOperandTypes())
-    bytes +=
-        cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
-  for (Type type : dispatch->getResultTypes())
-    bytes +=
-        cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
-  return true;
+  return llvm::all_of(yielded, [&](Value value) { return space.mayYield(value); });
 }
 
 // Merges neighbouring dimensions where no value tells them apart, and decides what the lanes are.
@@ -129,7 +91,7 @@ void LoopGroup::chooseRuns() {
   merged = true;
   SmallVector<Value> values;
   for (Operation *op : ops) {
-    if (isGenerator(op) || isa<ir::TransposeOp, ir::SliceOp, ir::IotaOp>(op)) merged = false;
+    if (isLoopGenerator(op) || isa<ir::TransposeOp, ir::SliceOp, ir::IotaOp>(op)) merged = false;
     if (!isa<ir::ReduceOp>(op)) values.push_back(op->getResult(0));
     values.append(op->operand_begin(), op->operand_end());
   }
@@ -361,10 +323,10 @@ void LoopGroup::chooseTiles() {
     innerChunk = std::max<int64_t>(innerSize, 1);
     outerChunk = std::max<int64_t>(1, want / innerChunk);
   }
-  if (auto tile = dispatch->getAttrOfType<DenseI64ArrayAttr>("nn.tile"); tile && reductions.empty() && lanes > 1)
-    // A dump may be edited by hand: what makes no tile is no choice.
-    if (tile.size() == 1 && tile[0] > 0 && tile[0] % kLanes == 0 && tile[0] < innerSize) {
-      innerChunk = tile[0];
+  if (auto tile = dyn_cast_if_present<kernel::LoopTileAttr>(kernel::tileOf(dispatch)))
+    // A dump may be edited by hand: what does not fit is no choice.
+    if (reductions.empty() && lanes > 1 && tile.getElements() % kLanes == 0 && tile.getElements() < innerSize) {
+      innerChunk = tile.getElements();
       outerChunk = 1;
     }
   innerTiles = (innerSize + innerChunk - 1) / innerChunk;
@@ -373,5 +335,12 @@ void LoopGroup::chooseTiles() {
 
 KernelPlan LoopGroup::plan() const {
   int64_t tiles = innerTiles * outerTiles;
-  return {tiles, chooseGrain(tiles, flops, bytes), scratchBytes};
+  return {tiles, scratchBytes};
+}
+
+// Loops load, compute and store a position at a time, tails masked. Rows that are reduced are read in several passes
+// and written in the last; anything that looks at other positions (views, windows, gathers) is not taken.
+bool LoopGroup::mayOverwrite(unsigned result) const {
+  auto isInPlace = [](Operation *op) { return isa<ElementwiseOpInterface, ir::ReduceOp>(op) || ir::splatOf(op); };
+  return merged && llvm::all_of(ops, isInPlace) && ArrayRef(shape) == shapeOf(dispatch->getResult(result));
 }

@@ -5,6 +5,7 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNStructure.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -75,10 +76,13 @@ public:
   int64_t reducedCount() const, keptCount() const;
 
   /// The tiles: `innerTiles` cuts of `innerChunk` elements along the innermost run, where that is kept, times blocks of
-  /// `outerChunk` positions of the other kept runs. An attribute `nn.tile` of the dispatch, [elements], gives
+  /// `outerChunk` positions of the other kept runs. A #kernel.loop_tile of the dispatch gives
   /// innerChunk.
   int64_t innerSize = 1, innerChunk = 1, innerTiles = 1, outerSize = 1, outerChunk = 1, outerTiles = 1;
   KernelPlan plan() const;
+
+  /// Whether a result may take the place of an operand of its type (Target::mayOverwrite).
+  bool mayOverwrite(unsigned result) const;
 
 private:
   bool collect();
@@ -87,7 +91,7 @@ private:
   bool chooseBlocks(bool always);
   void keepRows();
   void chooseTiles();
-  int64_t flops = 0, bytes = 0;
+  int64_t flops = 0;
   llvm::DenseSet<mlir::Operation *> members;
 };
 

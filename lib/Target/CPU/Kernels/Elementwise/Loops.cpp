@@ -13,6 +13,9 @@ public:
   StringRef name() const override { return "loops"; }
   bool matches(ir::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch).has_value(); }
   KernelPlan plan(ir::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch)->plan(); }
+  bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const override {
+    return LoopGroup::analyze(dispatch)->mayOverwrite(result);
+  }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &kernel) const override {
     LoopGroup group = *LoopGroup::analyze(dispatch);
     if (group.plan().tiles > 0) LoopNest(kernel, group).emit();

@@ -37,11 +37,6 @@ void sprig::copyRow(KernelBuilder &k, Value from, Value fromOffset, Value to, Va
   forVectors(k, length - blocks, [&](Value offset, Value mask) { copy(k.add(offset, blocks), mask); });
 }
 
-KernelPlan sprig::planOf(Operation *op, int64_t tiles) {
-  auto cost = dyn_cast<CostOpInterface>(op);
-  return {tiles, chooseGrain(tiles, cost ? cost.getFlops() : 0, cost ? cost.getBytes() : 0), 0};
-}
-
 Value sprig::isNan(KernelBuilder &k, Value value) {
   return arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::UNO, value, value);
 }

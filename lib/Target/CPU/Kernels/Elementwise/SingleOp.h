@@ -41,9 +41,6 @@ void forVectors(KernelBuilder &kernel, int64_t length,
 void copyRow(KernelBuilder &kernel, mlir::Value from, mlir::Value fromOffset, mlir::Value to, mlir::Value toOffset,
              int64_t length);
 
-/// A plan of `tiles` equal tiles for an operation.
-KernelPlan planOf(mlir::Operation *op, int64_t tiles);
-
 /// Whether a precedes b: larger (or smaller) first, NaN counting as larger than every number.
 mlir::Value precedes(KernelBuilder &kernel, mlir::Type elementType, bool largest, mlir::Value a, mlir::Value b);
 

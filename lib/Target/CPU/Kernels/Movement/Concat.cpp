@@ -22,7 +22,7 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ConcatOp>(dispatch);
     SmallVector<Part> parts = partsOf(op);
-    return planOf(op, parts.empty() ? 0 : parts.back().firstTile + parts.back().tiles);
+    return {parts.empty() ? 0 : parts.back().firstTile + parts.back().tiles};
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ConcatOp>(dispatch);

@@ -19,7 +19,7 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PadOp>(dispatch);
     AxisView result(shapeOf(op.getResult()), innerPadded(op));
-    return planOf(op, result.inner == 0 ? 0 : result.outer);
+    return {result.inner == 0 ? 0 : result.outer};
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::PadOp>(dispatch);

@@ -28,9 +28,7 @@ class ScatterElementsEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "scatter_elements"; }
   bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ScatterElementsOp>(dispatch) != nullptr; }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
-    return planOf(singleOp<ir::ScatterElementsOp>(dispatch), 1);
-  }
+  KernelPlan plan(ir::DispatchOp dispatch) const override { return {1}; }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ScatterElementsOp>(dispatch);
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
@@ -59,7 +57,7 @@ class ScatterNdEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "scatter_nd"; }
   bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ScatterNdOp>(dispatch) != nullptr; }
-  KernelPlan plan(ir::DispatchOp dispatch) const override { return planOf(singleOp<ir::ScatterNdOp>(dispatch), 1); }
+  KernelPlan plan(ir::DispatchOp dispatch) const override { return {1}; }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ScatterNdOp>(dispatch);
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), indexSizes = shapeOf(op.getIndices());

@@ -54,7 +54,7 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::TransposeOp>(dispatch);
     Permuted p(shapeOf(op.getOperand()), op.getPermutation());
-    return planOf(op, outerCount(p) * blocks(p.sizes[p.sources.back()]));
+    return {outerCount(p) * blocks(p.sizes[p.sources.back()])};
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::TransposeOp>(dispatch);

@@ -18,7 +18,7 @@ public:
     ArrayRef<int64_t> outputs = shapeOf(op.getResult());
     int64_t perTile = 1;
     for (int64_t size : outputs.drop_front(2)) perTile *= size;
-    return planOf(op, perTile == 0 ? 0 : outputs[0] * outputs[1]);
+    return {perTile == 0 ? 0 : outputs[0] * outputs[1]};
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ArgMaxPoolOp>(dispatch);

@@ -132,7 +132,7 @@ public:
     auto op = singleOp<ir::PoolGradOp>(dispatch);
     ArrayRef<int64_t> shape = shapeOf(op.getOperand());
     bool empty = op.getResult().getType().getNumElements() == 0;
-    return planOf(op, empty ? 0 : shape[0] * llvm::divideCeil(shape.back(), kBlock));
+    return {empty ? 0 : shape[0] * int64_t(llvm::divideCeil(shape.back(), kBlock))};
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     if (plan(dispatch).tiles) PoolGradKernel(k, singleOp<ir::PoolGradOp>(dispatch)).emit();

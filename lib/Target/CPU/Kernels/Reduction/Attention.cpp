@@ -274,13 +274,8 @@ public:
 
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     Plan p = *analyze(dispatch);
-    int64_t flops = p.attention.scores.getFlops() + p.attention.output.getFlops(), bytes = 0;
-    for (Type type : llvm::concat<const Type>(dispatch->getOperandTypes(), dispatch->getResultTypes()))
-      bytes +=
-          cast<RankedTensorType>(type).getNumElements() * storageBytes(cast<RankedTensorType>(type).getElementType());
     KernelPlan plan;
     plan.tiles = p.tiles();
-    plan.grain = chooseGrain(plan.tiles, flops, bytes);
     plan.scratchBytes = static_cast<int64_t>(llvm::alignTo(p.group->scratchBytes, 64));
     return plan;
   }

@@ -15,7 +15,7 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::TopKOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    return planOf(op, op.getK() == 0 ? 0 : view.outer * view.inner);
+    return {op.getK() == 0 ? 0 : view.outer * view.inner};
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::TopKOp>(dispatch);

@@ -3,9 +3,9 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNWinograd.h"
-#include "lib/Transforms/Passes.h"
-#include "lib/Transforms/WinogradCost.h"
-#include "lib/Transforms/WinogradFilter.h"
+#include "lib/Target/CPU/Layout/Passes.h"
+#include "lib/Target/CPU/Layout/WinogradCost.h"
+#include "lib/Target/CPU/Layout/WinogradFilter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace sprig {
 #define GEN_PASS_DEF_WINOGRAD
-#include "lib/Transforms/Passes.h.inc"
+#include "lib/Target/CPU/Layout/Passes.h.inc"
 
 namespace {
 

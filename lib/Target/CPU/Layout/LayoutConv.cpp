@@ -1,9 +1,9 @@
 // Convolutions and pools in the layout pass: channels last, and transposed convolutions by plain ones.
-#include "lib/Transforms/ConstantMoves.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "lib/Transforms/LayoutPatterns.h"
+#include "lib/Target/CPU/Layout/LayoutPatterns.h"
 #include "dialects/NN/Constants.h"
 
 using namespace mlir;

@@ -1,13 +1,13 @@
 // Makes convolutions and pools channels-last and moves the transposes out of the way; see Passes.td.
-#include "lib/Transforms/LayoutPatterns.h"
-#include "lib/Transforms/Passes.h"
+#include "lib/Target/CPU/Layout/LayoutPatterns.h"
+#include "lib/Target/CPU/Layout/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
 namespace sprig {
 #define GEN_PASS_DEF_LAYOUT
-#include "lib/Transforms/Passes.h.inc"
+#include "lib/Target/CPU/Layout/Passes.h.inc"
 
 namespace {
 class Layout : public impl::LayoutBase<Layout> {

@@ -1,4 +1,4 @@
-#include "lib/Transforms/FuseAttention.h"
+#include "lib/Target/CPU/Layout/FuseAttention.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNStructure.h"

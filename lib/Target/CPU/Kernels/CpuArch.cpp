@@ -1,7 +1,7 @@
-#include "lib/Target/CPU/Kernels/CpuTarget.h"
+#include "lib/Target/CPU/Kernels/CpuArch.h"
 
-std::optional<sprig::CpuTarget> sprig::CpuTarget::forLevel(llvm::StringRef level) {
-  CpuTarget target;
+std::optional<sprig::CpuArch> sprig::CpuArch::forLevel(llvm::StringRef level) {
+  CpuArch target;
   target.cpu = level.str();
   if (level == "x86-64-v2") {
     target.vectorBytes = 16;

@@ -1,4 +1,4 @@
-#include "lib/Transforms/WinogradCost.h"
+#include "lib/Target/CPU/Layout/WinogradCost.h"
 #include "dialects/NN/NNDialect.h"
 #include "dialects/NN/Winograd.h"
 #include "llvm/Support/MathExtras.h"

@@ -3,14 +3,14 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "lib/Transforms/ConstantMoves.h"
-#include "lib/Transforms/Passes.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
+#include "lib/Target/CPU/Layout/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_SCANS
-#include "lib/Transforms/Passes.h.inc"
+#include "lib/Target/CPU/Layout/Passes.h.inc"
 } // namespace sprig
 
 using namespace mlir;

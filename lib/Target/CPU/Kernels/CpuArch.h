@@ -8,7 +8,7 @@
 
 namespace sprig {
 
-struct CpuTarget {
+struct CpuArch {
   std::string cpu = "x86-64-v3"; // LLVM's name of the processor
   std::string features;          // LLVM's feature string; may be empty
   int vectorRegisters = 16;
@@ -23,7 +23,7 @@ struct CpuTarget {
   int lanes() const { return vectorBytes / 4; }
 
   /// x86-64-v2, x86-64-v3 or x86-64-v4; nothing for another name.
-  static std::optional<CpuTarget> forLevel(llvm::StringRef level);
+  static std::optional<CpuArch> forLevel(llvm::StringRef level);
 };
 
 } // namespace sprig

@@ -3,14 +3,14 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "lib/Transforms/ConstantMoves.h"
-#include "lib/Transforms/Passes.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
+#include "lib/Target/CPU/Layout/Passes.h"
 
 using namespace mlir;
 
 namespace sprig {
 #define GEN_PASS_DEF_PACK
-#include "lib/Transforms/Passes.h.inc"
+#include "lib/Target/CPU/Layout/Passes.h.inc"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "lib/Transforms/ConstantMoves.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Constants.h"

@@ -1,4 +1,4 @@
-#include "lib/Transforms/WinogradFilter.h"
+#include "lib/Target/CPU/Layout/WinogradFilter.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNDialect.h"
 #include "llvm/Support/MathExtras.h"

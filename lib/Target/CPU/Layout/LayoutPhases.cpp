@@ -3,8 +3,8 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "lib/Transforms/ConstantMoves.h"
-#include "lib/Transforms/LayoutPatterns.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
+#include "lib/Target/CPU/Layout/LayoutPatterns.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 

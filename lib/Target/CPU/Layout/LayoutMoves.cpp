@@ -5,8 +5,8 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/ReduceOrder.h"
-#include "lib/Transforms/ConstantMoves.h"
-#include "lib/Transforms/LayoutPatterns.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
+#include "lib/Target/CPU/Layout/LayoutPatterns.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

@@ -1,0 +1,99 @@
+#include "lib/Target/CPU/CpuTarget.h"
+#include "lib/Target/CPU/CodeGen/CodeGen.h"
+#include "lib/Target/CPU/Emit.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
+#include "lib/Target/CPU/Kernels/CanFuse.h"
+#include "lib/Target/CPU/Kernels/Passes.h"
+#include "lib/Target/CPU/Layout/FuseAttention.h"
+#include "lib/Target/CPU/Layout/Passes.h"
+#include "lib/Target/CPU/Tiles.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "sprig/error.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+class CpuTarget : public Target {
+public:
+  StringRef kind() const override { return "cpu"; }
+
+  void registerDialects(DialectRegistry &registry) const override {
+    registry.insert<cf::ControlFlowDialect, ub::UBDialect>();
+    registerKernelDialects(registry);
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+  }
+  void registerPasses() const override {
+    registerCPULayoutPasses();
+    registerKernelPasses();
+  }
+  machine::MachineModel machine(const CompileOptions &options) const override {
+    return machine::modelFor(options.cpus);
+  }
+
+  void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
+  void fusePatterns(Block &block) const override { fuseAttention(block); }
+
+  bool canFuse(const FusionGroup &group, Operation *op) const override { return sprig::canFuse(group, op); }
+  FailureOr<KernelPlan> plan(ir::DispatchOp dispatch) const override { return planDispatch(dispatch); }
+  bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const override {
+    return sprig::mayOverwrite(dispatch, operand, result);
+  }
+  TileChoices tileChoices(ir::DispatchOp dispatch, const CompileOptions &options) const override {
+    return registerTileChoices(dispatch, options);
+  }
+
+  FailureOr<std::vector<PackageImage>> compile(ModuleOp program, const CompileOptions &options, FileCache *cache,
+                                               CodeGenCounts &counts) const override;
+  FailureOr<std::string> emit(ModuleOp program, const CompileOptions &options, StringRef form) const override {
+    return emitForm(program, options, form);
+  }
+};
+} // namespace
+
+void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const {
+  ScansOptions scans;
+  scans.all = !options.fuse;
+  passes.addNestedPass<func::FuncOp>(createScans(scans));
+  // Layouts before packing: a packed filter is that of a channels-last convolution.
+  LayoutOptions layout;
+  layout.strict = options.math == MathMode::strict;
+  passes.addNestedPass<func::FuncOp>(createLayout(layout));
+  // Only constant filters: those of packages for inference.
+  if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createWinograd());
+  // A package for inference only packs its constants once and for all. Parameters that stay state keep the model's
+  // layout: a filter, which serves many positions, is packed in every run; a matrix is read as it lies.
+  PackOptions pack;
+  pack.matrices = options.freeze;
+  pack.ahead = options.prepare;
+  passes.addNestedPass<func::FuncOp>(createPack(pack));
+}
+
+FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const CompileOptions &options,
+                                                        FileCache *cache, CodeGenCounts &counts) const {
+  std::vector<PackageImage> images;
+  std::vector<CpuArch> architectures;
+  for (const std::string &name : options.cpus) {
+    auto set = instructionSetByName(name);
+    if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
+    auto same = [&](const PackageImage &image) {
+      return image.architecture == set->level && image.features == set->features;
+    };
+    if (llvm::any_of(images, same)) continue;
+    images.push_back({set->level, set->features, {}});
+    architectures.push_back(set->arch);
+  }
+  if (images.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
+  CodeGenOptions codegen = codeGenOptions(options);
+  codegen.cache = cache;
+  auto made = compileKernels(program, architectures, codegen, &counts);
+  if (failed(made)) return failure();
+  for (auto [image, linked] : llvm::zip_equal(images, *made)) image.image = std::move(linked);
+  return images;
+}
+
+std::unique_ptr<Target> sprig::createCpuTarget() { return std::make_unique<CpuTarget>(); }

@@ -1,0 +1,77 @@
+//===- Passes.td - How networks lie in the CPU's memory -----------------------------------------------------------------===//
+//
+// From nn to nn, before dispatches are formed. One entry, one .cpp and one test per pass, of one stem: `layout`,
+// Layout.cpp, test/Target/CPU/Layout/layout.mlir.
+//
+//===------------------------------------------------------------------------------------------------------------------===//
+
+#ifndef SPRIG_TARGET_CPU_LAYOUT_PASSES_TD
+#define SPRIG_TARGET_CPU_LAYOUT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Scans : Pass<"sprig-scans", "::mlir::func::FuncOp"> {
+  let summary = "Packs the matrices of scans that become one kernel, and unrolls the others";
+  let description = [{
+    A scan (`nn.scan`) whose step consists of matrix products with the scan's invariants, elementwise operations and moves
+    within rows becomes one kernel for all steps: its matrices are packed here, constants at once, others by an `nn.pack`
+    in front of the loop. Every other scan is spelled out step by step. Both give the same bits. A remark of the category
+    `fuse` says why a scan was unrolled.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let options = [
+    Option<"all", "all", "bool", "false", "unroll every scan">,
+  ];
+}
+
+def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
+  let summary = "Make convolutions, pools and their gradients channels-last and move transposes out of the way";
+  let description = [{
+    Each convolution and pool, and each gradient of one, is rewritten to its channels-last form between two transposes. Transposes then move down
+    through elementwise operations, concatenations, pads, slices and reductions, cancel where they meet their inverse,
+    become reshapes where only dimensions of size 1 move, and vanish into a constant weight behind a flatten. A product of
+    a transposed matrix and a constant becomes the transpose of the product with the constant on the left where that
+    transpose meets its inverse (a mixer's tokens). A
+    transposed convolution becomes a plain one, or with strides one for each phase of them. A pad of zeros becomes the padding of the convolution behind it.
+    A product of flattened features whose constant weight takes the transpose adds them up in another order: `strict`
+    keeps it as it is.
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false", "leave out what changes the order of a sum">,
+  ];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
+def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite convolutions of stride 1 by Winograd's short convolutions";
+  let description = [{
+    A channels-last 2-d convolution of f32 with a constant filter, strides and dilations of 1 and one group becomes
+    `nn.conv_winograd` where that is estimated to be faster by `min-gain`: products saved against the cost of the
+    transforms, the tiles that stick out of the result, and the reading of a filter that is larger in frequencies. The
+    filter is transformed here, in double precision. Changes bits, so `--math strict` leaves it out. Remarks of the
+    category `fuse` say which form was taken and why not.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let options = [
+    Option<"minGain", "min-gain", "double", "1.1", "least estimated speedup; 0 rewrites all that can be">,
+  ];
+}
+
+def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
+  let summary = "Lay right sides of contractions out in panels";
+  let description = [{
+    A matrix product whose right side is a matrix of constants or parameters becomes `nn.matmul_packed` on `nn.pack`;
+    a channels-last convolution with such a filter becomes `nn.conv_packed`, or `nn.conv_depthwise` when each channel
+    has one filter of its own. The packing of a constant is evaluated; that of a parameter that stays state, or of a
+    filter that is computed, is part of every run, where `matrices` leaves matrix products out; `ahead` takes those in
+    whose right side comes from parameters that the function does not set, for `sprig-prepare`. The padding of an input
+    of one or two channels is written out for the gradient of its filter.
+  }];
+  let options = [
+    Option<"matrices", "matrices", "bool", "true", "off: only convolutions are packed">,
+    Option<"ahead", "ahead", "bool", "false", "with matrices=false: matrices that can be prepared are packed">,
+  ];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
+#endif // SPRIG_TARGET_CPU_LAYOUT_PASSES_TD

@@ -1,0 +1,35 @@
+#include "lib/Target/Registry.h"
+#include "lib/Target/CPU/CpuTarget.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static SmallVector<const Target *> &list() {
+  static SmallVector<const Target *> list{createCpuTarget().release()};
+  return list;
+}
+
+ArrayRef<const Target *> sprig::targets() { return list(); }
+
+llvm::Expected<const Target *> sprig::targetByKind(StringRef kind) {
+  SmallVector<StringRef> kinds;
+  for (const Target *target : targets()) {
+    if (target->kind() == kind) return target;
+    kinds.push_back(target->kind());
+  }
+  return llvm::createStringError("there is no target '" + kind + "'; the targets are " + llvm::join(kinds, ", "));
+}
+
+const Target *sprig::targetForPass(Operation *at, StringRef kind) {
+  auto target = targetByKind(kind);
+  if (target) return *target;
+  at->emitError(llvm::toString(target.takeError()));
+  return nullptr;
+}
+
+void sprig::addTarget(std::unique_ptr<Target> target) {
+  assert(llvm::none_of(targets(), [&](const Target *other) { return other->kind() == target->kind(); }) &&
+         "two targets of one kind");
+  list().push_back(target.release());
+}

@@ -1,0 +1,80 @@
+// What the compiler asks about a kind of device: how networks lie in its memory, what may become one kernel, how a
+// kernel is cut into tiles, and its machine code. For the phases from `fuse` on and the passes behind them, which know
+// no instruction set, no layout and no emitter. Everything here depends on the program and the options alone: equal
+// programs get equal answers.
+#pragma once
+#include "dialects/NN/NNStructure.h"
+#include "lib/Machine/MachineModel.h"
+#include "lib/Target/FusionGroup.h"
+#include "lib/Target/Image.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "sprig/options.h"
+
+namespace sprig {
+
+class FileCache;
+
+/// How the work of a dispatch can be cut.
+struct KernelPlan {
+  int64_t tiles = 0;        // independent work units, fixed by shape alone
+  int64_t scratchBytes = 0; // per thread, 64-byte aligned
+};
+
+/// Tiles to try for a dispatch.
+struct TileChoices {
+  /// What the best of them depends on, as a hash: the kernel, the compiler, the machine.
+  std::string key;
+  /// Tiles as kernel::setTile takes them; null: the target's own choice, which comes first.
+  llvm::SmallVector<mlir::Attribute> tiles;
+};
+
+/// What a compilation of kernels did.
+struct CodeGenCounts {
+  size_t kernels = 0; // different ones, over all architectures
+  size_t cached = 0;  // of them, those whose objects were in the cache
+};
+
+class Target {
+public:
+  virtual ~Target() = default;
+  /// What `--target` and `exec.device` call it: "cpu".
+  virtual llvm::StringRef kind() const = 0;
+  /// The dialects that its kernels go through, and their translations.
+  virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+  /// Makes its own passes known to sprig-opt.
+  virtual void registerPasses() const {}
+  /// How fast the devices are that the options name, for the scheduler.
+  virtual machine::MachineModel machine(const CompileOptions &options) const = 0;
+
+  /// Passes from nn to nn, on functions of primitives: the layouts that its kernels want.
+  virtual void addLayoutPasses(mlir::OpPassManager &passes, const CompileOptions &options) const {}
+  /// Makes dispatches in a block of primitives for which it has kernels of their own, before others are formed.
+  virtual void fusePatterns(mlir::Block &block) const {}
+
+  /// Whether an operation may belong to a group, whose values others may read: an elementwise operation or a reduction
+  /// that joins it, or a view of what the group reads, which it then reads in place. What this allows has a plan.
+  /// Splats are always part of the kernels that read them.
+  virtual bool canFuse(const FusionGroup &group, mlir::Operation *op) const = 0;
+  /// The plan of a dispatch; a failure has been reported: it has no kernel for it.
+  virtual mlir::FailureOr<KernelPlan> plan(ir::DispatchOp dispatch) const = 0;
+  /// Whether the kernel of a dispatch may write a result into the buffer of an operand of the same type: each element
+  /// of the operand is read only for the same element of the dispatch's results, before any of those is written (or, in
+  /// a row that is reduced, before any of the row is written).
+  virtual bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
+  /// For `--tune`, which times them on this machine; no tiles where there is nothing to choose. Throws sprig::Error
+  /// where the options ask for code of another machine.
+  virtual TileChoices tileChoices(ir::DispatchOp dispatch, const CompileOptions &options) const { return {}; }
+
+  /// The code of all kernels of a planned program, an image for each architecture that the options name. `cache` may be
+  /// null. The context must have all dialects loaded. A failure has been reported; throws sprig::Error for an
+  /// architecture that it does not know.
+  virtual mlir::FailureOr<std::vector<PackageImage>> compile(mlir::ModuleOp program, const CompileOptions &options,
+                                                             FileCache *cache, CodeGenCounts &counts) const = 0;
+  /// A form of the planned program's kernels that other tools read (Pipeline/Emit.h). A failure has been reported;
+  /// throws sprig::Error for a form that it does not have.
+  virtual mlir::FailureOr<std::string> emit(mlir::ModuleOp program, const CompileOptions &options,
+                                            llvm::StringRef form) const = 0;
+};
+
+} // namespace sprig
