@@ -31,6 +31,7 @@ Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_v
   auto score = [](const Image &image) { return isaLevel(image.isa) * 1000 + int(image.features.size()); };
   for (size_t i = 0; i < program.images.size(); ++i) {
     const Image &image = program.images[i];
+    if (image.kind != "cpu") continue;
     std::string missing = missingFeature(image, cpu);
     bool allowed = limit.empty() || (isaLevel(image.isa) <= limitLevel && image.features.empty());
     if (missing.empty() && allowed) {
@@ -50,8 +51,8 @@ Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_v
   std::string machine =
       limit.empty() ? concat("this processor has ", levelName(cpu.level))
                     : concat("no better than ", limit, " may be used, and this processor has ", levelName(cpu.level));
-  return {SPRIG_RT_UNSUPPORTED, program.images.empty() ? std::string("the package has no code for any processor")
-                                                       : concat("the package has code for ", needs, "; ", machine)};
+  return {SPRIG_RT_UNSUPPORTED, needs.empty() ? std::string("the package has no code for any processor")
+                                              : concat("the package has code for ", needs, "; ", machine)};
 }
 
 CodeImage &CodeImage::operator=(CodeImage &&other) noexcept {

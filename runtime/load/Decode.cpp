@@ -3,6 +3,8 @@
 #include "runtime/format/Types.h"
 #include "runtime/format/program_generated.h"
 
+#include <charconv>
+
 namespace sprig::rt::core {
 
 static_assert(int(fb::DType::I1) == SPRIG_RT_I1 && int(fb::DType::F64) == SPRIG_RT_F64 &&
@@ -33,10 +35,9 @@ public:
     SPRIG_RETURN_IF_ERROR(list(from.constants(), to.constants, &Decoder::constant), "constants");
     SPRIG_RETURN_IF_ERROR(list(from.states(), to.states, &Decoder::state), "states");
     SPRIG_RETURN_IF_ERROR(list(from.images(), to.images, &Decoder::image), "images");
-    SPRIG_RETURN_IF_ERROR(strings(from.devices(), to.devices), "devices");
+    SPRIG_RETURN_IF_ERROR(devices(from, to.devices), "devices");
     SPRIG_RETURN_IF_ERROR(list(from.facts(), to.facts, &Decoder::fact), "facts");
     SPRIG_RETURN_IF_ERROR(list(from.entries(), to.entries, &Decoder::entry), "entries");
-    if (to.devices.empty()) to.devices.push_back("cpu");
     return {};
   }
 
@@ -69,14 +70,19 @@ private:
     return {};
   }
 
+  // The verifier looks at the alignment of a vector's length only. Nothing is read behind a length of zero, and the
+  // writer does not align it (the shape of a scalar).
+  template <typename Vector> static Status checkAligned(const Vector &from, size_t alignment) {
+    if (size_t behind = reinterpret_cast<uintptr_t>(from.Data()) % alignment; from.size() && behind)
+      return {SPRIG_RT_BAD_PACKAGE,
+              concat("expected numbers of ", alignment, " bytes at a multiple of that, found ", behind, " behind one")};
+    return {};
+  }
+
   template <typename T> Status numbers(const flatbuffers::Vector<T> *from, std::vector<T> &to) {
     if (!from) return {};
     SPRIG_RETURN_IF_ERROR(spend(from->size()));
-    // The verifier looks at the alignment of a vector's length only. Nothing is read behind a length of zero, and the
-    // writer does not align it (the shape of a scalar).
-    if (from->size() && reinterpret_cast<uintptr_t>(from->Data()) % sizeof(T))
-      return {SPRIG_RT_BAD_PACKAGE, concat("expected numbers of ", sizeof(T), " bytes at a multiple of that, found ",
-                                           reinterpret_cast<uintptr_t>(from->Data()) % sizeof(T), " behind one")};
+    SPRIG_RETURN_IF_ERROR(checkAligned(*from, sizeof(T)));
     to.assign(from->begin(), from->end());
     return {};
   }
@@ -102,7 +108,7 @@ private:
     if (from.kind() > fb::BufferKind::MAX)
       return {SPRIG_RT_BAD_PACKAGE,
               concat("expected a buffer kind up to ", int(fb::BufferKind::MAX), ", found ", int(from.kind()))};
-    to = {BufferKind(from.kind()), from.index(), from.offset(), from.size(), text(from.name())};
+    to = {BufferKind(from.kind()), from.index(), from.offset(), from.size(), text(from.name()), from.device()};
     return {};
   }
 
@@ -110,7 +116,15 @@ private:
     to.name = text(from.name());
     to.scratch = from.scratch();
     to.bufferCount = from.buffer_count();
+    SPRIG_RETURN_IF_ERROR(numbers(from.access(), to.access), "access");
+    if (from.ranges()) SPRIG_RETURN_IF_ERROR(checkAligned(*from.ranges(), alignof(fb::TileRange)), "ranges");
+    SPRIG_RETURN_IF_ERROR(list(from.ranges(), to.ranges, &Decoder::range), "ranges");
     return strings(from.op_names(), to.opNames);
+  }
+
+  Status range(const fb::TileRange &from, TileRange &to) {
+    to = {from.operand(), from.first(), from.step(), from.size()};
+    return {};
   }
 
   Status constant(const fb::Constant &from, Constant &to) {
@@ -143,7 +157,37 @@ private:
     SPRIG_RETURN_IF_ERROR(numbers(from.symbols(), to.symbols));
     SPRIG_RETURN_IF_ERROR(numbers(from.symbol_sizes(), to.symbolSizes));
     SPRIG_RETURN_IF_ERROR(list(from.functions(), to.functions, &Decoder::function), "functions");
+    if (from.kind() && from.kind()->size()) to.kind = text(from.kind());
     return list(from.imports(), to.imports, &Decoder::import);
+  }
+
+  // "cuda:1" or "cuda".
+  static Status device(const std::string &from, DeviceName &to) {
+    size_t colon = from.find(':');
+    to.kind = from.substr(0, colon);
+    if (colon == std::string::npos) return {};
+    const char *first = from.data() + colon + 1, *last = from.data() + from.size();
+    auto [end, error] = std::from_chars(first, last, to.ordinal);
+    if (error == std::errc() && end == last && first != last) return {};
+    return {SPRIG_RT_BAD_PACKAGE, concat("expected a device as kind:number, found '", from, "'")};
+  }
+
+  Status devices(const fb::Package &from, std::vector<DeviceName> &to) {
+    std::vector<std::string> names, architectures;
+    SPRIG_RETURN_IF_ERROR(strings(from.devices(), names));
+    SPRIG_RETURN_IF_ERROR(strings(from.architectures(), architectures));
+    if (names.empty()) names.push_back("cpu");
+    if (architectures.size() > names.size())
+      return {SPRIG_RT_BAD_PACKAGE, concat("expected at most one architecture for each of ", names.size(),
+                                           " devices, found ", architectures.size())};
+    architectures.resize(names.size());
+    for (size_t i = 0; i < names.size(); ++i) {
+      DeviceName name;
+      SPRIG_RETURN_IF_ERROR(device(names[i], name), std::to_string(i));
+      name.architecture = std::move(architectures[i]);
+      to.push_back(std::move(name));
+    }
+    return {};
   }
 
   Status fact(const fb::BuildFact &from, Fact &to) {
@@ -173,6 +217,7 @@ private:
       const fb::Dispatch &dispatch = *from.command_as_Dispatch();
       to.kind = CommandKind::Dispatch;
       to.kernel = dispatch.kernel();
+      to.firstTile = dispatch.first_tile();
       to.tiles = dispatch.tiles();
       to.grain = dispatch.grain();
       to.flops = dispatch.flops();
@@ -216,6 +261,7 @@ private:
   Status entry(const fb::Entry &from, Entry &to) {
     to.name = text(from.name());
     to.arenaSize = from.arena_size();
+    SPRIG_RETURN_IF_ERROR(numbers(from.more_arenas(), to.moreArenas), "arenas");
     to.eventCount = from.event_count();
     to.independentSamples = from.independent_samples();
     to.updatesState = from.updates_state();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sprig::rt::core {
@@ -25,6 +26,7 @@ struct Buffer {
   uint64_t offset;
   uint64_t size;
   std::string name;
+  uint32_t device = 0; // index into Program.devices
 };
 
 struct Constant {
@@ -40,11 +42,24 @@ struct StateType {
   uint32_t initial;
 };
 
+// What a dispatch does to an operand, as bits.
+inline constexpr uint8_t kReads = 1, kWrites = 2;
+
+// What each tile touches of an operand; see program.fbs.
+struct TileRange {
+  uint32_t operand;
+  int64_t first;
+  int64_t step;
+  uint64_t size;
+};
+
 struct Kernel {
   std::string name;
   uint64_t scratch;
   uint32_t bufferCount;
   std::vector<std::string> opNames;
+  std::vector<uint8_t> access = {}; // of each operand; empty: unknown
+  std::vector<TileRange> ranges = {};
 };
 
 enum class CommandKind : uint8_t { Dispatch, Copy, Record, Wait };
@@ -67,7 +82,8 @@ struct Command {
   // Operands of a dispatch, or source and target of a copy: a range of Entry.operands.
   uint32_t firstOperand = 0;
   uint32_t operandCount = 0;
-  int64_t tiles = 0;
+  int64_t firstTile = 0;
+  int64_t tiles = 0; // from firstTile on
   int64_t grain = 1;
   uint64_t copyBytes = 0; // set by Verify
   uint64_t flops = 0;
@@ -88,11 +104,17 @@ struct Entry {
   std::vector<Buffer> buffers;
   std::vector<uint32_t> operands; // indices into buffers
   std::vector<Lane> lanes;
-  uint64_t arenaSize;
+  uint64_t arenaSize; // of the first device
   uint32_t eventCount;
   bool independentSamples;
   bool updatesState;
-  bool usesState = false; // set by Verify
+  bool usesState = false;           // set by Verify
+  std::vector<uint64_t> moreArenas; // of the devices behind the first; may be shorter than they are
+
+  uint64_t arenaOf(uint32_t device) const {
+    if (device == 0) return arenaSize;
+    return device <= moreArenas.size() ? moreArenas[device - 1] : 0;
+  }
 };
 
 struct ImageImport {
@@ -115,6 +137,19 @@ struct Image {
   std::vector<uint64_t> symbolSizes;
   std::vector<ImageImport> imports;
   std::vector<ImageFunction> functions; // for people: not verified
+  std::string kind = "cpu";             // of the devices that it runs on
+};
+
+// A device as programs name it: `kind:ordinal`, and what its code was made for.
+struct DeviceName {
+  std::string kind;
+  uint32_t ordinal = 0;
+  std::string architecture = {}; // empty: whichever an image is for
+
+  // Whose code it runs: that of the processor, where it computes in place of one.
+  std::string_view codeKind() const { return kind == "null" ? "cpu" : std::string_view(kind); }
+  // "cuda:1"; the first of a kind by its kind alone.
+  std::string text() const { return ordinal ? kind + ":" + std::to_string(ordinal) : kind; }
 };
 
 struct Fact {
@@ -129,7 +164,7 @@ struct Program {
   std::vector<Constant> constants;
   std::vector<StateType> states;
   std::vector<Image> images;
-  std::vector<std::string> devices;
+  std::vector<DeviceName> devices;
   std::vector<Fact> facts;
 };
 

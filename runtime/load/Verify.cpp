@@ -5,6 +5,7 @@
 #include "runtime/load/Calls.h"
 
 #include <algorithm>
+#include <map>
 
 namespace sprig::rt::core {
 
@@ -110,7 +111,21 @@ Status verifyImports(const Image &image, uint64_t imageSize) {
   return {};
 }
 
-Status verifyImage(const Image &image, const Program &program, const SectionSizes &sections) {
+// Of each kernel, whether a device that runs code of the kind may be given it: any, in a package for one kind.
+std::vector<bool> kernelsOf(std::string_view kind, const Program &program) {
+  auto runs = [&](const DeviceName &device) { return device.codeKind() == kind; };
+  if (std::all_of(program.devices.begin(), program.devices.end(), runs))
+    return std::vector<bool>(program.kernels.size(), true);
+  std::vector<bool> kernels(program.kernels.size(), false);
+  for (const Entry &entry : program.entries)
+    for (const Lane &lane : entry.lanes)
+      for (const Command &command : lane.commands)
+        if (command.kind == CommandKind::Dispatch && runs(program.devices[lane.device])) kernels[command.kernel] = true;
+  return kernels;
+}
+
+Status verifyImage(const Image &image, const Program &program, const SectionSizes &sections,
+                   const std::vector<bool> &needed) {
   if (image.section >= sections.bytes.size() || !sections.isImage[image.section])
     return badPackage(
         concat("expected an image section of the file's ", sections.bytes.size(), " sections, found ", image.section));
@@ -120,6 +135,7 @@ Status verifyImage(const Image &image, const Program &program, const SectionSize
     return badPackage(concat("expected ", program.kernels.size(), " kernel symbols and sizes, found ",
                              image.symbols.size(), " and ", image.symbolSizes.size()));
   for (size_t i = 0; i < image.symbols.size(); ++i) {
+    if (image.symbolSizes[i] == 0 && !needed[i]) continue;
     if (image.symbolSizes[i] == 0)
       return badPackage(concat("kernel ", inQuotes(program.kernels[i].name), " has no code"));
     SPRIG_RETURN_IF_ERROR(verifyRange("code", image.symbols[i], image.symbolSizes[i], image.codeSize),
@@ -137,7 +153,7 @@ Status bufferRoom(const Buffer &buffer, const Entry &entry, const Program &progr
     return {};
   };
   switch (buffer.kind) {
-  case BufferKind::Arena: room = entry.arenaSize; return {};
+  case BufferKind::Arena: room = entry.arenaOf(buffer.device); return {};
   case BufferKind::Input:
     SPRIG_RETURN_IF_ERROR(check(entry.inputs.size()));
     room = entry.inputs[buffer.index].bytes;
@@ -160,12 +176,23 @@ Status bufferRoom(const Buffer &buffer, const Entry &entry, const Program &progr
 
 Status verifyBuffer(const Buffer &buffer, const Entry &entry, const Program &program) {
   uint64_t room = 0;
+  if (buffer.device >= program.devices.size())
+    return badPackage(concat("expected a device below ", program.devices.size(), ", found ", buffer.device));
   SPRIG_RETURN_IF_ERROR(bufferRoom(buffer, entry, program, room));
   SPRIG_RETURN_IF_ERROR(verifyAligned(bufferKindName(buffer.kind), buffer.offset));
   return verifyRange(bufferKindName(buffer.kind), buffer.offset, buffer.size, room);
 }
 
-Status verifyDispatch(const Command &command, const Program &program) {
+Status verifyWritable(std::string_view how, const Buffer &target, const Entry &entry) {
+  if (target.kind == BufferKind::Constant || target.kind == BufferKind::Input)
+    return badPackage(concat(how, " ", inQuotes(target.name), " (", bufferKindName(target.kind),
+                             "), expected a buffer that may be written"));
+  if (target.kind == BufferKind::State && !entry.updatesState)
+    return badPackage(concat(how, " state ", inQuotes(target.name), " in an entry that says it updates none"));
+  return {};
+}
+
+Status verifyDispatch(const Command &command, const Entry &entry, const Program &program) {
   if (command.kernel >= program.kernels.size())
     return badPackage(concat("expected a kernel below ", program.kernels.size(), ", found ", command.kernel));
   const Kernel &kernel = program.kernels[command.kernel];
@@ -174,7 +201,12 @@ Status verifyDispatch(const Command &command, const Program &program) {
                              command.operandCount));
   if (command.tiles < 0 || command.tiles > kMaxTiles)
     return badPackage(concat("expected a number of tiles up to ", kMaxTiles, ", found ", command.tiles));
+  if (command.firstTile < 0 || command.firstTile > kMaxTiles)
+    return badPackage(concat("expected a first tile up to ", kMaxTiles, ", found ", command.firstTile));
   if (command.grain < 1) return badPackage(concat("expected a grain of at least 1 tile, found ", command.grain));
+  for (uint32_t i = 0; i < kernel.access.size(); ++i)
+    if (kernel.access[i] & kWrites)
+      SPRIG_RETURN_IF_ERROR(verifyWritable("writes", entry.buffers[entry.operands[command.firstOperand + i]], entry));
   return {};
 }
 
@@ -184,20 +216,30 @@ Status verifyCopy(Command &command, const Entry &entry) {
   if (source.size != target.size)
     return badPackage(concat("copies ", source.size, " bytes of ", inQuotes(source.name), " to ", target.size,
                              " bytes of ", inQuotes(target.name)));
-  if (target.kind == BufferKind::Constant || target.kind == BufferKind::Input)
-    return badPackage(concat("copies to ", inQuotes(target.name), " (", bufferKindName(target.kind),
-                             "), expected a buffer that may be written"));
-  if (target.kind == BufferKind::State && !entry.updatesState)
-    return badPackage(concat("copies to state ", inQuotes(target.name), " in an entry that says it updates none"));
+  SPRIG_RETURN_IF_ERROR(verifyWritable("copies to", target, entry));
   command.copyBytes = source.size;
   return {};
 }
 
-Status verifyCommand(Command &command, const Entry &entry, const Program &program) {
+// A dispatch has its operands on the lane's device; a copy starts or ends there.
+Status verifyPlaces(const Command &command, uint32_t device, const Entry &entry, const Program &program) {
+  const uint32_t *operands = entry.operands.data() + command.firstOperand;
+  auto isThere = [&](uint32_t buffer) { return entry.buffers[buffer].device == device; };
+  bool fits = command.kind == CommandKind::Copy ? isThere(operands[0]) || isThere(operands[1])
+                                                : std::all_of(operands, operands + command.operandCount, isThere);
+  if (fits) return {};
+  const uint32_t *first = std::find_if_not(operands, operands + command.operandCount, isThere);
+  return badPackage(concat("uses ", inQuotes(entry.buffers[*first].name), " on ",
+                           program.devices[entry.buffers[*first].device].text(), ", expected buffers on ",
+                           program.devices[device].text(), ", where it runs"));
+}
+
+Status verifyCommand(Command &command, uint32_t device, const Entry &entry, const Program &program) {
   for (uint32_t i = 0; i < command.operandCount; ++i)
     if (uint32_t buffer = entry.operands[command.firstOperand + i]; buffer >= entry.buffers.size())
       return badPackage(concat("operand ", i, ": expected a buffer below ", entry.buffers.size(), ", found ", buffer));
-  if (command.kind == CommandKind::Dispatch) return verifyDispatch(command, program);
+  SPRIG_RETURN_IF_ERROR(verifyPlaces(command, device, entry, program));
+  if (command.kind == CommandKind::Dispatch) return verifyDispatch(command, entry, program);
   if (command.kind == CommandKind::Copy) return verifyCopy(command, entry);
   return {};
 }
@@ -226,7 +268,7 @@ Status verifyLanes(Entry &entry, const Program &program) {
       return badPackage(
           concat("lane ", i, ": expected a device below ", program.devices.size(), ", found ", lane.device));
     for (size_t c = 0; c < lane.commands.size(); ++c)
-      SPRIG_RETURN_IF_ERROR(verifyCommand(lane.commands[c], entry, program),
+      SPRIG_RETURN_IF_ERROR(verifyCommand(lane.commands[c], lane.device, entry, program),
                             concat("lane ", i, " command ", c, " '", lane.commands[c].name, "'"));
   }
   return {};
@@ -237,7 +279,12 @@ Status verifyEntry(Entry &entry, const Program &program, uint64_t memoryLimit) {
     SPRIG_RETURN_IF_ERROR(verifyTensor(entry.inputs[i]), concat("input ", i));
   for (size_t i = 0; i < entry.outputs.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyTensor(entry.outputs[i]), concat("output ", i));
-  SPRIG_RETURN_IF_ERROR(MemoryNeed(memoryLimit).add(entry.arenaSize, "an arena"));
+  if (entry.moreArenas.size() >= program.devices.size())
+    return badPackage(concat("expected at most one arena for each of ", program.devices.size(), " devices, found ",
+                             entry.moreArenas.size() + 1));
+  MemoryNeed arenas(memoryLimit);
+  SPRIG_RETURN_IF_ERROR(arenas.add(entry.arenaSize, "an arena"));
+  for (uint64_t bytes : entry.moreArenas) SPRIG_RETURN_IF_ERROR(arenas.add(bytes, "an arena"));
   // Events live in the context; more of them than commands serve nothing.
   size_t commands = 0;
   for (const Lane &lane : entry.lanes) commands += lane.commands.size();
@@ -253,29 +300,83 @@ Status verifyEntry(Entry &entry, const Program &program, uint64_t memoryLimit) {
   return verifySamples(entry);
 }
 
+Status verifyKernel(const Kernel &kernel, const MemoryLimits &limits) {
+  if (!kernel.access.empty() && kernel.access.size() != kernel.bufferCount)
+    return badPackage(concat("expected how each of ", kernel.bufferCount, " operands is accessed, found it for ",
+                             kernel.access.size()));
+  for (const TileRange &range : kernel.ranges)
+    if (range.operand >= kernel.bufferCount)
+      return badPackage(
+          concat("range of tiles: expected an operand below ", kernel.bufferCount, ", found ", range.operand));
+  return MemoryNeed(limits.all).add(kernel.scratch, "scratch");
+}
+
+Status verifyDevices(const Program &program) {
+  if (program.devices.size() > kMaxLanes)
+    return badPackage(concat("expected at most ", kMaxLanes, " devices, found ", program.devices.size()));
+  for (size_t i = 0; i < program.devices.size(); ++i) {
+    const DeviceName &device = program.devices[i];
+    if (device.kind != "cpu" && device.kind != "null")
+      return {SPRIG_RT_UNSUPPORTED, concat("device ", i, ": expected one of cpu, null, found '", device.kind, "'")};
+    for (size_t other = 0; other < i; ++other)
+      if (program.devices[other].text() == device.text())
+        return badPackage(concat("devices ", other, " and ", i, " are both '", device.text(), "'"));
+  }
+  return {};
+}
+
+// What is written lies on one device: a state on the same one in all entries, an output on one in each.
+Status verifyOnePlace(const Program &program) {
+  std::vector<int64_t> stateDevice(program.states.size(), -1);
+  for (const Entry &entry : program.entries) {
+    std::vector<int64_t> outputDevice(entry.outputs.size(), -1);
+    for (const Buffer &buffer : entry.buffers) {
+      if (buffer.kind != BufferKind::State && buffer.kind != BufferKind::Output) continue;
+      bool isState = buffer.kind == BufferKind::State;
+      int64_t &device = (isState ? stateDevice : outputDevice)[buffer.index];
+      if (device >= 0 && device != buffer.device)
+        return badPackage(
+            concat("entry '", entry.name, "': ", bufferKindName(buffer.kind), " ",
+                   inQuotes((isState ? program.states[buffer.index].tensor : entry.outputs[buffer.index]).name),
+                   " lies on ", program.devices[size_t(device)].text(), " and on ",
+                   program.devices[buffer.device].text(), ", expected one device"));
+      device = buffer.device;
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 Status verifyProgram(Program &program, const SectionSizes &sections, const MemoryLimits &limits) {
   MemoryNeed need(limits.all), repeated(limits.repeated, "the memory of repeated elements");
   if (program.entries.empty()) return badPackage("expected at least one entry, found none");
-  for (size_t i = 0; i < program.devices.size(); ++i)
-    if (program.devices[i] != "cpu" && program.devices[i] != "null")
-      return {SPRIG_RT_UNSUPPORTED,
-              concat("device ", i, ": expected one of cpu, null, found '", program.devices[i], "'")};
+  SPRIG_RETURN_IF_ERROR(verifyDevices(program));
   for (size_t i = 0; i < program.constants.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyConstant(program.constants[i], sections, need, repeated),
                           concat("constant ", i, " '", program.constants[i].name, "'"));
   for (size_t i = 0; i < program.kernels.size(); ++i)
-    SPRIG_RETURN_IF_ERROR(MemoryNeed(limits.all).add(program.kernels[i].scratch, "scratch"),
+    SPRIG_RETURN_IF_ERROR(verifyKernel(program.kernels[i], limits),
                           concat("kernel ", i, " '", program.kernels[i].name, "'"));
   for (size_t i = 0; i < program.states.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyState(program.states[i], program, need), concat("state ", i));
-  for (size_t i = 0; i < program.images.size(); ++i)
-    SPRIG_RETURN_IF_ERROR(verifyImage(program.images[i], program, sections),
-                          concat("image ", i, " for ", program.images[i].isa));
   for (size_t i = 0; i < program.entries.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyEntry(program.entries[i], program, limits.all),
                           concat("entry ", i, " '", program.entries[i].name, "'"));
+  SPRIG_RETURN_IF_ERROR(verifyOnePlace(program));
+  std::map<std::string_view, std::vector<bool>> needed;
+  for (const DeviceName &device : program.devices)
+    if (auto [place, fresh] = needed.try_emplace(device.codeKind()); fresh)
+      place->second = kernelsOf(device.codeKind(), program);
+  for (size_t i = 0; i < program.images.size(); ++i) {
+    const Image &image = program.images[i];
+    auto found = needed.find(image.kind);
+    if (found == needed.end())
+      return badPackage(concat("image ", i, " for ", image.isa, ": is for devices of kind '", image.kind,
+                               "', of which the program has none"));
+    SPRIG_RETURN_IF_ERROR(verifyImage(image, program, sections, found->second),
+                          concat("image ", i, " for ", image.isa));
+  }
   for (const Entry &entry : program.entries)
     for (const Buffer &buffer : entry.buffers)
       if (buffer.kind == BufferKind::Constant) program.constants[buffer.index].isRead = true;

@@ -89,7 +89,7 @@ TEST(Damage, ANewerMajorVersionIsRefusedByName) {
   std::memcpy(file.data() + 8, &major, 2);
   std::memcpy(file.data() + 10, &minor, 2);
   sprig_rt_code code = SPRIG_RT_OK;
-  EXPECT_EQ(loadError(file, &code), "p.sprig: written for format version 2.3, this runtime reads up to 1.0");
+  EXPECT_EQ(loadError(file, &code), "p.sprig: written for format version 2.3, this runtime reads up to 1.1");
   EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
 }
 
@@ -102,7 +102,7 @@ TEST(Damage, ANewerMinorVersionMayAddSections) {
                                                 {format::SectionKind(9), extra}};
   Bytes file = format::writeContainer(sections);
   EXPECT_EQ(loadError(file), "p.sprig: section 3: unknown kind 9");
-  uint16_t minor = 1;
+  uint16_t minor = format::kMinor + 1;
   std::memcpy(file.data() + 10, &minor, 2);
   std::memset(file.data() + 24, 0, 8);
   uint64_t sum = format::checksum({file.data(), 64 + sections.size() * 32});
@@ -136,8 +136,71 @@ TEST(Hostile, IndicesOutOfRange) {
             "p.sprig: state 0: 'state': expected an initial constant below 2, found 7");
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].section = 40; }),
             "p.sprig: image 0 for x86-64-v2: expected an image section of the file's 3 sections, found 42");
-  EXPECT_EQ(hostile([](TestPackage &p) { p.program.devices = {"abacus"}; }),
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.devices = {{"abacus"}}; }),
             "p.sprig: device 0: expected one of cpu, null, found 'abacus'");
+}
+
+TEST(Hostile, DevicesThatDoNotFit) {
+  auto twoDevices = [](TestPackage &p) {
+    p.program.devices = {{"null"}, {"null", 1}};
+    entryOf(p).moreArenas = {64};
+  };
+  auto with = [&](const std::function<void(TestPackage &)> &change) {
+    LoadOptions null;
+    null.device = "null";
+    return hostile([&](TestPackage &p) { twoDevices(p), change(p); }, null);
+  };
+  EXPECT_EQ(with([](TestPackage &) {}), "");
+  EXPECT_EQ(hostile(twoDevices), "p.sprig: is for 2 devices, from null to null:1, this runtime runs on one");
+  EXPECT_EQ(with([](TestPackage &p) { p.program.devices[1].ordinal = 0; }), "p.sprig: devices 0 and 1 are both 'null'");
+  EXPECT_EQ(with([](TestPackage &p) { p.program.devices[0].kind = "null:x"; }),
+            "p.sprig: metadata: devices: 0: expected a device as kind:number, found 'null:x'");
+  EXPECT_EQ(with([](TestPackage &p) { entryOf(p).buffers[2].device = 2; }),
+            "p.sprig: entry 0 'main': buffer 2 'b2': expected a device below 2, found 2");
+  EXPECT_EQ(with([](TestPackage &p) { entryOf(p).moreArenas = {64, 64}; }),
+            "p.sprig: entry 0 'main': expected at most one arena for each of 2 devices, found 3");
+  EXPECT_EQ(with([](TestPackage &p) {
+              entryOf(p).buffers[5].device = 1;
+              entryOf(p).buffers[5].offset = 64;
+            }),
+            "p.sprig: entry 0 'main': buffer 5 'b5': arena: 16 bytes at offset 64 leave its 64 bytes");
+  EXPECT_EQ(with([](TestPackage &p) { entryOf(p).buffers[0].device = 1; }),
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': uses 'b0' on null:1, expected buffers on null, where it "
+            "runs");
+  // A copy crosses devices; one that neither starts nor ends where it runs does not.
+  EXPECT_EQ(with([](TestPackage &p) {
+              entryOf(p).buffers[5].device = 1;
+              entryOf(p).buffers[5].offset = 0;
+            }),
+            "");
+  EXPECT_EQ(with([](TestPackage &p) { entryOf(p).lanes[1].device = 1; }),
+            "p.sprig: entry 0 'main': lane 1 command 1 'c1': uses 'b2' on null, expected buffers on null:1, where it "
+            "runs");
+  EXPECT_EQ(with([](TestPackage &p) {
+              Buffer state = entryOf(p).buffers[6];
+              state.device = 1;
+              entryOf(p).buffers.push_back(state);
+            }),
+            "p.sprig: entry 'main': state 'state' lies on null and on null:1, expected one device");
+  EXPECT_EQ(with([](TestPackage &p) { p.program.images[0].kind = "cuda"; }),
+            "p.sprig: image 0 for x86-64-v2: is for devices of kind 'cuda', of which the program has none");
+}
+
+TEST(Hostile, AccessThatDoesNotFit) {
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].access = {kReads}; }),
+            "p.sprig: kernel 0 'add': expected how each of 3 operands is accessed, found it for 1");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].ranges = {{3, 0, 4, 4}}; }),
+            "p.sprig: kernel 0 'add': range of tiles: expected an operand below 3, found 3");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].access = {kWrites, kReads, kWrites}; }),
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': writes 'b0' (input), expected a buffer that may be "
+            "written");
+  EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).firstTile = -1; }),
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a first tile up to 281474976710656, found -1");
+  // As packages of format 1.0 are.
+  EXPECT_EQ(hostile([](TestPackage &p) {
+              for (Kernel &kernel : p.program.kernels) kernel.access.clear();
+            }),
+            "");
 }
 
 TEST(Hostile, RangesThatLeaveTheirPlace) {

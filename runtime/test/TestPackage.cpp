@@ -21,23 +21,34 @@ TestPackage::TestPackage() {
     int32_t (*function)(const void *);
     uint32_t buffers;
     uint64_t scratch;
+    std::vector<uint8_t> access;
   };
-  const Row rows[] = {{"add", test_add, 3, 0},     {"mix", test_mix, 3, 0},          {"count", test_count, 1, 0},
-                      {"slow", test_slow, 2, 0},   {"gather", test_gather, 4, 0},    {"divide", test_divide, 3, 0},
-                      {"mxcsr", test_mxcsr, 1, 0}, {"scratch", test_scratch, 2, 256}};
+  constexpr uint8_t r = kReads, w = kWrites;
+  const Row rows[] = {{"add", test_add, 3, 0, {r, r, w}},
+                      {"mix", test_mix, 3, 0, {r, r, w}},
+                      {"count", test_count, 1, 0, {r | w}},
+                      {"slow", test_slow, 2, 0, {r, w}},
+                      {"gather", test_gather, 4, 0, {r, r, r, w}},
+                      {"divide", test_divide, 3, 0, {r, r, w}},
+                      {"mxcsr", test_mxcsr, 1, 0, {w}},
+                      {"scratch", test_scratch, 2, 256, {r, w}}};
   Image code = {};
   code.isa = "x86-64-v2";
   code.codeSize = image.size();
   for (const Row &row : rows) {
-    program.kernels.push_back(
-        {row.name, row.scratch, row.buffers, {std::string("first_") + row.name, std::string("second_") + row.name}});
+    program.kernels.push_back({row.name,
+                               row.scratch,
+                               row.buffers,
+                               {std::string("first_") + row.name, std::string("second_") + row.name},
+                               row.access,
+                               {}});
     uint64_t offset = uint64_t(reinterpret_cast<const uint8_t *>(row.function) - __start_test_kernels);
     code.symbols.push_back(offset);
     code.symbolSizes.push_back(1);
   }
   program.images.push_back(code);
   program.producer = "test";
-  program.devices = {"cpu"};
+  program.devices = {{"cpu"}};
   program.facts = {{"target", "test"}};
 }
 
@@ -72,8 +83,8 @@ public:
         auto shape = builder.CreateString(part.shape), source = builder.CreateString(part.source);
         return fb::CreatePart(builder, partName, kind, shape, source, part.flops, part.bytes, part.call);
       });
-      auto dispatch =
-          fb::CreateDispatch(builder, from.kernel, buffers, from.tiles, from.grain, from.flops, from.bytes, parts);
+      auto dispatch = fb::CreateDispatch(builder, from.kernel, buffers, from.tiles, from.grain, from.flops, from.bytes,
+                                         parts, from.firstTile);
       return fb::CreateCommandBox(builder, fb::Command::Dispatch, dispatch.Union(), name);
     }
     case CommandKind::Copy:
@@ -91,14 +102,16 @@ public:
     auto outputs = list(from.outputs, [&](const TensorType &type) { return tensor(type); });
     auto buffers = list(from.buffers, [&](const Buffer &buffer) {
       auto text = builder.CreateString(buffer.name);
-      return fb::CreateBuffer(builder, fb::BufferKind(buffer.kind), buffer.index, buffer.offset, buffer.size, text);
+      return fb::CreateBuffer(builder, fb::BufferKind(buffer.kind), buffer.index, buffer.offset, buffer.size, text,
+                              buffer.device);
     });
     auto lanes = list(from.lanes, [&](const Lane &lane) {
       auto commands = list(lane.commands, [&](const Command &item) { return command(from, item); });
       return fb::CreateLane(builder, lane.device, commands);
     });
+    auto arenas = builder.CreateVector(from.moreArenas);
     return fb::CreateEntry(builder, name, inputs, outputs, buffers, from.arenaSize, from.eventCount, lanes,
-                           from.independentSamples, from.updatesState);
+                           from.independentSamples, from.updatesState, arenas);
   }
 
   auto image(const Image &from) {
@@ -112,7 +125,8 @@ public:
     auto functions = list(from.functions, [&](const ImageFunction &function) {
       return fb::CreateFunction(builder, builder.CreateString(function.name), function.offset, function.size);
     });
-    return fb::CreateImage(builder, isa, features, from.section, from.codeSize, symbols, sizes, imports, functions);
+    return fb::CreateImage(builder, isa, features, from.section, from.codeSize, symbols, sizes, imports, functions,
+                           builder.CreateString(from.kind));
   }
 
   void package(const Program &from) {
@@ -121,7 +135,12 @@ public:
     auto kernels = list(from.kernels, [&](const Kernel &kernel) {
       auto name = builder.CreateString(kernel.name);
       auto ops = builder.CreateVectorOfStrings(kernel.opNames);
-      return fb::CreateKernel(builder, name, kernel.scratch, kernel.bufferCount, ops);
+      auto access = builder.CreateVector(kernel.access);
+      std::vector<fb::TileRange> ranges;
+      for (const TileRange &range : kernel.ranges)
+        ranges.emplace_back(range.operand, range.first, range.step, range.size);
+      auto rangeList = builder.CreateVectorOfStructs(ranges);
+      return fb::CreateKernel(builder, name, kernel.scratch, kernel.bufferCount, ops, access, rangeList);
     });
     auto constants = list(from.constants, [&](const Constant &constant) {
       auto name = builder.CreateString(constant.name);
@@ -133,7 +152,13 @@ public:
       return fb::CreateState(builder, type, state.initial);
     });
     auto images = list(from.images, [&](const Image &item) { return image(item); });
-    auto devices = builder.CreateVectorOfStrings(from.devices);
+    std::vector<std::string> names, architectures;
+    for (const DeviceName &device : from.devices) {
+      names.push_back(device.text());
+      architectures.push_back(device.architecture);
+    }
+    auto devices = builder.CreateVectorOfStrings(names);
+    auto architectureList = builder.CreateVectorOfStrings(architectures);
     auto facts = list(from.facts, [&](const Fact &fact) {
       auto key = builder.CreateString(fact.key);
       return fb::CreateBuildFact(builder, key, builder.CreateString(fact.value));
@@ -147,6 +172,7 @@ public:
     table.add_images(images);
     table.add_devices(devices);
     table.add_facts(facts);
+    table.add_architectures(architectureList);
     fb::FinishPackageBuffer(builder, table.Finish());
   }
 };
@@ -178,7 +204,7 @@ static uint64_t bytesOf(const TensorType &type) {
 }
 
 uint32_t EntryBuilder::buffer(BufferKind kind, uint32_t index, uint64_t offset, uint64_t size) {
-  entry.buffers.push_back({kind, index, offset, size, "b" + std::to_string(entry.buffers.size())});
+  entry.buffers.push_back({kind, index, offset, size, "b" + std::to_string(entry.buffers.size()), 0});
   return uint32_t(entry.buffers.size() - 1);
 }
 

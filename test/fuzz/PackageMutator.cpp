@@ -73,6 +73,7 @@ private:
       places.push_back([&] { command.operandCount -= command.operandCount > 0; });
     number(command.kernel);
     number(command.event);
+    number(command.firstTile);
     number(command.tiles);
     number(command.grain);
     number(command.flops);
@@ -97,10 +98,12 @@ private:
       number(buffer.index);
       number(buffer.offset);
       number(buffer.size);
+      number(buffer.device);
     }
     for (uint32_t &operand : entry.operands)
       places.push_back([&] { operand = uint32_t(choose.below(entry.buffers.size() + 2)); });
     number(entry.arenaSize);
+    numbers(entry.moreArenas);
     number(entry.eventCount);
     flag(entry.independentSamples);
     flag(entry.updatesState);
@@ -114,6 +117,7 @@ private:
 
   void image(core::Image &image) {
     text(image.isa);
+    text(image.kind);
     list(image.features);
     number(image.section);
     number(image.codeSize);
@@ -135,6 +139,10 @@ private:
       number(kernel.scratch);
       number(kernel.bufferCount);
       list(kernel.opNames);
+      numbers(kernel.access);
+      list(kernel.ranges);
+      for (core::TileRange &range : kernel.ranges)
+        number(range.operand), number(range.first), number(range.step), number(range.size);
     }
     list(program.constants);
     for (core::Constant &constant : program.constants) {
@@ -150,6 +158,7 @@ private:
     list(program.images);
     for (core::Image &each : program.images) image(each);
     list(program.devices);
+    for (core::DeviceName &device : program.devices) text(device.kind), number(device.ordinal);
     list(program.facts);
   }
 };
