@@ -10,11 +10,30 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace sprig::exec {
+
+/// How a command uses a buffer, as bits.
+enum class AccessMode : uint8_t { none = 0, read = 1, write = 2, both = 3 };
+inline bool reads(AccessMode mode) { return uint8_t(mode) & uint8_t(AccessMode::read); }
+inline bool writes(AccessMode mode) { return uint8_t(mode) & uint8_t(AccessMode::write); }
+
+/// Bytes [begin, end) of a buffer that a command touches.
+struct BufferAccess {
+  mlir::Value buffer;
+  AccessMode mode;
+  int64_t begin, end;
+};
+
+/// The device of the lane that the operation stands in.
+mlir::FlatSymbolRefAttr deviceOfCommand(mlir::Operation *command);
+
+} // namespace sprig::exec
+
 #include "dialects/Exec/ExecDialect.h.inc"
 #include "dialects/Exec/ExecEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
-#define GET_ATTRDEF_CLASSES
 #include "dialects/Exec/ExecAttributes.h.inc"
+#include "dialects/Exec/ExecInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Exec/ExecOps.h.inc"
 

@@ -8,6 +8,7 @@ using namespace sprig::exec;
 
 #include "dialects/Exec/ExecDialect.cpp.inc"
 #include "dialects/Exec/ExecEnums.cpp.inc"
+#include "dialects/Exec/ExecInterfaces.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Exec/ExecAttributes.cpp.inc"

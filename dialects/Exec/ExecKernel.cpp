@@ -22,6 +22,24 @@ SmallVector<Type> KernelOp::getOperandTypes() {
   return types;
 }
 
+SmallVector<AccessMode> KernelOp::getOperandAccess(SymbolTableCollection &symbols) {
+  if (!isComposite()) {
+    SmallVector<AccessMode> access(getNumInputs(), AccessMode::read);
+    access.append(getFunctionType().getNumResults(), AccessMode::write);
+    return access;
+  }
+  SmallVector<AccessMode> access(getNumInputs(), AccessMode::none);
+  for (auto call : getBody().getOps<CallOp>()) {
+    auto callee = symbols.lookupNearestSymbolFrom<KernelOp>((*this)->getParentOfType<ModuleOp>(), call.getKernelAttr());
+    if (!callee || callee.isComposite()) continue; // the call's verifier tells
+    for (auto [buffer, mode] : llvm::zip(call.getBuffers(), callee.getOperandAccess(symbols))) {
+      AccessMode &all = access[cast<BlockArgument>(buffer).getArgNumber()];
+      all = AccessMode(uint8_t(all) | uint8_t(mode));
+    }
+  }
+  return access;
+}
+
 bool KernelOp::isComposite() { return !getBody().front().empty() && isa<CallOp>(getBody().front().back()); }
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -62,6 +80,12 @@ LogicalResult KernelOp::verifyRegions() {
        {Limit("tiles", getTiles(), 0), Limit("grain", getGrain(), 1), Limit("scratch", getScratch(), 0),
         Limit("flops", getFlops(), 0), Limit("bytes", getBytes(), 0)})
     if (value < least) return emitOpError("has ") << what << " " << value << ", expected at least " << least;
+  for (Attribute attribute : getRangesAttr() ? getRangesAttr().getValue() : ArrayRef<Attribute>()) {
+    auto range = cast<TileRangeAttr>(attribute);
+    int64_t operands = getOperandTypes().size();
+    if (range.getOperand() < 0 || range.getOperand() >= operands || range.getSize() < 0)
+      return emitOpError("has ") << range << ", expected one of " << operands << " operands and a size of at least 0";
+  }
   Block &body = getBody().front();
   if (body.getArgumentTypes() != TypeRange(getFunctionType().getInputs()))
     return emitOpError("has a body of ") << body.getNumArguments() << " arguments and a type of "

@@ -7,6 +7,8 @@
 #ifndef SPRIG_EXEC_EXECOPS_TD
 #define SPRIG_EXEC_EXECOPS_TD
 
+include "dialects/Exec/ExecInterfaces.td"
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -37,17 +39,49 @@ def Exec_BufferKind : I32EnumAttr<"BufferKind", "where a buffer's bytes are", [
 }
 def Exec_BufferKindAttr : EnumAttr<Exec_Dialect, Exec_BufferKind, "buffer_kind">;
 
-def Exec_DeviceOp : Exec_Op<"device", [Symbol, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "a device that lanes run on";
+class Exec_Attr<string name, string attributeMnemonic> : AttrDef<Exec_Dialect, name> {
+  let mnemonic = attributeMnemonic;
+}
+
+def Exec_TileRangeAttr : Exec_Attr<"TileRange", "tile_range"> {
+  let summary = "the bytes of an operand that each tile touches";
   let description = [{
-    `kind` is what the runtime looks up when it loads the program.
+    Tile `t` touches `size` bytes from `first + t * step` on, as far as the operand has them. `first` is below zero where
+    a tile reads in front of its own rows.
+  }];
+  let parameters = (ins "int64_t":$operand, "int64_t":$first, "int64_t":$step, "int64_t":$size);
+  let assemblyFormat = "`<` $operand `:` $first `+` $step `*` `tile` `,` $size `>`";
+}
+def Exec_TileRangesAttr : TypedArrayAttrBase<Exec_TileRangeAttr, "ranges of tiles">;
+
+def Exec_OverwriteAttr : Exec_Attr<"Overwrite", "overwrite"> {
+  let summary = "a buffer that may take the bytes of another of the same command";
+  let description = [{
+    Positions among the command's buffers: an operand, and a result that may be written over it.
+  }];
+  let parameters = (ins "int64_t":$operand, "int64_t":$result);
+  let assemblyFormat = "`<` $operand `by` $result `>`";
+}
+def Exec_OverwritesAttr : TypedArrayAttrBase<Exec_OverwriteAttr, "operands that results may overwrite">;
+
+def Exec_DeviceOp : Exec_Op<"device", [Symbol, HasParent<"::mlir::ModuleOp">,
+                                       DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a device that lanes run on and buffers lie on";
+  let description = [{
+    `kind` and `ordinal` are what the runtime looks up when it loads the program, no two devices have both in common;
+    `arch` is what the code was made for, where that is fixed. Buffers that name no device lie on the module's first.
 
     ```mlir
     exec.device @cpu0 "cpu"
+    exec.device @gpu1 "cuda" arch "sm_90" ordinal 1
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind);
-  let assemblyFormat = "$sym_name $kind attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, OptionalAttr<StrAttr>:$architecture,
+                       DefaultValuedAttr<I64Attr, "0">:$ordinal);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$kind),
+                            [{ build($_builder, $_state, name, kind, /*architecture=*/{}, /*ordinal=*/0); }]>];
+  let assemblyFormat = "$sym_name $kind (`arch` $architecture^)? (`ordinal` $ordinal^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Exec_ConstantOp : Exec_Op<"constant", [Symbol, HasParent<"::mlir::ModuleOp">]> {
@@ -78,6 +112,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
 
     `tiles` is the number of independent work units, fixed by shape; `grain` the fewest that are worth a thread;
     `scratch` the bytes that each running thread needs; `flops` and `bytes` feed the cost model; `label` is for people.
+    `ranges` tell for operands which bytes each tile touches; without one, every tile may touch all of an operand.
 
     ```mlir
     exec.kernel @relu(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 2 : i64} {
@@ -96,7 +131,13 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, I64Attr:$tiles,
                        DefaultValuedAttr<I64Attr, "1">:$grain, DefaultValuedAttr<I64Attr, "0">:$scratch,
                        DefaultValuedAttr<I64Attr, "0">:$flops, DefaultValuedAttr<I64Attr, "0">:$bytes,
-                       OptionalAttr<StrAttr>:$label, OptionalAttr<DenseI64ArrayAttr>:$places);
+                       OptionalAttr<StrAttr>:$label, OptionalAttr<DenseI64ArrayAttr>:$places,
+                       OptionalAttr<Exec_TileRangesAttr>:$ranges);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type, "int64_t":$tiles,
+                                 "int64_t":$grain, "int64_t":$scratch, "int64_t":$flops, "int64_t":$bytes,
+                                 "::mlir::StringAttr":$label, "::mlir::DenseI64ArrayAttr":$places),
+                            [{ build($_builder, $_state, name, type, tiles, grain, scratch, flops, bytes, label, places,
+                                     /*ranges=*/{}); }]>];
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -107,6 +148,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
     unsigned getNumInputs() { return getFunctionType().getNumInputs(); }
     /// Whether the body calls other kernels.
     bool isComposite();
+    /// What a command does to each buffer that it passes.
+    ::llvm::SmallVector<::sprig::exec::AccessMode> getOperandAccess(::mlir::SymbolTableCollection &symbols);
   }];
 }
 
@@ -143,7 +186,8 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
                                          HasParent<"::mlir::ModuleOp">]> {
   let summary = "an entry: buffers and lanes of commands";
   let description = [{
-    `arena` is the size of the memory that a run needs, known once the buffers of kind `arena` have offsets.
+    `arena` is the size of the memory that a run needs, known once the buffers of kind `arena` have offsets: on each of
+    the module's devices, in their order.
     `independent_samples` says that samples along the first axis of every input and output do not depend on each other,
     so that the runtime may split or pad a batch. `entry` is the name in the package, which programs for several sizes of
     one model share; without it, the symbol.
@@ -165,12 +209,14 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$input_names, TypeArrayAttr:$input_types,
-                       StrArrayAttr:$output_names, TypeArrayAttr:$output_types, OptionalAttr<I64Attr>:$arena,
+                       StrArrayAttr:$output_names, TypeArrayAttr:$output_types, OptionalAttr<DenseI64ArrayAttr>:$arenas,
                        UnitAttr:$independent_samples, OptionalAttr<StrAttr>:$entry);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
+    /// Bytes of the arenas of all devices; 0 before they are planned.
+    int64_t getArenaBytes();
     ::mlir::RankedTensorType getInputType(unsigned i) {
       return ::llvm::cast<::mlir::RankedTensorType>(::llvm::cast<::mlir::TypeAttr>(getInputTypes()[i]).getValue());
     }
@@ -184,7 +230,9 @@ def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"ProgramOp">, DeclareOpInterfac
   let summary = "bytes of the arena, an input, an output, a constant or a state";
   let description = [{
     `index` picks the input or output, `source` the constant or the parameter that is the state; `at` is the offset in
-    bytes from its start. An arena buffer has no offset before memory is planned.
+    bytes from its start. An arena buffer has no offset before memory is planned. `on` names the device that the bytes
+    are on, the module's first without it: each device has an arena, and copies of the inputs and constants that buffers
+    there name; an output and a state lie on one device.
 
     ```mlir
     exec.constant @c = dense<1.0> : tensor<4xf32>
@@ -196,10 +244,19 @@ def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"ProgramOp">, DeclareOpInterfac
     ```
   }];
   let arguments = (ins Exec_BufferKindAttr:$kind, OptionalAttr<I64Attr>:$index, OptionalAttr<FlatSymbolRefAttr>:$source,
-                       OptionalAttr<I64Attr>:$offset, OptionalAttr<StrAttr>:$label);
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<StrAttr>:$label,
+                       OptionalAttr<FlatSymbolRefAttr>:$device);
   let results = (outs Exec_Buffer:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::sprig::exec::BufferKind":$kind, "::mlir::IntegerAttr":$index,
+                                 "::mlir::FlatSymbolRefAttr":$source, "::mlir::IntegerAttr":$offset,
+                                 "::mlir::StringAttr":$label),
+                            [{ build($_builder, $_state, type, kind, index, source, offset, label, /*device=*/{}); }]>];
+  let extraClassDeclaration = [{
+    /// The device that the bytes are on; null in a module without devices.
+    ::mlir::FlatSymbolRefAttr getPlace();
+  }];
   let assemblyFormat = [{
-    $kind (`[` $index^ `]`)? ($source^)? (`at` $offset^)? (`named` $label^)? attr-dict `:` type($result)
+    $kind (`[` $index^ `]`)? ($source^)? (`on` $device^)? (`at` $offset^)? (`named` $label^)? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -230,11 +287,14 @@ def Exec_LaneOp : Exec_Op<"lane", [NoTerminator, NoRegionArguments, HasParent<"P
   let assemblyFormat = "`on` $device custom<Commands>($body) attr-dict";
 }
 
-def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "runs all tiles of a kernel";
+def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAccesses", "getTitle"]>]> {
+  let summary = "runs a kernel";
   let description = [{
     The buffers are those of the kernel's arguments, then of its results. `label` names the command in errors, profiles
-    and drawings.
+    and drawings. With `tiles` it runs those of the kernel from the first number up to the second: an event behind it
+    lets others go on before the rest is done. `overwritable` says which results may take an operand's bytes, any choice
+    that names no buffer twice; `plan-memory` does so and removes it.
 
     ```mlir
     exec.device @cpu0 "cpu"
@@ -250,13 +310,34 @@ def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfa
     }
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers, OptionalAttr<StrAttr>:$label);
-  let assemblyFormat = "$kernel `(` $buffers `)` (`named` $label^)? attr-dict (`:` type($buffers)^)?";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers, OptionalAttr<StrAttr>:$label,
+                       OptionalAttr<I64Attr>:$first_tile, OptionalAttr<I64Attr>:$end_tile,
+                       OptionalAttr<Exec_OverwritesAttr>:$overwritable);
+  let builders = [OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$kernel, "::mlir::ValueRange":$buffers,
+                                 "::mlir::StringAttr":$label),
+                            [{ build($_builder, $_state, kernel, buffers, label, /*first_tile=*/{}, /*end_tile=*/{},
+                                     /*overwritable=*/{}); }]>];
+  let assemblyFormat = [{
+    $kernel `(` $buffers `)` (`tiles` $first_tile^ `to` $end_tile)? (`named` $label^)?
+    (`overwritable` $overwritable^)? attr-dict (`:` type($buffers)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<OverwriteAttr> overwrites() {
+      ::mlir::ArrayAttr list = getOverwritableAttr();
+      return list ? ::llvm::to_vector(list.getAsRange<OverwriteAttr>()) : ::llvm::SmallVector<OverwriteAttr>();
+    }
+    /// Sets `overwritable`; nothing for none.
+    void setOverwrites(::llvm::ArrayRef<OverwriteAttr> list);
+  }];
+  let hasVerifier = 1;
 }
 
-def Exec_CopyOp : Exec_Op<"copy", [HasParent<"LaneOp">]> {
+def Exec_CopyOp : Exec_Op<"copy", [HasParent<"LaneOp">,
+    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAccesses", "crossesDevices"]>]> {
   let summary = "copies a buffer's bytes";
   let description = [{
+    From one device to another, too: one of the two is that of the lane.
+
     ```mlir
     exec.device @cpu0 "cpu"
     exec.program @main inputs("x": tensor<4xf32>) outputs("y": tensor<4xf32>) {
@@ -273,7 +354,8 @@ def Exec_CopyOp : Exec_Op<"copy", [HasParent<"LaneOp">]> {
   let hasVerifier = 1;
 }
 
-def Exec_RecordOp : Exec_Op<"record", [HasParent<"LaneOp">]> {
+def Exec_RecordOp : Exec_Op<"record", [HasParent<"LaneOp">,
+    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getRecordedEvent"]>]> {
   let summary = "marks that the lane has come here; each event is recorded once";
   let description = [{
     ```mlir
@@ -289,7 +371,8 @@ def Exec_RecordOp : Exec_Op<"record", [HasParent<"LaneOp">]> {
   let assemblyFormat = "$event attr-dict";
 }
 
-def Exec_WaitOp : Exec_Op<"wait", [HasParent<"LaneOp">]> {
+def Exec_WaitOp : Exec_Op<"wait", [HasParent<"LaneOp">,
+    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAwaitedEvent"]>]> {
   let summary = "holds the lane until an event is recorded";
   let description = [{
     ```mlir

@@ -45,9 +45,9 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   result.addAttribute(getOutputNamesAttrName(result.name), outputNames);
   result.addAttribute(getOutputTypesAttrName(result.name), outputTypes);
   if (succeeded(parser.parseOptionalKeyword("arena"))) {
-    int64_t arena;
-    if (parser.parseInteger(arena)) return failure();
-    result.addAttribute(getArenaAttrName(result.name), parser.getBuilder().getI64IntegerAttr(arena));
+    SmallVector<int64_t> arenas;
+    if (parser.parseCommaSeparatedList([&] { return parser.parseInteger(arenas.emplace_back()); })) return failure();
+    result.addAttribute(getArenasAttrName(result.name), parser.getBuilder().getDenseI64ArrayAttr(arenas));
   }
   if (succeeded(parser.parseOptionalKeyword("independent_samples")))
     result.addAttribute(getIndependentSamplesAttrName(result.name), parser.getBuilder().getUnitAttr());
@@ -65,12 +65,15 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printPorts(printer, getInputNames(), getInputTypes());
   printer << " outputs";
   printPorts(printer, getOutputNames(), getOutputTypes());
-  if (getArena()) printer << " arena " << *getArena();
+  if (getArenas()) {
+    printer << " arena ";
+    llvm::interleaveComma(*getArenas(), printer);
+  }
   if (getIndependentSamples()) printer << " independent_samples";
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
                                            {SymbolTable::getSymbolAttrName(), getInputNamesAttrName(),
                                             getInputTypesAttrName(), getOutputNamesAttrName(), getOutputTypesAttrName(),
-                                            getArenaAttrName(), getIndependentSamplesAttrName()});
+                                            getArenasAttrName(), getIndependentSamplesAttrName()});
   printer << ' ';
   printer.printRegion(getBody());
 }
@@ -86,8 +89,41 @@ static LogicalResult verifyPorts(ProgramOp program, StringRef what, ArrayAttr na
   return success();
 }
 
+namespace {
+// The module's devices, by the order of which programs name their arenas.
+struct ProgramDevices {
+  explicit ProgramDevices(ProgramOp program) {
+    for (auto device : program->getParentOfType<ModuleOp>().getOps<DeviceOp>())
+      index.try_emplace(device.getSymNameAttr(), index.size());
+  }
+  int64_t arenaOf(ProgramOp program, BufferOp buffer) const {
+    auto found = buffer.getDevice() ? index.find(buffer.getDeviceAttr().getAttr()) : index.end();
+    size_t device = found == index.end() ? 0 : found->second;
+    return device < program.getArenas()->size() ? (*program.getArenas())[device] : 0;
+  }
+
+  llvm::DenseMap<StringAttr, size_t> index;
+};
+} // namespace
+
+// What is written lies on one device: an output, a state.
+static LogicalResult verifyOneDevice(ProgramOp program) {
+  DenseMap<std::pair<Attribute, Attribute>, BufferOp> first;
+  for (auto buffer : program.getBody().getOps<BufferOp>()) {
+    if (buffer.getKind() != BufferKind::output && buffer.getKind() != BufferKind::state) continue;
+    auto [place, fresh] = first.try_emplace({buffer.getIndexAttr(), buffer.getSourceAttr()}, buffer);
+    if (fresh || place->second.getPlace() == buffer.getPlace()) continue;
+    InFlightDiagnostic error = buffer.emitOpError("lies on ")
+                               << buffer.getPlace() << ", expected all buffers of one "
+                               << stringifyBufferKind(buffer.getKind()) << " on one device";
+    error.attachNote(place->second.getLoc()) << "another lies on " << place->second.getPlace();
+    return error;
+  }
+  return success();
+}
+
 // Buffers of inputs and outputs lie in their port, arena buffers in the arena.
-static LogicalResult verifyPlace(ProgramOp program, BufferOp buffer) {
+static LogicalResult verifyPlace(ProgramOp program, BufferOp buffer, const ProgramDevices &devices) {
   int64_t end = buffer.getOffset().value_or(0) + byteSize(buffer.getType());
   auto verifyPort = [&](StringRef what, ArrayAttr types) -> LogicalResult {
     int64_t index = *buffer.getIndex();
@@ -102,13 +138,14 @@ static LogicalResult verifyPlace(ProgramOp program, BufferOp buffer) {
   switch (buffer.getKind()) {
   case BufferKind::input: return verifyPort("input", program.getInputTypes());
   case BufferKind::output: return verifyPort("output", program.getOutputTypes());
-  case BufferKind::arena:
-    if (!program.getArena()) return success();
+  case BufferKind::arena: {
+    if (!program.getArenas()) return success();
+    int64_t arena = devices.arenaOf(program, buffer);
     if (!buffer.getOffset())
-      return buffer.emitOpError("has no offset in a program with an arena of ") << *program.getArena() << " bytes";
-    if (end > int64_t(*program.getArena()))
-      return buffer.emitOpError("ends at byte ") << end << " of an arena of " << *program.getArena() << " bytes";
+      return buffer.emitOpError("has no offset in a program with an arena of ") << arena << " bytes";
+    if (end > arena) return buffer.emitOpError("ends at byte ") << end << " of an arena of " << arena << " bytes";
     return success();
+  }
   case BufferKind::constant:
   case BufferKind::state: return success(); // checked with the symbol
   }
@@ -119,13 +156,17 @@ LogicalResult ProgramOp::verifyRegions() {
   if (failed(verifyPorts(*this, "input", getInputNames(), getInputTypes())) ||
       failed(verifyPorts(*this, "output", getOutputNames(), getOutputTypes())))
     return failure();
-  if (getArena() && int64_t(*getArena()) < 0)
-    return emitOpError("has an arena of ") << int64_t(*getArena()) << " bytes, expected at least 0";
-  DenseMap<int64_t, RecordOp> recorded;
-  SmallVector<WaitOp> waits;
+  ProgramDevices devices(*this);
+  for (int64_t arena : getArenas().value_or(ArrayRef<int64_t>()))
+    if (arena < 0) return emitOpError("has an arena of ") << arena << " bytes, expected at least 0";
+  if (getArenas() && getArenas()->size() > std::max<size_t>(1, devices.index.size()))
+    return emitOpError("has ") << getArenas()->size() << " arenas, expected at most one for each of "
+                               << devices.index.size() << " devices";
+  DenseMap<int64_t, CommandOpInterface> recorded;
+  SmallVector<CommandOpInterface> waits;
   for (Operation &op : getBody().front()) {
     if (auto buffer = dyn_cast<BufferOp>(op)) {
-      if (failed(verifyPlace(*this, buffer))) return failure();
+      if (failed(verifyPlace(*this, buffer, devices))) return failure();
       continue;
     }
     auto lane = dyn_cast<LaneOp>(op);
@@ -134,26 +175,53 @@ LogicalResult ProgramOp::verifyRegions() {
       error.attachNote(op.getLoc()) << "found '" << op.getName() << "'";
       return error;
     }
-    for (Operation &command : lane.getBody().front()) {
-      if (auto record = dyn_cast<RecordOp>(command)) {
-        auto [place, fresh] = recorded.try_emplace(record.getEvent(), record);
-        if (fresh) continue;
-        InFlightDiagnostic error = record.emitOpError("records event ") << record.getEvent() << " a second time";
-        error.attachNote(place->second.getLoc()) << "it is recorded here first";
-        return error;
-      }
-      if (auto wait = dyn_cast<WaitOp>(command))
-        waits.push_back(wait);
-      else if (!isa<DispatchOp, CopyOp>(command)) {
+    for (Operation &op : lane.getBody().front()) {
+      auto command = dyn_cast<CommandOpInterface>(op);
+      if (!command) {
         InFlightDiagnostic error = lane.emitOpError("holds commands only");
-        error.attachNote(command.getLoc()) << "found '" << command.getName() << "'";
+        error.attachNote(op.getLoc()) << "found '" << op.getName() << "'";
         return error;
       }
+      if (command.getAwaitedEvent()) waits.push_back(command);
+      if (!command.getRecordedEvent()) continue;
+      auto [place, fresh] = recorded.try_emplace(*command.getRecordedEvent(), command);
+      if (fresh) continue;
+      InFlightDiagnostic error = op.emitOpError("records event ") << *command.getRecordedEvent() << " a second time";
+      error.attachNote(place->second->getLoc()) << "it is recorded here first";
+      return error;
     }
   }
-  for (WaitOp wait : waits)
-    if (!recorded.contains(wait.getEvent()))
-      return wait.emitOpError("waits for event ") << wait.getEvent() << ", which no lane records";
+  for (CommandOpInterface wait : waits)
+    if (!recorded.contains(*wait.getAwaitedEvent()))
+      return wait->emitOpError("waits for event ") << *wait.getAwaitedEvent() << ", which no lane records";
+  return verifyOneDevice(*this);
+}
+
+FlatSymbolRefAttr BufferOp::getPlace() {
+  if (getDevice()) return getDeviceAttr();
+  auto devices = getOperation()->getParentOfType<ModuleOp>().getOps<DeviceOp>();
+  return devices.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get((*devices.begin()).getSymNameAttr());
+}
+
+int64_t ProgramOp::getArenaBytes() {
+  int64_t bytes = 0;
+  for (int64_t arena : getArenas().value_or(ArrayRef<int64_t>())) bytes += arena;
+  return bytes;
+}
+
+LogicalResult DeviceOp::verify() {
+  if (int64_t(getOrdinal()) < 0) return emitOpError("has ordinal ") << int64_t(getOrdinal()) << ", expected at least 0";
+  return success();
+}
+
+LogicalResult DeviceOp::verifySymbolUses(SymbolTableCollection &) {
+  for (auto other : getOperation()->getParentOfType<ModuleOp>().getOps<DeviceOp>()) {
+    if (other == *this) break;
+    if (other.getKind() != getKind() || other.getOrdinal() != getOrdinal()) continue;
+    InFlightDiagnostic error = emitOpError("is ") << getKind() << ":" << getOrdinal() << " a second time";
+    error.attachNote(other.getLoc()) << "it is here first";
+    return error;
+  }
   return success();
 }
 
@@ -175,6 +243,9 @@ LogicalResult BufferOp::verify() {
 }
 
 LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getDevice() &&
+      !symbols.lookupNearestSymbolFrom<DeviceOp>(getOperation()->getParentOfType<ModuleOp>(), getDeviceAttr()))
+    return emitOpError("lies on ") << getDeviceAttr() << ", which is no exec.device of the module";
   if (!getSource()) return success();
   Operation *module = getOperation()->getParentOfType<ModuleOp>();
   Operation *symbol = symbols.lookupNearestSymbolFrom(module, getSourceAttr());
@@ -196,17 +267,21 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult LaneOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (symbols.lookupNearestSymbolFrom<DeviceOp>(getOperation()->getParentOfType<ModuleOp>(), getDeviceAttr()))
-    return success();
-  return emitOpError("runs on ") << getDeviceAttr() << ", which is no exec.device of the module";
-}
-
-LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyKernelUse(*this, getKernelAttr(), getBuffers(), symbols);
-}
-
-LogicalResult CopyOp::verify() {
-  int64_t source = byteSize(getSource().getType()), target = byteSize(getTarget().getType());
-  if (source != target) return emitOpError("copies ") << source << " bytes to a buffer of " << target;
+  if (!symbols.lookupNearestSymbolFrom<DeviceOp>(getOperation()->getParentOfType<ModuleOp>(), getDeviceAttr()))
+    return emitOpError("runs on ") << getDeviceAttr() << ", which is no exec.device of the module";
+  for (Operation &op : getBody().front()) {
+    auto command = dyn_cast<CommandOpInterface>(op);
+    if (!command || op.getNumOperands() == 0) continue; // the program's verifier tells what is no command
+    auto isThere = [&](Value buffer) {
+      auto def = buffer.getDefiningOp<BufferOp>();
+      return def && def.getPlace() == getDeviceAttr();
+    };
+    if (command.crossesDevices() ? llvm::any_of(op.getOperands(), isThere) : llvm::all_of(op.getOperands(), isThere))
+      continue;
+    Value other = *llvm::find_if_not(op.getOperands(), isThere);
+    InFlightDiagnostic error = op.emitOpError("runs on ") << getDeviceAttr() << " and uses a buffer that is not there";
+    error.attachNote(other.getLoc()) << "the buffer is here";
+    return error;
+  }
   return success();
 }

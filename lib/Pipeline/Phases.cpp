@@ -66,6 +66,7 @@ static void buildSchedule(OpPassManager &passes, const CompileOptions &options) 
   schedule.target = options.target;
   passes.addPass(createSchedule(schedule));
   passes.addPass(createChooseThreads(threadShares(targetOf(options).machine(options), options.threads)));
+  passes.addPass(createVerifyOrder());
 }
 
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
@@ -74,9 +75,14 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
     InlineDispatchesOptions inlined;
     inlined.target = options.target;
     passes.addPass(createInlineDispatches(inlined));
+    passes.addPass(createVerifyOrder());
   }
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
-  if (options.merge) passes.addPass(createMergeDispatches());
+  passes.addPass(createVerifyOrder());
+  if (options.merge) {
+    passes.addPass(createMergeDispatches());
+    passes.addPass(createVerifyOrder());
+  }
 }
 
 static bool isModuleOrFunction(Operation *op) { return isa<ModuleOp, func::FuncOp, func::ReturnOp>(op); }

@@ -154,8 +154,8 @@ KernelOp KernelJoiner::makeKernel(OpBuilder &b, Location loc, StringAttr label) 
 
 // Results of a joined kernel that may be written over one of its operands: the dispatch that computes the result may do
 // so, and every other one that reads the operand comes before it.
-SmallVector<int64_t> overwritableOperands(KernelOp kernel, const Target &target) {
-  SmallVector<int64_t> pairs;
+SmallVector<OverwriteAttr> overwritableOperands(KernelOp kernel, const Target &target) {
+  SmallVector<OverwriteAttr> pairs;
   Block &body = kernel.getBody().front();
   for (auto [r, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
     auto producer = value.getDefiningOp<ir::DispatchOp>();
@@ -167,7 +167,7 @@ SmallVector<int64_t> overwritableOperands(KernelOp kernel, const Target &target)
             llvm::all_of(argument.getUsers(), [&](Operation *user) {
               return user == producer || (isa<ir::DispatchOp>(user) && user->isBeforeInBlock(producer));
             }))
-          pairs.append({argument.getArgNumber(), int64_t(body.getNumArguments() + r)});
+          pairs.push_back(OverwriteAttr::get(kernel.getContext(), argument.getArgNumber(), body.getNumArguments() + r));
   }
   return pairs;
 }
@@ -227,8 +227,7 @@ private:
     b.setInsertionPoint(run.front());
     auto command = exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), joiner.operands(),
                                             b.getStringAttr(program.getSymName()));
-    if (SmallVector<int64_t> pairs = overwritableOperands(kernel, *device); !pairs.empty())
-      command->setAttr(kOverwritableAttr, b.getDenseI64ArrayAttr(pairs));
+    command.setOverwrites(overwritableOperands(kernel, *device));
     for (exec::DispatchOp dispatch : run) dispatch.erase();
     remark::passed(program.getLoc(), remark::RemarkOpts::name("inline").category("schedule"))
         << ("'" + program.getSymName() + "' is one kernel of " + std::to_string(run.size()) + " dispatches, with " +

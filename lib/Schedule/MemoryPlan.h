@@ -8,10 +8,6 @@
 
 namespace sprig {
 
-/// On a command: pairs of its buffers, by their positions, an operand and a result that may take the operand's bytes.
-/// From schedule to plan-memory, which removes it.
-inline constexpr llvm::StringLiteral kOverwritableAttr = "exec.overwritable";
-
 struct MemoryRequest {
   int64_t bytes = 0;
   // First and last command that touches the buffer, in the order of its lane.

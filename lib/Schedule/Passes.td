@@ -80,4 +80,13 @@ def MergeDispatches : Pass<"sprig-merge-dispatches", "::mlir::ModuleOp"> {
   ];
 }
 
+def VerifyOrder : Pass<"sprig-verify-order", "::mlir::ModuleOp"> {
+  let summary = "Proves that lanes and events order all commands that touch the same bytes";
+  let description = [{
+    Fails where two commands touch the same bytes, one of them writing, and either may come first: in an arena, whichever
+    buffers share it, in an output or a state, on one device or through a copy between two; by ranges of tiles where
+    kernels state them. Also where a lane would wait forever. Runs behind every pass that makes or moves commands.
+  }];
+}
+
 #endif // SPRIG_PARALLEL_PASSES_TD

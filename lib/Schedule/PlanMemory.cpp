@@ -49,14 +49,11 @@ static bool isUsedOnlyFrom(BufferOp buffer, Operation *command) {
 
 /// Whether a command may write `result` over the operand of this use.
 static bool mayTakePlaceOf(Operation *command, BufferOp result, OpOperand &use) {
-  auto pairs = command->getAttrOfType<DenseI64ArrayAttr>(kOverwritableAttr);
-  if (!pairs) return false;
-  ArrayRef<int64_t> list = pairs.asArrayRef();
-  for (size_t i = 0; i + 1 < list.size(); i += 2)
-    if (list[i] == use.getOperandNumber() && list[i + 1] >= 0 && list[i + 1] < command->getNumOperands() &&
-        command->getOperand(list[i + 1]) == result.getResult())
-      return true;
-  return false;
+  auto dispatch = dyn_cast<exec::DispatchOp>(command);
+  return dispatch && llvm::any_of(dispatch.overwrites(), [&](OverwriteAttr over) {
+           return over.getOperand() == use.getOperandNumber() &&
+                  dispatch.getBuffers()[over.getResult()] == result.getResult();
+         });
 }
 
 // A new value of a state that is copied there in the end is written there in the first place, where every other command
@@ -119,16 +116,11 @@ static unsigned writeOverOperands(ProgramOp program) {
   SmallVector<exec::DispatchOp> commands;
   program.walk([&](exec::DispatchOp command) { commands.push_back(command); });
   for (exec::DispatchOp command : commands) {
-    auto attribute = command->getAttrOfType<DenseI64ArrayAttr>(kOverwritableAttr);
-    if (!attribute) continue;
-    command->removeAttr(kOverwritableAttr);
-    int64_t count = command.getBuffers().size();
-    // A dump may be edited by hand.
-    auto isPosition = [&](int64_t index) { return index >= 0 && index < count; };
-    for (ArrayRef<int64_t> pairs = attribute.asArrayRef(); pairs.size() >= 2; pairs = pairs.drop_front(2)) {
-      if (!isPosition(pairs[0]) || !isPosition(pairs[1])) continue;
-      auto operand = command.getBuffers()[pairs[0]].getDefiningOp<BufferOp>();
-      auto result = command.getBuffers()[pairs[1]].getDefiningOp<BufferOp>();
+    SmallVector<OverwriteAttr> overwrites = command.overwrites();
+    command.removeOverwritableAttr();
+    for (OverwriteAttr over : overwrites) {
+      auto operand = command.getBuffers()[over.getOperand()].getDefiningOp<BufferOp>();
+      auto result = command.getBuffers()[over.getResult()].getDefiningOp<BufferOp>();
       if (!mayTake(command, operand, result)) continue;
       result.getResult().replaceAllUsesWith(operand.getResult());
       result.erase();
@@ -180,7 +172,7 @@ struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
     Builder builder(&getContext());
     for (auto [entry, offset] : llvm::zip_equal(requests, plan.offsets))
       cast<BufferOp>(entry.first).setOffsetAttr(builder.getI64IntegerAttr(offset));
-    program.setArenaAttr(builder.getI64IntegerAttr(plan.bytes));
+    program.setArenasAttr(builder.getDenseI64ArrayAttr(plan.bytes));
     std::string text =
         llvm::formatv("program '{0}': arena of {1} bytes for {2} buffers; most alive at once {3}, without "
                       "sharing {4}; {5} outputs and {6} states written in place, {7} results over an operand",

@@ -6,7 +6,6 @@
 #include "dialects/NN/NNStructure.h"
 #include "dialects/NN/NNYield.h"
 #include "lib/Target/Registry.h"
-#include "lib/Schedule/MemoryPlan.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/StateOrder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -148,13 +147,12 @@ static Location placesOf(ir::DispatchOp dispatch) {
   return FusedLoc::get({dispatch.getLoc()}, ArrayAttr::get(dispatch.getContext(), places), dispatch.getContext());
 }
 
-// Positions among a command's buffers: operand, result, operand, result, ... Any choice of the pairs that names none
-// twice is allowed.
-static SmallVector<int64_t> overwritableOperands(ir::DispatchOp dispatch, const Target &target) {
-  SmallVector<int64_t> pairs;
+static SmallVector<OverwriteAttr> overwritableOperands(ir::DispatchOp dispatch, const Target &target) {
+  SmallVector<OverwriteAttr> pairs;
   for (unsigned operand = 0; operand < dispatch->getNumOperands(); ++operand)
     for (unsigned result = 0; result < dispatch->getNumResults(); ++result)
-      if (target.mayOverwrite(dispatch, operand, result)) pairs.append({operand, dispatch->getNumOperands() + result});
+      if (target.mayOverwrite(dispatch, operand, result))
+        pairs.push_back(OverwriteAttr::get(dispatch.getContext(), operand, dispatch->getNumOperands() + result));
   return pairs;
 }
 
@@ -176,8 +174,7 @@ LogicalResult Scheduler::addDispatch(ir::DispatchOp dispatch) {
   StringRef name = nameOf(dispatch.getLoc());
   auto command = exec::DispatchOp::create(b, placesOf(dispatch), FlatSymbolRefAttr::get(kernel->getSymNameAttr()),
                                           operands, name.empty() ? StringAttr() : b.getStringAttr(name));
-  if (SmallVector<int64_t> over = overwritableOperands(dispatch, target); !over.empty())
-    command->setAttr(kOverwritableAttr, b.getDenseI64ArrayAttr(over));
+  command.setOverwrites(overwritableOperands(dispatch, target));
   return success();
 }
 
@@ -273,7 +270,7 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
       portNames(b, "input", type.getNumInputs(), [&](unsigned i) { return function.getArgAttr(i, "nn.name"); }),
       b.getTypeArrayAttr(type.getInputs()),
       portNames(b, "output", type.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, "nn.name"); }),
-      b.getTypeArrayAttr(type.getResults()), /*arena=*/IntegerAttr(), function->hasAttr("nn.independent_samples"),
+      b.getTypeArrayAttr(type.getResults()), /*arenas=*/DenseI64ArrayAttr(), function->hasAttr("nn.independent_samples"),
       function->getAttrOfType<StringAttr>("nn.entry"));
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(device.getSymNameAttr()));

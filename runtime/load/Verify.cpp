@@ -16,6 +16,8 @@ using format::kBufferAlignment;
 constexpr uint32_t kMaxRank = 64;
 constexpr uint32_t kMaxLanes = 1024;
 constexpr uint64_t kMaxElement = 16;
+// Of tiles, for each operand of a kernel.
+constexpr uint32_t kMaxRanges = 8;
 // Slices of a dispatch are reckoned in units of tiles, whose sums must not wrap. No buffer has as many elements.
 constexpr int64_t kMaxTiles = int64_t(1) << 48;
 
@@ -296,7 +298,7 @@ Status verifyEntry(Entry &entry, const Program &program, uint64_t memoryLimit) {
     entry.usesState |= buffer.kind == BufferKind::State;
   }
   SPRIG_RETURN_IF_ERROR(verifyLanes(entry, program));
-  SPRIG_RETURN_IF_ERROR(verifySchedule(entry));
+  SPRIG_RETURN_IF_ERROR(verifySchedule(entry, program));
   return verifySamples(entry);
 }
 
@@ -304,10 +306,15 @@ Status verifyKernel(const Kernel &kernel, const MemoryLimits &limits) {
   if (!kernel.access.empty() && kernel.access.size() != kernel.bufferCount)
     return badPackage(concat("expected how each of ", kernel.bufferCount, " operands is accessed, found it for ",
                              kernel.access.size()));
-  for (const TileRange &range : kernel.ranges)
-    if (range.operand >= kernel.bufferCount)
-      return badPackage(
-          concat("range of tiles: expected an operand below ", kernel.bufferCount, ", found ", range.operand));
+  if (kernel.ranges.size() > uint64_t(kMaxRanges) * kernel.bufferCount)
+    return badPackage(concat("expected at most ", kMaxRanges, " ranges of tiles for each of ", kernel.bufferCount,
+                             " operands, found ", kernel.ranges.size()));
+  for (size_t i = 0; i < kernel.ranges.size(); ++i) {
+    uint32_t operand = kernel.ranges[i].operand, least = i ? kernel.ranges[i - 1].operand : 0;
+    if (operand < least || operand >= kernel.bufferCount)
+      return badPackage(concat("range ", i, " of tiles: expected an operand from ", least, " and below ",
+                               kernel.bufferCount, ", found ", operand));
+  }
   return MemoryNeed(limits.all).add(kernel.scratch, "scratch");
 }
 

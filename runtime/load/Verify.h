@@ -25,8 +25,9 @@ struct MemoryLimits {
 // Also fills the fields of `program` that are marked "set by Verify". Refuses programs that need more memory than that.
 Status verifyProgram(Program &program, const SectionSizes &sections, const MemoryLimits &limits);
 
-// The part about lanes and events: each event is recorded once, each wait can end. Run by verifyProgram.
-Status verifySchedule(const Entry &entry);
+// The part about lanes and events: each event is recorded once, each wait can end, and all commands that touch the same
+// bytes, one of them writing, are in order. Run by verifyProgram, behind the checks of its buffers.
+Status verifySchedule(const Entry &entry, const Program &program);
 
 } // namespace sprig::rt::core
 

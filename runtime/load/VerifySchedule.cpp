@@ -1,4 +1,7 @@
+#include "runtime/format/Order.h"
 #include "runtime/load/Verify.h"
+
+#include <optional>
 
 namespace sprig::rt::core {
 
@@ -26,39 +29,133 @@ static Status checkEvents(const Entry &entry) {
   return {};
 }
 
-// Plays the lanes with events alone: every lane goes as far as it can, until all end or none moves.
-Status verifySchedule(const Entry &entry) {
-  SPRIG_RETURN_IF_ERROR(checkEvents(entry));
-  std::vector<size_t> position(entry.lanes.size(), 0);
-  std::vector<bool> recorded(entry.eventCount, false);
-  // Lanes blocked on an event, so that each command is looked at a constant number of times.
-  std::vector<std::vector<uint32_t>> waiting(entry.eventCount);
-  std::vector<uint32_t> ready;
-  for (size_t lane = entry.lanes.size(); lane-- > 0;) ready.push_back(uint32_t(lane));
-  while (!ready.empty()) {
-    uint32_t lane = ready.back();
-    ready.pop_back();
-    const std::vector<Command> &commands = entry.lanes[lane].commands;
-    for (; position[lane] < commands.size(); ++position[lane]) {
-      const Command &command = commands[position[lane]];
-      if (command.kind == CommandKind::Wait && !recorded[command.event]) {
-        waiting[command.event].push_back(lane);
-        break;
+namespace {
+
+// An entry's lanes as the proof of order takes them. Spaces are the arenas of the devices, then outputs, then states.
+// Inputs and constants are left out: nothing writes them.
+class OrderBuilder {
+public:
+  OrderBuilder(const Entry &entry, const Program &program)
+      : entry(entry), program(program), regions(entry.buffers.size(), kNone) {}
+
+  order::Schedule build() {
+    bool races = entry.lanes.size() > 1;
+    size_t commands = 0;
+    for (const Lane &lane : entry.lanes) commands += lane.commands.size();
+    schedule.commands.reserve(commands);
+    schedule.events = entry.eventCount;
+    for (const Lane &lane : entry.lanes) {
+      for (const Command &command : lane.commands) {
+        if (command.kind == CommandKind::Record || command.kind == CommandKind::Wait) {
+          order::Kind kind = command.kind == CommandKind::Record ? order::Kind::Record : order::Kind::Wait;
+          schedule.commands.push_back({kind, command.event, 0, 0});
+          continue;
+        }
+        schedule.work();
+        if (races) addAccesses(command);
       }
-      if (command.kind == CommandKind::Record) {
-        recorded[command.event] = true;
-        ready.insert(ready.end(), waiting[command.event].begin(), waiting[command.event].end());
-        waiting[command.event].clear();
-      }
+      schedule.endLane();
+    }
+    return std::move(schedule);
+  }
+
+  std::string spaceText(uint32_t space) const {
+    if (space < program.devices.size()) return concat("the arena of ", program.devices[space].text());
+    space -= uint32_t(program.devices.size());
+    if (space < entry.outputs.size()) return concat("output '", entry.outputs[space].name, "'");
+    return concat("state '", program.states[space - entry.outputs.size()].tensor.name, "'");
+  }
+
+private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  void addAccesses(const Command &command) {
+    const uint32_t *operands = entry.operands.data() + command.firstOperand;
+    if (command.kind == CommandKind::Copy) {
+      add(operands[0], kReads);
+      add(operands[1], kWrites);
+      return;
+    }
+    const Kernel &kernel = program.kernels[command.kernel];
+    auto range = kernel.ranges.begin();
+    for (uint32_t i = 0; i < command.operandCount; ++i) {
+      uint8_t mode = kernel.access.empty() ? kReads | kWrites : kernel.access[i];
+      if (range == kernel.ranges.end() || range->operand != i) add(operands[i], mode);
+      for (; range != kernel.ranges.end() && range->operand == i; ++range) addRange(command, *range, mode);
     }
   }
-  for (size_t lane = 0; lane < entry.lanes.size(); ++lane)
-    if (position[lane] < entry.lanes[lane].commands.size()) {
-      const Command &command = entry.lanes[lane].commands[position[lane]];
-      return badPackage(concat(commandText(lane, position[lane], command), ": waits for event ", command.event,
-                               ", which no command can record before it"));
+
+  void addRange(const Command &command, const TileRange &range, uint8_t mode) {
+    const Buffer &buffer = entry.buffers[entry.operands[command.firstOperand + range.operand]];
+    std::optional<uint32_t> space = spaceOf(buffer);
+    if (!space) return;
+    int64_t end = command.firstTile + command.tiles;
+    order::ByteRange bytes =
+        order::bytesOfTiles(range.first, range.step, range.size, command.firstTile, end, buffer.size);
+    schedule.regions.push_back({*space, buffer.offset + bytes.begin, buffer.offset + bytes.end});
+    access(uint32_t(schedule.regions.size() - 1), mode);
+  }
+
+  void add(uint32_t index, uint8_t mode) {
+    const Buffer &buffer = entry.buffers[index];
+    if (regions[index] == kNone) {
+      std::optional<uint32_t> space = spaceOf(buffer);
+      if (!space) return;
+      regions[index] = uint32_t(schedule.regions.size());
+      schedule.regions.push_back({*space, buffer.offset, buffer.offset + buffer.size});
     }
-  return {};
+    access(regions[index], mode);
+  }
+
+  void access(uint32_t region, uint8_t mode) {
+    if (mode & kReads) schedule.access(region, false);
+    if (mode & kWrites) schedule.access(region, true);
+  }
+
+  std::optional<uint32_t> spaceOf(const Buffer &buffer) const {
+    uint32_t devices = uint32_t(program.devices.size());
+    switch (buffer.kind) {
+    case BufferKind::Arena: return buffer.device;
+    case BufferKind::Output: return devices + buffer.index;
+    case BufferKind::State: return devices + uint32_t(entry.outputs.size()) + buffer.index;
+    default: return std::nullopt;
+    }
+  }
+
+  const Entry &entry;
+  const Program &program;
+  order::Schedule schedule;
+  std::vector<uint32_t> regions; // of whole buffers
+};
+
+Status explain(const order::Finding &finding, const Entry &entry, const Program &program, const OrderBuilder &builder) {
+  auto commandOf = [&](order::Place place) -> const Command & { return entry.lanes[place.lane].commands[place.index]; };
+  auto text = [&](order::Place place) { return commandText(place.lane, place.index, commandOf(place)); };
+  auto device = [&](order::Place place) { return program.devices[entry.lanes[place.lane].device].text(); };
+  switch (finding.verdict) {
+  case order::Verdict::Ordered: return {};
+  case order::Verdict::Stuck:
+    return badPackage(concat(text(finding.second), ": waits for event ", commandOf(finding.second).event,
+                             ", which no command can record before it"));
+  case order::Verdict::TooLarge:
+    return {SPRIG_RT_UNSUPPORTED, concat("has ", entry.lanes.size(), " lanes and ", entry.eventCount,
+                                         " events, more than can be proved to be in order")};
+  case order::Verdict::Race: break;
+  }
+  return badPackage(concat(text(finding.second), " on ", device(finding.second),
+                           finding.secondWrites ? " writes bytes " : " reads bytes ", finding.shared.begin, " to ",
+                           finding.shared.end, " of ", builder.spaceText(finding.shared.space), ", which ",
+                           text(finding.first), " on ", device(finding.first),
+                           finding.firstWrites ? " writes" : " reads", "; no event orders the two"));
+}
+
+} // namespace
+
+Status verifySchedule(const Entry &entry, const Program &program) {
+  SPRIG_RETURN_IF_ERROR(checkEvents(entry));
+  if (entry.lanes.size() < 2 && entry.eventCount == 0) return {};
+  OrderBuilder builder(entry, program);
+  return explain(order::checkOrder(builder.build()), entry, program, builder);
 }
 
 } // namespace sprig::rt::core

@@ -190,7 +190,11 @@ TEST(Hostile, AccessThatDoesNotFit) {
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].access = {kReads}; }),
             "p.sprig: kernel 0 'add': expected how each of 3 operands is accessed, found it for 1");
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].ranges = {{3, 0, 4, 4}}; }),
-            "p.sprig: kernel 0 'add': range of tiles: expected an operand below 3, found 3");
+            "p.sprig: kernel 0 'add': range 0 of tiles: expected an operand from 0 and below 3, found 3");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].ranges = {{1, 0, 4, 4}, {0, 0, 4, 4}}; }),
+            "p.sprig: kernel 0 'add': range 1 of tiles: expected an operand from 1 and below 3, found 0");
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].ranges.resize(25); }),
+            "p.sprig: kernel 0 'add': expected at most 8 ranges of tiles for each of 3 operands, found 25");
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.kernels[0].access = {kWrites, kReads, kWrites}; }),
             "p.sprig: entry 0 'main': lane 0 command 0 'c0': writes 'b0' (input), expected a buffer that may be "
             "written");

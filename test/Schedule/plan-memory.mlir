@@ -102,8 +102,8 @@ exec.program @over inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
   %y = exec.buffer output[0] : memref<16xf32>
   exec.lane on @cpu {
     exec.dispatch @step(%x, %a) : memref<16xf32>, memref<16xf32>
-    exec.dispatch @add(%a, %x, %b) {exec.overwritable = array<i64: 0, 2>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
-    exec.dispatch @add(%b, %x, %c) {exec.overwritable = array<i64: 1, 2, 0, 2>} : memref<16xf32>, memref<16xf32>, memref<4x4xf32>
+    exec.dispatch @add(%a, %x, %b) overwritable [#exec.overwrite<0 by 2>] : memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%b, %x, %c) overwritable [#exec.overwrite<1 by 2>, #exec.overwrite<0 by 2>] : memref<16xf32>, memref<16xf32>, memref<4x4xf32>
     exec.dispatch @step(%c, %y) : memref<4x4xf32>, memref<16xf32>
   }
 }
@@ -123,7 +123,7 @@ exec.program @several inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "
   exec.lane on @cpu {
     exec.dispatch @step(%x, %a) : memref<16xf32>, memref<16xf32>
     exec.dispatch @step(%x, %b) : memref<16xf32>, memref<16xf32>
-    exec.dispatch @exchange(%a, %b, %c, %d) {exec.overwritable = array<i64: 0, 9, 0, 2, 0, 3, 1, 2, 1, 3>} : memref<16xf32>, memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @exchange(%a, %b, %c, %d) overwritable [#exec.overwrite<0 by 2>, #exec.overwrite<0 by 3>, #exec.overwrite<1 by 2>, #exec.overwrite<1 by 3>] : memref<16xf32>, memref<16xf32>, memref<16xf32>, memref<16xf32>
     exec.dispatch @step(%c, %y) : memref<16xf32>, memref<16xf32>
     exec.dispatch @step(%d, %z) : memref<16xf32>, memref<16xf32>
   }
@@ -132,7 +132,7 @@ exec.program @several inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "
 // Not over what is read later, what the command reads a second time, or an input.
 // REMARK: program 'not_over': {{.*}} 0 results over an operand
 // CHECK: exec.program @not_over
-// CHECK-NOT: exec.overwritable
+// CHECK-NOT: overwritable
 exec.program @not_over inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
   %x = exec.buffer input[0] : memref<16xf32>
   %a = exec.buffer arena : memref<16xf32>
@@ -141,10 +141,10 @@ exec.program @not_over inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) 
   %d = exec.buffer arena : memref<16xf32>
   %y = exec.buffer output[0] : memref<16xf32>
   exec.lane on @cpu {
-    exec.dispatch @step(%x, %a) {exec.overwritable = array<i64: 0, 1>} : memref<16xf32>, memref<16xf32>
-    exec.dispatch @step(%a, %b) {exec.overwritable = array<i64: 0, 1>} : memref<16xf32>, memref<16xf32>
-    exec.dispatch @add(%a, %b, %c) {exec.overwritable = array<i64>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
-    exec.dispatch @add(%c, %c, %d) {exec.overwritable = array<i64: 0, 2, 1, 2>} : memref<16xf32>, memref<16xf32>, memref<16xf32>
-    exec.dispatch @step(%d, %y) {exec.overwritable = array<i64: 0, 1>} : memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%x, %a) overwritable [#exec.overwrite<0 by 1>] : memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%a, %b) overwritable [#exec.overwrite<0 by 1>] : memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%a, %b, %c) : memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @add(%c, %c, %d) overwritable [#exec.overwrite<0 by 2>, #exec.overwrite<1 by 2>] : memref<16xf32>, memref<16xf32>, memref<16xf32>
+    exec.dispatch @step(%d, %y) overwritable [#exec.overwrite<0 by 1>] : memref<16xf32>, memref<16xf32>
   }
 }

@@ -13,8 +13,8 @@
 // CHECK: %[[Y:.*]] = exec.buffer output[0] named "y" : memref<64xf32>
 // CHECK: %[[Z:.*]] = exec.buffer output[1] named "output1" : memref<64xf32>
 // CHECK: exec.lane on @cpu
-// CHECK-NEXT: exec.dispatch @first(%[[X]], %[[A]]) {exec.overwritable = array<i64: 0, 1>} : memref<8x8xf32>, memref<64xf32>
-// CHECK-NEXT: exec.dispatch @first(%[[A]], %[[B]]) {exec.overwritable = array<i64: 0, 1>} : memref<64xf32>, memref<64xf32>
+// CHECK-NEXT: exec.dispatch @first(%[[X]], %[[A]]) overwritable [#exec.overwrite<0 by 1>] : memref<8x8xf32>, memref<64xf32>
+// CHECK-NEXT: exec.dispatch @first(%[[A]], %[[B]]) overwritable [#exec.overwrite<0 by 1>] : memref<64xf32>, memref<64xf32>
 // CHECK-NEXT: exec.copy %[[B]] to %[[Y]]
 // CHECK-NEXT: exec.copy %[[A]] to %[[Z]]
 // CHECK-NOT: func.func

@@ -54,6 +54,7 @@ private:
   FailureOr<flatbuffers::Offset<fb::Tensor>> tensor(Operation *op, StringRef name, RankedTensorType type);
   LogicalResult addEntry(ProgramOp program);
   FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> ports(ProgramOp program, ArrayAttr names, ArrayAttr types);
+  flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> ranges(KernelOp kernel);
   flatbuffers::Offset<fb::Buffer> buffer(BufferOp op);
   flatbuffers::Offset<fb::Lane> lane(LaneOp op);
   flatbuffers::Offset<fb::CommandBox> command(Operation &op);
@@ -64,6 +65,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTableCollection symbols;
   flatbuffers::FlatBufferBuilder builder;
   std::vector<uint8_t> constantBytes;
   // Offsets by a hash of the content: equal bytes are stored once.
@@ -75,7 +77,8 @@ private:
   std::vector<flatbuffers::Offset<fb::Entry>> entries;
   std::vector<const LinkedImage *> imageSections;
   llvm::StringMap<uint32_t> constantIndex, stateIndex, kernelIndex, deviceIndex;
-  std::vector<std::string> devices;
+  std::vector<std::string> devices, architectures;
+  std::vector<int64_t> ordinals;         // of the devices
   DenseMap<Value, uint32_t> bufferIndex; // of the entry at hand
 };
 
@@ -138,10 +141,21 @@ LogicalResult Writer::addKernels() {
     for (const std::string &name : kernelOpNames(kernel)) names.push_back(text(name));
     kernelIndex[kernel.getSymName()] = kernels.size();
     auto opNames = builder.CreateVector(names);
+    std::vector<uint8_t> modes;
+    for (AccessMode mode : kernel.getOperandAccess(symbols)) modes.push_back(uint8_t(mode));
+    auto access = builder.CreateVector(modes);
     kernels.push_back(fb::CreateKernel(builder, text(kernel.getSymName()), kernel.getScratch(),
-                                       kernel.getOperandTypes().size(), opNames));
+                                       kernel.getOperandTypes().size(), opNames, access, ranges(kernel)));
   }
   return success();
+}
+
+flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> Writer::ranges(KernelOp kernel) {
+  if (!kernel.getRangesAttr()) return {};
+  std::vector<fb::TileRange> list;
+  for (auto range : kernel.getRangesAttr().getAsRange<TileRangeAttr>())
+    list.emplace_back(range.getOperand(), range.getFirst(), range.getStep(), range.getSize());
+  return builder.CreateVectorOfStructs(list);
 }
 
 FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringRef name, RankedTensorType type) {
@@ -179,7 +193,7 @@ flatbuffers::Offset<fb::Buffer> Writer::buffer(BufferOp op) {
   case BufferKind::state: kind = fb::BufferKind::State; break;
   }
   return fb::CreateBuffer(builder, kind, index, op.getOffset().value_or(0), byteSize(op.getType()),
-                          text(op.getLabel().value_or("")));
+                          text(op.getLabel().value_or("")), deviceIndex.lookup(op.getPlace().getValue()));
 }
 
 flatbuffers::Offset<fb::CommandBox> Writer::command(Operation &op) {
@@ -197,8 +211,9 @@ flatbuffers::Offset<fb::CommandBox> Writer::command(Operation &op) {
       parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call));
     }
     auto partList = builder.CreateVector(parts);
-    content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, kernel.getTiles(),
-                                 kernel.getGrain(), kernel.getFlops(), kernel.getBytes(), partList)
+    int64_t first = dispatch.getFirstTile().value_or(0), end = dispatch.getEndTile().value_or(kernel.getTiles());
+    content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first,
+                                 kernel.getGrain(), kernel.getFlops(), kernel.getBytes(), partList, first)
                   .Union();
     kind = fb::Command::Dispatch;
     name = dispatch.getLabel().value_or(kernel.getSymName());
@@ -225,7 +240,7 @@ flatbuffers::Offset<fb::Lane> Writer::lane(LaneOp op) {
 }
 
 LogicalResult Writer::addEntry(ProgramOp program) {
-  if (!program.getArena()) return program.emitOpError("has no planned memory, so cannot be packaged");
+  if (!program.getArenas()) return program.emitOpError("has no planned memory, so cannot be packaged");
   auto inputs = ports(program, program.getInputNames(), program.getInputTypes());
   auto outputs = ports(program, program.getOutputNames(), program.getOutputTypes());
   if (failed(inputs) || failed(outputs)) return failure();
@@ -239,21 +254,20 @@ LogicalResult Writer::addEntry(ProgramOp program) {
   for (auto op : program.getBody().getOps<LaneOp>()) lanes.push_back(lane(op));
   uint32_t events = 0;
   program.walk([&](RecordOp record) { events = std::max<uint32_t>(events, record.getEvent() + 1); });
-  // State is written by copies to it and by kernels whose results it holds.
-  bool updates = false;
-  auto isState = [](Value value) { return value.getDefiningOp<BufferOp>().getKind() == BufferKind::state; };
-  program.walk([&](CopyOp copy) { updates |= isState(copy.getTarget()); });
-  program.walk([&](exec::DispatchOp dispatch) {
-    auto kernel = module.lookupSymbol<KernelOp>(dispatch.getKernel());
-    if (!kernel.isComposite())
-      updates |= llvm::any_of(dispatch.getBuffers().drop_front(kernel.getNumInputs()), isState);
+  SmallVector<BufferAccess> accesses;
+  program.walk([&](CommandOpInterface command) { command.getAccesses(symbols, accesses); });
+  bool updates = llvm::any_of(accesses, [](const BufferAccess &access) {
+    return writes(access.mode) && access.buffer.getDefiningOp<BufferOp>().getKind() == BufferKind::state;
   });
   auto name = text(program.getEntry().value_or(program.getSymName()));
   auto inputList = builder.CreateVector(*inputs), outputList = builder.CreateVector(*outputs);
   auto bufferList = builder.CreateVector(buffers);
   auto laneList = builder.CreateVector(lanes);
-  entries.push_back(fb::CreateEntry(builder, name, inputList, outputList, bufferList, *program.getArena(), events,
-                                    laneList, program.getIndependentSamples(), updates));
+  ArrayRef<int64_t> arenas = *program.getArenas();
+  flatbuffers::Offset<flatbuffers::Vector<uint64_t>> moreArenas;
+  if (arenas.size() > 1) moreArenas = builder.CreateVector(std::vector<uint64_t>(arenas.begin() + 1, arenas.end()));
+  entries.push_back(fb::CreateEntry(builder, name, inputList, outputList, bufferList, arenas.empty() ? 0 : arenas[0],
+                                    events, laneList, program.getIndependentSamples(), updates, moreArenas));
   return success();
 }
 
@@ -261,7 +275,12 @@ LogicalResult Writer::addEntries() {
   for (auto device : module.getOps<DeviceOp>()) {
     deviceIndex[device.getSymName()] = devices.size();
     devices.push_back(device.getKind().str());
+    architectures.push_back(device.getArchitecture().value_or("").str());
+    ordinals.push_back(device.getOrdinal());
   }
+  // A reader of format 1.0 takes a device for a kind, and knows no two of them.
+  if (devices.size() > 1 || llvm::any_of(ordinals, [](int64_t ordinal) { return ordinal != 0; }))
+    for (auto [device, ordinal] : llvm::zip_equal(devices, ordinals)) device += ":" + std::to_string(ordinal);
   for (auto program : module.getOps<ProgramOp>())
     if (failed(addEntry(program))) return failure();
   return success();
@@ -307,9 +326,12 @@ std::vector<uint8_t> Writer::finish(StringRef producer, ArrayRef<std::pair<std::
   auto stateList = builder.CreateVector(states);
   auto imageList = builder.CreateVector(images);
   auto deviceList = builder.CreateVectorOfStrings(devices);
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> architectureList;
+  if (llvm::any_of(architectures, [](const std::string &name) { return !name.empty(); }))
+    architectureList = builder.CreateVectorOfStrings(architectures);
   auto allFacts = builder.CreateVector(factList);
   builder.Finish(fb::CreatePackage(builder, producerText, entryList, kernelList, constantList, stateList, imageList,
-                                   deviceList, allFacts),
+                                   deviceList, allFacts, architectureList),
                  fb::PackageIdentifier());
 
   std::vector<format::SectionBytes> sections;

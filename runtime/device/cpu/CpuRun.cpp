@@ -287,15 +287,9 @@ void CpuRun::runSlice(const Command &command, void *const *operands, int64_t beg
   if (control.isCancelled()) return;
   sprig_rt_kernel_status status = {};
   uint8_t *share = scratch.data() + (participant == 0 ? 0 : callerScratch + (participant - 1) * helperScratch);
-<<<<<<< HEAD:runtime/device/cpu/CpuRun.cpp
   sprig_rt_args args = {operands, command.firstTile + begin, command.firstTile + end, share, &status};
   if (int32_t result = runKernel(code.kernel(command.kernel), args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
     control.fail(command, status, result, begin);
-=======
-  sprig_rt_args args = {operands, command.firstTile + begin, command.firstTile + end, share, &status};
-  if (int32_t result = package.kernel(command.kernel)(&args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
-    fail(command, status, result, begin);
->>>>>>> b07c37a (Package format 1.1: devices have ordinals and architectures, buffers lie on them, kernels say what they access, dispatches may run a part of their tiles):runtime/exec/Run.cpp
 }
 
 void CpuRun::runSliceRecorded(const LaneSlot &slot, const Command &command, void *const *operands, int64_t begin,

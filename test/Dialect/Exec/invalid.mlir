@@ -241,3 +241,148 @@ exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64, 
 // expected-error@+1 {{'exec.program' op attribute 'independent_samples' failed to satisfy constraint: unit attribute}}
 exec.program @main inputs() outputs() attributes {independent_samples = 1} {
 }
+
+// -----
+
+// expected-error@+1 {{has ordinal -1, expected at least 0}}
+exec.device @cpu "cpu" ordinal -1
+
+// -----
+
+// expected-note@+1 {{it is here first}}
+exec.device @a "cpu" ordinal 1
+// expected-error@+1 {{is cpu:1 a second time}}
+exec.device @b "cpu" ordinal 1
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @p inputs() outputs() {
+  // expected-error@+1 {{lies on @gpu, which is no exec.device of the module}}
+  %t = exec.buffer arena on @gpu : memref<4xf32>
+}
+
+// -----
+
+exec.device @a "cpu"
+exec.device @b "cpu" ordinal 1
+exec.program @p inputs() outputs("y": tensor<4xf32>) {
+  // expected-note@+1 {{another lies on @a}}
+  %0 = exec.buffer output[0] : memref<4xf32>
+  // expected-error@+1 {{lies on @b, expected all buffers of one output on one device}}
+  %1 = exec.buffer output[0] on @b : memref<4xf32>
+}
+
+// -----
+
+exec.device @a "cpu"
+// expected-error@+1 {{has 2 arenas, expected at most one for each of 1 devices}}
+exec.program @p inputs() outputs() arena 64, 64 {
+}
+
+// -----
+
+exec.device @a "cpu"
+exec.device @b "cpu" ordinal 1
+exec.program @p inputs() outputs() arena 256, 64 {
+  // expected-error@+1 {{ends at byte 128 of an arena of 64 bytes}}
+  %t = exec.buffer arena on @b at 64 : memref<16xf32>
+}
+
+// -----
+
+exec.device @a "cpu"
+exec.device @b "cpu" ordinal 1
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.program @p inputs("x": tensor<4xf32>) outputs() {
+  %x = exec.buffer input[0] : memref<4xf32>
+  // expected-note@+1 {{the buffer is here}}
+  %t = exec.buffer arena on @b : memref<4xf32>
+  exec.lane on @a {
+    // expected-error@+1 {{runs on @a and uses a buffer that is not there}}
+    exec.dispatch @k(%x, %t) : memref<4xf32>, memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @a "cpu"
+exec.device @b "cpu" ordinal 1
+exec.program @p inputs("x": tensor<4xf32>) outputs() {
+  // expected-note@+1 {{the buffer is here}}
+  %x = exec.buffer input[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<4xf32>
+  exec.lane on @b {
+    // expected-error@+1 {{runs on @b and uses a buffer that is not there}}
+    exec.copy %x to %t : memref<4xf32> to memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @a "cpu"
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.program @p inputs("x": tensor<4xf32>) outputs() {
+  // expected-note@+1 {{the buffer is here}}
+  %x = exec.buffer input[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<4xf32>
+  exec.lane on @a {
+    // expected-error@+1 {{writes a buffer of kind input}}
+    exec.dispatch @k(%t, %x) : memref<4xf32>, memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @a "cpu"
+exec.constant @c = dense<1.0> : tensor<4xf32>
+exec.program @p inputs("x": tensor<4xf32>) outputs() {
+  %x = exec.buffer input[0] : memref<4xf32>
+  // expected-note@+1 {{the buffer is here}}
+  %c = exec.buffer constant @c : memref<4xf32>
+  exec.lane on @a {
+    // expected-error@+1 {{writes a buffer of kind constant}}
+    exec.copy %x to %c : memref<4xf32> to memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @a "cpu"
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 4 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.program @p inputs("x": tensor<4xf32>) outputs() {
+  %x = exec.buffer input[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<4xf32>
+  exec.lane on @a {
+    // expected-error@+1 {{runs tiles 2 to 5 of a kernel of 4}}
+    exec.dispatch @k(%x, %t) tiles 2 to 5 : memref<4xf32>, memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @a "cpu"
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 4 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.program @p inputs("x": tensor<4xf32>) outputs() {
+  %x = exec.buffer input[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<4xf32>
+  exec.lane on @a {
+    // expected-error@+1 {{has #exec.overwrite<0 by 2>, expected two of 2 buffers}}
+    exec.dispatch @k(%x, %t) overwritable [#exec.overwrite<0 by 2>] : memref<4xf32>, memref<4xf32>
+  }
+}
+
+// -----
+
+// expected-error@+1 {{has #exec.tile_range<2 : 0 + 16 * tile, 16>, expected one of 2 operands and a size of at least 0}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64, ranges = [#exec.tile_range<2 : 0 + 16 * tile, 16>]} {
+  exec.yield %x : tensor<4xf32>
+}

@@ -4,6 +4,8 @@
 
 // CHECK: exec.device @cpu0 "cpu"
 exec.device @cpu0 "cpu"
+// CHECK: exec.device @gpu1 "cuda" arch "sm_90" ordinal 1
+exec.device @gpu1 "cuda" arch "sm_90" ordinal 1
 // CHECK: exec.constant @weights = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>
 exec.constant @weights = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
 nn.param @scale = dense<2.0> : tensor<4xf32>
@@ -57,4 +59,30 @@ exec.program @main inputs("x": tensor<2x2xf32>) outputs("y": tensor<4xf32>) aren
 
 // CHECK: exec.program @nothing inputs() outputs()
 exec.program @nothing inputs() outputs() {
+}
+
+// Rows that need the one above; two devices, each with an arena; a result that may take an operand's bytes.
+// CHECK: exec.kernel @rows
+// CHECK-SAME: ranges = [#exec.tile_range<0 : -16 + 16 * tile, 32>, #exec.tile_range<1 : 0 + 16 * tile, 16>]
+exec.kernel @rows(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
+    attributes {tiles = 4 : i64, ranges = [#exec.tile_range<0 : -16 + 16 * tile, 32>, #exec.tile_range<1 : 0 + 16 * tile, 16>]} {
+  exec.yield %x : tensor<4x4xf32>
+}
+// CHECK: exec.program @two inputs("x": tensor<4x4xf32>) outputs("y": tensor<4x4xf32>) arena 64, 128
+exec.program @two inputs("x": tensor<4x4xf32>) outputs("y": tensor<4x4xf32>) arena 64, 128 {
+  %x = exec.buffer input[0] : memref<4x4xf32>
+  %t = exec.buffer arena at 0 : memref<4x4xf32>
+  // CHECK: exec.buffer arena on @gpu1 at 64 named "there" : memref<4x4xf32>
+  %u = exec.buffer arena on @gpu1 at 64 named "there" : memref<4x4xf32>
+  %y = exec.buffer output[0] : memref<4x4xf32>
+  exec.lane on @cpu0 {
+    // CHECK: exec.dispatch @rows(%{{.*}}, %{{.*}}) tiles 0 to 2 named "upper" overwritable [#exec.overwrite<0 by 1>] : memref<4x4xf32>, memref<4x4xf32>
+    exec.dispatch @rows(%x, %t) tiles 0 to 2 named "upper" overwritable [#exec.overwrite<0 by 1>] : memref<4x4xf32>, memref<4x4xf32>
+    exec.copy %t to %u : memref<4x4xf32> to memref<4x4xf32>
+    exec.record 0
+  }
+  exec.lane on @gpu1 {
+    exec.wait 0
+    exec.copy %u to %y : memref<4x4xf32> to memref<4x4xf32>
+  }
 }

@@ -14,7 +14,7 @@ namespace {
 MemoryPlan planOf(exec::ProgramOp program) {
   MemoryPlan plan;
   plan.entry = program.getSymName().str();
-  plan.arenaBytes = uint64_t(program.getArena().value_or(0));
+  plan.arenaBytes = uint64_t(program.getArenaBytes());
   llvm::DenseMap<mlir::Operation *, size_t> index;
   program.walk([&](exec::LaneOp lane) {
     for (mlir::Operation &command : lane.getBody().front()) {

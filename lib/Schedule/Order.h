@@ -1,0 +1,27 @@
+// What a program's commands touch and in which order they run, as the proof of order takes them.
+// For verify-order, and for the passes that ask which command happens before which.
+#pragma once
+#include "dialects/Exec/Exec.h"
+#include "runtime/format/Order.h"
+
+namespace sprig {
+
+/// A program's lanes for rt::order::checkOrder, with what the indices in its finding stand for.
+struct ProgramOrder {
+  rt::order::Schedule schedule;
+  llvm::SmallVector<exec::LaneOp> lanes;
+  llvm::SmallVector<exec::CommandOpInterface> commands; // in the order of schedule.commands
+  /// "the arena of @cpu", by the number of the space.
+  llvm::SmallVector<std::string> spaces;
+
+  exec::CommandOpInterface commandAt(rt::order::Place place) const;
+};
+
+/// Buffers of the arena are bytes of their device's where they have offsets, else each its own.
+ProgramOrder orderOf(exec::ProgramOp program, mlir::SymbolTableCollection &symbols);
+
+/// Checks that all commands that touch the same bytes, one of them writing, are ordered by lanes and events, and that
+/// no lane waits forever. Reports the first two that are not; looks at nothing in a program of one lane without events.
+mlir::LogicalResult verifyOrder(exec::ProgramOp program, mlir::SymbolTableCollection &symbols);
+
+} // namespace sprig
