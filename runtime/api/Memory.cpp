@@ -39,7 +39,7 @@ uint64_t sprig_rt_memory_empty_cache(void) { return emptyArrayCache(); }
 static sprig_rt_memory_plan planOf(const Package &package, uint64_t threads) {
   sprig_rt_memory_plan plan = {};
   const Program &program = package.program();
-  plan.arena = package.maxArena(0);
+  for (uint32_t i = 0; i < program.devices.size(); ++i) plan.arena += package.maxArena(i);
   auto aligned = [](uint64_t bytes) { return (bytes + 63) / 64 * 64; };
   plan.scratch = aligned(package.maxScratch()) + aligned(package.helperScratch()) * (threads - 1);
   for (const StateType &state : program.states) plan.states += state.tensor.bytes;

@@ -51,7 +51,7 @@ Status openDevices(const Program &program, std::string_view given, std::vector<s
   GivenDevices names;
   if (!given.empty()) SPRIG_RETURN_IF_ERROR(parseDevices(given, names));
   std::vector<GivenDevice> own;
-  for (const std::string &kind : program.devices) own.push_back({kind, 0, false});
+  for (const DeviceName &device : program.devices) own.push_back({device.kind, device.ordinal, false});
   NullOptions options;
   SPRIG_RETURN_IF_ERROR(nullOptionsOfEnvironment(options));
   if (names.list.size() == 1 && names.list[0].kind == "null" && names.list[0].alone) {

@@ -17,12 +17,11 @@ Binding::Binding(const Package &package, uint32_t entryIndex, std::span<const Me
   if (!package.executes()) return; // nobody follows them
   for (uint32_t i = 0; i < addresses.size(); ++i) {
     const Buffer &buffer = entry.buffers[entry.operands[i]];
-    uint32_t device = package.deviceIndex(buffer);
-    Patch patch{i, buffer.offset, device};
+    Patch patch{i, buffer.offset, buffer.device};
     switch (buffer.kind) {
-    case BufferKind::Arena: addresses[i] = arenas[device].address + buffer.offset; break;
+    case BufferKind::Arena: addresses[i] = arenas[buffer.device].address + buffer.offset; break;
     case BufferKind::Constant:
-      addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index, device)) + buffer.offset;
+      addresses[i] = const_cast<uint8_t *>(package.constant(buffer.index, buffer.device)) + buffer.offset;
       break;
     case BufferKind::State: states[buffer.index].patches.push_back(patch); break;
     case BufferKind::Input: inputs.list[buffer.index].patches.push_back(patch); break;

@@ -68,7 +68,7 @@ Status Package::loadVerified(const LoadOptions &options) {
   SPRIG_RETURN_IF_ERROR(std::move(opened));
   for (const auto &device : devices) onHost &= device->sharesHostMemory();
   SPRIG_RETURN_IF_ERROR(loadCode(options));
-  SPRIG_RETURN_IF_ERROR(placeStates());
+  placeStates();
   SPRIG_RETURN_IF_ERROR(placeConstants(options));
   measure();
   if (options.log) {
@@ -91,22 +91,12 @@ Status Package::loadCode(const LoadOptions &options) {
   return {};
 }
 
-// A state is one place for all entries.
-Status Package::placeStates() {
-  constexpr uint32_t kNone = UINT32_MAX;
-  stateDevices.assign(decoded.states.size(), kNone);
+// A state lies on one device, in all entries.
+void Package::placeStates() {
+  stateDevices.assign(decoded.states.size(), 0);
   for (const Entry &entry : decoded.entries)
-    for (const Buffer &buffer : entry.buffers) {
-      if (buffer.kind != BufferKind::State) continue;
-      uint32_t &place = stateDevices[buffer.index];
-      if (place == kNone) place = deviceIndex(buffer);
-      if (place != deviceIndex(buffer))
-        return {SPRIG_RT_BAD_PACKAGE,
-                concat("state '", decoded.states[buffer.index].tensor.name,
-                       "': expected it on one device, found it on ", place, " and ", deviceIndex(buffer))};
-    }
-  std::replace(stateDevices.begin(), stateDevices.end(), kNone, 0u);
-  return {};
+    for (const Buffer &buffer : entry.buffers)
+      if (buffer.kind == BufferKind::State) stateDevices[buffer.index] = buffer.device;
 }
 
 Status Package::instantiate(Pool &pool, std::unique_ptr<Executable> &executable) const {
@@ -188,7 +178,7 @@ Status Package::placeConstantsOn(uint32_t device) {
   std::vector<const uint8_t *> placed(decoded.constants.size(), nullptr);
   for (const Entry &entry : decoded.entries)
     for (const Buffer &buffer : entry.buffers) {
-      if (buffer.kind != BufferKind::Constant || deviceIndex(buffer) != device || placed[buffer.index]) continue;
+      if (buffer.kind != BufferKind::Constant || buffer.device != device || placed[buffer.index]) continue;
       const Constant &constant = decoded.constants[buffer.index];
       Memory block;
       SPRIG_RETURN_IF_ERROR(
@@ -216,9 +206,10 @@ Status Package::copyConstant(uint32_t index, const Device &device, uint8_t *targ
 }
 
 void Package::measure() {
+  largestArenas.resize(devices.size());
   for (const Kernel &kernel : decoded.kernels) largestScratch = std::max(largestScratch, kernel.scratch);
   for (const Entry &entry : decoded.entries) {
-    largestArena = std::max(largestArena, entry.arenaSize);
+    for (uint32_t i = 0; i < largestArenas.size(); ++i) largestArenas[i] = std::max(largestArenas[i], entry.arenaOf(i));
     mostLanes = std::max(mostLanes, uint32_t(entry.lanes.size()));
     mostEvents = std::max(mostEvents, entry.eventCount);
     bool parallel = entry.lanes.size() > 1, plain = entry.lanes.size() == 1;

@@ -45,8 +45,7 @@ public:
 
   // By the program's numbers.
   const Device &device(uint32_t index) const { return *devices[index]; }
-  const Device &deviceOf(const Buffer &buffer) const { return *devices[deviceIndex(buffer)]; }
-  uint32_t deviceIndex(const Buffer &) const { return 0; }
+  const Device &deviceOf(const Buffer &buffer) const { return *devices[buffer.device]; }
   // The device that all memory of a state lies on.
   uint32_t stateDevice(uint32_t index) const { return stateDevices[index]; }
   const DeviceCode &code(uint32_t device) const { return *codes[device]; }
@@ -63,7 +62,7 @@ public:
   bool copiesConstants() const { return constantsCopied; }
 
   // The most that any entry needs.
-  uint64_t maxArena(uint32_t device) const { return device ? 0 : largestArena; }
+  uint64_t maxArena(uint32_t device) const { return largestArenas[device]; }
   uint64_t maxScratch() const { return largestScratch; }
   // The most scratch that a helping thread may need: of commands that are cut into slices, or on lanes of their own.
   uint64_t helperScratch() const { return largestHelperScratch; }
@@ -79,7 +78,7 @@ public:
 private:
   Status loadVerified(const LoadOptions &options);
   Status loadCode(const LoadOptions &options);
-  Status placeStates();
+  void placeStates();
   Status placeConstants(const LoadOptions &options);
   Status placeConstantsOn(uint32_t device);
   Status copyConstants(std::span<const uint8_t> &section);
@@ -99,7 +98,7 @@ private:
   std::vector<Memory> deviceConstants;
   bool constantsCopied = false;
   bool onHost = true;
-  uint64_t largestArena = 0;
+  std::vector<uint64_t> largestArenas; // of devices
   uint64_t largestScratch = 0;
   uint64_t largestHelperScratch = 0;
   uint32_t mostLanes = 0;

@@ -75,7 +75,7 @@ void CpuLane::perform(const Launch &launch) {
   }
   uint64_t begin = launch.tag.recording ? ticks() : 0;
   sprig_rt_kernel_status status = {};
-  sprig_rt_args args = {launch.operands, 0, command.tiles, scratch.data(), &status};
+  sprig_rt_args args = {launch.operands, command.firstTile, command.firstTile + command.tiles, scratch.data(), &status};
   int32_t result = runKernel(static_cast<const CpuCode &>(*launch.code).kernel(command.kernel), args);
   if (result != SPRIG_RT_KERNEL_OK) launch.tag.control->fail(command, status, result, 0);
   if (launch.tag.recording)

@@ -230,9 +230,10 @@ void NullMachine::perform(const Launch &launch, std::pair<uint64_t, uint64_t> ti
     scratch = std::move(larger);
   }
   sprig_rt_kernel_status status = {};
-  sprig_rt_args args = {operands.data(), int64_t(tiles.first), int64_t(tiles.second), scratch.data(), &status};
+  int64_t begin = int64_t(tiles.first), end = int64_t(tiles.second);
+  sprig_rt_args args = {operands.data(), command.firstTile + begin, command.firstTile + end, scratch.data(), &status};
   int32_t result = runKernel(static_cast<const CpuCode &>(*launch.code).kernel(command.kernel), args);
-  if (result != SPRIG_RT_KERNEL_OK) launch.tag.control->fail(command, status, result, int64_t(tiles.first));
+  if (result != SPRIG_RT_KERNEL_OK) launch.tag.control->fail(command, status, result, begin);
   if (launch.tag.recording)
     launch.tag.recording->add(SPRIG_RT_PROFILE_SLICE, began, launch.tag.lane, launch.tag.index, 0, int64_t(tiles.first),
                               int64_t(tiles.second));
