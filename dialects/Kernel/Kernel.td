@@ -25,7 +25,7 @@ def Kernel_RegisterTileAttr : AttrDef<Kernel_Dialect, "RegisterTile"> {
     Rows of the result, and vectors of columns of each.
 
     ```mlir
-    #kernel.register_tile<rows = 6, vectors = 2>
+    #tile = #kernel.register_tile<rows = 6, vectors = 2>
     ```
   }];
   let mnemonic = "register_tile";
@@ -38,7 +38,7 @@ def Kernel_LoopTileAttr : AttrDef<Kernel_Dialect, "LoopTile"> {
   let summary = "the elements of one tile of elementwise loops, along the innermost dimension";
   let description = [{
     ```mlir
-    #kernel.loop_tile<elements = 4096>
+    #tile = #kernel.loop_tile<elements = 4096>
     ```
   }];
   let mnemonic = "loop_tile";
