@@ -43,6 +43,13 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return emitOpError("runs tiles ") << first << " to " << end << " of a kernel of " << tiles;
 }
 
+int64_t DispatchOp::countFlops(SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(getOperation()->getParentOfType<ModuleOp>(), getKernelAttr());
+  if (!getFirstTile()) return kernel.getFlops();
+  double share = double(*getEndTile() - *getFirstTile()) / double(kernel.getTiles());
+  return int64_t(share * double(kernel.getFlops()));
+}
+
 StringRef DispatchOp::getTitle() { return getLabel().value_or(getKernel()); }
 
 void DispatchOp::getAccesses(SymbolTableCollection &symbols, SmallVectorImpl<BufferAccess> &accesses) {

@@ -14,6 +14,8 @@ def Exec_CommandOpInterface : OpInterface<"CommandOpInterface"> {
     InterfaceMethod<"Appends the bytes that the command reads and writes.", "void", "getAccesses",
       (ins "::mlir::SymbolTableCollection &":$symbols, "::llvm::SmallVectorImpl<::sprig::exec::BufferAccess> &":$accesses),
       "", "(void)symbols, (void)accesses;">,
+    InterfaceMethod<"The floating-point operations that it does.", "int64_t", "countFlops",
+      (ins "::mlir::SymbolTableCollection &":$symbols), "", "return (void)symbols, 0;">,
     InterfaceMethod<"The event that it records.", "std::optional<int64_t>", "getRecordedEvent", (ins), "",
                     "return std::nullopt;">,
     InterfaceMethod<"The event that it waits for.", "std::optional<int64_t>", "getAwaitedEvent", (ins), "",

@@ -288,7 +288,7 @@ def Exec_LaneOp : Exec_Op<"lane", [NoTerminator, NoRegionArguments, HasParent<"P
 }
 
 def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAccesses", "getTitle"]>]> {
+    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAccesses", "countFlops", "getTitle"]>]> {
   let summary = "runs a kernel";
   let description = [{
     The buffers are those of the kernel's arguments, then of its results. `label` names the command in errors, profiles

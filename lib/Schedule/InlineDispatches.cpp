@@ -117,7 +117,7 @@ void KernelJoiner::planScratch(KernelOp kernel) {
       for (Value result : op.getResults()) {
         if (llvm::is_contained(body.getTerminator()->getOperands(), result)) continue;
         requestOf[result] = requests.size();
-        requests.push_back({byteSize(result.getType()), time, time, 0});
+        requests.push_back({byteSize(result.getType()), time, time});
       }
     }
     ++time;

@@ -15,14 +15,10 @@ constexpr size_t kExactBuffers = 9;
 // Placements that the search may try: some milliseconds.
 constexpr int64_t kSearchSteps = 4'000'000;
 
-bool conflict(const MemoryRequest &a, const MemoryRequest &b) {
-  if (a.lane != b.lane || a.lane < 0) return true;
-  return a.first <= b.last && b.first <= a.last;
-}
-
 class Planner {
 public:
-  explicit Planner(ArrayRef<MemoryRequest> requests) : requests(requests), offsets(requests.size(), 0) {
+  Planner(ArrayRef<MemoryRequest> requests, MayMeet mayMeet)
+      : requests(requests), mayMeet(mayMeet), offsets(requests.size(), 0) {
     best.bytes = INT64_MAX;
     best.lowerBound = peak();
     for (size_t i = 0; i < requests.size(); ++i)
@@ -31,7 +27,7 @@ public:
     neighbours.resize(requests.size());
     for (size_t a : used)
       for (size_t b : used)
-        if (a != b && conflict(requests[a], requests[b])) neighbours[a].push_back(b);
+        if (a != b && conflict(a, b)) neighbours[a].push_back(b);
   }
 
   MemoryPlan plan() {
@@ -54,25 +50,21 @@ public:
 private:
   bool done() const { return best.bytes == best.lowerBound; }
 
-  // The most bytes alive at one time, over the lanes together.
+  bool conflict(size_t a, size_t b) const {
+    if (requests[a].first <= requests[b].last && requests[b].first <= requests[a].last) return true;
+    return mayMeet && mayMeet(a, b);
+  }
+
+  // The most bytes alive at one time in the one order.
   int64_t peak() const {
-    int64_t always = 0, most = 0;
-    std::map<int, std::map<int64_t, int64_t>> changes; // per lane and time
+    std::map<int64_t, int64_t> changes; // by time
     for (const MemoryRequest &request : requests) {
-      if (request.lane < 0) {
-        always += request.bytes;
-        continue;
-      }
-      changes[request.lane][request.first] += request.bytes;
-      changes[request.lane][request.last + 1] -= request.bytes;
+      changes[request.first] += request.bytes;
+      changes[request.last + 1] -= request.bytes;
     }
-    for (auto &[lane, times] : changes) {
-      int64_t alive = 0, laneMost = 0;
-      for (auto &[time, change] : times) laneMost = std::max(laneMost, alive += change);
-      // Buffers of different lanes never share bytes.
-      most += laneMost;
-    }
-    return always + most;
+    int64_t alive = 0, most = 0;
+    for (auto &[time, change] : changes) most = std::max(most, alive += change);
+    return most;
   }
 
   // The lowest gap between the neighbours that are placed already which holds the buffer; of all gaps the one that it
@@ -118,7 +110,7 @@ private:
 
   // Returns the best of the orders.
   SmallVector<size_t> tryOrders() {
-    auto length = [](const MemoryRequest &r) { return r.lane < 0 ? INT64_MAX : r.last - r.first + 1; };
+    auto length = [](const MemoryRequest &r) { return r.last - r.first + 1; };
     auto sorted = [&](auto key) {
       SmallVector<size_t> order(used);
       // Ties by index: the plan must not depend on the sorting algorithm.
@@ -131,8 +123,8 @@ private:
         sorted([&](const MemoryRequest &r) { return std::tuple(r.bytes, length(r)); }),
         sorted([&](const MemoryRequest &r) { return std::tuple(double(r.bytes) * double(length(r)), r.bytes); }),
         sorted([&](const MemoryRequest &r) { return std::tuple(length(r), r.bytes); }),
-        sorted([&](const MemoryRequest &r) { return std::tuple(r.lane < 0, -r.first, r.bytes); }),
-        sorted([&](const MemoryRequest &r) { return std::tuple(r.lane < 0, r.last, r.bytes); }),
+        sorted([&](const MemoryRequest &r) { return std::tuple(-r.first, r.bytes); }),
+        sorted([&](const MemoryRequest &r) { return std::tuple(r.last, r.bytes); }),
     };
     SmallVector<size_t> chosen = orders[0];
     for (auto &order : orders)
@@ -182,6 +174,7 @@ private:
   }
 
   ArrayRef<MemoryRequest> requests;
+  MayMeet mayMeet;
   SmallVector<size_t> used;
   SmallVector<SmallVector<size_t>> neighbours;
   SmallVector<int64_t> offsets;
@@ -193,8 +186,8 @@ private:
 
 } // namespace
 
-MemoryPlan sprig::planMemory(ArrayRef<MemoryRequest> given, int64_t alignment) {
+MemoryPlan sprig::planMemory(ArrayRef<MemoryRequest> given, int64_t alignment, MayMeet mayMeet) {
   SmallVector<MemoryRequest> requests(given);
   for (MemoryRequest &request : requests) request.bytes = (request.bytes + alignment - 1) / alignment * alignment;
-  return Planner(requests).plan();
+  return Planner(requests, mayMeet).plan();
 }

@@ -2,19 +2,21 @@
 // For plan-memory; knows nothing of the IR. The same requests always give the same plan.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 
 namespace sprig {
 
 struct MemoryRequest {
   int64_t bytes = 0;
-  // First and last command that touches the buffer, in the order of its lane.
+  // First and last command that touches the buffer, in an order in which the commands can run.
   int64_t first = 0, last = 0;
-  // Buffers that are touched by several lanes have lane -1: nothing is known about their order with others.
-  int lane = 0;
 };
+
+/// Whether two requests, by their indices, may be alive at the same time although their commands are apart in the order
+/// that `first` and `last` count.
+using MayMeet = llvm::function_ref<bool(size_t, size_t)>;
 
 struct MemoryPlan {
   llvm::SmallVector<int64_t> offsets; // in the order of the requests
@@ -24,7 +26,8 @@ struct MemoryPlan {
 
 /// Places buffers one by one, each as low as those before it allow, in several orders (size, area, lifetime, time) and
 /// keeps the smallest arena. Where that is above the lower bound it goes on: over all orders for a few buffers, which
-/// finds the optimum, else over random exchanges with a fixed seed and a limit on the work.
-MemoryPlan planMemory(llvm::ArrayRef<MemoryRequest> requests, int64_t alignment);
+/// finds the optimum, else over random exchanges with a fixed seed and a limit on the work. Without `mayMeet`, that one
+/// order is the only one, as on one lane.
+MemoryPlan planMemory(llvm::ArrayRef<MemoryRequest> requests, int64_t alignment, MayMeet mayMeet = nullptr);
 
 } // namespace sprig

@@ -17,8 +17,9 @@ struct ProgramOrder {
   exec::CommandOpInterface commandAt(rt::order::Place place) const;
 };
 
-/// Buffers of the arena are bytes of their device's where they have offsets, else each its own.
-ProgramOrder orderOf(exec::ProgramOp program, mlir::SymbolTableCollection &symbols);
+/// Buffers of the arena are bytes of their device's where they have offsets, else each its own. Without `symbols`, the
+/// lanes and events alone: the work touches nothing.
+ProgramOrder orderOf(exec::ProgramOp program, mlir::SymbolTableCollection *symbols);
 
 /// Checks that all commands that touch the same bytes, one of them writing, are ordered by lanes and events, and that
 /// no lane waits forever. Reports the first two that are not; looks at nothing in a program of one lane without events.

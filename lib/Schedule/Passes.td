@@ -61,8 +61,9 @@ def PlanMemory : Pass<"sprig-plan-memory", "::sprig::exec::ProgramOp"> {
   let summary = "Gives every arena buffer its place";
   let description = [{
     A result that is copied to an output or a state is written there in the first place when nothing else forbids it:
-    a state must not be read any more, unless by the kernel itself where it may overwrite what it reads. Buffers whose
-    lifetimes do not overlap share bytes; of several ways to place them the smallest arena counts. A result is written
+    a state must not be read any more, unless by the kernel itself where it may overwrite what it reads. Each device has an
+    arena. Buffers whose lifetimes do not overlap share bytes, on several lanes where events order all that touches the one
+    before all that touches the other; of several ways to place them the smallest arena counts. A result is written
     over an operand that nothing reads any more, where the scheduler says that the kernel allows it.
     Remarks of the category `memory` state the arena's size beside the lower bound, the most bytes alive at once.
   }];
@@ -78,6 +79,22 @@ def MergeDispatches : Pass<"sprig-merge-dispatches", "::mlir::ModuleOp"> {
     Option<"maxFlops", "max-flops", "int64_t", "2000000", "most floating-point operations of a small program">,
     Option<"maxBytes", "max-bytes", "int64_t", "1048576", "most bytes that a small program moves">,
   ];
+}
+
+def AssignLanes : Pass<"sprig-assign-lanes", "::mlir::ModuleOp"> {
+  let summary = "Spreads programs of one lane over several";
+  let description = [{
+    List scheduling by upward rank (HEFT): commands in the order of the longest way from them to the end of the program,
+    each on the lane on which it can begin first, with events where a lane needs or overwrites bytes of another. Leaves a
+    program as it is where hand-offs take what the lanes win. Wants memory that is not planned yet.
+  }];
+  let options = [
+    Option<"lanes", "lanes", "unsigned", "1", "lanes to spread over">,
+    Option<"flopsPerSecond", "flops-per-second", "double", "5e10", "floating-point operations that a lane does">,
+    Option<"bytesPerSecond", "bytes-per-second", "double", "5e10", "bytes that a lane moves">,
+    Option<"handOff", "hand-off", "double", "1e-6", "seconds from an event to the lane that waits for it">,
+  ];
+  let dependentDialects = ["::sprig::exec::ExecDialect"];
 }
 
 def VerifyOrder : Pass<"sprig-verify-order", "::mlir::ModuleOp"> {

@@ -1,4 +1,5 @@
 #include "lib/Schedule/MemoryPlan.h"
+#include "lib/Schedule/Order.h"
 #include "lib/Schedule/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
@@ -12,6 +13,7 @@ namespace sprig {
 using namespace mlir;
 using namespace sprig;
 using namespace sprig::exec;
+namespace order = sprig::rt::order;
 
 // A whole arena buffer that is copied to a whole output can be that output, unless it already is another one.
 static unsigned writeOutputsInPlace(ProgramOp program) {
@@ -21,6 +23,7 @@ static unsigned writeOutputsInPlace(ProgramOp program) {
   for (CopyOp copy : copies) {
     auto source = copy.getSource().getDefiningOp<BufferOp>(), target = copy.getTarget().getDefiningOp<BufferOp>();
     if (source.getKind() != BufferKind::arena || target.getKind() != BufferKind::output) continue;
+    if (source.getPlace() != target.getPlace()) continue;
     // Another command on the output, or a second copy into it, would see the value too early.
     if (!target->hasOneUse() || target.getOffset().value_or(0) != 0) continue;
     if (byteSize(source.getType()) != byteSize(program.getOutputType(*target.getIndex()))) continue;
@@ -68,6 +71,7 @@ static unsigned writeStatesInPlace(ProgramOp program) {
   for (CopyOp copy : copies) {
     auto source = copy.getSource().getDefiningOp<BufferOp>(), target = copy.getTarget().getDefiningOp<BufferOp>();
     if (source.getKind() != BufferKind::arena || target.getKind() != BufferKind::state) continue;
+    if (source.getPlace() != target.getPlace()) continue;
     auto isInLane = [&](Operation *user) { return user->getBlock() == copy->getBlock(); };
     if (target.getOffset().value_or(0) != 0 || !llvm::all_of(source->getUsers(), isInLane)) continue;
     Operation *producer = copy;
@@ -130,28 +134,97 @@ static unsigned writeOverOperands(ProgramOp program) {
   return merged;
 }
 
-static llvm::MapVector<Operation *, MemoryRequest> collectRequests(ProgramOp program) {
-  llvm::MapVector<Operation *, MemoryRequest> requests;
-  int lane = 0;
-  for (auto laneOp : program.getBody().getOps<LaneOp>()) {
-    int64_t time = 0;
-    for (Operation &command : laneOp.getBody().front()) {
-      for (Value operand : command.getOperands()) {
-        auto buffer = operand.getDefiningOp<BufferOp>();
-        if (!buffer || buffer.getKind() != BufferKind::arena) continue;
-        auto [place, fresh] = requests.try_emplace(buffer, MemoryRequest{byteSize(buffer.getType()), time, time, lane});
-        MemoryRequest &request = place->second;
-        if (request.lane != lane) request.lane = -1;
-        request.last = std::max(request.last, time);
-      }
-      ++time;
-    }
-    ++lane;
-  }
-  return requests;
-}
-
 namespace {
+// The commands of a lane that touch a buffer.
+struct LaneUse {
+  uint32_t lane, first, last;
+};
+
+struct Lifetime {
+  MemoryRequest request;
+  SmallVector<LaneUse, 1> uses;
+};
+
+// The lifetimes of a program's arena buffers. On one lane, time is the place in it; on several, the place in one order
+// in which the commands can run, and lifetimes that are apart there need not be in another.
+class Lifetimes {
+public:
+  explicit Lifetimes(ProgramOp program) {
+    if (llvm::hasNItemsOrMore(program.getBody().getOps<LaneOp>(), 2)) {
+      order::Schedule schedule = orderOf(program, /*symbols=*/nullptr).schedule;
+      before.emplace(schedule);
+      times.assign(schedule.commands.size(), 0);
+      for (auto [time, command] : llvm::enumerate(before->order())) times[command] = int64_t(time);
+    }
+    uint32_t lane = 0;
+    int64_t begin = 0;
+    for (auto laneOp : program.getBody().getOps<LaneOp>()) {
+      uint32_t index = 0;
+      for (Operation &command : laneOp.getBody().front()) {
+        for (Value operand : command.getOperands())
+          add(operand, before ? times[begin + index] : index, {lane, index, index});
+        ++index;
+      }
+      begin += index;
+      ++lane;
+    }
+  }
+
+  // Places all buffers on one device and returns its plan.
+  MemoryPlan place(FlatSymbolRefAttr device) {
+    SmallVector<BufferOp> buffers;
+    SmallVector<MemoryRequest> requests;
+    for (auto &[op, lifetime] : lifetimes) {
+      auto buffer = cast<BufferOp>(op);
+      if (buffer.getPlace() != device) continue;
+      buffers.push_back(buffer);
+      requests.push_back(lifetime.request);
+      separate += alignBuffer(lifetime.request.bytes);
+    }
+    auto mayMeet = [&](size_t a, size_t b) {
+      const Lifetime &one = lifetimes[buffers[a]], &other = lifetimes[buffers[b]];
+      return !isOver(one, other) && !isOver(other, one);
+    };
+    MemoryPlan plan = before ? planMemory(requests, kBufferAlignment, mayMeet) : planMemory(requests, kBufferAlignment);
+    Builder builder(device.getContext());
+    for (auto [buffer, offset] : llvm::zip_equal(buffers, plan.offsets))
+      buffer.setOffsetAttr(builder.getI64IntegerAttr(offset));
+    return plan;
+  }
+
+  size_t size() const { return lifetimes.size(); }
+  // Bytes of what was placed, without sharing.
+  int64_t separate = 0;
+
+private:
+  void add(Value operand, int64_t time, LaneUse use) {
+    auto buffer = operand.getDefiningOp<BufferOp>();
+    if (!buffer || buffer.getKind() != BufferKind::arena) return;
+    auto [place, fresh] = lifetimes.try_emplace(buffer, Lifetime{{byteSize(buffer.getType()), time, time}, {use}});
+    if (fresh) return;
+    Lifetime &lifetime = place->second;
+    lifetime.request.first = std::min(lifetime.request.first, time);
+    lifetime.request.last = std::max(lifetime.request.last, time);
+    if (lifetime.uses.back().lane == use.lane)
+      lifetime.uses.back().last = use.last;
+    else
+      lifetime.uses.push_back(use);
+  }
+
+  // Whether all that touches the one is over before anything touches the other.
+  bool isOver(const Lifetime &one, const Lifetime &other) const {
+    return llvm::all_of(one.uses, [&](const LaneUse &last) {
+      return llvm::all_of(other.uses, [&](const LaneUse &first) {
+        return before->isBefore({last.lane, last.last}, {first.lane, first.first});
+      });
+    });
+  }
+
+  std::optional<order::HappensBefore> before; // of several lanes
+  SmallVector<int64_t> times;                 // of their commands
+  llvm::MapVector<Operation *, Lifetime> lifetimes;
+};
+
 struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
@@ -161,22 +234,21 @@ struct PlanMemory : sprig::impl::PlanMemoryBase<PlanMemory> {
     unsigned updated = writeStatesInPlace(program);
     unsigned over = writeOverOperands(program);
 
-    auto requests = collectRequests(program);
-    SmallVector<MemoryRequest> list;
-    int64_t separate = 0;
-    for (auto &[op, request] : requests) {
-      list.push_back(request);
-      separate += alignBuffer(request.bytes);
+    Lifetimes lifetimes(program);
+    SmallVector<int64_t> arenas;
+    int64_t bytes = 0, lowerBound = 0;
+    for (auto device : program->getParentOfType<ModuleOp>().getOps<DeviceOp>()) {
+      MemoryPlan plan = lifetimes.place(FlatSymbolRefAttr::get(device.getSymNameAttr()));
+      arenas.push_back(plan.bytes);
+      bytes += plan.bytes;
+      lowerBound += plan.lowerBound;
     }
-    MemoryPlan plan = planMemory(list, kBufferAlignment);
-    Builder builder(&getContext());
-    for (auto [entry, offset] : llvm::zip_equal(requests, plan.offsets))
-      cast<BufferOp>(entry.first).setOffsetAttr(builder.getI64IntegerAttr(offset));
-    program.setArenasAttr(builder.getDenseI64ArrayAttr(plan.bytes));
-    std::string text =
-        llvm::formatv("program '{0}': arena of {1} bytes for {2} buffers; most alive at once {3}, without "
-                      "sharing {4}; {5} outputs and {6} states written in place, {7} results over an operand",
-                      program.getSymName(), plan.bytes, list.size(), plan.lowerBound, separate, inPlace, updated, over);
+    if (arenas.empty()) arenas.push_back(0);
+    program.setArenas(arenas);
+    std::string text = llvm::formatv(
+        "program '{0}': arena of {1} bytes for {2} buffers; most alive at once {3}, without "
+        "sharing {4}; {5} outputs and {6} states written in place, {7} results over an operand",
+        program.getSymName(), bytes, lifetimes.size(), lowerBound, lifetimes.separate, inPlace, updated, over);
     remark::analysis(program.getLoc(), remark::RemarkOpts::name("arena").category("memory")) << text;
   }
 };

@@ -270,8 +270,8 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
       portNames(b, "input", type.getNumInputs(), [&](unsigned i) { return function.getArgAttr(i, "nn.name"); }),
       b.getTypeArrayAttr(type.getInputs()),
       portNames(b, "output", type.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, "nn.name"); }),
-      b.getTypeArrayAttr(type.getResults()), /*arenas=*/DenseI64ArrayAttr(), function->hasAttr("nn.independent_samples"),
-      function->getAttrOfType<StringAttr>("nn.entry"));
+      b.getTypeArrayAttr(type.getResults()), /*arenas=*/DenseI64ArrayAttr(),
+      function->hasAttr("nn.independent_samples"), function->getAttrOfType<StringAttr>("nn.entry"));
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(device.getSymNameAttr()));
   lane.getBody().emplaceBlock();

@@ -16,7 +16,7 @@ namespace {
 // Gives spaces and regions their numbers.
 class OrderBuilder {
 public:
-  OrderBuilder(ProgramOrder &to, SymbolTableCollection &symbols) : to(to), symbols(symbols) {}
+  OrderBuilder(ProgramOrder &to, SymbolTableCollection *symbols) : to(to), symbols(symbols) {}
 
   void add(ProgramOp program) {
     for (auto lane : program.getBody().getOps<LaneOp>()) {
@@ -35,8 +35,9 @@ private:
     if (auto event = command.getAwaitedEvent())
       return to.schedule.commands.push_back({order::Kind::Wait, eventOf(*event), 0, 0});
     to.schedule.work();
+    if (!symbols) return;
     SmallVector<BufferAccess> accesses;
-    command.getAccesses(symbols, accesses);
+    command.getAccesses(*symbols, accesses);
     for (const BufferAccess &access : accesses) {
       uint32_t region = regionOf(access);
       if (reads(access.mode)) to.schedule.access(region, false);
@@ -82,7 +83,7 @@ private:
   }
 
   ProgramOrder &to;
-  SymbolTableCollection &symbols;
+  SymbolTableCollection *symbols;
   DenseMap<int64_t, uint32_t> events;
   DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, uint32_t> regions;
   std::map<std::pair<const void *, std::string>, uint32_t> spaces;
@@ -93,7 +94,7 @@ CommandOpInterface ProgramOrder::commandAt(order::Place place) const {
   return commands[(place.lane ? schedule.laneEnds[place.lane - 1] : 0) + place.index];
 }
 
-ProgramOrder sprig::orderOf(ProgramOp program, SymbolTableCollection &symbols) {
+ProgramOrder sprig::orderOf(ProgramOp program, SymbolTableCollection *symbols) {
   ProgramOrder result;
   OrderBuilder(result, symbols).add(program);
   return result;
@@ -128,7 +129,7 @@ LogicalResult sprig::verifyOrder(ProgramOp program, SymbolTableCollection &symbo
                                         [](CommandOpInterface command) { return command.isEvent(); });
                  });
   if (isPlain) return success();
-  ProgramOrder all = orderOf(program, symbols);
+  ProgramOrder all = orderOf(program, &symbols);
   order::Finding finding = order::checkOrder(all.schedule);
   if (finding.verdict == order::Verdict::Ordered) return success();
   if (finding.verdict != order::Verdict::TooLarge) return report(all, finding);

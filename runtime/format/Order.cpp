@@ -64,13 +64,15 @@ class Checker {
 public:
   explicit Checker(const Schedule &schedule) : schedule(schedule), lanes(uint32_t(schedule.laneEnds.size())) {}
 
-  Finding run() {
+  Finding run(std::vector<uint32_t> *playedTo = nullptr, std::vector<uint32_t> *clocksTo = nullptr) {
+    played = playedTo;
+    commandClocks = clocksTo;
     if (uint64_t(lanes) * schedule.events > kMostClocks) return {Verdict::TooLarge, {}, {}};
     clocks.assign(size_t(lanes) * lanes, 0);
     eventClocks.assign(size_t(lanes) * schedule.events, 0);
     recorded.assign(schedule.events, false);
     // The order within one lane needs no proof.
-    if (lanes > 1) cut();
+    if (lanes > 1 && !played) cut();
     return play();
   }
 
@@ -121,6 +123,7 @@ private:
         const Command &each = command({lane, at});
         clock[lane] = at;
         if (each.kind == Kind::Work) {
+          if (played) note({lane, at}, clock);
           if (!stretches.empty() && !touch(each, {lane, at})) return finding;
           continue;
         }
@@ -143,6 +146,12 @@ private:
     for (uint32_t lane = 0; lane < lanes; ++lane)
       if (position[lane] < laneSize(lane)) return {Verdict::Stuck, {}, {lane, position[lane]}};
     return {};
+  }
+
+  void note(Place place, const uint32_t *clock) {
+    size_t index = laneBegin(place.lane) + place.index;
+    played->push_back(uint32_t(index));
+    std::copy_n(clock, lanes, commandClocks->begin() + std::ptrdiff_t(index * lanes));
   }
 
   bool isBefore(Epoch earlier, uint32_t lane) const {
@@ -225,6 +234,7 @@ private:
   std::vector<ReadNode> reads;
   uint64_t visits = 0;
   Finding finding;
+  std::vector<uint32_t> *played = nullptr, *commandClocks = nullptr; // where HappensBefore wants them
 };
 
 } // namespace
@@ -243,6 +253,11 @@ ByteRange bytesOfTiles(int64_t first, int64_t step, uint64_t tileSize, int64_t f
 Finding checkOrder(const Schedule &schedule) {
   bool needed = schedule.laneEnds.size() > 1 || schedule.events > 0;
   return needed ? Checker(schedule).run() : Finding();
+}
+
+HappensBefore::HappensBefore(const Schedule &schedule) : laneEnds(schedule.laneEnds) {
+  clocks.resize(schedule.commands.size() * laneEnds.size());
+  Checker(schedule).run(&played, &clocks);
 }
 
 } // namespace sprig::rt::order

@@ -84,6 +84,27 @@ ByteRange bytesOfTiles(int64_t first, int64_t step, uint64_t tileSize, int64_t f
 
 Finding checkOrder(const Schedule &schedule);
 
+// Which work of a schedule happens before which, whatever it touches.
+class HappensBefore {
+public:
+  // Of a schedule that is not stuck; of one that is too large, nothing is known to be in order.
+  explicit HappensBefore(const Schedule &schedule);
+
+  // All work in one order in which it can run, by its indices in Schedule.commands.
+  const std::vector<uint32_t> &order() const { return played; }
+  // Of two commands that are work, whether `first` is over before `second` begins, in whatever order lanes run.
+  bool isBefore(Place first, Place second) const {
+    if (first.lane == second.lane) return first.index < second.index;
+    return clocks[(size_t(second.lane ? laneEnds[second.lane - 1] : 0) + second.index) * laneEnds.size() + first.lane] >
+           first.index;
+  }
+
+private:
+  std::vector<uint32_t> laneEnds;
+  std::vector<uint32_t> played;
+  std::vector<uint32_t> clocks; // of each command: how many of each lane are over before it
+};
+
 } // namespace sprig::rt::order
 
 #endif

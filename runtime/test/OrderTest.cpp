@@ -88,6 +88,21 @@ TEST(Order, AWriteWaitsForAllReads) {
   }
 }
 
+TEST(Order, WhichHappensBeforeWhich) {
+  Lanes lanes;
+  lanes.write(0, 8), lanes.record(0), lanes.write(8, 16), lanes.next();
+  lanes.write(16, 24), lanes.wait(0), lanes.write(24, 32), lanes.next();
+  HappensBefore before(lanes.schedule);
+  EXPECT_TRUE(before.isBefore({0, 0}, {1, 2}));
+  EXPECT_FALSE(before.isBefore({1, 2}, {0, 0}));
+  EXPECT_FALSE(before.isBefore({0, 2}, {1, 2}));
+  EXPECT_FALSE(before.isBefore({0, 0}, {1, 0}));
+  EXPECT_TRUE(before.isBefore({0, 0}, {0, 2}));
+  std::vector<uint32_t> order = before.order();
+  std::sort(order.begin(), order.end());
+  EXPECT_EQ(order, (std::vector<uint32_t>{0, 2, 3, 5}));
+}
+
 TEST(Order, LanesThatWaitForEachOtherAreStuck) {
   Lanes lanes;
   lanes.wait(1), lanes.record(0), lanes.next();

@@ -148,3 +148,63 @@ exec.program @not_over inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) 
     exec.dispatch @step(%d, %y) overwritable [#exec.overwrite<0 by 1>] : memref<16xf32>, memref<16xf32>
   }
 }
+
+// -----
+
+// Each device has an arena; a copy between two devices stays.
+exec.device @cpu "cpu"
+exec.device @second "null" ordinal 1
+// CHECK-LABEL: exec.program @devices
+// CHECK-SAME: arena 64, 128
+exec.program @devices inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  // CHECK: exec.buffer arena at 0
+  %a = exec.buffer arena : memref<16xf32>
+  // CHECK: exec.buffer arena on @second at
+  %b = exec.buffer arena on @second : memref<16xf32>
+  // CHECK: exec.buffer arena on @second at
+  %c = exec.buffer arena on @second : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.copy %x to %a : memref<16xf32> to memref<16xf32>
+    exec.copy %a to %b : memref<16xf32> to memref<16xf32>
+    exec.record 0
+  }
+  exec.lane on @second {
+    exec.wait 0
+    exec.copy %b to %c : memref<16xf32> to memref<16xf32>
+    // CHECK: exec.copy
+    exec.copy %c to %y : memref<16xf32> to memref<16xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+// The first lane is done with %a before the second begins with %b; nothing orders %b and %c.
+// CHECK-LABEL: exec.program @lanes
+// CHECK-SAME: arena 128
+exec.program @lanes inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>, "v": tensor<16xf32>) {
+  %xs = exec.buffer input[0] at 0 : memref<8xf32>
+  // CHECK: exec.buffer arena at 0 named "a"
+  %a = exec.buffer arena named "a" : memref<8xf32>
+  // CHECK: exec.buffer arena at [[B:[0-9]+]] named "b"
+  %b = exec.buffer arena named "b" : memref<8xf32>
+  // CHECK-NOT: exec.buffer arena at [[B]] named "c"
+  %c = exec.buffer arena named "c" : memref<8xf32>
+  %y = exec.buffer output[0] : memref<8xf32>
+  %z = exec.buffer output[1] : memref<8xf32>
+  %v = exec.buffer output[2] : memref<8xf32>
+  exec.lane on @cpu {
+    exec.copy %xs to %a : memref<8xf32> to memref<8xf32>
+    exec.copy %a to %y : memref<8xf32> to memref<8xf32>
+    exec.record 0
+    exec.copy %xs to %c : memref<8xf32> to memref<8xf32>
+    exec.copy %c to %v : memref<8xf32> to memref<8xf32>
+  }
+  exec.lane on @cpu {
+    exec.wait 0
+    exec.copy %xs to %b : memref<8xf32> to memref<8xf32>
+    exec.copy %b to %z : memref<8xf32> to memref<8xf32>
+  }
+}
