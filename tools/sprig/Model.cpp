@@ -40,9 +40,9 @@ Model openModel(const std::string &path) {
   if (model.text.starts_with("version https://git-lfs"))
     throw Error(ErrorKind::badInput,
                 path + ": not a model but a Git LFS pointer to one: fetch the file with 'git lfs pull'");
-  if (model.text.find("func") == std::string::npos)
+  if (model.text.find("func") == std::string::npos && model.text.find("exec.program") == std::string::npos)
     throw Error(ErrorKind::badInput,
-                path + ": not a model: neither a package, nor ONNX, nor MLIR text with a function");
+                path + ": not a model: neither a package, nor ONNX, nor MLIR text with a function or a program");
   return model;
 }
 

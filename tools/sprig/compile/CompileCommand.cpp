@@ -26,6 +26,8 @@ struct Options {
 };
 
 std::vector<EntryRequest> requestEntries(const Model &model, const Settings &settings) {
+  // What a phase has left has its sizes, and later phases leave no function to ask.
+  if (model.kind == ModelKind::mlir && !settings.compileFrom.empty()) return {EntryRequest{}};
   auto specs = inputsOf(model);
   std::vector<EntryRequest> entries;
   for (auto &dims : settings.entryDims()) {
