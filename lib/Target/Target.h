@@ -49,6 +49,9 @@ public:
 
   /// Passes from nn to nn, on functions of primitives: the layouts that its kernels want.
   virtual void addLayoutPasses(mlir::OpPassManager &passes, const CompileOptions &options) const {}
+  /// Whether an operation of its layout passes does nothing but lay a value out for its kernels: a loop that does not
+  /// change the value has it done once, in front of it.
+  virtual bool isLayout(mlir::Operation *op) const { return false; }
   /// Makes dispatches in a block of primitives for which it has kernels of their own, before others are formed.
   virtual void fusePatterns(mlir::Block &block) const {}
 

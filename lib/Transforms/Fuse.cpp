@@ -107,7 +107,7 @@ struct Fuse : sprig::impl::FuseBase<Fuse> {
     // What is inside of branches and loops first; with it they are operations like others.
     function.walk([&](Operation *op) {
       if (!isa<ir::CondOp, ir::WhileOp>(op)) return;
-      if (auto loop = dyn_cast<ir::WhileOp>(op)) takeLayoutsOut(loop);
+      if (auto loop = dyn_cast<ir::WhileOp>(op)) takeLayoutsOut(loop, *device);
       for (Region &region : op->getRegions()) formDispatches(region.front());
       takeConstantsOut(op);
     });

@@ -1,5 +1,4 @@
 #include "lib/Transforms/RegionInputs.h"
-#include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNShapeOps.h"
 
@@ -28,13 +27,13 @@ void sprig::takeConstantsOut(Operation *control) {
     }
 }
 
-void sprig::takeLayoutsOut(ir::WhileOp loop) {
+void sprig::takeLayoutsOut(ir::WhileOp loop, const Target &target) {
   OpBuilder b(loop);
   unsigned carried = loop.getNumCarried();
   bool moved = false;
   for (Region &region : loop->getRegions())
     for (Operation &op : llvm::make_early_inc_range(region.front())) {
-      if (!isa<ir::PackOp, ir::TransposeOp, ir::ReshapeOp>(op)) continue;
+      if (!isa<ir::TransposeOp, ir::ReshapeOp>(op) && !target.isLayout(&op)) continue;
       auto argument = dyn_cast<BlockArgument>(op.getOperand(0));
       if (!argument || argument.getArgNumber() < carried) continue;
       Operation *outside = b.clone(op);

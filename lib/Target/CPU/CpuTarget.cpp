@@ -1,4 +1,5 @@
 #include "lib/Target/CPU/CpuTarget.h"
+#include "dialects/NN/NNContraction.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include "lib/Target/CPU/Emit.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
@@ -36,6 +37,7 @@ public:
   }
 
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
+  bool isLayout(Operation *op) const override { return isa<ir::PackOp>(op); }
   void fusePatterns(Block &block) const override { fuseAttention(block); }
 
   bool canFuse(const FusionGroup &group, Operation *op) const override { return sprig::canFuse(group, op); }
