@@ -292,7 +292,7 @@ def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfa
   let summary = "runs a kernel";
   let description = [{
     The buffers are those of the kernel's arguments, then of its results. `label` names the command in errors, profiles
-    and drawings. With `tiles` it runs those of the kernel from the first number up to the second: an event behind it
+    and drawings. With `tiles` it runs those of the kernel from the first number up to the second: an event after it
     lets others go on before the rest is done. `overwritable` says which results may take an operand's bytes, any choice
     that names no buffer twice; `plan-memory` does so and removes it.
 

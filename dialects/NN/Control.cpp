@@ -160,7 +160,7 @@ static LogicalResult verifyYield(Operation *op, Block &block, TypeRange wanted, 
   return success();
 }
 
-// Behind the verifiers of what is inside, so that blocks are whole.
+// After the verifiers of what is inside, so that blocks are whole.
 LogicalResult CondOp::verifyRegions() {
   if (!isFlag(getPredicate().getType()))
     return emitOpError("chooses by ") << describe(getPredicate().getType()) << "; expected a scalar of i1";

@@ -42,7 +42,7 @@ FailureOr<SmallVector<int64_t>> inferReduced(const Inference &infer, RankedTenso
   for (int64_t axis : *list) {
     if (axis < 0 || axis >= operand.getRank())
       return infer.fail("has axis ", axis, " on ", describe(operand), " of rank ", operand.getRank());
-    if (axis <= previous) return infer.fail("has axis ", axis, " behind axis ", previous, "; axes ascend");
+    if (axis <= previous) return infer.fail("has axis ", axis, " after axis ", previous, "; axes ascend");
     previous = axis;
   }
   SmallVector<int64_t> shape;

@@ -1,4 +1,4 @@
-// The operations of a dispatch in the order in which errors at run time number them: those of a branch or a loop behind
+// The operations of a dispatch in the order in which errors at run time number them: those of a branch or a loop after
 // the operation that holds them. For code generation, which reports the numbers, and for packages, which hold the
 // names.
 #pragma once

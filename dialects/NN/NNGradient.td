@@ -128,7 +128,7 @@ def NN_CheckpointOp : NN_Op<"checkpoint", [Pure, NN_Vjp, IsolatedFromAbove,
 def NN_AfterOp : NN_Op<"after", [Pure, NN_Vjp, AllTypesMatch<["operand", "result"]>]> {
   let summary = "the same value, but not before others are there";
   let description = [{
-    Keeps what is computed from it behind the operations that give `dependencies`: rematerialised values are not merged
+    Keeps what is computed from it after the operations that give `dependencies`: rematerialised values are not merged
     with those that they stand for. Between dispatches it is a view.
   }] #
       NN_Example<"%x: tensor<4xf32>, %g: tensor<2xf32>", "nn.after %x, %g : tensor<4xf32>, tensor<2xf32>",

@@ -96,7 +96,7 @@ def NN_PadModeAttr : EnumAttr<NN_Dialect, NN_PadMode, "pad_mode">;
 def NN_PadOp : NN_InferredOp<"pad", [NN_Vjp, FusesAs<"generator">]> {
   let summary = "adds elements around a tensor";
   let description = [{
-    low[i] and high[i] elements before and behind dimension i; `value` (a tensor of one element) fills them in mode
+    low[i] and high[i] elements before and after dimension i; `value` (a tensor of one element) fills them in mode
     constant. Amounts are not negative (slice for that).
   }] #
       NN_Example<"%x: tensor<2x3xf32>, %v: tensor<f32>",
@@ -111,7 +111,7 @@ def NN_PadOp : NN_InferredOp<"pad", [NN_Vjp, FusesAs<"generator">]> {
 def NN_GatherOp : NN_InferredOp<"gather", [NN_Vjp, FusesAs<"generator">]> {
   let summary = "slices along an axis, picked by indices";
   let description = [{
-    result[p..., i..., s...] = operand[p..., indices[i...], s...] with p before and s behind `axis`. A negative index counts
+    result[p..., i..., s...] = operand[p..., indices[i...], s...] with p before and s after `axis`. A negative index counts
     from the end; one out of range is an error at run time.
   }] #
       NN_Example<"%x: tensor<10x4xf32>, %i: tensor<3xi64>",

@@ -8,8 +8,8 @@ namespace sprig {
 /// Partial accumulators of a reduction along the innermost dimension: element i goes to accumulator i mod 16.
 inline constexpr int64_t kPartials = 16;
 
-/// Up to this many products are one chain of multiply-adds; longer sums are chains of kChainPart products each, added in
-/// ascending order.
+/// Up to this many products are one chain of multiply-adds; longer sums are chains of kChainPart products each, added
+/// in ascending order.
 inline constexpr int64_t kLongestChain = 1024, kChainPart = 512;
 
 /// Columns of a panel of the right side of a product: the one packed layout of contractions.

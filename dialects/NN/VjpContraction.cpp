@@ -49,7 +49,7 @@ LogicalResult ConvOp::buildVjp(VjpBuilder &vjp) {
   auto out = VjpExpression::typeOf(getResult()).getShape();
   size_t spatial = in.size() - 2;
   if (vjp.needs(0)) {
-    // Elements behind the last window, which nothing has read.
+    // Elements after the last window, which nothing has read.
     SmallVector<int64_t> rest;
     for (size_t d = 0; d < spatial; ++d)
       rest.push_back(in[d + 2] + getPadding()[d] + getPadding()[d + spatial] - 1 -

@@ -30,7 +30,7 @@ static LogicalResult unaryVjp(VjpBuilder &vjp, Operation *op, Derivative derivat
   if (vjp.needs(0)) vjp.give(0, derivative(e, op->getOperand(0), op->getResult(0)));
   return success();
 }
-/// A result that is kept anyway, read behind the cotangent: what is cheaply made of it is made there, and not kept
+/// A result that is kept anyway, read after the cotangent: what is cheaply made of it is made there, and not kept
 /// beside it. The steps of a scan are one kernel, which keeps nothing.
 static Value inBackwardPass(VjpExpression &e, Value y) {
   Operation *parent = e.b.getInsertionBlock()->getParentOp();
@@ -71,7 +71,7 @@ LogicalResult SigmoidOp::buildVjp(VjpBuilder &vjp) {
     return e.mul(e.g(), e.mul(y, e.sub(e.splat(y, 1), y)));
   });
 }
-// The result, not the operand: the layer behind reads it anyway. The derivative at zero is zero.
+// The result, not the operand: the layer after it reads it anyway. The derivative at zero is zero.
 SPRIG_NN_UNARY_VJP(ReluOp, e.select(e.compare(ComparePredicate::gt, y, e.splat(y, 0)), e.g(), e.splat(y, 0)))
 #undef SPRIG_NN_UNARY_VJP
 

@@ -1,7 +1,7 @@
 // The vector-Jacobian product of a scan: a scan in the other direction. The forward scan also gives the carried values
 // of every step; the backward one computes each step again from them and carries the cotangents of the carried values.
 // The gradient of an invariant is a sum over the steps. Where each step's part is a product over rows, or a sum of
-// rows, the factors of all steps are stacked and multiplied once behind the scan; else the sum is carried.
+// rows, the factors of all steps are stacked and multiplied once after the scan; else the sum is carried.
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"

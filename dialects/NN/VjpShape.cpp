@@ -136,7 +136,7 @@ LogicalResult GatherOp::buildVjp(VjpBuilder &vjp) {
   auto type = cast<RankedTensorType>(getOperand().getType());
   auto indexType = cast<RankedTensorType>(getIndices().getType());
   int64_t axis = getAxis(), count = indexType.getRank(), rank = type.getRank();
-  // The result's dimensions: [before axis, indices, behind axis] -> [indices, before, behind].
+  // The result's dimensions: [before axis, indices, after axis] -> [indices, before, after].
   SmallVector<int64_t> toFront, picked{axis}, shape;
   for (int64_t i = 0; i < count; ++i) toFront.push_back(axis + i);
   for (int64_t i = 0; i < axis; ++i) toFront.push_back(i), picked.push_back(i);

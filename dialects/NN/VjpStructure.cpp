@@ -37,7 +37,7 @@ LogicalResult CustomGradientOp::buildVjp(VjpBuilder &vjp) {
 
 static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
-// The region runs again, behind the cotangents: else it would be merged with its first run and nothing be saved.
+// The region runs again, after the cotangents: else it would be merged with its first run and nothing be saved.
 LogicalResult CheckpointOp::buildVjp(VjpBuilder &vjp) {
   SmallVector<Value> cotangents, arguments, targets, outputs;
   for (auto [i, result] : llvm::enumerate(getResults()))

@@ -148,7 +148,7 @@ LogicalResult sprig::checkProgramAt(ModuleOp module, const Phase &phase) {
     if (phase.name == phases().front().name)
       diagnostic << "that is given: expected functions of nn operations, without dispatches";
     else
-      diagnostic << "as it is behind phase '" << phase.name << "'";
+      diagnostic << "as it is after phase '" << phase.name << "'";
   });
   if (!reported.empty()) return failure();
   bool hasEntry = !module.getOps<exec::ProgramOp>().empty() ||

@@ -11,7 +11,7 @@ namespace sprig {
 mlir::LogicalResult checkProgram(mlir::ModuleOp module);
 
 /// What checkProgram does, that there is an entry, and that only operations stand there that a program may have at the
-/// boundary behind this phase.
+/// boundary after this phase.
 mlir::LogicalResult checkProgramAt(mlir::ModuleOp module, const Phase &phase);
 
 } // namespace sprig

@@ -145,7 +145,7 @@ LogicalResult sprig::verifyBoundary(ModuleOp module, const Phase &phase) {
   llvm::DenseSet<OperationName> reported;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (phase.allows(op) || !reported.insert(op->getName()).second) return;
-    op->emitOpError("is left behind phase '") << phase.name << "', which does not allow it";
+    op->emitOpError("is left after phase '") << phase.name << "', which does not allow it";
   });
   return success(reported.empty());
 }

@@ -48,7 +48,7 @@ public:
     first = options.compileFrom.empty() ? 0 : placeOf(options.compileFrom);
     last = options.compileTo.empty() ? phases().size() - 1 : placeOf(options.compileTo);
     if (first > last)
-      throw Error(ErrorKind::usage, "phase '" + options.compileFrom + "' comes behind phase '" + options.compileTo +
+      throw Error(ErrorKind::usage, "phase '" + options.compileFrom + "' comes after phase '" + options.compileTo +
                                         "', so nothing is left to do");
     enableRemarks();
   }

@@ -1,6 +1,6 @@
 // A module through the phases: from nn to a package.
 // For the command line, the JIT and tests. Everything that is wrong is thrown as sprig::Error; the module then is in
-// the state behind the last phase that succeeded, or partly beyond it.
+// the state after the last phase that succeeded, or partly beyond it.
 #pragma once
 #include "lib/Pipeline/Phases.h"
 #include "lib/Target/Package/PackageWriter.h"

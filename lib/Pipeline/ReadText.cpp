@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace sprig;
 
-// The phase behind which the program is as it is given.
+// The phase after which the program is as it is given.
 static const Phase &phaseBefore(StringRef compileFrom) {
   if (compileFrom.empty()) return phases().front();
   auto place = phaseByName(compileFrom);

@@ -43,7 +43,7 @@ private:
   llvm::StringMap<Alias> aliases;
   std::string defining;     // the alias whose value this is
   size_t start = 0;         // of that value
-  bool expectsMore = false; // whether the value goes on behind what was read last
+  bool expectsMore = false; // whether the value goes on after what was read last
   Alias value;
   StringRef last, beforeLast; // words and signs before this place
 
@@ -136,7 +136,7 @@ private:
       affine.emplace_back(open.size() + 1, at);
   }
 
-  // An alias: where it is defined, else where it is used. Behind a value, the number of a result.
+  // An alias: where it is defined, else where it is used. After a value, the number of a result.
   void reference() {
     bool first = open.empty() && isFirstOfLine();
     char kind = text[at++];

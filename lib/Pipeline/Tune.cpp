@@ -22,7 +22,7 @@ std::string textOf(Attribute tile) {
   return text;
 }
 
-// A program of nothing but this dispatch, in the state behind `fuse`.
+// A program of nothing but this dispatch, in the state after `fuse`.
 OwningOpRef<ModuleOp> alone(ir::DispatchOp dispatch, Attribute tile) {
   OpBuilder b(dispatch.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(b.getUnknownLoc());

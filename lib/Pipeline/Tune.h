@@ -1,4 +1,4 @@
-// Search for tiles: --tune. Behind the phase `fuse`, each different kernel for which the target has a choice is
+// Search for tiles: --tune. After the phase `fuse`, each different kernel for which the target has a choice is
 // compiled alone with several of its tiles and timed on this machine; the best becomes the attribute `kernel.tile` of
 // its dispatches. A tile's shape changes no bit: every sum keeps its order.
 #pragma once

@@ -43,7 +43,7 @@ public:
   unsigned usedLanes() const {
     return llvm::count_if(sequences, [](const auto &sequence) { return !sequence.empty(); });
   }
-  /// Moves the commands from `lane` to lanes behind it, with events between them; returns the number of these.
+  /// Moves the commands from `lane` to lanes after it, with events between them; returns the number of these.
   unsigned emit(LaneOp lane);
 
 private:
@@ -138,7 +138,7 @@ unsigned LaneScheduler::emit(LaneOp first) {
   SmallVector<unsigned> byRank(tasks.size());
   std::iota(byRank.begin(), byRank.end(), 0);
   llvm::stable_sort(byRank, [&](unsigned a, unsigned c) { return tasks[a].rank > tasks[c].rank; });
-  SmallVector<SmallVector<unsigned>> known(tasks.size()); // commands of each lane that are over behind the task
+  SmallVector<SmallVector<unsigned>> known(tasks.size()); // commands of each lane that are over after the task
   DenseMap<unsigned, int64_t> events;                     // of tasks that others wait for
   for (unsigned index : byRank) {
     Task &task = tasks[index];

@@ -97,7 +97,7 @@ void KernelJoiner::cloneBody(OpBuilder &b, exec::DispatchOp dispatch) {
     values[buffer] = mapping.lookup(value);
 }
 
-// Behind what the dispatches need themselves; in the order in which code generation meets the results.
+// After what the dispatches need themselves; in the order in which code generation meets the results.
 void KernelJoiner::planScratch(KernelOp kernel) {
   int64_t own = 0;
   for (exec::DispatchOp dispatch : run)
@@ -195,7 +195,7 @@ private:
     for (Operation &command : lane.getBody().front()) {
       auto dispatch = dyn_cast<exec::DispatchOp>(command);
       if (!dispatch) {
-        // Copies of values may come behind all kernels; anything else orders lanes.
+        // Copies of values may come after all kernels; anything else orders lanes.
         if (auto copy = dyn_cast<CopyOp>(command); copy && isLast(copy)) continue;
         return;
       }
@@ -235,7 +235,7 @@ private:
                .str();
   }
 
-  // Whether a copy writes an output that nothing else touches, or comes behind all kernels.
+  // Whether a copy writes an output that nothing else touches, or comes after all kernels.
   static bool isLast(CopyOp copy) {
     auto target = copy.getTarget().getDefiningOp<BufferOp>();
     if (target.getKind() == BufferKind::output && target->hasOneUse()) return true;

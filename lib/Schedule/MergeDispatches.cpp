@@ -31,7 +31,7 @@ private:
     for (Operation &command : lane.getBody().front()) {
       auto dispatch = dyn_cast<exec::DispatchOp>(command);
       if (!dispatch) {
-        // Copies run as they are, before or behind the merged kernel; anything else orders lanes.
+        // Copies run as they are, before or after the merged kernel; anything else orders lanes.
         if (isa<CopyOp>(command)) continue;
         return false;
       }

@@ -16,7 +16,7 @@ def Schedule : Pass<"sprig-schedule", "::mlir::ModuleOp"> {
     kernel, and a command; a reshape is no command but another view of a buffer; a constant becomes bytes of the package,
     a parameter a buffer of its state. What the function returns is copied to the outputs, and what it sets
     (`nn.set_param`) to the states; `plan-memory` removes the copies that it can. Dispatches that compute a new state come
-    behind those that read the old one. All commands are on one lane.
+    after those that read the old one. All commands are on one lane.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
@@ -102,7 +102,7 @@ def VerifyOrder : Pass<"sprig-verify-order", "::mlir::ModuleOp"> {
   let description = [{
     Fails where two commands touch the same bytes, one of them writing, and either may come first: in an arena, whichever
     buffers share it, in an output or a state, on one device or through a copy between two; by ranges of tiles where
-    kernels state them. Also where a lane would wait forever. Runs behind every pass that makes or moves commands.
+    kernels state them. Also where a lane would wait forever. Runs after every pass that makes or moves commands.
   }];
 }
 

@@ -38,7 +38,7 @@ static unsigned writeOutputsInPlace(ProgramOp program) {
   return removed;
 }
 
-// Whether nothing behind the command, or before it, touches the buffer.
+// Whether nothing after the command, or before it, touches the buffer.
 static bool isUsedOnlyUntil(BufferOp buffer, Operation *command) {
   return llvm::all_of(buffer->getUsers(), [&](Operation *user) {
     return user->getBlock() == command->getBlock() && !command->isBeforeInBlock(user);

@@ -190,7 +190,7 @@ LogicalResult Scheduler::addReturn(func::ReturnOp op) {
   return success();
 }
 
-// Behind everything that reads state. A value that is itself the old value of a state is put aside first: that state
+// After everything that reads state. A value that is itself the old value of a state is put aside first: that state
 // may be set, too.
 void Scheduler::addUpdates() {
   OpBuilder::InsertionGuard guard(b);

@@ -18,10 +18,10 @@ public:
 
 private:
   void addEdges(ir::SetParamOp set);
-  /// Everything that has to run behind an operation.
+  /// Everything that has to run after an operation.
   llvm::DenseSet<Operation *> reachableFrom(Operation *op) const;
   void sort();
-  /// Where an update comes when it comes as early as it can: behind what it reads and what must read before it.
+  /// Where an update comes when it comes as early as it can: after what it reads and what must read before it.
   int64_t earliest(Operation *update, const llvm::DenseMap<Operation *, unsigned> &position) const;
 
   Block &block;
@@ -31,7 +31,7 @@ private:
 };
 } // namespace
 
-/// The operation that computes a value, behind its views.
+/// The operation that computes a value, seen through its views.
 static Operation *producerOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<ir::ReshapeOp, ir::AfterOp>(op)) op = op->getOperand(0).getDefiningOp();
@@ -102,7 +102,7 @@ void StateOrder::sort() {
     if (auto found = later.find(op); found != later.end()) llvm::for_each(found->second, body);
   };
   for (Operation *op : ops) forEachLater(op, [&](Operation *user) { ++waitsFor[user]; });
-  // Behind the operation at place p is 2 p + 1; ties go by the old order.
+  // After the operation at place p is 2 p + 1; ties go by the old order.
   using Place = std::pair<int64_t, unsigned>;
   auto placeOf = [&](Operation *op) -> Place {
     unsigned own = position[op];

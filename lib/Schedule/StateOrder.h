@@ -5,7 +5,7 @@
 
 namespace sprig {
 
-/// Moves each dispatch that computes the new value of a parameter (nn.set_param) behind all others that read the old
+/// Moves each dispatch that computes the new value of a parameter (nn.set_param) after all others that read the old
 /// one, where its own results do not lead to them, and no further: gradients are used up as they come. Otherwise the
 /// program's order stays.
 void readStateBeforeUpdates(mlir::Block &block);

@@ -6,7 +6,7 @@
 namespace sprig {
 
 /// What sprig_rt_kernel_status.op counts: the operations of the kernel's dispatch in order, by the model's names where
-/// it has them; those of a composite kernel's parts one behind the other.
+/// it has them; those of a composite kernel's parts one after the other.
 llvm::SmallVector<std::string> kernelOpNames(exec::KernelOp kernel);
 
 } // namespace sprig

@@ -1,5 +1,5 @@
 // What the compiler asks about a kind of device: how networks lie in its memory, what may become one kernel, how a
-// kernel is cut into tiles, and its machine code. For the phases from `fuse` on and the passes behind them, which know
+// kernel is cut into tiles, and its machine code. For the phases from `fuse` on and the passes after them, which know
 // no instruction set, no layout and no emitter. Everything here depends on the program and the options alone: equal
 // programs get equal answers.
 #pragma once

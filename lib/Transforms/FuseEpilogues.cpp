@@ -128,7 +128,7 @@ bool FusionGroups::followsContraction(Operation *op) const {
   });
 }
 
-// What only members behind the root use is computed with them, rather than written by a kernel of its own.
+// What only members after the root use is computed with them, rather than written by a kernel of its own.
 void FusionGroups::pullProducers(const FusionGroup &group, Members &members) const {
   SmallVector<Operation *> work(members.begin(), members.end());
   while (!work.empty() && members.size() < kMaxEpilogue) {

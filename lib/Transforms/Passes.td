@@ -13,7 +13,7 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
   let summary = "Forms dispatches: groups of operations that become one kernel each";
   let description = [{
     Contractions, convolutions, pools and gathers take the elementwise operations behind them, a contraction also with
-    several results and with what only those operations use (an optimizer's update behind a gradient), but for what a
+    several results and with what only those operations use (an optimizer's update after a gradient), but for what a
     loop elsewhere computes with less memory traffic. Elementwise operations and reductions over the same axes of one
     shape share loops (softmax, normalisations); slices, broadcasts and transposes that keep the innermost dimension are
     read in place. Attention (a product, elementwise operations and reductions along its rows, a second product) is one
@@ -42,7 +42,7 @@ def Differentiate : Pass<"sprig-differentiate", "::mlir::func::FuncOp"> {
   let description = [{
     `nn.gradient` becomes the vector-Jacobian product of what lies between its targets and its outputs, in reverse order;
     contributions to a value are added in that order. `nn.jvp` is the derivative of such a product by its cotangent. A
-    composite has a gradient of its own or is decomposed. `nn.checkpoint` is computed again in the backward pass, behind
+    composite has a gradient of its own or is decomposed. `nn.checkpoint` is computed again in the backward pass, after
     the cotangent that asks for it (`nn.after`); `nn.custom_gradient` gives its own; nothing flows through
     `nn.stop_gradient`. All of these are gone afterwards, and with them every expression that nothing needs. An operation
     without a gradient that is asked for one is an error that names it.
@@ -53,9 +53,9 @@ def Differentiate : Pass<"sprig-differentiate", "::mlir::func::FuncOp"> {
 def Remat : Pass<"sprig-remat", "::mlir::func::FuncOp"> {
   let summary = "Computes values again in the backward pass that would take too much memory to keep";
   let description = [{
-    Behind differentiation. Kept are the values that lie in front of an operation with the attribute `nn.differentiated`,
-    which `sprig-differentiate` puts on what it differentiates, and are used behind it. While they take more than `bytes`,
-    one of them is computed again from others that are kept, right before its first use behind that operation: the one
+    After differentiation. Kept are the values that lie in front of an operation with the attribute `nn.differentiated`,
+    which `sprig-differentiate` puts on what it differentiates, and are used after it. While they take more than `bytes`,
+    one of them is computed again from others that are kept, right before its first use after that operation: the one
     that costs the fewest operations a byte. The copies read what they need through `nn.after`, so that nothing merges
     them with what they stand for. They are the same operations on the same values: no bit changes. Parameters,
     constants and inputs count nothing. A remark of the category `memory` says what was done; a limit that cannot be

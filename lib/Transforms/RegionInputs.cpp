@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace sprig;
 
-/// One more operand, behind the others, and one more argument of each region; gives the argument's number.
+/// One more operand, after the others, and one more argument of each region; gives the argument's number.
 static unsigned addInput(Operation *control, Value value) {
   if (auto cond = dyn_cast<ir::CondOp>(control))
     cond.getInputsMutable().append(value);

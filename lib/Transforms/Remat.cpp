@@ -41,7 +41,7 @@ static bool isFree(Value value) {
 }
 
 /// Masks and derivatives that depend on the forward pass alone belong to it, where they are the only reader of what
-/// they are made of behind the border, and smaller: they are kept in its place. Fusion makes them results of the
+/// they are made of after the border, and smaller: they are kept in its place. Fusion makes them results of the
 /// forward kernels.
 static void moveToForwardPass(Operation *border) {
   Block &block = *border->getBlock();
@@ -67,10 +67,10 @@ namespace {
 /// What is computed again around one border between forward and backward pass.
 class RematPlan {
 public:
-  /// Between two borders only values behind the first are looked at; null: there is none.
+  /// Between two borders only values after the first are looked at; null: there is none.
   RematPlan(Block &block, Operation *previous, Operation *border);
 
-  /// The most bytes of forward values and copies alive at any place behind the border.
+  /// The most bytes of forward values and copies alive at any place after the border.
   int64_t peak() const { return peakWith(dropped, again); }
   int64_t kept() const;
   /// Computes values again, one after another, until the peak is at most `bytes` or does not become smaller.
@@ -89,11 +89,11 @@ private:
   /// possible.
   bool collect(Value value, Ops &ops) const;
   int64_t peakWith(const Values &without, const Ops &copies) const;
-  /// The first place behind the border that needs each copy, and the last place that reads its results.
+  /// The first place after the border that needs each copy, and the last place that reads its results.
   void placeCopies(const Values &without, const Ops &copies, llvm::DenseMap<Operation *, int64_t> &first,
                    llvm::DenseMap<Operation *, int64_t> &last) const;
   int64_t positionOf(Operation *op) const { return positions.lookup(op); }
-  /// Places behind the border that read a value or a view of it, ascending.
+  /// Places after the border that read a value or a view of it, ascending.
   ArrayRef<int64_t> lateUses(Value value) const {
     auto found = uses.find(value);
     return found == uses.end() ? ArrayRef<int64_t>() : ArrayRef<int64_t>(found->second);
@@ -182,7 +182,7 @@ void RematPlan::placeCopies(const Values &without, const Ops &copies, llvm::Dens
 int64_t RematPlan::peakWith(const Values &without, const Ops &copies) const {
   llvm::DenseMap<Operation *, int64_t> first, last;
   placeCopies(without, copies, first, last);
-  // Changes of what is alive behind the border.
+  // Changes of what is alive after the border.
   std::vector<int64_t> change(order.size() + 1);
   llvm::DenseMap<Value, int64_t> until;
   for (auto &[value, places] : uses)
@@ -264,7 +264,7 @@ bool RematPlan::dropOne() {
   return true;
 }
 
-// Sometimes only two together gain: the peak moves from the border to a place behind it. What brought nothing in the
+// Sometimes only two together gain: the peak moves from the border to a place after it. What brought nothing in the
 // end is taken back.
 void RematPlan::fit(int64_t bytes) {
   constexpr int kPatience = 16;
@@ -324,7 +324,7 @@ void RematPlan::write() {
     for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults())) copyOf[from] = to;
   }
   for (Value value : dropped) {
-    // Views of it that are read behind the border become views of the copy.
+    // Views of it that are read after the border become views of the copy.
     std::function<void(Value, Value)> replace = [&](Value from, Value to) {
       for (OpOperand &use : llvm::make_early_inc_range(from.getUses())) {
         Operation *user = use.getOwner();

@@ -36,7 +36,7 @@ static bool isEpilogueOf(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epil
   return fusionKind(op) == FusionKind::contraction || epilogues.contains(op);
 }
 
-// op(reshape(x), y) becomes reshape(op(x, y)). Behind a contraction, whose epilogue it then joins, other operands are
+// op(reshape(x), y) becomes reshape(op(x, y)). After a contraction, whose epilogue it then joins, other operands are
 // seen through views for that.
 static void sinkBehind(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epilogues) {
   if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1) return;

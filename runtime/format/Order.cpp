@@ -227,7 +227,7 @@ private:
   const Schedule &schedule;
   uint32_t lanes;
   std::vector<uint32_t> clocks;      // of lane i: how many commands of each lane are before its next
-  std::vector<uint32_t> eventClocks; // of its lane behind the record
+  std::vector<uint32_t> eventClocks; // of its lane after the record
   std::vector<char> recorded;
   std::vector<std::pair<uint32_t, uint32_t>> stretchesOf; // of a region: from, up to
   std::vector<Stretch> stretches;

@@ -70,7 +70,7 @@ private:
     return {};
   }
 
-  // The verifier looks at the alignment of a vector's length only. Nothing is read behind a length of zero, and the
+  // The verifier looks at the alignment of a vector's length only. Nothing is read after a length of zero, and the
   // writer does not align it (the shape of a scalar).
   template <typename Vector> static Status checkAligned(const Vector &from, size_t alignment) {
     if (size_t behind = reinterpret_cast<uintptr_t>(from.Data()) % alignment; from.size() && behind)

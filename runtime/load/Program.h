@@ -109,7 +109,7 @@ struct Entry {
   bool independentSamples;
   bool updatesState;
   bool usesState = false;           // set by Verify
-  std::vector<uint64_t> moreArenas; // of the devices behind the first; may be shorter than they are
+  std::vector<uint64_t> moreArenas; // of the devices after the first; may be shorter than they are
 
   uint64_t arenaOf(uint32_t device) const {
     if (device == 0) return arenaSize;

@@ -26,7 +26,7 @@ struct MemoryLimits {
 Status verifyProgram(Program &program, const SectionSizes &sections, const MemoryLimits &limits);
 
 // The part about lanes and events: each event is recorded once, each wait can end, and all commands that touch the same
-// bytes, one of them writing, are in order. Run by verifyProgram, behind the checks of its buffers.
+// bytes, one of them writing, are in order. Run by verifyProgram, after the checks of its buffers.
 Status verifySchedule(const Entry &entry, const Program &program);
 
 } // namespace sprig::rt::core

@@ -23,7 +23,7 @@ TestPackage batchPackage(const std::vector<int64_t> &batches, bool independent =
 
 struct BatchRun {
   explicit BatchRun(const std::vector<int64_t> &batches) : context(batchPackage(batches).load()) {}
-  // Runs n samples, checks all values, and that nothing behind them was written.
+  // Runs n samples, checks all values, and that nothing after them was written.
   void expect(int64_t n) {
     Words x(size_t(n * 4 + 16)), y(size_t(n * 4 + 16), 12345);
     for (size_t i = 0; i < x.size(); ++i) x[i] = uint32_t(i + 1);

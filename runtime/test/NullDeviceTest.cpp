@@ -203,7 +203,7 @@ TestPackage twoLanes() {
 }
 
 TEST(NullDevice, KeepsTimeWhileItComputes) {
-  // 1 ms of flops, then 2 ms behind it on another lane.
+  // 1 ms of flops, then 2 ms after it on another lane.
   TestPackage made = twoLanes();
   made.program.entries[0].lanes[1].commands[0].flops = 100'000'000;
   made.program.entries[0].lanes[0].commands[1].flops = 200'000'000;

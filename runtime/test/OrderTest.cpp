@@ -214,7 +214,7 @@ TEST(Order, RandomSchedulesAsByTheClosure) {
   EXPECT_GT(counts[int(Verdict::Race)], 100);
 }
 
-// A chain over the lanes: each command reads two earlier results and writes one, all of it behind events.
+// A chain over the lanes: each command reads two earlier results and writes one, all of it after events.
 Schedule chain(uint32_t laneCount, uint32_t works, const std::function<Region(uint32_t)> &place) {
   std::mt19937 random(5);
   Schedule schedule;
@@ -267,7 +267,7 @@ TEST(Order, TimeOfAThousandCommands) {
   }
 }
 
-// Two lanes: the first writes t, the second reads it behind an event.
+// Two lanes: the first writes t, the second reads it after an event.
 TestPackage twoLanes() {
   TestPackage package;
   EntryBuilder entry("main");
@@ -298,7 +298,7 @@ TEST(OrderOfPackages, AMissingEventIsTold) {
 TEST(OrderOfPackages, BuffersThatShareBytesAreTold) {
   TestPackage package = twoLanes();
   core::Entry &entry = package.program.entries[0];
-  // A buffer of other bytes, read by the first lane behind the event, and then of the same.
+  // A buffer of other bytes, read by the first lane after the event, and then of the same.
   entry.arenaSize = 128;
   entry.buffers.push_back({core::BufferKind::Arena, 0, 64, 64, "u", 0});
   entry.operands.insert(entry.operands.end(), {0, 3});
@@ -324,7 +324,7 @@ TEST(OrderOfPackages, WithoutAccessAllOperandsMayBeWritten) {
   EXPECT_NE(errorOfLoading(package).find("no event orders the two"), std::string::npos);
 }
 
-// The second lane goes on behind half of the tiles, and needs no more of them.
+// The second lane goes on after half of the tiles, and needs no more of them.
 TEST(OrderOfPackages, PartsOfTheTiles) {
   TestPackage package;
   package.program.kernels[Add].ranges = {{0, 0, 4, 4}, {1, 0, 4, 4}, {2, 0, 4, 4}};

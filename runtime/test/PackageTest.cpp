@@ -135,7 +135,7 @@ TEST(Package, OptionsOfAnOlderCallerAreTaken) {
   Bytes file = addPackage(4).encode();
   sprig_rt_package *package = nullptr;
   sprig_rt_load_options options = {};
-  options.device = "abacus"; // behind the size that the caller states
+  options.device = "abacus"; // after the size that the caller states
   options.size = sizeof(size_t) + sizeof(const char *);
   check(sprig_rt_package_load_memory(file.data(), file.size(), nullptr, nullptr, nullptr, &options, &package));
   sprig_rt_package_release(package);
@@ -177,7 +177,7 @@ TEST(Package, LargeConstantsWorkCopiedAndMapped) {
 }
 
 TEST(NullDevice, KeepsTimeAndExecutesNothing) {
-  // Two lanes of 1 ms of flops each side by side, then one of 2 ms behind both.
+  // Two lanes of 1 ms of flops each side by side, then one of 2 ms after both.
   TestPackage made;
   made.program.images.clear(); // needs no code
   EntryBuilder entry("main");

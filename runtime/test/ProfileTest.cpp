@@ -102,7 +102,7 @@ TEST(Profile, CommandsLieInTheirCall) {
   EXPECT_EQ(ofKind(data, SPRIG_RT_PROFILE_BIND).size(), 2u);
   // Only calls with arrays that a context has not seen look at their outputs afterwards.
   EXPECT_LE(ofKind(data, SPRIG_RT_PROFILE_FINISH).size(), 2u);
-  // Recording goes on behind a read.
+  // Recording goes on after a read.
   runner.invoke();
   EXPECT_EQ(ofKind(profile.read(), SPRIG_RT_PROFILE_CALL).size(), 1u);
 }

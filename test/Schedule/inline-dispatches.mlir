@@ -25,7 +25,7 @@ exec.kernel @wide(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 8 : 
   exec.yield %0 : tensor<16xf32>
 }
 
-// Buffers become values again, another shape a view; what stays inside has a place in scratch behind what the kernels
+// Buffers become values again, another shape a view; what stays inside has a place in scratch after what the kernels
 // need themselves. Two values live at once share nothing, a third takes the first one's place.
 // CHECK: exec.kernel @wide
 // CHECK-NOT: exec.kernel @relu

@@ -98,7 +98,7 @@ func.func @custom(%x: tensor<4xf32>, %s: tensor<4xf32>) -> (tensor<4xf32>, tenso
 
 // -----
 
-// The second run comes behind the cotangent and is not merged with the first.
+// The second run comes after the cotangent and is not merged with the first.
 // CHECK-LABEL: @checkpoint
 // CHECK-NEXT: %[[S:.*]] = nn.sin %arg0
 // CHECK-NEXT: %[[Y:.*]] = nn.exp %[[S]]

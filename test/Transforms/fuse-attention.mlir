@@ -33,7 +33,7 @@ func.func @heads(%qkv: tensor<2x8x48xf32>) -> tensor<2x8x16xf32> {
   return %11 : tensor<2x8x16xf32>
 }
 
-// A factor behind a view is applied as the operand is read; a mask is an operand.
+// A factor after a view is applied as the operand is read; a mask is an operand.
 // CHECK-LABEL: func.func @scaled_and_masked
 // CHECK:         nn.dispatch "attention"
 // CHECK:           nn.transpose
@@ -67,7 +67,7 @@ func.func @weights_are_a_result(%q: tensor<8x4xf32>, %k: tensor<4x8xf32>, %v: te
   return %2, %1 : tensor<8x5xf32>, tensor<8x8xf32>
 }
 
-// A product behind an activation is not attention, and nothing is said of it.
+// A product after an activation is not attention, and nothing is said of it.
 // CHECK-LABEL: func.func @no_reduction
 // CHECK-NOT:     nn.dispatch "attention"
 // CHECK:         return

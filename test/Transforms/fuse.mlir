@@ -263,7 +263,7 @@ func.func @root_mean_square(%x: tensor<6x32xf32>) -> tensor<6xf32> {
   return %3 : tensor<6xf32>
 }
 
-// A view between a product and its bias moves behind both.
+// A view between a product and its bias moves after both.
 // CHECK-LABEL: func.func @view_in_between
 // CHECK:         %[[ROWS:.*]] = nn.dispatch "matmul_add_relu"
 // CHECK:         nn.reshape %[[ROWS]] : tensor<6x8xf32> to tensor<2x3x8xf32>
@@ -275,7 +275,7 @@ func.func @view_in_between(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<
   return %3 : tensor<2x3x8xf32>
 }
 
-// Behind a product other values of the whole shape are seen through views too: the gradient of a layer's input, a product
+// After a product other values of the whole shape are seen through views too: the gradient of a layer's input, a product
 // of flattened rows, is cut by what the forward pass has left in its own shape.
 // CHECK-LABEL: func.func @flattened_rows
 // CHECK:         %[[MASK:.*]] = nn.reshape %{{.*}} : tensor<2x3x8xi1> to tensor<6x8xi1>

@@ -161,7 +161,7 @@ NullQueue *NullMachine::firstNeededBy(NullQueue *queue) {
   return queue && !queue->items.empty() ? queue : nullptr;
 }
 
-// Does the next piece of the lane's first command. Without the lock meanwhile: others enqueue behind it.
+// Does the next piece of the lane's first command. Without the lock meanwhile: others enqueue after it.
 void NullMachine::advance(NullQueue &queue, std::unique_lock<std::mutex> &guard) {
   Item &item = queue.items.front();
   if (!item.begun) begin(item);

@@ -9,7 +9,7 @@ func.func @rejected(%x: tensor<2x3x4xf32>) {
 // -----
 
 func.func @rejected(%x: tensor<2x3x4xf32>) {
-  // expected-error@+1 {{has axis 0 behind axis 1; axes ascend}}
+  // expected-error@+1 {{has axis 0 after axis 1; axes ascend}}
   %0 = nn.reduce sum %x axes = [1, 0] : tensor<2x3x4xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @rejected(%x: tensor<2x3x4xf32>) {
 // -----
 
 func.func @rejected(%x: tensor<2x3x4xf32>) {
-  // expected-error@+1 {{has axis 1 behind axis 1; axes ascend}}
+  // expected-error@+1 {{has axis 1 after axis 1; axes ascend}}
   %0 = nn.reduce_mean %x axes = [1, 1] : tensor<2x3x4xf32>
   return
 }

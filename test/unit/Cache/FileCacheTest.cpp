@@ -197,7 +197,7 @@ TEST_F(FileCacheTest, ReadsAReadOnlyFolder) {
 TEST_F(FileCacheTest, SurvivesAFullDisk) {
   EXPECT_TRUE(inChild([&] {
     std::signal(SIGXFSZ, SIG_IGN);
-    rlimit limit = {4096, 4096}; // a write behind it fails, as on a full disk
+    rlimit limit = {4096, 4096}; // a write after it fails, as on a full disk
     ::setrlimit(RLIMIT_FSIZE, &limit);
     FileCache cache(folder, "kernels", kRoom, collect());
     cache.store("small", "1");

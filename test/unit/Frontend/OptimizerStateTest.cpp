@@ -25,7 +25,7 @@ struct Net : nn::Module {
   Tensor operator()(Tensor x) const { return b(relu(a(x))); }
 };
 
-// Steps that leave a parameter alone, because it is frozen or has no gradient, do not count for it: behind them it is
+// Steps that leave a parameter alone, because it is frozen or has no gradient, do not count for it: after them it is
 // updated as by an optimizer that had not seen them.
 TEST(OptimizerState, stepsThatLeaveAParameterAloneDoNotCountForIt) {
   auto makers = std::vector<std::function<optim::Optimizer(const optim::Parameters &)>>{

@@ -62,7 +62,7 @@ TEST_F(Files, LargerThanMemory) {
   std::string zero = "(0, 1024), }", rows = "(" + std::to_string(kRows) + ", 1024), }";
   size_t at = text.find(zero);
   ASSERT_NE(at, std::string::npos);
-  text.replace(at, rows.size(), rows); // over the blanks behind it
+  text.replace(at, rows.size(), rows); // over the blanks after it
   write("large.npy", text);
   std::error_code error;
   fs::resize_file(folder / "large.npy", text.size() + size_t(kRows * kColumns * 4), error);

@@ -41,7 +41,7 @@ TEST(OpTable, MatrixProducts) {
   }
 }
 
-// A constant right side is packed; the epilogue behind the product must not change its bits.
+// A constant right side is packed; the epilogue after the product must not change its bits.
 std::string constantMatrix(const std::string &type, int64_t rows, int64_t columns) {
   std::string text = "dense<[";
   for (int64_t r = 0; r < rows; ++r) {

@@ -13,7 +13,7 @@ struct ToyCode {
   int64_t tiles = 0;
 };
 
-/// `--target toy`. Its kernels are a contraction with at most one elementwise operation behind it, or a single
+/// `--target toy`. Its kernels are a contraction with at most one elementwise operation after it, or a single
 /// operation; a tile is a row of the result. Architectures are toy-1 and toy-2.
 std::unique_ptr<Target> createToyTarget();
 

@@ -10,7 +10,7 @@ void benchProducts(const ExperimentOptions &options, ExperimentReport &report) {
   Tensor a = randn({n, n}), b = randn({n, n}), c = randn({n, n}), d = randn({n, n});
   synchronize();
 
-  // Two products and their sum: the same graph, with a stop behind each operation, and with one at the end.
+  // Two products and their sum: the same graph, with a stop after each operation, and with one at the end.
   Tensor each, once;
   auto stopEach = [&] {
     Tensor p = matmul(a, b);

@@ -42,7 +42,7 @@ ThreeWays timeThreeWays(const std::function<Tensor(const Tensor &)> &f, const Te
   };
   auto imperative = repeat(f, byHand);
   auto inOne = repeat(compiled, whole);
-  // Warm up: kernels are compiled at the first call, segments behind the second.
+  // Warm up: kernels are compiled at the first call, segments after the second.
   constexpr int kWarmUp = 10;
   synchronize();
   segments.enable(false);

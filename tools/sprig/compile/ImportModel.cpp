@@ -76,7 +76,7 @@ std::vector<std::string> ImportedModel::entryNames() const {
   return names;
 }
 
-// The names in "nn.name" attributes, numbered behind `what` where there is none.
+// The names in "nn.name" attributes, numbered after `what` where there is none.
 static std::vector<std::string> namesOf(unsigned count, const std::string &what,
                                         llvm::function_ref<StringAttr(unsigned)> nameAt) {
   std::vector<std::string> names;

@@ -32,7 +32,7 @@ struct CompiledTraining : Compiled {
 CompiledTraining compileTraining(const Model &model, const TrainRequest &request, const Settings &settings,
                                  const std::vector<std::string> &cpus);
 
-/// The entries as text: the IR behind the phase that --compile-to names, or before all phases.
+/// The entries as text: the IR after the phase that --compile-to names, or before all phases.
 std::string trainingToText(const Model &model, const TrainRequest &request, const Settings &settings);
 
 /// Runs one step in the reference interpreter, from this state and on these inputs (targets last), and says which

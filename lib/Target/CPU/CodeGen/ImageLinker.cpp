@@ -95,7 +95,7 @@ Error Linker::collectDefinitions(Input &input) {
     if (!symbols) return symbols.takeError();
     auto strings = input.elf.getStringTableForSymtab(section);
     if (!strings) return strings.takeError();
-    // Local symbols come first in a table, so an object's functions get their name behind them.
+    // Local symbols come first in a table, so an object's functions get their name after them.
     size_t firstFunction = functions.size();
     std::string owner;
     for (const ElfSymbol &symbol : *symbols) {

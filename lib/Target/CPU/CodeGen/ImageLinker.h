@@ -14,7 +14,7 @@
 
 namespace sprig {
 
-/// Where the executable part of an image ends: a page, so that the slots behind it can have other protection.
+/// Where the executable part of an image ends: a page, so that the slots after it can have other protection.
 inline constexpr uint64_t kImagePage = 4096;
 
 /// Links ELF objects for x86-64. `exports` are the symbols to report; an undefined symbol that is no runtime call, a

@@ -50,7 +50,7 @@ static RewritePatternSet expansions(MLIRContext *context, const CpuArch &target)
 }
 
 // Loads of bf16 as loads of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
-// operations behind phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's
+// operations after phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's
 // library.
 static void loadBFloatsAsBits(ModuleOp module) {
   SmallVector<Operation *> loads;

@@ -75,7 +75,7 @@ FailureOr<Value> AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value b
   return LLVM::CallOp::create(b, loc, body, arguments).getResult();
 }
 
-// A composite's operation names are those of its parts, one behind the other.
+// A composite's operation names are those of its parts, one after the other.
 void AbiBuilder::shiftOpIndex(Frame &frame, int32_t base) {
   if (base == 0) return;
   Type i32 = b.getI32Type();

@@ -19,7 +19,7 @@ void populateChannelsLastPatterns(mlir::RewritePatternSet &patterns);
 /// where it can keep the order of its elements.
 void populateTransposeMovePatterns(mlir::RewritePatternSet &patterns, bool strict);
 
-/// A transpose in front of a flatten vanishes into the constant weight of the product behind it, which then adds up in
+/// A transpose in front of a flatten vanishes into the constant weight of the product after it, which then adds up in
 /// another order: a bit may change.
 void populateFlattenPatterns(mlir::RewritePatternSet &patterns);
 

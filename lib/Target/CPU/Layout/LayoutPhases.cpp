@@ -88,7 +88,7 @@ private:
       auto type = RankedTensorType::get(result, tensorOf(input).getElementType());
       return ir::ConstantOp::create(b, loc, type, ir::makeSplat(type, 0));
     };
-    // Where a window starts behind the input's first element, or ends before its last, the input is cut.
+    // Where a window starts after the input's first element, or ends before its last, the input is cut.
     SmallVector<int64_t> starts(spatial + 2, 0), cut(tensorOf(input).getShape()), low, high, dilations;
     for (auto [d, dim] : llvm::enumerate(dims)) {
       if (dim.taps == 0) return zeros();

@@ -44,7 +44,7 @@ public:
 private:
   using Key = std::pair<Value, std::pair<int64_t, int64_t>>;
 
-  /// The packed form of a value, made once for all its users, right behind the value.
+  /// The packed form of a value, made once for all its users, right after the value.
   Value shared(Value source, int64_t kind, int64_t groups, llvm::function_ref<Value(OpBuilder &)> make) {
     Value &result = made[Key{source, {kind, groups}}];
     if (!result) {

@@ -29,10 +29,10 @@ def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
   let description = [{
     Each convolution and pool, and each gradient of one, is rewritten to its channels-last form between two transposes. Transposes then move down
     through elementwise operations, concatenations, pads, slices and reductions, cancel where they meet their inverse,
-    become reshapes where only dimensions of size 1 move, and vanish into a constant weight behind a flatten. A product of
+    become reshapes where only dimensions of size 1 move, and vanish into a constant weight after a flatten. A product of
     a transposed matrix and a constant becomes the transpose of the product with the constant on the left where that
     transpose meets its inverse (a mixer's tokens). A
-    transposed convolution becomes a plain one, or with strides one for each phase of them. A pad of zeros becomes the padding of the convolution behind it.
+    transposed convolution becomes a plain one, or with strides one for each phase of them. A pad of zeros becomes the padding of the convolution after it.
     A product of flattened features whose constant weight takes the transpose adds them up in another order: `strict`
     keeps it as it is.
   }];

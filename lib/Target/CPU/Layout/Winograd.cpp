@@ -112,7 +112,7 @@ private:
     return true;
   }
 
-  /// The filter in frequencies, made once for all its users, right behind it.
+  /// The filter in frequencies, made once for all its users, right after it.
   Value transformed(Value filter, const ir::WinogradLine &vertical, const ir::WinogradLine &horizontal) {
     Value &panels = made[{filter, {vertical.outputs(), horizontal.outputs()}}];
     if (panels) return panels;

@@ -31,13 +31,13 @@ static Reduced reduceNear(ScalarBuilder &s, Value x) {
 }
 
 // With |x| = m * 2^e, m of 24 bits: m times the 96 bits of 2/pi from the bit on whose product with m * 2^e weighs 2.
-// Bits before it give multiples of 4 quadrants; those behind are below 2^-70. `x` is f32, below 2^20 the result is
+// Bits before it give multiples of 4 quadrants; those after are below 2^-70. `x` is f32, below 2^20 the result is
 // unused.
 static Reduced reduceFar(ScalarBuilder &s, Value x) {
   Type i64 = s.b.getI64Type();
   Value bits = s.to<arith::ExtUIOp>(s.bits(x, s.b.getI32Type()), i64);
   Value m = s.ori(s.andi(bits, 0x7fffff), 0x800000);
-  Value first = s.addi(s.andi(s.shru(bits, 23), 255), -120); // into 2/pi behind 32 zeros: e - 150 + 30
+  Value first = s.addi(s.andi(s.shru(bits, 23), 255), -120); // into 2/pi after 32 zeros: e - 150 + 30
   // The bits of 2/pi, 32 a word. Four neighbouring words hold the 96 bits.
   static constexpr int64_t kTwoOverPi[] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
                                            0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};

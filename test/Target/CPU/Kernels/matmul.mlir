@@ -16,7 +16,7 @@ func.func @scores(%q: tensor<2x3x32x16xf32>, %k: tensor<2x3x32x16xf32>) -> tenso
   return %r : tensor<2x3x32x32xf32>
 }
 
-// A small right side is read by rows where it lies; no scratch. The batch dimensions broadcast. Five columns behind two
+// A small right side is read by rows where it lies; no scratch. The batch dimensions broadcast. Five columns after two
 // whole vectors take half a vector.
 // CHECK-LABEL: func.func @kernel_1
 // CHECK-SAME: memref<0xi8>

@@ -42,7 +42,7 @@ func.func @one_channel(%x: tensor<2x1x5x6xf32>, %w: tensor<1x1x3x3xf32>) -> tens
 
 // -----
 
-// The weight behind a flatten is reordered instead of the features.
+// The weight after a flatten is reordered instead of the features.
 // CHECK-LABEL: func.func @flatten
 // CHECK: nn.constant dense<{{\[\[}}0.000000e+00, 3.000000e+00, 1.000000e+00, 4.000000e+00, 2.000000e+00, 5.000000e+00]]>
 // CHECK: %[[P:.*]] = nn.pool

@@ -9,7 +9,7 @@ namespace sprig {
 /// results.
 struct KernelGraph {
   mlir::Block *body;
-  /// Offset in scratch memory of each result that is not yielded, in order; behind what the dispatches need themselves.
+  /// Offset in scratch memory of each result that is not yielded, in order; after what the dispatches need themselves.
   llvm::ArrayRef<int64_t> places;
   int64_t scratchBytes = 0;
 };

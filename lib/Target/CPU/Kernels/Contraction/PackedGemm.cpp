@@ -35,7 +35,7 @@ struct Cut {
     }
     blocks = llvm::divideCeil(gemm.rows, blockRows);
     // A left side that stays in the second-level cache is read again for each panel; of a larger one, each block of
-    // rows is read once, and the panels, which lie one behind the other, come from memory.
+    // rows is read once, and the panels, which lie one after the other, come from memory.
     constexpr int64_t kSmallLeft = 128 * 1024;
     rowsOutermost = gemm.rows * gemm.depth > kSmallLeft;
   }

@@ -14,7 +14,7 @@ int64_t maxTileRows(const CpuArch &target, mlir::Type elementType, int64_t vecto
 /// the latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
 int64_t chooseTileVectors(const CpuArch &target, mlir::Type elementType, int64_t rows);
 
-/// What an epilogue will read behind the loop, to be fetched meanwhile: for each row i of the tile the elements
+/// What an epilogue will read after the loop, to be fetched meanwhile: for each row i of the tile the elements
 /// [base + i * rowStride, base + i * rowStride + columns) of each buffer. A tile's lines lie too far apart for the
 /// hardware to foresee them.
 struct EpilogueFetch {

@@ -100,7 +100,7 @@ int32_t ControlRegion::nextOperation() const {
 }
 
 FailureOr<Value> ControlRegion::emit() {
-  // Buffers first: what comes behind the region reads them too, wherever in it they are written.
+  // Buffers first: what comes after the region reads them too, wherever in it they are written.
   for (Operation &op : block.without_terminator()) {
     if (isView(&op)) {
       buffers[op.getResult(0)] = viewAs(k.b, op.getLoc(), buffers.lookup(op.getOperand(0)), op.getResult(0).getType());

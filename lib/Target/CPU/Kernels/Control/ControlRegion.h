@@ -1,6 +1,6 @@
 // A region of a branch or a loop inside a kernel: dispatches one after the other, each all of its tiles, with views
 // between them. For the emitters of nn.cond and nn.while, whose regions the fuse pass has brought into this form.
-// What passes from dispatch to dispatch lies in the kernel's scratch memory, behind what the dispatches need
+// What passes from dispatch to dispatch lies in the kernel's scratch memory, after what the dispatches need
 // themselves.
 #pragma once
 #include "dialects/NN/NNStructure.h"
@@ -37,10 +37,10 @@ public:
                 const RegionPlaces &places, int32_t firstOperation);
   /// Sets where a result lies; before emit.
   void place(mlir::Value result, mlir::Value buffer) { buffers[result] = buffer; }
-  /// The kernel's code: the first error, behind which nothing is computed any more.
+  /// The kernel's code: the first error, after which nothing is computed any more.
   mlir::FailureOr<mlir::Value> emit();
   mlir::Value bufferOf(mlir::Value value) const { return buffers.lookup(value); }
-  /// The number behind those of the region.
+  /// The number after those of the region.
   int32_t nextOperation() const;
 
 private:

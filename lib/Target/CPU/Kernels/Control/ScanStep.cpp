@@ -12,7 +12,7 @@ using ir::RowView;
 ScanScratch::ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t blockRows) {
   auto add = [&](Value value, bool carried) {
     int64_t stride = llvm::alignTo(RowView::of(value).columns, kLanes);
-    // A vector that starts inside of the last row may end behind it.
+    // A vector that starts inside of the last row may end after it.
     int64_t elements = blockRows * stride + kLanes;
     if (!places.insert({value, {bytes, stride, elements, carried}}).second) return;
     bytes += llvm::alignTo((carried ? 2 : 1) * elements * storageBytes(elementTypeOf(value)), 64);

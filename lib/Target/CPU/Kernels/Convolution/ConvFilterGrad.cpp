@@ -283,7 +283,7 @@ private:
       masks.push_back(laneMask(k, valid, kLanes));
     }
     SmallVector<Value> chains = zeroTile(k, f.elementType, taps, lanes);
-    // Where all of the taps are inside, in one pass; what is left of each before, and of each behind.
+    // Where all of the taps are inside, in one pass; what is left of each before, and of each after.
     auto inside = [&](int64_t tap) -> std::pair<int64_t, int64_t> {
       int64_t first = 0, end = g.out[2], shift = tap * g.dilation[2] - g.low[2];
       while (first < end && first * g.stride[2] + shift < 0) ++first;
@@ -296,7 +296,7 @@ private:
       last = std::min(last, inside(kw + t).second);
     }
     last = std::max(first, last);
-    // Chains go along the lines: each line has its columns before, inside and behind.
+    // Chains go along the lines: each line has its columns before, inside and after.
     int64_t width = std::max<int64_t>(g.out[2], 1);
     Value firstLine = k.div(begin, width), endLine = k.div(k.add(end, width - 1), width);
     chains = k.loop(firstLine, endLine, 1, chains, [&](Value line, ValueRange initial) {

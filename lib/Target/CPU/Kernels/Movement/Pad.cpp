@@ -1,5 +1,5 @@
 // nn.pad: rows copied into the middle, what lies around them filled or read from where the mode says. A row is the
-// innermost padded dimension with all that lies behind it.
+// innermost padded dimension with all that lies after it.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNStructure.h"
@@ -75,7 +75,7 @@ private:
       });
     }
 
-    /// The element of the operand that stands at position i of a dimension, which may lie before or behind it.
+    /// The element of the operand that stands at position i of a dimension, which may lie before or after it.
     Value place(Value i, int64_t count) {
       Value last = k.index(count - 1);
       if (op.getMode() == ir::PadMode::edge) return k.min(k.max(i, k.index(0)), last);

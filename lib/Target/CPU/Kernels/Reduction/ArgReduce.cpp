@@ -1,4 +1,4 @@
-// nn.arg_reduce: the best element and its index, carried for 16 lanes: across the dimensions behind the axis, or along
+// nn.arg_reduce: the best element and its index, carried for 16 lanes: across the dimensions after the axis, or along
 // the axis itself where that is the innermost dimension.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"

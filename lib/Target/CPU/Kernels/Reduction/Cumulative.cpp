@@ -1,4 +1,4 @@
-// nn.cumulative: one chain along the axis, with lanes across the dimensions behind it.
+// nn.cumulative: one chain along the axis, with lanes across the dimensions after it.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNStructure.h"
