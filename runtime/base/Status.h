@@ -5,7 +5,9 @@
 
 #include "sprig/rt/sprig_rt.h"
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -38,17 +40,40 @@ private:
   std::unique_ptr<Error> error;
 };
 
-// concat("expected ", 3, " bytes"): text from strings and numbers.
-inline void appendTo(std::string &text, std::string_view part) { text += part; }
-template <typename T>
-  requires(std::is_arithmetic_v<T>)
-void appendTo(std::string &text, T part) {
-  text += std::to_string(part);
-}
+// A string or a number on its way into a text; refers to the string.
+class TextPart {
+public:
+  TextPart(std::string_view text) : kind(Kind::text), string(text) {}
+  TextPart(const std::string &text) : TextPart(std::string_view(text)) {}
+  TextPart(const char *text) : TextPart(std::string_view(text)) {}
+  template <typename T>
+    requires(std::is_arithmetic_v<T>)
+  TextPart(T number) {
+    if constexpr (std::is_floating_point_v<T>)
+      kind = Kind::real, real = number;
+    else if constexpr (std::is_signed_v<T>)
+      kind = Kind::signedInteger, signedInteger = number;
+    else
+      kind = Kind::unsignedInteger, unsignedInteger = number;
+  }
+  void appendTo(std::string &text) const;
+
+private:
+  enum class Kind : uint8_t { text, real, signedInteger, unsignedInteger } kind;
+  union {
+    std::string_view string;
+    double real;
+    int64_t signedInteger;
+    uint64_t unsignedInteger;
+  };
+};
+std::string concatParts(std::span<const TextPart> parts);
+
+// concat("expected ", 3, " bytes"): text from strings and numbers. One function appends them all: there are hundreds of
+// messages, each with its own types of parts.
 template <typename... Parts> std::string concat(const Parts &...parts) {
-  std::string text;
-  (appendTo(text, parts), ...);
-  return text;
+  const TextPart list[] = {parts...};
+  return concatParts(list);
 }
 
 // SPRIG_RETURN_IF_ERROR(verify(entry), "entry 'main'"): the context is evaluated on failure only, and may be left out.
