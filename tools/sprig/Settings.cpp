@@ -2,6 +2,7 @@
 #include "lib/Cache/FileCache.h"
 #include "lib/Import/ONNX/ExportFindings.h"
 #include "lib/Machine/Gpu.h"
+#include "runtime/device/null/NullOptions.h"
 #include "tools/sprig/Report.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -136,6 +137,17 @@ void Settings::checkDevices() const {
   laneCount();
 }
 
+void Settings::checkDevicesCompute() const {
+  checkDevices();
+  rt::core::NullOptions null;
+  // A word that is none is told by the load.
+  bool computes = !rt::core::nullOptionsOfEnvironment(null).isOk() || null.computes;
+  for (const rt::core::GivenDevice &device : parsedDevices().list)
+    if (device.kind == "null" && (device.alone || !computes))
+      badUse("--devices " + givenDevices() + ": keeps time and computes nothing, so there are no values" +
+             (device.alone ? "; null:0 computes" : " (SPRIG_NULL_MODE=time)"));
+}
+
 void addThreads(CLI::App &command, Settings &settings) {
   command
       .add_option("--threads", settings.threads,
@@ -144,7 +156,7 @@ void addThreads(CLI::App &command, Settings &settings) {
   command
       .add_option("--devices", settings.devices,
                   "devices to run on, one for each of the program's: cpu, null:0 (for tests), cuda:0,1 (numbers), "
-                  "null*2 (a count), null (executes nothing)")
+                  "null*2 (a count), null (keeps time and computes nothing: for bench)")
       ->take_all()
       ->expected(1);
 }

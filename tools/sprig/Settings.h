@@ -32,6 +32,8 @@ struct Settings {
   uint64_t cacheBytes() const;
   /// Throws unsupported when a target or a device is asked for that is not there.
   void checkDevices() const;
+  /// The same for commands that show values: refuses null devices that keep time alone.
+  void checkDevicesCompute() const;
 
 private:
   std::string givenDevices() const;

@@ -118,6 +118,16 @@ CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &
 
 } // namespace sprig::cli
 
+// CLI11's text, but for values that are no number, of which it says "Could not convert: --seed = x".
+static std::string textOf(const CLI::Error &error) {
+  std::string text = error.what();
+  constexpr std::string_view start = "Could not convert: ";
+  size_t equals = text.find(" = ");
+  if (!text.starts_with(start) || equals == std::string::npos) return text;
+  return text.substr(start.size(), equals - start.size()) + ": expected a number, found '" + text.substr(equals + 3) +
+         "'";
+}
+
 int main(int argc, char **argv) {
   using namespace sprig::cli;
   if (!sprig::openStandardDescriptors()) return int(sprig::ErrorKind::runtime);
@@ -135,7 +145,7 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", kVersionText);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App *app, const CLI::Error &error) {
-    return std::string("error: ") + error.what() + "\nRun '" + app->get_name() + " --help' for what is there.\n";
+    return "error: " + textOf(error) + "\nRun '" + app->get_name() + " --help' for what is there.\n";
   });
   Invocation invocation;
   for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile, addTrain})

@@ -110,7 +110,7 @@ int checkCases(const Options &options) {
 }
 
 int runCheck(const Options &options) {
-  options.settings.checkDevices();
+  options.settings.checkDevicesCompute();
   for (auto &[flag, bound] : {std::pair("--rtol", options.rtol), {"--atol", options.atol}})
     if (bound && !(*bound >= 0 && std::isfinite(*bound)))
       throw Error(ErrorKind::usage, std::string(flag) + ": expected a finite number of at least 0");

@@ -71,7 +71,7 @@ void printOutputs(const std::vector<data::Array> &outputs, bool json) {
 }
 
 int run(const RunOptions &options) {
-  options.settings.checkDevices();
+  options.settings.checkDevicesCompute();
   Model model = openModel(options.model);
   std::optional<Runner> runner;
   if (model.kind == ModelKind::package) runner = compileAndLoad(model, {}, options.settings);

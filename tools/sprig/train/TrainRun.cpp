@@ -168,7 +168,7 @@ private:
   double compileSeconds = 0;
 
   void open(std::span<const training::Override> overrides) {
-    options.settings.checkDevices();
+    options.settings.checkDevicesCompute();
     model = openModel(options.model);
     if (!options.output.empty() && resultKind(options.output, model) != ResultKind::checkpoint)
       checkWritable(options.output);
