@@ -40,6 +40,9 @@ struct CompileOptions {
   bool fuse = true;
   /// Whether the commands of a small network become one. It never changes a bit; off, a profile sees each.
   bool merge = true;
+  /// Lanes to spread a program's commands over, where that pays by the machine model; 1: none runs beside another. It
+  /// never changes a bit.
+  int lanes = 1;
 
   /// Most bytes of values that a training step keeps from its forward to its backward pass; what is over is computed
   /// again (docs/training.md). 0: no limit. It never changes a bit.

@@ -65,8 +65,18 @@ static void buildSchedule(OpPassManager &passes, const CompileOptions &options) 
   ScheduleOptions schedule;
   schedule.target = options.target;
   passes.addPass(createSchedule(schedule));
-  passes.addPass(createChooseThreads(threadShares(targetOf(options).machine(options), options.threads)));
+  machine::MachineModel machine = targetOf(options).machine(options);
+  passes.addPass(createChooseThreads(threadShares(machine, options.threads)));
   passes.addPass(createVerifyOrder());
+  if (options.lanes > 1) {
+    AssignLanesOptions spread;
+    spread.lanes = unsigned(options.lanes);
+    spread.flopsPerSecond = machine.flopRate();
+    spread.bytesPerSecond = machine.l2().read;
+    spread.handOff = machine.handOff;
+    passes.addPass(createAssignLanes(spread));
+    passes.addPass(createVerifyOrder());
+  }
 }
 
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {

@@ -15,6 +15,7 @@ namespace {
 // Above it a few dimensions overflow whatever counts with them.
 constexpr int64_t kLargestSize = int64_t(1) << 48;
 constexpr int kMostThreads = 1024; // the runtime's limit
+constexpr int kMostLanes = 64;
 
 [[noreturn]] void badUse(const std::string &text) { throw Error(ErrorKind::usage, text); }
 
@@ -201,6 +202,10 @@ void addSettings(CLI::App &command, Settings &settings) {
       .add_option("--cache-size", settings.cacheSize,
                   "bytes to keep, with K, M or G (default: $SPRIG_CACHE_SIZE, else 512M); the least recently used go")
       ->type_name("SIZE");
+  command
+      .add_option("--lanes", settings.lanes,
+                  "lanes to spread commands that do not depend on each other over, where that pays (default 1)")
+      ->check(CLI::Range(1, kMostLanes));
   command.add_option("--jobs", settings.jobs, "threads that generate code (default: the usable processors)")
       ->check(CLI::Range(1, 256));
   command.add_flag_callback(

@@ -17,6 +17,7 @@ struct Settings {
   int level = 2, jobs = 0;
   double tuneSeconds = 0;
   bool noCache = false;
+  int lanes = 1;
   bool merge = true; ///< off: profile --no-merge
   std::string cache, cacheSize;
 

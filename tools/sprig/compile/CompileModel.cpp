@@ -37,6 +37,7 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
   options.target = targetOf(settings);
   options.cpus = settings.cpus.empty() ? cpus : settings.cpus;
   options.threads = settings.laneCount();
+  options.lanes = settings.lanes;
   options.optimization = settings.level;
   options.fuse = settings.level > 0;
   options.merge = settings.merge;
