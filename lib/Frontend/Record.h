@@ -22,6 +22,7 @@ std::vector<Tensor> recordAll(const OpName &op, std::span<const Tensor> operands
 
 /// The bits of an element, in the low bytes. Throws for a number that an integer type does not hold.
 uint64_t bitsOf(double value, DType type, Source at, const char *op);
+uint64_t bitsOfInteger(int64_t value, DType type, Source at, const char *op); ///< not of a float type
 /// A constant of one element that broadcasts as a scalar; the same bits give the same recorded constant.
 /// Throws in the name of `op` for a number that the type does not hold.
 Tensor scalar(double value, DType type, Source at, const char *op = "constant");

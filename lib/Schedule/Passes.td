@@ -4,8 +4,8 @@
 //
 //===------------------------------------------------------------------------------------------------------------------===//
 
-#ifndef SPRIG_PARALLEL_PASSES_TD
-#define SPRIG_PARALLEL_PASSES_TD
+#ifndef SPRIG_SCHEDULE_PASSES_TD
+#define SPRIG_SCHEDULE_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -106,4 +106,4 @@ def VerifyOrder : Pass<"sprig-verify-order", "::mlir::ModuleOp"> {
   }];
 }
 
-#endif // SPRIG_PARALLEL_PASSES_TD
+#endif // SPRIG_SCHEDULE_PASSES_TD

@@ -53,12 +53,6 @@ const CodeRow &rowOf(sprig_rt_code code) {
   return kCodes[size_t(code) < std::size(kCodes) ? size_t(code) : size_t(SPRIG_RT_INTERNAL)];
 }
 
-Status checkIndex(const char *what, size_t index, size_t count) {
-  return index < count
-             ? Status()
-             : Status(SPRIG_RT_INVALID_ARGUMENT, concat("expected ", what, " below ", count, ", got ", index));
-}
-
 // The shape of every query: handles there, index in range, then fill.
 template <typename Info, typename Fill>
 sprig_rt_status *describe(const sprig_rt_package *package, Info *info, Fill fill) {

@@ -142,8 +142,7 @@ sprig_rt_status *sprig_rt_state_bind(sprig_rt_state *state, uint32_t index, void
   return guarded([&]() -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(state, "state"));
     const std::vector<StateType> &states = state->state->package().program().states;
-    if (index >= states.size())
-      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state below ", states.size(), ", got ", index)};
+    SPRIG_RETURN_IF_ERROR(checkIndex("a state", index, states.size()));
     if (!state->state->isBound())
       return {SPRIG_RT_INVALID_ARGUMENT,
               concat("expected a state of sprig_rt_state_create_bound, got one with memory of its own")};
@@ -162,8 +161,7 @@ sprig_rt_status *sprig_rt_state_data(sprig_rt_state *state, uint32_t index, void
   return guarded([&]() -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(state, "state"));
     const std::vector<StateType> &states = state->state->package().program().states;
-    if (index >= states.size())
-      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state below ", states.size(), ", got ", index)};
+    SPRIG_RETURN_IF_ERROR(checkIndex("a state", index, states.size()));
     if (!state->state->device(index).sharesHostMemory())
       return {SPRIG_RT_UNSUPPORTED,
               concat("state '", states[index].tensor.name, "' lies on ", state->state->device(index).name(),
@@ -178,8 +176,7 @@ sprig_rt_status *sprig_rt_state_data(sprig_rt_state *state, uint32_t index, void
 static Status requireBytes(const sprig_rt_state *state, uint32_t index, const void *data, uint64_t bytes) {
   SPRIG_RETURN_IF_ERROR(requireHandle(state, "state"));
   const std::vector<StateType> &states = state->state->package().program().states;
-  if (index >= states.size())
-    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a state below ", states.size(), ", got ", index)};
+  SPRIG_RETURN_IF_ERROR(checkIndex("a state", index, states.size()));
   const TensorType &tensor = states[index].tensor;
   if (bytes != tensor.bytes)
     return {SPRIG_RT_INVALID_ARGUMENT,

@@ -58,6 +58,11 @@ template <typename Function> sprig_rt_status *guarded(Function function) noexcep
 inline Status requireHandle(const void *handle, std::string_view what) {
   return handle ? Status() : Status(SPRIG_RT_INVALID_ARGUMENT, concat("expected a ", what, ", got null"));
 }
+inline Status checkIndex(std::string_view what, size_t index, size_t count) {
+  return index < count
+             ? Status()
+             : Status(SPRIG_RT_INVALID_ARGUMENT, concat("expected ", what, " below ", count, ", got ", index));
+}
 
 } // namespace sprig::rt::core
 

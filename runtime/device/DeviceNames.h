@@ -21,6 +21,9 @@ struct GivenDevices {
   std::vector<GivenDevice> list;
   // "cpu:4" alone, as it was written before devices had numbers; 0: not so written. The list has the CPU then.
   uint32_t threads = 0;
+
+  // "null" and nothing else: every device keeps time and computes nothing.
+  bool keepsTimeOnly() const { return list.size() == 1 && list[0].kind == "null" && list[0].alone; }
 };
 
 // Appends to what is there already. Fails with INVALID_ARGUMENT and both facts.

@@ -54,7 +54,7 @@ Status openDevices(const Program &program, std::string_view given, std::vector<s
   for (const DeviceName &device : program.devices) own.push_back({device.kind, device.ordinal, false});
   NullOptions options;
   SPRIG_RETURN_IF_ERROR(nullOptionsOfEnvironment(options));
-  if (names.list.size() == 1 && names.list[0].kind == "null" && names.list[0].alone) {
+  if (names.keepsTimeOnly()) {
     options.computes = false;
     names.list.clear();
     for (uint32_t i = 0; i < own.size(); ++i) names.list.push_back({"null", i, false});

@@ -140,13 +140,14 @@ void Settings::checkDevices() const {
 
 void Settings::checkDevicesCompute() const {
   checkDevices();
+  rt::core::GivenDevices given = parsedDevices();
+  std::string why = "--devices " + givenDevices() + ": keeps time and computes nothing, so there are no values";
+  if (given.keepsTimeOnly()) badUse(why + "; null:0 computes");
   rt::core::NullOptions null;
   // A word that is none is told by the load.
-  bool computes = !rt::core::nullOptionsOfEnvironment(null).isOk() || null.computes;
-  for (const rt::core::GivenDevice &device : parsedDevices().list)
-    if (device.kind == "null" && (device.alone || !computes))
-      badUse("--devices " + givenDevices() + ": keeps time and computes nothing, so there are no values" +
-             (device.alone ? "; null:0 computes" : " (SPRIG_NULL_MODE=time)"));
+  if (!rt::core::nullOptionsOfEnvironment(null).isOk() || null.computes) return;
+  for (const rt::core::GivenDevice &device : given.list)
+    if (device.kind == "null") badUse(why + " (SPRIG_NULL_MODE=time)");
 }
 
 void addThreads(CLI::App &command, Settings &settings) {

@@ -1,33 +1,17 @@
 // Numbers of the host as operands.
 #include "lib/Data/Array.h"
+#include "lib/Frontend/Base/IntegerRange.h"
 #include "lib/Frontend/Engine/Value.h"
 #include "lib/Frontend/Record.h"
 #include <cmath>
 
 namespace sprig::frontend {
 
-namespace {
-
-struct Range {
-  bool isSigned;
-  int bits;
-};
-/// Of an integer type; i1 is none, since every number is false or true.
-Range rangeOf(DType type) {
-  bool isUnsigned = type == DType::u64 || type == DType::u32 || type == DType::u16 || type == DType::u8;
-  return {!isUnsigned, int(8 * size(type)) - !isUnsigned};
-}
-
-[[noreturn]] void refuse(const std::string &number, DType type, Source at, const char *op) {
-  Range range = rangeOf(type);
-  std::string high = range.bits == 64 ? "18446744073709551615" : std::to_string((uint64_t(1) << range.bits) - 1);
-  std::string low = !range.isSigned ? "0" : "-" + std::to_string(uint64_t(1) << range.bits);
+[[noreturn]] static void refuse(const std::string &number, DType type, Source at, const char *op) {
   fail(at, op,
-       number + " is no value of " + name(type) + ", which holds whole numbers from " + low + " to " + high +
+       number + " is no value of " + name(type) + ", which holds whole numbers from " + IntegerRange::of(type).text() +
            "; convert the tensor with to(), or the number");
 }
-
-} // namespace
 
 uint64_t bitsOf(double value, DType type, Source at, const char *op) {
   uint64_t bits = 0;
@@ -39,11 +23,8 @@ uint64_t bitsOf(double value, DType type, Source at, const char *op) {
   case DType::bf16: put(data::toBFloat16(value)); break;
   case DType::boolean: put(uint8_t(value != 0)); break;
   default: {
-    Range range = rangeOf(type);
-    double end = std::ldexp(1.0, range.bits);
-    if (std::trunc(value) != value || value >= end || value < (range.isSigned ? -end : 0))
-      refuse(realText(value), type, at, op);
-    uint64_t integer = range.isSigned ? uint64_t(int64_t(value)) : uint64_t(value);
+    if (std::trunc(value) != value || !IntegerRange::of(type).holds(value)) refuse(realText(value), type, at, op);
+    uint64_t integer = value < 0 ? uint64_t(int64_t(value)) : uint64_t(value);
     std::memcpy(&bits, &integer, size_t(size(type)));
   }
   }
@@ -71,16 +52,17 @@ Tensor scalar(double value, DType type, Source at, const char *op) {
   return constantOf(bitsOf(value, type, at, op), type);
 }
 
-Tensor scalarInteger(int64_t value, DType type, Source at, const char *op) {
-  if (type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16)
-    return scalar(double(value), type, at, op);
-  if (type == DType::boolean) return constantOf(value != 0, type);
-  Range range = rangeOf(type);
-  int64_t beyond = range.bits < 63 ? value >> range.bits : value >> 63; // 0, or -1 for a negative number in range
-  if (beyond != 0 && !(range.isSigned && beyond == -1)) refuse(std::to_string(value), type, at, op);
+uint64_t bitsOfInteger(int64_t value, DType type, Source at, const char *op) {
+  if (type == DType::boolean) return value != 0;
+  if (!IntegerRange::of(type).holds(__int128(value))) refuse(std::to_string(value), type, at, op);
   uint64_t bits = 0;
   std::memcpy(&bits, &value, size_t(size(type)));
-  return constantOf(bits, type);
+  return bits;
+}
+
+Tensor scalarInteger(int64_t value, DType type, Source at, const char *op) {
+  if (isFloat(type)) return scalar(double(value), type, at, op);
+  return constantOf(bitsOfInteger(value, type, at, op), type);
 }
 
 Tensor splat(double value, const TensorType &type, Source at, const char *op) {

@@ -1,9 +1,9 @@
 // What reads values: it waits for exactly what it needs.
 #include "lib/Data/Array.h"
+#include "lib/Frontend/Base/IntegerRange.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Record.h"
-#include <cmath>
 
 namespace sprig {
 
@@ -84,22 +84,19 @@ double Tensor::itemAsDouble(Source source) const { return elementAsDouble(single
 
 int64_t Tensor::itemAsInteger(IntegerRange range, Source source) const {
   const Value &one = single(*this, source);
-  __int128 end = __int128(1) << range.bits, low = range.isSigned ? -end : 0;
+  frontend::IntegerRange asked{range.isSigned, range.bits};
   auto refuse = [&](const std::string &number) {
-    std::string first = range.isSigned ? "-" + std::to_string(uint64_t(end)) : "0";
-    fail(source, "item",
-         "the element is " + number + "; the integer that is asked for holds " + first + " to " +
-             std::to_string(uint64_t(end - 1)));
+    fail(source, "item", "the element is " + number + "; the integer that is asked for holds " + asked.text());
   };
   if (one.type.dtype == DType::i64 || one.type.dtype == DType::u64) {
     auto bits = *static_cast<const int64_t *>(one.storage->data);
     __int128 number = one.type.dtype == DType::i64 ? __int128(bits) : __int128(uint64_t(bits));
-    if (number < low || number >= end)
+    if (!asked.holds(number))
       refuse(one.type.dtype == DType::i64 ? std::to_string(bits) : std::to_string(uint64_t(bits)));
     return bits;
   }
-  double number = std::trunc(elementAsDouble(one, 0));
-  if (!(number >= double(low) && number < double(end))) refuse(realText(elementAsDouble(one, 0)));
+  double number = elementAsDouble(one, 0);
+  if (!asked.holds(number)) refuse(realText(number));
   return number < 0 ? int64_t(number) : int64_t(uint64_t(number));
 }
 

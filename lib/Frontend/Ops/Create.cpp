@@ -46,7 +46,7 @@ template <typename T> void checkRange(const Emitter &r, T begin, T end, T step, 
 /// The ends of what is counted; where an integer type does not hold one, the numbers beyond would wrap.
 void checkEnds(const Emitter &r, double first, double last, DType type) {
   if (isFloat(type)) return;
-  for (double end : {first, last}) frontend::scalar(std::trunc(end), type, r.at, r.op);
+  for (double end : {first, last}) frontend::bitsOf(std::trunc(end), type, r.at, r.op);
 }
 } // namespace
 
@@ -57,7 +57,7 @@ Tensor arangeInteger(int64_t begin, int64_t end, int64_t step, DType type, Sourc
   int64_t n = int64_t(std::min<__int128>(count, INT64_MAX));
   r.checkShape({n});
   if (n && !isFloat(type))
-    for (int64_t end : {begin, int64_t(begin + (count - 1) * step)}) frontend::scalarInteger(end, type, at, r.op);
+    for (int64_t end : {begin, int64_t(begin + (count - 1) * step)}) frontend::bitsOfInteger(end, type, at, r.op);
   Tensor result = r.iota({DType::i64, {n}}, 0);
   if (step != 1) result = r.mul(result, frontend::scalarInteger(step, DType::i64, at));
   if (begin != 0) result = r.add(result, frontend::scalarInteger(begin, DType::i64, at));

@@ -118,7 +118,7 @@ Tensor randint(int64_t low, int64_t high, const Shape &shape, DType type, Source
   if (low >= high) r.fail("draws from " + std::to_string(low) + " up to, but without, " + std::to_string(high));
   if (type == DType::boolean) r.fail("draws numbers, not booleans");
   if (!isFloat(type))
-    for (int64_t end : {low, high - 1}) frontend::scalarInteger(end, type, at, r.op);
+    for (int64_t end : {low, high - 1}) frontend::bitsOfInteger(end, type, at, r.op);
   uint64_t range = uint64_t(high) - uint64_t(low);
   Words words(r, shape);
   Tensor result;

@@ -1,7 +1,7 @@
 //===- Passes.td - Passes that make kernels -----------------------------------------------------------------------------===//
 
-#ifndef SPRIG_CONVERSION_NNTOCPU_PASSES_TD
-#define SPRIG_CONVERSION_NNTOCPU_PASSES_TD
+#ifndef SPRIG_TARGET_CPU_KERNELS_PASSES_TD
+#define SPRIG_TARGET_CPU_KERNELS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -15,4 +15,4 @@ def EmitKernels : Pass<"sprig-emit-kernels", "::mlir::ModuleOp"> {
   let options = [Option<"cpu", "cpu", "std::string", "\"x86-64-v4\"", "x86-64-v2, x86-64-v3 or x86-64-v4">];
 }
 
-#endif // SPRIG_CONVERSION_NNTOCPU_PASSES_TD
+#endif // SPRIG_TARGET_CPU_KERNELS_PASSES_TD
