@@ -1,6 +1,7 @@
 #include "dialects/NN/Infer.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNUnary.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -102,7 +103,7 @@ FailureOr<SmallVector<int64_t>> Inference::broadcast(RankedTensorType a, StringR
 }
 
 bool isCheckedAtRunTime(Operation *op) {
-  if (isa<ClassIndexOp>(op)) return true;
+  if (isa<ClassIndexOp, InRangeOp>(op)) return true;
   return isa<DivOp, RemOp, ModOp>(op) && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()));
 }
 

@@ -55,6 +55,17 @@ SPRIG_NN_SAME_TYPE(CeluOp)
 SPRIG_NN_SAME_TYPE(LeakyReluOp)
 #undef SPRIG_NN_SAME_TYPE
 
+SPRIG_NN_INFER(InRangeOp) {
+  Inference infer(location, InRangeOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(infer.present(op.getLowAttr(), "low")) ||
+      failed(infer.present(op.getHighAttr(), "high")))
+    return failure();
+  double low = op.getLow().convertToDouble(), high = op.getHigh().convertToDouble();
+  if (!(low <= high)) return infer.fail("has the range from ", low, " to ", high, ", which holds no value");
+  return infer.give(*operand);
+}
+
 SPRIG_NN_INFER(SeluOp) {
   Inference infer(location, SeluOp::getOperationName(), results);
   auto type = infer.tensor(op.getOperand(), "operand");

@@ -201,7 +201,8 @@ Values HuberLossOp::decompose(OpBuilder &b) {
 static Value cutLog(Expression &e, Value p) { return e.binary<MaxOp>(e.unary<LogOp>(p), e.splat(p, -100)); }
 
 Values BceLossOp::decompose(OpBuilder &b) {
-  return elementLoss(*this, b, [](Expression &e, Value x, Value t) {
+  return elementLoss(*this, b, [](Expression &e, Value probabilities, Value t) {
+    Value x = InRangeOp::create(e.b, e.loc, probabilities, APFloat(0.0), APFloat(1.0));
     Value one = e.splat(x, 1);
     return e.unary<NegOp>(e.add(e.mul(t, cutLog(e, x)), e.mul(e.sub(one, t), cutLog(e, e.sub(one, x)))));
   });

@@ -66,7 +66,7 @@ void registerYieldOperations(mlir::Dialect &dialect);
 /// The broadcast of two shapes by NumPy's rules, or failure.
 mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
 
-/// Whether an elementwise operation checks values while it runs: divisors of integers, indices of classes.
+/// Whether an elementwise operation checks values while it runs: divisors of integers, indices of classes, ranges.
 bool isCheckedAtRunTime(mlir::Operation *op);
 
 /// Prints as in diagnostics: 32x128xf32.

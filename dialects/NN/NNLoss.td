@@ -74,7 +74,7 @@ def NN_HuberLossOp : NN_ElementLossOp<"huber_loss", "d^2 / 2 where d = |x - t| i
                                       (ins DefaultValuedAttr<F64Attr, "1.0">:$delta), " {delta = 0.5 : f64}"> {
   let summary = "squared error near zero, absolute error beyond";
 }
-def NN_BceLossOp : NN_ElementLossOp<"bce_loss", "-(t log x + (1 - t) log(1 - x)), each logarithm at least -100; the gradient is (x - t) / max(x (1 - x), 1e-12).",
+def NN_BceLossOp : NN_ElementLossOp<"bce_loss", "-(t log x + (1 - t) log(1 - x)), each logarithm at least -100; a value outside [0, 1] is an error at run time; the gradient is (x - t) / max(x (1 - x), 1e-12).",
                                     (ins), "", [NN_Vjp]> {
   let summary = "binary cross-entropy of probabilities";
 }

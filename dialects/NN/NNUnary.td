@@ -45,6 +45,18 @@ def NN_SigmoidOp : NN_UnaryOp<"sigmoid", NN_FloatTensor> { let summary = "1 / (1
 def NN_ReluOp : NN_UnaryOp<"relu", NN_NumberTensor> { let summary = "max(x, 0); NaN stays NaN"; }
 def NN_NotOp : NN_UnaryOp<"not", NN_LogicTensor, "tensor<4xi1>", NoGradient> { let summary = "logical not of i1, bitwise not of integers"; }
 
+def NN_InRangeOp : NN_ElementwiseOp<"in_range", [NN_Vjp]> {
+  let summary = "the same values, each checked to lie in a range";
+  let description = [{
+    A value below `low`, above `high`, or NaN is an error at run time: probabilities, weights, variances that a program
+    was given. The gradient passes unchanged.
+  }] #
+      NN_Example<"%p: tensor<8xf32>", "nn.in_range %p {low = 0.0, high = 1.0} : tensor<8xf32>", "tensor<8xf32>">.text;
+  let arguments = (ins NN_FloatTensor:$operand, F64Attr:$low, F64Attr:$high);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
 class NN_PredicateOp<string mnemonic> : NN_ElementwiseOp<mnemonic, [NoGradient]> {
   let description = "Of each element." #
                     NN_Example<"%x: tensor<4xf32>", "nn." # mnemonic # " %x : tensor<4xf32>", "tensor<4xi1>">.text;

@@ -43,6 +43,7 @@ static Value inBackwardPass(VjpExpression &e, Value y) {
     return unaryVjp(vjp, *this, [](VjpExpression &e, Value x, Value y) -> Value { return expression; });               \
   }
 
+SPRIG_NN_UNARY_VJP(InRangeOp, e.g())
 SPRIG_NN_UNARY_VJP(AbsOp, e.mul(e.g(), e.unary<SignOp>(x)))
 SPRIG_NN_UNARY_VJP(NegOp, e.negate(e.g()))
 SPRIG_NN_UNARY_VJP(ExpOp, e.mul(e.g(), y))

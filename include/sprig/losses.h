@@ -42,7 +42,8 @@ struct BceOptions {
   Tensor weight = {}; ///< of each element; broadcasts
   Reduction reduction = Reduction::mean;
 };
-/// -(t log x + (1 - t) log(1 - x)) of probabilities x; each logarithm is at least -100.
+/// -(t log x + (1 - t) log(1 - x)) of probabilities x; each logarithm is at least -100. A value outside [0, 1] is an
+/// error when it runs.
 SPRIG_API Tensor bceLoss(const Operand &x, const Operand &target, const BceOptions &options = {});
 struct BceWithLogitsOptions {
   Tensor weight = {};
@@ -59,7 +60,7 @@ SPRIG_API Tensor klDivLoss(const Operand &x, const Operand &target, Reduction re
 /// exp(x) - t x (with logInput, the default), or x - t log(x + epsilon).
 SPRIG_API Tensor poissonNllLoss(const Operand &x, const Operand &target, Reduction reduction = Reduction::mean,
                                 bool logInput = true, double epsilon = 1e-8);
-/// (log var + (x - t)^2 / var) / 2, var at least epsilon.
+/// (log var + (x - t)^2 / var) / 2, var at least epsilon; a negative variance is an error when it runs.
 SPRIG_API Tensor gaussianNllLoss(const Operand &x, const Operand &target, const Operand &variance,
                                  Reduction reduction = Reduction::mean, double epsilon = 1e-6);
 /// log(1 + exp(-t x)), t being 1 or -1.

@@ -36,12 +36,14 @@ SPRIG_API Tensor randint(int64_t low, int64_t high, const Shape &shape, DType ty
                          Source at = Source::here());
 /// 0 to n - 1 in random order, i64.
 SPRIG_API Tensor randperm(int64_t n, Source at = Source::here());
-/// 1 with the probability that the element gives, else 0; of the probabilities' type.
+/// 1 with the probability that the element gives, else 0; of the probabilities' type. One outside [0, 1] is an error
+/// when it runs.
 SPRIG_API Tensor bernoulli(const Operand &probabilities);
 /// 1 with one probability; f32.
 SPRIG_API Tensor bernoulli(const Shape &shape, double probability, Source at = Source::here());
-/// Classes drawn with these weights (not negative, not all zero; [classes] or [rows, classes]): [samples] or [rows,
-/// samples], i64. Without replacement no class comes twice in a row.
+/// Classes drawn with these weights, [classes] or [rows, classes]: [samples] or [rows, samples], i64. Without
+/// replacement no class comes twice in a row. When it runs, a weight that is negative or infinite, and fewer weights
+/// above zero in a row than are needed (1; without replacement one for each sample), are errors.
 SPRIG_API Tensor multinomial(const Operand &weights, int64_t samples, bool replacement = false);
 /// One class for each row of logits [..., classes]: [...], i64.
 SPRIG_API Tensor categorical(const Operand &logits);

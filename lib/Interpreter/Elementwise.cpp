@@ -187,7 +187,18 @@ mlir::LogicalResult evaluateIsInf(ir::IsInfOp op, Evaluation &e) {
       map<double, int64_t>(e, [&](double x) { return int64_t(std::isinf(x) && (x < 0 ? negative : positive)); }));
 }
 
+mlir::LogicalResult evaluateInRange(ir::InRangeOp op, Evaluation &e) {
+  double low = op.getLow().convertToDouble(), high = op.getHigh().convertToDouble();
+  Elements<double> in = e.operands[0].floats();
+  for (int64_t i = 0; i < e.operands[0].count(); ++i)
+    if (!(in[i] >= low && in[i] <= high))
+      return e.fail("gets " + std::to_string(in[i]) + ", expected " + std::to_string(low) + " to " +
+                    std::to_string(high));
+  return e.give(e.operands[0]);
+}
+
 void addUnaries(EvaluatorTable &table) {
+  table.add(evaluateInRange);
   addNumber<ir::AbsOp>(
       table, [](double x) { return std::fabs(x); },
       [](int64_t x, mlir::Type type) { return !isUnsigned(type) && x < 0 ? int64_t(0 - uint64_t(x)) : x; });

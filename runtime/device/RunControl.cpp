@@ -1,5 +1,7 @@
 #include "runtime/device/RunControl.h"
 
+#include "runtime/base/KernelFailure.h"
+
 #include <utility>
 
 namespace sprig::rt::core {
@@ -31,12 +33,9 @@ static Status kernelFailure(const Program &program, const Command &command, cons
                              : command.name.empty() ? kernel.name
                                                     : command.name,
                              "'");
-  switch (result) {
-  case SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE:
-    return {SPRIG_RT_BAD_INPUT, concat(where, ": expected an index below ", found.bound, ", found ", found.value)};
-  case SPRIG_RT_KERNEL_DIVISION_BY_ZERO: return {SPRIG_RT_BAD_INPUT, concat(where, ": integer division by zero")};
-  default: return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", result)};
-  }
+  std::string what = describeKernelFailure(result, found.value, found.bound);
+  if (!what.empty()) return {SPRIG_RT_BAD_INPUT, concat(where, ": ", what)};
+  return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", result)};
 }
 
 Status RunControl::take(const Program &program) {

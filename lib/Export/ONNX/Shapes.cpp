@@ -133,8 +133,9 @@ void addShapes(Table &t) {
   t.add("nn.concat", concat);
   t.add("nn.slice", slice);
   t.add("nn.pad", pad);
-  // Its check has no form in ONNX; what picks by the index checks it, too.
+  // Their checks have no form in ONNX; what picks by an index checks it, too.
   t.add("nn.class_index", same);
+  t.add("nn.in_range", same);
   t.add("nn.stop_gradient", same);
   t.add("nn.after", same);
 }

@@ -17,6 +17,7 @@ struct Call {
   char *out(size_t result = 0) const { return static_cast<char *>(results[result].data); }
 
   const Attr *find(const char *name) const { return frontend::find(node.attrs, name); }
+  double real(const char *name) const { return find(name)->real; }
   int64_t integer(const char *name, int64_t otherwise = 0) const {
     const Attr *attr = find(name);
     return attr ? attr->integer : otherwise;
@@ -47,9 +48,8 @@ inline int64_t blockBytes(int64_t bytes) { return std::max<int64_t>(128, (bytes 
 
 inline bool isHalf(DType type) { return type == DType::f16 || type == DType::bf16; }
 
-/// The texts of the runtime for the same mistakes.
-[[noreturn]] void failIndex(const Call &call, int64_t index, int64_t bound);
-[[noreturn]] void failDivision(const Call &call);
+/// What the kernel of a compiled program would report with this code (sprig/rt/kernel.h), in the same words.
+[[noreturn]] void fail(const Call &call, int32_t code, int64_t value = 0, int64_t bound = 0);
 
 // The operations, by file.
 bool runKernel(const Call &call, int group);    // Elementwise.cpp
@@ -61,6 +61,7 @@ bool runIsInf(const Call &call, int group);
 bool runCast(const Call &call, int);
 bool runBitcast(const Call &call, int);
 bool runClassIndex(const Call &call, int);
+bool runInRange(const Call &call, int);
 bool runPhilox(const Call &call, int); // Philox.cpp
 bool runCopy(const Call &call, int);   // Movement.cpp
 bool runConstant(const Call &call, int);

@@ -2,7 +2,9 @@
 #include "lib/Frontend/Generic/Chunks.h"
 #include "lib/Frontend/Generic/Kernels.h"
 #include <array>
+#include <bit>
 #include <cstring>
+#include <limits>
 
 namespace sprig::frontend::generic {
 
@@ -23,8 +25,7 @@ void callKernel(const void *opaque, const void *const *in, void *out, int64_t co
   int32_t code = context.kernel(&args);
   if (code == SPRIG_RT_KERNEL_OK) [[likely]]
     return;
-  if (code == SPRIG_RT_KERNEL_DIVISION_BY_ZERO) failDivision(*context.call);
-  failIndex(*context.call, status.value, status.bound);
+  fail(*context.call, code, status.value, status.bound);
 }
 
 bool runKernelFor(const Call &call, int group, DType type, bool checked = false) {
@@ -97,7 +98,7 @@ template <typename T> void checkClasses(const Call &call, int64_t classes) {
       int64_t worst = indices[i];
       for (int64_t j = i; j < std::min(count, i / kTile * kTile + kTile); ++j)
         if (uint64_t(int64_t(indices[j])) >= uint64_t(classes)) worst = std::max<int64_t>(worst, indices[j]);
-      failIndex(call, worst, classes);
+      fail(call, SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE, worst, classes);
     }
 }
 } // namespace
@@ -108,6 +109,40 @@ bool runClassIndex(const Call &call, int) {
     checkClasses<int32_t>(call, classes);
   else
     checkClasses<int64_t>(call, classes);
+  return runCopy(call, 0);
+}
+
+namespace {
+/// The values of one vector of compiled code from `first` on: it finds values that are too small before those that are
+/// too large, and of several the largest bit pattern: NaN, else what is farthest below zero or above.
+template <typename T, typename Bits> void checkVector(const Call &call, int64_t first, int64_t last, T low, T high) {
+  const T *values = reinterpret_cast<const T *>(call.in());
+  for (bool below : {true, false}) {
+    bool found = false;
+    Bits worst = std::numeric_limits<Bits>::min();
+    for (int64_t i = first; i < last; ++i)
+      if (below ? !(values[i] >= low) : values[i] > high)
+        found = true, worst = std::max(worst, std::bit_cast<Bits>(values[i]));
+    if (found)
+      fail(call, below ? SPRIG_RT_KERNEL_VALUE_TOO_SMALL : SPRIG_RT_KERNEL_VALUE_TOO_LARGE,
+           std::bit_cast<int64_t>(double(std::bit_cast<T>(worst))), std::bit_cast<int64_t>(double(below ? low : high)));
+  }
+}
+
+template <typename T, typename Bits> void checkRange(const Call &call) {
+  T low = T(call.real("low")), high = T(call.real("high"));
+  int64_t count = call.resultType().elements();
+  for (int64_t i = 0; i < count; i += kTile) checkVector<T, Bits>(call, i, std::min(count, i + kTile), low, high);
+}
+} // namespace
+
+bool runInRange(const Call &call, int) {
+  if (call.type().dtype == DType::f32)
+    checkRange<float, int32_t>(call);
+  else if (call.type().dtype == DType::f64)
+    checkRange<double, int64_t>(call);
+  else
+    return false;
   return runCopy(call, 0);
 }
 

@@ -3,6 +3,7 @@
 #include "lib/Frontend/Generic/Kernels.h"
 #include "lib/Frontend/Generic/VectorKernels.h"
 #include "runtime/base/FloatEnv.h"
+#include "runtime/base/KernelFailure.h"
 #include "sprig/error.h"
 #include <string>
 
@@ -34,6 +35,7 @@ constexpr Named kOperations[] = {
     {"relu", runMagnitude},
     {"bitcast", runBitcast},
     {"class_index", runClassIndex},
+    {"in_range", runInRange},
     {"philox", runPhilox},
     {"reshape", runCopy},
     {"stop_gradient", runCopy},
@@ -84,13 +86,9 @@ private:
 };
 } // namespace
 
-void failIndex(const Call &call, int64_t index, int64_t bound) {
-  throw Error(ErrorKind::runtime, "'" + call.node.op->text + "': expected an index below " + std::to_string(bound) +
-                                      ", found " + std::to_string(index));
-}
-
-void failDivision(const Call &call) {
-  throw Error(ErrorKind::runtime, "'" + call.node.op->text + "': integer division by zero");
+void fail(const Call &call, int32_t code, int64_t value, int64_t bound) {
+  throw Error(ErrorKind::runtime,
+              "'" + call.node.op->text + "': " + rt::core::describeKernelFailure(code, value, bound));
 }
 
 const VectorKernels &vectorKernels() {

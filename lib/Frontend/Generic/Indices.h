@@ -2,6 +2,7 @@
 // For gathers and scatters.
 #pragma once
 #include "lib/Frontend/Generic/Call.h"
+#include "sprig/rt/kernel.h"
 
 namespace sprig::frontend::generic {
 
@@ -13,7 +14,7 @@ public:
   int64_t at(int64_t i, int64_t bound) const {
     int64_t index = isNarrow ? reinterpret_cast<const int32_t *>(data)[i] : reinterpret_cast<const int64_t *>(data)[i];
     int64_t place = index < 0 ? index + bound : index;
-    if (uint64_t(place) >= uint64_t(bound)) failIndex(call, index, bound);
+    if (uint64_t(place) >= uint64_t(bound)) fail(call, SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE, index, bound);
     return place;
   }
 

@@ -140,7 +140,7 @@ Tensor gaussianNllLoss(const Operand &x, const Operand &target, const Operand &v
   (void)frontend::reductionAttr(r, reduction);
   Tensor input = r.requireFloat(x, "input"), t = frontend::targetLike(r, input, target);
   Tensor spread = frontend::targetLike(r, input, variance);
-  spread = r.max(spread, r.number(epsilon, spread));
+  spread = r.max(r.inRange(spread, 0), r.number(epsilon, spread));
   Tensor away = r.sub(input, t);
   Tensor losses = r.add(r.log(spread), r.div(r.mul(away, away), spread));
   return frontend::reduceLosses(r, r.mul(losses, r.number(0.5, losses)), reduction);

@@ -5,6 +5,7 @@
 #pragma once
 #include "lib/Frontend/Record.h"
 #include "sprig/tensor.h"
+#include <limits>
 
 namespace sprig::frontend {
 
@@ -74,6 +75,10 @@ public:
   Tensor sqrt(const Tensor &x) const { return unary(SPRIG_OP("sqrt"), x); }
   Tensor abs(const Tensor &x) const { return unary(SPRIG_OP("abs"), x); }
   Tensor relu(const Tensor &x) const { return unary(SPRIG_OP("relu"), x); }
+  /// x, whose values outside [low, high] are an error when it runs.
+  Tensor inRange(const Tensor &x, double low, double high = std::numeric_limits<double>::infinity()) const {
+    return unary(SPRIG_OP("in_range"), x, {Attr::of("low", low), Attr::of("high", high)});
+  }
   /// `word`: "predicate eq", ...
   Tensor compare(const char *word, const Tensor &a, const Tensor &b) const;
   Tensor select(const Tensor &condition, const Tensor &a, const Tensor &b) const;

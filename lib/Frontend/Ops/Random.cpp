@@ -3,6 +3,7 @@
 #include "sprig/random.h"
 #include "lib/Frontend/Ops/Indexing.h"
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace sprig {
@@ -157,7 +158,7 @@ Tensor bernoulli(const Operand &probabilities) {
   const TensorType type = p.type(r.at);
   DType wide = size(type.dtype) < 4 ? DType::f32 : type.dtype;
   Tensor u = uniformOf(r, type.shape, wide);
-  return r.cast(r.compare("predicate lt", u, r.cast(p, wide)), type.dtype);
+  return r.cast(r.compare("predicate lt", u, r.inRange(r.cast(p, wide), 0, 1)), type.dtype);
 }
 
 Tensor bernoulli(const Shape &shape, double probability, Source at) {
@@ -178,7 +179,12 @@ Tensor multinomial(const Operand &weights, int64_t samples, bool replacement) {
   if (samples < 1 || classes < 1 || (!replacement && samples > classes))
     r.fail("draws " + std::to_string(samples) + " of " + std::to_string(classes) + " classes" +
            (replacement ? "" : " without replacement"));
-  Tensor logits = r.log(w);
+  double largest = type.dtype == DType::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  w = r.inRange(w, 0, largest);
+  // Each row has as many classes with a weight as are drawn of it.
+  Tensor positive = r.cast(r.compare("predicate gt", w, r.number(0, w)), type.dtype);
+  Tensor count = r.inRange(r.sum(positive, {rank - 1}, true), replacement ? 1 : double(samples));
+  Tensor logits = r.select(r.compare("predicate gt", count, r.number(0, count)), r.log(w), r.number(0, w));
   if (replacement) {
     Shape each = type.shape; // [rows, samples, classes]
     each[rank - 1] = samples;

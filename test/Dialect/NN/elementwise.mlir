@@ -438,3 +438,10 @@ func.func @xor(%x: tensor<2x3xi1>, %y: tensor<3xi1>) -> tensor<2x3xi1> {
   %r = nn.xor %x, %y : tensor<2x3xi1>, tensor<3xi1>
   return %r : tensor<2x3xi1>
 }
+
+// CHECK-LABEL: func.func @in_range(
+// CHECK: nn.in_range %{{.*}} {high = 1.000000e+00 : f64, low = 0.000000e+00 : f64} : tensor<8xf32>
+func.func @in_range(%p: tensor<8xf32>) -> tensor<8xf32> {
+  %r = nn.in_range %p {low = 0.0, high = 1.0} : tensor<8xf32>
+  return %r : tensor<8xf32>
+}

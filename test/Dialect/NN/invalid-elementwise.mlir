@@ -109,3 +109,19 @@ func.func @rejected(%x: tensor<1099511627776x1xf32>, %y: tensor<1x1099511627776x
   %0 = nn.add %x, %y : tensor<1099511627776x1xf32>, tensor<1x1099511627776xf32>
   return
 }
+
+// -----
+
+func.func @rejected(%p: tensor<8xf32>) {
+  // expected-error@+1 {{has the range from 1.000000e+00 to 0.000000e+00, which holds no value}}
+  %0 = nn.in_range %p {low = 1.0, high = 0.0} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%p: tensor<8xf32>) {
+  // expected-error@+1 {{has the range from nan to 0.000000e+00, which holds no value}}
+  %0 = nn.in_range %p {low = 0x7FF8000000000000 : f64, high = 0.0} : tensor<8xf32>
+  return
+}

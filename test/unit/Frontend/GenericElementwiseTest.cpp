@@ -174,6 +174,22 @@ TEST(GenericElementwise, ValuesThatAreRefused) {
   EXPECT_EQ(errorOf(classes, inputs), "'nn.class_index': expected an index below 21, found -1");
 }
 
+TEST(GenericElementwise, ValuesOutsideARange) {
+  std::vector<Block> inputs;
+  inputs.emplace_back(TensorType{DType::f32, {20}});
+  float *x = inputs[0].as<float>();
+  for (int64_t n = 0; n < 20; ++n) x[n] = float(n) / 19;
+  Case range{"nn.in_range", {Attr::of("low", 0.), Attr::of("high", 1.)}, {{DType::f32, {20}}}, {{DType::f32, {20}}}, {},
+             nullptr};
+  EXPECT_EQ(errorOf(range, inputs), "");
+  x[18] = 1.5f, x[17] = 1.25f;
+  EXPECT_EQ(errorOf(range, inputs), "'nn.in_range': expected a value of at most 1, found 1.5");
+  x[19] = -0.1f, x[16] = -3;
+  EXPECT_EQ(errorOf(range, inputs), "'nn.in_range': expected a value of at least 0, found -3");
+  x[3] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(errorOf(range, inputs), "'nn.in_range': expected a value of at least 0, found nan");
+}
+
 // Memory that a program gave may end right after the last line of an array.
 TEST(GenericElementwise, OperandsAtTheEndOfMemory) {
   size_t page = size_t(::sysconf(_SC_PAGESIZE));

@@ -26,6 +26,7 @@ std::vector<Row> elementwiseRows() {
                      %x = nn.add %a0, %s : tensor<5xf64>, tensor<f64>
                      %r = nn.acosh %x : tensor<5xf64>)",
                   {{Fill::Positive}}});
+  rows.push_back(row("nn.in_range %a0 {low = -1.0, high = 1.0}", {"2x3xf64"}, {{Fill::Unit}}));
   for (const char *name : {"add", "sub", "mul", "div", "max", "min", "rem", "mod"})
     for (auto shapes : std::vector<std::vector<std::string>>{{"2x3xf64", "2x3xf64"},
                                                              {"2x3xf64", "3xf64"},

@@ -24,6 +24,13 @@ struct Function {
   double ulps; ///< in f32; half types compute in f32, f64 calls the C library
 };
 
+TEST(OpTable, ValuesInRange) {
+  for (const std::string &type : kFloats)
+    check(
+        {row("nn.in_range %a0 {low = 0.0, high = 0x7FF0000000000000 : f64}", {vectorOf(type)}, {0}, {{Fill::Positive}}),
+         row("nn.in_range %a0 {low = -1.0, high = 1.0}", {"5x7x" + type}, {0}, {{Fill::Unit}})});
+}
+
 TEST(OpTable, UnaryFloats) {
   const Function functions[] = {
       {"abs", 0},  {"neg", 0},        {"sign", 0},    {"floor", 0}, {"ceil", 0},  {"round", 0}, {"sqrt", 0},

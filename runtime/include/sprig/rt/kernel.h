@@ -18,6 +18,9 @@ enum {
   SPRIG_RT_KERNEL_OK = 0,
   SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE = 1, /* value: the index, bound: the size it must be below */
   SPRIG_RT_KERNEL_DIVISION_BY_ZERO = 2,
+  /* value and bound: the bits of doubles. */
+  SPRIG_RT_KERNEL_VALUE_TOO_SMALL = 3, /* below the bound, or NaN */
+  SPRIG_RT_KERNEL_VALUE_TOO_LARGE = 4,
 };
 
 /* Written by a kernel just before it returns something other than SPRIG_RT_KERNEL_OK. */

@@ -1,6 +1,8 @@
 // What operations refuse, and how they say it: the caller's line, the operation, both facts.
 #include "test/unit/Frontend/Ops/Harness.h"
+#include "sprig/function.h"
 #include <cmath>
+#include <limits>
 
 using namespace sprig;
 using namespace sprig::test;
@@ -199,6 +201,16 @@ TEST(Refusals, ValuesWhenTheyAreRead) {
   reads(__LINE__, "7", crossEntropy(f({2, 3}), far));
   reads(__LINE__, "7", oneHot(far, 3));
   reads(__LINE__, "zero", floorDivide(far, 0));
+  float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  reads(__LINE__, "expected a value of at most 1, found 1.1", bernoulli(Tensor({0.5f, 1.1f})));
+  reads(__LINE__, "expected a value of at least 0, found nan", bernoulli(Tensor({nan, 0.5f})));
+  reads(__LINE__, "expected a value of at least 0, found -0.25", multinomial(Tensor({1.f, -0.25f, 2.f}), 1, true));
+  reads(__LINE__, "found inf", multinomial(Tensor({1.f, infinity}), 1));
+  reads(__LINE__, "expected a value of at least 1, found 0", multinomial(Tensor({0.f, 0.f}), 1, true));
+  reads(__LINE__, "expected a value of at least 2, found 1", multinomial(Tensor({0.f, 3.f}), 2));
+  reads(__LINE__, "expected a value of at most 1, found 1.00000", bceLoss(Tensor({0.5f, 1.0000001f}), 1));
+  reads(__LINE__, "at most 1, found 2", compile([](Tensor p) { return bceLoss(p, 0); })(Tensor({0.f, 0.5f, 2.f})));
+  reads(__LINE__, "expected a value of at least 0, found -2", gaussianNllLoss(f({2}), 0, Tensor({1.f, -2.f})));
 }
 
 } // namespace

@@ -1,8 +1,7 @@
-// Leaves, elementwise operations and views; EvaluatorGenerators.cpp has the operations that loop within an element.
+// Leaves, elementwise operations and views; EvaluatorGenerators.cpp has the operations that loop within an element,
+// EvaluatorChecks.cpp what is checked at run time.
 #include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
-#include "dialects/NN/NNLoss.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "runtime/include/sprig/rt/kernel.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -102,49 +101,6 @@ Position Evaluator::broadcastPosition(Value operand, ArrayRef<Coordinate> positi
   return result;
 }
 
-Value Evaluator::checkDivisor(Operation *op, Value divisor) {
-  Type element = getElementTypeOrSelf(divisor.getType());
-  auto constantLike = [&](int64_t value) -> Value {
-    Value scalar = k.constant(element, value);
-    auto vector = dyn_cast<VectorType>(divisor.getType());
-    return vector ? k.splat(scalar, vector.getDimSize(0)) : scalar;
-  };
-  Value isZero = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, divisor, constantLike(0));
-  Value any = isZero;
-  if (auto vector = dyn_cast<VectorType>(divisor.getType())) {
-    Value mask = activeMask();
-    Value counted = mask ? Value(arith::AndIOp::create(k.b, k.loc, isZero, mask)) : isZero;
-    any = vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::OR, counted);
-  }
-  Value none = arith::ConstantIntOp::create(k.b, k.loc, 0, 64);
-  k.reportIf(any, SPRIG_RT_KERNEL_DIVISION_BY_ZERO, operationNumber(op), none, none);
-  return arith::SelectOp::create(k.b, k.loc, isZero, constantLike(1), divisor);
-}
-
-Value Evaluator::checkClass(ir::ClassIndexOp op, Value index) {
-  OpBuilder &b = k.b;
-  auto vector = dyn_cast<VectorType>(index.getType());
-  auto constantLike = [&](int64_t value) -> Value {
-    Value scalar = k.constant(getElementTypeOrSelf(index.getType()), value);
-    return vector ? k.splat(scalar, vector.getDimSize(0)) : scalar;
-  };
-  // Unsigned: a negative one is above all.
-  Value isOutside = arith::CmpIOp::create(b, k.loc, arith::CmpIPredicate::uge, index, constantLike(op.getClasses()));
-  Value any = isOutside, offending = index;
-  if (vector) {
-    if (Value mask = activeMask()) isOutside = arith::AndIOp::create(b, k.loc, isOutside, mask);
-    any = vector::ReductionOp::create(b, k.loc, vector::CombiningKind::OR, isOutside);
-    // Of several the largest, or of negative ones alone, -1 or the one that is nearest to it.
-    int64_t lowest = llvm::APInt::getSignedMinValue(vector.getElementTypeBitWidth()).getSExtValue();
-    Value outsiders = arith::SelectOp::create(b, k.loc, isOutside, index, constantLike(lowest));
-    offending = vector::ReductionOp::create(b, k.loc, vector::CombiningKind::MAXSI, outsiders);
-  }
-  if (!offending.getType().isInteger(64)) offending = arith::ExtSIOp::create(b, k.loc, b.getI64Type(), offending);
-  Value bound = arith::ConstantIntOp::create(b, k.loc, op.getClasses(), 64);
-  k.reportIf(any, SPRIG_RT_KERNEL_INDEX_OUT_OF_RANGE, operationNumber(op), offending, bound);
-  return index;
-}
-
 Value Evaluator::elementwise(Operation *op, ArrayRef<Coordinate> position) {
   SmallVector<Value> arguments;
   bool anyVector = false;
@@ -154,10 +110,7 @@ Value Evaluator::elementwise(Operation *op, ArrayRef<Coordinate> position) {
   }
   if (anyVector)
     for (Value &argument : arguments) argument = asVector(argument);
-  if (auto index = dyn_cast<ir::ClassIndexOp>(op))
-    arguments[0] = checkClass(index, arguments[0]);
-  else if (ir::isCheckedAtRunTime(op))
-    arguments[1] = checkDivisor(op, arguments[1]);
+  if (ir::isCheckedAtRunTime(op)) check(op, arguments);
   return k.apply(op, arguments);
 }
 

@@ -13,6 +13,7 @@ class ConvTransposeOp;
 class GatherElementsOp;
 class GatherNdOp;
 class GatherOp;
+class InRangeOp;
 class MatmulOp;
 class PadOp;
 class PoolGradOp;
@@ -116,8 +117,17 @@ private:
   mlir::Value poolGrad(ir::PoolGradOp op, llvm::ArrayRef<Coordinate> position);
   mlir::Value emptyElement(mlir::Operation *op, int64_t size, mlir::Value index);
   mlir::Value positiveRemainder(mlir::Value value, int64_t size);
-  mlir::Value checkClass(ir::ClassIndexOp op, mlir::Value index);
+  /// Reports arguments that an operation does not take, and puts others in their place where they would do harm.
+  void check(mlir::Operation *op, llvm::MutableArrayRef<mlir::Value> arguments);
+  void checkClass(ir::ClassIndexOp op, mlir::Value index);
+  void checkRange(ir::InRangeOp op, mlir::Value x);
   mlir::Value checkDivisor(mlir::Operation *op, mlir::Value divisor);
+  /// A constant of a value's type.
+  mlir::Value likeOf(mlir::Value model, double value);
+  /// Whether a condition holds in any lane that counts; leaves `found` with those lanes alone.
+  mlir::Value isAny(mlir::Value &found);
+  /// The largest of the integers where `found` holds.
+  mlir::Value largest(mlir::Value found, mlir::Value integers);
   mlir::Value perLane(llvm::ArrayRef<Coordinate> position,
                       llvm::function_ref<mlir::Value(llvm::ArrayRef<Coordinate>)> one);
   static bool isUniform(llvm::ArrayRef<Coordinate> position) {
