@@ -129,6 +129,7 @@ void Compilation::generateCode() {
   auto made = target.compile(module, options, cache ? &*cache : nullptr, result.kernels);
   if (failed(made)) diagnostics.raise(ErrorKind::unsupported, "code generation failed and did not say why");
   images = std::move(*made);
+  for (PackageImage &image : images) image.kind = options.target;
   if (options.reportDetails && sink)
     sink("codegen: " + std::to_string(result.kernels.kernels) + " kernels, " + std::to_string(result.kernels.cached) +
          " of them from the cache");

@@ -1,7 +1,7 @@
 // The C ABI's functions that tell: statuses, types, what is in a package, what this machine is.
 #include "runtime/api/Handles.h"
 
-#include "runtime/base/CpuFeatures.h"
+#include "runtime/device/cpu/CpuFeatures.h"
 #include "runtime/machine/Machine.h"
 #include "runtime/format/Types.h"
 

@@ -38,7 +38,8 @@ public:
 struct CodeRequest {
   const Program &program;
   std::span<const format::Section> sections;
-  std::string limit; // no better instruction set than this one; empty: any
+  std::string_view kind; // of the images that are meant: of the device that the program was compiled for
+  std::string limit;     // no better architecture than this one; empty: any
 };
 
 // The number of the record that is meant: events are recorded again with each run.
@@ -114,6 +115,7 @@ public:
   // Whether its lanes can copy from and to the other's memory; every one can from and to the host's.
   virtual bool reaches(const Device &other) const { return &other == this || other.sharesHostMemory(); }
 
+  // Which architectures it has, and what is asked of an image beyond what Verify asks of all, is the device's to say.
   virtual Status load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const = 0;
   // `what` stands in the message when there is no memory. Aligned to 64 bytes.
   virtual Status allocate(const Allocator &allocator, uint64_t bytes, std::string_view what, Memory &memory) const = 0;

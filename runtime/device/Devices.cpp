@@ -1,6 +1,7 @@
 #include "runtime/device/Devices.h"
 
 #include "runtime/device/DeviceNames.h"
+#include "runtime/device/HostCode.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/null/NullDevice.h"
 
@@ -46,6 +47,30 @@ std::string namesOf(const std::vector<GivenDevice> &devices) {
 }
 
 } // namespace
+
+Status verifyDevices(Program &program) {
+  constexpr size_t most = 1024;
+  if (program.devices.size() > most)
+    return {SPRIG_RT_BAD_PACKAGE, concat("expected at most ", most, " devices, found ", program.devices.size())};
+  for (size_t i = 0; i < program.devices.size(); ++i) {
+    DeviceName &device = program.devices[i];
+    // Null devices that a program is for compute in place of the processor.
+    device.codeKind = device.kind == "null" ? "cpu" : device.kind;
+    std::string known;
+    bool isKnown = false;
+    for (const HostCodeKind *kind : hostCodeKinds()) {
+      isKnown |= kind->name() == device.codeKind;
+      known += concat(kind->name(), ", ");
+    }
+    if (!isKnown)
+      return {SPRIG_RT_UNSUPPORTED,
+              concat("device ", i, ": expected one of ", known, "null, found '", device.kind, "'")};
+    for (size_t other = 0; other < i; ++other)
+      if (program.devices[other].text() == device.text())
+        return {SPRIG_RT_BAD_PACKAGE, concat("devices ", other, " and ", i, " are both '", device.text(), "'")};
+  }
+  return {};
+}
 
 Status openDevices(const Program &program, std::string_view given, std::vector<std::shared_ptr<Device>> &devices) {
   GivenDevices names;

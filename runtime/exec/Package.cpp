@@ -64,6 +64,7 @@ Status Package::loadVerified(const LoadOptions &options) {
   // What a package has a reason to repeat is far smaller; who means more says how much.
   constexpr uint64_t kRepeated = uint64_t(4) << 30;
   if (!simulated) limits.repeated = options.memoryLimit ? options.memoryLimit : kRepeated;
+  SPRIG_RETURN_IF_ERROR(verifyDevices(decoded));
   SPRIG_RETURN_IF_ERROR(verifyProgram(decoded, sizes, limits));
   SPRIG_RETURN_IF_ERROR(std::move(opened));
   for (const auto &device : devices) onHost &= device->sharesHostMemory();
@@ -85,7 +86,7 @@ Status Package::loadCode(const LoadOptions &options) {
     if (same != devices.begin() + i)
       code = codes[size_t(same - devices.begin())];
     else
-      SPRIG_RETURN_IF_ERROR(devices[i]->load({decoded, view.sections, options.cpu}, code));
+      SPRIG_RETURN_IF_ERROR(devices[i]->load({decoded, view.sections, decoded.devices[i].codeKind, options.cpu}, code));
     codes.push_back(std::move(code));
   }
   return {};

@@ -1,5 +1,5 @@
-// A package's metadata, decoded: what the runtime executes. Filled by Decode, checked by Verify, immutable afterwards;
-// execution relies on every check and repeats none.
+// A package's metadata, decoded: what the runtime executes. Filled by Decode, checked by Verify and Devices, immutable
+// afterwards; execution relies on every check and repeats none.
 #ifndef SPRIG_RUNTIME_LOAD_PROGRAM_H
 #define SPRIG_RUNTIME_LOAD_PROGRAM_H
 
@@ -145,9 +145,8 @@ struct DeviceName {
   std::string kind;
   uint32_t ordinal = 0;
   std::string architecture = {}; // empty: whichever an image is for
+  std::string codeKind = {};     // of the images that it runs; set by verifyDevices
 
-  // Whose code it runs: that of the processor, where it computes in place of one.
-  std::string_view codeKind() const { return kind == "null" ? "cpu" : std::string_view(kind); }
   // "cuda:1"; the first of a kind by its kind alone.
   std::string text() const { return ordinal ? kind + ":" + std::to_string(ordinal) : kind; }
 };

@@ -2,7 +2,6 @@
 
 #include "runtime/format/Container.h"
 #include "runtime/format/Types.h"
-#include "runtime/load/Calls.h"
 
 #include <algorithm>
 #include <map>
@@ -96,26 +95,9 @@ Status verifyState(StateType &state, const Program &program, MemoryNeed &need) {
   return need.add(state.tensor.bytes, concat("state ", inQuotes(state.tensor.name)));
 }
 
-Status verifyImports(const Image &image, uint64_t imageSize) {
-  std::vector<uint64_t> slots;
-  for (const ImageImport &import : image.imports) {
-    if (!findRuntimeCall(import.call))
-      return {SPRIG_RT_UNSUPPORTED, concat("calls ", inQuotes(import.call), ", which this runtime does not offer")};
-    if (import.slot % 8 || import.slot < image.codeSize)
-      return badPackage(concat("slot of ", inQuotes(import.call), ": expected a multiple of 8 from ", image.codeSize,
-                               " on, found ", import.slot));
-    SPRIG_RETURN_IF_ERROR(verifyRange(concat("slot of ", inQuotes(import.call)), import.slot, 8, imageSize));
-    slots.push_back(import.slot);
-  }
-  std::sort(slots.begin(), slots.end());
-  if (auto twice = std::adjacent_find(slots.begin(), slots.end()); twice != slots.end())
-    return badPackage(concat("two calls share the slot at ", *twice));
-  return {};
-}
-
 // Of each kernel, whether a device that runs code of the kind may be given it: any, in a package for one kind.
 std::vector<bool> kernelsOf(std::string_view kind, const Program &program) {
-  auto runs = [&](const DeviceName &device) { return device.codeKind() == kind; };
+  auto runs = [&](const DeviceName &device) { return device.codeKind == kind; };
   if (std::all_of(program.devices.begin(), program.devices.end(), runs))
     return std::vector<bool>(program.kernels.size(), true);
   std::vector<bool> kernels(program.kernels.size(), false);
@@ -143,7 +125,7 @@ Status verifyImage(const Image &image, const Program &program, const SectionSize
     SPRIG_RETURN_IF_ERROR(verifyRange("code", image.symbols[i], image.symbolSizes[i], image.codeSize),
                           concat("kernel ", inQuotes(program.kernels[i].name)));
   }
-  return verifyImports(image, size);
+  return {};
 }
 
 // Bytes of what a buffer lies in; the error names an index that is out of range.
@@ -318,20 +300,6 @@ Status verifyKernel(const Kernel &kernel, const MemoryLimits &limits) {
   return MemoryNeed(limits.all).add(kernel.scratch, "scratch");
 }
 
-Status verifyDevices(const Program &program) {
-  if (program.devices.size() > kMaxLanes)
-    return badPackage(concat("expected at most ", kMaxLanes, " devices, found ", program.devices.size()));
-  for (size_t i = 0; i < program.devices.size(); ++i) {
-    const DeviceName &device = program.devices[i];
-    if (device.kind != "cpu" && device.kind != "null")
-      return {SPRIG_RT_UNSUPPORTED, concat("device ", i, ": expected one of cpu, null, found '", device.kind, "'")};
-    for (size_t other = 0; other < i; ++other)
-      if (program.devices[other].text() == device.text())
-        return badPackage(concat("devices ", other, " and ", i, " are both '", device.text(), "'"));
-  }
-  return {};
-}
-
 // What is written lies on one device: a state on the same one in all entries, an output on one in each.
 Status verifyOnePlace(const Program &program) {
   std::vector<int64_t> stateDevice(program.states.size(), -1);
@@ -358,7 +326,6 @@ Status verifyOnePlace(const Program &program) {
 Status verifyProgram(Program &program, const SectionSizes &sections, const MemoryLimits &limits) {
   MemoryNeed need(limits.all), repeated(limits.repeated, "the memory of repeated elements");
   if (program.entries.empty()) return badPackage("expected at least one entry, found none");
-  SPRIG_RETURN_IF_ERROR(verifyDevices(program));
   for (size_t i = 0; i < program.constants.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyConstant(program.constants[i], sections, need, repeated),
                           concat("constant ", i, " '", program.constants[i].name, "'"));
@@ -373,8 +340,8 @@ Status verifyProgram(Program &program, const SectionSizes &sections, const Memor
   SPRIG_RETURN_IF_ERROR(verifyOnePlace(program));
   std::map<std::string_view, std::vector<bool>> needed;
   for (const DeviceName &device : program.devices)
-    if (auto [place, fresh] = needed.try_emplace(device.codeKind()); fresh)
-      place->second = kernelsOf(device.codeKind(), program);
+    if (auto [place, fresh] = needed.try_emplace(device.codeKind); fresh)
+      place->second = kernelsOf(device.codeKind, program);
   for (size_t i = 0; i < program.images.size(); ++i) {
     const Image &image = program.images[i];
     auto found = needed.find(image.kind);

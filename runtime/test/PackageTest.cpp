@@ -1,7 +1,7 @@
 // What a package tells, what an embedder can give, the null device, instruction sets.
-#include "runtime/base/CpuFeatures.h"
-#include "runtime/load/Calls.h"
-#include "runtime/load/CodeImage.h"
+#include "runtime/device/cpu/CpuFeatures.h"
+#include "runtime/device/cpu/Calls.h"
+#include "runtime/device/cpu/CodeImage.h"
 #include "runtime/test/TestPackage.h"
 
 #include <atomic>

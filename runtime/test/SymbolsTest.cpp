@@ -1,6 +1,6 @@
 // Names of generated code for perf and gdb: asked for by the environment, true to the code, gone with it.
-#include "runtime/load/GdbInterface.h"
-#include "runtime/load/GdbSymbols.h"
+#include "runtime/device/cpu/GdbInterface.h"
+#include "runtime/device/cpu/GdbSymbols.h"
 #include "runtime/test/TestPackage.h"
 
 #include <cstdlib>

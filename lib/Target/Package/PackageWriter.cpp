@@ -306,8 +306,10 @@ void Writer::addImages(ArrayRef<PackageImage> list) {
     for (const LinkedImage::Symbol &function : item.image.functions)
       functions.push_back(fb::CreateFunction(builder, shared(function.name), function.offset, function.size));
     auto functionList = builder.CreateVector(functions);
+    flatbuffers::Offset<flatbuffers::String> kind; // without one it is for a CPU, as in format 1.0
+    if (item.kind != "cpu") kind = shared(item.kind);
     images.push_back(fb::CreateImage(builder, isa, features, section, item.image.codeSize, symbolList, sizeList,
-                                     importList, functionList));
+                                     importList, functionList, kind));
     imageSections.push_back(&item.image);
   }
 }

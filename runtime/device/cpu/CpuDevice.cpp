@@ -1,29 +1,16 @@
 #include "runtime/device/cpu/CpuDevice.h"
 
+#include "runtime/device/cpu/CpuCode.h"
 #include "runtime/device/cpu/CpuLane.h"
 #include "runtime/device/cpu/CpuRun.h"
 
-#include <cstdlib>
-
 namespace sprig::rt::core {
 
-Status CpuCode::load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) {
-  auto fresh = std::make_shared<CpuCode>();
-  fresh->isa = "none";
-  if (!request.program.kernels.empty()) {
-    const char *variable = std::getenv("SPRIG_CPU");
-    std::string limit = !request.limit.empty() ? request.limit : variable ? variable : "";
-    if (limit == "native") limit.clear();
-    uint32_t chosen = 0;
-    SPRIG_RETURN_IF_ERROR(chooseImage(request.program, cpuFeatures(), limit, chosen));
-    const Image &image = request.program.images[chosen];
-    SPRIG_RETURN_IF_ERROR(CodeImage::map(image, request.sections[image.section].bytes, fresh->mapped));
-    fresh->mapped.announce(image, request.program.kernels);
-    fresh->image = int(chosen);
-    fresh->isa = image.isa;
-  }
-  code = std::move(fresh);
-  return {};
+Status CpuDevice::load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const {
+  if (request.kind != kind())
+    return {SPRIG_RT_UNSUPPORTED, concat("device ", name(), " runs code for ", kind(), ", expected one of kind '",
+                                         request.kind, "', for which the program was compiled")};
+  return loadHostCode(request, true, code);
 }
 
 Status CpuDevice::allocate(const Allocator &allocator, uint64_t bytes, std::string_view what, Memory &memory) const {

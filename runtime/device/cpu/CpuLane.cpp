@@ -1,8 +1,7 @@
 #include "runtime/device/cpu/CpuLane.h"
 
 #include "runtime/base/FloatEnv.h"
-#include "runtime/device/cpu/CpuDevice.h"
-#include "runtime/device/cpu/RunKernel.h"
+#include "runtime/device/cpu/CpuCode.h"
 
 #include <cstring>
 
@@ -76,7 +75,7 @@ void CpuLane::perform(const Launch &launch) {
   uint64_t begin = launch.tag.recording ? ticks() : 0;
   sprig_rt_kernel_status status = {};
   sprig_rt_args args = {launch.operands, command.firstTile, command.firstTile + command.tiles, scratch.data(), &status};
-  int32_t result = runKernel(static_cast<const CpuCode &>(*launch.code).kernel(command.kernel), args);
+  int32_t result = static_cast<const CpuCode &>(*launch.code).run(command.kernel, args);
   if (result != SPRIG_RT_KERNEL_OK) launch.tag.control->fail(command, status, result, 0);
   if (launch.tag.recording)
     launch.tag.recording->add(SPRIG_RT_PROFILE_DISPATCH, begin, launch.tag.lane, launch.tag.index);

@@ -1,7 +1,6 @@
 #include "runtime/device/cpu/CpuRun.h"
 
 #include "runtime/base/FloatEnv.h"
-#include "runtime/device/cpu/RunKernel.h"
 #include "runtime/exec/Binding.h"
 #include "runtime/exec/Pool.h"
 

@@ -12,7 +12,7 @@
 #define SPRIG_RUNTIME_DEVICE_CPU_CPURUN_H
 
 #include "runtime/device/Executable.h"
-#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cpu/CpuCode.h"
 #include "runtime/exec/Package.h"
 
 #include <atomic>

@@ -1,6 +1,6 @@
 #include "runtime/device/null/NullDevice.h"
 
-#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/HostCode.h"
 
 namespace sprig::rt::core {
 
@@ -27,7 +27,8 @@ private:
 } // namespace
 
 Status NullDevice::load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const {
-  if (executes()) return CpuCode::load(request, code);
+  SPRIG_RETURN_IF_ERROR(loadHostCode(request, executes(), code));
+  if (executes()) return {};
   auto none = std::make_shared<DeviceCode>();
   none->isa = "null";
   code = std::move(none);

@@ -1,6 +1,7 @@
 // A device for tests of everything that is not the processor: asynchronous, with memory that the host cannot touch, any
-// number of them, an adversarial order and a clock of its own. It computes by the processor's kernels, or not at all:
-// then it only keeps time, that of a nominal machine, for schedules of machines that are not here.
+// number of them, an adversarial order and a clock of its own. It computes by whatever kernels the host can run
+// (HostCode.h), or not at all: then it only keeps time, that of a nominal machine, for schedules of machines that are
+// not here.
 #ifndef SPRIG_RUNTIME_DEVICE_NULL_NULLDEVICE_H
 #define SPRIG_RUNTIME_DEVICE_NULL_NULLDEVICE_H
 

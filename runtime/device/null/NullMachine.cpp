@@ -1,8 +1,7 @@
 #include "runtime/device/null/NullMachine.h"
 
 #include "runtime/base/FloatEnv.h"
-#include "runtime/device/cpu/CpuDevice.h"
-#include "runtime/device/cpu/RunKernel.h"
+#include "runtime/device/HostCode.h"
 
 #include <algorithm>
 #include <cstring>
@@ -232,7 +231,7 @@ void NullMachine::perform(const Launch &launch, std::pair<uint64_t, uint64_t> ti
   sprig_rt_kernel_status status = {};
   int64_t begin = int64_t(tiles.first), end = int64_t(tiles.second);
   sprig_rt_args args = {operands.data(), command.firstTile + begin, command.firstTile + end, scratch.data(), &status};
-  int32_t result = runKernel(static_cast<const CpuCode &>(*launch.code).kernel(command.kernel), args);
+  int32_t result = static_cast<const HostCode &>(*launch.code).run(command.kernel, args);
   if (result != SPRIG_RT_KERNEL_OK) launch.tag.control->fail(command, status, result, begin);
   if (launch.tag.recording)
     launch.tag.recording->add(SPRIG_RT_PROFILE_SLICE, began, launch.tag.lane, launch.tag.index, 0, int64_t(tiles.first),

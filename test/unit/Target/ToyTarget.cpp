@@ -27,6 +27,8 @@ public:
         return failure();
       }
     auto type = cast<RankedTensorType>(dispatch->getResult(0).getType());
+    if (dispatch->getNumResults() != 1 || !type.getElementType().isF32())
+      return dispatch.emitOpError("has no kernel for the toy: it gives ") << dispatch->getResultTypes(), failure();
     return KernelPlan{type.getRank() ? type.getDimSize(0) : 1, /*scratchBytes=*/64};
   }
 
@@ -65,7 +67,9 @@ public:
 
 private:
   static ToyCode count(exec::KernelOp kernel) {
-    ToyCode code{0, int64_t(kernel.getFlops()), int64_t(kernel.getTiles())};
+    auto type = cast<RankedTensorType>(kernel.getFunctionType().getResult(0));
+    ToyCode code{0, int64_t(kernel.getFlops()), int64_t(kernel.getTiles()), kernel.getNumInputs(),
+                 type.getNumElements() / int64_t(kernel.getTiles())};
     kernel.walk([&](ir::DispatchOp dispatch) {
       for (Operation &op : dispatch.getBody().front().without_terminator()) code.operations += !isa<ir::ConstantOp>(op);
     });

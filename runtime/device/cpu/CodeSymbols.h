@@ -2,8 +2,8 @@
 //   SPRIG_PERF_MAP=1    appends to /tmp/perf-PID.map, which perf reads; a folder instead of 1 writes there
 //   SPRIG_GDB=1         registers a symbol table by gdb's interface for compilers, until the code is unmapped
 // What goes wrong here is no error of the load: the code then has no names.
-#ifndef SPRIG_RUNTIME_LOAD_CODESYMBOLS_H
-#define SPRIG_RUNTIME_LOAD_CODESYMBOLS_H
+#ifndef SPRIG_RUNTIME_DEVICE_CPU_CODESYMBOLS_H
+#define SPRIG_RUNTIME_DEVICE_CPU_CODESYMBOLS_H
 
 #include "runtime/load/Program.h"
 

@@ -1,6 +1,6 @@
 // The functions that compiled code may call, by name.
-#ifndef SPRIG_RUNTIME_LOAD_CALLS_H
-#define SPRIG_RUNTIME_LOAD_CALLS_H
+#ifndef SPRIG_RUNTIME_DEVICE_CPU_CALLS_H
+#define SPRIG_RUNTIME_DEVICE_CPU_CALLS_H
 
 #include <string_view>
 

@@ -1,6 +1,6 @@
 // What instruction sets this processor has and the system lets programs use, by LLVM's feature names.
-#ifndef SPRIG_RUNTIME_BASE_CPUFEATURES_H
-#define SPRIG_RUNTIME_BASE_CPUFEATURES_H
+#ifndef SPRIG_RUNTIME_DEVICE_CPU_CPUFEATURES_H
+#define SPRIG_RUNTIME_DEVICE_CPU_CPUFEATURES_H
 
 #include <string>
 #include <string_view>

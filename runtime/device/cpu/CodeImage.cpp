@@ -1,6 +1,6 @@
-#include "runtime/load/CodeImage.h"
+#include "runtime/device/cpu/CodeImage.h"
 
-#include "runtime/load/Calls.h"
+#include "runtime/device/cpu/Calls.h"
 
 #include <cerrno>
 #include <cstring>

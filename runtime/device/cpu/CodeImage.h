@@ -1,11 +1,11 @@
 // The kernels of a package as executable memory: picks the image that suits the processor, maps it, fills its import
 // slots. Code ends up readable and executable, slots readable.
-#ifndef SPRIG_RUNTIME_LOAD_CODEIMAGE_H
-#define SPRIG_RUNTIME_LOAD_CODEIMAGE_H
+#ifndef SPRIG_RUNTIME_DEVICE_CPU_CODEIMAGE_H
+#define SPRIG_RUNTIME_DEVICE_CPU_CODEIMAGE_H
 
-#include "runtime/base/CpuFeatures.h"
+#include "runtime/device/cpu/CpuFeatures.h"
 #include "runtime/base/Status.h"
-#include "runtime/load/CodeSymbols.h"
+#include "runtime/device/cpu/CodeSymbols.h"
 #include "runtime/load/Program.h"
 #include "sprig/rt/kernel.h"
 

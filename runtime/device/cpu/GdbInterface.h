@@ -1,7 +1,7 @@
 // gdb's interface for just-in-time compilers (its manual, "JIT Interface"): names and layout are gdb's. For
 // GdbSymbols.cpp, which fills the list, and its test, which reads it as gdb does.
-#ifndef SPRIG_RUNTIME_LOAD_GDBINTERFACE_H
-#define SPRIG_RUNTIME_LOAD_GDBINTERFACE_H
+#ifndef SPRIG_RUNTIME_DEVICE_CPU_GDBINTERFACE_H
+#define SPRIG_RUNTIME_DEVICE_CPU_GDBINTERFACE_H
 
 #include <cstdint>
 

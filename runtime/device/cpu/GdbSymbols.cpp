@@ -1,5 +1,5 @@
-#include "runtime/load/GdbSymbols.h"
-#include "runtime/load/GdbInterface.h"
+#include "runtime/device/cpu/GdbSymbols.h"
+#include "runtime/device/cpu/GdbInterface.h"
 
 #include <cstring>
 #include <elf.h>

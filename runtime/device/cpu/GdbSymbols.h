@@ -1,10 +1,10 @@
 // A symbol table that gdb knows while this lives: a small ELF file in memory, registered by gdb's interface for
 // just-in-time compilers (__jit_debug_register_code). gdb finds that function in the library's own symbol table, so
 // not in a stripped one.
-#ifndef SPRIG_RUNTIME_LOAD_GDBSYMBOLS_H
-#define SPRIG_RUNTIME_LOAD_GDBSYMBOLS_H
+#ifndef SPRIG_RUNTIME_DEVICE_CPU_GDBSYMBOLS_H
+#define SPRIG_RUNTIME_DEVICE_CPU_GDBSYMBOLS_H
 
-#include "runtime/load/CodeSymbols.h"
+#include "runtime/device/cpu/CodeSymbols.h"
 
 namespace sprig::rt::core {
 

@@ -1,4 +1,4 @@
-#include "runtime/base/CpuFeatures.h"
+#include "runtime/device/cpu/CpuFeatures.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "runtime/load/CodeSymbols.h"
+#include "runtime/device/cpu/CodeSymbols.h"
 
-#include "runtime/load/GdbSymbols.h"
+#include "runtime/device/cpu/GdbSymbols.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "runtime/load/Calls.h"
+#include "runtime/device/cpu/Calls.h"
 
 #include <cmath>
 #include <cstddef>
