@@ -134,6 +134,78 @@ TEST(NullDevice, TheHostsStatesAreReadAndWrittenToo) {
   EXPECT_EQ(out[3], 351u);
 }
 
+// Two states at home on the first device. The second reads a copy of the one, which its update in place waits for, and
+// computes the other, which is copied home.
+struct Crossing {
+  bool waitsForReader = true, waitsForValue = true, copiesState = true, copiesBack = true;
+
+  TestPackage package() const {
+    TestPackage made;
+    made.program.devices = {{"cpu"}, {"cpu", 1}};
+    made.program.constants.push_back({"fives", 64, 0, {5, 0, 0, 0}});
+    for (const char *name : {"count", "doubled"}) made.program.states.push_back({{name, SPRIG_RT_U32, {16}, 0}, 0});
+    EntryBuilder entry("main");
+    auto there = [&](uint32_t buffer) {
+      entry.entry.buffers[buffer].device = 1;
+      return buffer;
+    };
+    uint32_t count = entry.state(0, 64), doubled = entry.state(1, 64);
+    uint32_t seen = there(entry.arena(64)), twice = there(entry.arena(64)), y = there(entry.output("y", {16}));
+    uint32_t read = entry.event(), computed = entry.event();
+    if (waitsForReader) entry.wait(0, read);
+    entry.dispatch(0, Count, {count}, 16);
+    if (waitsForValue) entry.wait(0, computed);
+    if (copiesBack) entry.copy(0, twice, doubled);
+    if (copiesState) entry.copy(1, count, seen);
+    entry.record(1, read);
+    entry.dispatch(1, Add, {seen, seen, twice}, 16);
+    entry.record(1, computed);
+    entry.dispatch(1, Add, {twice, seen, y}, 16);
+    entry.entry.lanes[1].device = 1;
+    entry.entry.moreArenas = {entry.entry.arenaSize};
+    entry.entry.updatesState = true;
+    made.program.entries.push_back(entry.entry);
+    return made;
+  }
+
+  // Whether a few runs have the right values.
+  bool isRight(const char *devices) const {
+    Package loaded = package().load(on(devices));
+    State state(loaded);
+    Context context(loaded, {nullptr, &state, 0});
+    Words out(16), count(16), doubled(16);
+    auto bytes = [](Words &words) { return std::span<uint8_t>(reinterpret_cast<uint8_t *>(words.data()), 64); };
+    bool right = true;
+    for (uint32_t round = 0; round < 4; ++round) {
+      context.invoke({}, {out.view()});
+      state.read(0, bytes(count));
+      state.read(1, bytes(doubled));
+      for (uint32_t i = 0; i < 16; ++i)
+        right &= out[i] == 3 * (5 + round) && count[i] == 6 + round && doubled[i] == 2 * (5 + round);
+    }
+    return right;
+  }
+};
+
+TEST_P(Seeds, StatesAreReadAndUpdatedFromOtherDevices) {
+  for (const char *devices : {"null:0,1", "null:5,2", "cpu,null:0", "null:0,cpu"}) {
+    EXPECT_TRUE(Crossing().isRight(devices)) << devices;
+    EXPECT_FALSE(Crossing{.copiesState = false}.isRight(devices)) << devices;
+    EXPECT_FALSE(Crossing{.copiesBack = false}.isRight(devices)) << devices;
+  }
+}
+
+TEST(NullDevice, AStateThatNoEventOrdersIsRefused) {
+  auto error = [](Crossing crossing) { return errorOf([&] { crossing.package().load(on("null:0,1")); }); };
+  EXPECT_EQ(error({}), "");
+  EXPECT_EQ(error({.waitsForReader = false}),
+            "test: entry 0 'main': lane 1 command 0 'c0' on cpu:1 reads bytes 0 to 64 of state 'count', which lane 0 "
+            "command 0 'c0' on cpu writes; no event orders the two");
+  EXPECT_EQ(error({.waitsForValue = false}),
+            "test: entry 0 'main': lane 0 command 2 'c2' on cpu reads bytes 64 to 128 of the arena of cpu:1, which "
+            "lane 1 command 2 'c2' on cpu:1 writes; no event orders the two");
+}
+
 TEST_P(Seeds, AFailureBehindTheCallEndsAllLanes) {
   TestPackage package;
   EntryBuilder entry("main");

@@ -107,6 +107,9 @@ public:
     checkTraces(model, traces, builder.trainable(), request);
     DiagnosticText diagnostics(&imported->context());
     builder.add(entriesOf(request));
+    // Of the text forms too: what goes on from them makes a package that trains.
+    TrainNote note{request.config, request.samples, builder.targets().classes, builder.trainable()};
+    module()->setAttr(ir::kTrainingAttr, StringAttr::get(module().getContext(), toText(note)));
   }
 
   ModuleOp module() { return imported->module(); }
@@ -177,8 +180,6 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   auto start = std::chrono::steady_clock::now();
   TrainingModule module(model, request, settings);
   double buildMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  TrainNote note{request.config, request.samples, module.steps().targets().classes, module.steps().trainable()};
-  module.module()->setAttr(ir::kTrainingAttr, StringAttr::get(module.module().getContext(), toText(note)));
   CompileOptions options = trainingOptions(model, request, settings, cpus);
   CompileResult result = compileModule(module.module(), options, inform, packageTimer(settings.laneCount()));
   CompiledTraining compiled;
