@@ -80,6 +80,14 @@ Status Block::make(const Allocator &allocator, uint64_t bytes, std::string_view 
   return {};
 }
 
+Status Block::grow(uint64_t least, std::string_view what) {
+  if (memory && bytes >= least) return {};
+  Block larger;
+  SPRIG_RETURN_IF_ERROR(make(allocator, least, what, larger));
+  *this = std::move(larger);
+  return {};
+}
+
 MappedFile::~MappedFile() {
   if (!address) return;
   munmap(address, length);

@@ -37,6 +37,8 @@ public:
 
   // `what` stands in the message when there is no memory. Zero bytes give a valid, aligned address too.
   static Status make(const Allocator &allocator, uint64_t bytes, std::string_view what, Block &block);
+  // Makes it at least so large, of memory from where it has been; what was in it is lost if it moves.
+  Status grow(uint64_t bytes, std::string_view what);
 
   uint8_t *data() const { return static_cast<uint8_t *>(memory); }
   uint64_t size() const { return bytes; }

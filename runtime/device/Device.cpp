@@ -12,7 +12,7 @@ static Status transferNow(const Device &device, Transfer transfer) {
   }
   std::unique_ptr<DeviceLane> lane;
   std::unique_ptr<DeviceEvent> event;
-  SPRIG_RETURN_IF_ERROR(device.createLane(lane));
+  SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, lane));
   SPRIG_RETURN_IF_ERROR(device.createEvent(event));
   RunControl control;
   transfer.tag.control = &control;

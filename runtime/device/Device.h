@@ -119,7 +119,8 @@ public:
   virtual Status load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const = 0;
   // `what` stands in the message when there is no memory. Aligned to 64 bytes.
   virtual Status allocate(const Allocator &allocator, uint64_t bytes, std::string_view what, Memory &memory) const = 0;
-  virtual Status createLane(std::unique_ptr<DeviceLane> &lane) const = 0;
+  // `helpers`, which outlives the lane, may take part in what its commands compute on the host; null: nobody does.
+  virtual Status createLane(Pool *helpers, std::unique_ptr<DeviceLane> &lane) const = 0;
   virtual Status createEvent(std::unique_ptr<DeviceEvent> &event) const = 0;
   // The whole package at once, all of whose devices are of this kind; null where the device takes single commands only.
   virtual Status instantiate(const Package &, Pool &, std::unique_ptr<Executable> &) const { return {}; }

@@ -14,6 +14,22 @@ public:
   virtual int32_t run(uint32_t kernel, const sprig_rt_args &args) const = 0;
 };
 
+struct TileSpan {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+// Runs tiles of a dispatch, counted from its first one; a kernel that fails tells the run's control. A template, so
+// that code that is known to be the processor's is called directly.
+template <typename Code>
+void runTiles(const Code &code, const Command &command, void *const *operands, TileSpan tiles, uint8_t *scratch,
+              RunControl &control) {
+  sprig_rt_kernel_status status = {};
+  sprig_rt_args args = {operands, command.firstTile + tiles.begin, command.firstTile + tiles.end, scratch, &status};
+  if (int32_t result = code.run(command.kernel, args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
+    control.fail(command, status, result, tiles.begin);
+}
+
 class HostCodeKind {
 public:
   virtual ~HostCodeKind() = default;

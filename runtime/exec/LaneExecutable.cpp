@@ -13,7 +13,7 @@ Status LaneExecutable::makePorts() {
     if (device.sharesHostMemory() || std::any_of(ports.begin(), ports.end(), isSame)) continue;
     Port &port = ports.emplace_back();
     port.device = &device;
-    SPRIG_RETURN_IF_ERROR(device.createLane(port.lane));
+    SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.lane));
     SPRIG_RETURN_IF_ERROR(device.createEvent(port.arrived));
     SPRIG_RETURN_IF_ERROR(device.createEvent(port.left));
   }
@@ -27,7 +27,7 @@ Status LaneExecutable::makePlan(const Entry &entry, Plan &plan) {
   plan.events.resize(entry.eventCount);
   for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
     const Device &device = package.device(entry.lanes[lane].device);
-    SPRIG_RETURN_IF_ERROR(device.createLane(plan.lanes[lane]));
+    SPRIG_RETURN_IF_ERROR(device.createLane(&pool, plan.lanes[lane]));
     SPRIG_RETURN_IF_ERROR(device.createEvent(plan.ends[lane]));
     for (const Command &command : entry.lanes[lane].commands)
       if (command.kind == CommandKind::Record) SPRIG_RETURN_IF_ERROR(device.createEvent(plan.events[command.event]));

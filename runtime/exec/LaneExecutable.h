@@ -10,7 +10,8 @@ namespace sprig::rt::core {
 
 class LaneExecutable final : public Executable {
 public:
-  explicit LaneExecutable(const Package &package) : package(package), entries(package.program().entries.size()) {}
+  LaneExecutable(const Package &package, Pool &pool)
+      : package(package), pool(pool), entries(package.program().entries.size()) {}
 
   Status run(uint32_t entry, const Binding &binding) override;
 
@@ -45,6 +46,7 @@ private:
   Transfer transferOf(const Entry &entry, const Step &step, void *const *operands) const;
 
   const Package &package;
+  Pool &pool;
   std::vector<std::unique_ptr<Plan>> entries; // made at their first run
   std::vector<Port> ports;                    // one for each device that has memory of its own
 };

@@ -104,7 +104,7 @@ Status Package::instantiate(Pool &pool, std::unique_ptr<Executable> &executable)
   bool alike =
       std::all_of(devices.begin(), devices.end(), [&](auto &each) { return each->kind() == devices[0]->kind(); });
   if (alike) SPRIG_RETURN_IF_ERROR(devices.front()->instantiate(*this, pool, executable));
-  if (!executable) executable = std::make_unique<LaneExecutable>(*this);
+  if (!executable) executable = std::make_unique<LaneExecutable>(*this, pool);
   return {};
 }
 

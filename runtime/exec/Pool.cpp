@@ -2,7 +2,6 @@
 
 #include "runtime/base/FloatEnv.h"
 #include "runtime/machine/Machine.h"
-#include "runtime/device/cpu/CpuRun.h"
 
 #include <algorithm>
 #include <chrono>
@@ -83,41 +82,41 @@ Pool::~Pool() {
     while (helpers[i].active.load(std::memory_order_acquire)) std::this_thread::yield();
 }
 
-void Pool::publish(CpuRun &run) {
+void Pool::publish(Helped &work) {
   for (uint32_t i = 0; i < slotCount; ++i) {
-    CpuRun *expected = nullptr;
-    if (slots[i].run.load(std::memory_order_relaxed) == nullptr &&
-        slots[i].run.compare_exchange_strong(expected, &run)) {
+    Helped *expected = nullptr;
+    if (slots[i].work.load(std::memory_order_relaxed) == nullptr &&
+        slots[i].work.compare_exchange_strong(expected, &work)) {
       published.fetch_add(1);
       return;
     }
   }
 }
 
-void Pool::unpublish(CpuRun &run) {
+void Pool::unpublish(Helped &work) {
   for (uint32_t i = 0; i < slotCount; ++i)
-    if (slots[i].run.load(std::memory_order_relaxed) == &run) {
+    if (slots[i].work.load(std::memory_order_relaxed) == &work) {
       published.fetch_sub(1);
-      slots[i].run.store(nullptr);
+      slots[i].work.store(nullptr);
       return;
     }
 }
 
-// A helper announces what it looks at before it looks and checks that the run is still on offer; both orders are
-// sequentially consistent, so either it sees the run gone or this sees its announcement.
-void Pool::forget(const CpuRun &run) const {
+// A helper announces what it looks at before it looks and checks that the work is still on offer; both orders are
+// sequentially consistent, so either it sees the work gone or this sees its announcement.
+void Pool::forget(const Helped &work) const {
   for (uint32_t i = 0; i + 1 < threadCount; ++i)
-    while (helpers[i].looking.load() == &run) std::this_thread::yield();
+    while (helpers[i].looking.load() == &work) std::this_thread::yield();
 }
 
 bool Pool::helpOnce(Helper &helper) {
   if (published.load() == 0) return false;
   bool helped = false;
   for (uint32_t i = 0; i < slotCount; ++i) {
-    CpuRun *run = slots[i].run.load(std::memory_order_relaxed);
-    if (!run) continue;
-    helper.looking.store(run);
-    if (slots[i].run.load() == run) helped |= run->help(helper.participant);
+    Helped *work = slots[i].work.load(std::memory_order_relaxed);
+    if (!work) continue;
+    helper.looking.store(work);
+    if (slots[i].work.load() == work) helped |= work->help(helper.participant);
     helper.looking.store(nullptr, std::memory_order_release);
   }
   return helped;

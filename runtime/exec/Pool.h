@@ -4,6 +4,7 @@
 #define SPRIG_RUNTIME_EXEC_POOL_H
 
 #include "runtime/base/Status.h"
+#include "runtime/exec/Helped.h"
 
 #include <atomic>
 #include <memory>
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace sprig::rt::core {
-
-class CpuRun;
 
 struct PoolOptions {
   int threads = 0;                 // including the caller's; 0: defaultThreads()
@@ -32,30 +31,41 @@ public:
   // more. Participants are numbered below it.
   uint32_t threads() const { return threadCount; }
 
-  // Offers a run to the helpers until it is taken back. Without a free slot it goes unhelped, which is only slower.
-  void publish(CpuRun &run);
-  void unpublish(CpuRun &run);
-  // There is new work in a published run.
+  // Offers work to the helpers until it is taken back. Without a free slot it goes unhelped, which is only slower.
+  void publish(Helped &work);
+  void unpublish(Helped &work);
+  // There is something new in what is on offer.
   void wake();
   // Whether wake() would have to call somebody; who is awake finds work without.
   bool someSleep() const;
-  // Returns when no helper looks at a run that is not published any more; before it may be destroyed.
-  void forget(const CpuRun &run) const;
+  // Returns when no helper looks at what is not on offer any more; before it may be destroyed.
+  void forget(const Helped &work) const;
 
   void pause() const;
-  // How often a thread that waits for others looks before it sleeps.
-  uint32_t spinLimit() const { return spins; }
+  // Until `condition` holds, of which every change also counts `signal` up and notifies it: looks for a while before it
+  // sleeps.
+  template <typename Condition> void waitUntil(const std::atomic<uint32_t> &signal, Condition condition) const {
+    for (uint32_t i = 0; i <= spins; ++i) {
+      if (condition()) return;
+      pause();
+    }
+    for (;;) {
+      uint32_t seen = signal.load();
+      if (condition()) return;
+      signal.wait(seen);
+    }
+  }
   const sprig_rt_executor &executor() const { return givenExecutor; }
 
 private:
   struct Helper {
-    alignas(64) std::atomic<CpuRun *> looking{nullptr};
+    alignas(64) std::atomic<Helped *> looking{nullptr};
     std::atomic<bool> active{false}; // with an executor: a task is queued or running
     Pool *pool = nullptr;
     uint32_t participant = 0;
   };
   struct Slot {
-    alignas(64) std::atomic<CpuRun *> run{nullptr};
+    alignas(64) std::atomic<Helped *> work{nullptr};
   };
 
   Pool() = default;
@@ -72,7 +82,7 @@ private:
   std::unique_ptr<Slot[]> slots;
   uint32_t slotCount = 0;
   std::vector<std::thread> ownThreads;
-  alignas(64) std::atomic<uint32_t> published{0};  // runs that are on offer
+  alignas(64) std::atomic<uint32_t> published{0};  // works that are on offer
   alignas(64) std::atomic<uint32_t> workNumber{0}; // counts wakes; sleepers wait for a change
   alignas(64) std::atomic<uint32_t> sleepers{0};
   std::atomic<bool> closing{false};

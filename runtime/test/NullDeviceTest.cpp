@@ -310,7 +310,7 @@ TEST(NullDevice, RefusesNonsenseAndDevicesThatAreNotThere) {
 struct Machine {
   explicit Machine(uint64_t seed = 0) : machine(std::make_shared<core::NullMachine>(core::NullOptions{true, seed})) {
     for (core::NullDevice *device : {&zero, &one}) {
-      EXPECT_TRUE(device->createLane(lanes.emplace_back()).isOk());
+      EXPECT_TRUE(device->createLane(nullptr, lanes.emplace_back()).isOk());
       EXPECT_TRUE(device->createEvent(events.emplace_back()).isOk());
     }
   }
@@ -328,7 +328,7 @@ struct Machine {
   void finish() {
     std::unique_ptr<core::DeviceLane> last;
     std::unique_ptr<core::DeviceEvent> end;
-    ASSERT_TRUE(zero.createLane(last).isOk() && zero.createEvent(end).isOk());
+    ASSERT_TRUE(zero.createLane(nullptr, last).isOk() && zero.createEvent(end).isOk());
     for (size_t lane = 0; lane < 2; ++lane) {
       lanes[lane]->record(*events[lane]);
       last->wait(*events[lane]);
@@ -441,7 +441,7 @@ TEST(NullDevice, WaitsForTheProcessorAndIsWaitedFor) {
   core::Memory there = Machine::allocate(machine.zero, 64);
   std::unique_ptr<core::DeviceLane> host, device;
   std::unique_ptr<core::DeviceEvent> ready, uploaded, back, ended;
-  ASSERT_TRUE(cpu.createLane(host).isOk() && machine.zero.createLane(device).isOk());
+  ASSERT_TRUE(cpu.createLane(nullptr, host).isOk() && machine.zero.createLane(nullptr, device).isOk());
   ASSERT_TRUE(cpu.createEvent(ready).isOk() && machine.zero.createEvent(uploaded).isOk());
   ASSERT_TRUE(cpu.createEvent(back).isOk() && machine.zero.createEvent(ended).isOk());
   core::RunControl control;

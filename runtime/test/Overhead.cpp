@@ -32,9 +32,10 @@ static TestPackage chain(int commands, int64_t tiles, int64_t grain) {
 }
 
 // Tiles that take a stated time, whatever else the machine does: how well they spread over threads. Many commands of
-// few tiles show what handing over costs.
-static void spread(int threads, int commands, int64_t tiles, uint64_t cyclesOfTile) {
+// few tiles show what handing over costs. Beside another device, the processor's commands are on a lane.
+static void spread(int threads, int commands, int64_t tiles, uint64_t cyclesOfTile, bool besideADevice = false) {
   TestPackage package;
+  if (besideADevice) package.program.devices.push_back({"null"});
   EntryBuilder entry("main");
   uint32_t cycles = entry.input("cycles", {1}, SPRIG_RT_U64), out = entry.output("out", {tiles});
   for (int i = 0; i < commands; ++i) {
@@ -55,8 +56,9 @@ static void spread(int threads, int commands, int64_t tiles, uint64_t cyclesOfTi
     all.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
   }
   std::sort(all.begin(), all.end());
-  std::printf("%2d commands of %2d tiles of %5d cycles, %d thread%s %8.1f us, median %8.1f\n", commands, int(tiles),
-              int(cyclesOfTile), threads, threads == 1 ? " " : "s", all.front(), all[all.size() / 2]);
+  std::printf("%2d commands of %2d tiles of %5d cycles, %d thread%s%s %8.1f us, median %8.1f\n", commands, int(tiles),
+              int(cyclesOfTile), threads, threads == 1 ? " " : "s", besideADevice ? " beside a device" : "",
+              all.front(), all[all.size() / 2]);
 }
 
 static void measure(const char *what, TestPackage package, int threads, int64_t tiles, size_t shift,
@@ -95,6 +97,8 @@ int main() {
   for (int threads : {1, 2}) {
     spread(threads, 1, 64, 30000);
     spread(threads, 20, 2, 10000);
+    spread(threads, 1, 64, 30000, true);
+    spread(threads, 20, 2, 10000, true);
   }
   return 0;
 }

@@ -172,9 +172,14 @@ TEST(Profile, RangesNestOnSeveralThreads) {
   EXPECT_EQ(counts["outer 3"], rounds);
 }
 
-TEST(Profile, SlicesCoverEveryTileOnce) {
+// On the processor alone, and on a lane of it beside another device.
+class Slices : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(BesideADevice, Slices, testing::Bool());
+
+TEST_P(Slices, CoverEveryTileOnce) {
   constexpr int64_t tiles = 64;
   TestPackage package;
+  if (GetParam()) package.program.devices.push_back({"null"});
   EntryBuilder entry("main");
   uint32_t cycles = entry.input("cycles", {1}, SPRIG_RT_U64), out = entry.output("out", {tiles});
   entry.dispatch(0, Slow, {cycles, out}, tiles, 1);
@@ -186,14 +191,17 @@ TEST(Profile, SlicesCoverEveryTileOnce) {
   Context context(package.load(), {&pool, nullptr, 0});
   Profile profile;
   profile.start(context);
+  bool helped = false;
   for (int round = 0; round < 20; ++round) {
     context.invoke({count.view()}, {result.view()});
+    for (int64_t i = 0; i < tiles; ++i) ASSERT_EQ(result[size_t(i)], uint32_t(i) + 1);
     sprig_rt_profile_data data = profile.read();
     expectTimesAddUp(data);
     auto dispatch = ofKind(data, SPRIG_RT_PROFILE_DISPATCH).at(0);
     std::vector<int> seen(tiles, 0);
     for (auto &slice : ofKind(data, SPRIG_RT_PROFILE_SLICE)) {
       EXPECT_LT(slice.participant, 3u);
+      helped |= slice.participant != 0;
       EXPECT_EQ(slice.participant == 0, slice.thread == dispatch.thread);
       EXPECT_GE(slice.begin_ns, dispatch.begin_ns);
       EXPECT_LE(slice.end_ns, dispatch.end_ns);
@@ -201,6 +209,7 @@ TEST(Profile, SlicesCoverEveryTileOnce) {
     }
     EXPECT_EQ(seen, std::vector<int>(tiles, 1));
   }
+  EXPECT_TRUE(helped);
 }
 
 TEST(Profile, LanesAndEventsAreInOrder) {

@@ -21,8 +21,8 @@ Status CpuDevice::allocate(const Allocator &allocator, uint64_t bytes, std::stri
   return {};
 }
 
-Status CpuDevice::createLane(std::unique_ptr<DeviceLane> &lane) const {
-  lane = std::make_unique<CpuLane>();
+Status CpuDevice::createLane(Pool *helpers, std::unique_ptr<DeviceLane> &lane) const {
+  lane = std::make_unique<CpuLane>(helpers);
   return {};
 }
 

@@ -13,7 +13,7 @@ public:
   bool reaches(const Device &other) const override { return other.sharesHostMemory(); }
   Status load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const override;
   Status allocate(const Allocator &allocator, uint64_t bytes, std::string_view what, Memory &memory) const override;
-  Status createLane(std::unique_ptr<DeviceLane> &lane) const override;
+  Status createLane(Pool *helpers, std::unique_ptr<DeviceLane> &lane) const override;
   Status createEvent(std::unique_ptr<DeviceEvent> &event) const override;
   Status instantiate(const Package &package, Pool &pool, std::unique_ptr<Executable> &executable) const override;
 };

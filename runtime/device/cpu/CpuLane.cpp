@@ -2,6 +2,7 @@
 
 #include "runtime/base/FloatEnv.h"
 #include "runtime/device/cpu/CpuCode.h"
+#include "runtime/exec/Pool.h"
 
 #include <cstring>
 
@@ -34,6 +35,7 @@ CpuLane::~CpuLane() {
     changed.notify_all();
   }
   if (thread.joinable()) thread.join();
+  if (pool) pool->forget(*this);
 }
 
 void CpuLane::record(DeviceEvent &event) {
@@ -66,19 +68,47 @@ void CpuLane::threadLoop() {
 void CpuLane::perform(const Launch &launch) {
   const Command &command = *launch.command;
   if (!launch.tag.control->isGoing() || command.tiles == 0) return;
-  if (scratch.size() < launch.kernel->scratch || !scratch.data()) {
-    Block larger;
-    if (Status status = Block::make({}, launch.kernel->scratch, "scratch", larger); !status.isOk())
-      return launch.tag.control->fail(std::move(status));
-    scratch = std::move(larger);
-  }
+  int64_t threads = pool ? SharedDispatch::worthyThreads(command, pool->threads()) : 1;
+  // Of all threads of the pool: whichever come take slices.
+  uint64_t shares = threads < 2 ? 1 : pool->threads(), needed = launch.kernel->scratch;
+  scratchShare = (needed + 63) / 64 * 64;
+  Status status = scratch.grow(needed > UINT64_MAX / 2 / shares ? UINT64_MAX : scratchShare * shares, "scratch");
+  if (!status.isOk()) return launch.tag.control->fail(std::move(status));
   uint64_t begin = launch.tag.recording ? ticks() : 0;
-  sprig_rt_kernel_status status = {};
-  sprig_rt_args args = {launch.operands, command.firstTile, command.firstTile + command.tiles, scratch.data(), &status};
-  int32_t result = static_cast<const CpuCode &>(*launch.code).run(command.kernel, args);
-  if (result != SPRIG_RT_KERNEL_OK) launch.tag.control->fail(command, status, result, 0);
+  if (threads < 2)
+    runTiles(static_cast<const CpuCode &>(*launch.code), command, launch.operands, {0, command.tiles}, scratch.data(),
+             *launch.tag.control);
+  else
+    share(launch, threads);
   if (launch.tag.recording)
     launch.tag.recording->add(SPRIG_RT_PROFILE_DISPATCH, begin, launch.tag.lane, launch.tag.index);
+}
+
+void CpuLane::share(const Launch &launch, int64_t threads) {
+  sharedLaunch.store(&launch, std::memory_order_relaxed);
+  shared.open(*launch.command, launch.operands, threads);
+  pool->publish(*this);
+  calls.share(*pool, *launch.command);
+  takeSlices(0);
+  pool->waitUntil(slicesDone, [this] { return shared.isDone(); });
+  pool->unpublish(*this);
+}
+
+// What a slice reads of the lane belongs to its dispatch, which is not over before it.
+bool CpuLane::takeSlices(uint32_t participant) {
+  auto run = [&](const Command &command, void *const *operands, int64_t begin, int64_t end) {
+    const Launch &launch = *sharedLaunch.load(std::memory_order_relaxed);
+    const CommandTag &tag = launch.tag;
+    if (tag.control->isCancelled()) return;
+    uint64_t began = tag.recording ? ticks() : 0;
+    runTiles(static_cast<const CpuCode &>(*launch.code), command, operands, {begin, end},
+             scratch.data() + participant * scratchShare, *tag.control);
+    if (tag.recording) tag.recording->add(SPRIG_RT_PROFILE_SLICE, began, tag.lane, tag.index, participant, begin, end);
+  };
+  return shared.takeSlices(participant == 0, run, [this] {
+    slicesDone.fetch_add(1);
+    slicesDone.notify_all();
+  });
 }
 
 void CpuLane::perform(const Transfer &transfer) {

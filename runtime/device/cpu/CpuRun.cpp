@@ -17,32 +17,6 @@ constexpr uint64_t word(uint64_t generation, Phase phase) { return generation <<
 constexpr Phase phaseOf(uint64_t word) { return Phase(word & 3); }
 constexpr uint64_t generationOf(uint64_t word) { return word >> 2; }
 
-// A ticket: number of the dispatch, end and begin of what is left of it, in units. One word, so that taking a slice
-// checks all three.
-constexpr uint64_t makeTicket(uint64_t number, uint32_t begin, uint32_t end) {
-  return number << 32 | uint64_t(end) << 16 | begin;
-}
-constexpr uint32_t beginOf(uint64_t ticket) { return uint32_t(ticket & 0xffff); }
-constexpr uint32_t endOf(uint64_t ticket) { return uint32_t(ticket >> 16 & 0xffff); }
-constexpr uint64_t ticketNumber(uint64_t ticket) { return ticket >> 32; }
-
-// Slices shrink towards the end of a dispatch: each is a share of what is left, so few are taken and yet the last ones
-// are short, and a late or slow helper does not hold the others up.
-constexpr uint32_t kShareOfRest = 2;
-constexpr int64_t kMostUnits = 1024;
-
-// Waking a thread that sleeps costs the caller a system call, about a microsecond or two, and the thread comes tens of
-// microseconds later. So it is woken when as much work as it could have shared has gone by, and then stays awake for a
-// while: a stream of small calls pays once, a single one not at all.
-constexpr double kWakeSeconds = 30e-6;
-
-// About what a command takes on one thread; for decisions on threads only. Of unknown cost: enough to wake for.
-double secondsOf(const Command &command) {
-  if (command.flops == 0 && command.bytes == 0) return kWakeSeconds;
-  constexpr double flopsPerSecond = 6e10, bytesPerSecond = 4e10;
-  return std::max(double(command.flops) / flopsPerSecond, double(command.bytes) / bytesPerSecond);
-}
-
 } // namespace
 
 CpuRun::CpuRun(const Package &package, const CpuCode &code, Pool &pool)
@@ -116,7 +90,7 @@ void CpuRun::driveAll() {
   bool zeroEnded = advance(0, 0);
   auto ended = [&] { return zeroEnded && lanesDone.load(std::memory_order_acquire) == count; };
   while (!ended()) {
-    waitUntil([&] {
+    pool.waitUntil(signal, [&] {
       if (ended() || (!zeroEnded && laneCanMove(0, generation))) return true;
       return driveSomeLane(1, 0) || takeSlicesOfAnyLane(0);
     });
@@ -213,67 +187,30 @@ bool CpuRun::driveSomeLane(uint32_t first, uint32_t participant) {
 }
 
 void CpuRun::dispatchTiles(LaneRun &lane, const Command &command, void *const *operands) {
-  int64_t threads = std::min<int64_t>(pool.threads(), command.tiles / command.grain);
+  int64_t threads = SharedDispatch::worthyThreads(command, pool.threads());
   if (threads < 2) {
     if (command.tiles) runSlice(command, operands, 0, command.tiles, lane.participant);
     return;
   }
-  LaneSlot &slot = lane.slot;
-  // A last slice may be shorter than what is worth a thread of its own, but not much.
-  int64_t unitTiles = std::max((command.tiles - 1) / kMostUnits + 1, command.grain / 4);
-  uint32_t count = uint32_t((command.tiles - 1) / unitTiles + 1);
-  slot.unitsDone.store(0, std::memory_order_relaxed);
-  slot.command.store(&command, std::memory_order_relaxed);
-  slot.operands.store(operands, std::memory_order_relaxed);
-  slot.unitTiles.store(unitTiles, std::memory_order_relaxed);
-  slot.unitCount.store(count, std::memory_order_relaxed);
-  slot.threads.store(uint32_t(threads), std::memory_order_relaxed);
-  uint64_t number = ticketNumber(slot.ticket.load(std::memory_order_relaxed)) + 1;
-  slot.ticket.store(makeTicket(number, 0, count), std::memory_order_release);
+  SharedDispatch &shared = lane.slot.dispatch;
+  shared.open(command, operands, threads);
   if (lane.lane == 0)
-    callHelpers(command);
+    calls.share(pool, command);
   else
     pool.wake();
   if (lane.participant != 0) changed();
-  takeSlices(slot, lane.participant);
-  waitUntil([&] { return slot.unitsDone.load(std::memory_order_acquire) == count; });
-}
-
-void CpuRun::callHelpers(const Command &command) {
-  if (!pool.someSleep()) return;
-  unsharedSeconds += secondsOf(command);
-  if (unsharedSeconds < kWakeSeconds) return;
-  unsharedSeconds = 0;
-  pool.wake();
+  takeSlices(lane.slot, lane.participant);
+  pool.waitUntil(signal, [&] { return shared.isDone(); });
 }
 
 bool CpuRun::takeSlices(LaneSlot &slot, uint32_t participant) {
-  for (bool took = false;; took = true) {
-    uint64_t ticket = slot.ticket.load(std::memory_order_acquire);
-    uint32_t first = beginOf(ticket), last = endOf(ticket);
-    if (first >= last) return took;
-    const Command *command = slot.command.load(std::memory_order_relaxed);
-    void *const *operands = slot.operands.load(std::memory_order_relaxed);
-    int64_t unitTiles = slot.unitTiles.load(std::memory_order_relaxed);
-    uint32_t share = slot.threads.load(std::memory_order_relaxed) * kShareOfRest;
-    uint32_t count = slot.unitCount.load(std::memory_order_relaxed);
-    uint32_t units = std::max(1u, (last - first) / share);
-    // The caller takes from the front and helpers from the back, so that from dispatch to dispatch a thread mostly has
-    // the same part of the data: lines that another processor wrote come slowly.
-    bool front = participant == 0;
-    uint64_t rest = front ? makeTicket(ticketNumber(ticket), first + units, last)
-                          : makeTicket(ticketNumber(ticket), first, last - units);
-    uint32_t from = front ? first : last - units;
-    // Success means that this dispatch still had the slice to give, hence that what was read above belongs to it.
-    if (!slot.ticket.compare_exchange_strong(ticket, rest, std::memory_order_acq_rel)) continue;
-    int64_t begin = from * unitTiles;
-    int64_t end = std::min(begin + units * unitTiles, command->tiles);
+  auto run = [&](const Command &command, void *const *operands, int64_t begin, int64_t end) {
     if (recorded) [[unlikely]]
-      runSliceRecorded(slot, *command, operands, begin, end, participant);
+      runSliceRecorded(slot, command, operands, begin, end, participant);
     else
-      runSlice(*command, operands, begin, end, participant);
-    if (slot.unitsDone.fetch_add(units, std::memory_order_acq_rel) + units == count) changed();
-  }
+      runSlice(command, operands, begin, end, participant);
+  };
+  return slot.dispatch.takeSlices(participant == 0, run, [this] { changed(); });
 }
 
 bool CpuRun::takeSlicesOfAnyLane(uint32_t participant) {
@@ -284,11 +221,8 @@ bool CpuRun::takeSlicesOfAnyLane(uint32_t participant) {
 
 void CpuRun::runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant) {
   if (control.isCancelled()) return;
-  sprig_rt_kernel_status status = {};
   uint8_t *share = scratch.data() + (participant == 0 ? 0 : callerScratch + (participant - 1) * helperScratch);
-  sprig_rt_args args = {operands, command.firstTile + begin, command.firstTile + end, share, &status};
-  if (int32_t result = runKernel(code.kernel(command.kernel), args); result != SPRIG_RT_KERNEL_OK) [[unlikely]]
-    control.fail(command, status, result, begin);
+  runTiles(code, command, operands, {begin, end}, share, control);
 }
 
 void CpuRun::runSliceRecorded(const LaneSlot &slot, const Command &command, void *const *operands, int64_t begin,
@@ -304,18 +238,6 @@ void CpuRun::runSliceRecorded(const LaneSlot &slot, const Command &command, void
 void CpuRun::changed() {
   signal.fetch_add(1);
   signal.notify_all();
-}
-
-template <typename Condition> void CpuRun::waitUntil(Condition condition) {
-  for (uint32_t i = 0; i <= pool.spinLimit(); ++i) {
-    if (condition()) return;
-    pool.pause();
-  }
-  for (;;) {
-    uint32_t seen = signal.load();
-    if (condition()) return;
-    signal.wait(seen);
-  }
 }
 
 } // namespace sprig::rt::core

@@ -13,6 +13,8 @@
 
 #include "runtime/device/Executable.h"
 #include "runtime/device/cpu/CpuCode.h"
+#include "runtime/device/cpu/SharedDispatch.h"
+#include "runtime/exec/Helped.h"
 #include "runtime/exec/Package.h"
 
 #include <atomic>
@@ -26,15 +28,7 @@ struct LaneSlot {
   alignas(64) std::atomic<uint64_t> word{0};
   std::atomic<uint32_t> position{0}; // next command, while nobody drives
 
-  // The dispatch that is being cut into slices of some units, a unit being some tiles. Ticket: its number, the end and
-  // the begin of the units that nobody has taken.
-  alignas(64) std::atomic<uint64_t> ticket{0};
-  std::atomic<const Command *> command{nullptr};
-  std::atomic<void *const *> operands{nullptr};
-  std::atomic<int64_t> unitTiles{0};
-  std::atomic<uint32_t> unitCount{0};
-  std::atomic<uint32_t> threads{1}; // that are worth their hand-off
-  alignas(64) std::atomic<uint32_t> unitsDone{0};
+  SharedDispatch dispatch; // of many tiles, while it runs
 };
 
 // One lane of one run, as seen by the thread that drives it.
@@ -44,7 +38,7 @@ struct LaneRun {
   uint32_t participant; // which thread of the pool drives it, 0 for the caller
 };
 
-class CpuRun final : public Executable {
+class CpuRun final : public Executable, public Helped {
 public:
   CpuRun(const Package &package, const CpuCode &code, Pool &pool);
   ~CpuRun() override;
@@ -52,8 +46,7 @@ public:
   Status allocate();
   Status run(uint32_t entryIndex, const Binding &binding) override;
 
-  // For the pool: does what can be done now; whether there was something.
-  bool help(uint32_t participant);
+  bool help(uint32_t participant) override;
 
 private:
   template <bool Recorded> Status executePlain(const Entry &current, void *const *operands);
@@ -69,10 +62,8 @@ private:
   bool takeSlicesOfAnyLane(uint32_t participant);
   void runSliceRecorded(const LaneSlot &slot, const Command &command, void *const *operands, int64_t begin, int64_t end,
                         uint32_t participant);
-  void callHelpers(const Command &command);
   void runSlice(const Command &command, void *const *operands, int64_t begin, int64_t end, uint32_t participant);
   void changed();
-  template <typename Condition> void waitUntil(Condition condition);
 
   const Package &package;
   const CpuCode &code;
@@ -91,8 +82,7 @@ private:
   alignas(64) std::atomic<uint32_t> lanesDone{0};
   // Counts what a waiting caller may wait for: events, ended lanes, last slices.
   std::atomic<uint32_t> signal{0};
-  // Work that could have been shared since helpers were last woken; of the thread that drives lane 0.
-  double unsharedSeconds = 0;
+  HelperCalls calls; // of the thread that drives lane 0
 };
 
 } // namespace sprig::rt::core

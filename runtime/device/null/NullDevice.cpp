@@ -40,7 +40,7 @@ Status NullDevice::allocate(const Allocator &allocator, uint64_t bytes, std::str
   return machine->memory->allocate(allocator, ordinal(), bytes, what, memory);
 }
 
-Status NullDevice::createLane(std::unique_ptr<DeviceLane> &lane) const {
+Status NullDevice::createLane(Pool *, std::unique_ptr<DeviceLane> &lane) const {
   lane = std::make_unique<NullLane>(machine, ordinal());
   return {};
 }

@@ -19,7 +19,7 @@ public:
   bool reaches(const Device &other) const override { return other.sharesHostMemory() || other.kind() == kind(); }
   Status load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const override;
   Status allocate(const Allocator &allocator, uint64_t bytes, std::string_view what, Memory &memory) const override;
-  Status createLane(std::unique_ptr<DeviceLane> &lane) const override;
+  Status createLane(Pool *, std::unique_ptr<DeviceLane> &lane) const override;
   Status createEvent(std::unique_ptr<DeviceEvent> &event) const override;
 
 private:

@@ -222,17 +222,10 @@ void NullMachine::perform(const Launch &launch, std::pair<uint64_t, uint64_t> ti
       return launch.tag.control->fail(std::move(status));
     operands[i] = real;
   }
-  if (!scratch.data() || scratch.size() < launch.kernel->scratch) {
-    Block larger;
-    if (Status status = Block::make({}, launch.kernel->scratch, "scratch", larger); !status.isOk())
-      return launch.tag.control->fail(std::move(status));
-    scratch = std::move(larger);
-  }
-  sprig_rt_kernel_status status = {};
-  int64_t begin = int64_t(tiles.first), end = int64_t(tiles.second);
-  sprig_rt_args args = {operands.data(), command.firstTile + begin, command.firstTile + end, scratch.data(), &status};
-  int32_t result = static_cast<const HostCode &>(*launch.code).run(command.kernel, args);
-  if (result != SPRIG_RT_KERNEL_OK) launch.tag.control->fail(command, status, result, begin);
+  if (Status status = scratch.grow(launch.kernel->scratch, "scratch"); !status.isOk())
+    return launch.tag.control->fail(std::move(status));
+  runTiles(static_cast<const HostCode &>(*launch.code), command, operands.data(),
+           {int64_t(tiles.first), int64_t(tiles.second)}, scratch.data(), *launch.tag.control);
   if (launch.tag.recording)
     launch.tag.recording->add(SPRIG_RT_PROFILE_SLICE, began, launch.tag.lane, launch.tag.index, 0, int64_t(tiles.first),
                               int64_t(tiles.second));
