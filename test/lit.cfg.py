@@ -24,6 +24,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
 config.substitutions += [
     ("%sprig-opt", os.path.join(tools, "sprig-opt")),
     ("%sprig", os.path.join(tools, "sprig")),
+    ("%check-tile-ranges", os.path.join(tools, "check-tile-ranges")),
     ("%python", config.python),
     # A program of the public headers, as far as the compiler's checks.
     ("%check-cxx", config.cxx + " -std=c++20 -fsyntax-only -I%s/include -I%s/runtime/include" % ((config.sprig_source,) * 2)),

@@ -1,6 +1,5 @@
 // Commands: what they touch, where they may stand.
 #include "dialects/Exec/Exec.h"
-#include "runtime/format/Order.h"
 
 using namespace mlir;
 using namespace sprig::exec;
@@ -56,15 +55,14 @@ void DispatchOp::getAccesses(SymbolTableCollection &symbols, SmallVectorImpl<Buf
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(getOperation()->getParentOfType<ModuleOp>(), getKernelAttr());
   SmallVector<AccessMode> modes = kernel.getOperandAccess(symbols);
   int64_t first = getFirstTile().value_or(0), end = getEndTile().value_or(kernel.getTiles());
-  ArrayRef<Attribute> ranges = kernel.getRangesAttr() ? kernel.getRangesAttr().getValue() : ArrayRef<Attribute>();
+  SmallVector<TileRangeAttr> ranges = kernel.tileRanges();
   for (auto [index, buffer, mode] : llvm::enumerate(getBuffers(), modes)) {
     if (mode == AccessMode::none) continue;
     int64_t size = byteSize(buffer.getType());
     bool isWhole = true;
-    for (Attribute attribute : ranges) {
-      auto range = cast<TileRangeAttr>(attribute);
+    for (TileRangeAttr range : ranges) {
       if (range.getOperand() != int64_t(index)) continue;
-      auto [from, to] = rt::order::bytesOfTiles(range.getFirst(), range.getStep(), range.getSize(), first, end, size);
+      auto [from, to] = range.bytesOf(first, end, size);
       if (from < to) accesses.push_back({buffer, mode, int64_t(from), int64_t(to)});
       isWhole = false;
     }

@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace sprig::exec;
+namespace order = sprig::rt::order;
 
 LogicalResult ConstantOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getValue().getType());
@@ -38,6 +39,16 @@ SmallVector<AccessMode> KernelOp::getOperandAccess(SymbolTableCollection &symbol
     }
   }
   return access;
+}
+
+void KernelOp::setTileRanges(ArrayRef<TileRangeAttr> list) {
+  if (list.empty()) return;
+  setRangesAttr(ArrayAttr::get(getContext(), SmallVector<Attribute>(list.begin(), list.end())));
+}
+
+order::ByteRange TileRangeAttr::bytesOf(int64_t firstTile, int64_t endTile, int64_t bytes) const {
+  order::TileBytes tiles = {getFirst(), getStep(), uint64_t(getSize()), uint64_t(getPer())};
+  return order::bytesOfTiles(tiles, firstTile, endTile, uint64_t(bytes));
 }
 
 bool KernelOp::isComposite() { return !getBody().front().empty() && isa<CallOp>(getBody().front().back()); }
@@ -74,18 +85,42 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
+// What tiles touch lies in the operand; of a result, all of it is written.
+static LogicalResult verifyRanges(KernelOp kernel) {
+  SmallVector<Type> types = kernel.getOperandTypes();
+  int64_t tiles = kernel.getTiles(), before = -1;
+  for (TileRangeAttr range : kernel.tileRanges()) {
+    int64_t operand = range.getOperand();
+    if (operand < 0 || operand >= int64_t(types.size()) || range.getSize() < 0 || range.getPer() < 1)
+      return kernel.emitOpError("has ") << range << ", expected one of " << types.size()
+                                        << " operands, a size of at least 0 and a range per 1 tile or more";
+    if (operand < before)
+      return kernel.emitOpError("has ") << range << " after one of operand " << before
+                                        << ", expected ranges in the order of operands";
+    bool isFirst = std::exchange(before, operand) != operand;
+    auto shaped = dyn_cast<ShapedType>(types[operand]);
+    if (!shaped || !shaped.hasStaticShape() || tiles < 1) continue;
+    int64_t bytes = byteSize(shaped);
+    for (int64_t tile : {int64_t(0), tiles - 1})
+      if (auto [begin, end] = range.bytesOf(tile, tile + 1, bytes); begin >= end)
+        return kernel.emitOpError("has ")
+               << range << ", by which tile " << tile << " touches none of the " << bytes << " bytes";
+    if (operand < int64_t(kernel.getNumInputs()) || !isFirst) continue;
+    auto [begin, end] = range.bytesOf(0, tiles, bytes);
+    bool hasGaps = tiles > range.getPer() && range.getSize() < std::abs(range.getStep());
+    if (begin > 0 || int64_t(end) < bytes || hasGaps)
+      return kernel.emitOpError("has ") << range << ", which leaves out bytes of a result of " << bytes;
+  }
+  return success();
+}
+
 LogicalResult KernelOp::verifyRegions() {
   using Limit = std::tuple<StringRef, int64_t, int64_t>;
   for (auto [what, value, least] :
        {Limit("tiles", getTiles(), 0), Limit("grain", getGrain(), 1), Limit("scratch", getScratch(), 0),
         Limit("flops", getFlops(), 0), Limit("bytes", getBytes(), 0)})
     if (value < least) return emitOpError("has ") << what << " " << value << ", expected at least " << least;
-  for (Attribute attribute : getRangesAttr() ? getRangesAttr().getValue() : ArrayRef<Attribute>()) {
-    auto range = cast<TileRangeAttr>(attribute);
-    int64_t operands = getOperandTypes().size();
-    if (range.getOperand() < 0 || range.getOperand() >= operands || range.getSize() < 0)
-      return emitOpError("has ") << range << ", expected one of " << operands << " operands and a size of at least 0";
-  }
+  if (failed(verifyRanges(*this))) return failure();
   Block &body = getBody().front();
   if (body.getArgumentTypes() != TypeRange(getFunctionType().getInputs()))
     return emitOpError("has a body of ") << body.getNumArguments() << " arguments and a type of "

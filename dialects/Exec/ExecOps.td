@@ -46,11 +46,19 @@ class Exec_Attr<string name, string attributeMnemonic> : AttrDef<Exec_Dialect, n
 def Exec_TileRangeAttr : Exec_Attr<"TileRange", "tile_range"> {
   let summary = "the bytes of an operand that each tile touches";
   let description = [{
-    Tile `t` touches `size` bytes from `first + t * step` on, as far as the operand has them. `first` is below zero where
-    a tile reads in front of its own rows.
+    Tile `t` touches at most `size` bytes from `first + t / per * step` on, as far as the operand has them: `per` tiles
+    after each other share one range, where tiles are parts of a row. `first` is below zero where a tile reads in front
+    of its own rows.
   }];
-  let parameters = (ins "int64_t":$operand, "int64_t":$first, "int64_t":$step, "int64_t":$size);
-  let assemblyFormat = "`<` $operand `:` $first `+` $step `*` `tile` `,` $size `>`";
+  let parameters = (ins "int64_t":$operand, "int64_t":$first, "int64_t":$step, "int64_t":$size,
+                        DefaultValuedParameter<"int64_t", "1">:$per);
+  let builders = [AttrBuilder<(ins "int64_t":$operand, "int64_t":$first, "int64_t":$step, "int64_t":$size),
+                              [{ return $_get($_ctxt, operand, first, step, size, /*per=*/1); }]>];
+  let assemblyFormat = "`<` $operand `:` $first `+` $step `*` `tile` (`per` $per^)? `,` $size `>`";
+  let extraClassDeclaration = [{
+    /// The bytes that tiles from `firstTile` up to `endTile` touch of an operand of `bytes`.
+    ::sprig::rt::order::ByteRange bytesOf(int64_t firstTile, int64_t endTile, int64_t bytes) const;
+  }];
 }
 def Exec_TileRangesAttr : TypedArrayAttrBase<Exec_TileRangeAttr, "ranges of tiles">;
 
@@ -112,7 +120,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
 
     `tiles` is the number of independent work units, fixed by shape; `grain` the fewest that are worth a thread;
     `scratch` the bytes that each running thread needs; `flops` and `bytes` feed the cost model; `label` is for people.
-    `ranges` tell for operands which bytes each tile touches; without one, every tile may touch all of an operand.
+    `ranges` tell for operands, in their order, which bytes each tile touches; without one, every tile may touch all of
+    an operand. A range leaves out no byte of a result.
 
     ```mlir
     exec.kernel @relu(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 2 : i64} {
@@ -146,6 +155,12 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
     ::llvm::SmallVector<::mlir::Type> getOperandTypes();
     /// Operands from this index on are written.
     unsigned getNumInputs() { return getFunctionType().getNumInputs(); }
+    /// Sets `ranges`; nothing for none.
+    void setTileRanges(::llvm::ArrayRef<TileRangeAttr> list);
+    ::llvm::SmallVector<TileRangeAttr> tileRanges() {
+      ::mlir::ArrayAttr list = getRangesAttr();
+      return list ? ::llvm::to_vector(list.getAsRange<TileRangeAttr>()) : ::llvm::SmallVector<TileRangeAttr>();
+    }
     /// Whether the body calls other kernels.
     bool isComposite();
     /// What a command does to each buffer that it passes.

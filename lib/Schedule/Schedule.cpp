@@ -126,6 +126,9 @@ FailureOr<KernelOp> Scheduler::kernelFor(ir::DispatchOp dispatch) {
   auto type = b.getFunctionType(dispatch->getOperandTypes(), dispatch->getResultTypes());
   auto kernel = KernelOp::create(b, dispatch.getLoc(), label.getValue(), type, plan->tiles, /*grain=*/1,
                                  plan->scratchBytes, flops, bytes, label, /*places=*/{});
+  kernel.setTileRanges(llvm::map_to_vector(plan->ranges, [&](const TileRange &range) {
+    return TileRangeAttr::get(b.getContext(), range.operand, range.first, range.step, range.size, range.per);
+  }));
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value operand : dispatch->getOperands())

@@ -15,10 +15,22 @@ namespace sprig {
 
 class FileCache;
 
+/// The bytes of an operand that each tile touches: tile t at most `size` of them from `first + t / per * step` on, as
+/// far as the operand has them.
+struct TileRange {
+  int64_t operand = 0; // those of the dispatch, then its results
+  int64_t first = 0, step = 0, size = 0;
+  int64_t per = 1; // tiles after each other that share a range
+
+  bool operator==(const TileRange &) const = default;
+};
+
 /// How the work of a dispatch can be cut.
 struct KernelPlan {
   int64_t tiles = 0;        // independent work units, fixed by shape alone
   int64_t scratchBytes = 0; // per thread, 64-byte aligned
+  /// In the order of operands; of those that it leaves out, every tile may touch all bytes.
+  llvm::SmallVector<TileRange> ranges = {};
 };
 
 /// Tiles to try for a dispatch.

@@ -239,13 +239,13 @@ private:
 
 } // namespace
 
-ByteRange bytesOfTiles(int64_t first, int64_t step, uint64_t tileSize, int64_t firstTile, int64_t endTile,
-                       uint64_t size) {
+ByteRange bytesOfTiles(const TileBytes &tiles, int64_t firstTile, int64_t endTile, uint64_t size) {
   if (firstTile >= endTile) return {0, 0};
   using Wide = __int128;
-  Wide one = Wide(first) + Wide(firstTile) * step, last = Wide(first) + Wide(endTile - 1) * step;
+  auto beginOf = [&](int64_t tile) { return Wide(tiles.first) + Wide(tile) / Wide(tiles.per) * tiles.step; };
+  Wide one = beginOf(firstTile), last = beginOf(endTile - 1);
   Wide begin = std::max<Wide>(std::min(one, last), 0);
-  Wide end = std::min<Wide>(std::max(one, last) + Wide(tileSize), Wide(size));
+  Wide end = std::min<Wide>(std::max(one, last) + Wide(tiles.size), Wide(size));
   if (begin >= end) return {0, 0};
   return {uint64_t(begin), uint64_t(end)};
 }

@@ -72,15 +72,21 @@ struct Finding {
   Region shared = {};
 };
 
-// The bytes that tiles from firstTile up to endTile touch of an operand of `size` bytes, where tile t touches
-// `tileSize` bytes from first + t * step on. Clipped to the operand; without an order of begin and end where nothing is
-// left.
+// What each tile touches of an operand: tile t at most `size` bytes from first + t / per * step on.
+struct TileBytes {
+  int64_t first;
+  int64_t step;
+  uint64_t size;
+  uint64_t per = 1;
+};
+
+// The bytes that tiles from firstTile up to endTile touch of an operand of `size` bytes, and what lies between them.
+// Clipped to the operand; without an order of begin and end where nothing is left.
 struct ByteRange {
   uint64_t begin;
   uint64_t end;
 };
-ByteRange bytesOfTiles(int64_t first, int64_t step, uint64_t tileSize, int64_t firstTile, int64_t endTile,
-                       uint64_t size);
+ByteRange bytesOfTiles(const TileBytes &tiles, int64_t firstTile, int64_t endTile, uint64_t size);
 
 Finding checkOrder(const Schedule &schedule);
 

@@ -3,6 +3,7 @@
 #include "runtime/format/Types.h"
 #include "runtime/format/program_generated.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace sprig::rt::core {
@@ -123,7 +124,7 @@ private:
   }
 
   Status range(const fb::TileRange &from, TileRange &to) {
-    to = {from.operand(), from.first(), from.step(), from.size()};
+    to = {from.operand(), from.first(), from.step(), from.size(), std::max<uint32_t>(from.per(), 1)};
     return {};
   }
 

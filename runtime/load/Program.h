@@ -3,6 +3,8 @@
 #ifndef SPRIG_RUNTIME_LOAD_PROGRAM_H
 #define SPRIG_RUNTIME_LOAD_PROGRAM_H
 
+#include "runtime/format/Order.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,6 +53,9 @@ struct TileRange {
   int64_t first;
   int64_t step;
   uint64_t size;
+  uint32_t per = 1;
+
+  order::TileBytes bytes() const { return {first, step, size, per}; }
 };
 
 struct Kernel {

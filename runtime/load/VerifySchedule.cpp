@@ -90,8 +90,10 @@ private:
     std::optional<uint32_t> space = spaceOf(buffer);
     if (!space) return;
     int64_t end = command.firstTile + command.tiles;
-    order::ByteRange bytes =
-        order::bytesOfTiles(range.first, range.step, range.size, command.firstTile, end, buffer.size);
+    order::ByteRange bytes = order::bytesOfTiles(range.bytes(), command.firstTile, end, buffer.size);
+    // As most are, of dispatches that run all of their tiles: a region that others have, too.
+    if (bytes.begin == 0 && bytes.end == buffer.size)
+      return add(entry.operands[command.firstOperand + range.operand], mode);
     schedule.regions.push_back({*space, buffer.offset + bytes.begin, buffer.offset + bytes.end});
     access(uint32_t(schedule.regions.size() - 1), mode);
   }

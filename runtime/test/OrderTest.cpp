@@ -111,8 +111,8 @@ TEST(Order, LanesThatWaitForEachOtherAreStuck) {
 }
 
 TEST(Order, BytesOfTiles) {
-  auto of = [](int64_t first, int64_t step, uint64_t tile, int64_t from, int64_t to) {
-    ByteRange range = bytesOfTiles(first, step, tile, from, to, 1000);
+  auto of = [](int64_t first, int64_t step, uint64_t tile, int64_t from, int64_t to, uint64_t per = 1) {
+    ByteRange range = bytesOfTiles({first, step, tile, per}, from, to, 1000);
     return std::pair(range.begin, range.end);
   };
   using Pair = std::pair<uint64_t, uint64_t>;
@@ -121,6 +121,9 @@ TEST(Order, BytesOfTiles) {
   EXPECT_EQ(of(-100, 100, 300, 9, 10), Pair(800, 1000));
   EXPECT_EQ(of(900, -100, 100, 0, 3), Pair(700, 1000)); // from the end
   EXPECT_EQ(of(0, 0, 40, 0, 7), Pair(0, 40));
+  EXPECT_EQ(of(0, 100, 100, 0, 4, 4), Pair(0, 100)); // four tiles of one row
+  EXPECT_EQ(of(0, 100, 100, 3, 5, 4), Pair(0, 200));
+  EXPECT_EQ(of(-50, 100, 200, 4, 9, 4), Pair(50, 350));
   EXPECT_EQ(of(0, 100, 100, 3, 3), Pair(0, 0));
   EXPECT_EQ(of(INT64_MIN, INT64_MAX, UINT64_MAX, 0, INT64_MAX), Pair(0, 1000));
 }
@@ -353,6 +356,27 @@ TEST(OrderOfPackages, PartsOfTheTiles) {
   package.program.entries[0].lanes[1].commands[1].firstTile = 1;
   EXPECT_EQ(errorOfLoading(package),
             "test: entry 0 'main': lane 1 command 1 'c1' on cpu reads bytes 64 to 68 of the arena of cpu, which lane 0 "
+            "command 2 'c2' on cpu writes; no event orders the two");
+}
+
+// Tiles that share a range: the second lane waits for all of a row, though half of its tiles would write what it reads.
+TEST(OrderOfPackages, PartsOfRowsOfTiles) {
+  TestPackage package;
+  package.program.kernels[Add].ranges = {{0, 0, 32, 32, 8}, {1, 0, 32, 32, 8}, {2, 0, 32, 32, 8}};
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {32}), y = entry.output("y", {32}), t = entry.arena(128);
+  uint32_t row = entry.event();
+  entry.dispatch(0, Add, {x, x, t}, 8);
+  entry.record(0, row);
+  entry.dispatch(0, Add, {x, x, t}, 24);
+  entry.entry.lanes[0].commands.back().firstTile = 8;
+  entry.wait(1, row);
+  entry.dispatch(1, Add, {t, x, y}, 8);
+  package.program.entries.push_back(entry.entry);
+  EXPECT_EQ(errorOfLoading(package), "");
+  package.program.entries[0].lanes[1].commands[1].tiles = 9;
+  EXPECT_EQ(errorOfLoading(package),
+            "test: entry 0 'main': lane 1 command 1 'c1' on cpu reads bytes 32 to 64 of the arena of cpu, which lane 0 "
             "command 2 'c2' on cpu writes; no event orders the two");
 }
 

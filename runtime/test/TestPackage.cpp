@@ -138,7 +138,7 @@ public:
       auto access = builder.CreateVector(kernel.access);
       std::vector<fb::TileRange> ranges;
       for (const TileRange &range : kernel.ranges)
-        ranges.emplace_back(range.operand, range.first, range.step, range.size);
+        ranges.emplace_back(range.operand, range.per, range.first, range.step, range.size);
       auto rangeList = builder.CreateVectorOfStructs(ranges);
       return fb::CreateKernel(builder, name, kernel.scratch, kernel.bufferCount, ops, access, rangeList);
     });

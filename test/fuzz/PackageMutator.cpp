@@ -142,7 +142,7 @@ private:
       numbers(kernel.access);
       list(kernel.ranges);
       for (core::TileRange &range : kernel.ranges)
-        number(range.operand), number(range.first), number(range.step), number(range.size);
+        number(range.operand), number(range.first), number(range.step), number(range.size), number(range.per);
     }
     list(program.constants);
     for (core::Constant &constant : program.constants) {

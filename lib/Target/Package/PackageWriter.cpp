@@ -136,6 +136,11 @@ LogicalResult Writer::addConstants() {
 }
 
 LogicalResult Writer::addKernels() {
+  // Between lanes alone it counts what tiles touch: the others would carry it for nobody.
+  llvm::DenseSet<Attribute> ofLanes;
+  for (auto program : module.getOps<ProgramOp>())
+    if (llvm::hasNItemsOrMore(program.getBody().getOps<LaneOp>(), 2))
+      program.walk([&](exec::DispatchOp dispatch) { ofLanes.insert(dispatch.getKernelAttr().getAttr()); });
   for (KernelOp kernel : launchedKernels(module)) {
     std::vector<flatbuffers::Offset<flatbuffers::String>> names;
     for (const std::string &name : kernelOpNames(kernel)) names.push_back(text(name));
@@ -144,8 +149,10 @@ LogicalResult Writer::addKernels() {
     std::vector<uint8_t> modes;
     for (AccessMode mode : kernel.getOperandAccess(symbols)) modes.push_back(uint8_t(mode));
     auto access = builder.CreateVector(modes);
+    flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> tiles;
+    if (ofLanes.contains(kernel.getSymNameAttr())) tiles = ranges(kernel);
     kernels.push_back(fb::CreateKernel(builder, text(kernel.getSymName()), kernel.getScratch(),
-                                       kernel.getOperandTypes().size(), opNames, access, ranges(kernel)));
+                                       kernel.getOperandTypes().size(), opNames, access, tiles));
   }
   return success();
 }
@@ -153,8 +160,8 @@ LogicalResult Writer::addKernels() {
 flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> Writer::ranges(KernelOp kernel) {
   if (!kernel.getRangesAttr()) return {};
   std::vector<fb::TileRange> list;
-  for (auto range : kernel.getRangesAttr().getAsRange<TileRangeAttr>())
-    list.emplace_back(range.getOperand(), range.getFirst(), range.getStep(), range.getSize());
+  for (TileRangeAttr range : kernel.tileRanges())
+    list.emplace_back(range.getOperand(), range.getPer(), range.getFirst(), range.getStep(), range.getSize());
   return builder.CreateVectorOfStructs(list);
 }
 

@@ -382,7 +382,42 @@ exec.program @p inputs("x": tensor<4xf32>) outputs() {
 
 // -----
 
-// expected-error@+1 {{has #exec.tile_range<2 : 0 + 16 * tile, 16>, expected one of 2 operands and a size of at least 0}}
+// expected-error@+1 {{has #exec.tile_range<2 : 0 + 16 * tile, 16>, expected one of 2 operands, a size of at least 0 and a range per 1 tile or more}}
 exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64, ranges = [#exec.tile_range<2 : 0 + 16 * tile, 16>]} {
   exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has #exec.tile_range<0 : 0 + 16 * tile per 0, 16>, expected one of 2 operands}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64, ranges = [#exec.tile_range<0 : 0 + 16 * tile per 0, 16>]} {
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has #exec.tile_range<0 : 0 + 8 * tile, 8> after one of operand 1, expected ranges in the order of operands}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 2 : i64, ranges = [#exec.tile_range<1 : 0 + 8 * tile, 8>, #exec.tile_range<0 : 0 + 8 * tile, 8>]} {
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has #exec.tile_range<0 : 0 + 8 * tile, 8>, by which tile 2 touches none of the 16 bytes}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 3 : i64, ranges = [#exec.tile_range<0 : 0 + 8 * tile, 8>]} {
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has #exec.tile_range<1 : 0 + 4 * tile, 4>, which leaves out bytes of a result of 16}}
+exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 3 : i64, ranges = [#exec.tile_range<1 : 0 + 4 * tile, 4>]} {
+  exec.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{has #exec.tile_range<1 : 0 + 8 * tile, 4>, which leaves out bytes of a result of 12}}
+exec.kernel @k(%x: tensor<3xf32>) -> tensor<3xf32> attributes {tiles = 2 : i64, ranges = [#exec.tile_range<1 : 0 + 8 * tile, 4>]} {
+  exec.yield %x : tensor<3xf32>
 }

@@ -68,6 +68,13 @@ exec.kernel @rows(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
     attributes {tiles = 4 : i64, ranges = [#exec.tile_range<0 : -16 + 16 * tile, 32>, #exec.tile_range<1 : 0 + 16 * tile, 16>]} {
   exec.yield %x : tensor<4x4xf32>
 }
+// Two tiles share a row.
+// CHECK: exec.kernel @halves
+// CHECK-SAME: ranges = [#exec.tile_range<0 : 0 + 16 * tile per 2, 16>]
+exec.kernel @halves(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
+    attributes {tiles = 8 : i64, ranges = [#exec.tile_range<0 : 0 + 16 * tile per 2, 16>]} {
+  exec.yield %x : tensor<4x4xf32>
+}
 // CHECK: exec.program @two inputs("x": tensor<4x4xf32>) outputs("y": tensor<4x4xf32>) arena 64, 128
 exec.program @two inputs("x": tensor<4x4xf32>) outputs("y": tensor<4x4xf32>) arena 64, 128 {
   %x = exec.buffer input[0] : memref<4x4xf32>

@@ -60,11 +60,46 @@ struct Product {
 
   int64_t tiles() const { return rows == 0 || columns == 0 ? 0 : count(batch) * groups * blocks; }
   int64_t panelSize() const { return depth * kPanelWidth; }
+  int64_t groupColumns() const { return std::min(groupPanels * kPanelWidth, columns); }
+
+  SmallVector<int64_t> space() const {
+    SmallVector<int64_t> sizes(batch);
+    sizes.append({groups, blocks});
+    return sizes;
+  }
+  SmallVector<TileStep> leftSteps() const {
+    int64_t size = rows * depth;
+    return steps(leftStrides, size,
+                 {{0, 0, size},
+                  {blockRows * (transposedLeft ? 1 : depth), 0,
+                   transposedLeft ? (depth - 1) * rows + blockRows : blockRows * depth}});
+  }
+  SmallVector<TileStep> rightSteps() const {
+    int64_t extent = transposedRight ? groupColumns() * depth : (depth - 1) * columns + groupColumns();
+    return steps(rightStrides, depth * columns,
+                 {{groupColumns() * (transposedRight ? depth : 1), 0, extent}, {0, 0, extent}});
+  }
+  SmallVector<TileStep> resultSteps() const {
+    SmallVector<int64_t> strides(batch.size());
+    int64_t stride = rows * columns;
+    for (size_t d = batch.size(); d-- > 0; stride *= batch[d]) strides[d] = stride;
+    return steps(strides, rows * columns,
+                 {{groupColumns(), 0, (rows - 1) * columns + groupColumns()},
+                  {blockRows * columns, 0, (blockRows - 1) * columns + groupColumns()}});
+  }
   int64_t scratchBytes() const {
     return packs && tiles() ? llvm::alignTo(groupPanels * panelSize() * storageBytes(elementType), 64) : 0;
   }
 
 private:
+  /// Of matrices of `size` elements: along the batch, then as within one matrix.
+  SmallVector<TileStep> steps(ArrayRef<int64_t> strides, int64_t size, SmallVector<TileStep> matrix) const {
+    SmallVector<TileStep> all(batch.size());
+    int64_t extent = size;
+    for (size_t d = batch.size(); d-- > 0; extent += (batch[d] - 1) * strides[d]) all[d] = {strides[d], 0, extent};
+    all.append(matrix);
+    return all;
+  }
   static int64_t count(ArrayRef<int64_t> sizes) {
     int64_t product = 1;
     for (int64_t size : sizes) product *= size;
@@ -91,8 +126,7 @@ public:
       panels = k.scratchBuffer(0, MemRefType::get({p.groupPanels * p.panelSize()}, storageType(p.elementType)));
     int64_t groupColumns = p.groupPanels * kPanelWidth;
     int64_t lastColumns = p.columns - (p.groups - 1) * groupColumns, lastRows = p.rows - (p.blocks - 1) * p.blockRows;
-    SmallVector<int64_t> space(p.batch);
-    space.append({p.groups, p.blocks});
+    SmallVector<int64_t> space = p.space();
     k.forTiles([&](Value tile) {
       SmallVector<Value> at = k.delinearize(tile, space);
       Value group = at.end()[-2], block = at.back();
@@ -190,6 +224,10 @@ public:
     KernelPlan plan;
     plan.tiles = product.tiles();
     plan.scratchBytes = product.scratchBytes() + epilogue.stageBytes();
+    if (plan.tiles)
+      plan.ranges = epilogue.tileRanges(product.space(), product.resultSteps(), [&](unsigned operand) {
+        return operand == 0 ? product.leftSteps() : product.rightSteps();
+      });
     return plan;
   }
 

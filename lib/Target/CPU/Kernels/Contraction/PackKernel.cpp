@@ -2,6 +2,7 @@
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -23,6 +24,18 @@ public:
     KernelPlan plan;
     auto panels = cast<RankedTensorType>(op.getResult().getType());
     plan.tiles = panels.getNumElements() == 0 ? 0 : panels.getDimSize(0);
+    if (plan.tiles == 0) return plan;
+    int64_t depth = panels.getDimSize(1), panel = depth * kPanelWidth, groups = op.getGroups();
+    TileRanges ranges(dispatch, {groups, plan.tiles / groups});
+    auto matrix = cast<RankedTensorType>(op.getOperand().getType());
+    // Rows of a matrix that is not transposed are cut into pieces.
+    int64_t group = matrix.getNumElements() / groups;
+    ranges.operands([&](OpOperand &) -> SmallVector<TileStep> {
+      if (!op.getTransposed()) return {};
+      return {{group, 0, group}, {panel, 0, panel}};
+    });
+    ranges.result(0, {{plan.tiles / groups * panel, 0, plan.tiles / groups * panel}, {panel, 0, panel}});
+    plan.ranges = ranges.take();
     return plan;
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {

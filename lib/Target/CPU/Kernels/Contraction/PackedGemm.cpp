@@ -39,6 +39,17 @@ struct Cut {
     constexpr int64_t kSmallLeft = 128 * 1024;
     rowsOutermost = gemm.rows * gemm.depth > kSmallLeft;
   }
+
+  SmallVector<int64_t> space() const {
+    return rowsOutermost ? SmallVector<int64_t>{blocks, groups} : SmallVector<int64_t>{groups, blocks};
+  }
+  /// What a block of rows, a group of panels and a tile of both touch, in the order of the space.
+  SmallVector<TileStep> steps(int64_t rowStride, int64_t rowExtent, int64_t groupStride, int64_t groupExtent,
+                              int64_t tileExtent) const {
+    TileStep block{rowStride, 0, rowExtent}, group{groupStride, 0, groupExtent};
+    (rowsOutermost ? group : block).extent = tileExtent;
+    return rowsOutermost ? SmallVector<TileStep>{block, group} : SmallVector<TileStep>{group, block};
+  }
 };
 } // namespace
 
@@ -47,6 +58,15 @@ KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
   KernelPlan plan;
   plan.tiles = cut.groups * cut.blocks;
   plan.scratchBytes = epilogue.stageBytes();
+  int64_t groupColumns = std::min(cut.groupPanels * kPanelWidth, columns), rowsOfBlock = cut.blockRows;
+  auto operandSteps = [&](unsigned operand) {
+    int64_t block = rowsOfBlock * depth, group = cut.groupPanels * kPanelWidth * depth, all = cut.groups * group;
+    return operand == 0 ? cut.steps(block, block, 0, rows * depth, block) : cut.steps(0, all, group, group, group);
+  };
+  SmallVector<TileStep> result =
+      cut.steps(rowsOfBlock * columns, rowsOfBlock * columns, groupColumns, (rows - 1) * columns + groupColumns,
+                (rowsOfBlock - 1) * columns + groupColumns);
+  if (plan.tiles) plan.ranges = epilogue.tileRanges(cut.space(), result, operandSteps);
   return plan;
 }
 

@@ -30,6 +30,7 @@ struct Depthwise {
   int64_t tiles() const {
     return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;
   }
+  SmallVector<int64_t> space() const { return {geometry.batch, geometry.out[0], heightBlocks}; }
 };
 
 class ConvDepthwiseEmitter : public ContractionEmitter {
@@ -38,9 +39,16 @@ public:
   bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
   KernelPlan plan(ir::DispatchOp dispatch) const override {
-    auto op = cast<ir::ConvDepthwiseOp>(analyze(dispatch)->root);
+    Epilogue epilogue = *analyze(dispatch);
+    Depthwise conv(cast<ir::ConvDepthwiseOp>(epilogue.root));
+    const ConvGeometry &g = conv.geometry;
     KernelPlan plan;
-    plan.tiles = Depthwise(op).tiles();
+    plan.tiles = conv.tiles();
+    if (plan.tiles)
+      plan.ranges =
+          epilogue.tileRanges(conv.space(), g.resultSteps(conv.blockHeight, conv.channels), [&](unsigned operand) {
+            return operand == 0 ? g.inputSteps(conv.blockHeight) : SmallVector<TileStep>();
+          });
     return plan;
   }
 
@@ -75,7 +83,7 @@ public:
 
     int64_t fullChannels = conv.channels / kLanes * kLanes;
     k.forTiles([&](Value index) {
-      SmallVector<Value> at = k.delinearize(index, {g.batch, g.out[0], conv.heightBlocks});
+      SmallVector<Value> at = k.delinearize(index, conv.space());
       Value begin = k.mul(at[2], conv.blockHeight);
       Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
       k.loop(begin, end, 1, [&](Value height) {

@@ -41,6 +41,20 @@ std::pair<int64_t, int64_t> ConvGeometry::interiorColumns() const {
   return {first, std::clamp(end, first, out[2])};
 }
 
+SmallVector<TileStep> ConvGeometry::inputSteps(int64_t blockHeight) const {
+  int64_t row = in[2] * inputChannels, plane = in[1] * row, sample = in[0] * plane;
+  auto reach = [&](int d) { return (window[d] - 1) * dilation[d]; };
+  return {{sample, 0, sample},
+          {stride[0] * plane, -low[0] * plane, (reach(0) + 1) * plane},
+          {blockHeight * stride[1] * row, -low[0] * plane - low[1] * row,
+           reach(0) * plane + ((blockHeight - 1) * stride[1] + reach(1) + 1) * row}};
+}
+
+SmallVector<TileStep> ConvGeometry::resultSteps(int64_t blockHeight, int64_t channels) const {
+  int64_t row = out[2] * channels, plane = out[1] * row, block = blockHeight * row;
+  return {{positions() * channels, 0, positions() * channels}, {plane, 0, plane}, {block, 0, block}};
+}
+
 /// The taps [first, second) of dimension `d` that lie inside the input at output index `o`.
 static std::pair<Value, Value> tapBounds(KernelBuilder &k, const ConvGeometry &g, int d, Value o) {
   if (!g.hasPadding(d)) return {k.index(0), k.index(g.window[d])};

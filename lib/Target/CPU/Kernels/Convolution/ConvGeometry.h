@@ -4,6 +4,7 @@
 // (edge tiles) or by loop bounds (tiles whose rows are samples of the batch).
 #pragma once
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 
 namespace sprig {
 
@@ -29,6 +30,11 @@ struct ConvGeometry {
   bool hasPadding(int d) const;
   /// The output columns [first, second) that use no padding in width.
   std::pair<int64_t, int64_t> interiorColumns() const;
+
+  /// What tiles of a space [samples, depths, blocks of some height] read of the input, padding left out where a range
+  /// can say it, and store of a result of some channels.
+  llvm::SmallVector<TileStep> inputSteps(int64_t blockHeight) const;
+  llvm::SmallVector<TileStep> resultSteps(int64_t blockHeight, int64_t channels) const;
 };
 
 /// A register tile: its rows are neighbours in width, or the same position of consecutive samples.

@@ -57,6 +57,41 @@ struct Convolution {
         sampleRows ? geometry.positions() * sampleBlocks : geometry.batch * geometry.out[0] * heightBlocks;
     return groups * panelTiles * perPanels;
   }
+
+  /// The space of tiles, and what they touch along it.
+  SmallVector<int64_t> space() const {
+    SmallVector<int64_t> sizes{groups, panelTiles};
+    if (sampleRows)
+      sizes.append({sampleBlocks, geometry.positions()});
+    else
+      sizes.append({geometry.batch, geometry.out[0], heightBlocks});
+    return sizes;
+  }
+  SmallVector<TileStep> inputSteps() const {
+    int64_t sample = geometry.rowStride(/*samples=*/true);
+    return afterPanels(geometry.batch * sample, sampleRows ? samples(sample) : geometry.inputSteps(blockHeight));
+  }
+  SmallVector<TileStep> resultSteps() const {
+    int64_t channels = groups * groupOutputs, sample = geometry.positions() * channels;
+    return afterPanels(geometry.batch * sample,
+                       sampleRows ? samples(sample) : geometry.resultSteps(blockHeight, channels));
+  }
+  SmallVector<TileStep> panelSteps() const {
+    int64_t size = depth() * kPanelWidth, group = panels * size, tile = tilePanels * size;
+    SmallVector<TileStep> steps(space().size(), {0, 0, tile});
+    steps[0] = {group, 0, group};
+    steps[1].stride = tile;
+    return steps;
+  }
+
+private:
+  SmallVector<TileStep> samples(int64_t size) const {
+    return {{blockSamples * size, 0, blockSamples * size}, {0, 0, blockSamples * size}};
+  }
+  static SmallVector<TileStep> afterPanels(int64_t all, SmallVector<TileStep> steps) {
+    steps.insert(steps.begin(), 2, TileStep{0, 0, all});
+    return steps;
+  }
 };
 
 /// Emits one tile of panels for given output rows.
@@ -175,6 +210,10 @@ public:
     if (conv.isGemm()) return conv.gemm().plan(epilogue);
     KernelPlan plan;
     plan.tiles = conv.tiles();
+    if (plan.tiles)
+      plan.ranges = epilogue.tileRanges(conv.space(), conv.resultSteps(), [&](unsigned operand) {
+        return operand == 0 ? conv.inputSteps() : conv.panelSteps();
+      });
     return plan;
   }
 

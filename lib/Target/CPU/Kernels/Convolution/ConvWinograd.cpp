@@ -71,6 +71,20 @@ struct Winograd {
   int64_t stripColumns() const { return segmentTiles * horizontal.outputs() + horizontal.window() - 1; }
   int64_t tiles() const { return outputs == 0 ? 0 : blocks * segments * groups; }
 
+  /// What blocks of strips touch of the input and the result; no steps where strips do not follow each other evenly
+  /// from one sample to the next.
+  SmallVector<TileStep> inputSteps() const {
+    int64_t row = width * channels, strip = vertical.outputs() * row, block = blockStrips * strip;
+    if (batch != 1 && height * row != tileRows * strip) return {};
+    return ofBlocks({block, -top * row, block + (vertical.window() - 1) * row});
+  }
+  SmallVector<TileStep> resultSteps() const {
+    int64_t strip = vertical.outputs() * outWidth * outputs, block = blockStrips * strip;
+    if (batch != 1 && outHeight % vertical.outputs() != 0) return {};
+    return ofBlocks({block, 0, block});
+  }
+  SmallVector<int64_t> space() const { return {blocks, segments, groups}; }
+
   // Scratch memory, in floats: frequencies of inputs, products, and one
   // half-transformed strip or tile.
   int64_t inputsAt() const { return 0; }
@@ -79,6 +93,12 @@ struct Winograd {
   int64_t scratchFloats() const {
     int64_t strip = stripColumns() * vertical.frequencies(), tile = vertical.outputs() * horizontal.frequencies();
     return halfAt() + std::max(strip, tile) * kLanes;
+  }
+
+private:
+  static SmallVector<TileStep> ofBlocks(TileStep block) {
+    TileStep part{0, block.begin, block.extent};
+    return {block, part, part};
   }
 };
 
@@ -92,7 +112,7 @@ public:
 
   void emit() {
     k.forTiles([&](Value index) {
-      SmallVector<Value> at = k.delinearize(index, {w.blocks, w.segments, w.groups});
+      SmallVector<Value> at = k.delinearize(index, w.space());
       firstStrip = k.mul(at[0], w.blockStrips);
       firstTile = k.mul(at[1], w.segmentTiles);
       Value endStrip = k.add(firstStrip, w.blockStrips);
@@ -325,11 +345,15 @@ public:
   bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
   KernelPlan plan(ir::DispatchOp dispatch) const override {
-    auto op = cast<ir::ConvWinogradOp>(analyze(dispatch)->root);
-    Winograd shape(op);
+    Epilogue epilogue = *analyze(dispatch);
+    Winograd shape(cast<ir::ConvWinogradOp>(epilogue.root));
     KernelPlan plan;
     plan.tiles = shape.tiles();
-    plan.scratchBytes = plan.tiles == 0 ? 0 : llvm::alignTo(shape.scratchFloats() * 4, 64);
+    if (plan.tiles == 0) return plan;
+    plan.scratchBytes = llvm::alignTo(shape.scratchFloats() * 4, 64);
+    plan.ranges = epilogue.tileRanges(shape.space(), shape.resultSteps(), [&](unsigned operand) {
+      return operand == 0 ? shape.inputSteps() : SmallVector<TileStep>();
+    });
     return plan;
   }
 

@@ -258,6 +258,20 @@ std::optional<EpilogueFetch> Epilogue::fetch(KernelBuilder &k, Value row, Value 
   return fetch;
 }
 
+SmallVector<TileRange> Epilogue::tileRanges(ArrayRef<int64_t> space, ArrayRef<TileStep> result,
+                                            llvm::function_ref<SmallVector<TileStep>(unsigned)> operandSteps) const {
+  auto dispatch = cast<ir::DispatchOp>(root->getParentOp());
+  TileRanges ranges(dispatch, space);
+  ranges.operands([&](OpOperand &use) -> SmallVector<TileStep> {
+    if (use.getOwner() == root) return operandSteps(use.getOperandNumber());
+    // What is as large as the result is read where that is written.
+    if (tensorOf(use.get()).getNumElements() != rootType.getNumElements()) return {};
+    return SmallVector<TileStep>(result);
+  });
+  for (unsigned i = 0; i < dispatch->getNumResults(); ++i) ranges.result(i, result);
+  return ranges.take();
+}
+
 // It is computed where the accumulators of an element are complete, and each element is stored once. The operands of
 // the contraction itself are read all the time.
 bool ContractionEmitter::mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned) const {

@@ -4,6 +4,7 @@
 #pragma once
 #include "dialects/NN/NNStructure.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
+#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -39,6 +40,11 @@ public:
   void storeRows(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::Value row, mlir::ValueRange columns,
                  llvm::ArrayRef<mlir::Value> masks, int64_t stage) const;
   int64_t stageBytes() const;
+
+  /// KernelPlan::ranges where tiles count the places of `space`, store `result` and read `operandSteps(i)` of the
+  /// root's operand i; no steps: any of it.
+  llvm::SmallVector<TileRange> tileRanges(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<TileStep> result,
+                                          llvm::function_ref<llvm::SmallVector<TileStep>(unsigned)> operandSteps) const;
 
   /// What `store` will read of whole tensors, for rows that follow `row` and the columns [column, column + columns);
   /// nothing where all of it is near the core anyway. Results are not fetched: large ones mostly take operands' places.

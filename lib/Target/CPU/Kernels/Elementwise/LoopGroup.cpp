@@ -338,9 +338,58 @@ KernelPlan LoopGroup::plan() const {
   return {tiles, scratchBytes};
 }
 
-// Loops load, compute and store a position at a time, tails masked. Rows that are reduced are read in several passes
-// and written in the last; anything that looks at other positions (views, windows, gathers) is not taken.
-bool LoopGroup::mayOverwrite(unsigned result) const {
+/// The run that innerTiles cut, or -1.
+int64_t LoopGroup::innerRun() const {
+  int64_t last = static_cast<int64_t>(runs.size()) - 1;
+  if (blockRows) return last - 1;
+  return last >= 0 && !runs[last].reduced ? last : -1;
+}
+
+// What tiles touch of a value that has these sizes along the runs: each of them a run's own, or 1. No steps where the
+// parts of the outer positions do not follow each other.
+SmallVector<TileStep> LoopGroup::stepsOf(ArrayRef<int64_t> sizes) const {
+  int64_t inner = innerRun(), perOuter = 1, after = 1;
+  bool isWhole = true, isFirst = true; // in each outer position the inner run, and nothing in front of it
+  for (auto [index, run] : llvm::enumerate(runs)) {
+    int64_t i = index;
+    if (sizes[i] != run.size && sizes[i] != 1) return {};
+    if (run.reduced || i == inner) {
+      if (i == inner) isWhole = sizes[i] == run.size;
+      if (i < inner) isFirst &= sizes[i] == 1;
+      if (i > inner) after *= sizes[i];
+      perOuter *= sizes[i];
+    } else if (sizes[i] != run.size || (perOuter != 1 && run.size != 1)) {
+      return {};
+    }
+  }
+  TileStep outer{outerChunk * perOuter, 0, outerChunk * perOuter};
+  if (innerTiles == 1 || !isWhole || !isFirst) return {outer, {0, 0, outer.extent}};
+  return {outer, {innerChunk * after, 0, innerChunk * after}};
+}
+
+bool LoopGroup::isElementwise() const {
   auto isInPlace = [](Operation *op) { return isa<ElementwiseOpInterface, ir::ReduceOp>(op) || ir::splatOf(op); };
-  return merged && llvm::all_of(ops, isInPlace) && ArrayRef(shape) == shapeOf(dispatch->getResult(result));
+  return merged && llvm::all_of(ops, isInPlace);
+}
+
+SmallVector<TileRange> LoopGroup::tileRanges() const {
+  TileRanges ranges(dispatch, {outerTiles, innerTiles});
+  ranges.operands([&](OpOperand &use) -> SmallVector<TileStep> {
+    // Anything that looks at other positions (views, windows, gathers) reads where it likes.
+    if (!isElementwise() || shapeOf(use.get()).size() > shape.size()) return {};
+    return stepsOf(positionShape(use.get()));
+  });
+  for (auto [index, value] : llvm::enumerate(yielded)) {
+    bool oneARow = isRow(value);
+    SmallVector<int64_t> sizes =
+        llvm::map_to_vector(runs, [&](const DimRun &run) { return oneARow && run.reduced ? int64_t(1) : run.size; });
+    ranges.result(index, stepsOf(sizes));
+  }
+  return ranges.take();
+}
+
+// Loops load, compute and store a position at a time, tails masked. Rows that are reduced are read in several passes
+// and written in the last; anything that looks at other positions is not taken.
+bool LoopGroup::mayOverwrite(unsigned result) const {
+  return isElementwise() && ArrayRef(shape) == shapeOf(dispatch->getResult(result));
 }

@@ -5,6 +5,7 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNStructure.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -80,6 +81,8 @@ public:
   /// innerChunk.
   int64_t innerSize = 1, innerChunk = 1, innerTiles = 1, outerSize = 1, outerChunk = 1, outerTiles = 1;
   KernelPlan plan() const;
+  /// KernelPlan::ranges.
+  llvm::SmallVector<TileRange> tileRanges() const;
 
   /// Whether a result may take the place of an operand of its type (Target::mayOverwrite).
   bool mayOverwrite(unsigned result) const;
@@ -91,6 +94,9 @@ private:
   bool chooseBlocks(bool always);
   void keepRows();
   void chooseTiles();
+  int64_t innerRun() const;
+  llvm::SmallVector<TileStep> stepsOf(llvm::ArrayRef<int64_t> sizes) const;
+  bool isElementwise() const;
   int64_t flops = 0;
   llvm::DenseSet<mlir::Operation *> members;
 };

@@ -12,7 +12,12 @@ class LoopEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "loops"; }
   bool matches(ir::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch).has_value(); }
-  KernelPlan plan(ir::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch)->plan(); }
+  KernelPlan plan(ir::DispatchOp dispatch) const override {
+    LoopGroup group = *LoopGroup::analyze(dispatch);
+    KernelPlan plan = group.plan();
+    if (plan.tiles) plan.ranges = group.tileRanges();
+    return plan;
+  }
   bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return LoopGroup::analyze(dispatch)->mayOverwrite(result);
   }

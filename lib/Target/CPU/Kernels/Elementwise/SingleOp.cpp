@@ -3,6 +3,21 @@
 using namespace mlir;
 using namespace sprig;
 
+KernelPlan sprig::planOfSlices(ir::DispatchOp dispatch, const AxisView &operand) {
+  KernelPlan plan;
+  plan.tiles = operand.inner == 0 ? 0 : operand.outer;
+  if (plan.tiles == 0) return plan;
+  auto slices = [&](Value value) -> SmallVector<TileStep> {
+    int64_t size = cast<RankedTensorType>(value.getType()).getNumElements() / operand.outer;
+    return {{size, 0, size}};
+  };
+  TileRanges ranges(dispatch, {operand.outer});
+  ranges.operands([&](OpOperand &use) { return slices(use.get()); });
+  for (auto [index, result] : llvm::enumerate(dispatch->getResults())) ranges.result(index, slices(result));
+  plan.ranges = ranges.take();
+  return plan;
+}
+
 void sprig::forVectors(KernelBuilder &k, int64_t length, llvm::function_ref<void(Value, Value)> body) {
   int64_t whole = length / kLanes * kLanes;
   k.loop(k.index(0), k.index(whole), kLanes, [&](Value offset) { body(offset, Value()); });

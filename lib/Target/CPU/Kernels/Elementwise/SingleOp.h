@@ -2,6 +2,7 @@
 // For the scans, sorts, scatters and copies.
 #pragma once
 #include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
 
 namespace sprig {
@@ -26,6 +27,9 @@ struct AxisView {
     for (int64_t size : shape.drop_front(axis + 1)) inner *= size;
   }
 };
+
+/// The plan of an operation whose tiles are the slices [axis, inner] of its operand and of its results.
+KernelPlan planOfSlices(ir::DispatchOp dispatch, const AxisView &operand);
 
 /// The flat buffer of an operand of the dispatch.
 inline mlir::Value flatOperand(KernelBuilder &kernel, mlir::Value argument) {

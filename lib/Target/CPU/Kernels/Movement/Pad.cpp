@@ -18,8 +18,22 @@ public:
   }
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PadOp>(dispatch);
-    AxisView result(shapeOf(op.getResult()), innerPadded(op));
-    return {result.inner == 0 ? 0 : result.outer};
+    int64_t dim = innerPadded(op);
+    AxisView result(shapeOf(op.getResult()), dim), source(shapeOf(op.getOperand()), dim);
+    KernelPlan plan;
+    plan.tiles = result.inner == 0 ? 0 : result.outer;
+    if (plan.tiles == 0) return plan;
+    int64_t row = result.length * result.inner, sourceRow = source.length * source.inner;
+    TileRanges ranges(dispatch, {result.outer});
+    ranges.operands([&](OpOperand &use) -> SmallVector<TileStep> {
+      // Padding before that dimension moves rows.
+      auto isPadded = [&](int64_t d) { return op.getLow()[d] || op.getHigh()[d]; };
+      if (use.getOperandNumber() != 0 || llvm::any_of(llvm::seq(dim), isPadded)) return {};
+      return {{sourceRow, 0, sourceRow}};
+    });
+    ranges.result(0, {{row, 0, row}});
+    plan.ranges = ranges.take();
+    return plan;
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::PadOp>(dispatch);

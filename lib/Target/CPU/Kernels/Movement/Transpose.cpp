@@ -54,15 +54,37 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::TransposeOp>(dispatch);
     Permuted p(shapeOf(op.getOperand()), op.getPermutation());
-    return {outerCount(p) * blocks(p.sizes[p.sources.back()])};
+    int64_t rank = p.sizes.size(), rowDim = p.sources.back(), columns = p.sizes.back();
+    SmallVector<int64_t> space = outerSizes(p);
+    space.push_back(blocks(p.sizes[rowDim]));
+    KernelPlan plan;
+    plan.tiles = columns == 0 ? 0 : 1;
+    for (int64_t size : space) plan.tiles *= size;
+    if (plan.tiles == 0) return plan;
+    auto stepsOf = [&](ArrayRef<int64_t> strides) {
+      auto extentOf = [&](int64_t rows) {
+        return (rows - 1) * strides[rowDim] + (columns - 1) * strides[rank - 1] + 1;
+      };
+      SmallVector<TileStep> steps{{kLanes * strides[rowDim], 0, extentOf(std::min(kLanes, p.sizes[rowDim]))}};
+      int64_t extent = extentOf(p.sizes[rowDim]);
+      for (int64_t d : llvm::reverse(outerDims(p))) {
+        steps.insert(steps.begin(), {strides[d], 0, extent});
+        extent += (p.sizes[d] - 1) * strides[d];
+      }
+      return steps;
+    };
+    auto [from, to] = strides(p);
+    TileRanges ranges(dispatch, space);
+    ranges.operands([&](OpOperand &) { return stepsOf(from); });
+    ranges.result(0, stepsOf(to));
+    plan.ranges = ranges.take();
+    return plan;
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::TransposeOp>(dispatch);
     Permuted p(shapeOf(op.getOperand()), op.getPermutation());
     int64_t rank = p.sizes.size(), rowDim = p.sources.back(), rows = p.sizes[rowDim], columns = p.sizes.back();
-    SmallVector<int64_t> from(rank, 1), to(rank, 1); // strides of operand dimensions in operand and result
-    for (int64_t d = rank - 2; d >= 0; --d) from[d] = from[d + 1] * p.sizes[d + 1];
-    for (int64_t i = rank - 2; i >= 0; --i) to[p.sources[i]] = to[p.sources[i + 1]] * p.sizes[p.sources[i + 1]];
+    auto [from, to] = strides(p);
     Block16 block{k,
                   flatOperand(k, op.getOperand()),
                   k.flat(k.resultBuffer(0)),
@@ -71,14 +93,8 @@ public:
                   to[rank - 1]};
     int64_t rowBlocks = blocks(rows);
     k.forTiles([&](Value tile) {
-      SmallVector<int64_t> outerDims, outerSizes;
-      for (int64_t source : p.sources)
-        if (source != rowDim && source != rank - 1) {
-          outerDims.push_back(source);
-          outerSizes.push_back(p.sizes[source]);
-        }
       Value fromBase = k.index(0), toBase = k.index(0), rowBlock = k.rem(tile, rowBlocks);
-      for (auto [d, i] : llvm::zip_equal(outerDims, k.delinearize(k.div(tile, rowBlocks), outerSizes))) {
+      for (auto [d, i] : llvm::zip_equal(outerDims(p), k.delinearize(k.div(tile, rowBlocks), outerSizes(p)))) {
         fromBase = k.add(fromBase, k.mul(i, from[d]));
         toBase = k.add(toBase, k.mul(i, to[d]));
       }
@@ -100,11 +116,23 @@ public:
 
 private:
   static int64_t blocks(int64_t size) { return (size + kLanes - 1) / kLanes; }
-  static int64_t outerCount(const Permuted &p) {
-    int64_t count = 1;
-    for (auto [d, size] : llvm::enumerate(p.sizes))
-      if (d + 1 != p.sizes.size() && static_cast<int64_t>(d) != p.sources.back()) count *= size;
-    return p.sizes.back() == 0 ? 0 : count;
+  /// The dimensions of the operand that no block runs over, in the result's order.
+  static SmallVector<int64_t> outerDims(const Permuted &p) {
+    SmallVector<int64_t> dims;
+    for (int64_t source : p.sources)
+      if (source != p.sources.back() && source != static_cast<int64_t>(p.sizes.size()) - 1) dims.push_back(source);
+    return dims;
+  }
+  static SmallVector<int64_t> outerSizes(const Permuted &p) {
+    return llvm::map_to_vector(outerDims(p), [&](int64_t d) { return p.sizes[d]; });
+  }
+  /// Strides of the operand's dimensions in operand and result.
+  static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> strides(const Permuted &p) {
+    int64_t rank = p.sizes.size();
+    SmallVector<int64_t> from(rank, 1), to(rank, 1);
+    for (int64_t d = rank - 2; d >= 0; --d) from[d] = from[d + 1] * p.sizes[d + 1];
+    for (int64_t i = rank - 2; i >= 0; --i) to[p.sources[i]] = to[p.sources[i + 1]] * p.sizes[p.sources[i + 1]];
+    return {from, to};
   }
 
   struct Block16 {

@@ -15,10 +15,8 @@ public:
   bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ArgMaxPoolOp>(dispatch) != nullptr; }
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ArgMaxPoolOp>(dispatch);
-    ArrayRef<int64_t> outputs = shapeOf(op.getResult());
-    int64_t perTile = 1;
-    for (int64_t size : outputs.drop_front(2)) perTile *= size;
-    return {perTile == 0 ? 0 : outputs[0] * outputs[1]};
+    bool isEmpty = op.getResult().getType().getNumElements() == 0;
+    return isEmpty ? KernelPlan() : planOfSlices(dispatch, AxisView(shapeOf(op.getOperand()), /*axis=*/2));
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ArgMaxPoolOp>(dispatch);

@@ -131,8 +131,20 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PoolGradOp>(dispatch);
     ArrayRef<int64_t> shape = shapeOf(op.getOperand());
-    bool empty = op.getResult().getType().getNumElements() == 0;
-    return {empty ? 0 : shape[0] * int64_t(llvm::divideCeil(shape.back(), kBlock))};
+    KernelPlan plan;
+    if (op.getResult().getType().getNumElements() == 0) return plan;
+    int64_t blocks = llvm::divideCeil(shape.back(), kBlock);
+    plan.tiles = shape[0] * blocks;
+    // Blocks of channels have a part of every position.
+    auto samples = [&](Value value) -> SmallVector<TileStep> {
+      int64_t size = cast<RankedTensorType>(value.getType()).getNumElements() / shape[0];
+      return {{size, 0, size}, {0, 0, size}};
+    };
+    TileRanges ranges(dispatch, {shape[0], blocks});
+    ranges.operands([&](OpOperand &use) { return samples(use.get()); });
+    ranges.result(0, samples(op.getResult()));
+    plan.ranges = ranges.take();
+    return plan;
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     if (plan(dispatch).tiles) PoolGradKernel(k, singleOp<ir::PoolGradOp>(dispatch)).emit();

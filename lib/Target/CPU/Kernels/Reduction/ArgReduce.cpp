@@ -19,7 +19,7 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ArgReduceOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    return {view.inner == 0 ? 0 : view.outer};
+    return planOfSlices(dispatch, view);
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ArgReduceOp>(dispatch);

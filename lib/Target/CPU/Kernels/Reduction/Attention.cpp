@@ -5,6 +5,7 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNStructure.h"
+#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopNest.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
@@ -82,11 +83,66 @@ struct Plan {
     group = LoopGroup::analyzeRows(dispatch, attention.rows, {attention.weights()}, stage);
   }
 
+  SmallVector<int64_t> space() const {
+    SmallVector<int64_t> sizes(batch);
+    sizes.push_back(blocks);
+    return sizes;
+  }
+  SmallVector<TileRange> tileRanges(ir::DispatchOp dispatch) const {
+    auto reach = [](int64_t rowCount, int64_t rowStride, int64_t columnCount, int64_t columnStride) {
+      return (rowCount - 1) * rowStride + (columnCount - 1) * columnStride + 1;
+    };
+    // Each tile reads all keys and values of its matrix, and its own rows of the others.
+    auto shared = [&](const MatrixView &operand, int64_t rowCount, int64_t columnCount) {
+      int64_t matrix = reach(rowCount, operand.rowStride, columnCount, operand.columnStride);
+      return stepsOf(operand.batchStrides, matrix, {0, operand.view.offset, matrix});
+    };
+    auto own = [&](ArrayRef<int64_t> strides, int64_t begin, int64_t rowStride, int64_t count, int64_t columnStride) {
+      return stepsOf(strides, reach(rows, rowStride, count, columnStride),
+                     {tileRows * rowStride, begin, reach(tileRows, rowStride, count, columnStride)});
+    };
+    std::pair<const MatrixView *, SmallVector<TileStep>> reads[] = {
+        {&query, own(query.batchStrides, query.view.offset, query.rowStride, depth, query.columnStride)},
+        {&key, shared(key, depth, keys)},
+        {&value, shared(value, keys, columns)}};
+    TileRanges ranges(dispatch, space());
+    for (BlockArgument argument : dispatch->getRegion(0).getArguments()) {
+      SmallVector<SmallVector<TileStep>> all;
+      for (const auto &[operand, steps] : reads)
+        if (operand->view.root == argument) all.push_back(steps);
+      if (isOnlyViewed(argument)) ranges.operand(argument.getArgNumber(), all);
+    }
+    ArrayRef<int64_t> strides = resultStrides;
+    ranges.result(0, own(strides.drop_back(2), 0, strides.end()[-2], columns, strides.back()));
+    return ranges.take();
+  }
+
   static int64_t panels(int64_t count) { return llvm::divideCeil(count, kPanelWidth); }
   int64_t tiles() const {
     int64_t count = blocks;
     for (int64_t size : batch) count *= size;
     return depth == 0 ? 0 : count;
+  }
+
+private:
+  /// Along the batch, then within a matrix of that reach.
+  SmallVector<TileStep> stepsOf(ArrayRef<int64_t> batchStrides, int64_t matrix, TileStep within) const {
+    SmallVector<TileStep> steps(batch.size());
+    for (size_t d = batch.size(); d-- > 0; matrix += (batch[d] - 1) * batchStrides[d])
+      steps[d] = {batchStrides[d], within.begin, matrix};
+    steps.push_back(within);
+    return steps;
+  }
+  /// Whether both products, through their views, are all that reads a value.
+  bool isOnlyViewed(Value viewed) const {
+    auto isView = [&](Operation *op) {
+      return llvm::is_contained(query.view.ops, op) || llvm::is_contained(key.view.ops, op) ||
+             llvm::is_contained(value.view.ops, op);
+    };
+    return llvm::all_of(viewed.getUsers(), [&](Operation *user) {
+      if (user == attention.scores || user == attention.output) return true;
+      return isView(user) && llvm::all_of(user->getResults(), [&](Value result) { return isOnlyViewed(result); });
+    });
   }
 };
 
@@ -103,8 +159,7 @@ public:
     scores = scratch(p.scores, p.stepRows * p.scoreStride);
     if (p.packsValues) valuePanels = scratch(p.valuePanels, Plan::panels(p.columns) * p.keys * kPanelWidth);
     if (p.copiesQuery) queryRows = scratch(p.queryRows, p.tileRows * queryStride());
-    SmallVector<int64_t> space(p.batch);
-    space.push_back(p.blocks);
+    SmallVector<int64_t> space = p.space();
     int64_t lastRows = p.rows - (p.blocks - 1) * p.tileRows;
     k.forTiles([&](Value tile) {
       SmallVector<Value> at = k.delinearize(tile, space);
@@ -277,6 +332,7 @@ public:
     KernelPlan plan;
     plan.tiles = p.tiles();
     plan.scratchBytes = static_cast<int64_t>(llvm::alignTo(p.group->scratchBytes, 64));
+    if (plan.tiles) plan.ranges = p.tileRanges(dispatch);
     return plan;
   }
 

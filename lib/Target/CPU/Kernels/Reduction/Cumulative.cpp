@@ -15,7 +15,7 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::CumulativeOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    return {view.length * view.inner == 0 ? 0 : view.outer};
+    return view.length == 0 ? KernelPlan() : planOfSlices(dispatch, view);
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::CumulativeOp>(dispatch);

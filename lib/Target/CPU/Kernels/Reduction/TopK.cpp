@@ -15,7 +15,17 @@ public:
   KernelPlan plan(ir::DispatchOp dispatch) const override {
     auto op = singleOp<ir::TopKOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    return {op.getK() == 0 ? 0 : view.outer * view.inner};
+    KernelPlan plan;
+    plan.tiles = op.getK() == 0 ? 0 : view.outer * view.inner;
+    if (plan.tiles == 0) return plan;
+    auto columns = [&](int64_t length) -> SmallVector<TileStep> {
+      return {{length * view.inner, 0, length * view.inner}, {1, 0, (length - 1) * view.inner + 1}};
+    };
+    TileRanges ranges(dispatch, {view.outer, view.inner});
+    ranges.operands([&](OpOperand &) { return columns(view.length); });
+    for (unsigned result : {0, 1}) ranges.result(result, columns(op.getK()));
+    plan.ranges = ranges.take();
+    return plan;
   }
   LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::TopKOp>(dispatch);
