@@ -30,6 +30,9 @@ constexpr Defaults kDefaults[] = {
 };
 constexpr int kDefaultThreads = 2;
 
+// Between memories that are both the host's: a thread that waits, and each byte read and written.
+Link linkOf(const MachineModel &model) { return {model.handOff, model.memory().read / 2}; }
+
 } // namespace
 
 double MachineModel::flopRate(int threadCount) const {
@@ -66,6 +69,7 @@ MachineModel defaultModel(std::string_view isa) {
                    {INT64_MAX, true, row->readMemory, row->readMemory * 1.5}}};
   model.memoryLatency = 100e-9;
   model.handOff = 500e-9;
+  model.link = linkOf(model);
   return model;
 }
 
@@ -86,6 +90,7 @@ MachineModel modelOf(const Calibration &found) {
   }
   model.memoryLatency = found.randomSeconds;
   model.handOff = found.handOffSeconds;
+  model.link = linkOf(model);
   return model;
 }
 

@@ -21,6 +21,13 @@ struct MemoryLevel {
   double readAll = 0; ///< bytes/s that all threads together read
 };
 
+/// What a copy from a device or to it goes over.
+struct Link {
+  double latency = 0;        ///< seconds until the first byte is there
+  double bytesPerSecond = 0; ///< once it goes on
+  double seconds(double bytes) const { return latency + bytes / bytesPerSecond; }
+};
+
 struct MachineModel {
   std::string isa;       ///< x86-64-v2, x86-64-v3, x86-64-v4
   bool measured = false; ///< by calibration, else the documented defaults of the instruction set
@@ -30,6 +37,7 @@ struct MachineModel {
   std::array<MemoryLevel, 4> levels; ///< L1, L2, L3, memory
   double memoryLatency = 0;          ///< seconds of a dependent load that no cache has
   double handOff = 0;                ///< seconds to give work to a thread that waits for it and to learn of its end
+  Link link;                         ///< to the memory of other devices
 
   const MemoryLevel &l1() const { return levels[0]; }
   const MemoryLevel &l2() const { return levels[1]; }

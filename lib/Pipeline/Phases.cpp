@@ -65,21 +65,20 @@ static void buildSchedule(OpPassManager &passes, const CompileOptions &options) 
   ScheduleOptions schedule;
   schedule.target = options.target;
   passes.addPass(createSchedule(schedule));
-  machine::MachineModel machine = targetOf(options).machine(options);
-  passes.addPass(createChooseThreads(threadShares(machine, options.threads)));
+  passes.addPass(createChooseThreads(threadShares(targetOf(options).machine(options), options.threads)));
   passes.addPass(createVerifyOrder());
-  if (options.lanes > 1) {
-    AssignLanesOptions spread;
-    spread.lanes = unsigned(options.lanes);
-    spread.flopsPerSecond = machine.flopRate();
-    spread.bytesPerSecond = machine.l2().read;
-    spread.handOff = machine.handOff;
-    passes.addPass(createAssignLanes(spread));
-    passes.addPass(createVerifyOrder());
-  }
 }
 
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
+  // Here, so that programs that come in after `schedule`, which name their devices themselves, are spread too.
+  if (options.lanes > 1) {
+    AssignLanesOptions spread;
+    spread.lanes = unsigned(options.lanes);
+    spread.target = options.target;
+    spread.architectures.assign(options.cpus.begin(), options.cpus.end());
+    passes.addPass(createAssignLanes(spread));
+    passes.addPass(createVerifyOrder());
+  }
   // The largest fusion there is; without it, those who look at single kernels find them.
   if (options.fuse && options.merge) {
     InlineDispatchesOptions inlined;
@@ -135,7 +134,7 @@ ArrayRef<Phase> sprig::phases() {
       {"remat", "Compute values again that would wait for the backward pass", buildRemat, allowsDifferentiated},
       {"fuse", "Decompose, choose layouts, pack, form dispatches", buildFuse, allowsDispatches},
       {"schedule", "Make programs of kernels, buffers and commands", buildSchedule, allowsProgram},
-      {"plan", "Give buffers their places", buildPlan, allowsPlannedProgram},
+      {"plan", "Spread over lanes, give buffers their places", buildPlan, allowsPlannedProgram},
       {"codegen", "Generate machine code", nullptr, allowsPlannedProgram},
       {"package", "Write the package", nullptr, allowsPlannedProgram},
   };

@@ -82,17 +82,19 @@ def MergeDispatches : Pass<"sprig-merge-dispatches", "::mlir::ModuleOp"> {
 }
 
 def AssignLanes : Pass<"sprig-assign-lanes", "::mlir::ModuleOp"> {
-  let summary = "Spreads programs of one lane over several";
+  let summary = "Spreads programs over the lanes of their devices";
   let description = [{
     List scheduling by upward rank (HEFT): commands in the order of the longest way from them to the end of the program,
-    each on the lane on which it can begin first, with events where a lane needs or overwrites bytes of another. Leaves a
-    program as it is where hand-offs take what the lanes win. Wants memory that is not planned yet.
+    each on the lane of its device on which it can begin first, with events where a lane needs or overwrites bytes of
+    another. Which device a command runs on stays as it is; a copy between two is a command with the costs of their link.
+    Costs are those of the machine models of the devices' targets. Leaves a program as it is where hand-offs take what the
+    lanes win, where a device has several lanes already, and one of planned memory. Fails where events do not order what
+    touches the same bytes.
   }];
   let options = [
-    Option<"lanes", "lanes", "unsigned", "1", "lanes to spread over">,
-    Option<"flopsPerSecond", "flops-per-second", "double", "5e10", "floating-point operations that a lane does">,
-    Option<"bytesPerSecond", "bytes-per-second", "double", "5e10", "bytes that a lane moves">,
-    Option<"handOff", "hand-off", "double", "1e-6", "seconds from an event to the lane that waits for it">,
+    Option<"lanes", "lanes", "unsigned", "1", "lanes of each device">,
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+    ListOption<"architectures", "architectures", "std::string", "what the code is for; none: this machine">,
   ];
   let dependentDialects = ["::sprig::exec::ExecDialect"];
 }

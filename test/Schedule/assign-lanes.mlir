@@ -1,17 +1,15 @@
 // List scheduling over lanes: the longest way to the end comes first, and events stand where a lane needs another's bytes.
-// RUN: %sprig-opt %s --sprig-assign-lanes="lanes=2 flops-per-second=1e9 bytes-per-second=1e12 hand-off=1e-6" --sprig-verify-order | FileCheck %s
-// One lane, or hand-offs that cost more than the lanes win: as it was.
-// RUN: %sprig-opt %s --sprig-assign-lanes="lanes=1" | FileCheck %s --check-prefix=ALONE
-// RUN: %sprig-opt %s --sprig-assign-lanes="lanes=2 flops-per-second=1e9 bytes-per-second=1e12 hand-off=1e-2" | FileCheck %s --check-prefix=ALONE
+// RUN: %sprig-opt %s --split-input-file --sprig-assign-lanes="lanes=2 architectures=x86-64-v3" --sprig-verify-order | FileCheck %s
+// RUN: %sprig-opt %s --split-input-file --sprig-assign-lanes="lanes=1 architectures=x86-64-v3" | FileCheck %s --check-prefix=ALONE
 
 exec.device @cpu "cpu"
-exec.kernel @short(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 10000 : i64} {
+exec.kernel @short(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 1000000 : i64} {
   exec.yield %x : tensor<16xf32>
 }
-exec.kernel @long(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 100000 : i64} {
+exec.kernel @long(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 10000000 : i64} {
   exec.yield %x : tensor<16xf32>
 }
-exec.kernel @join(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 10000 : i64} {
+exec.kernel @join(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 1000000 : i64} {
   exec.yield %x : tensor<16xf32>
 }
 
@@ -62,5 +60,105 @@ exec.program @chain inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
   exec.lane on @cpu {
     exec.dispatch @long(%x, %a) : memref<16xf32>, memref<16xf32>
     exec.dispatch @long(%a, %y) : memref<16xf32>, memref<16xf32>
+  }
+}
+
+// Hand-offs cost more than lanes win.
+// CHECK-LABEL: exec.program @small
+exec.program @small inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  %z = exec.buffer output[1] : memref<16xf32>
+  // CHECK: exec.lane
+  // CHECK-NOT: exec.lane
+  // CHECK-NOT: exec.wait
+  exec.lane on @cpu {
+    exec.copy %x to %a : memref<16xf32> to memref<16xf32>
+    exec.copy %a to %y : memref<16xf32> to memref<16xf32>
+    exec.copy %a to %z : memref<16xf32> to memref<16xf32>
+  }
+}
+
+// -----
+
+// Two devices: commands stay on theirs, on lanes of it; the copy between them costs what the link does, so that it begins
+// before what it need not wait for.
+exec.device @first "null"
+exec.device @second "null" ordinal 1
+exec.kernel @long(%x: tensor<1024xf32>) -> tensor<1024xf32> attributes {tiles = 1 : i64, flops = 10000000 : i64} {
+  exec.yield %x : tensor<1024xf32>
+}
+exec.kernel @join(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf32> attributes {tiles = 1 : i64, flops = 1000000 : i64} {
+  exec.yield %x : tensor<1024xf32>
+}
+// CHECK-LABEL: exec.program @two
+exec.program @two inputs("x": tensor<1024xf32>) outputs("y": tensor<1024xf32>, "z": tensor<1024xf32>) {
+  %x = exec.buffer input[0] : memref<1024xf32>
+  %a = exec.buffer arena : memref<1024xf32>
+  %b = exec.buffer arena : memref<1024xf32>
+  %there = exec.buffer arena on @second : memref<1024xf32>
+  %c = exec.buffer arena on @second : memref<1024xf32>
+  %d = exec.buffer arena on @second : memref<1024xf32>
+  %y = exec.buffer output[0] : memref<1024xf32>
+  %z = exec.buffer output[1] on @second : memref<1024xf32>
+  // CHECK: exec.lane on @first
+  // CHECK-NEXT: exec.dispatch @long({{.*}}) named "a"
+  // CHECK-NEXT: exec.record 1
+  // CHECK-NEXT: exec.copy
+  // CHECK-NEXT: exec.record 0
+  // CHECK-NEXT: }
+  // CHECK-NEXT: exec.lane on @first
+  // CHECK-NEXT: exec.dispatch @long({{.*}}) named "b"
+  // CHECK-NEXT: exec.wait 1
+  // CHECK-NEXT: exec.dispatch @join({{.*}}) named "y"
+  // CHECK-NEXT: }
+  // CHECK-NEXT: exec.lane on @second
+  // CHECK-NEXT: exec.wait 0
+  // CHECK-NEXT: exec.dispatch @long({{.*}}) named "c"
+  // CHECK-NEXT: exec.wait 2
+  // CHECK-NEXT: exec.dispatch @join({{.*}}) named "z"
+  // CHECK-NEXT: }
+  // CHECK-NEXT: exec.lane on @second
+  // CHECK-NEXT: exec.wait 0
+  // CHECK-NEXT: exec.dispatch @long({{.*}}) named "d"
+  // CHECK-NEXT: exec.record 2
+  // CHECK-NEXT: }
+  // ALONE-LABEL: exec.program @two
+  // ALONE: exec.lane on @first
+  // ALONE: exec.lane on @second
+  // ALONE-NOT: exec.lane
+  // ALONE: exec.program @given
+  exec.lane on @first {
+    exec.dispatch @long(%x, %a) named "a" : memref<1024xf32>, memref<1024xf32>
+    exec.dispatch @long(%x, %b) named "b" : memref<1024xf32>, memref<1024xf32>
+    exec.dispatch @join(%a, %b, %y) named "y" : memref<1024xf32>, memref<1024xf32>, memref<1024xf32>
+    exec.copy %a to %there : memref<1024xf32> to memref<1024xf32>
+    exec.record 5
+  }
+  exec.lane on @second {
+    exec.wait 5
+    exec.dispatch @long(%there, %c) named "c" : memref<1024xf32>, memref<1024xf32>
+    exec.dispatch @long(%there, %d) named "d" : memref<1024xf32>, memref<1024xf32>
+    exec.dispatch @join(%c, %d, %z) named "z" : memref<1024xf32>, memref<1024xf32>, memref<1024xf32>
+  }
+}
+
+// -----
+
+// A device that has several lanes was given them.
+exec.device @cpu "cpu"
+// CHECK-LABEL: exec.program @given
+// CHECK-COUNT-2: exec.lane
+// CHECK-NOT: exec.lane
+exec.program @given inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.record 0
+  }
+  exec.lane on @cpu {
+    exec.wait 0
+    exec.copy %x to %y : memref<16xf32> to memref<16xf32>
   }
 }

@@ -2,8 +2,9 @@
 """Checks that networks split over two devices keep their bits: split_devices.py SPRIG BATCH MODEL...
 
 Splits each model's schedule for one processor (split_program.py), compiles that and runs it on null:0 and null:1 in several
-orders. Outputs must equal the processor's byte by byte. And what the split could have forgotten must show: without its
-waits a program is refused, without its copies it is wrong. The last line is `N passed, N failed`.
+orders; and again with lanes and memory by the compiler. Outputs must equal the processor's byte by byte. And what the split
+could have forgotten must show: without its waits a program is refused, without its copies it is wrong. The last line is
+`N passed, N failed`.
 """
 import filecmp
 import os
@@ -26,12 +27,12 @@ def same(first, second):
     return names and filecmp.cmpfiles(first, second, names, shallow=False)[0] == names
 
 
-def run(folder, name, text, seed):
-    """Compiles the text and runs it: its outputs' folder, or why there are none."""
+def run(folder, name, text, seed, phase='codegen', flags=()):
+    """Compiles the text from a phase on and runs it: its outputs' folder, or why there are none."""
     source, package, out = folder / f'{name}.mlir', folder / f'{name}.sprig', folder / f'{name}-{seed}'
     if not package.exists():
         source.write_text(text)
-        _, wrong = sprig('compile', source, '--compile-from', 'codegen', '--threads', '1', '--cpu', 'native', '-o', package)
+        _, wrong = sprig('compile', source, '--compile-from', phase, '--threads', '1', '--cpu', 'native', *flags, '-o', package)
         if wrong:
             return None, wrong
     _, wrong = sprig('run', package, '--devices', 'null:0,1', '--random-inputs', '7', '--output-dir', out, seed=seed)
@@ -46,12 +47,16 @@ def check(model, batch, folder):
     if wrong or cannot:
         yield 'on cpu', wrong or cannot
         return
-    text = split(text, planned=True)
+    unplanned, text = split(text, planned=False), split(text, planned=True)
     for seed in (0, 1, 20):
         out, wrong = run(folder, 'split', text, seed)
         yield f'on null:0,1 with seed {seed}', wrong or ('' if same(folder / 'cpu', out) else 'differs from the processor')
     if 'exec.wait' not in text:
         return
+    for seed in (0, 1, 20):
+        out, wrong = run(folder, 'lanes', unplanned, seed, 'plan', ('--lanes', '3'))
+        yield f'on lanes of null:0,1 with seed {seed}', wrong or (
+            '' if same(folder / 'cpu', out) else 'differs from the processor')
     for what, less in ('waits', without_waits(text)), ('a wait', without_a_wait(text)):
         _, wrong = run(folder, f'without-{what}', less, 0)
         yield f'without {what}', '' if 'no event orders the two' in wrong else wrong or 'is accepted'

@@ -73,6 +73,13 @@ TEST(MachineModel, TheLargerOfWorkAndTrafficCounts) {
   EXPECT_DOUBLE_EQ(model.seconds(1, 15e9, int64_t(1) << 30), 1);
 }
 
+// Each byte is read from memory and written there; another thread waits for the last one.
+TEST(MachineModel, ACopyToAnotherDeviceCostsAStartAndItsBytes) {
+  MachineModel model = modelOf(someMachine());
+  EXPECT_DOUBLE_EQ(model.link.seconds(0), model.handOff);
+  EXPECT_DOUBLE_EQ(model.link.seconds(7.5e9), model.handOff + 1);
+}
+
 TEST(MachineModel, ALevelThatIsMissingHoldsNothing) {
   Calibration found = someMachine();
   found.levels.erase(found.levels.begin() + 2);

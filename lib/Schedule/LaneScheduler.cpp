@@ -1,0 +1,168 @@
+#include "lib/Schedule/LaneScheduler.h"
+#include "mlir/IR/Builders.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+namespace order = sprig::rt::order;
+
+void LaneScheduler::add(CommandOpInterface command, unsigned device, unsigned givenLane, double seconds) {
+  Task &task = tasks.emplace_back();
+  task.command = command;
+  task.device = device;
+  task.givenLane = givenLane;
+  task.seconds = seconds;
+}
+
+void LaneScheduler::depend(const order::Schedule &schedule, ArrayRef<uint32_t> order) {
+  struct Use {
+    unsigned task;
+    order::Region region;
+    bool writes;
+  };
+  DenseMap<uint32_t, SmallVector<Use>> uses; // by space
+  for (auto [place, command] : llvm::enumerate(order)) {
+    unsigned index = place;
+    const order::Command &work = schedule.commands[command];
+    for (const order::Access &access : ArrayRef(schedule.accesses).slice(work.firstAccess, work.accessCount)) {
+      const order::Region &region = schedule.regions[access.region];
+      SmallVector<Use> &earlier = uses[region.space];
+      for (const Use &use : earlier)
+        if (use.task != index && (use.writes || access.writes) && use.region.begin < region.end &&
+            region.begin < use.region.end && !llvm::is_contained(tasks[index].before, use.task))
+          tasks[index].before.push_back(use.task);
+      // Who waits for this write waits for all before it on the same bytes.
+      if (access.writes)
+        llvm::erase_if(earlier, [&](const Use &use) {
+          return use.task != index && region.begin <= use.region.begin && use.region.end <= region.end;
+        });
+      earlier.push_back({index, region, access.writes});
+    }
+  }
+}
+
+/// Seconds from an event to the lane that waits for it.
+double LaneScheduler::handOff(const Task &from, const Task &to) const {
+  return std::max(machines[from.device].handOff, machines[to.device].handOff);
+}
+
+// Backwards: the commands are in an order in which they can run.
+void LaneScheduler::rankTasks() {
+  for (Task &task : llvm::reverse(tasks)) {
+    task.rank += task.seconds;
+    for (unsigned earlier : task.before)
+      tasks[earlier].rank = std::max(tasks[earlier].rank, handOff(tasks[earlier], task) + task.rank);
+  }
+}
+
+// A command's rank is never below that of one that waits for it; of equal ones the earlier comes first.
+SmallVector<unsigned> LaneScheduler::byRank() const {
+  SmallVector<unsigned> order(tasks.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) { return tasks[a].rank > tasks[b].rank; });
+  return order;
+}
+
+double LaneScheduler::startOn(const Task &task, unsigned lane) const {
+  double start = sequences[lane].empty() ? 0 : tasks[sequences[lane].back()].end;
+  for (unsigned earlier : task.before)
+    start = std::max(start, tasks[earlier].end + (tasks[earlier].lane == lane ? 0 : handOff(tasks[earlier], task)));
+  return start;
+}
+
+void LaneScheduler::assign() {
+  rankTasks();
+  for (unsigned index : byRank()) {
+    Task &task = tasks[index];
+    unsigned first = task.device * lanes;
+    task.lane = first;
+    double earliest = startOn(task, first);
+    for (unsigned lane = first + 1; lane < first + lanes; ++lane)
+      if (double start = startOn(task, lane); start < earliest) {
+        earliest = start;
+        task.lane = lane;
+      }
+    task.end = earliest + task.seconds;
+    task.index = sequences[task.lane].size();
+    sequences[task.lane].push_back(index);
+  }
+}
+
+double LaneScheduler::secondsAsGiven() const {
+  DenseMap<unsigned, double> laneEnds;
+  SmallVector<double> ends;
+  double last = 0;
+  for (const Task &task : tasks) {
+    double start = laneEnds.lookup(task.givenLane);
+    for (unsigned earlier : task.before) {
+      bool sameLane = tasks[earlier].givenLane == task.givenLane;
+      start = std::max(start, ends[earlier] + (sameLane ? 0 : handOff(tasks[earlier], task)));
+    }
+    ends.push_back(laneEnds[task.givenLane] = start + task.seconds);
+    last = std::max(last, ends.back());
+  }
+  return last;
+}
+
+double LaneScheduler::seconds() const {
+  double end = 0;
+  for (const Task &task : tasks) end = std::max(end, task.end);
+  return end;
+}
+
+unsigned LaneScheduler::usedLanes() const {
+  return llvm::count_if(sequences, [](const auto &sequence) { return !sequence.empty(); });
+}
+
+unsigned LaneScheduler::emit(ArrayRef<LaneOp> given) {
+  SmallVector<LaneOp> all(sequences.size());
+  for (size_t device = 0; device < given.size(); ++device) {
+    LaneOp lane = given[device];
+    if (!lane) continue;
+    for (Operation &op : llvm::make_early_inc_range(lane.getBody().front()))
+      if (cast<CommandOpInterface>(op).isEvent()) op.erase();
+    OpBuilder b(lane.getContext());
+    b.setInsertionPointAfter(lane);
+    all[device * lanes] = lane;
+    for (unsigned i = 1; i < lanes; ++i) {
+      if (sequences[device * lanes + i].empty()) continue;
+      LaneOp more = LaneOp::create(b, lane.getLoc(), lane.getDeviceAttr());
+      more.getBody().emplaceBlock();
+      all[device * lanes + i] = more;
+    }
+  }
+  for (auto [lane, sequence] : llvm::zip_equal(all, sequences))
+    for (unsigned index : sequence)
+      tasks[index].command->moveBefore(&lane.getBody().front(), lane.getBody().front().end());
+  DenseMap<unsigned, int64_t> events; // of tasks that others wait for
+  placeEvents(all, events);
+  return events.size();
+}
+
+// In an order in which they can run: what each knows of the others' lanes, so that it waits for what is new alone.
+void LaneScheduler::placeEvents(ArrayRef<LaneOp> all, DenseMap<unsigned, int64_t> &events) {
+  SmallVector<SmallVector<unsigned>> known(tasks.size()); // commands of each lane that are over after the task
+  for (unsigned index : byRank()) {
+    Task &task = tasks[index];
+    OpBuilder b(task.command);
+    SmallVector<unsigned> &mine = known[index];
+    mine = task.index ? known[sequences[task.lane][task.index - 1]] : SmallVector<unsigned>(all.size(), 0);
+    SmallVector<unsigned> others(task.before);
+    // The latest first: it may bring the others.
+    llvm::stable_sort(others, [&](unsigned a, unsigned c) { return tasks[a].end > tasks[c].end; });
+    for (unsigned other : others) {
+      const Task &earlier = tasks[other];
+      if (earlier.lane == task.lane || mine[earlier.lane] > earlier.index) continue;
+      auto [event, fresh] = events.try_emplace(other, int64_t(events.size()));
+      if (fresh) {
+        b.setInsertionPointAfter(earlier.command);
+        RecordOp::create(b, earlier.command->getLoc(), event->second);
+      }
+      b.setInsertionPoint(task.command);
+      WaitOp::create(b, task.command->getLoc(), event->second);
+      for (auto [seen, fromThere] : llvm::zip_equal(mine, known[other])) seen = std::max(seen, fromThere);
+    }
+    mine[task.lane] = task.index + 1;
+  }
+}
