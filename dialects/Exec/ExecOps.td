@@ -341,6 +341,8 @@ def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfa
       ::mlir::ArrayAttr list = getOverwritableAttr();
       return list ? ::llvm::to_vector(list.getAsRange<OverwriteAttr>()) : ::llvm::SmallVector<OverwriteAttr>();
     }
+    /// Whether it runs some of the kernel's tiles, not all.
+    bool isPart() { return getFirstTile().has_value(); }
     /// Sets `overwritable`; nothing for none.
     void setOverwrites(::llvm::ArrayRef<OverwriteAttr> list);
   }];

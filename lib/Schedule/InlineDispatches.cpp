@@ -195,12 +195,13 @@ private:
     for (Operation &command : lane.getBody().front()) {
       auto dispatch = dyn_cast<exec::DispatchOp>(command);
       if (!dispatch) {
-        // Copies of values may come after all kernels; anything else orders lanes.
-        if (auto copy = dyn_cast<CopyOp>(command); copy && isLast(copy)) continue;
-        return;
+        // Other work may come after all kernels; events order lanes.
+        if (cast<CommandOpInterface>(command).isEvent() || !isLast(command)) return;
+        continue;
       }
       auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
-      if (kernel.isComposite() || kernel.getPlaces() || kernel.getTiles() > kernel.getGrain()) return;
+      if (kernel.isComposite() || kernel.getPlaces() || dispatch.isPart()) return;
+      if (kernel.getTiles() > kernel.getGrain()) return;
       if (!llvm::all_of(kernel.getBody().front().without_terminator(), llvm::IsaPred<ir::DispatchOp>)) return;
       flops += kernel.getFlops();
       bytes += kernel.getBytes();
@@ -235,12 +236,18 @@ private:
                .str();
   }
 
-  // Whether a copy writes an output that nothing else touches, or comes after all kernels.
-  static bool isLast(CopyOp copy) {
-    auto target = copy.getTarget().getDefiningOp<BufferOp>();
-    if (target.getKind() == BufferKind::output && target->hasOneUse()) return true;
-    for (Operation *next = copy->getNextNode(); next; next = next->getNextNode())
-      if (!isa<CopyOp>(next)) return false;
+  // Whether a command writes nothing but outputs that nothing else touches, or comes after all kernels.
+  static bool isLast(Operation &command) {
+    SymbolTableCollection symbols;
+    SmallVector<BufferAccess> accesses;
+    cast<CommandOpInterface>(command).getAccesses(symbols, accesses);
+    auto isOwnOutput = [](const BufferAccess &access) {
+      auto buffer = access.buffer.getDefiningOp<BufferOp>();
+      return !writes(access.mode) || (buffer.getKind() == BufferKind::output && buffer->hasOneUse());
+    };
+    if (llvm::all_of(accesses, isOwnOutput)) return true;
+    for (Operation *next = command.getNextNode(); next; next = next->getNextNode())
+      if (isa<exec::DispatchOp>(next)) return false;
     return true;
   }
 

@@ -31,12 +31,12 @@ private:
     for (Operation &command : lane.getBody().front()) {
       auto dispatch = dyn_cast<exec::DispatchOp>(command);
       if (!dispatch) {
-        // Copies run as they are, before or after the merged kernel; anything else orders lanes.
-        if (isa<CopyOp>(command)) continue;
-        return false;
+        // Other work runs as it is, before or after the merged kernel; events order lanes.
+        if (cast<CommandOpInterface>(command).isEvent()) return false;
+        continue;
       }
       auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
-      if (kernel.isComposite() || kernel.getTiles() > kernel.getGrain()) return false;
+      if (kernel.isComposite() || dispatch.isPart() || kernel.getTiles() > kernel.getGrain()) return false;
       flops += kernel.getFlops();
       bytes += kernel.getBytes();
       ++count;
@@ -44,7 +44,7 @@ private:
     return count > 1 && flops <= maxFlops && bytes <= maxBytes;
   }
 
-  // Runs of commands without a copy between them.
+  // Runs of dispatches without other work between them.
   void merge(ProgramOp program, LaneOp lane, SymbolTable &symbols) {
     SmallVector<SmallVector<exec::DispatchOp>> runs(1);
     for (Operation &command : lane.getBody().front()) {

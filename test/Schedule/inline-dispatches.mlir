@@ -75,3 +75,24 @@ exec.program @split inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
     exec.dispatch @wide(%t, %y) : memref<16xf32>, memref<16xf32>
   }
 }
+
+// A part of the tiles is not what a body computes.
+// CHECK: exec.program @part
+// CHECK: exec.dispatch @narrow({{.*}}) tiles 0 to 4
+// CHECK: exec.dispatch @relu
+exec.kernel @narrow(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 8 : i64, grain = 8 : i64} {
+  %0 = nn.dispatch "relu" (%a = %x : tensor<16xf32>) -> tensor<16xf32> {
+    %1 = nn.relu %a : tensor<16xf32>
+    nn.yield %1 : tensor<16xf32>
+  }
+  exec.yield %0 : tensor<16xf32>
+}
+exec.program @part inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %t = exec.buffer arena : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @narrow(%x, %t) tiles 0 to 4 : memref<16xf32>, memref<16xf32>
+    exec.dispatch @relu(%t, %y) : memref<16xf32>, memref<16xf32>
+  }
+}

@@ -41,3 +41,19 @@ exec.program @split inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) are
     exec.dispatch @small(%t, %y) : memref<16xf32>, memref<16xf32>
   }
 }
+
+// A part of the tiles is not what a call runs.
+// CHECK: exec.program @part
+// CHECK: exec.dispatch @narrow({{.*}}) tiles 0 to 1
+// CHECK: exec.dispatch @narrow({{.*}}) tiles 1 to 2
+exec.kernel @narrow(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 2 : i64, grain = 2 : i64} {
+  exec.yield %x : tensor<16xf32>
+}
+exec.program @part inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) arena 0 {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @narrow(%x, %y) tiles 0 to 1 : memref<16xf32>, memref<16xf32>
+    exec.dispatch @narrow(%x, %y) tiles 1 to 2 : memref<16xf32>, memref<16xf32>
+  }
+}

@@ -6,6 +6,7 @@
 #include "runtime/format/Container.h"
 #include "runtime/format/program_generated.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/xxhash.h"
 #include <cstring>
 #include <unordered_map>
@@ -48,6 +49,12 @@ public:
 
 private:
   using Commands = std::vector<flatbuffers::Offset<fb::CommandBox>>;
+  /// A command as its own kind of table.
+  struct Encoded {
+    fb::Command kind;
+    flatbuffers::Offset<void> content;
+    StringRef name = {};
+  };
 
   uint64_t placeConstant(ArrayRef<char> bytes);
   FailureOr<uint32_t> addConstant(Operation *op, StringRef name, ElementsAttr value);
@@ -56,8 +63,12 @@ private:
   FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> ports(ProgramOp program, ArrayAttr names, ArrayAttr types);
   flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> ranges(KernelOp kernel);
   flatbuffers::Offset<fb::Buffer> buffer(BufferOp op);
-  flatbuffers::Offset<fb::Lane> lane(LaneOp op);
-  flatbuffers::Offset<fb::CommandBox> command(Operation &op);
+  LogicalResult addLane(LaneOp op, std::vector<flatbuffers::Offset<fb::Lane>> &lanes);
+  FailureOr<Encoded> encode(Operation *op);
+  Encoded encode(exec::DispatchOp op);
+  Encoded encode(CopyOp op);
+  Encoded encode(RecordOp op);
+  Encoded encode(WaitOp op);
   flatbuffers::Offset<flatbuffers::String> text(StringRef s) { return builder.CreateString(s.data(), s.size()); }
   // For what repeats, as entries for several sizes have the same layers.
   flatbuffers::Offset<flatbuffers::String> shared(StringRef s) {
@@ -203,47 +214,55 @@ flatbuffers::Offset<fb::Buffer> Writer::buffer(BufferOp op) {
                           text(op.getLabel().value_or("")), deviceIndex.lookup(op.getPlace().getValue()));
 }
 
-flatbuffers::Offset<fb::CommandBox> Writer::command(Operation &op) {
-  StringRef name;
-  fb::Command kind = fb::Command::NONE;
-  flatbuffers::Offset<void> content;
-  if (auto dispatch = dyn_cast<exec::DispatchOp>(op)) {
-    auto kernel = module.lookupSymbol<KernelOp>(dispatch.getKernel());
-    std::vector<uint32_t> operands;
-    for (Value value : dispatch.getBuffers()) operands.push_back(bufferIndex.lookup(value));
-    auto buffers = builder.CreateVector(operands);
-    std::vector<flatbuffers::Offset<fb::Part>> parts;
-    for (const Part &part : partsOf(dispatch)) {
-      auto name = shared(part.name), kind = shared(part.kind), shape = shared(part.shape), source = shared(part.source);
-      parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call));
-    }
-    auto partList = builder.CreateVector(parts);
-    int64_t first = dispatch.getFirstTile().value_or(0), end = dispatch.getEndTile().value_or(kernel.getTiles());
-    content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first,
-                                 kernel.getGrain(), kernel.getFlops(), kernel.getBytes(), partList, first)
-                  .Union();
-    kind = fb::Command::Dispatch;
-    name = dispatch.getLabel().value_or(kernel.getSymName());
-  } else if (auto copy = dyn_cast<CopyOp>(op)) {
-    content =
-        fb::CreateCopy(builder, bufferIndex.lookup(copy.getSource()), bufferIndex.lookup(copy.getTarget())).Union();
-    kind = fb::Command::Copy;
-    name = "copy";
-  } else if (auto record = dyn_cast<RecordOp>(op)) {
-    content = fb::CreateRecord(builder, record.getEvent()).Union();
-    kind = fb::Command::Record;
-  } else {
-    content = fb::CreateWait(builder, cast<WaitOp>(op).getEvent()).Union();
-    kind = fb::Command::Wait;
-  }
-  return fb::CreateCommandBox(builder, kind, content, text(name));
+// A list of operations, which others ask CommandOpInterface instead of: each has a table of its own in the format, with
+// fields of its own.
+FailureOr<Writer::Encoded> Writer::encode(Operation *op) {
+  return llvm::TypeSwitch<Operation *, FailureOr<Encoded>>(op)
+      .Case<exec::DispatchOp, CopyOp, RecordOp, WaitOp>([&](auto command) { return encode(command); })
+      .Default(
+          [](Operation *other) { return other->emitOpError("is a command that a package cannot hold"), failure(); });
 }
 
-flatbuffers::Offset<fb::Lane> Writer::lane(LaneOp op) {
+Writer::Encoded Writer::encode(exec::DispatchOp op) {
+  auto kernel = module.lookupSymbol<KernelOp>(op.getKernel());
+  std::vector<uint32_t> operands;
+  for (Value value : op.getBuffers()) operands.push_back(bufferIndex.lookup(value));
+  auto buffers = builder.CreateVector(operands);
+  std::vector<flatbuffers::Offset<fb::Part>> parts;
+  for (const Part &part : partsOf(op)) {
+    auto name = shared(part.name), kind = shared(part.kind), shape = shared(part.shape), source = shared(part.source);
+    parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call));
+  }
+  auto partList = builder.CreateVector(parts);
+  int64_t first = op.getFirstTile().value_or(0), end = op.getEndTile().value_or(kernel.getTiles());
+  auto content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first,
+                                    kernel.getGrain(), kernel.getFlops(), kernel.getBytes(), partList, first);
+  return {fb::Command::Dispatch, content.Union(), op.getTitle()};
+}
+
+Writer::Encoded Writer::encode(CopyOp op) {
+  auto content = fb::CreateCopy(builder, bufferIndex.lookup(op.getSource()), bufferIndex.lookup(op.getTarget()));
+  return {fb::Command::Copy, content.Union(), "copy"};
+}
+
+Writer::Encoded Writer::encode(RecordOp op) {
+  return {fb::Command::Record, fb::CreateRecord(builder, op.getEvent()).Union()};
+}
+
+Writer::Encoded Writer::encode(WaitOp op) {
+  return {fb::Command::Wait, fb::CreateWait(builder, op.getEvent()).Union()};
+}
+
+LogicalResult Writer::addLane(LaneOp op, std::vector<flatbuffers::Offset<fb::Lane>> &lanes) {
   Commands commands;
-  for (Operation &child : op.getBody().front()) commands.push_back(command(child));
+  for (Operation &child : op.getBody().front()) {
+    FailureOr<Encoded> encoded = encode(&child);
+    if (failed(encoded)) return failure();
+    commands.push_back(fb::CreateCommandBox(builder, encoded->kind, encoded->content, text(encoded->name)));
+  }
   auto list = builder.CreateVector(commands);
-  return fb::CreateLane(builder, deviceIndex.lookup(op.getDevice()), list);
+  lanes.push_back(fb::CreateLane(builder, deviceIndex.lookup(op.getDevice()), list));
+  return success();
 }
 
 LogicalResult Writer::addEntry(ProgramOp program) {
@@ -258,11 +277,14 @@ LogicalResult Writer::addEntry(ProgramOp program) {
     buffers.push_back(buffer(op));
   }
   std::vector<flatbuffers::Offset<fb::Lane>> lanes;
-  for (auto op : program.getBody().getOps<LaneOp>()) lanes.push_back(lane(op));
+  for (auto op : program.getBody().getOps<LaneOp>())
+    if (failed(addLane(op, lanes))) return failure();
   uint32_t events = 0;
-  program.walk([&](RecordOp record) { events = std::max<uint32_t>(events, record.getEvent() + 1); });
   SmallVector<BufferAccess> accesses;
-  program.walk([&](CommandOpInterface command) { command.getAccesses(symbols, accesses); });
+  program.walk([&](CommandOpInterface command) {
+    if (auto event = command.getRecordedEvent()) events = std::max<uint32_t>(events, *event + 1);
+    command.getAccesses(symbols, accesses);
+  });
   bool updates = llvm::any_of(accesses, [](const BufferAccess &access) {
     return writes(access.mode) && access.buffer.getDefiningOp<BufferOp>().getKind() == BufferKind::state;
   });
