@@ -51,8 +51,11 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   simplify(passes, options);
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
-  const Target &target = targetOf(options);
-  target.addLayoutPasses(passes, options);
+  UnrollScansOptions unroll;
+  unroll.all = !options.fuse;
+  unroll.target = options.target;
+  passes.addNestedPass<func::FuncOp>(createUnrollScans(unroll));
+  targetOf(options).addLayoutPasses(passes, options);
   if (options.prepare) passes.addPass(createPrepare());
   simplify(passes, options);
   FuseOptions fuse;

@@ -3,6 +3,7 @@
 // no instruction set, no layout and no emitter. Everything here depends on the program and the options alone: equal
 // programs get equal answers.
 #pragma once
+#include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNStructure.h"
 #include "lib/Machine/MachineModel.h"
 #include "lib/Target/FusionGroup.h"
@@ -59,6 +60,9 @@ public:
   /// How fast the devices are that the options name, for the scheduler.
   virtual machine::MachineModel machine(const CompileOptions &options) const = 0;
 
+  /// Whether it has one kernel for all steps of a loop over time; where not, `why` may say it. Others are spelled out
+  /// step by step before its layout passes.
+  virtual bool takesScan(ir::ScanOp scan, std::string &why) const { return false; }
   /// Passes from nn to nn, on functions of primitives: the layouts that its kernels want.
   virtual void addLayoutPasses(mlir::OpPassManager &passes, const CompileOptions &options) const {}
   /// Whether an operation of its layout passes does nothing but lay a value out for its kernels: a loop that does not

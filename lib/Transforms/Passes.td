@@ -28,6 +28,19 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
   ];
 }
 
+def UnrollScans : Pass<"sprig-unroll-scans", "::mlir::func::FuncOp"> {
+  let summary = "Spells out loops over time that the target has no kernel for";
+  let description = [{
+    Every scan (`nn.scan`) inside of another, and every one that the target does not take as one kernel, becomes its steps
+    one after the other. Both forms give the same bits. A remark of the category `fuse` says why a scan was unrolled.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let options = [
+    Option<"all", "all", "bool", "false", "unroll every scan">,
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+  ];
+}
+
 def Decompose : Pass<"sprig-decompose", "::mlir::func::FuncOp"> {
   let summary = "Replaces composites by the expressions of primitives that they stand for";
   let description = [{

@@ -1,4 +1,4 @@
-// RUN: %sprig-opt %s --canonicalize --sprig-decompose --sprig-scans --sprig-layout --sprig-pack --canonicalize --sprig-fuse --split-input-file | FileCheck %s
+// RUN: %sprig-opt %s --canonicalize --sprig-decompose --sprig-unroll-scans --sprig-scans --sprig-layout --sprig-pack --canonicalize --sprig-fuse --split-input-file | FileCheck %s
 
 // Dispatches in regions; the filter, which no step changes, is packed once, in front of the loop.
 // CHECK-LABEL: func.func @convolutions(

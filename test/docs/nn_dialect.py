@@ -14,7 +14,7 @@ import sys
 
 # Structure and state: no arithmetic that a kernel could do.
 NO_KERNEL = {'after', 'constant', 'dispatch', 'get_param', 'param', 'reshape', 'stop_gradient', 'yield', 'pack'}
-COMPILE = ['--sprig-freeze', '--sprig-differentiate', '--sprig-decompose', '--sprig-scans', '--sprig-layout', '--sprig-pack',
+COMPILE = ['--sprig-freeze', '--sprig-differentiate', '--sprig-decompose', '--sprig-unroll-scans', '--sprig-scans', '--sprig-layout', '--sprig-pack',
            '--sprig-fuse', '--sprig-emit-kernels']
 
 

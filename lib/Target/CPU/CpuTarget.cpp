@@ -1,5 +1,6 @@
 #include "lib/Target/CPU/CpuTarget.h"
 #include "dialects/NN/NNContraction.h"
+#include "dialects/NN/ScanStages.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include "lib/Target/CPU/Emit.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
@@ -36,6 +37,9 @@ public:
     return machine::modelFor(options.cpus);
   }
 
+  bool takesScan(ir::ScanOp scan, std::string &why) const override {
+    return ir::ScanStages::analyze(scan, why).has_value();
+  }
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
   bool isLayout(Operation *op) const override { return isa<ir::PackOp>(op); }
   void fusePatterns(Block &block) const override { fuseAttention(block); }
@@ -58,9 +62,7 @@ public:
 } // namespace
 
 void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const {
-  ScansOptions scans;
-  scans.all = !options.fuse;
-  passes.addNestedPass<func::FuncOp>(createScans(scans));
+  passes.addNestedPass<func::FuncOp>(createScans());
   // Layouts before packing: a packed filter is that of a channels-last convolution.
   LayoutOptions layout;
   layout.strict = options.math == MathMode::strict;

@@ -11,17 +11,13 @@
 include "mlir/Pass/PassBase.td"
 
 def Scans : Pass<"sprig-scans", "::mlir::func::FuncOp"> {
-  let summary = "Packs the matrices of scans that become one kernel, and unrolls the others";
+  let summary = "Packs the matrices of scans that become one kernel";
   let description = [{
     A scan (`nn.scan`) whose step consists of matrix products with the scan's invariants, elementwise operations and moves
     within rows becomes one kernel for all steps: its matrices are packed here, constants at once, others by an `nn.pack`
-    in front of the loop. Every other scan is spelled out step by step. Both give the same bits. A remark of the category
-    `fuse` says why a scan was unrolled.
+    in front of the loop. Every other scan is left as it is (`sprig-unroll-scans`).
   }];
   let dependentDialects = ["::sprig::ir::NNDialect"];
-  let options = [
-    Option<"all", "all", "bool", "false", "unroll every scan">,
-  ];
 }
 
 def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {

@@ -1,4 +1,4 @@
-// RUN: %sprig-opt %s --canonicalize --sprig-decompose --sprig-scans --sprig-fuse --sprig-emit-kernels=cpu=x86-64-v4 --split-input-file | FileCheck %s
+// RUN: %sprig-opt %s --canonicalize --sprig-decompose --sprig-unroll-scans --sprig-scans --sprig-fuse --sprig-emit-kernels=cpu=x86-64-v4 --split-input-file | FileCheck %s
 
 // One kernel, one tile: a branch each, whose parts write the kernel's result.
 // CHECK-LABEL: func.func @branch(

@@ -1,4 +1,4 @@
-// RUN: sprig-opt %s --sprig-decompose --sprig-scans --sprig-fuse --sprig-emit-kernels=cpu=x86-64-v4 | FileCheck %s
+// RUN: sprig-opt %s --sprig-decompose --sprig-unroll-scans --sprig-scans --sprig-fuse --sprig-emit-kernels=cpu=x86-64-v4 | FileCheck %s
 
 // One kernel for all steps. Its products: 4 x 24 columns are six vectors for one row of the batch, one chain over k each;
 // the gates read them from scratch memory, where the state has two places that take turns. Nothing is carried in memory

@@ -1,6 +1,4 @@
 // RUN: %sprig-opt %s --split-input-file --sprig-scans | FileCheck %s
-// RUN: %sprig-opt %s --split-input-file --sprig-scans=all | FileCheck %s --check-prefix=ALL
-// RUN: %sprig-opt %s --split-input-file --sprig-scans -remark-format=emitRemark --remarks-filter=fuse -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // A constant matrix is packed at once, one that is not in front of the loop; what nothing reads any more goes.
 // CHECK-LABEL: func.func @packed(
@@ -9,16 +7,6 @@
 // CHECK: nn.scan steps = 3 reverse over (%{{.*}} = %{{.*}} : tensor<3x2x4xf32>) carry (%[[S:.*]] = %{{.*}} : tensor<2x4xf32>) with (%[[A:.*]] = %[[P]] : tensor<1x4x32xf32>, %[[B:.*]] = %[[K]] : tensor<1x4x32xf32>)
 // CHECK: nn.matmul_packed %[[S]], %[[A]] {columns = 4 : i64}
 // CHECK: nn.matmul_packed %{{.*}}, %[[B]] {columns = 4 : i64}
-// ALL-LABEL: func.func @packed(
-// ALL-NOT: nn.scan
-// ALL: nn.slice %{{.*}} starts = [2, 0, 0]
-// ALL-COUNT-2: nn.matmul
-// ALL: nn.slice %{{.*}} starts = [1, 0, 0]
-// ALL-COUNT-2: nn.matmul
-// ALL: nn.slice %{{.*}} starts = [0, 0, 0]
-// ALL-COUNT-2: nn.matmul
-// ALL-NOT: nn.matmul
-// ALL: nn.concat %[[R:.*]], %{{.*}}, %{{.*}} axis = 0
 func.func @packed(%x: tensor<3x2x4xf32>, %h: tensor<2x4xf32>, %w: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<3x2x4xf32>) {
   %k = nn.constant dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0], [13.0, 14.0, 15.0, 16.0]]> : tensor<4x4xf32>
   %0:2 = nn.scan steps = 3 reverse over (%t = %x : tensor<3x2x4xf32>) carry (%s = %h : tensor<2x4xf32>) with (%v = %w : tensor<4x4xf32>, %m = %k : tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<3x2x4xf32>) {
@@ -32,12 +20,10 @@ func.func @packed(%x: tensor<3x2x4xf32>, %h: tensor<2x4xf32>, %w: tensor<4x4xf32
 
 // -----
 
-// Rows that meet each other: no kernel of rows.
-// REMARK: a loop of 2 steps is unrolled: its step holds 'nn.reduce' of a form that no kernel of rows computes
+// Rows that meet each other: no kernel of rows, so nothing to pack.
 // CHECK-LABEL: func.func @mixed(
-// CHECK-NOT: nn.scan
-// CHECK-COUNT-2: nn.reduce
-// CHECK-NOT: nn.reduce
+// CHECK: nn.scan
+// CHECK-NOT: nn.pack
 func.func @mixed(%h: tensor<3x4xf32>) -> tensor<3x4xf32> {
   %0 = nn.scan steps = 2 carry (%s = %h : tensor<3x4xf32>) -> tensor<3x4xf32> {
     %1 = nn.reduce sum %s axes = [0] {keep_dims} : tensor<3x4xf32>
