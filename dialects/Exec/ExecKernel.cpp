@@ -1,8 +1,5 @@
 // Kernels and the operations inside them: syntax and verification.
 #include "dialects/Exec/Exec.h"
-#include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNYield.h"
 #include "dialects/Interfaces/ParseAttributes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/DenseSet.h"

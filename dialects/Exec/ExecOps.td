@@ -125,9 +125,9 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
 
     ```mlir
     exec.kernel @relu(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 2 : i64} {
-      %0 = nn.dispatch "relu" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
+      %0 = kernel.dispatch "relu" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
         %1 = nn.relu %a : tensor<64xf32>
-        nn.yield %1 : tensor<64xf32>
+        kernel.yield %1 : tensor<64xf32>
       }
       exec.yield %0 : tensor<64xf32>
     }

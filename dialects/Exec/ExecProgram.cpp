@@ -1,7 +1,5 @@
 // Programs, buffers, lanes and commands: syntax and verification.
 #include "dialects/Exec/Exec.h"
-#include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
 #include "dialects/Interfaces/ParseAttributes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/DenseMap.h"

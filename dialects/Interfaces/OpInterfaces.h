@@ -33,10 +33,9 @@ template <FusionKind kind> struct FusesAs {
 
 FusionKind fusionKind(mlir::Operation *op);
 
-/// The traits of operations without a vector-Jacobian product; see OpInterfaces.td.
+/// Traits without more to them than their names; see OpInterfaces.td.
 template <typename ConcreteType> class NoGradient : public mlir::OpTrait::TraitBase<ConcreteType, NoGradient> {};
-template <typename ConcreteType>
-class MadeAfterGradients : public mlir::OpTrait::TraitBase<ConcreteType, MadeAfterGradients> {};
+template <typename ConcreteType> class MatrixProduct : public mlir::OpTrait::TraitBase<ConcreteType, MatrixProduct> {};
 } // namespace sprig
 
 #include "dialects/Interfaces/OpInterfaces.h.inc"

@@ -56,8 +56,8 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 // No gradient flows through the operation: its results are steps, counts or conditions, or nothing that depends on a
 // real operand.
 def NoGradient : NativeOpTrait<"NoGradient"> { let cppNamespace = "::sprig"; }
-// Made by rewrites that come after differentiation: a gradient through it is refused by name.
-def MadeAfterGradients : NativeOpTrait<"MadeAfterGradients"> { let cppNamespace = "::sprig"; }
+// The matrix product of operand 0, by rows, with operand 1, in whatever form that lies in memory.
+def MatrixProduct : NativeOpTrait<"MatrixProduct"> { let cppNamespace = "::sprig"; }
 
 def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::sprig";

@@ -1,33 +1,27 @@
-#include "dialects/Kernel/Kernel.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-using namespace sprig;
 using namespace sprig::kernel;
 
 #include "dialects/Kernel/KernelDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Kernel/KernelAttributes.cpp.inc"
 
-static constexpr llvm::StringLiteral kTile = "kernel.tile";
-
 void KernelDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/Kernel/KernelAttributes.cpp.inc"
       >();
+  registerDispatchOperations(*this);
+  registerContractionOperations(*this);
 }
 
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() != kTile)
-    return op->emitOpError("has '") << attribute.getName().getValue() << "'; the dialect has '" << kTile << "' alone";
-  if (!isa<ir::DispatchOp>(op)) return op->emitOpError("has a tile, which only nn.dispatch may have");
-  if (!isa<RegisterTileAttr, LoopTileAttr>(attribute.getValue()))
-    return op->emitOpError("expected #kernel.register_tile or #kernel.loop_tile as tile, found ")
-           << attribute.getValue();
-  return success();
+  return op->emitOpError("has '") << attribute.getName().getValue()
+                                  << "'; the kernel dialect hangs no attributes on operations";
 }
 
 LogicalResult RegisterTileAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t vectors) {
@@ -40,13 +34,4 @@ LogicalResult RegisterTileAttr::verify(function_ref<InFlightDiagnostic()> emitEr
 LogicalResult LoopTileAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t elements) {
   if (elements < 1) return emitError() << "expected at least one element in a tile, found " << elements;
   return success();
-}
-
-Attribute kernel::tileOf(ir::DispatchOp dispatch) { return dispatch->getDiscardableAttr(kTile); }
-
-void kernel::setTile(ir::DispatchOp dispatch, Attribute tile) {
-  if (tile)
-    dispatch->setDiscardableAttr(kTile, tile);
-  else
-    dispatch->removeDiscardableAttr(StringAttr::get(dispatch.getContext(), kTile));
 }

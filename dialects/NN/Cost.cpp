@@ -2,7 +2,6 @@
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNWinograd.h"
 
 using namespace mlir;
 
@@ -19,22 +18,11 @@ int64_t MatmulOp::getFlops() {
   ArrayRef<int64_t> lhs = getLhs().getType().getShape();
   return 2 * getType().getNumElements() * (getTransposeLhs() ? lhs[lhs.size() - 2] : lhs.back());
 }
-int64_t MatmulPackedOp::getFlops() { return 2 * getType().getNumElements() * getLhs().getType().getShape().back(); }
 int64_t LinearOp::getFlops() {
   return getType().getNumElements() * (2 * getOperand().getType().getShape().back() + (getBias() ? 1 : 0));
 }
 int64_t ConvOp::getFlops() {
   return 2 * getType().getNumElements() * product(getFilter().getType().getShape().drop_front());
-}
-int64_t ConvPackedOp::getFlops() { return 2 * getType().getNumElements() * getPanels().getType().getDimSize(1); }
-int64_t ConvDepthwiseOp::getFlops() {
-  return 2 * getType().getNumElements() * product(getFilter().getType().getShape().drop_back());
-}
-int64_t ConvWinogradOp::getFlops() { // of the products; the transforms are a few additions for each of their elements
-  ArrayRef<int64_t> result = getType().getShape();
-  int64_t tiles = result[0];
-  for (int64_t d = 0; d < 2; ++d) tiles *= (result[1 + d] + getTile()[d] - 1) / getTile()[d];
-  return 2 * tiles * getPanels().getType().getDimSize(1) * result[3];
 }
 int64_t ConvTransposeOp::getFlops() { // each input element meets each tap of its channel
   return 2 * getInput().getType().getNumElements() * product(getFilter().getType().getShape().drop_front());

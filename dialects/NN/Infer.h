@@ -1,4 +1,4 @@
-// Helpers of result type inference, which is each operation's verifier too. Private to the dialect.
+// Helpers of result type inference, which is each operation's verifier too. For this dialect and those on top of it.
 // Inference also runs on operands and attributes that no verifier has seen (parser, importers): it checks everything.
 #pragma once
 #include "dialects/NN/NNDialect.h"
@@ -58,6 +58,11 @@ struct Windows {
 mlir::FailureOr<Windows> inferWindows(const Inference &infer, llvm::ArrayRef<int64_t> spatial,
                                       llvm::ArrayRef<int64_t> window, mlir::DenseI64ArrayAttr strides,
                                       mlir::DenseI64ArrayAttr dilations, mlir::DenseI64ArrayAttr padding);
+
+/// The input of a convolution: [N, C, spatial...] or [N, spatial..., C].
+mlir::LogicalResult checkConvInput(const Inference &infer, mlir::RankedTensorType input);
+/// `which` channels split into groups: "input", "output".
+mlir::LogicalResult checkGroups(const Inference &infer, int64_t groups, int64_t channels, llvm::StringRef which);
 
 /// The shape that a reduction over `axes` leaves.
 mlir::FailureOr<llvm::SmallVector<int64_t>> inferReduced(const Inference &infer, mlir::RankedTensorType operand,

@@ -1,4 +1,4 @@
-// The nn dialect with all operations that front-ends make.
+// The nn dialect with all operations.
 // For what lists them all; other files include the kinds that they name.
 #pragma once
 #include "dialects/NN/NNComposite.h"
@@ -12,6 +12,5 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "dialects/NN/NNStructure.h"
 #include "dialects/NN/NNUnary.h"
 #include "dialects/NN/NNYield.h"

@@ -5,7 +5,7 @@
 
 include "dialects/NN/NNBase.td"
 
-def NN_MatmulOp : NN_InferredOp<"matmul", [NN_Vjp, FusesAs<"contraction">], NN_ContractionCost> {
+def NN_MatmulOp : NN_InferredOp<"matmul", [NN_Vjp, MatrixProduct, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "batched matrix product";
   let description = [{
     `lhs` is [B..., M, K] and `rhs` [B..., K, N] (or [B..., K, M] and [B..., N, K] with `transpose_lhs`,
@@ -18,32 +18,6 @@ def NN_MatmulOp : NN_InferredOp<"matmul", [NN_Vjp, FusesAs<"contraction">], NN_C
   let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
-}
-
-def NN_PackOp : NN_InferredOp<"pack", [MadeAfterGradients]> {
-  let summary = "lays the right side of a contraction out in panels";
-  let description = [{
-    From a matrix [K, N] (or [N, K] with `transposed`) to panels [ceil(N/32), K, 32], padded with zeros: the one packed
-    layout of all instruction sets. With `groups` > 1, N is made of that many equal groups, each of which is padded to
-    whole panels: [groups * ceil(N/groups/32), K, 32]. A splat stays a splat, padding included.
-  }] #
-      NN_Example<"%w: tensor<16x40xf32>",
-                 "nn.pack %w : tensor<16x40xf32>",
-                 "tensor<2x16x32xf32>">.text;
-  let arguments = (ins NN_NumberTensor:$operand, UnitAttr:$transposed, DefaultValuedAttr<I64Attr, "1">:$groups);
-  let results = (outs NN_NumberTensor:$result);
-  let assemblyFormat = "$operand attr-dict `:` type($operand)";
-}
-
-def NN_MatmulPackedOp : NN_InferredOp<"matmul_packed", [MadeAfterGradients, FusesAs<"contraction">], NN_ContractionCost> {
-  let summary = "matrix product with packed right side";
-  let description = [{`lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N.}] #
-      NN_Example<"%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>",
-                 "nn.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>",
-                 "tensor<8x40xf32>">.text;
-  let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$panels, I64Attr:$columns);
-  let results = (outs NN_NumberTensor:$result);
-  let assemblyFormat = "$lhs `,` $panels attr-dict `:` type($lhs) `,` type($panels)";
 }
 
 def NN_ConvOp : NN_InferredOp<"conv", [NN_Vjp, FusesAs<"contraction">], NN_ContractionCost> {
@@ -60,37 +34,6 @@ def NN_ConvOp : NN_InferredOp<"conv", [NN_Vjp, FusesAs<"contraction">], NN_Contr
   let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$filter, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
                        DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last);
-  let results = (outs NN_NumberTensor:$result);
-  let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
-}
-
-def NN_ConvPackedOp : NN_InferredOp<"conv_packed", [MadeAfterGradients, FusesAs<"contraction">], NN_ContractionCost> {
-  let summary = "channels-last convolution with packed filter";
-  let description = [{
-    `input` [N, spatial..., C]; `panels` [groups * ceil(O/groups/32), window positions * C/groups, 32], rows ordered by
-    window position (row-major), then channel; the result is [N, spatial..., O], `channels` = O.
-  }] #
-      NN_Example<"%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>",
-                 "nn.conv_packed %x, %w {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>",
-                 "tensor<1x8x8x16xf32>">.text;
-  let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$panels, DenseI64ArrayAttr:$window, I64Attr:$channels,
-                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
-                       DefaultValuedAttr<I64Attr, "1">:$groups);
-  let results = (outs NN_NumberTensor:$result);
-  let assemblyFormat = "$input `,` $panels attr-dict `:` type($input) `,` type($panels)";
-}
-
-def NN_ConvDepthwiseOp : NN_InferredOp<"conv_depthwise", [MadeAfterGradients, FusesAs<"contraction">], NN_ContractionCost> {
-  let summary = "channels-last convolution with one filter for each channel";
-  let description = [{
-    `input` [N, spatial..., C], `filter` [window..., C]; the result is [N, spatial..., C]. Order and padding are those of
-    nn.conv.
-  }] #
-      NN_Example<"%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x16xf32>",
-                 "nn.conv_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x16xf32>, tensor<3x3x16xf32>",
-                 "tensor<1x8x8x16xf32>">.text;
-  let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$filter, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }

@@ -35,8 +35,6 @@ void NNDialect::initialize() {
   registerGradientOperations(*this);
   registerLossOperations(*this);
   registerRandomOperations(*this);
-  registerStructureOperations(*this);
-  registerWinogradOperations(*this);
   registerYieldOperations(*this);
 }
 

@@ -34,7 +34,6 @@ namespace sprig::ir {
 class CheckpointOp;
 class CondOp;
 class CustomGradientOp;
-class DispatchOp;
 class ScanOp;
 class WhileOp;
 } // namespace sprig::ir
@@ -46,7 +45,7 @@ class WhileOp;
 
 namespace sprig::ir {
 
-/// The operations of a kind join the dialect (NNKind.cpp.in).
+/// The operations of a kind join the dialect (OpKind.cpp.in).
 void registerUnaryOperations(mlir::Dialect &dialect);
 void registerElementwiseOperations(mlir::Dialect &dialect);
 void registerContractionOperations(mlir::Dialect &dialect);
@@ -59,8 +58,6 @@ void registerControlOperations(mlir::Dialect &dialect);
 void registerGradientOperations(mlir::Dialect &dialect);
 void registerLossOperations(mlir::Dialect &dialect);
 void registerRandomOperations(mlir::Dialect &dialect);
-void registerStructureOperations(mlir::Dialect &dialect);
-void registerWinogradOperations(mlir::Dialect &dialect);
 void registerYieldOperations(mlir::Dialect &dialect);
 
 /// The broadcast of two shapes by NumPy's rules, or failure.

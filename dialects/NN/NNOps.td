@@ -15,7 +15,6 @@ include "dialects/NN/NNControl.td"
 include "dialects/NN/NNGradient.td"
 include "dialects/NN/NNLoss.td"
 include "dialects/NN/NNRandom.td"
-include "dialects/NN/NNStructure.td"
 include "dialects/NN/NNYield.td"
 
 #endif // SPRIG_NN_NNOPS_TD

@@ -22,9 +22,8 @@ RowView RowView::of(Value value) {
 }
 
 std::optional<Product> Product::of(Operation *op) {
-  if (auto matmul = dyn_cast_if_present<MatmulOp>(op)) return Product{matmul.getLhs(), matmul.getRhs()};
-  if (auto packed = dyn_cast_if_present<MatmulPackedOp>(op)) return Product{packed.getLhs(), packed.getPanels()};
-  return std::nullopt;
+  if (!op || !op->hasTrait<MatrixProduct>()) return std::nullopt;
+  return Product{op->getOperand(0), op->getOperand(1)};
 }
 
 Value movedInRow(Operation *op) {

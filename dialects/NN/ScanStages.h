@@ -32,7 +32,7 @@ struct ScanStages {
   static std::optional<ScanStages> analyze(ScanOp scan, std::string &reason);
 };
 
-/// The operands of nn.matmul or nn.matmul_packed, null for another operation.
+/// The operands of a matrix product (the trait MatrixProduct), null for another operation.
 struct Product {
   mlir::Value lhs, rhs;
   static std::optional<Product> of(mlir::Operation *op);

@@ -2,6 +2,7 @@
 // doubles.
 #include "lib/Interpreter/Evaluation.h"
 #include "dialects/NN/NNComposite.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNContraction.h"
 #include "lib/Interpreter/Gemm.h"
 #include "lib/Interpreter/Numbers.h"
@@ -88,7 +89,7 @@ mlir::LogicalResult evaluateLinear(ir::LinearOp op, Evaluation &e) {
   return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
 
-mlir::LogicalResult evaluatePack(ir::PackOp op, Evaluation &e) {
+mlir::LogicalResult evaluatePack(kernel::PackOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
   mlir::RankedTensorType type = e.resultType();
   if (operand.isSplat() && operand.count()) return e.give(operand.reshaped(type));
@@ -109,7 +110,7 @@ mlir::LogicalResult evaluatePack(ir::PackOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateMatmulPacked(ir::MatmulPackedOp op, Evaluation &e) {
+mlir::LogicalResult evaluateMatmulPacked(kernel::MatmulPackedOp op, Evaluation &e) {
   const Tensor &lhs = e.operands[0], &panels = e.operands[1];
   int64_t k = panels.shape()[1], n = op.getColumns();
   int64_t m = product(lhs.shape().drop_back());

@@ -1,5 +1,6 @@
 // Convolutions: for each sample and group, a filter matrix times the matrix of the windows' elements.
 #include "lib/Interpreter/Evaluation.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNContraction.h"
 #include "lib/Interpreter/Gemm.h"
 #include "lib/Interpreter/Numbers.h"
@@ -141,7 +142,7 @@ mlir::LogicalResult evaluateConv(ir::ConvOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateConvPacked(ir::ConvPackedOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConvPacked(kernel::ConvPackedOp op, Evaluation &e) {
   const Tensor &panels = e.operands[1];
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), op.getWindow(),
                                       op.getGroups(), /*channelsLast=*/true);
@@ -159,7 +160,7 @@ mlir::LogicalResult evaluateConvPacked(ir::ConvPackedOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateConvDepthwise(ir::ConvDepthwiseOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConvDepthwise(kernel::ConvDepthwiseOp op, Evaluation &e) {
   const Tensor &filter = e.operands[1];
   int64_t groups = filter.shape().back();
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), filter.shape().drop_back(),

@@ -1,7 +1,7 @@
 // Constant folding through the interpreter, with each result rounded to its type.
 #include "lib/Interpreter/Fold.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NNContraction.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
@@ -13,7 +13,7 @@ namespace {
 // Operations whose result on splats is a splat that costs one element.
 bool keepsSplats(mlir::Operation *op) {
   return llvm::isa<ElementwiseOpInterface, ir::ReshapeOp, ir::BroadcastOp, ir::TransposeOp, ir::SliceOp, ir::ConcatOp,
-                   ir::PadOp, ir::PackOp>(op);
+                   ir::PadOp, kernel::PackOp>(op);
 }
 
 bool isWithinLimits(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, const FoldLimits &limits) {
@@ -44,7 +44,7 @@ static bool hasKernelBits(mlir::Operation *op) {
   if (llvm::isa<ir::AbsOp, ir::NegOp, ir::SignOp, ir::FloorOp, ir::CeilOp, ir::RoundOp, ir::ReluOp, ir::MaxOp,
                 ir::MinOp, ir::IsNanOp, ir::IsInfOp, ir::CompareOp, ir::SelectOp, ir::BitcastOp, ir::IotaOp,
                 ir::ReshapeOp, ir::BroadcastOp, ir::TransposeOp, ir::SliceOp, ir::ConcatOp, ir::PadOp, ir::GatherOp,
-                ir::GatherElementsOp, ir::GatherNdOp, ir::PackOp>(op))
+                ir::GatherElementsOp, ir::GatherNdOp, kernel::PackOp>(op))
     return true;
   return llvm::isa<ir::AddOp, ir::SubOp, ir::MulOp, ir::DivOp, ir::SqrtOp, ir::ReciprocalOp, ir::CastOp>(op) &&
          all([](mlir::Type type) { return !type.isF16() && !type.isBF16(); });

@@ -5,7 +5,7 @@
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/Constants.h"
 #include "lib/Interpreter/Evaluation.h"
 #include "mlir/IR/IRMapping.h"
@@ -76,7 +76,7 @@ private:
   }
 
   mlir::FailureOr<Results> runOne(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
-    if (auto dispatch = llvm::dyn_cast<ir::DispatchOp>(op)) {
+    if (auto dispatch = llvm::dyn_cast<kernel::DispatchOp>(op)) {
       RunOptions inner{options.precision};
       return BlockRunner(inner, symbols).run(dispatch.getBody().front(), operands);
     }

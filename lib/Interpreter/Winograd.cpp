@@ -1,6 +1,6 @@
-// nn.conv_winograd by its definition: every tile to frequencies, a product over the channels for each, and back.
-#include "dialects/NN/NNWinograd.h"
-#include "dialects/NN/Winograd.h"
+// kernel.conv_winograd by its definition: every tile to frequencies, a product over the channels for each, and back.
+#include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/Winograd.h"
 #include "lib/Interpreter/Winograd.h"
 
 namespace sprig::interp {
@@ -22,14 +22,14 @@ Matrix transform(const Matrix &left, int64_t a, const Matrix &right, int64_t b, 
 }
 
 struct Winograd {
-  ir::WinogradLine lines[2];
+  kernel::WinogradLine lines[2];
   llvm::ArrayRef<int64_t> in, out;
   int64_t low[2];
   Matrix inputs[2], outputs[2];
 
-  Winograd(ir::ConvWinogradOp op, llvm::ArrayRef<int64_t> in, llvm::ArrayRef<int64_t> out)
-      : lines{*ir::WinogradLine::get(op.getTile()[0], op.getWindow()[0]),
-              *ir::WinogradLine::get(op.getTile()[1], op.getWindow()[1])},
+  Winograd(kernel::ConvWinogradOp op, llvm::ArrayRef<int64_t> in, llvm::ArrayRef<int64_t> out)
+      : lines{*kernel::WinogradLine::get(op.getTile()[0], op.getWindow()[0]),
+              *kernel::WinogradLine::get(op.getTile()[1], op.getWindow()[1])},
         in(in), out(out), low{op.getPadding()[0], op.getPadding()[1]} {
     for (int d = 0; d < 2; ++d) {
       inputs[d] = lines[d].inputMatrix();
@@ -61,7 +61,7 @@ struct Winograd {
   }
 };
 
-mlir::LogicalResult evaluateConvWinograd(ir::ConvWinogradOp op, Evaluation &e) {
+mlir::LogicalResult evaluateConvWinograd(kernel::ConvWinogradOp op, Evaluation &e) {
   Winograd winograd(op, e.operands[0].shape(), e.resultType().getShape());
   Elements<double> in = e.operands[0].floats(), panels = e.operands[1].floats();
   llvm::ArrayRef<int64_t> out = winograd.out;

@@ -1,4 +1,4 @@
-// The evaluator of nn.conv_winograd. For the table of evaluators.
+// The evaluator of kernel.conv_winograd. For the table of evaluators.
 #pragma once
 #include "lib/Interpreter/Evaluation.h"
 

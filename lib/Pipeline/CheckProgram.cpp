@@ -146,7 +146,7 @@ LogicalResult sprig::checkProgramAt(ModuleOp module, const Phase &phase) {
     if (phase.allows(op) || !reported.insert(op->getName()).second) return;
     auto diagnostic = op->emitOpError("cannot stand in a program ");
     if (phase.name == phases().front().name)
-      diagnostic << "that is given: expected functions of nn operations, without dispatches";
+      diagnostic << "that is given: expected functions of nn operations";
     else
       diagnostic << "as it is after phase '" << phase.name << "'";
   });

@@ -4,7 +4,7 @@
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -98,10 +98,11 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
 }
 
 static bool isModuleOrFunction(Operation *op) { return isa<ModuleOp, func::FuncOp, func::ReturnOp>(op); }
-static bool isNN(Operation *op) { return isa_and_nonnull<ir::NNDialect>(op->getDialect()); }
 
-// The graph as front-ends make it: no dispatches yet.
-static bool allowsGraph(Operation *op) { return isModuleOrFunction(op) || (isNN(op) && !isa<ir::DispatchOp>(op)); }
+// The graph as front-ends make it: nothing of the dialect kernel yet.
+static bool allowsGraph(Operation *op) {
+  return isModuleOrFunction(op) || isa_and_nonnull<ir::NNDialect>(op->getDialect());
+}
 
 static bool allowsDifferentiated(Operation *op) {
   return allowsGraph(op) &&
@@ -110,16 +111,16 @@ static bool allowsDifferentiated(Operation *op) {
 
 // Around dispatches only what is no work: constants, parameters and views.
 static bool allowsDispatches(Operation *op) {
-  if (isModuleOrFunction(op) || op->getParentOfType<ir::DispatchOp>()) return true;
-  return isa<ir::ParamOp, ir::GetParamOp, ir::SetParamOp, ir::ConstantOp, ir::ReshapeOp, ir::AfterOp, ir::DispatchOp>(
-      op);
+  if (isModuleOrFunction(op) || op->getParentOfType<kernel::DispatchOp>()) return true;
+  return isa<ir::ParamOp, ir::GetParamOp, ir::SetParamOp, ir::ConstantOp, ir::ReshapeOp, ir::AfterOp,
+             kernel::DispatchOp>(op);
 }
 
 static bool allowsProgram(Operation *op) {
-  if (op->getParentOfType<ir::DispatchOp>()) return true;
+  if (op->getParentOfType<kernel::DispatchOp>()) return true;
   // A view between two dispatches of one kernel.
   if (isa<ir::ReshapeOp>(op)) return isa<exec::KernelOp>(op->getParentOp());
-  return isa<ModuleOp, ir::ParamOp, ir::DispatchOp>(op) || isa_and_nonnull<exec::ExecDialect>(op->getDialect());
+  return isa<ModuleOp, ir::ParamOp, kernel::DispatchOp>(op) || isa_and_nonnull<exec::ExecDialect>(op->getDialect());
 }
 
 static bool allowsPlannedProgram(Operation *op) {

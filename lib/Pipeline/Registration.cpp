@@ -1,6 +1,6 @@
 // What drivers can read and run: dialects, passes, one pipeline per phase.
 #include "dialects/Exec/Exec.h"
-#include "dialects/Kernel/Kernel.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Pipeline/CheckProgram.h"

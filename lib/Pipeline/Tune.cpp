@@ -1,5 +1,5 @@
 #include "lib/Pipeline/Tune.h"
-#include "dialects/Kernel/Kernel.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Cache/FileCache.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -23,22 +23,22 @@ std::string textOf(Attribute tile) {
 }
 
 // A program of nothing but this dispatch, in the state after `fuse`.
-OwningOpRef<ModuleOp> alone(ir::DispatchOp dispatch, Attribute tile) {
+OwningOpRef<ModuleOp> alone(kernel::DispatchOp dispatch, Attribute tile) {
   OpBuilder b(dispatch.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(b.getUnknownLoc());
   b.setInsertionPointToEnd(module->getBody());
   auto type = b.getFunctionType(dispatch->getOperandTypes(), dispatch->getResultTypes());
   auto function = func::FuncOp::create(b, b.getUnknownLoc(), "main", type);
   b.setInsertionPointToStart(function.addEntryBlock());
-  auto clone = cast<ir::DispatchOp>(b.clone(*dispatch));
+  auto clone = cast<kernel::DispatchOp>(b.clone(*dispatch));
   clone->setOperands(function.getArguments());
-  kernel::setTile(clone, tile);
+  clone.setTileAttr(tile);
   func::ReturnOp::create(b, b.getUnknownLoc(), clone->getResults());
   return module;
 }
 
 struct Kernel {
-  std::vector<ir::DispatchOp> dispatches; // equal ones
+  std::vector<kernel::DispatchOp> dispatches; // equal ones
   SmallVector<Attribute> tiles;
 };
 
@@ -94,7 +94,7 @@ TuneCounts sprig::tuneTiles(ModuleOp module, const CompileOptions &options, cons
   const Target &target = targetOf(options);
   llvm::MapVector<StringRef, Kernel> kernels; // by the key of their tiles
   llvm::StringSet<> keys;
-  module.walk([&](ir::DispatchOp dispatch) {
+  module.walk([&](kernel::DispatchOp dispatch) {
     TileChoices choices = target.tileChoices(dispatch, options);
     if (choices.tiles.empty()) return;
     Kernel &kernel = kernels[keys.insert(choices.key).first->getKey()];
@@ -116,7 +116,7 @@ TuneCounts sprig::tuneTiles(ModuleOp module, const CompileOptions &options, cons
       continue;
     }
     ++counts.cached;
-    for (ir::DispatchOp dispatch : kernel.dispatches) kernel::setTile(dispatch, *known);
+    for (kernel::DispatchOp dispatch : kernel.dispatches) dispatch.setTileAttr(*known);
   }
   auto end = Clock::now() + Seconds(options.tuneSeconds);
   for (size_t i = 0; i < rest.size(); ++i) {
@@ -126,7 +126,7 @@ TuneCounts sprig::tuneTiles(ModuleOp module, const CompileOptions &options, cons
     auto tile = search(*kernel, options, timer, left / double(rest.size() - i));
     if (!tile) continue;
     ++counts.measured;
-    for (ir::DispatchOp dispatch : kernel->dispatches) kernel::setTile(dispatch, *tile);
+    for (kernel::DispatchOp dispatch : kernel->dispatches) dispatch.setTileAttr(*tile);
     if (cache) cache->store(key, textOf(*tile));
   }
   if (report)

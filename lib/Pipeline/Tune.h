@@ -1,5 +1,5 @@
 // Search for tiles: --tune. After the phase `fuse`, each different kernel for which the target has a choice is
-// compiled alone with several of its tiles and timed on this machine; the best becomes the attribute `kernel.tile` of
+// compiled alone with several of its tiles and timed on this machine; the best becomes the attribute `tile` of
 // its dispatches. A tile's shape changes no bit: every sum keeps its order.
 #pragma once
 #include "lib/Pipeline/Pipeline.h"

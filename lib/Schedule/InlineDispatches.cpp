@@ -1,7 +1,6 @@
-#include "dialects/NN/KernelOperations.h"
+#include "dialects/Kernel/OperationNumbers.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNYield.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Schedule/MemoryPlan.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
@@ -71,10 +70,10 @@ SmallVector<Value> KernelJoiner::operands() const {
 
 // Equal dispatches share a kernel, whose operations have the places of one of them; those of this use stand at the
 // command (placesOf in Schedule.cpp).
-static void placeOperations(ir::DispatchOp clone, Location use) {
+static void placeOperations(kernel::DispatchOp clone, Location use) {
   auto fused = dyn_cast<FusedLoc>(use);
   auto places = fused ? dyn_cast_if_present<ArrayAttr>(fused.getMetadata()) : ArrayAttr();
-  SmallVector<Operation *> operations = ir::kernelOperations(clone);
+  SmallVector<Operation *> operations = kernel::operationsOf(clone);
   if (!places || places.size() != operations.size()) return;
   for (auto [op, place] : llvm::zip_equal(operations, places))
     if (auto location = dyn_cast<LocationAttr>(place)) op->setLoc(Location(location));
@@ -91,7 +90,7 @@ void KernelJoiner::cloneBody(OpBuilder &b, exec::DispatchOp dispatch) {
     mapping.map(argument, value);
   }
   for (Operation &op : body.without_terminator())
-    if (auto clone = dyn_cast<ir::DispatchOp>(b.clone(op, mapping))) placeOperations(clone, dispatch.getLoc());
+    if (auto clone = dyn_cast<kernel::DispatchOp>(b.clone(op, mapping))) placeOperations(clone, dispatch.getLoc());
   for (auto [value, buffer] :
        llvm::zip_equal(body.getTerminator()->getOperands(), dispatch.getBuffers().drop_front(kernel.getNumInputs())))
     values[buffer] = mapping.lookup(value);
@@ -158,14 +157,14 @@ SmallVector<OverwriteAttr> overwritableOperands(KernelOp kernel, const Target &t
   SmallVector<OverwriteAttr> pairs;
   Block &body = kernel.getBody().front();
   for (auto [r, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
-    auto producer = value.getDefiningOp<ir::DispatchOp>();
+    auto producer = value.getDefiningOp<kernel::DispatchOp>();
     if (!producer) continue;
     unsigned result = cast<OpResult>(value).getResultNumber();
     for (BlockArgument argument : body.getArguments())
       for (auto [o, operand] : llvm::enumerate(producer->getOperands()))
         if (operand == argument && target.mayOverwrite(producer, o, result) &&
             llvm::all_of(argument.getUsers(), [&](Operation *user) {
-              return user == producer || (isa<ir::DispatchOp>(user) && user->isBeforeInBlock(producer));
+              return user == producer || (isa<kernel::DispatchOp>(user) && user->isBeforeInBlock(producer));
             }))
           pairs.push_back(OverwriteAttr::get(kernel.getContext(), argument.getArgNumber(), body.getNumArguments() + r));
   }
@@ -202,7 +201,7 @@ private:
       auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
       if (kernel.isComposite() || kernel.getPlaces() || dispatch.isPart()) return;
       if (kernel.getTiles() > kernel.getGrain()) return;
-      if (!llvm::all_of(kernel.getBody().front().without_terminator(), llvm::IsaPred<ir::DispatchOp>)) return;
+      if (!llvm::all_of(kernel.getBody().front().without_terminator(), llvm::IsaPred<kernel::DispatchOp>)) return;
       flops += kernel.getFlops();
       bytes += kernel.getBytes();
       kernels.insert(kernel);

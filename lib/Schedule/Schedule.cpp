@@ -1,10 +1,8 @@
-#include "dialects/Kernel/Kernel.h"
-#include "dialects/NN/KernelOperations.h"
+#include "dialects/Kernel/OperationNumbers.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNYield.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/StateOrder.h"
@@ -43,7 +41,7 @@ struct EqualDispatch : llvm::DenseMapInfo<Operation *> {
     auto *a = const_cast<Operation *>(left), *b = const_cast<Operation *>(right);
     return llvm::equal(a->getOperandTypes(), b->getOperandTypes()) &&
            llvm::equal(a->getResultTypes(), b->getResultTypes()) &&
-           kernel::tileOf(cast<ir::DispatchOp>(a)) == kernel::tileOf(cast<ir::DispatchOp>(b)) &&
+           cast<kernel::DispatchOp>(a).getTileAttr() == cast<kernel::DispatchOp>(b).getTileAttr() &&
            OperationEquivalence::isRegionEquivalentTo(&a->getRegion(0), &b->getRegion(0),
                                                       OperationEquivalence::IgnoreLocations);
   }
@@ -59,8 +57,8 @@ public:
 private:
   LogicalResult runOnFunction(func::FuncOp function);
   LogicalResult runOnOperation(Operation &op);
-  LogicalResult addDispatch(ir::DispatchOp dispatch);
-  FailureOr<KernelOp> kernelFor(ir::DispatchOp dispatch);
+  LogicalResult addDispatch(kernel::DispatchOp dispatch);
+  FailureOr<KernelOp> kernelFor(kernel::DispatchOp dispatch);
   FlatSymbolRefAttr constantFor(ir::ConstantOp constant);
   LogicalResult addReturn(func::ReturnOp op);
   void addUpdates();
@@ -103,7 +101,7 @@ FlatSymbolRefAttr Scheduler::constantFor(ir::ConstantOp constant) {
   return symbol = FlatSymbolRefAttr::get(op.getSymNameAttr());
 }
 
-static std::pair<int64_t, int64_t> costOf(ir::DispatchOp dispatch) {
+static std::pair<int64_t, int64_t> costOf(kernel::DispatchOp dispatch) {
   int64_t flops = 0, bytes = 0;
   for (Operation &op : dispatch->getRegion(0).front())
     if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
@@ -113,7 +111,7 @@ static std::pair<int64_t, int64_t> costOf(ir::DispatchOp dispatch) {
   return {flops, bytes};
 }
 
-FailureOr<KernelOp> Scheduler::kernelFor(ir::DispatchOp dispatch) {
+FailureOr<KernelOp> Scheduler::kernelFor(kernel::DispatchOp dispatch) {
   auto found = kernels.find(dispatch);
   if (found != kernels.end()) return found->second;
   FailureOr<KernelPlan> plan = target.plan(dispatch);
@@ -135,7 +133,7 @@ FailureOr<KernelOp> Scheduler::kernelFor(ir::DispatchOp dispatch) {
     // An operand passed twice is one argument twice.
     mapping.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
   b.setInsertionPointToStart(&body);
-  auto clone = cast<ir::DispatchOp>(b.clone(*dispatch, mapping));
+  auto clone = cast<kernel::DispatchOp>(b.clone(*dispatch, mapping));
   for (auto [index, argument] : llvm::enumerate(body.getArguments())) clone->setOperand(index, argument);
   YieldOp::create(b, dispatch.getLoc(), clone->getResults());
   symbols.insert(kernel);
@@ -144,13 +142,13 @@ FailureOr<KernelOp> Scheduler::kernelFor(ir::DispatchOp dispatch) {
 }
 
 // Dispatches that share a kernel keep the places of their own operations, for profiles.
-static Location placesOf(ir::DispatchOp dispatch) {
+static Location placesOf(kernel::DispatchOp dispatch) {
   SmallVector<Attribute> places;
-  for (Operation *op : ir::kernelOperations(dispatch)) places.push_back(op->getLoc());
+  for (Operation *op : kernel::operationsOf(dispatch)) places.push_back(op->getLoc());
   return FusedLoc::get({dispatch.getLoc()}, ArrayAttr::get(dispatch.getContext(), places), dispatch.getContext());
 }
 
-static SmallVector<OverwriteAttr> overwritableOperands(ir::DispatchOp dispatch, const Target &target) {
+static SmallVector<OverwriteAttr> overwritableOperands(kernel::DispatchOp dispatch, const Target &target) {
   SmallVector<OverwriteAttr> pairs;
   for (unsigned operand = 0; operand < dispatch->getNumOperands(); ++operand)
     for (unsigned result = 0; result < dispatch->getNumResults(); ++result)
@@ -159,7 +157,7 @@ static SmallVector<OverwriteAttr> overwritableOperands(ir::DispatchOp dispatch, 
   return pairs;
 }
 
-LogicalResult Scheduler::addDispatch(ir::DispatchOp dispatch) {
+LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
   SmallVector<Value> operands;
   for (Value operand : dispatch->getOperands()) operands.push_back(bufferOf(operand));
   bool hasWork = false;
@@ -217,7 +215,7 @@ void Scheduler::addUpdates() {
 }
 
 LogicalResult Scheduler::runOnOperation(Operation &op) {
-  if (auto dispatch = dyn_cast<ir::DispatchOp>(op)) return addDispatch(dispatch);
+  if (auto dispatch = dyn_cast<kernel::DispatchOp>(op)) return addDispatch(dispatch);
   if (auto reshape = dyn_cast<ir::ReshapeOp>(op)) {
     buffers[reshape.getResult()] = bufferOf(reshape.getOperand());
     return success();

@@ -2,7 +2,7 @@
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include <queue>
@@ -35,14 +35,14 @@ private:
 static Operation *producerOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<ir::ReshapeOp, ir::AfterOp>(op)) op = op->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<ir::DispatchOp>(op) ? op : nullptr;
+  return isa_and_nonnull<kernel::DispatchOp>(op) ? op : nullptr;
 }
 
 /// The dispatches that read a value or a view of it.
 static void collectReaders(Value value, SmallVectorImpl<Operation *> &readers) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (isa<ir::DispatchOp>(user)) readers.push_back(user);
+    if (isa<kernel::DispatchOp>(user)) readers.push_back(user);
     // The other operands of nn.after are not read.
     if (isa<ir::ReshapeOp, ir::AfterOp>(user) && use.getOperandNumber() == 0)
       collectReaders(user->getResult(0), readers);

@@ -1,6 +1,6 @@
 #include "lib/Target/OperationNames.h"
-#include "dialects/NN/KernelOperations.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/OperationNumbers.h"
+#include "dialects/Kernel/KernelDispatch.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -14,8 +14,8 @@ static std::string nameInErrors(Operation &op, Location place) {
 
 static SmallVector<std::string> opNames(exec::KernelOp kernel, ArrayAttr places) {
   SmallVector<std::string> names;
-  for (auto dispatch : kernel.getBody().getOps<ir::DispatchOp>()) {
-    SmallVector<Operation *> ops = ir::kernelOperations(dispatch);
+  for (auto dispatch : kernel.getBody().getOps<kernel::DispatchOp>()) {
+    SmallVector<Operation *> ops = kernel::operationsOf(dispatch);
     bool fits = places && places.size() == ops.size();
     for (auto [index, op] : llvm::enumerate(ops)) {
       auto own = fits ? dyn_cast<LocationAttr>(places[index]) : LocationAttr();

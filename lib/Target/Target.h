@@ -4,7 +4,7 @@
 // programs get equal answers.
 #pragma once
 #include "dialects/NN/NNRecurrent.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Machine/MachineModel.h"
 #include "lib/Target/FusionGroup.h"
 #include "lib/Target/Image.h"
@@ -38,7 +38,7 @@ struct KernelPlan {
 struct TileChoices {
   /// What the best of them depends on, as a hash: the kernel, the compiler, the machine.
   std::string key;
-  /// Tiles as kernel::setTile takes them; null: the target's own choice, which comes first.
+  /// Tiles as the attribute `tile` of a dispatch takes them; null: the target's own choice, which comes first.
   llvm::SmallVector<mlir::Attribute> tiles;
 };
 
@@ -76,14 +76,14 @@ public:
   /// Splats are always part of the kernels that read them.
   virtual bool canFuse(const FusionGroup &group, mlir::Operation *op) const = 0;
   /// The plan of a dispatch; a failure has been reported: it has no kernel for it.
-  virtual mlir::FailureOr<KernelPlan> plan(ir::DispatchOp dispatch) const = 0;
+  virtual mlir::FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const = 0;
   /// Whether the kernel of a dispatch may write a result into the buffer of an operand of the same type: each element
   /// of the operand is read only for the same element of the dispatch's results, before any of those is written (or, in
   /// a row that is reduced, before any of the row is written).
-  virtual bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
+  virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
   /// For `--tune`, which times them on this machine; no tiles where there is nothing to choose. Throws sprig::Error
   /// where the options ask for code of another machine.
-  virtual TileChoices tileChoices(ir::DispatchOp dispatch, const CompileOptions &options) const { return {}; }
+  virtual TileChoices tileChoices(kernel::DispatchOp dispatch, const CompileOptions &options) const { return {}; }
 
   /// The code of all kernels of a planned program, an image for each architecture that the options name. `cache` may be
   /// null. The context must have all dialects loaded. A failure has been reported; throws sprig::Error for an

@@ -3,8 +3,7 @@
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNYield.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "lib/Transforms/Passes.h"
@@ -42,7 +41,7 @@ class Outliner {
 public:
   Outliner(const FusionGroup &group, const Target &target, bool fuse) : group(group), target(target), fuse(fuse) {}
 
-  ir::DispatchOp outline() {
+  kernel::DispatchOp outline() {
     Operation *last = group.ops.back();
     SmallVector<Location> locations;
     for (Operation *op : group.ops) {
@@ -54,16 +53,17 @@ public:
     }
     OpBuilder builder(last);
     SmallVector<Value> results = resultsOf(group);
-    auto dispatch = ir::DispatchOp::create(
+    auto dispatch = kernel::DispatchOp::create(
         builder, locations.size() == 1 ? locations[0] : FusedLoc::get(last->getContext(), locations),
-        ValueRange(results).getTypes(), operands.getArrayRef(), builder.getStringAttr(labelOf(group)));
+        ValueRange(results).getTypes(), operands.getArrayRef(), builder.getStringAttr(labelOf(group)),
+        /*tile=*/Attribute());
     Block *block = builder.createBlock(&dispatch->getRegion(0));
     IRMapping mapping;
     for (Value operand : operands) mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
     for (Operation *op : body) builder.clone(*op, mapping);
     SmallVector<Value> yielded;
     for (Value result : results) yielded.push_back(mapping.lookup(result));
-    ir::YieldOp::create(builder, dispatch.getLoc(), yielded);
+    kernel::YieldOp::create(builder, dispatch.getLoc(), yielded);
     for (auto [result, replacement] : llvm::zip_equal(results, dispatch->getResults()))
       result.replaceAllUsesWith(replacement);
     return dispatch;

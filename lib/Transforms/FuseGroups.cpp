@@ -3,7 +3,7 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include <limits>
 #include <set>
 
@@ -19,8 +19,8 @@ static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op
 
 bool FusionGroups::isComputed(Operation *op) {
   return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
-         !isa<ir::GetParamOp, ir::SetParamOp, ir::ReshapeOp, ir::AfterOp, ir::DispatchOp>(op) &&
-         isa<ir::NNDialect>(op->getDialect());
+         !isa<ir::GetParamOp, ir::SetParamOp, ir::ReshapeOp, ir::AfterOp, kernel::DispatchOp>(op) &&
+         isa<ir::NNDialect, kernel::KernelDialect>(op->getDialect());
 }
 
 SmallVector<Value> sprig::resultsOf(const FusionGroup &group) {

@@ -1,7 +1,7 @@
 // The passes from nn to nn. For the pipeline, which builds phases of them, and sprig-opt, which offers each alone.
 // Every pass is declared in Passes.td; options too.
 #pragma once
-#include "dialects/NN/NNDialect.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -21,7 +21,7 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
     and reshapes. What remains is a dispatch of its own. Fusion never changes a bit. Remarks of the category `fuse` say
     what was put together and what was kept apart.
   }];
-  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
   let options = [
     Option<"fuse", "fuse", "bool", "true", "off: every operation is a dispatch of its own">,
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,

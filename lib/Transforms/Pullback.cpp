@@ -1,4 +1,5 @@
 #include "lib/Transforms/Pullback.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Constants.h"
@@ -177,7 +178,7 @@ LogicalResult Differentiation::visit(Operation *op) {
   if (!llvm::is_contained(reached, true)) return success();
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
-    return op->emitOpError(op->hasTrait<MadeAfterGradients>()
+    return op->emitOpError(isa_and_nonnull<kernel::KernelDialect>(op->getDialect())
                                ? "cannot be differentiated: it is made by rewrites that come after differentiation"
                                : "has no gradient");
   for (auto [cotangent, result] : llvm::zip_equal(cotangents, op->getResults()))

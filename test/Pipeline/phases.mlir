@@ -12,11 +12,11 @@
 // CANON-NOT: nn.param
 // STATE: nn.get_param @w
 // STATE: nn.param @w
-// FUSE-COUNT-1: nn.dispatch
-// FUSE: nn.matmul_packed
+// FUSE-COUNT-1: kernel.dispatch
+// FUSE: kernel.matmul_packed
 // FUSE: nn.relu
-// FUSE-NOT: nn.dispatch
-// APART-COUNT-2: nn.dispatch
+// FUSE-NOT: kernel.dispatch
+// APART-COUNT-2: kernel.dispatch
 // PLAN: exec.kernel
 // PLAN: exec.program @main inputs("x": tensor<4x8xf32>) outputs("y": tensor<4x16xf32>) arena 0
 // PLAN: exec.dispatch

@@ -4,23 +4,23 @@
 
 exec.device @cpu "cpu"
 exec.kernel @relu(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 60 : i64, bytes = 128 : i64} {
-  %0 = nn.dispatch "relu" (%a = %x : tensor<16xf32>) -> tensor<16xf32> {
+  %0 = kernel.dispatch "relu" (%a = %x : tensor<16xf32>) -> tensor<16xf32> {
     %1 = nn.relu %a : tensor<16xf32>
-    nn.yield %1 : tensor<16xf32>
+    kernel.yield %1 : tensor<16xf32>
   }
   exec.yield %0 : tensor<16xf32>
 }
 exec.kernel @exp(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {tiles = 1 : i64, flops = 60 : i64, bytes = 128 : i64, scratch = 100 : i64} {
-  %0 = nn.dispatch "exp" (%a = %x : tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = kernel.dispatch "exp" (%a = %x : tensor<4x4xf32>) -> tensor<4x4xf32> {
     %1 = nn.exp %a : tensor<4x4xf32>
-    nn.yield %1 : tensor<4x4xf32>
+    kernel.yield %1 : tensor<4x4xf32>
   }
   exec.yield %0 : tensor<4x4xf32>
 }
 exec.kernel @wide(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 8 : i64, grain = 2 : i64} {
-  %0 = nn.dispatch "relu" (%a = %x : tensor<16xf32>) -> tensor<16xf32> {
+  %0 = kernel.dispatch "relu" (%a = %x : tensor<16xf32>) -> tensor<16xf32> {
     %1 = nn.relu %a : tensor<16xf32>
-    nn.yield %1 : tensor<16xf32>
+    kernel.yield %1 : tensor<16xf32>
   }
   exec.yield %0 : tensor<16xf32>
 }
@@ -32,11 +32,11 @@ exec.kernel @wide(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 8 : 
 // CHECK: exec.kernel @chain_network(%[[X:.*]]: tensor<16xf32>) -> (tensor<4x4xf32>, tensor<16xf32>)
 // CHECK-SAME: places = array<i64: 128, 192>
 // CHECK-SAME: scratch = 256 : i64, tiles = 1 : i64
-// CHECK-NEXT: %[[A:.*]] = nn.dispatch "relu" {{.*}} = %[[X]] :
+// CHECK-NEXT: %[[A:.*]] = kernel.dispatch "relu" {{.*}} = %[[X]] :
 // CHECK: %[[V:.*]] = nn.reshape %[[A]] : tensor<16xf32> to tensor<4x4xf32>
-// CHECK-NEXT: %[[B:.*]] = nn.dispatch "exp" {{.*}} = %[[V]] :
-// CHECK: %[[C:.*]] = nn.dispatch "exp" {{.*}} = %[[B]] :
-// CHECK: %[[D:.*]] = nn.dispatch "relu" {{.*}} = %[[A]] :
+// CHECK-NEXT: %[[B:.*]] = kernel.dispatch "exp" {{.*}} = %[[V]] :
+// CHECK: %[[C:.*]] = kernel.dispatch "exp" {{.*}} = %[[B]] :
+// CHECK: %[[D:.*]] = kernel.dispatch "relu" {{.*}} = %[[A]] :
 // CHECK: exec.yield %[[C]], %[[D]]
 // CHECK: exec.program @chain
 // CHECK: exec.dispatch @chain_network(%{{.*}}, %[[P:.*]], %[[Q:.*]]) named "chain"
@@ -81,9 +81,9 @@ exec.program @split inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
 // CHECK: exec.dispatch @narrow({{.*}}) tiles 0 to 4
 // CHECK: exec.dispatch @relu
 exec.kernel @narrow(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 8 : i64, grain = 8 : i64} {
-  %0 = nn.dispatch "relu" (%a = %x : tensor<16xf32>) -> tensor<16xf32> {
+  %0 = kernel.dispatch "relu" (%a = %x : tensor<16xf32>) -> tensor<16xf32> {
     %1 = nn.relu %a : tensor<16xf32>
-    nn.yield %1 : tensor<16xf32>
+    kernel.yield %1 : tensor<16xf32>
   }
   exec.yield %0 : tensor<16xf32>
 }

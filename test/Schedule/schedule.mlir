@@ -3,7 +3,7 @@
 // Two equal dispatches share a kernel, though labels differ; a reshape is no command; results go to the outputs by copies.
 // CHECK: exec.device @cpu "cpu"
 // CHECK: exec.kernel @first(%{{.*}}: tensor<64xf32>) -> tensor<64xf32> attributes {{{.*}}bytes = 512 : i64, flops = 64 : i64
-// CHECK: nn.dispatch "first"
+// CHECK: kernel.dispatch "first"
 // CHECK: exec.yield
 // CHECK-NOT: exec.kernel
 // CHECK: exec.program @main inputs("x": tensor<8x8xf32>) outputs("y": tensor<64xf32>, "output1": tensor<64xf32>)
@@ -20,13 +20,13 @@
 // CHECK-NOT: func.func
 func.func @main(%x: tensor<8x8xf32> {nn.name = "x"}) -> (tensor<64xf32> {nn.name = "y"}, tensor<64xf32>) {
   %0 = nn.reshape %x : tensor<8x8xf32> to tensor<64xf32>
-  %1 = nn.dispatch "first" (%a = %0 : tensor<64xf32>) -> tensor<64xf32> {
+  %1 = kernel.dispatch "first" (%a = %0 : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.relu %a : tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
-  %2 = nn.dispatch "second" (%a = %1 : tensor<64xf32>) -> tensor<64xf32> {
+  %2 = kernel.dispatch "second" (%a = %1 : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.relu %a : tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
   return %2, %1 : tensor<64xf32>, tensor<64xf32>
 }
@@ -62,9 +62,9 @@ nn.param @w = dense<3.0> : tensor<2xf32>
 // CHECK: exec.lane on @cpu {
 // CHECK-NEXT: }
 func.func @main(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {
-  %0 = nn.dispatch "relu" (%a = %x : tensor<0x4xf32>) -> tensor<0x4xf32> {
+  %0 = kernel.dispatch "relu" (%a = %x : tensor<0x4xf32>) -> tensor<0x4xf32> {
     %v = nn.relu %a : tensor<0x4xf32>
-    nn.yield %v : tensor<0x4xf32>
+    kernel.yield %v : tensor<0x4xf32>
   }
   return %0 : tensor<0x4xf32>
 }

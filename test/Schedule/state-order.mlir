@@ -9,14 +9,14 @@
 nn.param @w = dense<1.0> : tensor<64xf32>
 func.func @later(%x: tensor<64xf32>) -> tensor<64xf32> {
   %w = nn.get_param @w : tensor<64xf32>
-  %new = nn.dispatch "update" (%a = %w : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
+  %new = kernel.dispatch "update" (%a = %w : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.add %a, %b : tensor<64xf32>, tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
   nn.set_param @w, %new : tensor<64xf32>
-  %y = nn.dispatch "read" (%a = %w : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
+  %y = kernel.dispatch "read" (%a = %w : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.mul %a, %b : tensor<64xf32>, tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
   return %y : tensor<64xf32>
 }
@@ -32,13 +32,13 @@ func.func @later(%x: tensor<64xf32>) -> tensor<64xf32> {
 nn.param @w = dense<1.0> : tensor<64xf32>
 func.func @after_update(%x: tensor<64xf32>) -> tensor<64xf32> {
   %w = nn.get_param @w : tensor<64xf32>
-  %new = nn.dispatch "update" (%a = %w : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
+  %new = kernel.dispatch "update" (%a = %w : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.add %a, %b : tensor<64xf32>, tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
-  %y = nn.dispatch "read" (%a = %w : tensor<64xf32>, %b = %new : tensor<64xf32>) -> tensor<64xf32> {
+  %y = kernel.dispatch "read" (%a = %w : tensor<64xf32>, %b = %new : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.mul %a, %b : tensor<64xf32>, tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
   nn.set_param @w, %new : tensor<64xf32>
   return %y : tensor<64xf32>
@@ -81,13 +81,13 @@ nn.param @q = dense<2.0> : tensor<64xf32>
 func.func @cross(%x: tensor<64xf32>) {
   %p = nn.get_param @p : tensor<64xf32>
   %q = nn.get_param @q : tensor<64xf32>
-  %p2 = nn.dispatch "p" (%a = %q : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
+  %p2 = kernel.dispatch "p" (%a = %q : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.add %a, %b : tensor<64xf32>, tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
-  %q2 = nn.dispatch "q" (%a = %p : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
+  %q2 = kernel.dispatch "q" (%a = %p : tensor<64xf32>, %b = %x : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.sub %a, %b : tensor<64xf32>, tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
   nn.set_param @p, %p2 : tensor<64xf32>
   nn.set_param @q, %q2 : tensor<64xf32>
@@ -104,17 +104,17 @@ func.func @cross(%x: tensor<64xf32>) {
 nn.param @w = dense<1.0> : tensor<64xf32>
 func.func @early(%x: tensor<64xf32>) -> tensor<64xf32> {
   %w = nn.get_param @w : tensor<64xf32>
-  %g = nn.dispatch "gradient" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
+  %g = kernel.dispatch "gradient" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.exp %a : tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
-  %y = nn.dispatch "rest" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
+  %y = kernel.dispatch "rest" (%a = %x : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.sin %a : tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
-  %new = nn.dispatch "update" (%a = %w : tensor<64xf32>, %b = %g : tensor<64xf32>) -> tensor<64xf32> {
+  %new = kernel.dispatch "update" (%a = %w : tensor<64xf32>, %b = %g : tensor<64xf32>) -> tensor<64xf32> {
     %v = nn.add %a, %b : tensor<64xf32>, tensor<64xf32>
-    nn.yield %v : tensor<64xf32>
+    kernel.yield %v : tensor<64xf32>
   }
   nn.set_param @w, %new : tensor<64xf32>
   return %y : tensor<64xf32>

@@ -1,8 +1,8 @@
 // RUN: %sprig-opt %s --sprig-differentiate --split-input-file --verify-diagnostics
 
 func.func @packed(%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>, %s: tensor<8x40xf32>) -> tensor<8x16xf32> {
-  // expected-error@+1 {{'nn.matmul_packed' op cannot be differentiated: it is made by rewrites that come after differentiation}}
-  %0 = nn.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>
+  // expected-error@+1 {{'kernel.matmul_packed' op cannot be differentiated: it is made by rewrites that come after differentiation}}
+  %0 = kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>
   %r = nn.gradient %0 seed %s wrt %x : (tensor<8x40xf32>, tensor<8x40xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
   return %r : tensor<8x16xf32>
 }

@@ -4,13 +4,13 @@
 
 // Heads are views of one projection; the result is written as the next product reads it.
 // CHECK-LABEL: func.func @heads
-// CHECK:         %[[RESULT:.*]] = nn.dispatch "attention" (%{{.*}} = %arg0 : tensor<2x8x48xf32>) -> tensor<2x8x2x8xf32>
+// CHECK:         %[[RESULT:.*]] = kernel.dispatch "attention" (%{{.*}} = %arg0 : tensor<2x8x48xf32>) -> tensor<2x8x2x8xf32>
 // CHECK:           nn.matmul
 // CHECK:           nn.reduce  max
 // CHECK:           nn.matmul
 // CHECK:           nn.transpose
 // CHECK:         nn.reshape %[[RESULT]]
-// CHECK-NOT:     nn.dispatch
+// CHECK-NOT:     kernel.dispatch
 // CHECK:         return
 // REMARK: one kernel without scores in memory of {{.*}}nn.matmul, nn.div, nn.reduce, nn.sub, nn.exp, nn.reduce, nn.div, nn.matmul
 func.func @heads(%qkv: tensor<2x8x48xf32>) -> tensor<2x8x16xf32> {
@@ -35,12 +35,12 @@ func.func @heads(%qkv: tensor<2x8x48xf32>) -> tensor<2x8x16xf32> {
 
 // A factor after a view is applied as the operand is read; a mask is an operand.
 // CHECK-LABEL: func.func @scaled_and_masked
-// CHECK:         nn.dispatch "attention"
+// CHECK:         kernel.dispatch "attention"
 // CHECK:           nn.transpose
 // CHECK:           nn.mul
 // CHECK:           nn.matmul
 // CHECK:           nn.select
-// CHECK-NOT:     nn.dispatch
+// CHECK-NOT:     kernel.dispatch
 func.func @scaled_and_masked(%q: tensor<3x8x4xf32>, %k: tensor<3x8x4xf32>, %v: tensor<3x8x5xf32>,
                              %mask: tensor<8x8xi1>) -> tensor<3x8x5xf32> {
   %factor = nn.constant dense<0.7> : tensor<f32>
@@ -56,8 +56,8 @@ func.func @scaled_and_masked(%q: tensor<3x8x4xf32>, %k: tensor<3x8x4xf32>, %v: t
 
 // Weights that are a result too must be in memory.
 // CHECK-LABEL: func.func @weights_are_a_result
-// CHECK-NOT:     nn.dispatch "attention"
-// CHECK:         nn.dispatch "matmul"
+// CHECK-NOT:     kernel.dispatch "attention"
+// CHECK:         kernel.dispatch "matmul"
 // REMARK: the product and the reduction before it stay apart: nn.div is used elsewhere too
 func.func @weights_are_a_result(%q: tensor<8x4xf32>, %k: tensor<4x8xf32>, %v: tensor<8x5xf32>)
     -> (tensor<8x5xf32>, tensor<8x8xf32>) {
@@ -69,7 +69,7 @@ func.func @weights_are_a_result(%q: tensor<8x4xf32>, %k: tensor<4x8xf32>, %v: te
 
 // A product after an activation is not attention, and nothing is said of it.
 // CHECK-LABEL: func.func @no_reduction
-// CHECK-NOT:     nn.dispatch "attention"
+// CHECK-NOT:     kernel.dispatch "attention"
 // CHECK:         return
 func.func @no_reduction(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = nn.matmul %x, %y : tensor<8x8xf32>, tensor<8x8xf32>

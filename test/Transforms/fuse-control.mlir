@@ -2,14 +2,14 @@
 
 // Dispatches in regions; the filter, which no step changes, is packed once, in front of the loop.
 // CHECK-LABEL: func.func @convolutions(
-// CHECK: nn.dispatch "pack"
-// CHECK: nn.dispatch "while"
+// CHECK: kernel.dispatch "pack"
+// CHECK: kernel.dispatch "while"
 // CHECK: nn.while carry (
 // CHECK-SAME: with (%[[N:.*]] = %{{.*}} : tensor<i64>, %[[F:.*]] = %{{.*}} : tensor<1x72x32xf32>)
-// CHECK: nn.dispatch "compare"
+// CHECK: kernel.dispatch "compare"
 // CHECK: } do {
-// CHECK-NOT: nn.pack
-// CHECK: nn.dispatch "conv_packed_relu" ({{.*}}= %[[F]] : tensor<1x72x32xf32>)
+// CHECK-NOT: kernel.pack
+// CHECK: kernel.dispatch "conv_packed_relu" ({{.*}}= %[[F]] : tensor<1x72x32xf32>)
 func.func @convolutions(%x: tensor<1x8x6x6xf32>, %w: tensor<8x8x3x3xf32>, %n: tensor<i64>) -> tensor<1x8x6x6xf32> {
   %z = nn.constant dense<0> : tensor<i64>
   %0:2 = nn.while carry (%k = %z : tensor<i64>, %v = %x : tensor<1x8x6x6xf32>) with (%f = %w : tensor<8x8x3x3xf32>, %m = %n : tensor<i64>) {
@@ -30,12 +30,12 @@ func.func @convolutions(%x: tensor<1x8x6x6xf32>, %w: tensor<8x8x3x3xf32>, %n: te
 // A branch in a loop is a dispatch in a dispatch; equal constants of both regions come in once.
 // CHECK-LABEL: func.func @nested(
 // CHECK: %[[C:.*]] = nn.constant dense<[1.0{{.*}}, 2.0{{.*}}]>
-// CHECK: nn.dispatch "while" (
+// CHECK: kernel.dispatch "while" (
 // CHECK: nn.while {{.*}} with (%{{.*}} = %{{.*}} : tensor<i1>, %[[K:.*]] = %{{.*}} : tensor<2xf32>)
-// CHECK: nn.dispatch "cond" ({{.*}}= %[[K]] : tensor<2xf32>)
+// CHECK: kernel.dispatch "cond" ({{.*}}= %[[K]] : tensor<2xf32>)
 // CHECK: nn.cond
-// CHECK: nn.dispatch "mul"
-// CHECK: nn.dispatch "add"
+// CHECK: kernel.dispatch "mul"
+// CHECK: kernel.dispatch "add"
 func.func @nested(%x: tensor<2xf32>, %p: tensor<i1>) -> tensor<2xf32> {
   %0 = nn.while max_steps = 3 carry (%v = %x : tensor<2xf32>) with (%q = %p : tensor<i1>) {
     nn.yield %q : tensor<i1>

@@ -5,13 +5,13 @@
 
 // Five operations of a classifier become three kernels.
 // CHECK-LABEL: func.func @mlp
-// CHECK:         nn.dispatch "matmul_add_relu"
-// CHECK:         nn.dispatch "matmul_add"
-// CHECK:         nn.dispatch "reduce_sub_exp_reduce_div"
-// CHECK-NOT:     nn.dispatch
+// CHECK:         kernel.dispatch "matmul_add_relu"
+// CHECK:         kernel.dispatch "matmul_add"
+// CHECK:         kernel.dispatch "reduce_sub_exp_reduce_div"
+// CHECK-NOT:     kernel.dispatch
 // APART-LABEL: func.func @mlp
-// APART-COUNT-10: nn.dispatch
-// APART-NOT:     nn.dispatch
+// APART-COUNT-10: kernel.dispatch
+// APART-NOT:     kernel.dispatch
 // APART-LABEL: func.func @residual
 // REMARK: one kernel of nn.matmul, nn.add, nn.relu
 // REMARK: one kernel of nn.reduce, nn.sub, nn.exp, nn.reduce, nn.div
@@ -26,8 +26,8 @@ func.func @mlp(%x: tensor<64x784xf32>, %w0: tensor<256x784xf32>, %b0: tensor<256
 
 // A residual joins the epilogue as an operand; the value that two consumers need is the only result.
 // CHECK-LABEL: func.func @residual
-// CHECK:         %[[SUM:.*]] = nn.dispatch "matmul_add_add_relu"
-// CHECK:         nn.dispatch "matmul"
+// CHECK:         %[[SUM:.*]] = kernel.dispatch "matmul_add_add_relu"
+// CHECK:         kernel.dispatch "matmul"
 // CHECK-SAME:      %[[SUM]]
 func.func @residual(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
@@ -40,9 +40,9 @@ func.func @residual(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>)
 
 // A value that is needed inside and outside is a result too: written once, and not read to compute what follows.
 // CHECK-LABEL: func.func @escapes
-// CHECK:         nn.dispatch "matmul_relu"
+// CHECK:         kernel.dispatch "matmul_relu"
 // CHECK-SAME:      -> (tensor<4x8xf32>, tensor<4x8xf32>)
-// CHECK-NOT:     nn.dispatch
+// CHECK-NOT:     kernel.dispatch
 func.func @escapes(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
   %1 = nn.relu %0 : tensor<4x8xf32>
@@ -51,8 +51,8 @@ func.func @escapes(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>
 
 // A window's loop would be gone through again for each result.
 // CHECK-LABEL: func.func @escapes_from_loop
-// CHECK:         nn.dispatch "pool"
-// CHECK:         nn.dispatch "relu"
+// CHECK:         kernel.dispatch "pool"
+// CHECK:         kernel.dispatch "relu"
 // REMARK: nn.pool keeps its consumers apart: several of the values are used elsewhere
 func.func @escapes_from_loop(%x: tensor<2x4x4x8xf32>) -> (tensor<2x2x2x8xf32>, tensor<2x2x2x8xf32>) {
   %0 = nn.pool max %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,
@@ -63,9 +63,9 @@ func.func @escapes_from_loop(%x: tensor<2x4x4x8xf32>) -> (tensor<2x2x2x8xf32>, t
 
 // An optimizer's update joins the gradient: three results, and the decayed moments, which nothing else uses.
 // CHECK-LABEL: func.func @update
-// CHECK:         nn.dispatch "mul_mul_matmul_mul_add_mul_mul_add_sqrt_add_div_mul_sub"
+// CHECK:         kernel.dispatch "mul_mul_matmul_mul_add_mul_mul_add_sqrt_add_div_mul_sub"
 // CHECK-SAME:      -> (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>)
-// CHECK-NOT:     nn.dispatch
+// CHECK-NOT:     kernel.dispatch
 func.func @update(%x: tensor<4x6xf32>, %dy: tensor<4x8xf32>, %w: tensor<8x6xf32>, %m: tensor<8x6xf32>, %v: tensor<8x6xf32>,
                   %beta1: tensor<f32>, %rest1: tensor<f32>, %beta2: tensor<f32>, %rest2: tensor<f32>, %epsilon: tensor<f32>,
                   %rate: tensor<f32>) -> (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>) {
@@ -88,10 +88,10 @@ func.func @update(%x: tensor<4x6xf32>, %dy: tensor<4x8xf32>, %w: tensor<8x6xf32>
 // A relu's mask, for the gradient that it cuts, is a second result: one byte to write and to read, not the four of the
 // value.
 // CHECK-LABEL: func.func @masked
-// CHECK:         nn.dispatch "matmul_relu_compare"
+// CHECK:         kernel.dispatch "matmul_relu_compare"
 // CHECK-SAME:      -> (tensor<4x8xf32>, tensor<4x8xi1>)
-// CHECK:         nn.dispatch "matmul_select"
-// CHECK-NOT:     nn.dispatch
+// CHECK:         kernel.dispatch "matmul_select"
+// CHECK-NOT:     kernel.dispatch
 func.func @masked(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %dy: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %zero = nn.constant dense<0.0> : tensor<f32>
   %0 = nn.matmul %x, %w {transpose_rhs} : tensor<4x8xf32>, tensor<8x8xf32>
@@ -106,9 +106,9 @@ func.func @masked(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %dy: tensor<4x8xf32>
 
 // A second product's bias stays with it, though the first product's epilogue alone needs the sum.
 // CHECK-LABEL: func.func @two_products
-// CHECK-DAG:     nn.dispatch "matmul_add" (
-// CHECK-DAG:     nn.dispatch "matmul_add_add" (
-// CHECK-NOT:     nn.dispatch
+// CHECK-DAG:     kernel.dispatch "matmul_add" (
+// CHECK-DAG:     kernel.dispatch "matmul_add_add" (
+// CHECK-NOT:     kernel.dispatch
 func.func @two_products(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %v: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
   %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
   %1 = nn.add %0, %b : tensor<4x8xf32>, tensor<8xf32>
@@ -120,9 +120,9 @@ func.func @two_products(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %v: tensor<8x8
 
 // What the product itself reads is computed before it, though only its epilogue uses it besides.
 // CHECK-LABEL: func.func @feeds_root
-// CHECK:         nn.dispatch "sin"
-// CHECK:         nn.dispatch "matmul_sub"
-// CHECK-NOT:     nn.dispatch
+// CHECK:         kernel.dispatch "sin"
+// CHECK:         kernel.dispatch "matmul_sub"
+// CHECK-NOT:     kernel.dispatch
 func.func @feeds_root(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = nn.sin %x : tensor<8x8xf32>
   %1 = nn.matmul %0, %w : tensor<8x8xf32>, tensor<8x8xf32>
@@ -132,10 +132,10 @@ func.func @feeds_root(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf3
 
 // The derivative of a tanh is computed from its value where it is needed: the value is kept anyway.
 // CHECK-LABEL: func.func @kept_value
-// CHECK:         nn.dispatch "matmul_tanh"
+// CHECK:         kernel.dispatch "matmul_tanh"
 // CHECK-SAME:      -> tensor<4x8xf32>
-// CHECK:         nn.dispatch "mul_sub_matmul_mul"
-// CHECK-NOT:     nn.dispatch
+// CHECK:         kernel.dispatch "mul_sub_matmul_mul"
+// CHECK-NOT:     kernel.dispatch
 func.func @kept_value(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %one = nn.constant dense<1.0> : tensor<f32>
   %0 = nn.matmul %x, %w {transpose_rhs} : tensor<4x8xf32>, tensor<8x8xf32>
@@ -149,10 +149,10 @@ func.func @kept_value(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf
 
 // What a sum over rows needs is computed in its loop, from a value that is written anyway; sums of one value share it.
 // CHECK-LABEL: func.func @left_to_reader
-// CHECK:         nn.dispatch "matmul_add"
+// CHECK:         kernel.dispatch "matmul_add"
 // CHECK-SAME:      -> tensor<4x8xf32>
-// CHECK:         nn.dispatch "mul_reduce_reduce"
-// CHECK-NOT:     nn.dispatch
+// CHECK:         kernel.dispatch "mul_reduce_reduce"
+// CHECK-NOT:     kernel.dispatch
 func.func @left_to_reader(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>) {
   %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
   %1 = nn.add %0, %b : tensor<4x8xf32>, tensor<8xf32>
@@ -164,9 +164,9 @@ func.func @left_to_reader(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8
 
 // A layer norm that the model spelled out, with the sum in front of it as a second result.
 // CHECK-LABEL: func.func @norm
-// CHECK:         nn.dispatch "add_reduce_mul_sub_mul_reduce_mul_add_sqrt_div_mul"
+// CHECK:         kernel.dispatch "add_reduce_mul_sub_mul_reduce_mul_add_sqrt_div_mul"
 // CHECK-SAME:      -> (tensor<6x32xf32>, tensor<6x32xf32>)
-// CHECK-NOT:     nn.dispatch
+// CHECK-NOT:     kernel.dispatch
 func.func @norm(%x: tensor<6x32xf32>, %y: tensor<6x32xf32>, %scale: tensor<32xf32>) -> (tensor<6x32xf32>, tensor<6x32xf32>) {
   %n = nn.constant dense<0.03125> : tensor<f32>
   %epsilon = nn.constant dense<1.0e-05> : tensor<f32>
@@ -186,8 +186,8 @@ func.func @norm(%x: tensor<6x32xf32>, %y: tensor<6x32xf32>, %scale: tensor<32xf3
 
 // Reductions over other axes are other loops.
 // CHECK-LABEL: func.func @other_axes
-// CHECK:         nn.dispatch "reduce"
-// CHECK:         nn.dispatch "reduce"
+// CHECK:         kernel.dispatch "reduce"
+// CHECK:         kernel.dispatch "reduce"
 func.func @other_axes(%x: tensor<6x32xf32>) -> (tensor<6x1xf32>, tensor<1x32xf32>) {
   %0 = nn.reduce sum %x axes = [1] {keep_dims} : tensor<6x32xf32>
   %1 = nn.reduce sum %x axes = [0] {keep_dims} : tensor<6x32xf32>
@@ -196,9 +196,9 @@ func.func @other_axes(%x: tensor<6x32xf32>) -> (tensor<6x1xf32>, tensor<1x32xf32
 
 // What lies between two members and outside of their group keeps them apart.
 // CHECK-LABEL: func.func @no_circle
-// CHECK:         nn.dispatch "exp"
-// CHECK:         nn.dispatch "transpose"
-// CHECK:         nn.dispatch "add"
+// CHECK:         kernel.dispatch "exp"
+// CHECK:         kernel.dispatch "transpose"
+// CHECK:         kernel.dispatch "add"
 func.func @no_circle(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = nn.exp %x : tensor<8x8xf32>
   %1 = nn.transpose %0 [1, 0] : tensor<8x8xf32>
@@ -208,13 +208,13 @@ func.func @no_circle(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // Views that keep the innermost dimension are read in place by each consumer; splat constants move inside.
 // CHECK-LABEL: func.func @views
-// CHECK:         nn.dispatch "mul"
+// CHECK:         kernel.dispatch "mul"
 // CHECK-SAME:      tensor<2x3x4x8xf32>
 // CHECK:           nn.transpose
 // CHECK:           nn.slice
 // CHECK:           nn.constant
 // CHECK:           nn.mul
-// CHECK-NOT:     nn.dispatch
+// CHECK-NOT:     kernel.dispatch
 func.func @views(%x: tensor<2x3x4x8xf32>) -> tensor<2x4x3x6xf32> {
   %two = nn.constant dense<2.0> : tensor<f32>
   %0 = nn.transpose %x [0, 2, 1, 3] : tensor<2x3x4x8xf32>
@@ -225,9 +225,9 @@ func.func @views(%x: tensor<2x3x4x8xf32>) -> tensor<2x4x3x6xf32> {
 
 // Reshapes stay between dispatches.
 // CHECK-LABEL: func.func @flatten
-// CHECK:         nn.dispatch "pool_relu"
+// CHECK:         kernel.dispatch "pool_relu"
 // CHECK:         nn.reshape
-// CHECK:         nn.dispatch "matmul"
+// CHECK:         kernel.dispatch "matmul"
 func.func @flatten(%x: tensor<2x4x4x8xf32>, %w: tensor<32x5xf32>) -> tensor<2x5xf32> {
   %0 = nn.pool max %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,
                        padding = array<i64: 0, 0, 0, 0>, channels_last} : tensor<2x4x4x8xf32>
@@ -239,8 +239,8 @@ func.func @flatten(%x: tensor<2x4x4x8xf32>, %w: tensor<32x5xf32>) -> tensor<2x5x
 
 // A circle through another group: %2 needs both the product's epilogue and a row sum of it.
 // CHECK-LABEL: func.func @row_sum_of_epilogue
-// CHECK:         nn.dispatch "matmul_relu"
-// CHECK:         nn.dispatch "reduce_div"
+// CHECK:         kernel.dispatch "matmul_relu"
+// CHECK:         kernel.dispatch "reduce_div"
 func.func @row_sum_of_epilogue(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
   %1 = nn.relu %0 : tensor<4x8xf32>
@@ -251,7 +251,7 @@ func.func @row_sum_of_epilogue(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tens
 
 // A reduction that drops its dimensions keeps its consumers: the view comes last.
 // CHECK-LABEL: func.func @root_mean_square
-// CHECK:         %[[ROWS:.*]] = nn.dispatch "mul_reduce_mul_sqrt"
+// CHECK:         %[[ROWS:.*]] = kernel.dispatch "mul_reduce_mul_sqrt"
 // CHECK:         %[[VIEW:.*]] = nn.reshape %[[ROWS]] : tensor<6x1xf32> to tensor<6xf32>
 // CHECK-NEXT:    return %[[VIEW]]
 func.func @root_mean_square(%x: tensor<6x32xf32>) -> tensor<6xf32> {
@@ -265,7 +265,7 @@ func.func @root_mean_square(%x: tensor<6x32xf32>) -> tensor<6xf32> {
 
 // A view between a product and its bias moves after both.
 // CHECK-LABEL: func.func @view_in_between
-// CHECK:         %[[ROWS:.*]] = nn.dispatch "matmul_add_relu"
+// CHECK:         %[[ROWS:.*]] = kernel.dispatch "matmul_add_relu"
 // CHECK:         nn.reshape %[[ROWS]] : tensor<6x8xf32> to tensor<2x3x8xf32>
 func.func @view_in_between(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<2x3x8xf32> {
   %0 = nn.matmul %x, %w : tensor<6x4xf32>, tensor<4x8xf32>
@@ -279,8 +279,8 @@ func.func @view_in_between(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<
 // of flattened rows, is cut by what the forward pass has left in its own shape.
 // CHECK-LABEL: func.func @flattened_rows
 // CHECK:         %[[MASK:.*]] = nn.reshape %{{.*}} : tensor<2x3x8xi1> to tensor<6x8xi1>
-// CHECK:         nn.dispatch "matmul_select"
-// CHECK-NOT:     nn.dispatch
+// CHECK:         kernel.dispatch "matmul_select"
+// CHECK-NOT:     kernel.dispatch
 func.func @flattened_rows(%dy: tensor<6x5xf32>, %w: tensor<5x8xf32>, %mask: tensor<2x3x8xi1>) -> tensor<2x3x8xf32> {
   %zero = nn.constant dense<0.0> : tensor<f32>
   %0 = nn.matmul %dy, %w : tensor<6x5xf32>, tensor<5x8xf32>
@@ -291,7 +291,7 @@ func.func @flattened_rows(%dy: tensor<6x5xf32>, %w: tensor<5x8xf32>, %mask: tens
 
 // A kernel of several results writes all of them, though only one is read.
 // CHECK-LABEL: func.func @order_alone
-// CHECK:         %[[BOTH:.*]]:2 = nn.dispatch "top_k"
+// CHECK:         %[[BOTH:.*]]:2 = kernel.dispatch "top_k"
 // CHECK:         return %[[BOTH]]#1
 func.func @order_alone(%x: tensor<5xf32>) -> tensor<5xi64> {
   %values, %indices = nn.top_k %x {k = 5 : i64, axis = 0 : i64} : tensor<5xf32>

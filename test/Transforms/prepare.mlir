@@ -6,12 +6,12 @@
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[P:.*]] = nn.get_param @prepared : tensor<1x6x32xf32>
 // CHECK-DAG: %[[S:.*]] = nn.get_param @prepared_0 : tensor<4xf32>
-// CHECK-DAG: nn.matmul_packed %arg0, %[[P]] {columns = 4 : i64}
-// CHECK-NOT: nn.pack
+// CHECK-DAG: kernel.matmul_packed %arg0, %[[P]] {columns = 4 : i64}
+// CHECK-NOT: kernel.pack
 // CHECK-NOT: nn.rsqrt
 // CHECK: return
 // CHECK-LABEL: func.func @prepare() attributes {nn.entry = "prepare"}
-// CHECK: nn.pack {{.*}} {transposed}
+// CHECK: kernel.pack {{.*}} {transposed}
 // CHECK: nn.rsqrt
 // CHECK: nn.set_param @prepared, {{.*}} : tensor<1x6x32xf32>
 // CHECK: nn.set_param @prepared_0, {{.*}} : tensor<4xf32>

@@ -1,6 +1,7 @@
-// Text in the nn and exec dialects: parsers, verifiers and inference of shapes say what is wrong, and a module that is
-// sound is printed and read again the same.
+// Text in the nn, kernel and exec dialects: parsers, verifiers and inference of shapes say what is wrong, and a module
+// that is sound is printed and read again the same.
 #include "dialects/Exec/Exec.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Pipeline/TextLimits.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,7 +27,8 @@ namespace {
 constexpr int kInputsOfContext = 2000;
 
 void loadDialects(mlir::MLIRContext &context) {
-  context.loadDialect<sprig::ir::NNDialect, sprig::exec::ExecDialect, mlir::func::FuncDialect>();
+  context.loadDialect<sprig::ir::NNDialect, sprig::kernel::KernelDialect, sprig::exec::ExecDialect,
+                      mlir::func::FuncDialect>();
 }
 
 mlir::MLIRContext &freshContext() {

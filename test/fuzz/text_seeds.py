@@ -25,4 +25,4 @@ for file in sorted((tests / 'Import').glob('*.test')):
             save('onnx-model', f'{file.stem}-{name.strip()}', text)
 for file in sorted((tests / 'Dialect').rglob('*.mlir')):
     for i, text in enumerate(re.split(r'^// -----.*$', file.read_text(), flags=re.M)):
-        save('nn-text', f'{file.stem}-{i}.mlir', text)
+        save('nn-text', f'{file.parent.name}-{file.stem}-{i}.mlir', text)

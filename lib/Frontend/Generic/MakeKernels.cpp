@@ -5,7 +5,7 @@
 // with the right number of tiles works on any length. What needs no new code is left untouched, so that changes
 // elsewhere in the compiler rebuild nothing after it.
 #include "dialects/Exec/Exec.h"
-#include "dialects/Kernel/Kernel.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Frontend/Generic/KernelList.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
@@ -122,7 +122,7 @@ static std::string compileObject(const std::string &source, const std::string &l
   options.merge = false;
   runPhases(*module, options, "fuse");
   module->walk(
-      [&](ir::DispatchOp dispatch) { kernel::setTile(dispatch, kernel::LoopTileAttr::get(&context, generic::kTile)); });
+      [&](kernel::DispatchOp dispatch) { dispatch.setTileAttr(kernel::LoopTileAttr::get(&context, generic::kTile)); });
   options.compileFrom = "schedule";
   runPhases(*module, options, "plan");
   auto kernels = emitKernelModule(*module, set.arch);

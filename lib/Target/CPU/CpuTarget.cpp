@@ -1,5 +1,5 @@
 #include "lib/Target/CPU/CpuTarget.h"
-#include "dialects/NN/NNContraction.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/ScanStages.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include "lib/Target/CPU/Emit.h"
@@ -41,15 +41,15 @@ public:
     return ir::ScanStages::analyze(scan, why).has_value();
   }
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
-  bool isLayout(Operation *op) const override { return isa<ir::PackOp>(op); }
+  bool isLayout(Operation *op) const override { return isa<kernel::PackOp>(op); }
   void fusePatterns(Block &block) const override { fuseAttention(block); }
 
   bool canFuse(const FusionGroup &group, Operation *op) const override { return sprig::canFuse(group, op); }
-  FailureOr<KernelPlan> plan(ir::DispatchOp dispatch) const override { return planDispatch(dispatch); }
-  bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const override {
+  FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planDispatch(dispatch); }
+  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return sprig::mayOverwrite(dispatch, operand, result);
   }
-  TileChoices tileChoices(ir::DispatchOp dispatch, const CompileOptions &options) const override {
+  TileChoices tileChoices(kernel::DispatchOp dispatch, const CompileOptions &options) const override {
     return registerTileChoices(dispatch, options);
   }
 

@@ -1,6 +1,5 @@
 #include "lib/Target/CPU/Tiles.h"
-#include "dialects/Kernel/Kernel.h"
-#include "dialects/NN/NNContraction.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "lib/Machine/Cpu.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "sprig/error.h"
@@ -10,9 +9,9 @@ using namespace mlir;
 using namespace sprig;
 
 // The element type of a dispatch that has register tiles to choose; null for any other.
-static Type packedElement(ir::DispatchOp dispatch) {
+static Type packedElement(kernel::DispatchOp dispatch) {
   for (Operation &op : dispatch.getBody().front())
-    if (isa<ir::MatmulPackedOp, ir::ConvPackedOp>(op)) return getElementTypeOrSelf(op.getResult(0).getType());
+    if (isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return getElementTypeOrSelf(op.getResult(0).getType());
   return {};
 }
 
@@ -31,7 +30,7 @@ static SmallVector<Attribute> candidates(MLIRContext *context, const CpuArch &ar
   return tiles;
 }
 
-TileChoices sprig::registerTileChoices(ir::DispatchOp dispatch, const CompileOptions &options) {
+TileChoices sprig::registerTileChoices(kernel::DispatchOp dispatch, const CompileOptions &options) {
   Type elementType = packedElement(dispatch);
   if (!elementType) return {};
   if (!llvm::is_contained(options.cpus, "native"))

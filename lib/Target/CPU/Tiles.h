@@ -6,6 +6,6 @@ namespace sprig {
 
 /// The tiles of a dispatch of packed contractions that fit this machine's registers; none of any other. Throws
 /// sprig::Error where the options do not name the instruction set `native`.
-TileChoices registerTileChoices(ir::DispatchOp dispatch, const CompileOptions &options);
+TileChoices registerTileChoices(kernel::DispatchOp dispatch, const CompileOptions &options);
 
 } // namespace sprig

@@ -1,6 +1,6 @@
 #include "lib/Target/Package/Parts.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/KernelOperations.h"
+#include "dialects/Kernel/KernelDispatch.h"
+#include "dialects/Kernel/OperationNumbers.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -36,11 +36,11 @@ static int64_t movedBytes(Operation &op) {
 
 // Counts the bodies on: a kernel holds several where commands were merged into it.
 static void addParts(exec::KernelOp kernel, Location use, unsigned &call, SmallVectorImpl<Part> &parts) {
-  for (auto body : kernel.getBody().getOps<ir::DispatchOp>()) {
+  for (auto body : kernel.getBody().getOps<kernel::DispatchOp>()) {
     auto ops = body->getRegion(0).front().without_terminator();
     ArrayAttr places = placesIn(use);
     // Other operations than the kernel's: the place is of something else.
-    if (places && places.size() != ir::kernelOperations(body).size()) places = {};
+    if (places && places.size() != kernel::operationsOf(body).size()) places = {};
     for (auto [index, op] : llvm::enumerate(ops)) {
       Location place = op.getLoc();
       if (places)

@@ -39,9 +39,11 @@ TYPES = {kind: 'expected' for kind in [
 texts = {f'type {kind}': (passing(kind), word) for kind, word in TYPES.items()}
 texts |= {
     'dispatch': ('func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n'
-                 '  %r = nn.dispatch "d" (%a = %x : tensor<2xf32>) -> tensor<2xf32> {\n'
-                 '    %v = nn.relu %a : tensor<2xf32>\n    nn.yield %v : tensor<2xf32>\n  }\n'
-                 '  return %r : tensor<2xf32>\n}', "'nn.dispatch' op cannot stand in a program"),
+                 '  %r = kernel.dispatch "d" (%a = %x : tensor<2xf32>) -> tensor<2xf32> {\n'
+                 '    %v = nn.relu %a : tensor<2xf32>\n    kernel.yield %v : tensor<2xf32>\n  }\n'
+                 '  return %r : tensor<2xf32>\n}', "'kernel.dispatch' op cannot stand in a program"),
+    'pack': ('func.func @f(%x: tensor<2x2xf32>) -> tensor<1x2x32xf32> {\n  %r = kernel.pack %x : tensor<2x2xf32>\n'
+             '  return %r : tensor<1x2x32xf32>\n}', "'kernel.pack' op cannot stand in a program"),
     'call': ('func.func @g(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }\n'
              'func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n'
              '  %r = func.call @g(%x) : (tensor<2xf32>) -> tensor<2xf32>\n  return %r : tensor<2xf32>\n}',

@@ -2,9 +2,9 @@ exec.device @d0 "cpu"
 exec.device @d1 "cpu" ordinal 1
 exec.constant @bias = dense<[1.0, -2.0, 3.0, -4.0]> : tensor<4xf32>
 exec.kernel @shift(%x: tensor<4xf32>, %bias: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
-  %0 = nn.dispatch "shift" (%a = %x : tensor<4xf32>, %b = %bias : tensor<4xf32>) -> tensor<4xf32> {
+  %0 = kernel.dispatch "shift" (%a = %x : tensor<4xf32>, %b = %bias : tensor<4xf32>) -> tensor<4xf32> {
     %1 = nn.add %a, %b : tensor<4xf32>, tensor<4xf32>
-    nn.yield %1 : tensor<4xf32>
+    kernel.yield %1 : tensor<4xf32>
   }
   exec.yield %0 : tensor<4xf32>
 }

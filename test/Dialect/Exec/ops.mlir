@@ -14,9 +14,9 @@ nn.param @scale = dense<2.0> : tensor<4xf32>
 // CHECK-SAME: attributes {bytes = 48 : i64, flops = 4 : i64, grain = 2 : i64, label = "mul", scratch = 64 : i64, tiles = 4 : i64}
 exec.kernel @mul(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32>
     attributes {tiles = 4 : i64, grain = 2 : i64, scratch = 64 : i64, flops = 4 : i64, bytes = 48 : i64, label = "mul"} {
-  %0 = nn.dispatch "mul" (%x = %a : tensor<4xf32>, %y = %b : tensor<4xf32>) -> tensor<4xf32> {
+  %0 = kernel.dispatch "mul" (%x = %a : tensor<4xf32>, %y = %b : tensor<4xf32>) -> tensor<4xf32> {
     %1 = nn.mul %x, %y : tensor<4xf32>, tensor<4xf32>
-    nn.yield %1 : tensor<4xf32>
+    kernel.yield %1 : tensor<4xf32>
   }
   // CHECK: exec.yield %{{.*}} : tensor<4xf32>
   exec.yield %0 : tensor<4xf32>

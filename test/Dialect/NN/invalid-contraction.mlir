@@ -48,54 +48,6 @@ func.func @rejected(%x: tensor<2x3xf32>, %y: tensor<3x4xf64>) {
 
 // -----
 
-func.func @rejected(%x: tensor<2x3x4xf32>) {
-  // expected-error@+1 {{packs a matrix, got 2x3x4xf32 of rank 3}}
-  %0 = nn.pack %x : tensor<2x3x4xf32>
-  return
-}
-
-// -----
-
-func.func @rejected(%x: tensor<2x40xf32>) {
-  // expected-error@+1 {{has 3 groups of 40 columns}}
-  %0 = nn.pack %x {groups = 3 : i64} : tensor<2x40xf32>
-  return
-}
-
-// -----
-
-func.func @rejected(%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>) {
-  // expected-error@+1 {{has 2 panels for 80 columns, which take 3}}
-  %0 = nn.matmul_packed %x, %w {columns = 80 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>
-  return
-}
-
-// -----
-
-func.func @rejected(%x: tensor<8x16xf32>, %w: tensor<2x15x32xf32>) {
-  // expected-error@+1 {{contracts 16 columns of lhs with 15 rows of panels}}
-  %0 = nn.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x15x32xf32>
-  return
-}
-
-// -----
-
-func.func @rejected(%x: tensor<8x16xf32>, %w: tensor<2x16x16xf32>) {
-  // expected-error@+1 {{takes panels of shape [panels, rows, 32], got 2x16x16xf32}}
-  %0 = nn.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x16xf32>
-  return
-}
-
-// -----
-
-func.func @rejected(%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>) {
-  // expected-error@+1 {{has no attribute 'columns'}}
-  %0 = nn.matmul_packed %x, %w : tensor<8x16xf32>, tensor<2x16x32xf32>
-  return
-}
-
-// -----
-
 func.func @rejected(%x: tensor<1x3x8x8xf32>, %w: tensor<8x4x3x3xf32>) {
   // expected-error@+1 {{convolves 3 channels of input with 4 channels of filter (1x3x8x8xf32 and 8x4x3x3xf32, 1 group)}}
   %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x8x8xf32>, tensor<8x4x3x3xf32>
@@ -192,22 +144,6 @@ func.func @rejected(%x: tensor<1x3x8x8xf32>, %w: tensor<8x3x3x3xf32>) {
 
 // -----
 
-func.func @rejected(%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>) {
-  // expected-error@+1 {{has 1 panels for 40 columns, which take 2}}
-  %0 = nn.conv_packed %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, window = array<i64: 3, 3>, channels = 40 : i64} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>
-  return
-}
-
-// -----
-
-func.func @rejected(%x: tensor<1x8x8x3xf32>, %w: tensor<1x26x32xf32>) {
-  // expected-error@+1 {{contracts 27 columns of lhs with 26 rows of panels}}
-  %0 = nn.conv_packed %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, window = array<i64: 3, 3>, channels = 16 : i64} : tensor<1x8x8x3xf32>, tensor<1x26x32xf32>
-  return
-}
-
-// -----
-
 func.func @rejected(%x: tensor<1x3x8x8xf32>, %w: tensor<4x6x3x3xf32>) {
   // expected-error@+1 {{convolves 3 channels of input with 4 channels of filter}}
   %0 = nn.conv_transpose %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, output_padding = array<i64: 0, 0>} : tensor<1x3x8x8xf32>, tensor<4x6x3x3xf32>
@@ -243,45 +179,5 @@ func.func @rejected(%x: tensor<1x4x8x8xf32>, %w: tensor<4x6x3x3xf32>) {
 func.func @rejected(%x: tensor<1x4x8x8xf32>, %w: tensor<4x6x3x3xf32>) {
   // expected-error@+1 {{has 4611686018427387904 in spatial dimension 1, which is more than 2^30}}
   %0 = nn.conv_transpose %x, %w {strides = array<i64: 1, 4611686018427387904>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, output_padding = array<i64: 0, 0>} : tensor<1x4x8x8xf32>, tensor<4x6x3x3xf32>
-  return
-}
-
-// -----
-
-func.func @winograd_rank(%x: tensor<8x9x3xf32>, %w: tensor<1x108x32xf32>) {
-  // expected-error @below {{takes an input of 2 spatial dimensions, got 8x9x3xf32 of rank 3}}
-  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<8x9x3xf32>, tensor<1x108x32xf32>
-  return
-}
-
-// -----
-
-func.func @winograd_tile(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
-  // expected-error @below {{has a tile of 3 and a window of 3 in spatial dimension 1; tile + window - 1 must be 1, 4, 6 or 8}}
-  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 3>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
-  return
-}
-
-// -----
-
-func.func @winograd_tile_count(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
-  // expected-error @below {{tile sizes}}
-  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
-  return
-}
-
-// -----
-
-func.func @winograd_panels(%x: tensor<1x8x9x3xf32>, %w: tensor<1x27x32xf32>) {
-  // expected-error @below {{contracts 108 columns of lhs with 27 rows of panels}}
-  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x27x32xf32>
-  return
-}
-
-// -----
-
-func.func @winograd_channels(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
-  // expected-error @below {{has 1 panels for 33 columns, which take 2}}
-  %r = nn.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 33 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
   return
 }

@@ -25,7 +25,7 @@ TEST(Gradients, EveryOperationHasARowOrIsMarked) {
   for (mlir::RegisteredOperationName name : context.getRegisteredOperationsByDialect("nn")) {
     ++count;
     std::string text = name.getStringRef().str();
-    bool isMarked = name.hasTrait<NoGradient>() || name.hasTrait<MadeAfterGradients>();
+    bool isMarked = name.hasTrait<NoGradient>();
     bool differentiates =
         name.hasInterface<DifferentiableOpInterface>() || name.hasInterface<DecomposableOpInterface>();
     if (name.hasTrait<mlir::OpTrait::ZeroResults>()) continue; // terminators, declarations, updates of state

@@ -31,12 +31,15 @@ protected:
 
 TEST_F(InterpreterTest, EveryOperationIsInterpretedOrStructural) {
   // State and parts are the run's; requests for gradients are gone before anything runs.
-  const llvm::StringRef structural[] = {"nn.param",           "nn.get_param", "nn.set_param",
-                                        "nn.dispatch",        "nn.yield",     "nn.checkpoint",
-                                        "nn.custom_gradient", "nn.gradient",  "nn.jvp"};
+  const llvm::StringRef structural[] = {"nn.param",      "nn.get_param",       "nn.set_param", "nn.yield",
+                                        "nn.checkpoint", "nn.custom_gradient", "nn.gradient",  "nn.jvp",
+                                        "kernel.yield",  "kernel.dispatch"};
   int64_t interpreted = 0;
   for (mlir::RegisteredOperationName name : context.getRegisteredOperations()) {
-    if (name.getDialectNamespace() != "nn" || llvm::is_contained(structural, name.getStringRef())) continue;
+    const llvm::StringRef dialects[] = {"nn", "kernel"};
+    if (!llvm::is_contained(dialects, name.getDialectNamespace()) ||
+        llvm::is_contained(structural, name.getStringRef()))
+      continue;
     EXPECT_TRUE(isInterpreted(name)) << name.getStringRef().str() << " has no evaluator";
     ++interpreted;
   }
@@ -137,8 +140,8 @@ TEST_F(InterpreterTest, MultipliesMatrices) {
     %want = nn.constant dense<[[7, 5], [16, 11]]> : tensor<2x2xi32>
     %got1 = nn.matmul %a, %b {transpose_lhs} : tensor<2x3xi32>, tensor<2x3xi32>
     %want1 = nn.constant dense<[[1, 4, 6], [2, 5, 9], [3, 6, 12]]> : tensor<3x3xi32>
-    %panels = nn.pack %b {transposed} : tensor<2x3xi32>
-    %got2 = nn.matmul_packed %a, %panels {columns = 2 : i64} : tensor<2x3xi32>, tensor<1x3x32xi32>
+    %panels = kernel.pack %b {transposed} : tensor<2x3xi32>
+    %got2 = kernel.matmul_packed %a, %panels {columns = 2 : i64} : tensor<2x3xi32>, tensor<1x3x32xi32>
     %want2 = nn.constant dense<[[7, 5], [16, 11]]> : tensor<2x2xi32>)mlir",
               {"tensor<2x2xi32>", "tensor<3x3xi32>", "tensor<2x2xi32>"});
 }

@@ -1,6 +1,6 @@
 // Modules from text and their functions, for tests of the interpreter.
 #pragma once
-#include "dialects/NN/NNDialect.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -12,7 +12,7 @@ namespace sprig::interp {
 
 class ModuleFixture : public testing::Test {
 protected:
-  ModuleFixture() { context.loadDialect<ir::NNDialect, mlir::func::FuncDialect>(); }
+  ModuleFixture() { context.loadDialect<ir::NNDialect, kernel::KernelDialect, mlir::func::FuncDialect>(); }
 
   mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef text) {
     return mlir::parseSourceString<mlir::ModuleOp>(text, &context);

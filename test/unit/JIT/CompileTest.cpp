@@ -284,7 +284,7 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   EXPECT_EQ(call.kind(), ErrorKind::badInput);
   EXPECT_EQ(std::string(call.what()),
             "m.mlir:2:3: 'func.call' op cannot stand in a program that is given: expected functions of "
-            "nn operations, without dispatches");
+            "nn operations");
 
   Error cpu = errorOf(Model::text(mlp(1)), {.cpus = {"z80"}});
   EXPECT_EQ(cpu.kind(), ErrorKind::usage);

@@ -5,6 +5,9 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Interpreter/Numbers.h"
 #include "lib/Pipeline/Pipeline.h"
+#include "lib/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "sprig/error.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include <bit>
 #include <cmath>
@@ -31,12 +34,18 @@ std::vector<std::string> instructionSets() {
   return sets;
 }
 
-std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int threads) {
+std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int threads, Given given) {
   mlir::OwningOpRef<mlir::ModuleOp> module = parseRows(rows);
   CompileOptions options;
   options.fuse = fuse;
   options.threads = threads;
   options.cpus = instructionSets();
+  if (given == Given::layouts) {
+    mlir::PassManager passes(module->getContext());
+    passes.addNestedPass<mlir::func::FuncOp>(createFuse({fuse}));
+    if (mlir::failed(passes.run(*module))) throw Error(ErrorKind::internal, "the rows cannot be fused");
+    options.compileFrom = "schedule";
+  }
   return compileModule(*module, options).package;
 }
 
@@ -140,7 +149,7 @@ std::vector<Prepared> prepare(mlir::ModuleOp module, const std::vector<Row> &row
 }
 
 // The rows that parse and compile alone; names the others.
-std::vector<Row> keepCompilable(std::vector<Row> rows) {
+std::vector<Row> keepCompilable(std::vector<Row> rows, Given given) {
   std::vector<Row> kept;
   for (Row &row : rows) {
     if (!parseRows({row})) {
@@ -148,7 +157,7 @@ std::vector<Row> keepCompilable(std::vector<Row> rows) {
       continue;
     }
     try {
-      (void)compileRows({row}, true, 1);
+      (void)compileRows({row}, true, 1, given);
       kept.push_back(std::move(row));
     } catch (const std::exception &error) {
       ADD_FAILURE() << row.name << ": does not compile: " << error.what();
@@ -158,10 +167,10 @@ std::vector<Row> keepCompilable(std::vector<Row> rows) {
 }
 
 // Whether all rows together are valid and compile, into `package` then.
-bool compileAll(const std::vector<Row> &rows, std::vector<uint8_t> &package) {
+bool compileAll(const std::vector<Row> &rows, Given given, std::vector<uint8_t> &package) {
   if (!parseRows(rows)) return false;
   try {
-    package = compileRows(rows, true, 2);
+    package = compileRows(rows, true, 2, given);
     return true;
   } catch (const Error &) {
     return false;
@@ -222,18 +231,18 @@ private:
 
 } // namespace
 
-void check(std::vector<Row> rows) {
+void check(std::vector<Row> rows, Given given) {
   std::vector<uint8_t> package;
-  if (!compileAll(rows, package)) {
-    rows = keepCompilable(std::move(rows));
-    ASSERT_TRUE(compileAll(rows, package)) << "rows that compile alone do not compile together";
+  if (!compileAll(rows, given, package)) {
+    rows = keepCompilable(std::move(rows), given);
+    ASSERT_TRUE(compileAll(rows, given, package)) << "rows that compile alone do not compile together";
   }
   auto module = parseRows(rows);
   std::vector<Prepared> prepared = prepare(*module, rows);
   ASSERT_EQ(prepared.size(), rows.size());
   Comparison comparison(prepared);
   for (bool fuse : {true, false}) {
-    if (!fuse) package = compileRows(rows, false, 1);
+    if (!fuse) package = compileRows(rows, false, 1, given);
     for (const std::string &cpu : instructionSets()) comparison.run(package, {fuse, cpu});
   }
 }

@@ -30,6 +30,9 @@ Row row(std::string operation, std::vector<std::string> arguments, Bound bound =
 /// tensor<...> of each, separated by commas: how most operations spell their types.
 std::string typeList(const std::vector<std::string> &arguments);
 
-void check(std::vector<Row> rows);
+/// What rows are made of: a program's operations, or those of `kernel` too, as layout passes leave them.
+enum class Given { program, layouts };
+
+void check(std::vector<Row> rows, Given given = Given::program);
 
 } // namespace sprig::optable

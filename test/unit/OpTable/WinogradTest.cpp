@@ -17,7 +17,7 @@
 namespace sprig::optable {
 namespace {
 
-using ir::WinogradLine;
+using kernel::WinogradLine;
 
 std::vector<double> times(const std::vector<double> &matrix, const std::vector<double> &vector) {
   std::vector<double> result(matrix.size() / vector.size(), 0);
@@ -63,7 +63,8 @@ TEST(Winograd, Kernels) {
                              ">, channels = " + std::to_string(outputs) + " : i64, padding = array<i64: " + padding +
                              ">}";
     double bound = channels * (std::max(window[0] + tile[0], window[1] + tile[1]) > 7 ? 4e-3 : 2e-4);
-    Row made = row("nn.conv_winograd %a0, %a1 " + attributes, {x, panels}, {1, bound}, {{Fill::Unit}, {Fill::Unit}});
+    Row made =
+        row("kernel.conv_winograd %a0, %a1 " + attributes, {x, panels}, {1, bound}, {{Fill::Unit}, {Fill::Unit}});
     made.body += epilogue;
     rows.push_back(made);
   };
@@ -82,7 +83,7 @@ TEST(Winograd, Kernels) {
   add("1x8x8", 48, 200, {3, 3}, {4, 4}, "1, 1, 1, 1",
       "\n%b = nn.constant dense<0.5> : tensor<200xf32>\n%s = nn.add %r, %b : tensor<1x8x8x200xf32>, tensor<200xf32>"
       "\n%t = nn.relu %s : tensor<1x8x8x200xf32>");
-  check(rows);
+  check(rows, Given::layouts);
 }
 
 struct Layer {
@@ -132,7 +133,7 @@ TEST_P(Accuracy, OfTheRewriteIsWithinTheStatedBound) {
   options.remarks = {"fuse"};
   options.report = [&](const std::string &line) { remarks += line + "\n"; };
   std::vector<uint8_t> bytes = compileModule(*module, options).package;
-  EXPECT_NE(remarks.find("becomes nn.conv_winograd"), std::string::npos) << remarks;
+  EXPECT_NE(remarks.find("becomes kernel.conv_winograd"), std::string::npos) << remarks;
   rt::Package package = rt::Package::fromMemory(std::span<const uint8_t>(bytes), "winograd");
   rt::Context run(package);
   std::vector<float> got(l.batch * l.outputs * out * out);

@@ -20,7 +20,7 @@ public:
            op->getResult(0).getType() == group.root->getResult(0).getType();
   }
 
-  FailureOr<KernelPlan> plan(ir::DispatchOp dispatch) const override {
+  FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override {
     for (Operation &op : dispatch.getBody().front())
       if (op.getNumRegions()) {
         dispatch.emitOpError("has no kernel for the toy: it holds '") << op.getName() << "'";
@@ -70,7 +70,7 @@ private:
     auto type = cast<RankedTensorType>(kernel.getFunctionType().getResult(0));
     ToyCode code{0, int64_t(kernel.getFlops()), int64_t(kernel.getTiles()), kernel.getNumInputs(),
                  type.getNumElements() / int64_t(kernel.getTiles())};
-    kernel.walk([&](ir::DispatchOp dispatch) {
+    kernel.walk([&](kernel::DispatchOp dispatch) {
       for (Operation &op : dispatch.getBody().front().without_terminator()) code.operations += !isa<ir::ConstantOp>(op);
     });
     return code;

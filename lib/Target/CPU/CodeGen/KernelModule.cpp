@@ -1,6 +1,6 @@
 // From exec.kernel operations to functions with the kernel ABI.
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/CodeGen/KernelLowering.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelGraph.h"

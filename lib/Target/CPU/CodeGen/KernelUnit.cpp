@@ -1,5 +1,5 @@
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/Constants.h"
 #include "lib/Target/OperationNames.h"
 #include "llvm/ADT/StringExtras.h"
@@ -55,7 +55,7 @@ void Describer::describe(Operation *op) {
   out << ')';
   // What a kernel is called, and what the scheduler and the cost model know of it, is not in its code.
   static const StringRef around[] = {"sym_name", "label", "tiles", "grain", "flops", "bytes"};
-  bool isFrame = isa<exec::KernelOp, ir::DispatchOp>(op);
+  bool isFrame = isa<exec::KernelOp, kernel::DispatchOp>(op);
   for (NamedAttribute named : op->getAttrDictionary())
     if (!isFrame || !llvm::is_contained(around, named.getName().getValue())) attribute(named);
   for (Value result : op->getResults()) {

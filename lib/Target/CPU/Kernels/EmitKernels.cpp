@@ -1,5 +1,5 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,10 +29,10 @@ public:
       getOperation().emitError("unknown instruction set '") << cpu << "'; known: x86-64-v2, x86-64-v3, x86-64-v4";
       return signalPassFailure();
     }
-    SmallVector<ir::DispatchOp> dispatches;
-    getOperation().walk([&](ir::DispatchOp dispatch) {
+    SmallVector<kernel::DispatchOp> dispatches;
+    getOperation().walk([&](kernel::DispatchOp dispatch) {
       // Those in branches and loops are parts of the kernel that holds them.
-      if (!dispatch->getParentOfType<ir::DispatchOp>()) dispatches.push_back(dispatch);
+      if (!dispatch->getParentOfType<kernel::DispatchOp>()) dispatches.push_back(dispatch);
     });
     Builder b(&getContext());
     for (auto [i, dispatch] : llvm::enumerate(dispatches)) {

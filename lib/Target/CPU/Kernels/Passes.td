@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def EmitKernels : Pass<"sprig-emit-kernels", "::mlir::ModuleOp"> {
-  let summary = "Emit a kernel function for each nn.dispatch, beside it";
+  let summary = "Emit a kernel function for each kernel.dispatch, beside it";
   let description = [{
     The functions `kernel_0`, `kernel_1`, ... follow at the end of the module, in the order of the dispatches, with the
     plan as attributes `sprig.tiles`, `sprig.scratch`. For people and tests; the pipeline emits kernels

@@ -1,5 +1,5 @@
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
-#include "dialects/NN/NNContraction.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Constants.h"
 #include "llvm/Support/MathExtras.h"
@@ -141,7 +141,7 @@ Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMat
     return packConstant(b, loc, attribute,
                         transposedMatrix ? PanelSource{outputs, 1, 1, depth, depth, 0, 1}
                                          : PanelSource{outputs, 1, 1, depth, 1, 0, outputs});
-  return ir::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1);
+  return kernel::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1);
 }
 
 Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups) {
@@ -153,5 +153,5 @@ Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t grou
   Value matrix = reshaped(b, loc, filter, {outputs, channels, taps});
   matrix = transposed(b, loc, matrix, {0, 2, 1});
   matrix = reshaped(b, loc, matrix, {outputs, taps * channels});
-  return ir::PackOp::create(b, loc, matrix, /*transposed=*/true, groups);
+  return kernel::PackOp::create(b, loc, matrix, /*transposed=*/true, groups);
 }

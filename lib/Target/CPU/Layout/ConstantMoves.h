@@ -16,9 +16,9 @@ mlir::Value transposed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value
                        llvm::ArrayRef<int64_t> permutation);
 mlir::Value reshaped(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
-/// Panels of a matrix [K, N], or [N, K] when `transposedMatrix` (nn.pack).
+/// Panels of a matrix [K, N], or [N, K] when `transposedMatrix` (kernel.pack).
 mlir::Value packed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value matrix, bool transposedMatrix);
-/// Panels of a filter [O, C/groups, window...] (nn.conv_packed).
+/// Panels of a filter [O, C/groups, window...] (kernel.conv_packed).
 mlir::Value packedFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter, int64_t groups);
 
 } // namespace sprig

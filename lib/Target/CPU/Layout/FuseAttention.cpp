@@ -1,8 +1,7 @@
 #include "lib/Target/CPU/Layout/FuseAttention.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNYield.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/AttentionPattern.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -41,13 +40,13 @@ static void outline(ir::Attention &attention) {
   Value result = attention.result();
   OpBuilder builder(result.getDefiningOp());
   auto dispatch =
-      ir::DispatchOp::create(builder, FusedLoc::get(builder.getContext(), locations), TypeRange(result.getType()),
-                             operands.getArrayRef(), builder.getStringAttr("attention"));
+      kernel::DispatchOp::create(builder, FusedLoc::get(builder.getContext(), locations), TypeRange(result.getType()),
+                                 operands.getArrayRef(), builder.getStringAttr("attention"), /*tile=*/Attribute());
   Block *block = builder.createBlock(&dispatch->getRegion(0));
   IRMapping mapping;
   for (Value operand : operands) mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
   for (Operation *op : body) builder.clone(*op, mapping);
-  ir::YieldOp::create(builder, dispatch.getLoc(), mapping.lookup(result));
+  kernel::YieldOp::create(builder, dispatch.getLoc(), mapping.lookup(result));
   remark::passed(attention.scores.getLoc(), options()) << ("one kernel without scores in memory of " + names);
   result.replaceAllUsesWith(dispatch->getResult(0));
   for (Operation *op : llvm::reverse(body))

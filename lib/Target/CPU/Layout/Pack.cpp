@@ -1,5 +1,6 @@
 // Lays the right sides of contractions out in panels; see Passes.td.
 #include "dialects/NN/Constants.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
@@ -77,7 +78,7 @@ private:
     });
     OpBuilder b(op);
     Value result =
-        ir::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, tensorOf(op.getResult()).getShape().back());
+        kernel::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, tensorOf(op.getResult()).getShape().back());
     replace(op, result);
   }
 
@@ -96,15 +97,15 @@ private:
         flat.append(shape);
         return transposed(b, op.getLoc(), reshaped(b, op.getLoc(), filter, flat), permutation);
       });
-      return replace(op, ir::ConvDepthwiseOp::create(b, op.getLoc(), op.getInput(), taps, op.getStridesAttr(),
-                                                     op.getDilationsAttr(), op.getPaddingAttr()));
+      return replace(op, kernel::ConvDepthwiseOp::create(b, op.getLoc(), op.getInput(), taps, op.getStridesAttr(),
+                                                         op.getDilationsAttr(), op.getPaddingAttr()));
     }
     Value panels =
         shared(filter, 3, groups, [&](OpBuilder &b) { return packedFilter(b, op.getLoc(), filter, groups); });
-    replace(op, ir::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels,
-                                         b.getDenseI64ArrayAttr(type.getShape().drop_front(2)),
-                                         b.getI64IntegerAttr(outputs), op.getStridesAttr(), op.getDilationsAttr(),
-                                         op.getPaddingAttr(), b.getI64IntegerAttr(groups)));
+    replace(op, kernel::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels,
+                                             b.getDenseI64ArrayAttr(type.getShape().drop_front(2)),
+                                             b.getI64IntegerAttr(outputs), op.getStridesAttr(), op.getDilationsAttr(),
+                                             op.getPaddingAttr(), b.getI64IntegerAttr(groups)));
   }
 
   // With one or two channels, a filter's gradient has rows enough for its register tiles only if they are of several

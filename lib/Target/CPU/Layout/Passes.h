@@ -1,7 +1,7 @@
 // The passes that choose how networks lie in the CPU's memory. For its target, which orders them, and sprig-opt, which
 // offers each alone. Declared in Passes.td; options too.
 #pragma once
-#include "dialects/NN/NNDialect.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

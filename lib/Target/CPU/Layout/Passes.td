@@ -1,6 +1,6 @@
 //===- Passes.td - How networks lie in the CPU's memory -----------------------------------------------------------------===//
 //
-// From nn to nn, before dispatches are formed. One entry, one .cpp and one test per pass, of one stem: `layout`,
+// From nn to nn and kernel, before dispatches are formed. One entry, one .cpp and one test per pass, of one stem: `layout`,
 // Layout.cpp, test/Target/CPU/Layout/layout.mlir.
 //
 //===------------------------------------------------------------------------------------------------------------------===//
@@ -14,10 +14,10 @@ def Scans : Pass<"sprig-scans", "::mlir::func::FuncOp"> {
   let summary = "Packs the matrices of scans that become one kernel";
   let description = [{
     A scan (`nn.scan`) whose step consists of matrix products with the scan's invariants, elementwise operations and moves
-    within rows becomes one kernel for all steps: its matrices are packed here, constants at once, others by an `nn.pack`
+    within rows becomes one kernel for all steps: its matrices are packed here, constants at once, others by a `kernel.pack`
     in front of the loop. Every other scan is left as it is (`sprig-unroll-scans`).
   }];
-  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
 }
 
 def Layout : Pass<"sprig-layout", "::mlir::func::FuncOp"> {
@@ -42,12 +42,12 @@ def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
   let summary = "Rewrite convolutions of stride 1 by Winograd's short convolutions";
   let description = [{
     A channels-last 2-d convolution of f32 with a constant filter, strides and dilations of 1 and one group becomes
-    `nn.conv_winograd` where that is estimated to be faster by `min-gain`: products saved against the cost of the
+    `kernel.conv_winograd` where that is estimated to be faster by `min-gain`: products saved against the cost of the
     transforms, the tiles that stick out of the result, and the reading of a filter that is larger in frequencies. The
     filter is transformed here, in double precision. Changes bits, so `--math strict` leaves it out. Remarks of the
     category `fuse` say which form was taken and why not.
   }];
-  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
   let options = [
     Option<"minGain", "min-gain", "double", "1.1", "least estimated speedup; 0 rewrites all that can be">,
   ];
@@ -56,8 +56,8 @@ def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
 def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
   let summary = "Lay right sides of contractions out in panels";
   let description = [{
-    A matrix product whose right side is a matrix of constants or parameters becomes `nn.matmul_packed` on `nn.pack`;
-    a channels-last convolution with such a filter becomes `nn.conv_packed`, or `nn.conv_depthwise` when each channel
+    A matrix product whose right side is a matrix of constants or parameters becomes `kernel.matmul_packed` on `kernel.pack`;
+    a channels-last convolution with such a filter becomes `kernel.conv_packed`, or `kernel.conv_depthwise` when each channel
     has one filter of its own. The packing of a constant is evaluated; that of a parameter that stays state, or of a
     filter that is computed, is part of every run, where `matrices` leaves matrix products out; `ahead` takes those in
     whose right side comes from parameters that the function does not set, for `sprig-prepare`. The padding of an input
@@ -67,7 +67,7 @@ def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
     Option<"matrices", "matrices", "bool", "true", "off: only convolutions are packed">,
     Option<"ahead", "ahead", "bool", "false", "with matrices=false: matrices that can be prepared are packed">,
   ];
-  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
 }
 
 #endif // SPRIG_TARGET_CPU_LAYOUT_PASSES_TD

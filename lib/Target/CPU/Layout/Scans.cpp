@@ -1,5 +1,6 @@
 // The scans pass: packs the matrices of scans that become one kernel.
 #include "dialects/NN/ScanStages.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
@@ -48,7 +49,7 @@ private:
       }
       OpBuilder b(product);
       int64_t columns = tensorOf(product.getResult()).getShape().back();
-      Value result = ir::MatmulPackedOp::create(b, product.getLoc(), product.getLhs(), argument, columns);
+      Value result = kernel::MatmulPackedOp::create(b, product.getLoc(), product.getLhs(), argument, columns);
       product.getResult().replaceAllUsesWith(result);
       product.erase();
     }

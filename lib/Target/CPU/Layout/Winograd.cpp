@@ -2,7 +2,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNWinograd.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "lib/Target/CPU/Layout/Passes.h"
 #include "lib/Target/CPU/Layout/WinogradCost.h"
 #include "lib/Target/CPU/Layout/WinogradFilter.h"
@@ -98,22 +98,22 @@ private:
                       choice->saving, choice->gain);
     if (choice->gain < minGain) return direct(numbers);
 
-    auto vertical = ir::WinogradLine::get(choice->tile[0], window[0]);
-    auto horizontal = ir::WinogradLine::get(choice->tile[1], window[1]);
+    auto vertical = kernel::WinogradLine::get(choice->tile[0], window[0]);
+    auto horizontal = kernel::WinogradLine::get(choice->tile[1], window[1]);
     OpBuilder b(op);
     Value panels = transformed(op.getFilter(), *vertical, *horizontal);
-    Value result = ir::ConvWinogradOp::create(b, op.getLoc(), op.getInput(), panels, b.getDenseI64ArrayAttr(window),
-                                              b.getDenseI64ArrayAttr({choice->tile[0], choice->tile[1]}),
-                                              b.getI64IntegerAttr(out[3]), op.getPaddingAttr());
+    Value result = kernel::ConvWinogradOp::create(b, op.getLoc(), op.getInput(), panels, b.getDenseI64ArrayAttr(window),
+                                                  b.getDenseI64ArrayAttr({choice->tile[0], choice->tile[1]}),
+                                                  b.getI64IntegerAttr(out[3]), op.getPaddingAttr());
     remark::passed(op.getLoc(), remark::RemarkOpts::name("winograd").category("fuse"))
-        << ("nn.conv becomes nn.conv_winograd: " + numbers);
+        << ("nn.conv becomes kernel.conv_winograd: " + numbers);
     op.getResult().replaceAllUsesWith(result);
     op->erase();
     return true;
   }
 
   /// The filter in frequencies, made once for all its users, right after it.
-  Value transformed(Value filter, const ir::WinogradLine &vertical, const ir::WinogradLine &horizontal) {
+  Value transformed(Value filter, const kernel::WinogradLine &vertical, const kernel::WinogradLine &horizontal) {
     Value &panels = made[{filter, {vertical.outputs(), horizontal.outputs()}}];
     if (panels) return panels;
     auto constant = filter.getDefiningOp<ir::ConstantOp>();

@@ -1,6 +1,6 @@
 #include "lib/Target/CPU/Layout/WinogradCost.h"
 #include "dialects/NN/NNDialect.h"
-#include "dialects/NN/Winograd.h"
+#include "dialects/Kernel/Winograd.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
@@ -45,7 +45,7 @@ double directCycles(const ConvShape &s) {
 
 double products(const ConvShape &s, double tiles, double frequencies) { return tiles * frequencies * s.channels; }
 
-double winogradCycles(const ConvShape &s, const ir::WinogradLine &v, const ir::WinogradLine &h) {
+double winogradCycles(const ConvShape &s, const kernel::WinogradLine &v, const kernel::WinogradLine &h) {
   int64_t tileRows = llvm::divideCeil(s.outHeight, v.outputs()),
           tileColumns = llvm::divideCeil(s.outWidth, h.outputs());
   double tiles = double(s.batch) * tileRows * tileColumns, fv = v.frequencies(), fh = h.frequencies();
@@ -65,7 +65,8 @@ std::optional<WinogradChoice> sprig::cheapestWinograd(const ConvShape &shape) {
   std::optional<WinogradChoice> best;
   for (int64_t v : {1, 2, 4, 6})
     for (int64_t h : {1, 2, 4, 6}) {
-      auto vertical = ir::WinogradLine::get(v, shape.window[0]), horizontal = ir::WinogradLine::get(h, shape.window[1]);
+      auto vertical = kernel::WinogradLine::get(v, shape.window[0]),
+           horizontal = kernel::WinogradLine::get(h, shape.window[1]);
       if (!vertical || !horizontal) continue;
       bool isEight = std::max(vertical->frequencies(), horizontal->frequencies()) == 8;
       // Six outputs of three taps have the error of eight frequencies and save little over four.

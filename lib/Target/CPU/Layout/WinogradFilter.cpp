@@ -33,8 +33,8 @@ multiply(const double *matrix, int64_t rows, int64_t depth, Rows source, Rows re
   }
 }
 
-ElementsAttr sprig::transformFilter(ElementsAttr filter, const ir::WinogradLine &vertical,
-                                    const ir::WinogradLine &horizontal) {
+ElementsAttr sprig::transformFilter(ElementsAttr filter, const kernel::WinogradLine &vertical,
+                                    const kernel::WinogradLine &horizontal) {
   ir::ConstantView view(filter);
   ArrayRef<int64_t> shape = view.type().getShape();
   int64_t outputs = shape[0], channels = shape[1], height = shape[2], width = shape[3], taps = height * width;

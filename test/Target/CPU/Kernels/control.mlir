@@ -2,11 +2,11 @@
 
 // One kernel, one tile: a branch each, whose parts write the kernel's result.
 // CHECK-LABEL: func.func @branch(
-// CHECK: nn.dispatch "cond" (
+// CHECK: kernel.dispatch "cond" (
 // CHECK: nn.cond
-// CHECK: nn.dispatch "matmul
+// CHECK: kernel.dispatch "matmul
 // CHECK: else
-// CHECK: nn.dispatch "exp"
+// CHECK: kernel.dispatch "exp"
 // CHECK: func.func @kernel_0(%{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<{{.*}}xi8>, %{{.*}}: !llvm.ptr, %[[P:.*]]: memref<i8>,
 // CHECK-SAME: sprig.tiles = 1
 // CHECK: %[[FLAG:.*]] = memref.load
@@ -60,7 +60,7 @@ func.func @loop(%x: tensor<32xf32>, %limit: tensor<f32>) -> tensor<32xf32> {
 // Constants that are no splats have memory outside of kernels.
 // CHECK-LABEL: func.func @constants(
 // CHECK: %[[C:.*]] = nn.constant dense<[1.0{{.*}}, 2.0{{.*}}]>
-// CHECK: nn.dispatch "cond" ({{.*}}= %[[C]] : tensor<2xf32>)
+// CHECK: kernel.dispatch "cond" ({{.*}}= %[[C]] : tensor<2xf32>)
 func.func @constants(%p: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
   %r = nn.cond %p with (%a = %x : tensor<2xf32>) -> tensor<2xf32> {
     %c = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>

@@ -24,11 +24,11 @@
 // CHECK: vector.store
 // CHECK: return
 func.func @filter(%x: tensor<16x32x32x16xf32>, %g: tensor<16x32x32x16xf32>, %w: tensor<16x16x3x3xf32>, %lr: tensor<f32>) -> tensor<16x16x3x3xf32> {
-  %r = nn.dispatch "filter" (%x0 = %x : tensor<16x32x32x16xf32>, %g0 = %g : tensor<16x32x32x16xf32>, %w0 = %w : tensor<16x16x3x3xf32>, %lr0 = %lr : tensor<f32>) -> tensor<16x16x3x3xf32> {
+  %r = kernel.dispatch "filter" (%x0 = %x : tensor<16x32x32x16xf32>, %g0 = %g : tensor<16x32x32x16xf32>, %w0 = %w : tensor<16x16x3x3xf32>, %lr0 = %lr : tensor<f32>) -> tensor<16x16x3x3xf32> {
     %0 = nn.conv_filter_grad %x0, %g0 {channels_last, window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<16x32x32x16xf32>, tensor<16x32x32x16xf32>
     %1 = nn.mul %0, %lr0 : tensor<16x16x3x3xf32>, tensor<f32>
     %2 = nn.sub %w0, %1 : tensor<16x16x3x3xf32>, tensor<16x16x3x3xf32>
-    nn.yield %2 : tensor<16x16x3x3xf32>
+    kernel.yield %2 : tensor<16x16x3x3xf32>
   }
   return %r : tensor<16x16x3x3xf32>
 }
@@ -43,9 +43,9 @@ func.func @filter(%x: tensor<16x32x32x16xf32>, %g: tensor<16x32x32x16xf32>, %w: 
 // CHECK-NOT: arith.addf
 // CHECK: return
 func.func @pool(%x: tensor<8x6x6x16xf32>, %g: tensor<8x3x3x16xf32>) -> tensor<8x6x6x16xf32> {
-  %r = nn.dispatch "pool" (%x0 = %x : tensor<8x6x6x16xf32>, %g0 = %g : tensor<8x3x3x16xf32>) -> tensor<8x6x6x16xf32> {
+  %r = kernel.dispatch "pool" (%x0 = %x : tensor<8x6x6x16xf32>, %g0 = %g : tensor<8x3x3x16xf32>) -> tensor<8x6x6x16xf32> {
     %0 = nn.pool_grad max %x0, %g0 {channels_last, window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<8x6x6x16xf32>, tensor<8x3x3x16xf32>
-    nn.yield %0 : tensor<8x6x6x16xf32>
+    kernel.yield %0 : tensor<8x6x6x16xf32>
   }
   return %r : tensor<8x6x6x16xf32>
 }

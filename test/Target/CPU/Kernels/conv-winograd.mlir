@@ -21,11 +21,11 @@
 // CHECK: vector.store
 // CHECK: return
 func.func @fused(%x: tensor<1x8x8x32xf32>, %w: tensor<1x1152x32xf32>, %b: tensor<32xf32>) -> tensor<1x8x8x32xf32> {
-  %r = nn.dispatch "conv" (%x0 = %x : tensor<1x8x8x32xf32>, %w0 = %w : tensor<1x1152x32xf32>, %b0 = %b : tensor<32xf32>) -> tensor<1x8x8x32xf32> {
-    %0 = nn.conv_winograd %x0, %w0 {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 32 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x32xf32>, tensor<1x1152x32xf32>
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x8x8x32xf32>, %w0 = %w : tensor<1x1152x32xf32>, %b0 = %b : tensor<32xf32>) -> tensor<1x8x8x32xf32> {
+    %0 = kernel.conv_winograd %x0, %w0 {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 32 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x32xf32>, tensor<1x1152x32xf32>
     %1 = nn.add %0, %b0 : tensor<1x8x8x32xf32>, tensor<32xf32>
     %2 = nn.relu %1 : tensor<1x8x8x32xf32>
-    nn.yield %2 : tensor<1x8x8x32xf32>
+    kernel.yield %2 : tensor<1x8x8x32xf32>
   }
   return %r : tensor<1x8x8x32xf32>
 }

@@ -12,11 +12,11 @@
 // CHECK-COUNT-28: math.fma
 // CHECK: return
 func.func @conv3x3(%x: tensor<1x56x56x64xf32>, %p: tensor<2x576x32xf32>, %b: tensor<64xf32>) -> tensor<1x56x56x64xf32> {
-  %r = nn.dispatch "conv" (%x0 = %x : tensor<1x56x56x64xf32>, %p0 = %p : tensor<2x576x32xf32>, %b0 = %b : tensor<64xf32>) -> tensor<1x56x56x64xf32> {
-    %0 = nn.conv_packed %x0, %p0 {window = array<i64: 3, 3>, channels = 64 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x56x56x64xf32>, %p0 = %p : tensor<2x576x32xf32>, %b0 = %b : tensor<64xf32>) -> tensor<1x56x56x64xf32> {
+    %0 = kernel.conv_packed %x0, %p0 {window = array<i64: 3, 3>, channels = 64 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
         : tensor<1x56x56x64xf32>, tensor<2x576x32xf32>
     %1 = nn.add %0, %b0 : tensor<1x56x56x64xf32>, tensor<64xf32>
-    nn.yield %1 : tensor<1x56x56x64xf32>
+    kernel.yield %1 : tensor<1x56x56x64xf32>
   }
   return %r : tensor<1x56x56x64xf32>
 }
@@ -27,10 +27,10 @@ func.func @conv3x3(%x: tensor<1x56x56x64xf32>, %p: tensor<2x576x32xf32>, %b: ten
 // CHECK: math.fma {{.*}} vector<16xf32>
 // CHECK: return
 func.func @first_layer(%x: tensor<1x224x224x1xf32>, %p: tensor<2x121x32xf32>) -> tensor<1x55x55x64xf32> {
-  %r = nn.dispatch "conv" (%x0 = %x : tensor<1x224x224x1xf32>, %p0 = %p : tensor<2x121x32xf32>) -> tensor<1x55x55x64xf32> {
-    %0 = nn.conv_packed %x0, %p0 {window = array<i64: 11, 11>, channels = 64 : i64, strides = array<i64: 4, 4>, dilations = array<i64: 1, 1>, padding = array<i64: 2, 2, 2, 2>}
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x224x224x1xf32>, %p0 = %p : tensor<2x121x32xf32>) -> tensor<1x55x55x64xf32> {
+    %0 = kernel.conv_packed %x0, %p0 {window = array<i64: 11, 11>, channels = 64 : i64, strides = array<i64: 4, 4>, dilations = array<i64: 1, 1>, padding = array<i64: 2, 2, 2, 2>}
         : tensor<1x224x224x1xf32>, tensor<2x121x32xf32>
-    nn.yield %0 : tensor<1x55x55x64xf32>
+    kernel.yield %0 : tensor<1x55x55x64xf32>
   }
   return %r : tensor<1x55x55x64xf32>
 }
@@ -41,10 +41,10 @@ func.func @first_layer(%x: tensor<1x224x224x1xf32>, %p: tensor<2x121x32xf32>) ->
 // CHECK: math.fma
 // CHECK: return
 func.func @pointwise(%x: tensor<2x12x12x128xf32>, %p: tensor<4x128x32xf32>) -> tensor<2x12x12x128xf32> {
-  %r = nn.dispatch "conv" (%x0 = %x : tensor<2x12x12x128xf32>, %p0 = %p : tensor<4x128x32xf32>) -> tensor<2x12x12x128xf32> {
-    %0 = nn.conv_packed %x0, %p0 {window = array<i64: 1, 1>, channels = 128 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<2x12x12x128xf32>, %p0 = %p : tensor<4x128x32xf32>) -> tensor<2x12x12x128xf32> {
+    %0 = kernel.conv_packed %x0, %p0 {window = array<i64: 1, 1>, channels = 128 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>}
         : tensor<2x12x12x128xf32>, tensor<4x128x32xf32>
-    nn.yield %0 : tensor<2x12x12x128xf32>
+    kernel.yield %0 : tensor<2x12x12x128xf32>
   }
   return %r : tensor<2x12x12x128xf32>
 }
@@ -54,10 +54,10 @@ func.func @pointwise(%x: tensor<2x12x12x128xf32>, %p: tensor<4x128x32xf32>) -> t
 // CHECK: %{{.*}}:24 = scf.for {{.*}} iter_args
 // CHECK: return
 func.func @samples(%x: tensor<60x2x2x8xf32>, %p: tensor<1x72x32xf32>) -> tensor<60x2x2x32xf32> {
-  %r = nn.dispatch "conv" (%x0 = %x : tensor<60x2x2x8xf32>, %p0 = %p : tensor<1x72x32xf32>) -> tensor<60x2x2x32xf32> {
-    %0 = nn.conv_packed %x0, %p0 {window = array<i64: 3, 3>, channels = 32 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<60x2x2x8xf32>, %p0 = %p : tensor<1x72x32xf32>) -> tensor<60x2x2x32xf32> {
+    %0 = kernel.conv_packed %x0, %p0 {window = array<i64: 3, 3>, channels = 32 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
         : tensor<60x2x2x8xf32>, tensor<1x72x32xf32>
-    nn.yield %0 : tensor<60x2x2x32xf32>
+    kernel.yield %0 : tensor<60x2x2x32xf32>
   }
   return %r : tensor<60x2x2x32xf32>
 }
@@ -71,10 +71,10 @@ func.func @samples(%x: tensor<60x2x2x8xf32>, %p: tensor<1x72x32xf32>) -> tensor<
 // CHECK: vector.maskedstore
 // CHECK: return
 func.func @depthwise(%x: tensor<1x9x9x20xf32>, %w: tensor<3x3x20xf32>) -> tensor<1x9x9x20xf32> {
-  %r = nn.dispatch "conv" (%x0 = %x : tensor<1x9x9x20xf32>, %w0 = %w : tensor<3x3x20xf32>) -> tensor<1x9x9x20xf32> {
-    %0 = nn.conv_depthwise %x0, %w0 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x9x9x20xf32>, %w0 = %w : tensor<3x3x20xf32>) -> tensor<1x9x9x20xf32> {
+    %0 = kernel.conv_depthwise %x0, %w0 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
         : tensor<1x9x9x20xf32>, tensor<3x3x20xf32>
-    nn.yield %0 : tensor<1x9x9x20xf32>
+    kernel.yield %0 : tensor<1x9x9x20xf32>
   }
   return %r : tensor<1x9x9x20xf32>
 }

@@ -6,14 +6,14 @@
 // Two contractions in one dispatch.
 func.func @two(%x: tensor<2x4xf32>, %p: tensor<1x4x32xf32>) -> tensor<2x32xf32> {
   // expected-error@+1 {{has no kernel for the CPU}}
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<2x4xf32>, %p0 = %p : tensor<1x4x32xf32>) -> tensor<2x32xf32> {
-    // expected-note@+1 {{it holds 'nn.matmul_packed'}}
-    %0 = nn.matmul_packed %x0, %p0 {columns = 32 : i64} : tensor<2x4xf32>, tensor<1x4x32xf32>
-    // expected-note@+1 {{it holds 'nn.matmul_packed'}}
-    %1 = nn.matmul_packed %x0, %p0 {columns = 32 : i64} : tensor<2x4xf32>, tensor<1x4x32xf32>
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<2x4xf32>, %p0 = %p : tensor<1x4x32xf32>) -> tensor<2x32xf32> {
+    // expected-note@+1 {{it holds 'kernel.matmul_packed'}}
+    %0 = kernel.matmul_packed %x0, %p0 {columns = 32 : i64} : tensor<2x4xf32>, tensor<1x4x32xf32>
+    // expected-note@+1 {{it holds 'kernel.matmul_packed'}}
+    %1 = kernel.matmul_packed %x0, %p0 {columns = 32 : i64} : tensor<2x4xf32>, tensor<1x4x32xf32>
     // expected-note@+1 {{it holds 'nn.add'}}
     %2 = nn.add %0, %1 : tensor<2x32xf32>, tensor<2x32xf32>
-    nn.yield %2 : tensor<2x32xf32>
+    kernel.yield %2 : tensor<2x32xf32>
   }
   return %r : tensor<2x32xf32>
 }

@@ -30,11 +30,11 @@
 // CHECK: vector.store
 // CHECK: return %{{.*}} : i32
 func.func @bias_relu(%x: tensor<64x784xf32>, %p: tensor<8x784x32xf32>, %b: tensor<256xf32>) -> tensor<64x256xf32> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<64x784xf32>, %p0 = %p : tensor<8x784x32xf32>, %b0 = %b : tensor<256xf32>) -> tensor<64x256xf32> {
-    %0 = nn.matmul_packed %x0, %p0 {columns = 256 : i64} : tensor<64x784xf32>, tensor<8x784x32xf32>
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<64x784xf32>, %p0 = %p : tensor<8x784x32xf32>, %b0 = %b : tensor<256xf32>) -> tensor<64x256xf32> {
+    %0 = kernel.matmul_packed %x0, %p0 {columns = 256 : i64} : tensor<64x784xf32>, tensor<8x784x32xf32>
     %1 = nn.add %0, %b0 : tensor<64x256xf32>, tensor<256xf32>
     %2 = nn.relu %1 : tensor<64x256xf32>
-    nn.yield %2 : tensor<64x256xf32>
+    kernel.yield %2 : tensor<64x256xf32>
   }
   return %r : tensor<64x256xf32>
 }
@@ -46,9 +46,9 @@ func.func @bias_relu(%x: tensor<64x784xf32>, %p: tensor<8x784x32xf32>, %b: tenso
 // V3: %{{.*}}:4 = scf.for {{.*}} iter_args
 // CHECK: return
 func.func @one_row(%x: tensor<1x784xf32>, %p: tensor<8x784x32xf32>) -> tensor<1x256xf32> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<1x784xf32>, %p0 = %p : tensor<8x784x32xf32>) -> tensor<1x256xf32> {
-    %0 = nn.matmul_packed %x0, %p0 {columns = 256 : i64} : tensor<1x784xf32>, tensor<8x784x32xf32>
-    nn.yield %0 : tensor<1x256xf32>
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<1x784xf32>, %p0 = %p : tensor<8x784x32xf32>) -> tensor<1x256xf32> {
+    %0 = kernel.matmul_packed %x0, %p0 {columns = 256 : i64} : tensor<1x784xf32>, tensor<8x784x32xf32>
+    kernel.yield %0 : tensor<1x256xf32>
   }
   return %r : tensor<1x256xf32>
 }
@@ -62,10 +62,10 @@ func.func @one_row(%x: tensor<1x784xf32>, %p: tensor<8x784x32xf32>) -> tensor<1x
 // CHECK-NOT: vector.store
 // CHECK: return
 func.func @tail(%x: tensor<5x64xf32>, %p: tensor<1x64x32xf32>, %y: tensor<5x10xf32>) -> tensor<5x10xf32> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<5x64xf32>, %p0 = %p : tensor<1x64x32xf32>, %y0 = %y : tensor<5x10xf32>) -> tensor<5x10xf32> {
-    %0 = nn.matmul_packed %x0, %p0 {columns = 10 : i64} : tensor<5x64xf32>, tensor<1x64x32xf32>
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<5x64xf32>, %p0 = %p : tensor<1x64x32xf32>, %y0 = %y : tensor<5x10xf32>) -> tensor<5x10xf32> {
+    %0 = kernel.matmul_packed %x0, %p0 {columns = 10 : i64} : tensor<5x64xf32>, tensor<1x64x32xf32>
     %1 = nn.add %0, %y0 : tensor<5x10xf32>, tensor<5x10xf32>
-    nn.yield %1 : tensor<5x10xf32>
+    kernel.yield %1 : tensor<5x10xf32>
   }
   return %r : tensor<5x10xf32>
 }
@@ -76,9 +76,9 @@ func.func @tail(%x: tensor<5x64xf32>, %p: tensor<1x64x32xf32>, %y: tensor<5x10xf
 // CHECK-NOT: vector.store
 // CHECK: return
 func.func @no_rows(%x: tensor<0x64xf32>, %p: tensor<1x64x32xf32>) -> tensor<0x10xf32> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<0x64xf32>, %p0 = %p : tensor<1x64x32xf32>) -> tensor<0x10xf32> {
-    %0 = nn.matmul_packed %x0, %p0 {columns = 10 : i64} : tensor<0x64xf32>, tensor<1x64x32xf32>
-    nn.yield %0 : tensor<0x10xf32>
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<0x64xf32>, %p0 = %p : tensor<1x64x32xf32>) -> tensor<0x10xf32> {
+    %0 = kernel.matmul_packed %x0, %p0 {columns = 10 : i64} : tensor<0x64xf32>, tensor<1x64x32xf32>
+    kernel.yield %0 : tensor<0x10xf32>
   }
   return %r : tensor<0x10xf32>
 }
@@ -92,10 +92,10 @@ func.func @no_rows(%x: tensor<0x64xf32>, %p: tensor<1x64x32xf32>) -> tensor<0x10
 // CHECK: arith.shrui
 // CHECK: vector.store {{.*}} vector<16xbf16>
 func.func @halves(%x: tensor<2x64xbf16>, %p: tensor<1x64x32xbf16>, %b: tensor<32xbf16>) -> tensor<2x32xbf16> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<2x64xbf16>, %p0 = %p : tensor<1x64x32xbf16>, %b0 = %b : tensor<32xbf16>) -> tensor<2x32xbf16> {
-    %0 = nn.matmul_packed %x0, %p0 {columns = 32 : i64} : tensor<2x64xbf16>, tensor<1x64x32xbf16>
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<2x64xbf16>, %p0 = %p : tensor<1x64x32xbf16>, %b0 = %b : tensor<32xbf16>) -> tensor<2x32xbf16> {
+    %0 = kernel.matmul_packed %x0, %p0 {columns = 32 : i64} : tensor<2x64xbf16>, tensor<1x64x32xbf16>
     %1 = nn.add %0, %b0 : tensor<2x32xbf16>, tensor<32xbf16>
-    nn.yield %1 : tensor<2x32xbf16>
+    kernel.yield %1 : tensor<2x32xbf16>
   }
   return %r : tensor<2x32xbf16>
 }

@@ -9,9 +9,9 @@
 // CHECK-COUNT-22: math.fma
 // CHECK: return
 func.func @scores(%q: tensor<2x3x32x16xf32>, %k: tensor<2x3x32x16xf32>) -> tensor<2x3x32x32xf32> {
-  %r = nn.dispatch "scores" (%q0 = %q : tensor<2x3x32x16xf32>, %k0 = %k : tensor<2x3x32x16xf32>) -> tensor<2x3x32x32xf32> {
+  %r = kernel.dispatch "scores" (%q0 = %q : tensor<2x3x32x16xf32>, %k0 = %k : tensor<2x3x32x16xf32>) -> tensor<2x3x32x32xf32> {
     %0 = nn.matmul %q0, %k0 {transpose_rhs} : tensor<2x3x32x16xf32>, tensor<2x3x32x16xf32>
-    nn.yield %0 : tensor<2x3x32x32xf32>
+    kernel.yield %0 : tensor<2x3x32x32xf32>
   }
   return %r : tensor<2x3x32x32xf32>
 }
@@ -25,9 +25,9 @@ func.func @scores(%q: tensor<2x3x32x16xf32>, %k: tensor<2x3x32x16xf32>) -> tenso
 // CHECK: math.fma {{.*}} : vector<8xf32>
 // CHECK: return
 func.func @broadcast(%x: tensor<4x1x2x3xf32>, %y: tensor<5x3x37xf32>) -> tensor<4x5x2x37xf32> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<4x1x2x3xf32>, %y0 = %y : tensor<5x3x37xf32>) -> tensor<4x5x2x37xf32> {
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<4x1x2x3xf32>, %y0 = %y : tensor<5x3x37xf32>) -> tensor<4x5x2x37xf32> {
     %0 = nn.matmul %x0, %y0 : tensor<4x1x2x3xf32>, tensor<5x3x37xf32>
-    nn.yield %0 : tensor<4x5x2x37xf32>
+    kernel.yield %0 : tensor<4x5x2x37xf32>
   }
   return %r : tensor<4x5x2x37xf32>
 }
@@ -38,9 +38,9 @@ func.func @broadcast(%x: tensor<4x1x2x3xf32>, %y: tensor<5x3x37xf32>) -> tensor<
 // CHECK: %{{.*}}:13 = scf.for {{.*}} iter_args
 // CHECK: return
 func.func @shared(%x: tensor<13x1x7xf32>, %y: tensor<7x9xf32>) -> tensor<13x1x9xf32> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<13x1x7xf32>, %y0 = %y : tensor<7x9xf32>) -> tensor<13x1x9xf32> {
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<13x1x7xf32>, %y0 = %y : tensor<7x9xf32>) -> tensor<13x1x9xf32> {
     %0 = nn.matmul %x0, %y0 : tensor<13x1x7xf32>, tensor<7x9xf32>
-    nn.yield %0 : tensor<13x1x9xf32>
+    kernel.yield %0 : tensor<13x1x9xf32>
   }
   return %r : tensor<13x1x9xf32>
 }
@@ -51,9 +51,9 @@ func.func @shared(%x: tensor<13x1x7xf32>, %y: tensor<7x9xf32>) -> tensor<13x1x9x
 // CHECK: arith.addi {{.*}} vector<16xi8>
 // CHECK: return
 func.func @integers(%x: tensor<2x5xi8>, %y: tensor<5x9xi8>) -> tensor<2x9xi8> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<2x5xi8>, %y0 = %y : tensor<5x9xi8>) -> tensor<2x9xi8> {
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<2x5xi8>, %y0 = %y : tensor<5x9xi8>) -> tensor<2x9xi8> {
     %0 = nn.matmul %x0, %y0 : tensor<2x5xi8>, tensor<5x9xi8>
-    nn.yield %0 : tensor<2x9xi8>
+    kernel.yield %0 : tensor<2x9xi8>
   }
   return %r : tensor<2x9xi8>
 }
@@ -65,9 +65,9 @@ func.func @integers(%x: tensor<2x5xi8>, %y: tensor<5x9xi8>) -> tensor<2x9xi8> {
 // CHECK: vector.store
 // CHECK: return
 func.func @pack(%x: tensor<5x70xf32>) -> tensor<3x5x32xf32> {
-  %r = nn.dispatch "pack" (%x0 = %x : tensor<5x70xf32>) -> tensor<3x5x32xf32> {
-    %0 = nn.pack %x0 : tensor<5x70xf32>
-    nn.yield %0 : tensor<3x5x32xf32>
+  %r = kernel.dispatch "pack" (%x0 = %x : tensor<5x70xf32>) -> tensor<3x5x32xf32> {
+    %0 = kernel.pack %x0 : tensor<5x70xf32>
+    kernel.yield %0 : tensor<3x5x32xf32>
   }
   return %r : tensor<3x5x32xf32>
 }

@@ -4,7 +4,7 @@
 // the gates read them from scratch memory, where the state has two places that take turns. Nothing is carried in memory
 // but through scratch, and the outputs are written once.
 // CHECK-LABEL: func.func @lstm
-// CHECK: nn.dispatch "scan"
+// CHECK: kernel.dispatch "scan"
 // CHECK: func.func @kernel_{{[0-9]+}}({{.*}}memref<20x1x24xf32>) -> i32
 // CHECK-SAME: sprig.tiles = 1 : i64
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[COPY:.*]] = %{{.*}}) -> (index)

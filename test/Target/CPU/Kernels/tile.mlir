@@ -11,9 +11,9 @@
 // CHECK-NOT: math.fma
 // CHECK: scf.yield
 func.func @named(%x: tensor<64x784xf32>, %p: tensor<8x784x32xf32>) -> tensor<64x256xf32> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<64x784xf32>, %p0 = %p : tensor<8x784x32xf32>) -> tensor<64x256xf32> attributes {kernel.tile = #kernel.register_tile<rows = 3, vectors = 1>} {
-    %0 = nn.matmul_packed %x0, %p0 {columns = 256 : i64} : tensor<64x784xf32>, tensor<8x784x32xf32>
-    nn.yield %0 : tensor<64x256xf32>
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<64x784xf32>, %p0 = %p : tensor<8x784x32xf32>) -> tensor<64x256xf32> attributes {tile = #kernel.register_tile<rows = 3, vectors = 1>} {
+    %0 = kernel.matmul_packed %x0, %p0 {columns = 256 : i64} : tensor<64x784xf32>, tensor<8x784x32xf32>
+    kernel.yield %0 : tensor<64x256xf32>
   }
   return %r : tensor<64x256xf32>
 }
@@ -22,9 +22,9 @@ func.func @named(%x: tensor<64x784xf32>, %p: tensor<8x784x32xf32>) -> tensor<64x
 // CHECK-LABEL: func.func @kernel_1
 // CHECK: %{{.*}}:22 = scf.for {{.*}} iter_args
 func.func @nonsense(%x: tensor<64x784xf32>, %p: tensor<8x784x32xf32>) -> tensor<64x256xf32> {
-  %r = nn.dispatch "mm" (%x0 = %x : tensor<64x784xf32>, %p0 = %p : tensor<8x784x32xf32>) -> tensor<64x256xf32> attributes {kernel.tile = #kernel.register_tile<rows = 99, vectors = 3>} {
-    %0 = nn.matmul_packed %x0, %p0 {columns = 256 : i64} : tensor<64x784xf32>, tensor<8x784x32xf32>
-    nn.yield %0 : tensor<64x256xf32>
+  %r = kernel.dispatch "mm" (%x0 = %x : tensor<64x784xf32>, %p0 = %p : tensor<8x784x32xf32>) -> tensor<64x256xf32> attributes {tile = #kernel.register_tile<rows = 99, vectors = 3>} {
+    %0 = kernel.matmul_packed %x0, %p0 {columns = 256 : i64} : tensor<64x784xf32>, tensor<8x784x32xf32>
+    kernel.yield %0 : tensor<64x256xf32>
   }
   return %r : tensor<64x256xf32>
 }

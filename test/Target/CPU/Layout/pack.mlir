@@ -7,7 +7,7 @@
 // CHECK-SAME: [4.000000e+00, 5.000000e+00, 6.000000e+00, 0.000000e+00
 // CHECK-SAME: : tensor<1x2x32xf32>
 // CHECK-NOT: nn.matmul {{.*}}
-// CHECK: nn.matmul_packed %arg0, %[[P]] {columns = 3 : i64} : tensor<5x2xf32>, tensor<1x2x32xf32>
+// CHECK: kernel.matmul_packed %arg0, %[[P]] {columns = 3 : i64} : tensor<5x2xf32>, tensor<1x2x32xf32>
 func.func @constant_matrix(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
   %w = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
   %0 = nn.matmul %x, %w : tensor<5x2xf32>, tensor<2x3xf32>
@@ -20,7 +20,7 @@ func.func @constant_matrix(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
 // CHECK-LABEL: func.func @transposed_matrix
 // CHECK: nn.constant dense<{{\[\[}}[1.000000e+00, 2.000000e+00, 3.000000e+00, 0.000000e+00
 // CHECK-SAME: [4.000000e+00, 5.000000e+00, 6.000000e+00, 0.000000e+00
-// CHECK: nn.matmul_packed %arg0, {{.*}} {columns = 3 : i64}
+// CHECK: kernel.matmul_packed %arg0, {{.*}} {columns = 3 : i64}
 func.func @transposed_matrix(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
   %w = nn.constant dense<[[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]> : tensor<3x2xf32>
   %0 = nn.matmul %x, %w {transpose_rhs} : tensor<5x2xf32>, tensor<3x2xf32>
@@ -32,7 +32,7 @@ func.func @transposed_matrix(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
 // A splat stays one element.
 // CHECK-LABEL: func.func @splat
 // CHECK: nn.constant dense<5.000000e-01> : tensor<32x4096x32xf32>
-// CHECK: nn.matmul_packed {{.*}} {columns = 1000 : i64}
+// CHECK: kernel.matmul_packed {{.*}} {columns = 1000 : i64}
 func.func @splat(%x: tensor<2x4096xf32>) -> tensor<2x1000xf32> {
   %w = nn.constant dense<0.5> : tensor<4096x1000xf32>
   %0 = nn.matmul %x, %w : tensor<2x4096xf32>, tensor<4096x1000xf32>
@@ -45,8 +45,8 @@ func.func @splat(%x: tensor<2x4096xf32>) -> tensor<2x1000xf32> {
 nn.param @w = dense<1.0> : tensor<4x40xf32>
 // CHECK-LABEL: func.func @parameter
 // CHECK: %[[W:.*]] = nn.get_param @w
-// CHECK-COUNT-1: nn.pack %[[W]]
-// CHECK-COUNT-2: nn.matmul_packed
+// CHECK-COUNT-1: kernel.pack %[[W]]
+// CHECK-COUNT-2: kernel.matmul_packed
 func.func @parameter(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>) -> (tensor<2x40xf32>, tensor<3x40xf32>) {
   %w = nn.get_param @w : tensor<4x40xf32>
   %0 = nn.matmul %x, %w : tensor<2x4xf32>, tensor<4x40xf32>
@@ -58,7 +58,7 @@ func.func @parameter(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>) -> (tensor<2x40xf
 
 // Left alone: a computed right side, a different matrix for each element of the batch, a transposed left side.
 // CHECK-LABEL: func.func @not_packed
-// CHECK-NOT: nn.matmul_packed
+// CHECK-NOT: kernel.matmul_packed
 func.func @not_packed(%x: tensor<2x3x4xf32>, %y: tensor<4x5xf32>, %z: tensor<4x6xf32>)
     -> (tensor<2x3x5xf32>, tensor<2x3x2xf32>, tensor<6x5xf32>) {
   %b = nn.constant dense<[[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]],
@@ -76,7 +76,7 @@ func.func @not_packed(%x: tensor<2x3x4xf32>, %y: tensor<4x5xf32>, %z: tensor<4x6
 // CHECK-LABEL: func.func @filter
 // The bytes of 1, 5, 3, 7, 2, 6, 4, 8, two to a row.
 // CHECK: nn.constant dense<"0x0000803F0000A040{{0+}}40400000E040{{0+}}400000C040{{0+}}804000000041{{0+}}"> : tensor<1x4x32xf32>
-// CHECK: nn.conv_packed {{.*}}channels = 2 : i64{{.*}}window = array<i64: 2>{{.*}} : tensor<1x6x2xf32>, tensor<1x4x32xf32>
+// CHECK: kernel.conv_packed {{.*}}channels = 2 : i64{{.*}}window = array<i64: 2>{{.*}} : tensor<1x6x2xf32>, tensor<1x4x32xf32>
 func.func @filter(%x: tensor<1x6x2xf32>) -> tensor<1x5x2xf32> {
   %w = nn.constant dense<[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]> : tensor<2x2x2xf32>
   %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, channels_last}
@@ -88,8 +88,8 @@ func.func @filter(%x: tensor<1x6x2xf32>) -> tensor<1x5x2xf32> {
 
 // Each group is padded to whole panels; a computed filter is packed at run time.
 // CHECK-LABEL: func.func @groups
-// CHECK: nn.pack {{.*}} {groups = 2 : i64, transposed}
-// CHECK: nn.conv_packed {{.*}}groups = 2 : i64{{.*}} tensor<4x6x32xf32>
+// CHECK: kernel.pack {{.*}} {groups = 2 : i64, transposed}
+// CHECK: kernel.conv_packed {{.*}}groups = 2 : i64{{.*}} tensor<4x6x32xf32>
 func.func @groups(%x: tensor<1x6x4xf32>, %w: tensor<80x2x3xf32>) -> tensor<1x4x80xf32> {
   %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, groups = 2 : i64, channels_last}
       : tensor<1x6x4xf32>, tensor<80x2x3xf32>
@@ -101,7 +101,7 @@ func.func @groups(%x: tensor<1x6x4xf32>, %w: tensor<80x2x3xf32>) -> tensor<1x4x8
 // One filter for each channel: channels go to the end, no panels.
 // CHECK-LABEL: func.func @depthwise
 // CHECK: %[[F:.*]] = nn.constant dense<{{\[\[}}1.000000e+00, 3.000000e+00], [2.000000e+00, 4.000000e+00]]> : tensor<2x2xf32>
-// CHECK: nn.conv_depthwise %arg0, %[[F]]
+// CHECK: kernel.conv_depthwise %arg0, %[[F]]
 func.func @depthwise(%x: tensor<1x6x2xf32>) -> tensor<1x5x2xf32> {
   %w = nn.constant dense<[[[1.0, 2.0]], [[3.0, 4.0]]]> : tensor<2x1x2xf32>
   %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, groups = 2 : i64, channels_last}
@@ -114,7 +114,7 @@ func.func @depthwise(%x: tensor<1x6x2xf32>) -> tensor<1x5x2xf32> {
 // Channels second: the layout pass comes first.
 // CHECK-LABEL: func.func @channels_second
 // CHECK: nn.conv %
-// CHECK-NOT: nn.conv_packed
+// CHECK-NOT: kernel.conv_packed
 func.func @channels_second(%x: tensor<1x2x6xf32>, %w: tensor<2x2x2xf32>) -> tensor<1x2x5xf32> {
   %0 = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>}
       : tensor<1x2x6xf32>, tensor<2x2x2xf32>
@@ -125,13 +125,13 @@ func.func @channels_second(%x: tensor<1x2x6xf32>, %w: tensor<2x2x2xf32>) -> tens
 
 // Where parameters stay state, filters are packed in every run; matrices are read as they lie.
 // CHECK-LABEL: func.func @state
-// CHECK: nn.conv_packed
-// CHECK: nn.matmul_packed
+// CHECK: kernel.conv_packed
+// CHECK: kernel.matmul_packed
 // FILTERS-LABEL: func.func @state
-// FILTERS: nn.pack
-// FILTERS: nn.conv_packed
+// FILTERS: kernel.pack
+// FILTERS: kernel.conv_packed
 // FILTERS: nn.matmul
-// FILTERS-NOT: nn.matmul_packed
+// FILTERS-NOT: kernel.matmul_packed
 // FILTERS: return
 nn.param @w = dense<1.0> : tensor<8x4x3x3xf32>
 nn.param @m = dense<1.0> : tensor<8x5xf32>

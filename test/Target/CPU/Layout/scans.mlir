@@ -3,10 +3,10 @@
 // A constant matrix is packed at once, one that is not in front of the loop; what nothing reads any more goes.
 // CHECK-LABEL: func.func @packed(
 // CHECK-DAG: %[[K:.*]] = nn.constant dense<{{.*}}> : tensor<1x4x32xf32>
-// CHECK-DAG: %[[P:.*]] = nn.pack %{{.*}} {transposed} : tensor<4x4xf32>
+// CHECK-DAG: %[[P:.*]] = kernel.pack %{{.*}} {transposed} : tensor<4x4xf32>
 // CHECK: nn.scan steps = 3 reverse over (%{{.*}} = %{{.*}} : tensor<3x2x4xf32>) carry (%[[S:.*]] = %{{.*}} : tensor<2x4xf32>) with (%[[A:.*]] = %[[P]] : tensor<1x4x32xf32>, %[[B:.*]] = %[[K]] : tensor<1x4x32xf32>)
-// CHECK: nn.matmul_packed %[[S]], %[[A]] {columns = 4 : i64}
-// CHECK: nn.matmul_packed %{{.*}}, %[[B]] {columns = 4 : i64}
+// CHECK: kernel.matmul_packed %[[S]], %[[A]] {columns = 4 : i64}
+// CHECK: kernel.matmul_packed %{{.*}}, %[[B]] {columns = 4 : i64}
 func.func @packed(%x: tensor<3x2x4xf32>, %h: tensor<2x4xf32>, %w: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<3x2x4xf32>) {
   %k = nn.constant dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0], [13.0, 14.0, 15.0, 16.0]]> : tensor<4x4xf32>
   %0:2 = nn.scan steps = 3 reverse over (%t = %x : tensor<3x2x4xf32>) carry (%s = %h : tensor<2x4xf32>) with (%v = %w : tensor<4x4xf32>, %m = %k : tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<3x2x4xf32>) {
@@ -23,7 +23,7 @@ func.func @packed(%x: tensor<3x2x4xf32>, %h: tensor<2x4xf32>, %w: tensor<4x4xf32
 // Rows that meet each other: no kernel of rows, so nothing to pack.
 // CHECK-LABEL: func.func @mixed(
 // CHECK: nn.scan
-// CHECK-NOT: nn.pack
+// CHECK-NOT: kernel.pack
 func.func @mixed(%h: tensor<3x4xf32>) -> tensor<3x4xf32> {
   %0 = nn.scan steps = 2 carry (%s = %h : tensor<3x4xf32>) -> tensor<3x4xf32> {
     %1 = nn.reduce sum %s axes = [0] {keep_dims} : tensor<3x4xf32>

@@ -1,14 +1,14 @@
-// Which convolutions become nn.conv_winograd, and why the others do not. Filters fold from iotas, to be no splats.
+// Which convolutions become kernel.conv_winograd, and why the others do not. Filters fold from iotas, to be no splats.
 // RUN: %sprig-opt %s --sprig-fold-constants --sprig-winograd --split-input-file | FileCheck %s
 // RUN: %sprig-opt %s --sprig-fold-constants --sprig-winograd=min-gain=0 --split-input-file | FileCheck %s --check-prefix=ALL
 // RUN: %sprig-opt %s --pass-pipeline='builtin.module(sprig-phase-canonicalize{strict=true},sprig-phase-fuse{strict=true})' --split-input-file | FileCheck %s --check-prefix=STRICT
-// STRICT-NOT: nn.conv_winograd
+// STRICT-NOT: kernel.conv_winograd
 
 // Many channels and positions: four outputs of three taps in each dimension, 36 frequencies of 64 channels.
 // CHECK-LABEL: @wide(
 // CHECK: nn.constant {{.*}} : tensor<2x2304x32xf32>
 // CHECK-NOT: nn.constant
-// CHECK: nn.conv_winograd {{.*}} {channels = 64 : i64, padding = array<i64: 1, 1, 1, 1>, tile = array<i64: 4, 4>, window = array<i64: 3, 3>}
+// CHECK: kernel.conv_winograd {{.*}} {channels = 64 : i64, padding = array<i64: 1, 1, 1, 1>, tile = array<i64: 4, 4>, window = array<i64: 3, 3>}
 func.func @wide(%x: tensor<4x28x28x64xf32>) -> tensor<4x28x28x64xf32> {
   %w = nn.iota axis = 0 : tensor<64x64x3x3xf32>
   %r = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, channels_last} : tensor<4x28x28x64xf32>, tensor<64x64x3x3xf32>
@@ -18,7 +18,7 @@ func.func @wide(%x: tensor<4x28x28x64xf32>) -> tensor<4x28x28x64xf32> {
 // -----
 
 // CHECK-LABEL: @five_taps(
-// CHECK: nn.conv_winograd {{.*}} tile = array<i64: 4, 4>, window = array<i64: 5, 5>
+// CHECK: kernel.conv_winograd {{.*}} tile = array<i64: 4, 4>, window = array<i64: 5, 5>
 func.func @five_taps(%x: tensor<8x12x12x20xf32>) -> tensor<8x8x8x50xf32> {
   %w = nn.iota axis = 1 : tensor<50x20x5x5xf32>
   %r = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, channels_last} : tensor<8x12x12x20xf32>, tensor<50x20x5x5xf32>
@@ -29,7 +29,7 @@ func.func @five_taps(%x: tensor<8x12x12x20xf32>) -> tensor<8x8x8x50xf32> {
 
 // Long sums lose too many digits over eight frequencies: two outputs of five taps.
 // CHECK-LABEL: @five_taps_of_many_channels(
-// CHECK: nn.conv_winograd {{.*}} tile = array<i64: 2, 2>, window = array<i64: 5, 5>
+// CHECK: kernel.conv_winograd {{.*}} tile = array<i64: 2, 2>, window = array<i64: 5, 5>
 func.func @five_taps_of_many_channels(%x: tensor<8x12x12x256xf32>) -> tensor<8x8x8x32xf32> {
   %w = nn.iota axis = 1 : tensor<32x256x5x5xf32>
   %r = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, channels_last} : tensor<8x12x12x256xf32>, tensor<32x256x5x5xf32>
@@ -42,7 +42,7 @@ func.func @five_taps_of_many_channels(%x: tensor<8x12x12x256xf32>) -> tensor<8x8
 // CHECK-LABEL: @one_channel(
 // CHECK: nn.conv %
 // ALL-LABEL: @one_channel(
-// ALL: nn.conv_winograd
+// ALL: kernel.conv_winograd
 func.func @one_channel(%x: tensor<1x28x28x1xf32>) -> tensor<1x28x28x64xf32> {
   %w = nn.iota axis = 0 : tensor<64x1x3x3xf32>
   %r = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, channels_last} : tensor<1x28x28x1xf32>, tensor<64x1x3x3xf32>
@@ -52,7 +52,7 @@ func.func @one_channel(%x: tensor<1x28x28x1xf32>) -> tensor<1x28x28x64xf32> {
 // -----
 
 // ALL-LABEL: @cannot(
-// ALL-NOT: nn.conv_winograd
+// ALL-NOT: kernel.conv_winograd
 // ALL: return
 func.func @cannot(%x: tensor<2x28x28x32xf32>, %u: tensor<32x32x3x3xf32>, %d: tensor<2x28x28x32xf64>) -> (tensor<2x14x14x32xf32>, tensor<2x28x28x32xf32>, tensor<2x28x28x32xf32>, tensor<2x28x28x32xf32>, tensor<2x28x28x32xf64>, tensor<2x28x28x32xf32>) {
   %w = nn.iota axis = 0 : tensor<32x32x3x3xf32>

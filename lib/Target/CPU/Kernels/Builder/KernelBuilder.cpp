@@ -1,12 +1,13 @@
 // Arguments, index arithmetic and control flow of kernels; KernelElements.cpp has the elements.
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace sprig;
 
-KernelBuilder::KernelBuilder(OpBuilder &builder, func::FuncOp function, ir::DispatchOp dispatch, const CpuArch &target)
+KernelBuilder::KernelBuilder(OpBuilder &builder, func::FuncOp function, kernel::DispatchOp dispatch,
+                             const CpuArch &target)
     : b(builder), loc(dispatch.getLoc()), target(target), function(function), dispatch(dispatch) {}
 
 Value KernelBuilder::flat(Value buffer) {

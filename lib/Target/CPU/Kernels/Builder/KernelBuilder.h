@@ -5,7 +5,7 @@
 // bf16 as f32, the rest as stored, i1 as i1). Every function that takes or gives a value works on scalars and on 1-d
 // vectors. A half type is rounded after each operation, so that fused and separate operations have the same bits.
 #pragma once
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,13 +25,14 @@ inline bool isHalf(mlir::Type type) { return type.isF16() || type.isBF16(); }
 
 class KernelBuilder {
 public:
-  KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function, ir::DispatchOp dispatch, const CpuArch &target);
+  KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function, kernel::DispatchOp dispatch,
+                const CpuArch &target);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
   const CpuArch &target;
   mlir::func::FuncOp function;
-  ir::DispatchOp dispatch;
+  kernel::DispatchOp dispatch;
 
   // The kernel's arguments.
   mlir::Value tileBegin() { return function.getArgument(0); }

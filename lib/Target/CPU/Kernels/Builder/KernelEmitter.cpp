@@ -1,5 +1,4 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
-#include "dialects/Kernel/Kernel.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,13 +10,13 @@
 
 using namespace mlir;
 
-const sprig::KernelEmitter *sprig::findKernelEmitter(ir::DispatchOp dispatch) {
+const sprig::KernelEmitter *sprig::findKernelEmitter(kernel::DispatchOp dispatch) {
   for (const KernelEmitter *emitter : kernelEmitters())
     if (emitter->matches(dispatch)) return emitter;
   return nullptr;
 }
 
-static const sprig::KernelEmitter *findOrReport(sprig::ir::DispatchOp dispatch) {
+static const sprig::KernelEmitter *findOrReport(sprig::kernel::DispatchOp dispatch) {
   const sprig::KernelEmitter *emitter = sprig::findKernelEmitter(dispatch);
   if (!emitter) {
     InFlightDiagnostic diagnostic = dispatch.emitOpError("has no kernel for the CPU");
@@ -27,22 +26,22 @@ static const sprig::KernelEmitter *findOrReport(sprig::ir::DispatchOp dispatch) 
   return emitter;
 }
 
-FailureOr<sprig::KernelPlan> sprig::planDispatch(ir::DispatchOp dispatch) {
+FailureOr<sprig::KernelPlan> sprig::planDispatch(kernel::DispatchOp dispatch) {
   const KernelEmitter *emitter = findOrReport(dispatch);
   if (!emitter) return failure();
   return emitter->plan(dispatch);
 }
 
-bool sprig::mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) {
+bool sprig::mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) {
   if (dispatch->getOperand(operand).getType() != dispatch->getResult(result).getType()) return false;
   if (llvm::count(dispatch->getOperands(), dispatch->getOperand(operand)) != 1) return false;
   const KernelEmitter *emitter = findKernelEmitter(dispatch);
   return emitter && emitter->mayOverwrite(dispatch, operand, result);
 }
 
-sprig::CpuArch sprig::tunedTarget(ir::DispatchOp dispatch, const CpuArch &target) {
+sprig::CpuArch sprig::tunedTarget(kernel::DispatchOp dispatch, const CpuArch &target) {
   CpuArch tuned = target;
-  auto tile = dyn_cast_if_present<kernel::RegisterTileAttr>(kernel::tileOf(dispatch));
+  auto tile = dyn_cast_if_present<kernel::RegisterTileAttr>(dispatch.getTileAttr());
   // A dump may be edited by hand: what does not fit is no choice.
   if (!tile || tile.getRows() > 14 || !llvm::is_contained({1, 2, 4, 8}, tile.getVectors())) return tuned;
   tuned.tileRows = tile.getRows();
@@ -50,7 +49,7 @@ sprig::CpuArch sprig::tunedTarget(ir::DispatchOp dispatch, const CpuArch &target
   return tuned;
 }
 
-FailureOr<func::FuncOp> sprig::emitKernel(ir::DispatchOp dispatch, StringRef name, const CpuArch &target,
+FailureOr<func::FuncOp> sprig::emitKernel(kernel::DispatchOp dispatch, StringRef name, const CpuArch &target,
                                           ModuleOp module) {
   const KernelEmitter *emitter = findOrReport(dispatch);
   if (!emitter) return failure();

@@ -2,7 +2,7 @@
 // For the scheduler, which asks for plans, and the target, which asks for functions. A plan depends on shapes alone,
 // never on the instruction set or the number of threads.
 #pragma once
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/CpuArch.h"
 #include "lib/Target/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,29 +17,29 @@ class KernelEmitter {
 public:
   virtual ~KernelEmitter() = default;
   virtual llvm::StringRef name() const = 0;
-  virtual bool matches(ir::DispatchOp dispatch) const = 0;
-  virtual KernelPlan plan(ir::DispatchOp dispatch) const = 0;
+  virtual bool matches(kernel::DispatchOp dispatch) const = 0;
+  virtual KernelPlan plan(kernel::DispatchOp dispatch) const = 0;
   /// Whether the kernel may write a result over an operand of its type that is passed once (Target::mayOverwrite).
-  virtual bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
+  virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
   /// Emits the function's body at the builder's insertion point; a failure has been reported on the dispatch.
-  virtual mlir::LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &kernel) const = 0;
+  virtual mlir::LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const = 0;
 };
 
 /// The emitters in order of preference: the first that matches a dispatch serves it.
 llvm::ArrayRef<const KernelEmitter *> kernelEmitters();
 
 /// The emitter of a dispatch, or null when no kernel can be made of it.
-const KernelEmitter *findKernelEmitter(ir::DispatchOp dispatch);
+const KernelEmitter *findKernelEmitter(kernel::DispatchOp dispatch);
 
 /// The plan of a dispatch; fails with a diagnostic when no emitter takes it.
-mlir::FailureOr<KernelPlan> planDispatch(ir::DispatchOp dispatch);
+mlir::FailureOr<KernelPlan> planDispatch(kernel::DispatchOp dispatch);
 
 /// Target::mayOverwrite, by the emitter of the dispatch.
-bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result);
+bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result);
 
 /// The architecture for one dispatch: with the register tile that its #kernel.register_tile names, if it has one that
 /// the registers hold. (For #kernel.loop_tile, whose elements are a multiple of kLanes, see LoopGroup.)
-CpuArch tunedTarget(ir::DispatchOp dispatch, const CpuArch &target);
+CpuArch tunedTarget(kernel::DispatchOp dispatch, const CpuArch &target);
 
 /// Emits, at the end of `module`,
 ///   func.func @name(%begin: index, %end: index, %scratch: memref<SxI8>, %status: !llvm.ptr, operands..., results...)
@@ -47,7 +47,7 @@ CpuArch tunedTarget(ir::DispatchOp dispatch, const CpuArch &target);
 /// which computes the tiles [begin, end). Operands and results are memrefs of static shape and identity layout in
 /// storage types (unsigned integers signless, i1 as i8); S is the plan's scratchBytes. The function returns 0 or the
 /// code that it wrote to the status (sprig/rt/kernel.h).
-mlir::FailureOr<mlir::func::FuncOp> emitKernel(ir::DispatchOp dispatch, llvm::StringRef name, const CpuArch &target,
+mlir::FailureOr<mlir::func::FuncOp> emitKernel(kernel::DispatchOp dispatch, llvm::StringRef name, const CpuArch &target,
                                                mlir::ModuleOp module);
 
 /// The dialects that kernels are made of.

@@ -3,9 +3,8 @@
 // called. What passes between them lies in scratch memory.
 #include "lib/Target/CPU/Kernels/Builder/KernelGraph.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNYield.h"
-#include "dialects/NN/KernelOperations.h"
+#include "dialects/Kernel/KernelDispatch.h"
+#include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -26,7 +25,7 @@ public:
 
 private:
   FailureOr<Value> emitFrom(Block::iterator operation, int32_t firstOp);
-  FailureOr<Value> emitDispatch(ir::DispatchOp dispatch);
+  FailureOr<Value> emitDispatch(kernel::DispatchOp dispatch);
   FailureOr<Value> bufferOfResult(OpResult result);
   Value code(Location loc, int32_t value) { return arith::ConstantIntOp::create(b, loc, value, 32); }
 
@@ -53,7 +52,7 @@ FailureOr<Value> GraphEmitter::bufferOfResult(OpResult result) {
 }
 
 // The value that the dispatch's own function would return.
-FailureOr<Value> GraphEmitter::emitDispatch(ir::DispatchOp dispatch) {
+FailureOr<Value> GraphEmitter::emitDispatch(kernel::DispatchOp dispatch) {
   SmallVector<Value> parts;
   for (Value operand : dispatch->getOperands()) parts.push_back(buffers.lookup(operand));
   for (OpResult result : dispatch->getResults()) {
@@ -72,11 +71,11 @@ FailureOr<Value> GraphEmitter::emitFrom(Block::iterator operation, int32_t first
     buffers[reshape.getResult()] = viewAs(b, reshape.getLoc(), buffers.lookup(reshape.getOperand()), reshape.getType());
     return emitFrom(std::next(operation), firstOp);
   }
-  auto dispatch = dyn_cast<ir::DispatchOp>(*operation);
+  auto dispatch = dyn_cast<kernel::DispatchOp>(*operation);
   if (!dispatch) return operation->emitOpError("is no dispatch, so no code can be made of it");
   FailureOr<Value> result = emitDispatch(dispatch);
   if (failed(result)) return failure();
-  int32_t next = firstOp + static_cast<int32_t>(ir::kernelOperations(dispatch).size());
+  int32_t next = firstOp + static_cast<int32_t>(kernel::operationsOf(dispatch).size());
   if (getConstantIntValue(OpFoldResult(*result)) == SPRIG_RT_KERNEL_OK) return emitFrom(std::next(operation), next);
   // What follows an error must not run on unfinished data.
   Value fine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, *result, code(loc, SPRIG_RT_KERNEL_OK));
@@ -117,11 +116,11 @@ FailureOr<func::FuncOp> sprig::emitKernelGraph(const KernelGraph &graph, StringR
                                                ModuleOp module) {
   Operation *yield = graph.body->getTerminator();
   for (Value value : yield->getOperands())
-    if (!isa_and_nonnull<ir::DispatchOp>(value.getDefiningOp()) || llvm::count(yield->getOperands(), value) != 1)
+    if (!isa_and_nonnull<kernel::DispatchOp>(value.getDefiningOp()) || llvm::count(yield->getOperands(), value) != 1)
       return yield->emitOpError("gives something else than different results of dispatches"), failure();
   auto operations = graph.body->without_terminator();
   if (llvm::hasSingleElement(operations)) {
-    auto dispatch = dyn_cast<ir::DispatchOp>(*operations.begin());
+    auto dispatch = dyn_cast<kernel::DispatchOp>(*operations.begin());
     // Its function has the kernel's buffers when it passes them through.
     if (dispatch && dispatch->getOperands() == ValueRange(graph.body->getArguments()) &&
         dispatch->getResults() == yield->getOperands())

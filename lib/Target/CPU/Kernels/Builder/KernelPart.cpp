@@ -1,5 +1,5 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -8,8 +8,8 @@
 
 using namespace mlir;
 
-FailureOr<Value> sprig::emitPart(OpBuilder &b, func::FuncOp function, ir::DispatchOp dispatch, ArrayRef<Value> buffers,
-                                 const CpuArch &target, ModuleOp module) {
+FailureOr<Value> sprig::emitPart(OpBuilder &b, func::FuncOp function, kernel::DispatchOp dispatch,
+                                 ArrayRef<Value> buffers, const CpuArch &target, ModuleOp module) {
   FailureOr<KernelPlan> plan = planDispatch(dispatch);
   if (failed(plan)) return failure();
   auto part = emitKernel(dispatch, "part", target, module);

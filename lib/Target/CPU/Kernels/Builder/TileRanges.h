@@ -1,7 +1,7 @@
 // What each tile of a kernel touches of its buffers (KernelPlan::ranges), for emitters whose tiles are the places of a
 // row-major space. All of it follows from shapes alone.
 #pragma once
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Target.h"
 
 namespace sprig {
@@ -15,7 +15,7 @@ struct TileStep {
 class TileRanges {
 public:
   /// Tiles count the places of `space`, its last dimension fastest.
-  TileRanges(ir::DispatchOp dispatch, llvm::ArrayRef<int64_t> space) : dispatch(dispatch), space(space) {}
+  TileRanges(kernel::DispatchOp dispatch, llvm::ArrayRef<int64_t> space) : dispatch(dispatch), space(space) {}
 
   /// Each use of an operand reads what `stepsOf` says for the dimensions of the space; no steps: any of it.
   void operands(llvm::function_ref<llvm::SmallVector<TileStep>(mlir::OpOperand &use)> stepsOf);
@@ -29,7 +29,7 @@ public:
 private:
   std::optional<TileRange> rangeOf(llvm::ArrayRef<TileStep> steps, mlir::Type tensor) const;
 
-  ir::DispatchOp dispatch;
+  kernel::DispatchOp dispatch;
   llvm::SmallVector<int64_t> space;
   llvm::SmallVector<TileRange> ranges;
 };

@@ -2,7 +2,7 @@
 // tile packs its panels into scratch memory first. The chain of multiply-adds is the same either way.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
@@ -215,9 +215,9 @@ private:
 class MatmulEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "matmul"; }
-  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<ir::MatmulOp>(epilogue.root);
     Product product(op);
@@ -231,7 +231,7 @@ public:
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<ir::MatmulOp>(epilogue.root);
     Product product(op);
@@ -243,7 +243,7 @@ public:
   }
 
 private:
-  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch) {
+  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
     return Epilogue::analyze(dispatch, [](Operation *op) { return isa<ir::MatmulOp>(op); });
   }
 };

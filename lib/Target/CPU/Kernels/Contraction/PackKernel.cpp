@@ -1,7 +1,7 @@
-// nn.pack at run time: one tile per panel.
+// kernel.pack at run time: one tile per panel.
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "llvm/Support/MathExtras.h"
@@ -13,14 +13,14 @@ namespace {
 class PackEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "pack"; }
-  bool matches(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override {
     Block &body = dispatch->getRegion(0).front();
     if (!llvm::hasSingleElement(body.without_terminator())) return false;
-    auto op = dyn_cast<ir::PackOp>(body.front());
+    auto op = dyn_cast<kernel::PackOp>(body.front());
     return op && isa<BlockArgument>(op.getOperand()) && body.getTerminator()->getNumOperands() == 1;
   }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
-    ir::PackOp op = packOf(dispatch);
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
+    kernel::PackOp op = packOf(dispatch);
     KernelPlan plan;
     auto panels = cast<RankedTensorType>(op.getResult().getType());
     plan.tiles = panels.getNumElements() == 0 ? 0 : panels.getDimSize(0);
@@ -38,8 +38,8 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
-    ir::PackOp op = packOf(dispatch);
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
+    kernel::PackOp op = packOf(dispatch);
     auto matrix = cast<RankedTensorType>(op.getOperand().getType());
     auto panels = cast<RankedTensorType>(op.getResult().getType());
     if (panels.getNumElements() == 0) return success();
@@ -63,7 +63,9 @@ public:
   }
 
 private:
-  static ir::PackOp packOf(ir::DispatchOp dispatch) { return cast<ir::PackOp>(dispatch->getRegion(0).front().front()); }
+  static kernel::PackOp packOf(kernel::DispatchOp dispatch) {
+    return cast<kernel::PackOp>(dispatch->getRegion(0).front().front());
+  }
 };
 } // namespace
 

@@ -1,4 +1,5 @@
-// Copies columns of a matrix into a panel while a kernel runs: for nn.pack, and for products of two computed matrices.
+// Copies columns of a matrix into a panel while a kernel runs: for kernel.pack, and for products of two computed
+// matrices.
 #pragma once
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 

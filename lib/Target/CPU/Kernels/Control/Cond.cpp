@@ -1,7 +1,7 @@
 // nn.cond: one kernel that computes one of two regions.
 #include "lib/Target/CPU/Kernels/Control/Control.h"
 #include "dialects/NN/NNControl.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
 #include "runtime/include/sprig/rt/kernel.h"
 
@@ -12,9 +12,9 @@ namespace {
 class CondEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "cond"; }
-  bool matches(ir::DispatchOp dispatch) const override { return isa_and_present<ir::CondOp>(controlIn(dispatch)); }
+  bool matches(kernel::DispatchOp dispatch) const override { return isa_and_present<ir::CondOp>(controlIn(dispatch)); }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto cond = cast<ir::CondOp>(controlIn(dispatch));
     KernelPlan plan;
     plan.tiles = 1;
@@ -23,7 +23,7 @@ public:
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto cond = cast<ir::CondOp>(controlIn(dispatch));
     auto bufferOf = [&](Value operand) { return k.operandBuffer(cast<BlockArgument>(operand)); };
     SmallVector<Value> inputs = llvm::map_to_vector(cond.getInputs(), bufferOf);
@@ -54,15 +54,15 @@ public:
 
 private:
   /// Results of parts that are written where the kernel's results lie, by the position there.
-  static llvm::MapVector<Value, unsigned> directResults(ir::DispatchOp dispatch, ir::CondOp cond, Block &block) {
+  static llvm::MapVector<Value, unsigned> directResults(kernel::DispatchOp dispatch, ir::CondOp cond, Block &block) {
     llvm::MapVector<Value, unsigned> direct;
     for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands()))
       if (auto result = positionInDispatch(dispatch, cond.getResult(i)))
-        if (isa_and_present<ir::DispatchOp>(value.getDefiningOp())) direct.try_emplace(value, *result);
+        if (isa_and_present<kernel::DispatchOp>(value.getDefiningOp())) direct.try_emplace(value, *result);
     return direct;
   }
 
-  static RegionPlaces placesOf(ir::DispatchOp dispatch, ir::CondOp cond, Block &block) {
+  static RegionPlaces placesOf(kernel::DispatchOp dispatch, ir::CondOp cond, Block &block) {
     llvm::DenseSet<Value> elsewhere;
     for (auto [value, result] : directResults(dispatch, cond, block)) elsewhere.insert(value);
     return RegionPlaces(block, elsewhere, partScratch(cond));

@@ -2,9 +2,8 @@
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNYield.h"
-#include "dialects/NN/KernelOperations.h"
+#include "dialects/Kernel/KernelDispatch.h"
+#include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "llvm/Support/MathExtras.h"
@@ -22,7 +21,7 @@ Value sprig::viewed(Value value) {
   return value;
 }
 
-Operation *sprig::controlIn(ir::DispatchOp dispatch) {
+Operation *sprig::controlIn(kernel::DispatchOp dispatch) {
   Block &body = dispatch->getRegion(0).front();
   if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
   Operation *op = &body.front();
@@ -31,7 +30,7 @@ Operation *sprig::controlIn(ir::DispatchOp dispatch) {
     if (!isa<BlockArgument>(operand)) return nullptr;
   for (Region &region : op->getRegions())
     for (Operation &inner : region.front().without_terminator()) {
-      auto part = dyn_cast<ir::DispatchOp>(inner);
+      auto part = dyn_cast<kernel::DispatchOp>(inner);
       if (part ? !findKernelEmitter(part) : !isView(&inner)) return nullptr;
     }
   return op;
@@ -40,7 +39,7 @@ Operation *sprig::controlIn(ir::DispatchOp dispatch) {
 int64_t sprig::partScratch(Operation *control) {
   int64_t bytes = 0;
   for (Region &region : control->getRegions())
-    for (auto part : region.front().getOps<ir::DispatchOp>())
+    for (auto part : region.front().getOps<kernel::DispatchOp>())
       bytes = std::max(bytes, findKernelEmitter(part)->plan(part).scratchBytes);
   return llvm::alignTo(bytes, kAlignment);
 }
@@ -65,7 +64,7 @@ RegionPlaces::RegionPlaces(Block &block, const llvm::DenseSet<Value> &elsewhere,
   time = 0;
   for (Operation &op : block) {
     llvm::erase_if(places, [&](const Place &place) { return place.last < time; });
-    if (isa<ir::DispatchOp>(op))
+    if (isa<kernel::DispatchOp>(op))
       for (Value result : op.getResults()) {
         if (elsewhere.contains(result)) continue;
         int64_t bytes = llvm::alignTo(bytesOf(result.getType()), kAlignment), offset = start;
@@ -81,7 +80,7 @@ RegionPlaces::RegionPlaces(Block &block, const llvm::DenseSet<Value> &elsewhere,
   }
 }
 
-std::optional<unsigned> sprig::positionInDispatch(ir::DispatchOp dispatch, Value result) {
+std::optional<unsigned> sprig::positionInDispatch(kernel::DispatchOp dispatch, Value result) {
   for (auto [i, value] : llvm::enumerate(dispatch->getRegion(0).front().getTerminator()->getOperands()))
     if (value == result) return i;
   return std::nullopt;
@@ -95,7 +94,7 @@ ControlRegion::ControlRegion(KernelBuilder &kernel, Block &block, ArrayRef<Value
 
 int32_t ControlRegion::nextOperation() const {
   size_t number = firstOperation;
-  for (auto part : block.getOps<ir::DispatchOp>()) number += ir::kernelOperations(part).size();
+  for (auto part : block.getOps<kernel::DispatchOp>()) number += kernel::operationsOf(part).size();
   return int32_t(number);
 }
 
@@ -116,7 +115,7 @@ FailureOr<Value> ControlRegion::emit() {
 FailureOr<Value> ControlRegion::emitFrom(Block::iterator operation, int32_t number) {
   Value fine = arith::ConstantIntOp::create(k.b, k.loc, SPRIG_RT_KERNEL_OK, 32);
   for (; &*operation != block.getTerminator(); ++operation) {
-    auto part = dyn_cast<ir::DispatchOp>(*operation);
+    auto part = dyn_cast<kernel::DispatchOp>(*operation);
     if (!part) continue;
     Location loc = part.getLoc();
     SmallVector<Value> partBuffers;
@@ -126,7 +125,7 @@ FailureOr<Value> ControlRegion::emitFrom(Block::iterator operation, int32_t numb
         emitPart(k.b, k.function, part, partBuffers, k.target, k.function->getParentOfType<ModuleOp>());
     if (failed(code)) return failure();
     int32_t first = number;
-    number += int32_t(ir::kernelOperations(part).size());
+    number += int32_t(kernel::operationsOf(part).size());
     if (getConstantIntValue(OpFoldResult(*code)) == SPRIG_RT_KERNEL_OK) continue;
     // What follows an error must not run on unfinished data.
     Value isFine = arith::CmpIOp::create(k.b, loc, arith::CmpIPredicate::eq, *code, fine);

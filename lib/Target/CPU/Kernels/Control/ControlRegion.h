@@ -3,7 +3,7 @@
 // What passes from dispatch to dispatch lies in the kernel's scratch memory, after what the dispatches need
 // themselves.
 #pragma once
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -11,7 +11,7 @@ namespace sprig {
 
 /// The operation of a dispatch that holds nothing else, on region arguments, with regions of dispatches that all have
 /// kernels.
-mlir::Operation *controlIn(ir::DispatchOp dispatch);
+mlir::Operation *controlIn(kernel::DispatchOp dispatch);
 
 /// Scratch memory that the dispatches in the regions of an operation need, one after the other.
 int64_t partScratch(mlir::Operation *control);
@@ -28,7 +28,7 @@ struct RegionPlaces {
 };
 
 /// The position of an operation's result among the results of its dispatch, if it is one of them.
-std::optional<unsigned> positionInDispatch(ir::DispatchOp dispatch, mlir::Value result);
+std::optional<unsigned> positionInDispatch(kernel::DispatchOp dispatch, mlir::Value result);
 
 class ControlRegion {
 public:

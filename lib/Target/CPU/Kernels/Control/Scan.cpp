@@ -1,8 +1,8 @@
 // nn.scan: all steps in one kernel. A tile is a block of rows, which goes through time on its own.
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "dialects/NN/NNContraction.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNRecurrent.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ScanStep.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "llvm/Support/MathExtras.h"
@@ -31,7 +31,7 @@ namespace {
 class ScanEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "scan"; }
-  bool matches(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override {
     std::string reason;
     ir::ScanOp scan = scanOf(dispatch);
     if (!scan) return false;
@@ -39,7 +39,7 @@ public:
     return stages && isPacked(*stages);
   }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     ir::ScanOp scan = scanOf(dispatch);
     std::string reason;
     ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
@@ -50,7 +50,7 @@ public:
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     ir::ScanOp scan = scanOf(dispatch);
     std::string reason;
     ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
@@ -75,7 +75,7 @@ public:
   }
 
 private:
-  static ir::ScanOp scanOf(ir::DispatchOp dispatch) {
+  static ir::ScanOp scanOf(kernel::DispatchOp dispatch) {
     Block &body = dispatch->getRegion(0).front();
     if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
     auto scan = dyn_cast<ir::ScanOp>(body.front());
@@ -86,7 +86,7 @@ private:
   }
   static bool isPacked(const ir::ScanStages &stages) {
     for (const ir::ScanStage &stage : stages.stages)
-      if (!llvm::all_of(stage.products, [](Operation *op) { return isa<ir::MatmulPackedOp>(op); })) return false;
+      if (!llvm::all_of(stage.products, [](Operation *op) { return isa<kernel::MatmulPackedOp>(op); })) return false;
     return true;
   }
 };

@@ -6,7 +6,7 @@
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,7 +18,7 @@ using namespace sprig;
 namespace {
 /// Where everything lies; the same for the plan and the code.
 struct WhilePlaces {
-  WhilePlaces(ir::DispatchOp dispatch, ir::WhileOp loop);
+  WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop);
   bool isDirect(unsigned carried) const {
     Value value = next[carried];
     return direct.contains(value) && direct.lookup(value) == carried;
@@ -35,7 +35,7 @@ struct WhilePlaces {
 
 /// Whether a part of the body may write `result` where the carried value lies.
 static bool mayReplace(BlockArgument carried, OpResult result) {
-  auto part = cast<ir::DispatchOp>(result.getOwner());
+  auto part = cast<kernel::DispatchOp>(result.getOwner());
   SmallVector<Value> open{carried};
   while (!open.empty()) {
     Value value = open.pop_back_val();
@@ -59,7 +59,7 @@ static int64_t alignedBytes(Type type) {
   return llvm::alignTo(tensor.getNumElements() * storageBytes(tensor.getElementType()), 64);
 }
 
-WhilePlaces::WhilePlaces(ir::DispatchOp dispatch, ir::WhileOp loop)
+WhilePlaces::WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop)
     : next(loop.getStep().getTerminator()->getOperands()) {
   int64_t end = partScratch(loop);
   auto take = [&](Type type) {
@@ -73,7 +73,7 @@ WhilePlaces::WhilePlaces(ir::DispatchOp dispatch, ir::WhileOp loop)
     current.push_back(isResult ? -1 : take(next[i].getType()));
     BlockArgument carried = loop.getStep().getArgument(i);
     auto result = dyn_cast<OpResult>(next[i]);
-    if (result && isa<ir::DispatchOp>(result.getOwner()) && mayReplace(carried, result) &&
+    if (result && isa<kernel::DispatchOp>(result.getOwner()) && mayReplace(carried, result) &&
         direct.try_emplace(next[i], i).second)
       elsewhere.insert(next[i]);
     auto root = dyn_cast<BlockArgument>(viewed(next[i]));
@@ -87,7 +87,7 @@ WhilePlaces::WhilePlaces(ir::DispatchOp dispatch, ir::WhileOp loop)
 namespace {
 class WhileCode {
 public:
-  WhileCode(ir::DispatchOp dispatch, ir::WhileOp loop, KernelBuilder &kernel)
+  WhileCode(kernel::DispatchOp dispatch, ir::WhileOp loop, KernelBuilder &kernel)
       : dispatch(dispatch), loop(loop), k(kernel), places(dispatch, loop) {}
 
   LogicalResult emit() {
@@ -177,7 +177,7 @@ private:
     return success();
   }
 
-  ir::DispatchOp dispatch;
+  kernel::DispatchOp dispatch;
   ir::WhileOp loop;
   KernelBuilder &k;
   WhilePlaces places;
@@ -187,16 +187,16 @@ private:
 class WhileEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "while"; }
-  bool matches(ir::DispatchOp dispatch) const override { return isa_and_present<ir::WhileOp>(controlIn(dispatch)); }
+  bool matches(kernel::DispatchOp dispatch) const override { return isa_and_present<ir::WhileOp>(controlIn(dispatch)); }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     KernelPlan plan;
     plan.tiles = 1;
     plan.scratchBytes = WhilePlaces(dispatch, cast<ir::WhileOp>(controlIn(dispatch))).scratch;
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     return WhileCode(dispatch, cast<ir::WhileOp>(controlIn(dispatch)), k).emit();
   }
 };

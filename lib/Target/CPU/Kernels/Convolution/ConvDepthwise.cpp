@@ -1,7 +1,7 @@
-// nn.conv_depthwise with an epilogue: vectors run over channels, a register tile holds neighbours in width.
+// kernel.conv_depthwise with an epilogue: vectors run over channels, a register tile holds neighbours in width.
 #include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
-#include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
@@ -15,7 +15,7 @@ struct Depthwise {
   ConvGeometry geometry;
   int64_t channels, blockHeight, heightBlocks;
 
-  explicit Depthwise(ir::ConvDepthwiseOp op) {
+  explicit Depthwise(kernel::ConvDepthwiseOp op) {
     auto result = cast<RankedTensorType>(op.getResult().getType());
     auto filter = cast<RankedTensorType>(op.getFilter().getType());
     geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, filter.getShape().drop_back(),
@@ -36,11 +36,11 @@ struct Depthwise {
 class ConvDepthwiseEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "conv_depthwise"; }
-  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);
-    Depthwise conv(cast<ir::ConvDepthwiseOp>(epilogue.root));
+    Depthwise conv(cast<kernel::ConvDepthwiseOp>(epilogue.root));
     const ConvGeometry &g = conv.geometry;
     KernelPlan plan;
     plan.tiles = conv.tiles();
@@ -52,9 +52,9 @@ public:
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<ir::ConvDepthwiseOp>(epilogue.root);
+    auto op = cast<kernel::ConvDepthwiseOp>(epilogue.root);
     Depthwise conv(op);
     const ConvGeometry &g = conv.geometry;
     if (conv.tiles() == 0) return success();
@@ -99,8 +99,8 @@ public:
   }
 
 private:
-  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<ir::ConvDepthwiseOp>(op); });
+  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
+    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvDepthwiseOp>(op); });
   }
 };
 } // namespace

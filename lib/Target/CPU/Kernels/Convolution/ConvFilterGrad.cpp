@@ -3,7 +3,7 @@
 // the model's layout. Nothing is copied: taps in the padding are left out by loop bounds.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Convolution/FilterGradient.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
@@ -387,9 +387,9 @@ private:
 class ConvFilterGradEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "conv_filter_grad"; }
-  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = cast<ir::ConvFilterGradOp>(analyze(dispatch)->root);
     FilterGradient gradient(op);
     KernelPlan plan;
@@ -398,7 +398,7 @@ public:
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<ir::ConvFilterGradOp>(epilogue.root);
     FilterGradient gradient(op);
@@ -410,7 +410,7 @@ public:
   }
 
 private:
-  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch) {
+  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
     auto epilogue = Epilogue::analyze(dispatch, [](Operation *op) {
       auto gradient = dyn_cast<ir::ConvFilterGradOp>(op);
       return gradient && gradient.getChannelsLast();

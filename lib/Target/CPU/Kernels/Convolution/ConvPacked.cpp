@@ -1,7 +1,7 @@
-// nn.conv_packed with an epilogue: register tiles of output positions times panels of output channels.
+// kernel.conv_packed with an epilogue: register tiles of output positions times panels of output channels.
 #include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
-#include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
@@ -24,7 +24,7 @@ struct Convolution {
   int64_t blockSamples; // samples of a tile when rows are samples
   int64_t sampleBlocks;
 
-  explicit Convolution(ir::ConvPackedOp op) {
+  explicit Convolution(kernel::ConvPackedOp op) {
     auto result = cast<RankedTensorType>(op.getResult().getType());
     geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, op.getWindow(),
                                  op.getStrides(), op.getDilations(), op.getPadding());
@@ -201,11 +201,11 @@ private:
 class ConvPackedEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "conv_packed"; }
-  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<ir::ConvPackedOp>(epilogue.root);
+    auto op = cast<kernel::ConvPackedOp>(epilogue.root);
     Convolution conv(op);
     if (conv.isGemm()) return conv.gemm().plan(epilogue);
     KernelPlan plan;
@@ -217,9 +217,9 @@ public:
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<ir::ConvPackedOp>(epilogue.root);
+    auto op = cast<kernel::ConvPackedOp>(epilogue.root);
     Convolution conv(op);
     Value input = k.operandBuffer(cast<BlockArgument>(op.getInput()));
     Value panels = k.operandBuffer(cast<BlockArgument>(op.getPanels()));
@@ -232,8 +232,8 @@ public:
   }
 
 private:
-  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<ir::ConvPackedOp>(op); });
+  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
+    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvPackedOp>(op); });
   }
 };
 } // namespace

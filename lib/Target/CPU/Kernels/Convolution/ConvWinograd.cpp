@@ -1,10 +1,10 @@
-// nn.conv_winograd with an epilogue. A kernel's tile is a block of Winograd
+// kernel.conv_winograd with an epilogue. A kernel's tile is a block of Winograd
 // tiles: their inputs go to frequencies in scratch memory, then one matrix
 // product a frequency, then back to outputs and through the epilogue. A block
 // is as large as keeps scratch in the second-level cache, or large enough for
 // each panel that comes from further away.
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNWinograd.h"
+#include "dialects/Kernel/KernelDispatch.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "lib/Target/CPU/Kernels/Convolution/ConvWinograd.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
@@ -19,7 +19,7 @@ namespace {
 /// row of Winograd tiles of one sample, or a segment of one where rows are
 /// long; a block is some strips.
 struct Winograd {
-  ir::WinogradLine vertical, horizontal;
+  kernel::WinogradLine vertical, horizontal;
   int64_t batch, height, width, channels, outHeight, outWidth, outputs, top, left;
   int64_t tileRows, tileColumns, segmentTiles, segments;
   int64_t strips; // in one segment: batch * tileRows
@@ -28,9 +28,9 @@ struct Winograd {
       productStride; // floats of a tile's channels; of a frequency before,
                      // after products
 
-  explicit Winograd(ir::ConvWinogradOp op)
-      : vertical(*ir::WinogradLine::get(op.getTile()[0], op.getWindow()[0])),
-        horizontal(*ir::WinogradLine::get(op.getTile()[1], op.getWindow()[1])) {
+  explicit Winograd(kernel::ConvWinogradOp op)
+      : vertical(*kernel::WinogradLine::get(op.getTile()[0], op.getWindow()[0])),
+        horizontal(*kernel::WinogradLine::get(op.getTile()[1], op.getWindow()[1])) {
     ArrayRef<int64_t> in = op.getInput().getType().getShape(), out = op.getType().getShape();
     batch = in[0], height = in[1], width = in[2], channels = in[3];
     outHeight = out[1], outWidth = out[2], outputs = out[3];
@@ -342,11 +342,11 @@ private:
 class ConvWinogradEmitter : public ContractionEmitter {
 public:
   StringRef name() const override { return "conv_winograd"; }
-  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);
-    Winograd shape(cast<ir::ConvWinogradOp>(epilogue.root));
+    Winograd shape(cast<kernel::ConvWinogradOp>(epilogue.root));
     KernelPlan plan;
     plan.tiles = shape.tiles();
     if (plan.tiles == 0) return plan;
@@ -357,9 +357,9 @@ public:
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<ir::ConvWinogradOp>(epilogue.root);
+    auto op = cast<kernel::ConvWinogradOp>(epilogue.root);
     Winograd shape(op);
     if (shape.tiles() == 0) return success();
     WinogradKernel(k, shape, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
@@ -369,8 +369,8 @@ public:
   }
 
 private:
-  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<ir::ConvWinogradOp>(op); });
+  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
+    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvWinogradOp>(op); });
   }
 };
 } // namespace

@@ -1,4 +1,4 @@
-// The emitter of nn.conv_winograd. For the registry.
+// The emitter of kernel.conv_winograd. For the registry.
 #pragma once
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include <memory>

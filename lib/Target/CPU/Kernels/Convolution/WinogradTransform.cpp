@@ -41,7 +41,7 @@ static Value apply(KernelBuilder &k, ArrayRef<double> coefficients, int64_t firs
   return sum.get();
 }
 
-SmallVector<Value> sprig::emitInputTransform(KernelBuilder &k, const ir::WinogradLine &line, ValueRange inputs) {
+SmallVector<Value> sprig::emitInputTransform(KernelBuilder &k, const kernel::WinogradLine &line, ValueRange inputs) {
   if (line.frequencies() == 1) return SmallVector<Value>(inputs);
   SmallVector<double> all = line.evenPolynomial();
   SmallVector<Value> result{apply(k, all, 0, inputs)};
@@ -55,7 +55,8 @@ SmallVector<Value> sprig::emitInputTransform(KernelBuilder &k, const ir::Winogra
   return result;
 }
 
-SmallVector<Value> sprig::emitOutputTransform(KernelBuilder &k, const ir::WinogradLine &line, ValueRange frequencies) {
+SmallVector<Value> sprig::emitOutputTransform(KernelBuilder &k, const kernel::WinogradLine &line,
+                                              ValueRange frequencies) {
   if (line.frequencies() == 1) return SmallVector<Value>(frequencies);
   ArrayRef<double> pairs = line.pairs();
   SmallVector<Value> sums, differences;

@@ -2,7 +2,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -41,7 +41,7 @@ bool Epilogue::mayYield(Value value, Operation *root) {
   return !isa<BlockArgument>(value) && tensorOf(value).getShape() == tensorOf(root->getResult(0)).getShape();
 }
 
-std::optional<Epilogue> Epilogue::analyze(ir::DispatchOp dispatch, llvm::function_ref<bool(Operation *)> isRoot) {
+std::optional<Epilogue> Epilogue::analyze(kernel::DispatchOp dispatch, llvm::function_ref<bool(Operation *)> isRoot) {
   Epilogue epilogue;
   Block &body = dispatch->getRegion(0).front();
   for (Operation &op : body.without_terminator()) {
@@ -260,7 +260,7 @@ std::optional<EpilogueFetch> Epilogue::fetch(KernelBuilder &k, Value row, Value 
 
 SmallVector<TileRange> Epilogue::tileRanges(ArrayRef<int64_t> space, ArrayRef<TileStep> result,
                                             llvm::function_ref<SmallVector<TileStep>(unsigned)> operandSteps) const {
-  auto dispatch = cast<ir::DispatchOp>(root->getParentOp());
+  auto dispatch = cast<kernel::DispatchOp>(root->getParentOp());
   TileRanges ranges(dispatch, space);
   ranges.operands([&](OpOperand &use) -> SmallVector<TileStep> {
     if (use.getOwner() == root) return operandSteps(use.getOperandNumber());
@@ -274,7 +274,7 @@ SmallVector<TileRange> Epilogue::tileRanges(ArrayRef<int64_t> space, ArrayRef<Ti
 
 // It is computed where the accumulators of an element are complete, and each element is stored once. The operands of
 // the contraction itself are read all the time.
-bool ContractionEmitter::mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned) const {
+bool ContractionEmitter::mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const {
   return llvm::all_of(dispatch->getRegion(0).getArgument(operand).getUsers(),
                       [](Operation *user) { return isa<ElementwiseOpInterface>(user); });
 }

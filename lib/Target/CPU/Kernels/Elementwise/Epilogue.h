@@ -2,7 +2,7 @@
 // For the contraction emitters. Everything in an epilogue comes after the finished chain of multiply-adds, so the bits
 // are those of the separate operations.
 #pragma once
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
@@ -19,7 +19,8 @@ public:
   static bool mayYield(mlir::Value value, mlir::Operation *root);
 
   /// A dispatch of one operation that `isRoot` accepts, and of operations that it takes; it yields what it may.
-  static std::optional<Epilogue> analyze(ir::DispatchOp dispatch, llvm::function_ref<bool(mlir::Operation *)> isRoot);
+  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch,
+                                         llvm::function_ref<bool(mlir::Operation *)> isRoot);
 
   mlir::Operation *root = nullptr;
   mlir::RankedTensorType rootType; // [rows..., columns]
@@ -59,7 +60,7 @@ private:
 /// Emits a contraction with its epilogue.
 class ContractionEmitter : public KernelEmitter {
 public:
-  bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const override;
+  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override;
 };
 
 } // namespace sprig

@@ -1,11 +1,9 @@
 #include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
-#include "dialects/Kernel/Kernel.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
-#include "dialects/NN/NNYield.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/ReduceOrder.h"
 #include <numeric>
 
@@ -23,7 +21,7 @@ static int64_t product(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<int64_t>());
 }
 
-std::optional<LoopGroup> LoopGroup::analyze(ir::DispatchOp dispatch) {
+std::optional<LoopGroup> LoopGroup::analyze(kernel::DispatchOp dispatch) {
   LoopGroup group;
   group.dispatch = dispatch;
   Block &body = dispatch->getRegion(0).front();
@@ -37,7 +35,7 @@ std::optional<LoopGroup> LoopGroup::analyze(ir::DispatchOp dispatch) {
   return group;
 }
 
-std::optional<LoopGroup> LoopGroup::analyzeRows(ir::DispatchOp dispatch, ArrayRef<Operation *> ops,
+std::optional<LoopGroup> LoopGroup::analyzeRows(kernel::DispatchOp dispatch, ArrayRef<Operation *> ops,
                                                 ArrayRef<Value> yielded, int64_t scratchBegin) {
   LoopGroup group;
   group.dispatch = dispatch;
@@ -323,7 +321,7 @@ void LoopGroup::chooseTiles() {
     innerChunk = std::max<int64_t>(innerSize, 1);
     outerChunk = std::max<int64_t>(1, want / innerChunk);
   }
-  if (auto tile = dyn_cast_if_present<kernel::LoopTileAttr>(kernel::tileOf(dispatch)))
+  if (auto tile = dyn_cast_if_present<kernel::LoopTileAttr>(dispatch.getTileAttr()))
     // A dump may be edited by hand: what does not fit is no choice.
     if (reductions.empty() && lanes > 1 && tile.getElements() % kLanes == 0 && tile.getElements() < innerSize) {
       innerChunk = tile.getElements();

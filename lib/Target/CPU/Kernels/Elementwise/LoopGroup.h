@@ -3,7 +3,7 @@
 // For LoopEmitter and Evaluator. All of it follows from shapes alone.
 #pragma once
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
@@ -30,13 +30,13 @@ struct DimRun {
 class LoopGroup {
 public:
   /// Fails for a dispatch that is not made of operations that the evaluator knows.
-  static std::optional<LoopGroup> analyze(ir::DispatchOp dispatch);
+  static std::optional<LoopGroup> analyze(kernel::DispatchOp dispatch);
   /// A part of a dispatch: operations that reduce along the innermost dimension, on values that something else leaves
   /// in scratch memory row by row. Its own scratch memory begins at `scratchBegin`.
-  static std::optional<LoopGroup> analyzeRows(ir::DispatchOp dispatch, llvm::ArrayRef<mlir::Operation *> ops,
+  static std::optional<LoopGroup> analyzeRows(kernel::DispatchOp dispatch, llvm::ArrayRef<mlir::Operation *> ops,
                                               llvm::ArrayRef<mlir::Value> yielded, int64_t scratchBegin);
 
-  ir::DispatchOp dispatch;
+  kernel::DispatchOp dispatch;
   llvm::SmallVector<mlir::Operation *> ops; // in program order
   llvm::SmallVector<mlir::Value> yielded;
   llvm::SmallVector<int64_t> shape; // the iteration space

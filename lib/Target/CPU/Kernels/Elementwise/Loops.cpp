@@ -1,7 +1,7 @@
 // Elementwise operations, reductions over shared axes, and what reads or feeds them (views, pools, gathers), as loops
 // of 16 lanes: neighbours of a row where the innermost dimension is reduced, else rows side by side.
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopNest.h"
 
 using namespace mlir;
@@ -11,17 +11,17 @@ namespace {
 class LoopEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "loops"; }
-  bool matches(ir::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch).has_value(); }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch).has_value(); }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     LoopGroup group = *LoopGroup::analyze(dispatch);
     KernelPlan plan = group.plan();
     if (plan.tiles) plan.ranges = group.tileRanges();
     return plan;
   }
-  bool mayOverwrite(ir::DispatchOp dispatch, unsigned operand, unsigned result) const override {
+  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return LoopGroup::analyze(dispatch)->mayOverwrite(result);
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &kernel) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const override {
     LoopGroup group = *LoopGroup::analyze(dispatch);
     if (group.plan().tiles > 0) LoopNest(kernel, group).emit();
     return success();

@@ -3,7 +3,7 @@
 using namespace mlir;
 using namespace sprig;
 
-KernelPlan sprig::planOfSlices(ir::DispatchOp dispatch, const AxisView &operand) {
+KernelPlan sprig::planOfSlices(kernel::DispatchOp dispatch, const AxisView &operand) {
   KernelPlan plan;
   plan.tiles = operand.inner == 0 ? 0 : operand.outer;
   if (plan.tiles == 0) return plan;

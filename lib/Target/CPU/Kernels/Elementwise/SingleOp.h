@@ -1,14 +1,14 @@
 // Helpers of emitters whose dispatch holds a single operation on region arguments, seen as [outer, axis, inner].
 // For the scans, sorts, scatters and copies.
 #pragma once
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
 
 namespace sprig {
 
 /// The only operation of a dispatch, if it is an OpT on region arguments whose results are yielded in order.
-template <typename OpT> OpT singleOp(ir::DispatchOp dispatch) {
+template <typename OpT> OpT singleOp(kernel::DispatchOp dispatch) {
   mlir::Block &body = dispatch->getRegion(0).front();
   if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
   auto op = llvm::dyn_cast<OpT>(body.front());
@@ -29,7 +29,7 @@ struct AxisView {
 };
 
 /// The plan of an operation whose tiles are the slices [axis, inner] of its operand and of its results.
-KernelPlan planOfSlices(ir::DispatchOp dispatch, const AxisView &operand);
+KernelPlan planOfSlices(kernel::DispatchOp dispatch, const AxisView &operand);
 
 /// The flat buffer of an operand of the dispatch.
 inline mlir::Value flatOperand(KernelBuilder &kernel, mlir::Value argument) {

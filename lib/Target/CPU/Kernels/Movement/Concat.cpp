@@ -1,7 +1,7 @@
 // nn.concat: rows of each operand copied to their place. Tiles belong to one operand each.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 
 using namespace mlir;
@@ -18,13 +18,13 @@ struct Part {
 class ConcatEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "concat"; }
-  bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ConcatOp>(dispatch) != nullptr; }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::ConcatOp>(dispatch) != nullptr; }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ConcatOp>(dispatch);
     SmallVector<Part> parts = partsOf(op);
     return {parts.empty() ? 0 : parts.back().firstTile + parts.back().tiles};
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ConcatOp>(dispatch);
     AxisView result(shapeOf(op.getResult()), op.getAxis());
     int64_t resultRow = result.length * result.inner;

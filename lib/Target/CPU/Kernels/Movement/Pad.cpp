@@ -2,7 +2,7 @@
 // innermost padded dimension with all that lies after it.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 
 using namespace mlir;
@@ -12,11 +12,11 @@ namespace {
 class PadEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "pad"; }
-  bool matches(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PadOp>(dispatch);
     return op && innerPadded(op) >= 0 && shapeOf(op.getOperand())[innerPadded(op)] > 0;
   }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PadOp>(dispatch);
     int64_t dim = innerPadded(op);
     AxisView result(shapeOf(op.getResult()), dim), source(shapeOf(op.getOperand()), dim);
@@ -35,7 +35,7 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::PadOp>(dispatch);
     Rows{k, op, innerPadded(op)}.emit();
     return success();

@@ -2,7 +2,7 @@
 // several updates may meet in one element.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 
@@ -27,9 +27,11 @@ namespace {
 class ScatterElementsEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "scatter_elements"; }
-  bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ScatterElementsOp>(dispatch) != nullptr; }
-  KernelPlan plan(ir::DispatchOp dispatch) const override { return {1}; }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  bool matches(kernel::DispatchOp dispatch) const override {
+    return singleOp<ir::ScatterElementsOp>(dispatch) != nullptr;
+  }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override { return {1}; }
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ScatterElementsOp>(dispatch);
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
     Type elementType = elementTypeOf(op.getOperand());
@@ -56,9 +58,9 @@ public:
 class ScatterNdEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "scatter_nd"; }
-  bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ScatterNdOp>(dispatch) != nullptr; }
-  KernelPlan plan(ir::DispatchOp dispatch) const override { return {1}; }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::ScatterNdOp>(dispatch) != nullptr; }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override { return {1}; }
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ScatterNdOp>(dispatch);
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), indexSizes = shapeOf(op.getIndices());
     Type elementType = elementTypeOf(op.getOperand());

@@ -2,7 +2,7 @@
 // along the other.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 
@@ -47,11 +47,11 @@ struct Permuted {
 class TransposeEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "transpose"; }
-  bool matches(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::TransposeOp>(dispatch);
     return op && Permuted(shapeOf(op.getOperand()), op.getPermutation()).movesInner();
   }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::TransposeOp>(dispatch);
     Permuted p(shapeOf(op.getOperand()), op.getPermutation());
     int64_t rank = p.sizes.size(), rowDim = p.sources.back(), columns = p.sizes.back();
@@ -80,7 +80,7 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::TransposeOp>(dispatch);
     Permuted p(shapeOf(op.getOperand()), op.getPermutation());
     int64_t rank = p.sizes.size(), rowDim = p.sources.back(), rows = p.sizes[rowDim], columns = p.sizes.back();

@@ -1,7 +1,7 @@
 // nn.arg_max_pool: the flat index of each window's first maximum; a NaN counts as one.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 
@@ -12,13 +12,13 @@ namespace {
 class ArgMaxPoolEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "arg_max_pool"; }
-  bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::ArgMaxPoolOp>(dispatch) != nullptr; }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::ArgMaxPoolOp>(dispatch) != nullptr; }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ArgMaxPoolOp>(dispatch);
     bool isEmpty = op.getResult().getType().getNumElements() == 0;
     return isEmpty ? KernelPlan() : planOfSlices(dispatch, AxisView(shapeOf(op.getOperand()), /*axis=*/2));
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ArgMaxPoolOp>(dispatch);
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), outputs = shapeOf(op.getResult());
     Type elementType = elementTypeOf(op.getOperand()), i64 = k.b.getI64Type();

@@ -2,7 +2,7 @@
 // window. Windows in row-major order are the order of sums; of a half type, which rounds once, the loops take care.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "llvm/Support/MathExtras.h"
@@ -124,11 +124,11 @@ private:
 class PoolGradEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "pool_grad"; }
-  bool matches(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PoolGradOp>(dispatch);
     return op && op.getChannelsLast() && !isHalf(elementTypeOf(op.getOperand()));
   }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PoolGradOp>(dispatch);
     ArrayRef<int64_t> shape = shapeOf(op.getOperand());
     KernelPlan plan;
@@ -146,7 +146,7 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     if (plan(dispatch).tiles) PoolGradKernel(k, singleOp<ir::PoolGradOp>(dispatch)).emit();
     return success();
   }

@@ -2,7 +2,7 @@
 // the axis itself where that is the innermost dimension.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 
 using namespace mlir;
@@ -12,16 +12,16 @@ namespace {
 class ArgReduceEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "arg_reduce"; }
-  bool matches(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ArgReduceOp>(dispatch);
     return op && shapeOf(op.getOperand())[op.getAxis()] > 0;
   }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ArgReduceOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return planOfSlices(dispatch, view);
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ArgReduceOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     Search search{k, op, elementTypeOf(op.getOperand()), flatOperand(k, op.getOperand())};

@@ -4,7 +4,7 @@
 #include "dialects/NN/AttentionPattern.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopNest.h"
@@ -49,7 +49,7 @@ struct Plan {
   int64_t keyPanels = 0, valuePanels = 0, queryRows = 0, scores = 0, stage = 0; // byte offsets
   std::optional<LoopGroup> group;
 
-  Plan(ir::DispatchOp dispatch, ir::Attention found)
+  Plan(kernel::DispatchOp dispatch, ir::Attention found)
       : attention(found), batch(shapeOf(found.scores.getResult()).drop_back(2)),
         elementType(elementTypeOf(found.scores.getResult())),
         query(found.query, found.scores.getLhs(), batch.size(), found.scores.getTransposeLhs()),
@@ -88,7 +88,7 @@ struct Plan {
     sizes.push_back(blocks);
     return sizes;
   }
-  SmallVector<TileRange> tileRanges(ir::DispatchOp dispatch) const {
+  SmallVector<TileRange> tileRanges(kernel::DispatchOp dispatch) const {
     auto reach = [](int64_t rowCount, int64_t rowStride, int64_t columnCount, int64_t columnStride) {
       return (rowCount - 1) * rowStride + (columnCount - 1) * columnStride + 1;
     };
@@ -325,9 +325,9 @@ private:
 class AttentionEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "attention"; }
-  bool matches(ir::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Plan p = *analyze(dispatch);
     KernelPlan plan;
     plan.tiles = p.tiles();
@@ -336,14 +336,14 @@ public:
     return plan;
   }
 
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Plan p = *analyze(dispatch);
     if (p.tiles()) AttentionKernel(k, p).emit();
     return success();
   }
 
 private:
-  static std::optional<Plan> analyze(ir::DispatchOp dispatch) {
+  static std::optional<Plan> analyze(kernel::DispatchOp dispatch) {
     Operation *yield = dispatch->getRegion(0).front().getTerminator();
     if (yield->getNumOperands() != 1) return std::nullopt;
     for (auto product : dispatch->getRegion(0).front().getOps<ir::MatmulOp>()) {

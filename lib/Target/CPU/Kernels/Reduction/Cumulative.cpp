@@ -1,7 +1,7 @@
 // nn.cumulative: one chain along the axis, with lanes across the dimensions after it.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 
 using namespace mlir;
@@ -11,13 +11,13 @@ namespace {
 class CumulativeEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "cumulative"; }
-  bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::CumulativeOp>(dispatch) != nullptr; }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::CumulativeOp>(dispatch) != nullptr; }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::CumulativeOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return view.length == 0 ? KernelPlan() : planOfSlices(dispatch, view);
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::CumulativeOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     Type elementType = elementTypeOf(op.getOperand());

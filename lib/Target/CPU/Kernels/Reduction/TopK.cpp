@@ -1,7 +1,7 @@
 // nn.top_k: inserts each element into the sorted list of the best so far, which lies in the results.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 
 using namespace mlir;
@@ -11,8 +11,8 @@ namespace {
 class TopKEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "top_k"; }
-  bool matches(ir::DispatchOp dispatch) const override { return singleOp<ir::TopKOp>(dispatch) != nullptr; }
-  KernelPlan plan(ir::DispatchOp dispatch) const override {
+  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::TopKOp>(dispatch) != nullptr; }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::TopKOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     KernelPlan plan;
@@ -27,7 +27,7 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(ir::DispatchOp dispatch, KernelBuilder &k) const override {
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::TopKOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     Type elementType = elementTypeOf(op.getOperand()), i64 = k.b.getI64Type();

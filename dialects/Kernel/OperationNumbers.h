@@ -2,25 +2,25 @@
 // the operation that holds them. For code generation, which reports the numbers, and for packages, which hold the
 // names.
 #pragma once
+#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/NNControl.h"
-#include "dialects/NN/NNStructure.h"
 
-namespace sprig::ir {
+namespace sprig::kernel {
 
-inline void collectKernelOperations(mlir::Block &block, llvm::SmallVectorImpl<mlir::Operation *> &operations) {
+inline void collectOperations(mlir::Block &block, llvm::SmallVectorImpl<mlir::Operation *> &operations) {
   for (mlir::Operation &op : block.without_terminator()) {
     operations.push_back(&op);
-    if (!llvm::isa<CondOp, WhileOp>(op)) continue;
+    if (!llvm::isa<ir::CondOp, ir::WhileOp>(op)) continue;
     for (mlir::Region &region : op.getRegions())
       for (auto dispatch : region.front().getOps<DispatchOp>())
-        collectKernelOperations(dispatch->getRegion(0).front(), operations);
+        collectOperations(dispatch->getRegion(0).front(), operations);
   }
 }
 
-inline llvm::SmallVector<mlir::Operation *> kernelOperations(DispatchOp dispatch) {
+inline llvm::SmallVector<mlir::Operation *> operationsOf(DispatchOp dispatch) {
   llvm::SmallVector<mlir::Operation *> operations;
-  collectKernelOperations(dispatch->getRegion(0).front(), operations);
+  collectOperations(dispatch->getRegion(0).front(), operations);
   return operations;
 }
 
-} // namespace sprig::ir
+} // namespace sprig::kernel

@@ -1,12 +1,12 @@
 // Syntax and verification of dispatches:
-//   %r = nn.dispatch "label" (%a = %x : tensor<4xf32>) -> tensor<4xf32> { ... nn.yield %v : tensor<4xf32> }
+//   %r = kernel.dispatch "label" (%a = %x : tensor<4xf32>) -> tensor<4xf32> { ... kernel.yield %v : tensor<4xf32> }
 #include "dialects/Interfaces/ParseAttributes.h"
-#include "dialects/NN/NNStructure.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
 
-namespace sprig::ir {
+namespace sprig::kernel {
 
 ParseResult DispatchOp::parse(OpAsmParser &parser, OperationState &result) {
   std::string label;
@@ -56,8 +56,8 @@ LogicalResult DispatchOp::verify() {
     return emitOpError("binds ") << body.getNumArguments() << " arguments to " << getNumOperands() << " operands";
   for (auto [i, argument] : llvm::enumerate(body.getArguments()))
     if (argument.getType() != getOperand(i).getType())
-      return emitOpError("binds argument ") << i << " of type " << describe(argument.getType())
-                                            << " to an operand of type " << describe(getOperand(i).getType());
+      return emitOpError("binds argument ") << i << " of type " << ir::describe(argument.getType())
+                                            << " to an operand of type " << ir::describe(getOperand(i).getType());
   Operation *yield = body.getTerminator();
   if (yield->getNumOperands() != getNumResults())
     return (emitOpError("has ") << getNumResults() << " results and yields " << yield->getNumOperands() << " values")
@@ -65,11 +65,11 @@ LogicalResult DispatchOp::verify() {
            << "yielded here";
   for (auto [i, value] : llvm::enumerate(yield->getOperands()))
     if (value.getType() != getResult(i).getType())
-      return (emitOpError("has result ") << i << " of type " << describe(getResult(i).getType()) << " and yields "
-                                         << describe(value.getType()))
+      return (emitOpError("has result ") << i << " of type " << ir::describe(getResult(i).getType()) << " and yields "
+                                         << ir::describe(value.getType()))
                  .attachNote(yield->getLoc())
              << "yielded here";
   return success();
 }
 
-} // namespace sprig::ir
+} // namespace sprig::kernel

@@ -1,7 +1,7 @@
-#include "dialects/NN/Winograd.h"
+#include "dialects/Kernel/Winograd.h"
 #include <cmath>
 
-using namespace sprig::ir;
+using namespace sprig::kernel;
 
 std::optional<WinogradLine> WinogradLine::get(int64_t outputs, int64_t window) {
   static const double four[] = {1.0}, six[] = {0.625, 1.5}, eight[] = {0.5, 1.0, 2.0};

@@ -1,23 +1,9 @@
-//===- Kernel.td - How dispatches become kernels -------------------------------------------------------------------------===//
+//===- KernelAttributes.td - What is decided about a dispatch's kernel beside what it computes -------------------------===//
 
-#ifndef SPRIG_KERNEL_KERNEL_TD
-#define SPRIG_KERNEL_KERNEL_TD
+#ifndef SPRIG_KERNEL_KERNELATTRIBUTES_TD
+#define SPRIG_KERNEL_KERNELATTRIBUTES_TD
 
-include "mlir/IR/OpBase.td"
-include "mlir/IR/AttrTypeBase.td"
-
-def Kernel_Dialect : Dialect {
-  let name = "kernel";
-  let cppNamespace = "::sprig::kernel";
-  let summary = "How dispatches become kernels";
-  let description = [{
-    What is decided about a kernel beside what it computes. An `nn.dispatch` may have the attribute `kernel.tile`:
-    `#kernel.register_tile` for a contraction, `#kernel.loop_tile` for elementwise loops. A target takes what fits it, and
-    makes its own choice otherwise. No tile changes a bit of a result.
-  }];
-  let hasOperationAttrVerify = 1;
-  let useDefaultAttributePrinterParser = 1;
-}
+include "dialects/Kernel/KernelBase.td"
 
 def Kernel_RegisterTileAttr : AttrDef<Kernel_Dialect, "RegisterTile"> {
   let summary = "the accumulators of a contraction that are in registers at one time";
@@ -47,4 +33,7 @@ def Kernel_LoopTileAttr : AttrDef<Kernel_Dialect, "LoopTile"> {
   let genVerifyDecl = 1;
 }
 
-#endif // SPRIG_KERNEL_KERNEL_TD
+def Kernel_TileAttr
+    : AnyAttrOf<[Kernel_RegisterTileAttr, Kernel_LoopTileAttr], "#kernel.register_tile or #kernel.loop_tile">;
+
+#endif // SPRIG_KERNEL_KERNELATTRIBUTES_TD

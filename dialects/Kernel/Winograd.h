@@ -1,7 +1,7 @@
 // Winograd's (Toom-Cook's) short convolutions F(m, r): m neighbouring outputs of a window of r taps by m + r - 1
-// products. For nn.conv_winograd: the pass that transforms filters, the interpreter and the emitter must agree on the
-// points. The points are 0, pairs of +p and -p, and infinity. Pairs halve the work of the transforms; the values of p
-// are those with the least error in f32 (docs/numerics.md). All of them are dyadic, so that every coefficient of the
+// products. For kernel.conv_winograd: the pass that transforms filters, the interpreter and the emitter must agree on
+// the points. The points are 0, pairs of +p and -p, and infinity. Pairs halve the work of the transforms; the values of
+// p are those with the least error in f32 (docs/numerics.md). All of them are dyadic, so that every coefficient of the
 // input and output transforms is exact in f32.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace sprig::ir {
+namespace sprig::kernel {
 
 /// The short convolution of one spatial dimension. Frequencies are in the order 0, +p, -p, +q, -q, ..., infinity.
 class WinogradLine {
@@ -36,4 +36,4 @@ private:
   llvm::ArrayRef<double> points; // of static storage
 };
 
-} // namespace sprig::ir
+} // namespace sprig::kernel

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Completeness of the nn dialect: nn_dialect.py SOURCE SPRIG_OPT (llvm-tblgen lies on the path)
+"""Completeness of the dialects nn and kernel: operations.py SOURCE SPRIG_OPT (llvm-tblgen lies on the path)
 
-Walks every operation that dialects/NN/*.td defines and names those that lack a summary, a description or an example; whose
-example sprig-opt refuses or a kernel cannot be compiled of; that have neither a decomposition nor a scalar body nor a kernel of
-their own; or that no test under test/Dialect/NN mentions. The last line is `N operations, M complaints`.
+Walks every operation that dialects/NN/*.td and dialects/Kernel/*.td define and names those that lack a summary, a description or an
+example; whose example sprig-opt refuses or a kernel cannot be compiled of; that have neither a decomposition nor a scalar body nor
+a kernel of their own; or that no test of their dialect under test/Dialect mentions. The last line is `N operations, M complaints`.
 """
 import json
 import pathlib
@@ -12,19 +12,20 @@ import shutil
 import subprocess
 import sys
 
+DIALECTS = {'nn': 'NN', 'kernel': 'Kernel'}
 # Structure and state: no arithmetic that a kernel could do.
 NO_KERNEL = {'after', 'constant', 'dispatch', 'get_param', 'param', 'reshape', 'stop_gradient', 'yield', 'pack'}
 COMPILE = ['--sprig-freeze', '--sprig-differentiate', '--sprig-decompose', '--sprig-unroll-scans', '--sprig-scans', '--sprig-layout', '--sprig-pack',
            '--sprig-fuse', '--sprig-emit-kernels']
 
 
-def operations(tblgen, include, source):
-    done = subprocess.run([tblgen, '--dump-json', '-I', include, '-I', source, f'{source}/dialects/NN/NNAll.td'],
+def operations(tblgen, include, source, folder):
+    done = subprocess.run([tblgen, '--dump-json', '-I', include, '-I', source, f'{source}/dialects/{folder}/{folder}Ops.td'],
                           capture_output=True, text=True, check=True)
     records = json.loads(done.stdout)
     for name in records['!instanceof']['Op']:
         record = records[name]
-        if record['opDialect']['def'] == 'NN_Dialect':
+        if record['opDialect']['def'] == f'{folder}_Dialect':
             yield record
 
 
@@ -33,14 +34,14 @@ def run(sprig_opt, flags, text):
     return done.returncode == 0, done.stdout, done.stderr.strip().split('\n')[0]
 
 
-def complaints(record, sprig_opt, tests):
+def complaints(dialect, record, sprig_opt, tests):
     name = record['opName']
     if not record['summary'].strip():
         yield 'has no summary'
     if not record['description'].strip():
         yield 'has no description'
     examples = re.findall(r'```mlir\n(.*?)```', record['description'], re.S)
-    if not any(re.search(rf'\bnn\.{name}\b', example) for example in examples):
+    if not any(re.search(rf'\b{dialect}\.{name}\b', example) for example in examples):
         yield 'has no example'
     for example in examples:
         ok, _, error = run(sprig_opt, ['--verify-roundtrip'], example)
@@ -52,21 +53,22 @@ def complaints(record, sprig_opt, tests):
                 yield f'has an example of which no kernel can be made: {error}'
             elif not re.search(r'vector\.store|memref\.store|vector\.maskedstore|memref\.copy', out):
                 yield 'has an example whose kernel stores nothing'
-    if not re.search(rf'\bnn\.{name}\b', tests):
-        yield 'is in no test of test/Dialect/NN'
+    if not re.search(rf'\b{dialect}\.{name}\b', tests):
+        yield f'is in no test of test/Dialect/{DIALECTS[dialect]}'
 
 
 def main():
     source, sprig_opt = sys.argv[1:]
     tblgen = shutil.which('llvm-tblgen')
     include = str(pathlib.Path(tblgen).resolve().parents[1] / 'include')
-    tests = ''.join(path.read_text() for path in sorted(pathlib.Path(source, 'test/Dialect/NN').glob('*.mlir')))
     count = found = 0
-    for record in operations(tblgen, include, source):
-        count += 1
-        for complaint in complaints(record, sprig_opt, tests):
-            found += 1
-            print(f'nn.{record["opName"]} {complaint}')
+    for dialect, folder in DIALECTS.items():
+        tests = ''.join(path.read_text() for path in sorted(pathlib.Path(source, 'test/Dialect', folder).glob('*.mlir')))
+        for record in operations(tblgen, include, source, folder):
+            count += 1
+            for complaint in complaints(dialect, record, sprig_opt, tests):
+                found += 1
+                print(f'{dialect}.{record["opName"]} {complaint}')
     print(f'{count} operations, {found} complaints')
     return 1 if found or count < 90 else 0
 

@@ -1,0 +1,88 @@
+//===- KernelContraction.td - Matrix products and convolutions in the forms that kernels compute ------------------------===//
+
+#ifndef SPRIG_KERNEL_KERNELCONTRACTION_TD
+#define SPRIG_KERNEL_KERNELCONTRACTION_TD
+
+include "dialects/Kernel/KernelBase.td"
+
+def Kernel_PackOp : Kernel_InferredOp<"pack"> {
+  let summary = "lays the right side of a contraction out in panels";
+  let description = [{
+    From a matrix [K, N] (or [N, K] with `transposed`) to panels [ceil(N/32), K, 32], padded with zeros: the one packed
+    layout of all instruction sets. With `groups` > 1, N is made of that many equal groups, each of which is padded to
+    whole panels: [groups * ceil(N/groups/32), K, 32]. A splat stays a splat, padding included.
+  }] #
+      NN_Example<"%w: tensor<16x40xf32>",
+                 "kernel.pack %w : tensor<16x40xf32>",
+                 "tensor<2x16x32xf32>">.text;
+  let arguments = (ins NN_NumberTensor:$operand, UnitAttr:$transposed, DefaultValuedAttr<I64Attr, "1">:$groups);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
+def Kernel_MatmulPackedOp : Kernel_InferredOp<"matmul_packed", [MatrixProduct, FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "matrix product with packed right side";
+  let description = [{`lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N.}] #
+      NN_Example<"%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>",
+                 "kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>",
+                 "tensor<8x40xf32>">.text;
+  let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$panels, I64Attr:$columns);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "$lhs `,` $panels attr-dict `:` type($lhs) `,` type($panels)";
+}
+
+def Kernel_ConvPackedOp : Kernel_InferredOp<"conv_packed", [FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "channels-last convolution with packed filter";
+  let description = [{
+    `input` [N, spatial..., C]; `panels` [groups * ceil(O/groups/32), window positions * C/groups, 32], rows ordered by
+    window position (row-major), then channel; the result is [N, spatial..., O], `channels` = O.
+  }] #
+      NN_Example<"%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>",
+                 "kernel.conv_packed %x, %w {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>",
+                 "tensor<1x8x8x16xf32>">.text;
+  let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$panels, DenseI64ArrayAttr:$window, I64Attr:$channels,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
+                       DefaultValuedAttr<I64Attr, "1">:$groups);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "$input `,` $panels attr-dict `:` type($input) `,` type($panels)";
+}
+
+def Kernel_ConvDepthwiseOp : Kernel_InferredOp<"conv_depthwise", [FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "channels-last convolution with one filter for each channel";
+  let description = [{
+    `input` [N, spatial..., C], `filter` [window..., C]; the result is [N, spatial..., C]. Order and padding are those of
+    nn.conv.
+  }] #
+      NN_Example<"%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x16xf32>",
+                 "kernel.conv_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x16xf32>, tensor<3x3x16xf32>",
+                 "tensor<1x8x8x16xf32>">.text;
+  let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$filter, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
+}
+
+def Kernel_F32Tensor : StaticShapeTensorOf<[F32]>;
+
+def Kernel_ConvWinogradOp : Kernel_InferredOp<"conv_winograd", [FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "channels-last convolution of stride 1 by Winograd's short convolutions";
+  let description = [{
+    `input` [N, height, width, C]; the result is [N, height, width, O], `channels` = O, cut into tiles of `tile` outputs.
+    A tile reads tile + window - 1 inputs in each dimension, with zeros in the padding, and turns them into as many
+    frequencies; for each frequency a matrix product over the channels follows; the products turn back into outputs.
+    `panels` [ceil(O/32), frequencies * C, 32] is the filter in frequencies (row-major over the two dimensions), rows
+    ordered by frequency, then channel. The pass `winograd` makes it of a constant filter. tile + window - 1 is 1, 4, 6
+    or 8 in each dimension; the points are 0, infinity and ±1, or ±5/8 and ±3/2, or ±1/2, ±1 and ±2.
+
+    Differs from nn.conv in rounding (docs/numerics.md), and an infinite or NaN input reaches all outputs of its tile.
+  }] #
+      NN_Example<"%x: tensor<1x8x8x3xf32>, %w: tensor<1x108x32xf32>",
+                 "kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xf32>, tensor<1x108x32xf32>",
+                 "tensor<1x8x8x16xf32>">.text;
+  let arguments = (ins Kernel_F32Tensor:$input, Kernel_F32Tensor:$panels, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$tile,
+                       I64Attr:$channels, DenseI64ArrayAttr:$padding);
+  let results = (outs Kernel_F32Tensor:$result);
+  let assemblyFormat = "$input `,` $panels attr-dict `:` type($input) `,` type($panels)";
+}
+
+#endif // SPRIG_KERNEL_KERNELCONTRACTION_TD

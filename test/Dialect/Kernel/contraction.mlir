@@ -1,0 +1,44 @@
+// RUN: %sprig-opt %s --verify-roundtrip --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func @conv_depthwise(
+// CHECK: kernel.conv_depthwise %{{.*}}, %{{.*}} {dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : tensor<1x8x8x16xf32>, tensor<3x3x16xf32>
+func.func @conv_depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x16xf32>) -> tensor<1x8x8x16xf32> {
+  %r = kernel.conv_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x16xf32>, tensor<3x3x16xf32>
+  return %r : tensor<1x8x8x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @conv_packed(
+// CHECK: kernel.conv_packed %{{.*}}, %{{.*}} {channels = 16 : i64, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, window = array<i64: 3, 3>} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>
+func.func @conv_packed(%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>) -> tensor<1x8x8x16xf32> {
+  %r = kernel.conv_packed %x, %w {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>
+  return %r : tensor<1x8x8x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @matmul_packed(
+// CHECK: kernel.matmul_packed %{{.*}}, %{{.*}} {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>
+func.func @matmul_packed(%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>) -> tensor<8x40xf32> {
+  %r = kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>
+  return %r : tensor<8x40xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @pack(
+// CHECK: kernel.pack %{{.*}} : tensor<16x40xf32>
+func.func @pack(%w: tensor<16x40xf32>) -> tensor<2x16x32xf32> {
+  %r = kernel.pack %w : tensor<16x40xf32>
+  return %r : tensor<2x16x32xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @conv_winograd(
+// CHECK: kernel.conv_winograd %{{.*}}, %{{.*}} {channels = 40 : i64, padding = array<i64: 1, 1, 0, 1>, tile = array<i64: 4, 2>, window = array<i64: 3, 3>} : tensor<1x8x9x3xf32>, tensor<2x72x32xf32>
+func.func @conv_winograd(%x: tensor<1x8x9x3xf32>, %w: tensor<2x72x32xf32>) -> tensor<1x7x9x40xf32> {
+  %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 2>, channels = 40 : i64, padding = array<i64: 1, 1, 0, 1>} : tensor<1x8x9x3xf32>, tensor<2x72x32xf32>
+  return %r : tensor<1x7x9x40xf32>
+}

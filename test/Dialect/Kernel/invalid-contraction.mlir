@@ -1,0 +1,159 @@
+// RUN: %sprig-opt %s --split-input-file --verify-diagnostics
+
+func.func @rejected(%x: tensor<2x3x4xf32>) {
+  // expected-error@+1 {{packs a matrix, got 2x3x4xf32 of rank 3}}
+  %0 = kernel.pack %x : tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<2x40xf32>) {
+  // expected-error@+1 {{has 3 groups of 40 columns}}
+  %0 = kernel.pack %x {groups = 3 : i64} : tensor<2x40xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>) {
+  // expected-error@+1 {{has 2 panels for 80 columns, which take 3}}
+  %0 = kernel.matmul_packed %x, %w {columns = 80 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<8x16xf32>, %w: tensor<2x15x32xf32>) {
+  // expected-error@+1 {{contracts 16 columns of lhs with 15 rows of panels}}
+  %0 = kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x15x32xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<8x16xf32>, %w: tensor<2x16x16xf32>) {
+  // expected-error@+1 {{takes panels of shape [panels, rows, 32], got 2x16x16xf32}}
+  %0 = kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>) {
+  // expected-error@+1 {{has no attribute 'columns'}}
+  %0 = kernel.matmul_packed %x, %w : tensor<8x16xf32>, tensor<2x16x32xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>) {
+  // expected-error@+1 {{has 1 panels for 40 columns, which take 2}}
+  %0 = kernel.conv_packed %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, window = array<i64: 3, 3>, channels = 40 : i64} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<1x8x8x3xf32>, %w: tensor<1x26x32xf32>) {
+  // expected-error@+1 {{contracts 27 columns of lhs with 26 rows of panels}}
+  %0 = kernel.conv_packed %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, window = array<i64: 3, 3>, channels = 16 : i64} : tensor<1x8x8x3xf32>, tensor<1x26x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_rank(%x: tensor<8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error @below {{takes an input of 2 spatial dimensions, got 8x9x3xf32 of rank 3}}
+  %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_tile(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error @below {{has a tile of 3 and a window of 3 in spatial dimension 1; tile + window - 1 must be 1, 4, 6 or 8}}
+  %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 3>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_tile_count(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error @below {{tile sizes}}
+  %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_panels(%x: tensor<1x8x9x3xf32>, %w: tensor<1x27x32xf32>) {
+  // expected-error @below {{contracts 108 columns of lhs with 27 rows of panels}}
+  %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 16 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x27x32xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_channels(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error @below {{has 1 panels for 33 columns, which take 2}}
+  %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 33 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}
+
+// -----
+
+func.func @packed_columns(%x: tensor<8x16xf32>, %w: tensor<1x16x32xf32>) {
+  // expected-error@+1 {{has -1 columns}}
+  %r = kernel.matmul_packed %x, %w {columns = -1 : i64} : tensor<8x16xf32>, tensor<1x16x32xf32>
+  return
+}
+
+// -----
+
+func.func @packed_channels(%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>) {
+  // expected-error@+1 {{has -1 channels}}
+  %r = kernel.conv_packed %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, window = array<i64: 3, 3>, channels = -1 : i64} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>
+  return
+}
+
+// -----
+
+func.func @packed_groups(%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>) {
+  // expected-error@+1 {{splits 3 input channels into 2 groups}}
+  %r = kernel.conv_packed %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, window = array<i64: 3, 3>, channels = 16 : i64, groups = 2 : i64} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>
+  return
+}
+
+// -----
+
+func.func @packed_rank(%x: tensor<8x3xf32>, %w: tensor<1x27x32xf32>) {
+  // expected-error@+1 {{takes an input of 1 to 3 spatial dimensions, got 8x3xf32 of rank 2}}
+  %r = kernel.conv_packed %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, window = array<i64: 3, 3>, channels = 16 : i64} : tensor<8x3xf32>, tensor<1x27x32xf32>
+  return
+}
+
+// -----
+
+func.func @depthwise_rank(%x: tensor<1x8x8x16xf32>, %w: tensor<3x16xf32>) {
+  // expected-error@+1 {{slides filter 3x16xf32 of rank 2 over input 1x8x8x16xf32, whose windows and channels take rank 3}}
+  %r = kernel.conv_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x8x8x16xf32>, tensor<3x16xf32>
+  return
+}
+
+// -----
+
+func.func @depthwise_channels(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x8xf32>) {
+  // expected-error@+1 {{convolves 16 channels of input with 8 channels of filter (1x8x8x16xf32 and 3x3x8xf32)}}
+  %r = kernel.conv_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x8x8x16xf32>, tensor<3x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @winograd_outputs(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
+  // expected-error@+1 {{has -1 channels}}
+  %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = -1 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
+  return
+}
