@@ -1,5 +1,6 @@
-// Names of what the nn dialect hangs on operations of other dialects, and on its own beside their arguments.
-// For whoever writes or reads them; docs/read-a-dump.md tells what they look like in a dump.
+// Names of what the nn dialect hangs on operations of other dialects, and on its own beside their arguments. The
+// dialect verifies places and types and refuses other names (Attributes.cpp). For whoever writes or reads them;
+// docs/read-a-dump.md tells what they look like in a dump.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 
@@ -15,5 +16,11 @@ inline constexpr llvm::StringLiteral kIndependentSamplesAttr = "nn.independent_s
 inline constexpr llvm::StringLiteral kTrainingAttr = "nn.training";
 /// On a normalization that was imported: a FloatAttr, the momentum of its running statistics.
 inline constexpr llvm::StringLiteral kMomentumAttr = "nn.momentum";
+/// On the operation that gives what a loss's gradient was asked of: a UnitAttr; the forward pass ends with it. For
+/// remat.
+inline constexpr llvm::StringLiteral kDifferentiatedAttr = "nn.differentiated";
+/// On a reduction whose innermost dimension is kept: a UnitAttr; the last of the reduced ones was innermost in the
+/// model's layout, and the result has partial accumulators by the place in that one (ReduceOrder.h).
+inline constexpr llvm::StringLiteral kPartialsAttr = "nn.partials";
 
 } // namespace sprig::ir

@@ -23,6 +23,9 @@ def NN_Dialect : Dialect {
     `ui64`, booleans are `i1`.
   }];
   let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
 }
 

@@ -2,13 +2,10 @@
 // For passes that move reductions to other layouts and for the emitters. Where the innermost dimension is reduced, a
 // result has 16 partial accumulators, by the place in that dimension; else it is one chain.
 #pragma once
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNReduction.h"
 
 namespace sprig::ir {
-
-/// On a reduction whose innermost dimension is kept: the last of the reduced ones was innermost in the model's layout,
-/// and the result has partial accumulators by the place in that one.
-inline constexpr llvm::StringLiteral kPartialsAttr = "nn.partials";
 
 /// Whether every order gives the same bits: maxima, minima and whatever is made of integers.
 inline bool isOrderFree(ReduceOp op) {

@@ -1,4 +1,5 @@
 #include "dialects/Kernel/OperationNumbers.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
@@ -268,11 +269,12 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
   b.setInsertionPoint(function);
   program = ProgramOp::create(
       b, function.getLoc(), function.getSymName(),
-      portNames(b, "input", type.getNumInputs(), [&](unsigned i) { return function.getArgAttr(i, "nn.name"); }),
+      portNames(b, "input", type.getNumInputs(), [&](unsigned i) { return function.getArgAttr(i, ir::kNameAttr); }),
       b.getTypeArrayAttr(type.getInputs()),
-      portNames(b, "output", type.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, "nn.name"); }),
+      portNames(b, "output", type.getNumResults(),
+                [&](unsigned i) { return function.getResultAttr(i, ir::kNameAttr); }),
       b.getTypeArrayAttr(type.getResults()), /*arenas=*/DenseI64ArrayAttr(),
-      function->hasAttr("nn.independent_samples"), function->getAttrOfType<StringAttr>("nn.entry"));
+      function->hasAttr(ir::kIndependentSamplesAttr), function->getAttrOfType<StringAttr>(ir::kEntryAttr));
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(device.getSymNameAttr()));
   lane.getBody().emplaceBlock();

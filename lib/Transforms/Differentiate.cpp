@@ -1,4 +1,5 @@
 // The differentiate pass: requests for gradients become expressions.
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNGradient.h"
@@ -66,7 +67,7 @@ static LogicalResult replace(ir::GradientOp op) {
   auto gradients = pullback(b, op.getOutputs(), seeds, op.getTargets());
   if (failed(gradients)) return failure();
   if (Operation *loss = op.getOutputs()[0].getDefiningOp(); loss && isOfLoss)
-    loss->setAttr(kDifferentiatedAttr, b.getUnitAttr());
+    loss->setAttr(ir::kDifferentiatedAttr, b.getUnitAttr());
   op->replaceAllUsesWith(*gradients);
   op.erase();
   return success();

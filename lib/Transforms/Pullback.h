@@ -6,9 +6,6 @@
 
 namespace sprig {
 
-/// Marks the operation that gives what a loss's gradient was asked of: the forward pass ends with it. For remat.
-inline constexpr llvm::StringLiteral kDifferentiatedAttr = "nn.differentiated";
-
 /// The vector-Jacobian product of what lies between `targets` and `outputs`, both of the block where the builder stands
 /// and in front of it: for each target the sum over the outputs of cotangent times Jacobian, of the target's type,
 /// zeros where no output depends on it. Fails with a diagnostic at an operation that has no gradient.

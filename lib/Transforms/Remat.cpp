@@ -1,6 +1,6 @@
 // The remat pass: values that take too much memory from the forward to the backward pass are computed again. A plan is
 // made on the order of operations alone (RematPlan), judged by what is alive at each of them, and then written.
-#include "lib/Transforms/Pullback.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
@@ -320,7 +320,7 @@ void RematPlan::write() {
     IRMapping mapping;
     for (Value operand : op->getOperands()) mapping.map(operand, read(b, operand, at));
     Operation *copy = b.clone(*op, mapping);
-    copy->removeAttr(kDifferentiatedAttr);
+    copy->removeAttr(ir::kDifferentiatedAttr);
     for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults())) copyOf[from] = to;
   }
   for (Value value : dropped) {
@@ -356,11 +356,11 @@ struct RematPass : sprig::impl::RematBase<RematPass> {
     if (function.isExternal()) return;
     SmallVector<Operation *> borders;
     for (Operation &op : function.getBody().front())
-      if (op.hasAttr(kDifferentiatedAttr)) borders.push_back(&op);
+      if (op.hasAttr(ir::kDifferentiatedAttr)) borders.push_back(&op);
     Operation *previous = nullptr;
     for (Operation *border : borders) {
       if (bytes > 0) keepAtMost(function, previous, border);
-      border->removeAttr(kDifferentiatedAttr);
+      border->removeAttr(ir::kDifferentiatedAttr);
       previous = border;
     }
   }

@@ -27,7 +27,7 @@ def passing(kind):
 
 
 def within(attribute):
-    return f'module attributes {{nn.a = {attribute}}} {{ {passing("tensor<2xf32>")} }}'
+    return f'module attributes {{other.a = {attribute}}} {{ {passing("tensor<2xf32>")} }}'
 
 
 TYPES = {kind: 'expected' for kind in [
@@ -61,6 +61,8 @@ texts |= {
     'no function': ('module { } // func', 'has no entry'),
     'module in module': ('module { module { ' + passing('tensor<2xf32>') + ' } }', 'another module'),
     'odd constant': ('nn.param @w = dense<1> : tensor<2xi3>\n' + passing('tensor<2xf32>'), ''),
+    'misspelt attribute': (passing('tensor<2xf32>').replace('{', 'attributes {nn.entri = "main"} {', 1),
+                           "has 'nn.entri', which nn does not know"),
     'resource': ('nn.param @w = dense_resource<none> : tensor<2xf32>\n' + passing('tensor<2xf32>'), 'resource'),
     'other dialect': (passing('!foo.bar'), ''),
     'cut off': (passing('tensor<2xf32>')[:-20], ''),

@@ -1,0 +1,131 @@
+// RUN: %sprig-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.independent_samples, nn.training, nn.momentum, nn.differentiated, nn.partials}}
+func.func @misspelt(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entri = "main"} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.entry' = 3 : i64, expected a string}}
+func.func @entry(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entry = 3} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @entry_of_an_operation(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.relu' op has 'nn.entry', which stands on a function}}
+  %0 = nn.relu %x {nn.entry = "main"} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.independent_samples' = true, expected no value}}
+func.func @samples(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.independent_samples = true} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @samples_of_an_operation(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.relu' op has 'nn.independent_samples', which stands on a function}}
+  %0 = nn.relu %x {nn.independent_samples} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.name' on argument 0 = 1 : i64, expected a string}}
+func.func @argument(%x: tensor<4xf32> {nn.name = 1}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.nam' on argument 1, which nn does not know}}
+func.func @misspelt_argument(%x: tensor<4xf32>, %y: tensor<4xf32> {nn.nam = "y"}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.entry' on argument 0, which stands on a function}}
+func.func @entry_of_an_argument(%x: tensor<4xf32> {nn.entry = "main"}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.name' on result 0 = unit, expected a string}}
+func.func @result(%x: tensor<4xf32>) -> (tensor<4xf32> {nn.name}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.nam' on result 0, which nn does not know}}
+func.func @misspelt_result(%x: tensor<4xf32>) -> (tensor<4xf32> {nn.nam = "y"}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.name', which stands on an argument or a result of a function}}
+func.func @name(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.name = "main"} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op has 'nn.training' = 1 : i64, expected a string}}
+module attributes {nn.training = 1} {
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.training', which stands on a module}}
+func.func @training(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.training = "{}"} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @momentum(%x: tensor<2x3xf32>, %s: tensor<3xf32>) -> tensor<2x3xf32> {
+  // expected-error@+1 {{'nn.batch_norm' op has 'nn.momentum' = "half", expected a float}}
+  %0 = nn.batch_norm %x, %s, %s, %s, %s {epsilon = 1.0e-3 : f64, nn.momentum = "half"} : tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+func.func @momentum_of_another(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.relu' op has 'nn.momentum', which stands on nn.batch_norm}}
+  %0 = nn.relu %x {nn.momentum = 0.5 : f64} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @differentiated(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.relu' op has 'nn.differentiated' = 1 : i64, expected no value}}
+  %0 = nn.relu %x {nn.differentiated = 1} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @partials(%x: tensor<4x4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.reduce' op has 'nn.partials' = 4 : i64, expected no value}}
+  %0 = nn.reduce sum %x axes = [0] {nn.partials = 4} : tensor<4x4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @partials_of_another(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.relu' op has 'nn.partials', which stands on nn.reduce}}
+  %0 = nn.relu %x {nn.partials} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
