@@ -13,6 +13,18 @@ sprig::FusionKind sprig::fusionKind(Operation *op) {
   return FusionKind::none;
 }
 
+bool sprig::sharesStorage(Operation *op) { return op && op->hasTrait<SharesStorage>(); }
+
+Value sprig::storageOf(Value value) {
+  while (sharesStorage(value.getDefiningOp())) value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+Value sprig::sharedBy(OpOperand &use) {
+  bool isShared = use.getOperandNumber() == 0 && sharesStorage(use.getOwner());
+  return isShared ? use.getOwner()->getResult(0) : Value();
+}
+
 int64_t sprig::detail::countResultElements(Operation *op) {
   int64_t count = 0;
   for (Type type : op->getResultTypes())

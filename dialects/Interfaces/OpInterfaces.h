@@ -36,6 +36,14 @@ FusionKind fusionKind(mlir::Operation *op);
 /// Traits without more to them than their names; see OpInterfaces.td.
 template <typename ConcreteType> class NoGradient : public mlir::OpTrait::TraitBase<ConcreteType, NoGradient> {};
 template <typename ConcreteType> class MatrixProduct : public mlir::OpTrait::TraitBase<ConcreteType, MatrixProduct> {};
+template <typename ConcreteType> class SharesStorage : public mlir::OpTrait::TraitBase<ConcreteType, SharesStorage> {};
+
+/// Whether an operation gives a value that lies in memory already (SharesStorage); null gives none.
+bool sharesStorage(mlir::Operation *op);
+/// The value whose bytes a value has.
+mlir::Value storageOf(mlir::Value value);
+/// The other name that a use gives to the bytes of a value; null for a use that reads them or only waits for them.
+mlir::Value sharedBy(mlir::OpOperand &use);
 } // namespace sprig
 
 #include "dialects/Interfaces/OpInterfaces.h.inc"

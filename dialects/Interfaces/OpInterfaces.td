@@ -81,4 +81,8 @@ class FusesAs<string kind> : ParamNativeOpTrait<"FusesAs", "::sprig::FusionKind:
   let cppNamespace = "::sprig";
 }
 
+// The result is operand 0 as it lies in memory: no element moves, no kernel computes it, and other operands are not read.
+// See sprig::storageOf.
+def SharesStorage : NativeOpTrait<"SharesStorage"> { let cppNamespace = "::sprig"; }
+
 #endif // SPRIG_INTERFACES_OPINTERFACES_TD

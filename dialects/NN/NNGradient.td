@@ -125,7 +125,7 @@ def NN_CheckpointOp : NN_Op<"checkpoint", [Pure, NN_Vjp, IsolatedFromAbove,
   let hasVerifier = 1;
 }
 
-def NN_AfterOp : NN_Op<"after", [Pure, NN_Vjp, AllTypesMatch<["operand", "result"]>]> {
+def NN_AfterOp : NN_Op<"after", [Pure, NN_Vjp, SharesStorage, AllTypesMatch<["operand", "result"]>]> {
   let summary = "the same value, but not before others are there";
   let description = [{
     Keeps what is computed from it after the operations that give `dependencies`: rematerialised values are not merged

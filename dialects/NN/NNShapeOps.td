@@ -28,7 +28,7 @@ def NN_IotaOp : NN_Op<"iota", [Pure, NoGradient, CostOpInterface, FusesAs<"view"
   let assemblyFormat = "`axis` `=` $axis attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
-def NN_ReshapeOp : NN_Op<"reshape", [Pure, NN_Vjp, CostOpInterface]> {
+def NN_ReshapeOp : NN_Op<"reshape", [Pure, NN_Vjp, CostOpInterface, SharesStorage]> {
   let summary = "the same elements in another shape, row-major";
   let description = [{No element moves: between dispatches it is a view.}] #
       NN_Example<"%x: tensor<2x6xf32>",

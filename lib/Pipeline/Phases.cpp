@@ -112,14 +112,13 @@ static bool allowsDifferentiated(Operation *op) {
 // Around dispatches only what is no work: constants, parameters and views.
 static bool allowsDispatches(Operation *op) {
   if (isModuleOrFunction(op) || op->getParentOfType<kernel::DispatchOp>()) return true;
-  return isa<ir::ParamOp, ir::GetParamOp, ir::SetParamOp, ir::ConstantOp, ir::ReshapeOp, ir::AfterOp,
-             kernel::DispatchOp>(op);
+  return sharesStorage(op) || isa<ir::ParamOp, ir::GetParamOp, ir::SetParamOp, ir::ConstantOp, kernel::DispatchOp>(op);
 }
 
 static bool allowsProgram(Operation *op) {
   if (op->getParentOfType<kernel::DispatchOp>()) return true;
   // A view between two dispatches of one kernel.
-  if (isa<ir::ReshapeOp>(op)) return isa<exec::KernelOp>(op->getParentOp());
+  if (sharesStorage(op)) return isa<exec::KernelOp>(op->getParentOp());
   return isa<ModuleOp, ir::ParamOp, kernel::DispatchOp>(op) || isa_and_nonnull<exec::ExecDialect>(op->getDialect());
 }
 

@@ -109,7 +109,7 @@ void KernelJoiner::planScratch(KernelOp kernel) {
   for (Operation &op : body) {
     for (Value operand : op.getOperands())
       if (auto found = requestOf.find(operand); found != requestOf.end()) requests[found->second].last = time;
-    if (isa<ir::ReshapeOp>(op)) {
+    if (sharesStorage(&op)) {
       if (auto found = requestOf.find(op.getOperand(0)); found != requestOf.end())
         requestOf[op.getResult(0)] = found->second;
     } else {

@@ -1,6 +1,5 @@
 #include "dialects/Kernel/OperationNumbers.h"
 #include "dialects/NN/Attributes.h"
-#include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
@@ -217,12 +216,8 @@ void Scheduler::addUpdates() {
 
 LogicalResult Scheduler::runOnOperation(Operation &op) {
   if (auto dispatch = dyn_cast<kernel::DispatchOp>(op)) return addDispatch(dispatch);
-  if (auto reshape = dyn_cast<ir::ReshapeOp>(op)) {
-    buffers[reshape.getResult()] = bufferOf(reshape.getOperand());
-    return success();
-  }
-  if (auto after = dyn_cast<ir::AfterOp>(op)) {
-    buffers[after.getResult()] = bufferOf(after.getOperand());
+  if (sharesStorage(&op)) {
+    buffers[op.getResult(0)] = bufferOf(op.getOperand(0));
     return success();
   }
   if (auto set = dyn_cast<ir::SetParamOp>(op)) {

@@ -1,6 +1,4 @@
 #include "lib/Schedule/StateOrder.h"
-#include "dialects/NN/NNGradient.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "llvm/ADT/DenseSet.h"
@@ -31,21 +29,18 @@ private:
 };
 } // namespace
 
-/// The operation that computes a value, seen through its views.
+/// The dispatch that computes a value; null where none does.
 static Operation *producerOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  while (isa_and_nonnull<ir::ReshapeOp, ir::AfterOp>(op)) op = op->getOperand(0).getDefiningOp();
+  Operation *op = storageOf(value).getDefiningOp();
   return isa_and_nonnull<kernel::DispatchOp>(op) ? op : nullptr;
 }
 
-/// The dispatches that read a value or a view of it.
+/// The dispatches that read the bytes of a value, by this or another name.
 static void collectReaders(Value value, SmallVectorImpl<Operation *> &readers) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (isa<kernel::DispatchOp>(user)) readers.push_back(user);
-    // The other operands of nn.after are not read.
-    if (isa<ir::ReshapeOp, ir::AfterOp>(user) && use.getOperandNumber() == 0)
-      collectReaders(user->getResult(0), readers);
+    if (Value shared = sharedBy(use)) collectReaders(shared, readers);
   }
 }
 

@@ -1,7 +1,5 @@
 #include "lib/Transforms/FuseGroups.h"
-#include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include <limits>
@@ -18,8 +16,8 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
 
 bool FusionGroups::isComputed(Operation *op) {
-  return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
-         !isa<ir::GetParamOp, ir::SetParamOp, ir::ReshapeOp, ir::AfterOp, kernel::DispatchOp>(op) &&
+  return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() && !sharesStorage(op) &&
+         !isa<ir::GetParamOp, ir::SetParamOp, kernel::DispatchOp>(op) &&
          isa<ir::NNDialect, kernel::KernelDialect>(op->getDialect());
 }
 

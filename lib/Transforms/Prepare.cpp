@@ -70,7 +70,7 @@ void Preparation::findInvariants(func::FuncOp function) {
 
 // A view stays a view, of what is prepared.
 void Preparation::addRoot(Value value) {
-  while (auto reshape = value.getDefiningOp<ir::ReshapeOp>()) value = reshape.getOperand();
+  value = storageOf(value);
   if (!value.getDefiningOp<ir::GetParamOp>()) roots.insert(value);
 }
 

@@ -25,15 +25,6 @@ static int64_t bytesOf(Value value) {
   return type ? type.getNumElements() * storageBytes(type.getElementType()) : 0;
 }
 
-/// The value whose bytes a view has.
-static Value storageOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<ir::ReshapeOp, ir::AfterOp>(op)) break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 /// Whether a value is there all the time and takes no part of the arena.
 static bool isFree(Value value) {
   Operation *op = storageOf(value).getDefiningOp();
@@ -117,7 +108,7 @@ RematPlan::RematPlan(Block &block, Operation *previous, Operation *border) {
   int64_t from = previous ? positionOf(previous) : -1;
   for (Operation *op : ArrayRef(order).drop_front(borderAt + 1)) {
     // A view reads nothing; who reads it does.
-    if (isa<ir::ReshapeOp, ir::AfterOp>(op)) continue;
+    if (sharesStorage(op)) continue;
     for (Value operand : op->getOperands()) {
       Value value = storageOf(operand);
       if (isFree(value)) continue;
@@ -328,7 +319,7 @@ void RematPlan::write() {
     std::function<void(Value, Value)> replace = [&](Value from, Value to) {
       for (OpOperand &use : llvm::make_early_inc_range(from.getUses())) {
         Operation *user = use.getOwner();
-        bool isView = isa<ir::ReshapeOp, ir::AfterOp>(user) && use.getOperandNumber() == 0;
+        bool isView = bool(sharedBy(use));
         auto position = positions.find(user);
         if (position == positions.end()) continue; // a copy
         if (!isView || to.getDefiningOp()->isBeforeInBlock(user)) {

@@ -2,7 +2,6 @@
 // common function with a constant range of tiles, so that trip counts, offsets and conditions fold and nothing is
 // called. What passes between them lies in scratch memory.
 #include "lib/Target/CPU/Kernels/Builder/KernelGraph.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
@@ -67,8 +66,9 @@ FailureOr<Value> GraphEmitter::emitDispatch(kernel::DispatchOp dispatch) {
 FailureOr<Value> GraphEmitter::emitFrom(Block::iterator operation, int32_t firstOp) {
   Location loc = operation->getLoc();
   if (&*operation == graph.body->getTerminator()) return code(loc, SPRIG_RT_KERNEL_OK);
-  if (auto reshape = dyn_cast<ir::ReshapeOp>(*operation)) {
-    buffers[reshape.getResult()] = viewAs(b, reshape.getLoc(), buffers.lookup(reshape.getOperand()), reshape.getType());
+  if (sharesStorage(&*operation)) {
+    Value result = operation->getResult(0);
+    buffers[result] = viewAs(b, loc, buffers.lookup(operation->getOperand(0)), result.getType());
     return emitFrom(std::next(operation), firstOp);
   }
   auto dispatch = dyn_cast<kernel::DispatchOp>(*operation);

@@ -1,7 +1,5 @@
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
 #include "dialects/NN/NNControl.h"
-#include "dialects/NN/NNGradient.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
@@ -14,13 +12,6 @@ using namespace sprig;
 
 static constexpr int64_t kAlignment = 64;
 
-static bool isView(Operation *op) { return isa_and_present<ir::ReshapeOp, ir::AfterOp>(op); }
-
-Value sprig::viewed(Value value) {
-  while (isView(value.getDefiningOp())) value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
 Operation *sprig::controlIn(kernel::DispatchOp dispatch) {
   Block &body = dispatch->getRegion(0).front();
   if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
@@ -31,7 +22,7 @@ Operation *sprig::controlIn(kernel::DispatchOp dispatch) {
   for (Region &region : op->getRegions())
     for (Operation &inner : region.front().without_terminator()) {
       auto part = dyn_cast<kernel::DispatchOp>(inner);
-      if (part ? !findKernelEmitter(part) : !isView(&inner)) return nullptr;
+      if (part ? !findKernelEmitter(part) : !sharesStorage(&inner)) return nullptr;
     }
   return op;
 }
@@ -54,7 +45,7 @@ RegionPlaces::RegionPlaces(Block &block, const llvm::DenseSet<Value> &elsewhere,
   llvm::DenseMap<Value, int64_t> last; // when a result is read last, through views too
   int64_t time = 0;
   for (Operation &op : block) {
-    for (Value operand : op.getOperands()) last[viewed(operand)] = time;
+    for (Value operand : op.getOperands()) last[storageOf(operand)] = time;
     ++time;
   }
   struct Place {
@@ -101,7 +92,7 @@ int32_t ControlRegion::nextOperation() const {
 FailureOr<Value> ControlRegion::emit() {
   // Buffers first: what comes after the region reads them too, wherever in it they are written.
   for (Operation &op : block.without_terminator()) {
-    if (isView(&op)) {
+    if (sharesStorage(&op)) {
       buffers[op.getResult(0)] = viewAs(k.b, op.getLoc(), buffers.lookup(op.getOperand(0)), op.getResult(0).getType());
       continue;
     }

@@ -16,9 +16,6 @@ mlir::Operation *controlIn(kernel::DispatchOp dispatch);
 /// Scratch memory that the dispatches in the regions of an operation need, one after the other.
 int64_t partScratch(mlir::Operation *control);
 
-/// The value that reshapes and nn.after pass on.
-mlir::Value viewed(mlir::Value value);
-
 /// Offsets in scratch memory of the results in a region; values that are not alive together share bytes.
 struct RegionPlaces {
   /// From `start` on. `elsewhere` are results that lie in other memory.

@@ -4,8 +4,6 @@
 // at the step's end.
 #include "lib/Target/CPU/Kernels/Control/Control.h"
 #include "dialects/NN/NNControl.h"
-#include "dialects/NN/NNGradient.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
@@ -41,8 +39,8 @@ static bool mayReplace(BlockArgument carried, OpResult result) {
     Value value = open.pop_back_val();
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
-      if (isa<ir::ReshapeOp, ir::AfterOp>(user)) {
-        open.push_back(user->getResult(0));
+      if (sharesStorage(user)) {
+        if (Value shared = sharedBy(use)) open.push_back(shared);
       } else if (user == part) {
         bool mayOverwriteIt = value == carried && mayOverwrite(part, use.getOperandNumber(), result.getResultNumber());
         if (!mayOverwriteIt) return false;
@@ -76,7 +74,7 @@ WhilePlaces::WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop)
     if (result && isa<kernel::DispatchOp>(result.getOwner()) && mayReplace(carried, result) &&
         direct.try_emplace(next[i], i).second)
       elsewhere.insert(next[i]);
-    auto root = dyn_cast<BlockArgument>(viewed(next[i]));
+    auto root = dyn_cast<BlockArgument>(storageOf(next[i]));
     if (root && root.getArgNumber() < next.size() && root != carried) saved[i] = take(next[i].getType());
   }
   condition.emplace(loop.getTest(), llvm::DenseSet<Value>(), end);
@@ -169,7 +167,7 @@ private:
       copyBuffer(k, from, to);
     }
     for (unsigned i = 0; i < loop.getNumCarried(); ++i) {
-      if (places.isDirect(i) || viewed(places.next[i]) == loop.getStep().getArgument(i)) continue;
+      if (places.isDirect(i) || storageOf(places.next[i]) == loop.getStep().getArgument(i)) continue;
       Value from = aside.lookup(i);
       copyBuffer(k, from ? from : step.bufferOf(places.next[i]), buffers[i]);
     }

@@ -48,7 +48,7 @@ Value Evaluator::compute(Value value, ArrayRef<Coordinate> position) {
   if (auto constant = dyn_cast<ir::ConstantOp>(op))
     return k.splatConstant(cast<DenseElementsAttr>(constant.getValue()));
   if (isa<ElementwiseOpInterface>(op)) return elementwise(op, position);
-  if (isa<ir::BroadcastOp, ir::TransposeOp, ir::SliceOp, ir::IotaOp>(op)) return view(op, position);
+  if (fusionKind(op) == FusionKind::view) return view(op, position);
   return generator(op, position);
 }
 
