@@ -147,7 +147,8 @@ Tensor withinSteps(const Tensor &lengths, int64_t steps) {
 
 } // namespace
 
-void check(std::vector<Row> rows) {
+// Its rows are programs alone.
+void check(std::vector<Row> rows, Given) {
   auto module = parseRows(rows);
   ASSERT_TRUE(module);
   for (size_t i = 0; i < rows.size(); ++i) {
