@@ -92,7 +92,9 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
   passes.addPass(createVerifyOrder());
   if (options.merge) {
-    passes.addPass(createMergeDispatches());
+    MergeDispatchesOptions merged;
+    merged.target = options.target;
+    passes.addPass(createMergeDispatches(merged));
     passes.addPass(createVerifyOrder());
   }
 }

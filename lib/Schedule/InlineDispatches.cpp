@@ -177,6 +177,7 @@ struct InlineDispatches : sprig::impl::InlineDispatchesBase<InlineDispatches> {
   void runOnOperation() override {
     device = targetForPass(getOperation(), target);
     if (!device) return signalPassFailure();
+    limit = device->inlinedProgram().orGiven(maxFlops, maxBytes);
     SymbolTable symbols(getOperation());
     for (auto program : llvm::to_vector(getOperation().getOps<ProgramOp>())) {
       auto lanes = llvm::to_vector(program.getBody().getOps<LaneOp>());
@@ -207,7 +208,7 @@ private:
       kernels.insert(kernel);
       run.push_back(dispatch);
     }
-    if (run.size() < 2 || flops > maxFlops || bytes > maxBytes) return;
+    if (run.size() < 2 || flops > limit.flops || bytes > limit.bytes) return;
     int64_t repeats = int64_t(run.size()) - int64_t(kernels.size());
     if (repeats > maxRepeats) {
       remark::missed(program.getLoc(), remark::RemarkOpts::name("inline").category("schedule"))
@@ -251,6 +252,7 @@ private:
   }
 
   const Target *device = nullptr;
+  SmallProgram limit;
 
   void eraseUnused(SymbolTable &symbols) {
     llvm::DenseSet<StringAttr> used;

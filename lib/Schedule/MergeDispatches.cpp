@@ -1,4 +1,5 @@
 #include "lib/Schedule/Passes.h"
+#include "lib/Target/Registry.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -17,6 +18,9 @@ struct MergeDispatches : sprig::impl::MergeDispatchesBase<MergeDispatches> {
   using MergeDispatchesBase::MergeDispatchesBase;
 
   void runOnOperation() override {
+    const Target *device = targetForPass(getOperation(), target);
+    if (!device) return signalPassFailure();
+    limit = device->mergedProgram().orGiven(maxFlops, maxBytes);
     SymbolTable symbols(getOperation());
     for (auto program : llvm::to_vector(getOperation().getOps<ProgramOp>())) {
       auto lanes = llvm::to_vector(program.getBody().getOps<LaneOp>());
@@ -41,8 +45,10 @@ private:
       bytes += kernel.getBytes();
       ++count;
     }
-    return count > 1 && flops <= maxFlops && bytes <= maxBytes;
+    return count > 1 && flops <= limit.flops && bytes <= limit.bytes;
   }
+
+  SmallProgram limit;
 
   // Runs of dispatches without other work between them.
   void merge(ProgramOp program, LaneOp lane, SymbolTable &symbols) {

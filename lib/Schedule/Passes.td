@@ -42,15 +42,15 @@ def ChooseThreads : Pass<"sprig-choose-threads", "::mlir::ModuleOp"> {
 def InlineDispatches : Pass<"sprig-inline-dispatches", "::mlir::ModuleOp"> {
   let summary = "Makes one kernel of a small program";
   let description = [{
-    When the work of a whole program is below the limits and no command is worth a second thread, one kernel computes it
-    all: one function without calls, in which every size, offset and trip count is a constant. What passes between its
-    dispatches lies in the kernel's scratch memory, planned here (`places`), so that it stays in the first-level cache. A
+    When the work of a whole program is below the limits, the target's own unless others are given, and no command is
+    worth a second thread, one kernel computes it all: one function without calls, in which every size, offset and trip count is a constant. What passes between its
+    dispatches lies in the kernel's scratch memory, planned here (`places`). A
     program that repeats kernels more often than `max-repeats` is left to `sprig-merge-dispatches`, as each repetition
     would be code of its own. Wants memory that is not planned yet.
   }];
   let options = [
-    Option<"maxFlops", "max-flops", "int64_t", "500000", "most floating-point operations of a small program">,
-    Option<"maxBytes", "max-bytes", "int64_t", "262144", "most bytes that a small program moves">,
+    Option<"maxFlops", "max-flops", "int64_t", "-1", "most floating-point operations of a small program; -1: the target's">,
+    Option<"maxBytes", "max-bytes", "int64_t", "-1", "most bytes that a small program moves; -1: the target's">,
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
     Option<"maxRepeats", "max-repeats", "int64_t", "16", "most commands beyond one for each kernel">,
   ];
@@ -72,12 +72,13 @@ def PlanMemory : Pass<"sprig-plan-memory", "::sprig::exec::ProgramOp"> {
 def MergeDispatches : Pass<"sprig-merge-dispatches", "::mlir::ModuleOp"> {
   let summary = "Makes one command of a small program that repeats its kernels";
   let description = [{
-    When the work of a whole program is below both limits and no command is worth a second thread, its kernels are
-    called one after the other from one composite kernel, so that a run hands over once. Needs planned memory.
+    When the work of a whole program is below both limits, the target's own unless others are given, and no command is
+    worth a second thread, its kernels are called one after the other from one composite kernel, so that a run hands over once. Needs planned memory.
   }];
   let options = [
-    Option<"maxFlops", "max-flops", "int64_t", "2000000", "most floating-point operations of a small program">,
-    Option<"maxBytes", "max-bytes", "int64_t", "1048576", "most bytes that a small program moves">,
+    Option<"maxFlops", "max-flops", "int64_t", "-1", "most floating-point operations of a small program; -1: the target's">,
+    Option<"maxBytes", "max-bytes", "int64_t", "-1", "most bytes that a small program moves; -1: the target's">,
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
   ];
 }
 

@@ -34,6 +34,15 @@ struct KernelPlan {
   llvm::SmallVector<TileRange> ranges = {};
 };
 
+/// How much work a program may be that becomes a single command; none: no program does.
+struct SmallProgram {
+  int64_t flops = 0, bytes = 0;
+  /// With the limits that someone gives instead; below zero: none.
+  SmallProgram orGiven(int64_t givenFlops, int64_t givenBytes) const {
+    return {givenFlops < 0 ? flops : givenFlops, givenBytes < 0 ? bytes : givenBytes};
+  }
+};
+
 /// Tiles to try for a dispatch.
 struct TileChoices {
   /// What the best of them depends on, as a hash: the kernel, the compiler, the machine.
@@ -81,6 +90,11 @@ public:
   /// of the operand is read only for the same element of the dispatch's results, before any of those is written (or, in
   /// a row that is reduced, before any of the row is written).
   virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
+  /// Programs that become one kernel, which computes several dispatches and keeps what is between them in its scratch
+  /// memory.
+  virtual SmallProgram inlinedProgram() const { return {}; }
+  /// Programs that become one command, whose kernel calls those of the program.
+  virtual SmallProgram mergedProgram() const { return {}; }
   /// For `--tune`, which times them on this machine; no tiles where there is nothing to choose. Throws sprig::Error
   /// where the options ask for code of another machine.
   virtual TileChoices tileChoices(kernel::DispatchOp dispatch, const CompileOptions &options) const { return {}; }

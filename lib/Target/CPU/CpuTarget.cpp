@@ -49,6 +49,10 @@ public:
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return sprig::mayOverwrite(dispatch, operand, result);
   }
+  // Together about as much as the second-level cache holds, and too little to share out; what is between the dispatches
+  // of one kernel mostly stays in the first level.
+  SmallProgram inlinedProgram() const override { return {500'000, 256 << 10}; }
+  SmallProgram mergedProgram() const override { return {2'000'000, 1 << 20}; }
   TileChoices tileChoices(kernel::DispatchOp dispatch, const CompileOptions &options) const override {
     return registerTileChoices(dispatch, options);
   }

@@ -64,7 +64,6 @@ protected:
     context.loadAllAvailableDialects();
     options.target = "toy";
     options.cpus = {"toy-1", "toy-2"};
-    options.merge = false;
   }
 
   std::vector<uint8_t> packageOf(std::vector<std::string> architectures) {
