@@ -17,8 +17,9 @@ enum class MathMode {
 struct CompileOptions {
   /// The kind of device to compile for: cpu.
   std::string target = "cpu";
-  /// Instruction sets to generate code for: native, x86-64-v2, x86-64-v3, x86-64-v4. The runtime picks the best.
-  std::vector<std::string> cpus = {"native"};
+  /// Architectures of that kind to generate code for, of which the runtime picks the best: of a CPU instruction sets
+  /// (native, x86-64-v2, x86-64-v3, x86-64-v4).
+  std::vector<std::string> architectures = {"native"};
 
   /// Sizes of symbolic dimensions. Several sizes of one dimension make several entries of one package.
   std::map<std::string, std::vector<int64_t>> dims;

@@ -78,7 +78,7 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
     AssignLanesOptions spread;
     spread.lanes = unsigned(options.lanes);
     spread.target = options.target;
-    spread.architectures.assign(options.cpus.begin(), options.cpus.end());
+    spread.architectures.assign(options.architectures.begin(), options.architectures.end());
     passes.addPass(createAssignLanes(spread));
     passes.addPass(createVerifyOrder());
   }

@@ -144,7 +144,7 @@ void Compilation::package() {
   std::vector<std::pair<std::string, std::string>> facts;
   if (!options.modelName.empty()) facts.emplace_back("model", options.modelName);
   facts.emplace_back("code generator", "LLVM " LLVM_VERSION_STRING);
-  facts.emplace_back("architectures", llvm::join(options.cpus, ","));
+  facts.emplace_back("architectures", llvm::join(options.architectures, ","));
   facts.emplace_back("optimization", "O" + std::to_string(options.optimization));
   facts.emplace_back("math", options.math == MathMode::fast ? "fast" : "strict");
   facts.emplace_back("freeze", options.freeze ? "on" : "off");

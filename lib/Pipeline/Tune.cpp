@@ -51,7 +51,7 @@ std::optional<Attribute> search(const Kernel &kernel, const CompileOptions &opti
     double best = 1e30;
   };
   CompileOptions alike = options;
-  alike.cpus = {"native"};
+  alike.architectures = {"native"};
   alike.compileFrom = "schedule";
   alike.compileTo = alike.dumpPhases = "";
   alike.remarks.clear();

@@ -37,7 +37,7 @@ private:
   // A device of a kind that is no target runs the code of the one that kernels are for: a null device.
   void findDevices(const Target &code) {
     CompileOptions options;
-    if (!architectures.empty()) options.cpus.assign(architectures.begin(), architectures.end());
+    if (!architectures.empty()) options.architectures.assign(architectures.begin(), architectures.end());
     machines.clear();
     devices.clear();
     for (auto device : getOperation().getOps<DeviceOp>()) {

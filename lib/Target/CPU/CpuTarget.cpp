@@ -34,7 +34,7 @@ public:
     registerKernelPasses();
   }
   machine::MachineModel machine(const CompileOptions &options) const override {
-    return machine::modelFor(options.cpus);
+    return machine::modelFor(options.architectures);
   }
 
   bool takesScan(ir::ScanOp scan, std::string &why) const override {
@@ -85,7 +85,7 @@ FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const 
                                                         FileCache *cache, CodeGenCounts &counts) const {
   std::vector<PackageImage> images;
   std::vector<CpuArch> architectures;
-  for (const std::string &name : options.cpus) {
+  for (const std::string &name : options.architectures) {
     auto set = instructionSetByName(name);
     if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
     auto same = [&](const PackageImage &image) {

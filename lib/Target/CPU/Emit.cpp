@@ -67,8 +67,8 @@ FailureOr<std::string> sprig::emitForm(ModuleOp program, const CompileOptions &o
   if (!isLLVM && !isAssembly && !isShared && form != "object")
     throw Error(ErrorKind::usage,
                 "there is no form '" + form.str() + "'; the forms are llvm, asm, object, header, shared");
-  if (options.cpus.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
-  auto set = instructionSetByName(options.cpus.front());
+  if (options.architectures.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
+  auto set = instructionSetByName(options.architectures.front());
   if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
   auto kernels = emitKernelModule(program, set->arch);
   if (failed(kernels)) return failure();

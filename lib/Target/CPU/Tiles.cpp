@@ -33,9 +33,9 @@ static SmallVector<Attribute> candidates(MLIRContext *context, const CpuArch &ar
 TileChoices sprig::registerTileChoices(kernel::DispatchOp dispatch, const CompileOptions &options) {
   Type elementType = packedElement(dispatch);
   if (!elementType) return {};
-  if (!llvm::is_contained(options.cpus, "native"))
+  if (!llvm::is_contained(options.architectures, "native"))
     throw Error(ErrorKind::usage, "tuning times code on this machine: it goes with the instruction set native, not " +
-                                      llvm::join(options.cpus, ","));
+                                      llvm::join(options.architectures, ","));
   static const std::string model = machine::readCpu().model;
   auto set = instructionSetByName("native");
   if (!set) throw Error(ErrorKind::unsupported, llvm::toString(set.takeError()));

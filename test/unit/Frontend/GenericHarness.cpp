@@ -182,7 +182,7 @@ static std::vector<ArrayRef> arraysOf(const std::vector<Block> &blocks) {
 static CompileOptions optionsHere() {
   const char *cpu = std::getenv("SPRIG_CPU");
   CompileOptions options;
-  options.cpus = {cpu ? cpu : "native"};
+  options.architectures = {cpu ? cpu : "native"};
   options.threads = 1;
   return options;
 }

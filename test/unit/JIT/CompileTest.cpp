@@ -76,7 +76,7 @@ static std::vector<float> run(Program &program, int batch) {
 
 TEST(Compile, ComputesAnMLPExactly) {
   for (int batch : {1, 2, 5, 16, 33}) {
-    Program program = compile(Model::text(mlp(batch)), {.cpus = {"x86-64-v3"}});
+    Program program = compile(Model::text(mlp(batch)), {.architectures = {"x86-64-v3"}});
     EXPECT_EQ(run(program, batch), reference(inputOf(batch), batch)) << "batch " << batch;
   }
 }
@@ -118,13 +118,14 @@ TEST(Compile, PackageFromAFileRunsLikeTheJIT) {
 }
 
 TEST(Compile, TheSameInputGivesTheSameBytes) {
-  CompileOptions options{.cpus = {"x86-64-v2", "x86-64-v3", "x86-64-v4"}};
+  CompileOptions options{.architectures = {"x86-64-v2", "x86-64-v3", "x86-64-v4"}};
   std::vector<uint8_t> first = compileToPackage(Model::text(mlp(5)), options);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(compileToPackage(Model::text(mlp(5)), options) == first);
 }
 
 TEST(Compile, PackagesHoldAnImagePerInstructionSet) {
-  std::vector<uint8_t> bytes = compileToPackage(Model::text(mlp(5)), {.cpus = {"x86-64-v2", "x86-64-v3", "x86-64-v3"}});
+  std::vector<uint8_t> bytes =
+      compileToPackage(Model::text(mlp(5)), {.architectures = {"x86-64-v2", "x86-64-v3", "x86-64-v3"}});
   rt::Package package = rt::Package::fromMemory(bytes);
   EXPECT_EQ(package.info().image_count, 2u);
   for (const char *cpu : {"x86-64-v2", "x86-64-v3"}) {
@@ -219,9 +220,9 @@ TEST(Compile, TakesKernelsFromTheCache) {
 TEST(Compile, GivesTheSameBytesOnAnyNumberOfThreads) {
   Model model = Model::text(mlp(6), "mlp.mlir");
   std::vector<std::string> cpus = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
-  auto one = compileToPackage(model, {.cpus = cpus, .compileThreads = 1});
-  EXPECT_EQ(one, compileToPackage(model, {.cpus = cpus, .compileThreads = 2}));
-  EXPECT_EQ(one, compileToPackage(model, {.cpus = cpus, .compileThreads = 7}));
+  auto one = compileToPackage(model, {.architectures = cpus, .compileThreads = 1});
+  EXPECT_EQ(one, compileToPackage(model, {.architectures = cpus, .compileThreads = 2}));
+  EXPECT_EQ(one, compileToPackage(model, {.architectures = cpus, .compileThreads = 7}));
 }
 
 TEST(Compile, TunesOnceForAMachine) {
@@ -286,7 +287,7 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
             "m.mlir:2:3: 'func.call' op cannot stand in a program that is given: expected functions of "
             "nn operations");
 
-  Error cpu = errorOf(Model::text(mlp(1)), {.cpus = {"z80"}});
+  Error cpu = errorOf(Model::text(mlp(1)), {.architectures = {"z80"}});
   EXPECT_EQ(cpu.kind(), ErrorKind::usage);
   EXPECT_EQ(std::string(cpu.what()),
             "unknown instruction set 'z80'; known are native, x86-64-v2, x86-64-v3 and x86-64-v4");

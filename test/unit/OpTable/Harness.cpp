@@ -39,7 +39,7 @@ std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int th
   CompileOptions options;
   options.fuse = fuse;
   options.threads = threads;
-  options.cpus = instructionSets();
+  options.architectures = instructionSets();
   if (given == Given::layouts) {
     mlir::PassManager passes(module->getContext());
     passes.addNestedPass<mlir::func::FuncOp>(createFuse({fuse}));

@@ -35,7 +35,7 @@ public:
   FailureOr<std::vector<PackageImage>> compile(ModuleOp program, const CompileOptions &options, FileCache *,
                                                CodeGenCounts &counts) const override {
     std::vector<PackageImage> images;
-    for (const std::string &architecture : options.cpus) {
+    for (const std::string &architecture : options.architectures) {
       if (architecture != "toy-1" && architecture != "toy-2")
         throw Error(ErrorKind::usage, "unknown toy '" + architecture + "'; known are toy-1 and toy-2");
       PackageImage &made = images.emplace_back();

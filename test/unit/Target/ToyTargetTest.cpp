@@ -63,11 +63,11 @@ protected:
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     options.target = "toy";
-    options.cpus = {"toy-1", "toy-2"};
+    options.architectures = {"toy-1", "toy-2"};
   }
 
   std::vector<uint8_t> packageOf(std::vector<std::string> architectures) {
-    options.cpus = std::move(architectures);
+    options.architectures = std::move(architectures);
     auto module = readText(context, mlpWithWeights(), "mlp.mlir", "");
     return compileModule(*module, options).package;
   }
@@ -199,7 +199,7 @@ TEST_F(ToyTargetTest, RefusesByName) {
   unknown.target = "abacus";
   EXPECT_EQ(errorOf(unknown), "there is no target 'abacus'; the targets are cpu, toy");
   CompileOptions older = options;
-  older.cpus = {"toy-0"};
+  older.architectures = {"toy-0"};
   EXPECT_EQ(errorOf(older), "unknown toy 'toy-0'; known are toy-1 and toy-2");
   EXPECT_NE(errorOf(options, R"(
 func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {

@@ -35,7 +35,7 @@ std::string targetOf(const Settings &settings) {
 CompileOptions compileOptions(const Model &model, const Settings &settings, const std::vector<std::string> &cpus) {
   CompileOptions options;
   options.target = targetOf(settings);
-  options.cpus = settings.cpus.empty() ? cpus : settings.cpus;
+  options.architectures = settings.cpus.empty() ? cpus : settings.cpus;
   options.threads = settings.laneCount();
   options.lanes = settings.lanes;
   options.optimization = settings.level;

@@ -24,7 +24,7 @@ public:
     // The phases turn the function into a program: its types are read off before.
     llvm::SmallVector<Type> types(module.lookupSymbol<func::FuncOp>(entry).getResultTypes());
     CompileOptions options;
-    if (!settings.cpus.empty()) options.cpus = settings.cpus;
+    if (!settings.cpus.empty()) options.architectures = settings.cpus;
     options.threads = settings.laneCount();
     options.optimization = settings.level;
     options.fuse = settings.level > 0;
