@@ -52,6 +52,12 @@ struct Convolution {
   bool isGemm() const { return groups == 1 && geometry.isPointwise(); }
   PackedGemm gemm() const { return {geometry.batch * geometry.positions(), groupOutputs, groupInputs}; }
   int64_t depth() const { return geometry.taps() * groupInputs; }
+  /// Consecutive tiles share rows where the panels stay in the cache anyway, so that a thread that has a range of tiles
+  /// reads what it wrote itself; else they share panels.
+  bool rowsOutermost() const {
+    constexpr int64_t kSmallPanels = 64 * 1024;
+    return depth() * panels * kPanelWidth <= kSmallPanels;
+  }
   int64_t tiles() const {
     int64_t perPanels =
         sampleRows ? geometry.positions() * sampleBlocks : geometry.batch * geometry.out[0] * heightBlocks;
@@ -60,27 +66,29 @@ struct Convolution {
 
   /// The space of tiles, and what they touch along it.
   SmallVector<int64_t> space() const {
-    SmallVector<int64_t> sizes{groups, panelTiles};
+    SmallVector<int64_t> sizes{groups};
+    if (!rowsOutermost()) sizes.push_back(panelTiles);
     if (sampleRows)
       sizes.append({sampleBlocks, geometry.positions()});
     else
       sizes.append({geometry.batch, geometry.out[0], heightBlocks});
+    if (rowsOutermost()) sizes.push_back(panelTiles);
     return sizes;
   }
   SmallVector<TileStep> inputSteps() const {
     int64_t sample = geometry.rowStride(/*samples=*/true);
-    return afterPanels(geometry.batch * sample, sampleRows ? samples(sample) : geometry.inputSteps(blockHeight));
+    return withPanels(geometry.batch * sample, sampleRows ? samples(sample) : geometry.inputSteps(blockHeight));
   }
   SmallVector<TileStep> resultSteps() const {
     int64_t channels = groups * groupOutputs, sample = geometry.positions() * channels;
-    return afterPanels(geometry.batch * sample,
-                       sampleRows ? samples(sample) : geometry.resultSteps(blockHeight, channels));
+    return withPanels(geometry.batch * sample,
+                      sampleRows ? samples(sample) : geometry.resultSteps(blockHeight, channels));
   }
   SmallVector<TileStep> panelSteps() const {
     int64_t size = depth() * kPanelWidth, group = panels * size, tile = tilePanels * size;
-    SmallVector<TileStep> steps(space().size(), {0, 0, tile});
+    SmallVector<TileStep> steps(space().size(), {0, 0, rowsOutermost() ? group : tile});
     steps[0] = {group, 0, group};
-    steps[1].stride = tile;
+    steps[rowsOutermost() ? steps.size() - 1 : 1] = {tile, 0, tile};
     return steps;
   }
 
@@ -88,8 +96,13 @@ private:
   SmallVector<TileStep> samples(int64_t size) const {
     return {{blockSamples * size, 0, blockSamples * size}, {0, 0, blockSamples * size}};
   }
-  static SmallVector<TileStep> afterPanels(int64_t all, SmallVector<TileStep> steps) {
-    steps.insert(steps.begin(), 2, TileStep{0, 0, all});
+  /// The steps of rows in the order of the space; groups and panels touch channels all over them.
+  SmallVector<TileStep> withPanels(int64_t all, SmallVector<TileStep> steps) const {
+    if (rowsOutermost())
+      steps.push_back({0, steps.back().begin, steps.back().extent});
+    else
+      steps.insert(steps.begin(), TileStep{0, 0, all});
+    steps.insert(steps.begin(), TileStep{0, 0, all});
     return steps;
   }
 };
@@ -107,12 +120,14 @@ public:
     int64_t lastColumns = conv.groupOutputs - (conv.panelTiles - 1) * fullColumns;
     int64_t across = conv.tiles() / (conv.groups * conv.panelTiles);
     k.forTiles([&](Value tile) {
-      SmallVector<Value> position = k.delinearize(tile, {conv.groups, conv.panelTiles, across});
-      group = position[0];
-      panelTile = position[1];
+      SmallVector<Value> at = conv.rowsOutermost() ? k.delinearize(tile, {conv.groups, across, conv.panelTiles})
+                                                   : k.delinearize(tile, {conv.groups, conv.panelTiles, across});
+      group = at[0];
+      panelTile = at[conv.rowsOutermost() ? 2 : 1];
+      Value position = at[conv.rowsOutermost() ? 1 : 2];
       k.ifLast(panelTile, conv.panelTiles, lastColumns != fullColumns, [&](bool last) {
         columns = last ? lastColumns : fullColumns;
-        conv.sampleRows ? emitSamples(position[2]) : emitRows(position[2]);
+        conv.sampleRows ? emitSamples(position) : emitRows(position);
       });
     });
   }
