@@ -8,6 +8,7 @@
 #ifndef SPRIG_RUNTIME_FORMAT_ORDER_H
 #define SPRIG_RUNTIME_FORMAT_ORDER_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
