@@ -55,8 +55,8 @@ struct Convolution {
   /// Consecutive tiles share rows where the panels stay in the cache anyway, so that a thread that has a range of tiles
   /// reads what it wrote itself; else they share panels.
   bool rowsOutermost() const {
-    constexpr int64_t kSmallPanels = 64 * 1024;
-    return depth() * panels * kPanelWidth <= kSmallPanels;
+    constexpr int64_t kSmallPanels = 16 * 1024;
+    return tiles() > groups * panelTiles && depth() * panels * kPanelWidth <= kSmallPanels;
   }
   int64_t tiles() const {
     int64_t perPanels =
