@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from split_program import split, without_a_wait, without_copies, without_waits
+from split_program import report, split, without_a_wait, without_copies, without_waits
 
 
 def sprig(*arguments, seed=0):
@@ -65,15 +65,11 @@ def check(model, batch, folder):
 
 
 def main():
-    passed = failed = 0
-    for model in map(pathlib.Path, sys.argv[3:]):
+    def results(model):
         with tempfile.TemporaryDirectory() as folder:
-            for what, wrong in check(model, sys.argv[2], pathlib.Path(folder)):
-                passed, failed = passed + (not wrong), failed + bool(wrong)
-                if wrong:
-                    print(f'FAIL {model.parent.name}, {what}: {wrong}')
-    print(f'{passed} passed, {failed} failed')
-    return 1 if failed else 0
+            yield from check(model, sys.argv[2], pathlib.Path(folder))
+
+    return report((model.parent.name, results(model)) for model in map(pathlib.Path, sys.argv[3:]))
 
 
 sys.exit(main())

@@ -167,3 +167,15 @@ def without_copies(text, note=''):
     crosses = [line.startswith('      exec.copy') and lines[i + 1].startswith('      exec.record') and
                line.endswith(note) for i, line in enumerate(lines[:-1])] + [False]
     return '\n'.join(line for line, gone in zip(lines, crosses) if not gone) if any(crosses) else None
+
+
+def report(named_rows):
+    """Prints what went wrong of (name, rows of (what, what is wrong or '')), and the counts; the exit code."""
+    passed = failed = 0
+    for name, rows in named_rows:
+        for what, wrong in rows:
+            passed, failed = passed + (not wrong), failed + bool(wrong)
+            if wrong:
+                print(f'FAIL {name}, {what}: {wrong}')
+    print(f'{passed} passed, {failed} failed')
+    return 1 if failed else 0

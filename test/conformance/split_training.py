@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from split_program import split, without_a_wait, without_copies, without_waits
+from split_program import report, split, without_a_wait, without_copies, without_waits
 
 
 class Case:
@@ -84,15 +84,8 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             return list(Case(sprig, case, pathlib.Path(scratch)).check())
 
-    passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get('SPRIG_JOBS', 0)) or os.cpu_count()) as pool:
-        for case, rows in zip(cases, pool.map(results, cases)):
-            for what, wrong in rows:
-                passed, failed = passed + (not wrong), failed + bool(wrong)
-                if wrong:
-                    print(f'FAIL {case.name} over two devices, {what}: {wrong}')
-    print(f'{passed} passed, {failed} failed')
-    return 1 if failed else 0
+        return report(zip((f'{case.name} over two devices' for case in cases), pool.map(results, cases)))
 
 
 sys.exit(main())

@@ -1,6 +1,7 @@
 // Elementwise operations: the kernels that were compiled with Sprig, and the few that move bits alone.
 #include "lib/Frontend/Generic/Chunks.h"
 #include "lib/Frontend/Generic/Kernels.h"
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -113,26 +114,29 @@ bool runClassIndex(const Call &call, int) {
 }
 
 namespace {
-/// The values of one vector of compiled code from `first` on: it finds values that are too small before those that are
-/// too large, and of several the largest bit pattern: NaN, else what is farthest below zero or above.
-template <typename T, typename Bits> void checkVector(const Call &call, int64_t first, int64_t last, T low, T high) {
-  const T *values = reinterpret_cast<const T *>(call.in());
-  for (bool below : {true, false}) {
-    bool found = false;
-    Bits worst = std::numeric_limits<Bits>::min();
-    for (int64_t i = first; i < last; ++i)
-      if (below ? !(values[i] >= low) : values[i] > high)
-        found = true, worst = std::max(worst, std::bit_cast<Bits>(values[i]));
-    if (found)
-      fail(call, below ? SPRIG_RT_KERNEL_VALUE_TOO_SMALL : SPRIG_RT_KERNEL_VALUE_TOO_LARGE,
-           std::bit_cast<int64_t>(double(std::bit_cast<T>(worst))), std::bit_cast<int64_t>(double(below ? low : high)));
-  }
+/// Values from `first` up to `last`, one of which is outside, as a vector of compiled code finds it: too small ones
+/// before those that are too large, and of several the largest bit pattern: NaN, else what is farthest below zero or
+/// above.
+template <typename T, typename Bits>
+[[noreturn]] void failRange(const Call &call, const T *first, const T *last, T low, T high) {
+  auto isBelow = [&](T value) { return !(value >= low); };
+  bool below = std::any_of(first, last, isBelow);
+  Bits worst = std::numeric_limits<Bits>::min();
+  for (const T *value = first; value < last; ++value)
+    if (below ? isBelow(*value) : *value > high) worst = std::max(worst, std::bit_cast<Bits>(*value));
+  fail(call, below ? SPRIG_RT_KERNEL_VALUE_TOO_SMALL : SPRIG_RT_KERNEL_VALUE_TOO_LARGE,
+       std::bit_cast<int64_t>(double(std::bit_cast<T>(worst))), std::bit_cast<int64_t>(double(below ? low : high)));
 }
 
 template <typename T, typename Bits> void checkRange(const Call &call) {
   T low = T(call.real("low")), high = T(call.real("high"));
+  const T *values = reinterpret_cast<const T *>(call.in());
   int64_t count = call.resultType().elements();
-  for (int64_t i = 0; i < count; i += kTile) checkVector<T, Bits>(call, i, std::min(count, i + kTile), low, high);
+  for (int64_t i = 0; i < count; ++i)
+    if (!(values[i] >= low && values[i] <= high)) {
+      int64_t tile = i / kTile * kTile;
+      failRange<T, Bits>(call, values + tile, values + std::min(count, tile + kTile), low, high);
+    }
 }
 } // namespace
 

@@ -37,7 +37,7 @@ struct Cut {
     // A left side that stays in the second-level cache is read again for each panel; of a larger one, each block of
     // rows is read once, and the panels, which lie one after the other, come from memory. Small panels stay in the
     // cache anyway: then rows, so that a thread that has a range of tiles reads what it wrote itself.
-    constexpr int64_t kSmallLeft = 128 * 1024, kSmallPanels = 16 * 1024;
+    constexpr int64_t kSmallLeft = 128 * 1024;
     rowsOutermost = gemm.rows * gemm.depth > kSmallLeft || (blocks > 1 && gemm.depth * gemm.columns <= kSmallPanels);
   }
 

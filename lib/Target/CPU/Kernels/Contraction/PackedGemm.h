@@ -5,6 +5,9 @@
 
 namespace sprig {
 
+/// Panels of so many elements stay in the cache from one block of rows to the next.
+constexpr int64_t kSmallPanels = 16 * 1024;
+
 struct PackedGemm {
   int64_t rows, columns, depth;
 

@@ -54,10 +54,7 @@ struct Convolution {
   int64_t depth() const { return geometry.taps() * groupInputs; }
   /// Consecutive tiles share rows where the panels stay in the cache anyway, so that a thread that has a range of tiles
   /// reads what it wrote itself; else they share panels.
-  bool rowsOutermost() const {
-    constexpr int64_t kSmallPanels = 16 * 1024;
-    return tiles() > groups * panelTiles && depth() * panels * kPanelWidth <= kSmallPanels;
-  }
+  bool rowsOutermost() const { return tiles() > groups * panelTiles && depth() * panels * kPanelWidth <= kSmallPanels; }
   int64_t tiles() const {
     int64_t perPanels =
         sampleRows ? geometry.positions() * sampleBlocks : geometry.batch * geometry.out[0] * heightBlocks;
