@@ -121,6 +121,13 @@ Status LaneExecutable::run(uint32_t entryIndex, const Binding &binding) {
       port.lane->copy(transfer);
     }
   };
+  // The call before has ended on all devices, also by their own clocks.
+  double began = 0;
+  for (const Port &port : ports) {
+    began = std::max(began, port.seconds);
+    for (const Port &other : ports)
+      if (&other != &port && other.left->last() > 0) port.lane->wait(*other.left);
+  }
   for (const Port &port : ports) {
     copyAll(binding.uploads(), port, &Transfer::targetDevice);
     port.lane->record(*port.arrived);
@@ -137,9 +144,8 @@ Status LaneExecutable::run(uint32_t entryIndex, const Binding &binding) {
   simulated = 0;
   for (Port &port : ports) {
     port.left->synchronize(port.left->last(), std::nullopt);
-    double now = port.left->seconds();
-    simulated = std::max(simulated, now - port.seconds);
-    port.seconds = now;
+    port.seconds = port.left->seconds();
+    simulated = std::max(simulated, port.seconds - began);
   }
   return control.take(package.program());
 }

@@ -15,9 +15,7 @@ public:
   void dispatch(const Launch &launch) override { machine->enqueue(*queue, {launch, {}, false}); }
   void copy(const Transfer &transfer) override { machine->enqueue(*queue, {transfer, {}, false}); }
   void record(DeviceEvent &event) override { machine->record(*queue, static_cast<NullEvent &>(event)); }
-  void wait(DeviceEvent &event) override {
-    machine->enqueue(*queue, {NullQueue::Awaited{&event, event.last()}, {}, false});
-  }
+  void wait(DeviceEvent &event) override { machine->wait(*queue, event); }
 
 private:
   std::shared_ptr<NullMachine> machine;

@@ -26,9 +26,13 @@ std::string nameOf(const Launch &launch) {
   return concat("'", launch.command->name.empty() ? launch.kernel->name : launch.command->name, "'");
 }
 
-double secondsOf(const Command &command) {
-  return std::max(double(command.flops) / NullMachine::kFlopsPerSecond,
-                  double(command.bytes) / NullMachine::kBytesPerSecond);
+double workNs(const Command &command) {
+  return std::max(double(command.flops) / NullMachine::kFlopsPerNs, double(command.bytes) / NullMachine::kBytesPerNs);
+}
+
+bool areSame(const Device *a, const Device *b) {
+  auto isHost = [](const Device *device) { return !device || device->sharesHostMemory(); };
+  return a == b || (isHost(a) && isHost(b));
 }
 
 } // namespace
@@ -57,7 +61,7 @@ bool NullEvent::synchronize(EventNumber number, std::optional<std::chrono::nanos
 
 double NullEvent::seconds() const {
   std::lock_guard guard(machine->lock);
-  return time;
+  return ns * 1e-9;
 }
 
 NullMachine::~NullMachine() {
@@ -92,6 +96,18 @@ void NullMachine::record(NullQueue &queue, NullEvent &event) {
   std::lock_guard guard(lock);
   event.recordedBy = &queue;
   queue.items.push_back({NullQueue::Recorded{&event, ++event.issued}, {}, false});
+  if (!demands.empty()) work.notify_all();
+}
+
+void NullMachine::wait(NullQueue &queue, DeviceEvent &event) {
+  std::lock_guard guard(lock);
+  EventNumber number = event.last();
+  if (auto *own = dynamic_cast<NullEvent *>(&event)) {
+    NullEvent::Awaited &awaited = own->awaited[number];
+    ++awaited.waits;
+    if (own->passed == number) awaited.ns = own->ns;
+  }
+  queue.items.push_back({NullQueue::Awaited{&event, number}, {}, false});
   if (!demands.empty()) work.notify_all();
 }
 
@@ -244,20 +260,30 @@ void NullMachine::perform(const Transfer &transfer, std::pair<uint64_t, uint64_t
   std::memmove(target + bytes.first, source + bytes.first, bytes.second - bytes.first);
 }
 
+double NullMachine::nanosecondsOf(const Transfer &transfer) const {
+  if (options.link && !areSame(transfer.sourceDevice, transfer.targetDevice))
+    return options.link->nanoseconds(double(transfer.bytes));
+  return kLaunchNs + 2 * double(transfer.bytes) / kBytesPerNs;
+}
+
 void NullMachine::finish(NullQueue &queue, const Item &item) {
   if (auto *launch = std::get_if<Launch>(&item.command)) {
-    queue.seconds += kLaunchSeconds + secondsOf(*launch->command);
+    queue.ns += kLaunchNs + workNs(*launch->command);
   } else if (auto *transfer = std::get_if<Transfer>(&item.command)) {
-    queue.seconds += kLaunchSeconds + 2 * double(transfer->bytes) / kBytesPerSecond;
+    queue.ns += nanosecondsOf(*transfer);
   } else if (auto *recorded = std::get_if<NullQueue::Recorded>(&item.command)) {
-    recorded->event->passed = recorded->number;
-    recorded->event->time = queue.seconds;
+    NullEvent &event = *recorded->event;
+    event.passed = recorded->number;
+    event.ns = queue.ns;
+    if (auto found = event.awaited.find(recorded->number); found != event.awaited.end()) found->second.ns = queue.ns;
     progress.notify_all();
   } else {
-    queue.seconds = std::max(queue.seconds, [&] {
-      auto *own = dynamic_cast<NullEvent *>(std::get<NullQueue::Awaited>(item.command).event);
-      return own ? own->time : 0.0;
-    }());
+    auto &awaited = std::get<NullQueue::Awaited>(item.command);
+    auto *own = dynamic_cast<NullEvent *>(awaited.event);
+    if (!own) return;
+    auto found = own->awaited.find(awaited.number);
+    queue.ns = std::max(queue.ns, found->second.ns);
+    if (--found->second.waits == 0) own->awaited.erase(found);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <random>
 #include <thread>
 #include <variant>
@@ -34,7 +35,7 @@ struct NullQueue {
   };
   uint32_t device = 0;
   std::deque<Item> items;
-  double seconds = 0;
+  double ns = 0; // whole numbers add up exactly
 };
 
 class NullEvent final : public DeviceEvent {
@@ -48,18 +49,24 @@ public:
 private:
   friend class NullMachine;
   std::shared_ptr<NullMachine> machine;
+  // A record that lanes wait for; another may be passed before they look.
+  struct Awaited {
+    uint32_t waits = 0;
+    double ns = 0;
+  };
   // Under the machine's lock.
   NullQueue *recordedBy = nullptr; // of the last record
   EventNumber passed = 0;
-  double time = 0; // when it was passed
+  double ns = 0; // when it was passed
+  std::map<EventNumber, Awaited> awaited;
 };
 
 class NullMachine {
 public:
   // The machine that it plays: one core of the time of this writing.
-  static constexpr double kFlopsPerSecond = 1e11;
-  static constexpr double kBytesPerSecond = 2e10;
-  static constexpr double kLaunchSeconds = 1e-7;
+  static constexpr double kFlopsPerNs = 100;
+  static constexpr double kBytesPerNs = 20;
+  static constexpr double kLaunchNs = 100;
 
   explicit NullMachine(const NullOptions &options) : options(options), random(options.seed) {}
   ~NullMachine();
@@ -72,6 +79,7 @@ public:
   void removeLane(NullQueue *queue);
   void enqueue(NullQueue &queue, NullQueue::Item item);
   void record(NullQueue &queue, NullEvent &event);
+  void wait(NullQueue &queue, DeviceEvent &event);
 
 private:
   friend class NullEvent;
@@ -93,6 +101,7 @@ private:
   void perform(const Launch &launch, std::pair<uint64_t, uint64_t> tiles, uint32_t device);
   void perform(const Transfer &transfer, std::pair<uint64_t, uint64_t> bytes);
   void finish(NullQueue &queue, const NullQueue::Item &item);
+  double nanosecondsOf(const Transfer &transfer) const;
 
   std::mutex lock;
   std::condition_variable work;     // for the thread

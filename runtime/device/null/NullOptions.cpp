@@ -16,6 +16,11 @@ Status nullOptionsOfEnvironment(NullOptions &options) {
   auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), options.seed);
   if (error != std::errc() || end != seed.data() + seed.size())
     return {SPRIG_RT_INVALID_ARGUMENT, concat("SPRIG_NULL_SEED: expected a whole number, found '", seed, "'")};
+  if ((given = std::getenv("SPRIG_NULL_LINK"))) {
+    options.link = parseLink(given);
+    if (!options.link)
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("SPRIG_NULL_LINK: expected ", kLinkForm, ", found '", given, "'")};
+  }
   return {};
 }
 
