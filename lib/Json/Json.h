@@ -18,6 +18,10 @@ using Json = nlohmann::ordered_json;
 Json parseJson(std::string_view text, const std::string &what, ErrorKind kind = ErrorKind::badInput,
                const Json::parser_callback_t &watch = nullptr);
 
+/// Reads a file. Throws Error (badInput) that begins with `file` where the text is no JSON, with the line and
+/// the column, or has a field twice: which one counts would be a guess.
+Json parseJsonFile(std::string_view text, const std::string &file);
+
 /// A whole number that T holds; none for everything else, numbers with a fraction or exponent included.
 template <std::integral T> std::optional<T> wholeNumber(const Json &json) {
   bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<uint64_t>())

@@ -8,32 +8,8 @@
 namespace sprig::training {
 namespace {
 
-// JSON of the file with the flags' values in it. Repeated fields are refused: which one counts would be a guess.
 Json parseDocument(std::string_view text, const Place &place) {
-  std::vector<std::vector<std::string>> seen;
-  std::string repeated;
-  auto watch = [&](int, Json::parse_event_t event, Json &value) {
-    if (event == Json::parse_event_t::object_start)
-      seen.emplace_back();
-    else if (event == Json::parse_event_t::object_end)
-      seen.pop_back();
-    else if (event == Json::parse_event_t::key) {
-      auto &keys = seen.back();
-      std::string key = value.get<std::string>();
-      if (std::find(keys.begin(), keys.end(), key) != keys.end() && repeated.empty()) repeated = key;
-      keys.push_back(key);
-    }
-    return true;
-  };
-  Json document;
-  try {
-    document = parseJson(text, place.file, ErrorKind::badInput, watch);
-  } catch (const Json::exception &error) {
-    std::string what = error.what();
-    if (size_t end = what.find("] "); what.starts_with('[') && end != std::string::npos) what.erase(0, end + 2);
-    throw Error(ErrorKind::badInput, place.file + ": not JSON: " + what);
-  }
-  if (!repeated.empty()) throw Error(ErrorKind::badInput, place.file + ": the field '" + repeated + "' is there twice");
+  Json document = parseJsonFile(text, place.file);
   if (!document.is_object()) place.refuse("", document, "an object with the fields of a configuration");
   return document;
 }
