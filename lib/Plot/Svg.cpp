@@ -1,62 +1,14 @@
 // Draws charts. Coordinates have one decimal; colours are classes, which a style sheet gives for light and dark pages.
 #include "lib/Plot/Chart.h"
+#include "lib/Plot/SvgText.h"
 #include "lib/Plot/Ticks.h"
-#include "runtime/include/sprig/rt/utf8.hpp"
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace sprig::plot {
 namespace {
 
 constexpr double kWidth = 860, kLeft = 78, kRight = 28, kRightAxis = 72, kTop = 64, kGap = 34, kBottom = 56;
-constexpr int kColors = 6;
-
-constexpr char kStyle[] = R"(<style>
-svg { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif }
-.page { fill: #ffffff } .text { fill: #24292f } .quiet { fill: #656d76 }
-.grid { stroke: #d8dee4; stroke-width: 1 } .minor { stroke: #eff2f5; stroke-width: 1 }
-.frame { stroke: #afb8c1; stroke-width: 1; fill: none }
-.line { fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round }
-.faint { stroke-width: 1; opacity: .35 } .bad { fill: #d1242f }
-.s0 { stroke: #1f6feb } .s1 { stroke: #d4700b } .s2 { stroke: #1a7f37 } .s3 { stroke: #8250df }
-.s4 { stroke: #bf3989 } .s5 { stroke: #6e7781 }
-.f0 { fill: #1f6feb } .f1 { fill: #d4700b } .f2 { fill: #1a7f37 } .f3 { fill: #8250df } .f4 { fill: #bf3989 }
-.f5 { fill: #6e7781 }
-@media (prefers-color-scheme: dark) {
-.page { fill: #0d1117 } .text { fill: #e6edf3 } .quiet { fill: #9198a1 }
-.grid { stroke: #30363d } .minor { stroke: #1c2128 } .frame { stroke: #484f58 } .bad { fill: #ff7b72 }
-.s0 { stroke: #58a6ff } .s1 { stroke: #f0983e } .s2 { stroke: #56d364 } .s3 { stroke: #bc8cff }
-.s4 { stroke: #ff7bc8 } .s5 { stroke: #9198a1 }
-.f0 { fill: #58a6ff } .f1 { fill: #f0983e } .f2 { fill: #56d364 } .f3 { fill: #bc8cff } .f4 { fill: #ff7bc8 }
-.f5 { fill: #9198a1 }
-}
-</style>
-)";
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  std::string result = text;
-  if (result.ends_with(".0")) result.resize(result.size() - 2);
-  return result == "-0" ? "0" : result;
-}
-
-std::string escape(const std::string &text) {
-  std::string result;
-  for (char c : rt::validUtf8(text)) {
-    switch (c) {
-    case '&': result += "&amp;"; break;
-    case '<': result += "&lt;"; break;
-    case '>': result += "&gt;"; break;
-    case '"': result += "&quot;"; break;
-    // XML has no other control characters, not even escaped.
-    default:
-      if (static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n') result += c;
-    }
-  }
-  return result;
-}
 
 // The smallest and largest finite value of the series on one axis.
 struct Extent {
@@ -91,12 +43,7 @@ public:
       top += chart.panels[i].height + kGap;
     }
     double height = top - kGap + kBottom;
-    std::string size = number(kWidth) + "\" height=\"" + number(height);
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size + "\" viewBox=\"0 0 " + number(kWidth) + " " +
-           number(height) + "\" role=\"img\" aria-label=\"" + escape(chart.title) + "\">\n" + kStyle +
-           "<rect class=\"page\" width=\"" + size + "\" rx=\"6\"/>\n" +
-           text(kLeft, 26, "text", chart.title, "font-size=\"16\" font-weight=\"600\"") +
-           text(kLeft, 44, "quiet", chart.subtitle) +
+    return beginSvg(kWidth, height, kLeft, chart.title, chart.subtitle) +
            text((kLeft + right) / 2, height - 14, "quiet", chart.xLabel, "text-anchor=\"middle\"") + svg + "</svg>\n";
   }
 
@@ -107,12 +54,6 @@ private:
   Scale xScale;
   std::string svg;
 
-  static std::string text(double x, double y, const char *kind, const std::string &content,
-                          const std::string &attributes = "") {
-    if (content.empty()) return "";
-    return "<text class=\"" + std::string(kind) + "\" x=\"" + number(x) + "\" y=\"" + number(y) + "\"" +
-           (attributes.empty() ? "" : " " + attributes) + ">" + escape(content) + "</text>\n";
-  }
   void line(const char *kind, double x1, double y1, double x2, double y2) {
     svg += "<path class=\"" + std::string(kind) + "\" d=\"M" + number(x1) + " " + number(y1) + "L" + number(x2) + " " +
            number(y2) + "\"/>\n";

@@ -1,4 +1,5 @@
 #include "lib/Plot/Ticks.h"
+#include "lib/Plot/Timeline.h"
 #include "lib/Plot/TrainingChart.h"
 #include <algorithm>
 #include <cmath>
@@ -173,4 +174,31 @@ TEST(SweepChart, HasTwoAxes) {
   svg = toSvg(sweepChart(sweep));
   expectSound(svg);
   EXPECT_NE(svg.find(">adam<"), std::string::npos);
+}
+
+TEST(Timeline, HasARowForEachAndAllThatIsSeen) {
+  Timeline timeline{"a \"program\" & more", "on two devices", 2000, {}, {{"work", 0}, {"copies", 1}}};
+  timeline.rows.push_back({"lane 0 on cpu:0", {{0, 1500, "matmul <1>", 0}, {1500, 2000, "copy", 1}}, false});
+  timeline.rows.push_back({"cpu:0", {{0, 1500, "", 0}}, true});
+  std::string svg = toSvg(timeline);
+  expectSound(svg);
+  for (const char *label : {">lane 0 on cpu:0<", ">cpu:0<", ">matmul &lt;1&gt;<", ">us<", ">work<", ">copies<",
+                            "matmul &lt;1&gt;, 1.500 us"})
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+  EXPECT_EQ(count(svg, "<rect class=\"f"), 5u);
+}
+
+TEST(Timeline, ManySpansStayFewRectangles) {
+  Timeline timeline{"t", "", 1e6, {}, {}};
+  timeline.rows.push_back({"lane", {}, false});
+  for (int i = 0; i < 100000; ++i) timeline.rows[0].spans.push_back({i * 10.0, i * 10.0 + 9, "c", 0});
+  std::string svg = toSvg(timeline);
+  expectSound(svg);
+  EXPECT_LT(svg.size(), 200000u);
+}
+
+TEST(Timeline, WhatThereIsLittleOf) {
+  expectSound(toSvg(Timeline{}));
+  Timeline timeline{"t", "", 0, {{"lane", {{0, 0, "nothing", 0}}, false}}, {}};
+  expectSound(toSvg(timeline));
 }

@@ -6,6 +6,7 @@
 //
 // Tracks: a process "threads" with what each thread did, a process "lanes" with each lane's commands. Arrows lead from
 // a submission to its run and from a recorded event to who waited for it. A counter shows the arena's bytes in use.
+// What else a caller knows of the same time (devices, links) are processes of its own.
 #ifndef SPRIG_RT_TRACE_HPP
 #define SPRIG_RT_TRACE_HPP
 
@@ -143,11 +144,34 @@ private:
 // For programs with several contexts: the names for the number of a context, or null for none.
 using TraceNamesOf = std::function<TraceNames *(uint32_t context)>;
 
+// A process with tracks of spans that lie beside each other.
+struct TraceProcess {
+  struct Span {
+    std::string name;
+    uint64_t beginNs, endNs; // of the clock of the events
+  };
+  struct Track {
+    std::string name;
+    std::vector<Span> spans;
+  };
+  std::string name;
+  std::vector<Track> tracks;
+};
+
 class TraceWriter {
 public:
   TraceWriter(std::ostream &out, TraceNamesOf namesOf) : out(out), namesOf(std::move(namesOf)) {}
 
   void write(const Profile &profile, const sprig_rt_profile_data &data) {
+    std::vector<std::string> threads;
+    for (uint32_t thread = 0; thread < profile.threadCount(); ++thread)
+      threads.push_back("thread " + std::to_string(profile.threadId(thread)));
+    write(threads, data, {});
+  }
+
+  // Events that no profile recorded, of threads by their numbers, and whatever else went on.
+  void write(const std::vector<std::string> &threads, const sprig_rt_profile_data &data,
+             const std::vector<TraceProcess> &others) {
     out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
     for (uint64_t i = 0; i < data.count; ++i) {
       origin = std::min(origin, data.events[i].begin_ns);
@@ -155,15 +179,24 @@ public:
     }
     meta("process_name", kThreads, 0, "threads");
     meta("process_name", kLanes, 0, "lanes");
-    for (uint32_t thread = 0; thread < profile.threadCount(); ++thread)
-      meta("thread_name", kThreads, thread, "thread " + std::to_string(profile.threadId(thread)));
+    for (uint32_t thread = 0; thread < threads.size(); ++thread) meta("thread_name", kThreads, thread, threads[thread]);
     for (uint64_t i = 0; i < data.count; ++i) add(data.events[i]);
     queueDepth();
+    for (size_t i = 0; i < others.size(); ++i) add(others[i], Track(kOthers + i));
     out << "\n]}\n";
   }
 
 private:
-  enum Track { kThreads = 1, kLanes = 2 };
+  enum Track { kThreads = 1, kLanes, kOthers };
+
+  void add(const TraceProcess &process, Track number) {
+    meta("process_name", number, 0, process.name);
+    for (uint32_t i = 0; i < process.tracks.size(); ++i) {
+      meta("thread_name", number, i, process.tracks[i].name);
+      for (const TraceProcess::Span &span : process.tracks[i].spans)
+        this->span(number, i, span.name, process.name.c_str(), span.beginNs, span.endNs, "");
+    }
+  }
 
   void add(const sprig_rt_profile_event &event) {
     TraceNames *names = namesOf ? namesOf(event.context) : nullptr;
@@ -235,10 +268,14 @@ private:
   }
   void span(Track track, uint32_t id, const std::string &name, const char *category,
             const sprig_rt_profile_event &event, const std::string &args) {
+    span(track, id, name, category, event.begin_ns, event.end_ns, args);
+  }
+  void span(Track track, uint32_t id, const std::string &name, const char *category, uint64_t beginNs, uint64_t endNs,
+            const std::string &args) {
     begin();
-    out << "{\"ph\":\"X\",\"name\":" << jsonString(name) << ",\"cat\":\"" << category
-        << "\",\"ts\":" << time(event.begin_ns) << ",\"dur\":" << micros(event.end_ns - event.begin_ns)
-        << ",\"pid\":" << track << ",\"tid\":" << id << ",\"args\":{" << args << "}}";
+    out << "{\"ph\":\"X\",\"name\":" << jsonString(name) << ",\"cat\":\"" << category << "\",\"ts\":" << time(beginNs)
+        << ",\"dur\":" << micros(endNs - beginNs) << ",\"pid\":" << track << ",\"tid\":" << id << ",\"args\":{" << args
+        << "}}";
   }
   void flow(char phase, const char *name, uint64_t id, uint32_t thread, uint64_t ns, Track track) {
     begin();

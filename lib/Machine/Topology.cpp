@@ -1,0 +1,206 @@
+#include "lib/Machine/Topology.h"
+#include "include/sprig/error.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace sprig::machine {
+namespace {
+
+constexpr size_t kMostNodes = 4096, kMostLinks = 1 << 16;
+constexpr int kMostThreads = 1 << 16;
+
+bool isName(std::string_view name) {
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ':' || c == '_' ||
+           c == '.';
+  });
+}
+
+// As --devices writes them.
+bool isDeviceName(std::string_view name) {
+  for (std::string_view kind : {"cpu:", "cuda:", "null:"})
+    if (name.starts_with(kind)) {
+      std::string_view number = name.substr(kind.size());
+      return !number.empty() && number.size() <= 4 && (number.size() == 1 || number[0] != '0') &&
+             std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+    }
+  return false;
+}
+
+std::string list(const Topology &topology, bool devicesOnly) {
+  std::string text;
+  for (const Node &node : topology.nodes)
+    if (!devicesOnly || node.kind == NodeKind::device) text += (text.empty() ? "" : ", ") + node.name;
+  return text.empty() ? "none" : text;
+}
+
+// Dijkstra over latencies, on links of at least this rate.
+struct Reached {
+  double latency = std::numeric_limits<double>::infinity();
+  uint32_t hops = 0;
+  Hop last = {0, false};
+  bool done = false;
+  bool before(const Reached &other) const {
+    return latency < other.latency || (latency == other.latency && hops < other.hops);
+  }
+};
+
+std::vector<Reached> reach(const Topology &topology, uint32_t from, Rate least) {
+  std::vector<Reached> reached(topology.nodes.size());
+  reached[from].latency = 0;
+  for (;;) {
+    uint32_t at = UINT32_MAX;
+    for (uint32_t i = 0; i < reached.size(); ++i)
+      if (!reached[i].done && std::isfinite(reached[i].latency) && (at == UINT32_MAX || reached[i].before(reached[at])))
+        at = i;
+    if (at == UINT32_MAX) return reached;
+    reached[at].done = true;
+    const Node &node = topology.nodes[at];
+    if (at != from && node.kind != NodeKind::crossbar && !node.forwards) continue;
+    for (uint32_t i = 0; i < topology.links.size(); ++i) {
+      const TopologyLink &link = topology.links[i];
+      if (link.totalRate() < least || (link.a != at && link.b != at)) continue;
+      uint32_t other = link.a == at ? link.b : link.a;
+      Reached next{reached[at].latency + link.totalLatencyNs(), reached[at].hops + 1, {i, link.a == at}, false};
+      if (!reached[other].done && next.before(reached[other])) reached[other] = next;
+    }
+  }
+}
+
+} // namespace
+
+int Topology::find(std::string_view node) const {
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].name == node) return int(i);
+  return -1;
+}
+
+std::string Topology::names() const { return list(*this, false); }
+std::string Topology::devices() const { return list(*this, true); }
+
+std::vector<Hop> Topology::route(uint32_t from, uint32_t to, double bytes) const {
+  std::vector<Hop> best;
+  if (from == to) return best;
+  for (uint32_t i = 0; i < links.size(); ++i)
+    if (std::minmax(links[i].a, links[i].b) == std::minmax(from, to)) return {{i, links[i].a == from}};
+  double bestNs = std::numeric_limits<double>::infinity();
+  // The slowest link of a way has one of these rates.
+  std::set<Rate> rates;
+  for (const TopologyLink &link : links) rates.insert(link.totalRate());
+  for (auto rate = rates.rbegin(); rate != rates.rend(); ++rate) {
+    std::vector<Reached> reached = reach(*this, from, *rate);
+    double ns = reached[to].latency + rate->nanoseconds(bytes);
+    if (!(ns < bestNs)) continue;
+    bestNs = ns;
+    best.clear();
+    for (uint32_t at = to; at != from;) {
+      Hop hop = reached[at].last;
+      best.insert(best.begin(), hop);
+      at = hop.forward ? links[hop.link].a : links[hop.link].b;
+    }
+  }
+  return best;
+}
+
+double Topology::copyNs(uint32_t from, uint32_t to, double bytes) const {
+  double latency = 0;
+  Rate rate = Rate::ofBytes(rt::kMostPerSecond);
+  for (Hop hop : route(from, to, bytes)) {
+    latency += links[hop.link].totalLatencyNs();
+    rate = std::min(rate, links[hop.link].totalRate());
+  }
+  if (nodes[from].kind == NodeKind::storage)
+    latency += nodes[from].accessNs, rate = std::min(rate, nodes[from].bandwidth);
+  if (nodes[to].kind == NodeKind::storage) latency += nodes[to].accessNs, rate = std::min(rate, nodes[to].write);
+  return latency + rate.nanoseconds(bytes);
+}
+
+void check(const Topology &topology, const std::string &what) {
+  auto refuse = [&](const std::string &place, const std::string &text) {
+    throw Error(ErrorKind::badInput, what + ": " + place + text);
+  };
+  auto isTime = [](double ns) { return ns >= 0 && ns <= rt::kMostNanoseconds; };
+  auto isRate = [](Rate rate) { return rate.bytesPerSecond() >= 1 && rate.bytesPerSecond() <= rt::kMostPerSecond; };
+  if (topology.nodes.size() > kMostNodes || topology.links.size() > kMostLinks)
+    refuse("", "has " + std::to_string(topology.nodes.size()) + " nodes and " + std::to_string(topology.links.size()) +
+                   " links, expected at most " + std::to_string(kMostNodes) + " and " + std::to_string(kMostLinks));
+  std::set<std::string_view> seen;
+  for (const Node &node : topology.nodes) {
+    std::string place = "'" + node.name + "': ";
+    if (!isName(node.name)) refuse(place, "is no name: expected letters, digits, ':', '_' and '.'");
+    if (node.kind == NodeKind::device && !isDeviceName(node.name))
+      refuse(place, "is no device: expected cpu, cuda or null with a number, as cuda:0");
+    if (!seen.insert(node.name).second) refuse(place, "is there twice");
+    if (node.kind == NodeKind::device) {
+      if (node.rates.empty() && (!(node.flops >= 1 && node.flops <= 1e21) || !isRate(node.bandwidth)))
+        refuse(place, "expected rates, or flops and bandwidth");
+      if (!isTime(node.launchNs)) refuse(place, "expected a launch of 0 or more");
+      if (node.threads < 1 || node.threads > kMostThreads)
+        refuse(place,
+               "has " + std::to_string(node.threads) + " threads, expected 1 to " + std::to_string(kMostThreads));
+    }
+    if (node.kind == NodeKind::storage && (!isRate(node.bandwidth) || !isRate(node.write) || !isTime(node.accessNs) ||
+                                           node.channels < 1 || node.channels > kMostThreads))
+      refuse(place, "expected rates above 0 of reads and writes, a time of access and at least 1 channel");
+  }
+  if (topology.devices() == "none") refuse("", "has no devices");
+  std::set<std::pair<uint32_t, uint32_t>> pairs;
+  for (const TopologyLink &link : topology.links) {
+    if (link.a >= topology.nodes.size() || link.b >= topology.nodes.size()) refuse("", "a link leads to no node");
+    std::string place = "link " + topology.nodes[link.a].name + "-" + topology.nodes[link.b].name + ": ";
+    if (link.a == link.b) refuse(place, "leads back to where it begins");
+    if (!pairs.insert(std::minmax(link.a, link.b)).second)
+      refuse(place, "is there twice; several side by side are one link with \"count\"");
+    if (!isTime(link.latencyNs) || !isTime(link.totalLatencyNs())) refuse(place, "expected a latency of 0 or more");
+    if (!isRate(link.rate) || link.count < 1 || link.count > kMostThreads)
+      refuse(place, "expected a rate above 0 and a count of at least 1");
+  }
+}
+
+void setLink(Topology &topology, const std::string &flag, const std::string &text) {
+  auto refuse = [&](const std::string &why) { throw Error(ErrorKind::usage, flag + " " + text + ": " + why); };
+  std::string form = "expected A-B=LATENCY,RATE, as cpu:0-cpu:1=5us,1GB/s";
+  size_t equals = text.find('='), dash = text.find('-');
+  if (equals == std::string::npos || dash == std::string::npos || dash > equals) refuse(form);
+  TopologyLink link;
+  auto nodeOf = [&](const std::string &name) {
+    int found = topology.find(name);
+    if (found < 0) refuse("there is no '" + name + "' in this topology, only " + topology.names());
+    return uint32_t(found);
+  };
+  link.a = nodeOf(text.substr(0, dash));
+  link.b = nodeOf(text.substr(dash + 1, equals - dash - 1));
+  if (link.a == link.b) refuse("leads back to where it begins");
+  std::vector<std::string> parts;
+  for (size_t start = equals + 1;;) {
+    size_t comma = text.find(',', start);
+    parts.push_back(text.substr(start, comma - start));
+    if (comma == std::string::npos) break;
+    start = comma + 1;
+  }
+  if (parts.size() < 2) refuse(form);
+  auto latency = rt::parseNanoseconds(parts[0]);
+  if (!latency) refuse("found '" + parts[0] + "', expected " + std::string(rt::kTimeForm));
+  auto rate = rt::parseRate(parts[1]);
+  if (!rate) refuse("found '" + parts[1] + "', expected " + std::string(rt::kRateForm));
+  link.latencyNs = *latency;
+  link.rate = *rate;
+  for (size_t i = 2; i < parts.size(); ++i) {
+    if (parts[i] == "half")
+      link.halfDuplex = true;
+    else if (auto meters = rt::parseMeters(parts[i]))
+      link.meters = *meters;
+    else
+      refuse("found '" + parts[i] + "', expected half, or a length as 10000km");
+  }
+  auto isSame = [&](const TopologyLink &each) { return std::minmax(each.a, each.b) == std::minmax(link.a, link.b); };
+  auto found = std::find_if(topology.links.begin(), topology.links.end(), isSame);
+  if (found == topology.links.end())
+    topology.links.push_back(link);
+  else
+    *found = link;
+}
+
+} // namespace sprig::machine

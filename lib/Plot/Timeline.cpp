@@ -1,0 +1,111 @@
+#include "lib/Plot/Timeline.h"
+#include "lib/Plot/SvgText.h"
+#include "lib/Plot/Ticks.h"
+#include <algorithm>
+#include <cmath>
+
+namespace sprig::plot {
+namespace {
+
+constexpr double kWidth = 980, kLeft = 190, kRight = 28, kTop = 84, kRow = 22, kBar = 16, kGroup = 12, kBottom = 48;
+constexpr double kLetter = 6.5;
+// Narrower than that is not seen by itself.
+constexpr double kSeen = 0.4;
+
+std::string clipped(const std::string &label, double room) {
+  auto letters = size_t(std::max(0.0, room / kLetter));
+  if (label.size() <= letters) return label;
+  if (letters < 4) return "";
+  // Not within a character.
+  size_t kept = letters - 2;
+  while (kept > 0 && (static_cast<unsigned char>(label[kept]) & 0xc0) == 0x80) --kept;
+  return label.substr(0, kept) + "..";
+}
+
+struct Unit {
+  const char *name;
+  double ns;
+};
+Unit unitFor(double ns) {
+  for (Unit unit : {Unit{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}})
+    if (ns >= unit.ns) return unit;
+  return {"ns", 1};
+}
+
+class Drawing {
+public:
+  explicit Drawing(const Timeline &timeline)
+      : timeline(timeline), unit(unitFor(timeline.ns)),
+        scale(linearScale(0, timeline.ns > 0 ? timeline.ns / unit.ns : 1, 9)) {}
+
+  std::string draw() {
+    double height = kTop + kBottom;
+    for (const TimelineRow &row : timeline.rows) height += kRow + (row.apart ? kGroup : 0);
+    std::string svg = beginSvg(kWidth, height, kLeft, timeline.title, timeline.subtitle) + legend();
+    double step = scale.ticks.size() > 1 ? scale.ticks[1] - scale.ticks[0] : 1;
+    for (double tick : scale.ticks) {
+      double x = xOf(tick * unit.ns);
+      svg += "<path class=\"grid\" d=\"M" + number(x) + " " + number(kTop) + "V" + number(height - kBottom) + "\"/>\n" +
+             text(x, height - kBottom + 18, "quiet", tickText(tick, step), "text-anchor=\"middle\"");
+    }
+    svg += text((kLeft + kWidth - kRight) / 2, height - 10, "quiet", unit.name, "text-anchor=\"middle\"");
+    double y = kTop;
+    for (const TimelineRow &row : timeline.rows) {
+      if (row.apart) y += kGroup;
+      svg += text(kLeft - 8, y + 15, "text", clipped(row.label, kLeft - 12), "text-anchor=\"end\"") +
+             bars(row, y + (kRow - kBar) / 2);
+      y += kRow;
+    }
+    return svg + "</svg>\n";
+  }
+
+private:
+  const Timeline &timeline;
+  Unit unit;
+  Scale scale;
+
+  double xOf(double ns) const { return kLeft + scale.share(ns / unit.ns) * (kWidth - kLeft - kRight); }
+
+  std::string bars(const TimelineRow &row, double y) const {
+    std::string svg;
+    for (size_t i = 0; i < row.spans.size();) {
+      const TimelineSpan &span = row.spans[i];
+      double from = xOf(span.begin), to = xOf(span.end);
+      size_t next = i + 1;
+      // What cannot be told apart is drawn as one.
+      while (next < row.spans.size() && row.spans[next].color == span.color && to - from < 2 &&
+             xOf(row.spans[next].begin) - to < kSeen && xOf(row.spans[next].end) - from < 2)
+        to = xOf(row.spans[next++].end);
+      bool single = next == i + 1;
+      int color = ((span.color % kColors) + kColors) % kColors;
+      svg += "<rect class=\"f" + std::to_string(color) + "\" x=\"" + number(from) + "\" y=\"" + number(y) +
+             "\" width=\"" + number(std::max(kSeen, to - from - (to - from > 3 ? 0.6 : 0))) + "\" height=\"" +
+             number(kBar) + "\">";
+      if (single && !span.label.empty())
+        svg += "<title>" + escape(span.label) + ", " + tickText((span.end - span.begin) / unit.ns, 0.001) + " " +
+               unit.name + "</title>";
+      svg += "</rect>\n";
+      if (single) svg += text(from + 4, y + 12, "on", clipped(span.label, to - from - 8), "font-size=\"11\"");
+      i = next;
+    }
+    return svg;
+  }
+
+  std::string legend() const {
+    std::string svg;
+    double x = kLeft;
+    for (const TimelineKey &key : timeline.keys) {
+      int color = ((key.color % kColors) + kColors) % kColors;
+      svg += "<rect class=\"f" + std::to_string(color) + "\" x=\"" + number(x) +
+             "\" y=\"56\" width=\"12\" height=\"12\"/>\n" + text(x + 18, 66, "text", key.name);
+      x += 40 + double(key.name.size()) * kLetter;
+    }
+    return svg;
+  }
+};
+
+} // namespace
+
+std::string toSvg(const Timeline &timeline) { return Drawing(timeline).draw(); }
+
+} // namespace sprig::plot
