@@ -94,6 +94,10 @@ func.func @searches(%x: tensor<5x100x130xf32>) -> (tensor<5x100x130xf32>, tensor
   %3:2 = nn.top_k %x {k = 4 : i64, axis = 1 : i64} : tensor<5x100x130xf32>
   return %0, %1, %2, %3#0 : tensor<5x100x130xf32>, tensor<5x130xi64>, tensor<5x100xi64>, tensor<5x4x130xf32>
 }
+func.func @turned(%x: tensor<17x8x3x3xf32>) -> tensor<8x3x17x3xf32> {
+  %0 = nn.transpose %x [1, 3, 0, 2] : tensor<17x8x3x3xf32>
+  return %0 : tensor<8x3x17x3xf32>
+}
 func.func @attention(%q: tensor<2x150x4x32xf32>, %k: tensor<2x150x4x32xf32>, %v: tensor<2x150x4x32xf32>) -> tensor<2x150x128xf32> {
   %0 = nn.transpose %q [0, 2, 1, 3] : tensor<2x150x4x32xf32>
   %1 = nn.transpose %k [0, 2, 3, 1] : tensor<2x150x4x32xf32>

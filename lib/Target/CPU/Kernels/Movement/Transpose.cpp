@@ -61,13 +61,14 @@ public:
     plan.tiles = columns == 0 ? 0 : 1;
     for (int64_t size : space) plan.tiles *= size;
     if (plan.tiles == 0) return plan;
+    SmallVector<int64_t> outer = outerDims(p);
     auto stepsOf = [&](ArrayRef<int64_t> strides) {
       auto extentOf = [&](int64_t rows) {
         return (rows - 1) * strides[rowDim] + (columns - 1) * strides[rank - 1] + 1;
       };
       SmallVector<TileStep> steps{{kLanes * strides[rowDim], 0, extentOf(std::min(kLanes, p.sizes[rowDim]))}};
       int64_t extent = extentOf(p.sizes[rowDim]);
-      for (int64_t d : llvm::reverse(outerDims(p))) {
+      for (int64_t d : llvm::reverse(outer)) {
         steps.insert(steps.begin(), {strides[d], 0, extent});
         extent += (p.sizes[d] - 1) * strides[d];
       }
