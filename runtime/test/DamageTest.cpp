@@ -123,7 +123,7 @@ Command &commandOf(TestPackage &package, size_t lane, size_t index) {
 
 TEST(Hostile, IndicesOutOfRange) {
   EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).kernel = 99; }),
-            "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a kernel below 8, found 99");
+            "p.sprig: entry 0 'main': lane 0 command 0 'c0': expected a kernel below 9, found 99");
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).operands[0] = 1000; }),
             "p.sprig: entry 0 'main': lane 0 command 0 'c0': operand 0: expected a buffer below 8, found 1000");
   EXPECT_EQ(hostile([](TestPackage &p) { commandOf(p, 0, 0).operandCount = 2; }),

@@ -100,6 +100,18 @@ KERNEL test_scratch(const sprig_rt_args *args) {
   return SPRIG_RT_KERNEL_OK;
 }
 
+/* out[t] = 31 in[t - 1] + 5 in[t] + in[t + 1], 0 beyond size[0] words: a tile reads those of its neighbours */
+KERNEL test_window(const sprig_rt_args *args) {
+  const uint32_t *in = args->buffers[0];
+  const int64_t *size = args->buffers[1];
+  uint32_t *out = args->buffers[2];
+  for (int64_t t = args->tile_begin; t < args->tile_end; ++t) {
+    uint32_t before = t > 0 ? in[t - 1] : 0, after = t + 1 < size[0] ? in[t + 1] : 0;
+    out[t] = 31 * before + 5 * in[t] + after;
+  }
+  return SPRIG_RT_KERNEL_OK;
+}
+
 /* out[0] = tanh(in[0]) by an import slot; the slot is data behind the code. */
 __asm__(".pushsection test_import_kernel,\"ax\",@progbits\n"
         ".globl test_import, test_import_end, test_import_slot\n"

@@ -32,7 +32,7 @@ TEST(Package, TellsWhatIsInside) {
   EXPECT_STREQ(info.producer, "test");
   EXPECT_EQ(info.format_major, 1u);
   EXPECT_EQ(info.entry_count, 1u);
-  EXPECT_EQ(info.kernel_count, 8u);
+  EXPECT_EQ(info.kernel_count, 9u);
   EXPECT_EQ(info.section_count, 3u);
   EXPECT_EQ(info.file_bytes, made.encode().size());
   EXPECT_STREQ(info.isa, "x86-64-v2");

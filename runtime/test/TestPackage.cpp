@@ -7,7 +7,8 @@ extern "C" {
 extern const uint8_t __start_test_kernels[];
 extern const uint8_t __stop_test_kernels[];
 int32_t test_add(const void *), test_mix(const void *), test_count(const void *), test_slow(const void *),
-    test_gather(const void *), test_divide(const void *), test_mxcsr(const void *), test_scratch(const void *);
+    test_gather(const void *), test_divide(const void *), test_mxcsr(const void *), test_scratch(const void *),
+    test_window(const void *);
 }
 
 namespace sprig::rt::test {
@@ -31,7 +32,8 @@ TestPackage::TestPackage() {
                       {"gather", test_gather, 4, 0, {r, r, r, w}},
                       {"divide", test_divide, 3, 0, {r, r, w}},
                       {"mxcsr", test_mxcsr, 1, 0, {w}},
-                      {"scratch", test_scratch, 2, 256, {r, w}}};
+                      {"scratch", test_scratch, 2, 256, {r, w}},
+                      {"window", test_window, 3, 0, {r, r, w}}};
   Image code = {};
   code.isa = "x86-64-v2";
   code.codeSize = image.size();

@@ -14,7 +14,7 @@ namespace sprig::rt::test {
 
 using Bytes = std::vector<uint8_t>;
 
-enum TestKernel { Add, Mix, Count, Slow, Gather, Divide, Mxcsr, Scratch };
+enum TestKernel { Add, Mix, Count, Slow, Gather, Divide, Mxcsr, Scratch, Window };
 
 // A program with the kernels of Kernels.c, one image for x86-64-v2 and room for entries.
 struct TestPackage {
