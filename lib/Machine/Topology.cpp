@@ -8,7 +8,7 @@
 namespace sprig::machine {
 namespace {
 
-constexpr size_t kMostNodes = 4096, kMostLinks = 1 << 16;
+constexpr size_t kMostNodes = 1024, kMostLinks = 8192;
 constexpr int kMostThreads = 1 << 16;
 
 bool isName(std::string_view name) {
@@ -47,7 +47,8 @@ struct Reached {
   }
 };
 
-std::vector<Reached> reach(const Topology &topology, uint32_t from, Rate least) {
+std::vector<Reached> reach(const Topology &topology, const std::vector<std::vector<uint32_t>> &linksOf, uint32_t from,
+                           Rate least) {
   std::vector<Reached> reached(topology.nodes.size());
   reached[from].latency = 0;
   for (;;) {
@@ -59,9 +60,9 @@ std::vector<Reached> reach(const Topology &topology, uint32_t from, Rate least) 
     reached[at].done = true;
     const Node &node = topology.nodes[at];
     if (at != from && node.kind != NodeKind::crossbar && !node.forwards) continue;
-    for (uint32_t i = 0; i < topology.links.size(); ++i) {
+    for (uint32_t i : linksOf[at]) {
       const TopologyLink &link = topology.links[i];
-      if (link.totalRate() < least || (link.a != at && link.b != at)) continue;
+      if (link.totalRate() < least) continue;
       uint32_t other = link.a == at ? link.b : link.a;
       Reached next{reached[at].latency + link.totalLatencyNs(), reached[at].hops + 1, {i, link.a == at}, false};
       if (!reached[other].done && next.before(reached[other])) reached[other] = next;
@@ -88,9 +89,14 @@ std::vector<Hop> Topology::route(uint32_t from, uint32_t to, double bytes) const
   double bestNs = std::numeric_limits<double>::infinity();
   // The slowest link of a way has one of these rates.
   std::set<Rate> rates;
-  for (const TopologyLink &link : links) rates.insert(link.totalRate());
-  for (auto rate = rates.rbegin(); rate != rates.rend(); ++rate) {
-    std::vector<Reached> reached = reach(*this, from, *rate);
+  std::vector<std::vector<uint32_t>> linksOf(nodes.size());
+  for (uint32_t i = 0; i < links.size(); ++i) {
+    rates.insert(links[i].totalRate());
+    linksOf[links[i].a].push_back(i);
+    linksOf[links[i].b].push_back(i);
+  }
+  for (auto rate = rates.rbegin(); rate != rates.rend() && rate->nanoseconds(bytes) < bestNs; ++rate) {
+    std::vector<Reached> reached = reach(*this, linksOf, from, *rate);
     double ns = reached[to].latency + rate->nanoseconds(bytes);
     if (!(ns < bestNs)) continue;
     bestNs = ns;

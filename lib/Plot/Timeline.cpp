@@ -22,6 +22,10 @@ std::string clipped(const std::string &label, double room) {
   return label.substr(0, kept) + "..";
 }
 
+std::string fill(int color, bool faint) {
+  return "f" + std::to_string(((color % kColors) + kColors) % kColors) + (faint ? " faint" : "");
+}
+
 struct Unit {
   const char *name;
   double ns;
@@ -77,15 +81,16 @@ private:
              xOf(row.spans[next].begin) - to < kSeen && xOf(row.spans[next].end) - from < 2)
         to = xOf(row.spans[next++].end);
       bool single = next == i + 1;
-      int color = ((span.color % kColors) + kColors) % kColors;
-      svg += "<rect class=\"f" + std::to_string(color) + "\" x=\"" + number(from) + "\" y=\"" + number(y) +
+      svg += "<rect class=\"" + fill(span.color, span.faint) + "\" x=\"" + number(from) + "\" y=\"" + number(y) +
              "\" width=\"" + number(std::max(kSeen, to - from - (to - from > 3 ? 0.6 : 0))) + "\" height=\"" +
              number(kBar) + "\">";
       if (single && !span.label.empty())
         svg += "<title>" + escape(span.label) + ", " + tickText((span.end - span.begin) / unit.ns, 0.001) + " " +
                unit.name + "</title>";
       svg += "</rect>\n";
-      if (single) svg += text(from + 4, y + 12, "on", clipped(span.label, to - from - 8), "font-size=\"11\"");
+      if (single)
+        svg +=
+            text(from + 4, y + 12, span.faint ? "quiet" : "on", clipped(span.label, to - from - 8), "font-size=\"11\"");
       i = next;
     }
     return svg;
@@ -95,8 +100,7 @@ private:
     std::string svg;
     double x = kLeft;
     for (const TimelineKey &key : timeline.keys) {
-      int color = ((key.color % kColors) + kColors) % kColors;
-      svg += "<rect class=\"f" + std::to_string(color) + "\" x=\"" + number(x) +
+      svg += "<rect class=\"" + fill(key.color, key.faint) + "\" x=\"" + number(x) +
              "\" y=\"56\" width=\"12\" height=\"12\"/>\n" + text(x + 18, 66, "text", key.name);
       x += 40 + double(key.name.size()) * kLetter;
     }

@@ -11,6 +11,7 @@ struct TimelineSpan {
   double begin = 0, end = 0; ///< nanoseconds from the timeline's begin
   std::string label;         ///< written inside where it fits
   int color = 0;             ///< of the palette, by number
+  bool faint = false;        ///< nothing happens: a wait
 };
 
 struct TimelineRow {
@@ -22,6 +23,7 @@ struct TimelineRow {
 struct TimelineKey {
   std::string name;
   int color = 0;
+  bool faint = false;
 };
 
 struct Timeline {

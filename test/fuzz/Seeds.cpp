@@ -3,6 +3,8 @@
 #include "lib/Checkpoint/Files.h"
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/File.h"
+#include "lib/Machine/TopologyFile.h"
+#include "lib/Machine/TopologyPresets.h"
 #include "runtime/test/TestPackage.h"
 #include <cstdio>
 #include <png.h>
@@ -46,6 +48,11 @@ void arrays() {
   const std::string floats("\0\0\x0d\x01\0\0\0\x01\x3f\x80\0\0", 12);
   save("idx", "bytes", bytes);
   save("idx", "floats", floats);
+}
+
+void topologies() {
+  for (const machine::TopologyPreset &preset : machine::topologyPresets())
+    save("topology", preset.name + std::string(".json"), machine::topologyToText(preset.make()));
 }
 
 void png(const std::string &name, uint32_t format) {
@@ -154,6 +161,7 @@ int main(int argc, char **argv) {
   if (argc != 2) return 2;
   root = argv[1];
   arrays();
+  topologies();
   images();
   checkpoints();
   packages();

@@ -59,20 +59,6 @@ int compare(const Options &options) {
   return comparison.isSameResult ? kDone : kCheckFailed;
 }
 
-std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs) {
-  std::vector<EntryRequest> entries;
-  for (auto &dims : settings.entryDims()) {
-    EntryRequest entry{dims, settings.inputShapes(), {}};
-    bindShapes(specs, entry.shapes, entry.dims);
-    for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
-      inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
-      entry.dims[symbol] = 1;
-    }
-    entries.push_back(entry);
-  }
-  return entries;
-}
-
 // What the calls were given and gave, so that a later comparison knows whether it compares like with like.
 void addArrays(Json &json, uint64_t seed, const std::map<std::string, data::Array> &inputs,
                const std::vector<data::Array> &outputs) {
@@ -93,7 +79,8 @@ int profile(const Options &options) {
   if (model.kind == ModelKind::package && options.train.empty())
     loaded = compileAndLoad(model, {}, options.settings);
   else if (!options.train.empty())
-    loaded = compileSteps(model, options.train, options.allow, options.settings);
+    loaded = compileSteps(model, options.train, options.allow, options.settings,
+                          {options.settings.laneCount(), options.settings.runtimeDevice()});
   std::vector<InputSpec> specs;
   std::vector<EntryRequest> entries;
   if (!loaded || isChosenByShape(*loaded, options.entry)) {

@@ -109,8 +109,22 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
   return targets;
 }
 
+std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs) {
+  std::vector<EntryRequest> entries;
+  for (auto &dims : settings.entryDims()) {
+    EntryRequest entry{dims, settings.inputShapes(), {}};
+    bindShapes(specs, entry.shapes, entry.dims);
+    for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
+      inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
+      entry.dims[symbol] = 1;
+    }
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
 Runner compileSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
-                    const Settings &settings) {
+                    const Settings &settings, const RunnerOptions &options) {
   if (model.kind == ModelKind::package)
     throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
   TrainRequest request;
@@ -124,7 +138,7 @@ Runner compileSteps(const Model &model, const std::string &config, const std::ve
   request.allow = allow;
   request.withNorm = false;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
-  return Runner::load(std::move(compiled.package), model.path, {settings.laneCount(), settings.runtimeDevice()});
+  return Runner::load(std::move(compiled.package), model.path, options);
 }
 
 } // namespace sprig::cli

@@ -1,5 +1,5 @@
 // Which entries a profile is taken of, with the arrays that they are called with.
-// For sprig profile: a model's entries, or those of a package or a training step, by name.
+// For sprig profile and sprig simulate: a model's entries, or those of a package or a training step, by name.
 #pragma once
 #include "tools/sprig/Model.h"
 #include "tools/sprig/run/Runner.h"
@@ -29,6 +29,9 @@ bool isChosenByShape(const Runner &runner, const std::string &entry);
 
 /// A model's training step and evaluation of whole batches, compiled as the configuration in a file says.
 Runner compileSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
-                    const Settings &settings);
+                    const Settings &settings, const RunnerOptions &options);
+
+/// What --dim and --shape make entries of; a symbol that nothing binds is 1, which is said.
+std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs);
 
 } // namespace sprig::cli

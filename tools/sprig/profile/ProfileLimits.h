@@ -6,11 +6,8 @@
 
 namespace sprig::cli {
 
-/// Sets limitNs of the rows: the larger of flops at the rate of fused multiply-adds and of bytes at read rates.
-/// Constants come from the cache that holds all that the entry touches, as a call reads them once; what commands hand
-/// to each other comes from the cache that holds the command's own operands. A command that was cut has all threads,
-/// another one has one.
-/// Sets the parts' shares by the same rule; they are a model, not a measurement.
+/// Sets limitNs of the rows (CommandLimits.h): a command that was cut has all threads, another one has one. Sets the
+/// parts' shares by the same rule; they are a model, not a measurement.
 void setLimits(ProfileResult &result, const Runner &runner, const machine::MachineModel &rates);
 
 } // namespace sprig::cli

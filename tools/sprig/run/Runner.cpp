@@ -238,6 +238,8 @@ std::string Runner::describeLastRun() const {
                      info.isa + " code on " + std::to_string(sprig_rt_pool_threads(pool.get())) + " thread(s)";
   if (info.runs > 1) text += ", split into " + std::to_string(info.runs) + " runs";
   if (info.padded_samples) text += ", " + std::to_string(info.padded_samples) + " sample(s) of padding";
+  if (info.simulated_seconds > 0)
+    text += ", " + formatDouble(info.simulated_seconds * 1e9, 12) + " ns by the devices' own clock";
   return text;
 }
 

@@ -80,18 +80,23 @@ template <typename List> std::optional<double> parse(std::string_view text, cons
   return quantity->value * unit->factor;
 }
 
-// "32 GB": the largest unit of the list that leaves a number of 1 or more, in as many digits as it takes.
+// "32GB": in the largest unit that leaves a number of 1 or more and reads back as this very value. Each list has a unit
+// of factor 1, which does.
 template <typename List> std::string write(double value, const List &list) {
-  const Unit *best = nullptr, *least = nullptr;
+  std::string best;
+  double bestFactor = 0;
   for (const Unit &unit : list) {
-    if (!least || unit.factor < least->factor) least = &unit;
     // Of two names of one factor the first.
-    if (unit.factor <= value && (!best || unit.factor > best->factor)) best = &unit;
+    if (unit.factor <= bestFactor || (unit.factor > value && unit.factor != 1)) continue;
+    char digits[32];
+    char *end = std::to_chars(digits, digits + sizeof digits, value / unit.factor).ptr;
+    double read = 0;
+    std::from_chars(digits, end, read);
+    if (read * unit.factor != value) continue;
+    bestFactor = unit.factor;
+    best.assign(digits, end).append(unit.name);
   }
-  if (!best) best = least;
-  char digits[32];
-  auto end = std::to_chars(digits, digits + sizeof digits, value / best->factor).ptr;
-  return std::string(digits, end) + std::string(best->name);
+  return best;
 }
 
 inline constexpr std::array kDecimalSizes = {Unit{"B", 1}, Unit{"kB", 1e3}, Unit{"MB", 1e6}, Unit{"GB", 1e9},

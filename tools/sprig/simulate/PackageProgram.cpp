@@ -1,0 +1,293 @@
+#include "tools/sprig/simulate/PackageProgram.h"
+#include "lib/Machine/MachineModel.h"
+#include "runtime/api/Handles.h"
+#include "tools/sprig/profile/CommandLimits.h"
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace sprig::cli {
+namespace {
+
+using machine::Node;
+using machine::SimulatedCommand;
+using machine::Topology;
+using rt::core::BufferKind;
+using Kind = SimulatedCommand::Kind;
+
+const rt::core::Program &programIn(const Runner &runner) { return runner.package()->package->program(); }
+
+/// Whether the caller's arrays, which lie at a place, have to be copied for a device to work on them.
+bool isCopied(const Topology &topology, uint32_t node, int place) {
+  if (place < 0 || node == uint32_t(place)) return false;
+  return !topology.nodes[node].hostMemory || !topology.nodes[size_t(place)].hostMemory;
+}
+
+class Builder {
+public:
+  Builder(const Runner &runner, uint32_t entry, const Topology &topology, PackageProgram &result)
+      : runner(runner), source(programIn(runner)), entry(source.entries[entry]), entryIndex(entry), topology(topology),
+        result(result) {}
+
+  void build() {
+    result.entry = entry.name;
+    result.program.events = entry.eventCount;
+    result.packageLanes = entry.lanes.size();
+    for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
+      uint32_t device = entry.lanes[lane].device;
+      addLane(result.nodes[device], "lane " + std::to_string(lane));
+      for (uint32_t i = 0; i < entry.lanes[lane].commands.size(); ++i) add(lane, commandOf(lane, i), told(lane, i));
+    }
+    addArrays();
+  }
+
+private:
+  PlayedCommand told(uint32_t lane, uint32_t index) const {
+    sprig_rt_command_info info;
+    check(sprig_rt_package_command(runner.package(), entryIndex, lane, index, &info));
+    constexpr const char *kinds[] = {"dispatch", "copy", "record", "wait"};
+    return {info.name && *info.name ? info.name : kinds[info.kind], info.kind, info.flops, info.bytes};
+  }
+
+  SimulatedCommand commandOf(uint32_t lane, uint32_t index) {
+    const rt::core::Command &command = entry.lanes[lane].commands[index];
+    uint32_t node = result.nodes[entry.lanes[lane].device];
+    SimulatedCommand played;
+    played.event = command.event;
+    switch (command.kind) {
+    case rt::core::CommandKind::Record: played.kind = Kind::record; return played;
+    case rt::core::CommandKind::Wait: played.kind = Kind::wait; return played;
+    case rt::core::CommandKind::Dispatch:
+      // As many threads as the runtime takes.
+      played.threads = int(
+          std::clamp<int64_t>(command.tiles / std::max<int64_t>(command.grain, 1), 1, topology.nodes[node].threads));
+      played.ns = workNs(node, lane, index, played.threads);
+      return played;
+    case rt::core::CommandKind::Copy: break;
+    }
+    played.from = nodeOf(command, 0);
+    played.to = nodeOf(command, 1);
+    if (played.from == played.to) {
+      played.ns = workNs(node, lane, index, 1);
+    } else {
+      played.kind = Kind::copy;
+      played.bytes = double(command.copyBytes);
+    }
+    return played;
+  }
+
+  uint32_t nodeOf(const rt::core::Command &command, uint32_t operand) const {
+    return result.nodes[entry.buffers[entry.operands[command.firstOperand + operand]].device];
+  }
+
+  double workNs(uint32_t node, uint32_t lane, uint32_t index, int threads) {
+    const Node &place = topology.nodes[node];
+    if (place.rates.empty()) {
+      PlayedCommand command = told(lane, index);
+      return place.launchNs +
+             std::max(double(command.flops) * 1e9 / place.flops, place.bandwidth.nanoseconds(double(command.bytes)));
+    }
+    Model &model = modelOf(place.rates);
+    double handOff = threads > 1 ? model.rates.handOff * 1e9 : 0;
+    return place.launchNs + handOff + model.limits.commandNs(entryIndex, lane, index, threads);
+  }
+
+  // Copies as the runtime makes them: each device with memory of its own gets its inputs one after the other, and all
+  // lanes begin when all are there; outputs come back when all lanes have ended.
+  void addArrays() {
+    std::set<std::pair<uint32_t, uint32_t>> inputs, outputs; // device, number
+    for (const rt::core::Buffer &buffer : entry.buffers) {
+      uint32_t node = result.nodes[buffer.device];
+      if (buffer.kind == BufferKind::Input && isCopied(topology, node, topology.inputs))
+        inputs.emplace(buffer.device, buffer.index);
+      if (buffer.kind == BufferKind::Output && isCopied(topology, node, topology.outputs))
+        outputs.emplace(buffer.device, buffer.index);
+    }
+    std::map<uint32_t, uint32_t> ports; // lanes by device
+    for (auto &list : {inputs, outputs})
+      for (auto [device, number] : list)
+        if (!ports.count(device)) ports[device] = addLane(result.nodes[device], "arrays");
+    if (ports.empty()) return;
+    for (auto [device, number] : inputs)
+      copyArray(ports[device], "upload " + entry.inputs[number].name, uint32_t(topology.inputs), result.nodes[device],
+                entry.inputs[number].bytes);
+    std::vector<SimulatedCommand> waits;
+    for (auto [device, lane] : ports) waits.push_back(recordOn(lane, "inputs are there"));
+    for (size_t lane = 0; lane < result.packageLanes; ++lane) {
+      auto &commands = result.program.lanes[lane].commands;
+      commands.insert(commands.begin(), waits.begin(), waits.end());
+      PlayedCommand wait{"inputs are there", SPRIG_RT_WAIT};
+      result.commands[lane].insert(result.commands[lane].begin(), waits.size(), wait);
+    }
+    result.inFront = waits.size();
+    result.behind = 1;
+    std::vector<SimulatedCommand> ends;
+    for (uint32_t lane = 0; lane < result.packageLanes; ++lane) ends.push_back(recordOn(lane, "the end"));
+    for (auto [device, lane] : ports)
+      for (const SimulatedCommand &end : ends) add(lane, end, {"the end", SPRIG_RT_WAIT});
+    for (auto [device, number] : outputs)
+      copyArray(ports[device], "download " + entry.outputs[number].name, result.nodes[device],
+                uint32_t(topology.outputs), entry.outputs[number].bytes);
+  }
+
+  /// Records on a lane; the wait for it.
+  SimulatedCommand recordOn(uint32_t lane, const char *name) {
+    SimulatedCommand command;
+    command.kind = Kind::record;
+    command.event = result.program.events++;
+    add(lane, command, {name, SPRIG_RT_RECORD});
+    command.kind = Kind::wait;
+    return command;
+  }
+
+  void copyArray(uint32_t lane, const std::string &name, uint32_t from, uint32_t to, uint64_t bytes) {
+    SimulatedCommand copy;
+    copy.kind = Kind::copy;
+    copy.from = from;
+    copy.to = to;
+    copy.bytes = double(bytes);
+    add(lane, copy, {name, SPRIG_RT_COPY, 0, 2 * bytes});
+  }
+
+  uint32_t addLane(uint32_t node, const std::string &name) {
+    result.program.lanes.push_back({node, {}});
+    result.lanes.push_back(name);
+    result.commands.emplace_back();
+    return uint32_t(result.lanes.size() - 1);
+  }
+  void add(uint32_t lane, const SimulatedCommand &command, PlayedCommand told) {
+    result.program.lanes[lane].commands.push_back(command);
+    result.commands[lane].push_back(std::move(told));
+  }
+
+  struct Model {
+    Model(const sprig_rt_package *package, const std::string &name)
+        : rates(machine::modelFor(std::vector<std::string>{name})), limits(package, rates) {}
+    machine::MachineModel rates;
+    CommandLimits limits;
+  };
+  Model &modelOf(const std::string &name) {
+    auto &model = models[name];
+    if (!model) model = std::make_unique<Model>(runner.package(), name);
+    return *model;
+  }
+
+  const Runner &runner;
+  const rt::core::Program &source;
+  const rt::core::Entry &entry;
+  uint32_t entryIndex;
+  const Topology &topology;
+  PackageProgram &result;
+  std::map<std::string, std::unique_ptr<Model>> models;
+};
+
+/// Bytes that ranges hold in all, each once; they are in order of their begins.
+uint64_t unionOf(const std::multiset<std::pair<uint64_t, uint64_t>> &ranges) {
+  uint64_t bytes = 0, end = 0;
+  for (auto &[from, to] : ranges) {
+    if (to > end) bytes += to - std::max(from, end);
+    end = std::max(end, to);
+  }
+  return bytes;
+}
+
+struct Life {
+  double begin = 0, end = -1;
+};
+
+/// When each buffer is in use: from the begin of the first command that names it to the end of the last one.
+std::vector<Life> livesOf(const rt::core::Entry &entry, const PackageProgram &program,
+                          const machine::Simulation &played) {
+  std::vector<Life> lives(entry.buffers.size());
+  for (size_t lane = 0; lane < entry.lanes.size(); ++lane) {
+    const auto &commands = entry.lanes[lane].commands;
+    for (size_t i = 0; i < commands.size(); ++i) {
+      const machine::Span &span = played.commands[lane][program.inFront + i];
+      for (uint32_t k = 0; k < commands[i].operandCount; ++k) {
+        Life &life = lives[entry.operands[commands[i].firstOperand + k]];
+        bool isNew = life.end < 0;
+        life.begin = isNew ? span.begin : std::min(life.begin, span.begin);
+        life.end = isNew ? span.end : std::max(life.end, span.end);
+      }
+    }
+  }
+  return lives;
+}
+
+} // namespace
+
+std::vector<std::string> devicesOf(const Runner &runner) {
+  std::vector<std::string> names;
+  for (const rt::core::DeviceName &device : programIn(runner).devices)
+    names.push_back(device.kind + ":" + std::to_string(device.ordinal));
+  return names;
+}
+
+PackageProgram programOf(const Runner &runner, uint32_t entry, const Topology &topology,
+                         const std::vector<uint32_t> &nodes) {
+  PackageProgram result;
+  result.nodes = nodes;
+  Builder(runner, entry, topology, result).build();
+  return result;
+}
+
+std::vector<DeviceMemory> memoryOf(const Runner &runner, uint32_t entryIndex, const Topology &topology,
+                                   const PackageProgram &program, const machine::Simulation &played) {
+  const rt::core::Program &source = programIn(runner);
+  const rt::core::Entry &entry = source.entries[entryIndex];
+  std::vector<Life> lives = livesOf(entry, program, played);
+  std::vector<DeviceMemory> result(source.devices.size());
+  std::set<std::tuple<uint32_t, BufferKind, uint32_t>> seen;
+  struct Change {
+    double ns;
+    bool begins;
+    size_t buffer;
+  };
+  std::vector<std::vector<Change>> changes(source.devices.size());
+  for (size_t i = 0; i < entry.buffers.size(); ++i) {
+    const rt::core::Buffer &buffer = entry.buffers[i];
+    DeviceMemory &memory = result[buffer.device];
+    if (buffer.kind == BufferKind::Arena) {
+      if (!(lives[i].end > lives[i].begin)) continue;
+      changes[buffer.device].push_back({lives[i].begin, true, i});
+      changes[buffer.device].push_back({lives[i].end, false, i});
+      continue;
+    }
+    if (!seen.emplace(buffer.device, buffer.kind, buffer.index).second) continue;
+    uint32_t node = program.nodes[buffer.device];
+    switch (buffer.kind) {
+    case BufferKind::Constant: memory.constants += source.constants[buffer.index].size; break;
+    case BufferKind::State: memory.states += source.states[buffer.index].tensor.bytes; break;
+    case BufferKind::Input:
+      if (isCopied(topology, node, topology.inputs)) memory.arrays += entry.inputs[buffer.index].bytes;
+      break;
+    case BufferKind::Output:
+      if (isCopied(topology, node, topology.outputs)) memory.arrays += entry.outputs[buffer.index].bytes;
+      break;
+    case BufferKind::Arena: break;
+    }
+  }
+  for (size_t device = 0; device < changes.size(); ++device) {
+    // What ends at a moment makes room for what begins then.
+    std::sort(changes[device].begin(), changes[device].end(),
+              [](const Change &a, const Change &b) { return a.ns < b.ns || (a.ns == b.ns && a.begins < b.begins); });
+    std::multiset<std::pair<uint64_t, uint64_t>> live;
+    for (const Change &change : changes[device]) {
+      const rt::core::Buffer &buffer = entry.buffers[change.buffer];
+      std::pair range(buffer.offset, buffer.offset + buffer.size);
+      if (!change.begins) {
+        if (auto found = live.find(range); found != live.end()) live.erase(found);
+        continue;
+      }
+      live.insert(range);
+      uint64_t bytes = unionOf(live);
+      if (bytes <= result[device].arenaPeak) continue;
+      result[device].arenaPeak = bytes;
+      result[device].peakNs = change.ns;
+    }
+  }
+  return result;
+}
+
+} // namespace sprig::cli

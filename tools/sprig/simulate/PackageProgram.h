@@ -1,0 +1,47 @@
+// An entry of a package as a program for the simulator: what its commands cost on the devices of a topology, the copies
+// of the caller's arrays around them as the runtime makes them, and what memory it takes while it is played.
+// For sprig simulate.
+#pragma once
+#include "lib/Machine/Simulator.h"
+#include "tools/sprig/run/Runner.h"
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+struct PlayedCommand {
+  std::string name;
+  int32_t kind = 0; ///< sprig_rt_command_kind
+  uint64_t flops = 0, bytes = 0;
+};
+
+struct PackageProgram {
+  std::string entry;
+  machine::SimulatedProgram program;
+  std::vector<uint32_t> nodes; ///< of the topology, by the package's devices
+  size_t packageLanes = 0;     ///< lanes behind these copy the caller's arrays
+  /// Commands before the package's own in each of its lanes and behind them: waits for those arrays, a record of the
+  /// end.
+  size_t inFront = 0, behind = 0;
+  std::vector<std::string> lanes;                   ///< what they are called: "lane 0", "arrays"
+  std::vector<std::vector<PlayedCommand>> commands; ///< of all lanes
+};
+
+/// Throws where a node has no rates that commands could be reckoned with.
+PackageProgram programOf(const Runner &runner, uint32_t entry, const machine::Topology &topology,
+                         const std::vector<uint32_t> &nodes);
+
+struct DeviceMemory {
+  uint64_t constants = 0, states = 0, arrays = 0; ///< throughout; arrays: copies of the caller's
+  uint64_t arenaPeak = 0;                         ///< bytes of intermediate values in use at once
+  double peakNs = 0;                              ///< when
+  uint64_t total() const { return constants + states + arrays + arenaPeak; }
+};
+/// By the package's devices.
+std::vector<DeviceMemory> memoryOf(const Runner &runner, uint32_t entry, const machine::Topology &topology,
+                                   const PackageProgram &program, const machine::Simulation &played);
+
+/// The package's devices as it names them: "cpu:0", "cuda:1".
+std::vector<std::string> devicesOf(const Runner &runner);
+
+} // namespace sprig::cli

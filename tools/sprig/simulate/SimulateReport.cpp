@@ -1,0 +1,152 @@
+#include "tools/sprig/simulate/SimulateReport.h"
+#include "sprig/rt/sprig_rt.h"
+#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <iostream>
+
+namespace sprig::cli {
+namespace {
+
+using machine::Simulation;
+using machine::Topology;
+
+// How a lane spent its time, and on what.
+struct LaneUse {
+  size_t commands = 0;
+  double busyNs = 0, waitNs = 0;
+};
+LaneUse laneUse(const SimulatedEntry &entry, size_t lane) {
+  LaneUse use;
+  const auto &commands = entry.program.commands[lane];
+  use.commands = commands.size();
+  for (size_t i = 0; i < commands.size(); ++i)
+    (commands[i].kind == SPRIG_RT_WAIT ? use.waitNs : use.busyNs) += entry.played.commands[lane][i].length();
+  return use;
+}
+
+std::string us(double ns) { return formatDouble(ns / 1e3, 4); }
+std::string percent(double part, double whole) { return whole > 0 ? formatDouble(100 * part / whole, 3) : ""; }
+
+std::string linkName(const Topology &topology, const machine::LinkUse &use) {
+  const machine::TopologyLink &link = topology.links[use.link];
+  std::string a = topology.nodes[link.a].name, b = topology.nodes[link.b].name;
+  if (link.halfDuplex) return a + " <> " + b;
+  return use.forward ? a + " > " + b : b + " > " + a;
+}
+
+// By the package's devices, which may be several of one node.
+std::vector<uint32_t> usedNodes(const PackageProgram &program) {
+  std::vector<uint32_t> nodes = program.nodes;
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+DeviceMemory memoryOn(const SimulatedEntry &entry, uint32_t node) {
+  DeviceMemory sum;
+  for (size_t device = 0; device < entry.memory.size(); ++device) {
+    if (entry.program.nodes[device] != node) continue;
+    const DeviceMemory &memory = entry.memory[device];
+    sum.constants += memory.constants;
+    sum.states += memory.states;
+    sum.arrays += memory.arrays;
+    sum.arenaPeak += memory.arenaPeak;
+    sum.peakNs = std::max(sum.peakNs, memory.peakNs);
+  }
+  return sum;
+}
+
+} // namespace
+
+void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
+  const Simulation &played = entry.played;
+  std::cout << "entry '" << entry.program.entry << "'" << (entry.dims.empty() ? "" : " with " + entry.dims) << " on "
+            << topology.name << ": a call takes " << formatNanoseconds(played.ns) << "\n\n";
+  Table devices({"device", "busy us", "busy %", "idle us", "peak", "constants", "state", "arrays", "arena", "has"});
+  for (uint32_t node : usedNodes(entry.program)) {
+    double busy = covered(played.deviceBusy[node]);
+    DeviceMemory memory = memoryOn(entry, node);
+    double has = topology.nodes[node].memoryBytes;
+    devices.add({topology.nodes[node].name, us(busy), percent(busy, played.ns), us(played.ns - busy),
+                 formatBytes(double(memory.total())), formatBytes(double(memory.constants)),
+                 formatBytes(double(memory.states)), formatBytes(double(memory.arrays)),
+                 formatBytes(double(memory.arenaPeak)), has > 0 ? formatBytes(has) : "?"});
+    if (has > 0 && double(memory.total()) > has)
+      warn("entry '" + entry.program.entry + "' needs " + formatBytes(double(memory.total())) + " on " +
+           topology.nodes[node].name + ", which has " + formatBytes(has));
+  }
+  devices.print();
+  std::cout << '\n';
+  Table lanes({"lane", "device", "commands", "busy us", "busy %", "waits us"});
+  for (size_t lane = 0; lane < entry.program.lanes.size(); ++lane) {
+    LaneUse use = laneUse(entry, lane);
+    lanes.add({entry.program.lanes[lane], topology.nodes[entry.program.program.lanes[lane].device].name,
+               std::to_string(use.commands), us(use.busyNs), percent(use.busyNs, played.ns), us(use.waitNs)});
+  }
+  lanes.print();
+  if (!played.links.empty()) {
+    std::cout << '\n';
+    Table links({"link", "copies", "bytes", "busy us", "busy %"});
+    for (const machine::LinkUse &use : played.links)
+      links.add({linkName(topology, use), std::to_string(use.copies), formatBytes(use.bytes), us(covered(use.busy)),
+                 percent(covered(use.busy), played.ns)});
+    links.print();
+    std::cout << "\ncopies go on for " << formatNanoseconds(played.copyNs) << ", "
+              << formatNanoseconds(played.exposedCopyNs) << " of it with no computation beside them\n";
+  }
+}
+
+Json toJson(const Topology &topology, const SimulatedEntry &entry) {
+  const Simulation &played = entry.played;
+  Json devices = Json::array(), lanes = Json::array(), links = Json::array();
+  for (uint32_t node : usedNodes(entry.program)) {
+    DeviceMemory memory = memoryOn(entry, node);
+    double busy = covered(played.deviceBusy[node]);
+    devices.push_back({{"device", topology.nodes[node].name},
+                       {"busy_ns", busy},
+                       {"busy_share", played.ns > 0 ? busy / played.ns : 0},
+                       {"idle_ns", played.ns - busy},
+                       {"memory_peak_bytes", memory.total()},
+                       {"constant_bytes", memory.constants},
+                       {"state_bytes", memory.states},
+                       {"array_bytes", memory.arrays},
+                       {"arena_peak_bytes", memory.arenaPeak},
+                       {"arena_peak_at_ns", memory.peakNs},
+                       {"memory_bytes", topology.nodes[node].memoryBytes}});
+  }
+  for (size_t lane = 0; lane < entry.program.lanes.size(); ++lane) {
+    LaneUse use = laneUse(entry, lane);
+    Json commands = Json::array();
+    constexpr const char *kinds[] = {"dispatch", "copy", "record", "wait"};
+    for (size_t i = 0; i < entry.program.commands[lane].size(); ++i) {
+      const PlayedCommand &command = entry.program.commands[lane][i];
+      commands.push_back({{"name", command.name},
+                          {"kind", kinds[command.kind]},
+                          {"begin_ns", played.commands[lane][i].begin},
+                          {"end_ns", played.commands[lane][i].end},
+                          {"flops", command.flops},
+                          {"bytes", command.bytes}});
+    }
+    lanes.push_back({{"lane", entry.program.lanes[lane]},
+                     {"device", topology.nodes[entry.program.program.lanes[lane].device].name},
+                     {"busy_ns", use.busyNs},
+                     {"wait_ns", use.waitNs},
+                     {"commands", commands}});
+  }
+  for (const machine::LinkUse &use : played.links)
+    links.push_back({{"link", linkName(topology, use)},
+                     {"copies", use.copies},
+                     {"bytes", use.bytes},
+                     {"busy_ns", covered(use.busy)},
+                     {"busy_share", played.ns > 0 ? covered(use.busy) / played.ns : 0}});
+  return {{"entry", entry.program.entry},
+          {"dims", entry.dims},
+          {"call_ns", played.ns},
+          {"copy_ns", played.copyNs},
+          {"exposed_copy_ns", played.exposedCopyNs},
+          {"devices", devices},
+          {"lanes", lanes},
+          {"links", links}};
+}
+
+} // namespace sprig::cli
