@@ -97,7 +97,7 @@ private:
 
   void addOperation() {
     size_t x = any();
-    switch (below(15)) {
+    switch (below(18)) {
     case 0:
     case 1: {
       static const char *const functions[] = {"tanh", "sigmoid", "relu", "neg",  "abs",
@@ -129,6 +129,9 @@ private:
     case 11: return reshape(x);
     case 12: return transpose(x);
     case 13: return oneIn(2) ? slice(x) : concat(x);
+    case 14: return oneIn(2) ? pad(x) : gather(x);
+    case 15: return oneIn(2) ? upsample() : average();
+    case 16: return oneIn(2) ? accumulate(x) : linear();
     default: return oneIn(2) ? select(x) : branch(x);
     }
   }
@@ -246,6 +249,78 @@ private:
     shape[axis] *= 2;
     emit("$= nn.concat $0, $1 axis = " + std::to_string(axis) + " : $t0, $t1", {x, y}, shape,
          std::max(at(x).bound, at(y).bound));
+  }
+
+  void pad(size_t x) {
+    Shape low, high, shape;
+    for (int64_t size : at(x).shape) {
+      low.push_back(pick({0, 1, 2}));
+      high.push_back(pick({0, 0, 3}));
+      shape.push_back(low.back() + size + high.back());
+    }
+    if (shape.empty() || countOf(shape) > kMostElements) return;
+    emit("%zero$n = nn.constant dense<0.5> : tensor<$T>\n  $= nn.pad constant $0, %zero$n low = [" + listOf(low) +
+             "] high = [" + listOf(high) + "] : $t0, tensor<$T>",
+         {x}, shape, std::max(0.5, at(x).bound));
+  }
+
+  void gather(size_t x) {
+    if (at(x).shape.empty()) return;
+    size_t axis = below(at(x).shape.size());
+    Shape places, shape = at(x).shape;
+    for (uint64_t left = 1 + below(20); left > 0; --left)
+      places.push_back(int64_t(below(uint64_t(shape[axis]))) - (oneIn(3) ? shape[axis] : 0));
+    shape[axis] = int64_t(places.size());
+    if (countOf(shape) > kMostElements) return;
+    std::string type = typeOf({shape[axis]}, "i64");
+    emit("%places$n = nn.constant dense<[" + listOf(places) + "]> : " + type +
+             "\n  $= nn.gather $0, %places$n axis = " + std::to_string(axis) + " : $t0, " + type,
+         {x}, shape, at(x).bound);
+  }
+
+  void upsample() {
+    size_t x = any([](const Shape &shape) { return shape.size() == 4; });
+    if (x == SIZE_MAX) return;
+    Shape in = at(x).shape;
+    int64_t channels = pick({1, 3, 8}), window = pick({2, 3}), pad = window - 2;
+    Shape shape = {in[0], channels, 2 * (in[2] - 1) + window - 2 * pad, 2 * (in[3] - 1) + window - 2 * pad};
+    if (shape[2] < 1 || shape[3] < 1 || countOf(shape) > kMostElements) return;
+    double terms = double(in[1] * window * window);
+    size_t filter = parameter({in[1], channels, window, window}, 1 / std::sqrt(terms));
+    emit(
+        "$= nn.conv_transpose $0, $1 {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: " +
+            listOf({pad, pad, pad, pad}) + ">, output_padding = array<i64: 0, 0>} : $t0, $t1",
+        {x, filter}, shape, terms * at(x).bound * at(filter).bound);
+  }
+
+  void average() {
+    size_t x = any([](const Shape &shape) { return shape.size() == 4 && shape[2] >= 3 && shape[3] >= 3; });
+    if (x == SIZE_MAX) return;
+    Shape in = at(x).shape;
+    if (oneIn(3)) {
+      emit("$= nn.reduce_mean $0 axes = [2, 3] : $t0", {x}, {in[0], in[1]}, at(x).bound);
+      return;
+    }
+    emit("$= nn.avg_pool $0 {window = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, "
+         "padding = array<i64: 1, 1, 1, 1>, counted_padding = array<i64: 0, 0, 0, 0>} : $t0",
+         {x}, {in[0], in[1], (in[2] - 1) / 2 + 1, (in[3] - 1) / 2 + 1}, at(x).bound);
+  }
+
+  void accumulate(size_t x) {
+    if (at(x).shape.empty()) return;
+    size_t axis = below(at(x).shape.size());
+    emit("$= nn.cumulative sum $0 axis = " + std::to_string(axis) + (oneIn(2) ? " {exclusive}" : "") + " : $t0", {x},
+         Shape(at(x).shape), double(at(x).shape[axis]) * at(x).bound);
+  }
+
+  void linear() {
+    size_t x = any([](const Shape &shape) { return shape.size() == 2; });
+    if (x == SIZE_MAX) return;
+    int64_t k = at(x).shape[1], n = pick({1, 10, 16, 48});
+    double bound = 1 / std::sqrt(double(k));
+    size_t weight = parameter({n, k}, bound), bias = parameter({n}, 1);
+    emit("$= nn.linear $0, $1, $2 : $t0, $t1, $t2", {x, weight, bias}, {at(x).shape[0], n},
+         double(k) * at(x).bound * bound + 1);
   }
 
   // What jumps goes by arguments, whose values are exact.

@@ -1,0 +1,106 @@
+// sprig bench threads: one product of run-time matrices by threads and by the shares that its tiles are dealt in.
+#include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/bench/TimedProgram.h"
+#include <algorithm>
+#include <memory>
+#include <regex>
+
+namespace sprig::cli {
+namespace {
+
+Model productModel(int64_t n, const std::string &element) {
+  std::string type = "tensor<" + std::to_string(n) + "x" + std::to_string(n) + "x" + element + ">";
+  return textModel("product of " + std::to_string(n) + " in " + element,
+                   "func.func @main(%a: " + type + ", %b: " + type + ") -> " + type +
+                       " {\n  %c = nn.matmul %a, %b : " + type + ", " + type + "\n  return %c : " + type + "\n}\n");
+}
+
+struct Scheduled {
+  std::string text; // as the phase `schedule` leaves it
+  int64_t tiles = 0, grain = 1;
+};
+
+// Tiles of the product, and how few the scheduler deems worth a thread.
+Scheduled scheduleOf(const Model &model, Settings settings) {
+  settings.compileTo = "schedule";
+  Scheduled found{compileToText(model, {EntryRequest{}}, settings, "")};
+  std::smatch match;
+  static const std::regex kernel("exec\\.kernel @matmul[^\\n]*tiles = ([0-9]+)"), grain("grain = ([0-9]+) : i64");
+  if (!std::regex_search(found.text, match, kernel)) throw Error(ErrorKind::internal, model.path + ": has no product");
+  found.tiles = std::stoll(match[1]);
+  std::string line = match[0];
+  if (std::regex_search(line, match, grain)) found.grain = std::stoll(match[1]);
+  return found;
+}
+
+// The same program with another grain of its product.
+std::string withGrain(const std::string &text, int64_t grain) {
+  static const std::regex kernel("(exec\\.kernel @matmul[^\\n]*attributes \\{)([^\\n]*)");
+  static const std::regex old(" ?grain = [0-9]+ : i64,?");
+  std::smatch match;
+  std::regex_search(text, match, kernel);
+  std::string attributes = std::regex_replace(match[2].str(), old, "");
+  return match.prefix().str() + match[1].str() + "grain = " + std::to_string(grain) + " : i64, " + attributes +
+         match.suffix().str();
+}
+
+} // namespace
+
+void benchThreads(const ExperimentOptions &options, ExperimentReport &report) {
+  int64_t n = options.n ? options.n : 1000;
+  report.table("threads",
+               {"element type", "threads", "tiles", "shares", "ms", "GFLOP/s", "times one thread", "scheduler's"});
+  bool same = true;
+  double worst = 0, least = 1e30;
+  for (const char *element : {"f32", "f64"}) {
+    Model model = productModel(n, element);
+    Settings settings = options.settings;
+    settings.threads = options.threads;
+    Scheduled scheduled = scheduleOf(model, settings);
+    struct Way {
+      int threads;
+      int64_t grain;
+      std::unique_ptr<TimedProgram> program;
+    };
+    std::vector<Way> ways;
+    for (int threads = 1; threads <= options.threads; threads *= 2) {
+      // The scheduler's own first.
+      std::vector<int64_t> grains = {scheduled.grain};
+      for (int64_t shares = 1; threads > 1 && shares <= std::min<int64_t>(scheduled.tiles, 64); shares *= 4)
+        if (int64_t grain = (scheduled.tiles + shares - 1) / shares; grain != scheduled.grain) grains.push_back(grain);
+      for (int64_t grain : grains) {
+        Settings own = settings;
+        own.threads = threads;
+        own.compileFrom = "plan";
+        Model given =
+            textModel(model.path + " in shares of " + std::to_string(grain), withGrain(scheduled.text, grain));
+        ways.push_back({threads, grain, std::make_unique<TimedProgram>(given, own)});
+      }
+    }
+    std::vector<TimedProgram *> programs;
+    for (Way &way : ways) programs.push_back(way.program.get());
+    std::vector<double> best = bestInTurn(programs, 5, 0.5);
+    auto bits = programs[0]->outputs();
+    double bestOfAll = 1e30, own = 0;
+    for (size_t i = 0; i < ways.size(); ++i) {
+      bool chosen = ways[i].grain == scheduled.grain;
+      int64_t shares = (scheduled.tiles + ways[i].grain - 1) / ways[i].grain;
+      report.row({element, ways[i].threads, scheduled.tiles, shares, best[i] * 1e3,
+                  2.0 * double(n) * double(n) * double(n) / best[i] / 1e9, best[0] / best[i], chosen ? "yes" : "no"});
+      same &= programs[i]->outputs() == bits;
+      if (ways[i].threads != ways.back().threads) continue;
+      bestOfAll = std::min(bestOfAll, best[i]);
+      if (chosen) own = best[i];
+    }
+    worst = std::max(worst, own / bestOfAll);
+    least = std::min(least, best[0] / own);
+  }
+  report.verdict("threads and shares change no bit", same ? "all alike" : "other bits", same);
+  if (options.threads == 1) return;
+  report.verdict("the scheduler's shares are within 10% of the best", formatDouble(worst, 3) + " times as long",
+                 worst <= 1.1);
+  report.verdict(std::to_string(options.threads) + " threads are more than 1.6 times as fast as one in both types",
+                 formatDouble(least, 3) + " times", least > 1.6);
+}
+
+} // namespace sprig::cli

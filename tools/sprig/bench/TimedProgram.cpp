@@ -1,0 +1,52 @@
+#include "tools/sprig/bench/TimedProgram.h"
+#include <algorithm>
+#include <chrono>
+
+namespace sprig::cli {
+
+Model textModel(std::string name, std::string text) {
+  Model model;
+  model.path = std::move(name);
+  model.kind = ModelKind::mlir;
+  model.text = std::move(text);
+  return model;
+}
+
+TimedProgram::TimedProgram(const Model &model, const Settings &settings)
+    : runner(compileAndLoad(model, {EntryRequest{}}, settings)) {
+  fillRandom(runner.inputSpecs(), 1, {}, arrays);
+  call = runner.prepare(0, arrays);
+  call.invoke();
+}
+
+double TimedProgram::once() {
+  auto start = std::chrono::steady_clock::now();
+  call.invoke();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<std::vector<char>> TimedProgram::outputs() {
+  std::vector<std::vector<char>> bytes;
+  for (data::Array &array : runner.run(arrays)) bytes.emplace_back(array.bytes.begin(), array.bytes.end());
+  return bytes;
+}
+
+int TimedProgram::lanes() const {
+  sprig_rt_entry_info info;
+  check(sprig_rt_package_entry(runner.package(), 0, &info));
+  return int(info.lane_count);
+}
+
+std::vector<double> bestInTurn(const std::vector<TimedProgram *> &programs, int rounds, double seconds) {
+  std::vector<double> best(programs.size(), 1e30);
+  double spent = 0;
+  for (int round = 0; round < rounds || (spent < seconds && round < 10000); ++round)
+    for (size_t i = 0; i < programs.size(); ++i) {
+      double took = programs[i]->once();
+      best[i] = std::min(best[i], took);
+      spent += took;
+    }
+  return best;
+}
+
+} // namespace sprig::cli

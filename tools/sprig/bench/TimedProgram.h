@@ -1,0 +1,36 @@
+// A compiled program with random inputs of its own, which is called again and again.
+// For experiments that compare ways to compile or to schedule one model.
+#pragma once
+#include "tools/sprig/Model.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+/// MLIR text as a model; `name` stands in messages.
+Model textModel(std::string name, std::string text);
+
+class TimedProgram {
+public:
+  /// Compiles, loads and calls once. The same seed of inputs for all.
+  TimedProgram(const Model &model, const Settings &settings);
+
+  /// Seconds of one call.
+  double once();
+  /// Bytes of all outputs of a call.
+  std::vector<std::vector<char>> outputs();
+  /// Lanes of the program's entry.
+  int lanes() const;
+
+private:
+  Runner runner;
+  std::map<std::string, data::Array> arrays;
+  PreparedCall call;
+};
+
+/// The best of so many calls of each, in turn, so that a slow moment of the machine hits all of them; more while they
+/// take less than `seconds` together.
+std::vector<double> bestInTurn(const std::vector<TimedProgram *> &programs, int rounds, double seconds);
+
+} // namespace sprig::cli
