@@ -102,7 +102,8 @@ int bench(const Options &options) {
   }
   refuseLoaderOptions(options);
   if (options.n)
-    throw Error(ErrorKind::usage, "--n: goes with the experiments matmul, threads, lanes, dtypes and async");
+    throw Error(ErrorKind::usage,
+                "--n: goes with the experiments matmul, threads, lanes, convolution, dtypes and async");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -215,7 +216,8 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("OF", options->of, "the model that hybridize runs, instead of its own networks");
   command
       ->add_option("--n", options->n,
-                   "size of the matrices of matmul (default 4096), threads (1000), dtypes (1024) and async (1000), and "
+                   "size of the matrices of matmul (default 4096), threads (1000), convolution (100), dtypes (1024) "
+                   "and async (1000), and "
                    "the largest of lanes (1000)")
       ->check(CLI::Range(1, 16384));
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")

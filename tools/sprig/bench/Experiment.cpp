@@ -8,6 +8,8 @@ const std::vector<Experiment> &experiments() {
       {"matmul", "a compiled product of run-time matrices, its rate and the second thread", benchMatmul},
       {"threads", "one product by threads and by the shares that its tiles are dealt in", benchThreads},
       {"lanes", "products side by side beside all threads in each, over sizes, and the scheduler's choice", benchLanes},
+      {"convolution", "a whole convolution directly and by Fourier transforms, each on one thread and on all",
+       benchConvolution},
       {"dtypes", "the same product in all element types", benchDtypes},
       {"overhead", "what a compiled call costs beside its arithmetic, by the number of operations", benchOverhead},
       {"remat", "a training step that computes values again: memory, time, bits", benchRemat},

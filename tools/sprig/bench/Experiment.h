@@ -58,6 +58,7 @@ const std::vector<Experiment> &experiments();
 void benchMemory(const ExperimentOptions &options, ExperimentReport &report);
 void benchMatmul(const ExperimentOptions &options, ExperimentReport &report);
 void benchLanes(const ExperimentOptions &options, ExperimentReport &report);
+void benchConvolution(const ExperimentOptions &options, ExperimentReport &report);
 void benchThreads(const ExperimentOptions &options, ExperimentReport &report);
 void benchDtypes(const ExperimentOptions &options, ExperimentReport &report);
 void benchOverhead(const ExperimentOptions &options, ExperimentReport &report);

@@ -31,10 +31,10 @@ std::vector<std::vector<char>> TimedProgram::outputs() {
   return bytes;
 }
 
-int TimedProgram::lanes() const {
+sprig_rt_entry_info TimedProgram::info() const {
   sprig_rt_entry_info info;
   check(sprig_rt_package_entry(runner.package(), 0, &info));
-  return int(info.lane_count);
+  return info;
 }
 
 std::vector<double> bestInTurn(const std::vector<TimedProgram *> &programs, int rounds, double seconds) {

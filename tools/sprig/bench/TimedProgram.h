@@ -20,10 +20,12 @@ public:
   double once();
   /// Bytes of all outputs of a call.
   std::vector<std::vector<char>> outputs();
-  /// Lanes of the program's entry.
-  int lanes() const;
+  /// Of the program's entry.
+  int lanes() const { return int(info().lane_count); }
+  double flops() const { return double(info().flops); }
 
 private:
+  sprig_rt_entry_info info() const;
   Runner runner;
   std::map<std::string, data::Array> arrays;
   PreparedCall call;
