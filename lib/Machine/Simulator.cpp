@@ -11,10 +11,10 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// What a lane is at. A copy waits for a channel of a storage, then for its first byte, which takes the channel, then
-// its bytes flow.
+// What a lane is at. A wait that is over takes a while until the lane knows (told). A copy waits for a channel of a
+// storage, then for its first byte, which takes the channel, then its bytes flow.
 struct Activity {
-  enum class Stage : uint8_t { idle, blocked, work, queued, latency, flow, done };
+  enum class Stage : uint8_t { idle, blocked, told, work, queued, latency, flow, done };
   Stage stage = Stage::idle;
   double left = 0;     // at `since`: nanoseconds of work, or bytes
   double since = 0;    // a change of the rate, or the begin of the stage
@@ -40,7 +40,7 @@ class Player {
 public:
   Player(const Topology &topology, const SimulatedProgram &program)
       : topology(topology), program(program), lanes(program.lanes.size()), at(program.lanes.size(), 0),
-        recorded(program.events, false), inUse(topology.nodes.size(), 0), busy(topology.nodes.size()),
+        recordedAt(program.events, kNever), inUse(topology.nodes.size(), 0), busy(topology.nodes.size()),
         uses(2 * topology.links.size()) {
     for (const SimulatedLane &lane : program.lanes) {
       result.commands.emplace_back(lane.commands.size());
@@ -96,11 +96,16 @@ private:
     const SimulatedCommand &command = commandOf(lane);
     if (activity.stage == Stage::idle) result.commands[lane][at[lane]].begin = now;
     switch (command.kind) {
-    case Kind::record: recorded[command.event] = true; break;
+    case Kind::record: recordedAt[command.event] = now; break;
     case Kind::wait:
-      if (recorded[command.event]) break;
-      activity.stage = Stage::blocked;
-      return false;
+      if (recordedAt[command.event] == kNever) {
+        activity.stage = Stage::blocked;
+        return false;
+      }
+      if (recordedAt[command.event] + command.ns <= now) break;
+      activity.stage = Stage::told;
+      activity.end = recordedAt[command.event] + command.ns;
+      return true;
     case Kind::work:
       activity = {};
       activity.stage = Stage::work;
@@ -180,6 +185,7 @@ private:
   void finish(size_t lane) {
     Activity &activity = lanes[lane];
     const SimulatedCommand &command = commandOf(lane);
+    if (activity.stage == Stage::told) return endCommand(lane);
     sharesChanged = true;
     if (activity.stage == Stage::work) {
       busy[program.lanes[lane].device].push_back({result.commands[lane][at[lane]].begin, now});
@@ -262,9 +268,9 @@ private:
   uint64_t copies = 0;
   bool sharesChanged = false;
   std::vector<Activity> lanes;
-  std::vector<size_t> at; // commands that are over, of each lane
-  std::vector<bool> recorded;
-  std::vector<int> inUse; // channels of each node: by copies that wait for their first byte
+  std::vector<size_t> at;         // commands that are over, of each lane
+  std::vector<double> recordedAt; // by event
+  std::vector<int> inUse;         // channels of each node: by copies that wait for their first byte
   std::vector<std::vector<Span>> busy;
   std::vector<LinkUse> uses;
   std::vector<double> capacities;

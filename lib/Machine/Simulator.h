@@ -12,7 +12,8 @@ namespace sprig::machine {
 struct SimulatedCommand {
   enum class Kind : uint8_t { work, copy, record, wait };
   Kind kind = Kind::work;
-  double ns = 0;             ///< work: alone on its device, with as many threads as it takes
+  double ns = 0;             ///< work: alone on its device, with as many threads as it takes; wait: until it
+                             ///< knows of what was recorded
   int threads = 1;           ///< work: of the device, which it keeps busy
   double bytes = 0;          ///< copy
   uint32_t from = 0, to = 0; ///< copy: nodes

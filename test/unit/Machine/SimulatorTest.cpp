@@ -238,6 +238,21 @@ TEST(Simulator, GradientsSyncFasterOverNVLinkThanPCIeThanEthernet) {
   EXPECT_EQ(allReduce("10gbe", "cpu:", 40e6), 6 * (20e3 + 8e6));
 }
 
+// From the record on; who comes later has nothing to wait for.
+TEST(Simulator, WaitsTakeAHandOff) {
+  for (double late : {0.0, 250.0, 800.0}) {
+    Program program;
+    uint32_t first = program.lane(0), second = program.lane(1), done = program.event();
+    program.work(first, 100);
+    program.record(first, done);
+    program.work(second, late);
+    program.wait(second, done);
+    program.lanes[second].commands.back().ns = 500;
+    program.work(second, 1000);
+    EXPECT_EQ(simulate(onSwitch(2), program).ns, std::max(late, 600.0) + 1000);
+  }
+}
+
 TEST(Simulator, ThreadsOfADeviceAreShared) {
   auto play = [](int deviceThreads, std::vector<int> wanted) {
     Program program;

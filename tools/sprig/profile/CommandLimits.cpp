@@ -1,4 +1,5 @@
 #include "tools/sprig/profile/CommandLimits.h"
+#include "lib/Machine/KernelRates.h"
 #include "tools/sprig/run/Runner.h"
 #include <algorithm>
 #include <set>
@@ -6,14 +7,31 @@
 
 namespace sprig::cli {
 
+double CommandLimits::memoryNs(uint32_t entry, const sprig_rt_command_info &info, int threads) {
+  Traffic traffic = trafficOf(entry, info);
+  return 1e9 * (seconds(traffic.constants, workingSet(entry), threads) +
+                seconds(traffic.others, traffic.constants + traffic.others, threads));
+}
+
 double CommandLimits::commandNs(uint32_t entry, uint32_t lane, uint32_t command, int threads) {
   sprig_rt_command_info info;
   check(sprig_rt_package_command(package, entry, lane, command, &info));
-  Traffic traffic = trafficOf(entry, info);
-  double compute = double(info.flops) / rates.flopRate(threads);
-  double memory = seconds(traffic.constants, workingSet(entry), threads) +
-                  seconds(traffic.others, traffic.constants + traffic.others, threads);
-  return std::max(compute, memory) * 1e9;
+  return std::max(double(info.flops) * 1e9 / rates.flopRate(threads), memoryNs(entry, info, threads));
+}
+
+double CommandLimits::expectedNs(uint32_t entry, uint32_t lane, uint32_t command, int threads) {
+  sprig_rt_command_info info;
+  check(sprig_rt_package_command(package, entry, lane, command, &info));
+  uint32_t parts = 0;
+  check(sprig_rt_package_part_count(package, entry, lane, command, &parts));
+  // What an older compiler has not told the parts of is reckoned at the limit.
+  double flops = parts ? 0 : double(info.flops);
+  for (uint32_t i = 0; i < parts; ++i) {
+    sprig_rt_part_info part;
+    check(sprig_rt_package_part(package, entry, lane, command, i, &part));
+    flops += double(part.flops) * machine::panelFactor(part.kind, part.shape) / machine::reachedShare(part.kind);
+  }
+  return std::max(flops * 1e9 / rates.flopRate(threads), memoryNs(entry, info, threads));
 }
 
 double CommandLimits::partNs(uint32_t entry, uint64_t flops, uint64_t bytes) {

@@ -16,6 +16,9 @@ public:
   CommandLimits(const sprig_rt_package *package, const machine::MachineModel &rates) : package(package), rates(rates) {}
 
   double commandNs(uint32_t entry, uint32_t lane, uint32_t command, int threads);
+  /// What the command is expected to take, by the shares of the rate that kernels reach; never less than the limit's
+  /// memory.
+  double expectedNs(uint32_t entry, uint32_t lane, uint32_t command, int threads);
   /// Of a part of a command, which is one operation of the model.
   double partNs(uint32_t entry, uint64_t flops, uint64_t bytes);
 
@@ -23,6 +26,7 @@ private:
   struct Traffic {
     uint64_t constants = 0, others = 0;
   };
+  double memoryNs(uint32_t entry, const sprig_rt_command_info &info, int threads);
   double seconds(uint64_t bytes, uint64_t workingSet, int threads) const;
   sprig_rt_buffer_info buffer(uint32_t entry, uint32_t index) const;
   Traffic trafficOf(uint32_t entry, const sprig_rt_command_info &info) const;

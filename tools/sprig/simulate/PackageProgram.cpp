@@ -57,7 +57,11 @@ private:
     played.event = command.event;
     switch (command.kind) {
     case rt::core::CommandKind::Record: played.kind = Kind::record; return played;
-    case rt::core::CommandKind::Wait: played.kind = Kind::wait; return played;
+    case rt::core::CommandKind::Wait:
+      played.kind = Kind::wait;
+      if (const std::string &rates = topology.nodes[node].rates; !rates.empty())
+        played.ns = modelOf(rates).rates.handOff * 1e9;
+      return played;
     case rt::core::CommandKind::Dispatch:
       // As many threads as the runtime takes.
       played.threads = int(
@@ -90,7 +94,7 @@ private:
     }
     Model &model = modelOf(place.rates);
     double handOff = threads > 1 ? model.rates.handOff * 1e9 : 0;
-    return place.launchNs + handOff + model.limits.commandNs(entryIndex, lane, index, threads);
+    return place.launchNs + handOff + model.limits.expectedNs(entryIndex, lane, index, threads);
   }
 
   // Copies as the runtime makes them: each device with memory of its own gets its inputs one after the other, and all
