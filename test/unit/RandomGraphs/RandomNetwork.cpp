@@ -46,6 +46,7 @@ public:
     for (uint64_t left = 2 + below(oneIn(4) ? 30 : 12); left > 0; --left) addOperation();
     for (size_t i = firstState; i < firstState + states; ++i) update(i);
     chooseResults();
+    if (oneIn(2)) learn();
   }
 
 private:
@@ -366,6 +367,44 @@ private:
     for (size_t i = 0; i < used.size(); ++i)
       if (at(i).kind == Value::Operation && (!used[i] || oneIn(12))) network.results.push_back(i);
     if (network.results.empty()) network.results.push_back(unary("tanh", 0, 1));
+  }
+
+  // Parameters that a value depends on and that nothing sets yet.
+  std::vector<size_t> parametersOf(size_t result) const {
+    std::vector<char> needed(network.values.size(), false);
+    needed[result] = true;
+    std::vector<size_t> found;
+    for (size_t i = result + 1; i-- > 0;) {
+      if (!needed[i]) continue;
+      for (size_t operand : at(i).operands) needed[operand] = true;
+      auto isSet = [&](const RandomNetwork::Update &update) { return update.parameter == i; };
+      if (at(i).kind == Value::Parameter && std::none_of(network.updates.begin(), network.updates.end(), isSet))
+        found.push_back(i);
+    }
+    return found;
+  }
+
+  // Steps along the gradient of the sum of a result, which stay small.
+  void learn() {
+    size_t result = 0;
+    std::vector<size_t> parameters;
+    for (size_t each : network.results) {
+      std::vector<size_t> found = parametersOf(each);
+      if (found.size() > parameters.size() && !at(each).shape.empty()) result = each, parameters = std::move(found);
+    }
+    if (parameters.empty()) return;
+    network.learns = true;
+    Shape axes(at(result).shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    size_t loss = emit("$= nn.reduce sum $0 axes = [" + listOf(axes) + "] : $t0", {result}, {}, 1);
+    for (size_t parameter : parameters) {
+      Shape shape = at(parameter).shape;
+      size_t gradient = emit("$= nn.gradient $0 wrt $1 : ($t0, $t1) -> $r", {loss, parameter}, shape, 1);
+      size_t set = emit("%rate$n = nn.constant dense<0.015625> : tensor<$T>\n  %tanh$n = nn.tanh $1 : $t1\n"
+                        "  %step$n = nn.mul %tanh$n, %rate$n : $t1, tensor<$T>\n  $= nn.sub $0, %step$n : $t0, $t1",
+                        {parameter, gradient}, shape, 1);
+      network.updates.push_back({parameter, set});
+    }
   }
 
   RandomNetwork &network;

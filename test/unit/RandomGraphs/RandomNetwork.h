@@ -1,6 +1,6 @@
 // Random networks in nn: elementwise operations, products, convolutions, pools, reductions, softmax, shapes, branches
-// by data, parameters that a step sets, several results. For RandomNetworksTest.cpp, which compiles and runs them in
-// every way. All that a network is follows from its seed.
+// by data, parameters that a step sets, gradients, several results. For RandomNetworksTest.cpp, which compiles and runs
+// them in every way. All that a network is follows from its seed.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -35,6 +35,7 @@ struct RandomNetwork {
     size_t parameter, value; ///< of one shape
   };
   std::vector<Update> updates;
+  bool learns = false; ///< some of the updates are steps along gradients
 
   size_t operations() const;
   /// The module; what nothing needs is left out.
