@@ -5,6 +5,7 @@
 //   SprigRandomNetworksTest --count N [--seed S] [--keep FOLDER]
 //       N others, from seed S on; a failure is made smaller and written to the folder (.) as a test of lit; the last
 //       line is `N passed, N failed`
+#include "test/unit/RandomGraphs/RandomLanes.h"
 #include "test/unit/RandomGraphs/RandomNetwork.h"
 #include "lib/Interpreter/Compare.h"
 #include "lib/Interpreter/Interpreter.h"
@@ -65,14 +66,16 @@ SlowMachine &slowMachine() {
 struct Variant {
   bool fuse, merge;
   int lanes, threads;
+  bool scattered = false; // over lanes at random, not by cost
   std::string flags() const {
     return std::string(fuse ? "" : "--O0 ") + (merge ? "" : "--no-merge ") + "--lanes " + std::to_string(lanes) +
            " --threads " + std::to_string(threads);
   }
 };
 // The first one is what all others must equal.
-constexpr Variant kVariants[] = {{false, false, 1, 1}, {true, true, 1, 1},  {true, false, 1, 2}, {true, false, 2, 1},
-                                 {true, false, 2, 2},  {true, false, 8, 2}, {false, false, 8, 1}};
+constexpr Variant kVariants[] = {{false, false, 1, 1}, {true, true, 1, 1},        {true, false, 1, 2},
+                                 {true, false, 2, 1},  {true, false, 2, 2},       {true, false, 8, 2},
+                                 {false, false, 8, 1}, {true, false, 3, 2, true}, {false, false, 5, 1, true}};
 
 struct Drawn {
   uint64_t networks = 0, runs = 0, severalLanes = 0, statedKernels = 0, updates = 0, learning = 0;
@@ -134,6 +137,13 @@ public:
   std::vector<uint8_t> compile(const Variant &variant, llvm::StringRef to = "") {
     mlir::OwningOpRef<mlir::ModuleOp> copy(module->clone());
     CompileOptions options = optionsOf(network, variant);
+    if (variant.scattered) {
+      options.compileTo = "schedule";
+      options.lanes = 1;
+      compileModule(*copy, options);
+      scatter(*copy, unsigned(variant.lanes), network.seed);
+      options.compileFrom = "plan";
+    }
     options.compileTo = to.str();
     std::vector<uint8_t> package = compileModule(*copy, options).package;
     if (!to.empty()) {
@@ -258,7 +268,7 @@ struct Finding {
 Finding check(const RandomNetwork &network, Drawn &drawn) {
   Finding at;
   auto found = [&](std::string what) {
-    at.what = (at.variant ? at.variant->flags() + " on " + at.devices +
+    at.what = (at.variant ? at.variant->flags() + (at.variant->scattered ? " at random on " : " on ") + at.devices +
                                 ", SPRIG_NULL_SEED=" + std::to_string(at.nullSeed) + ": "
                           : "") +
               std::move(what);
@@ -276,7 +286,8 @@ Finding check(const RandomNetwork &network, Drawn &drawn) {
         int threads;
       } ways[] = {
           {"cpu", 0, 1}, {"cpu", 0, 2}, {"null:0", 0, 1}, {"null:0", 1, 1}, {"null:0", uint32_t(network.seed + 2), 1}};
-      for (const Way &way : ways) {
+      // One lane has one order.
+      for (const Way &way : llvm::ArrayRef(ways).take_front(variant.lanes == 1 ? 3 : std::size(ways))) {
         at.devices = way.devices;
         at.nullSeed = way.nullSeed;
         Outcome outcome = each.run(package, way.devices, way.nullSeed, way.threads, drawn);
@@ -287,7 +298,7 @@ Finding check(const RandomNetwork &network, Drawn &drawn) {
           return found("other bits than separate kernels on one lane and one thread");
         }
       }
-      if (std::string wrong = variant.lanes == 8 ? each.checkRanges(package, drawn) : ""; !wrong.empty())
+      if (std::string wrong = variant.lanes > 2 ? each.checkRanges(package, drawn) : ""; !wrong.empty())
         return found("kernel " + wrong);
     }
   } catch (const std::exception &error) {
