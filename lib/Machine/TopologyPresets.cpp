@@ -12,11 +12,14 @@ Rate gigabytes(double count) { return Rate::ofBytes(count * 1e9); }
 Rate gigabits(double count) { return Rate::ofBits(count * 1e9); }
 
 constexpr int kServerThreads = 16;
+// What a command costs the runtime beside its kernel (docs/runtime.md).
+constexpr double kCommandNs = 3;
 
 Node processor(int number, bool isHost) {
   Node node{"cpu:" + std::to_string(number)};
   node.rates = "x86-64-v4";
   node.threads = kServerThreads;
+  node.launchNs = kCommandNs;
   node.hostMemory = isHost;
   node.forwards = true;
   return node;
@@ -203,6 +206,7 @@ Topology thisMachine(std::span<const std::string> devices, int threads, std::str
     if (name.starts_with("cpu:")) {
       node.rates = rates;
       node.threads = threads;
+      node.launchNs = kCommandNs;
       node.hostMemory = true;
       if (made.inputs < 0) made.inputs = int(made.nodes.size());
     } else if (name.starts_with("null:")) {
