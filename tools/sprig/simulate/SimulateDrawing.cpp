@@ -11,7 +11,8 @@ namespace {
 using machine::Span;
 using machine::Topology;
 
-uint64_t whole(double ns) { return uint64_t(std::llround(ns)); }
+// Far more than a trace can show.
+uint64_t whole(double ns) { return uint64_t(std::llround(std::min(ns, 1e18))); }
 
 std::string directionOf(const Topology &topology, const machine::LinkUse &use) {
   const machine::TopologyLink &link = topology.links[use.link];

@@ -97,9 +97,7 @@ private:
         }
       }
     }
-    at = 0;
-    for (auto &lane : entry.lanes)
-      for (Label &command : lane) command.arenaBytes = bytesLive(lives, at++);
+    countLive(lives, entry);
     return entry;
   }
 
@@ -123,18 +121,29 @@ private:
     return result;
   }
 
-  // Buffers may share bytes; those count once.
-  static int64_t bytesLive(const std::map<uint32_t, Life> &lives, size_t at) {
-    std::vector<std::pair<uint64_t, uint64_t>> ranges;
-    for (auto &[index, life] : lives)
-      if (life.first <= at && at <= life.last) ranges.emplace_back(life.begin, life.end);
-    std::sort(ranges.begin(), ranges.end());
-    uint64_t bytes = 0, end = 0;
-    for (auto &[from, to] : ranges) {
-      if (to > end) bytes += to - std::max(from, end);
-      end = std::max(end, to);
+  // Command by command, with what is in use there. Buffers may share bytes; those count once.
+  static void countLive(const std::map<uint32_t, Life> &lives, Entry &entry) {
+    std::multimap<size_t, const Life *> begins, ends;
+    for (auto &[index, life] : lives) {
+      begins.emplace(life.first, &life);
+      ends.emplace(life.last, &life);
     }
-    return int64_t(bytes);
+    std::multiset<std::pair<uint64_t, uint64_t>> live;
+    size_t at = 0;
+    for (auto &lane : entry.lanes)
+      for (Label &command : lane) {
+        for (auto [life, behind] = begins.equal_range(at); life != behind; ++life)
+          live.emplace(life->second->begin, life->second->end);
+        uint64_t bytes = 0, end = 0;
+        for (auto &[from, to] : live) {
+          if (to > end) bytes += to - std::max(from, end);
+          end = std::max(end, to);
+        }
+        command.arenaBytes = int64_t(bytes);
+        for (auto [life, behind] = ends.equal_range(at); life != behind; ++life)
+          live.erase(live.find({life->second->begin, life->second->end}));
+        ++at;
+      }
   }
 
   sprig_rt_package *package;
