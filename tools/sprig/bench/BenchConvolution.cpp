@@ -183,7 +183,7 @@ void benchConvolution(const ExperimentOptions &options, ExperimentReport &report
     }
   std::vector<TimedProgram *> all;
   for (auto &program : programs) all.push_back(program.get());
-  std::vector<double> best = bestInTurn(all, 2, 0.5);
+  std::vector<double> best = bestInTurn(all, 2, n < 50 ? 0.1 : 0.5);
   for (size_t i = 0; i < all.size(); ++i)
     report.row({i < threads.size() ? "direct" : "by Fourier transforms", threads[i % threads.size()], best[i] * 1e3,
                 all[i]->flops() / 1e6, all[i]->flops() / best[i] / 1e9});

@@ -128,8 +128,8 @@ void benchLanes(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t mostAt = 0, worstAt = 0, firstThatPays = 0, lastThatPays = 0;
   for (int64_t n : sizes) {
     Ways ways = compileWays(n, options);
-    std::vector<double> best =
-        bestInTurn({ways.oneThread.get(), ways.oneLane.get(), ways.lanes.get(), ways.chosen.get()}, 3, 0.4);
+    std::vector<double> best = bestInTurn(
+        {ways.oneThread.get(), ways.oneLane.get(), ways.lanes.get(), ways.chosen.get()}, 3, n < 200 ? 0.1 : 0.4);
     double gain = best[1] / best[2];
     report.row({n, best[0] * 1e6, best[1] * 1e6, best[2] * 1e6, gain, best[3] * 1e6, ways.chosen->lanes()});
     if (gain > mostGain) mostGain = gain, mostAt = n;

@@ -79,7 +79,7 @@ void benchThreads(const ExperimentOptions &options, ExperimentReport &report) {
     }
     std::vector<TimedProgram *> programs;
     for (Way &way : ways) programs.push_back(way.program.get());
-    std::vector<double> best = bestInTurn(programs, 5, 0.5);
+    std::vector<double> best = bestInTurn(programs, 5, n < 200 ? 0.1 : 0.5);
     auto bits = programs[0]->outputs();
     double bestOfAll = 1e30, own = 0;
     for (size_t i = 0; i < ways.size(); ++i) {
