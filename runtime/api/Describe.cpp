@@ -285,10 +285,10 @@ sprig_rt_status *sprig_rt_package_state(const sprig_rt_package *package, uint32_
   });
 }
 
-sprig_rt_status *sprig_rt_package_device(const sprig_rt_package *package, uint32_t index, const char **kind) {
-  return describe(package, kind, [&](const Package &loaded) -> Status {
+sprig_rt_status *sprig_rt_package_device(const sprig_rt_package *package, uint32_t index, const char **name) {
+  return describe(package, name, [&](const Package &loaded) -> Status {
     SPRIG_RETURN_IF_ERROR(checkIndex("a device", index, loaded.program().devices.size()));
-    *kind = loaded.program().devices[index].kind.c_str();
+    *name = loaded.program().devices[index].name.c_str();
     return {};
   });
 }

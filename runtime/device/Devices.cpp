@@ -22,8 +22,8 @@ public:
         device = other;
         return {};
       }
-    if (name.kind == "cpu" && name.ordinal == 0) {
-      device = std::make_shared<CpuDevice>();
+    if (name.kind == "cpu") {
+      device = std::make_shared<CpuDevice>(name.ordinal);
     } else if (name.kind == "null") {
       if (!machine) machine = std::make_shared<NullMachine>(options);
       device = std::make_shared<NullDevice>(name.ordinal, machine);
@@ -54,6 +54,7 @@ Status verifyDevices(Program &program) {
     return {SPRIG_RT_BAD_PACKAGE, concat("expected at most ", most, " devices, found ", program.devices.size())};
   for (size_t i = 0; i < program.devices.size(); ++i) {
     DeviceName &device = program.devices[i];
+    device.name = device.text();
     // Null devices that a program is for compute in place of the processor.
     device.codeKind = device.kind == "null" ? "cpu" : device.kind;
     std::string known;

@@ -1,6 +1,8 @@
 #include "runtime/exec/LaneExecutable.h"
 
+#include "runtime/device/cpu/ThreadShares.h"
 #include "runtime/exec/Binding.h"
+#include "runtime/exec/Pool.h"
 
 #include <algorithm>
 
@@ -20,6 +22,24 @@ Status LaneExecutable::makePorts() {
   return {};
 }
 
+// Shares of the processor divide the pool's threads, each lane's own one counted among them.
+Status LaneExecutable::helpersOf(uint32_t device, Pool *&helpers) {
+  helpers = &pool;
+  std::vector<const Device *> sharing;
+  for (uint32_t i = 0; i < package.program().devices.size(); ++i)
+    if (const Device *each = &package.device(i);
+        each->sharesHostMemory() && std::find(sharing.begin(), sharing.end(), each) == sharing.end())
+      sharing.push_back(each);
+  if (sharing.size() < 2 || !package.device(device).sharesHostMemory()) return {};
+  parts.resize(sharing.size());
+  auto share = uint32_t(std::find(sharing.begin(), sharing.end(), &package.device(device)) - sharing.begin());
+  ThreadShares threads{pool.threads(), uint32_t(sharing.size())};
+  if (!parts[share])
+    SPRIG_RETURN_IF_ERROR(Pool::create({int(threads.threadsOf(share)), 0, pool.executor()}, parts[share]));
+  helpers = parts[share].get();
+  return {};
+}
+
 Status LaneExecutable::makePlan(const Entry &entry, Plan &plan) {
   if (ports.empty()) SPRIG_RETURN_IF_ERROR(makePorts());
   plan.lanes.resize(entry.lanes.size());
@@ -27,7 +47,9 @@ Status LaneExecutable::makePlan(const Entry &entry, Plan &plan) {
   plan.events.resize(entry.eventCount);
   for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
     const Device &device = package.device(entry.lanes[lane].device);
-    SPRIG_RETURN_IF_ERROR(device.createLane(&pool, plan.lanes[lane]));
+    Pool *helpers = nullptr;
+    SPRIG_RETURN_IF_ERROR(helpersOf(entry.lanes[lane].device, helpers));
+    SPRIG_RETURN_IF_ERROR(device.createLane(helpers, plan.lanes[lane]));
     SPRIG_RETURN_IF_ERROR(device.createEvent(plan.ends[lane]));
     for (const Command &command : entry.lanes[lane].commands)
       if (command.kind == CommandKind::Record) SPRIG_RETURN_IF_ERROR(device.createEvent(plan.events[command.event]));

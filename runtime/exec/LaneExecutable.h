@@ -38,6 +38,7 @@ private:
     std::vector<Step> steps;
   };
 
+  Status helpersOf(uint32_t device, Pool *&helpers);
   Status makePorts();
   Status makePlan(const Entry &entry, Plan &plan);
   Status makeSteps(const Entry &entry, Plan &plan);
@@ -47,6 +48,7 @@ private:
 
   const Package &package;
   Pool &pool;
+  std::vector<std::shared_ptr<Pool>> parts;   // of the pool's threads, where several devices share the host's memory
   std::vector<std::unique_ptr<Plan>> entries; // made at their first run
   std::vector<Port> ports;                    // one for each device that has memory of its own
 };

@@ -81,7 +81,11 @@ Status Package::loadVerified(const LoadOptions &options) {
 
 Status Package::loadCode(const LoadOptions &options) {
   for (uint32_t i = 0; i < devices.size(); ++i) {
-    auto same = std::find(devices.begin(), devices.begin() + i, devices[i]);
+    // Shares of the processor run one image.
+    auto isSame = [&](const std::shared_ptr<Device> &other) {
+      return other == devices[i] || (other->sharesHostMemory() && other->kind() == devices[i]->kind());
+    };
+    auto same = std::find_if(devices.begin(), devices.begin() + i, isSame);
     std::shared_ptr<const DeviceCode> code;
     if (same != devices.begin() + i)
       code = codes[size_t(same - devices.begin())];

@@ -151,6 +151,7 @@ struct DeviceName {
   uint32_t ordinal = 0;
   std::string architecture = {}; // empty: whichever an image is for
   std::string codeKind = {};     // of the images that it runs; set by verifyDevices
+  std::string name = {};         // its text(), for describing; set by verifyDevices
 
   // "cuda:1"; the first of a kind by its kind alone.
   std::string text() const { return ordinal ? kind + ":" + std::to_string(ordinal) : kind; }

@@ -1,4 +1,6 @@
-// The processor. A package that runs on it alone is a CpuRun; lanes beside those of other devices are CpuLanes.
+// The processor, or a share of its threads: those that a load names divide the threads of a context's pool evenly, in
+// the order of the program's devices, and work on the same memory with the same code. A package that runs on them alone
+// is a CpuRun; lanes beside those of other devices are CpuLanes.
 #ifndef SPRIG_RUNTIME_DEVICE_CPU_CPUDEVICE_H
 #define SPRIG_RUNTIME_DEVICE_CPU_CPUDEVICE_H
 
@@ -8,7 +10,7 @@ namespace sprig::rt::core {
 
 class CpuDevice final : public Device {
 public:
-  CpuDevice() : Device("cpu", 0) {}
+  explicit CpuDevice(uint32_t ordinal = 0) : Device("cpu", ordinal) {}
   bool sharesHostMemory() const override { return true; }
   bool reaches(const Device &other) const override { return other.sharesHostMemory(); }
   Status load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const override;

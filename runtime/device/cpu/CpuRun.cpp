@@ -20,8 +20,8 @@ constexpr uint64_t generationOf(uint64_t word) { return word >> 2; }
 } // namespace
 
 CpuRun::CpuRun(const Package &package, const CpuCode &code, Pool &pool)
-    : package(package), code(code), pool(pool), laneCapacity(std::max(1u, package.maxLanes())),
-      eventCapacity(package.maxEvents()) {}
+    : package(package), code(code), pool(pool), shares{pool.threads(), uint32_t(package.program().devices.size())},
+      laneCapacity(std::max(1u, package.maxLanes())), eventCapacity(package.maxEvents()) {}
 
 CpuRun::~CpuRun() { pool.forget(*this); }
 
@@ -177,9 +177,21 @@ bool CpuRun::claimLane(uint32_t lane) {
          lanes[lane].word.compare_exchange_strong(seen, word(generationOf(seen), Running), std::memory_order_acq_rel);
 }
 
+uint32_t CpuRun::threadsOf(uint32_t lane) const {
+  if (shares.shares == 1) return shares.threads;
+  return shares.threadsOf(entry.load(std::memory_order_relaxed)->lanes[lane].device);
+}
+
+// May be asked between two runs; whose lane it was then decides nothing but who works.
+bool CpuRun::serves(uint32_t participant, uint32_t lane) const {
+  if (shares.shares == 1 || participant == 0) return true;
+  const Entry *current = entry.load(std::memory_order_relaxed);
+  return current && lane < current->lanes.size() && shares.has(current->lanes[lane].device, participant);
+}
+
 bool CpuRun::driveSomeLane(uint32_t first, uint32_t participant) {
   for (uint32_t lane = first; lane < laneCapacity; ++lane)
-    if (claimLane(lane)) {
+    if (serves(participant, lane) && claimLane(lane)) {
       advance(lane, participant);
       return true;
     }
@@ -187,7 +199,7 @@ bool CpuRun::driveSomeLane(uint32_t first, uint32_t participant) {
 }
 
 void CpuRun::dispatchTiles(LaneRun &lane, const Command &command, void *const *operands) {
-  int64_t threads = SharedDispatch::worthyThreads(command, pool.threads());
+  int64_t threads = SharedDispatch::worthyThreads(command, threadsOf(lane.lane));
   if (threads < 2) {
     if (command.tiles) runSlice(command, operands, 0, command.tiles, lane.participant);
     return;
@@ -215,7 +227,8 @@ bool CpuRun::takeSlices(LaneSlot &slot, uint32_t participant) {
 
 bool CpuRun::takeSlicesOfAnyLane(uint32_t participant) {
   bool took = false;
-  for (uint32_t lane = 0; lane < laneCapacity; ++lane) took |= takeSlices(lanes[lane], participant);
+  for (uint32_t lane = 0; lane < laneCapacity; ++lane)
+    if (serves(participant, lane)) took |= takeSlices(lanes[lane], participant);
   return took;
 }
 

@@ -3,7 +3,8 @@
 //
 // Who does what: lanes are virtual. The caller drives lane 0 and, when that waits, any lane that nobody drives; a
 // large dispatch is cut into slices that its driver and all helpers take one by one. So the caller alone can always
-// finish the run, and a helper that sleeps is never waited for.
+// finish the run, and a helper that sleeps is never waited for. Of several shares of the processor (cpu:0, cpu:1), each
+// has helpers of its own, which help with its lanes alone; the caller is one of the first's and helps all.
 //
 // Helpers may look at a run at any time, also between two runs: everything they read first is atomic, and they get
 // work only by a compare-and-swap on a word that carries the number of the run or of the dispatch, which cannot succeed
@@ -14,6 +15,7 @@
 #include "runtime/device/Executable.h"
 #include "runtime/device/cpu/CpuCode.h"
 #include "runtime/device/cpu/SharedDispatch.h"
+#include "runtime/device/cpu/ThreadShares.h"
 #include "runtime/exec/Helped.h"
 #include "runtime/exec/Package.h"
 
@@ -55,6 +57,8 @@ private:
   void execute(const Command &command, LaneRun &lane, void *const *operands);
   void executeRecorded(const Command &command, LaneRun &lane, void *const *operands);
   void dispatchTiles(LaneRun &lane, const Command &command, void *const *operands);
+  uint32_t threadsOf(uint32_t lane) const;
+  bool serves(uint32_t participant, uint32_t lane) const;
   bool laneCanMove(uint32_t lane, uint64_t ofGeneration) const;
   bool claimLane(uint32_t lane);
   bool driveSomeLane(uint32_t first, uint32_t participant);
@@ -68,6 +72,7 @@ private:
   const Package &package;
   const CpuCode &code;
   Pool &pool;
+  ThreadShares shares; // of the package's devices
   uint32_t laneCapacity;
   uint32_t eventCapacity;
   std::unique_ptr<LaneSlot[]> lanes;

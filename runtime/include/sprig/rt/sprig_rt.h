@@ -378,8 +378,9 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_package_constant(const sprig_rt_package *
                                                         sprig_rt_constant_info *info);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_state(const sprig_rt_package *package, uint32_t index,
                                                      sprig_rt_tensor_info *info);
+/* As the program names it: "cpu:1"; the first of a kind by its kind alone. */
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_device(const sprig_rt_package *package, uint32_t index,
-                                                      const char **kind);
+                                                      const char **name);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_fact(const sprig_rt_package *package, uint32_t index, const char **key,
                                                     const char **value);
 
