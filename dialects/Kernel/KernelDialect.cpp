@@ -1,5 +1,6 @@
 #include "dialects/Kernel/KernelDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -19,9 +20,41 @@ void KernelDialect::initialize() {
   registerContractionOperations(*this);
 }
 
+static LogicalResult verifyDevices(Operation *op, Attribute value) {
+  auto list = dyn_cast<ArrayAttr>(value);
+  if (!isa<ModuleOp>(op) || !list || list.size() < 2 ||
+      !llvm::all_of(list, [](Attribute name) { return isa<StringAttr>(name); }))
+    return op->emitOpError("has '") << kDevicesAttr << "' = " << value
+                                    << ", expected names of several devices on a module";
+  return success();
+}
+
+static LogicalResult verifyDevice(Operation *op, Attribute value) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto list = module ? module->getAttrOfType<ArrayAttr>(kDevicesAttr) : ArrayAttr();
+  int64_t count = list ? int64_t(list.size()) : 1;
+  auto number = dyn_cast<IntegerAttr>(value);
+  if (!number || !number.getType().isInteger(64) || number.getInt() < 0 || number.getInt() >= count)
+    return op->emitOpError("has '") << kDeviceAttr << "' = " << value << ", expected an i64 below the module's "
+                                    << count << (count == 1 ? " device" : " devices");
+  return success();
+}
+
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  return op->emitOpError("has '") << attribute.getName().getValue()
-                                  << "'; the kernel dialect hangs no attributes on operations";
+  StringRef name = attribute.getName();
+  if (name == kDevicesAttr) return verifyDevices(op, attribute.getValue());
+  if (name == kDeviceAttr) return verifyDevice(op, attribute.getValue());
+  return op->emitOpError("has '") << name << "', which kernel does not know; its attributes are " << kDevicesAttr
+                                  << ", " << kDeviceAttr;
+}
+
+unsigned sprig::kernel::deviceOf(Operation *op) {
+  auto number = op->getAttrOfType<IntegerAttr>(kDeviceAttr);
+  return number ? unsigned(number.getInt()) : 0;
+}
+
+void sprig::kernel::setDevice(Operation *op, unsigned device) {
+  if (device) op->setAttr(kDeviceAttr, Builder(op->getContext()).getI64IntegerAttr(device));
 }
 
 LogicalResult RegisterTileAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t vectors) {

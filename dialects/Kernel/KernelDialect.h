@@ -9,6 +9,17 @@
 
 namespace sprig::kernel {
 
+/// On a module: an ArrayAttr of strings, the devices that its operations are placed on; without it there is one.
+inline constexpr llvm::StringLiteral kDevicesAttr = "kernel.devices";
+/// On an operation of a function or a parameter: an i64, the number of its device among those; 0 without it. Written by
+/// `place`, obeyed by `fuse` and `schedule`.
+inline constexpr llvm::StringLiteral kDeviceAttr = "kernel.device";
+
+/// The number of an operation's device.
+unsigned deviceOf(mlir::Operation *op);
+/// The first needs no attribute.
+void setDevice(mlir::Operation *op, unsigned device);
+
 /// The operations of a kind join the dialect (OpKind.cpp.in).
 void registerDispatchOperations(mlir::Dialect &dialect);
 void registerContractionOperations(mlir::Dialect &dialect);

@@ -34,6 +34,7 @@ static ArrayRef<Row> rows() {
       {kMomentumAttr, "nn.batch_norm", isOn<BatchNormOp>, "a float", is<FloatAttr>},
       {kDifferentiatedAttr, "an operation", isAnywhere, "no value", is<UnitAttr>},
       {kPartialsAttr, "nn.reduce", isOn<ReduceOp>, "no value", is<UnitAttr>},
+      {kPlaceAttr, "an operation", isAnywhere, "a string", is<StringAttr>},
   };
   return table;
 }

@@ -22,5 +22,7 @@ inline constexpr llvm::StringLiteral kDifferentiatedAttr = "nn.differentiated";
 /// On a reduction whose innermost dimension is kept: a UnitAttr; the last of the reduced ones was innermost in the
 /// model's layout, and the result has partial accumulators by the place in that one (ReduceOrder.h).
 inline constexpr llvm::StringLiteral kPartialsAttr = "nn.partials";
+/// On an operation or a parameter: a StringAttr, the device that it is to be on (docs/parallel.md).
+inline constexpr llvm::StringLiteral kPlaceAttr = "nn.place";
 
 } // namespace sprig::ir

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sprig {
@@ -12,6 +13,29 @@ namespace sprig {
 enum class MathMode {
   fast,   ///< frozen graphs may use rewrites that change bits (docs/numerics.md lists them)
   strict, ///< none of them
+};
+
+/// Operations that run on one device, and what there was to say for it: for CompileOptions::explainPlacement.
+struct PlacementDecision {
+  std::string layer; ///< the model's own name for them, up to the last "/"; "(unnamed)" where it has none
+  std::vector<std::string> operations; ///< their kinds, without those that compute nothing
+  std::string device;                  ///< "cpu:1"
+  bool pinned = false;                 ///< somebody said so; else the cost model
+  double seconds = 0;                  ///< that they compute
+  /// Of a whole call with these operations on each device, in the order of CompileOptions::devices, and all others
+  /// where they are.
+  std::vector<double> callSeconds;
+};
+
+/// How an entry was placed on several devices, by the cost model.
+struct Placement {
+  std::string entry;
+  std::vector<std::string> devices;
+  double seconds = 0;      ///< of a call
+  double secondsOnOne = 0; ///< of one with all operations that nobody pinned on the first device
+  int64_t copies = 0;      ///< from device to device in a call
+  int64_t copiedBytes = 0;
+  std::vector<PlacementDecision> decisions; ///< in the program's order
 };
 
 struct CompileOptions {
@@ -25,6 +49,16 @@ struct CompileOptions {
   std::map<std::string, std::vector<int64_t>> dims;
   /// Whole shapes of inputs.
   std::map<std::string, std::vector<int64_t>> shapes;
+
+  /// Devices to compile for, each as `kind:number`: cpu:0 and cpu:1 are shares of the cores, null:0 is for tests
+  /// (docs/parallel.md). With several, operations are placed by cost where `places` says nothing; none or one: all is
+  /// on one, which the load names. Placement never changes a bit.
+  std::vector<std::string> devices;
+  /// Where layers run: a layer's name as the model has it (or its beginning up to a "/", or a pattern with `*`), and
+  /// one of `devices`. Of several that fit an operation the longest counts.
+  std::vector<std::pair<std::string, std::string>> places;
+  /// Called with what placement weighed, once for each entry; empty: nobody asks.
+  std::function<void(const Placement &)> explainPlacement;
 
   /// Lanes to schedule for; 0: the physical cores.
   int threads = 0;

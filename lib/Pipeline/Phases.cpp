@@ -5,6 +5,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Place/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -58,6 +59,16 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   targetOf(options).addLayoutPasses(passes, options);
   if (options.prepare) passes.addPass(createPrepare());
   simplify(passes, options);
+  // What comes now joins operations and changes no bit, so that no choice of devices does.
+  if (options.devices.size() > 1) {
+    PlaceOptions place;
+    place.devices.assign(options.devices.begin(), options.devices.end());
+    for (const auto &[layer, device] : options.places) place.pins.push_back(layer + "=" + device);
+    place.threads = options.threads;
+    place.target = options.target;
+    place.architectures.assign(options.architectures.begin(), options.architectures.end());
+    passes.addPass(createPlace(std::move(place), options.explainPlacement));
+  }
   FuseOptions fuse;
   fuse.fuse = options.fuse;
   fuse.target = options.target;
@@ -137,7 +148,7 @@ ArrayRef<Phase> sprig::phases() {
        allowsGraph},
       {"differentiate", "Replace requests for gradients by expressions", buildDifferentiate, allowsDifferentiated},
       {"remat", "Compute values again that would wait for the backward pass", buildRemat, allowsDifferentiated},
-      {"fuse", "Decompose, choose layouts, pack, form dispatches", buildFuse, allowsDispatches},
+      {"fuse", "Decompose, choose layouts, pack, place on devices, form dispatches", buildFuse, allowsDispatches},
       {"schedule", "Make programs of kernels, buffers and commands", buildSchedule, allowsProgram},
       {"plan", "Spread over lanes, give buffers their places", buildPlan, allowsPlannedProgram},
       {"codegen", "Generate machine code", nullptr, allowsPlannedProgram},

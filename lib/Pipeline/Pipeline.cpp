@@ -3,6 +3,7 @@
 #include "lib/Cache/FileCache.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Tune.h"
+#include "lib/Place/Pins.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
@@ -50,6 +51,7 @@ public:
     if (first > last)
       throw Error(ErrorKind::usage, "phase '" + options.compileFrom + "' comes after phase '" + options.compileTo +
                                         "', so nothing is left to do");
+    checkDevices();
     enableRemarks();
   }
   ~Compilation() {
@@ -65,6 +67,7 @@ private:
     if (!place) throw takeAsError(ErrorKind::usage, place.takeError());
     return *place;
   }
+  void checkDevices();
   void enableRemarks();
   void runPhase(const Phase &phase);
   void generateCode();
@@ -83,6 +86,31 @@ private:
   bool ownsRemarks = false;
   std::vector<PackageImage> images;
 };
+
+void Compilation::checkDevices() {
+  auto devices = place::parseDevices(options.devices, options.target);
+  if (!devices) {
+    auto [kind, text] = std::pair(ErrorKind::usage, std::string());
+    llvm::handleAllErrors(devices.takeError(), [&](const llvm::ErrorInfoBase &error) {
+      if (error.convertToErrorCode() == std::errc::not_supported) kind = ErrorKind::unsupported;
+      text = error.message();
+    });
+    throw Error(kind, text);
+  }
+  if (devices->size() < 2) {
+    if (options.places.empty()) return;
+    throw Error(ErrorKind::usage, "place " + options.places[0].first + "=" + options.places[0].second +
+                                      ": there is one device; name several to place on, as cpu:0 and cpu:1");
+  }
+  if (first > placeOf("fuse")) {
+    if (options.places.empty()) return;
+    throw Error(ErrorKind::usage, "place " + options.places[0].first + "=" + options.places[0].second + ": phase '" +
+                                      options.compileFrom + "' comes after 'fuse', where operations are placed");
+  }
+  if (llvm::Error error = place::checkPins(module, options.places, *devices))
+    throw takeAsError(ErrorKind::usage, std::move(error));
+  if (llvm::Error error = place::keepPlaces(module, *devices)) throw takeAsError(ErrorKind::badInput, std::move(error));
+}
 
 void Compilation::enableRemarks() {
   if (options.remarks.empty()) return;

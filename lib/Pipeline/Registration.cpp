@@ -2,6 +2,7 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNDialect.h"
+#include "lib/Place/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Pipeline/CheckProgram.h"
 #include "lib/Pipeline/Phases.h"
@@ -50,6 +51,7 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
 
 void sprig::registerSprigPassesAndPhases() {
   registerTransforms();
+  registerSprigPlacePasses();
   registerSprigSchedulePasses();
   for (const Target *target : targets()) target->registerPasses();
   for (const Phase &phase : phases()) {

@@ -31,6 +31,7 @@ OwningOpRef<ModuleOp> alone(kernel::DispatchOp dispatch, Attribute tile) {
   auto function = func::FuncOp::create(b, b.getUnknownLoc(), "main", type);
   b.setInsertionPointToStart(function.addEntryBlock());
   auto clone = cast<kernel::DispatchOp>(b.clone(*dispatch));
+  clone->removeAttr(kernel::kDeviceAttr);
   clone->setOperands(function.getArguments());
   clone.setTileAttr(tile);
   func::ReturnOp::create(b, b.getUnknownLoc(), clone->getResults());
@@ -55,6 +56,8 @@ std::optional<Attribute> search(const Kernel &kernel, const CompileOptions &opti
   alike.compileFrom = "schedule";
   alike.compileTo = alike.dumpPhases = "";
   alike.remarks.clear();
+  alike.devices.clear();
+  alike.places.clear();
   alike.report = nullptr;
   alike.tuneSeconds = 0;
   auto start = Clock::now();

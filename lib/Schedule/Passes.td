@@ -16,7 +16,10 @@ def Schedule : Pass<"sprig-schedule", "::mlir::ModuleOp"> {
     kernel, and a command; a reshape is no command but another view of a buffer; a constant becomes bytes of the package,
     a parameter a buffer of its state. What the function returns is copied to the outputs, and what it sets
     (`nn.set_param`) to the states; `plan-memory` removes the copies that it can. Dispatches that compute a new state come
-    after those that read the old one. All commands are on one lane.
+    after those that read the old one. All commands are on one lane, or, where operations were placed on several devices
+    (`kernel.devices`), on one for each: a value that another device needs is copied there once, right behind the command
+    that computes it, inputs and constants are on all, and events order what crosses. A parameter's state is on its home
+    (`kernel.device`).
   }];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,

@@ -5,6 +5,7 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/SplitLanes.h"
 #include "lib/Schedule/StateOrder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -63,31 +64,98 @@ private:
   LogicalResult addReturn(func::ReturnOp op);
   void addUpdates();
 
-  Value makeBuffer(Location loc, BufferKind kind, Type tensor, int64_t index, FlatSymbolRefAttr source, StringRef name);
+  void makeDevices();
+  unsigned homeOf(FlatSymbolRefAttr param);
+  Value makeBuffer(Location loc, BufferKind kind, Type tensor, int64_t index, FlatSymbolRefAttr source, StringRef name,
+                   unsigned device);
   Value bufferOf(Value value) { return buffers.lookup(value); }
+  unsigned deviceOf(Value buffer) const { return deviceOfBuffer.lookup(buffer); }
+  Value bufferOn(Value value, unsigned device);
+  void addCopy(Location loc, Value source, Value target, unsigned device);
 
   ModuleOp module;
   const Target &target;
   SymbolTable symbols;
   OpBuilder b;
-  DeviceOp device;
+  SmallVector<DeviceOp> devices;
   DenseMap<Operation *, KernelOp, EqualDispatch> kernels;
   DenseMap<Attribute, FlatSymbolRefAttr> constants;
   // Of the function at hand.
   DenseMap<Value, Value> buffers;
+  DenseMap<Value, unsigned> deviceOfBuffer;              // where it is not the first
+  DenseMap<std::pair<Value, unsigned>, Value> elsewhere; // buffers with the value of one, on another device
+  DenseMap<Value, Operation *> writers;                  // commands that compute buffers
+  DenseMap<Operation *, unsigned> deviceOfCommand;       // where it is not the first
   SmallVector<ir::SetParamOp> updates;
   ProgramOp program;
   LaneOp lane;
 };
 
+// One of the target's kind, or those that operations were placed on.
+void Scheduler::makeDevices() {
+  b.setInsertionPointToStart(module.getBody());
+  auto placed = module->getAttrOfType<ArrayAttr>(kernel::kDevicesAttr);
+  if (!placed) {
+    devices.push_back(DeviceOp::create(b, module.getLoc(), target.kind(), target.kind()));
+  } else {
+    for (auto name : placed.getAsRange<StringAttr>()) {
+      auto [kind, number] = name.getValue().split(':');
+      uint64_t ordinal = 0;
+      (void)number.getAsInteger(10, ordinal);
+      devices.push_back(DeviceOp::create(b, module.getLoc(), (kind + number).str(), kind,
+                                         /*architecture=*/StringAttr(), ordinal));
+    }
+    module->removeAttr(kernel::kDevicesAttr);
+  }
+  for (DeviceOp device : devices) symbols.insert(device);
+}
+
+unsigned Scheduler::homeOf(FlatSymbolRefAttr param) {
+  auto declared = module.lookupSymbol<ir::ParamOp>(param);
+  return declared ? kernel::deviceOf(declared) : 0;
+}
+
 Value Scheduler::makeBuffer(Location loc, BufferKind kind, Type tensor, int64_t index, FlatSymbolRefAttr source,
-                            StringRef name) {
+                            StringRef name, unsigned device) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(lane);
-  auto type =
-      MemRefType::get(cast<RankedTensorType>(tensor).getShape(), cast<RankedTensorType>(tensor).getElementType());
-  return BufferOp::create(b, loc, type, kind, index < 0 ? IntegerAttr() : b.getI64IntegerAttr(index), source,
-                          /*offset=*/IntegerAttr(), name.empty() ? StringAttr() : b.getStringAttr(name));
+  auto type = MemRefType::get(cast<ShapedType>(tensor).getShape(), cast<ShapedType>(tensor).getElementType());
+  auto place = device ? FlatSymbolRefAttr::get(devices[device].getSymNameAttr()) : FlatSymbolRefAttr();
+  Value buffer = BufferOp::create(b, loc, type, kind, index < 0 ? IntegerAttr() : b.getI64IntegerAttr(index), source,
+                                  /*offset=*/IntegerAttr(), name.empty() ? StringAttr() : b.getStringAttr(name), place);
+  if (device) deviceOfBuffer[buffer] = device;
+  return buffer;
+}
+
+// `device` is the one of the two whose lane does it.
+void Scheduler::addCopy(Location loc, Value source, Value target, unsigned device) {
+  auto copy = CopyOp::create(b, loc, source, target);
+  if (device) deviceOfCommand[copy] = device;
+}
+
+// What all devices have is there; else a copy, made where the value is and as soon as it is: of a state, before
+// anything runs, so that its update need not wait long.
+Value Scheduler::bufferOn(Value value, unsigned device) {
+  Value own = bufferOf(value);
+  unsigned home = deviceOf(own);
+  if (home == device) return own;
+  Value &there = elsewhere[{own, device}];
+  if (there) return there;
+  auto buffer = own.getDefiningOp<BufferOp>();
+  StringRef name = buffer.getLabel().value_or("");
+  if (buffer.getKind() == BufferKind::input || buffer.getKind() == BufferKind::constant)
+    return there =
+               makeBuffer(buffer.getLoc(), buffer.getKind(), buffer.getType(),
+                          buffer.getIndex() ? int64_t(*buffer.getIndex()) : -1, buffer.getSourceAttr(), name, device);
+  there = makeBuffer(buffer.getLoc(), BufferKind::arena, buffer.getType(), -1, {}, name, device);
+  if (byteSize(buffer.getType()) == 0) return there;
+  OpBuilder::InsertionGuard guard(b);
+  if (Operation *writer = writers.lookup(own))
+    b.setInsertionPointAfter(writer);
+  else
+    b.setInsertionPointToStart(&lane.getBody().front());
+  addCopy(buffer.getLoc(), own, there, home);
+  return there;
 }
 
 FlatSymbolRefAttr Scheduler::constantFor(ir::ConstantOp constant) {
@@ -134,6 +202,7 @@ FailureOr<KernelOp> Scheduler::kernelFor(kernel::DispatchOp dispatch) {
     mapping.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
   b.setInsertionPointToStart(&body);
   auto clone = cast<kernel::DispatchOp>(b.clone(*dispatch, mapping));
+  clone->removeAttr(kernel::kDeviceAttr);
   for (auto [index, argument] : llvm::enumerate(body.getArguments())) clone->setOperand(index, argument);
   YieldOp::create(b, dispatch.getLoc(), clone->getResults());
   symbols.insert(kernel);
@@ -158,11 +227,13 @@ static SmallVector<OverwriteAttr> overwritableOperands(kernel::DispatchOp dispat
 }
 
 LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
+  unsigned device = kernel::deviceOf(dispatch);
   SmallVector<Value> operands;
-  for (Value operand : dispatch->getOperands()) operands.push_back(bufferOf(operand));
+  for (Value operand : dispatch->getOperands()) operands.push_back(bufferOn(operand, device));
   bool hasWork = false;
   for (Value result : dispatch->getResults()) {
-    Value buffer = makeBuffer(result.getLoc(), BufferKind::arena, result.getType(), -1, {}, nameOf(result.getLoc()));
+    Value buffer =
+        makeBuffer(result.getLoc(), BufferKind::arena, result.getType(), -1, {}, nameOf(result.getLoc()), device);
     buffers[result] = buffer;
     operands.push_back(buffer);
     hasWork |= cast<RankedTensorType>(result.getType()).getNumElements() > 0;
@@ -176,17 +247,21 @@ LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
   auto command = exec::DispatchOp::create(b, placesOf(dispatch), FlatSymbolRefAttr::get(kernel->getSymNameAttr()),
                                           operands, name.empty() ? StringAttr() : b.getStringAttr(name));
   command.setOverwrites(overwritableOperands(dispatch, target));
+  if (devices.size() < 2) return success();
+  if (device) deviceOfCommand[command] = device;
+  for (Value result : dispatch->getResults()) writers[bufferOf(result)] = command;
   return success();
 }
 
 LogicalResult Scheduler::addReturn(func::ReturnOp op) {
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
     StringRef name = cast<StringAttr>(program.getOutputNames()[index]).getValue();
-    Value output = makeBuffer(op.getLoc(), BufferKind::output, value.getType(), index, {}, name);
+    unsigned device = deviceOf(bufferOf(value));
+    Value output = makeBuffer(op.getLoc(), BufferKind::output, value.getType(), index, {}, name, device);
     if (byteSize(value.getType()) == 0) continue;
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&lane.getBody().front());
-    CopyOp::create(b, op.getLoc(), bufferOf(value), output);
+    addCopy(op.getLoc(), bufferOf(value), output, device);
   }
   return success();
 }
@@ -200,17 +275,20 @@ void Scheduler::addUpdates() {
   for (ir::SetParamOp set : updates) {
     Value source = bufferOf(set.getValue());
     if (source.getDefiningOp<BufferOp>().getKind() == BufferKind::state && byteSize(source.getType())) {
-      Value aside = makeBuffer(set.getLoc(), BufferKind::arena, set.getValue().getType(), -1, {}, set.getParam());
-      CopyOp::create(b, set.getLoc(), source, aside);
+      unsigned device = deviceOf(source);
+      Value aside =
+          makeBuffer(set.getLoc(), BufferKind::arena, set.getValue().getType(), -1, {}, set.getParam(), device);
+      addCopy(set.getLoc(), source, aside, device);
       source = aside;
     }
     sources.push_back(source);
   }
   for (auto [set, source] : llvm::zip_equal(updates, sources)) {
     if (byteSize(source.getType()) == 0) continue;
-    Value state =
-        makeBuffer(set.getLoc(), BufferKind::state, set.getValue().getType(), -1, set.getParamAttr(), set.getParam());
-    CopyOp::create(b, set.getLoc(), source, state);
+    unsigned home = homeOf(set.getParamAttr());
+    Value state = makeBuffer(set.getLoc(), BufferKind::state, set.getValue().getType(), -1, set.getParamAttr(),
+                             set.getParam(), home);
+    addCopy(set.getLoc(), source, state, home);
   }
 }
 
@@ -227,12 +305,12 @@ LogicalResult Scheduler::runOnOperation(Operation &op) {
   if (auto constant = dyn_cast<ir::ConstantOp>(op)) {
     FlatSymbolRefAttr symbol = constantFor(constant);
     buffers[constant.getResult()] =
-        makeBuffer(op.getLoc(), BufferKind::constant, constant.getType(), -1, symbol, nameOf(op.getLoc()));
+        makeBuffer(op.getLoc(), BufferKind::constant, constant.getType(), -1, symbol, nameOf(op.getLoc()), 0);
     return success();
   }
   if (auto get = dyn_cast<ir::GetParamOp>(op)) {
-    buffers[get.getResult()] =
-        makeBuffer(op.getLoc(), BufferKind::state, get.getType(), -1, get.getParamAttr(), get.getParam());
+    buffers[get.getResult()] = makeBuffer(op.getLoc(), BufferKind::state, get.getType(), -1, get.getParamAttr(),
+                                          get.getParam(), homeOf(get.getParamAttr()));
     return success();
   }
   if (auto ret = dyn_cast<func::ReturnOp>(op)) {
@@ -271,16 +349,20 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
       b.getTypeArrayAttr(type.getResults()), /*arenas=*/DenseI64ArrayAttr(),
       function->hasAttr(ir::kIndependentSamplesAttr), function->getAttrOfType<StringAttr>(ir::kEntryAttr));
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
-  lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(device.getSymNameAttr()));
+  lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(devices.front().getSymNameAttr()));
   lane.getBody().emplaceBlock();
 
   buffers.clear();
+  deviceOfBuffer.clear();
+  elsewhere.clear();
+  writers.clear();
+  deviceOfCommand.clear();
   updates.clear();
   readStateBeforeUpdates(function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
     unsigned index = argument.getArgNumber();
     buffers[argument] = makeBuffer(argument.getLoc(), BufferKind::input, argument.getType(), index, {},
-                                   cast<StringAttr>(program.getInputNames()[index]).getValue());
+                                   cast<StringAttr>(program.getInputNames()[index]).getValue(), 0);
   }
   for (Operation &op : function.getBody().front())
     if (failed(runOnOperation(op))) return failure();
@@ -291,6 +373,7 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
   symbols.remove(function);
   function.erase();
   symbols.insert(program);
+  if (devices.size() > 1) splitLane(lane, devices, deviceOfCommand);
   return success();
 }
 
@@ -301,11 +384,10 @@ LogicalResult Scheduler::run() {
       return function.emitOpError("is private or has no body; a program is made of public functions only");
     functions.push_back(function);
   }
-  b.setInsertionPointToStart(module.getBody());
-  device = DeviceOp::create(b, module.getLoc(), target.kind(), target.kind());
-  symbols.insert(device);
+  makeDevices();
   for (func::FuncOp function : functions)
     if (failed(runOnFunction(function))) return failure();
+  for (auto param : module.getOps<ir::ParamOp>()) param->removeAttr(kernel::kDeviceAttr);
   remark::analysis(module.getLoc(), remark::RemarkOpts::name("kernels").category("schedule"))
       << std::to_string(functions.size()) + " programs, " + std::to_string(kernels.size()) + " different kernels";
   return success();

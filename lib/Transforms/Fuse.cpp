@@ -60,7 +60,9 @@ public:
     Block *block = builder.createBlock(&dispatch->getRegion(0));
     IRMapping mapping;
     for (Value operand : operands) mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
-    for (Operation *op : body) builder.clone(*op, mapping);
+    kernel::setDevice(dispatch, kernel::deviceOf(group.ops.front()));
+    // Kernels are equal on all devices.
+    for (Operation *op : body) builder.clone(*op, mapping)->removeAttr(kernel::kDeviceAttr);
     SmallVector<Value> yielded;
     for (Value result : results) yielded.push_back(mapping.lookup(result));
     kernel::YieldOp::create(builder, dispatch.getLoc(), yielded);

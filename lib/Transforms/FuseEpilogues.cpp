@@ -28,7 +28,7 @@ static bool usedOutside(Operation *op, const SetVector<Operation *> &members) {
 static bool isContraction(Operation *op) { return fusionKind(op) == FusionKind::contraction; }
 
 bool FusionGroups::fitsEpilogue(Operation *op, const FusionGroup &group) const {
-  return isElementwise(op) && target.canFuse(group, op);
+  return isElementwise(op) && isOnDeviceOf(op, group) && target.canFuse(group, op);
 }
 
 // The elementwise operations that use the root's result, and their users in turn, in program order.

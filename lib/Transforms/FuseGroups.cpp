@@ -107,14 +107,19 @@ bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
   return false;
 }
 
+bool FusionGroups::isOnDeviceOf(Operation *op, const FusionGroup &group) {
+  return kernel::deviceOf(op) == kernel::deviceOf(group.ops.front());
+}
+
 bool FusionGroups::fitsLoop(Operation *op, const FusionGroup &group) const {
-  return group.isLoop && group.ops.size() < kMaxLoopGroup && target.canFuse(group, op);
+  return group.isLoop && group.ops.size() < kMaxLoopGroup && isOnDeviceOf(op, group) && target.canFuse(group, op);
 }
 
 // Two groups that fit the same loops may still hold operations that do not: one that reads what the other reduces.
 bool FusionGroups::canMerge(const FusionGroup &into, const FusionGroup &from) const {
   bool axesAgree = !into.hasReduction || !from.hasReduction || into.axes == from.axes;
   if (into.shape != from.shape || !axesAgree || into.ops.size() + from.ops.size() > kMaxLoopGroup) return false;
+  if (!isOnDeviceOf(from.ops.front(), into)) return false;
   FusionGroup both = into;
   both.ops.insert(from.ops.begin(), from.ops.end());
   both.hasReduction |= from.hasReduction;

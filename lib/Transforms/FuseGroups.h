@@ -37,6 +37,8 @@ private:
   bool fitsEpilogue(mlir::Operation *op, const FusionGroup &group) const;
   void joinLoop(mlir::Operation *op);
   bool fitsLoop(mlir::Operation *op, const FusionGroup &group) const;
+  /// Whether an operation is placed where the group is (kernel.device): no kernel runs on two devices.
+  static bool isOnDeviceOf(mlir::Operation *op, const FusionGroup &group);
   FusionGroup &newGroup(mlir::Operation *op);
   bool canMerge(const FusionGroup &into, const FusionGroup &from) const;
   void merge(FusionGroup &into, FusionGroup &from);

@@ -18,7 +18,8 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
     shape share loops (softmax, normalisations); slices, broadcasts and transposes that keep the innermost dimension are
     read in place. Attention (a product, elementwise operations and reductions along its rows, a second product) is one
     dispatch whose scores stay in scratch memory; it reads its operands and writes its result through slices, transposes
-    and reshapes. What remains is a dispatch of its own. Fusion never changes a bit. Remarks of the category `fuse` say
+    and reshapes. What remains is a dispatch of its own. Operations that are placed on different devices (`kernel.device`)
+    stay apart, and a dispatch has the device of its operations. Fusion never changes a bit. Remarks of the category `fuse` say
     what was put together and what was kept apart.
   }];
   let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];

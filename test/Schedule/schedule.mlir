@@ -76,3 +76,54 @@ func.func @main(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {
 func.func @main_batch1(%x: tensor<1x4xf32>) -> tensor<1x4xf32> attributes {nn.entry = "main", nn.independent_samples} {
   return %x : tensor<1x4xf32>
 }
+
+// -----
+
+// Two devices: each has a lane, kernels are shared. What the other needs is copied right after it was computed, by the
+// device that has it; inputs and constants are on both. A state lives on its home, where its new value is copied to.
+// CHECK-DAG: exec.device @cpu0 "cpu"
+// CHECK-DAG: exec.device @null1 "null" ordinal 1
+// CHECK: exec.kernel @relu
+// CHECK-NOT: kernel.device
+// CHECK: exec.program @placed
+// CHECK-DAG: %[[X:.*]] = exec.buffer input[0] named "x" : memref<4xf32>
+// CHECK-DAG: %[[X1:.*]] = exec.buffer input[0] on @null1 named "x" : memref<4xf32>
+// CHECK-DAG: %[[W:.*]] = exec.buffer state @w on @null1 named "w" : memref<4xf32>
+// CHECK-DAG: %[[W0:.*]] = exec.buffer arena named "w" : memref<4xf32>
+// CHECK-DAG: %[[A1:.*]] = exec.buffer arena on @null1 named "a" : memref<4xf32>
+// CHECK: exec.lane on @cpu0 {
+// CHECK-NEXT: exec.dispatch @relu(%[[X]], %[[A:[^)]*]])
+// CHECK-NEXT: exec.copy %[[A]] to %[[A1]]
+// CHECK-NEXT: exec.record [[COPIED:[0-9]+]]
+// CHECK-NEXT: exec.wait [[STATE:[0-9]+]]
+// CHECK-NEXT: exec.dispatch @add(%[[A]], %[[W0]], %[[C:[^)]*]])
+// CHECK-NEXT: exec.copy %[[C]] to %{{.*}}
+// CHECK-NEXT: }
+// CHECK-NEXT: exec.lane on @null1 {
+// CHECK-NEXT: exec.copy %[[W]] to %[[W0]]
+// CHECK-NEXT: exec.record [[STATE]]
+// CHECK-NEXT: exec.wait [[COPIED]]
+// CHECK-NEXT: exec.dispatch @add(%[[A1]], %[[X1]], %[[B:[^)]*]])
+// CHECK-NEXT: exec.copy %[[B]] to %{{.*}}
+// CHECK-NEXT: exec.copy %[[B]] to %{{.*}}
+// CHECK-NEXT: }
+module attributes {kernel.devices = ["cpu:0", "null:1"]} {
+  nn.param @w {kernel.device = 1 : i64} = dense<1.0> : tensor<4xf32>
+  func.func @placed(%x: tensor<4xf32> {nn.name = "x"}) -> (tensor<4xf32>, tensor<4xf32>) {
+    %w = nn.get_param @w : tensor<4xf32>
+    %0 = kernel.dispatch "relu" (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+      %v = nn.relu %a : tensor<4xf32>
+      kernel.yield %v : tensor<4xf32>
+    } loc("a")
+    %1 = kernel.dispatch "add" (%a = %0 : tensor<4xf32>, %b = %x : tensor<4xf32>) -> tensor<4xf32> attributes {kernel.device = 1 : i64} {
+      %v = nn.add %a, %b : tensor<4xf32>, tensor<4xf32>
+      kernel.yield %v : tensor<4xf32>
+    }
+    %2 = kernel.dispatch "add" (%a = %0 : tensor<4xf32>, %b = %w : tensor<4xf32>) -> tensor<4xf32> {
+      %v = nn.add %a, %b : tensor<4xf32>, tensor<4xf32>
+      kernel.yield %v : tensor<4xf32>
+    }
+    nn.set_param @w, %1 : tensor<4xf32>
+    return %1, %2 : tensor<4xf32>, tensor<4xf32>
+  }
+}

@@ -45,7 +45,7 @@ func.func @rejected(%x: tensor<4xf32>) {
 
 // -----
 
-// expected-error@+1 {{has 'kernel.tile'; the kernel dialect hangs no attributes on operations}}
+// expected-error@+1 {{has 'kernel.tile', which kernel does not know; its attributes are kernel.devices, kernel.device}}
 func.func @elsewhere(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel.tile = #kernel.loop_tile<elements = 16>} {
   return %x : tensor<4xf32>
 }

@@ -1,6 +1,6 @@
 // RUN: %sprig-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.independent_samples, nn.training, nn.momentum, nn.differentiated, nn.partials}}
+// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.independent_samples, nn.training, nn.momentum, nn.differentiated, nn.partials, nn.place}}
 func.func @misspelt(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entri = "main"} {
   return %x : tensor<4xf32>
 }
@@ -127,5 +127,13 @@ func.func @partials(%x: tensor<4x4xf32>) -> tensor<4xf32> {
 func.func @partials_of_another(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{'nn.relu' op has 'nn.partials', which stands on nn.reduce}}
   %0 = nn.relu %x {nn.partials} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @place(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.relu' op has 'nn.place' = 1 : i64, expected a string}}
+  %0 = nn.relu %x {nn.place = 1} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

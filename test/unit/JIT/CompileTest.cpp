@@ -252,6 +252,50 @@ static Error errorOf(const Model &model, const CompileOptions &options = {}) {
   return Error(ErrorKind::internal, "no error");
 }
 
+TEST(Compile, PlacesLayersOnDevicesWithTheBitsOfOne) {
+  std::string text = mlp(3);
+  for (auto [type, name] : {std::pair("tensor<24x40xf32>\n  %1", "body"), {"tensor<40x7xf32>\n  return", "head"}}) {
+    size_t at = text.find(type);
+    ASSERT_NE(at, std::string::npos);
+    text.insert(text.find('\n', at), std::string(" loc(\"") + name + "/MatMul\")");
+  }
+  for (bool freeze : {true, false}) {
+    std::vector<Placement> told;
+    CompileOptions options;
+    options.freeze = freeze;
+    options.devices = {"cpu:0", "cpu:1"};
+    options.places = {{"head", "cpu:1"}, {"body", "cpu:0"}};
+    options.explainPlacement = [&](const Placement &placement) { told.push_back(placement); };
+    Program two = compile(Model::text(text), options);
+    EXPECT_EQ(run(two, 3), reference(inputOf(3), 3));
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].copies, 1);
+    EXPECT_EQ(told[0].copiedBytes, 3 * 40 * 4);
+    ASSERT_EQ(told[0].decisions.size(), 2u);
+    EXPECT_EQ(told[0].decisions[1].layer, "head");
+    EXPECT_EQ(told[0].decisions[1].device, "cpu:1");
+    EXPECT_TRUE(told[0].decisions[1].pinned);
+    rt::LoadOptions load;
+    load.device = "null:2,null:5";
+    Program null = compile(Model::text(text), options, {}, load);
+    EXPECT_EQ(run(null, 3), reference(inputOf(3), 3));
+  }
+  auto errorOf = [&](const CompileOptions &options) {
+    try {
+      compile(Model::text(text), options);
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(errorOf({.devices = {"cpu:0", "cpu:1"}, .places = {{"haed", "cpu:1"}}}),
+            "place haed=cpu:1: the model has no layer 'haed'; near names are head");
+  EXPECT_EQ(errorOf({.devices = {"cpu:0", "cuda:1"}}),
+            "device 'cuda:1': nothing there runs code for cpu; expected cpu:N or null:N");
+  EXPECT_EQ(errorOf({.places = {{"head", "cpu:1"}}}),
+            "place head=cpu:1: there is one device; name several to place on, as cpu:0 and cpu:1");
+}
+
 TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   Error missing = errorOf(Model::file("/no/such/model.onnx"));
   EXPECT_EQ(missing.kind(), ErrorKind::badInput);

@@ -45,12 +45,20 @@ static void outline(ir::Attention &attention) {
   Block *block = builder.createBlock(&dispatch->getRegion(0));
   IRMapping mapping;
   for (Value operand : operands) mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
-  for (Operation *op : body) builder.clone(*op, mapping);
+  kernel::setDevice(dispatch, kernel::deviceOf(attention.scores));
+  for (Operation *op : body) builder.clone(*op, mapping)->removeAttr(kernel::kDeviceAttr);
   kernel::YieldOp::create(builder, dispatch.getLoc(), mapping.lookup(result));
   remark::passed(attention.scores.getLoc(), options()) << ("one kernel without scores in memory of " + names);
   result.replaceAllUsesWith(dispatch->getResult(0));
   for (Operation *op : llvm::reverse(body))
     if (op->use_empty()) op->erase();
+}
+
+/// Whether all that it computes is placed on one device; views are read wherever they are.
+static bool isOnOneDevice(ir::Attention &attention) {
+  unsigned device = kernel::deviceOf(attention.scores);
+  auto isThere = [&](Operation *op) { return isa<ir::ConstantOp>(op) || kernel::deviceOf(op) == device; };
+  return isThere(attention.output) && llvm::all_of(attention.rows, isThere) && llvm::all_of(attention.views, isThere);
 }
 
 void sprig::fuseAttention(Block &block) {
@@ -61,6 +69,10 @@ void sprig::fuseAttention(Block &block) {
     if (taken.contains(product)) continue;
     std::string why;
     std::optional<ir::Attention> attention = ir::matchAttention(product, why);
+    if (attention && !isOnOneDevice(*attention)) {
+      attention.reset();
+      why = "they are placed on different devices";
+    }
     if (attention) {
       taken.insert(attention->scores);
       outline(*attention);

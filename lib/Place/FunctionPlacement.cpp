@@ -1,0 +1,142 @@
+#include "lib/Place/FunctionPlacement.h"
+#include "dialects/Exec/Exec.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Kernel/KernelDialect.h"
+#include "dialects/NN/NNState.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+
+namespace sprig::place {
+namespace {
+
+// A dispatch below it is left on one thread.
+constexpr double kWorthThreads = 20e-6;
+
+bool isComputed(Operation *op) {
+  return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() && !sharesStorage(op) &&
+         !isa<ir::GetParamOp, ir::SetParamOp>(op);
+}
+
+// What fusion computes with what it follows, where it can.
+bool isLight(Operation *op) {
+  FusionKind kind = fusionKind(op);
+  return isa<ElementwiseOpInterface>(op) || kind == FusionKind::view || kind == FusionKind::reduction;
+}
+
+} // namespace
+
+FunctionPlacement::FunctionPlacement(func::FuncOp function, const Devices &devices, Pins pins,
+                                     const llvm::DenseMap<Attribute, unsigned> &homes)
+    : function(function), devices(devices) {
+  problem.devices = unsigned(devices.names.size());
+  problem.handOff = devices.machine.handOff;
+  problem.copyLatency = devices.machine.link.latency;
+  problem.copyBytesPerSecond = devices.machine.link.bytesPerSecond;
+  for (Operation &op : function.getBody().front()) {
+    if (auto get = dyn_cast<ir::GetParamOp>(op)) {
+      auto [param, fresh] = params.try_emplace(get.getParamAttr(), unsigned(problem.params.size()));
+      if (fresh) problem.params.emplace_back();
+      values[get.getResult()] = unsigned(problem.values.size());
+      problem.values.push_back({exec::byteSize(get.getType()), PlacementProblem::kNone, param->second});
+    } else if (auto set = dyn_cast<ir::SetParamOp>(op)) {
+      auto [param, fresh] = params.try_emplace(set.getParamAttr(), unsigned(problem.params.size()));
+      if (fresh) problem.params.emplace_back();
+      if (auto value = valueOf(set.getValue())) problem.params[param->second].newValue = *value;
+    } else if (isComputed(&op)) {
+      addOperation(&op, pins);
+    }
+  }
+  for (auto [param, index] : params) {
+    if (auto found = homes.find(param); found != homes.end()) problem.params[index].home = found->second;
+    auto declared = SymbolTable::lookupNearestSymbolFrom(function, cast<SymbolRefAttr>(param));
+    if (declared && !problem.params[index].home) problem.params[index].home = pinOf(declared, pins, devices.names);
+  }
+  addCosts();
+}
+
+// The number of a value that not all devices have.
+std::optional<unsigned> FunctionPlacement::valueOf(Value value) const {
+  auto found = values.find(storageOf(value));
+  if (found == values.end()) return std::nullopt;
+  return found->second;
+}
+
+// The latest producer's, where nobody wants them apart.
+unsigned FunctionPlacement::unitFor(Operation *op, std::optional<unsigned> pin) {
+  std::optional<unsigned> latest;
+  if (isLight(op))
+    for (Value operand : op->getOperands())
+      if (auto value = valueOf(operand))
+        if (unsigned producer = problem.values[*value].operation; producer != PlacementProblem::kNone)
+          latest = std::max(latest.value_or(0), producer);
+  if (latest) {
+    unsigned unit = problem.operations[*latest].unit;
+    if (!pin || problem.units[unit].pin == pin) return unit;
+  }
+  problem.units.push_back({pin, std::vector<double>(problem.devices, 0), 0});
+  return unsigned(problem.units.size() - 1);
+}
+
+void FunctionPlacement::addOperation(Operation *op, Pins pins) {
+  unsigned number = unsigned(problem.operations.size());
+  PlacementProblem::Operation &added = problem.operations.emplace_back();
+  operations[op] = number;
+  added.unit = unitFor(op, pinOf(op, pins, devices.names));
+  ++problem.units[added.unit].operations;
+  auto read = [&](Value operand) {
+    if (auto value = valueOf(operand); value && !llvm::is_contained(added.reads, *value)) added.reads.push_back(*value);
+  };
+  for (Value operand : op->getOperands()) read(operand);
+  // What regions read of what is around them.
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) read(operand);
+    });
+  for (Value result : op->getResults()) {
+    values[result] = unsigned(problem.values.size());
+    added.gives.push_back(unsigned(problem.values.size()));
+    problem.values.push_back({exec::byteSize(result.getType()), number, PlacementProblem::kNone});
+  }
+}
+
+// Of a unit as one kernel: what passes inside of it moves no memory.
+void FunctionPlacement::addCosts() {
+  struct Work {
+    double flops = 0, bytes = 0;
+    llvm::SmallPtrSet<Value, 8> read;
+  };
+  std::vector<Work> works(problem.units.size());
+  for (auto [op, number] : operations) {
+    unsigned unit = problem.operations[number].unit;
+    Work &work = works[unit];
+    if (auto cost = dyn_cast<CostOpInterface>(op)) work.flops += double(cost.getFlops());
+    for (Value operand : op->getOperands()) {
+      auto value = valueOf(operand);
+      unsigned producer = value ? problem.values[*value].operation : PlacementProblem::kNone;
+      bool inside = producer != PlacementProblem::kNone && problem.operations[producer].unit == unit;
+      if (!inside && work.read.insert(operand).second) work.bytes += double(exec::byteSize(operand.getType()));
+    }
+    for (Value result : op->getResults()) {
+      auto isInside = [&, unit = unit](Operation *user) {
+        auto found = operations.find(user);
+        return found != operations.end() && problem.operations[found->second].unit == unit;
+      };
+      if (!llvm::all_of(result.getUsers(), isInside)) work.bytes += double(exec::byteSize(result.getType()));
+    }
+  }
+  for (auto [unit, work] : llvm::zip_equal(problem.units, works))
+    for (unsigned device = 0; device < problem.devices; ++device) {
+      double alone = devices.machine.seconds(work.flops, work.bytes, int64_t(work.bytes));
+      double shared = devices.machine.seconds(work.flops, work.bytes, int64_t(work.bytes), devices.threads[device]);
+      unit.seconds[device] = alone < kWorthThreads ? alone : shared;
+    }
+}
+
+void FunctionPlacement::write(llvm::DenseMap<Attribute, unsigned> &homes) const {
+  for (auto [op, number] : operations) kernel::setDevice(op, deviceOfUnit[problem.operations[number].unit]);
+  std::vector<unsigned> decided = Placer(problem).homes(deviceOfUnit);
+  for (auto [param, index] : params) homes.try_emplace(param, decided[index]);
+}
+
+} // namespace sprig::place

@@ -1,0 +1,50 @@
+// The placement problem of a function, and its answer as attributes.
+// For the pass `place`. Units are what fusion is likely to make one kernel of: an operation with a kernel of its own
+// and the elementwise operations, reductions and views behind it.
+#pragma once
+#include "lib/Machine/MachineModel.h"
+#include "lib/Place/Pins.h"
+#include "lib/Place/Placement.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "sprig/options.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace sprig::place {
+
+/// The devices of a module, with how fast each is.
+struct Devices {
+  std::vector<std::string> names;
+  machine::MachineModel machine; // of each
+  std::vector<int> threads;      // that each has
+};
+
+class FunctionPlacement {
+public:
+  /// `homes` are those of parameters that functions before this one have decided.
+  FunctionPlacement(mlir::func::FuncOp function, const Devices &devices, Pins pins,
+                    const llvm::DenseMap<mlir::Attribute, unsigned> &homes);
+
+  void choose() { deviceOfUnit = Placer(problem).choose(); }
+  /// Writes kernel.device on operations, and homes that were not decided yet to `homes`.
+  void write(llvm::DenseMap<mlir::Attribute, unsigned> &homes) const;
+
+  // Explain.cpp
+  Placement explain();
+
+private:
+  void addOperation(mlir::Operation *op, Pins pins);
+  unsigned unitFor(mlir::Operation *op, std::optional<unsigned> pin);
+  void addCosts();
+  std::optional<unsigned> valueOf(mlir::Value value) const;
+
+  mlir::func::FuncOp function;
+  const Devices &devices;
+  PlacementProblem problem;
+  llvm::MapVector<mlir::Operation *, unsigned> operations; // their numbers
+  llvm::DenseMap<mlir::Value, unsigned> values;
+  llvm::MapVector<mlir::Attribute, unsigned> params;
+  std::vector<unsigned> deviceOfUnit;
+};
+
+} // namespace sprig::place
