@@ -58,13 +58,28 @@ Runner loadPackage(const Model &model, const RunnerOptions &options) {
   return Runner::load({model.text.begin(), model.text.end()}, model.path == "-" ? "<stdin>" : model.path, options);
 }
 
+void refusePlaces(const Model &model, const Settings &settings) {
+  if (!settings.places.empty() || settings.explainPlacement)
+    throw Error(ErrorKind::usage, model.path + ": is a package, in which all has its place; --place and "
+                                               "--explain-placement go with the model that it was made of");
+}
+
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                       std::vector<PhaseTime> *phases) {
   RunnerOptions options{settings.laneCount(), settings.runtimeDevice()};
-  if (model.kind == ModelKind::package) return loadPackage(model, options);
+  if (model.kind == ModelKind::package) {
+    refusePlaces(model, settings);
+    return loadPackage(model, options);
+  }
   Compiled compiled = compile(model, entries, settings, {"native"});
   if (phases) *phases = compiled.phases;
-  return Runner::load(std::move(compiled.package), model.path, options);
+  Runner runner = Runner::load(std::move(compiled.package), model.path, options);
+  runner.placements = std::move(compiled.placements);
+  return runner;
+}
+
+void explainPlacement(const Settings &settings, const Runner &runner, Json *document) {
+  if (settings.explainPlacement) explain(runner.placements, document);
 }
 
 } // namespace sprig::cli

@@ -2,6 +2,7 @@
 // input. The content decides which, not the name. Compiles models that are no packages, for every command alike.
 #pragma once
 #include "lib/Data/Array.h"
+#include "tools/sprig/compile/PlacementReport.h"
 #include "tools/sprig/run/Inputs.h"
 #include "tools/sprig/run/Runner.h"
 #include "tools/sprig/Settings.h"
@@ -44,6 +45,7 @@ struct PhaseTime {
 struct Compiled {
   std::vector<char> package;
   std::vector<PhaseTime> phases;
+  std::vector<Placement> placements; ///< of the entries, with --explain-placement
 };
 
 /// Compiles to a package. `cpus` is what to make code for when the settings do not say.
@@ -57,9 +59,15 @@ std::string compileToText(const Model &model, const std::vector<EntryRequest> &e
 /// Loads a model that is a package.
 Runner loadPackage(const Model &model, const RunnerOptions &options);
 
+/// Throws where placement is asked for of a model that is a package.
+void refusePlaces(const Model &model, const Settings &settings);
+
 /// Loads a package, or compiles for this machine and loads.
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                       std::vector<PhaseTime> *phases = nullptr);
+/// What --explain-placement prints of a model that compileAndLoad has compiled; nothing without the flag. `document`:
+/// as JSON, to there.
+void explainPlacement(const Settings &settings, const Runner &runner, Json *document = nullptr);
 
 /// The inputs to run on: files first, then random ones with the dimensions that --dim and --shape bind (1 where nothing
 /// does, which is said), else an error that lists what is missing.

@@ -37,7 +37,10 @@ std::string scaled(double value, double base, std::initializer_list<const char *
 
 } // namespace
 
-void Table::print() const {
+void Table::print() const { std::cout << text(); }
+
+std::string Table::text() const {
+  std::string all;
   std::vector<size_t> widths;
   for (auto &row : rows)
     for (size_t i = 0; i < row.size(); ++i) {
@@ -52,8 +55,9 @@ void Table::print() const {
       if (i + 1 < row.size()) line += "  ";
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    std::cout << line << '\n';
+    all += line + '\n';
   }
+  return all;
 }
 
 std::string toText(const Json &json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }

@@ -23,6 +23,7 @@ public:
   void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
   /// Prints to standard output.
   void print() const;
+  std::string text() const; ///< lines that end
 
 private:
   std::vector<std::vector<std::string>> rows;

@@ -109,6 +109,26 @@ int Settings::laneCount() const {
 
 std::string Settings::runtimeDevice() const { return parsedDevices().threads ? std::string() : givenDevices(); }
 
+std::vector<std::string> Settings::compileDevices() const {
+  std::vector<std::string> names;
+  rt::core::GivenDevices given = parsedDevices();
+  if (given.list.size() < 2) return names;
+  for (const rt::core::GivenDevice &device : given.list)
+    names.push_back(device.kind + ":" + std::to_string(device.ordinal));
+  return names;
+}
+
+std::vector<std::pair<std::string, std::string>> Settings::placedLayers() const {
+  std::vector<std::pair<std::string, std::string>> placed;
+  for (const std::string &place : places) {
+    size_t equals = place.rfind('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == place.size())
+      badUse("--place " + place + ": expected LAYER=DEVICE, as encoder/layer3=cpu:1");
+    placed.emplace_back(place.substr(0, equals), place.substr(equals + 1));
+  }
+  return placed;
+}
+
 std::string Settings::cacheFolder() const {
   if (noCache) return "";
   if (cache.empty()) return defaultCacheFolder();
@@ -132,6 +152,8 @@ uint64_t Settings::cacheBytes() const {
 }
 
 void Settings::checkDevices() const {
+  if (!placedLayers().empty() && compileDevices().empty())
+    badUse("--place " + places.front() + ": there is one device; --devices cpu:0,cpu:1 names several to place on");
   for (const rt::core::GivenDevice &device : parsedDevices().list)
     if (device.kind == "cuda")
       throw Error(ErrorKind::unsupported, "--devices " + givenDevices() + ": " + machine::findGpus().describe());
@@ -156,9 +178,11 @@ void addThreads(CLI::App &command, Settings &settings) {
                   "threads to run on, the caller's included (default: the usable processors)")
       ->check(CLI::Range(1, kMostThreads));
   command
-      .add_option("--devices", settings.devices,
-                  "devices to run on, one for each of the program's: cpu, null:0 (for tests), cuda:0,1 (numbers), "
-                  "null*2 (a count), null (keeps time and computes nothing: for bench)")
+      .add_option(
+          "--devices", settings.devices,
+          "devices to run on, of a package one for each of its own: cpu, cpu:0,cpu:1 (shares of the cores), "
+          "null:0 (for tests), cuda:0,1 (numbers), null*2 (a count), null (keeps time and computes nothing: for "
+          "bench)")
       ->take_all()
       ->expected(1);
 }
@@ -207,6 +231,16 @@ void addSettings(CLI::App &command, Settings &settings) {
       .add_option("--lanes", settings.lanes,
                   "lanes to spread commands that do not depend on each other over, where that pays (default 1)")
       ->check(CLI::Range(1, kMostLanes));
+  command
+      .add_option(
+          "--place", settings.places,
+          "where a layer runs, of several --devices: LAYER=DEVICE, with the model's own name, its beginning up to "
+          "a /, or a pattern with * (default: by cost)")
+      ->type_name("LAYER=DEVICE")
+      ->take_all()
+      ->expected(1);
+  command.add_flag("--explain-placement", settings.explainPlacement,
+                   "print what was weighed for each placement, in us a call, to standard error (default: off)");
   command.add_option("--jobs", settings.jobs, "threads that generate code (default: the usable processors)")
       ->check(CLI::Range(1, 256));
   command.add_flag_callback(

@@ -11,12 +11,12 @@ namespace sprig::cli {
 
 struct Settings {
   std::vector<std::string> dims, shapes; ///< as given: NAME=8 or NAME=1,8; NAME=8x784
-  std::vector<std::string> targets, cpus, devices, remarks;
+  std::vector<std::string> targets, cpus, devices, places, remarks;
   std::string math = "fast", compileTo, compileFrom, dumpPhases;
   int threads = 0;
   int level = 2, jobs = 0;
   double tuneSeconds = 0;
-  bool noCache = false;
+  bool noCache = false, explainPlacement = false;
   int lanes = 1;
   bool merge = true; ///< off: profile --no-merge
   std::string cache, cacheSize;
@@ -28,6 +28,10 @@ struct Settings {
   int laneCount() const;
   /// What --devices names, for the runtime; "" for what the program names.
   std::string runtimeDevice() const;
+  /// The devices to compile for, each as kind:number, where --devices names several; else none.
+  std::vector<std::string> compileDevices() const;
+  /// What --place says: layers and devices.
+  std::vector<std::pair<std::string, std::string>> placedLayers() const;
   /// The folder of the object cache, "" for none, and the bytes it may hold.
   std::string cacheFolder() const;
   uint64_t cacheBytes() const;

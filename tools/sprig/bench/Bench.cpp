@@ -182,16 +182,18 @@ int bench(const Options &options) {
                     {"bytes", m.bytes}});
   }
   if (options.common.json()) {
-    std::cout << toText(Json({{"threads", threads},
-                              {"entries", list},
-                              {"compile_ms", compileMs},
-                              {"load_ms", loadMs - compileMs},
-                              {"peak_memory_bytes", peakBytes},
-                              {"runtime_memory_bytes", memory.allocated},
-                              {"runtime_memory_peak_bytes", memory.peak}}))
-              << '\n';
+    Json document = {{"threads", threads},
+                     {"entries", list},
+                     {"compile_ms", compileMs},
+                     {"load_ms", loadMs - compileMs},
+                     {"peak_memory_bytes", peakBytes},
+                     {"runtime_memory_bytes", memory.allocated},
+                     {"runtime_memory_peak_bytes", memory.peak}};
+    explainPlacement(options.settings, *loaded, &document);
+    std::cout << toText(document) << '\n';
     return kDone;
   }
+  explainPlacement(options.settings, *loaded);
   table.print();
   std::cout << threads << (threads == 1 ? " thread" : " threads");
   if (!phases.empty()) std::cout << ", compiled in " << formatNanoseconds(compileMs * 1e6);

@@ -69,15 +69,14 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
     total += phase.milliseconds;
   }
   if (options.common.json()) {
-    std::cout << toText(Json({{"output", options.output},
-                              {"bytes", compiled.package.size()},
-                              {"entries", info.entry_count},
-                              {"kernels", info.kernel_count},
-                              {"sections", sections},
-                              {"phases", phases}}))
-              << '\n';
+    Json document = {{"output", options.output},    {"bytes", compiled.package.size()},
+                     {"entries", info.entry_count}, {"kernels", info.kernel_count},
+                     {"sections", sections},        {"phases", phases}};
+    if (options.settings.explainPlacement) explain(compiled.placements, &document);
+    std::cout << toText(document) << '\n';
     return;
   }
+  if (options.settings.explainPlacement) explain(compiled.placements, nullptr);
   std::cout << options.output << ": " << formatBytes(double(compiled.package.size())) << ", " << info.entry_count
             << (info.entry_count == 1 ? " entry, " : " entries, ") << info.kernel_count
             << (info.kernel_count == 1 ? " kernel" : " kernels") << ", compiled in " << formatNanoseconds(total * 1e6)

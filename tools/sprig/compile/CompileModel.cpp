@@ -38,6 +38,8 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
   options.architectures = settings.cpus.empty() ? cpus : settings.cpus;
   options.threads = settings.laneCount();
   options.lanes = settings.lanes;
+  options.devices = settings.compileDevices();
+  options.places = settings.placedLayers();
   options.optimization = settings.level;
   options.fuse = settings.level > 0;
   options.merge = settings.merge;
@@ -63,9 +65,11 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
   auto start = std::chrono::steady_clock::now();
   ImportedModel imported(model, entries, settings);
   double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  CompileResult result = compileModule(imported.module(), compileOptions(model, settings, cpus), inform,
-                                       packageTimer(settings.laneCount()));
   Compiled compiled;
+  CompileOptions options = compileOptions(model, settings, cpus);
+  if (settings.explainPlacement)
+    options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
+  CompileResult result = compileModule(imported.module(), options, inform, packageTimer(settings.laneCount()));
   compiled.package.assign(result.package.begin(), result.package.end());
   compiled.phases.push_back({"import", importMs});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
@@ -76,6 +80,8 @@ std::string compileToText(const Model &model, const std::vector<EntryRequest> &e
                           const std::string &emit) {
   ImportedModel imported(model, entries, settings);
   CompileOptions options = compileOptions(model, settings, {"native"});
+  if (settings.explainPlacement)
+    options.explainPlacement = [](const Placement &placement) { inform(toText(placement)); };
   if (!settings.compileTo.empty()) {
     if (settings.compileTo != "import") compileModule(imported.module(), options, inform);
     return print(imported.module());

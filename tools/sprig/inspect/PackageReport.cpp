@@ -101,11 +101,23 @@ MemoryNeeds memoryNeeds(const Runner &runner, int threads) {
   return needs;
 }
 
+// As the program names them.
+static std::vector<std::string> devicesOf(const Runner &runner, uint32_t count) {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < count; ++i) {
+    const char *name = "";
+    check(sprig_rt_package_device(runner.package(), i, &name));
+    names.push_back(name);
+  }
+  return names;
+}
+
 Json packageToJson(const Runner &runner) {
   auto info = describe(runner);
   Json json = {{"producer", info.producer},
                {"format", std::to_string(info.format_major) + "." + std::to_string(info.format_minor)},
-               {"bytes", info.file_bytes}};
+               {"bytes", info.file_bytes},
+               {"devices", devicesOf(runner, info.device_count)}};
   Json entries = Json::array(), sections = Json::array(), images = Json::array(), kernels = Json::array(),
        facts = Json::object();
   for (size_t i = 0; i < info.entry_count; ++i) {
@@ -189,6 +201,9 @@ void printPackage(const Runner &runner) {
     check(sprig_rt_package_fact(runner.package(), i, &key, &value));
     std::cout << "  " << key << ": " << value << '\n';
   }
+  std::string devices;
+  for (const std::string &name : devicesOf(runner, info.device_count)) devices += (devices.empty() ? "" : ", ") + name;
+  std::cout << "  devices: " << devices << '\n';
   for (size_t i = 0; i < info.entry_count; ++i) {
     auto entry = entryInfo(runner, i);
     std::cout << "\nentry '" << entry.name << "'" << (entry.independent_samples ? ", samples are independent" : "")

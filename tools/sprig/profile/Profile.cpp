@@ -36,7 +36,7 @@ struct Options {
 
 void checkOptions(const Options &options) {
   options.settings.checkDevices();
-  if (std::string device = options.settings.runtimeDevice(); device.starts_with("null"))
+  if (std::string device = options.settings.runtimeDevice(); device.find("null") != std::string::npos)
     throw Error(ErrorKind::usage, "--devices " + device + ": keeps a clock of its own, so there is nothing to profile");
   if (!(options.session.seconds > 0) || options.session.seconds > 3600)
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
@@ -120,10 +120,9 @@ int profile(const Options &options) {
       if (options.memory) printMemoryUse(memoryUse(*loaded, session.entry()));
     }
   }
-  if (options.common.json())
-    std::cout << toText(Json(
-                     {{"kind", "sprig profile"}, {"model", options.model}, {"machine", cpu.model}, {"profiles", list}}))
-              << '\n';
+  Json document = {{"kind", "sprig profile"}, {"model", options.model}, {"machine", cpu.model}, {"profiles", list}};
+  explainPlacement(options.settings, *loaded, options.common.json() ? &document : nullptr);
+  if (options.common.json()) std::cout << toText(document) << '\n';
   if (isVerbose()) inform(loaded->describeLastRun());
   return kDone;
 }

@@ -28,9 +28,12 @@ Tolerance toleranceFor(const Options &options, const fs::path &dataSet) {
   return tolerance;
 }
 
-int closingLine(const Options &options, int passed, int failed, std::optional<int> unsupported, Json details) {
+int closingLine(const Options &options, int passed, int failed, std::optional<int> unsupported, Json details,
+                const CheckedModel *explained = nullptr) {
+  if (explained && !options.common.json()) explained->explainPlacement(nullptr);
   if (options.common.json()) {
     Json json = {{"passed", passed}, {"failed", failed}};
+    if (explained) explained->explainPlacement(&json);
     if (unsupported) json["unsupported"] = *unsupported;
     json["results"] = std::move(details);
     std::cout << toText(json) << '\n';
@@ -62,7 +65,7 @@ int checkOne(const Options &options) {
   if (!options.common.json()) table.print();
   if (isVerbose()) inform(model.describeLastRun());
   if (options.bisect && failed) inform(model.bisect(set, toleranceFor(options, options.data)));
-  int code = closingLine(options, int(results.size()) - failed, failed, std::nullopt, std::move(details));
+  int code = closingLine(options, int(results.size()) - failed, failed, std::nullopt, std::move(details), &model);
   return code;
 }
 
@@ -118,6 +121,8 @@ int runCheck(const Options &options) {
     if (!options.model.empty() || !options.data.empty())
       throw Error(ErrorKind::usage, "--cases goes without MODEL and --data");
     if (options.bisect) throw Error(ErrorKind::usage, "--bisect goes with MODEL --data, not with --cases");
+    if (options.settings.explainPlacement)
+      throw Error(ErrorKind::usage, "--explain-placement goes with MODEL --data, not with --cases");
     return checkCases(options);
   }
   if (options.model.empty() || options.data.empty())

@@ -21,6 +21,10 @@ public:
   std::vector<OutputResult> check(const DataSet &set, Tolerance tolerance);
   /// Which operation's compiled result is not the interpreter's, in words.
   std::string bisect(const DataSet &set, Tolerance tolerance);
+  /// What --explain-placement prints of the last compilation; as JSON to `document`, where there is one.
+  void explainPlacement(Json *document) const {
+    if (runner) cli::explainPlacement(settings, *runner, document);
+  }
   std::string describeLastRun() const { return runner ? runner->describeLastRun() : "ran the reference interpreter"; }
 
 private:

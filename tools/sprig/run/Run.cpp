@@ -49,7 +49,7 @@ fs::path outputFile(const fs::path &folder, const data::Array &array) {
   return folder / (data::encodeFileName(array.name) + (array.dtype == data::DType::bf16 ? ".safetensors" : ".npy"));
 }
 
-void printOutputs(const std::vector<data::Array> &outputs, bool json) {
+void printOutputs(const std::vector<data::Array> &outputs, bool json, Json document) {
   Json list = Json::array();
   Table table({"output", "type", "min", "max", "mean", "first values"});
   for (const data::Array &array : outputs) {
@@ -64,8 +64,9 @@ void printOutputs(const std::vector<data::Array> &outputs, bool json) {
     if (!empty) item.update({{"min", s.min}, {"max", s.max}, {"mean", s.mean}, {"first", s.first}});
     list.push_back(item);
   }
+  document["outputs"] = std::move(list);
   if (json)
-    std::cout << toText(Json({{"outputs", list}})) << '\n';
+    std::cout << toText(document) << '\n';
   else
     table.print();
 }
@@ -81,7 +82,9 @@ int run(const RunOptions &options) {
   std::vector<data::Array> outputs = runner->run(bound.arrays);
   if (isVerbose()) inform(runner->describeLastRun() + "; peak memory " + formatBytes(double(peakMemory())));
   // What was computed is said even where it cannot be kept.
-  printOutputs(outputs, options.common.json());
+  Json document = Json::object();
+  explainPlacement(options.settings, *runner, options.common.json() ? &document : nullptr);
+  printOutputs(outputs, options.common.json(), document);
   if (!options.outputDir.empty()) {
     std::error_code error;
     fs::create_directories(options.outputDir, error);

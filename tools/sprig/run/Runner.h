@@ -2,6 +2,7 @@
 // A thin owner of the runtime's handles; every failure is a sprig::Error with the runtime's message.
 #pragma once
 #include "lib/Data/Array.h"
+#include "sprig/options.h"
 #include "sprig/rt/sprig_rt.h"
 #include "tools/sprig/run/Inputs.h"
 #include <map>
@@ -47,6 +48,8 @@ class Runner {
 public:
   static Runner load(const std::string &path, const RunnerOptions &options);
   static Runner load(std::vector<char> bytes, const std::string &name, const RunnerOptions &options);
+
+  std::vector<Placement> placements; ///< with --explain-placement, of a model that was compiled for this
 
   sprig_rt_package *package() const { return packageHandle.get(); }
   sprig_rt_context *runContext() const { return context.get(); }

@@ -117,6 +117,7 @@ Runner load(const Options &options, const Model &model, std::vector<InputSpec> &
   if (model.kind == ModelKind::package) {
     if (!options.train.empty())
       throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
+    refusePlaces(model, settings);
     Runner runner = loadPackage(model, onClock);
     specs = runner.inputSpecs();
     entries = entriesOf(settings, specs);
@@ -127,7 +128,10 @@ Runner load(const Options &options, const Model &model, std::vector<InputSpec> &
   if (settings.compileFrom.empty()) {
     specs = inputsOf(model);
     entries = entriesOf(settings, specs);
-    return Runner::load(compile(model, entries, settings, {"native"}).package, model.path, onClock);
+    Compiled compiled = compile(model, entries, settings, {"native"});
+    Runner runner = Runner::load(std::move(compiled.package), model.path, onClock);
+    runner.placements = std::move(compiled.placements);
+    return runner;
   }
   Runner runner = Runner::load(compile(model, {EntryRequest()}, settings, {"native"}).package, model.path, onClock);
   specs = runner.inputSpecs();
@@ -209,12 +213,12 @@ int simulate(const Options &options) {
       printSimulation(topology, entry);
     }
   }
-  if (options.common.json())
-    std::cout << toText(Json({{"kind", "sprig simulate"},
-                              {"model", options.model},
-                              {"topology", Json::parse(topologyToText(topology))},
-                              {"simulations", list}}))
-              << '\n';
+  Json document = {{"kind", "sprig simulate"},
+                   {"model", options.model},
+                   {"topology", Json::parse(topologyToText(topology))},
+                   {"simulations", list}};
+  explainPlacement(options.settings, runner, options.common.json() ? &document : nullptr);
+  if (options.common.json()) std::cout << toText(document) << '\n';
   return kDone;
 }
 

@@ -181,6 +181,8 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   TrainingModule module(model, request, settings);
   double buildMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   CompileOptions options = trainingOptions(model, request, settings, cpus);
+  if (settings.explainPlacement)
+    options.explainPlacement = [](const Placement &placement) { inform(toText(placement)); };
   CompileResult result = compileModule(module.module(), options, inform, packageTimer(settings.laneCount()));
   CompiledTraining compiled;
   compiled.package.assign(result.package.begin(), result.package.end());

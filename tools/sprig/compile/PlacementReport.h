@@ -1,0 +1,16 @@
+// What --explain-placement prints: for each decision, what was weighed.
+// For all commands that compile, in both halves of the command line.
+#pragma once
+#include "sprig/options.h"
+#include "tools/sprig/Report.h"
+
+namespace sprig::cli {
+
+/// A table of decisions, with a line about the whole call above it.
+std::string toText(const Placement &placement);
+Json toJson(const std::vector<Placement> &placements);
+
+/// Text goes to standard error, as remarks do; JSON into the command's document, as "placement".
+void explain(const std::vector<Placement> &placements, Json *document);
+
+} // namespace sprig::cli
