@@ -7,6 +7,8 @@
 //       line is `N passed, N failed`
 #include "test/unit/RandomGraphs/RandomLanes.h"
 #include "test/unit/RandomGraphs/RandomNetwork.h"
+#include "dialects/NN/Attributes.h"
+#include "dialects/NN/NNDialect.h"
 #include "lib/Interpreter/Compare.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Machine/MachineFile.h"
@@ -67,15 +69,17 @@ struct Variant {
   bool fuse, merge;
   int lanes, threads;
   bool scattered = false; // over lanes at random, not by cost
+  int devices = 1;        // that half of all operations and parameters are dealt to at random
   std::string flags() const {
     return std::string(fuse ? "" : "--O0 ") + (merge ? "" : "--no-merge ") + "--lanes " + std::to_string(lanes) +
            " --threads " + std::to_string(threads);
   }
 };
 // The first one is what all others must equal.
-constexpr Variant kVariants[] = {{false, false, 1, 1}, {true, true, 1, 1},        {true, false, 1, 2},
-                                 {true, false, 2, 1},  {true, false, 2, 2},       {true, false, 8, 2},
-                                 {false, false, 8, 1}, {true, false, 3, 2, true}, {false, false, 5, 1, true}};
+constexpr Variant kVariants[] = {{false, false, 1, 1},         {true, true, 1, 1},           {true, false, 1, 2},
+                                 {true, false, 2, 1},          {true, false, 2, 2},          {true, false, 8, 2},
+                                 {false, false, 8, 1},         {true, false, 3, 2, true},    {false, false, 5, 1, true},
+                                 {true, true, 1, 2, false, 2}, {true, false, 2, 1, false, 3}};
 
 struct Drawn {
   uint64_t networks = 0, runs = 0, severalLanes = 0, statedKernels = 0, updates = 0, learning = 0;
@@ -137,6 +141,7 @@ public:
   std::vector<uint8_t> compile(const Variant &variant, llvm::StringRef to = "") {
     mlir::OwningOpRef<mlir::ModuleOp> copy(module->clone());
     CompileOptions options = optionsOf(network, variant);
+    if (variant.devices > 1) deal(*copy, variant, options);
     if (variant.scattered) {
       options.compileTo = "schedule";
       options.lanes = 1;
@@ -220,6 +225,17 @@ public:
   std::string planned; // the program as of the phase that a compilation ended with
 
 private:
+  // What nobody has said goes by cost.
+  void deal(mlir::ModuleOp copy, const Variant &variant, CompileOptions &options) const {
+    for (int i = 0; i < variant.devices; ++i) options.devices.push_back("cpu:" + std::to_string(i));
+    std::mt19937_64 random(network.seed * 31 + uint64_t(variant.devices));
+    copy.walk([&](mlir::Operation *op) {
+      if (!llvm::isa<ir::NNDialect>(op->getDialect()) || random() % 2) return;
+      const std::string &place = options.devices[size_t(random() % options.devices.size())];
+      op->setAttr(ir::kPlaceAttr, mlir::StringAttr::get(&context(), place));
+    });
+  }
+
   std::string judgeResults(mlir::func::FuncOp of, const Outcome &got, int round, const interp::RunOptions &options) {
     auto wants = interp::run(of, inputs[size_t(round)], options);
     if (mlir::failed(wants)) return "the interpreter fails";
@@ -281,13 +297,15 @@ Finding check(const RandomNetwork &network, Drawn &drawn) {
       at = {"", variant, "cpu", 0};
       std::vector<uint8_t> package = each.compile(variant);
       struct Way {
-        const char *devices;
+        std::string devices;
         uint32_t nullSeed;
         int threads;
-      } ways[] = {
-          {"cpu", 0, 1}, {"cpu", 0, 2}, {"null:0", 0, 1}, {"null:0", 1, 1}, {"null:0", uint32_t(network.seed + 2), 1}};
+      };
+      std::string count = "*" + std::to_string(variant.devices), cpu = "cpu" + count, null = "null" + count;
+      const Way ways[] = {{cpu, 0, 1}, {cpu, 0, 2}, {null, 0, 1}, {null, 1, 1}, {null, uint32_t(network.seed + 2), 1}};
       // One lane has one order.
-      for (const Way &way : llvm::ArrayRef(ways).take_front(variant.lanes == 1 ? 3 : std::size(ways))) {
+      for (const Way &way :
+           llvm::ArrayRef(ways).take_front(variant.lanes * variant.devices == 1 ? 3 : std::size(ways))) {
         at.devices = way.devices;
         at.nullSeed = way.nullSeed;
         Outcome outcome = each.run(package, way.devices, way.nullSeed, way.threads, drawn);
@@ -298,7 +316,8 @@ Finding check(const RandomNetwork &network, Drawn &drawn) {
           return found("other bits than separate kernels on one lane and one thread");
         }
       }
-      if (std::string wrong = variant.lanes > 2 ? each.checkRanges(package, drawn) : ""; !wrong.empty())
+      if (std::string wrong = variant.lanes > 2 && variant.devices == 1 ? each.checkRanges(package, drawn) : "";
+          !wrong.empty())
         return found("kernel " + wrong);
     }
   } catch (const std::exception &error) {
@@ -315,14 +334,16 @@ void writeTests(const RandomNetwork &network, const Finding &finding, const std:
   Variant variant = finding.variant.value_or(kVariants[0]);
   std::string run = finding.devices.empty() ? "" : " --devices " + finding.devices;
   std::string seed = "env SPRIG_NULL_SEED=" + std::to_string(finding.nullSeed) + " ";
-  std::ofstream file(stem + ".mlir");
-  file << "// " << finding.what.substr(0, finding.what.find('\n')) << "\n"
-       << "// RUN: rm -rf %t && mkdir %t\n"
-       << "// RUN: %sprig run %s --random-inputs 1 " << kVariants[0].flags() << " --output-dir %t/plain\n"
-       << "// RUN: " << seed << "%sprig run %s --random-inputs 1 " << variant.flags() << run
-       << " --output-dir %t/other\n"
-       << "// RUN: diff -r %t/plain %t/other\n\n"
-       << network.text();
+  // What was dealt to devices at random is in the plan alone.
+  if (variant.devices == 1)
+    std::ofstream(stem + ".mlir") << "// " << finding.what.substr(0, finding.what.find('\n')) << "\n"
+                                  << "// RUN: rm -rf %t && mkdir %t\n"
+                                  << "// RUN: %sprig run %s --random-inputs 1 " << kVariants[0].flags()
+                                  << " --output-dir %t/plain\n"
+                                  << "// RUN: " << seed << "%sprig run %s --random-inputs 1 " << variant.flags() << run
+                                  << " --output-dir %t/other\n"
+                                  << "// RUN: diff -r %t/plain %t/other\n\n"
+                                  << network.text();
   try {
     Case each(network);
     each.compile(variant, "plan");
