@@ -147,7 +147,10 @@ std::vector<Way> waysOf(uint32_t devices, std::mt19937 &random) {
   uint32_t cpu = uint32_t(random() % devices);
   for (uint32_t i = 0; i < devices; ++i)
     mixed += std::string(i ? "," : "") + (i == cpu ? "cpu" : "null:" + std::to_string(devices - i));
-  if (devices > 1) ways.push_back({mixed, uint32_t(random() % 4), threads()});
+  if (devices > 1) {
+    ways.push_back({mixed, uint32_t(random() % 4), threads()});
+    ways.push_back({"cpu*" + std::to_string(devices), 0, threads()}); // shares of the cores
+  }
   std::shuffle(ways.begin(), ways.end(), random);
   ways.resize(kWays);
   return ways;
