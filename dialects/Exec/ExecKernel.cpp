@@ -111,6 +111,29 @@ static LogicalResult verifyRanges(KernelOp kernel) {
   return success();
 }
 
+// Each tile of a composite kernel has a call that it runs.
+static LogicalResult verifyTilesOfCalls(KernelOp kernel) {
+  int64_t tiles = kernel.getTiles();
+  SmallVector<std::pair<int64_t, int64_t>> ranges;
+  for (auto call : kernel.getBody().getOps<CallOp>()) {
+    int64_t first = call.firstTile(), end = call.endTile();
+    if (first < 0 || first >= end || end > tiles) {
+      InFlightDiagnostic error = kernel.emitOpError("has ") << tiles << " tiles";
+      error.attachNote(call.getLoc()) << "a call is in those from " << first << " to " << end;
+      return error;
+    }
+    ranges.push_back({first, end});
+  }
+  llvm::sort(ranges);
+  int64_t covered = 0;
+  for (auto [first, end] : ranges) {
+    if (first > covered) break;
+    covered = std::max(covered, end);
+  }
+  if (covered == tiles) return success();
+  return kernel.emitOpError("has ") << tiles << " tiles, and no call in tile " << covered;
+}
+
 LogicalResult KernelOp::verifyRegions() {
   using Limit = std::tuple<StringRef, int64_t, int64_t>;
   for (auto [what, value, least] :
@@ -126,14 +149,13 @@ LogicalResult KernelOp::verifyRegions() {
     for (Type type : getOperandTypes())
       if (!isa<MemRefType>(type)) return emitOpError("calls kernels, so takes buffers only, found ") << type;
     if (getFunctionType().getNumResults()) return emitOpError("calls kernels, so has no results");
-    if (getTiles() != 1) return emitOpError("calls kernels, so has 1 tile, found ") << getTiles();
     for (Operation &op : body)
       if (!isa<CallOp>(op)) {
         InFlightDiagnostic error = emitOpError("mixes calls of kernels with other operations");
         error.attachNote(op.getLoc()) << "such as '" << op.getName() << "'";
         return error;
       }
-    return success();
+    return verifyTilesOfCalls(*this);
   }
   auto yield = body.empty() ? nullptr : dyn_cast<YieldOp>(body.back());
   if (!yield) return emitOpError("has a body that neither calls kernels nor ends in exec.yield");
@@ -194,9 +216,44 @@ LogicalResult sprig::exec::verifyKernelUse(Operation *user, FlatSymbolRefAttr na
   return success();
 }
 
+// What two calls do with one buffer; whether they may run side by side.
+static bool mayRunBeside(CallOp one, KernelOp oneKernel, CallOp other, KernelOp otherKernel,
+                         SymbolTableCollection &symbols) {
+  SmallVector<AccessMode> oneModes = oneKernel.getOperandAccess(symbols),
+                          otherModes = otherKernel.getOperandAccess(symbols);
+  for (auto [buffer, mode] : llvm::zip(one.getBuffers(), oneModes))
+    for (auto [otherBuffer, otherMode] : llvm::zip(other.getBuffers(), otherModes))
+      if (buffer == otherBuffer && (writes(mode) || writes(otherMode))) return false;
+  return true;
+}
+
+// A callee's tiles are shared out over the call's, and what calls of different tiles touch is apart.
+static LogicalResult verifySideBySide(CallOp call, KernelOp kernel, SymbolTableCollection &symbols) {
+  if (int64_t(kernel.getTiles()) < call.countTiles())
+    return call.emitOpError("shares ") << kernel.getTiles() << " tiles of " << call.getKernelAttr() << " out over "
+                                       << call.countTiles();
+  auto parent = call->getParentOfType<KernelOp>();
+  if (parent.getTiles() == 1) return success();
+  for (auto other : parent.getBody().getOps<CallOp>()) {
+    if (other == call) break;
+    bool isInOneTile = call.countTiles() == 1 && other.countTiles() == 1 && call.firstTile() == other.firstTile();
+    auto otherKernel =
+        symbols.lookupNearestSymbolFrom<KernelOp>(call->getParentOfType<ModuleOp>(), other.getKernelAttr());
+    if (isInOneTile || !otherKernel || otherKernel.isComposite() ||
+        mayRunBeside(call, kernel, other, otherKernel, symbols))
+      continue;
+    InFlightDiagnostic error =
+        call.emitOpError("touches what a call in other tiles touches, and one of the two writes");
+    error.attachNote(other.getLoc()) << "the other call is here";
+    return error;
+  }
+  return success();
+}
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // A callee is a leaf: composites do not nest, so there is no recursion either.
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(getOperation()->getParentOfType<ModuleOp>(), getKernelAttr());
   if (kernel && kernel.isComposite()) return emitOpError("calls ") << getKernelAttr() << ", which itself calls kernels";
-  return verifyKernelUse(*this, getKernelAttr(), getBuffers(), symbols);
+  if (failed(verifyKernelUse(*this, getKernelAttr(), getBuffers(), symbols))) return failure();
+  return verifySideBySide(*this, kernel, symbols);
 }

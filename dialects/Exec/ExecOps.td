@@ -115,8 +115,9 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
   let description = [{
     A leaf kernel computes tensors from tensors: its body is a graph that ends in `exec.yield`, and commands pass the
     buffers of its arguments, then those of its results. One of several dispatches has one tile, and `places` tells where
-    in scratch each result lies that it does not yield. A composite kernel takes buffers and runs other kernels in
-    order by `exec.call`; it has one tile.
+    in scratch each result lies that it does not yield. A composite kernel takes buffers and runs other kernels by
+    `exec.call`: each of its tiles the calls that name it, in order. Calls of different tiles run side by side, so they
+    write nothing that another one touches.
 
     `tiles` is the number of independent work units, fixed by shape; `grain` the fewest that are worth a thread;
     `scratch` the bytes that each running thread needs; `flops` and `bytes` feed the cost model; `label` is for people.
@@ -134,6 +135,10 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
     exec.kernel @twice(%x: memref<64xf32>, %t: memref<64xf32>, %y: memref<64xf32>) attributes {tiles = 1 : i64} {
       exec.call @relu(%x, %t) : memref<64xf32>, memref<64xf32>
       exec.call @relu(%t, %y) : memref<64xf32>, memref<64xf32>
+    }
+    exec.kernel @beside(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) attributes {tiles = 3 : i64} {
+      exec.call @relu(%x, %y) in tiles 0 to 2 : memref<64xf32>, memref<64xf32>
+      exec.call @relu(%x, %z) in tiles 2 to 3 : memref<64xf32>, memref<64xf32>
     }
     ```
   }];
@@ -184,6 +189,8 @@ def Exec_YieldOp : Exec_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
 def Exec_CallOp : Exec_Op<"call", [HasParent<"KernelOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs all tiles of another kernel";
   let description = [{
+    In the first tile of its own kernel, or shared out evenly over several.
+
     ```mlir
     exec.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
       exec.yield %x : tensor<4xf32>
@@ -193,8 +200,23 @@ def Exec_CallOp : Exec_Op<"call", [HasParent<"KernelOp">, DeclareOpInterfaceMeth
     }
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers);
-  let assemblyFormat = "$kernel `(` $buffers `)` attr-dict (`:` type($buffers)^)?";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers,
+                       OptionalAttr<I64Attr>:$first_tile, OptionalAttr<I64Attr>:$end_tile);
+  let builders = [OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$kernel, "::mlir::ValueRange":$buffers,
+                                 "int64_t":$first, "int64_t":$end), [{
+    bool isFirstAlone = first == 0 && end == 1;
+    build($_builder, $_state, kernel, buffers, isFirstAlone ? ::mlir::IntegerAttr() : $_builder.getI64IntegerAttr(first),
+          isFirstAlone ? ::mlir::IntegerAttr() : $_builder.getI64IntegerAttr(end));
+  }]>];
+  let assemblyFormat = [{
+    $kernel `(` $buffers `)` (`in` `tiles` $first_tile^ `to` $end_tile)? attr-dict (`:` type($buffers)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The tiles of its kernel that it runs in.
+    int64_t firstTile() { return getFirstTile().value_or(0); }
+    int64_t endTile() { return getEndTile().value_or(1); }
+    int64_t countTiles() { return endTile() - firstTile(); }
+  }];
 }
 
 def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, NoRegionArguments,

@@ -56,7 +56,9 @@ Calibration calibrate(const Cpu &cpu) {
   result.latency = latencyCurve(std::clamp<int64_t>(below * 4, 64 << 20, 128 << 20));
   result.cacheKnees = findKnees(result.latency);
   result.randomSeconds = result.latency.back().ns * 1e-9;
-  result.handOffSeconds = result.threads > 1 ? handOffSeconds() : defaultModel(result.isa).handOff;
+  bool isAlone = result.threads == 1;
+  result.handOffSeconds = isAlone ? defaultModel(result.isa).handOff : handOffSeconds();
+  result.crossCore = isAlone ? defaultModel(result.isa).crossCore : crossCoreLink();
   return result;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "lib/Machine/Cpu.h"
 #include "lib/Machine/Latency.h"
+#include "lib/Machine/Link.h"
 
 namespace sprig::machine {
 
@@ -26,6 +27,7 @@ struct Calibration {
   std::vector<LevelRates> levels;    ///< the caches that exist, then memory
   double randomSeconds = 0;          ///< of a dependent load from memory
   double handOffSeconds = 0;         ///< to give work to a waiting thread and learn of its end
+  Link crossCore;                    ///< to what another core has just written, as one thread reads it
   std::vector<LatencyPoint> latency; ///< dependent loads over growing working sets
   std::vector<int64_t> cacheKnees;   ///< working sets after which the latency steps up: the caches as measured
 

@@ -20,7 +20,52 @@ void waitFor(const Word &word, int64_t value) {
     spins < 20000 ? _mm_pause() : std::this_thread::yield();
 }
 
+double sumOf(const MeasuredMemory &memory, size_t count) {
+  const double *values = memory.as<double>();
+  double sums[8] = {};
+  for (size_t i = 0; i < count; i += 8)
+    for (size_t lane = 0; lane < 8; ++lane) sums[lane] += values[i + lane];
+  return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
+}
+
+// The least seconds to read bytes that another processor wrote, of many times.
+double crossCoreSeconds(int64_t bytes) {
+  constexpr int kRounds = 400;
+  MeasuredMemory memory(bytes);
+  size_t count = size_t(bytes) / sizeof(double);
+  Word written, read;
+  double best = 1;
+  std::atomic<double> sink{0};
+  std::thread reader([&] {
+    PinnedThread pin(1);
+    for (int64_t round = 1; round <= kRounds; ++round) {
+      waitFor(written, round);
+      auto begin = std::chrono::steady_clock::now();
+      sink.store(sumOf(memory, count), std::memory_order_relaxed);
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      read.value.store(round, std::memory_order_release);
+    }
+  });
+  {
+    PinnedThread pin(0);
+    for (int64_t round = 1; round <= kRounds; ++round) {
+      std::fill_n(memory.as<double>(), count, double(round));
+      written.value.store(round, std::memory_order_release);
+      waitFor(read, round);
+    }
+  }
+  reader.join();
+  return best;
+}
+
 } // namespace
+
+Link crossCoreLink() {
+  constexpr int64_t kFew = 4 << 10, kMany = 64 << 10;
+  double few = crossCoreSeconds(kFew), many = crossCoreSeconds(kMany);
+  double perByte = std::max(many - few, many / 16) / double(kMany - kFew);
+  return {std::max(few - perByte * kFew, 1e-9), 1 / perByte};
+}
 
 double handOffSeconds() {
   constexpr int kTrips = 200, kRounds = 200;

@@ -13,7 +13,7 @@ namespace sprig::machine {
 namespace {
 
 // Of what the file holds; another one is measured anew.
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 std::string brand() {
   unsigned words[12] = {};
@@ -79,6 +79,8 @@ std::string calibrationToText(const Calibration &found) {
                {"levels", levels},
                {"random_seconds", found.randomSeconds},
                {"hand_off_seconds", found.handOffSeconds},
+               {"cross_core_seconds", found.crossCore.latency},
+               {"cross_core_bytes_per_second", found.crossCore.bytesPerSecond},
                {"cache_knees_bytes", found.cacheKnees},
                {"latency", latency}};
   return json.dump(1) + "\n";
@@ -102,12 +104,14 @@ std::optional<Calibration> calibrationFromText(std::string_view text) {
                                rates.at("write"), rates.at("copy")});
     result.randomSeconds = json.at("random_seconds");
     result.handOffSeconds = json.at("hand_off_seconds");
+    result.crossCore = {json.at("cross_core_seconds"), json.at("cross_core_bytes_per_second")};
     for (auto &bytes : json.at("cache_knees_bytes")) result.cacheKnees.push_back(whole<int64_t>(bytes));
     for (auto &point : json.at("latency")) result.latency.push_back({whole<int64_t>(point.at(0)), point.at(1)});
     auto positive = [](double value) { return value > 0 && value < 1e18; };
     bool sound = result.threads > 0 && positive(result.fmaFlops) && positive(result.fmaFlopsAll) &&
                  !result.levels.empty() && !result.latency.empty() && positive(result.randomSeconds) &&
-                 positive(result.handOffSeconds);
+                 positive(result.handOffSeconds) && positive(result.crossCore.latency) &&
+                 positive(result.crossCore.bytesPerSecond);
     for (auto &rates : result.levels) sound &= positive(rates.read) && positive(rates.readAll);
     return sound ? std::optional(std::move(result)) : std::nullopt;
   } catch (const std::exception &) {

@@ -54,6 +54,10 @@ double MachineModel::seconds(double flops, double bytes, int64_t workingSet, int
   return std::max(flops / flopRate(threadCount), bytes / readRate(workingSet, threadCount));
 }
 
+double MachineModel::kernelSeconds(double flops, double bytes) const {
+  return std::max(flops / fmaFlops, bytes / l2().read) / kKernelEfficiency;
+}
+
 MachineModel defaultModel(std::string_view isa) {
   const Defaults *row = std::find_if(std::begin(kDefaults), std::end(kDefaults), [&](auto &d) { return d.isa == isa; });
   if (row == std::end(kDefaults)) row = kDefaults;
@@ -69,6 +73,7 @@ MachineModel defaultModel(std::string_view isa) {
                    {INT64_MAX, true, row->readMemory, row->readMemory * 1.5}}};
   model.memoryLatency = 100e-9;
   model.handOff = 500e-9;
+  model.crossCore = {500e-9, 16e9};
   model.link = linkOf(model);
   return model;
 }
@@ -90,6 +95,7 @@ MachineModel modelOf(const Calibration &found) {
   }
   model.memoryLatency = found.randomSeconds;
   model.handOff = found.handOffSeconds;
+  model.crossCore = found.crossCore;
   model.link = linkOf(model);
   return model;
 }

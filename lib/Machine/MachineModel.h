@@ -3,6 +3,7 @@
 // gives the same package everywhere; what `sprig devices --calibrate` found counts only for `native`. It may decide how
 // fast the code is, never what it computes: a rewrite that changes bits asks shapes alone.
 #pragma once
+#include "lib/Machine/Link.h"
 #include <array>
 #include <cstdint>
 #include <span>
@@ -21,13 +22,6 @@ struct MemoryLevel {
   double readAll = 0; ///< bytes/s that all threads together read
 };
 
-/// What a copy from a device or to it goes over.
-struct Link {
-  double latency = 0;        ///< seconds until the first byte is there
-  double bytesPerSecond = 0; ///< once it goes on
-  double seconds(double bytes) const { return latency + bytes / bytesPerSecond; }
-};
-
 struct MachineModel {
   std::string isa;       ///< x86-64-v2, x86-64-v3, x86-64-v4
   bool measured = false; ///< by calibration, else the documented defaults of the instruction set
@@ -37,6 +31,7 @@ struct MachineModel {
   std::array<MemoryLevel, 4> levels; ///< L1, L2, L3, memory
   double memoryLatency = 0;          ///< seconds of a dependent load that no cache has
   double handOff = 0;                ///< seconds to give work to a thread that waits for it and to learn of its end
+  Link crossCore;                    ///< to what another core has just written, as one thread reads it
   Link link;                         ///< to the memory of other devices
 
   const MemoryLevel &l1() const { return levels[0]; }
@@ -50,6 +45,10 @@ struct MachineModel {
   double readRate(int64_t workingSet, int threadCount = 1) const;
   /// The least time that the larger of work and traffic takes, without hand-offs.
   double seconds(double flops, double bytes, int64_t workingSet, int threadCount = 1) const;
+  /// About what a kernel takes on one thread, mostly out of the second-level cache.
+  double kernelSeconds(double flops, double bytes) const;
+  /// How near kernels come to the peak rates.
+  static constexpr double kKernelEfficiency = 0.66;
 };
 
 /// The documented defaults of an instruction set; of x86-64-v2 for a name that is none.

@@ -39,9 +39,42 @@ exec.kernel @k(%x: memref<4xf32>) attributes {tiles = 1 : i64} {
 exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
   exec.yield %x : tensor<4xf32>
 }
-// expected-error@+1 {{calls kernels, so has 1 tile, found 2}}
+// expected-error@+1 {{has 2 tiles, and no call in tile 1}}
 exec.kernel @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 2 : i64} {
   exec.call @leaf(%x, %y) : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+// expected-error@+1 {{has 1 tiles}}
+exec.kernel @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 1 : i64} {
+  // expected-note@+1 {{a call is in those from 1 to 2}}
+  exec.call @leaf(%x, %y) in tiles 1 to 2 : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 2 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.kernel @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 3 : i64} {
+  // expected-error@+1 {{shares 2 tiles of @leaf out over 3}}
+  exec.call @leaf(%x, %y) in tiles 0 to 3 : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 2 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.kernel @k(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) attributes {tiles = 2 : i64} {
+  // expected-note@+1 {{the other call is here}}
+  exec.call @leaf(%x, %y) in tiles 0 to 2 : memref<4xf32>, memref<4xf32>
+  // expected-error@+1 {{touches what a call in other tiles touches, and one of the two writes}}
+  exec.call @leaf(%y, %z) in tiles 0 to 2 : memref<4xf32>, memref<4xf32>
 }
 
 // -----

@@ -30,6 +30,17 @@ exec.kernel @both(%x: memref<4xf32>, %w: memref<4xf32>, %y: memref<4xf32>) attri
   exec.call @mul(%y, %w, %y) : memref<4xf32>, memref<4xf32>, memref<4xf32>
 }
 
+// Side by side: two of the callee's tiles in each of the first two, then a tile of two calls after each other.
+// CHECK: exec.kernel @beside({{.*}}) attributes {tiles = 3 : i64}
+exec.kernel @beside(%x: memref<4xf32>, %w: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) attributes {tiles = 3 : i64} {
+  // CHECK: exec.call @mul(%{{.*}}, %{{.*}}, %{{.*}}) in tiles 0 to 2 : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  exec.call @mul(%x, %w, %y) in tiles 0 to 2 : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  // CHECK: exec.call @mul(%{{.*}}, %{{.*}}, %{{.*}}) in tiles 2 to 3 : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  exec.call @mul(%x, %w, %z) in tiles 2 to 3 : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  // CHECK: exec.call @mul(%{{.*}}, %{{.*}}, %{{.*}}) in tiles 2 to 3 : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  exec.call @mul(%z, %w, %z) in tiles 2 to 3 : memref<4xf32>, memref<4xf32>, memref<4xf32>
+}
+
 // CHECK: exec.program @main inputs("x": tensor<2x2xf32>) outputs("y": tensor<4xf32>) arena 64 independent_samples
 exec.program @main inputs("x": tensor<2x2xf32>) outputs("y": tensor<4xf32>) arena 64 independent_samples {
   // CHECK: exec.buffer input[0] named "x" : memref<2x2xf32>

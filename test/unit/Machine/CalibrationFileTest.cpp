@@ -15,6 +15,7 @@ Calibration small() {
   found.levels = {{1, 32768, 4, 2e11, 5e11, 1e11, 2e11}, {0, 0, 0, 1.5e10, 2e10, 1e10, 1e10}};
   found.randomSeconds = 1e-7;
   found.handOffSeconds = 2e-7;
+  found.crossCore = {3e-7, 2e10};
   found.latency = {{4096, 1.25}};
   found.cacheKnees = {4096, 65536};
   return found;
@@ -37,7 +38,7 @@ TEST(CalibrationFile, DamageIsAsGoodAsNoFile) {
   EXPECT_FALSE(calibrationFromText("[]"));
   EXPECT_FALSE(calibrationFromText("{\"version\": 1}"));
   std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
-  EXPECT_FALSE(calibrationFromText("{\"version\": 2, \"model\": " + nested + ", \"isa\": 1, \"threads\": 1}"));
+  EXPECT_FALSE(calibrationFromText("{\"version\": 3, \"model\": " + nested + ", \"isa\": 1, \"threads\": 1}"));
   Calibration zero = small();
   zero.levels[1].read = 0;
   EXPECT_FALSE(calibrationFromText(calibrationToText(zero)));

@@ -24,6 +24,7 @@ Calibration someMachine() {
                   {0, 0, 0, 15e9, 20e9, 10e9, 10e9}};
   found.randomSeconds = 120e-9;
   found.handOffSeconds = 90e-9;
+  found.crossCore = {3e-7, 2e10};
   found.latency = {{4096, 1.5}, {8192, 1.5}};
   found.cacheKnees = {4096};
   return found;

@@ -35,6 +35,8 @@ Json toJson(const machine::Calibration &found) {
           {"levels", levels},
           {"random_load_ns", found.randomSeconds * 1e9},
           {"hand_off_ns", found.handOffSeconds * 1e9},
+          {"cross_core_ns", found.crossCore.latency * 1e9},
+          {"cross_core_bytes_per_second", found.crossCore.bytesPerSecond},
           {"cache_knees_bytes", found.cacheKnees},
           {"latency", latency}};
 }
@@ -54,7 +56,10 @@ void addMeasured(Table &table, const machine::Calibration &found) {
   std::string knees;
   for (int64_t knee : found.cacheKnees) knees += (knees.empty() ? "" : ", ") + formatBinaryBytes(double(knee));
   table.add({"  latency", "steps up after " + knees + "; from memory " + formatNanoseconds(found.randomSeconds * 1e9)});
-  if (found.threads > 1) table.add({"  hand-off to a thread and back", formatNanoseconds(found.handOffSeconds * 1e9)});
+  if (found.threads == 1) return;
+  table.add({"  hand-off to a thread and back", formatNanoseconds(found.handOffSeconds * 1e9)});
+  table.add({"  read what another core wrote", formatNanoseconds(found.crossCore.latency * 1e9) + ", then " +
+                                                   formatDouble(found.crossCore.bytesPerSecond / 1e9, 4) + " GB/s"});
 }
 
 Json toJson(const machine::GpuSearch &search) {

@@ -35,6 +35,9 @@ private:
   LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf, size_t buffers);
   FailureOr<Value> callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
   void shiftOpIndex(Frame &frame, int32_t base);
+  Value constant(int64_t value) { return LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+  std::pair<Value, Value> wholeOf(exec::KernelOp leaf);
+  std::pair<Value, Value> shareOf(exec::CallOp call, exec::KernelOp leaf, Frame &frame);
   LogicalResult buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
 
   OpBuilder b;
@@ -86,21 +89,43 @@ void AbiBuilder::shiftOpIndex(Frame &frame, int32_t base) {
   LLVM::StoreOp::create(b, loc, shifted, address);
 }
 
+std::pair<Value, Value> AbiBuilder::wholeOf(exec::KernelOp leaf) { return {constant(0), constant(leaf.getTiles())}; }
+
+// The callee's tiles that belong to the composite's tiles of this run; none where the first is not below the last.
+std::pair<Value, Value> AbiBuilder::shareOf(exec::CallOp call, exec::KernelOp leaf, Frame &frame) {
+  Value first = constant(call.firstTile()), last = constant(call.endTile());
+  auto scaled = [&](Value tile) -> Value {
+    tile = LLVM::SMinOp::create(b, loc, LLVM::SMaxOp::create(b, loc, tile, first), last);
+    Value own = LLVM::SubOp::create(b, loc, tile, first);
+    if (call.countTiles() == int64_t(leaf.getTiles())) return own;
+    Value product = LLVM::MulOp::create(b, loc, own, constant(leaf.getTiles()));
+    return LLVM::UDivOp::create(b, loc, product, constant(call.countTiles()));
+  };
+  return {scaled(frame.begin), scaled(frame.end)};
+}
+
 LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
   auto symbols = kernel->getParentOfType<ModuleOp>();
-  Value zero = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
   Value ok = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(SPRIG_RT_KERNEL_OK));
   int32_t opBase = 0;
   for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
     auto leaf = symbols.lookupSymbol<exec::KernelOp>(call.getKernel());
     SmallVector<unsigned> operands;
     for (Value buffer : call.getBuffers()) operands.push_back(cast<BlockArgument>(buffer).getArgNumber());
-    Value tiles = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(leaf.getTiles()));
-    FailureOr<Value> result = callBody(leaf, frame, zero, tiles, operands);
+    // Another tile's call is passed by.
+    Block *after = nullptr;
+    auto [begin, end] = kernel.getTiles() == 1 ? wholeOf(leaf) : shareOf(call, leaf, frame);
+    if (kernel.getTiles() > 1) {
+      Block *run = function.addBlock();
+      after = function.addBlock();
+      LLVM::CondBrOp::create(b, loc, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, begin, end), run, after);
+      b.setInsertionPointToStart(run);
+    }
+    FailureOr<Value> result = callBody(leaf, frame, begin, end, operands);
     if (failed(result)) return failure();
     // The first error ends the composite: what follows must not run on unfinished data.
     Value failedHere = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, *result, ok);
-    Block *leave = function.addBlock(), *next = function.addBlock();
+    Block *leave = function.addBlock(), *next = after ? after : function.addBlock();
     LLVM::CondBrOp::create(b, loc, failedHere, leave, next);
     b.setInsertionPointToStart(leave);
     shiftOpIndex(frame, opBase);
@@ -122,14 +147,14 @@ LogicalResult AbiBuilder::build(exec::KernelOp kernel, StringRef name) {
   frame.buffers = field(args, pointer, offsetof(sprig_rt_args, buffers));
   frame.scratch = field(args, pointer, offsetof(sprig_rt_args, scratch));
   frame.status = field(args, pointer, offsetof(sprig_rt_args, status));
+  frame.begin = field(args, i64, offsetof(sprig_rt_args, tile_begin));
+  frame.end = field(args, i64, offsetof(sprig_rt_args, tile_end));
   if (kernel.isComposite()) return buildComposite(kernel, function, frame);
-  Value begin = field(args, i64, offsetof(sprig_rt_args, tile_begin));
-  Value end = field(args, i64, offsetof(sprig_rt_args, tile_end));
   auto operands = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getOperandTypes().size()));
   // Nobody else calls it: the pointers go from the buffer list into registers, not over the stack.
   if (LLVM::LLVMFuncOp body = bodyOf(kernel, operands.size()); body.getLinkage() == LLVM::Linkage::Internal)
     body.setAlwaysInlineAttr(b.getUnitAttr());
-  FailureOr<Value> result = callBody(kernel, frame, begin, end, operands);
+  FailureOr<Value> result = callBody(kernel, frame, frame.begin, frame.end, operands);
   if (failed(result)) return failure();
   LLVM::ReturnOp::create(b, loc, *result);
   return success();

@@ -110,13 +110,14 @@ KernelUnits sprig::findKernelUnits(ModuleOp program) {
   }
   for (auto kernel : program.getOps<exec::KernelOp>()) {
     if (!kernel.isComposite()) continue;
-    std::string text = "composite";
+    std::string text = "composite of " + std::to_string(kernel.getTiles());
     for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
       exec::KernelOp leaf = leaves.lookup(call.getKernel());
       KernelUnit &unit = result.units[result.unitOf.lookup(leaf)];
       unit.called = true;
       text += " " + unit.stem + " tiles " + std::to_string(leaf.getTiles()) + " ops " +
-              std::to_string(kernelOpNames(leaf).size()) + ":";
+              std::to_string(kernelOpNames(leaf).size()) + " in " + std::to_string(call.firstTile()) + " to " +
+              std::to_string(call.endTile()) + ":";
       for (Value buffer : call.getBuffers()) text += " " + std::to_string(cast<BlockArgument>(buffer).getArgNumber());
     }
     unitFor(kernel, text);
