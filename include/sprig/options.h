@@ -73,7 +73,8 @@ struct CompileOptions {
   bool prepare = false;
   /// Whether operations share kernels. It never changes a bit.
   bool fuse = true;
-  /// Whether the commands of a small network become one. It never changes a bit; off, a profile sees each.
+  /// Whether the commands of a small network become one, and branches that threads run side by side. It never changes a
+  /// bit; off, a profile sees each.
   bool merge = true;
   /// Lanes to spread a program's commands over, where that pays by the machine model; 1: none runs beside another. It
   /// never changes a bit.

@@ -93,6 +93,14 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
     passes.addPass(createAssignLanes(spread));
     passes.addPass(createVerifyOrder());
   }
+  if (options.merge) {
+    JoinBranchesOptions joined;
+    joined.threads = options.threads;
+    joined.target = options.target;
+    joined.architectures.assign(options.architectures.begin(), options.architectures.end());
+    passes.addPass(createJoinBranches(joined));
+    passes.addPass(createVerifyOrder());
+  }
   // The largest fusion there is; without it, those who look at single kernels find them.
   if (options.fuse && options.merge) {
     InlineDispatchesOptions inlined;

@@ -1,5 +1,6 @@
 #include "lib/Schedule/Passes.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_CHOOSETHREADS
@@ -27,6 +28,12 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (kernel.isComposite()) continue;
       kernel.setGrain(grainOf(kernel, constantBytes.lookup(kernel.getSymName())));
+      if (auto remark = remark::analysis(kernel.getLoc(), remark::RemarkOpts::name("grain").category("schedule")))
+        remark << llvm::formatv("'{0}': {1:f1} shares of work worth a thread, {2} of {3} tiles each",
+                                kernel.getLabel().value_or(kernel.getSymName()),
+                                sharesOf(kernel, constantBytes.lookup(kernel.getSymName())), kernel.getGrain(),
+                                kernel.getTiles())
+                      .str();
       shared += kernel.getTiles() / 2 >= kernel.getGrain();
       ++kernels;
     }
@@ -35,13 +42,14 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
   }
 
 private:
+  double sharesOf(KernelOp kernel, int64_t constants) {
+    return std::max({double(kernel.getFlops()) / double(flopsPerShare),
+                     double(kernel.getBytes()) / double(bytesPerShare), double(constants) / double(constantsPerShare)});
+  }
   int64_t grainOf(KernelOp kernel, int64_t constants) {
     auto tiles = std::max<int64_t>(kernel.getTiles(), 1);
-    if (threads == 1) return tiles;
-    double shares =
-        std::max({double(kernel.getFlops()) / double(flopsPerShare), double(kernel.getBytes()) / double(bytesPerShare),
-                  double(constants) / double(constantsPerShare)});
-    if (shares < 2) return tiles;
+    double shares = sharesOf(kernel, constants);
+    if (threads == 1 || shares < 2) return tiles;
     if (threads > 0) shares = std::min(shares, double(threads) * kSharesPerThread);
     return std::clamp<int64_t>(static_cast<int64_t>(double(tiles) / shares), 1, tiles);
   }
@@ -53,11 +61,11 @@ private:
 
 ChooseThreadsOptions sprig::threadShares(const machine::MachineModel &model, int64_t threads) {
   // A share is worth its hand-off when it takes several times as long, and more of them where threads then read what
-  // others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some. Kernels come
-  // near two thirds of the peak; what they read is mostly in the second-level cache.
-  constexpr double kHandOffs = 6, kHandOffsAndLines = 17, kEfficiency = 0.66;
+  // others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some. What they
+  // read is mostly in the second-level cache.
+  constexpr double kHandOffs = 6, kHandOffsAndLines = 17;
   auto perShare = [&](double handOffs, double rate) {
-    return std::max<int64_t>(1, int64_t(handOffs * model.handOff * kEfficiency * rate));
+    return std::max<int64_t>(1, int64_t(handOffs * model.handOff * machine::MachineModel::kKernelEfficiency * rate));
   };
   ChooseThreadsOptions shares;
   shares.threads = threads;

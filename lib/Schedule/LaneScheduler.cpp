@@ -1,4 +1,5 @@
 #include "lib/Schedule/LaneScheduler.h"
+#include "lib/Schedule/Order.h"
 #include "mlir/IR/Builders.h"
 #include <numeric>
 
@@ -16,30 +17,7 @@ void LaneScheduler::add(CommandOpInterface command, unsigned device, unsigned gi
 }
 
 void LaneScheduler::depend(const order::Schedule &schedule, ArrayRef<uint32_t> order) {
-  struct Use {
-    unsigned task;
-    order::Region region;
-    bool writes;
-  };
-  DenseMap<uint32_t, SmallVector<Use>> uses; // by space
-  for (auto [place, command] : llvm::enumerate(order)) {
-    unsigned index = place;
-    const order::Command &work = schedule.commands[command];
-    for (const order::Access &access : ArrayRef(schedule.accesses).slice(work.firstAccess, work.accessCount)) {
-      const order::Region &region = schedule.regions[access.region];
-      SmallVector<Use> &earlier = uses[region.space];
-      for (const Use &use : earlier)
-        if (use.task != index && (use.writes || access.writes) && use.region.begin < region.end &&
-            region.begin < use.region.end && !llvm::is_contained(tasks[index].before, use.task))
-          tasks[index].before.push_back(use.task);
-      // Who waits for this write waits for all before it on the same bytes.
-      if (access.writes)
-        llvm::erase_if(earlier, [&](const Use &use) {
-          return use.task != index && region.begin <= use.region.begin && use.region.end <= region.end;
-        });
-      earlier.push_back({index, region, access.writes});
-    }
-  }
+  for (auto [task, before] : llvm::zip_equal(tasks, dependences(schedule, order))) task.before = std::move(before);
 }
 
 /// Seconds from an event to the lane that waits for it.

@@ -15,8 +15,7 @@ public:
 
   /// Commands come in an order in which they can run; `givenLane` is where the command stands, by any numbers.
   void add(exec::CommandOpInterface command, unsigned device, unsigned givenLane, double seconds);
-  /// Of commands that touch the same bytes, the later waits for the earlier where one of the two writes. `order` has
-  /// the commands that were added, by their indices in the schedule.
+  /// `order` has the commands that were added, by their indices in the schedule; see dependences().
   void depend(const rt::order::Schedule &schedule, llvm::ArrayRef<uint32_t> order);
   void assign();
 

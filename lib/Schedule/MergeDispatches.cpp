@@ -1,8 +1,7 @@
+#include "lib/Schedule/Composite.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_MERGEDISPATCHES
@@ -64,38 +63,9 @@ private:
   }
 
   void mergeRun(ProgramOp program, ArrayRef<exec::DispatchOp> run, SymbolTable &symbols) {
-    llvm::SetVector<Value> buffers;
-    int64_t scratch = 0, flops = 0, bytes = 0;
-    SmallVector<Location> locations;
-    for (exec::DispatchOp dispatch : run) {
-      auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
-      buffers.insert(dispatch.getBuffers().begin(), dispatch.getBuffers().end());
-      scratch = std::max<int64_t>(scratch, kernel.getScratch());
-      flops += kernel.getFlops();
-      bytes += kernel.getBytes();
-      locations.push_back(dispatch.getLoc());
-    }
-    OpBuilder b(program);
-    Location loc = b.getFusedLoc(locations);
-    StringAttr label = b.getStringAttr(program.getSymName() + "_commands");
-    auto type = b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {});
-    auto kernel =
-        KernelOp::create(b, loc, label.getValue(), type, /*tiles=*/1, /*grain=*/1, scratch, flops, bytes, label,
-                         /*places=*/{});
-    Block &body = kernel.getBody().emplaceBlock();
-    IRMapping mapping;
-    for (Value buffer : buffers) mapping.map(buffer, body.addArgument(buffer.getType(), buffer.getLoc()));
-    b.setInsertionPointToStart(&body);
-    for (exec::DispatchOp dispatch : run) {
-      SmallVector<Value> arguments;
-      for (Value buffer : dispatch.getBuffers()) arguments.push_back(mapping.lookup(buffer));
-      CallOp::create(b, dispatch.getLoc(), dispatch.getKernelAttr(), arguments);
-    }
-    symbols.insert(kernel);
-    b.setInsertionPoint(run.front());
-    exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers.getArrayRef(),
-                             b.getStringAttr(program.getSymName()));
-    for (exec::DispatchOp dispatch : run) dispatch.erase();
+    SmallVector<CompositeCall> calls;
+    for (exec::DispatchOp dispatch : run) calls.push_back({dispatch});
+    makeComposite(program, calls, /*tiles=*/1, "_commands", symbols);
     remark::passed(program.getLoc(), remark::RemarkOpts::name("merge").category("schedule"))
         << ("one command of " + std::to_string(run.size()) + " kernels in '" + program.getSymName() + "'").str();
   }

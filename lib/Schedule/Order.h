@@ -1,5 +1,5 @@
 // What a program's commands touch and in which order they run, as the proof of order takes them.
-// For verify-order, and for the passes that ask which command happens before which.
+// For verify-order, and for the passes that ask which command happens before which, or must.
 #pragma once
 #include "dialects/Exec/Exec.h"
 #include "runtime/format/Order.h"
@@ -24,5 +24,11 @@ ProgramOrder orderOf(exec::ProgramOp program, mlir::SymbolTableCollection *symbo
 /// Checks that all commands that touch the same bytes, one of them writing, are ordered by lanes and events, and that
 /// no lane waits forever. Reports the first two that are not; looks at nothing in a program of one lane without events.
 mlir::LogicalResult verifyOrder(exec::ProgramOp program, mlir::SymbolTableCollection &symbols);
+
+/// For each command of `order`, which lists work of the schedule in an order in which it can run, those before it that
+/// it must come after: they touch the same bytes, and one of the two writes. By places in `order`, without what follows
+/// from others.
+llvm::SmallVector<llvm::SmallVector<unsigned>> dependences(const rt::order::Schedule &schedule,
+                                                           llvm::ArrayRef<uint32_t> order);
 
 } // namespace sprig

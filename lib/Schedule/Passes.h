@@ -1,5 +1,5 @@
 // The passes that make a program of dispatches: schedule, choose-threads,
-// inline-dispatches, plan-memory, merge-dispatches, assign-lanes, verify-order.
+// join-branches, inline-dispatches, plan-memory, merge-dispatches, assign-lanes, verify-order.
 // For the pipeline, which builds the phases `schedule` and `plan` of them, and sprig-opt, which offers each alone.
 #pragma once
 #include "dialects/Exec/Exec.h"

@@ -42,6 +42,24 @@ def ChooseThreads : Pass<"sprig-choose-threads", "::mlir::ModuleOp"> {
   ];
 }
 
+def JoinBranches : Pass<"sprig-join-branches", "::mlir::ModuleOp"> {
+  let summary = "Makes one command of dispatches that do not depend on each other, so that threads run them side by side";
+  let description = [{
+    Of commands that follow each other, those that depend on each other are a branch. Where a stretch has several
+    branches and its threads are expected to end it sooner together than command by command, it becomes one command of a
+    composite kernel: a branch of several commands is one of its tiles, a single command shares its own tiles out over
+    several. Which stretches these are is chosen for the least sum of expected times, from the machine model: arithmetic
+    and bytes of kernels, a hand-off to the other threads, and what these read of each other. Decides how fast a program
+    is, never what it computes. Leaves programs of several lanes, and of planned memory, as they are.
+    Remarks of the category `schedule` say for each stretch what was weighed.
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", "0", "threads that the package is for; 0: any number">,
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+    ListOption<"architectures", "architectures", "std::string", "what the code is for; none: this machine">,
+  ];
+}
+
 def InlineDispatches : Pass<"sprig-inline-dispatches", "::mlir::ModuleOp"> {
   let summary = "Makes one kernel of a small program";
   let description = [{

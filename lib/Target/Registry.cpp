@@ -28,6 +28,15 @@ const Target *sprig::targetForPass(Operation *at, StringRef kind) {
   return nullptr;
 }
 
+std::optional<machine::MachineModel> sprig::machineForPass(Operation *at, StringRef kind,
+                                                           ArrayRef<std::string> architectures) {
+  const Target *target = targetForPass(at, kind);
+  if (!target) return std::nullopt;
+  CompileOptions options;
+  if (!architectures.empty()) options.architectures.assign(architectures.begin(), architectures.end());
+  return target->machine(options);
+}
+
 void sprig::addTarget(std::unique_ptr<Target> target) {
   assert(llvm::none_of(targets(), [&](const Target *other) { return other->kind() == target->kind(); }) &&
          "two targets of one kind");

@@ -245,12 +245,16 @@ void addSettings(CLI::App &command, Settings &settings) {
       ->check(CLI::Range(1, 256));
   command.add_flag_callback(
       "--no-merge", [&settings] { settings.merge = false; },
-      "keep the commands of a small network apart, for a profile of each (a package stays as it is)");
+      "keep commands apart, those of a small network and branches that threads run side by side, for a profile of each "
+      "(a package stays as it is)");
   command.add_option("--compile-to", settings.compileTo, "stop after this phase and print its IR");
   command.add_option("--compile-from", settings.compileFrom, "start after this phase, from MLIR text");
   command.add_option("--dump-phases", settings.dumpPhases, "folder for the IR after each phase");
   command.add_option("--remarks", settings.remarks, "what passes did and why not: fuse,schedule,memory")
       ->delimiter(',');
+  command.add_flag_callback(
+      "--explain-schedule", [&settings] { settings.remarks.push_back("schedule"); },
+      "what was weighed for each decision on threads, branches and lanes (as --remarks schedule)");
 }
 
 void addAllow(CLI::App &command, std::vector<std::string> &allow) {

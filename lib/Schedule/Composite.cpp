@@ -1,0 +1,65 @@
+#include "lib/Schedule/Composite.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+
+// By the calls' own buffers; `buffers` are the new command's.
+static SmallVector<OverwriteAttr> overwritesOf(ArrayRef<CompositeCall> calls, ArrayRef<Value> buffers) {
+  llvm::DenseMap<Value, unsigned> uses;
+  for (const CompositeCall &call : calls)
+    for (Value buffer : exec::DispatchOp(call.command).getBuffers()) ++uses[buffer];
+  SmallVector<OverwriteAttr> pairs;
+  for (const CompositeCall &call : calls) {
+    exec::DispatchOp command = call.command;
+    for (OverwriteAttr over : command.overwrites()) {
+      Value operand = command.getBuffers()[over.getOperand()], result = command.getBuffers()[over.getResult()];
+      if (uses[operand] > 1 || uses[result] > 1) continue;
+      auto placeOf = [&](Value buffer) { return llvm::find(buffers, buffer) - buffers.begin(); };
+      pairs.push_back(OverwriteAttr::get(command.getContext(), placeOf(operand), placeOf(result)));
+    }
+  }
+  return pairs;
+}
+
+exec::DispatchOp sprig::makeComposite(ProgramOp program, ArrayRef<CompositeCall> calls, int64_t tiles, StringRef suffix,
+                                      SymbolTable &symbols) {
+  llvm::SetVector<Value> buffers;
+  int64_t scratch = 0, flops = 0, bytes = 0;
+  SmallVector<Location> locations;
+  for (const CompositeCall &call : calls) {
+    exec::DispatchOp command = call.command;
+    auto kernel = symbols.lookup<KernelOp>(command.getKernel());
+    buffers.insert(command.getBuffers().begin(), command.getBuffers().end());
+    scratch = std::max<int64_t>(scratch, kernel.getScratch());
+    flops += kernel.getFlops();
+    bytes += kernel.getBytes();
+    locations.push_back(command.getLoc());
+  }
+  OpBuilder b(program);
+  Location loc = b.getFusedLoc(locations);
+  StringAttr label = b.getStringAttr(program.getSymName() + suffix);
+  auto type = b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {});
+  auto kernel = KernelOp::create(b, loc, label.getValue(), type, tiles, /*grain=*/1, scratch, flops, bytes, label,
+                                 /*places=*/{});
+  Block &body = kernel.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (Value buffer : buffers) mapping.map(buffer, body.addArgument(buffer.getType(), buffer.getLoc()));
+  b.setInsertionPointToStart(&body);
+  for (const CompositeCall &call : calls) {
+    exec::DispatchOp command = call.command;
+    SmallVector<Value> arguments;
+    for (Value buffer : command.getBuffers()) arguments.push_back(mapping.lookup(buffer));
+    CallOp::create(b, command.getLoc(), command.getKernelAttr(), arguments, call.firstTile, call.endTile);
+  }
+  symbols.insert(kernel);
+  exec::DispatchOp first = calls.front().command;
+  b.setInsertionPoint(first);
+  auto joined = exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers.getArrayRef(),
+                                         b.getStringAttr(program.getSymName()));
+  joined.setOverwrites(overwritesOf(calls, buffers.getArrayRef()));
+  for (const CompositeCall &call : calls) exec::DispatchOp(call.command).erase();
+  return joined;
+}

@@ -1,0 +1,19 @@
+// One command of several: a composite kernel that calls theirs.
+// For the passes merge-dispatches and join-branches, which say which commands these are and in which tiles they run.
+#pragma once
+#include "dialects/Exec/Exec.h"
+
+namespace sprig {
+
+/// A command and the tiles of the composite kernel that it is shared out over.
+struct CompositeCall {
+  exec::DispatchOp command;
+  int64_t firstTile = 0, endTile = 1;
+};
+
+/// Replaces commands of one lane, in order and with nothing else between them, by one of a new kernel of so many tiles.
+/// What a command may write over, the new one may where no other call touches it.
+exec::DispatchOp makeComposite(exec::ProgramOp program, llvm::ArrayRef<CompositeCall> calls, int64_t tiles,
+                               llvm::StringRef suffix, mlir::SymbolTable &symbols);
+
+} // namespace sprig

@@ -1,0 +1,205 @@
+#include "lib/Schedule/Composite.h"
+#include "lib/Schedule/Order.h"
+#include "lib/Schedule/Passes.h"
+#include "lib/Schedule/ThreadCost.h"
+#include "lib/Target/Registry.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <numeric>
+
+namespace sprig {
+#define GEN_PASS_DEF_JOINBRANCHES
+#include "lib/Schedule/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+
+namespace {
+// A command of the stretch that is looked at, or one that ends it.
+struct Step {
+  exec::DispatchOp command; // null: not one to be joined
+  ThreadCost cost;
+  double alone = 0;             // seconds, by itself on the threads that it is worth
+  SmallVector<unsigned> before; // steps that must come first
+};
+
+// Stretches are looked at up to this length, so that the choice takes time in proportion to the program.
+constexpr unsigned kLongestStretch = 64;
+// Pieces for each thread, so that the last ones are short and unequal branches even out.
+constexpr int64_t kPiecesPerThread = 4;
+// A stretch that is joined must be expected to take less than this share of the time of its commands: the expectation
+// is a model's.
+constexpr double kWorthyShare = 0.85;
+
+// Commands from one on, as branches that grow together as more of them are added.
+class Stretch {
+public:
+  Stretch(ArrayRef<Step> steps, unsigned first, int64_t threads) : steps(steps), first(first), threads(threads) {}
+
+  void add(unsigned index) {
+    const Step &step = steps[index];
+    parent.push_back(index - first);
+    seconds.push_back(step.cost.seconds);
+    ++branches;
+    total += step.cost.seconds;
+    // What the commands of one branch hand to each other stays with their thread.
+    bool isAlone = llvm::all_of(step.before, [&](unsigned earlier) { return earlier < first; });
+    if (isAlone) bytes += step.cost.sharedBytes + step.cost.ownBytes;
+    for (unsigned earlier : step.before)
+      if (earlier >= first) join(earlier - first, index - first);
+    int64_t pieces = isAlone ? std::min(step.cost.tiles, kPiecesPerThread * threads) : 1;
+    longestPiece = std::max(longestPiece, seconds[rootOf(index - first)] / double(pieces));
+  }
+
+  bool hasBranches() const { return branches > 1; }
+  // When each thread takes a piece as it comes: the last piece may be a long one, or not.
+  double secondsOn(const machine::MachineModel &model) const {
+    double even = total / double(threads), late = longestPiece * double(threads - 1) / double(2 * threads);
+    // Branches are short: about half of what they read was written by others, or what they write is read by them.
+    return std::max(even + late, longestPiece) + secondsOfHandOff(bytes / double(2 * threads), 0, model);
+  }
+  unsigned branchOf(unsigned index) { return rootOf(index - first); }
+
+private:
+  unsigned rootOf(unsigned place) {
+    while (parent[place] != place) place = parent[place] = parent[parent[place]];
+    return place;
+  }
+  void join(unsigned one, unsigned other) {
+    one = rootOf(one), other = rootOf(other);
+    if (one == other) return;
+    parent[other] = one;
+    seconds[one] += seconds[other];
+    --branches;
+  }
+
+  ArrayRef<Step> steps;
+  unsigned first;
+  int64_t threads;
+  SmallVector<unsigned> parent; // by place in the stretch
+  SmallVector<double> seconds;  // of the branch, at its root
+  unsigned branches = 0;
+  double total = 0, bytes = 0, longestPiece = 0;
+};
+
+// The stretches of a program for which the expected times add up to the least.
+class BranchJoiner {
+public:
+  BranchJoiner(ProgramOp program, const ThreadCosts &costs, const machine::MachineModel &model, int64_t threads,
+               SymbolTable &symbols)
+      : program(program), model(model), threads(threads), symbols(symbols) {
+    SymbolTableCollection collection;
+    ProgramOrder ordered = orderOf(program, &collection);
+    SmallVector<uint32_t> order(ordered.commands.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (auto [command, before] : llvm::zip_equal(ordered.commands, dependences(ordered.schedule, order))) {
+      Step &step = steps.emplace_back();
+      step.before = std::move(before);
+      auto dispatch = dyn_cast<exec::DispatchOp>(command.getOperation());
+      if (!dispatch || dispatch.isPart()) continue;
+      auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
+      if (kernel.isComposite() || kernel.getTiles() == 0) continue;
+      step.command = dispatch;
+      step.cost = costs.of(kernel);
+      step.alone = step.cost.secondsOn(std::min<int64_t>(threads, step.cost.tiles / int64_t(kernel.getGrain())), model);
+    }
+  }
+
+  void run() {
+    choose();
+    for (auto [begin, end] : chosen()) join(begin, end);
+  }
+
+private:
+  // Least times from the begin to each command, and where the last stretch or single command before it begins.
+  void choose() {
+    best.assign(steps.size() + 1, std::numeric_limits<double>::infinity());
+    from.assign(steps.size() + 1, 0);
+    best[0] = 0;
+    auto offer = [&](unsigned begin, unsigned end, double seconds) {
+      if (best[begin] + seconds >= best[end]) return;
+      best[end] = best[begin] + seconds;
+      from[end] = begin;
+    };
+    for (unsigned begin = 0; begin < steps.size(); ++begin) {
+      offer(begin, begin + 1, steps[begin].alone);
+      Stretch stretch(steps, begin, threads);
+      double apart = 0;
+      unsigned limit = std::min<unsigned>(steps.size(), begin + kLongestStretch);
+      for (unsigned end = begin; end < limit && steps[end].command; ++end) {
+        stretch.add(end);
+        apart += steps[end].alone;
+        if (!stretch.hasBranches()) continue;
+        if (double seconds = stretch.secondsOn(model); seconds < kWorthyShare * apart) offer(begin, end + 1, seconds);
+      }
+    }
+  }
+
+  SmallVector<std::pair<unsigned, unsigned>> chosen() const {
+    SmallVector<std::pair<unsigned, unsigned>> stretches;
+    for (unsigned end = steps.size(); end > 0; end = from[end])
+      if (end - from[end] > 1) stretches.push_back({from[end], end});
+    std::reverse(stretches.begin(), stretches.end());
+    return stretches;
+  }
+
+  void join(unsigned begin, unsigned end) {
+    Stretch stretch(steps, begin, threads);
+    double total = 0, apart = 0;
+    llvm::MapVector<unsigned, SmallVector<unsigned>> branches;
+    for (unsigned index = begin; index < end; ++index) {
+      stretch.add(index);
+      total += steps[index].cost.seconds;
+      apart += steps[index].alone;
+    }
+    for (unsigned index = begin; index < end; ++index) branches[stretch.branchOf(index)].push_back(index);
+    double pieceSeconds = total / double(kPiecesPerThread * threads);
+    SmallVector<CompositeCall> calls(end - begin);
+    int64_t tiles = 0;
+    for (auto &[root, branch] : branches) {
+      int64_t pieces = 1;
+      if (const Step &only = steps[branch.front()]; branch.size() == 1)
+        pieces = std::clamp<int64_t>(std::llround(only.cost.seconds / pieceSeconds), 1, only.cost.tiles);
+      for (unsigned index : branch) calls[index - begin] = {steps[index].command, tiles, tiles + pieces};
+      tiles += pieces;
+    }
+    Location loc = steps[begin].command.getLoc();
+    makeComposite(program, calls, tiles, "_branches", symbols);
+    remark::passed(loc, remark::RemarkOpts::name("branches").category("schedule"))
+        << llvm::formatv("'{0}': {1} commands in {2} branches side by side, {3:f2} us on {4} threads; one after the "
+                         "other {5:f2}, on one thread {6:f2}",
+                         program.getSymName(), end - begin, branches.size(), stretch.secondsOn(model) * 1e6, threads,
+                         apart * 1e6, total * 1e6)
+               .str();
+  }
+
+  ProgramOp program;
+  const machine::MachineModel &model;
+  int64_t threads;
+  SymbolTable &symbols;
+  SmallVector<Step> steps;
+  SmallVector<double> best;
+  SmallVector<unsigned> from;
+};
+
+struct JoinBranches : sprig::impl::JoinBranchesBase<JoinBranches> {
+  using JoinBranchesBase::JoinBranchesBase;
+
+  void runOnOperation() override {
+    std::optional<machine::MachineModel> model = machineForPass(getOperation(), target, architectures);
+    if (!model) return signalPassFailure();
+    if (threads == 1) return;
+    int64_t count = threads > 0 ? int64_t(threads) : std::max(2, model->threads);
+    ThreadCosts costs(getOperation(), *model);
+    SymbolTable symbols(getOperation());
+    for (auto program : llvm::to_vector(getOperation().getOps<ProgramOp>())) {
+      // Several lanes run side by side as they are; what shares bytes of an arena is in order as it is.
+      bool isOneLane = llvm::hasSingleElement(program.getBody().getOps<LaneOp>());
+      if (isOneLane && !program.getArenas()) BranchJoiner(program, costs, *model, count, symbols).run();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,60 @@
+#include "lib/Schedule/ThreadCost.h"
+#include "llvm/ADT/BitVector.h"
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+
+// What every tile reads comes a few lines at a time, and not as a stream does: measured on products of small networks,
+// at a third of its rate.
+static constexpr double kStreamShare = 1.0 / 3;
+// Tiles mostly follow rows, so that a thread meets its own part again: how much of it was another's.
+static constexpr double kOthersShare = 1.0 / 8;
+
+double sprig::secondsOfHandOff(double scattered, double streamed, const machine::MachineModel &model) {
+  // Once there, and once back.
+  return 2 * model.handOff + model.crossCore.seconds(scattered / kStreamShare + streamed);
+}
+
+double ThreadCost::secondsOn(int64_t threads, const machine::MachineModel &model) const {
+  threads = std::min(threads, tiles);
+  if (threads < 2) return seconds;
+  double most = double(llvm::divideCeil(tiles, threads)) / double(tiles);
+  // What no processor's own cache holds comes from behind it on one thread, too.
+  auto cached = [&](double bytes) { return std::min(bytes, double(model.l2().bytes)); };
+  double shared = cached(sharedBytes) * double(threads - 1) / double(threads);
+  double own = cached(ownBytes) * kOthersShare / double(threads);
+  return seconds * most + secondsOfHandOff(shared, own, model);
+}
+
+// Operands that are constants wherever the kernel is used: they stay in the cache of the processor that reads its part
+// of them in every run.
+static llvm::DenseMap<StringRef, llvm::BitVector> findConstants(ModuleOp module) {
+  llvm::DenseMap<StringRef, llvm::BitVector> constants;
+  module.walk([&](exec::DispatchOp dispatch) {
+    llvm::BitVector own(dispatch.getBuffers().size());
+    for (auto [index, buffer] : llvm::enumerate(dispatch.getBuffers()))
+      if (buffer.getDefiningOp<BufferOp>().getKind() == BufferKind::constant) own.set(unsigned(index));
+    auto [place, fresh] = constants.try_emplace(dispatch.getKernel(), own);
+    if (!fresh) place->second &= own;
+  });
+  return constants;
+}
+
+ThreadCosts::ThreadCosts(ModuleOp module, const machine::MachineModel &model) {
+  llvm::DenseMap<StringRef, llvm::BitVector> constants = findConstants(module);
+  for (auto kernel : module.getOps<KernelOp>()) {
+    if (kernel.isComposite()) continue;
+    ThreadCost &cost = costs[kernel];
+    cost.tiles = std::max<int64_t>(kernel.getTiles(), 1);
+    cost.seconds = model.kernelSeconds(double(kernel.getFlops()), double(kernel.getBytes()));
+    SmallVector<Type> types = kernel.getOperandTypes();
+    llvm::BitVector isConstant = constants.lookup(kernel.getSymName()), isCut(types.size());
+    isConstant.resize(types.size());
+    for (TileRangeAttr range : kernel.tileRanges()) isCut.set(unsigned(range.getOperand()));
+    isCut.set(kernel.getNumInputs(), unsigned(types.size()));
+    for (auto [index, type] : llvm::enumerate(types))
+      if (!isConstant[unsigned(index)])
+        (isCut[unsigned(index)] ? cost.ownBytes : cost.sharedBytes) += double(byteSize(type));
+  }
+}
