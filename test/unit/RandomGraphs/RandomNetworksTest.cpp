@@ -52,9 +52,12 @@ struct SlowMachine {
                    {0, 0, 0, 1e6, 2e6, 1e6, 1e6}};
     slow.randomSeconds = 1e-7;
     slow.handOffSeconds = 1e-9;
+    slow.crossCore = {1e-9, 1e15};
     slow.latency = {{4096, 1.5}, {8192, 1.5}};
     slow.cacheKnees = {4096};
     std::ofstream(machine::calibrationFile()) << machine::calibrationToText(slow);
+    // Without it, the defaults would count, and hardly anything be spread.
+    if (!machine::keptCalibration()) throw std::runtime_error("the slow machine's calibration is not taken");
   }
   ~SlowMachine() { std::filesystem::remove_all(folder); }
   std::string folder;
