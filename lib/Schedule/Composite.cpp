@@ -24,8 +24,8 @@ static SmallVector<OverwriteAttr> overwritesOf(ArrayRef<CompositeCall> calls, Ar
   return pairs;
 }
 
-exec::DispatchOp sprig::makeComposite(ProgramOp program, ArrayRef<CompositeCall> calls, int64_t tiles, StringRef suffix,
-                                      SymbolTable &symbols) {
+exec::DispatchOp sprig::makeComposite(StringRef kernelName, StringRef title, ArrayRef<CompositeCall> calls,
+                                      int64_t tiles, SymbolTable &symbols) {
   llvm::SetVector<Value> buffers;
   int64_t scratch = 0, flops = 0, bytes = 0;
   SmallVector<Location> locations;
@@ -38,9 +38,10 @@ exec::DispatchOp sprig::makeComposite(ProgramOp program, ArrayRef<CompositeCall>
     bytes += kernel.getBytes();
     locations.push_back(command.getLoc());
   }
-  OpBuilder b(program);
+  exec::DispatchOp first = calls.front().command;
+  OpBuilder b(first->getParentOfType<ProgramOp>());
   Location loc = b.getFusedLoc(locations);
-  StringAttr label = b.getStringAttr(program.getSymName() + suffix);
+  StringAttr label = b.getStringAttr(kernelName);
   auto type = b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {});
   auto kernel = KernelOp::create(b, loc, label.getValue(), type, tiles, /*grain=*/1, scratch, flops, bytes, label,
                                  /*places=*/{});
@@ -55,10 +56,9 @@ exec::DispatchOp sprig::makeComposite(ProgramOp program, ArrayRef<CompositeCall>
     CallOp::create(b, command.getLoc(), command.getKernelAttr(), arguments, call.firstTile, call.endTile);
   }
   symbols.insert(kernel);
-  exec::DispatchOp first = calls.front().command;
   b.setInsertionPoint(first);
   auto joined = exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers.getArrayRef(),
-                                         b.getStringAttr(program.getSymName()));
+                                         b.getStringAttr(title));
   joined.setOverwrites(overwritesOf(calls, buffers.getArrayRef()));
   for (const CompositeCall &call : calls) exec::DispatchOp(call.command).erase();
   return joined;

@@ -11,9 +11,9 @@ struct CompositeCall {
   int64_t firstTile = 0, endTile = 1;
 };
 
-/// Replaces commands of one lane, in order and with nothing else between them, by one of a new kernel of so many tiles.
-/// What a command may write over, the new one may where no other call touches it.
-exec::DispatchOp makeComposite(exec::ProgramOp program, llvm::ArrayRef<CompositeCall> calls, int64_t tiles,
-                               llvm::StringRef suffix, mlir::SymbolTable &symbols);
+/// Replaces commands of one lane, in order and with nothing else between them, by one of that title, of a new kernel of
+/// so many tiles. What a command may write over, the new one may where no other call touches it.
+exec::DispatchOp makeComposite(llvm::StringRef kernelName, llvm::StringRef title, llvm::ArrayRef<CompositeCall> calls,
+                               int64_t tiles, mlir::SymbolTable &symbols);
 
 } // namespace sprig

@@ -167,7 +167,8 @@ private:
       tiles += pieces;
     }
     Location loc = steps[begin].command.getLoc();
-    makeComposite(program, calls, tiles, "_branches", symbols);
+    std::string title = (steps[begin].command.getTitle() + " and " + Twine(end - begin - 1) + " more").str();
+    makeComposite((program.getSymName() + "_branches").str(), title, calls, tiles, symbols);
     remark::passed(loc, remark::RemarkOpts::name("branches").category("schedule"))
         << llvm::formatv("'{0}': {1} commands in {2} branches side by side, {3:f2} us on {4} threads; one after the "
                          "other {5:f2}, on one thread {6:f2}",

@@ -65,7 +65,7 @@ private:
   void mergeRun(ProgramOp program, ArrayRef<exec::DispatchOp> run, SymbolTable &symbols) {
     SmallVector<CompositeCall> calls;
     for (exec::DispatchOp dispatch : run) calls.push_back({dispatch});
-    makeComposite(program, calls, /*tiles=*/1, "_commands", symbols);
+    makeComposite((program.getSymName() + "_commands").str(), program.getSymName(), calls, /*tiles=*/1, symbols);
     remark::passed(program.getLoc(), remark::RemarkOpts::name("merge").category("schedule"))
         << ("one command of " + std::to_string(run.size()) + " kernels in '" + program.getSymName() + "'").str();
   }

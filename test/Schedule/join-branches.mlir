@@ -22,7 +22,7 @@ exec.kernel @join(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> attr
 // CHECK-NEXT: exec.call @second(%[[C]], %[[D]]) in tiles 1 to 2
 // CHECK-LABEL: exec.program @chains
 // CHECK: exec.lane
-// CHECK-NEXT: exec.dispatch @chains_branches
+// CHECK-NEXT: exec.dispatch @chains_branches({{.*}}) named "a and 3 more"
 // CHECK-NEXT: exec.dispatch @join
 // CHECK-NEXT: exec.copy
 // ALONE-NOT: _branches
@@ -60,7 +60,7 @@ exec.kernel @wide(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 16 :
 // CHECK-NEXT: exec.call @wide({{.*}}) in tiles 1 to 5
 // What nothing else touches it may still write over.
 // CHECK-LABEL: exec.program @mixed
-// CHECK: exec.dispatch @mixed_branches(%[[P:.*]], %[[Y:.*]], %[[X:.*]], %[[Z:.*]]) named "mixed" overwritable [#exec.overwrite<0 by 1>, #exec.overwrite<2 by 3>]
+// CHECK: exec.dispatch @mixed_branches(%[[P:.*]], %[[Y:.*]], %[[X:.*]], %[[Z:.*]]) named "one and 1 more" overwritable [#exec.overwrite<0 by 1>, #exec.overwrite<2 by 3>]
 exec.program @mixed inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>) {
   %x = exec.buffer input[0] : memref<16xf32>
   %p = exec.buffer arena : memref<16xf32>
