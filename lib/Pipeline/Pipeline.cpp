@@ -107,7 +107,7 @@ void Compilation::checkDevices() {
     throw Error(ErrorKind::usage, "place " + options.places[0].first + "=" + options.places[0].second + ": phase '" +
                                       options.compileFrom + "' comes after 'fuse', where operations are placed");
   }
-  if (llvm::Error error = place::checkPins(module, options.places, *devices))
+  if (llvm::Error error = place::checkPins(module, options.places, *devices, /*parametersStay=*/!options.freeze))
     throw takeAsError(ErrorKind::usage, std::move(error));
   if (llvm::Error error = place::keepPlaces(module, *devices)) throw takeAsError(ErrorKind::badInput, std::move(error));
 }

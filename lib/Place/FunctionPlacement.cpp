@@ -13,11 +13,6 @@ namespace {
 // A dispatch below it is left on one thread.
 constexpr double kWorthThreads = 20e-6;
 
-bool isComputed(Operation *op) {
-  return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() && !sharesStorage(op) &&
-         !isa<ir::GetParamOp, ir::SetParamOp>(op);
-}
-
 // What fusion computes with what it follows, where it can.
 bool isLight(Operation *op) {
   FusionKind kind = fusionKind(op);

@@ -2,7 +2,9 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNDialect.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Place/Placement.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
@@ -33,11 +35,16 @@ bool fits(llvm::StringRef pattern, llvm::StringRef name) {
   return false;
 }
 
+// What stands in a loop or a branch goes with it.
+bool isPlacedOperation(Operation *op) {
+  return isa_and_nonnull<ir::NNDialect>(op->getDialect()) && isa<func::FuncOp>(op->getParentOp()) && isComputed(op);
+}
+
 // The layers of a module in the program's order.
 llvm::SetVector<llvm::StringRef> layersOf(ModuleOp module) {
   llvm::SetVector<llvm::StringRef> layers;
   module.walk([&](Operation *op) {
-    if (isa_and_nonnull<ir::NNDialect>(op->getDialect()))
+    if (isPlacedOperation(op))
       if (llvm::StringRef layer = layerOf(exec::nameOf(op->getLoc())); !layer.empty()) layers.insert(layer);
   });
   return layers;
@@ -84,6 +91,11 @@ llvm::StringRef placeOf(Operation *op) {
 
 } // namespace
 
+bool isComputed(Operation *op) {
+  return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() && !sharesStorage(op) &&
+         !isa<ir::ParamOp, ir::GetParamOp, ir::SetParamOp>(op);
+}
+
 llvm::Expected<std::vector<std::string>> parseDevices(llvm::ArrayRef<std::string> devices, llvm::StringRef target) {
   if (devices.size() > kMostDevices)
     return error("devices: expected at most ", llvm::Twine(kMostDevices), " to place on, found ",
@@ -125,7 +137,7 @@ std::optional<unsigned> pinOf(Operation *op, Pins pins, llvm::ArrayRef<std::stri
   return best ? deviceNumber(best->second, devices) : std::nullopt;
 }
 
-llvm::Error checkPins(ModuleOp module, Pins pins, llvm::ArrayRef<std::string> devices) {
+llvm::Error checkPins(ModuleOp module, Pins pins, llvm::ArrayRef<std::string> devices, bool parametersStay) {
   for (size_t i = 0; i < pins.size(); ++i) {
     const auto &[layer, device] = pins[i];
     std::string flag = "place " + layer + "=" + device + ": ";
@@ -134,11 +146,18 @@ llvm::Error checkPins(ModuleOp module, Pins pins, llvm::ArrayRef<std::string> de
     for (size_t other = 0; other < i; ++other)
       if (pins[other].first == layer)
         return error(flag, "layer '", layer, "' is placed twice, first on ", pins[other].second);
-    bool found = false;
+    bool found = false, isThere = false;
     module.walk([&](Operation *op) {
-      found = isa_and_nonnull<ir::NNDialect>(op->getDialect()) && fits(layer, exec::nameOf(op->getLoc()));
+      if (!isa_and_nonnull<ir::NNDialect>(op->getDialect()) || !fits(layer, exec::nameOf(op->getLoc())))
+        return WalkResult::advance();
+      isThere = true;
+      found = isPlacedOperation(op) || (parametersStay && isa<ir::ParamOp>(op));
       return found ? WalkResult::interrupt() : WalkResult::advance();
     });
+    if (!found && isThere)
+      return error(flag, "'", layer,
+                   "' is nothing that is placed: a constant, a parameter that becomes one, a view, or a ",
+                   "part of a loop or branch, which is placed as a whole; ", nearNames(layer, module));
     if (!found) return error(flag, "the model has no layer '", layer, "'; ", nearNames(layer, module));
   }
   return llvm::Error::success();
@@ -149,10 +168,13 @@ llvm::Error keepPlaces(ModuleOp module, llvm::ArrayRef<std::string> devices) {
   module.walk([&](Operation *op) {
     auto place = op->getAttrOfType<StringAttr>(ir::kPlaceAttr);
     if (!place) return WalkResult::advance();
-    if (!deviceNumber(place.getValue(), devices)) {
+    bool isKnown = deviceNumber(place.getValue(), devices).has_value();
+    if (!isKnown || !(isPlacedOperation(op) || isa<ir::ParamOp>(op))) {
       llvm::StringRef name = exec::nameOf(op->getLoc());
       wrong = (op->getName().getStringRef() + (name.empty() ? "" : " '" + name + "'") + " has " + ir::kPlaceAttr +
-               " = \"" + place.getValue() + "\": expected one of " + quoted(devices))
+               " = \"" + place.getValue() + "\": expected " +
+               (isKnown ? "it on an operation of a function that computes, or on a parameter"
+                        : "one of " + quoted(devices)))
                   .str();
       return WalkResult::interrupt();
     }

@@ -16,9 +16,13 @@ using Pins = llvm::ArrayRef<std::pair<std::string, std::string>>;
 /// target's code (not_supported), on a device that is there twice and on more than can be placed on.
 llvm::Expected<std::vector<std::string>> parseDevices(llvm::ArrayRef<std::string> devices, llvm::StringRef target);
 
-/// Fails on a device that is not among them, on a layer that is given twice, and on one that no operation of the module
-/// has, which lists near names.
-llvm::Error checkPins(mlir::ModuleOp module, Pins pins, llvm::ArrayRef<std::string> devices);
+/// Whether an operation takes a device's time: no constant, parameter or view.
+bool isComputed(mlir::Operation *op);
+
+/// Fails on a device that is not among them, on a layer that is given twice, and on one of which the module has nothing
+/// that is placed, which lists near names: an operation that is computed and stands in no other one, or a parameter
+/// where these stay state.
+llvm::Error checkPins(mlir::ModuleOp module, Pins pins, llvm::ArrayRef<std::string> devices, bool parametersStay);
 /// The same for `nn.place` in the text; keeps what it says in the locations of operations, which rewrites keep.
 llvm::Error keepPlaces(mlir::ModuleOp module, llvm::ArrayRef<std::string> devices);
 

@@ -71,6 +71,10 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   options.settings.checkDevices();
   if (!options.settings.dims.empty() || !options.settings.shapes.empty())
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which has no --dim or --shape");
+  if (!options.settings.compileDevices().empty() || options.settings.explainPlacement)
+    throw Error(ErrorKind::usage,
+                "bench " + experiment.name +
+                    ": is an experiment, which runs on one device: no list of --devices, no --explain-placement");
   if (experiment.name != "loader") refuseLoaderOptions(options);
   if (experiment.name != "hybridize" && (!options.of.empty() || options.runs))
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
