@@ -169,13 +169,16 @@ llvm::Error keepPlaces(ModuleOp module, llvm::ArrayRef<std::string> devices) {
     auto place = op->getAttrOfType<StringAttr>(ir::kPlaceAttr);
     if (!place) return WalkResult::advance();
     bool isKnown = deviceNumber(place.getValue(), devices).has_value();
-    if (!isKnown || !(isPlacedOperation(op) || isa<ir::ParamOp>(op))) {
+    bool isPlaced =
+        isa_and_nonnull<ir::NNDialect>(op->getDialect()) && isa_and_nonnull<func::FuncOp, ModuleOp>(op->getParentOp());
+    if (!isKnown || !isPlaced) {
       llvm::StringRef name = exec::nameOf(op->getLoc());
-      wrong = (op->getName().getStringRef() + (name.empty() ? "" : " '" + name + "'") + " has " + ir::kPlaceAttr +
-               " = \"" + place.getValue() + "\": expected " +
-               (isKnown ? "it on an operation of a function that computes, or on a parameter"
-                        : "one of " + quoted(devices)))
-                  .str();
+      wrong =
+          (op->getName().getStringRef() + (name.empty() ? "" : " '" + name + "'") + " has " + ir::kPlaceAttr + " = \"" +
+           place.getValue() + "\": expected " +
+           (isKnown ? "it on operations of functions and on parameters alone (a loop or branch is placed as a whole)"
+                    : "one of " + quoted(devices)))
+              .str();
       return WalkResult::interrupt();
     }
     auto kept =

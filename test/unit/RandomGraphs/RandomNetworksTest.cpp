@@ -233,7 +233,9 @@ private:
     for (int i = 0; i < variant.devices; ++i) options.devices.push_back("cpu:" + std::to_string(i));
     std::mt19937_64 random(network.seed * 31 + uint64_t(variant.devices));
     copy.walk([&](mlir::Operation *op) {
-      if (!llvm::isa<ir::NNDialect>(op->getDialect()) || random() % 2) return;
+      if (!llvm::isa<ir::NNDialect>(op->getDialect())) return;
+      // A part of a loop goes with it.
+      if (!llvm::isa<mlir::func::FuncOp, mlir::ModuleOp>(op->getParentOp()) || random() % 2) return;
       const std::string &place = options.devices[size_t(random() % options.devices.size())];
       op->setAttr(ir::kPlaceAttr, mlir::StringAttr::get(&context(), place));
     });
