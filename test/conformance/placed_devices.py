@@ -5,26 +5,13 @@ Each model runs on one device, then on two and three: placed by cost, with its l
 half of them on the other device; on shares of the cores with one thread and several, on null devices in several orders, and
 from a package. Outputs must equal the first byte by byte. The last line is `N passed, N failed`.
 """
-import filecmp
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
+from runs import same, sprig
 from split_program import report
-
-
-def sprig(*arguments, seed=0):
-    done = subprocess.run([sys.argv[1], *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          env={**os.environ, 'SPRIG_NULL_SEED': str(seed)})
-    return done.stdout, '' if done.returncode == 0 else done.stderr.strip()[:400] or f'exit code {done.returncode}'
-
-
-def same(first, second):
-    names = sorted(f.name for f in first.iterdir())
-    return names and filecmp.cmpfiles(first, second, names, shallow=False)[0] == names
 
 
 def placements(layers, devices):

@@ -6,25 +6,12 @@ orders; and again with lanes and memory by the compiler. Outputs must equal the 
 could have forgotten must show: without its waits a program is refused, without its copies it is wrong. The last line is
 `N passed, N failed`.
 """
-import filecmp
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
+from runs import same, sprig
 from split_program import report, split, without_a_wait, without_copies, without_waits
-
-
-def sprig(*arguments, seed=0):
-    done = subprocess.run([sys.argv[1], *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          env={**os.environ, 'SPRIG_NULL_SEED': str(seed)})
-    return done.stdout, '' if done.returncode == 0 else done.stderr.strip()[:400] or f'exit code {done.returncode}'
-
-
-def same(first, second):
-    names = sorted(f.name for f in first.iterdir())
-    return names and filecmp.cmpfiles(first, second, names, shallow=False)[0] == names
 
 
 def run(folder, name, text, seed, phase='codegen', flags=()):
