@@ -32,6 +32,9 @@ Model groupsModel(int64_t n) {
                                                                      types + "\n}\n");
 }
 
+// A lane has at least one group.
+int lanesFor(const ExperimentOptions &options) { return std::min(options.threads, kGroups); }
+
 // The buffers that a command names in front of its types.
 std::vector<std::string> buffersOf(const std::string &command) {
   std::vector<std::string> found;
@@ -105,7 +108,7 @@ Ways compileWays(int64_t n, const ExperimentOptions &options) {
   on.compileFrom = "plan";
   ways.lanes = std::make_unique<TimedProgram>(
       textModel(model.path + " on lanes",
-                spread(compileToText(model, {EntryRequest{}}, scheduled, ""), options.threads)),
+                spread(compileToText(model, {EntryRequest{}}, scheduled, ""), lanesFor(options))),
       on);
   settings.lanes = options.threads;
   ways.chosen = std::make_unique<TimedProgram>(model, settings);
@@ -116,7 +119,7 @@ Ways compileWays(int64_t n, const ExperimentOptions &options) {
 
 void benchLanes(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t most = options.n ? options.n : 1000;
-  std::string side = std::to_string(options.threads) + " lanes";
+  std::string side = std::to_string(lanesFor(options)) + " lanes";
   report.table("lanes",
                {"n", "us, 1 thread", "us, 1 lane", "us, " + side, "1 lane / " + side, "us, scheduler's", "its lanes"});
   std::vector<int64_t> sizes;

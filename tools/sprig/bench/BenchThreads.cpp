@@ -63,7 +63,10 @@ void benchThreads(const ExperimentOptions &options, ExperimentReport &report) {
       std::unique_ptr<TimedProgram> program;
     };
     std::vector<Way> ways;
-    for (int threads = 1; threads <= options.threads; threads *= 2) {
+    std::vector<int> steps; // doubling, up to the number asked for
+    for (int threads = 1; threads < options.threads; threads *= 2) steps.push_back(threads);
+    steps.push_back(options.threads);
+    for (int threads : steps) {
       // The scheduler's own first.
       std::vector<int64_t> grains = {scheduled.grain};
       for (int64_t shares = 1; threads > 1 && shares <= std::min<int64_t>(scheduled.tiles, 64); shares *= 4)
