@@ -1,6 +1,7 @@
 #include "lib/Plot/SvgText.h"
 #include "runtime/include/sprig/rt/utf8.hpp"
 #include <cstdio>
+#include <string_view>
 
 namespace sprig::plot {
 namespace {
@@ -38,14 +39,21 @@ std::string number(double value) {
 }
 
 std::string escape(const std::string &text) {
-  std::string result;
-  for (char c : rt::validUtf8(text)) {
+  std::string result, valid = rt::validUtf8(text);
+  for (size_t i = 0; i < valid.size(); ++i) {
+    // XML has neither U+FFFE nor U+FFFF.
+    std::string_view three = std::string_view(valid).substr(i, 3);
+    if (three == "\xef\xbf\xbe" || three == "\xef\xbf\xbf") {
+      i += 2;
+      continue;
+    }
+    char c = valid[i];
     switch (c) {
     case '&': result += "&amp;"; break;
     case '<': result += "&lt;"; break;
     case '>': result += "&gt;"; break;
     case '"': result += "&quot;"; break;
-    // XML has no other control characters, not even escaped.
+    // Nor other control characters, not even escaped.
     default:
       if (static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n') result += c;
     }

@@ -1,3 +1,4 @@
+#include "lib/Plot/SvgText.h"
 #include "lib/Plot/Ticks.h"
 #include "lib/Plot/Timeline.h"
 #include "lib/Plot/TrainingChart.h"
@@ -174,6 +175,13 @@ TEST(SweepChart, HasTwoAxes) {
   svg = toSvg(sweepChart(sweep));
   expectSound(svg);
   EXPECT_NE(svg.find(">adam<"), std::string::npos);
+}
+
+TEST(SvgText, HasNothingThatXmlHasNot) {
+  EXPECT_EQ(escape("a\xef\xbf\xbe"
+                   "b\xef\xbf\xbf\x01<&>\"\t"),
+            "ab&lt;&amp;&gt;&quot;\t");
+  EXPECT_EQ(escape("\xef\xbf\xbd \xef\xbf \xff"), "\xef\xbf\xbd \xef\xbf\xbd \xef\xbf\xbd");
 }
 
 TEST(Timeline, HasARowForEachAndAllThatIsSeen) {
