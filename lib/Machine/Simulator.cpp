@@ -154,9 +154,11 @@ private:
     if (found->second.empty())
       throw Error(ErrorKind::badInput, "topology '" + topology.name + "': no way leads from " +
                                            topology.nodes[command.from].name + " to " +
-                                           topology.nodes[command.to].name + ", which lane " + std::to_string(lane) +
-                                           " copies over; expected links between them, through switches and nodes "
-                                           "that forward");
+                                           topology.nodes[command.to].name + ", which " +
+                                           (program.lanes[lane].ofArrays ? "the caller's arrays are copied"
+                                                                         : "lane " + std::to_string(lane) + " copies") +
+                                           " over; expected links between them, through switches and nodes that "
+                                           "forward");
     return found->second;
   }
 

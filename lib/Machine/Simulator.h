@@ -23,6 +23,7 @@ struct SimulatedCommand {
 struct SimulatedLane {
   uint32_t device = 0; ///< a node
   std::vector<SimulatedCommand> commands;
+  bool ofArrays = false; ///< copies the caller's arrays: has no number that anybody knows
 };
 
 struct SimulatedProgram {

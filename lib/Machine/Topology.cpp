@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace sprig::machine {
 namespace {
@@ -28,6 +29,9 @@ bool isDeviceName(std::string_view name) {
     }
   return false;
 }
+
+bool isTime(double ns) { return ns >= 0 && ns <= rt::kMostNanoseconds; }
+bool isRate(Rate rate) { return rate.bytesPerSecond() >= 1 && rate.bytesPerSecond() <= rt::kMostPerSecond; }
 
 std::string list(const Topology &topology, bool devicesOnly) {
   std::string text;
@@ -123,19 +127,17 @@ double Topology::copyNs(uint32_t from, uint32_t to, double bytes) const {
   return latency + rate.nanoseconds(bytes);
 }
 
-void check(const Topology &topology, const std::string &what) {
+void checkNodes(const Topology &topology, const std::string &what) {
   auto refuse = [&](const std::string &place, const std::string &text) {
     throw Error(ErrorKind::badInput, what + ": " + place + text);
   };
-  auto isTime = [](double ns) { return ns >= 0 && ns <= rt::kMostNanoseconds; };
-  auto isRate = [](Rate rate) { return rate.bytesPerSecond() >= 1 && rate.bytesPerSecond() <= rt::kMostPerSecond; };
   if (topology.nodes.size() > kMostNodes || topology.links.size() > kMostLinks)
     refuse("", "has " + std::to_string(topology.nodes.size()) + " nodes and " + std::to_string(topology.links.size()) +
                    " links, expected at most " + std::to_string(kMostNodes) + " and " + std::to_string(kMostLinks));
   std::set<std::string_view> seen;
   for (const Node &node : topology.nodes) {
     std::string place = "'" + node.name + "': ";
-    if (!isName(node.name)) refuse(place, "is no name: expected letters, digits, ':', '_' and '.'");
+    if (!isName(node.name)) refuse(place, "is no name: expected 1 to 64 letters, digits, ':', '_' and '.'");
     if (node.kind == NodeKind::device && !isDeviceName(node.name))
       refuse(place, "is no device: expected cpu, cuda or null with a number, as cuda:0");
     if (!seen.insert(node.name).second) refuse(place, "is there twice");
@@ -152,6 +154,16 @@ void check(const Topology &topology, const std::string &what) {
       refuse(place, "expected rates above 0 of reads and writes, a time of access and at least 1 channel");
   }
   if (topology.devices() == "none") refuse("", "has no devices");
+}
+
+void check(const Topology &topology, const std::string &what) {
+  auto refuse = [&](const std::string &place, const std::string &text) {
+    throw Error(ErrorKind::badInput, what + ": " + place + text);
+  };
+  checkNodes(topology, what);
+  for (auto [field, node] : {std::pair("inputs: ", topology.inputs), {"outputs: ", topology.outputs}})
+    if (node >= 0 && topology.nodes[size_t(node)].kind == NodeKind::crossbar)
+      refuse(field, "'" + topology.nodes[size_t(node)].name + "' is a switch, expected a device or a storage");
   std::set<std::pair<uint32_t, uint32_t>> pairs;
   for (const TopologyLink &link : topology.links) {
     if (link.a >= topology.nodes.size() || link.b >= topology.nodes.size()) refuse("", "a link leads to no node");
@@ -193,13 +205,14 @@ void setLink(Topology &topology, const std::string &flag, const std::string &tex
   if (!rate) refuse("found '" + parts[1] + "', expected " + std::string(rt::kRateForm));
   link.latencyNs = *latency;
   link.rate = *rate;
+  bool hasLength = false;
   for (size_t i = 2; i < parts.size(); ++i) {
-    if (parts[i] == "half")
-      link.halfDuplex = true;
-    else if (auto meters = rt::parseMeters(parts[i]))
-      link.meters = *meters;
-    else
-      refuse("found '" + parts[i] + "', expected half, or a length as 10000km");
+    auto meters = rt::parseMeters(parts[i]);
+    bool isHalf = parts[i] == "half";
+    if (!isHalf && !meters) refuse("found '" + parts[i] + "', expected half, or a length as 10000km");
+    if (std::exchange(isHalf ? link.halfDuplex : hasLength, true))
+      refuse(std::string(isHalf ? "half" : "a length") + " is given twice");
+    if (meters) link.meters = *meters;
   }
   auto isSame = [&](const TopologyLink &each) { return std::minmax(each.a, each.b) == std::minmax(link.a, link.b); };
   auto found = std::find_if(topology.links.begin(), topology.links.end(), isSame);

@@ -87,6 +87,8 @@ struct Topology {
 
 /// Throws badInput that begins with `what` and says the place and both facts.
 void check(const Topology &topology, const std::string &what);
+/// Of the nodes alone, which links name.
+void checkNodes(const Topology &topology, const std::string &what);
 
 /// Adds a link, or replaces the one between the same nodes: "cpu:0-cpu:1=5us,1GB/s", and behind it if wanted ",half"
 /// and a length ",10000km". Throws usage errors that begin with `flag`.

@@ -231,6 +231,7 @@ Topology topologyFromText(std::string_view text, const std::string &file) {
     node.kind = NodeKind::crossbar;
     topology.add(std::move(node));
   });
+  checkNodes(topology, file);
   fields.each("links", [&](Fields &each) { topology.links.push_back(readLink(each, topology)); });
   for (auto [field, node] : {std::pair("inputs", &topology.inputs), {"outputs", &topology.outputs}}) {
     std::string name = fields.text(field, "", "the name of a node");

@@ -201,11 +201,15 @@ Topology thisMachine(std::span<const std::string> devices, int threads, std::str
   made.name = "this machine";
   const std::string cpus[] = {std::string(rates)};
   MachineModel model = modelFor(cpus);
+  auto isProcessor = [](const std::string &name) { return name.starts_with("cpu:"); };
+  int shares = int(std::count_if(devices.begin(), devices.end(), isProcessor)), share = 0;
   for (const std::string &name : devices) {
     Node node{name};
-    if (name.starts_with("cpu:")) {
+    if (isProcessor(name)) {
       node.rates = rates;
-      node.threads = threads;
+      // As the runtime's ThreadShares: the first ones have one more, and each has one.
+      node.threads = std::max(1, threads / shares + int(share < threads % shares));
+      ++share;
       node.launchNs = kCommandNs;
       node.hostMemory = true;
       if (made.inputs < 0) made.inputs = int(made.nodes.size());

@@ -15,9 +15,9 @@ std::span<const TopologyPreset> topologyPresets();
 std::string topologyPresetNames();
 std::optional<Topology> topologyPreset(std::string_view name);
 
-/// Devices that nothing is said of but their names, as they are on this machine: processors work on the host's memory
-/// at measured rates, and copies between them go through it; null devices keep the clock of the runtime's. Throws
-/// unsupported for what is not here.
+/// Devices that nothing is said of but their names, as they are on this machine: processors share the threads and
+/// work on the host's memory at measured rates, and copies between them go through it; null devices keep the clock of
+/// the runtime's. Throws unsupported for what is not here.
 Topology thisMachine(std::span<const std::string> devices, int threads, std::string_view rates = "native");
 
 } // namespace sprig::machine

@@ -90,6 +90,7 @@ rt::core::GivenDevices Settings::parsedDevices() const {
   if (devices.empty()) return parsed;
   if (rt::core::Status status = rt::core::parseDevices(givenDevices(), parsed); !status.isOk())
     badUse("--" + std::string(status.message()));
+  if (devicesAreNames && parsed.threads) parsed = {{{"cpu", parsed.threads}}, 0};
   if (parsed.threads && threads && int(parsed.threads) != threads)
     badUse("--devices " + givenDevices() + " asks for " + std::to_string(parsed.threads) + " threads, --threads for " +
            std::to_string(threads));

@@ -20,6 +20,7 @@ struct Settings {
   int lanes = 1;
   bool merge = true; ///< off: profile --no-merge
   std::string cache, cacheSize;
+  bool devicesAreNames = false; ///< "--devices cpu:2" is that device, not 2 threads
 
   /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.
   std::vector<std::map<std::string, int64_t>> entryDims() const;
@@ -40,9 +41,9 @@ struct Settings {
   /// The same for commands that show values: refuses null devices that keep time alone.
   void checkDevicesCompute() const;
 
-private:
+  /// --devices as it was given and what it says. Throws usage errors.
   std::string givenDevices() const;
-  rt::core::GivenDevices parsedDevices() const; ///< throws usage errors
+  rt::core::GivenDevices parsedDevices() const;
 };
 
 /// Adds the flags that say for what and how to compile.

@@ -3,6 +3,7 @@
 #include "lib/Machine/TopologyFile.h"
 #include "lib/Machine/TopologyPresets.h"
 #include <gtest/gtest.h>
+#include <span>
 
 using namespace sprig;
 using namespace sprig::machine;
@@ -146,6 +147,26 @@ TEST(Topology, SaysWhatIsWrongAndWhere) {
             "t.json: devices[0].threads: found 0, expected a whole number from 1 to 65536");
   EXPECT_EQ(refused(R"({"devices": [{"name": "cpu:0", "rates": "native"}, {"name": "cpu:0", "rates": "native"}]})"),
             "t.json: 'cpu:0': is there twice");
+  std::string longest(64, 'a'), isNone = "': is no name: expected 1 to 64 letters, digits, ':', '_' and '.'";
+  std::string device = R"({"devices": [{"name": "cpu:0", "rates": "native"}], "switches": [{"name": ")";
+  EXPECT_EQ(refused(device + longest + "\"}]}"), "");
+  EXPECT_EQ(refused(device + longest + "a\"}]}"), "t.json: '" + longest + "a" + isNone);
+  EXPECT_EQ(refused(device + "a-b\"}]}"), "t.json: 'a-b" + isNone);
+  for (const char *end : {"inputs", "outputs"})
+    EXPECT_EQ(refused(device + "root\"}], \"" + end + "\": \"root\"}"),
+              std::string("t.json: ") + end + ": 'root' is a switch, expected a device or a storage");
+}
+
+// Links name nodes, which are looked at first.
+TEST(Topology, NodesAreWrongBeforeLinks) {
+  std::string links = R"(, "links": [{"between": ["cpu:0", "a"]}]})";
+  EXPECT_EQ(refused(R"({"devices": [])" + links), "t.json: has no devices");
+  EXPECT_EQ(refused(R"({"devices": [{"name": "gpu", "rates": "native"}])" + links),
+            "t.json: 'gpu': is no device: expected cpu, cuda or null with a number, as cuda:0");
+  EXPECT_EQ(
+      refused(R"({"devices": [{"name": "cpu:0", "rates": "native"}], "switches": [{"name": "a"}, {"name": "a"}])" +
+              links),
+      "t.json: 'a': is there twice");
 }
 
 // Two devices, and a link of this text.
@@ -207,7 +228,22 @@ TEST(Topology, LinksAreSetByFlag) {
             "100Gbit/s in bits");
   EXPECT_EQ(wrong("cpu:0-cpu:1=5us,1GB/s,both"),
             "--link cpu:0-cpu:1=5us,1GB/s,both: found 'both', expected half, or a length as 10000km");
+  EXPECT_EQ(wrong("cpu:0-cpu:1=5us,1GB/s,half,1km,half"),
+            "--link cpu:0-cpu:1=5us,1GB/s,half,1km,half: half is given twice");
+  EXPECT_EQ(wrong("cpu:0-cpu:1=5us,1GB/s,1km,0m"), "--link cpu:0-cpu:1=5us,1GB/s,1km,0m: a length is given twice");
   EXPECT_EQ(wrong("cpu:0-cpu:0=5us,1GB/s"), "--link cpu:0-cpu:0=5us,1GB/s: leads back to where it begins");
+}
+
+// As the runtime divides them (ThreadShares).
+TEST(Topology, ProcessorsOfThisMachineShareItsThreads) {
+  const std::string names[] = {"cpu:0", "null:0", "cpu:1", "cpu:2"};
+  auto threadsOf = [&](int threads) {
+    Topology made = thisMachine(names, threads);
+    return std::vector<int>{made.nodes[0].threads, made.nodes[2].threads, made.nodes[3].threads};
+  };
+  EXPECT_EQ(threadsOf(8), (std::vector<int>{3, 3, 2}));
+  EXPECT_EQ(threadsOf(2), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(thisMachine(std::span(names).first(2), 8).nodes[0].threads, 8);
 }
 
 TEST(Topology, NullDevicesOfThisMachineAreTheRuntimes) {

@@ -80,7 +80,7 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
     for (const EntryRequest &request : requests) {
       ProfileTarget target;
       for (auto &[symbol, size] : request.dims)
-        target.dims += (target.dims.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
+        if (!symbol.empty()) target.dims += (target.dims.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
       fillRandom(specs, seed, request.dims, target.arrays);
       targets.push_back(std::move(target));
     }
@@ -109,12 +109,17 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
   return targets;
 }
 
-std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs) {
+std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs,
+                                    const std::map<std::string, int64_t> &otherwise) {
   std::vector<EntryRequest> entries;
   for (auto &dims : settings.entryDims()) {
     EntryRequest entry{dims, settings.inputShapes(), {}};
     bindShapes(specs, entry.shapes, entry.dims);
     for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
+      if (auto found = otherwise.find(symbol); found != otherwise.end()) {
+        entry.dims.insert(*found);
+        continue;
+      }
       inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
       entry.dims[symbol] = 1;
     }

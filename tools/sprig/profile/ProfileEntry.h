@@ -31,7 +31,8 @@ bool isChosenByShape(const Runner &runner, const std::string &entry);
 Runner compileSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
                     const Settings &settings, const RunnerOptions &options);
 
-/// What --dim and --shape make entries of; a symbol that nothing binds is 1, which is said.
-std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs);
+/// What --dim and --shape make entries of; a symbol that nothing binds is what `otherwise` says, else 1, which is told.
+std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs,
+                                    const std::map<std::string, int64_t> &otherwise = {});
 
 } // namespace sprig::cli

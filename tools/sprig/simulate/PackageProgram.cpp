@@ -1,6 +1,7 @@
 #include "tools/sprig/simulate/PackageProgram.h"
 #include "lib/Machine/MachineModel.h"
 #include "runtime/api/Handles.h"
+#include "runtime/exec/Choose.h"
 #include "tools/sprig/profile/CommandLimits.h"
 #include <algorithm>
 #include <map>
@@ -113,6 +114,7 @@ private:
       for (auto [device, number] : list)
         if (!ports.count(device)) ports[device] = addLane(result.nodes[device], "arrays");
     if (ports.empty()) return;
+    for (auto [device, lane] : ports) result.program.lanes[lane].ofArrays = true;
     for (auto [device, number] : inputs)
       copyArray(ports[device], "upload " + entry.inputs[number].name, uint32_t(topology.inputs), result.nodes[device],
                 entry.inputs[number].bytes);
@@ -226,6 +228,26 @@ std::vector<std::string> devicesOf(const Runner &runner) {
   for (const rt::core::DeviceName &device : programIn(runner).devices)
     names.push_back(device.kind + ":" + std::to_string(device.ordinal));
   return names;
+}
+
+std::optional<int64_t> samplesOf(const Runner &runner, uint32_t index) {
+  const rt::core::Entry &entry = programIn(runner).entries[index];
+  if (!entry.independentSamples || entry.inputs.empty() || entry.inputs[0].shape.empty()) return std::nullopt;
+  return entry.inputs[0].shape[0];
+}
+
+// As the runtime's Context; all runs but the last one are of the largest entry.
+std::vector<EntryRuns> runsFor(const Runner &runner, uint32_t like, int64_t samples) {
+  std::vector<EntryRuns> runs;
+  while (samples > 0) {
+    EntryRuns run{rt::core::entryForSamples(programIn(runner), like, samples)};
+    run.samples = samplesOf(runner, run.entry).value();
+    run.count = std::max<int64_t>(samples / run.samples, 1);
+    run.padding = std::max<int64_t>(run.samples - samples, 0);
+    samples -= run.count * run.samples;
+    runs.push_back(run);
+  }
+  return runs;
 }
 
 PackageProgram programOf(const Runner &runner, uint32_t entry, const Topology &topology,

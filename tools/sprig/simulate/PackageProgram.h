@@ -4,6 +4,7 @@
 #pragma once
 #include "lib/Machine/Simulator.h"
 #include "tools/sprig/run/Runner.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,17 @@ struct DeviceMemory {
 /// By the package's devices.
 std::vector<DeviceMemory> memoryOf(const Runner &runner, uint32_t entry, const machine::Topology &topology,
                                    const PackageProgram &program, const machine::Simulation &played);
+
+/// Runs that the runtime serves a call with, whose samples no entry is for.
+struct EntryRuns {
+  uint32_t entry = 0;
+  int64_t samples = 0; ///< that the entry is for
+  int64_t count = 1, padding = 0;
+};
+/// `like`: an entry of the family that the call means.
+std::vector<EntryRuns> runsFor(const Runner &runner, uint32_t like, int64_t samples);
+/// What an entry is for; nothing where it has none that are independent.
+std::optional<int64_t> samplesOf(const Runner &runner, uint32_t entry);
 
 /// The package's devices as it names them: "cpu:0", "cuda:1".
 std::vector<std::string> devicesOf(const Runner &runner);

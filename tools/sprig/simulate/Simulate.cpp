@@ -10,9 +10,11 @@
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <sstream>
 
 namespace sprig::cli {
@@ -59,11 +61,8 @@ Topology readTopology(const std::string &given) {
 
 // What --devices names, one for each of the program's; those of the program without.
 std::vector<std::string> devicesFor(const Options &options, const std::vector<std::string> &own) {
-  std::string text = options.settings.runtimeDevice();
-  if (text.empty()) return own;
-  rt::core::GivenDevices given;
-  if (rt::core::Status status = rt::core::parseDevices(text, given); !status.isOk())
-    throw Error(ErrorKind::usage, "--" + std::string(status.message()));
+  rt::core::GivenDevices given = options.settings.parsedDevices();
+  if (given.list.empty() || given.threads) return own;
   std::vector<std::string> names;
   if (given.keepsTimeOnly())
     for (size_t i = 0; i < own.size(); ++i) names.push_back("null:" + std::to_string(i));
@@ -73,9 +72,9 @@ std::vector<std::string> devicesFor(const Options &options, const std::vector<st
   if (names.size() != own.size()) {
     std::string list;
     for (const std::string &name : own) list += (list.empty() ? "" : ", ") + name;
-    throw Error(ErrorKind::unsupported, "--devices " + text + ": the program runs on " + std::to_string(own.size()) +
-                                            (own.size() == 1 ? " device (" : " devices (") + list + "), given " +
-                                            std::to_string(names.size()));
+    throw Error(ErrorKind::unsupported,
+                "--devices " + options.settings.givenDevices() + ": the program runs on " + std::to_string(own.size()) +
+                    (own.size() == 1 ? " device (" : " devices (") + list + "), given " + std::to_string(names.size()));
   }
   return names;
 }
@@ -109,6 +108,54 @@ std::vector<uint32_t> nodesOf(const Topology &topology, const std::vector<std::s
   return nodes;
 }
 
+// Placing needs what is to run there; of cards nothing is known but what programs for a processor say.
+void refuseCards(const Options &options) {
+  const Settings &settings = options.settings;
+  std::vector<std::string> devices = settings.compileDevices();
+  if (options.topology.empty() ||
+      std::none_of(devices.begin(), devices.end(), [](const std::string &name) { return name.starts_with("cuda:"); }))
+    return;
+  std::string flag = "--devices " + settings.givenDevices();
+  if (!options.train.empty())
+    throw Error(ErrorKind::unsupported, flag + ": a training step cannot be placed on several cards yet; --devices " +
+                                            devices.front() + " plays it on one");
+  std::string dims, shares, from, topology = " --topology " + options.topology;
+  if (!settings.compileFrom.empty()) from = " --compile-from " + settings.compileFrom;
+  for (const std::string &dim : settings.dims) dims += " --dim " + dim;
+  for (const std::string &shape : settings.shapes) dims += " --shape " + shape;
+  for (size_t i = 0; i < devices.size(); ++i) shares += (i ? ",cpu:" : "cpu:") + std::to_string(i);
+  throw Error(ErrorKind::unsupported,
+              flag +
+                  ": a model cannot be placed on cards yet; what is placed on processors can be played on them:\n"
+                  "  sprig compile " +
+                  options.model + from + dims + " --devices " + shares + " -o placed.sprig\n" +
+                  "  sprig simulate placed.sprig" + dims + topology + " " + flag);
+}
+
+// Sizes that the inputs of the first entry have where a call chooses them.
+std::map<std::string, int64_t> firstSizes(const Runner &runner, const std::vector<InputSpec> &specs) {
+  std::map<std::string, int64_t> sizes;
+  if (runner.entryCount() == 0) return sizes;
+  std::vector<TensorSpec> inputs = runner.inputs(0);
+  for (size_t i = 0; i < specs.size(); ++i)
+    for (size_t d = 0; d < specs[i].dims.size(); ++d)
+      if (!specs[i].dims[d].size) sizes.emplace(specs[i].dims[d].symbol, inputs[i].shape[d]);
+  return sizes;
+}
+
+void refuseUnknownDims(const Settings &settings, const std::vector<InputSpec> &specs) {
+  std::set<std::string> known;
+  for (const InputSpec &spec : specs)
+    for (const auto &dim : spec.dims)
+      if (!dim.size && !dim.symbol.empty()) known.insert(dim.symbol);
+  for (const auto &dims : settings.entryDims())
+    for (auto &[symbol, size] : dims)
+      if (!known.count(symbol))
+        throw Error(ErrorKind::usage, "--dim " + symbol + "=" + std::to_string(size) + ": the package has " +
+                                          (known.empty() ? "sizes of its own and nothing to choose"
+                                                         : "no such dimension, only " + *known.begin()));
+}
+
 // Compiles, or loads; nothing is run, so no device needs to be there.
 Runner load(const Options &options, const Model &model, std::vector<InputSpec> &specs,
             std::vector<EntryRequest> &entries) {
@@ -120,12 +167,17 @@ Runner load(const Options &options, const Model &model, std::vector<InputSpec> &
     refusePlaces(model, settings);
     Runner runner = loadPackage(model, onClock);
     specs = runner.inputSpecs();
-    entries = entriesOf(settings, specs);
+    if (isChosenByShape(runner, options.entry)) refuseUnknownDims(settings, specs);
+    entries = entriesOf(settings, specs, firstSizes(runner, specs));
     return runner;
   }
+  refuseCards(options);
   if (!options.train.empty()) return compileSteps(model, options.train, options.allow, settings, onClock);
   // A program that is scheduled already has its shapes.
   if (settings.compileFrom.empty()) {
+    if (settings.compileDevices().size() > 1 && (!options.topology.empty() || !options.links.empty()))
+      inform("note: placed for this machine's links, which are not those of " +
+             std::string(options.topology.empty() ? "--link" : "--topology " + options.topology));
     specs = inputsOf(model);
     entries = entriesOf(settings, specs);
     Compiled compiled = compile(model, entries, settings, {"native"});
@@ -135,13 +187,25 @@ Runner load(const Options &options, const Model &model, std::vector<InputSpec> &
   }
   Runner runner = Runner::load(compile(model, {EntryRequest()}, settings, {"native"}).package, model.path, onClock);
   specs = runner.inputSpecs();
-  entries = entriesOf(settings, specs);
+  entries = entriesOf(settings, specs, firstSizes(runner, specs));
   return runner;
 }
 
-// The entry that the runtime would run.
-uint32_t entryOf(const Runner &runner, const ProfileTarget &target) {
-  if (target.entry) return uint32_t(*target.entry);
+// "2 of entry 'main' for 8 samples"
+std::string runsText(const Runner &runner, const std::vector<EntryRuns> &runs) {
+  std::string text;
+  for (const EntryRuns &run : runs) {
+    sprig_rt_entry_info info;
+    check(sprig_rt_package_entry(runner.package(), run.entry, &info));
+    text += (text.empty() ? "" : ", ") + std::to_string(run.count) + " of entry '" + info.name + "' for " +
+            std::to_string(run.samples) + (run.padding ? " (" + std::to_string(run.padding) + " of them padding)" : "");
+  }
+  return text;
+}
+
+// The entry that the runtime would run, once, for the call.
+EntryRuns entryOf(const Runner &runner, const ProfileTarget &target) {
+  if (target.entry) return {uint32_t(*target.entry)};
   std::vector<sprig_rt_tensor> tensors;
   for (const TensorSpec &spec : runner.inputs(0)) {
     auto found = target.arrays.find(spec.name);
@@ -155,13 +219,61 @@ uint32_t entryOf(const Runner &runner, const ProfileTarget &target) {
   int64_t samples = -1;
   check(
       sprig_rt_package_choose(runner.package(), SPRIG_RT_ANY_ENTRY, tensors.data(), tensors.size(), &entry, &samples));
-  if (samples >= 0)
-    inform("no entry is for " + std::to_string(samples) +
-           " samples, which the runtime splits or pads; one run of entry " + std::to_string(entry) + " is simulated");
-  return entry;
+  if (samples < 0) return {entry};
+  if (samples == 0) throw Error(ErrorKind::usage, "batch=0: expected at least 1 sample, no entry runs for none");
+  std::vector<EntryRuns> runs = runsFor(runner, entry, samples);
+  int64_t count = 0;
+  for (const EntryRuns &run : runs) count += run.count;
+  if (count != 1)
+    throw Error(ErrorKind::usage,
+                "batch=" + std::to_string(samples) + ": expected what one run serves, found that " +
+                    std::to_string(samples) + " samples are " + std::to_string(count) +
+                    " runs: " + runsText(runner, runs) +
+                    "; each is simulated by itself, as --dim batch=" + std::to_string(runs.front().samples));
+  return runs.front();
+}
+
+// What would be left out without a word.
+void refuseUnused(const Options &options) {
+  const Settings &settings = options.settings;
+  std::vector<std::pair<const char *, bool>> given = {
+      {"--svg", !options.svg.empty()},          {"--trace", !options.trace.empty()},
+      {"--train", !options.train.empty()},      {"--entry", !options.entry.empty()},
+      {"--devices", !settings.devices.empty()}, {"--dim", !settings.dims.empty()},
+      {"--shape", !settings.shapes.empty()}};
+  std::string alone = "--write-topology";
+  if (options.list) {
+    alone = "--list-topologies";
+    given.insert(given.end(), {{"MODEL", !options.model.empty()},
+                               {"--topology", !options.topology.empty()},
+                               {"--link", !options.links.empty()},
+                               {"--write-topology", !options.writeTopology.empty()}});
+  }
+  for (auto &[flag, isGiven] : given)
+    if (isGiven && (options.list || options.model.empty()))
+      throw Error(ErrorKind::usage,
+                  alone + " together with " + flag + ": " +
+                      (options.list ? "expected nothing else beside the list" : "expected a MODEL to simulate, too"));
+}
+
+void refuseOneFileTwice(const Options &options) {
+  std::pair<const char *, const std::string *> files[] = {
+      {"--trace", &options.trace}, {"--svg", &options.svg}, {"--write-topology", &options.writeTopology}};
+  auto place = [](const std::string &file) {
+    std::error_code error;
+    std::filesystem::path found = std::filesystem::weakly_canonical(file, error);
+    return error ? std::filesystem::path(file) : found;
+  };
+  for (auto &a : files)
+    for (auto *b = &a + 1; b != std::end(files); ++b)
+      if (!a.second->empty() && !b->second->empty() && place(*a.second) == place(*b->second))
+        throw Error(ErrorKind::usage,
+                    std::string(a.first) + " and " + b->first + " both write " + *b->second + ", expected two files");
 }
 
 int simulate(const Options &options) {
+  if (options.list || (options.model.empty() && !options.writeTopology.empty())) refuseUnused(options);
+  refuseOneFileTwice(options);
   if (options.list) return listTopologies(options);
   options.settings.laneCount();
   if (options.model.empty()) {
@@ -195,7 +307,10 @@ int simulate(const Options &options) {
   Json list = Json::array();
   for (const ProfileTarget &target : targets) {
     SimulatedEntry entry;
-    entry.index = entryOf(runner, target);
+    EntryRuns run = entryOf(runner, target);
+    entry.index = run.entry;
+    entry.padding = run.padding;
+    entry.samples = samplesOf(runner, entry.index);
     entry.dims = target.dims;
     entry.program = programOf(runner, entry.index, topology, nodes);
     entry.played = machine::simulate(topology, entry.program.program);
@@ -247,9 +362,12 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
   command->add_flag("--list-topologies", options->list, "lists the presets");
   command->add_option("--write-topology", options->writeTopology, "writes the machine that was simulated to FILE.json")
       ->type_name("FILE");
-  command->add_option("--trace", options->trace,
-                      "writes the call as a trace for Perfetto to FILE.json, in the form of profile --trace");
-  command->add_option("--svg", options->svg, "draws the timeline to FILE.svg: lanes, devices and links as rows");
+  command
+      ->add_option("--trace", options->trace,
+                   "writes the call as a trace for Perfetto to FILE.json, in the form of profile --trace")
+      ->type_name("FILE");
+  command->add_option("--svg", options->svg, "draws the timeline to FILE.svg: lanes, devices and links as rows")
+      ->type_name("FILE");
   command->add_option("--entry", options->entry,
                       "the entry, as train_step, evaluate or main; --dim batch=N its samples (default: of a package "
                       "that trains the step of most samples, else by the inputs' sizes)");
@@ -257,7 +375,13 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                       "training configuration: compiles and simulates the model's training step");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return simulate(*options); }; });
+  command->get_option("--threads")
+      ->description("threads of each processor of a topology, or that those of this machine share (default: what the "
+                    "topology says, or the usable processors)");
+  command->callback([=, &invocation] {
+    options->settings.devicesAreNames = !options->topology.empty();
+    invocation.run = [=] { return simulate(*options); };
+  });
 }
 
 } // namespace sprig::cli

@@ -77,8 +77,7 @@ std::string simulatedTimeline(const Topology &topology, const SimulatedEntry &en
   const PackageProgram &program = entry.program;
   plot::Timeline timeline;
   timeline.title = model + " on " + topology.name;
-  timeline.subtitle = "entry '" + program.entry + "'" + (entry.dims.empty() ? "" : " with " + entry.dims) +
-                      ": a call takes " + formatNanoseconds(entry.played.ns);
+  timeline.subtitle = titleOf(entry) + ": a call takes " + formatNanoseconds(entry.played.ns);
   timeline.ns = entry.played.ns;
   timeline.keys = {{"computes", kWork}, {"copies", kCopy}, {"waits", kWait, true}};
   for (size_t lane = 0; lane < program.lanes.size(); ++lane) {

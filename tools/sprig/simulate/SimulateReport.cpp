@@ -58,10 +58,14 @@ DeviceMemory memoryOn(const SimulatedEntry &entry, uint32_t node) {
 
 } // namespace
 
+std::string titleOf(const SimulatedEntry &entry) {
+  return "entry '" + entry.program.entry + "'" + (entry.dims.empty() ? "" : " with " + entry.dims) +
+         (entry.padding ? ", padded to " + std::to_string(*entry.samples) : "");
+}
+
 void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
   const Simulation &played = entry.played;
-  std::cout << "entry '" << entry.program.entry << "'" << (entry.dims.empty() ? "" : " with " + entry.dims) << " on "
-            << topology.name << ": a call takes " << formatNanoseconds(played.ns) << "\n\n";
+  std::cout << titleOf(entry) << " on " << topology.name << ": a call takes " << formatNanoseconds(played.ns) << "\n\n";
   Table devices({"device", "busy us", "busy %", "idle us", "peak", "constants", "state", "arrays", "arena", "has"});
   for (uint32_t node : usedNodes(entry.program)) {
     double busy = covered(played.deviceBusy[node]);
@@ -140,6 +144,8 @@ Json toJson(const Topology &topology, const SimulatedEntry &entry) {
                      {"busy_ns", covered(use.busy)},
                      {"busy_share", played.ns > 0 ? covered(use.busy) / played.ns : 0}});
   return {{"entry", entry.program.entry},
+          {"entry_samples", entry.samples ? Json(*entry.samples) : Json()},
+          {"padded_samples", entry.padding},
           {"dims", entry.dims},
           {"call_ns", played.ns},
           {"copy_ns", played.copyNs},
