@@ -41,7 +41,8 @@ RandomGraph overDevices(uint32_t number, uint32_t devices) {
         if (there.kind != core::BufferKind::Input) {
           there.offset = entry.arenaSize;
           entry.arenaSize += (there.size + 63) / 64 * 64;
-          core::Command copy = {core::CommandKind::Copy};
+          core::Command copy{};
+          copy.kind = core::CommandKind::Copy;
           copy.firstOperand = uint32_t(entry.operands.size());
           copy.operandCount = 2;
           entry.operands.insert(entry.operands.end(), {from, copied});
