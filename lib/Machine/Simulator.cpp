@@ -133,17 +133,16 @@ private:
     activity.stage = Stage::queued;
     activity.order = ++copies;
     activity.left = command.bytes;
-    for (Hop hop : routeOf(lane, command)) {
-      const TopologyLink &link = topology.links[hop.link];
-      activity.latencyNs += link.totalLatencyNs();
-      uint32_t resource = 2 * hop.link + (hop.forward || link.halfDuplex ? 0 : 1);
+    const std::vector<Hop> &way = routeOf(lane, command);
+    activity.latencyNs = topology.latencyNs(command.from, command.to, way);
+    for (Hop hop : way) {
+      uint32_t resource = 2 * hop.link + (hop.forward || topology.links[hop.link].halfDuplex ? 0 : 1);
       activity.resources.push_back(resource);
       ++uses[resource].copies;
       uses[resource].bytes += command.bytes;
     }
     for (auto [node, writes] : {std::pair(command.from, 0u), {command.to, 1u}}) {
       if (topology.nodes[node].kind != NodeKind::storage) continue;
-      activity.latencyNs += topology.nodes[node].accessNs;
       activity.resources.push_back(uint32_t(2 * topology.links.size() + 2 * node + writes));
     }
   }

@@ -114,17 +114,21 @@ std::vector<Hop> Topology::route(uint32_t from, uint32_t to, double bytes) const
   return best;
 }
 
-double Topology::copyNs(uint32_t from, uint32_t to, double bytes) const {
+double Topology::latencyNs(uint32_t from, uint32_t to, const std::vector<Hop> &way) const {
   double latency = 0;
+  for (Hop hop : way) latency += links[hop.link].totalLatencyNs();
+  for (uint32_t node : {from, to})
+    if (nodes[node].kind == NodeKind::storage) latency += nodes[node].accessNs;
+  return latency;
+}
+
+double Topology::copyNs(uint32_t from, uint32_t to, double bytes) const {
+  std::vector<Hop> way = route(from, to, bytes);
   Rate rate = Rate::ofBytes(rt::kMostPerSecond);
-  for (Hop hop : route(from, to, bytes)) {
-    latency += links[hop.link].totalLatencyNs();
-    rate = std::min(rate, links[hop.link].totalRate());
-  }
-  if (nodes[from].kind == NodeKind::storage)
-    latency += nodes[from].accessNs, rate = std::min(rate, nodes[from].bandwidth);
-  if (nodes[to].kind == NodeKind::storage) latency += nodes[to].accessNs, rate = std::min(rate, nodes[to].write);
-  return latency + rate.nanoseconds(bytes);
+  for (Hop hop : way) rate = std::min(rate, links[hop.link].totalRate());
+  if (nodes[from].kind == NodeKind::storage) rate = std::min(rate, nodes[from].bandwidth);
+  if (nodes[to].kind == NodeKind::storage) rate = std::min(rate, nodes[to].write);
+  return latencyNs(from, to, way) + rate.nanoseconds(bytes);
 }
 
 void checkNodes(const Topology &topology, const std::string &what) {

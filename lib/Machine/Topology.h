@@ -81,7 +81,9 @@ struct Topology {
   /// sum of latencies and of the bytes over the slowest link. Of equal ones that of fewer links, then of links that
   /// come first. Empty where there is none.
   std::vector<Hop> route(uint32_t from, uint32_t to, double bytes) const;
-  /// Of a copy that has that way for itself.
+  /// What a copy on that way costs whatever it carries: the links' latencies, and the access to storage at its ends.
+  double latencyNs(uint32_t from, uint32_t to, const std::vector<Hop> &way) const;
+  /// Of a copy that has its route for itself.
   double copyNs(uint32_t from, uint32_t to, double bytes) const;
 };
 

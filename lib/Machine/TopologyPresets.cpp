@@ -1,6 +1,7 @@
 #include "lib/Machine/TopologyPresets.h"
 #include "include/sprig/error.h"
 #include "lib/Machine/MachineModel.h"
+#include "runtime/machine/ThreadShares.h"
 #include <algorithm>
 
 namespace sprig::machine {
@@ -202,14 +203,14 @@ Topology thisMachine(std::span<const std::string> devices, int threads, std::str
   const std::string cpus[] = {std::string(rates)};
   MachineModel model = modelFor(cpus);
   auto isProcessor = [](const std::string &name) { return name.starts_with("cpu:"); };
-  int shares = int(std::count_if(devices.begin(), devices.end(), isProcessor)), share = 0;
+  rt::core::ThreadShares shares{uint32_t(threads),
+                                uint32_t(std::count_if(devices.begin(), devices.end(), isProcessor))};
+  uint32_t share = 0;
   for (const std::string &name : devices) {
     Node node{name};
     if (isProcessor(name)) {
       node.rates = rates;
-      // As the runtime's ThreadShares: the first ones have one more, and each has one.
-      node.threads = std::max(1, threads / shares + int(share < threads % shares));
-      ++share;
+      node.threads = int(shares.threadsOf(share++));
       node.launchNs = kCommandNs;
       node.hostMemory = true;
       if (made.inputs < 0) made.inputs = int(made.nodes.size());

@@ -2,6 +2,7 @@
 #include "lib/Place/FunctionPlacement.h"
 #include "lib/Place/Passes.h"
 #include "lib/Target/Registry.h"
+#include "runtime/machine/ThreadShares.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_PLACE
@@ -40,23 +41,19 @@ struct Place : sprig::impl::PlaceBase<Place> {
 
 private:
   LogicalResult readDevices(place::Devices &available) {
-    const Target *code = targetForPass(getOperation(), target);
-    if (!code) return failure();
+    std::optional<machine::MachineModel> model = machineForPass(getOperation(), target, architectures);
+    if (!model) return failure();
+    available.machine = *model;
     auto names = place::parseDevices(SmallVector<std::string>(devices.begin(), devices.end()), target);
     if (!names) return getOperation().emitError(llvm::toString(names.takeError()));
     available.names = std::move(*names);
-    CompileOptions options;
-    if (!architectures.empty()) options.architectures.assign(architectures.begin(), architectures.end());
-    available.machine = code->machine(options);
     // Shares of the processor divide its threads.
     auto isShare = [&](const std::string &name) { return StringRef(name).starts_with("cpu:"); };
-    int64_t all = threads ? int64_t(threads) : available.machine.threads;
-    int64_t shares = std::max<int64_t>(1, llvm::count_if(available.names, isShare)), number = 0;
-    for (const std::string &name : available.names) {
-      bool share = isShare(name);
-      available.threads.push_back(share ? int(std::max<int64_t>(1, all / shares + (number < all % shares))) : 1);
-      number += share;
-    }
+    rt::core::ThreadShares shares{uint32_t(threads ? int64_t(threads) : available.machine.threads),
+                                  uint32_t(llvm::count_if(available.names, isShare))};
+    uint32_t number = 0;
+    for (const std::string &name : available.names)
+      available.threads.push_back(isShare(name) ? int(shares.threadsOf(number++)) : 1);
     return success();
   }
 

@@ -27,11 +27,11 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
     int64_t shared = 0, kernels = 0;
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (kernel.isComposite()) continue;
-      kernel.setGrain(grainOf(kernel, constantBytes.lookup(kernel.getSymName())));
+      double shares = sharesOf(kernel, constantBytes.lookup(kernel.getSymName()));
+      kernel.setGrain(grainOf(kernel, shares));
       if (auto remark = remark::analysis(kernel.getLoc(), remark::RemarkOpts::name("grain").category("schedule")))
         remark << llvm::formatv("'{0}': {1:f1} shares of work worth a thread, {2} of {3} tiles each",
-                                kernel.getLabel().value_or(kernel.getSymName()),
-                                sharesOf(kernel, constantBytes.lookup(kernel.getSymName())), kernel.getGrain(),
+                                kernel.getLabel().value_or(kernel.getSymName()), shares, kernel.getGrain(),
                                 kernel.getTiles())
                       .str();
       shared += kernel.getTiles() / 2 >= kernel.getGrain();
@@ -46,9 +46,8 @@ private:
     return std::max({double(kernel.getFlops()) / double(flopsPerShare),
                      double(kernel.getBytes()) / double(bytesPerShare), double(constants) / double(constantsPerShare)});
   }
-  int64_t grainOf(KernelOp kernel, int64_t constants) {
+  int64_t grainOf(KernelOp kernel, double shares) {
     auto tiles = std::max<int64_t>(kernel.getTiles(), 1);
-    double shares = sharesOf(kernel, constants);
     if (threads == 1 || shares < 2) return tiles;
     if (threads > 0) shares = std::min(shares, double(threads) * kSharesPerThread);
     return std::clamp<int64_t>(static_cast<int64_t>(double(tiles) / shares), 1, tiles);

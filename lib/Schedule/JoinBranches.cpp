@@ -190,17 +190,17 @@ struct JoinBranches : sprig::impl::JoinBranchesBase<JoinBranches> {
   using JoinBranchesBase::JoinBranchesBase;
 
   void runOnOperation() override {
+    // Several lanes run side by side as they are; what shares bytes of an arena is in order as it is.
+    auto programs = llvm::to_vector(llvm::make_filter_range(getOperation().getOps<ProgramOp>(), [](ProgramOp program) {
+      return !program.getArenas() && llvm::hasSingleElement(program.getBody().getOps<LaneOp>());
+    }));
+    if (threads == 1 || programs.empty()) return;
     std::optional<machine::MachineModel> model = machineForPass(getOperation(), target, architectures);
     if (!model) return signalPassFailure();
-    if (threads == 1) return;
     int64_t count = threads > 0 ? int64_t(threads) : std::max(2, model->threads);
     ThreadCosts costs(getOperation(), *model);
     SymbolTable symbols(getOperation());
-    for (auto program : llvm::to_vector(getOperation().getOps<ProgramOp>())) {
-      // Several lanes run side by side as they are; what shares bytes of an arena is in order as it is.
-      bool isOneLane = llvm::hasSingleElement(program.getBody().getOps<LaneOp>());
-      if (isOneLane && !program.getArenas()) BranchJoiner(program, costs, *model, count, symbols).run();
-    }
+    for (ProgramOp program : programs) BranchJoiner(program, costs, *model, count, symbols).run();
   }
 };
 } // namespace

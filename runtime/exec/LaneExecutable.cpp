@@ -1,6 +1,6 @@
 #include "runtime/exec/LaneExecutable.h"
 
-#include "runtime/device/cpu/ThreadShares.h"
+#include "runtime/machine/ThreadShares.h"
 #include "runtime/exec/Binding.h"
 #include "runtime/exec/Pool.h"
 

@@ -1,6 +1,6 @@
 // cpu:0, cpu:1, ...: shares of the processor's threads. Programs over several of them have the results of one, whatever
 // the number of threads, and each share's helpers work for its lanes alone.
-#include "runtime/device/cpu/ThreadShares.h"
+#include "runtime/machine/ThreadShares.h"
 #include "runtime/test/RandomGraph.h"
 #include "sprig/rt/profile.hpp"
 

@@ -15,7 +15,7 @@
 #include "runtime/device/Executable.h"
 #include "runtime/device/cpu/CpuCode.h"
 #include "runtime/device/cpu/SharedDispatch.h"
-#include "runtime/device/cpu/ThreadShares.h"
+#include "runtime/machine/ThreadShares.h"
 #include "runtime/exec/Helped.h"
 #include "runtime/exec/Package.h"
 

@@ -1,8 +1,8 @@
 // How shares of the processor (cpu:0, cpu:1, ...) divide the threads of a pool: as evenly as can be, the first ones
-// have one more. Where there are fewer threads than shares, several have one thread between them. For CpuRun and for
-// lanes beside other devices.
-#ifndef SPRIG_RUNTIME_DEVICE_CPU_THREADSHARES_H
-#define SPRIG_RUNTIME_DEVICE_CPU_THREADSHARES_H
+// have one more. Where there are fewer threads than shares, several have one thread between them. For the runtime, and
+// for who predicts it: placement and the simulator.
+#ifndef SPRIG_RUNTIME_MACHINE_THREADSHARES_H
+#define SPRIG_RUNTIME_MACHINE_THREADSHARES_H
 
 #include <algorithm>
 #include <cstdint>
