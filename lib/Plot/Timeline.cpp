@@ -7,7 +7,8 @@
 namespace sprig::plot {
 namespace {
 
-constexpr double kWidth = 980, kLeft = 190, kRight = 28, kTop = 84, kRow = 22, kBar = 16, kGroup = 12, kBottom = 48;
+constexpr double kWidth = 980, kLeft = 190, kRight = 28, kTop = 84, kRow = 22, kBar = 16, kGroup = 12, kBottom = 48,
+                 kMark = 2.5;
 constexpr double kLetter = 6.5;
 // Narrower than that is not seen by itself.
 constexpr double kSeen = 0.4;
@@ -77,8 +78,8 @@ private:
       double from = xOf(span.begin), to = xOf(span.end);
       size_t next = i + 1;
       // What cannot be told apart is drawn as one.
-      while (next < row.spans.size() && row.spans[next].color == span.color && to - from < 2 &&
-             xOf(row.spans[next].begin) - to < kSeen && xOf(row.spans[next].end) - from < 2)
+      while (next < row.spans.size() && row.spans[next].color == span.color && row.spans[next].marked == span.marked &&
+             to - from < 2 && xOf(row.spans[next].begin) - to < kSeen && xOf(row.spans[next].end) - from < 2)
         to = xOf(row.spans[next++].end);
       bool single = next == i + 1;
       svg += "<rect class=\"" + fill(span.color, span.faint) + "\" x=\"" + number(from) + "\" y=\"" + number(y) +
@@ -88,6 +89,7 @@ private:
         svg += "<title>" + escape(span.label) + ", " + tickText((span.end - span.begin) / unit.ns, 0.001) + " " +
                unit.name + "</title>";
       svg += "</rect>\n";
+      if (span.marked) svg += mark(from, y + kBar + 1, to - from);
       if (single)
         svg +=
             text(from + 4, y + 12, span.faint ? "quiet" : "on", clipped(span.label, to - from - 8), "font-size=\"11\"");
@@ -96,12 +98,19 @@ private:
     return svg;
   }
 
+  static std::string mark(double x, double y, double width) {
+    return "<rect class=\"text\" x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" +
+           number(std::max(kSeen, width - (width > 3 ? 0.6 : 0))) + "\" height=\"" + number(kMark) + "\"/>\n";
+  }
+
   std::string legend() const {
     std::string svg;
     double x = kLeft;
     for (const TimelineKey &key : timeline.keys) {
-      svg += "<rect class=\"" + fill(key.color, key.faint) + "\" x=\"" + number(x) +
-             "\" y=\"56\" width=\"12\" height=\"12\"/>\n" + text(x + 18, 66, "text", key.name);
+      svg += (key.marked ? mark(x, 63, 12)
+                         : "<rect class=\"" + fill(key.color, key.faint) + "\" x=\"" + number(x) +
+                               "\" y=\"56\" width=\"12\" height=\"12\"/>\n") +
+             text(x + 18, 66, "text", key.name);
       x += 40 + double(key.name.size()) * kLetter;
     }
     return svg;

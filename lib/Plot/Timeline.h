@@ -1,6 +1,6 @@
 // A timeline as SVG: rows of spans over one axis of time, what runs beside what.
-// For `sprig simulate --svg`. Spans that are narrower than can be seen become one, so a drawing stays small however
-// many there are.
+// For `sprig simulate --svg` and `sprig profile --svg`. Spans that are narrower than can be seen become one, so a
+// drawing stays small however many there are.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,6 +12,7 @@ struct TimelineSpan {
   std::string label;         ///< written inside where it fits
   int color = 0;             ///< of the palette, by number
   bool faint = false;        ///< nothing happens: a wait
+  bool marked = false;       ///< underlined
 };
 
 struct TimelineRow {
@@ -24,6 +25,7 @@ struct TimelineKey {
   std::string name;
   int color = 0;
   bool faint = false;
+  bool marked = false;
 };
 
 struct Timeline {

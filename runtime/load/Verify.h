@@ -29,6 +29,9 @@ Status verifyProgram(Program &program, const SectionSizes &sections, const Memor
 // bytes, one of them writing, are in order. Run by verifyProgram, after the checks of its buffers.
 Status verifySchedule(const Entry &entry, const Program &program);
 
+// What the commands of a verified entry touch of what anything writes: arenas, outputs, states.
+order::Schedule scheduleOf(const Entry &entry, const Program &program);
+
 } // namespace sprig::rt::core
 
 #endif

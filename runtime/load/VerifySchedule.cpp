@@ -38,8 +38,7 @@ public:
   OrderBuilder(const Entry &entry, const Program &program)
       : entry(entry), program(program), regions(entry.buffers.size(), kNone) {}
 
-  order::Schedule build() {
-    bool races = entry.lanes.size() > 1;
+  order::Schedule build(bool withAccesses) {
     size_t commands = 0;
     for (const Lane &lane : entry.lanes) commands += lane.commands.size();
     schedule.commands.reserve(commands);
@@ -52,7 +51,7 @@ public:
           continue;
         }
         schedule.work();
-        if (races) addAccesses(command);
+        if (withAccesses) addAccesses(command);
       }
       schedule.endLane();
     }
@@ -153,11 +152,16 @@ Status explain(const order::Finding &finding, const Entry &entry, const Program 
 
 } // namespace
 
+order::Schedule scheduleOf(const Entry &entry, const Program &program) {
+  return OrderBuilder(entry, program).build(true);
+}
+
 Status verifySchedule(const Entry &entry, const Program &program) {
   SPRIG_RETURN_IF_ERROR(checkEvents(entry));
   if (entry.lanes.size() < 2 && entry.eventCount == 0) return {};
   OrderBuilder builder(entry, program);
-  return explain(order::checkOrder(builder.build()), entry, program, builder);
+  // Within one lane nothing can race.
+  return explain(order::checkOrder(builder.build(entry.lanes.size() > 1)), entry, program, builder);
 }
 
 } // namespace sprig::rt::core

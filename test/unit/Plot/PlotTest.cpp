@@ -196,6 +196,15 @@ TEST(Timeline, HasARowForEachAndAllThatIsSeen) {
   EXPECT_EQ(count(svg, "<rect class=\"f"), 5u);
 }
 
+TEST(Timeline, WhatIsMarkedIsUnderlined) {
+  Timeline timeline{"t", "", 2000, {}, {{"work", 0}, {"critical path", 0, false, true}}};
+  timeline.rows.push_back({"lane", {{0, 1000, "a", 0}, {1000, 2000, "b", 0, false, true}}, false});
+  std::string svg = toSvg(timeline);
+  expectSound(svg);
+  EXPECT_EQ(count(svg, "<rect class=\"f"), 3u);
+  EXPECT_EQ(count(svg, "<rect class=\"text"), 2u); // of the span and of the key
+}
+
 TEST(Timeline, ManySpansStayFewRectangles) {
   Timeline timeline{"t", "", 1e6, {}, {}};
   timeline.rows.push_back({"lane", {}, false});

@@ -1,0 +1,115 @@
+#include "lib/Machine/Verdict.h"
+#include <algorithm>
+#include <cmath>
+
+namespace sprig::machine {
+namespace {
+
+constexpr double kBinds = 0.2;
+constexpr double kStarved = 0.8, kSaturated = 0.9;
+
+std::vector<Span> within(Span whole, std::vector<Span> spans) {
+  for (Span &span : spans) span = {std::max(span.begin, whole.begin), std::min(span.end, whole.end)};
+  std::erase_if(spans, [](const Span &span) { return !(span.end > span.begin); });
+  return spans;
+}
+
+double unionOf(const std::vector<Span> &spans) { return covered(apart(spans)); }
+
+std::string percent(const TimeShares &shares, double part) {
+  return std::to_string(std::lround(100 * shares.of(part))) + " %";
+}
+
+} // namespace
+
+TimeShares &TimeShares::operator+=(const TimeShares &other) {
+  ns += other.ns;
+  computation += other.computation;
+  copies += other.copies;
+  data += other.data;
+  handOff += other.handOff;
+  return *this;
+}
+
+TimeShares timeShares(Span whole, std::vector<Span> computing, std::vector<Span> copying, std::vector<Span> waiting) {
+  TimeShares shares;
+  shares.ns = std::max(whole.length(), 0.0);
+  // Of each kind what those before have not.
+  std::vector<Span> seen;
+  double before = 0;
+  auto add = [&](std::vector<Span> spans, double &share) {
+    spans = within(whole, std::move(spans));
+    seen.insert(seen.end(), spans.begin(), spans.end());
+    double all = unionOf(seen);
+    share = all - before;
+    before = all;
+  };
+  add(std::move(computing), shares.computation);
+  add(std::move(copying), shares.copies);
+  add(std::move(waiting), shares.data);
+  shares.handOff = std::max(shares.ns - before, 0.0);
+  return shares;
+}
+
+const char *nameOf(Bound bound) {
+  switch (bound) {
+  case Bound::copies: return "copies";
+  case Bound::data: return "data";
+  case Bound::handOff: return "hand-off";
+  case Bound::computation: break;
+  }
+  return "computation";
+}
+
+Bound boundBy(const TimeShares &shares) {
+  Bound bound = Bound::computation;
+  double most = kBinds * shares.ns;
+  for (auto [part, name] :
+       {std::pair(shares.data, Bound::data), {shares.copies, Bound::copies}, {shares.handOff, Bound::handOff}})
+    if (part > 0 && part >= most) {
+      most = part;
+      bound = name;
+    }
+  return bound;
+}
+
+std::string remedyFor(Bound bound) {
+  switch (bound) {
+  case Bound::data:
+    return "more workers (--workers), batches that are loaded further ahead (--prefetch), samples that are decoded "
+           "once "
+           "and kept (a cache), quicker storage";
+  case Bound::copies:
+    return "copies beside computation (smaller pieces, the next batch's upload during this step), another placement "
+           "(--place), a quicker link";
+  case Bound::handOff:
+    return "a larger batch (--dim), fewer threads (--threads), fewer and larger commands (without --no-merge)";
+  case Bound::computation: break;
+  }
+  return "more threads (--threads), kernels nearer to the machine's limit (a larger batch, --tune), lower precision, "
+         "less arithmetic";
+}
+
+std::string verdictText(const TimeShares &shares) {
+  Bound bound = boundBy(shares);
+  return std::string("bound by ") + nameOf(bound) + ": of the time " + percent(shares, shares.computation) +
+         " is computation, " + percent(shares, shares.copies) + " copies that none hides, " +
+         percent(shares, shares.data) + " waiting for data, " + percent(shares, shares.handOff) +
+         " hand-offs and the runtime\nremedies: " + remedyFor(bound);
+}
+
+Pressure pressureOf(double busyShare) {
+  if (busyShare < kStarved) return Pressure::starved;
+  return busyShare > kSaturated ? Pressure::saturated : Pressure::between;
+}
+
+const char *nameOf(Pressure pressure) {
+  switch (pressure) {
+  case Pressure::starved: return "starved";
+  case Pressure::saturated: return "saturated";
+  case Pressure::between: break;
+  }
+  return "";
+}
+
+} // namespace sprig::machine

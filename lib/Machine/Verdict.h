@@ -1,0 +1,38 @@
+// What bounds a run: where its time went, each moment counted once, and what would make it quicker.
+// For `sprig profile` (recorded time) and `sprig simulate` (played time). docs/profiling.md has the rules in words.
+#pragma once
+#include "lib/Machine/Simulator.h"
+#include <string>
+#include <vector>
+
+namespace sprig::machine {
+
+/// A moment is computation where any device computes, else a copy where any goes on, else a wait for data where the
+/// caller waits for some; what is left goes to handing work over and to the runtime itself.
+struct TimeShares {
+  double ns = 0; ///< in all: the sum of the others
+  double computation = 0, copies = 0, data = 0, handOff = 0;
+
+  TimeShares &operator+=(const TimeShares &other);
+  double of(double part) const { return ns > 0 ? part / ns : 0; }
+};
+
+/// Spans of each kind, in any order, within `whole`; what lies outside of it does not count.
+TimeShares timeShares(Span whole, std::vector<Span> computing, std::vector<Span> copying, std::vector<Span> waiting);
+
+enum class Bound { computation, copies, data, handOff };
+const char *nameOf(Bound bound); ///< "hand-off"
+
+/// The largest of copies, data and hand-offs where it takes a fifth of the time or more, else computation.
+Bound boundBy(const TimeShares &shares);
+/// What to change, by name.
+std::string remedyFor(Bound bound);
+/// "bound by data: 81 % of the time goes to waiting for data, ..."
+std::string verdictText(const TimeShares &shares);
+
+/// How busy a device is: below 80 % of the time it is starved of work, above 90 % saturated.
+enum class Pressure { starved, between, saturated };
+Pressure pressureOf(double busyShare);
+const char *nameOf(Pressure pressure);
+
+} // namespace sprig::machine
