@@ -6,6 +6,7 @@
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/profile/ProfileCompare.h"
+#include "tools/sprig/profile/ProfileDrawing.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/profile/ProfileLimits.h"
 #include "tools/sprig/profile/ProfileMemory.h"
@@ -23,7 +24,7 @@ namespace {
 struct Options {
   CommonOptions common;
   Settings settings;
-  std::string model, trace, activities = "cpu";
+  std::string model, trace, svg, activities = "cpu";
   std::string entry, train;
   std::vector<std::string> allow;
   std::vector<std::string> compare;
@@ -40,6 +41,10 @@ void checkOptions(const Options &options) {
     throw Error(ErrorKind::usage, "--devices " + device + ": keeps a clock of its own, so there is nothing to profile");
   if (!(options.session.seconds > 0) || options.session.seconds > 3600)
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
+  if (options.session.submit && options.session.loader.wanted())
+    throw Error(ErrorKind::usage, "--submit together with --workers, --prefetch or --io-delay: expected calls that "
+                                  "wait for their batches, or calls that are queued");
+  if (!options.session.loader.ioDelay.empty()) data::parseIoDelay(options.session.loader.ioDelay);
   std::stringstream list(options.activities);
   for (std::string activity; std::getline(list, activity, ',');) {
     if (activity == "cuda") throw Error(ErrorKind::unsupported, "--activities cuda: " + machine::findGpus().describe());
@@ -68,6 +73,19 @@ void addArrays(Json &json, uint64_t seed, const std::map<std::string, data::Arra
   for (const data::Array &array : outputs) json["outputs"].push_back(outputToJson(array));
 }
 
+// As a trace and as a picture, of the same calls.
+void draw(const Options &options, const Runner &runner, ProfileSession &session, const ProfileResult &result) {
+  if (options.trace.empty() && options.svg.empty()) return;
+  RecordedCalls calls = session.recordSome();
+  if (!options.trace.empty()) {
+    std::ostringstream trace;
+    writeRecordedTrace(trace, runner, calls, result, session.entry());
+    data::writeFile(options.trace, trace.str());
+  }
+  if (!options.svg.empty())
+    data::writeFile(options.svg, recordedTimeline(runner, calls, result, session.entry(), options.model));
+}
+
 int profile(const Options &options) {
   if (!options.compare.empty()) return compare(options);
   if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
@@ -90,23 +108,21 @@ int profile(const Options &options) {
   if (!loaded) loaded = compileAndLoad(model, entries, options.settings);
   std::vector<ProfileTarget> targets =
       chooseTargets(*loaded, options.entry, specs, entries, options.settings, options.seed);
-  if (!options.trace.empty() && targets.size() > 1)
-    throw Error(ErrorKind::usage, "--trace: expected one entry, --dim makes " + std::to_string(targets.size()));
+  for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
+    if (!file->empty() && targets.size() > 1)
+      throw Error(ErrorKind::usage,
+                  std::string(flag) + ": expected one entry, --dim makes " + std::to_string(targets.size()));
 
   machine::Cpu cpu = machine::readCpu();
   machine::MachineModel rates = machine::modelOf(calibration(cpu));
   Json list = Json::array();
   for (const ProfileTarget &target : targets) {
     PreparedCall call = target.entry ? loaded->prepare(*target.entry, target.arrays) : loaded->prepare(target.arrays);
-    ProfileSession session(*loaded, call, options.session);
+    ProfileSession session(*loaded, call, options.session, target.arrays);
     ProfileResult result = session.run();
     result.dims = target.dims;
     setLimits(result, *loaded, rates);
-    if (!options.trace.empty()) {
-      std::ostringstream trace;
-      session.writeTrace(trace);
-      data::writeFile(options.trace, trace.str());
-    }
+    draw(options, *loaded, session, result);
     if (!result.hasParts)
       warn("the package does not say which operations its commands hold (an older compiler wrote it); compile the "
            "model again for --group op, layer, shape and source");
@@ -152,6 +168,17 @@ void addProfile(CLI::App &app, Invocation &invocation) {
       ->check(CLI::IsMember(namesIn(kProfileColumns)))
       ->capture_default_str();
   command->add_option("--trace", options->trace, "writes a few calls as a trace for Perfetto to FILE.json");
+  command->add_option("--svg", options->svg,
+                      "draws the last of those calls to FILE.svg: lanes, threads, devices, links, queue and loader as "
+                      "rows");
+  command->add_option("--workers", options->session.loader.workers,
+                      "calls take their batches from a loader with so many threads, as a training loop does; 0: the "
+                      "calling thread loads (default with --prefetch or --io-delay: half of the processors, 1 to 8)");
+  command->add_option("--prefetch", options->session.loader.prefetch,
+                      "the same: batches that each worker may be ahead (default: 2)");
+  command->add_option("--io-delay", options->session.loader.ioDelay,
+                      "the same: simulated storage, hdd, hdd:RPM, ssd, nvme or the time of each sample, as 2ms "
+                      "(default: none)");
   command->add_flag("--memory", options->memory, "what memory a call holds, by class, and when most of it is in use");
   command->add_option("--entry", options->entry,
                       "the entry to run, as train_step, evaluate or main; --dim batch=N its samples (default: of a "

@@ -21,6 +21,7 @@ ProfileLine lineOf(const ProfileRow &row) {
   line.bytes = double(row.bytes) * line.calls;
   line.limitNs = row.limitNs * line.calls;
   line.threadNs = row.threadNs;
+  line.isCritical = row.isCritical;
   line.minNs = row.minNs() * line.calls;
   line.medianNs = row.medianNs() * line.calls;
   return line;
@@ -63,6 +64,7 @@ void merge(ProfileLine &into, const ProfileLine &line) {
   into.minNs += line.minNs;
   into.medianNs += line.medianNs;
   into.isEstimate |= line.isEstimate;
+  into.isCritical |= line.isCritical;
   if (into.device != line.device) into.device = "several";
   if (into.lane != line.lane) into.lane = "several";
 }
@@ -154,7 +156,7 @@ std::vector<ProfileLine> profileLines(const ProfileResult &result, const Profile
 
 void printProfile(const ProfileResult &result, const ProfileView &view) {
   Table table({view.group, "calls", "self us", "total us", "mean us", "median us", "min us", "share %", "flop", "bytes",
-               "GFLOP/s", "limit %", "threads", "device", "lane"});
+               "GFLOP/s", "limit %", "threads", "device", "lane", ""});
   auto us = [](double ns) { return formatDouble(ns / 1e3, 4); };
   auto add = [&](const ProfileLine &line, const std::string &indent) {
     // What has no name of its own in a measurement is marked wherever it stands.
@@ -170,7 +172,7 @@ void printProfile(const ProfileResult &result, const ProfileView &view) {
                works && isMeasured ? mark + formatDouble(line.flops / line.medianNs, 4) : "",
                line.limitNs > 0 && isMeasured ? mark + formatDouble(100 * line.limitNs / line.medianNs, 3) : "",
                isCommand && line.totalNs > 0 ? mark + formatDouble(line.threadNs / line.totalNs, 2) : "", line.device,
-               line.lane});
+               line.lane, line.isCritical ? "*" : ""});
   };
   double self = 0;
   for (const ProfileLine &line : profileLines(result, view)) {
@@ -183,11 +185,13 @@ void printProfile(const ProfileResult &result, const ProfileView &view) {
             << (result.dims.empty() ? "" : " with " + result.dims) << " on " << result.threads
             << (result.threads == 1 ? " thread" : " threads") << ": " << formatNanoseconds(result.wallNs)
             << " wall time, of which the rows above hold " << formatNanoseconds(self) << '\n';
+  if (!result.loader.empty()) std::cout << result.loader << '\n';
   std::cout << "a call takes " << formatNanoseconds(medianOf(result.callSamples)) << " with the profiler on, "
             << formatNanoseconds(result.plainQuartilesNs[1]) << " without (medians)\n";
   if (!result.queueSamples.empty())
     std::cout << "a submission takes " << formatNanoseconds(medianOf(result.submitSamples)) << ", its run waits "
               << formatNanoseconds(medianOf(result.queueSamples)) << " in the queue (medians)\n";
+  printBusyTime(result.busy);
   if (result.dropped) warn(std::to_string(result.dropped) + " events were dropped; calls that lost some are left out");
 }
 
@@ -207,6 +211,7 @@ static Json lineToJson(const ProfileLine &line, double wallNs) {
                {"thread_ns", line.threadNs},
                {"device", line.device},
                {"lane", line.lane},
+               {"critical", line.isCritical},
                {"estimate", line.isEstimate}};
   if (!line.inside.empty()) {
     json["inside"] = Json::array();
@@ -222,6 +227,7 @@ Json profileToJson(const ProfileResult &result, const ProfileView &view) {
           {"dims", result.dims},
           {"group", view.group},
           {"threads", result.threads},
+          {"loader", result.loader},
           {"calls", result.calls},
           {"wall_ns", result.wallNs},
           {"call_median_ns", medianOf(result.callSamples)},
@@ -229,6 +235,7 @@ Json profileToJson(const ProfileResult &result, const ProfileView &view) {
           {"submit_median_ns", medianOf(result.submitSamples)},
           {"queue_median_ns", medianOf(result.queueSamples)},
           {"dropped_events", result.dropped},
+          {"busy", toJson(result.busy)},
           {"rows", rows}};
 }
 

@@ -25,6 +25,7 @@ struct ProfileLine {
   double limitNs = 0;
   double threadNs = 0;
   double minNs = 0, medianNs = 0; ///< of one execution, times the calls
+  bool isCritical = false;        ///< holds something that is on the critical path
   bool isEstimate = false;        ///< its time is a modelled share of a measured one
   std::vector<ProfileLine> inside;
   double meanNs() const { return calls ? totalNs / calls : 0; }

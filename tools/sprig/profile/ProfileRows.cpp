@@ -1,5 +1,7 @@
 #include "tools/sprig/profile/ProfileRows.h"
 #include <algorithm>
+#include <functional>
+#include <string_view>
 
 namespace sprig::cli {
 namespace {
@@ -69,8 +71,10 @@ void ProfileCollector::addTo(ProfileRow &row, const rt::ProfileSpan &span) {
   keepSample(row.samples, double(span.totalNs));
 }
 
-void ProfileCollector::add(const sprig_rt_profile_data &data) {
+void ProfileCollector::add(const rt::Profile &profile, const sprig_rt_profile_data &data) {
   result.dropped += data.dropped;
+  machine::RecordedTime time = machine::recordedTime(data, std::ref(places));
+  result.busy.add(time, places, profile);
   std::vector<rt::ProfileSpan> spans = rt::nest(data);
   // Slices belong to their dispatch: they are where its time goes, not beside it.
   auto isOwnSlice = [&](const rt::ProfileSpan &span) {
@@ -93,21 +97,28 @@ void ProfileCollector::add(const sprig_rt_profile_data &data) {
       submitted[span.event->call] = span.event->end_ns;
       keepSample(result.submitSamples, double(span.totalNs));
     }
-  uint64_t firstBegin = UINT64_MAX, lastEnd = 0, inCalls = 0;
+  uint64_t inCalls = 0;
   for (const rt::ProfileSpan &span : spans) {
     const sprig_rt_profile_event &event = *span.event;
     // A call whose commands were overwritten would make up a share for itself.
     if (event.begin_ns < data.complete_since_ns) continue;
     switch (event.kind) {
     case SPRIG_RT_PROFILE_CALL:
-      firstBegin = std::min(firstBegin, event.begin_ns);
-      lastEnd = std::max(lastEnd, event.end_ns);
       inCalls += span.totalNs;
       ++result.calls;
       keepSample(result.callSamples, double(span.totalNs));
       addTo(overheadRow("(call)"), span);
       if (auto found = submitted.find(event.call); found != submitted.end())
         keepSample(result.queueSamples, event.begin_ns > found->second ? double(event.begin_ns - found->second) : 0);
+      break;
+    case SPRIG_RT_PROFILE_RANGE:
+      if (std::string_view(event.name) == machine::kWaitRange) {
+        // Without workers the batch is loaded in it.
+        rt::ProfileSpan whole = span;
+        whole.selfNs = whole.totalNs;
+        inCalls += span.totalNs;
+        addTo(overheadRow("(wait for data)"), whole);
+      }
       break;
     case SPRIG_RT_PROFILE_BIND: addTo(overheadRow("(bind arrays)"), span); break;
     case SPRIG_RT_PROFILE_FINISH: addTo(overheadRow("(finish outputs)"), span); break;
@@ -131,17 +142,36 @@ void ProfileCollector::add(const sprig_rt_profile_data &data) {
     default: break;
     }
   }
-  if (lastEnd > firstBegin) {
-    result.wallNs += double(lastEnd - firstBegin);
+  if (time.ns > 0) {
+    result.wallNs += time.ns;
     ProfileRow &row = overheadRow("(between calls)");
-    double between = double(lastEnd - firstBegin) - double(inCalls);
+    double between = time.ns - double(inCalls);
     row.calls = result.calls;
     row.selfNs += between;
     row.totalNs += between;
   }
 }
 
+// By means: of each call, and so on average, a chain takes no longer than the call. Of medians that is not so.
+void ProfileCollector::findPath() {
+  if (commands.empty()) return;
+  uint32_t entry = commands.begin()->first.entry;
+  if (commands.rbegin()->first.entry != entry) return; // of a call that was split over several, none is the call's
+  std::map<CommandPlaceInLane, ProfileRow *> rows;
+  for (auto &[key, row] : commands)
+    if (key.entry == entry && (row.kind == "dispatch" || row.kind == "copy")) rows[{key.lane, key.command}] = &row;
+  result.busy.commands = rows.size();
+  double runs = rows.empty() ? 1 : std::max(double(rows.begin()->second->calls) / double(result.calls), 1.0);
+  result.busy.callNs = overheadRow("(call)").meanNs() / runs;
+  result.busy.path = criticalPathOf(commandGraph(runner, entry), [&](uint32_t lane, uint32_t command) {
+    auto found = rows.find({lane, command});
+    return found == rows.end() ? 0 : found->second->meanNs();
+  });
+  for (const CommandPlaceInLane &place : result.busy.path.commands) rows.at(place)->isCritical = true;
+}
+
 ProfileResult ProfileCollector::take() {
+  findPath();
   for (auto &[key, row] : commands) {
     if (row.kind == "dispatch" && row.parts.empty()) result.hasParts = false;
     result.rows.push_back(std::move(row));

@@ -2,6 +2,7 @@
 // For sprig profile: Profile.cpp fills it from the runtime's events, the reports read it.
 #pragma once
 #include "sprig/rt/profile.hpp"
+#include "tools/sprig/profile/BusyTime.h"
 #include "tools/sprig/run/Runner.h"
 #include <map>
 #include <string>
@@ -31,6 +32,7 @@ struct ProfileRow {
   double selfNs = 0, totalNs = 0; ///< over all calls
   double threadNs = 0;            ///< in kernels, over all threads
   bool wasCut = false;            ///< into slices that threads took
+  bool isCritical = false;        ///< on the critical path
   std::vector<float> samples;     ///< ns of single executions, the first many of them
 
   double meanNs() const { return calls ? totalNs / double(calls) : 0; }
@@ -41,7 +43,8 @@ struct ProfileRow {
 /// How much of the wall time of the profiled calls went where; the rows' self times sum up to it.
 struct ProfileResult {
   std::string entry;
-  std::string dims; ///< "batch=8", or empty
+  std::string dims;   ///< "batch=8", or empty
+  std::string loader; ///< where batches came from, in words; empty: the same arrays each time
   int threads = 1;
   uint64_t calls = 0;
   double wallNs = 0;
@@ -51,14 +54,15 @@ struct ProfileResult {
   std::vector<float> queueSamples;     ///< ns between a submission and its run
   uint64_t dropped = 0;
   std::vector<ProfileRow> rows;
+  BusyTime busy;
   bool hasParts = true; ///< whether the package says which operations its dispatches hold
 };
 
 /// Adds the runtime's events to rows, one batch after the other.
 class ProfileCollector {
 public:
-  explicit ProfileCollector(const Runner &runner) : runner(runner) {}
-  void add(const sprig_rt_profile_data &data);
+  explicit ProfileCollector(const Runner &runner) : runner(runner), places(runner) {}
+  void add(const rt::Profile &profile, const sprig_rt_profile_data &data);
   /// Rows in the order of the program, then the overhead.
   ProfileResult take();
 
@@ -71,7 +75,10 @@ private:
   ProfileRow &overheadRow(const std::string &name);
   static void addTo(ProfileRow &row, const rt::ProfileSpan &span);
 
+  void findPath();
+
   const Runner &runner;
+  CommandPlaces places;
   ProfileResult result;
   std::map<Key, ProfileRow> commands;
   std::map<std::string, ProfileRow> overhead;

@@ -177,6 +177,7 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
     exact &= found->second.shape == spec.shape;
     if (!batch && !found->second.shape.empty()) batch = found->second.shape[0];
     call.inputs.push_back(found->second);
+    call.inputs.back().name = spec.name;
   }
   call.entry = exact ? int32_t(entry) : SPRIG_RT_ANY_ENTRY;
   for (const TensorSpec &spec : outputs(entry)) {
@@ -201,6 +202,11 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
 
 void PreparedCall::invoke() {
   check(sprig_rt_invoke(context, entry, inputViews.data(), inputViews.size(), outputViews.data(), outputViews.size()));
+}
+
+void PreparedCall::read(const std::string &input, const void *bytes) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].name == input) inputViews[i].data = const_cast<void *>(bytes);
 }
 
 sprig_rt_future *PreparedCall::submit() {

@@ -31,6 +31,9 @@ struct TensorSpec {
 class PreparedCall {
 public:
   void invoke();
+  /// Reads an input from here from now on: as many bytes as it has, aligned to 64, that stay. Of a name it has not:
+  /// nothing.
+  void read(const std::string &input, const void *bytes);
   /// Queues the call; its arrays must stay until the future is ready.
   sprig_rt_future *submit();
   std::vector<data::Array> takeOutputs();

@@ -315,6 +315,8 @@ int simulate(const Options &options) {
     entry.program = programOf(runner, entry.index, topology, nodes);
     entry.played = machine::simulate(topology, entry.program.program);
     entry.memory = memoryOf(runner, entry.index, topology, entry.program, entry.played);
+    entry.path = pathOf(runner, entry);
+    entry.shares = sharesOf(topology, entry);
     if (!options.trace.empty()) {
       std::ostringstream trace;
       writeSimulatedTrace(trace, runner, topology, entry);

@@ -1,9 +1,10 @@
 // A simulated call as a trace and as a picture.
-#include "lib/Plot/Timeline.h"
 #include "sprig/rt/trace.hpp"
+#include "tools/sprig/profile/CallDrawing.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace sprig::cli {
 namespace {
@@ -25,8 +26,6 @@ rt::TraceProcess::Track trackOf(const std::string &name, const std::string &what
   for (const Span &span : spans) track.spans.push_back({what, whole(span.begin), whole(span.end)});
   return track;
 }
-
-enum Color { kWork, kCopy, kWait = 5 };
 
 } // namespace
 
@@ -62,7 +61,12 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
       if (!isPackages) event.name = command.name.c_str();
     }
   }
-  rt::TraceProcess devices{"devices", {}}, links{"links", {}};
+  rt::TraceProcess devices{"devices", {}}, links{"links", {}}, path{"critical path", {{"critical path", {}}}};
+  for (const CommandPlaceInLane &each : entry.path.commands) {
+    const Span &span = entry.played.commands[each.lane][each.command];
+    path.tracks[0].spans.push_back(
+        {program.commands[each.lane][each.command].name, whole(span.begin), whole(span.end)});
+  }
   for (uint32_t node = 0; node < topology.nodes.size(); ++node)
     if (!entry.played.deviceBusy[node].empty())
       devices.tracks.push_back(trackOf(topology.nodes[node].name, "busy", entry.played.deviceBusy[node]));
@@ -70,40 +74,34 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
     links.tracks.push_back(trackOf(directionOf(topology, use), "busy", use.busy));
   rt::TraceNames names(runner.package());
   sprig_rt_profile_data data = {events.data(), events.size(), 0, 0};
-  rt::TraceWriter(out, [&](uint32_t) { return &names; }).write(threads, data, {devices, links});
+  rt::TraceWriter(out, [&](uint32_t) { return &names; }).write(threads, data, {devices, links, path});
 }
 
 std::string simulatedTimeline(const Topology &topology, const SimulatedEntry &entry, const std::string &model) {
   const PackageProgram &program = entry.program;
-  plot::Timeline timeline;
-  timeline.title = model + " on " + topology.name;
-  timeline.subtitle = titleOf(entry) + ": a call takes " + formatNanoseconds(entry.played.ns);
-  timeline.ns = entry.played.ns;
-  timeline.keys = {{"computes", kWork}, {"copies", kCopy}, {"waits", kWait, true}};
-  for (size_t lane = 0; lane < program.lanes.size(); ++lane) {
-    plot::TimelineRow row{program.lanes[lane] + " on " + topology.nodes[program.program.lanes[lane].device].name, {}};
-    for (size_t i = 0; i < program.commands[lane].size(); ++i) {
+  CallDrawing drawing(model + " on " + topology.name,
+                      titleOf(entry) + ": a call takes " + formatNanoseconds(entry.played.ns) + ", bound by " +
+                          nameOf(boundBy(entry.shares)),
+                      {0, entry.played.ns});
+  for (uint32_t lane = 0; lane < program.lanes.size(); ++lane) {
+    drawing.row(program.lanes[lane] + " on " + topology.nodes[program.program.lanes[lane].device].name);
+    for (uint32_t i = 0; i < program.commands[lane].size(); ++i) {
       const PlayedCommand &command = program.commands[lane][i];
-      const Span &span = entry.played.commands[lane][i];
-      if (!(span.end > span.begin)) continue;
-      int color = command.kind == SPRIG_RT_DISPATCH ? kWork : command.kind == SPRIG_RT_COPY ? kCopy : kWait;
-      row.spans.push_back({span.begin, span.end, command.name, color, color == kWait});
+      Drawn kind = command.kind == SPRIG_RT_DISPATCH ? Drawn::work
+                   : command.kind == SPRIG_RT_COPY   ? Drawn::copy
+                                                     : Drawn::wait;
+      drawing.span(entry.played.commands[lane][i], command.name, kind, entry.path.has(lane, i));
     }
-    timeline.rows.push_back(std::move(row));
   }
-  auto addUse = [&](const std::string &label, const std::vector<Span> &spans, int color, bool isFirst) {
-    plot::TimelineRow row{label, {}, isFirst};
-    for (const Span &span : spans) row.spans.push_back({span.begin, span.end, "", color});
-    timeline.rows.push_back(std::move(row));
-  };
   bool isFirst = true;
   for (uint32_t node = 0; node < topology.nodes.size(); ++node)
     if (!entry.played.deviceBusy[node].empty())
-      addUse(topology.nodes[node].name, entry.played.deviceBusy[node], kWork, std::exchange(isFirst, false));
+      drawing.uses(topology.nodes[node].name, entry.played.deviceBusy[node], Drawn::work,
+                   std::exchange(isFirst, false));
   isFirst = true;
   for (const machine::LinkUse &use : entry.played.links)
-    addUse(directionOf(topology, use), use.busy, kCopy, std::exchange(isFirst, false));
-  return toSvg(timeline);
+    drawing.uses(directionOf(topology, use), use.busy, Drawn::copy, std::exchange(isFirst, false));
+  return drawing.svg();
 }
 
 } // namespace sprig::cli

@@ -1,5 +1,6 @@
 #include "tools/sprig/simulate/SimulateReport.h"
 #include "sprig/rt/sprig_rt.h"
+#include "tools/sprig/profile/BusyTime.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
@@ -24,6 +25,14 @@ LaneUse laneUse(const SimulatedEntry &entry, size_t lane) {
   return use;
 }
 
+size_t commandCount(const SimulatedEntry &entry) {
+  size_t count = 0;
+  for (const auto &lane : entry.program.commands)
+    count +=
+        size_t(std::count_if(lane.begin(), lane.end(), [](auto &command) { return command.kind <= SPRIG_RT_COPY; }));
+  return count;
+}
+
 std::string us(double ns) { return formatDouble(ns / 1e3, 4); }
 std::string percent(double part, double whole) { return whole > 0 ? formatDouble(100 * part / whole, 3) : ""; }
 
@@ -32,28 +41,6 @@ std::string linkName(const Topology &topology, const machine::LinkUse &use) {
   std::string a = topology.nodes[link.a].name, b = topology.nodes[link.b].name;
   if (link.halfDuplex) return a + " <> " + b;
   return use.forward ? a + " > " + b : b + " > " + a;
-}
-
-// By the package's devices, which may be several of one node.
-std::vector<uint32_t> usedNodes(const PackageProgram &program) {
-  std::vector<uint32_t> nodes = program.nodes;
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  return nodes;
-}
-
-DeviceMemory memoryOn(const SimulatedEntry &entry, uint32_t node) {
-  DeviceMemory sum;
-  for (size_t device = 0; device < entry.memory.size(); ++device) {
-    if (entry.program.nodes[device] != node) continue;
-    const DeviceMemory &memory = entry.memory[device];
-    sum.constants += memory.constants;
-    sum.states += memory.states;
-    sum.arrays += memory.arrays;
-    sum.arenaPeak += memory.arenaPeak;
-    sum.peakNs = std::max(sum.peakNs, memory.peakNs);
-  }
-  return sum;
 }
 
 } // namespace
@@ -66,15 +53,19 @@ std::string titleOf(const SimulatedEntry &entry) {
 void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
   const Simulation &played = entry.played;
   std::cout << titleOf(entry) << " on " << topology.name << ": a call takes " << formatNanoseconds(played.ns) << "\n\n";
-  Table devices({"device", "busy us", "busy %", "idle us", "peak", "constants", "state", "arrays", "arena", "has"});
-  for (uint32_t node : usedNodes(entry.program)) {
+  Table devices(
+      {"device", "busy us", "busy %", "idle us", "peak", "constants", "state", "arrays", "arena", "has", "pressure"});
+  // Each of the package's devices has a node of its own.
+  for (size_t device = 0; device < entry.program.nodes.size(); ++device) {
+    uint32_t node = entry.program.nodes[device];
     double busy = covered(played.deviceBusy[node]);
-    DeviceMemory memory = memoryOn(entry, node);
+    const DeviceMemory &memory = entry.memory[device];
     double has = topology.nodes[node].memoryBytes;
     devices.add({topology.nodes[node].name, us(busy), percent(busy, played.ns), us(played.ns - busy),
                  formatBytes(double(memory.total())), formatBytes(double(memory.constants)),
                  formatBytes(double(memory.states)), formatBytes(double(memory.arrays)),
-                 formatBytes(double(memory.arenaPeak)), has > 0 ? formatBytes(has) : "?"});
+                 formatBytes(double(memory.arenaPeak)), has > 0 ? formatBytes(has) : "?",
+                 nameOf(machine::pressureOf(played.ns > 0 ? busy / played.ns : 0))});
     if (has > 0 && double(memory.total()) > has)
       warn("entry '" + entry.program.entry + "' needs " + formatBytes(double(memory.total())) + " on " +
            topology.nodes[node].name + ", which has " + formatBytes(has));
@@ -98,17 +89,22 @@ void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
     std::cout << "\ncopies go on for " << formatNanoseconds(played.copyNs) << ", "
               << formatNanoseconds(played.exposedCopyNs) << " of it with no computation beside them\n";
   }
+  std::cout << '\n';
+  printPath(entry.path, commandCount(entry), played.ns);
+  std::cout << machine::verdictText(entry.shares) << '\n';
 }
 
 Json toJson(const Topology &topology, const SimulatedEntry &entry) {
   const Simulation &played = entry.played;
   Json devices = Json::array(), lanes = Json::array(), links = Json::array();
-  for (uint32_t node : usedNodes(entry.program)) {
-    DeviceMemory memory = memoryOn(entry, node);
+  for (size_t device = 0; device < entry.program.nodes.size(); ++device) {
+    uint32_t node = entry.program.nodes[device];
+    const DeviceMemory &memory = entry.memory[device];
     double busy = covered(played.deviceBusy[node]);
     devices.push_back({{"device", topology.nodes[node].name},
                        {"busy_ns", busy},
                        {"busy_share", played.ns > 0 ? busy / played.ns : 0},
+                       {"pressure", nameOf(machine::pressureOf(played.ns > 0 ? busy / played.ns : 0))},
                        {"idle_ns", played.ns - busy},
                        {"memory_peak_bytes", memory.total()},
                        {"constant_bytes", memory.constants},
@@ -128,6 +124,7 @@ Json toJson(const Topology &topology, const SimulatedEntry &entry) {
                           {"kind", kinds[command.kind]},
                           {"begin_ns", played.commands[lane][i].begin},
                           {"end_ns", played.commands[lane][i].end},
+                          {"critical", entry.path.has(uint32_t(lane), uint32_t(i))},
                           {"flops", command.flops},
                           {"bytes", command.bytes}});
     }
@@ -150,6 +147,8 @@ Json toJson(const Topology &topology, const SimulatedEntry &entry) {
           {"call_ns", played.ns},
           {"copy_ns", played.copyNs},
           {"exposed_copy_ns", played.exposedCopyNs},
+          {"critical_path_ns", entry.path.ns},
+          {"verdict", verdictToJson(entry.shares)},
           {"devices", devices},
           {"lanes", lanes},
           {"links", links}};

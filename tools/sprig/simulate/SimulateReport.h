@@ -1,7 +1,9 @@
 // What a simulated call comes to, as tables, JSON, a trace and a picture.
 // For sprig simulate.
 #pragma once
+#include "lib/Machine/Verdict.h"
 #include "tools/sprig/Report.h"
+#include "tools/sprig/profile/Dependences.h"
 #include "tools/sprig/simulate/PackageProgram.h"
 #include <optional>
 #include <ostream>
@@ -16,7 +18,14 @@ struct SimulatedEntry {
   PackageProgram program;
   machine::Simulation played;
   std::vector<DeviceMemory> memory; ///< by the package's devices
+  CommandPath path;                 ///< lanes and commands as they were played, those of arrays among them
+  machine::TimeShares shares;
 };
+
+/// What the call needs one after the other: arrays that come, commands that read each other's results, arrays that go.
+CommandPath pathOf(const Runner &runner, const SimulatedEntry &entry);
+/// What the call's time went to; what comes from storage is waiting for data.
+machine::TimeShares sharesOf(const machine::Topology &topology, const SimulatedEntry &entry);
 
 /// "entry 'main' with batch=5, padded to 8"
 std::string titleOf(const SimulatedEntry &entry);

@@ -1,0 +1,30 @@
+// The picture of calls: a row for each lane, device, link, queue and loader, the same for recorded calls and simulated
+// ones. For sprig profile --svg and sprig simulate --svg.
+#pragma once
+#include "lib/Machine/Simulator.h"
+#include "lib/Plot/Timeline.h"
+#include <string>
+#include <vector>
+
+namespace sprig::cli {
+
+enum class Drawn { work, copy, load, call, wait };
+
+class CallDrawing {
+public:
+  /// Of what lies within `window`.
+  CallDrawing(const std::string &title, const std::string &subtitle, machine::Span window);
+
+  /// A row, then its spans, in order. What begins a group has room above it.
+  void row(const std::string &label, bool beginsGroup = false);
+  void span(const machine::Span &span, const std::string &name, Drawn kind, bool isCritical = false);
+  /// A row of spans that have no names.
+  void uses(const std::string &label, const std::vector<machine::Span> &spans, Drawn kind, bool beginsGroup);
+  std::string svg() const;
+
+private:
+  plot::Timeline timeline;
+  machine::Span window;
+};
+
+} // namespace sprig::cli

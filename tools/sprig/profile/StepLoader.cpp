@@ -1,0 +1,56 @@
+#include "tools/sprig/profile/StepLoader.h"
+#include "sprig/error.h"
+#include <algorithm>
+
+namespace sprig::cli {
+namespace {
+
+// An epoch begins with a wait; a long one has few.
+constexpr int64_t kBatches = 1024, kMostSamples = 1 << 20;
+
+} // namespace
+
+StepLoader::StepLoader(const StepLoaderOptions &options, const std::map<std::string, data::Array> &arrays) {
+  std::optional<int64_t> batch;
+  for (const auto &[name, array] : arrays)
+    if (!array.shape.empty() && !batch) batch = array.shape[0];
+  std::vector<data::Field> fields;
+  for (const auto &[name, array] : arrays) {
+    if (array.shape.empty() || array.shape[0] != *batch || *batch == 0) continue;
+    names.push_back(name);
+    auto kept = std::make_shared<const data::Array>(array);
+    fields.push_back(data::Field::view(kept->bytes.data(), {sprig::DType(array.dtype), array.shape}, kept));
+  }
+  if (fields.empty())
+    throw Error(ErrorKind::usage, "--workers, --prefetch, --io-delay: the entry has no input with samples to load");
+  std::vector<int64_t> order(
+      size_t(std::max<int64_t>(*batch, std::min(*batch * kBatches, kMostSamples / *batch * *batch))));
+  for (size_t i = 0; i < order.size(); ++i) order[i] = int64_t(i) % *batch;
+  data::LoaderOptions chosen;
+  chosen.batch = *batch;
+  if (options.workers) chosen.workers = *options.workers;
+  if (options.prefetch) chosen.prefetch = *options.prefetch;
+  if (!options.ioDelay.empty()) chosen.ioDelay = data::parseIoDelay(options.ioDelay);
+  loader = std::make_unique<data::Loader>(data::TensorDataset(std::move(fields)).subset(std::move(order)), chosen);
+}
+
+void StepLoader::next(PreparedCall &call) {
+  if (at) ++*at;
+  if (!at || *at == loader->end()) at.emplace(loader->begin());
+  const data::Batch &batch = **at;
+  for (size_t i = 0; i < names.size(); ++i) call.read(names[i], batch.host(i).bytes());
+}
+
+int64_t StepLoader::ahead() const {
+  const data::LoaderOptions &options = loader->options();
+  return int64_t(options.workers) * options.prefetch + 1;
+}
+
+std::string StepLoader::describe() const {
+  const data::LoaderOptions &options = loader->options();
+  return "batches from a loader with " + std::to_string(options.workers) +
+         (options.workers == 1 ? " worker" : " workers") +
+         (options.workers ? ", each up to " + std::to_string(options.prefetch) + " batches ahead" : "");
+}
+
+} // namespace sprig::cli
