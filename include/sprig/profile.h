@@ -40,7 +40,9 @@ public:
   void stop();
   /// Everything since the profile was made, most self time first.
   std::vector<ProfileRow> rows() const;
-  /// The rows as text, with shares of their self time in all.
+  /// A text for each line that waited for values again and again, as a reading of the loss in each step does.
+  std::vector<std::string> warnings() const;
+  /// The rows as text, with shares of their self time in all, and the warnings.
   std::string table() const;
   /// Events that were lost because a thread had too many (65536 between start and stop).
   uint64_t dropped() const;

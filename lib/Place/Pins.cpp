@@ -1,5 +1,6 @@
 #include "lib/Place/Pins.h"
 #include "dialects/Exec/Exec.h"
+#include "dialects/Exec/LayerName.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNDialect.h"
 #include "dialects/NN/NNState.h"
@@ -123,10 +124,7 @@ std::optional<unsigned> deviceNumber(llvm::StringRef name, llvm::ArrayRef<std::s
   return unsigned(found - devices.begin());
 }
 
-llvm::StringRef layerOf(llvm::StringRef name) {
-  size_t slash = name.rfind('/');
-  return slash == llvm::StringRef::npos || slash == 0 ? name : name.substr(0, slash);
-}
+llvm::StringRef layerOf(llvm::StringRef name) { return exec::layerOf(name); }
 
 std::optional<unsigned> pinOf(Operation *op, Pins pins, llvm::ArrayRef<std::string> devices) {
   if (llvm::StringRef place = placeOf(op); !place.empty()) return deviceNumber(place, devices);

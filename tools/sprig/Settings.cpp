@@ -99,9 +99,8 @@ rt::core::GivenDevices Settings::parsedDevices() const {
 
 int Settings::laneCount() const {
   int given = int(parsedDevices().threads);
-  static bool told = false;
-  if (given && !told) {
-    told = true;
+  if (given && !toldOfThreads) {
+    toldOfThreads = true;
     inform("note: --devices " + givenDevices() + " is taken as --threads " + std::to_string(given) +
            "; kind:number names a device");
   }

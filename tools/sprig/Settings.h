@@ -20,7 +20,8 @@ struct Settings {
   int lanes = 1;
   bool merge = true; ///< off: profile --no-merge
   std::string cache, cacheSize;
-  bool devicesAreNames = false; ///< "--devices cpu:2" is that device, not 2 threads
+  mutable bool toldOfThreads = false; ///< that "--devices cpu:2" is 2 threads, once for both halves of the command line
+  bool devicesAreNames = false;       ///< "--devices cpu:2" is that device, not 2 threads
 
   /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.
   std::vector<std::map<std::string, int64_t>> entryDims() const;

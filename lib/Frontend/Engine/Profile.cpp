@@ -1,4 +1,5 @@
 #include "sprig/profile.h"
+#include "lib/Frontend/Engine/ProfileSpan.h"
 #include "sprig/function.h"
 #include "sprig/rt/profile.hpp"
 #include <algorithm>
@@ -38,6 +39,7 @@ struct Profile::Impl {
       row.name = name;
       ++row.calls;
       row.seconds += double(spans[i].totalNs) * 1e-9;
+      if (kind == frontend::kWaitKind) continue;
       row.selfSeconds += double(spans[i].totalNs - std::min(spans[i].totalNs, inside[i])) * 1e-9;
     }
   }
@@ -75,9 +77,27 @@ std::vector<ProfileRow> Profile::rows() const {
   std::vector<ProfileRow> rows;
   for (auto &[key, row] : impl->rows) rows.push_back(row);
   std::sort(rows.begin(), rows.end(), [](auto &a, auto &b) {
-    return a.selfSeconds != b.selfSeconds ? a.selfSeconds > b.selfSeconds : a.name < b.name;
+    if (a.selfSeconds != b.selfSeconds) return a.selfSeconds > b.selfSeconds;
+    return a.seconds != b.seconds ? a.seconds > b.seconds : a.name < b.name;
   });
   return rows;
+}
+
+// Once or twice is an epoch's end or a warm-up; what waits this often stands in a loop.
+std::vector<std::string> Profile::warnings() const {
+  constexpr int64_t kOften = 10;
+  std::vector<std::string> texts;
+  for (const ProfileRow &row : rows()) {
+    if (row.kind != frontend::kWaitKind || row.calls < kOften) continue;
+    char waited[96];
+    std::snprintf(waited, sizeof waited, " waited for its value %lld times, %.3g ms in all",
+                  static_cast<long long>(row.calls), row.seconds * 1e3);
+    texts.push_back(
+        row.name + waited +
+        ": in a loop of steps it keeps the host from going on; read after the loop or every so many steps, or "
+        "add up where values are (metrics::Mean)");
+  }
+  return texts;
 }
 
 uint64_t Profile::dropped() const { return impl->dropped; }
@@ -96,6 +116,7 @@ std::string Profile::table() const {
                   row.kind.c_str());
     text += line + row.name + "\n";
   }
+  for (const std::string &warning : warnings()) text += "warning: " + warning + "\n";
   if (impl->dropped) text += std::to_string(impl->dropped) + " events were dropped\n";
   return text;
 }

@@ -6,6 +6,9 @@
 
 namespace sprig::frontend {
 
+/// The kind of a reading that waits for its value, on the thread that reads.
+inline constexpr const char *kWaitKind = "wait";
+
 class ProfileSpan {
 public:
   /// `name` makes the text, and is called only while ranges are recorded.

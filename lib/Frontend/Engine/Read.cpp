@@ -2,6 +2,7 @@
 #include "lib/Data/Array.h"
 #include "lib/Frontend/Base/IntegerRange.h"
 #include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Record.h"
 
@@ -18,8 +19,11 @@ static const Value &resolve(const Tensor &tensor, const char *what, Source sourc
     fail(source, what,
          "reads a value that is not known while a function is being recorded (" + describe(value.type) +
              "); use cond or whileLoop to branch on it, or return it");
-  if (state == Value::State::pending) flush(/*wake=*/false);
-  if (value.state.load(std::memory_order_acquire) < Value::State::ready) Engine::instance().waitFor(value);
+  if (state < Value::State::ready) {
+    ProfileSpan span(kWaitKind, [&] { return placeText(source) + what; });
+    if (state == Value::State::pending) flush(/*wake=*/false);
+    if (value.state.load(std::memory_order_acquire) < Value::State::ready) Engine::instance().waitFor(value);
+  }
   if (value.state.load(std::memory_order_acquire) == Value::State::failed) {
     Error error = *value.failure;
     if (Failure first = Engine::instance().takeFailure(); first && first != value.failure)

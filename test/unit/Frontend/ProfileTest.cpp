@@ -2,6 +2,7 @@
 #include "sprig/profile.h"
 #include "sprig/elementwise.h"
 #include "sprig/function.h"
+#include "sprig/ops.h"
 #include "sprig/tensor.h"
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -52,6 +53,42 @@ TEST(FrontendProfile, ShowsCompiledFunctionsAndTheirCompilation) {
   };
   EXPECT_EQ(calls("function"), 3) << profile.table();
   EXPECT_LE(calls("compilation"), 1);
+}
+
+TEST(FrontendProfile, WarnsOfALineThatWaitsInALoop) {
+  Tensor x = Tensor({0.5f, 0.25f, 0.125f});
+  Profile profile;
+  profile.start();
+  Tensor kept;
+  float sum = 0;
+  for (int i = 0; i < 50; ++i) {
+    kept = x * x;
+    sum += kept[1].item<float>();
+  }
+  EXPECT_EQ(kept[0].item<float>(), 0.25f); // after it
+  profile.stop();
+  EXPECT_EQ(sum, 50 * 0.0625f);
+  const ProfileRow *row = nullptr;
+  std::vector<ProfileRow> rows = profile.rows();
+  for (const ProfileRow &each : rows)
+    if (each.kind == "wait" && each.calls >= 10) row = &each;
+  ASSERT_NE(row, nullptr) << profile.table();
+  EXPECT_LE(row->calls, 50);
+  EXPECT_NE(row->name.find("ProfileTest.cpp:"), std::string::npos) << row->name;
+  EXPECT_NE(row->name.find("item"), std::string::npos) << row->name;
+  EXPECT_EQ(row->selfSeconds, 0);
+  ASSERT_EQ(profile.warnings().size(), 1u) << profile.table();
+  EXPECT_NE(profile.table().find("warning: " + profile.warnings()[0]), std::string::npos);
+  EXPECT_NE(profile.warnings()[0].find(row->name + " waited for its value "), std::string::npos);
+}
+
+TEST(FrontendProfile, AReadingNowAndThenIsNoWarning) {
+  Tensor x = Tensor({0.5f, 0.25f});
+  Profile profile;
+  profile.start();
+  for (int i = 0; i < 3; ++i) (x + x).wait();
+  profile.stop();
+  EXPECT_TRUE(profile.warnings().empty());
 }
 
 TEST(FrontendProfile, RangesNestAndNothingIsRecordedWhenItIsOff) {

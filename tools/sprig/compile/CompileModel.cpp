@@ -57,6 +57,8 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
   return options;
 }
 
+LineSink remarkSink(const Settings &settings) { return settings.remarks.empty() ? inform : say; }
+
 Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                  const std::vector<std::string> &cpus) {
   if (!settings.compileTo.empty() && settings.compileTo != "package")
@@ -69,7 +71,8 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
   CompileOptions options = compileOptions(model, settings, cpus);
   if (settings.explainPlacement)
     options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
-  CompileResult result = compileModule(imported.module(), options, inform, packageTimer(settings.laneCount()));
+  CompileResult result =
+      compileModule(imported.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
   compiled.package.assign(result.package.begin(), result.package.end());
   compiled.phases.push_back({"import", importMs});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
@@ -80,14 +83,13 @@ std::string compileToText(const Model &model, const std::vector<EntryRequest> &e
                           const std::string &emit) {
   ImportedModel imported(model, entries, settings);
   CompileOptions options = compileOptions(model, settings, {"native"});
-  if (settings.explainPlacement)
-    options.explainPlacement = [](const Placement &placement) { inform(toText(placement)); };
+  if (settings.explainPlacement) options.explainPlacement = [](const Placement &placement) { say(toText(placement)); };
   if (!settings.compileTo.empty()) {
-    if (settings.compileTo != "import") compileModule(imported.module(), options, inform);
+    if (settings.compileTo != "import") compileModule(imported.module(), options, remarkSink(settings));
     return print(imported.module());
   }
   if (emit == "mlir") return print(imported.module());
-  return emitText(imported.module(), options, emit, inform);
+  return emitText(imported.module(), options, emit, remarkSink(settings));
 }
 
 } // namespace sprig::cli

@@ -1,5 +1,6 @@
 #include "tools/sprig/compile/PlacementReport.h"
 #include <nlohmann/json.hpp>
+#include <iostream>
 
 namespace sprig::cli {
 namespace {
@@ -65,13 +66,15 @@ Json toJson(const std::vector<Placement> &placements) {
   return list;
 }
 
+void say(const std::string &line) { std::cerr << line << '\n'; }
+
 void explain(const std::vector<Placement> &placements, Json *document) {
   if (document) {
     (*document)["placement"] = toJson(placements);
     return;
   }
-  if (placements.empty()) inform("placement: there is one device, so all is on it");
-  for (const Placement &placement : placements) inform(toText(placement));
+  if (placements.empty()) say("placement: there is one device, so all is on it");
+  for (const Placement &placement : placements) say(toText(placement));
 }
 
 } // namespace sprig::cli

@@ -10,6 +10,9 @@ namespace sprig::cli {
 std::string toText(const Placement &placement);
 Json toJson(const std::vector<Placement> &placements);
 
+/// A line to standard error of what a flag asks to be explained: -q leaves it.
+void say(const std::string &line);
+
 /// Text goes to standard error, as remarks do; JSON into the command's document, as "placement".
 void explain(const std::vector<Placement> &placements, Json *document);
 

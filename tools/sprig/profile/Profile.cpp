@@ -12,6 +12,7 @@
 #include "tools/sprig/profile/ProfileMemory.h"
 #include "tools/sprig/profile/ProfileReport.h"
 #include "tools/sprig/profile/ProfileSession.h"
+#include "tools/sprig/profile/RepeatedCopies.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <iostream>
@@ -123,6 +124,7 @@ int profile(const Options &options) {
     result.dims = target.dims;
     setLimits(result, *loaded, rates);
     draw(options, *loaded, session, result);
+    for (const std::string &text : repeatedCopies(*loaded, session.entry())) warn(text);
     if (!result.hasParts)
       warn("the package does not say which operations its commands hold (an older compiler wrote it); compile the "
            "model again for --group op, layer, shape and source");

@@ -143,7 +143,9 @@ Runner compileSteps(const Model &model, const std::string &config, const std::ve
   request.allow = allow;
   request.withNorm = false;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
-  return Runner::load(std::move(compiled.package), model.path, options);
+  Runner runner = Runner::load(std::move(compiled.package), model.path, options);
+  runner.placements = std::move(compiled.placements);
+  return runner;
 }
 
 } // namespace sprig::cli

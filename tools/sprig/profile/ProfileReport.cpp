@@ -1,4 +1,5 @@
 #include "tools/sprig/profile/ProfileReport.h"
+#include "dialects/Exec/LayerName.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
@@ -39,11 +40,9 @@ ProfileLine partLine(const ProfileRow &row, const ProfilePart &part) {
   return line;
 }
 
-// "/layer1/layer1.0/conv1/Conv" is an operation of the layer "/layer1/layer1.0/conv1".
 std::string layerOf(const ProfilePart &part) {
   if (part.name.empty()) return "(unnamed " + part.kind + ")";
-  size_t slash = part.name.rfind('/');
-  return slash == std::string::npos || slash == 0 ? part.name : part.name.substr(0, slash);
+  return std::string(exec::layerOf(part.name));
 }
 
 std::string groupName(const ProfilePart &part, const std::string &group) {

@@ -181,10 +181,11 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   TrainingModule module(model, request, settings);
   double buildMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   CompileOptions options = trainingOptions(model, request, settings, cpus);
-  if (settings.explainPlacement)
-    options.explainPlacement = [](const Placement &placement) { inform(toText(placement)); };
-  CompileResult result = compileModule(module.module(), options, inform, packageTimer(settings.laneCount()));
   CompiledTraining compiled;
+  if (settings.explainPlacement)
+    options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
+  CompileResult result =
+      compileModule(module.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
   compiled.package.assign(result.package.begin(), result.package.end());
   compiled.phases.push_back({"import", buildMs});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
@@ -196,7 +197,8 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
 std::string trainingToText(const Model &model, const TrainRequest &request, const Settings &settings) {
   TrainingModule training(model, request, settings);
   CompileOptions options = trainingOptions(model, request, settings, {"native"});
-  if (!options.compileTo.empty() && options.compileTo != "import") compileModule(training.module(), options, inform);
+  if (!options.compileTo.empty() && options.compileTo != "import")
+    compileModule(training.module(), options, remarkSink(settings));
   std::string text;
   llvm::raw_string_ostream stream(text);
   training.module().print(stream);

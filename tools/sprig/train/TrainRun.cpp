@@ -4,6 +4,7 @@
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
+#include "tools/sprig/compile/PlacementReport.h"
 #include "tools/sprig/train/TrainNote.h"
 #include "tools/sprig/train/TrainProgress.h"
 #include "tools/sprig/train/TrainResults.h"
@@ -227,6 +228,7 @@ private:
     request.withNorm = !options.metrics.empty();
     request.allow = options.allow;
     CompiledTraining compiled = compileTraining(model, request, options.settings, {"native"});
+    if (options.settings.explainPlacement) cli::explain(compiled.placements, nullptr);
     request.announce = false; // a sweep compiles again
     trainable = compiled.trainable;
     RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice()};

@@ -1,0 +1,48 @@
+#include "tools/sprig/profile/RepeatedCopies.h"
+#include "runtime/api/Handles.h"
+#include "tools/sprig/Report.h"
+#include <set>
+
+namespace sprig::cli {
+
+using rt::core::Buffer;
+using rt::core::BufferKind;
+using rt::core::Command;
+using rt::core::CommandKind;
+
+std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t index) {
+  const rt::core::Program &program = runner.package()->package->program();
+  const rt::core::Entry &entry = program.entries[index];
+  auto bufferOf = [&](const Command &command, uint32_t operand) -> const Buffer & {
+    return entry.buffers[entry.operands[command.firstOperand + operand]];
+  };
+  auto nameOf = [&](uint32_t device) {
+    return program.devices[device].kind + ":" + std::to_string(program.devices[device].ordinal);
+  };
+  std::set<uint32_t> written; // states
+  for (const rt::core::Lane &lane : entry.lanes)
+    for (const Command &command : lane.commands)
+      for (uint32_t i = 0; i < command.operandCount; ++i) {
+        const Buffer &buffer = bufferOf(command, i);
+        if (buffer.kind != BufferKind::State) continue;
+        const auto *access = command.kind == CommandKind::Dispatch ? &program.kernels[command.kernel].access : nullptr;
+        bool writes = access ? access->empty() || ((*access)[i] & rt::core::kWrites) : i == 1;
+        if (writes) written.insert(buffer.index);
+      }
+  std::vector<std::string> texts;
+  for (const rt::core::Lane &lane : entry.lanes)
+    for (const Command &command : lane.commands) {
+      if (command.kind != CommandKind::Copy) continue;
+      const Buffer &from = bufferOf(command, 0), &to = bufferOf(command, 1);
+      if (from.kind != BufferKind::State || from.device == to.device || written.count(from.index)) continue;
+      const std::string &name = program.states[from.index].tensor.name;
+      texts.push_back("'" + name + "' (" + formatBytes(double(command.copyBytes)) + ") is copied from " +
+                      nameOf(from.device) + " to " + nameOf(to.device) +
+                      " in every call, and none changes it: compile "
+                      "with --place " +
+                      name + "=" + nameOf(to.device) + ", or its readers on " + nameOf(from.device));
+    }
+  return texts;
+}
+
+} // namespace sprig::cli
