@@ -74,8 +74,9 @@ CommandGraph commandGraph(const Runner &runner, uint32_t entry) {
   return graph;
 }
 
-bool CommandPath::has(uint32_t lane, uint32_t command) const {
-  return std::find(commands.begin(), commands.end(), CommandPlaceInLane{lane, command}) != commands.end();
+void CommandPath::add(const CommandPlaceInLane &command) {
+  commands.push_back(command);
+  all.insert(command);
 }
 
 CommandPath criticalPathOf(const CommandGraph &graph,
@@ -86,7 +87,7 @@ CommandPath criticalPathOf(const CommandGraph &graph,
   machine::CriticalPath found = machine::criticalPath(work);
   CommandPath path;
   path.ns = found.ns;
-  for (uint32_t each : found.work) path.commands.push_back(graph.commands[each]);
+  for (uint32_t each : found.work) path.add(graph.commands[each]);
   return path;
 }
 

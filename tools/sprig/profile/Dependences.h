@@ -5,6 +5,7 @@
 #include "lib/Machine/CriticalPath.h"
 #include "tools/sprig/run/Runner.h"
 #include <functional>
+#include <set>
 #include <vector>
 
 namespace sprig::cli {
@@ -25,7 +26,11 @@ CommandGraph commandGraph(const Runner &runner, uint32_t entry);
 struct CommandPath {
   double ns = 0;
   std::vector<CommandPlaceInLane> commands; ///< from the first to the last
-  bool has(uint32_t lane, uint32_t command) const;
+  bool has(uint32_t lane, uint32_t command) const { return all.count({lane, command}) > 0; }
+  void add(const CommandPlaceInLane &command);
+
+private:
+  std::set<CommandPlaceInLane> all;
 };
 /// By what each command takes.
 CommandPath criticalPathOf(const CommandGraph &graph, const std::function<double(uint32_t lane, uint32_t command)> &ns);

@@ -19,7 +19,7 @@ public:
     machine::CriticalPath found = machine::criticalPath(work);
     CommandPath path;
     path.ns = found.ns;
-    for (uint32_t each : found.work) path.commands.push_back(places[each]);
+    for (uint32_t each : found.work) path.add(places[each]);
     return path;
   }
 
