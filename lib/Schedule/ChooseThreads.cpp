@@ -62,7 +62,7 @@ ChooseThreadsOptions sprig::threadShares(const machine::MachineModel &model, int
   // A share is worth its hand-off when it takes several times as long, and more of them where threads then read what
   // others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some. What they
   // read is mostly in the second-level cache.
-  constexpr double kHandOffs = 6, kHandOffsAndLines = 17;
+  constexpr double kHandOffs = 6, kHandOffsAndLines = 8;
   auto perShare = [&](double handOffs, double rate) {
     return std::max<int64_t>(1, int64_t(handOffs * model.handOff * machine::MachineModel::kKernelEfficiency * rate));
   };

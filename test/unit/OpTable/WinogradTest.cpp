@@ -50,7 +50,7 @@ TEST(Winograd, ShortConvolutionsAreConvolutions) {
 }
 
 // Every edge: tiles that stick out, padding wider than a tile, strips longer than a segment, several blocks, tails of
-// channels and of columns, a share of the panels each.
+// channels and of columns, halves of a block, a share of the panels each.
 TEST(Winograd, Kernels) {
   std::vector<Row> rows;
   auto add = [&](std::string input, int64_t channels, int64_t outputs, std::array<int64_t, 2> window,
@@ -80,6 +80,8 @@ TEST(Winograd, Kernels) {
   add("1x9x9", 4, 6, {5, 3}, {2, 4}, "6, 5, 6, 5");
   add("2x1x40", 8, 12, {1, 3}, {1, 4}, "0, 1, 0, 1");
   add("1x17x3", 8, 12, {7, 1}, {2, 1}, "3, 0, 3, 0");
+  add("1x16x16", 8, 32, {3, 3}, {4, 4}, "1, 1, 1, 1");
+  add("1x18x14", 12, 20, {3, 3}, {4, 4}, "1, 1, 1, 1");
   add("1x8x8", 48, 200, {3, 3}, {4, 4}, "1, 1, 1, 1",
       "\n%b = nn.constant dense<0.5> : tensor<200xf32>\n%s = nn.add %r, %b : tensor<1x8x8x200xf32>, tensor<200xf32>"
       "\n%t = nn.relu %s : tensor<1x8x8x200xf32>");

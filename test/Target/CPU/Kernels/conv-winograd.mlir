@@ -29,3 +29,32 @@ func.func @fused(%x: tensor<1x8x8x32xf32>, %w: tensor<1x1152x32xf32>, %b: tensor
   }
   return %r : tensor<1x8x8x32xf32>
 }
+
+// Two panels are two tiles; what the call has transformed for the first is there for the second.
+// CHECK-LABEL: func.func @kernel_1(
+// CHECK-SAME: sprig.tiles = 2 : i64
+// CHECK: %[[BEGINS:.*]] = arith.cmpi eq, %{{.*}}, %arg0 : index
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq,
+// CHECK: %[[NEW:.*]] = arith.ori %[[BEGINS]], %[[FIRST]] : i1
+// CHECK: scf.if %[[NEW]] {
+// CHECK: vector.maskedload
+func.func @panels(%x: tensor<1x8x8x32xf32>, %w: tensor<2x1152x32xf32>) -> tensor<1x8x8x64xf32> {
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x8x8x32xf32>, %w0 = %w : tensor<2x1152x32xf32>) -> tensor<1x8x8x64xf32> {
+    %0 = kernel.conv_winograd %x0, %w0 {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 64 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x32xf32>, tensor<2x1152x32xf32>
+    kernel.yield %0 : tensor<1x8x8x64xf32>
+  }
+  return %r : tensor<1x8x8x64xf32>
+}
+
+// One panel and 16 positions are two blocks.
+// CHECK-LABEL: func.func @kernel_2(
+// CHECK-SAME: sprig.tiles = 2 : i64
+// CHECK-NOT: arith.ori
+// CHECK: vector.maskedload
+func.func @halves(%x: tensor<1x16x16x32xf32>, %w: tensor<1x1152x32xf32>) -> tensor<1x16x16x32xf32> {
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x16x16x32xf32>, %w0 = %w : tensor<1x1152x32xf32>) -> tensor<1x16x16x32xf32> {
+    %0 = kernel.conv_winograd %x0, %w0 {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = 32 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x16x16x32xf32>, tensor<1x1152x32xf32>
+    kernel.yield %0 : tensor<1x16x16x32xf32>
+  }
+  return %r : tensor<1x16x16x32xf32>
+}

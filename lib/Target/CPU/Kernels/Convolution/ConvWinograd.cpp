@@ -44,18 +44,22 @@ struct Winograd {
     panels = llvm::divideCeil(outputs, kPanelWidth);
     rowLength = llvm::alignTo(channels, kLanes / 2);
 
-    // Few blocks: panels are shared out too, and each share transforms the
-    // inputs anew.
+    // Few blocks: panels are shared out too, and threads that share those of a
+    // block each transform its inputs.
     auto blocksOf = [&](int64_t rows) {
       int64_t wanted = std::clamp<int64_t>(rows / std::max<int64_t>(segmentTiles, 1), 1, std::max<int64_t>(strips, 1));
       return llvm::divideCeil(strips, wanted);
     };
     int64_t bytesPerRow = frequencies() * (rowLength + panels * kPanelWidth) * 4;
     blocks = blocksOf(std::clamp<int64_t>(768 * 1024 / bytesPerRow, 28, 56));
+    // Two halves of one block with one panel read that twice, but a second thread has something to do. Each must be
+    // worth a register tile or so.
+    constexpr int64_t kWorthTwo = 16;
+    if (blocks * segments * panels == 1 && strips * segmentTiles >= kWorthTwo) blocks = 2;
     blockStrips = llvm::divideCeil(strips, std::max<int64_t>(blocks, 1));
     blocks = llvm::divideCeil(strips, std::max<int64_t>(blockStrips, 1));
     groups = std::clamp<int64_t>(llvm::divideCeil(4, std::max<int64_t>(blocks * segments, 1)), 1,
-                                 std::max<int64_t>(panels / 2, 1));
+                                 std::max<int64_t>(panels, 1));
     groupPanels = llvm::divideCeil(panels, groups);
     groups = llvm::divideCeil(panels, std::max<int64_t>(groupPanels, 1));
     // A line more than needed, so that frequencies do not lie a power of two
@@ -118,8 +122,16 @@ public:
       Value endStrip = k.add(firstStrip, w.blockStrips);
       stripCount = w.strips % w.blockStrips == 0 ? k.index(w.blockStrips)
                                                  : k.sub(k.min(endStrip, k.index(w.strips)), firstStrip);
-      forStrips([&](Value strip, Value sample, Value tileRow) { transformInputs(strip, sample, tileRow); });
       group = at[2];
+      // The groups of a block come one after the other; what the call has transformed for one is there for the next.
+      auto transform = [&] {
+        forStrips([&](Value strip, Value sample, Value tileRow) { transformInputs(strip, sample, tileRow); });
+      };
+      if (w.groups == 1)
+        transform();
+      else
+        k.ifThen(arith::OrIOp::create(k.b, k.loc, isEqual(index, k.tileBegin()), isEqual(group, k.index(0))),
+                 transform);
       firstPanel = k.mul(group, w.groupPanels);
       int64_t lastStrips = w.strips - (w.blocks - 1) * w.blockStrips;
       k.ifLast(at[0], w.blocks, lastStrips != w.blockStrips,
@@ -160,6 +172,7 @@ private:
     });
   }
 
+  Value isEqual(Value a, Value b) { return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, a, b); }
   Value isInside(Value position, int64_t size) {
     Value low = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::sge, position, k.index(0));
     Value high = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt, position, k.index(size));
