@@ -3,6 +3,7 @@
 // copies share it. Operations record and return at once; what reads a value (item, copy out, print, wait) waits for it,
 // and throws sprig::Error when what it depends on failed, with the line that recorded it.
 #pragma once
+#include "sprig/device.h"
 #include "sprig/dtype.h"
 #include "sprig/error.h"
 #include "sprig/source.h"
@@ -105,6 +106,8 @@ public:
   /// Size of a dimension; negative axes count from the end.
   SPRIG_API int64_t size(int axis, Source at = Source::here()) const;
   int64_t numel(Source at = Source::unguarded()) const { return type(at).elements(); }
+  /// Where the value is, and where operations on it run.
+  SPRIG_API Device device(Source at = Source::unguarded()) const;
   /// Whether the value is there. Never waits.
   SPRIG_API bool ready() const;
 
@@ -131,6 +134,9 @@ public:
   /// The same whatever the element type.
   SPRIG_API const void *bytes(Source at = Source::here()) const;
   SPRIG_API void wait(Source at = Source::here()) const;
+  /// The value on another device; itself where it is there already. Returns when it has been copied; `nonBlocking`: at
+  /// once, and what reads the copy waits. Gradients go back the same way.
+  SPRIG_API Tensor to(const Device &device, bool nonBlocking = false, Source at = Source::here()) const;
   /// "[5, 7, 9]"; long tensors are shortened.
   SPRIG_API std::string text(Source at = Source::here()) const;
 
@@ -331,6 +337,8 @@ public:
   /// A new version; its type must be the old one's. Within compile() this becomes an update in place.
   SPRIG_API void set(const Tensor &next, Source at = Source::here()) const;
   SPRIG_API const TensorType &type(Source at = Source::unguarded()) const;
+  /// Where it is. A value of another device that it is set to is copied there; Module::to moves it.
+  SPRIG_API Device device(Source at = Source::unguarded()) const;
   const Shape &shape(Source at = Source::unguarded()) const { return type(at).shape; }
   DType dtype(Source at = Source::unguarded()) const { return type(at).dtype; }
   int64_t numel(Source at = Source::unguarded()) const { return type(at).elements(); }

@@ -3,6 +3,7 @@
 // No type of MLIR is seen. Everything may be called from any thread. What cannot be compiled is thrown as sprig::Error
 // that names the operation, its layer and its line.
 #pragma once
+#include "lib/Frontend/Base/Devices.h"
 #include "lib/Frontend/Graph.h"
 #include "sprig/options.h"
 #include <string>
@@ -28,12 +29,15 @@ public:
   /// weights): a number that differs from call to call when the content of such a state does; 0: it may differ.
   virtual void run(std::span<void *const> inputs, std::span<void *const> outputs, std::span<void *const> states,
                    uint64_t version = 0) = 0;
+  /// The same code with a context of its own, that another device's threads run.
+  virtual std::unique_ptr<Plan> on(DeviceId device) const = 0;
 };
 
 /// `options.freeze` and `options.math` do not matter: there is nothing to freeze, and no bit may change. `name` stands
-/// in profiles and messages.
+/// in profiles and messages. It runs on the threads of `device`; where options.devices has several, on all that the
+/// process may use.
 std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
-                                  const std::string &name);
+                                  const std::string &name, DeviceId device = 0);
 
 /// One function of a package.
 struct PackageEntry {

@@ -1,6 +1,7 @@
 // How an operation gets recorded: the one way from the public functions to the engine.
 // For the implementation of include/sprig. Whoever calls it has checked shapes and types: it never fails on them.
 #pragma once
+#include "lib/Frontend/Base/Devices.h"
 #include "lib/Frontend/Graph.h"
 #include "sprig/tensor.h"
 #include <functional>
@@ -59,6 +60,10 @@ std::string placeText(Source at, const std::string &op, const std::string *layer
 [[noreturn]] void fail(Source at, const std::string &op, const std::string &text);
 /// As short as it reads back: "0.1", "1e-05", "1.0".
 std::string realText(double value);
+/// A tensor that an operation has just made for itself: it goes where the operation runs.
+Tensor unplaced(Tensor tensor);
+/// The device that operations on it run on, the thread's for new tensors where it says none.
+Device deviceFor(const Tensor &tensor);
 /// Throws for a tensor that is not defined.
 void requireDefined(const Tensor &tensor, const char *op, const char *what, Source at);
 
@@ -95,6 +100,12 @@ void observe(const HostSetting &setting, std::shared_ptr<const void> source, con
 /// Sets a switch of the host. Within a function that is being recorded it holds until the function ends; then it is
 /// what it was, and every call sets it.
 void setSwitch(const std::shared_ptr<bool> &flag, bool on);
+
+/// Moves a parameter and its gradient to another device. What was computed from it before keeps the old version.
+void moveParameter(const Parameter &parameter, const Device &device, Source at);
+
+/// The same for state that belongs to a parameter, as an optimizer's: it goes where the parameter has been moved to.
+void follow(const Parameter &state, const Parameter &leader, Source at);
 
 /// Says that a module's child or parameter has been replaced, which may have changed what compiled functions captured:
 /// each is recorded once more at its next call, and compiled anew where that differs.

@@ -139,6 +139,10 @@ public:
 
   // Mode and state.
 
+  /// Moves parameters and buffers, of this module and all below it, to a device, where its operations run from then on.
+  /// They stay what they are: optimizers and averages that have them move their own state at the next update, compiled
+  /// functions are compiled anew. Returns when all is there; `nonBlocking`: at once. Inputs are moved by Tensor::to.
+  void to(const Device &device, bool nonBlocking = false, Source at = Source::here()) const;
   /// Training mode, of this module and all below it: dropout drops, batch norms take the batch's statistics. The mode
   /// that a module starts in.
   void train(bool on = true) const;

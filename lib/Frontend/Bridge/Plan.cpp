@@ -1,10 +1,12 @@
 // compilePlan and compilePackage: graphs to packages, and one of them loaded on the caller's memory.
+#include "lib/Frontend/Base/DeviceThreads.h"
 #include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Frontend/Bridge/Entries.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "sprig/error.h"
 #include "sprig/rt/sprig_rt.hpp"
+#include <map>
 
 using namespace sprig;
 using namespace sprig::frontend;
@@ -22,10 +24,10 @@ std::vector<uint8_t> compile(mlir::ModuleOp module, const CompileOptions &option
 
 class CompiledPlan final : public Plan {
 public:
-  CompiledPlan(std::vector<uint8_t> bytes, const Graph &graph, std::span<const StateSlot> slots,
-               const std::string &name)
-      : name(name), package(rt::Package::fromMemory(std::move(bytes), name)), state(rt::State::bound(package)),
-        context(package, {nullptr, &state, 0}) {
+  CompiledPlan(rt::Package code, const Graph &graph, std::span<const StateSlot> slots, const std::string &name,
+               DeviceId device, bool hasAllThreads)
+      : name(name), package(std::move(code)), state(rt::State::bound(package)), threads(device, hasAllThreads),
+        context(package, {threads.pool(), &state, 0}) {
     std::vector<char> isState(graph.inputCount), isNext(graph.outputs.size());
     for (const StateSlot &slot : slots) {
       isState[slot.input] = true;
@@ -35,13 +37,17 @@ public:
       if (!isState[i]) inputTypes.push_back(graph.types[i]);
     for (size_t i = 0; i < graph.outputs.size(); ++i)
       if (!isNext[i]) outputTypes.push_back(graph.types[graph.outputs[i]]);
-    inputs = tensorsOf(inputTypes);
-    outputs = tensorsOf(outputTypes);
-    findStates(slots);
-    const char *kind = "";
-    rt::check(sprig_rt_package_device(package.raw(), 0, &kind));
-    device = &UsedDevice::of(kind);
+    for (const StateSlot &slot : slots) slotNames.push_back(slot.name);
+    start();
   }
+  CompiledPlan(const CompiledPlan &other, DeviceId device)
+      : name(other.name), package(other.package), state(rt::State::bound(package)),
+        threads(device, other.threads.hasAll()), context(package, {threads.pool(), &state, 0}),
+        inputTypes(other.inputTypes), outputTypes(other.outputTypes), slotNames(other.slotNames) {
+    start();
+  }
+
+  std::unique_ptr<Plan> on(DeviceId device) const override { return std::make_unique<CompiledPlan>(*this, device); }
 
   void run(std::span<void *const> in, std::span<void *const> out, std::span<void *const> states,
            uint64_t version) override {
@@ -49,6 +55,8 @@ public:
       throw Error(ErrorKind::internal, "'" + name + "' is run on " + std::to_string(in.size()) + " inputs, " +
                                            std::to_string(out.size()) + " outputs and " +
                                            std::to_string(states.size()) + " states, which are not those that it has");
+    if (threads.changed()) [[unlikely]]
+      context = rt::Context(package, {threads.pool(), &state, 0});
     for (size_t i = 0; i < in.size(); ++i) inputs[i].data = in[i];
     for (size_t i = 0; i < out.size(); ++i) outputs[i].data = out[i];
     for (size_t i = 0; i < states.size(); ++i)
@@ -59,7 +67,7 @@ public:
       preparedVersion = version;
     }
     check(sprig_rt_invoke(context.raw(), 0, inputs.data(), inputs.size(), outputs.data(), outputs.size()));
-    device->note();
+    used->note();
   }
 
 private:
@@ -70,6 +78,15 @@ private:
     void *data = nullptr;
   };
 
+  void start() {
+    inputs = tensorsOf(inputTypes);
+    outputs = tensorsOf(outputTypes);
+    findStates();
+    const char *kind = "";
+    rt::check(sprig_rt_package_device(package.raw(), 0, &kind));
+    used = &UsedDevice::of(kind);
+  }
+
   static std::vector<sprig_rt_tensor> tensorsOf(const std::vector<TensorType> &types) {
     std::vector<sprig_rt_tensor> tensors;
     for (const TensorType &type : types)
@@ -77,17 +94,17 @@ private:
     return tensors;
   }
 
-  void findStates(std::span<const StateSlot> slots) {
+  void findStates() {
     std::map<std::string, int64_t> indices;
     for (uint32_t i = 0; i < package.info().state_count; ++i) {
       sprig_rt_tensor_info info;
       rt::check(sprig_rt_package_state(package.raw(), i, &info));
       indices[info.name] = i;
     }
-    for (const StateSlot &slot : slots) {
-      auto found = indices.find(slot.name);
+    for (const std::string &slot : slotNames) {
+      auto found = indices.find(slot);
       bound.push_back({found == indices.end() ? -1 : found->second});
-      indices.erase(slot.name);
+      indices.erase(slot);
     }
     // The rest is the compiler's.
     for (auto &[prepare, index] : indices) {
@@ -120,19 +137,21 @@ private:
   std::string name;
   rt::Package package;
   rt::State state;
+  DeviceThreads threads;
   rt::Context context;
   std::vector<TensorType> inputTypes, outputTypes;
+  std::vector<std::string> slotNames;
   std::vector<sprig_rt_tensor> inputs, outputs;
   std::vector<Bound> bound;
   std::vector<rt::Array> prepared;
   uint64_t preparedVersion = 0;
-  UsedDevice *device = nullptr; // of the package's first lane
+  UsedDevice *used = nullptr; // of the package's first lane
 };
 
 } // namespace
 
 std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const StateSlot> states,
-                                            const CompileOptions &given, const std::string &name) {
+                                            const CompileOptions &given, const std::string &name, DeviceId device) {
   PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
   for (StateSlot &slot : entry.states) slot.initial = nullptr; // the memory comes with each run
   CompileOptions options = bridge::entryOptions(given, name);
@@ -145,7 +164,8 @@ std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const 
     bytes = compile(*work.module, options);
   }
   try {
-    return std::make_unique<CompiledPlan>(std::move(bytes), graph, states, name);
+    return std::make_unique<CompiledPlan>(rt::Package::fromMemory(std::move(bytes), name), graph, states, name, device,
+                                          options.devices.size() > 1);
   } catch (const rt::Error &error) {
     throw Error(ErrorKind::runtime, error.what());
   }

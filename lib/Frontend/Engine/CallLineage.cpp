@@ -85,6 +85,7 @@ static void connect(Node *node, std::span<const Tensor> results) {
   static const OpName &op = opName("call");
   node->sequence = newSequence();
   node->tracked = node->open = true;
+  node->device = results.empty() ? DeviceId(0) : results[0].raw()->device;
   node->released = Node::kRan; // its operands are kept for gradients alone
   node->description.op = &op;
   for (Value *operand : node->operands) keep(operand);

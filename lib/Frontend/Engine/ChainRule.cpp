@@ -1,24 +1,38 @@
 #include "lib/Frontend/Engine/ChainRule.h"
 #include "lib/Frontend/Engine/ContinuationCache.h"
 #include "lib/Frontend/Engine/DerivedProgram.h"
+#include "lib/Frontend/Engine/Recorder.h"
 #include <algorithm>
+#include <unordered_map>
 
 namespace sprig::frontend {
 
 namespace {
 
-std::vector<Tensor> replayBehind(Lineage &lineage, const Continuation &next, std::span<const uint32_t> numbers,
-                                 std::span<const Tensor> more, Source at) {
+/// The tensor, or a copy of it there.
+Tensor onDevice(const Tensor &tensor, DeviceId device, Source at) {
+  const Value &value = *tensor.raw();
+  return value.constant || value.unplaced || value.device == device ? tensor : copyTo(tensor, device, at);
+}
+
+DeviceId deviceOfNumber(const Lineage &lineage, uint32_t number) {
+  const Value *value = lineage.values[number];
+  return value ? value->device : lineage.origins[number].first->device;
+}
+
+std::vector<Tensor> replayBehind(Lineage &lineage, const Continuation &next, std::span<const Tensor> more, Source at) {
   std::vector<Tensor> inputs;
-  for (uint32_t use : next.uses) inputs.push_back(valueOf(lineage, numbers.empty() ? use : numbers[use]));
+  for (uint32_t use : next.uses) inputs.push_back(valueOf(lineage, use));
   inputs.insert(inputs.end(), more.begin(), more.end());
   return replay(next.graph, inputs, at);
 }
 
-/// Operations in a row that are no calls, or one call.
+/// Operations of one device in a row that are no calls, one call, or copies between devices.
 struct Stretch {
+  enum class Kind { plain, call, copies };
   size_t begin, end; ///< nodes of the lineage
-  bool isCall;
+  Kind kind;
+  DeviceId device;
 };
 
 /// A lineage with calls, and what has come to each of its values: cotangents or tangents.
@@ -28,8 +42,11 @@ public:
 
   void add(uint32_t number, const Tensor &tensor) {
     Tensor &sum = come[number];
-    sum = sum.defined() ? record(opName("nn.add"), {sum, tensor}, {}, tensor.type(), at) : tensor;
+    sum = sum.defined()
+              ? record(opName("nn.add"), {sum, onDevice(tensor, sum.raw()->device, at)}, {}, tensor.type(), at)
+              : tensor;
   }
+  void seed(const Tensor &tensor) { add(lineage.graph.outputs[0], tensor); }
   std::vector<Tensor> take(std::span<const uint32_t> numbers) const;
   void pullBack();
   void pushForward(std::span<const uint32_t> wrt, std::span<const Tensor> tangents);
@@ -46,8 +63,14 @@ private:
     return number >= node(stretch.begin).firstResult && number < last.firstResult + last.resultCount;
   }
   std::vector<uint32_t> resultsOf(const Stretch &stretch) const;
+  void nameCopies();
+  Tensor valueOn(uint32_t number, DeviceId device);
+  std::vector<Tensor> replayOn(const Stretch &stretch, const Continuation &next, std::span<const uint32_t> numbers,
+                               std::span<const Tensor> more);
   void pullBackPlain(const Stretch &stretch);
   void pullBackCall(const Stretch &stretch);
+  void pullBackCopies(const Stretch &stretch);
+  void pushForwardCopies(const Stretch &stretch);
   void pushForwardPlain(const Stretch &stretch);
   void pushForwardCall(const Stretch &stretch);
 
@@ -59,6 +82,8 @@ private:
   std::vector<uint32_t> lastUse; // of each value: the last node that reads it, or the number of nodes for outputs
   std::vector<Stretch> stretches;
   std::vector<Tensor> come;
+  /// Copies of values on other devices: of each value the numbers that they had.
+  std::unordered_map<uint32_t, std::vector<uint32_t>> copies;
 };
 
 ChainRule::ChainRule(Lineage &lineage, Source at)
@@ -66,21 +91,61 @@ ChainRule::ChainRule(Lineage &lineage, Source at)
       isTarget(lineage.graph.types.size()), lastUse(lineage.graph.types.size()), come(lineage.graph.types.size()) {
   firstInner = lineage.nodes.empty() ? uint32_t(lineage.graph.types.size()) : node(0).firstResult;
   for (uint32_t w : lineage.wrt) isTarget[w] = true;
+  if (lineage.hasCopies) nameCopies();
   for (size_t i = 0; i < lineage.nodes.size(); ++i) {
-    bool isCall = lineage.nodes[i]->callee != nullptr;
-    if (isCall || stretches.empty() || stretches.back().isCall)
-      stretches.push_back({i, i + 1, isCall});
-    else
+    using enum Stretch::Kind;
+    const Node &each = *lineage.nodes[i];
+    Stretch::Kind kind = each.callee ? call : each.isCopy ? Stretch::Kind::copies : plain;
+    bool goesOn = !stretches.empty() && kind != call && stretches.back().kind == kind;
+    if (goesOn && (kind == Stretch::Kind::copies || stretches.back().device == each.device))
       stretches.back().end = i + 1;
+    else
+      stretches.push_back({i, i + 1, kind, each.device});
     for (uint32_t operand : node(i).operands) lastUse[operand] = uint32_t(i);
   }
   for (uint32_t output : lineage.graph.outputs) lastUse[output] = uint32_t(lineage.nodes.size());
 }
 
+/// What reads a copy reads what it was made of, but for copies that are asked for themselves.
+void ChainRule::nameCopies() {
+  std::vector<uint32_t> names(lineage.graph.types.size());
+  for (uint32_t i = 0; i < names.size(); ++i) names[i] = i;
+  for (size_t i = 0; i < lineage.nodes.size(); ++i) {
+    GraphNode &each = lineage.graph.nodes[firstNode + i];
+    for (uint32_t &operand : each.operands) operand = names[operand];
+    if (!lineage.nodes[i]->isCopy) continue;
+    copies[each.operands[0]].push_back(each.firstResult);
+    if (!isTarget[each.firstResult]) names[each.firstResult] = each.operands[0];
+  }
+  for (uint32_t &output : lineage.graph.outputs) output = names[output];
+}
+
+Tensor ChainRule::valueOn(uint32_t number, DeviceId device) {
+  if (deviceOfNumber(lineage, number) == device) return valueOf(lineage, number);
+  if (auto known = copies.find(number); known != copies.end())
+    for (uint32_t copy : known->second)
+      if (deviceOfNumber(lineage, copy) == device) return valueOf(lineage, copy);
+  Tensor value = valueOf(lineage, number);
+  return value.raw()->isPlaced() ? copyTo(value, device, at) : value;
+}
+
+std::vector<Tensor> ChainRule::replayOn(const Stretch &stretch, const Continuation &next,
+                                        std::span<const uint32_t> numbers, std::span<const Tensor> more) {
+  CreationScope scope(stretch.device);
+  std::vector<Tensor> inputs;
+  for (uint32_t use : next.uses) inputs.push_back(valueOn(numbers[use], stretch.device));
+  for (const Tensor &tensor : more) inputs.push_back(onDevice(tensor, stretch.device, at));
+  return replay(next.graph, inputs, at);
+}
+
 std::vector<Tensor> ChainRule::take(std::span<const uint32_t> numbers) const {
   std::vector<Tensor> taken;
-  for (uint32_t number : numbers)
-    taken.push_back(come[number].defined() ? come[number] : splat(0, lineage.graph.types[number], at));
+  for (uint32_t number : numbers) {
+    DeviceId device = deviceOfNumber(lineage, number);
+    CreationScope scope(device);
+    taken.push_back(come[number].defined() ? onDevice(come[number], device, at)
+                                           : splat(0, lineage.graph.types[number], at));
+  }
   return taken;
 }
 
@@ -149,19 +214,24 @@ struct ChainRule::Plain {
 
 struct ChainRule::Call {
   std::shared_ptr<Variant> callee;
-  std::vector<uint32_t> values; // numbers of the different values that it takes
+  std::vector<uint32_t> values;  // numbers of the different values that it takes
+  std::vector<DeviceId> devices; // where it takes them
   CallForm form;
 
   Call(const ChainRule &chain, const Stretch &stretch) : callee(chain.lineage.nodes[stretch.begin]->callee) {
-    for (uint32_t operand : chain.node(stretch.begin).operands) {
-      auto known = std::find(values.begin(), values.end(), operand);
+    const Node &call = *chain.lineage.nodes[stretch.begin];
+    const std::vector<uint32_t> &operands = chain.node(stretch.begin).operands;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      auto known = std::find(values.begin(), values.end(), operands[i]);
       form.place.push_back(uint32_t(known - values.begin()));
-      if (known == values.end()) values.push_back(operand);
+      if (known != values.end()) continue;
+      values.push_back(operands[i]);
+      devices.push_back(call.operands[i]->device);
     }
   }
-  std::vector<Tensor> inputs(Lineage &lineage) const {
+  std::vector<Tensor> inputs(ChainRule &chain) const {
     std::vector<Tensor> tensors;
-    for (uint32_t number : values) tensors.push_back(valueOf(lineage, number));
+    for (size_t i = 0; i < values.size(); ++i) tensors.push_back(chain.valueOn(values[i], devices[i]));
     return tensors;
   }
   /// Whether a gradient flows from a result to one of the different values.
@@ -194,19 +264,19 @@ void ChainRule::pullBackPlain(const Stretch &stretch) {
   auto next = plain.continuation(0, outputs, wrt, [&] {
     return gradientOf(plain.graph, plain.localOf(outputs), plain.localOf(wrt), /*seeded=*/true);
   });
-  std::vector<Tensor> gradients = replayBehind(lineage, *next, plain.numbers, cotangents, at);
+  std::vector<Tensor> gradients = replayOn(stretch, *next, plain.numbers, cotangents);
   for (size_t i = 0; i < wrt.size(); ++i)
     if (!isZeroConstant(next->graph, next->graph.outputs[i])) come[wrt[i]] = gradients[i];
 }
 
 void ChainRule::pullBackCall(const Stretch &stretch) {
   Call call(*this, stretch);
-  std::vector<Tensor> inputs = call.inputs(lineage);
+  std::vector<Tensor> inputs = call.inputs(*this);
   uint32_t first = node(stretch.begin).firstResult;
   for (uint32_t number : resultsOf(stretch))
     if (come[number].defined()) {
       call.form.outputs.push_back(number - first);
-      inputs.push_back(come[number]);
+      inputs.push_back(onDevice(come[number], deviceOfNumber(lineage, number), at));
     }
   for (uint32_t place = 0; place < call.values.size(); ++place) {
     if (!depends(call.values[place])) continue;
@@ -215,7 +285,7 @@ void ChainRule::pullBackCall(const Stretch &stretch) {
     call.form.wrt.push_back(place);
     if (const Tensor &sum = come[call.values[place]]; sum.defined()) {
       call.form.sums.push_back(place);
-      inputs.push_back(sum);
+      inputs.push_back(onDevice(sum, call.devices[place], at));
     }
   }
   if (call.form.wrt.empty()) return;
@@ -226,11 +296,24 @@ void ChainRule::pullBackCall(const Stretch &stretch) {
 }
 
 void ChainRule::pullBack() {
-  for (size_t i = stretches.size(); i-- > 0;)
-    if (stretches[i].isCall)
-      pullBackCall(stretches[i]);
-    else
-      pullBackPlain(stretches[i]);
+  for (size_t i = stretches.size(); i-- > 0;) switch (stretches[i].kind) {
+    case Stretch::Kind::call: pullBackCall(stretches[i]); break;
+    case Stretch::Kind::plain: pullBackPlain(stretches[i]); break;
+    case Stretch::Kind::copies: pullBackCopies(stretches[i]); break;
+    }
+}
+
+/// Of those that are asked for themselves; the others are the values that they copy.
+void ChainRule::pullBackCopies(const Stretch &stretch) {
+  for (size_t i = stretch.end; i-- > stretch.begin;)
+    if (isTarget[node(i).firstResult] && come[node(i).firstResult].defined() && depends(node(i).operands[0]))
+      add(node(i).operands[0], come[node(i).firstResult]);
+}
+
+void ChainRule::pushForwardCopies(const Stretch &stretch) {
+  for (size_t i = stretch.begin; i < stretch.end; ++i)
+    if (isTarget[node(i).firstResult] && come[node(i).operands[0]].defined())
+      add(node(i).firstResult, come[node(i).operands[0]]);
 }
 
 void ChainRule::pushForwardPlain(const Stretch &stretch) {
@@ -254,17 +337,17 @@ void ChainRule::pushForwardPlain(const Stretch &stretch) {
   if (wrt.empty() || outputs.empty()) return;
   auto next = plain.continuation(1, outputs, wrt,
                                  [&] { return tangentOf(plain.graph, plain.localOf(outputs), plain.localOf(wrt)); });
-  std::vector<Tensor> derivatives = replayBehind(lineage, *next, plain.numbers, tangents, at);
+  std::vector<Tensor> derivatives = replayOn(stretch, *next, plain.numbers, tangents);
   for (size_t i = 0; i < outputs.size(); ++i) come[outputs[i]] = derivatives[i];
 }
 
 void ChainRule::pushForwardCall(const Stretch &stretch) {
   Call call(*this, stretch);
-  std::vector<Tensor> inputs = call.inputs(lineage);
+  std::vector<Tensor> inputs = call.inputs(*this);
   for (uint32_t place = 0; place < call.values.size(); ++place)
     if (const Tensor &tangent = come[call.values[place]]; tangent.defined()) {
       call.form.wrt.push_back(place);
-      inputs.push_back(tangent);
+      inputs.push_back(onDevice(tangent, call.devices[place], at));
     }
   uint32_t first = node(stretch.begin).firstResult;
   for (uint32_t number : resultsOf(stretch)) {
@@ -282,25 +365,32 @@ void ChainRule::pushForwardCall(const Stretch &stretch) {
 
 void ChainRule::pushForward(std::span<const uint32_t> wrt, std::span<const Tensor> tangents) {
   for (size_t i = 0; i < wrt.size(); ++i) add(wrt[i], tangents[i]);
-  for (const Stretch &stretch : stretches)
-    if (stretch.isCall)
-      pushForwardCall(stretch);
-    else
-      pushForwardPlain(stretch);
+  for (const Stretch &stretch : stretches) switch (stretch.kind) {
+    case Stretch::Kind::call: pushForwardCall(stretch); break;
+    case Stretch::Kind::plain: pushForwardPlain(stretch); break;
+    case Stretch::Kind::copies: pushForwardCopies(stretch); break;
+    }
 }
 
 } // namespace
 
 std::vector<Tensor> pullBack(Lineage &lineage, std::span<const Tensor> seeds, Source at) {
   const Graph &graph = lineage.graph;
-  if (!lineage.hasCalls) {
+  if (lineage.isWhole()) {
     lineage.key.mix(!seeds.empty());
     auto next = ContinuationCache::instance().get(
         lineage.key, [&] { return gradientOf(graph, graph.outputs, lineage.wrt, !seeds.empty()); });
-    return replayBehind(lineage, *next, {}, seeds, at);
+    DeviceId device = deviceOfNumber(lineage, graph.outputs[0]);
+    CreationScope scope(device);
+    std::vector<Tensor> on, gradients;
+    for (const Tensor &seed : seeds) on.push_back(onDevice(seed, device, at));
+    gradients = replayBehind(lineage, *next, on, at);
+    for (size_t i = 0; i < gradients.size(); ++i)
+      gradients[i] = onDevice(gradients[i], deviceOfNumber(lineage, lineage.wrt[i]), at);
+    return gradients;
   }
   ChainRule chain(lineage, at);
-  if (seeds.empty()) chain.add(graph.outputs[0], splat(1, graph.types[graph.outputs[0]], at));
+  if (seeds.empty()) chain.seed(splat(1, graph.types[graph.outputs[0]], at));
   for (size_t i = 0; i < seeds.size(); ++i) chain.add(graph.outputs[i], seeds[i]);
   chain.pullBack();
   return chain.take(lineage.wrt);
@@ -308,15 +398,23 @@ std::vector<Tensor> pullBack(Lineage &lineage, std::span<const Tensor> seeds, So
 
 std::vector<Tensor> pushForward(Lineage &lineage, std::span<const Tensor> tangents, Source at) {
   const Graph &graph = lineage.graph;
-  if (!lineage.hasCalls) {
+  if (lineage.isWhole()) {
     lineage.key.mix(0x6a7670);
     auto next =
         ContinuationCache::instance().get(lineage.key, [&] { return tangentOf(graph, graph.outputs, lineage.wrt); });
-    return replayBehind(lineage, *next, {}, tangents, at);
+    DeviceId device = deviceOfNumber(lineage, graph.outputs[0]);
+    CreationScope scope(device);
+    std::vector<Tensor> on;
+    for (const Tensor &tangent : tangents) on.push_back(onDevice(tangent, device, at));
+    return replayBehind(lineage, *next, on, at);
   }
+  std::vector<uint32_t> asked = graph.outputs; // before copies go by the names of what they copy
   ChainRule chain(lineage, at);
   chain.pushForward(lineage.wrt, tangents);
-  return chain.take(graph.outputs);
+  std::vector<Tensor> derivatives = chain.take(graph.outputs);
+  for (size_t i = 0; i < asked.size(); ++i)
+    derivatives[i] = onDevice(derivatives[i], deviceOfNumber(lineage, asked[i]), at);
+  return derivatives;
 }
 
 } // namespace sprig::frontend

@@ -1,5 +1,6 @@
 // Gradients and tangents of a lineage: the compiler's own differentiation, recorded after it. Where compiled functions
-// are called on the way, stretch by stretch: operations between the calls as recorded, calls by compiled programs.
+// are called on the way or devices change, stretch by stretch: operations of one device as recorded, calls by compiled
+// programs. Copies between devices are names of one value: sums add up as if there were one device.
 // For gradients in both directions.
 #pragma once
 #include "lib/Frontend/Engine/Lineage.h"

@@ -164,16 +164,22 @@ OpenGraph goOn(const OpenGraph &forward, const Between &part, const Continuation
   return whole;
 }
 
-DerivedProgram makeProgram(const OpenGraph &whole, const std::string &name, Source source) {
+/// `places` are those of its results.
+DerivedProgram makeProgram(const OpenGraph &whole, const std::string &name, const Variant &callee,
+                           std::vector<Variant::Where> places) {
   OpenGraph derived = pruned(whole);
   DerivedProgram program;
   program.variant = std::make_shared<Variant>();
   Variant &variant = *program.variant;
   variant.name = name;
-  variant.source = source;
+  variant.source = callee.source;
+  variant.device = callee.device;
+  variant.devices = callee.devices;
+  variant.resultPlaces = std::move(places);
   variant.graph = std::move(derived.graph);
   for (uint32_t i = 0; i < variant.graph.inputCount; ++i) {
     variant.inputs.push_back(variant.graph.types[i]);
+    variant.inputPlaces.push_back({variant.device, true});
     variant.feeds.push_back({Variant::Feed::Kind::argument, i, {}});
   }
   for (uint32_t output : variant.graph.outputs) {
@@ -184,6 +190,24 @@ DerivedProgram makeProgram(const OpenGraph &whole, const std::string &name, Sour
   variant.lineage.ofGradient.assign(variant.results.size(), false);
   variant.completeLineage();
   return program;
+}
+
+/// Where the callee takes these of the different values.
+std::vector<Variant::Where> placesOf(const Variant &callee, const CallForm &form, std::span<const uint32_t> list) {
+  std::vector<Variant::Where> places;
+  for (uint32_t place : list) {
+    auto first = std::find(form.place.begin(), form.place.end(), place);
+    uint32_t source = callee.lineage.sources[size_t(first - form.place.begin())];
+    Variant::Where where{callee.device};
+    if (source & CallLineage::kState)
+      where.device = callee.homes[source & ~CallLineage::kState];
+    else if (const Variant::Feed &feed = callee.feeds[source]; feed.kind == Variant::Feed::Kind::captured)
+      where.device = feed.value.raw()->device;
+    else if (feed.kind == Variant::Feed::Kind::argument && !callee.inputPlaces[feed.index].unplaced)
+      where.device = callee.inputPlaces[feed.index].device;
+    places.push_back(where);
+  }
+  return places;
 }
 
 Hash keyOf(const CallForm &form, uint64_t kind) {
@@ -222,7 +246,8 @@ DerivedProgram pullbackProgram(const std::shared_ptr<Variant> &callee, const Cal
     outputs.insert(outputs.end(), form.sums.begin(), form.sums.end());
     Between part = between(forward, outputs, form.wrt);
     Continuation next = gradientOf(part.graph, part.outputs, part.wrt, /*seeded=*/true);
-    return makeProgram(goOn(forward, part, next, outputs), "gradient of " + callee->name, callee->source);
+    return makeProgram(goOn(forward, part, next, outputs), "gradient of " + callee->name, *callee,
+                       placesOf(*callee, form, form.wrt));
   });
 }
 
@@ -231,7 +256,9 @@ DerivedProgram pushforwardProgram(const std::shared_ptr<Variant> &callee, const 
     auto [forward, outputs] = calleeOn(*callee, form);
     Between part = between(forward, outputs, form.wrt);
     Continuation next = tangentOf(part.graph, part.outputs, part.wrt);
-    return makeProgram(goOn(forward, part, next, form.wrt), "tangent of " + callee->name, callee->source);
+    std::vector<Variant::Where> places;
+    for (uint32_t output : form.outputs) places.push_back(callee->resultPlaces[output]);
+    return makeProgram(goOn(forward, part, next, form.wrt), "tangent of " + callee->name, *callee, places);
   });
 }
 

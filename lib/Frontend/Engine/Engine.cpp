@@ -12,14 +12,41 @@ namespace {
 constexpr auto kIdle = std::chrono::microseconds(500);
 /// How many tasks that need not start at once may wait: waking the executor for each would cost more than they do.
 constexpr size_t kMostWaiting = 8;
+
+std::atomic<int> mostInFlight{32};
+
+struct Lanes {
+  std::mutex mutex; // of making them
+  std::atomic<Engine *> engines[2 * kMostOpenDevices] = {};
+};
+Lanes &lanes() {
+  static auto &all = *new Lanes;
+  return all;
+}
 } // namespace
 
-Engine &Engine::instance() {
-  static auto &engine = *new Engine;
-  return engine;
+Engine &Engine::of(LaneId lane) {
+  Lanes &known = lanes();
+  if (Engine *engine = known.engines[lane].load(std::memory_order_acquire)) [[likely]]
+    return *engine;
+  std::lock_guard lock(known.mutex);
+  if (!known.engines[lane].load(std::memory_order_relaxed))
+    known.engines[lane].store(new Engine(lane), std::memory_order_release);
+  return *known.engines[lane].load(std::memory_order_relaxed);
 }
 
-Engine::Engine() {
+std::vector<Engine *> Engine::all() {
+  std::vector<Engine *> engines;
+  for (auto &each : lanes().engines)
+    if (Engine *engine = each.load(std::memory_order_acquire)) engines.push_back(engine);
+  return engines;
+}
+
+void Engine::stopAll() {
+  for (Engine *engine : all()) engine->stop();
+}
+
+Engine::Engine(LaneId lane) : lane(lane) {
   try {
     thread = std::thread([this] { loop(); });
   } catch (const std::system_error &) {
@@ -33,13 +60,13 @@ Engine::Engine() {
     ~FirstThread() {
       if (!isFirst) return;
       PlanCache::instance().stop();
-      instance().stop();
+      stopAll();
     }
   };
   thread_local FirstThread guard;
   (void)guard;
   // Handles of static storage are still read and released after this; they find an engine that callers' threads drive.
-  std::atexit([] { instance().stop(); });
+  [[maybe_unused]] static bool atExit = std::atexit([] { stopAll(); }) == 0;
 }
 
 void Engine::stop() {
@@ -55,7 +82,7 @@ void Engine::push(std::unique_ptr<Task> task, bool wake) {
   {
     std::unique_lock lock(mutex);
     // Who waits for room helps to make it.
-    while (pushed - done >= uint64_t(most)) {
+    while (pushed - done >= uint64_t(limit())) {
       lock.unlock();
       bool ran = runOne();
       lock.lock();
@@ -115,7 +142,7 @@ void Engine::loop() {
       parked = false;
       auto hook = idleHook;
       lock.unlock();
-      bool again = hook && hook();
+      bool again = hook && hook(lane);
       lock.lock();
       recording |= again;
     }
@@ -124,7 +151,7 @@ void Engine::loop() {
 }
 
 void Engine::waitFor(const Value &value) {
-  auto isThere = [&] { return value.state.load(std::memory_order_acquire) >= Value::State::ready; };
+  auto isThere = [&] { return value.isThere(); };
   while (!isThere()) {
     if (runOne()) continue;
     std::unique_lock lock(mutex);
@@ -145,22 +172,19 @@ void Engine::drain() {
   }
 }
 
-void Engine::setLimit(int tasks) {
-  std::lock_guard lock(mutex);
-  most = tasks;
+void Engine::drainAll() {
+  for (Engine *engine : all()) engine->drain();
 }
 
-int Engine::limit() const {
-  std::lock_guard lock(mutex);
-  return most;
-}
+void Engine::setLimit(int tasks) { mostInFlight = tasks; }
+int Engine::limit() { return mostInFlight.load(std::memory_order_relaxed); }
 
 int Engine::inFlight() const {
   std::lock_guard lock(mutex);
   return int(pushed - done);
 }
 
-void Engine::setIdleHook(bool (*hook)()) {
+void Engine::setIdleHook(bool (*hook)(LaneId)) {
   std::lock_guard lock(mutex);
   idleHook = hook;
 }
@@ -177,13 +201,30 @@ void Engine::noteRecording() {
 }
 
 void Engine::noteFailure(const Failure &failure) {
+  static std::atomic<uint64_t> count{0};
   std::lock_guard lock(mutex);
-  if (!firstFailure) firstFailure = failure;
+  if (firstFailure) return;
+  firstFailure = failure;
+  failedAt = ++count;
 }
 
 Failure Engine::takeFailure() {
   std::lock_guard lock(mutex);
   return std::exchange(firstFailure, nullptr);
+}
+
+Failure Engine::takeFailureOfAny() {
+  Failure first;
+  uint64_t at = UINT64_MAX;
+  for (Engine *engine : all()) {
+    std::lock_guard lock(engine->mutex);
+    Failure failure = std::exchange(engine->firstFailure, nullptr);
+    if (failure && engine->failedAt < at) {
+      first = failure;
+      at = engine->failedAt;
+    }
+  }
+  return first;
 }
 
 } // namespace sprig::frontend

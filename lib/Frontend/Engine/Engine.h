@@ -1,5 +1,7 @@
-// Runs what is recorded: one queue in order, one thread that empties it, a bound on what waits in it.
-// For the recorder (which pushes work), for reading (which waits) and for tests. One engine a process, never destroyed.
+// Runs what is recorded: a queue in order, a thread that empties it, a bound on what waits in it; one for each lane
+// (what a device computes, the copies to it). For the recorder (which pushes work), for reading (which waits) and for
+// tests. Engines are never destroyed. A task may wait for values of other lanes, if the tasks that compute them were
+// pushed before it: so the oldest task of all never waits.
 #pragma once
 #include "lib/Frontend/Engine/Value.h"
 #include <condition_variable>
@@ -7,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace sprig::frontend {
 
@@ -20,7 +23,11 @@ public:
 
 class Engine {
 public:
-  static Engine &instance();
+  /// The first device's.
+  static Engine &instance() { return of(0); }
+  static Engine &of(LaneId lane);
+  /// Those that there are, in the order of lanes.
+  static std::vector<Engine *> all();
 
   /// Queues work after what was queued before; waits while too much is in flight. `wake`: whether the executor should
   /// start at once. Else it starts when more has come, or a while later: what is read before runs on the reader's
@@ -28,39 +35,50 @@ public:
   void push(std::unique_ptr<Task> task, bool wake = true);
   /// Returns when the value is ready or failed. The caller's thread helps: it runs tasks where the executor does not.
   void waitFor(const Value &value);
+  /// The same from within a task: for values of other lanes that it reads.
+  static void waitForOther(const Value &value, LaneId lane) {
+    if (value.lane != lane && !value.isThere()) of(value.lane).waitFor(value);
+  }
   /// Returns when everything that was pushed before has run.
   void drain();
+  /// The same of all lanes.
+  static void drainAll();
 
-  void setLimit(int tasks);
-  int limit() const;
+  /// Of every lane.
+  static void setLimit(int tasks);
+  static int limit();
   int inFlight() const;
 
   /// Called by the executor when it has nothing to do for a while; true: it shall come again.
-  void setIdleHook(bool (*hook)());
+  void setIdleHook(bool (*hook)(LaneId lane));
   /// Tells the executor that something is being recorded which nobody may cut.
   void noteRecording();
 
   /// Keeps the first failure that nobody has read; synchronize throws it.
   void noteFailure(const Failure &failure);
   Failure takeFailure();
+  /// The first of all lanes; the others' are forgotten with it.
+  static Failure takeFailureOfAny();
 
 private:
-  Engine();
+  explicit Engine(LaneId lane);
   void loop();
   /// Runs the oldest task unless another thread is running one. False when there was none to run.
   bool runOne();
   void stop();
+  static void stopAll();
 
+  const LaneId lane;
   mutable std::mutex mutex; // guards what follows
   std::condition_variable changed, finished;
   std::deque<std::unique_ptr<Task>> queue;
   uint64_t pushed = 0, done = 0;
-  int most = 32;
   bool stopping = false, parked = false;
   bool urgent = false;    // something in the queue should start at once
   bool recording = false; // something may lie recorded or queued that nobody cuts or runs
   Failure firstFailure;
-  bool (*idleHook)() = nullptr;
+  uint64_t failedAt = 0; // counts failures of all lanes
+  bool (*idleHook)(LaneId) = nullptr;
 
   std::mutex running; // held while a task runs: tasks run one at a time, in order
   std::thread thread;

@@ -103,6 +103,7 @@ struct FunctionCore::Impl {
     for (const Observation &each : last.observed)
       if (!each.holds())
         return each.owner + " is " + each.setting->text(each.source.get()) + ", recorded was " + each.text;
+    if (std::string difference = last.placeDifference(inputs); !difference.empty()) return difference;
     if (std::string difference = last.gradientDifference(inputs); !difference.empty()) return difference;
     return "it has been dropped since";
   }
@@ -188,14 +189,27 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
 void synchronize() {
   requireNotRecording("synchronize", {});
   flush(/*wake=*/false); // who waits helps
-  Engine::instance().drain();
-  if (Failure failure = Engine::instance().takeFailure()) throw Error(*failure);
+  Engine::drainAll();
+  if (Failure failure = Engine::takeFailureOfAny()) throw Error(*failure);
+}
+
+void synchronize(const Device &device, Source at) {
+  requireNotRecording("synchronize", at);
+  DeviceId id = openDevice(device, "synchronize", at);
+  flushDevice(id, /*wake=*/false);
+  Failure failure;
+  for (LaneId lane : {computeLane(id), copyLane(id)}) {
+    Engine &engine = Engine::of(lane);
+    engine.drain();
+    if (Failure found = engine.takeFailure(); !failure) failure = found;
+  }
+  if (failure) throw Error(*failure);
 }
 
 void setMaxInFlight(int count) {
   if (count < 1) throw Error(ErrorKind::usage, "setMaxInFlight: " + std::to_string(count) + "; expected at least 1");
-  Engine::instance().setLimit(count);
+  Engine::setLimit(count);
 }
-int maxInFlight() { return Engine::instance().limit(); }
+int maxInFlight() { return Engine::limit(); }
 
 } // namespace sprig

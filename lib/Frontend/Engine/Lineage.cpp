@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/Lineage.h"
+#include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Recording.h"
 #include "lib/Frontend/Engine/Variant.h"
 #include "lib/Frontend/Record.h"
@@ -106,6 +107,7 @@ Tensor valueOf(Lineage &lineage, uint32_t number) {
     std::vector<Tensor> operands;
     for (Value *operand : node->operands) operands.push_back(handleTo(operand));
     const GraphNode &d = node->description;
+    if (node->isCopy) return copyTo(operands[0], node->device, d.source);
     return recordAll(*d.op, operands, d.attrs, node->resultTypes, d.source, d.regions)[index];
   }
   return handleTo(value);
@@ -145,6 +147,8 @@ Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt) 
               std::any_of(row.begin(), row.end(), [&](uint32_t input) { return dependsOn(node->operands[input]); }));
       kept.emplace(node, std::move(results));
       lineage.hasCalls |= node->callee != nullptr;
+      lineage.hasCopies |= node->isCopy;
+      lineage.hasDevices |= !lineage.nodes.empty() && node->device != lineage.nodes[0]->device;
       lineage.nodes.push_back(node);
     }
   for (const Tensor &output : outputs) lineage.reaches |= dependsOn(output.raw());

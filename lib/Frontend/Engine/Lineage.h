@@ -12,9 +12,13 @@ struct Lineage {
   std::vector<std::pair<Node *, uint32_t>> origins; ///< of the same numbers: the node and which of its results
   std::vector<uint32_t> wrt; ///< numbers; those that the outputs do not depend on are inputs without a use
   std::vector<Node *> nodes;
-  Hash key;              ///< equal for equal structures
-  bool reaches = false;  ///< whether the outputs depend on any
-  bool hasCalls = false; ///< whether compiled functions are called on the way; such nodes have no meaning as a graph
+  Hash key;                ///< equal for equal structures
+  bool reaches = false;    ///< whether the outputs depend on any
+  bool hasCalls = false;   ///< whether compiled functions are called on the way; such nodes have no meaning as a graph
+  bool hasCopies = false;  ///< whether values are copied between devices on the way; likewise
+  bool hasDevices = false; ///< whether its nodes are on several
+  /// Whether it can be differentiated as one graph.
+  bool isWhole() const { return !hasCalls && !hasCopies && !hasDevices; }
   /// One of `wrt` that is a parameter of which the outputs depend on another version; or null.
   const Value *otherVersion = nullptr;
 };

@@ -1,4 +1,5 @@
 // Parameters, and the tensors that gradients begin and end at.
+#include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/grad.h"
 #include <atomic>
@@ -13,11 +14,20 @@ static Tensor twinOf(const Tensor &value, Source at) {
   return record(opName("nn.reshape"), {value}, {}, value.type(), at);
 }
 
+/// The value where the parameter is: what was computed elsewhere is copied there.
+static Tensor atHome(const Tensor &value, DeviceId home, Source at) {
+  Value *raw = value.raw();
+  if (raw->constant || raw->device == home) return value;
+  NoGrad quiet;
+  return copyTo(value, home, at);
+}
+
 /// Makes a value the one that a cell holds: a root for gradients where the parameter is trainable.
 static Tensor asRoot(const Tensor &value, Parameter::Cell &owner, Source at) {
   Value *raw = value.raw();
   // A value that others see as part of their lineage stays what it is; the cell gets a twin.
   if (raw->tracked || raw->owner || raw->constant) return asRoot(twinOf(value, at), owner, at);
+  raw->unplaced = false;
   raw->owner = &owner;
   raw->version = owner.number;
   raw->tracked = raw->root = owner.trainable;
@@ -31,6 +41,7 @@ Parameter::Parameter(const Tensor &initial, bool trainable, Source at) : cell(st
   cell->number = newScope();
   cell->type = initial.type();
   cell->trainable = trainable && isFloat(initial.dtype());
+  CreationScope here;
   cell->current = asRoot(initial, *cell, at);
 }
 
@@ -62,14 +73,41 @@ void Parameter::set(const Tensor &next, Source at) const {
     }
     // A value of outside stays what it is.
     bool isOurs = next.raw()->state.load() == Value::State::traced;
-    Tensor root = asRoot(isOurs ? next : twinOf(next, at), *cell, at);
+    CreationScope home(traced.current.raw()->device);
+    Tensor there = atHome(next, traced.current.raw()->device, at);
+    Tensor root = asRoot(isOurs || there.raw() != next.raw() ? there : twinOf(next, at), *cell, at);
     if (root.raw() != traced.current.raw()) traced.current.raw()->owner = nullptr;
     traced.current = std::move(root);
     return;
   }
-  Tensor root = asRoot(next, *cell, at);
+  CreationScope home(cell->current.raw()->device);
+  Tensor root = asRoot(atHome(next, cell->current.raw()->device, at), *cell, at);
   if (cell->current.raw() != root.raw()) cell->current.raw()->owner = nullptr;
   cell->current = std::move(root);
+}
+
+/// At once, also while a function is being recorded, which then finds it there.
+static void moveCell(Parameter::Cell &cell, DeviceId device, Source at) {
+  if (cell.current.raw()->device == device) return;
+  NoGrad quiet;
+  Tensor root = asRoot(queueCopy(cell.current, device, at), cell, at);
+  cell.current.raw()->owner = nullptr;
+  cell.current = std::move(root);
+  if (cell.gradient.defined()) cell.gradient = queueCopy(cell.gradient, device, at);
+}
+
+Device Parameter::device(Source at) const {
+  requireCell(*this, at);
+  return deviceOf(cell->current.raw()->device);
+}
+
+void frontend::moveParameter(const Parameter &parameter, const Device &device, Source at) {
+  requireNotRecording("to", at);
+  moveCell(*parameter.rawCell(), openDevice(device, "to", at), at);
+}
+
+void frontend::follow(const Parameter &state, const Parameter &leader, Source at) {
+  moveCell(*state.rawCell(), leader.rawCell()->current.raw()->device, at);
 }
 
 const TensorType &Parameter::type(Source at) const {

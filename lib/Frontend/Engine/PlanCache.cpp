@@ -28,12 +28,17 @@ PlanCache &PlanCache::instance() {
   return cache;
 }
 
-Plan *PlanCache::find(const Hash &key, const std::function<Graph()> &graph) {
+std::shared_ptr<Plan> PlanCache::find(const Hash &key, DeviceId device, const std::function<Graph()> &graph) {
   std::unique_lock lock(mutex);
   if (!on) return nullptr;
   if (rows.size() >= kMostRows && requests.empty() && !busy) rows.clear();
   Row &row = rows[key];
-  if (row.plan) return row.plan.get();
+  if (!row.plans.empty()) {
+    if (row.plans.size() <= device) row.plans.resize(device + 1);
+    std::shared_ptr<Plan> &own = row.plans[device];
+    if (!own) own = row.plans[0]->on(device);
+    return own;
+  }
   if (++row.seen < 2 || row.asked || stopping) return nullptr;
   row.asked = true;
   requests.push_back({key, graph()});
@@ -69,7 +74,7 @@ void PlanCache::loop() {
     lock.lock();
     busy = false;
     if (plan) {
-      rows[request.key].plan = std::move(plan);
+      rows[request.key].plans.assign(1, std::move(plan));
       ++count;
     }
     changed.notify_all();

@@ -1,6 +1,6 @@
 // Compiled segments by structure. A segment that is seen a second time is compiled in the background, and runs compiled
 // from when that is done; until then, and for what cannot be compiled, operation by operation.
-// For segment tasks. `find` is called by the thread that has the engine's turn.
+// For segment tasks. `find` is called by the threads that have the turn of a lane.
 #pragma once
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Engine/Hash.h"
@@ -19,8 +19,9 @@ class PlanCache {
 public:
   static PlanCache &instance();
 
-  /// The plan, if there is one now. `graph` is asked for once, when compiling begins.
-  Plan *find(const Hash &key, const std::function<Graph()> &graph);
+  /// The plan on a device, if there is one now: compiled once, for the first device. `graph` is asked for once, when
+  /// compiling begins.
+  std::shared_ptr<Plan> find(const Hash &key, DeviceId device, const std::function<Graph()> &graph);
 
   /// How many segments were compiled, for tests and reports.
   int compiled() const;
@@ -35,7 +36,7 @@ private:
   struct Row {
     int seen = 0;
     bool asked = false;
-    std::unique_ptr<Plan> plan;
+    std::vector<std::shared_ptr<Plan>> plans; ///< by device; the first is what was compiled, whoever runs it
   };
   struct Request {
     Hash key;

@@ -21,13 +21,13 @@ static const Value &resolve(const Tensor &tensor, const char *what, Source sourc
              "); use cond or whileLoop to branch on it, or return it");
   if (state < Value::State::ready) {
     ProfileSpan span(kWaitKind, [&] { return placeText(source) + what; });
-    if (state == Value::State::pending) flush(/*wake=*/false);
-    if (value.state.load(std::memory_order_acquire) < Value::State::ready) Engine::instance().waitFor(value);
+    if (state == Value::State::pending) flushDevice(value.device, /*wake=*/false);
+    if (!value.isThere()) Engine::of(value.lane).waitFor(value);
   }
   if (value.state.load(std::memory_order_acquire) == Value::State::failed) {
     Error error = *value.failure;
-    if (Failure first = Engine::instance().takeFailure(); first && first != value.failure)
-      Engine::instance().noteFailure(first);
+    Engine &engine = Engine::of(value.lane);
+    if (Failure first = engine.takeFailure(); first && first != value.failure) engine.noteFailure(first);
     throw error;
   }
   return value;

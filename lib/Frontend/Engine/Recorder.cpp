@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/Recorder.h"
+#include "lib/Frontend/Engine/CopyTask.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/SegmentTask.h"
 #include "lib/Frontend/Engine/Trace.h"
@@ -13,10 +14,19 @@ namespace {
 constexpr double kMostCost = 50e6;
 constexpr size_t kMostNodes = 2048;
 
-struct Recorder {
-  std::mutex mutex;
+/// The segment of a device that is being filled.
+struct Segment {
   std::optional<Recording> pending;
   bool isComplete = false; // the next operation starts another segment
+  // What an executor without work found when it last looked.
+  uint64_t seenScope = 0;
+  size_t seenCount = 0;
+  int looks = 0;
+};
+
+struct Recorder {
+  std::mutex mutex;
+  Segment segments[kMostOpenDevices];
 };
 Recorder &recorder() {
   static auto &instance = *new Recorder;
@@ -25,25 +35,26 @@ Recorder &recorder() {
 
 thread_local const std::string *layer = nullptr;
 thread_local bool lineage = true;
+thread_local DeviceId lastDevice = 0; // that an operation was recorded for
 
 /// Takes what lies recorded when recording has paused, or has been going on for long. While it goes on, cuts by a clock
 /// would give the same program other segments at each run, and none of them would be seen twice.
-bool cutIdle() {
+bool cutIdle(LaneId lane) {
   constexpr int kMostLooks = 8;
-  static uint64_t scope = 0;
-  static size_t count = 0;
-  static int looks = 0;
+  DeviceId device = lane / 2;
+  if (lane != computeLane(device)) return false; // copies are handed over at once
   {
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
-    if (!r.pending) return false;
-    if (scope != r.pending->scope) looks = 0;
-    bool isGrowing = scope != r.pending->scope || count != r.pending->nodes.size();
-    scope = r.pending->scope;
-    count = r.pending->nodes.size();
-    if (isGrowing && ++looks < kMostLooks) return true;
+    Segment &own = r.segments[device];
+    if (!own.pending) return false;
+    bool isNew = own.seenScope != own.pending->scope, isGrowing = isNew || own.seenCount != own.pending->nodes.size();
+    if (isNew) own.looks = 0;
+    own.seenScope = own.pending->scope;
+    own.seenCount = own.pending->nodes.size();
+    if (isGrowing && ++own.looks < kMostLooks) return true;
   }
-  flush();
+  flushDevice(device);
   return false;
 }
 
@@ -75,7 +86,57 @@ void checkOperands(std::span<const Tensor> operands, const OpName &op, Source at
   }
 }
 
+/// Hands over what lies recorded for a device; the recorder's lock is held. Pushed under the lock: segments of several
+/// threads stay in the order in which they were recorded.
+void flushHeld(Recorder &r, DeviceId device, bool wake) {
+  Segment &own = r.segments[device];
+  if (!own.pending) return;
+  Recording recording = std::move(*own.pending);
+  own.pending.reset();
+  own.isComplete = false;
+  markLive(recording);
+  for (Value *value : recording.values) value->state.store(Value::State::queued, std::memory_order_relaxed);
+  Engine::of(computeLane(device)).push(makeSegmentTask(std::move(recording), device), wake);
+}
+
+/// What another device has recorded and this value needs goes first; the lock is held.
+void flushProducer(Recorder &r, const Value &value) {
+  if (value.state.load(std::memory_order_relaxed) == Value::State::pending) flushHeld(r, value.device, true);
+}
+
+/// The oldest recording that may write places into values while a new one is filled.
+uint64_t oldestScope(const Recorder &r, uint64_t own) {
+  for (size_t device = 0, count = openDevices(); device < count; ++device)
+    if (const auto &pending = r.segments[device].pending) own = std::min(own, pending->scope);
+  return own;
+}
+
+[[noreturn]] void failOnTwoDevices(const Value &a, const Value &b, const OpName &op, Source at) {
+  fail(at, op.text,
+       "has operands on two devices: " + describe(a.type) + " on " + deviceOf(a.device).name() + " and " +
+           describe(b.type) + " on " + deviceOf(b.device).name() + "; copy one of them, as by .to(\"" +
+           deviceOf(a.device).name() + "\")");
+}
+
 } // namespace
+
+Placed placeFor(std::span<const Tensor> operands, const OpName &op, Source at) {
+  const Value *first = nullptr, *scalar = nullptr;
+  for (const Tensor &operand : operands) {
+    const Value *value = operand.raw();
+    if (!value->isPlaced()) {
+      if (!scalar && !value->constant && !value->unplaced) scalar = value;
+    } else if (!first) {
+      first = value;
+    } else if (value->device != first->device) [[unlikely]] {
+      failOnTwoDevices(*first, *value, op, at);
+    }
+  }
+  if (!first) first = scalar;
+  if (first) return {lastDevice = first->device, false};
+  if (const DeviceId *made = creationDevice()) return {*made, false};
+  return {lastDevice, true};
+}
 
 bool lineageIsOn() { return lineage; }
 bool setLineage(bool on) { return std::exchange(lineage, on); }
@@ -123,9 +184,10 @@ static void recordNode(GraphNode &&description, std::span<const Tensor> operands
                        Value **values) {
   description.layer = layer;
   checkOperands(operands, *description.op, description.source);
+  Placed placed = placeFor(operands, *description.op, description.source);
   if (Trace *trace = Trace::current()) {
     Node *node = trace->recording.add(std::move(description), operands, results, Value::State::traced,
-                                      lineage && trace->lineageOutside);
+                                      lineage && trace->lineageOutside, placed.device, placed.isFree);
     node->open = lineage;
     for (Value *result : node->results) result->trace = trace;
     std::copy(node->results.begin(), node->results.end(), values);
@@ -136,24 +198,69 @@ static void recordNode(GraphNode &&description, std::span<const Tensor> operands
   }
   Recorder &r = recorder();
   std::unique_lock lock(r.mutex);
-  if (r.isComplete) [[unlikely]] {
-    lock.unlock();
-    flush();
-    lock.lock();
+  Segment &own = r.segments[placed.device];
+  if (own.isComplete) [[unlikely]]
+    flushHeld(r, placed.device, true);
+  for (const Tensor &operand : operands)
+    if (operand.raw()->device != placed.device) [[unlikely]]
+      flushProducer(r, *operand.raw());
+  bool isFirst = !own.pending;
+  if (isFirst) {
+    own.pending.emplace();
+    own.pending->besides = oldestScope(r, own.pending->scope);
   }
-  bool isFirst = !r.pending;
-  if (isFirst) r.pending.emplace();
-  Node *node = r.pending->add(std::move(description), operands, results, Value::State::pending, lineage);
+  Node *node = own.pending->add(std::move(description), operands, results, Value::State::pending, lineage,
+                                placed.device, placed.isFree);
   std::copy(node->results.begin(), node->results.end(), values);
-  bool isFull = r.pending->cost >= kMostCost || r.pending->nodes.size() >= kMostNodes;
+  bool isFull = own.pending->cost >= kMostCost || own.pending->nodes.size() >= kMostNodes;
   lock.unlock();
   // The results have their callers' handles already: cutting now keeps them.
   if (isFull)
-    flush();
+    flushDevice(placed.device);
   else if (isFirst) {
-    [[maybe_unused]] static bool hooked = (Engine::instance().setIdleHook(cutIdle), true);
-    Engine::instance().noteRecording();
+    Engine &engine = Engine::of(computeLane(placed.device));
+    engine.setIdleHook(cutIdle);
+    engine.noteRecording();
   }
+}
+
+/// In a function that is being recorded: an operation that changes nothing but the device.
+static Tensor copyInTrace(Trace &trace, const Tensor &from, DeviceId device, Source at) {
+  static const OpName &reshape = opName("nn.reshape");
+  if (trace.kind == Trace::Kind::region)
+    fail(at, "to",
+         "moves " + describe(from.type()) + " to " + deviceOf(device).name() +
+             " in a branch, a loop or a checkpoint, which runs on one device; move it outside");
+  GraphNode description;
+  description.op = &reshape;
+  description.source = at;
+  description.layer = layer;
+  Node *node = trace.recording.add(std::move(description), {&from, 1}, {&from.type(), 1}, Value::State::traced,
+                                   lineage && trace.lineageOutside, device);
+  node->open = lineage;
+  node->isCopy = true;
+  node->results[0]->trace = &trace;
+  return Tensor::own(node->results[0]);
+}
+
+Tensor copyTo(const Tensor &from, DeviceId device, Source at) {
+  if (Trace *trace = Trace::current()) return copyInTrace(*trace, from, device, at);
+  return queueCopy(from, device, at);
+}
+
+Tensor queueCopy(const Tensor &from, DeviceId device, Source at) {
+  Value *source = from.raw();
+  Recorder &r = recorder();
+  std::lock_guard lock(r.mutex);
+  flushProducer(r, *source);
+  auto *value = new Value(source->type, Value::State::queued, 1); // the caller's handle, and the task's reference
+  value->device = device;
+  value->lane = copyLane(device);
+  value->ofGradient = source->ofGradient;
+  Tensor result = Tensor::own(value);
+  if (lineage && source->tracked) rememberCopy(from, result, layer, at);
+  Engine::of(value->lane).push(makeCopyTask(from, value, at));
+  return result;
 }
 
 Tensor record(const OpName &op, std::span<const Tensor> operands, AttrList attrs, const TensorType &result, Source at) {
@@ -206,20 +313,26 @@ std::vector<Tensor> replay(const Graph &graph, std::span<const Tensor> inputs, S
 void endSegment() {
   Recorder &r = recorder();
   std::lock_guard lock(r.mutex);
-  r.isComplete = r.pending.has_value();
+  for (size_t device = 0, count = openDevices(); device < count; ++device)
+    r.segments[device].isComplete = r.segments[device].pending.has_value();
 }
 
 void flush(bool wake) {
   Recorder &r = recorder();
-  std::unique_lock lock(r.mutex);
-  if (!r.pending) return;
-  Recording recording = std::move(*r.pending);
-  r.pending.reset();
-  r.isComplete = false;
-  markLive(recording);
-  for (Value *value : recording.values) value->state.store(Value::State::queued, std::memory_order_relaxed);
-  // Pushed under the lock: segments of several threads stay in the order in which they were recorded.
-  Engine::instance().push(makeSegmentTask(std::move(recording)), wake);
+  std::lock_guard lock(r.mutex);
+  for (size_t device = 0, count = openDevices(); device < count; ++device) flushHeld(r, DeviceId(device), wake);
+}
+
+void flushDevice(DeviceId device, bool wake) {
+  Recorder &r = recorder();
+  std::lock_guard lock(r.mutex);
+  flushHeld(r, device, wake);
+}
+
+void flushBefore(std::span<const Tensor> values) {
+  Recorder &r = recorder();
+  std::lock_guard lock(r.mutex);
+  for (const Tensor &value : values) flushProducer(r, *value.raw());
 }
 
 } // namespace sprig::frontend

@@ -50,7 +50,7 @@ double costOf(const Node &node) {
 } // namespace
 
 Recording::Recording(Recording &&other) noexcept
-    : scope(other.scope), nodes(std::move(other.nodes)), values(std::move(other.values)),
+    : scope(other.scope), besides(other.besides), nodes(std::move(other.nodes)), values(std::move(other.values)),
       externals(std::move(other.externals)), constants(std::move(other.constants)), hash(other.hash), cost(other.cost) {
   other.nodes.clear();
   other.values.clear();
@@ -70,8 +70,8 @@ uint32_t Recording::reach(Value *value) {
   if (value->scope == scope) return value->slot;
   auto &list = value->constant ? constants : externals;
   auto known = list.end();
-  // A recording that began later, a region within this one, has written its own place over ours.
-  if (value->scope > scope) known = std::find(list.begin(), list.end(), value);
+  // A recording that began later, a region within this one, has written its own place over ours; or another device's.
+  if (value->scope >= besides) known = std::find(list.begin(), list.end(), value);
   value->scope = scope;
   value->slot = uint32_t(known - list.begin()) | (value->constant ? kConstant : kExternal);
   if (known != list.end()) return value->slot;
@@ -83,9 +83,10 @@ uint32_t Recording::reach(Value *value) {
 }
 
 Node *Recording::add(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
-                     Value::State state, bool mayTrack) {
+                     Value::State state, bool mayTrack, DeviceId device, bool unplaced) {
   auto *node = new Node;
   node->sequence = newSequence();
+  node->device = device;
   node->description = std::move(description);
   hash.mix(node->description);
   bool ofGradient = false;
@@ -109,6 +110,9 @@ Node *Recording::add(GraphNode &&description, std::span<const Tensor> operands, 
     value->index = uint16_t(node->results.size());
     value->tracked = node->tracked && isFloat(type.dtype);
     value->ofGradient = ofGradient;
+    value->unplaced = unplaced;
+    value->device = device;
+    value->lane = computeLane(device);
     value->home = scope;
     value->place = uint32_t(values.size());
     node->results.push_back(value);

@@ -13,6 +13,7 @@ uint64_t newSequence();
 
 struct Recording {
   uint64_t scope = newScope();
+  uint64_t besides = scope;       ///< recordings from this one on may reach the same values between two of ours
   std::vector<Node *> nodes;      ///< a reference each, in order
   std::vector<Value *> values;    ///< their results, a reference each
   std::vector<Value *> externals; ///< what they use of outside, a reference each
@@ -28,7 +29,7 @@ struct Recording {
   /// Adds an operation; its results are `state` values of no handle but the returned ones. `tracked`: whether they
   /// remember it where an operand is tracked.
   Node *add(GraphNode &&description, std::span<const Tensor> operands, std::span<const TensorType> results,
-            Value::State state, bool tracked);
+            Value::State state, bool tracked, DeviceId device = 0, bool unplaced = false);
   /// Makes a value that is not its own one of the externals or constants, once; its place among them.
   uint32_t reach(Value *value);
   /// The graph of it with these outputs, values of the recording or externals. Inputs are the externals in order.

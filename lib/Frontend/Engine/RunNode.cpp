@@ -18,10 +18,12 @@ struct Recipe {
   std::unique_ptr<Plan> plan;         ///< else
 };
 
-/// Used by one thread at a time: the one that holds the engine's turn.
-std::unordered_map<Hash, Recipe> &recipes() {
-  static auto &table = *new std::unordered_map<Hash, Recipe>;
-  return table;
+using Recipes = std::unordered_map<Hash, Recipe>;
+
+/// A table is used by one thread at a time: the one that has the turn of the device's lane.
+Recipes &recipesOf(DeviceId device) {
+  static auto *const tables = new Recipes[kMostOpenDevices];
+  return tables[device];
 }
 /// Plans of single operations hold memory; a program with ever new shapes must not pile them up.
 constexpr size_t kMostRecipes = 4096;
@@ -57,9 +59,11 @@ Graph graphOf(const GraphNode &node, std::span<const ArrayRef> operands, std::sp
   return graph;
 }
 
-void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results);
+void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
+             DeviceId device);
 
-void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::span<const ArrayRef> results) {
+void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
+                  DeviceId device) {
   std::vector<ArrayRef> values(operands.begin(), operands.end());
   for (size_t i = parts.inputCount; i < parts.types.size(); ++i) values.push_back({nullptr, &parts.types[i]});
   for (uint32_t i = 0; i < parts.outputs.size(); ++i)
@@ -77,7 +81,7 @@ void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::s
   for (const GraphNode &node : parts.nodes) {
     in.clear();
     for (uint32_t operand : node.operands) in.push_back(values[operand]);
-    compute(node, in, {values.data() + node.firstResult, node.resultCount});
+    compute(node, in, {values.data() + node.firstResult, node.resultCount}, device);
   }
   // An input that is an output, and one value that is two outputs.
   for (uint32_t i = 0; i < parts.outputs.size(); ++i)
@@ -85,7 +89,8 @@ void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::s
       std::memcpy(results[i].data, values[parts.outputs[i]].data, size_t(results[i].type->bytes()));
 }
 
-void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results) {
+void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
+             DeviceId device) {
   if (isConstant(node)) return fillConstant(node, results[0]);
   // The kernels of build time are this processor's.
   static UsedDevice &processor = UsedDevice::of("cpu");
@@ -94,8 +99,9 @@ void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::spa
   for (const ArrayRef &operand : operands) types.push_back(operand.type);
   for (const ArrayRef &result : results) types.push_back(result.type);
   Hash key = hashOf(node, types);
-  if (recipes().size() >= kMostRecipes && !recipes().contains(key)) recipes().clear();
-  Recipe &recipe = recipes()[key];
+  Recipes &recipes = recipesOf(device);
+  if (recipes.size() >= kMostRecipes && !recipes.contains(key)) recipes.clear();
+  Recipe &recipe = recipes[key];
   if (!recipe.parts && !recipe.plan) {
     std::vector<TensorType> inTypes, outTypes;
     for (const ArrayRef &operand : operands) inTypes.push_back(*operand.type);
@@ -103,11 +109,11 @@ void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::spa
     recipe.parts = decompose(node, inTypes, outTypes);
     if (!recipe.parts) {
       CompileOptions options = segmentOptions();
-      recipe.plan = compilePlan(graphOf(node, operands, results), {}, options, node.op->text);
+      recipe.plan = compilePlan(graphOf(node, operands, results), {}, options, node.op->text, device);
     }
   }
   // Copied: parts that are computed below may clear the table.
-  if (std::shared_ptr<const Graph> parts = recipe.parts) return computeParts(*parts, operands, results);
+  if (std::shared_ptr<const Graph> parts = recipe.parts) return computeParts(*parts, operands, results, device);
   std::vector<void *> inputs, outputs;
   for (const ArrayRef &operand : operands) inputs.push_back(operand.data);
   for (const ArrayRef &result : results) outputs.push_back(result.data);
@@ -123,7 +129,7 @@ Failure explain(const GraphNode &node, const Error &error) {
 
 } // namespace
 
-void runNode(const Node &node, std::span<Value *const> results) {
+void runNode(const Node &node, std::span<Value *const> results, DeviceId device) {
   Failure failure;
   for (const Value *operand : node.operands)
     if (operand->failure) failure = operand->failure;
@@ -139,7 +145,7 @@ void runNode(const Node &node, std::span<Value *const> results) {
       const GraphNode &description = node.description;
       ProfileSpan span("operation",
                        [&] { return placeText(description.source, description.op->text, description.layer); });
-      compute(description, in, out);
+      compute(description, in, out, device);
     } catch (const Error &error) {
       failure = explain(node.description, error);
     } catch (const std::exception &error) {

@@ -6,7 +6,7 @@
 namespace sprig::frontend {
 
 /// Computes a node whose operands are there (storage or failure) into fresh storage of the results. What goes wrong is
-/// put into their `failure`, with the node's line. On the executing thread alone.
-void runNode(const Node &node, std::span<Value *const> results);
+/// put into their `failure`, with the node's line. On the thread alone that has the turn of the device's lane.
+void runNode(const Node &node, std::span<Value *const> results, DeviceId device);
 
 } // namespace sprig::frontend

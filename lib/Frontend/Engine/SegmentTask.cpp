@@ -10,7 +10,7 @@ namespace {
 
 class SegmentTask : public Task {
 public:
-  explicit SegmentTask(Recording given) : recording(std::move(given)) {
+  SegmentTask(Recording given, DeviceId device) : recording(std::move(given)), device(device) {
     key = recording.hash;
     for (size_t i = 0; i < recording.values.size(); ++i)
       if (recording.values[i]->live) {
@@ -21,7 +21,10 @@ public:
 
   void run() override {
     bool isClean = true;
-    for (Value *value : recording.externals) isClean &= value->state.load() == Value::State::ready;
+    for (Value *value : recording.externals) {
+      Engine::waitForOther(*value, computeLane(device));
+      isClean &= value->state.load() == Value::State::ready;
+    }
     // One failed value spoils those that depend on it, not the whole segment: that is seen node by node.
     if (!isClean || !runCompiled()) runNodes();
     finish();
@@ -30,7 +33,7 @@ public:
 private:
   bool runCompiled() {
     if (outputs.empty()) return true;
-    Plan *plan = PlanCache::instance().find(key, [&] { return recording.graph(outputs); });
+    std::shared_ptr<Plan> plan = PlanCache::instance().find(key, device, [&] { return recording.graph(outputs); });
     if (!plan) return false;
     try {
       std::vector<void *> in, out;
@@ -72,7 +75,7 @@ private:
       std::span<Value *const> results(recording.values.data() + first, node.results.size());
       next += results.size();
       if (!needed[i]) continue;
-      runNode(node, results);
+      runNode(node, results, device);
       for (size_t k = 0; k < results.size(); ++k)
         if (Value *result = results[k]; result->live)
           result->state.store(result->failure ? Value::State::failed : Value::State::ready, std::memory_order_release);
@@ -97,19 +100,20 @@ private:
   /// What no gradient needs lets its operands go.
   void finish() {
     for (Value *value : outputs)
-      if (value->state.load() == Value::State::failed) Engine::instance().noteFailure(value->failure);
+      if (value->state.load() == Value::State::failed) Engine::of(computeLane(device)).noteFailure(value->failure);
     for (size_t i = 0; i < recording.nodes.size(); ++i) releaseLineage(recording.nodes[i], Node::kRan);
   }
 
   Recording recording;
+  DeviceId device;
   Hash key;
   std::vector<Value *> outputs;
 };
 
 } // namespace
 
-std::unique_ptr<Task> makeSegmentTask(Recording recording) {
-  return std::make_unique<SegmentTask>(std::move(recording));
+std::unique_ptr<Task> makeSegmentTask(Recording recording, DeviceId device) {
+  return std::make_unique<SegmentTask>(std::move(recording), device);
 }
 
 } // namespace sprig::frontend

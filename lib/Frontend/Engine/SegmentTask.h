@@ -6,6 +6,6 @@
 namespace sprig::frontend {
 
 /// The recording's values that are marked live get written; all others never had a reader.
-std::unique_ptr<Task> makeSegmentTask(Recording recording);
+std::unique_ptr<Task> makeSegmentTask(Recording recording, DeviceId device);
 
 } // namespace sprig::frontend

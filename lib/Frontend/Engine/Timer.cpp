@@ -25,7 +25,8 @@ double Timer::stop() {
 
 struct Event::Impl {
   std::atomic<bool> recorded{false}, reached{false};
-  Clock::time_point time;
+  std::atomic<size_t> missing{0}; // lanes that have not come to it
+  Clock::time_point time;         // when the last one did
 };
 
 Event::Event() : impl(std::make_shared<Impl>()) {}
@@ -34,6 +35,7 @@ void Event::record() {
   struct EventTask : Task {
     std::shared_ptr<Impl> event;
     void run() override {
+      if (event->missing.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
       event->time = Clock::now();
       event->reached.store(true, std::memory_order_release);
     }
@@ -42,16 +44,21 @@ void Event::record() {
   impl = std::make_shared<Impl>();
   impl->recorded = true;
   flush();
-  auto task = std::make_unique<EventTask>();
-  task->event = impl;
-  Engine::instance().push(std::move(task));
+  Engine::instance(); // there is one at least
+  std::vector<Engine *> lanes = Engine::all();
+  impl->missing = lanes.size();
+  for (Engine *lane : lanes) {
+    auto task = std::make_unique<EventTask>();
+    task->event = impl;
+    lane->push(std::move(task));
+  }
 }
 
 bool Event::reached() const { return impl->reached.load(std::memory_order_acquire); }
 
 void Event::synchronize(Source at) const {
   if (!impl->recorded) fail(at, "Event", "waits for an event that was not recorded");
-  if (!reached()) Engine::instance().drain();
+  if (!reached()) Engine::drainAll();
 }
 
 double Event::elapsed(const Event &later, Source at) const {

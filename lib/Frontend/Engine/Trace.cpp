@@ -37,6 +37,7 @@ TracedCell &Trace::cell(const Parameter &parameter) {
     value->tracked = value->root = cell->trainable;
     value->owner = cell;
     value->version = cell->number;
+    value->device = cell->current.raw()->device;
     fresh.initial = Tensor::own(value);
   } else {
     // What the parameter is where the region stands.
@@ -56,6 +57,7 @@ Tensor Trace::gradient(const Parameter &parameter) {
     if (parameter.rawCell()->gradient.defined()) {
       auto *value = new Value(parameter.rawCell()->type, Value::State::traced);
       value->trace = this;
+      value->device = parameter.rawCell()->gradient.raw()->device;
       traced.gradient = traced.gradientBefore = Tensor::own(value);
     }
   }
@@ -72,7 +74,7 @@ Graph traceRegion(std::span<const TensorType> inputs,
                   const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f, std::vector<Tensor> &captured,
                   Source at) {
   Trace trace(Trace::Kind::region, at);
-  for (const TensorType &type : inputs) trace.input(type);
+  for (const TensorType &type : inputs) trace.input(type).raw()->unplaced = true; // where the operation runs
   std::vector<Tensor> arguments = trace.inputs;
   std::vector<Tensor> results = f(arguments);
   for (const TracedCell &cell : trace.cells)

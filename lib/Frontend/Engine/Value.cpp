@@ -86,6 +86,8 @@ void release(Value *value) {
 Tensor readyTensor(const TensorType &type, std::shared_ptr<Storage> storage) {
   auto *value = new Value(type, Value::State::ready);
   value->storage = std::move(storage);
+  value->device = currentDevice();
+  value->lane = computeLane(value->device);
   return Tensor::own(value);
 }
 

@@ -1,6 +1,7 @@
 // What handles stand for: values, the recorded operations that compute them, and the memory that holds them.
 // For the engine alone. Reference counts are atomic: the recorder's thread and the executor's share these objects.
 #pragma once
+#include "lib/Frontend/Base/Devices.h"
 #include "lib/Frontend/Graph.h"
 #include "lib/Frontend/Engine/Few.h"
 #include "lib/Frontend/Engine/Pool.h"
@@ -40,6 +41,11 @@ private:
 /// Why a value will never be there; shared by everything that depends on it.
 using Failure = std::shared_ptr<const Error>;
 
+/// An in-order queue of the engine: what a device computes, or the copies to it.
+using LaneId = uint16_t;
+inline LaneId computeLane(DeviceId device) { return LaneId(2 * device); }
+inline LaneId copyLane(DeviceId device) { return LaneId(2 * device + 1); }
+
 struct Node;
 struct Trace;
 struct Variant;
@@ -64,7 +70,11 @@ struct Value : Pooled<Value> {
   bool live = false;     ///< scratch of the cut: must be written by the segment
   /// A gradient without createGraph, or made of one: for what is said where a gradient of it is asked for.
   bool ofGradient = false;
-  uint16_t index = 0; ///< which result of `producer`
+  /// On no device for good: what an operation made for itself, of no tensor. It may be an operand on any.
+  bool unplaced = false;
+  DeviceId device = 0; ///< where it is, or, unplaced, where it is computed
+  LaneId lane = 0;     ///< of the task that computes it
+  uint16_t index = 0;  ///< which result of `producer`
   TensorType type;
   Node *producer = nullptr; ///< a reference
   std::shared_ptr<Storage> storage;
@@ -81,6 +91,9 @@ struct Value : Pooled<Value> {
   Value(const TensorType &type, State state, uint32_t references = 0)
       : counts((uint64_t(1) << 32) + 1 + references), state(state), type(type) {}
   bool hasHandles() const { return counts.load(std::memory_order_relaxed) >> 32; }
+  bool isThere() const { return state.load(std::memory_order_acquire) >= State::ready; }
+  /// Whether it says where operations on it run. Scalars go where they are needed.
+  bool isPlaced() const { return !constant && !unplaced && !type.shape.empty(); }
 };
 
 /// A recorded operation.
@@ -89,6 +102,8 @@ struct Node : Pooled<Node> {
   bool tracked = false;
   bool consumed = false; ///< a gradient was taken through it
   bool open = false;     ///< recorded while gradients may flow: outside of NoGrad
+  bool isCopy = false;   ///< from another device to this
+  DeviceId device = 0;   ///< that it runs on
   std::atomic<uint8_t> released{
       0}; ///< bits of what has happened: its operands go when it ran and no gradient needs them
   static constexpr uint8_t kRan = 1, kUntracked = 2;
@@ -121,7 +136,7 @@ inline Tensor handleTo(Value *value) {
   return Tensor::own(value);
 }
 
-/// A tensor of a value that is there.
+/// A tensor of a value that is there, on the thread's device for new ones.
 Tensor readyTensor(const TensorType &type, std::shared_ptr<Storage> storage);
 
 } // namespace sprig::frontend

@@ -6,6 +6,7 @@
 #include "lib/Frontend/Engine/Recorder.h"
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 namespace sprig::frontend {
 
@@ -29,6 +30,9 @@ public:
   }
 
   void run() override {
+    LaneId lane = computeLane(variant->device);
+    for (const Tensor &input : inputs) Engine::waitForOther(*input.raw(), lane);
+    for (const Tensor &state : before) Engine::waitForOther(*state.raw(), lane);
     Failure failure = findFailure();
     if (!failure && !variant->plan && !variant->failure) compile();
     if (!failure) failure = variant->failure;
@@ -73,7 +77,8 @@ private:
       ProfileSpan span("compilation", [&] { return variant->name; });
       CompileOptions options = segmentOptions();
       options.prepare = true;
-      variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name);
+      for (DeviceId device : variant->devices) options.devices.push_back(deviceOf(device).name());
+      variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name, variant->device);
     } catch (const Error &error) {
       variant->failure = std::make_shared<Error>(error);
     } catch (const std::exception &error) {
@@ -118,7 +123,7 @@ private:
       if (old->failure) after[i]->failure = old->failure;
       after[i]->state.store(after[i]->storage ? Value::State::ready : Value::State::failed, std::memory_order_release);
     }
-    Engine::instance().noteFailure(failure);
+    Engine::of(computeLane(variant->device)).noteFailure(failure);
   }
 };
 
@@ -145,7 +150,13 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
   for (const TensorType &type : inputs) trace.input(type);
   for (size_t i = 0; i < given.size(); ++i) {
     trace.inputs[i].raw()->tracked = given[i].raw()->tracked && trace.lineageOutside;
+    trace.inputs[i].raw()->device = given[i].raw()->device;
     variant->lineage.tracked.push_back(given[i].raw()->tracked);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Value &input = *trace.inputs[i].raw();
+    input.unplaced = i >= given.size() || given[i].raw()->constant || given[i].raw()->unplaced;
+    variant->inputPlaces.push_back({input.device, !input.isPlaced()});
   }
   std::vector<Tensor> arguments = trace.inputs;
   std::vector<Tensor> results = withLineage([&] { return body(arguments); });
@@ -211,6 +222,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     variant->feeds.push_back(std::move(feed));
   }
   variant->graph = recording.graph(outputs);
+  variant->completePlaces(results, recording);
   variant->observed = trace.host.observations(trace.use.any);
   variant->effects = trace.host.effects();
   variant->randomDraws = trace.randomDraws;
@@ -229,7 +241,53 @@ bool Variant::fits(const FlatValues &arguments) const {
     if (!(arguments.tensors[i].raw()->type == inputs[i])) return false;
   for (const Observation &each : observed)
     if (!each.holds()) return false;
-  return gradientDifference(arguments.tensors).empty();
+  return placeDifference(arguments.tensors).empty() && gradientDifference(arguments.tensors).empty();
+}
+
+std::string Variant::placeDifference(std::span<const Tensor> arguments) const {
+  if (openDevices() == 1) return {};
+  auto differs = [](const std::string &what, DeviceId now, DeviceId was) {
+    return what + " is on " + deviceOf(now).name() + ", recorded was " + deviceOf(was).name();
+  };
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (const Value &now = *arguments[i].raw(); !inputPlaces[i].unplaced && now.device != inputPlaces[i].device)
+      return differs("argument " + std::to_string(i), now.device, inputPlaces[i].device);
+  if (currentDevice() != madeOn) return differs("what it makes", currentDevice(), madeOn);
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (DeviceId now = parameters[i].rawCell()->current.raw()->device; now != homes[i])
+      return differs("parameter '" + slots[i].name + "'", now, homes[i]);
+  return {};
+}
+
+void Variant::completePlaces(std::span<const Tensor> results, const Recording &recording) {
+  std::set<DeviceId> used;
+  madeOn = currentDevice();
+  auto use = [&](const Value &value) {
+    if (value.isPlaced()) used.insert(value.device);
+  };
+  for (const Value *value : recording.values) use(*value);
+  for (const Value *value : recording.externals) use(*value);
+  for (const Tensor &result : results) {
+    resultPlaces.push_back({result.raw()->device, result.raw()->constant || result.raw()->unplaced});
+    use(*result.raw());
+  }
+  for (const Parameter &parameter : parameters) {
+    const Value &now = *parameter.rawCell()->current.raw();
+    homes.push_back(now.device);
+    use(now);
+  }
+  if (used.empty() && !homes.empty()) used.insert(homes[0]); // all are scalars
+  device = used.empty() ? currentDevice() : *used.begin();
+  if (used.size() < 2) return;
+  devices.assign(used.begin(), used.end());
+  // Constants come before the recording's own nodes. Copies are made where a value is read elsewhere.
+  GraphNode *own = graph.nodes.data() + (graph.nodes.size() - recording.nodes.size());
+  for (size_t i = 0; i < recording.nodes.size(); ++i) {
+    const Node &node = *recording.nodes[i];
+    bool isFree = node.results[0]->unplaced;
+    if (!node.isCopy && !isFree)
+      own[i].attrs.push_back(Attr::other("nn.place", intern('"' + deviceOf(node.device).name() + '"').c_str()));
+  }
 }
 
 bool Variant::sawTrainingMode() const {
@@ -257,10 +315,16 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
   task->outputs.reserve(self->results.size());
   task->before.reserve(self->parameters.size());
   task->after.reserve(self->parameters.size());
-  for (const TensorType &type : self->results) {
+  auto fresh = [lane = computeLane(self->device)](const TensorType &type, Where where) {
     auto *value = new Value(type, Value::State::queued, 1);
-    task->outputs.push_back(value);
-    results.push_back(Tensor::own(value));
+    value->device = where.device;
+    value->unplaced = where.unplaced;
+    value->lane = lane;
+    return value;
+  };
+  for (size_t i = 0; i < self->results.size(); ++i) {
+    task->outputs.push_back(fresh(self->results[i], self->resultPlaces[i]));
+    results.push_back(Tensor::own(task->outputs.back()));
   }
   for (size_t i = 0; i < self->parameters.size(); ++i) {
     Parameter::Cell *cell = self->parameters[i].rawCell();
@@ -269,7 +333,7 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
       task->after.push_back(nullptr);
       continue;
     }
-    auto *next = new Value(cell->type, Value::State::queued, 1);
+    auto *next = fresh(cell->type, {cell->current.raw()->device, false});
     next->owner = cell;
     next->version = cell->number;
     next->tracked = next->root = cell->trainable;
@@ -292,7 +356,8 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
     Tensor &gradient = link.parameter.rawCell()->gradient;
     gradient = {};
     if (link.output < 0) continue;
-    auto *value = new Value(self->graph.types[self->graph.outputs[size_t(link.output)]], Value::State::queued, 1);
+    auto *value = fresh(self->graph.types[self->graph.outputs[size_t(link.output)]],
+                        {link.parameter.rawCell()->current.raw()->device, false});
     task->outputs.push_back(value);
     gradient = Tensor::own(value);
   }
@@ -302,8 +367,10 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
       effect.frozen.setTrainable(effect.value, Source());
     else
       *effect.flag = effect.value;
-  flush(/*wake=*/false);
-  Engine::instance().push(std::move(task), /*wake=*/!self->isShort.load(std::memory_order_relaxed));
+  flushDevice(self->device, /*wake=*/false);
+  flushBefore(task->inputs);
+  flushBefore(task->before);
+  Engine::of(computeLane(self->device)).push(std::move(task), /*wake=*/!self->isShort.load(std::memory_order_relaxed));
   return results;
 }
 

@@ -46,8 +46,23 @@ struct Variant {
   CallLineage lineage;
   uint64_t randomDraws = 0;
   std::vector<SwitchEffect> effects;
+
+  /// Where a value is; of an argument or a result that is `unplaced`, anywhere.
+  struct Where {
+    DeviceId device = 0;
+    bool unplaced = false;
+  };
+  std::vector<Where> inputPlaces, resultPlaces;
+  std::vector<DeviceId> homes;           ///< of the parameters
+  DeviceId device = 0;                   ///< whose queue calls are in
+  DeviceId madeOn = 0;                   ///< where new tensors were when it was recorded
+  std::vector<DeviceId> devices;         ///< where its nodes are placed on several (nn.place); else none
   std::shared_ptr<const void> structure; ///< of the results, as the caller keeps it
 
+  /// Notes where everything is; where that is on several devices, on its nodes too.
+  void completePlaces(std::span<const Tensor> results, const Recording &recording);
+  /// What is on another device than when it was recorded; empty where nothing is.
+  std::string placeDifference(std::span<const Tensor> arguments) const;
   bool fits(const FlatValues &arguments) const;
   /// The same of what it knows of gradients: which parameters have one, and which arguments remember how they came
   /// about. Empty where it fits, else what differs.

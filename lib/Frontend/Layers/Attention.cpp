@@ -124,6 +124,7 @@ AttentionResult MultiheadAttention::run(const Operand &query, const Operand &key
     Tensor scores = matmul(as(q), as(transpose(as(k), -2, -1)));
     scores = mul(as(scores), 1 / std::sqrt(double(features / heads)));
     if (mask.causal) {
+      DeviceScope there(frontend::deviceFor(scores), caller.at);
       Tensor later = gt(as(arange(keys, caller.at)), as(unsqueeze(as(arange(length, caller.at)), 1)));
       scores = maskedFill(as(scores), as(later), -std::numeric_limits<double>::infinity());
     }

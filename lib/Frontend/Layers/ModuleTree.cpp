@@ -125,6 +125,14 @@ void Module::requiresGrad(bool on, Source at) const {
   for (auto &[name, parameter] : namedParameters()) parameter.setTrainable(on, at);
 }
 
+void Module::to(const Device &device, bool nonBlocking, Source at) const {
+  std::vector<std::pair<std::string, Parameter>> all = namedParameters(), more = namedBuffers();
+  all.insert(all.end(), more.begin(), more.end());
+  for (auto &[name, parameter] : all) frontend::moveParameter(parameter, device, at);
+  if (nonBlocking) return;
+  for (auto &[name, parameter] : all) parameter.value().wait(at);
+}
+
 void Module::zeroGrad(Source at) const {
   for (auto &[name, parameter] : namedParameters()) parameter.zeroGrad(at);
 }

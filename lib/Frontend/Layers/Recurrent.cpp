@@ -68,6 +68,7 @@ RecurrentOutput Recurrent::run(const Operand &given, const Operand &h0, const Op
     return unbind(as(all), 0);
   };
   std::vector<Tensor> hs = initial(h0, "h"), cs = initial(c0, "c"), lastH, lastC;
+  DeviceScope there(frontend::deviceFor(given.tensor), given.at);
   Tensor zero = zeros({batch, hidden}, type.dtype, given.at);
   for (int64_t i = 0; i < options.layers; ++i) {
     std::vector<Tensor> outputs;
@@ -130,6 +131,7 @@ Tensor RecurrentCell::zerosFor(const Operand &x) const {
   frontend::requireDefined(x.tensor, typeName().c_str(), "the input", x.at);
   if (x.tensor.rank() != 2)
     frontend::fail(x.at, typeName(), "the input needs 2 dimensions, it is " + describe(x.tensor.type()));
+  DeviceScope there(frontend::deviceFor(x.tensor), x.at);
   return zeros({x.tensor.shape()[0], hidden}, x.tensor.dtype(), x.at);
 }
 

@@ -10,22 +10,30 @@ namespace sprig {
 using frontend::Emitter;
 
 namespace {
+using frontend::CreationScope;
+
 Tensor filled(const Emitter &r, double value, const TensorType &type) {
   r.checkShape(type.shape);
   return frontend::splat(value, type, r.at, r.op);
 }
 
+Tensor full(const char *op, Source at, double value, const TensorType &type) {
+  CreationScope here;
+  return filled(Emitter(op, at), value, type);
+}
+
 Tensor like(const char *op, const Operand &x, double value) {
   Emitter r(op, x.at);
-  return filled(r, value, r.tensorOf(x).type(r.at));
+  Tensor tensor = r.tensorOf(x);
+  DeviceScope there(frontend::deviceFor(tensor), x.at);
+  CreationScope here;
+  return filled(r, value, tensor.type(r.at));
 }
 } // namespace
 
-Tensor zeros(const Shape &shape, DType type, Source at) { return filled(Emitter("zeros", at), 0, {type, shape}); }
-Tensor ones(const Shape &shape, DType type, Source at) { return filled(Emitter("ones", at), 1, {type, shape}); }
-Tensor full(const Shape &shape, double value, DType type, Source at) {
-  return filled(Emitter("full", at), value, {type, shape});
-}
+Tensor zeros(const Shape &shape, DType type, Source at) { return full("zeros", at, 0, {type, shape}); }
+Tensor ones(const Shape &shape, DType type, Source at) { return full("ones", at, 1, {type, shape}); }
+Tensor full(const Shape &shape, double value, DType type, Source at) { return full("full", at, value, {type, shape}); }
 Tensor zerosLike(const Operand &x) { return like("zerosLike", x, 0); }
 Tensor onesLike(const Operand &x) { return like("onesLike", x, 1); }
 Tensor fullLike(const Operand &x, double value) { return like("fullLike", x, value); }
@@ -52,6 +60,7 @@ void checkEnds(const Emitter &r, double first, double last, DType type) {
 
 Tensor arangeInteger(int64_t begin, int64_t end, int64_t step, DType type, Source at) {
   Emitter r("arange", at);
+  CreationScope here;
   checkRange(r, begin, end, step, type);
   __int128 span = __int128(end) - begin, count = (span + step - (step > 0 ? 1 : -1)) / step;
   int64_t n = int64_t(std::min<__int128>(count, INT64_MAX));
@@ -66,6 +75,7 @@ Tensor arangeInteger(int64_t begin, int64_t end, int64_t step, DType type, Sourc
 
 Tensor arangeReal(double begin, double end, double step, DType type, Source at) {
   Emitter r("arange", at);
+  CreationScope here;
   if (!std::isfinite(begin) || !std::isfinite(end) || !std::isfinite(step))
     r.fail(rangeText(begin, end, step) + "; expected finite numbers");
   checkRange(r, begin, end, step, type);
@@ -78,6 +88,7 @@ Tensor arangeReal(double begin, double end, double step, DType type, Source at) 
 
 Tensor linspace(double begin, double end, int64_t count, DType type, Source at) {
   Emitter r("linspace", at);
+  CreationScope here;
   if (count < 0) r.fail("takes " + std::to_string(count) + " numbers; expected at least 0");
   if (!std::isfinite(begin) || !std::isfinite(end))
     r.fail("goes from " + std::to_string(begin) + " to " + std::to_string(end) + "; expected finite numbers");
@@ -96,6 +107,7 @@ Tensor linspace(double begin, double end, int64_t count, DType type, Source at) 
 
 Tensor eye(int64_t rows, int64_t columns, DType type, Source at) {
   Emitter r("eye", at);
+  CreationScope here;
   if (columns < 0) columns = rows;
   if (rows < 0) r.fail("has " + std::to_string(rows) + " rows");
   r.checkShape({rows, columns});

@@ -317,7 +317,7 @@ Tensor Emitter::scatterElements(const char *word, const Tensor &x, const Tensor 
 }
 
 Tensor Emitter::indices(const std::vector<int64_t> &values) const {
-  return Tensor::from(values, {int64_t(values.size())}, at);
+  return frontend::unplaced(Tensor::from(values, {int64_t(values.size())}, at));
 }
 
 // Reductions.

@@ -45,7 +45,9 @@ Tensor linear(const Emitter &r, const Tensor &x, const Resampling &p, bool align
   std::vector<double> others;
   for (double w : weights) others.push_back(1 - w);
   DType type = x.type(r.at).dtype;
-  auto column = [&](const std::vector<double> &values) { return r.cast(Tensor::from(values, shape, r.at), type); };
+  auto column = [&](const std::vector<double> &values) {
+    return r.cast(frontend::unplaced(Tensor::from(values, shape, r.at)), type);
+  };
   Tensor a = r.gather(x, r.indices(left), p.axis), b = r.gather(x, r.indices(right), p.axis);
   return r.add(r.mul(a, column(others)), r.mul(b, column(weights)));
 }

@@ -9,6 +9,7 @@
 namespace sprig {
 
 using frontend::Attr;
+using frontend::CreationScope;
 using frontend::Emitter;
 
 namespace {
@@ -89,33 +90,48 @@ Tensor gumbel(const Emitter &r, const Shape &shape, DType type) {
 }
 } // namespace
 
-Tensor rand(const Shape &shape, DType type, Source at) { return uniformOf(Emitter("rand", at), shape, type); }
-Tensor randn(const Shape &shape, DType type, Source at) { return normalOf(Emitter("randn", at), shape, type); }
+Tensor rand(const Shape &shape, DType type, Source at) {
+  CreationScope here;
+  return uniformOf(Emitter("rand", at), shape, type);
+}
+Tensor randn(const Shape &shape, DType type, Source at) {
+  CreationScope here;
+  return normalOf(Emitter("randn", at), shape, type);
+}
 Tensor randLike(const Operand &x) {
   Emitter r("randLike", x.at);
-  const TensorType &type = r.tensorOf(x).type(r.at);
+  Tensor tensor = r.tensorOf(x);
+  DeviceScope there(frontend::deviceFor(tensor), x.at);
+  CreationScope here;
+  const TensorType &type = tensor.type(r.at);
   return uniformOf(r, type.shape, type.dtype);
 }
 Tensor randnLike(const Operand &x) {
   Emitter r("randnLike", x.at);
-  const TensorType &type = r.tensorOf(x).type(r.at);
+  Tensor tensor = r.tensorOf(x);
+  DeviceScope there(frontend::deviceFor(tensor), x.at);
+  CreationScope here;
+  const TensorType &type = tensor.type(r.at);
   return normalOf(r, type.shape, type.dtype);
 }
 
 Tensor uniform(const Shape &shape, double low, double high, DType type, Source at) {
   Emitter r("uniform", at);
+  CreationScope here;
   if (!(low <= high)) r.fail("draws from " + std::to_string(low) + " to " + std::to_string(high));
   return affine(r, uniformOf(r, shape, type), high - low, low);
 }
 
 Tensor normal(const Shape &shape, double mean, double standardDeviation, DType type, Source at) {
   Emitter r("normal", at);
+  CreationScope here;
   if (!(standardDeviation >= 0)) r.fail("has standard deviation " + std::to_string(standardDeviation));
   return affine(r, normalOf(r, shape, type), standardDeviation, mean);
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape &shape, DType type, Source at) {
   Emitter r("randint", at);
+  CreationScope here;
   if (low >= high) r.fail("draws from " + std::to_string(low) + " up to, but without, " + std::to_string(high));
   if (type == DType::boolean) r.fail("draws numbers, not booleans");
   if (!isFloat(type))
@@ -141,6 +157,7 @@ Tensor randint(int64_t low, int64_t high, const Shape &shape, DType type, Source
 
 Tensor randperm(int64_t n, Source at) {
   Emitter r("randperm", at);
+  CreationScope here;
   if (n < 0) r.fail("permutes " + std::to_string(n) + " numbers");
   // The order of random keys; 64 bits, so that equal ones do not matter.
   Words words(r, {n});
@@ -163,6 +180,7 @@ Tensor bernoulli(const Operand &probabilities) {
 
 Tensor bernoulli(const Shape &shape, double probability, Source at) {
   Emitter r("bernoulli", at);
+  CreationScope here;
   if (!(probability >= 0 && probability <= 1)) r.fail("has probability " + std::to_string(probability));
   Tensor u = uniformOf(r, shape, DType::f32);
   return r.cast(r.compare("predicate lt", u, r.number(probability, u)), DType::f32);

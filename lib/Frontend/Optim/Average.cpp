@@ -46,6 +46,8 @@ Average Average::mean(const Parameters &given, Source where) {
 void Average::update(Source where) const {
   state->belonging.check(state->parameters, "Average::update", where);
   NoGrad quiet;
+  for (size_t i = 0; i < state->parameters.size(); ++i)
+    frontend::follow(state->averages[i], state->parameters[i], where);
   if (state->updates.defined()) {
     Tensor count = add(at(state->updates.value(), where), 1);
     state->updates.set(count, where);

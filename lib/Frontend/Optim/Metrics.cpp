@@ -22,9 +22,11 @@ Operand as(const Tensor &tensor, const Operand &caller) { return Operand(tensor,
 
 void clear(const Parameter &state) { state.set(init::zeros(state.type()), Source()); }
 
-/// state + more, converted to its type.
+/// state + more, converted to its type, where the state is.
 void grow(const Parameter &state, const Tensor &more, const Operand &caller) {
-  Tensor sum = add(as(state.value(), caller), as(cast(as(more, caller), state.dtype()), caller));
+  Tensor number = cast(as(more, caller), state.dtype());
+  if (number.rank()) number = number.to(state.device(), /*nonBlocking=*/true, caller.at);
+  Tensor sum = add(as(state.value(), caller), as(number, caller));
   state.set(sum, caller.at);
 }
 
@@ -130,6 +132,7 @@ void ConfusionMatrix::add(const Operand &logits, const Operand &truth) const {
   Tensor predicted = areClasses ? logits.tensor : argmax(logits, 1);
   auto flat = [&](const Tensor &x) { return reshape(as(cast(as(x, logits), DType::i64), logits), {-1, 1}); };
   int64_t count = truth.tensor.numel();
+  DeviceScope there(frontend::deviceFor(logits.tensor), logits.at);
   Tensor rows = scatter(as(zeros({count, classes}, DType::i64, logits.at), logits), 1, as(flat(truth.tensor), logits),
                         as(ones({count, 1}, DType::i64, logits.at), logits));
   Tensor columns = scatter(as(zeros({count, classes}, DType::i64, logits.at), logits), 1, as(flat(predicted), logits),

@@ -170,6 +170,8 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
   };
   for (size_t i = 0; i < given.size(); ++i)
     if (!s.isUpdated(i, given)) s.noteSkipped(s.rows[i]);
+  for (const State::Row &row : s.rows)
+    for (const Parameter &slot : row.slots) frontend::follow(slot, row.parameter, at);
   if (frontend::isRecording()) frontend::observe(kSettings, state, "an optimizer");
   NoGrad quiet;
   static const std::string &layer = frontend::intern("optimizer");
@@ -202,6 +204,7 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
       if (row.hasSkipped) row.skipped.set(frontend::record(add, {row.skipped.value(), one}, {}, i64, at), at);
       continue;
     }
+    frontend::CreationScope there(frontend::openDevice(row.parameter.device(), "Optimizer::update", at));
     Tensor own = count;
     if (row.hasSkipped)
       own = frontend::record(cast, {frontend::record(sub, {steps, row.skipped.value()}, {}, i64, at)}, {}, f64, at);

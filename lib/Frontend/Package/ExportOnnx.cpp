@@ -3,6 +3,7 @@
 #include "lib/Frontend/Package/PackageForm.h"
 #include "sprig/onnx.h"
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <set>
 
@@ -47,6 +48,8 @@ struct Recorded {
   Recorded(const std::vector<TensorType> &types, const PackageBuilder::Body &body, const std::set<std::string> &taken,
            Source at) {
     variant = Variant::record(types, body, kWhat, at);
+    for (GraphNode &node : variant->graph.nodes) // such files name no devices
+      std::erase_if(node.attrs, [](const Attr &attr) { return std::strcmp(attr.name, "nn.place") == 0; });
     std::set<std::string> used = taken;
     form = packageForm(*variant, [&](const Parameter &parameter) {
       std::string base = parameter.name().empty() ? "parameter" : parameter.name(), name = base;

@@ -1,3 +1,4 @@
+#include "lib/Frontend/Base/DeviceThreads.h"
 #include "lib/Frontend/Engine/CallLineage.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/Recorder.h"
@@ -19,13 +20,21 @@ rt::TensorView viewOf(const Tensor &tensor) {
   const Value &value = *tensor.raw();
   return rt::TensorView(value.storage->data, rt::DType(int(value.type.dtype)), rt::Dims(value.type.shape));
 }
-} // namespace
-
-struct Package::Impl {
-  explicit Impl(rt::Package loaded) : package(std::move(loaded)), state(package), context(package, {.state = &state}) {}
+/// A package made ready for the thread's device of new tensors.
+struct Loaded {
+  explicit Loaded(rt::Package loaded)
+      : package(std::move(loaded)), state(package), threads(device, package.info().device_count > 1),
+        context(package, {.pool = threads.pool(), .state = &state}) {}
   rt::Package package;
   rt::State state;
+  DeviceId device = currentDevice(); ///< whose queue its functions are in
+  DeviceThreads threads;
   rt::Context context;
+
+  /// Before each run: where devices have been opened since, fewer threads are its own.
+  void takeThreads() {
+    if (threads.changed()) context = rt::Context(package, {.pool = threads.pool(), .state = &state});
+  }
 
   uint32_t stateCount() const { return package.info().state_count; }
   rt::TensorInfo stateInfo(uint32_t index) const {
@@ -35,21 +44,20 @@ struct Package::Impl {
   }
 };
 
-namespace {
-
 class PackageTask : public Task {
 public:
-  std::shared_ptr<void> keeps;
-  rt::Context *context = nullptr;
+  std::shared_ptr<Loaded> package;
   int32_t entry = 0;
   std::string name;
   std::vector<Tensor> inputs;
   std::vector<Value *> outputs; // a reference each
+  DeviceId device = 0;
 
   ~PackageTask() override {
     for (Value *value : outputs) drop(value);
   }
   void run() override {
+    for (const Tensor &input : inputs) Engine::waitForOther(*input.raw(), computeLane(device));
     Failure failure;
     for (const Tensor &input : inputs)
       if (input.raw()->failure) failure = input.raw()->failure;
@@ -60,7 +68,8 @@ public:
           value->storage = Storage::allocate(value->type.bytes());
           out.emplace_back(value->storage->data, rt::DType(int(value->type.dtype)), rt::Dims(value->type.shape));
         }
-        context->invoke(in, out, entry);
+        package->takeThreads();
+        package->context.invoke(in, out, entry);
       } catch (const rt::Error &error) {
         failure = std::make_shared<Error>(fromRuntime(error, name + ": "));
       } catch (const Error &error) {
@@ -70,11 +79,15 @@ public:
       value->failure = failure;
       value->state.store(failure ? Value::State::failed : Value::State::ready, std::memory_order_release);
     }
-    if (failure) Engine::instance().noteFailure(failure);
+    if (failure) Engine::of(computeLane(device)).noteFailure(failure);
   }
 };
 
 } // namespace
+
+struct Package::Impl : Loaded {
+  using Loaded::Loaded;
+};
 
 std::vector<std::string> Package::functions(Source at) const {
   if (!impl) fail(at, "Package", "it holds nothing");
@@ -93,6 +106,11 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
   std::vector<rt::Dims> shapes;
   for (const Tensor &input : inputs) {
     requireDefined(input, function.c_str(), "an input", at);
+    if (const Value &value = *input.raw(); value.isPlaced() && value.device != impl->device)
+      fail(at, function,
+           "got " + describe(value.type) + " on " + deviceOf(value.device).name() +
+               ", and the package was loaded for " + deviceOf(impl->device).name() + "; copy it by .to(\"" +
+               deviceOf(impl->device).name() + "\"), or load the package in a DeviceScope");
     shapes.emplace_back(input.shape());
   }
   // Choosing looks at types and shapes alone, but wants an address.
@@ -125,6 +143,8 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
       TensorType type{DType(int(info.dtype)), Shape(info.shape)};
       if (samples >= 0) type.shape[0] = samples;
       auto *value = new Value(type, Value::State::queued);
+      value->device = impl->device;
+      value->lane = computeLane(impl->device);
       keep(value);
       task->outputs.push_back(value);
       results.push_back(Tensor::own(value));
@@ -133,16 +153,17 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
   } catch (const rt::Error &error) {
     throw fromRuntime(error, placeText(at));
   }
-  task->keeps = impl;
-  task->context = &impl->context;
+  task->package = impl;
   task->name = function;
+  task->device = impl->device;
   task->inputs.assign(inputs.begin(), inputs.end());
   if (lineageIsOn())
     rememberRefused(&intern("function '" + function +
                             "' of a loaded package, which has no gradient: take it of what the package was made of"),
                     inputs, results);
-  flush(/*wake=*/false);
-  Engine::instance().push(std::move(task));
+  flushDevice(impl->device, /*wake=*/false);
+  flushBefore(inputs);
+  Engine::of(computeLane(impl->device)).push(std::move(task));
   return results;
 }
 
@@ -164,8 +185,8 @@ Tensor Package::state(const std::string &name, Source at) const {
   for (uint32_t i = 0; i < impl->stateCount(); ++i) {
     rt::TensorInfo info = impl->stateInfo(i);
     if (info.name != name) continue;
-    flush();
-    Engine::instance().drain();
+    flushDevice(impl->device);
+    Engine::of(computeLane(impl->device)).drain();
     return Tensor::copyOf(impl->state.bytes(i).data(), {DType(int(info.dtype)), Shape(info.shape)});
   }
   fail(at, "Package", "there is no state '" + name + "'");

@@ -90,6 +90,12 @@ std::vector<uint8_t> PackageBuilder::bytes(const CompileOptions &given, Source a
     entries.push_back(std::move(entry));
   }
   CompileOptions options = given;
+  if (options.devices.empty()) { // where the tensors of functions over several are
+    std::set<DeviceId> devices;
+    for (const auto &function : impl->functions)
+      devices.insert(function.variant->devices.begin(), function.variant->devices.end());
+    for (DeviceId device : devices) options.devices.push_back(deviceOf(device).name());
+  }
   options.freeze = options.freeze && !setsState;
   if (!options.freeze) options.math = MathMode::strict;
   return compilePackage(entries, options);

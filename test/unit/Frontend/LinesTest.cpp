@@ -55,6 +55,15 @@ TEST(Lines, Tensors) {
   AT(zeros({2}, DType::i32).requireGrad());
   AT(none.backward());
   AT(x.backward());
+  AT(none.device());
+  AT(none.to("cpu:1"));
+  AT(x.to("null:0"));
+  AT(x.to("tpu:0"));
+  AT(DeviceScope("cuda:0"));
+  AT(synchronize("null:0"));
+  AT(nn::Linear(2, 2).to("cuda:1"));
+  AT(Parameter().device());
+  AT(x + f({2, 3}).to("cpu:1"));
   AT(none.clone());
   AT(none.contiguous());
   AT(Tensor::from(std::vector<float>(3), {2, 2}));
