@@ -68,6 +68,7 @@ void benchAsync(const ExperimentOptions &options, ExperimentReport &report) {
   benchTimeline(options, report);
   benchBlocking(options, report);
   benchFlood(options, report);
+  benchShares(options, report); // the last: two devices are open from then on, and have half of the threads each
 }
 
 } // namespace sprig::cli

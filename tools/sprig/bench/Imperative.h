@@ -27,6 +27,7 @@ void benchProducts(const ExperimentOptions &options, ExperimentReport &report);
 void benchTimeline(const ExperimentOptions &options, ExperimentReport &report);
 void benchBlocking(const ExperimentOptions &options, ExperimentReport &report);
 void benchFlood(const ExperimentOptions &options, ExperimentReport &report);
+void benchShares(const ExperimentOptions &options, ExperimentReport &report);
 
 /// Three ways to run one computation: each operation by itself, as it is written (segments that come again are
 /// compiled behind the scenes), and within compile().
