@@ -18,7 +18,8 @@ namespace sprig {
 /// What ran under one name while a profile was on.
 struct ProfileRow {
   /// "operation" (run by itself), "segment" (operations that were compiled together in the background), "function"
-  /// (of compile()), "compilation" (of a function, at its first call) or "range" (the program's own).
+  /// (of compile()), "compilation" (of a function, at its first call), "copy" (between devices) or "range" (the
+  /// program's own).
   std::string kind;
   std::string name; ///< "train.cpp:12: matmul (layer 'fc')", "step", ...
   int64_t calls = 0;
