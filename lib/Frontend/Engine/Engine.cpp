@@ -46,15 +46,10 @@ void Engine::stopAll() {
   for (Engine *engine : all()) engine->stop();
 }
 
-Engine::Engine(LaneId lane) : lane(lane) {
-  try {
-    thread = std::thread([this] { loop(); });
-  } catch (const std::system_error &) {
-    // Those who read values run what is queued.
-  }
+void Engine::endWithFirstThread() {
   // Threads that compile end before the compiler's own statics do. It makes some of them at first use, which exit()
   // then destroys before it comes to a handler that was registered earlier; what is local to the first thread goes
-  // before all.
+  // before all. So every thread asks for it, as an engine may have been made by another one.
   struct FirstThread {
     bool isFirst = gettid() == getpid();
     ~FirstThread() {
@@ -65,6 +60,15 @@ Engine::Engine(LaneId lane) : lane(lane) {
   };
   thread_local FirstThread guard;
   (void)guard;
+}
+
+Engine::Engine(LaneId lane) : lane(lane) {
+  try {
+    thread = std::thread([this] { loop(); });
+  } catch (const std::system_error &) {
+    // Those who read values run what is queued.
+  }
+  endWithFirstThread();
   // Handles of static storage are still read and released after this; they find an engine that callers' threads drive.
   [[maybe_unused]] static bool atExit = std::atexit([] { stopAll(); }) == 0;
 }
@@ -79,6 +83,7 @@ void Engine::stop() {
 }
 
 void Engine::push(std::unique_ptr<Task> task, bool wake) {
+  endWithFirstThread();
   {
     std::unique_lock lock(mutex);
     // Who waits for room helps to make it.
@@ -173,6 +178,7 @@ void Engine::drain() {
 }
 
 void Engine::drainAll() {
+  endWithFirstThread();
   for (Engine *engine : all()) engine->drain();
 }
 

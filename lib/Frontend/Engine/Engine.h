@@ -67,6 +67,7 @@ private:
   bool runOne();
   void stop();
   static void stopAll();
+  static void endWithFirstThread();
 
   const LaneId lane;
   mutable std::mutex mutex; // guards what follows
