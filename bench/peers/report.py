@@ -28,7 +28,7 @@ def floor_ns(flop, weights, io, threads, roof):
 def cell(v, best):
     if 'failed' in v:
         return 'fail'
-    return f"{v['median_ns'] / best:.2f}" + ('!' if v.get('check', 0) > 1e-3 else '')
+    return f"{v['median_ns'] / best:.2f}" + harness.spread(v, best) + ('!' if v.get('check', 0) > 1e-3 else '')
 
 
 def infer():
