@@ -57,6 +57,9 @@ struct CompileOptions {
   /// Where layers run: a layer's name as the model has it (or its beginning up to a "/", or a pattern with `*`), and
   /// one of `devices`. Of several that fit an operation the longest counts.
   std::vector<std::pair<std::string, std::string>> places;
+  /// Links of set latency and rate between those devices, as `cpu:0-cpu:1=5us,1GB/s`: what placement takes copies to
+  /// cost. Without, what this machine's do.
+  std::vector<std::string> links;
   /// Called with what placement weighed, once for each entry; empty: nobody asks.
   std::function<void(const Placement &)> explainPlacement;
 

@@ -183,41 +183,20 @@ void check(const Topology &topology, const std::string &what) {
 
 void setLink(Topology &topology, const std::string &flag, const std::string &text) {
   auto refuse = [&](const std::string &why) { throw Error(ErrorKind::usage, flag + " " + text + ": " + why); };
-  std::string form = "expected A-B=LATENCY,RATE, as cpu:0-cpu:1=5us,1GB/s";
-  size_t equals = text.find('='), dash = text.find('-');
-  if (equals == std::string::npos || dash == std::string::npos || dash > equals) refuse(form);
+  rt::GivenLink given;
+  if (std::string why = rt::parseGivenLink(text, given); !why.empty()) refuse(why);
   TopologyLink link;
   auto nodeOf = [&](const std::string &name) {
     int found = topology.find(name);
     if (found < 0) refuse("there is no '" + name + "' in this topology, only " + topology.names());
     return uint32_t(found);
   };
-  link.a = nodeOf(text.substr(0, dash));
-  link.b = nodeOf(text.substr(dash + 1, equals - dash - 1));
-  if (link.a == link.b) refuse("leads back to where it begins");
-  std::vector<std::string> parts;
-  for (size_t start = equals + 1;;) {
-    size_t comma = text.find(',', start);
-    parts.push_back(text.substr(start, comma - start));
-    if (comma == std::string::npos) break;
-    start = comma + 1;
-  }
-  if (parts.size() < 2) refuse(form);
-  auto latency = rt::parseNanoseconds(parts[0]);
-  if (!latency) refuse("found '" + parts[0] + "', expected " + std::string(rt::kTimeForm));
-  auto rate = rt::parseRate(parts[1]);
-  if (!rate) refuse("found '" + parts[1] + "', expected " + std::string(rt::kRateForm));
-  link.latencyNs = *latency;
-  link.rate = *rate;
-  bool hasLength = false;
-  for (size_t i = 2; i < parts.size(); ++i) {
-    auto meters = rt::parseMeters(parts[i]);
-    bool isHalf = parts[i] == "half";
-    if (!isHalf && !meters) refuse("found '" + parts[i] + "', expected half, or a length as 10000km");
-    if (std::exchange(isHalf ? link.halfDuplex : hasLength, true))
-      refuse(std::string(isHalf ? "half" : "a length") + " is given twice");
-    if (meters) link.meters = *meters;
-  }
+  link.a = nodeOf(given.a);
+  link.b = nodeOf(given.b);
+  link.latencyNs = given.rates.latencyNs;
+  link.rate = given.rates.rate;
+  link.halfDuplex = given.halfDuplex;
+  link.meters = given.meters;
   auto isSame = [&](const TopologyLink &each) { return std::minmax(each.a, each.b) == std::minmax(link.a, link.b); };
   auto found = std::find_if(topology.links.begin(), topology.links.end(), isSame);
   if (found == topology.links.end())

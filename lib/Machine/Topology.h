@@ -3,7 +3,7 @@
 // For the simulator. Names are unique, links join nodes that are there and all figures are sound: `check` says so of a
 // topology that was made otherwise.
 #pragma once
-#include "runtime/include/sprig/rt/units.hpp"
+#include "runtime/include/sprig/rt/links.hpp"
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,7 +48,7 @@ struct TopologyLink {
   double meters = 0;       ///< adds the time that the signal takes
   double metersPerSecond = kFiber;
 
-  static constexpr double kFiber = 2e8;
+  static constexpr double kFiber = rt::kMetersPerSecond;
   double totalLatencyNs() const { return latencyNs + meters / metersPerSecond * 1e9; }
   Rate totalRate() const { return rate * count; }
 };

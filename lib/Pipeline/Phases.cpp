@@ -64,6 +64,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
     PlaceOptions place;
     place.devices.assign(options.devices.begin(), options.devices.end());
     for (const auto &[layer, device] : options.places) place.pins.push_back(layer + "=" + device);
+    place.links = llvm::join(options.links, ";");
     place.threads = options.threads;
     place.target = options.target;
     place.architectures.assign(options.architectures.begin(), options.architectures.end());

@@ -28,6 +28,7 @@ FunctionPlacement::FunctionPlacement(func::FuncOp function, const Devices &devic
   problem.handOff = devices.machine.handOff;
   problem.copyLatency = devices.machine.link.latency;
   problem.copyBytesPerSecond = devices.machine.link.bytesPerSecond;
+  problem.links = devices.links;
   for (Operation &op : function.getBody().front()) {
     if (auto get = dyn_cast<ir::GetParamOp>(op)) {
       auto [param, fresh] = params.try_emplace(get.getParamAttr(), unsigned(problem.params.size()));

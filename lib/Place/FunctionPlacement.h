@@ -15,8 +15,9 @@ namespace sprig::place {
 /// The devices of a module, with how fast each is.
 struct Devices {
   std::vector<std::string> names;
-  machine::MachineModel machine; // of each
-  std::vector<int> threads;      // that each has
+  machine::MachineModel machine;                        // of each
+  std::vector<int> threads;                             // that each has
+  std::vector<std::optional<machine::Link>> links = {}; // as in PlacementProblem
 };
 
 class FunctionPlacement {

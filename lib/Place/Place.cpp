@@ -2,6 +2,7 @@
 #include "lib/Place/FunctionPlacement.h"
 #include "lib/Place/Passes.h"
 #include "lib/Target/Registry.h"
+#include "runtime/include/sprig/rt/links.hpp"
 #include "runtime/machine/ThreadShares.h"
 
 namespace sprig {
@@ -23,7 +24,8 @@ struct Place : sprig::impl::PlaceBase<Place> {
     ModuleOp module = getOperation();
     place::Devices available;
     std::vector<std::pair<std::string, std::string>> pinned;
-    if (failed(readDevices(available)) || failed(readPins(available, pinned))) return signalPassFailure();
+    if (failed(readDevices(available)) || failed(readLinks(available)) || failed(readPins(available, pinned)))
+      return signalPassFailure();
     Builder b(&getContext());
     module->setAttr(kernel::kDevicesAttr,
                     b.getStrArrayAttr(SmallVector<StringRef>(available.names.begin(), available.names.end())));
@@ -54,6 +56,24 @@ private:
     uint32_t number = 0;
     for (const std::string &name : available.names)
       available.threads.push_back(isShare(name) ? int(shares.threadsOf(number++)) : 1);
+    return success();
+  }
+
+  // Those between others, as where the caller's arrays come from, placement does not decide on.
+  LogicalResult readLinks(place::Devices &available) {
+    size_t count = available.names.size();
+    available.links.resize(count * count);
+    SmallVector<StringRef> texts;
+    StringRef(links.getValue()).split(texts, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    for (StringRef text : texts) {
+      rt::GivenLink given;
+      if (std::string why = rt::parseGivenLink(text, given); !why.empty())
+        return getOperation().emitError("link ") << text << ": " << why;
+      auto a = place::deviceNumber(given.a, available.names), b = place::deviceNumber(given.b, available.names);
+      if (!a || !b) continue;
+      machine::Link link{given.latencyNs() / 1e9, given.rates.rate.bytesPerSecond()};
+      available.links[*a * count + *b] = available.links[*b * count + *a] = link;
+    }
     return success();
   }
 

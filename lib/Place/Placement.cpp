@@ -54,10 +54,15 @@ PlayedCall Placer::play(const std::vector<unsigned> &deviceOfUnit) const {
   std::vector<double> free(problem.devices, 0);
   // When a value is on the devices that do not compute it; by value and device.
   std::vector<double> arrival(problem.values.size() * problem.devices, 0);
+  std::vector<double> linkFree(size_t(problem.devices) * problem.devices, 0);
   auto copy = [&](unsigned index, unsigned from, unsigned to) {
-    double seconds = problem.copySeconds(problem.values[index].bytes);
-    free[from] += seconds;
-    arrival[index * problem.devices + to] = free[from] + problem.handOff;
+    double seconds = problem.copySeconds(from, to, problem.values[index].bytes),
+           &link = linkFree[from * problem.devices + to];
+    if (problem.linkBetween(from, to))
+      link = std::max(link, free[from] + problem.handOff) + seconds;
+    else
+      link = free[from] += seconds;
+    arrival[index * problem.devices + to] = link + problem.handOff;
     call.copySeconds += seconds;
     call.copiedBytes += problem.values[index].bytes;
     ++call.copies;
@@ -84,10 +89,11 @@ PlayedCall Placer::play(const std::vector<unsigned> &deviceOfUnit) const {
     if (value == kNone) continue;
     unsigned from = deviceOf(problem.values[value]);
     if (from == home[i]) continue;
-    free[home[i]] = std::max(free[home[i]], free[from] + problem.handOff);
-    copy(value, home[i], from);
+    if (!problem.linkBetween(from, home[i])) free[from] = std::max(free[from], free[home[i]] + problem.handOff);
+    copy(value, from, home[i]);
   }
-  call.seconds = *std::max_element(free.begin(), free.end());
+  call.seconds =
+      std::max(*std::max_element(free.begin(), free.end()), *std::max_element(linkFree.begin(), linkFree.end()));
   return call;
 }
 
@@ -108,8 +114,9 @@ std::vector<unsigned> Placer::earliestFinish() const {
       double start = free[device];
       for (unsigned index : operation.reads) {
         const auto &value = problem.values[index];
-        bool elsewhere = value.operation != kNone && devices[problem.operations[value.operation].unit] != device;
-        start = std::max(start, end[index] + (elsewhere ? problem.copySeconds(value.bytes) + problem.handOff : 0));
+        unsigned from = value.operation == kNone ? device : devices[problem.operations[value.operation].unit];
+        double copied = from == device ? 0 : problem.copySeconds(from, device, value.bytes) + problem.handOff;
+        start = std::max(start, end[index] + copied);
       }
       return start;
     };

@@ -2,9 +2,11 @@
 // For the pass `place`, which makes the problem of a function and writes the answer down. Knows no operation.
 //
 // The model: each device takes its operations in the program's order; a value that another device needs is copied once,
-// by the device that has it and right after it was computed, and the other waits for that. What all devices have
-// (inputs, constants) costs nothing.
+// by the device that has it and right after it was computed, and the other waits for that. Over a link of set latency
+// and rate it goes beside what the devices compute, one copy after the other. What all devices have (inputs, constants)
+// costs nothing.
 #pragma once
+#include "lib/Machine/Link.h"
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -41,12 +43,21 @@ struct PlacementProblem {
   unsigned devices = 1;
   double handOff = 0; // from an event to the device that waits for it
   double copyLatency = 0, copyBytesPerSecond = 1;
+  /// Links of set latency and rate, by from * devices + to; shorter: none there.
+  std::vector<std::optional<machine::Link>> links;
   std::vector<Operation> operations; // in the program's order
   std::vector<Unit> units;
   std::vector<Value> values;
   std::vector<Param> params;
 
-  double copySeconds(int64_t bytes) const { return copyLatency + double(bytes) / copyBytesPerSecond; }
+  const machine::Link *linkBetween(unsigned from, unsigned to) const {
+    size_t way = size_t(from) * devices + to;
+    return way < links.size() && links[way] ? &*links[way] : nullptr;
+  }
+  double copySeconds(unsigned from, unsigned to, int64_t bytes) const {
+    if (const machine::Link *link = linkBetween(from, to)) return link->seconds(double(bytes));
+    return copyLatency + double(bytes) / copyBytesPerSecond;
+  }
 };
 
 struct PlayedCall {

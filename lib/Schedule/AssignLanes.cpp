@@ -50,34 +50,51 @@ private:
   LogicalResult assign(ProgramOp program, SymbolTableCollection &symbols) {
     // What shares bytes of an arena is in order as it is; a device that has lanes was given them.
     if (program.getArenas()) return success();
-    SmallVector<LaneOp> given(machines.size());
+    SmallVector<LaneGroup> groups;
+    DenseMap<Operation *, unsigned> groupOf; // of lanes
+    DenseSet<unsigned> computing;
     for (auto lane : program.getBody().getOps<LaneOp>()) {
-      LaneOp &own = given[deviceOf(lane.getDeviceAttr())];
-      if (own) return success();
-      own = lane;
+      unsigned device = deviceOf(lane.getDeviceAttr());
+      bool copies = copiesBetweenDevices(lane);
+      if (!copies && !computing.insert(device).second) return success();
+      groupOf[lane] = groups.size();
+      groups.push_back({&machines[device], copies ? 1u : lanes.getValue(), lane});
     }
     // Which of two comes first must be the program's to say.
     if (failed(verifyOrder(program, symbols))) return failure();
     ProgramOrder ordered = orderOf(program, &symbols);
     order::HappensBefore before(ordered.schedule);
-    LaneScheduler scheduler(machines, lanes);
+    LaneScheduler scheduler(groups);
     for (uint32_t index : before.order()) {
       CommandOpInterface command = ordered.commands[index];
-      unsigned device = deviceOf(command.getDevice());
-      scheduler.add(command, device, /*givenLane=*/device, secondsOf(command, symbols));
+      scheduler.add(command, groupOf.lookup(command->getParentOp()), secondsOf(command, symbols));
     }
     scheduler.depend(ordered.schedule, before.order());
     scheduler.assign();
     // Hand-offs may take what the lanes win.
-    unsigned used = scheduler.usedLanes(), had = llvm::count_if(given, [](LaneOp lane) { return bool(lane); });
+    unsigned used = scheduler.usedLanes(), had = groups.size();
     double seconds = scheduler.seconds(), asGiven = scheduler.secondsAsGiven();
     if (used <= had || seconds >= asGiven) return success();
-    unsigned events = scheduler.emit(given);
+    unsigned events = scheduler.emit();
     std::string text = llvm::formatv(
         "program '{0}': {1} commands on {2} lanes with {3} events; {4:f2} us, on {5} {6:f2}", program.getSymName(),
         before.order().size(), used, events, seconds * 1e6, had == 1 ? "one" : std::to_string(had), asGiven * 1e6);
     remark::passed(program.getLoc(), remark::RemarkOpts::name("lanes").category("schedule")) << text;
     return success();
+  }
+
+  /// A lane for that alone stays one: its copies go over one link.
+  static bool copiesBetweenDevices(LaneOp lane) {
+    bool copies = false;
+    for (auto command : lane.getBody().getOps<CommandOpInterface>()) {
+      if (command.isEvent()) continue;
+      auto copy = dyn_cast<CopyOp>(command.getOperation());
+      if (!copy || copy.getSource().getDefiningOp<BufferOp>().getPlace() ==
+                       copy.getTarget().getDefiningOp<BufferOp>().getPlace())
+        return false;
+      copies = true;
+    }
+    return copies;
   }
 
   unsigned deviceOf(FlatSymbolRefAttr name) const { return devices.lookup(name.getAttr()); }

@@ -8,11 +8,10 @@ using namespace sprig;
 using namespace sprig::exec;
 namespace order = sprig::rt::order;
 
-void LaneScheduler::add(CommandOpInterface command, unsigned device, unsigned givenLane, double seconds) {
+void LaneScheduler::add(CommandOpInterface command, unsigned group, double seconds) {
   Task &task = tasks.emplace_back();
   task.command = command;
-  task.device = device;
-  task.givenLane = givenLane;
+  task.group = group;
   task.seconds = seconds;
 }
 
@@ -22,7 +21,7 @@ void LaneScheduler::depend(const order::Schedule &schedule, ArrayRef<uint32_t> o
 
 /// Seconds from an event to the lane that waits for it.
 double LaneScheduler::handOff(const Task &from, const Task &to) const {
-  return std::max(machines[from.device].handOff, machines[to.device].handOff);
+  return std::max(groups[from.group].machine->handOff, groups[to.group].machine->handOff);
 }
 
 // Backwards: the commands are in an order in which they can run.
@@ -53,10 +52,10 @@ void LaneScheduler::assign() {
   rankTasks();
   for (unsigned index : byRank()) {
     Task &task = tasks[index];
-    unsigned first = task.device * lanes;
+    unsigned first = firsts[task.group];
     task.lane = first;
     double earliest = startOn(task, first);
-    for (unsigned lane = first + 1; lane < first + lanes; ++lane)
+    for (unsigned lane = first + 1; lane < first + groups[task.group].lanes; ++lane)
       if (double start = startOn(task, lane); start < earliest) {
         earliest = start;
         task.lane = lane;
@@ -72,12 +71,12 @@ double LaneScheduler::secondsAsGiven() const {
   SmallVector<double> ends;
   double last = 0;
   for (const Task &task : tasks) {
-    double start = laneEnds.lookup(task.givenLane);
+    double start = laneEnds.lookup(task.group);
     for (unsigned earlier : task.before) {
-      bool sameLane = tasks[earlier].givenLane == task.givenLane;
+      bool sameLane = tasks[earlier].group == task.group;
       start = std::max(start, ends[earlier] + (sameLane ? 0 : handOff(tasks[earlier], task)));
     }
-    ends.push_back(laneEnds[task.givenLane] = start + task.seconds);
+    ends.push_back(laneEnds[task.group] = start + task.seconds);
     last = std::max(last, ends.back());
   }
   return last;
@@ -93,21 +92,20 @@ unsigned LaneScheduler::usedLanes() const {
   return llvm::count_if(sequences, [](const auto &sequence) { return !sequence.empty(); });
 }
 
-unsigned LaneScheduler::emit(ArrayRef<LaneOp> given) {
+unsigned LaneScheduler::emit() {
   SmallVector<LaneOp> all(sequences.size());
-  for (size_t device = 0; device < given.size(); ++device) {
-    LaneOp lane = given[device];
-    if (!lane) continue;
+  for (auto [first, group] : llvm::zip_equal(firsts, groups)) {
+    LaneOp lane = group.given;
     for (Operation &op : llvm::make_early_inc_range(lane.getBody().front()))
       if (cast<CommandOpInterface>(op).isEvent()) op.erase();
     OpBuilder b(lane.getContext());
     b.setInsertionPointAfter(lane);
-    all[device * lanes] = lane;
-    for (unsigned i = 1; i < lanes; ++i) {
-      if (sequences[device * lanes + i].empty()) continue;
+    all[first] = lane;
+    for (unsigned i = 1; i < group.lanes; ++i) {
+      if (sequences[first + i].empty()) continue;
       LaneOp more = LaneOp::create(b, lane.getLoc(), lane.getDeviceAttr());
       more.getBody().emplaceBlock();
-      all[device * lanes + i] = more;
+      all[first + i] = more;
     }
   }
   for (auto [lane, sequence] : llvm::zip_equal(all, sequences))

@@ -7,14 +7,26 @@
 
 namespace sprig {
 
+/// Lanes that a command may be put on: those of a device, or one of copies.
+struct LaneGroup {
+  const machine::MachineModel *machine;
+  unsigned lanes;
+  exec::LaneOp given; ///< the one that the commands stand on
+};
+
 class LaneScheduler {
 public:
-  /// `machines` are the module's devices in their order, each with as many lanes.
-  LaneScheduler(llvm::ArrayRef<machine::MachineModel> machines, unsigned lanes)
-      : machines(machines), lanes(lanes), sequences(machines.size() * lanes) {}
+  explicit LaneScheduler(llvm::ArrayRef<LaneGroup> groups) : groups(groups) {
+    unsigned lanes = 0;
+    for (const LaneGroup &group : groups) {
+      firsts.push_back(lanes);
+      lanes += group.lanes;
+    }
+    sequences.resize(lanes);
+  }
 
-  /// Commands come in an order in which they can run; `givenLane` is where the command stands, by any numbers.
-  void add(exec::CommandOpInterface command, unsigned device, unsigned givenLane, double seconds);
+  /// Commands come in an order in which they can run.
+  void add(exec::CommandOpInterface command, unsigned group, double seconds);
   /// `order` has the commands that were added, by their indices in the schedule; see dependences().
   void depend(const rt::order::Schedule &schedule, llvm::ArrayRef<uint32_t> order);
   void assign();
@@ -24,18 +36,18 @@ public:
   double seconds() const;
   unsigned usedLanes() const;
 
-  /// Moves the commands to the device's lane among `given` (null: it has no commands) and to new ones after it, with
-  /// events between them; returns the number of these.
-  unsigned emit(llvm::ArrayRef<exec::LaneOp> given);
+  /// Moves the commands to their group's given lane and to new ones after it, with events between them; returns the
+  /// number of these.
+  unsigned emit();
 
 private:
   struct Task {
     exec::CommandOpInterface command;
-    unsigned device = 0, givenLane = 0;
+    unsigned group = 0;
     double seconds = 0;
     llvm::SmallVector<unsigned> before; // tasks that touch the same bytes before it
     double rank = 0;                    // seconds from its begin to the end of the program at best, hand-offs included
-    unsigned lane = 0;                  // of all devices
+    unsigned lane = 0;                  // of all groups
     unsigned index = 0;                 // in its lane
     double end = 0;
   };
@@ -46,8 +58,8 @@ private:
   double startOn(const Task &task, unsigned lane) const;
   void placeEvents(llvm::ArrayRef<exec::LaneOp> all, llvm::DenseMap<unsigned, int64_t> &events);
 
-  llvm::ArrayRef<machine::MachineModel> machines;
-  unsigned lanes;
+  llvm::ArrayRef<LaneGroup> groups;
+  llvm::SmallVector<unsigned> firsts; // the lanes that groups begin with
   llvm::SmallVector<Task> tasks;
   llvm::SmallVector<llvm::SmallVector<unsigned>> sequences; // of lanes: their tasks
 };

@@ -17,8 +17,9 @@ def Schedule : Pass<"sprig-schedule", "::mlir::ModuleOp"> {
     a parameter a buffer of its state. What the function returns is copied to the outputs, and what it sets
     (`nn.set_param`) to the states; `plan-memory` removes the copies that it can. Dispatches that compute a new state come
     after those that read the old one. All commands are on one lane, or, where operations were placed on several devices
-    (`kernel.devices`), on one for each: a value that another device needs is copied there once, right behind the command
-    that computes it, inputs and constants are on all, and events order what crosses. A parameter's state is on its home
+    (`kernel.devices`), on one for each: a value that another device needs is copied there once, when it is computed,
+    inputs and constants are on all, and events order what crosses. Copies from one device to another have a lane of their
+    own for each such way, so that neither computes later for them. A parameter's state is on its home
     (`kernel.device`).
   }];
   let options = [
@@ -108,9 +109,10 @@ def AssignLanes : Pass<"sprig-assign-lanes", "::mlir::ModuleOp"> {
   let description = [{
     List scheduling by upward rank (HEFT): commands in the order of the longest way from them to the end of the program,
     each on the lane of its device on which it can begin first, with events where a lane needs or overwrites bytes of
-    another. Which device a command runs on stays as it is; a copy between two is a command with the costs of their link.
+    another. Which device a command runs on stays as it is; a copy between two is a command with the costs of their link,
+    and a lane that has such copies alone stays as it is.
     Costs are those of the machine models of the devices' targets. Leaves a program as it is where hand-offs take what the
-    lanes win, where a device has several lanes already, and one of planned memory. Fails where events do not order what
+    lanes win, where a device has several other lanes already, and one of planned memory. Fails where events do not order what
     touches the same bytes.
   }];
   let options = [

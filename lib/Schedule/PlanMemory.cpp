@@ -50,6 +50,29 @@ static bool isUsedOnlyFrom(BufferOp buffer, Operation *command) {
   });
 }
 
+namespace {
+/// Which command is over before which begins, in its own lane or by events.
+class CommandOrder {
+public:
+  explicit CommandOrder(ProgramOp program) {
+    if (llvm::hasNItemsOrLess(program.getBody().getOps<LaneOp>(), 1)) return;
+    ProgramOrder all = orderOf(program, /*symbols=*/nullptr);
+    before.emplace(all.schedule);
+    for (auto [lane, op] : llvm::enumerate(all.lanes))
+      for (auto [index, command] : llvm::enumerate(op.getBody().front()))
+        places[&command] = {uint32_t(lane), uint32_t(index)};
+  }
+  bool isBefore(Operation *first, Operation *second) const {
+    if (first->getBlock() == second->getBlock()) return first->isBeforeInBlock(second);
+    return before->isBefore(places.lookup(first), places.lookup(second));
+  }
+
+private:
+  std::optional<order::HappensBefore> before; // of several lanes
+  DenseMap<Operation *, order::Place> places;
+};
+} // namespace
+
 /// Whether a command may write `result` over the operand of this use.
 static bool mayTakePlaceOf(Operation *command, BufferOp result, OpOperand &use) {
   auto dispatch = dyn_cast<exec::DispatchOp>(command);
@@ -63,6 +86,7 @@ static bool mayTakePlaceOf(Operation *command, BufferOp result, OpOperand &use) 
 // that touches the state comes before the one that computes the value, or is that one and may overwrite it.
 static unsigned writeStatesInPlace(ProgramOp program) {
   unsigned removed = 0;
+  CommandOrder order(program);
   llvm::DenseMap<Attribute, SmallVector<BufferOp>> states;
   for (auto buffer : program.getBody().getOps<BufferOp>())
     if (buffer.getKind() == BufferKind::state) states[buffer.getSourceAttr()].push_back(buffer);
@@ -72,16 +96,16 @@ static unsigned writeStatesInPlace(ProgramOp program) {
     auto source = copy.getSource().getDefiningOp<BufferOp>(), target = copy.getTarget().getDefiningOp<BufferOp>();
     if (source.getKind() != BufferKind::arena || target.getKind() != BufferKind::state) continue;
     if (source.getPlace() != target.getPlace()) continue;
-    auto isInLane = [&](Operation *user) { return user->getBlock() == copy->getBlock(); };
-    if (target.getOffset().value_or(0) != 0 || !llvm::all_of(source->getUsers(), isInLane)) continue;
+    if (target.getOffset().value_or(0) != 0) continue;
     Operation *producer = copy;
     for (Operation *user : source->getUsers())
-      if (user->isBeforeInBlock(producer)) producer = user;
+      if (order.isBefore(user, producer)) producer = user;
+    auto isLater = [&](Operation *user) { return user == producer || order.isBefore(producer, user); };
+    if (!llvm::all_of(source->getUsers(), isLater)) continue;
     auto mayTouch = [&](OpOperand &use) {
       Operation *user = use.getOwner();
       if (user == copy) return true;
-      if (!isInLane(user)) return false;
-      return user == producer ? mayTakePlaceOf(producer, source, use) : user->isBeforeInBlock(producer);
+      return user == producer ? mayTakePlaceOf(producer, source, use) : order.isBefore(user, producer);
     };
     SmallVector<BufferOp> &views = states[target.getSourceAttr()];
     if (producer == copy ||

@@ -71,7 +71,7 @@ private:
   Value bufferOf(Value value) { return buffers.lookup(value); }
   unsigned deviceOf(Value buffer) const { return deviceOfBuffer.lookup(buffer); }
   Value bufferOn(Value value, unsigned device);
-  void addCopy(Location loc, Value source, Value target, unsigned device);
+  void addCopy(Location loc, Value source, Value target);
 
   ModuleOp module;
   const Target &target;
@@ -85,7 +85,7 @@ private:
   DenseMap<Value, unsigned> deviceOfBuffer;              // where it is not the first
   DenseMap<std::pair<Value, unsigned>, Value> elsewhere; // buffers with the value of one, on another device
   DenseMap<Value, Operation *> writers;                  // commands that compute buffers
-  DenseMap<Operation *, unsigned> deviceOfCommand;       // where it is not the first
+  LaneCommands commands;
   SmallVector<ir::SetParamOp> updates;
   ProgramOp program;
   LaneOp lane;
@@ -127,10 +127,12 @@ Value Scheduler::makeBuffer(Location loc, BufferKind kind, Type tensor, int64_t 
   return buffer;
 }
 
-// `device` is the one of the two whose lane does it.
-void Scheduler::addCopy(Location loc, Value source, Value target, unsigned device) {
+// The device that has the value does it, where there are two on a lane of its own.
+void Scheduler::addCopy(Location loc, Value source, Value target) {
   auto copy = CopyOp::create(b, loc, source, target);
-  if (device) deviceOfCommand[copy] = device;
+  unsigned from = deviceOf(source), to = deviceOf(target);
+  if (from) commands.device[copy] = from;
+  if (from != to) commands.copiesTo[copy] = to;
 }
 
 // What all devices have is there; else a copy, made where the value is and as soon as it is: of a state, before
@@ -154,7 +156,7 @@ Value Scheduler::bufferOn(Value value, unsigned device) {
     b.setInsertionPointAfter(writer);
   else
     b.setInsertionPointToStart(&lane.getBody().front());
-  addCopy(buffer.getLoc(), own, there, home);
+  addCopy(buffer.getLoc(), own, there);
   return there;
 }
 
@@ -248,7 +250,7 @@ LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
                                           operands, name.empty() ? StringAttr() : b.getStringAttr(name));
   command.setOverwrites(overwritableOperands(dispatch, target));
   if (devices.size() < 2) return success();
-  if (device) deviceOfCommand[command] = device;
+  if (device) commands.device[command] = device;
   for (Value result : dispatch->getResults()) writers[bufferOf(result)] = command;
   return success();
 }
@@ -261,7 +263,7 @@ LogicalResult Scheduler::addReturn(func::ReturnOp op) {
     if (byteSize(value.getType()) == 0) continue;
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&lane.getBody().front());
-    addCopy(op.getLoc(), bufferOf(value), output, device);
+    addCopy(op.getLoc(), bufferOf(value), output);
   }
   return success();
 }
@@ -278,7 +280,7 @@ void Scheduler::addUpdates() {
       unsigned device = deviceOf(source);
       Value aside =
           makeBuffer(set.getLoc(), BufferKind::arena, set.getValue().getType(), -1, {}, set.getParam(), device);
-      addCopy(set.getLoc(), source, aside, device);
+      addCopy(set.getLoc(), source, aside);
       source = aside;
     }
     sources.push_back(source);
@@ -288,7 +290,9 @@ void Scheduler::addUpdates() {
     unsigned home = homeOf(set.getParamAttr());
     Value state = makeBuffer(set.getLoc(), BufferKind::state, set.getValue().getType(), -1, set.getParamAttr(),
                              set.getParam(), home);
-    addCopy(set.getLoc(), source, state, home);
+    addCopy(set.getLoc(), source, state);
+    if (Operation *writer = writers.lookup(source); writer && deviceOf(source) == home)
+      commands.updates[writer].push_back(state);
   }
 }
 
@@ -356,7 +360,7 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
   deviceOfBuffer.clear();
   elsewhere.clear();
   writers.clear();
-  deviceOfCommand.clear();
+  commands = LaneCommands();
   updates.clear();
   readStateBeforeUpdates(function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
@@ -373,7 +377,7 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
   symbols.remove(function);
   function.erase();
   symbols.insert(program);
-  if (devices.size() > 1) splitLane(lane, devices, deviceOfCommand);
+  if (devices.size() > 1) splitLane(lane, devices, commands);
   return success();
 }
 

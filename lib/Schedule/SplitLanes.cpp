@@ -9,13 +9,13 @@ using namespace sprig::exec;
 namespace {
 class Splitter {
 public:
-  Splitter(LaneOp lane, ArrayRef<DeviceOp> devices) : given(lane), devices(devices), lanes(devices.size()) {
+  Splitter(LaneOp lane, ArrayRef<DeviceOp> devices, const LaneCommands &facts)
+      : given(lane), devices(devices), facts(facts), lanes(devices.size()) {
     lanes[0].op = lane;
+    for (auto [number, own] : llvm::enumerate(lanes)) own.device = number;
   }
 
-  void add(CommandOpInterface command, unsigned device);
-  /// Lanes after the first where there are commands, in the order of devices.
-  void finish();
+  void run();
 
 private:
   // How many commands of each lane are known to be over.
@@ -28,6 +28,7 @@ private:
   };
   struct Lane {
     LaneOp op;
+    unsigned device = 0;
     SmallVector<unsigned> tasks;
   };
   struct Use {
@@ -35,12 +36,18 @@ private:
     SmallVector<unsigned> readers; // since
   };
 
+  unsigned laneOf(Operation *command);
+  void add(CommandOpInterface command, unsigned number);
+  /// Lanes after the first where there are commands, in the order of devices, then of copies.
+  void finish();
   void waitFor(unsigned other, Task &task);
   Value bytesOf(Value value);
 
   LaneOp given;
   ArrayRef<DeviceOp> devices;
-  SmallVector<Lane> lanes;
+  const LaneCommands &facts;
+  SmallVector<Lane> lanes; // of devices, then of the ways that copies go
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> ways;
   std::vector<Task> tasks;
   llvm::DenseMap<Value, Use> uses; // by the buffer that stands for the bytes
   llvm::DenseMap<std::pair<Attribute, Attribute>, Value> shared;
@@ -72,17 +79,26 @@ void Splitter::waitFor(unsigned other, Task &task) {
   for (auto [mine, theirs] : llvm::zip_equal(task.known, earlier.known)) mine = std::max(mine, theirs);
 }
 
-void Splitter::add(CommandOpInterface command, unsigned device) {
-  Lane &lane = lanes[device];
+unsigned Splitter::laneOf(Operation *command) {
+  unsigned device = facts.device.lookup(command);
+  auto target = facts.copiesTo.find(command);
+  if (target == facts.copiesTo.end()) return device;
+  auto [way, fresh] = ways.try_emplace({device, target->second}, lanes.size());
+  if (fresh) lanes.emplace_back().device = device;
+  return way->second;
+}
+
+void Splitter::add(CommandOpInterface command, unsigned laneNumber) {
+  Lane &lane = lanes[laneNumber];
   if (!lane.op) {
     OpBuilder b(given.getContext());
     b.setInsertionPointToEnd(given->getBlock());
-    DeviceOp place = devices[device];
+    DeviceOp place = devices[lane.device];
     lane.op = LaneOp::create(b, given.getLoc(), FlatSymbolRefAttr::get(place.getSymNameAttr()));
     lane.op.getBody().emplaceBlock();
   }
   command->moveBefore(&lane.op.getBody().front(), lane.op.getBody().front().end());
-  Task task{command, device, unsigned(lane.tasks.size()), {}, {}};
+  Task task{command, laneNumber, unsigned(lane.tasks.size()), {}, {}};
   task.known = lane.tasks.empty() ? Known(lanes.size(), 0) : tasks[lane.tasks.back()].known;
 
   SmallVector<BufferAccess> accesses;
@@ -101,11 +117,13 @@ void Splitter::add(CommandOpInterface command, unsigned device) {
       use.readers.push_back(number);
     }
   }
+  if (auto updated = facts.updates.find(command); updated != facts.updates.end())
+    for (Value state : updated->second) llvm::append_range(before, uses[bytesOf(state)].readers);
   // The latest first: it may bring the others.
   llvm::sort(before, std::greater<>());
   for (unsigned other : before)
     if (other != number) waitFor(other, task);
-  task.known[device] = task.index + 1;
+  task.known[laneNumber] = task.index + 1;
   lane.tasks.push_back(number);
   tasks.push_back(std::move(task));
 }
@@ -121,10 +139,13 @@ void Splitter::finish() {
   if (given.getBody().front().empty() && last != given) given.erase();
 }
 
-void sprig::splitLane(LaneOp lane, ArrayRef<DeviceOp> devices, const llvm::DenseMap<Operation *, unsigned> &deviceOf) {
-  SmallVector<CommandOpInterface> commands;
-  for (Operation &op : lane.getBody().front()) commands.push_back(cast<CommandOpInterface>(op));
-  Splitter splitter(lane, devices);
-  for (CommandOpInterface command : commands) splitter.add(command, deviceOf.lookup(command));
-  splitter.finish();
+void Splitter::run() {
+  SmallVector<std::pair<CommandOpInterface, unsigned>> commands;
+  for (Operation &op : given.getBody().front()) commands.emplace_back(cast<CommandOpInterface>(op), laneOf(&op));
+  for (auto [command, lane] : commands) add(command, lane);
+  finish();
+}
+
+void sprig::splitLane(LaneOp lane, ArrayRef<DeviceOp> devices, const LaneCommands &commands) {
+  Splitter(lane, devices, commands).run();
 }

@@ -25,6 +25,11 @@ Status readLoadOptions(const sprig_rt_load_options *given, LoadOptions &options)
   SPRIG_RETURN_IF_ERROR(readOptions(given, read));
   options.cpu = read.cpu ? read.cpu : "";
   options.device = read.device ? read.device : "";
+  for (size_t i = 0; i < read.link_count; ++i) {
+    SPRIG_RETURN_IF_ERROR(requireHandle(read.links, "links"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(read.links[i], "text of a link"));
+    options.links.emplace_back(read.links[i]);
+  }
   options.memoryLimit = read.memory_limit;
   if (read.allocator) options.allocator.hooks = *read.allocator;
   options.log = read.log;

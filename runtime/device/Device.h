@@ -19,6 +19,7 @@ namespace sprig::rt::core {
 class Device;
 class Package;
 class Pool;
+class Wire;
 
 // Bytes of a device's memory, given back with the last copy of the handle.
 struct Memory {
@@ -85,6 +86,7 @@ struct Transfer {
   const Device *targetDevice = nullptr; // null: the host
   const Device *sourceDevice = nullptr;
   CommandTag tag;
+  Wire *wire = nullptr; // that it goes over; null: none of set latency and rate
 };
 
 // Commands in order. Used by one thread at a time; destroyed when all that it was given has ended.

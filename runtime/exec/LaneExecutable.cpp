@@ -69,7 +69,7 @@ Status LaneExecutable::makeSteps(const Entry &entry, Plan &plan) {
         const Command &command = commands[index];
         if (command.kind == CommandKind::Wait && !recorded[command.event]) break;
         if (command.kind == CommandKind::Record) recorded[command.event] = true;
-        Step step{lane, index, nullptr, nullptr, nullptr};
+        Step step{lane, index, nullptr, nullptr, nullptr, nullptr};
         if (command.kind == CommandKind::Copy) SPRIG_RETURN_IF_ERROR(chooseCopier(entry, step));
         plan.steps.push_back(std::move(step));
       }
@@ -84,6 +84,7 @@ Status LaneExecutable::chooseCopier(const Entry &entry, Step &step) {
   const Command &command = entry.lanes[step.lane].commands[step.index];
   const Device &source = package.deviceOf(entry.buffers[entry.operands[command.firstOperand]]);
   const Device &target = package.deviceOf(entry.buffers[entry.operands[command.firstOperand + 1]]);
+  step.wire = package.links().between(&source, &target);
   if (own.reaches(source) && own.reaches(target)) return {};
   for (Port &port : ports)
     if (port.device->reaches(source) && port.device->reaches(target)) {
@@ -98,8 +99,13 @@ Status LaneExecutable::chooseCopier(const Entry &entry, Step &step) {
 Transfer LaneExecutable::transferOf(const Entry &entry, const Step &step, void *const *operands) const {
   const Command &command = entry.lanes[step.lane].commands[step.index];
   const uint32_t *buffers = entry.operands.data() + command.firstOperand;
-  return {static_cast<uint8_t *>(operands[1]),          static_cast<const uint8_t *>(operands[0]),    command.copyBytes,
-          &package.deviceOf(entry.buffers[buffers[1]]), &package.deviceOf(entry.buffers[buffers[0]]), {}};
+  return {static_cast<uint8_t *>(operands[1]),
+          static_cast<const uint8_t *>(operands[0]),
+          command.copyBytes,
+          &package.deviceOf(entry.buffers[buffers[1]]),
+          &package.deviceOf(entry.buffers[buffers[0]]),
+          {},
+          step.wire};
 }
 
 void LaneExecutable::enqueue(const Entry &entry, const Plan &plan, const Step &step, void *const *operands) {
@@ -140,6 +146,7 @@ Status LaneExecutable::run(uint32_t entryIndex, const Binding &binding) {
     for (Transfer transfer : transfers) {
       if (transfer.*end != port.device) continue;
       transfer.tag.control = &control;
+      transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
       port.lane->copy(transfer);
     }
   };

@@ -30,6 +30,7 @@ private:
     uint32_t index;
     Port *port = nullptr; // does this copy in place of the lane's device
     std::unique_ptr<DeviceEvent> before, after;
+    Wire *wire; // that this copy goes over; null: none
   };
   struct Plan {
     std::vector<std::unique_ptr<DeviceLane>> lanes;

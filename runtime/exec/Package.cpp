@@ -68,6 +68,7 @@ Status Package::loadVerified(const LoadOptions &options) {
   SPRIG_RETURN_IF_ERROR(verifyProgram(decoded, sizes, limits));
   SPRIG_RETURN_IF_ERROR(std::move(opened));
   for (const auto &device : devices) onHost &= device->sharesHostMemory();
+  SPRIG_RETURN_IF_ERROR(openLinks(options));
   SPRIG_RETURN_IF_ERROR(loadCode(options));
   placeStates();
   SPRIG_RETURN_IF_ERROR(placeConstants(options));
@@ -93,6 +94,18 @@ Status Package::loadCode(const LoadOptions &options) {
       SPRIG_RETURN_IF_ERROR(devices[i]->load({decoded, view.sections, decoded.devices[i].codeKind, options.cpu}, code));
     codes.push_back(std::move(code));
   }
+  return {};
+}
+
+Status Package::openLinks(const LoadOptions &options) {
+  if (options.links.empty()) return {};
+  SPRIG_RETURN_IF_ERROR(Links::make(options.links, devices, givenLinks));
+  std::vector<std::string> unused;
+  SPRIG_RETURN_IF_ERROR(givenLinks.use(decoded, devices, unused));
+  for (const std::string &link : unused)
+    if (options.log)
+      options.log(options.logUser, SPRIG_RT_LOG_WARNING,
+                  concat(source.name, ": link ", link, ": no copy of this program goes over it").c_str());
   return {};
 }
 

@@ -3,7 +3,7 @@
 #define SPRIG_RUNTIME_EXEC_PACKAGE_H
 
 #include "runtime/base/Memory.h"
-#include "runtime/device/Device.h"
+#include "runtime/device/Links.h"
 #include "runtime/format/Container.h"
 #include "runtime/load/Program.h"
 
@@ -14,6 +14,7 @@ namespace sprig::rt::core {
 struct LoadOptions {
   std::string cpu;    // use no better instruction set; empty: $SPRIG_CPU, else any
   std::string device; // as in DeviceNames.h, for the program's devices in their order; empty: what the program names
+  std::vector<std::string> links; // between those devices, as in sprig/rt/links.hpp
   uint64_t memoryLimit = 0;
   bool mapConstants = false; // never copy what can be used in the file's own pages
   Allocator allocator;
@@ -49,6 +50,7 @@ public:
   // The device that all memory of a state lies on.
   uint32_t stateDevice(uint32_t index) const { return stateDevices[index]; }
   const DeviceCode &code(uint32_t device) const { return *codes[device]; }
+  const Links &links() const { return givenLinks; }
   // Whether commands compute, and whether every device works on the host's memory.
   bool executes() const { return devices.front()->executes(); }
   bool isOnHost() const { return onHost; }
@@ -78,6 +80,7 @@ public:
 private:
   Status loadVerified(const LoadOptions &options);
   Status loadCode(const LoadOptions &options);
+  Status openLinks(const LoadOptions &options);
   void placeStates();
   Status placeConstants(const LoadOptions &options);
   Status placeConstantsOn(uint32_t device);
@@ -89,7 +92,8 @@ private:
   Allocator memory;
   format::ContainerView view;
   Program decoded;
-  std::vector<std::shared_ptr<Device>> devices;         // by the program's numbers, as all of these
+  std::vector<std::shared_ptr<Device>> devices; // by the program's numbers, as all of these
+  Links givenLinks;
   std::vector<std::shared_ptr<const DeviceCode>> codes; // of a device
   std::vector<std::vector<const uint8_t *>> constants;  // of a device, then by number
   std::vector<uint32_t> stateDevices;

@@ -16,8 +16,9 @@ LoadOptions on(std::string devices) {
   return options;
 }
 
-// A random graph whose lanes take turns on the devices of a program. Each lane copies what others have computed.
-RandomGraph overDevices(uint32_t number, uint32_t devices) {
+// A random graph whose lanes take turns on the devices of a program. Each lane copies what others have computed, or has
+// a lane beside it that does.
+RandomGraph overDevices(uint32_t number, uint32_t devices, bool copiesBeside = false) {
   RandomGraph graph(number, devices + number % 3, 8 + int(number) * 5);
   core::Program &program = graph.package.program;
   core::Entry &entry = program.entries[0];
@@ -29,15 +30,23 @@ RandomGraph overDevices(uint32_t number, uint32_t devices) {
       if (command.kind == core::CommandKind::Dispatch)
         entry.buffers[entry.operands[command.firstOperand + 2]].device = lane % devices;
   }
+  std::vector<core::Lane> beside;
+  auto event = [](core::CommandKind kind, uint32_t number) {
+    core::Command command{};
+    command.kind = kind;
+    command.event = number;
+    return command;
+  };
   for (core::Lane &lane : entry.lanes) {
     std::vector<core::Command> commands;
+    core::Lane copies{lane.device, {}};
     for (core::Command &command : lane.commands) {
       for (uint32_t i = 0; command.kind == core::CommandKind::Dispatch && i < 2; ++i) {
         uint32_t &operand = entry.operands[command.firstOperand + i];
         core::Buffer there = entry.buffers[operand];
         if (there.device == lane.device) continue;
         there.device = lane.device;
-        uint32_t copied = uint32_t(entry.buffers.size()), from = std::exchange(operand, copied);
+        uint32_t made = uint32_t(entry.buffers.size()), from = std::exchange(operand, made);
         if (there.kind != core::BufferKind::Input) {
           there.offset = entry.arenaSize;
           entry.arenaSize += (there.size + 63) / 64 * 64;
@@ -45,15 +54,26 @@ RandomGraph overDevices(uint32_t number, uint32_t devices) {
           copy.kind = core::CommandKind::Copy;
           copy.firstOperand = uint32_t(entry.operands.size());
           copy.operandCount = 2;
-          entry.operands.insert(entry.operands.end(), {from, copied});
-          commands.push_back(copy);
+          entry.operands.insert(entry.operands.end(), {from, made});
+          if (copiesBeside) {
+            uint32_t asked = entry.eventCount++, copied = entry.eventCount++;
+            commands.push_back(event(core::CommandKind::Record, asked));
+            commands.push_back(event(core::CommandKind::Wait, copied));
+            copies.commands.push_back(event(core::CommandKind::Wait, asked));
+            copies.commands.push_back(copy);
+            copies.commands.push_back(event(core::CommandKind::Record, copied));
+          } else {
+            commands.push_back(copy);
+          }
         }
         entry.buffers.push_back(there);
       }
       commands.push_back(command);
     }
     lane.commands = std::move(commands);
+    if (!copies.commands.empty()) beside.push_back(std::move(copies));
   }
+  entry.lanes.insert(entry.lanes.end(), beside.begin(), beside.end());
   entry.moreArenas.assign(devices - 1, entry.arenaSize);
   return graph;
 }
@@ -81,23 +101,29 @@ TEST(ThreadShares, DividesThreadsAsEvenlyAsCanBe) {
 }
 
 TEST(CpuDevices, GraphsHaveTheResultsOfOne) {
-  for (uint32_t devices : {2u, 3u})
-    for (int threads : {1, 2, 3, 5}) {
-      Pool pool(threads);
-      for (uint32_t number = 0; number < 8; ++number) {
-        RandomGraph graph = overDevices(number, devices);
-        Package package = graph.package.load();
-        Context context(package, {&pool, nullptr, 0});
-        Words in(kWidth), out(kWidth);
-        for (uint32_t round = 0; round < 20; ++round) {
-          for (size_t i = 0; i < in.size(); ++i) in[i] = number + round * 1000003u + uint32_t(i);
-          context.invoke({in.view()}, {out.view()});
-          std::vector<uint32_t> want = graph.expected(in);
-          for (size_t i = 0; i < out.size(); ++i)
-            ASSERT_EQ(out[i], want[i]) << "word " << i << " of graph " << number << " on " << threads << " threads";
+  // Over links, too, which no thread waits for.
+  for (bool links : {false, true})
+    for (uint32_t devices : {2u, 3u})
+      for (int threads : {1, 2, 3, 5}) {
+        Pool pool(threads);
+        for (uint32_t number = 0; number < 8; ++number) {
+          RandomGraph graph = overDevices(number, devices, links && number % 2);
+          LoadOptions options;
+          for (uint32_t other = 1; links && other < devices; ++other)
+            options.links.push_back("cpu:0-cpu:" + std::to_string(other) + "=1us,10GB/s" + (other % 2 ? "" : ",half"));
+          Package package = graph.package.load(options);
+          Context context(package, {&pool, nullptr, 0});
+          Words in(kWidth), out(kWidth);
+          for (uint32_t round = 0; round < 20; ++round) {
+            for (size_t i = 0; i < in.size(); ++i) in[i] = number + round * 1000003u + uint32_t(i);
+            context.invoke({in.view()}, {out.view()});
+            std::vector<uint32_t> want = graph.expected(in);
+            for (size_t i = 0; i < out.size(); ++i)
+              ASSERT_EQ(out[i], want[i]) << "word " << i << " of graph " << number << " on " << threads << " threads"
+                                         << (links ? " over links" : "");
+          }
         }
       }
-    }
 }
 
 TEST(CpuDevices, AreNamedByAnyNumbersAndMixWithOthers) {

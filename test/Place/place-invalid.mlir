@@ -3,7 +3,9 @@
 // RUN: not sprig-opt %s --sprig-place="devices=cpu:0,cpu:x" 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not sprig-opt %s --sprig-place="devices=cpu:0,cpu:1 pins=a=cpu:2" 2>&1 | FileCheck %s --check-prefix=PIN
 // RUN: not sprig-opt %s --sprig-place="devices=cpu:0,cpu:1 target=abacus" 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not sprig-opt %s --sprig-place="devices=cpu:0,cpu:1 links=cpu:0-cpu:1=5us" 2>&1 | FileCheck %s --check-prefix=LINK
 
+// LINK: error: link cpu:0-cpu:1=5us: expected A-B=LATENCY,RATE, as cpu:0-cpu:1=5us,1GB/s
 // KIND: error: device 'cuda:1': nothing there runs code for cpu; expected cpu:N or null:N
 // TWICE: error: device 'cpu:0' is given twice
 // NUMBER: error: device 'cpu:x': expected kind:number, as cpu:1 or null:0

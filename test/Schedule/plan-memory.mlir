@@ -208,3 +208,68 @@ exec.program @lanes inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z"
     exec.copy %b to %z : memref<8xf32> to memref<8xf32>
   }
 }
+
+// -----
+
+// Of two devices: the state is read elsewhere, by a copy on a lane of its own, before it is computed anew in place.
+// CHECK-LABEL: exec.program @updated
+// CHECK: %[[NEW:.*]] = exec.buffer state @w named "w" : memref<4xf32>
+// CHECK: exec.lane on @cpu0 {
+// CHECK-NEXT: exec.wait 0
+// CHECK-NEXT: exec.dispatch @add({{.*}}, %[[NEW]]) named "update"
+// CHECK-NEXT: }
+// The second writes its state before it was read elsewhere, as far as events say: the copy stays.
+// CHECK-LABEL: exec.program @late
+// CHECK: exec.dispatch @add({{.*}}) named "update"
+// CHECK-NEXT: exec.wait 0
+// CHECK-NEXT: exec.copy
+exec.device @cpu0 "cpu"
+exec.device @cpu1 "cpu" ordinal 1
+nn.param @w = dense<1.0> : tensor<4xf32>
+exec.kernel @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %a : tensor<4xf32>
+}
+exec.program @updated inputs("x": tensor<4xf32>) outputs() {
+  %x = exec.buffer input[0] : memref<4xf32>
+  %w = exec.buffer state @w : memref<4xf32>
+  %there = exec.buffer arena on @cpu1 : memref<4xf32>
+  %used = exec.buffer arena on @cpu1 : memref<4xf32>
+  %new = exec.buffer arena named "new" : memref<4xf32>
+  %set = exec.buffer state @w named "w" : memref<4xf32>
+  exec.lane on @cpu0 {
+    exec.wait 0
+    exec.dispatch @add(%w, %x, %new) named "update" overwritable [#exec.overwrite<0 by 2>] : memref<4xf32>, memref<4xf32>, memref<4xf32>
+    exec.copy %new to %set : memref<4xf32> to memref<4xf32>
+  }
+  exec.lane on @cpu1 {
+    exec.wait 1
+    exec.dispatch @add(%there, %there, %used) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  }
+  exec.lane on @cpu0 {
+    exec.copy %w to %there : memref<4xf32> to memref<4xf32>
+    exec.record 0
+    exec.record 1
+  }
+}
+exec.program @late inputs("x": tensor<4xf32>) outputs() {
+  %x = exec.buffer input[0] : memref<4xf32>
+  %w = exec.buffer state @w : memref<4xf32>
+  %there = exec.buffer arena on @cpu1 : memref<4xf32>
+  %used = exec.buffer arena on @cpu1 : memref<4xf32>
+  %new = exec.buffer arena named "new" : memref<4xf32>
+  %set = exec.buffer state @w named "w" : memref<4xf32>
+  exec.lane on @cpu0 {
+    exec.dispatch @add(%w, %x, %new) named "update" overwritable [#exec.overwrite<0 by 2>] : memref<4xf32>, memref<4xf32>, memref<4xf32>
+    exec.wait 0
+    exec.copy %new to %set : memref<4xf32> to memref<4xf32>
+  }
+  exec.lane on @cpu1 {
+    exec.wait 1
+    exec.dispatch @add(%there, %there, %used) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  }
+  exec.lane on @cpu0 {
+    exec.copy %w to %there : memref<4xf32> to memref<4xf32>
+    exec.record 0
+    exec.record 1
+  }
+}

@@ -187,6 +187,19 @@ void addThreads(CLI::App &command, Settings &settings) {
       ->expected(1);
 }
 
+void addLinks(CLI::App &command, Settings &settings) {
+  command
+      .add_option("--link", settings.links,
+                  "a link of set latency and rate between two of --devices: A-B=LATENCY,RATE with units, as "
+                  "cpu:0-cpu:1=5us,1GB/s or 8Gbit/s. Copies over it take no less: between shares of the cores in real "
+                  "time, on null devices by their clock ('host-null:0' is where arrays come from). ',half' shares the "
+                  "rate between both directions, ',10000km' adds a length of fibre; repeatable (default: none, copies "
+                  "take what they take)")
+      ->type_name("LINK")
+      ->take_all()
+      ->expected(1);
+}
+
 void addSettings(CLI::App &command, Settings &settings) {
   addThreads(command, settings);
   command.add_option("--dim", settings.dims, "binds a symbolic dimension: batch=8; batch=1,8,64 makes three entries")

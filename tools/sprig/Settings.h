@@ -11,7 +11,7 @@ namespace sprig::cli {
 
 struct Settings {
   std::vector<std::string> dims, shapes; ///< as given: NAME=8 or NAME=1,8; NAME=8x784
-  std::vector<std::string> targets, cpus, devices, places, remarks;
+  std::vector<std::string> targets, cpus, devices, links, places, remarks;
   std::string math = "fast", compileTo, compileFrom, dumpPhases;
   int threads = 0;
   int level = 2, jobs = 0;
@@ -51,6 +51,9 @@ struct Settings {
 void addSettings(CLI::App &command, Settings &settings);
 /// Adds --threads and --devices alone, for packages.
 void addThreads(CLI::App &command, Settings &settings);
+
+/// Adds --link, of commands that run.
+void addLinks(CLI::App &command, Settings &settings);
 
 /// Adds --allow, of commands that compile a training step.
 void addAllow(CLI::App &command, std::vector<std::string> &allow);

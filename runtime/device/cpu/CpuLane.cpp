@@ -1,6 +1,7 @@
 #include "runtime/device/cpu/CpuLane.h"
 
 #include "runtime/base/FloatEnv.h"
+#include "runtime/device/Wire.h"
 #include "runtime/device/cpu/CpuCode.h"
 #include "runtime/exec/Pool.h"
 
@@ -114,7 +115,10 @@ bool CpuLane::takeSlices(uint32_t participant) {
 void CpuLane::perform(const Transfer &transfer) {
   if (!transfer.tag.control->isGoing()) return;
   uint64_t begin = transfer.tag.recording ? ticks() : 0;
-  std::memmove(transfer.target, transfer.source, transfer.bytes);
+  if (transfer.wire)
+    transfer.wire->carry(transfer.target, transfer.source, transfer.bytes);
+  else
+    std::memmove(transfer.target, transfer.source, transfer.bytes);
   if (transfer.tag.recording)
     transfer.tag.recording->add(SPRIG_RT_PROFILE_COPY, begin, transfer.tag.lane, transfer.tag.index);
 }

@@ -23,11 +23,15 @@ CpuRun::CpuRun(const Package &package, const CpuCode &code, Pool &pool)
     : package(package), code(code), pool(pool), shares{pool.threads(), uint32_t(package.program().devices.size())},
       laneCapacity(std::max(1u, package.maxLanes())), eventCapacity(package.maxEvents()) {}
 
-CpuRun::~CpuRun() { pool.forget(*this); }
+CpuRun::~CpuRun() {
+  pool.forget(*this);
+  for (Wire *wire : wires) wire->forget(this);
+}
 
 Status CpuRun::allocate() {
   lanes = std::make_unique<LaneSlot[]>(laneCapacity);
   events = std::make_unique<std::atomic<uint64_t>[]>(eventCapacity);
+  lookAtLanes();
   callerScratch = (package.maxScratch() + 63) / 64 * 64;
   helperScratch = (package.helperScratch() + 63) / 64 * 64;
   if (callerScratch > UINT64_MAX / 2 / pool.threads())
@@ -36,11 +40,36 @@ Status CpuRun::allocate() {
   return Block::make(package.allocator(), callerScratch + helperScratch * (pool.threads() - 1), "scratch", scratch);
 }
 
+void CpuRun::lookAtLanes() {
+  for (const Entry &each : package.program().entries) {
+    std::vector<LaneFacts> &own = facts.emplace_back(each.lanes.size());
+    auto deviceOf = [&](uint32_t operand) { return &package.deviceOf(each.buffers[each.operands[operand]]); };
+    for (size_t lane = 0; lane < each.lanes.size(); ++lane) {
+      const std::vector<Command> &commands = each.lanes[lane].commands;
+      own[lane].device = each.lanes[lane].device;
+      own[lane].onlyCopies = std::none_of(commands.begin(), commands.end(),
+                                          [](const Command &command) { return command.kind == CommandKind::Dispatch; });
+      for (size_t at = 0; at < commands.size(); ++at) {
+        if (commands[at].kind != CommandKind::Copy) continue;
+        Wire *wire =
+            package.links().between(deviceOf(commands[at].firstOperand), deviceOf(commands[at].firstOperand + 1));
+        if (!wire) continue;
+        own[lane].wires.resize(commands.size());
+        own[lane].wires[at] = wire;
+        if (std::find(wires.begin(), wires.end(), wire) == wires.end()) wires.push_back(wire);
+      }
+      own[lane].carries = own[lane].onlyCopies && !own[lane].wires.empty();
+      for (size_t at = 0; own[lane].carries && at < commands.size(); ++at)
+        own[lane].carries = commands[at].kind != CommandKind::Copy || own[lane].wires[at];
+    }
+  }
+}
+
 Status CpuRun::run(uint32_t entryIndex, const Binding &binding) {
   void *const *operands = binding.operands();
   const Entry &current = package.program().entries[entryIndex];
   bool wanted = pool.threads() > 1 && package.isParallel(entryIndex);
-  if (!wanted && package.isPlain(entryIndex))
+  if (!wanted && package.isPlain(entryIndex) && facts[entryIndex].front().wires.empty())
     return recorded ? executePlain<true>(current, operands) : executePlain<false>(current, operands);
   FloatEnv floatEnv;
   ++generation;
@@ -49,6 +78,7 @@ Status CpuRun::run(uint32_t entryIndex, const Binding &binding) {
   operandTable.store(operands, std::memory_order_relaxed);
   for (uint32_t lane = 0; lane < current.lanes.size(); ++lane) {
     lanes[lane].position.store(0, std::memory_order_relaxed);
+    lanes[lane].carry.store(LaneSlot::Carry::None, std::memory_order_relaxed);
     lanes[lane].word.store(word(generation, lane == 0 ? Running : Ready), std::memory_order_release);
   }
   if (wanted) {
@@ -87,6 +117,7 @@ bool CpuRun::help(uint32_t participant) {
 
 void CpuRun::driveAll() {
   uint32_t count = uint32_t(entry.load(std::memory_order_relaxed)->lanes.size());
+  if (!wires.empty()) driveCarriers(0);
   bool zeroEnded = advance(0, 0);
   auto ended = [&] { return zeroEnded && lanesDone.load(std::memory_order_acquire) == count; };
   while (!ended()) {
@@ -106,10 +137,11 @@ bool CpuRun::advance(uint32_t lane, uint32_t participant) {
   LaneRun laneRun{slot, lane, participant};
   uint32_t count = uint32_t(program.commands.size());
   uint32_t at = slot.position.load(std::memory_order_relaxed);
+  bool carries = factsOf(lane)->carries;
   for (; at < count; ++at) {
     const Command &command = program.commands[at];
-    // The caller leaves another lane as soon as its own, not ended yet, can go on.
-    bool leave = lane != 0 && participant == 0 && laneCanMove(0, generation) &&
+    // The caller leaves another lane as soon as its own, not ended yet, can go on; one that takes no time it need not.
+    bool leave = lane != 0 && !carries && participant == 0 && laneCanMove(0, generation) &&
                  phaseOf(lanes[0].word.load(std::memory_order_relaxed)) != Done;
     if (leave ||
         (command.kind == CommandKind::Wait && events[command.event].load(std::memory_order_acquire) != generation)) {
@@ -120,6 +152,10 @@ bool CpuRun::advance(uint32_t lane, uint32_t participant) {
         changed();
       }
       return false;
+    }
+    if (command.kind == CommandKind::Copy && wireOf(lane, at) && control.isGoing()) {
+      if (beginCarry(laneRun, at, operands)) return false;
+      continue;
     }
     if (recorded) [[unlikely]]
       executeRecorded(command, laneRun, operands);
@@ -149,8 +185,77 @@ void CpuRun::execute(const Command &command, LaneRun &lane, void *const *operand
     events[command.event].store(generation, std::memory_order_release);
     changed();
     pool.wake();
+    if (!wires.empty()) driveCarriers(lane.participant);
     return;
   }
+}
+
+// May be asked about a lane of a run that is over, or between two: null where there is none of that number.
+const CpuRun::LaneFacts *CpuRun::factsOf(uint32_t lane) const {
+  const Entry *current = entry.load(std::memory_order_relaxed);
+  if (!current || lane >= current->lanes.size()) return nullptr;
+  return &facts[size_t(current - package.program().entries.data())][lane];
+}
+
+Wire *CpuRun::wireOf(uint32_t lane, uint32_t at) const {
+  const std::vector<Wire *> &own = factsOf(lane)->wires;
+  return own.empty() ? nullptr : own[at];
+}
+
+// Sends a copy on its way and gives the lane back (true), or finds that it has arrived (false).
+bool CpuRun::beginCarry(LaneRun &lane, uint32_t at, void *const *operands) {
+  LaneSlot &slot = lane.slot;
+  if (slot.carry.load(std::memory_order_acquire) == LaneSlot::Carry::Arrived) {
+    slot.carry.store(LaneSlot::Carry::None, std::memory_order_relaxed);
+    return false;
+  }
+  const Command &command = entry.load(std::memory_order_relaxed)->lanes[lane.lane].commands[at];
+  void *const *own = operands + command.firstOperand;
+  LaneSlot::Carried &copy = slot.carried;
+  copy.target = static_cast<uint8_t *>(own[1]);
+  copy.source = static_cast<const uint8_t *>(own[0]);
+  copy.bytes = command.copyBytes;
+  copy.owner = this;
+  copy.arrived = [](WiredCopy &arrived) {
+    auto &carried = static_cast<LaneSlot::Carried &>(arrived);
+    carried.run->arrived(carried);
+  };
+  copy.run = this;
+  copy.lane = lane.lane;
+  copy.begin = recorded ? ticks() : 0;
+  Wire *wire = wireOf(lane.lane, at);
+  slot.position.store(at, std::memory_order_relaxed);
+  slot.carry.store(LaneSlot::Carry::UnderWay, std::memory_order_relaxed);
+  // The lane is nobody's before the copy can arrive.
+  if (lane.lane != 0) slot.word.store(word(generation, Ready), std::memory_order_release);
+  wire->begin(copy);
+  return true;
+}
+
+// On the link's thread, which is none of the pool's: it may not compute.
+void CpuRun::arrived(LaneSlot::Carried &copy) {
+  LaneSlot &slot = lanes[copy.lane];
+  // Spans of one thread do not overlap: of two that share a link the later one is shown from the other's end.
+  static thread_local uint64_t busyUntil = 0;
+  if (recorded)
+    recorded->add(SPRIG_RT_PROFILE_COPY, std::max(copy.begin, busyUntil), copy.lane, slot.position.load(),
+                  pool.threads());
+  uint32_t lane = copy.lane;
+  bool drives = lane != 0 && factsOf(lane)->carries;
+  slot.carry.store(LaneSlot::Carry::Arrived, std::memory_order_release);
+  if (drives && claimLane(lane)) {
+    advance(lane, pool.threads());
+  } else {
+    changed();
+    pool.wake();
+  }
+  busyUntil = ticks();
+}
+
+// Sends on their way what copies over links can begin; others need not look.
+void CpuRun::driveCarriers(uint32_t participant) {
+  for (uint32_t lane = 1; lane < laneCapacity; ++lane)
+    if (const LaneFacts *own = factsOf(lane); own && own->carries && claimLane(lane)) advance(lane, participant);
 }
 
 void CpuRun::executeRecorded(const Command &command, LaneRun &lane, void *const *operands) {
@@ -167,6 +272,8 @@ bool CpuRun::laneCanMove(uint32_t lane, uint64_t ofGeneration) const {
   const std::vector<Command> &commands = current->lanes[lane].commands;
   uint32_t at = lanes[lane].position.load(std::memory_order_relaxed);
   if (at >= commands.size()) return at == commands.size();
+  if (commands[at].kind == CommandKind::Copy)
+    return lanes[lane].carry.load(std::memory_order_acquire) != LaneSlot::Carry::UnderWay;
   return commands[at].kind != CommandKind::Wait ||
          events[commands[at].event].load(std::memory_order_acquire) == ofGeneration;
 }
@@ -185,8 +292,8 @@ uint32_t CpuRun::threadsOf(uint32_t lane) const {
 // May be asked between two runs; whose lane it was then decides nothing but who works.
 bool CpuRun::serves(uint32_t participant, uint32_t lane) const {
   if (shares.shares == 1 || participant == 0) return true;
-  const Entry *current = entry.load(std::memory_order_relaxed);
-  return current && lane < current->lanes.size() && shares.has(current->lanes[lane].device, participant);
+  const LaneFacts *own = factsOf(lane);
+  return own && (own->onlyCopies || shares.has(own->device, participant));
 }
 
 bool CpuRun::driveSomeLane(uint32_t first, uint32_t participant) {

@@ -4,7 +4,9 @@
 // Who does what: lanes are virtual. The caller drives lane 0 and, when that waits, any lane that nobody drives; a
 // large dispatch is cut into slices that its driver and all helpers take one by one. So the caller alone can always
 // finish the run, and a helper that sleeps is never waited for. Of several shares of the processor (cpu:0, cpu:1), each
-// has helpers of its own, which help with its lanes alone; the caller is one of the first's and helps all.
+// has helpers of its own, which help with its lanes alone; the caller is one of the first's and helps all. A lane that
+// only copies is driven by whoever has time. Over a link of set rate a copy is on its way without anybody (Wire.h); the
+// link's thread drives a lane that only copies on, up to its next copy or wait.
 //
 // Helpers may look at a run at any time, also between two runs: everything they read first is atomic, and they get
 // work only by a compare-and-swap on a word that carries the number of the run or of the dispatch, which cannot succeed
@@ -31,6 +33,15 @@ struct LaneSlot {
   std::atomic<uint32_t> position{0}; // next command, while nobody drives
 
   SharedDispatch dispatch; // of many tiles, while it runs
+
+  // Of a copy over a link of set rate, at `position`: while it is on its way nobody drives the lane.
+  enum class Carry : uint8_t { None, UnderWay, Arrived };
+  std::atomic<Carry> carry{Carry::None};
+  struct Carried : WiredCopy {
+    class CpuRun *run = nullptr;
+    uint32_t lane = 0;
+    uint64_t begin = 0; // ticks, for profiles
+  } carried;
 };
 
 // One lane of one run, as seen by the thread that drives it.
@@ -51,11 +62,26 @@ public:
   bool help(uint32_t participant) override;
 
 private:
+  // Of a lane of an entry: what its copies go over, by command, empty where they go over no link of set rate; and who
+  // may drive it.
+  struct LaneFacts {
+    std::vector<Wire *> wires;
+    uint32_t device = 0;
+    bool onlyCopies = false; // computes nothing: whoever has time drives it
+    bool carries = false;    // and copies over such links alone, so that it takes nobody's time
+  };
+
+  void lookAtLanes();
   template <bool Recorded> Status executePlain(const Entry &current, void *const *operands);
   void driveAll();
   bool advance(uint32_t lane, uint32_t participant);
   void execute(const Command &command, LaneRun &lane, void *const *operands);
   void executeRecorded(const Command &command, LaneRun &lane, void *const *operands);
+  bool beginCarry(LaneRun &lane, uint32_t at, void *const *operands);
+  void arrived(LaneSlot::Carried &copy);
+  Wire *wireOf(uint32_t lane, uint32_t at) const;
+  const LaneFacts *factsOf(uint32_t lane) const;
+  void driveCarriers(uint32_t participant);
   void dispatchTiles(LaneRun &lane, const Command &command, void *const *operands);
   uint32_t threadsOf(uint32_t lane) const;
   bool serves(uint32_t participant, uint32_t lane) const;
@@ -77,7 +103,9 @@ private:
   uint32_t eventCapacity;
   std::unique_ptr<LaneSlot[]> lanes;
   std::unique_ptr<std::atomic<uint64_t>[]> events; // number of the run that recorded it
-  Block scratch;                                   // the caller's share, then one for each other thread of the pool
+  std::vector<std::vector<LaneFacts>> facts;
+  std::vector<Wire *> wires; // all of them
+  Block scratch;             // the caller's share, then one for each other thread of the pool
   uint64_t callerScratch = 0;
   uint64_t helperScratch = 0;
 

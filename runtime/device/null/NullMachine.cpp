@@ -2,6 +2,7 @@
 
 #include "runtime/base/FloatEnv.h"
 #include "runtime/device/HostCode.h"
+#include "runtime/device/Wire.h"
 
 #include <algorithm>
 #include <cstring>
@@ -261,6 +262,7 @@ void NullMachine::perform(const Transfer &transfer, std::pair<uint64_t, uint64_t
 }
 
 double NullMachine::nanosecondsOf(const Transfer &transfer) const {
+  if (transfer.wire) return transfer.wire->rates.nanoseconds(double(transfer.bytes));
   if (options.link && !areSame(transfer.sourceDevice, transfer.targetDevice))
     return options.link->nanoseconds(double(transfer.bytes));
   return kLaunchNs + 2 * double(transfer.bytes) / kBytesPerNs;

@@ -61,6 +61,21 @@ TEST(Placement, AChainStaysTogetherBehindItsPin) {
   EXPECT_LE(Placer(b.problem).play(devices).copies, 1);
 }
 
+TEST(Placement, CopiesOverALinkGoBesideWhatIsComputed) {
+  // The first device computes four values, the second takes each; without a link the copies are the first one's work.
+  Builder b(2, 3);
+  for (int i = 0; i < 4; ++i) b.add(1, {b.add(2, {}, 0)}, 1);
+  std::vector<unsigned> devices(8);
+  for (unsigned i = 0; i < 8; ++i) devices[i] = i % 2;
+  EXPECT_NEAR(Placer(b.problem).play(devices).seconds, 4 * (2 + 3) + 1, 1e-3);
+  b.problem.links.resize(4);
+  b.problem.links[0 * 2 + 1] = sprig::machine::Link{1, 1e9};
+  EXPECT_NEAR(Placer(b.problem).play(devices).seconds, 4 * 2 + 1 + 1, 1e-3);
+  // The link is busy longer than the device: one copy after the other.
+  b.problem.links[0 * 2 + 1] = sprig::machine::Link{3, 1e9};
+  EXPECT_NEAR(Placer(b.problem).play(devices).seconds, 2 + 4 * 3 + 1, 1e-3);
+}
+
 TEST(Placement, ParametersLiveWhereTheyAreUpdated) {
   Builder b(2, 1);
   PlacementProblem &problem = b.problem;

@@ -74,7 +74,10 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   if (!options.settings.compileDevices().empty() || options.settings.explainPlacement)
     throw Error(ErrorKind::usage,
                 "bench " + experiment.name +
-                    ": is an experiment, which runs on one device: no list of --devices, no --explain-placement");
+                    ": is an experiment, which chooses its devices: no list of --devices, no --explain-placement");
+  if (!options.settings.links.empty() && experiment.name != "overlap" && experiment.name != "split")
+    throw Error(ErrorKind::usage,
+                "bench " + experiment.name + ": takes no --link, which the experiments overlap and split do");
   if (experiment.name != "loader") refuseLoaderOptions(options);
   if (experiment.name != "hybridize" && (!options.of.empty() || options.runs))
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
@@ -107,7 +110,8 @@ int bench(const Options &options) {
   refuseLoaderOptions(options);
   if (options.n)
     throw Error(ErrorKind::usage,
-                "--n: goes with the experiments matmul, threads, lanes, convolution, dtypes and async");
+                "--n: goes with the experiments matmul, threads, lanes, devices, overlap, split, convolution, dtypes "
+                "and async");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -222,9 +226,9 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("OF", options->of, "the model that hybridize runs, instead of its own networks");
   command
       ->add_option("--n", options->n,
-                   "size of the matrices of matmul (default 4096), threads (1000), convolution (100), dtypes (1024) "
-                   "and async (1000), and "
-                   "the largest of lanes (1000)")
+                   "size of the matrices of matmul (default 4096), threads (1000), devices (768), overlap (512), "
+                   "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
+                   "batches of split (256)")
       ->check(CLI::Range(1, 16384));
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')
@@ -236,6 +240,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
   command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
   addSettings(*command, options->settings);
+  addLinks(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return bench(*options); }; });
 }
 

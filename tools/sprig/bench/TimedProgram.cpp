@@ -14,7 +14,14 @@ Model textModel(std::string name, std::string text) {
 
 TimedProgram::TimedProgram(const Model &model, const Settings &settings)
     : runner(compileAndLoad(model, {EntryRequest{}}, settings)) {
-  fillRandom(runner.inputSpecs(), 1, {}, arrays);
+  // Where samples are independent, the runtime would take any number.
+  std::vector<InputSpec> specs = runner.inputSpecs();
+  std::vector<TensorSpec> inputs = runner.inputs(0);
+  std::map<std::string, int64_t> sizes;
+  for (size_t i = 0; i < specs.size(); ++i)
+    for (size_t d = 0; d < specs[i].dims.size(); ++d)
+      if (!specs[i].dims[d].size) sizes.emplace(specs[i].dims[d].symbol, inputs[i].shape[d]);
+  fillRandom(specs, 1, sizes, arrays);
   call = runner.prepare(0, arrays);
   call.invoke();
 }

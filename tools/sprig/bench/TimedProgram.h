@@ -23,6 +23,7 @@ public:
   /// Of the program's entry.
   int lanes() const { return int(info().lane_count); }
   double flops() const { return double(info().flops); }
+  const Runner &loaded() const { return runner; }
 
 private:
   sprig_rt_entry_info info() const;

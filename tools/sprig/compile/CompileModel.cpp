@@ -2,6 +2,7 @@
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Emit.h"
 #include "lib/Target/Registry.h"
+#include "sprig/rt/links.hpp"
 #include "tools/sprig/compile/CompileSettings.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/Model.h"
@@ -39,6 +40,12 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
   options.threads = settings.laneCount();
   options.lanes = settings.lanes;
   options.devices = settings.compileDevices();
+  for (const std::string &link : settings.links) {
+    rt::GivenLink given;
+    if (std::string why = rt::parseGivenLink(link, given); !why.empty())
+      throw Error(ErrorKind::usage, "--link " + link + ": " + why);
+    options.links.push_back(link);
+  }
   options.places = settings.placedLayers();
   options.optimization = settings.level;
   options.fuse = settings.level > 0;

@@ -99,7 +99,7 @@ int profile(const Options &options) {
     loaded = compileAndLoad(model, {}, options.settings);
   else if (!options.train.empty())
     loaded = compileSteps(model, options.train, options.allow, options.settings,
-                          {options.settings.laneCount(), options.settings.runtimeDevice()});
+                          {options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links});
   std::vector<InputSpec> specs;
   std::vector<EntryRequest> entries;
   if (!loaded || isChosenByShape(*loaded, options.entry)) {
@@ -199,6 +199,7 @@ void addProfile(CLI::App &app, Invocation &invocation) {
                    "with --compare: how far outputs may differ, as a share of the largest value")
       ->capture_default_str();
   addSettings(*command, options->settings);
+  addLinks(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return profile(*options); }; });
 }
 

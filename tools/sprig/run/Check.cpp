@@ -149,6 +149,7 @@ void addCheck(CLI::App &app, Invocation &invocation) {
   command->add_flag("--bisect", options->bisect,
                     "where the check fails, name the first operation whose compiled result is not the interpreter's");
   addSettings(*command, options->settings);
+  addLinks(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return runCheck(*options); }; });
 }
 

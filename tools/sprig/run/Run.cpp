@@ -115,6 +115,7 @@ void addRun(CLI::App &app, Invocation &invocation) {
   command->add_option("--random-inputs", options->seed, "fills the inputs that are not given, from this seed");
   command->add_option("--output-dir", options->outputDir, "folder for whole outputs, NAME.npy each");
   addSettings(*command, options->settings);
+  addLinks(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return run(*options); }; });
 }
 

@@ -12,13 +12,22 @@ TensorSpec specOf(const sprig_rt_tensor_info &info) {
   return {info.name, data::DType(info.dtype), std::vector<int64_t>(info.shape, info.shape + info.rank)};
 }
 
-sprig_rt_load_options loadOptions(const RunnerOptions &options) {
-  sprig_rt_load_options result = {};
-  result.size = sizeof result;
-  result.memory_limit = givenMemoryLimit();
-  result.device = options.device.empty() ? nullptr : options.device.c_str();
-  return result;
-}
+// Points to the strings of what it was made of.
+struct LoadOptions {
+  explicit LoadOptions(const RunnerOptions &options) {
+    raw.size = sizeof raw;
+    raw.memory_limit = givenMemoryLimit();
+    raw.device = options.device.empty() ? nullptr : options.device.c_str();
+    for (const std::string &link : options.links) links.push_back(link.c_str());
+    raw.links = links.data();
+    raw.link_count = links.size();
+    raw.log = [](void *, int32_t level, const char *text) {
+      if (level >= SPRIG_RT_LOG_WARNING) inform(std::string("note: ") + text);
+    };
+  }
+  sprig_rt_load_options raw = {};
+  std::vector<const char *> links;
+};
 
 std::shared_ptr<void> alignedCopy(const void *data, size_t size) {
   size_t rounded = (size + 63) / 64 * 64;
@@ -66,9 +75,9 @@ void Runner::start(const RunnerOptions &options) {
 
 Runner Runner::load(const std::string &path, const RunnerOptions &options) {
   Runner runner;
-  auto load = loadOptions(options);
+  LoadOptions load(options);
   sprig_rt_package *package = nullptr;
-  check(sprig_rt_package_load(path.c_str(), &load, &package));
+  check(sprig_rt_package_load(path.c_str(), &load.raw, &package));
   runner.packageHandle.reset(package, sprig_rt_package_release);
   runner.start(options);
   return runner;
@@ -76,13 +85,13 @@ Runner Runner::load(const std::string &path, const RunnerOptions &options) {
 
 Runner Runner::load(std::vector<char> bytes, const std::string &name, const RunnerOptions &options) {
   Runner runner;
-  auto load = loadOptions(options);
+  LoadOptions load(options);
   auto kept = std::make_unique<std::vector<char>>(std::move(bytes));
   sprig_rt_package *package = nullptr;
   std::vector<char> *data = kept.release(); // the runtime gives it back, also on failure
   check(sprig_rt_package_load_memory(
       data->data(), data->size(), [](void *user) { delete static_cast<std::vector<char> *>(user); }, data, name.c_str(),
-      &load, &package));
+      &load.raw, &package));
   runner.packageHandle.reset(package, sprig_rt_package_release);
   runner.start(options);
   return runner;

@@ -17,8 +17,9 @@ namespace sprig::cli {
 void check(sprig_rt_status *status);
 
 struct RunnerOptions {
-  int threads = 0;    ///< 0: the runtime's default
-  std::string device; ///< as --devices; "": what the program names
+  int threads = 0;                     ///< 0: the runtime's default
+  std::string device;                  ///< as --devices; "": what the program names
+  std::vector<std::string> links = {}; ///< as --link, between those
 };
 
 struct TensorSpec {

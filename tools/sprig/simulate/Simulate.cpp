@@ -175,9 +175,8 @@ Runner load(const Options &options, const Model &model, std::vector<InputSpec> &
   if (!options.train.empty()) return compileSteps(model, options.train, options.allow, settings, onClock);
   // A program that is scheduled already has its shapes.
   if (settings.compileFrom.empty()) {
-    if (settings.compileDevices().size() > 1 && (!options.topology.empty() || !options.links.empty()))
-      inform("note: placed for this machine's links, which are not those of " +
-             std::string(options.topology.empty() ? "--link" : "--topology " + options.topology));
+    if (settings.compileDevices().size() > 1 && !options.topology.empty())
+      inform("note: placed for this machine's links, which are not those of --topology " + options.topology);
     specs = inputsOf(model);
     entries = entriesOf(settings, specs);
     Compiled compiled = compile(model, entries, settings, {"native"});
@@ -382,6 +381,7 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                     "topology says, or the usable processors)");
   command->callback([=, &invocation] {
     options->settings.devicesAreNames = !options->topology.empty();
+    options->settings.links = options->links; // placement counts them
     invocation.run = [=] { return simulate(*options); };
   });
 }

@@ -93,6 +93,7 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command->add_flag("--debug-nan", options->debugNan, "where a loss is not finite, finds the operation (slow)");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
+  addLinks(*command, options->settings);
   command->callback([=, &invocation] {
     invocation.run = [=] {
       addSets(*options);

@@ -231,7 +231,7 @@ private:
     if (options.settings.explainPlacement) cli::explain(compiled.placements, nullptr);
     request.announce = false; // a sweep compiles again
     trainable = compiled.trainable;
-    RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice()};
+    RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links};
     program.emplace(Runner::load(std::move(compiled.package), options.model, run));
     checkTargetsOf(compiled.classes);
     compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

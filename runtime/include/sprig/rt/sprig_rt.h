@@ -150,6 +150,11 @@ typedef struct sprig_rt_load_options {
   /* Nonzero: use constants in the file's own pages, which processes share. 0: copy large ones to large pages where the
    * system has them, which kernels read several times faster. */
   int32_t map_constants;
+  /* Links of set latency and rate between these devices, as "cpu:0-cpu:1=5us,1GB/s" (docs/runtime.md): a copy over one
+   * takes no less, on shares of the processor in real time, on null devices by their clock. A link that no copy of the
+   * program goes over is told to the log. */
+  const char *const *links;
+  size_t link_count;
 } sprig_rt_load_options;
 
 /* Maps the file, checks all of it once and makes it ready to run. The file must not change while it is loaded. */

@@ -168,7 +168,8 @@ struct LoadOptions {
   const sprig_rt_allocator *allocator = nullptr;
   sprig_rt_log_fn log = nullptr;
   void *logUser = nullptr;
-  bool mapConstants = false; // use large constants in the file's own pages, too
+  bool mapConstants = false;      // use large constants in the file's own pages, too
+  std::vector<std::string> links; // "cpu:0-cpu:1=5us,1GB/s", see sprig_rt_load_options
 };
 
 // A loaded program, immutable; copies share it.
@@ -176,8 +177,8 @@ class Package {
 public:
   static Package load(const std::string &path, const LoadOptions &options = {}) {
     sprig_rt_package *handle = nullptr;
-    sprig_rt_load_options raw = rawOptions(options);
-    check(sprig_rt_package_load(path.c_str(), &raw, &handle));
+    RawOptions raw(options);
+    check(sprig_rt_package_load(path.c_str(), &raw.options, &handle));
     return Package(handle);
   }
 
@@ -185,8 +186,9 @@ public:
   static Package fromMemory(std::span<const uint8_t> bytes, const std::string &name = "package in memory",
                             const LoadOptions &options = {}) {
     sprig_rt_package *handle = nullptr;
-    sprig_rt_load_options raw = rawOptions(options);
-    check(sprig_rt_package_load_memory(bytes.data(), bytes.size(), nullptr, nullptr, name.c_str(), &raw, &handle));
+    RawOptions raw(options);
+    check(sprig_rt_package_load_memory(bytes.data(), bytes.size(), nullptr, nullptr, name.c_str(), &raw.options,
+                                       &handle));
     return Package(handle);
   }
 
@@ -196,8 +198,8 @@ public:
     auto *held = new std::vector<uint8_t>(std::move(bytes));
     auto release = [](void *user) { delete static_cast<std::vector<uint8_t> *>(user); };
     sprig_rt_package *handle = nullptr;
-    sprig_rt_load_options raw = rawOptions(options);
-    check(sprig_rt_package_load_memory(held->data(), held->size(), release, held, name.c_str(), &raw, &handle));
+    RawOptions raw(options);
+    check(sprig_rt_package_load_memory(held->data(), held->size(), release, held, name.c_str(), &raw.options, &handle));
     return Package(handle);
   }
 
@@ -230,18 +232,24 @@ public:
 private:
   explicit Package(sprig_rt_package *owned) : handle(owned, sprig_rt_package_release) {}
 
-  static sprig_rt_load_options rawOptions(const LoadOptions &options) {
-    sprig_rt_load_options raw = {};
-    raw.size = sizeof raw;
-    raw.cpu = options.cpu.empty() ? nullptr : options.cpu.c_str();
-    raw.device = options.device.empty() ? nullptr : options.device.c_str();
-    raw.memory_limit = options.memoryLimit;
-    raw.allocator = options.allocator;
-    raw.log = options.log;
-    raw.log_user = options.logUser;
-    raw.map_constants = options.mapConstants;
-    return raw;
-  }
+  // Points to the strings of what it was made of.
+  struct RawOptions {
+    explicit RawOptions(const LoadOptions &given) {
+      options.size = sizeof options;
+      options.cpu = given.cpu.empty() ? nullptr : given.cpu.c_str();
+      options.device = given.device.empty() ? nullptr : given.device.c_str();
+      options.memory_limit = given.memoryLimit;
+      options.allocator = given.allocator;
+      options.log = given.log;
+      options.log_user = given.logUser;
+      options.map_constants = given.mapConstants;
+      for (const std::string &link : given.links) links.push_back(link.c_str());
+      options.links = links.data();
+      options.link_count = links.size();
+    }
+    sprig_rt_load_options options = {};
+    std::vector<const char *> links;
+  };
 
   template <typename Query> std::vector<TensorInfo> tensors(uint32_t entryIndex, uint32_t count, Query query) const {
     std::vector<TensorInfo> result;

@@ -1,0 +1,56 @@
+// sprig bench devices: products on one share of the cores, on another, and on both at once.
+#include "tools/sprig/bench/Shares.h"
+#include <algorithm>
+
+namespace sprig::cli {
+namespace {
+
+constexpr int kProducts = 10;
+
+// The products of each device that is named, on operands of its own.
+Model productsModel(int64_t n, const std::vector<int> &devices) {
+  std::string type = matrixType(n, n), arguments, body, results, types;
+  for (int device : devices)
+    for (int i = 0; i < kProducts; ++i) {
+      std::string number = std::to_string(device) + "_" + std::to_string(i);
+      arguments += (arguments.empty() ? "%a" : ", %a") + number + ": " + type + ", %b" + number + ": " + type;
+      body += "  %y" + number + " = nn.matmul %a" + number + ", %b" + number + placedOn(device) + " : " + type + ", " +
+              type + "\n";
+      results += (results.empty() ? "%y" : ", %y") + number;
+      types += (types.empty() ? "" : ", ") + type;
+    }
+  return textModel("products", "func.func @main(" + arguments + ") -> (" + types + ") {\n" + body + "  return " +
+                                   results + " : " + types + "\n}\n");
+}
+
+} // namespace
+
+void benchDevices(const ExperimentOptions &options, ExperimentReport &report) {
+  int64_t n = options.n ? options.n : 768;
+  Settings settings = onShares(options, 2);
+  TimedProgram first(productsModel(n, {0}), settings), second(productsModel(n, {1}), settings),
+      both(productsModel(n, {0, 1}), settings);
+  std::vector<double> best = bestInTurn({&first, &second, &both}, 5, 2);
+  double flops = double(kProducts) * 2 * double(n) * double(n) * double(n);
+  report.table("devices", {"products of " + std::to_string(n), "ms", "GFLOP/s", "simulated ms"});
+  std::vector<TimedProgram *> programs = {&first, &second, &both};
+  const char *names[] = {"10 on cpu:0", "10 on cpu:1", "10 on each, at once"};
+  for (size_t i = 0; i < 3; ++i)
+    report.row(
+        {names[i], best[i] * 1e3, flops * (i == 2 ? 2 : 1) / best[i] / 1e9, simulatedSeconds(*programs[i]) * 1e3});
+  double longer = std::max(best[0], best[1]), sum = best[0] + best[1];
+  auto ms = [](double seconds) { return formatDouble(seconds * 1e3, 4) + " ms"; };
+  if (options.threads == 1) {
+    report.note("one thread: both devices have it between them, so there is nothing to gain");
+    return;
+  }
+  // Clocks and caches give and take a few per cent.
+  report.verdict("both at once take no less than the longer of the two alone, within 3%",
+                 ms(best[2]) + ", alone " + ms(best[0]) + " and " + ms(best[1]), best[2] >= 0.97 * longer);
+  report.verdict("both at once take less than one after the other", ms(best[2]) + ", in turn " + ms(sum),
+                 best[2] < sum);
+  report.verdict("both at once take at most 15% longer than the longer one alone",
+                 formatDouble(best[2] / longer, 3) + " times as long", best[2] <= 1.15 * longer);
+}
+
+} // namespace sprig::cli
