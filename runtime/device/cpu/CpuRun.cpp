@@ -153,8 +153,8 @@ bool CpuRun::advance(uint32_t lane, uint32_t participant) {
       }
       return false;
     }
-    if (command.kind == CommandKind::Copy && wireOf(lane, at) && control.isGoing()) {
-      if (beginCarry(laneRun, at, operands)) return false;
+    if (command.kind == CommandKind::Copy && wireOf(lane, at)) {
+      if (waitsForCarry(laneRun, at, operands)) return false;
       continue;
     }
     if (recorded) [[unlikely]]
@@ -202,13 +202,26 @@ Wire *CpuRun::wireOf(uint32_t lane, uint32_t at) const {
   return own.empty() ? nullptr : own[at];
 }
 
-// Sends a copy on its way and gives the lane back (true), or finds that it has arrived (false).
-bool CpuRun::beginCarry(LaneRun &lane, uint32_t at, void *const *operands) {
+// Sends a copy on its way and gives the lane back (true), or finds that it has arrived (false), or that the run was
+// stopped before. Who looked at the lane when it was somewhere else may have claimed it while a copy is under way: then
+// it is given back as it was.
+bool CpuRun::waitsForCarry(LaneRun &lane, uint32_t at, void *const *operands) {
   LaneSlot &slot = lane.slot;
-  if (slot.carry.load(std::memory_order_acquire) == LaneSlot::Carry::Arrived) {
+  LaneSlot::Carry carry = slot.carry.load(std::memory_order_acquire);
+  if (carry == LaneSlot::Carry::Arrived) {
     slot.carry.store(LaneSlot::Carry::None, std::memory_order_relaxed);
     return false;
   }
+  if (carry == LaneSlot::Carry::UnderWay) {
+    if (lane.lane == 0) return true;
+    slot.word.store(word(generation, Ready), std::memory_order_release);
+    // Either this thread sees the arrival, or the link's thread sees that the lane is free (arrived()).
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    changed();
+    if (slot.carry.load(std::memory_order_acquire) == LaneSlot::Carry::Arrived) driveCarriers(lane.participant);
+    return true;
+  }
+  if (!control.isGoing()) return false;
   const Command &command = entry.load(std::memory_order_relaxed)->lanes[lane.lane].commands[at];
   void *const *own = operands + command.firstOperand;
   LaneSlot::Carried &copy = slot.carried;
@@ -243,6 +256,7 @@ void CpuRun::arrived(LaneSlot::Carried &copy) {
   uint32_t lane = copy.lane;
   bool drives = lane != 0 && factsOf(lane)->carries;
   slot.carry.store(LaneSlot::Carry::Arrived, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst); // see waitsForCarry()
   if (drives && claimLane(lane)) {
     advance(lane, pool.threads());
   } else {

@@ -77,7 +77,7 @@ private:
   bool advance(uint32_t lane, uint32_t participant);
   void execute(const Command &command, LaneRun &lane, void *const *operands);
   void executeRecorded(const Command &command, LaneRun &lane, void *const *operands);
-  bool beginCarry(LaneRun &lane, uint32_t at, void *const *operands);
+  bool waitsForCarry(LaneRun &lane, uint32_t at, void *const *operands);
   void arrived(LaneSlot::Carried &copy);
   Wire *wireOf(uint32_t lane, uint32_t at) const;
   const LaneFacts *factsOf(uint32_t lane) const;
