@@ -5,6 +5,7 @@ The tool gets the copy's path as its last argument. COUNT copies are cut, flippe
 seed. Each run must end with exit code 0 (the damage did not matter), 3 or 4, with an error for the latter two, within
 20 seconds and without a sanitizer's report. The last line is `N passed, N failed`.
 """
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -44,11 +45,15 @@ def main():
     count, model, command = int(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
     data = model.read_bytes()
     passed = failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for i in range(count):
+
+    def feed(i):
+        with tempfile.TemporaryDirectory() as folder:
             copy = os.path.join(folder, 'model.onnx')
             pathlib.Path(copy).write_bytes(damaged(data, i, random.Random(i)))
-            wrong = complaint([*command, copy])
+            return complaint([*command, copy])
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as at_once:
+        for i, wrong in enumerate(at_once.map(feed, range(count))):
             if wrong:
                 failed += 1
                 print(f'FAIL {model.name}, damage {i}: {wrong}')
