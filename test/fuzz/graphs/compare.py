@@ -10,6 +10,7 @@ packages can be fetched. What differs is named by its seed and the fewest nodes 
 and outputs of one graph in a folder. The last line is `N passed, N failed`, one for each graph.
 """
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -42,6 +43,7 @@ WAYS = [('interpreter', ['--interpreter', *TOLERANCE]), ('two threads', ['--thre
 if 'x86-64-v4' in NATIVE:
     WAYS.append(('x86-64-v4', ['--cpu', 'x86-64-v4', *EXACT]))
 BATCH = 24
+at_once = concurrent.futures.ThreadPoolExecutor(os.cpu_count())  # runs of the tool
 cache = tempfile.TemporaryDirectory()  # of kernels that no user will want again
 environment = {**os.environ, 'SPRIG_CACHE': cache.name}
 
@@ -80,8 +82,8 @@ def write(graph, folder):
 def differences(folder, names):
     """The reasons by the name of a case in the folder."""
     found = {}
-    for way, arguments in WAYS:
-        done = sprig('check', '--cases', folder, *arguments)
+    runs = at_once.map(lambda way: sprig('check', '--cases', folder, *way[1]), WAYS)
+    for (way, _), done in zip(WAYS, runs):
         for line in done.stdout.splitlines():
             if line.startswith(('FAIL ', 'UNSUPPORTED ')):
                 case, _, reason = line.split(' ', 1)[1].partition(': ')
@@ -121,8 +123,8 @@ def compare(graphs, folder):
     """The reasons by seed."""
     shutil.rmtree(folder, ignore_errors=True)
     found, written = {}, {}
-    for seed, graph in graphs.items():
-        reason = write(graph, folder / f'seed-{seed}')
+    reasons = at_once.map(lambda seed: write(graphs[seed], folder / f'seed-{seed}'), graphs)
+    for seed, reason in zip(graphs, reasons):
         if reason:
             found[seed] = reason
             shutil.rmtree(folder / f'seed-{seed}')
