@@ -1,6 +1,7 @@
 #include "tools/sprig/profile/RepeatedCopies.h"
 #include "runtime/api/Handles.h"
 #include "tools/sprig/Report.h"
+#include "tools/sprig/profile/BusyTime.h"
 #include <set>
 
 namespace sprig::cli {
@@ -16,9 +17,7 @@ std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t index) {
   auto bufferOf = [&](const Command &command, uint32_t operand) -> const Buffer & {
     return entry.buffers[entry.operands[command.firstOperand + operand]];
   };
-  auto nameOf = [&](uint32_t device) {
-    return program.devices[device].kind + ":" + std::to_string(program.devices[device].ordinal);
-  };
+  CommandPlaces places(runner);
   std::set<uint32_t> written; // states
   for (const rt::core::Lane &lane : entry.lanes)
     for (const Command &command : lane.commands)
@@ -37,10 +36,11 @@ std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t index) {
       if (from.kind != BufferKind::State || from.device == to.device || written.count(from.index)) continue;
       const std::string &name = program.states[from.index].tensor.name;
       texts.push_back("'" + name + "' (" + formatBytes(double(command.copyBytes)) + ") is copied from " +
-                      nameOf(from.device) + " to " + nameOf(to.device) +
+                      places.deviceName(from.device) + " to " + places.deviceName(to.device) +
                       " in every call, and none changes it: compile "
                       "with --place " +
-                      name + "=" + nameOf(to.device) + ", or its readers on " + nameOf(from.device));
+                      name + "=" + places.deviceName(to.device) + ", or its readers on " +
+                      places.deviceName(from.device));
     }
   return texts;
 }

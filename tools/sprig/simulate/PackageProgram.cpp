@@ -2,6 +2,7 @@
 #include "lib/Machine/MachineModel.h"
 #include "runtime/api/Handles.h"
 #include "runtime/exec/Choose.h"
+#include "tools/sprig/profile/BusyTime.h"
 #include "tools/sprig/profile/CommandLimits.h"
 #include <algorithm>
 #include <map>
@@ -224,9 +225,9 @@ std::vector<Life> livesOf(const rt::core::Entry &entry, const PackageProgram &pr
 } // namespace
 
 std::vector<std::string> devicesOf(const Runner &runner) {
+  CommandPlaces places(runner);
   std::vector<std::string> names;
-  for (const rt::core::DeviceName &device : programIn(runner).devices)
-    names.push_back(device.kind + ":" + std::to_string(device.ordinal));
+  for (uint32_t i = 0; i < programIn(runner).devices.size(); ++i) names.push_back(places.deviceName(i));
   return names;
 }
 
