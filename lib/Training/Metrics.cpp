@@ -60,6 +60,7 @@ std::string formatMetrics(const StepMetrics &metrics) {
   append(line, "grad_norm", metrics.gradNorm);
   append(line, "lr", metrics.lr);
   append(line, "seconds", metrics.seconds);
+  if (metrics.waitSeconds) append(line, "wait_seconds", *metrics.waitSeconds);
   if (metrics.evalLoss) append(line, "eval_loss", *metrics.evalLoss);
   if (metrics.evalAccuracy) append(line, "eval_accuracy", *metrics.evalAccuracy);
   return line + "}\n";
@@ -81,6 +82,7 @@ std::optional<StepMetrics> parseMetrics(std::string_view line) {
       !readNumber(json, "lr", metrics.lr) || !readNumber(json, "seconds", metrics.seconds))
     return std::nullopt;
   double value;
+  if (readNumber(json, "wait_seconds", value)) metrics.waitSeconds = value;
   if (readNumber(json, "eval_loss", value)) metrics.evalLoss = value;
   if (readNumber(json, "eval_accuracy", value)) metrics.evalAccuracy = value;
   return metrics;

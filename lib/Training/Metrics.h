@@ -1,5 +1,5 @@
 // The metrics of a training run as JSON lines, one a step:
-//   {"step":0,"loss":2.3028858,"grad_norm":0.91,"lr":0.05,"seconds":0.0012}
+//   {"step":0,"loss":2.3028858,"grad_norm":0.91,"lr":0.05,"seconds":0.0012,"wait_seconds":2e-05}
 // For `sprig train --metrics`. Floats are the shortest text that reads back as the same float; what is not finite is
 // the string "NaN", "Infinity" or "-Infinity", which Python's float() and JavaScript's Number() take.
 #pragma once
@@ -18,6 +18,7 @@ struct StepMetrics {
   float gradNorm = 0; ///< before clipping
   float lr = 0;
   double seconds = 0;                                     ///< of the run up to the end of this step
+  std::optional<double> waitSeconds = {};                 ///< that this step waited for its samples
   std::optional<double> evalLoss = {}, evalAccuracy = {}; ///< where an evaluation followed the step
 
   bool operator==(const StepMetrics &) const = default;

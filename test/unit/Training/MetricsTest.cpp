@@ -37,6 +37,10 @@ TEST_F(Metrics, ALineAStep) {
   metrics.evalAccuracy = 0.975;
   EXPECT_TRUE(formatMetrics(metrics).ends_with(",\"seconds\":0.5,\"eval_loss\":0.25,\"eval_accuracy\":0.975}\n"));
   EXPECT_EQ(parseMetrics(formatMetrics(metrics)), metrics);
+  metrics.waitSeconds = 0.125;
+  EXPECT_TRUE(formatMetrics(metrics).find(",\"seconds\":0.5,\"wait_seconds\":0.125,\"eval_loss\"") !=
+              std::string::npos);
+  EXPECT_EQ(parseMetrics(formatMetrics(metrics)), metrics);
   metrics.loss = NAN;
   metrics.gradNorm = -HUGE_VALF;
   EXPECT_TRUE(formatMetrics(metrics).starts_with("{\"step\":3,\"loss\":\"NaN\",\"grad_norm\":\"-Infinity\","));

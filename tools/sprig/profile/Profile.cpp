@@ -45,7 +45,7 @@ void checkOptions(const Options &options) {
   if (options.session.submit && options.session.loader.wanted())
     throw Error(ErrorKind::usage, "--submit together with --workers, --prefetch or --io-delay: expected calls that "
                                   "wait for their batches, or calls that are queued");
-  if (!options.session.loader.ioDelay.empty()) data::parseIoDelay(options.session.loader.ioDelay);
+  loaderOptions(options.session.loader);
   std::stringstream list(options.activities);
   for (std::string activity; std::getline(list, activity, ',');) {
     if (activity == "cuda") throw Error(ErrorKind::unsupported, "--activities cuda: " + machine::findGpus().describe());
@@ -173,14 +173,7 @@ void addProfile(CLI::App &app, Invocation &invocation) {
   command->add_option("--svg", options->svg,
                       "draws the last of those calls to FILE.svg: lanes, threads, devices, links, queue and loader as "
                       "rows");
-  command->add_option("--workers", options->session.loader.workers,
-                      "calls take their batches from a loader with so many threads, as a training loop does; 0: the "
-                      "calling thread loads (default with --prefetch or --io-delay: half of the processors, 1 to 8)");
-  command->add_option("--prefetch", options->session.loader.prefetch,
-                      "the same: batches that each worker may be ahead (default: 2)");
-  command->add_option("--io-delay", options->session.loader.ioDelay,
-                      "the same: simulated storage, hdd, hdd:RPM, ssd, nvme or the time of each sample, as 2ms "
-                      "(default: none)");
+  addLoaderFlags(*command, options->session.loader, "calls take their batches, as a training loop does,");
   command->add_flag("--memory", options->memory, "what memory a call holds, by class, and when most of it is in use");
   command->add_option("--entry", options->entry,
                       "the entry to run, as train_step, evaluate or main; --dim batch=N its samples (default: of a "

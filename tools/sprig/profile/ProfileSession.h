@@ -11,7 +11,7 @@ struct SessionOptions {
   double seconds = 1;
   uint64_t calls = 0;  ///< to record; 0: as many as the seconds hold
   bool submit = false; ///< queue the calls rather than wait for each
-  StepLoaderOptions loader;
+  LoaderFlags loader;
 };
 
 /// A few recorded calls, to be drawn.

@@ -10,7 +10,7 @@ constexpr int64_t kBatches = 1024, kMostSamples = 1 << 20;
 
 } // namespace
 
-StepLoader::StepLoader(const StepLoaderOptions &options, const std::map<std::string, data::Array> &arrays) {
+StepLoader::StepLoader(const LoaderFlags &flags, const std::map<std::string, data::Array> &arrays) {
   std::optional<int64_t> batch;
   for (const auto &[name, array] : arrays)
     if (!array.shape.empty() && !batch) batch = array.shape[0];
@@ -26,12 +26,10 @@ StepLoader::StepLoader(const StepLoaderOptions &options, const std::map<std::str
   std::vector<int64_t> order(
       size_t(std::max<int64_t>(*batch, std::min(*batch * kBatches, kMostSamples / *batch * *batch))));
   for (size_t i = 0; i < order.size(); ++i) order[i] = int64_t(i) % *batch;
-  data::LoaderOptions chosen;
+  data::LoaderOptions chosen = loaderOptions(flags);
   chosen.batch = *batch;
-  if (options.workers) chosen.workers = *options.workers;
-  if (options.prefetch) chosen.prefetch = *options.prefetch;
-  if (!options.ioDelay.empty()) chosen.ioDelay = data::parseIoDelay(options.ioDelay);
-  loader = std::make_unique<data::Loader>(data::TensorDataset(std::move(fields)).subset(std::move(order)), chosen);
+  loader =
+      std::make_unique<data::Loader>(data::TensorDataset(std::move(fields)).subset(std::move(order)), chosen, Source());
 }
 
 void StepLoader::next(PreparedCall &call) {
@@ -44,13 +42,6 @@ void StepLoader::next(PreparedCall &call) {
 int64_t StepLoader::ahead() const {
   const data::LoaderOptions &options = loader->options();
   return int64_t(options.workers) * options.prefetch + 1;
-}
-
-std::string StepLoader::describe() const {
-  const data::LoaderOptions &options = loader->options();
-  return "batches from a loader with " + std::to_string(options.workers) +
-         (options.workers == 1 ? " worker" : " workers") +
-         (options.workers ? ", each up to " + std::to_string(options.prefetch) + " batches ahead" : "");
 }
 
 } // namespace sprig::cli

@@ -2,7 +2,7 @@
 // meanwhile. The samples are those of the profiled arrays, again and again, so the values are the same.
 // For sprig profile --workers, --prefetch and --io-delay.
 #pragma once
-#include "sprig/data.h"
+#include "tools/sprig/LoaderFlags.h"
 #include "tools/sprig/run/Runner.h"
 #include <memory>
 #include <optional>
@@ -10,22 +10,16 @@
 
 namespace sprig::cli {
 
-struct StepLoaderOptions {
-  std::optional<int> workers, prefetch; ///< none: the loader's own
-  std::string ioDelay;                  ///< as data::parseIoDelay; "": none
-  bool wanted() const { return workers || prefetch || !ioDelay.empty(); }
-};
-
 class StepLoader {
 public:
   /// Of the arrays whose first dimension is the batch. Throws usage errors where there are none.
-  StepLoader(const StepLoaderOptions &options, const std::map<std::string, data::Array> &arrays);
+  StepLoader(const LoaderFlags &flags, const std::map<std::string, data::Array> &arrays);
 
   /// Waits for the next batch and makes the call read it, where it lies, until the next one.
   void next(PreparedCall &call);
   /// Batches that may have been loaded while nobody asked for any.
   int64_t ahead() const;
-  std::string describe() const;
+  std::string describe() const { return cli::describe(loader->options()); }
 
 private:
   std::vector<std::string> names; ///< of the inputs, by field

@@ -70,6 +70,7 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   addOverride(*command, *options, "--lr", "optimizer.lr", "learning rate");
   addOverride(*command, *options, "--seed", "seed", "of the order of samples and of dropout");
   addOverride(*command, *options, "--remat", "remat", "bytes of saved activations above which they are computed again");
+  addLoaderFlags(*command, options->loader, "steps take their batches");
   command->add_option("--set", options->set, "any other field: FIELD=JSON, as in optimizer.momentum=0.9")
       ->take_all()
       ->expected(1);

@@ -4,6 +4,7 @@
 #include "sprig/error.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/Report.h"
+#include "tools/sprig/train/TrainBatches.h"
 #include "tools/sprig/train/TrainProgress.h"
 #include <atomic>
 #include <chrono>
@@ -43,6 +44,7 @@ public:
                  .shuffle = config.shuffle,
                  .dropLast = config.dropLast,
                  .seed = config.seed}) {
+    if (options.loader.wanted()) openLoader();
     resume();
     if (!options.checkpoints.empty()) writer.emplace(options.checkpoints, options.keep);
     if (!options.metrics.empty())
@@ -58,10 +60,11 @@ public:
     TrainProgress progress(*config.steps, batches.stepsPerEpoch(), config.batch * config.accumulate, outcome.steps,
                            options.logEvery);
     auto start = Clock::now();
-    auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    auto secondsAt = [&](Clock::time_point now) { return std::chrono::duration<double>(now - start).count(); };
     while (outcome.steps < *config.steps && !interrupted) {
-      training::StepMetrics line = step();
-      line.seconds = earlierSeconds + seconds();
+      Clock::time_point end;
+      training::StepMetrics line = step(end);
+      line.seconds = earlierSeconds + secondsAt(end);
       if (std::isfinite(line.loss) && evaluationIsDue()) evaluate(line);
       progress.step(line);
       if (options.keepHistory) outcome.history.push_back(line);
@@ -75,7 +78,9 @@ public:
     }
     progress.finish();
     if (outcome.steps < *config.steps) outcome.signal = interrupted;
-    outcome.seconds = seconds();
+    auto end = Clock::now();
+    outcome.seconds = secondsAt(end);
+    outcome.time.end(end);
     outcome.samplesPerSecond = progress.samplesPerSecond();
     // A run that was over already is evaluated all the same.
     if (evaluation && outcome.done == 0 && !interrupted) outcome.evaluation = program.evaluate(*evaluation);
@@ -93,6 +98,7 @@ private:
   const TrainLoopOptions &options;
   const training::TrainConfig &config;
   data::Batches batches;
+  std::optional<TrainBatches> loaded; ///< the same, by a loader
   std::optional<checkpoint::Writer> writer;
   std::optional<training::MetricsWriter> metrics;
   TrainOutcome outcome;
@@ -126,15 +132,24 @@ private:
 
   int64_t every() const { return options.every > 0 ? options.every : batches.stepsPerEpoch(); }
 
+  void openLoader() {
+    data::LoaderOptions loader = loaderOptions(options.loader);
+    loader.batch = config.batch * config.accumulate;
+    if (config.shuffle) loader.shuffle = config.seed;
+    loader.dropLast = config.dropLast;
+    loaded.emplace(data, program.inputs(), loader);
+  }
+
   void resume() {
     if (!options.resume) return;
     const checkpoint::Manifest &manifest = options.resume->manifest;
     program.restore(options.resume->arrays);
     batches.seek({manifest.epoch, manifest.index});
+    if (loaded) loaded->seek(manifest.epoch, manifest.index / (config.batch * config.accumulate));
     outcome.steps = saved = manifest.step;
   }
 
-  training::StepMetrics step() {
+  training::StepMetrics step(Clock::time_point &end) {
     if (batches.position().epoch != epoch) {
       epoch = batches.position().epoch;
       outcome.epochLoss = 0;
@@ -143,16 +158,25 @@ private:
     if (options.explain) before = copyState(program.state());
     std::span<const int64_t> samples = batches.next();
     if (options.explain) indices.assign(samples.begin(), samples.end());
-    StepResult result = program.step(data, samples);
+    StepResult result = stepOn(samples);
+    outcome.time.add(epoch, result);
+    end = result.end;
     training::StepMetrics line;
     line.step = outcome.steps++;
     ++outcome.done;
     line.loss = result.loss;
     line.gradNorm = result.gradNorm;
     line.lr = float(training::lrAt(config, line.step));
+    line.waitSeconds = std::chrono::duration<double>(result.ready - result.begin).count();
     outcome.epochLoss += double(result.loss);
     ++epochSteps;
     return line;
+  }
+
+  StepResult stepOn(std::span<const int64_t> samples) {
+    if (!loaded) return program.step(data, samples);
+    auto begin = Clock::now();
+    return program.step(loaded->next(), begin);
   }
 
   // At the end of every evalEvery-th epoch, and of the run.

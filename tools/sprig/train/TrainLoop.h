@@ -5,7 +5,8 @@
 #include "lib/Data/Batches.h"
 #include "lib/Training/Metrics.h"
 #include "lib/Training/TrainConfig.h"
-#include "tools/sprig/train/TrainProgram.h"
+#include "tools/sprig/LoaderFlags.h"
+#include "tools/sprig/train/TrainTime.h"
 #include <functional>
 
 namespace sprig::cli {
@@ -17,6 +18,7 @@ struct TrainLoopOptions {
   int64_t every = 0;            ///< steps between checkpoints; 0: an epoch
   int64_t logEvery = 0;         ///< steps between lines of progress; 0: the progress's own
   int keep = 3;
+  LoaderFlags loader;            ///< none wanted: the thread that trains loads each batch when it needs it
   bool keepHistory = false;      ///< of every step, for the plot
   checkpoint::Manifest identity; ///< seed and digests of the run
   /// A checkpoint to go on from.
@@ -32,6 +34,7 @@ struct TrainOutcome {
   std::string unwritten; ///< what could not be written on the way, and why: the run went on without it
   bool interrupted() const { return signal != 0; }
   double seconds = 0, samplesPerSecond = 0;
+  TrainTime time;
   training::StepMetrics last;
   std::vector<training::StepMetrics> history; ///< with keepHistory; also of the run that was gone on with
   double epochLoss = 0;                       ///< mean of the losses of the last whole or part epoch

@@ -62,9 +62,9 @@ std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool e
     call->inputs.push_back(alignedBuffer(spec));
     call->inputViews.push_back(
         {call->inputs.back().get(), spec.shape.data(), nullptr, uint32_t(spec.shape.size()), int32_t(spec.dtype)});
-    // Bytes of images become floats of 0 to 1; targets are taken as they are.
-    bool isInput = call->inputs.size() < call->specs.size();
-    call->intakes.push_back({spec.dtype, {spec.shape.begin() + 1, spec.shape.end()}, isInput});
+    call->intakes.push_back({spec.dtype,
+                             {spec.shape.begin() + 1, spec.shape.end()},
+                             scalesBytes(call->inputs.size() - 1, call->specs.size())});
   }
   std::vector<TensorSpec> outputs = runner.outputs(entry);
   size_t least = evaluation ? 3 : 1, most = evaluation ? 3 : 2;
@@ -95,18 +95,40 @@ static std::vector<int64_t> sizesOf(const auto &calls) {
 std::vector<int64_t> TrainProgram::stepSizes() const { return sizesOf(steps); }
 std::vector<int64_t> TrainProgram::evaluationSizes() const { return sizesOf(evaluations); }
 
-void TrainProgram::invoke(Call &call, const TrainData &data, std::span<const int64_t> indices) {
+void TrainProgram::gather(Call &call, const TrainData &data, std::span<const int64_t> indices) {
   for (size_t i = 0; i + 1 < call.inputs.size(); ++i)
     data::gather(data.inputs[i], indices, call.intakes[i], call.inputs[i].get());
   data::gather(*data.targets, indices, call.intakes.back(), call.inputs.back().get());
+}
+
+void TrainProgram::invoke(Call &call) {
   check(sprig_rt_invoke(runner.runContext(), call.entry, call.inputViews.data(), call.inputViews.size(),
                         call.outputViews.data(), call.outputViews.size()));
 }
 
+StepResult TrainProgram::stepOf(Call &call, StepResult::Clock::time_point begin) {
+  StepResult result;
+  result.begin = begin;
+  result.ready = StepResult::Clock::now();
+  invoke(call);
+  result.end = StepResult::Clock::now();
+  result.loss = call.loss;
+  result.gradNorm = call.outputViews.size() > 1 ? call.norm : std::nanf("");
+  return result;
+}
+
 StepResult TrainProgram::step(const TrainData &data, std::span<const int64_t> indices) {
+  auto begin = StepResult::Clock::now();
   Call &call = ofSize(steps, int64_t(indices.size()));
-  invoke(call, data, indices);
-  return {call.loss, call.outputViews.size() > 1 ? call.norm : std::nanf("")};
+  gather(call, data, indices);
+  return stepOf(call, begin);
+}
+
+StepResult TrainProgram::step(const data::Batch &batch, StepResult::Clock::time_point begin) {
+  Call &call = ofSize(steps, batch.size());
+  for (size_t i = 0; i < call.inputViews.size(); ++i)
+    call.inputViews[i].data = const_cast<void *>(batch.host(i).bytes()); // inputs are only read
+  return stepOf(call, begin);
 }
 
 EvaluationResult TrainProgram::evaluate(const TrainData &data) {
@@ -119,7 +141,8 @@ EvaluationResult TrainProgram::evaluate(const TrainData &data) {
     indices.resize(size_t(std::min(largest ? largest : count, count - first)));
     std::iota(indices.begin(), indices.end(), first);
     Call &call = ofSize(evaluations, int64_t(indices.size()));
-    invoke(call, data, indices);
+    gather(call, data, indices);
+    invoke(call);
     result.lossSum += double(call.loss);
     result.correct += call.correct;
     result.counted += call.counted;

@@ -3,7 +3,9 @@
 #pragma once
 #include "lib/Checkpoint/Checkpoint.h"
 #include "lib/Data/Samples.h"
+#include "sprig/data/loader.h"
 #include "tools/sprig/run/Runner.h"
+#include <chrono>
 #include <functional>
 
 namespace sprig::cli {
@@ -16,8 +18,11 @@ struct TrainData {
 };
 
 struct StepResult {
+  using Clock = std::chrono::steady_clock;
   float loss = 0;
   float gradNorm = 0; ///< NaN where the program does not compute it
+  /// From when it wanted its samples, had them, and was done.
+  Clock::time_point begin, ready, end;
 };
 struct EvaluationResult {
   double lossSum = 0;
@@ -38,6 +43,9 @@ public:
 
   /// One step on the samples of these indices, of which there must be an entry for. Allocates nothing.
   StepResult step(const TrainData &data, std::span<const int64_t> indices);
+  /// The same on a batch that lies in memory: inputs, then targets, as inputs() says. It began to wait for it at
+  /// `begin`.
+  StepResult step(const data::Batch &batch, StepResult::Clock::time_point begin);
   /// All samples, in their order, in parts of the sizes there are.
   EvaluationResult evaluate(const TrainData &data);
 
@@ -76,7 +84,12 @@ private:
   const void *stateOnHost(uint32_t index, uint64_t bytes) const;
   std::unique_ptr<Call> prepare(uint32_t entry, bool evaluation);
   static Call &ofSize(std::vector<std::unique_ptr<Call>> &calls, int64_t samples);
-  void invoke(Call &call, const TrainData &data, std::span<const int64_t> indices);
+  void gather(Call &call, const TrainData &data, std::span<const int64_t> indices);
+  void invoke(Call &call);
+  StepResult stepOf(Call &call, StepResult::Clock::time_point begin);
 };
+
+/// Whether bytes of images become floats of 0 to 1: of all arrays that a step takes but the targets, which are last.
+inline bool scalesBytes(size_t input, size_t inputs) { return input + 1 < inputs; }
 
 } // namespace sprig::cli

@@ -45,6 +45,8 @@ double TrainProgress::samplesPerSecond() const {
 void TrainProgress::step(const training::StepMetrics &metrics) {
   done = metrics.step + 1;
   if (quiet) return;
+  if (since < 0) since = metrics.seconds - std::chrono::duration<double>(Clock::now() - start).count();
+  waited += metrics.waitSeconds.value_or(0);
   averageLoss += double(metrics.loss);
   ++averaged;
   bool lasting = done == steps || metrics.evalLoss || done % every == 0;
@@ -66,13 +68,15 @@ void TrainProgress::show(const training::StepMetrics &metrics, bool lasting) {
   if (metrics.evalLoss) line += "  eval loss " + formatDouble(*metrics.evalLoss, 4);
   if (metrics.evalAccuracy) line += "  accuracy " + formatDouble(*metrics.evalAccuracy * 100, 4) + "%";
   line += "  " + formatCount(rate, "samples/s");
+  if (double span = metrics.seconds - since; span > 0)
+    line += "  data " + formatDouble(std::min(100.0, 100 * waited / span), 2) + "%";
   if (done < steps && rate > 0) line += "  " + formatDuration(double((steps - done) * samplesPerStep) / rate) + " left";
   if (terminal)
     std::cerr << "\r\x1b[K" << line << (lasting ? "\n" : "") << std::flush;
   else
     std::cerr << line << '\n';
   lineOpen = terminal && !lasting;
-  if (lasting) averageLoss = 0, averaged = 0;
+  if (lasting) averageLoss = waited = 0, averaged = 0, since = metrics.seconds;
 }
 
 void TrainProgress::finish() {

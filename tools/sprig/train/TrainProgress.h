@@ -26,7 +26,9 @@ private:
   int64_t steps, stepsPerEpoch, samplesPerStep, first, done, every;
   bool terminal, quiet, lineOpen = false;
   Clock::time_point start, shown;
-  double averageLoss = 0; ///< over the steps since the last line
+  // Over the steps since the last line that stayed.
+  double averageLoss = 0, waited = 0;
+  double since = -1; ///< seconds of the run that it was at
   int64_t averaged = 0;
 
   void show(const training::StepMetrics &metrics, bool lasting);

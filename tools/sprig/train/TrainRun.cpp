@@ -278,6 +278,7 @@ private:
     loop.every = options.every;
     loop.logEvery = options.logEvery;
     loop.keep = options.keep;
+    loop.loader = options.loader;
     loop.keepHistory = !options.plot.empty();
     loop.identity.seed = config.seed;
     loop.identity.configDigest = configDigest(config, data);
@@ -333,6 +334,7 @@ private:
                  {"seconds", outcome.seconds},
                  {"checkpoint_seconds", outcome.checkpointSeconds},
                  {"samples_per_second", outcome.samplesPerSecond},
+                 {"time", toJson(outcome.time)},
                  {"threads", program->threads()},
                  {"state_bytes", program->stateBytes()},
                  {"trainable", trainable}});
@@ -343,6 +345,7 @@ private:
     for (const std::string &name : trainable) names += (names.empty() ? "" : " ") + name;
     if (!names.empty()) rows.push_back({"trained", names});
     if (!options.output.empty()) rows.push_back({"result", options.output});
+    if (std::string warning = dataWarning(outcome.time); !warning.empty()) warn(warning);
     if (options.common.json()) {
       std::cout << toText(json) << '\n';
       return;
@@ -350,12 +353,14 @@ private:
     Table table({rows[0].first, rows[0].second}, Table::Cells::text);
     for (size_t i = 1; i < rows.size(); ++i) table.add({rows[i].first, rows[i].second});
     table.print();
+    printTime(outcome.time);
   }
 };
 
 } // namespace
 
 int runTraining(const TrainOptions &options) {
+  loaderOptions(options.loader); // what is wrong with it before anything is compiled
   Training training(options);
   return options.sweep.empty() ? training.run() : training.sweep();
 }

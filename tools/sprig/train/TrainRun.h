@@ -2,7 +2,7 @@
 // kept. For `sprig train`.
 #pragma once
 #include "lib/Training/ReadTrainConfig.h"
-#include "tools/sprig/Command.h"
+#include "tools/sprig/LoaderFlags.h"
 #include "tools/sprig/Settings.h"
 #include <string>
 #include <vector>
@@ -22,6 +22,7 @@ struct TrainOptions {
   int64_t every = 0, logEvery = 0;
   int keep = 3;
   bool debugNan = false;
+  LoaderFlags loader;
 };
 
 /// One run, or with `sweep` one for each value. Returns the exit code.
