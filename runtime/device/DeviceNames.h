@@ -14,6 +14,7 @@ struct GivenDevice {
   std::string kind;
   uint32_t ordinal = 0;
   bool alone = false; // the kind without a number
+  std::string name() const { return concat(kind, ":", ordinal); }
   bool operator==(const GivenDevice &) const = default;
 };
 

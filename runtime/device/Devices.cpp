@@ -42,7 +42,7 @@ private:
 
 std::string namesOf(const std::vector<GivenDevice> &devices) {
   std::string text;
-  for (const GivenDevice &device : devices) text += concat(text.empty() ? "" : ", ", device.kind, ":", device.ordinal);
+  for (const GivenDevice &device : devices) text += concat(text.empty() ? "" : ", ", device.name());
   return text;
 }
 

@@ -113,8 +113,7 @@ std::vector<std::string> Settings::compileDevices() const {
   std::vector<std::string> names;
   rt::core::GivenDevices given = parsedDevices();
   if (given.list.size() < 2) return names;
-  for (const rt::core::GivenDevice &device : given.list)
-    names.push_back(device.kind + ":" + std::to_string(device.ordinal));
+  for (const rt::core::GivenDevice &device : given.list) names.push_back(device.name());
   return names;
 }
 

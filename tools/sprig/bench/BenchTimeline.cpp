@@ -1,6 +1,6 @@
 // The timeline law: n calls, each of which takes the host t1, the executor t2 and whoever reads its result t3, take
 // n (t1 + t2 + t3) when each is read, and t1 + t2 + (n - 1) max(t1, t2) + t3 when the last is.
-#include "lib/Frontend/Engine/SimulatedQueue.h"
+#include "lib/Machine/CallQueue.h"
 #include "sprig/timer.h"
 #include "tools/sprig/bench/Imperative.h"
 #include <algorithm>
@@ -12,22 +12,24 @@ namespace {
 constexpr int64_t kCalls = 10000;
 
 void simulate(ExperimentReport &report) {
-  using frontend::SimulatedQueue;
+  using machine::CallQueue;
+  using machine::CallTimes;
   report.table("simulated", {"t1 us", "t2 us", "t3 us", "each read, us", "last read, us", "law, us"});
   bool exact = true;
-  for (SimulatedQueue::Times times :
-       {SimulatedQueue::Times{2, 50, 5}, {10, 10, 10}, {50, 2, 5}, {1, 1000, 1}, {7, 3, 0}}) {
-    SimulatedQueue each(times, maxInFlight()), last(times, maxInFlight());
+  for (CallTimes times : {CallTimes{2, 50, 5}, {10, 10, 10}, {50, 2, 5}, {1, 1000, 1}, {7, 3, 0}}) {
+    CallQueue each(times, maxInFlight()), last(times, maxInFlight());
     for (int64_t i = 0; i < kCalls; ++i) {
       each.call();
       each.read();
       last.call();
     }
     last.read();
-    int64_t law = SimulatedQueue::law(times, kCalls);
-    exact &= last.now() == law && each.now() == SimulatedQueue::synchronousLaw(times, kCalls);
-    if (times.issue <= times.compute) exact &= law == times.issue + kCalls * times.compute + times.read;
-    report.row({times.issue, times.compute, times.read, each.now(), last.now(), law});
+    double law = CallQueue::law(times, kCalls);
+    exact &= last.now() == law && each.now() == CallQueue::synchronousLaw(times, kCalls);
+    if (times.issue <= times.compute) exact &= law == times.issue + double(kCalls) * times.compute + times.read;
+    auto whole = [](double us) { return int64_t(us); };
+    report.row({whole(times.issue), whole(times.compute), whole(times.read), whole(each.now()), whole(last.now()),
+                whole(law)});
   }
   report.verdict("on a simulated clock the law is exact", std::to_string(kCalls) + " calls, t1 below and above t2",
                  exact);

@@ -28,7 +28,12 @@ struct Options {
   std::string model, topology, writeTopology, trace, svg, entry, train;
   std::vector<std::string> links, allow;
   bool list = false;
+  int64_t calls = 0;
+  std::string frontEnd, returns, read;
 };
+
+constexpr int64_t kMostCalls = 10'000'000;
+constexpr size_t kMostDrawnCalls = 4, kMostDrawnCommands = 20'000;
 
 int listTopologies(const Options &options) {
   Json list = Json::array();
@@ -67,8 +72,7 @@ std::vector<std::string> devicesFor(const Options &options, const std::vector<st
   if (given.keepsTimeOnly())
     for (size_t i = 0; i < own.size(); ++i) names.push_back("null:" + std::to_string(i));
   else
-    for (const rt::core::GivenDevice &device : given.list)
-      names.push_back(device.kind + ":" + std::to_string(device.ordinal));
+    for (const rt::core::GivenDevice &device : given.list) names.push_back(device.name());
   if (names.size() != own.size()) {
     std::string list;
     for (const std::string &name : own) list += (list.empty() ? "" : ", ") + name;
@@ -202,6 +206,31 @@ std::string runsText(const Runner &runner, const std::vector<EntryRuns> &runs) {
   return text;
 }
 
+double nanosecondsOf(const char *flag, const std::string &text) {
+  if (text.empty()) return 0;
+  auto ns = rt::parseNanoseconds(text);
+  if (!ns)
+    throw Error(ErrorKind::usage,
+                std::string(flag) + " " + text + ": found '" + text + "', expected " + std::string(rt::kTimeForm));
+  return *ns;
+}
+
+CallPlan callsOf(const Options &options) {
+  CallPlan plan;
+  plan.count = std::max<int64_t>(options.calls, 1);
+  plan.readsEach = options.read == "each";
+  plan.frontEndNs = nanosecondsOf("--front-end", options.frontEnd);
+  plan.returnNs = nanosecondsOf("--return", options.returns);
+  return plan;
+}
+
+// Calls that traces and pictures have: a few, fewer where they are of many commands.
+int64_t drawnCalls(const PackageProgram &program) {
+  size_t commands = 1;
+  for (const auto &lane : program.commands) commands += lane.size();
+  return int64_t(std::clamp<size_t>(kMostDrawnCommands / commands, 1, kMostDrawnCalls));
+}
+
 // The entry that the runtime would run, once, for the call.
 EntryRuns entryOf(const Runner &runner, const ProfileTarget &target) {
   if (target.entry) return {uint32_t(*target.entry)};
@@ -235,11 +264,17 @@ EntryRuns entryOf(const Runner &runner, const ProfileTarget &target) {
 // What would be left out without a word.
 void refuseUnused(const Options &options) {
   const Settings &settings = options.settings;
-  std::vector<std::pair<const char *, bool>> given = {
-      {"--svg", !options.svg.empty()},          {"--trace", !options.trace.empty()},
-      {"--train", !options.train.empty()},      {"--entry", !options.entry.empty()},
-      {"--devices", !settings.devices.empty()}, {"--dim", !settings.dims.empty()},
-      {"--shape", !settings.shapes.empty()}};
+  std::vector<std::pair<const char *, bool>> given = {{"--svg", !options.svg.empty()},
+                                                      {"--trace", !options.trace.empty()},
+                                                      {"--train", !options.train.empty()},
+                                                      {"--entry", !options.entry.empty()},
+                                                      {"--devices", !settings.devices.empty()},
+                                                      {"--dim", !settings.dims.empty()},
+                                                      {"--shape", !settings.shapes.empty()},
+                                                      {"--calls", options.calls > 0},
+                                                      {"--front-end", !options.frontEnd.empty()},
+                                                      {"--return", !options.returns.empty()},
+                                                      {"--read", !options.read.empty()}};
   std::string alone = "--write-topology";
   if (options.list) {
     alone = "--list-topologies";
@@ -274,6 +309,7 @@ int simulate(const Options &options) {
   if (options.list || (options.model.empty() && !options.writeTopology.empty())) refuseUnused(options);
   refuseOneFileTwice(options);
   if (options.list) return listTopologies(options);
+  CallPlan plan = callsOf(options);
   options.settings.laneCount();
   if (options.model.empty()) {
     // To be looked at, changed and given back.
@@ -314,6 +350,7 @@ int simulate(const Options &options) {
     entry.program = programOf(runner, entry.index, topology, nodes);
     entry.played = machine::simulate(topology, entry.program.program);
     entry.memory = memoryOf(runner, entry.index, topology, entry.program, entry.played);
+    entry.calls = playCalls(plan, entry.played.ns, drawnCalls(entry.program));
     entry.path = pathOf(runner, entry);
     entry.shares = sharesOf(topology, entry);
     if (!options.trace.empty()) {
@@ -360,6 +397,24 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
       ->type_name("LINK")
       ->take_all()
       ->expected(1);
+  command
+      ->add_option("--calls", options->calls,
+                   "so many calls one after the other, as one context runs them: the next ones are submitted while one "
+                   "runs, no two run at once (default 1)")
+      ->check(CLI::Range(int64_t(1), kMostCalls));
+  command
+      ->add_option("--front-end", options->frontEnd,
+                   "what each call takes of the caller before it is submitted, with its unit, as 20us (default 0s)")
+      ->type_name("TIME");
+  command
+      ->add_option("--return", options->returns,
+                   "what reading a call's result takes of the caller, with its unit, as 5us (default 0s)")
+      ->type_name("TIME");
+  command
+      ->add_option("--read", options->read,
+                   "which results are read: each before the next call, as loops around a blocking call do, or the last "
+                   "(default last)")
+      ->check(CLI::IsMember({"last", "each"}));
   command->add_flag("--list-topologies", options->list, "lists the presets");
   command->add_option("--write-topology", options->writeTopology, "writes the machine that was simulated to FILE.json")
       ->type_name("FILE");

@@ -1,4 +1,4 @@
-// A simulated call as a trace and as a picture.
+// Simulated calls, the first few of them, as a trace and as a picture.
 #include "sprig/rt/trace.hpp"
 #include "tools/sprig/profile/CallDrawing.h"
 #include "tools/sprig/simulate/SimulateReport.h"
@@ -21,6 +21,17 @@ std::string directionOf(const Topology &topology, const machine::LinkUse &use) {
   return topology.nodes[from].name + (link.halfDuplex ? " and " : " to ") + topology.nodes[to].name;
 }
 
+// In the time of all calls, of which each plays the same.
+Span during(const SimulatedCalls::Call &call, const Span &span) {
+  return {call.spans.run.begin + span.begin, call.spans.run.begin + span.end};
+}
+std::vector<Span> duringAll(const SimulatedEntry &entry, const std::vector<Span> &spans) {
+  std::vector<Span> all;
+  for (const SimulatedCalls::Call &call : entry.calls.first)
+    for (const Span &span : spans) all.push_back(during(call, span));
+  return all;
+}
+
 rt::TraceProcess::Track trackOf(const std::string &name, const std::string &what, const std::vector<Span> &spans) {
   rt::TraceProcess::Track track{name, {}};
   for (const Span &span : spans) track.spans.push_back({what, whole(span.begin), whole(span.end)});
@@ -34,44 +45,60 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
   const PackageProgram &program = entry.program;
   std::vector<sprig_rt_profile_event> events;
   std::vector<std::string> threads;
-  auto add = [&](int32_t kind, const Span &span) -> sprig_rt_profile_event & {
+  uint64_t number = 0; // of the call
+  auto add = [&](int32_t kind, uint32_t thread, const Span &span) -> sprig_rt_profile_event & {
     sprig_rt_profile_event &event = events.emplace_back();
     event = {};
     event.kind = kind;
-    event.thread = uint32_t(threads.size() - 1);
+    event.thread = thread;
     event.begin_ns = whole(span.begin);
     event.end_ns = whole(span.end);
     event.entry = entry.index;
-    event.context = event.call = 1;
+    event.context = 1;
+    event.call = number;
     return event;
   };
+  // A call that is submitted is run by the queue's thread.
+  bool isQueued = entry.calls.plan.count > 1 && !entry.calls.plan.readsEach;
   threads.push_back("caller");
-  add(SPRIG_RT_PROFILE_CALL, {0, entry.played.ns});
-  for (uint32_t lane = 0; lane < program.lanes.size(); ++lane) {
+  if (isQueued) threads.push_back("queue");
+  auto runs = uint32_t(threads.size() - 1), firstLane = uint32_t(threads.size());
+  for (uint32_t lane = 0; lane < program.lanes.size(); ++lane)
     threads.push_back(program.lanes[lane] + " on " + topology.nodes[program.program.lanes[lane].device].name);
-    for (size_t i = 0; i < program.commands[lane].size(); ++i) {
-      const PlayedCommand &command = program.commands[lane][i];
-      const Span &span = entry.played.commands[lane][i];
-      bool isPackages =
-          lane < program.packageLanes && i >= program.inFront && i + program.behind < program.commands[lane].size();
-      sprig_rt_profile_event &event =
-          add(isPackages ? SPRIG_RT_PROFILE_DISPATCH + command.kind : SPRIG_RT_PROFILE_RANGE, span);
-      event.lane = lane;
-      event.command = uint32_t(i - (isPackages ? program.inFront : 0));
-      if (!isPackages) event.name = command.name.c_str();
-    }
+  for (const SimulatedCalls::Call &call : entry.calls.first) {
+    ++number;
+    if (isQueued)
+      add(SPRIG_RT_PROFILE_SUBMIT, 0, call.spans.issue);
+    else if (call.spans.issue.length() > 0)
+      add(SPRIG_RT_PROFILE_RANGE, 0, call.spans.issue).name = "front-end";
+    add(SPRIG_RT_PROFILE_CALL, runs, call.spans.run);
+    if (call.read && call.read->length() > 0) add(SPRIG_RT_PROFILE_RANGE, 0, *call.read).name = "return";
+    for (uint32_t lane = 0; lane < program.lanes.size(); ++lane)
+      for (size_t i = 0; i < program.commands[lane].size(); ++i) {
+        const PlayedCommand &command = program.commands[lane][i];
+        bool isPackages =
+            lane < program.packageLanes && i >= program.inFront && i + program.behind < program.commands[lane].size();
+        sprig_rt_profile_event &event =
+            add(isPackages ? SPRIG_RT_PROFILE_DISPATCH + command.kind : SPRIG_RT_PROFILE_RANGE, firstLane + lane,
+                during(call, entry.played.commands[lane][i]));
+        event.lane = lane;
+        event.command = uint32_t(i - (isPackages ? program.inFront : 0));
+        if (!isPackages) event.name = command.name.c_str();
+      }
   }
   rt::TraceProcess devices{"devices", {}}, links{"links", {}}, path{"critical path", {{"critical path", {}}}};
-  for (const CommandPlaceInLane &each : entry.path.commands) {
-    const Span &span = entry.played.commands[each.lane][each.command];
-    path.tracks[0].spans.push_back(
-        {program.commands[each.lane][each.command].name, whole(span.begin), whole(span.end)});
-  }
+  for (const SimulatedCalls::Call &call : entry.calls.first)
+    for (const CommandPlaceInLane &each : entry.path.commands) {
+      Span span = during(call, entry.played.commands[each.lane][each.command]);
+      path.tracks[0].spans.push_back(
+          {program.commands[each.lane][each.command].name, whole(span.begin), whole(span.end)});
+    }
   for (uint32_t node = 0; node < topology.nodes.size(); ++node)
     if (!entry.played.deviceBusy[node].empty())
-      devices.tracks.push_back(trackOf(topology.nodes[node].name, "busy", entry.played.deviceBusy[node]));
+      devices.tracks.push_back(
+          trackOf(topology.nodes[node].name, "busy", duringAll(entry, entry.played.deviceBusy[node])));
   for (const machine::LinkUse &use : entry.played.links)
-    links.tracks.push_back(trackOf(directionOf(topology, use), "busy", use.busy));
+    links.tracks.push_back(trackOf(directionOf(topology, use), "busy", duringAll(entry, use.busy)));
   rt::TraceNames names(runner.package());
   sprig_rt_profile_data data = {events.data(), events.size(), 0, 0};
   rt::TraceWriter(out, [&](uint32_t) { return &names; }).write(threads, data, {devices, links, path});
@@ -79,28 +106,48 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
 
 std::string simulatedTimeline(const Topology &topology, const SimulatedEntry &entry, const std::string &model) {
   const PackageProgram &program = entry.program;
+  const SimulatedCalls &calls = entry.calls;
+  const SimulatedCalls::Call &last = calls.first.back();
+  std::string many;
+  if (calls.plan.count > 1)
+    many = ", " + std::to_string(calls.plan.count) + " calls " + formatNanoseconds(calls.ns) +
+           (calls.first.size() < size_t(calls.plan.count)
+                ? " (the first " + std::to_string(calls.first.size()) + " are drawn)"
+                : "");
   CallDrawing drawing(model + " on " + topology.name,
-                      titleOf(entry) + ": a call takes " + formatNanoseconds(entry.played.ns) + ", bound by " +
+                      titleOf(entry) + ": a call takes " + formatNanoseconds(entry.played.ns) + many + ", bound by " +
                           nameOf(boundBy(entry.shares)),
-                      {0, entry.played.ns});
-  for (uint32_t lane = 0; lane < program.lanes.size(); ++lane) {
-    drawing.row(program.lanes[lane] + " on " + topology.nodes[program.program.lanes[lane].device].name);
-    for (uint32_t i = 0; i < program.commands[lane].size(); ++i) {
-      const PlayedCommand &command = program.commands[lane][i];
-      Drawn kind = command.kind == SPRIG_RT_DISPATCH ? Drawn::work
-                   : command.kind == SPRIG_RT_COPY   ? Drawn::copy
-                                                     : Drawn::wait;
-      drawing.span(entry.played.commands[lane][i], command.name, kind, entry.path.has(lane, i));
+                      {0, last.read ? last.read->end : last.spans.run.end});
+  if (!calls.plan.isOne()) {
+    drawing.row("caller");
+    for (const SimulatedCalls::Call &call : calls.first) {
+      drawing.span(call.spans.issue, "front-end", Drawn::call);
+      if (call.read) drawing.span(*call.read, "return", Drawn::call);
     }
+    drawing.row("calls");
+    for (size_t i = 0; i < calls.first.size(); ++i)
+      drawing.span(calls.first[i].spans.run, "call " + std::to_string(i + 1), Drawn::call);
+  }
+  for (uint32_t lane = 0; lane < program.lanes.size(); ++lane) {
+    drawing.row(program.lanes[lane] + " on " + topology.nodes[program.program.lanes[lane].device].name,
+                lane == 0 && !calls.plan.isOne());
+    for (const SimulatedCalls::Call &call : calls.first)
+      for (uint32_t i = 0; i < program.commands[lane].size(); ++i) {
+        const PlayedCommand &command = program.commands[lane][i];
+        Drawn kind = command.kind == SPRIG_RT_DISPATCH ? Drawn::work
+                     : command.kind == SPRIG_RT_COPY   ? Drawn::copy
+                                                       : Drawn::wait;
+        drawing.span(during(call, entry.played.commands[lane][i]), command.name, kind, entry.path.has(lane, i));
+      }
   }
   bool isFirst = true;
   for (uint32_t node = 0; node < topology.nodes.size(); ++node)
     if (!entry.played.deviceBusy[node].empty())
-      drawing.uses(topology.nodes[node].name, entry.played.deviceBusy[node], Drawn::work,
+      drawing.uses(topology.nodes[node].name, duringAll(entry, entry.played.deviceBusy[node]), Drawn::work,
                    std::exchange(isFirst, false));
   isFirst = true;
   for (const machine::LinkUse &use : entry.played.links)
-    drawing.uses(directionOf(topology, use), use.busy, Drawn::copy, std::exchange(isFirst, false));
+    drawing.uses(directionOf(topology, use), duringAll(entry, use.busy), Drawn::copy, std::exchange(isFirst, false));
   return drawing.svg();
 }
 

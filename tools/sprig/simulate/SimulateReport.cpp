@@ -11,9 +11,9 @@ namespace {
 using machine::Simulation;
 using machine::Topology;
 
-// How a lane spent its time, and on what.
+// How a lane spent its time in all calls, and on what.
 struct LaneUse {
-  size_t commands = 0;
+  size_t commands = 0; // of a call
   double busyNs = 0, waitNs = 0;
 };
 LaneUse laneUse(const SimulatedEntry &entry, size_t lane) {
@@ -22,6 +22,8 @@ LaneUse laneUse(const SimulatedEntry &entry, size_t lane) {
   use.commands = commands.size();
   for (size_t i = 0; i < commands.size(); ++i)
     (commands[i].kind == SPRIG_RT_WAIT ? use.waitNs : use.busyNs) += entry.played.commands[lane][i].length();
+  use.busyNs = entry.calls.inAll(use.busyNs);
+  use.waitNs = entry.calls.inAll(use.waitNs);
   return use;
 }
 
@@ -33,7 +35,7 @@ size_t commandCount(const SimulatedEntry &entry) {
   return count;
 }
 
-std::string us(double ns) { return formatDouble(ns / 1e3, 4); }
+std::string us(double ns) { return figureOf(ns / 1e3); }
 std::string percent(double part, double whole) { return whole > 0 ? formatDouble(100 * part / whole, 3) : ""; }
 
 std::string linkName(const Topology &topology, const machine::LinkUse &use) {
@@ -53,19 +55,21 @@ std::string titleOf(const SimulatedEntry &entry) {
 void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
   const Simulation &played = entry.played;
   std::cout << titleOf(entry) << " on " << topology.name << ": a call takes " << formatNanoseconds(played.ns) << "\n\n";
+  const SimulatedCalls &calls = entry.calls;
+  if (!calls.plan.isOne()) printCalls(calls);
   Table devices(
       {"device", "busy us", "busy %", "idle us", "peak", "constants", "state", "arrays", "arena", "has", "pressure"});
   // Each of the package's devices has a node of its own.
   for (size_t device = 0; device < entry.program.nodes.size(); ++device) {
     uint32_t node = entry.program.nodes[device];
-    double busy = covered(played.deviceBusy[node]);
+    double busy = calls.inAll(covered(played.deviceBusy[node]));
     const DeviceMemory &memory = entry.memory[device];
     double has = topology.nodes[node].memoryBytes;
-    devices.add({topology.nodes[node].name, us(busy), percent(busy, played.ns), us(played.ns - busy),
+    devices.add({topology.nodes[node].name, us(busy), percent(busy, calls.ns), us(calls.ns - busy),
                  formatBytes(double(memory.total())), formatBytes(double(memory.constants)),
                  formatBytes(double(memory.states)), formatBytes(double(memory.arrays)),
                  formatBytes(double(memory.arenaPeak)), has > 0 ? formatBytes(has) : "?",
-                 nameOf(machine::pressureOf(played.ns > 0 ? busy / played.ns : 0))});
+                 nameOf(machine::pressureOf(calls.ns > 0 ? busy / calls.ns : 0))});
     if (has > 0 && double(memory.total()) > has)
       warn("entry '" + entry.program.entry + "' needs " + formatBytes(double(memory.total())) + " on " +
            topology.nodes[node].name + ", which has " + formatBytes(has));
@@ -76,18 +80,19 @@ void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
   for (size_t lane = 0; lane < entry.program.lanes.size(); ++lane) {
     LaneUse use = laneUse(entry, lane);
     lanes.add({entry.program.lanes[lane], topology.nodes[entry.program.program.lanes[lane].device].name,
-               std::to_string(use.commands), us(use.busyNs), percent(use.busyNs, played.ns), us(use.waitNs)});
+               std::to_string(use.commands), us(use.busyNs), percent(use.busyNs, calls.ns), us(use.waitNs)});
   }
   lanes.print();
   if (!played.links.empty()) {
     std::cout << '\n';
     Table links({"link", "copies", "bytes", "busy us", "busy %"});
     for (const machine::LinkUse &use : played.links)
-      links.add({linkName(topology, use), std::to_string(use.copies), formatBytes(use.bytes), us(covered(use.busy)),
-                 percent(covered(use.busy), played.ns)});
+      links.add({linkName(topology, use), std::to_string(uint64_t(calls.plan.count) * use.copies),
+                 formatBytes(calls.inAll(use.bytes)), us(calls.inAll(covered(use.busy))),
+                 percent(calls.inAll(covered(use.busy)), calls.ns)});
     links.print();
-    std::cout << "\ncopies go on for " << formatNanoseconds(played.copyNs) << ", "
-              << formatNanoseconds(played.exposedCopyNs) << " of it with no computation beside them\n";
+    std::cout << "\ncopies go on for " << formatNanoseconds(calls.inAll(played.copyNs)) << ", "
+              << formatNanoseconds(calls.inAll(played.exposedCopyNs)) << " of it with no computation beside them\n";
   }
   std::cout << '\n';
   printPath(entry.path, commandCount(entry), played.ns);
@@ -96,16 +101,17 @@ void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
 
 Json toJson(const Topology &topology, const SimulatedEntry &entry) {
   const Simulation &played = entry.played;
+  const SimulatedCalls &calls = entry.calls;
   Json devices = Json::array(), lanes = Json::array(), links = Json::array();
   for (size_t device = 0; device < entry.program.nodes.size(); ++device) {
     uint32_t node = entry.program.nodes[device];
     const DeviceMemory &memory = entry.memory[device];
-    double busy = covered(played.deviceBusy[node]);
+    double busy = calls.inAll(covered(played.deviceBusy[node])), share = calls.ns > 0 ? busy / calls.ns : 0;
     devices.push_back({{"device", topology.nodes[node].name},
                        {"busy_ns", busy},
-                       {"busy_share", played.ns > 0 ? busy / played.ns : 0},
-                       {"pressure", nameOf(machine::pressureOf(played.ns > 0 ? busy / played.ns : 0))},
-                       {"idle_ns", played.ns - busy},
+                       {"busy_share", share},
+                       {"pressure", nameOf(machine::pressureOf(share))},
+                       {"idle_ns", calls.ns - busy},
                        {"memory_peak_bytes", memory.total()},
                        {"constant_bytes", memory.constants},
                        {"state_bytes", memory.states},
@@ -136,17 +142,18 @@ Json toJson(const Topology &topology, const SimulatedEntry &entry) {
   }
   for (const machine::LinkUse &use : played.links)
     links.push_back({{"link", linkName(topology, use)},
-                     {"copies", use.copies},
-                     {"bytes", use.bytes},
-                     {"busy_ns", covered(use.busy)},
-                     {"busy_share", played.ns > 0 ? covered(use.busy) / played.ns : 0}});
+                     {"copies", uint64_t(calls.plan.count) * use.copies},
+                     {"bytes", calls.inAll(use.bytes)},
+                     {"busy_ns", calls.inAll(covered(use.busy))},
+                     {"busy_share", calls.ns > 0 ? calls.inAll(covered(use.busy)) / calls.ns : 0}});
   return {{"entry", entry.program.entry},
           {"entry_samples", entry.samples ? Json(*entry.samples) : Json()},
           {"padded_samples", entry.padding},
           {"dims", entry.dims},
           {"call_ns", played.ns},
-          {"copy_ns", played.copyNs},
-          {"exposed_copy_ns", played.exposedCopyNs},
+          {"calls", toJson(calls)},
+          {"copy_ns", calls.inAll(played.copyNs)},
+          {"exposed_copy_ns", calls.inAll(played.exposedCopyNs)},
           {"critical_path_ns", entry.path.ns},
           {"verdict", verdictToJson(entry.shares)},
           {"devices", devices},

@@ -5,6 +5,7 @@
 #include "tools/sprig/Report.h"
 #include "tools/sprig/profile/Dependences.h"
 #include "tools/sprig/simulate/PackageProgram.h"
+#include "tools/sprig/simulate/SimulatedCalls.h"
 #include <optional>
 #include <ostream>
 
@@ -16,15 +17,16 @@ struct SimulatedEntry {
   int64_t padding = 0;            ///< samples that the entry is for beyond those of the call
   std::optional<int64_t> samples; ///< that the entry is for
   PackageProgram program;
-  machine::Simulation played;
+  machine::Simulation played;       ///< one call
+  SimulatedCalls calls;             ///< as many as were asked for
   std::vector<DeviceMemory> memory; ///< by the package's devices
   CommandPath path;                 ///< lanes and commands as they were played, those of arrays among them
-  machine::TimeShares shares;
+  machine::TimeShares shares;       ///< of all calls
 };
 
 /// What the call needs one after the other: arrays that come, commands that read each other's results, arrays that go.
 CommandPath pathOf(const Runner &runner, const SimulatedEntry &entry);
-/// What the call's time went to; what comes from storage is waiting for data.
+/// What the calls' time went to; what comes from storage is waiting for data.
 machine::TimeShares sharesOf(const machine::Topology &topology, const SimulatedEntry &entry);
 
 /// "entry 'main' with batch=5, padded to 8"

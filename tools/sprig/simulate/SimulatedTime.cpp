@@ -1,4 +1,4 @@
-// What bounds a simulated call: its critical path and what its time goes to.
+// What bounds simulated calls: the critical path of one and what their time goes to.
 #include "sprig/rt/sprig_rt.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 
@@ -79,7 +79,8 @@ machine::TimeShares sharesOf(const machine::Topology &topology, const SimulatedE
       bool isStored = topology.nodes[command.from].kind == machine::NodeKind::storage;
       (isStored ? loading : copying).push_back(entry.played.commands[lane][i]);
     }
-  return machine::timeShares({0, entry.played.ns}, std::move(computing), std::move(copying), std::move(loading));
+  return sharesOfAll(entry.calls, machine::timeShares({0, entry.played.ns}, std::move(computing), std::move(copying),
+                                                      std::move(loading)));
 }
 
 } // namespace sprig::cli
