@@ -34,10 +34,9 @@ public:
 };
 
 /// `options.freeze` and `options.math` do not matter: there is nothing to freeze, and no bit may change. `name` stands
-/// in profiles and messages. It runs on the threads of `device`; where options.devices has several, on all that the
-/// process may use.
+/// in profiles and messages. It runs on the threads of `devices`, those of options.devices where these are several.
 std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
-                                  const std::string &name, DeviceId device = 0);
+                                  const std::string &name, std::vector<DeviceId> devices = {0});
 
 /// One function of a package.
 struct PackageEntry {

@@ -5,15 +5,15 @@
 namespace sprig::frontend {
 
 bool DeviceThreads::renew() {
-  devices = openDevices();
-  int count = threadsOf(device);
-  if (!count) return false;
+  open = openDevices();
+  int count = threadsOf(devices);
+  if (!count) return mine.has_value() && (mine.reset(), true);
   static auto &mutex = *new std::mutex;
-  static auto &pools = *new std::map<DeviceId, std::pair<int, rt::Pool>>; // the newest of each device
+  static auto &pools = *new std::map<std::vector<DeviceId>, std::pair<int, rt::Pool>>; // the newest of each
   std::lock_guard lock(mutex);
-  auto known = pools.find(device);
+  auto known = pools.find(devices);
   if (known == pools.end() || known->second.first != count)
-    known = pools.insert_or_assign(device, std::pair(count, rt::Pool(count))).first;
+    known = pools.insert_or_assign(devices, std::pair(count, rt::Pool(count))).first;
   mine = known->second.second;
   return true;
 }

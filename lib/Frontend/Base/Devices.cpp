@@ -74,19 +74,24 @@ DeviceId openDevice(const Device &device, const char *op, Source at) {
                           : " is not there";
     throw Error(ErrorKind::unsupported, placed(at, std::string(op) + ": device " + device.name() + why));
   }
+  if (auto known = findDevice(device)) return *known;
   Open &all = open();
-  auto find = [&](size_t count) { return std::find(all.devices.begin(), all.devices.begin() + count, device); };
-  size_t count = all.count.load(std::memory_order_acquire);
-  if (auto known = find(count); known != all.devices.begin() + count) return DeviceId(known - all.devices.begin());
   std::lock_guard lock(all.mutex);
-  count = all.count.load(std::memory_order_relaxed);
-  if (auto known = find(count); known != all.devices.begin() + count) return DeviceId(known - all.devices.begin());
+  if (auto known = findDevice(device)) return *known;
+  size_t count = all.count.load(std::memory_order_relaxed);
   if (count == kMostOpenDevices)
     throw Error(ErrorKind::unsupported, placed(at, std::string(op) + ": " + device.name() + " would be one more than " +
                                                        std::to_string(kMostOpenDevices) + " devices"));
   all.devices[count] = device;
   all.count.store(count + 1, std::memory_order_release);
   return DeviceId(count);
+}
+
+std::optional<DeviceId> findDevice(const Device &device) {
+  const Open &all = open();
+  auto end = all.devices.begin() + all.count.load(std::memory_order_acquire);
+  auto known = std::find(all.devices.begin(), end, device);
+  return known == end ? std::nullopt : std::optional(DeviceId(known - all.devices.begin()));
 }
 
 Device deviceOf(DeviceId id) { return open().devices[id]; }
@@ -97,10 +102,12 @@ const DeviceId *creationDevice() { return creation; }
 CreationScope::CreationScope(DeviceId device) : device(device), outer(creation) { creation = &this->device; }
 CreationScope::~CreationScope() { creation = outer; }
 
-int threadsOf(DeviceId id) {
-  size_t shares = openDevices();
-  if (shares == 1) return 0;
-  return int(rt::core::ThreadShares{uint32_t(sprig_rt_default_threads()), uint32_t(shares)}.threadsOf(id));
+int threadsOf(std::span<const DeviceId> devices) {
+  rt::core::ThreadShares shares{uint32_t(sprig_rt_default_threads()), uint32_t(openDevices())};
+  if (devices.empty() || devices.size() == shares.shares) return 0;
+  uint32_t threads = 0;
+  for (DeviceId device : devices) threads += shares.threadsOf(device);
+  return int(std::min(threads, shares.threads)); // several may have one between them
 }
 
 } // namespace frontend

@@ -4,6 +4,8 @@
 #include "sprig/device.h"
 #include "sprig/source.h"
 #include <cstddef>
+#include <optional>
+#include <span>
 
 namespace sprig::frontend {
 
@@ -14,6 +16,8 @@ constexpr size_t kMostOpenDevices = 256;
 /// tensors cannot be on.
 DeviceId openDevice(const Device &device, const char *op, Source at);
 Device deviceOf(DeviceId id);
+/// Its number if it is open.
+std::optional<DeviceId> findDevice(const Device &device);
 /// How many there are.
 size_t openDevices();
 
@@ -39,7 +43,8 @@ private:
   const DeviceId *outer;
 };
 
-/// How many threads work for a device, its caller's among them; 0: all that the process may use, as it is the only one.
-int threadsOf(DeviceId id);
+/// How many threads work for these devices, their caller's among them; 0: all that the process may use, as they are all
+/// that are open, or where none are given.
+int threadsOf(std::span<const DeviceId> devices);
 
 } // namespace sprig::frontend

@@ -76,7 +76,23 @@ Location locationOf(MLIRContext *context, const GraphNode &node) {
   if (node.source.line) place = FileLineColLoc::get(context, node.source.file, unsigned(node.source.line), 0);
   if (node.layer) place = NameLoc::get(StringAttr::get(context, *node.layer), place);
   std::string text = describePlace(node.source, node.op->text, node.layer);
-  return FusedLoc::get({place}, StringAttr::get(context, text), context);
+  place = FusedLoc::get({place}, StringAttr::get(context, text), context);
+  const Attr *device = find(node.attrs, ir::kPlaceAttr.data());
+  if (!device) return place;
+  NamedAttribute kept(StringAttr::get(context, ir::kPlaceAttr),
+                      StringAttr::get(context, StringRef(device->text).trim('"')));
+  return FusedLoc::get({place}, DictionaryAttr::get(context, kept), context);
+}
+
+StringAttr deviceIn(Location location) {
+  StringAttr found;
+  location->walk([&](Location part) {
+    if (auto fused = dyn_cast<FusedLoc>(part))
+      if (auto kept = dyn_cast_if_present<DictionaryAttr>(fused.getMetadata()))
+        if ((found = kept.getAs<StringAttr>(ir::kPlaceAttr))) return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return found;
 }
 
 static bool fill(Location location, Place &place) {

@@ -17,8 +17,11 @@ std::string describePlace(const Source &source, llvm::StringRef op, const std::s
 /// What an error's text says after the place, without MLIR's way to name operations.
 std::string withoutOpNames(const std::string &text);
 
-/// The line, below it the layer's name, and what errors call the operation.
+/// The line, below it the layer's name, and what errors call the operation. Where it has a device, that too, as
+/// `lib/Place` keeps it: so what passes make of the operation has it.
 mlir::Location locationOf(mlir::MLIRContext *context, const GraphNode &node);
+/// The device that a location keeps; null: none.
+mlir::StringAttr deviceIn(mlir::Location location);
 struct Place {
   Source source;
   const std::string *layer = nullptr;

@@ -1,4 +1,5 @@
 // gradientOf and tangentOf: the compiler's differentiation, as a graph that goes on from the forward pass.
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Frontend/Bridge.h"
@@ -23,7 +24,9 @@ public:
     function = lowering.makeFunction(*work.module, "main", inputs);
     builder = OpBuilder::atBlockEnd(&body());
     SmallVector<Value> arguments(function.getArguments().begin(), function.getArguments().end());
-    values = lowering.lowerNodes(builder, forward, ArrayRef(arguments).take_front(forward.inputCount));
+    // Devices stay in locations alone: equal operations become one wherever they are.
+    values = lowering.lowerNodes(builder, forward, ArrayRef(arguments).take_front(forward.inputCount),
+                                 [](size_t, Operation *op) { op->removeAttr(ir::kPlaceAttr); });
     seedCount = unsigned(seeds.size());
   }
 

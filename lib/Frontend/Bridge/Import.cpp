@@ -1,4 +1,5 @@
 #include "lib/Frontend/Bridge/Import.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "sprig/error.h"
@@ -39,6 +40,8 @@ void GraphReader::add(Operation *op) {
     node.constant = std::make_shared<std::vector<char>>(view.bytes().begin(), view.bytes().end());
   } else {
     node.attrs = attributesOf(op);
+    if (StringAttr device = deviceIn(op->getLoc()))
+      node.attrs.push_back(Attr::other(ir::kPlaceAttr.data(), intern('"' + device.str() + '"').c_str()));
   }
   for (Region &region : op->getRegions()) {
     GraphReader inner(place);

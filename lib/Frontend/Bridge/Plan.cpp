@@ -25,8 +25,8 @@ std::vector<uint8_t> compile(mlir::ModuleOp module, const CompileOptions &option
 class CompiledPlan final : public Plan {
 public:
   CompiledPlan(rt::Package code, const Graph &graph, std::span<const StateSlot> slots, const std::string &name,
-               DeviceId device, bool hasAllThreads)
-      : name(name), package(std::move(code)), state(rt::State::bound(package)), threads(device, hasAllThreads),
+               std::vector<DeviceId> devices)
+      : name(name), package(std::move(code)), state(rt::State::bound(package)), threads(std::move(devices)),
         context(package, {threads.pool(), &state, 0}) {
     std::vector<char> isState(graph.inputCount), isNext(graph.outputs.size());
     for (const StateSlot &slot : slots) {
@@ -41,9 +41,9 @@ public:
     start();
   }
   CompiledPlan(const CompiledPlan &other, DeviceId device)
-      : name(other.name), package(other.package), state(rt::State::bound(package)),
-        threads(device, other.threads.hasAll()), context(package, {threads.pool(), &state, 0}),
-        inputTypes(other.inputTypes), outputTypes(other.outputTypes), slotNames(other.slotNames) {
+      : name(other.name), package(other.package), state(rt::State::bound(package)), threads({device}),
+        context(package, {threads.pool(), &state, 0}), inputTypes(other.inputTypes), outputTypes(other.outputTypes),
+        slotNames(other.slotNames) {
     start();
   }
 
@@ -151,7 +151,8 @@ private:
 } // namespace
 
 std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const StateSlot> states,
-                                            const CompileOptions &given, const std::string &name, DeviceId device) {
+                                            const CompileOptions &given, const std::string &name,
+                                            std::vector<DeviceId> devices) {
   PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
   for (StateSlot &slot : entry.states) slot.initial = nullptr; // the memory comes with each run
   CompileOptions options = bridge::entryOptions(given, name);
@@ -164,8 +165,8 @@ std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const 
     bytes = compile(*work.module, options);
   }
   try {
-    return std::make_unique<CompiledPlan>(rt::Package::fromMemory(std::move(bytes), name), graph, states, name, device,
-                                          options.devices.size() > 1);
+    return std::make_unique<CompiledPlan>(rt::Package::fromMemory(std::move(bytes), name), graph, states, name,
+                                          std::move(devices));
   } catch (const rt::Error &error) {
     throw Error(ErrorKind::runtime, error.what());
   }

@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/DerivedProgram.h"
+#include "lib/Frontend/Engine/Recorder.h"
 #include "sprig/grad.h"
 #include <algorithm>
 #include <optional>
@@ -262,6 +263,20 @@ DerivedProgram pushforwardProgram(const std::shared_ptr<Variant> &callee, const 
   });
 }
 
+/// Of a node of a program over several devices: its operands where it runs, which recording then sees by them.
+static void bringTogether(GraphNode &node, std::vector<Tensor> &operands, Source at) {
+  std::optional<DeviceId> device;
+  if (const Attr *place = find(node.attrs, "nn.place")) {
+    std::string name(place->text + 1, std::strlen(place->text) - 2); // without quotes
+    device = openDevice(Device(name, at), node.op->text.c_str(), at);
+    std::erase_if(node.attrs, [](const Attr &attr) { return std::strcmp(attr.name, "nn.place") == 0; });
+  }
+  for (const Tensor &operand : operands)
+    if (!device && operand.raw()->isPlaced()) device = operand.raw()->device;
+  for (Tensor &operand : operands)
+    if (operand.raw()->isPlaced() && operand.raw()->device != *device) operand = copyTo(operand, *device, at);
+}
+
 std::vector<Tensor> runProgram(const DerivedProgram &program, std::span<const Tensor> inputs, Source at) {
   const Variant &variant = *program.variant;
   if (!Trace::current()) return Variant::call(program.variant, inputs);
@@ -277,6 +292,7 @@ std::vector<Tensor> runProgram(const DerivedProgram &program, std::span<const Te
     }
     one.inputCount = uint32_t(operands.size());
     one.nodes.push_back(node);
+    if (!variant.devices.empty()) bringTogether(one.nodes[0], operands, at);
     for (uint32_t i = 0; i < one.inputCount; ++i) one.nodes[0].operands[i] = i;
     one.nodes[0].firstResult = one.inputCount;
     for (uint32_t r = 0; r < node.resultCount; ++r) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <chrono>
 #include <cstdlib>
+#include <shared_mutex>
 #include <system_error>
 
 namespace sprig::frontend {
@@ -82,7 +83,25 @@ void Engine::stop() {
   if (thread.joinable()) thread.join();
 }
 
+/// Held by who queues, alone by who queues in several lanes.
+static std::shared_mutex &queueing() {
+  static auto &mutex = *new std::shared_mutex;
+  return mutex;
+}
+
 void Engine::push(std::unique_ptr<Task> task, bool wake) {
+  // While there is one device, nobody queues in several lanes.
+  std::shared_lock held(queueing(), std::defer_lock);
+  if (openDevices() > 1) held.lock();
+  enqueue(std::move(task), wake);
+}
+
+void Engine::pushToEach(std::span<const LaneId> lanes, std::vector<std::unique_ptr<Task>> tasks, bool wake) {
+  std::lock_guard held(queueing());
+  for (size_t i = 0; i < lanes.size(); ++i) of(lanes[i]).enqueue(std::move(tasks[i]), wake && i == 0);
+}
+
+void Engine::enqueue(std::unique_ptr<Task> task, bool wake) {
   endWithFirstThread();
   {
     std::unique_lock lock(mutex);
@@ -103,9 +122,9 @@ void Engine::push(std::unique_ptr<Task> task, bool wake) {
   if (wake) changed.notify_one();
 }
 
-bool Engine::runOne() {
+template <typename IsOver> bool Engine::runOne(IsOver isOver) {
   std::unique_lock turn(running, std::try_to_lock);
-  if (!turn) return false;
+  if (!turn || isOver()) return false;
   std::unique_ptr<Task> task;
   {
     std::lock_guard lock(mutex);
@@ -155,15 +174,22 @@ void Engine::loop() {
   }
 }
 
-void Engine::waitFor(const Value &value) {
-  auto isThere = [&] { return value.isThere(); };
-  while (!isThere()) {
-    if (runOne()) continue;
+template <typename IsOver> void Engine::helpUntil(IsOver isOver) {
+  while (!isOver()) {
+    if (runOne(isOver)) continue;
     std::unique_lock lock(mutex);
-    if (isThere()) return;
+    if (isOver()) return;
     // The executor runs a task: its end is told. The time limit covers a task that was pushed in between.
-    finished.wait_for(lock, kIdle, isThere);
+    finished.wait_for(lock, kIdle, isOver);
   }
+}
+
+void Engine::waitFor(const Value &value) {
+  helpUntil([&] { return value.isThere(); });
+}
+
+void Engine::waitFor(const std::atomic<bool> &done) {
+  helpUntil([&] { return done.load(std::memory_order_acquire); });
 }
 
 void Engine::drain() {
@@ -215,8 +241,20 @@ void Engine::noteFailure(const Failure &failure) {
 }
 
 Failure Engine::takeFailure() {
-  std::lock_guard lock(mutex);
-  return std::exchange(firstFailure, nullptr);
+  Failure failure;
+  {
+    std::lock_guard lock(mutex);
+    failure = std::exchange(firstFailure, nullptr);
+  }
+  if (failure) forget(failure);
+  return failure;
+}
+
+void Engine::forget(const Failure &failure) {
+  for (Engine *engine : all()) {
+    std::lock_guard lock(engine->mutex);
+    if (engine->firstFailure == failure) engine->firstFailure = nullptr;
+  }
 }
 
 Failure Engine::takeFailureOfAny() {

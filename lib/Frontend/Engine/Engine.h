@@ -1,13 +1,15 @@
 // Runs what is recorded: a queue in order, a thread that empties it, a bound on what waits in it; one for each lane
 // (what a device computes, the copies to it). For the recorder (which pushes work), for reading (which waits) and for
 // tests. Engines are never destroyed. A task may wait for values of other lanes, if the tasks that compute them were
-// pushed before it: so the oldest task of all never waits.
+// pushed before it, and for other lanes to come to it, if it stands in all of them (MeetingTask.h): so the oldest task
+// of all never waits for long.
 #pragma once
 #include "lib/Frontend/Engine/Value.h"
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -33,8 +35,13 @@ public:
   /// start at once. Else it starts when more has come, or a while later: what is read before runs on the reader's
   /// thread, without two threads that hand over to each other.
   void push(std::unique_ptr<Task> task, bool wake = true);
+  /// Queues a task in each of these lanes, as one: nothing is queued anywhere in between. So of all tasks, one is the
+  /// older wherever they stand. `wake`: of the first.
+  static void pushToEach(std::span<const LaneId> lanes, std::vector<std::unique_ptr<Task>> tasks, bool wake = true);
   /// Returns when the value is ready or failed. The caller's thread helps: it runs tasks where the executor does not.
   void waitFor(const Value &value);
+  /// The same until what tasks of this lane bring about.
+  void waitFor(const std::atomic<bool> &done);
   /// The same from within a task: for values of other lanes that it reads.
   static void waitForOther(const Value &value, LaneId lane) {
     if (value.lane != lane && !value.isThere()) of(value.lane).waitFor(value);
@@ -56,15 +63,23 @@ public:
 
   /// Keeps the first failure that nobody has read; synchronize throws it.
   void noteFailure(const Failure &failure);
+  /// It is read then, whatever lanes it was noted in.
   Failure takeFailure();
+  static void forget(const Failure &failure);
   /// The first of all lanes; the others' are forgotten with it.
   static Failure takeFailureOfAny();
 
 private:
   explicit Engine(LaneId lane);
+  void enqueue(std::unique_ptr<Task> task, bool wake);
   void loop();
-  /// Runs the oldest task unless another thread is running one. False when there was none to run.
-  bool runOne();
+  /// Runs the oldest task unless another thread is running one. False when there was none to run, or when `isOver`
+  /// while none runs: who holds up a task of its own must not begin one that may be younger.
+  template <typename IsOver> bool runOne(IsOver isOver);
+  template <typename IsOver> void helpUntil(IsOver isOver);
+  bool runOne() {
+    return runOne([] { return false; });
+  }
   void stop();
   static void stopAll();
   static void endWithFirstThread();

@@ -25,10 +25,8 @@ static const Value &resolve(const Tensor &tensor, const char *what, Source sourc
     if (!value.isThere()) Engine::of(value.lane).waitFor(value);
   }
   if (value.state.load(std::memory_order_acquire) == Value::State::failed) {
-    Error error = *value.failure;
-    Engine &engine = Engine::of(value.lane);
-    if (Failure first = engine.takeFailure(); first && first != value.failure) engine.noteFailure(first);
-    throw error;
+    Engine::forget(value.failure);
+    throw Error(*value.failure);
   }
   return value;
 }

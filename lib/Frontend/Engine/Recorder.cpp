@@ -132,9 +132,10 @@ Placed placeFor(std::span<const Tensor> operands, const OpName &op, Source at) {
       failOnTwoDevices(*first, *value, op, at);
     }
   }
-  if (!first) first = scalar;
   if (first) return {lastDevice = first->device, false};
+  // Scalars go where they are needed: what a gradient makes of them is for operations of the device that it is of.
   if (const DeviceId *made = creationDevice()) return {*made, false};
+  if (scalar) return {lastDevice = scalar->device, false};
   return {lastDevice, true};
 }
 

@@ -109,7 +109,7 @@ void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::spa
     recipe.parts = decompose(node, inTypes, outTypes);
     if (!recipe.parts) {
       CompileOptions options = segmentOptions();
-      recipe.plan = compilePlan(graphOf(node, operands, results), {}, options, node.op->text, device);
+      recipe.plan = compilePlan(graphOf(node, operands, results), {}, options, node.op->text, {device});
     }
   }
   // Copied: parts that are computed below may clear the table.

@@ -1,6 +1,6 @@
 #include "lib/Frontend/Engine/Variant.h"
 #include "lib/Frontend/Engine/Consumed.h"
-#include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/MeetingTask.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recorder.h"
@@ -78,7 +78,9 @@ private:
       CompileOptions options = segmentOptions();
       options.prepare = true;
       for (DeviceId device : variant->devices) options.devices.push_back(deviceOf(device).name());
-      variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name, variant->device);
+      std::vector<DeviceId> devices = variant->devices;
+      if (devices.empty()) devices = {variant->device};
+      variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name, std::move(devices));
     } catch (const Error &error) {
       variant->failure = std::make_shared<Error>(error);
     } catch (const std::exception &error) {
@@ -123,7 +125,7 @@ private:
       if (old->failure) after[i]->failure = old->failure;
       after[i]->state.store(after[i]->storage ? Value::State::ready : Value::State::failed, std::memory_order_release);
     }
-    Engine::of(computeLane(variant->device)).noteFailure(failure);
+    for (LaneId lane : variant->lanes()) Engine::of(lane).noteFailure(failure);
   }
 };
 
@@ -290,6 +292,13 @@ void Variant::completePlaces(std::span<const Tensor> results, const Recording &r
   }
 }
 
+std::vector<LaneId> Variant::lanes() const {
+  if (devices.empty()) return {computeLane(device)};
+  std::vector<LaneId> lanes;
+  for (DeviceId each : devices) lanes.push_back(computeLane(each));
+  return lanes;
+}
+
 bool Variant::sawTrainingMode() const {
   auto isOn = [](const Observation &each) { return each.setting == &kTrainingMode && each.was; };
   auto isSet = [](const SwitchEffect &each) { return !each.frozen.defined() && each.value; };
@@ -368,9 +377,14 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
     else
       *effect.flag = effect.value;
   flushDevice(self->device, /*wake=*/false);
+  for (DeviceId device : self->devices) flushDevice(device, /*wake=*/false);
   flushBefore(task->inputs);
   flushBefore(task->before);
-  Engine::of(computeLane(self->device)).push(std::move(task), /*wake=*/!self->isShort.load(std::memory_order_relaxed));
+  bool wake = !self->isShort.load(std::memory_order_relaxed);
+  if (self->devices.empty())
+    Engine::of(computeLane(self->device)).push(std::move(task), wake);
+  else
+    pushToAll(self->lanes(), std::move(task), wake);
   return results;
 }
 

@@ -54,11 +54,13 @@ struct Variant {
   };
   std::vector<Where> inputPlaces, resultPlaces;
   std::vector<DeviceId> homes;           ///< of the parameters
-  DeviceId device = 0;                   ///< whose queue calls are in
+  DeviceId device = 0;                   ///< whose queue calls are in, with those of `devices`
   DeviceId madeOn = 0;                   ///< where new tensors were when it was recorded
   std::vector<DeviceId> devices;         ///< where its nodes are placed on several (nn.place); else none
   std::shared_ptr<const void> structure; ///< of the results, as the caller keeps it
 
+  /// The queues that calls are in: they run when each has come to them.
+  std::vector<LaneId> lanes() const;
   /// Notes where everything is; where that is on several devices, on its nodes too.
   void completePlaces(std::span<const Tensor> results, const Recording &recording);
   /// What is on another device than when it was recorded; empty where nothing is.

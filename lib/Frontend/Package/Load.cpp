@@ -1,6 +1,6 @@
 #include "lib/Frontend/Base/DeviceThreads.h"
 #include "lib/Frontend/Engine/CallLineage.h"
-#include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/MeetingTask.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/package.h"
@@ -23,7 +23,8 @@ rt::TensorView viewOf(const Tensor &tensor) {
 /// A package made ready for the thread's device of new tensors.
 struct Loaded {
   explicit Loaded(rt::Package loaded)
-      : package(std::move(loaded)), state(package), threads(device, package.info().device_count > 1),
+      : package(std::move(loaded)), state(package),
+        threads(package.info().device_count > 1 ? std::vector<DeviceId>() : std::vector{device}),
         context(package, {.pool = threads.pool(), .state = &state}) {}
   rt::Package package;
   rt::State state;
@@ -34,6 +35,18 @@ struct Loaded {
   /// Before each run: where devices have been opened since, fewer threads are its own.
   void takeThreads() {
     if (threads.changed()) context = rt::Context(package, {.pool = threads.pool(), .state = &state});
+  }
+
+  /// The queues that its functions are in: of several devices, those of all that are open.
+  std::vector<LaneId> lanes() const {
+    std::vector<LaneId> lanes{computeLane(device)};
+    for (uint32_t i = 0, count = package.info().device_count; count > 1 && i < count; ++i) {
+      const char *name = nullptr;
+      rt::check(sprig_rt_package_device(package.raw(), i, &name));
+      if (auto number = findDevice(Device(name, Source())); number && *number != device)
+        lanes.push_back(computeLane(*number));
+    }
+    return lanes;
   }
 
   uint32_t stateCount() const { return package.info().state_count; }
@@ -52,6 +65,7 @@ public:
   std::vector<Tensor> inputs;
   std::vector<Value *> outputs; // a reference each
   DeviceId device = 0;
+  std::vector<LaneId> lanes;
 
   ~PackageTask() override {
     for (Value *value : outputs) drop(value);
@@ -79,7 +93,8 @@ public:
       value->failure = failure;
       value->state.store(failure ? Value::State::failed : Value::State::ready, std::memory_order_release);
     }
-    if (failure) Engine::of(computeLane(device)).noteFailure(failure);
+    if (!failure) return;
+    for (LaneId lane : lanes) Engine::of(lane).noteFailure(failure);
   }
 };
 
@@ -161,9 +176,10 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
     rememberRefused(&intern("function '" + function +
                             "' of a loaded package, which has no gradient: take it of what the package was made of"),
                     inputs, results);
-  flushDevice(impl->device, /*wake=*/false);
+  std::vector<LaneId> lanes = task->lanes = impl->lanes();
+  for (LaneId lane : lanes) flushDevice(DeviceId(lane / 2), /*wake=*/false);
   flushBefore(inputs);
-  Engine::of(computeLane(impl->device)).push(std::move(task));
+  pushToAll(lanes, std::move(task));
   return results;
 }
 

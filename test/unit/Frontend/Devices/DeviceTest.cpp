@@ -208,12 +208,15 @@ TEST(Device, FailuresGoThroughCopies) {
   Tensor bad = indexSelect(table, 0, index);
   Tensor other = table + 1, copy = bad.to(kFirst, true);
   EXPECT_EQ(other.text(), ones({4, 2}).text().empty() ? "" : (ones({4, 2}) + 1).text());
-  Error error = errorOf([&] { copy.wait(); });
-  EXPECT_NE(std::string(error.what()).find("DeviceTest.cpp:" + std::to_string(line)), std::string::npos)
-      << error.what();
   EXPECT_NO_THROW(synchronize(kFirst));
   EXPECT_THROW(synchronize(kSecond), Error);
   EXPECT_NO_THROW(synchronize());
+  Error error = errorOf([&] { copy.wait(); });
+  EXPECT_NE(std::string(error.what()).find("DeviceTest.cpp:" + std::to_string(line)), std::string::npos)
+      << error.what();
+  Tensor again = indexSelect(table, 0, index).to(kFirst, true);
+  EXPECT_THROW(again.wait(), Error); // read here, it is not told again there
+  EXPECT_NO_THROW(synchronize(kSecond));
 }
 
 TEST(Device, EventsStandBehindAllDevices) {
