@@ -1,10 +1,13 @@
 // Measures this machine: peak rate of fused multiply-adds, streams by cache level, latencies, the cost of another
 // thread. For `sprig devices --calibrate`, which keeps the result in the cache folder, and MachineModel, which reads it
-// there. Takes a few seconds.
+// there. One sweep takes some two seconds.
 #pragma once
 #include "lib/Machine/Cpu.h"
 #include "lib/Machine/Latency.h"
 #include "lib/Machine/Link.h"
+#include "lib/Machine/Steadiness.h"
+#include <functional>
+#include <span>
 
 namespace sprig::machine {
 
@@ -30,11 +33,23 @@ struct Calibration {
   Link crossCore;                    ///< to what another core has just written, as one thread reads it
   std::vector<LatencyPoint> latency; ///< dependent loads over growing working sets
   std::vector<int64_t> cacheKnees;   ///< working sets after which the latency steps up: the caches as measured
+  Steadiness steadiness;             ///< 0 sweeps: nothing is known of it
 
   /// Read rate (bytes/s) of one thread at a working set.
   double bandwidthAt(int64_t workingSet) const;
 };
 
-Calibration calibrate(const Cpu &cpu);
+/// Of each figure the best of all sweeps, which are of one machine; knees are found anew.
+Calibration bestOf(std::span<const Calibration> sweeps);
+/// The figure whose best two sweeps differ the most, and by which share of the best; none of fewer than two.
+std::pair<std::string, double> widestSpread(std::span<const Calibration> sweeps);
+
+/// Sweeps that a calibration takes: as few as the least, more until it is steady or took so long.
+struct SweepLimits {
+  int least = 3, most = 8;
+  double seconds = 10;
+};
+/// `onSweep` hears of each that begins, counted from 1.
+Calibration calibrate(const Cpu &cpu, SweepLimits limits, const std::function<void(int)> &onSweep = {});
 
 } // namespace sprig::machine

@@ -39,13 +39,13 @@ double chaseSeconds(int64_t workingSet) {
   return best / kSteps;
 }
 
-std::vector<LatencyPoint> latencyCurve(int64_t largest) {
+std::vector<LatencyPoint> latencyCurve(int64_t largest, int sweeps) {
   std::vector<LatencyPoint> points;
   for (int64_t base = 4 << 10; base <= largest; base *= 2)
     for (int64_t quarter = 4; quarter < 8 && base * quarter / 4 <= largest; quarter += base < (4 << 20) ? 1 : 2)
       points.push_back({base * quarter / 4, 1e30});
-  // Two sweeps: who disturbs one point may be gone when it has its second turn.
-  for (int sweep = 0; sweep < 2; ++sweep)
+  // Who disturbs one point may be gone when it has its second turn.
+  for (int sweep = 0; sweep < sweeps; ++sweep)
     for (LatencyPoint &point : points) point.ns = std::min(point.ns, chaseSeconds(point.workingSet) * 1e9);
   return points;
 }

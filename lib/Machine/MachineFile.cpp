@@ -83,6 +83,10 @@ std::string calibrationToText(const Calibration &found) {
                {"cross_core_bytes_per_second", found.crossCore.bytesPerSecond},
                {"cache_knees_bytes", found.cacheKnees},
                {"latency", latency}};
+  if (const Steadiness &steadiness = found.steadiness; steadiness.sweeps > 0)
+    json["steadiness"] = {{"sweeps", steadiness.sweeps},      {"seconds", steadiness.seconds},
+                          {"others", steadiness.othersShare}, {"stolen", steadiness.stolenShare},
+                          {"furthest", steadiness.furthest},  {"spread", steadiness.spread}};
   return json.dump(1) + "\n";
 }
 
@@ -107,11 +111,21 @@ std::optional<Calibration> calibrationFromText(std::string_view text) {
     result.crossCore = {json.at("cross_core_seconds"), json.at("cross_core_bytes_per_second")};
     for (auto &bytes : json.at("cache_knees_bytes")) result.cacheKnees.push_back(whole<int64_t>(bytes));
     for (auto &point : json.at("latency")) result.latency.push_back({whole<int64_t>(point.at(0)), point.at(1)});
+    // Files of before have none.
+    if (json.contains("steadiness")) {
+      const Json &kept = json.at("steadiness");
+      result.steadiness = {whole<int>(kept.at("sweeps")), kept.at("seconds"), kept.at("others"), kept.at("stolen"),
+                           kept.at("furthest"),           kept.at("spread")};
+    }
     auto positive = [](double value) { return value > 0 && value < 1e18; };
     bool sound = result.threads > 0 && positive(result.fmaFlops) && positive(result.fmaFlopsAll) &&
                  !result.levels.empty() && !result.latency.empty() && positive(result.randomSeconds) &&
                  positive(result.handOffSeconds) && positive(result.crossCore.latency) &&
                  positive(result.crossCore.bytesPerSecond);
+    const Steadiness &steadiness = result.steadiness;
+    for (double share : {steadiness.seconds, steadiness.othersShare, steadiness.stolenShare, steadiness.spread})
+      sound &= share >= 0 && share < 1e18;
+    sound &= steadiness.sweeps >= 0;
     for (auto &rates : result.levels) sound &= positive(rates.read) && positive(rates.readAll);
     return sound ? std::optional(std::move(result)) : std::nullopt;
   } catch (const std::exception &) {

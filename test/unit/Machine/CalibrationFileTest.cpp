@@ -31,6 +31,20 @@ TEST(CalibrationFile, ComesBackAsItWas) {
   EXPECT_EQ(back->cacheKnees, small().cacheKnees);
 }
 
+TEST(CalibrationFile, KeepsHowSteadyItWas) {
+  EXPECT_EQ(calibrationFromText(calibrationToText(small()))->steadiness.sweeps, 0);
+  Calibration found = small();
+  found.steadiness = {4, 8.5, 0.25, 0.125, "read L3", 0.5};
+  auto back = calibrationFromText(calibrationToText(found));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->steadiness.describe(),
+            "the best two of 4 sweeps agree within 50 % (read L3); other programs had 25 % "
+            "of the processors, 13 % was stolen by other machines");
+  EXPECT_EQ(calibrationToText(*back), calibrationToText(found));
+  found.steadiness.spread = -1;
+  EXPECT_FALSE(calibrationFromText(calibrationToText(found)));
+}
+
 TEST(CalibrationFile, DamageIsAsGoodAsNoFile) {
   std::string text = calibrationToText(small());
   for (size_t length = 0; length + 2 < text.size(); length += 7)

@@ -109,7 +109,7 @@ void sharing(const machine::Calibration &found, ExperimentReport &report) {
 
 void benchMemory(const ExperimentOptions &, ExperimentReport &report) {
   machine::Cpu cpu = machine::readCpu();
-  machine::Calibration found = calibrateAndKeep(cpu);
+  machine::Calibration found = calibrateAndKeep(cpu, {});
   streams(found, report);
   latencies(cpu, found, report);
   alignment(report);

@@ -17,6 +17,18 @@ std::string join(const std::vector<std::string> &words) {
   return text;
 }
 
+// Null of measurements that nothing is known of.
+Json toJson(const machine::Steadiness &found) {
+  if (found.sweeps == 0) return Json();
+  return {{"steady", found.isSteady()},
+          {"sweeps", found.sweeps},
+          {"seconds", found.seconds},
+          {"widest_spread", found.furthest.empty() ? Json() : Json(found.spread)},
+          {"widest_spread_of", found.furthest.empty() ? Json() : Json(found.furthest)},
+          {"other_programs_share", found.othersShare},
+          {"stolen_share", found.stolenShare}};
+}
+
 Json toJson(const machine::Calibration &found) {
   Json latency = Json::array(), levels = Json::array(), reads = Json::array();
   for (auto &point : found.latency) latency.push_back({{"working_set", point.workingSet}, {"ns", point.ns}});
@@ -38,7 +50,8 @@ Json toJson(const machine::Calibration &found) {
           {"cross_core_ns", found.crossCore.latency * 1e9},
           {"cross_core_bytes_per_second", found.crossCore.bytesPerSecond},
           {"cache_knees_bytes", found.cacheKnees},
-          {"latency", latency}};
+          {"latency", latency},
+          {"steadiness", toJson(found.steadiness)}};
 }
 
 // "196 GB/s, all 2 threads 390"
@@ -56,6 +69,9 @@ void addMeasured(Table &table, const machine::Calibration &found) {
   std::string knees;
   for (int64_t knee : found.cacheKnees) knees += (knees.empty() ? "" : ", ") + formatBinaryBytes(double(knee));
   table.add({"  latency", "steps up after " + knees + "; from memory " + formatNanoseconds(found.randomSeconds * 1e9)});
+  if (found.steadiness.sweeps > 0)
+    table.add(
+        {"  measured", (found.steadiness.isSteady() ? "steady: " : "not steady: ") + found.steadiness.describe()});
   if (found.threads == 1) return;
   table.add({"  hand-off to a thread and back", formatNanoseconds(found.handOffSeconds * 1e9)});
   table.add({"  read what another core wrote", formatNanoseconds(found.crossCore.latency * 1e9) + ", then " +
@@ -116,7 +132,7 @@ void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration
   }
   table.print();
   std::cout << search.describe() << '\n';
-  if (!measured) inform("'sprig devices --calibrate' measures peak rates (a few seconds) and keeps them");
+  if (!measured) inform("'sprig devices --calibrate' measures peak rates (some seconds) and keeps them");
 }
 
 } // namespace
@@ -127,12 +143,17 @@ void addDevices(CLI::App &app, Invocation &invocation) {
   CLI::App *command =
       addCommand(app, "devices", "What this machine has: cores, caches, memory, instruction sets, measured peaks",
                  "  sprig devices\n  sprig devices --calibrate --format json", *common);
-  command->add_flag("--calibrate", *again,
-                    "measure peak rates and latencies (a few seconds) and keep them in the cache folder");
+  command->add_flag(
+      "--calibrate", *again,
+      "measure peak rates and latencies and keep the best in the cache folder: in 3 sweeps of some 2 s each, "
+      "in up to 8 or 10 s where these differ by more than 5 % or others use the processors, with a warning "
+      "if that stays so");
   command->callback([=, &invocation] {
     invocation.run = [=] {
       machine::Cpu cpu = machine::readCpu();
-      std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu) : machine::keptCalibration();
+      if (*again) inform("measuring this machine (some 6 seconds)");
+      std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu, {}) : machine::keptCalibration();
+      if (*again) warnIfUnsteady(*measured);
       machine::GpuSearch gpus = machine::findGpus();
       if (common->json())
         std::cout << toText(toJson(cpu, measured, gpus)) << '\n';

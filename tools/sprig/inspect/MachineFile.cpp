@@ -21,8 +21,12 @@ void makeCacheFolder() {
     throw Error(ErrorKind::runtime, folder.string() + ": the cache folder belongs to another user");
 }
 
-machine::Calibration calibrateAndKeep(const machine::Cpu &cpu) {
-  machine::Calibration result = machine::calibrate(cpu);
+machine::Calibration calibrateAndKeep(const machine::Cpu &cpu, machine::SweepLimits limits) {
+  machine::Calibration result = machine::calibrate(cpu, limits, [&](int sweep) {
+    if (sweep == limits.least + 1)
+      inform("the measurements are not steady yet: up to " + std::to_string(limits.most - limits.least) +
+             " further sweeps");
+  });
   try {
     makeCacheFolder();
     data::writeFile(machine::calibrationFile(), machine::calibrationToText(result));
@@ -32,10 +36,18 @@ machine::Calibration calibrateAndKeep(const machine::Cpu &cpu) {
   return result;
 }
 
+void warnIfUnsteady(const machine::Calibration &found) {
+  const machine::Steadiness &steadiness = found.steadiness;
+  if (steadiness.sweeps == 0 || steadiness.isSteady()) return;
+  warn(
+      "this machine was measured while others used it, or its clock changed: " + steadiness.describe() +
+      "; rates may be too low, so predictions too slow: 'sprig devices --calibrate' on a quiet machine measures again");
+}
+
 machine::Calibration calibration(const machine::Cpu &cpu) {
   if (auto kept = machine::keptCalibration()) return *kept;
   inform("measuring this machine once (a few seconds)");
-  return calibrateAndKeep(cpu);
+  return calibrateAndKeep(cpu, {1, 1});
 }
 
 } // namespace sprig::cli

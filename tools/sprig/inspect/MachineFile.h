@@ -1,6 +1,7 @@
 // Keeps what calibration measured in the cache folder, and makes that folder.
 // For devices, bench and profile; lib/Machine/MachineFile.h reads it.
 #pragma once
+#include "lib/Machine/Calibrate.h"
 #include "lib/Machine/MachineFile.h"
 
 namespace sprig::cli {
@@ -9,8 +10,10 @@ namespace sprig::cli {
 void makeCacheFolder();
 
 /// Measures and keeps; a folder that cannot be written is a warning.
-machine::Calibration calibrateAndKeep(const machine::Cpu &cpu);
-/// What was kept, else measured now.
+machine::Calibration calibrateAndKeep(const machine::Cpu &cpu, machine::SweepLimits limits);
+/// A warning where others disturbed what was measured.
+void warnIfUnsteady(const machine::Calibration &found);
+/// What was kept, else measured now, in one sweep.
 machine::Calibration calibration(const machine::Cpu &cpu);
 
 } // namespace sprig::cli

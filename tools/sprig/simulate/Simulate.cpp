@@ -6,6 +6,7 @@
 #include "runtime/device/DeviceNames.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <CLI/CLI.hpp>
@@ -338,6 +339,7 @@ int simulate(const Options &options) {
   if (isNative && !machine::modelFor(native).measured)
     inform("this machine was never measured: its rates are the defaults of its instruction set ('sprig devices "
            "--calibrate' measures them)");
+  if (auto kept = isNative ? machine::keptCalibration() : std::nullopt) warnIfUnsteady(*kept);
 
   Json list = Json::array();
   for (const ProfileTarget &target : targets) {
