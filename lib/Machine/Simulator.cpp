@@ -120,6 +120,7 @@ private:
   }
 
   void endCommand(size_t lane) {
+    if (const std::optional<uint32_t> &ended = commandOf(lane).ended) recordedAt[*ended] = now;
     result.commands[lane][at[lane]].end = now;
     ++at[lane];
     --commandsLeft;

@@ -5,6 +5,7 @@
 #pragma once
 #include "lib/Machine/Topology.h"
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sprig::machine {
@@ -18,6 +19,8 @@ struct SimulatedCommand {
   double bytes = 0;          ///< copy
   uint32_t from = 0, to = 0; ///< copy: nodes
   uint32_t event = 0;        ///< record, wait; each is recorded once
+  /// Work, copy: recorded when it has ended, as by a record right behind it.
+  std::optional<uint32_t> ended = {};
 };
 
 struct SimulatedLane {

@@ -87,6 +87,7 @@ struct Transfer {
   const Device *sourceDevice = nullptr;
   CommandTag tag;
   Wire *wire = nullptr; // that it goes over; null: none of set latency and rate
+  uint32_t array = 0;   // of the caller's: which
 };
 
 // Commands in order. Used by one thread at a time; destroyed when all that it was given has ended.

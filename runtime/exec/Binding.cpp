@@ -47,15 +47,15 @@ Status Binding::makeCopies(Port &port, const TensorType &type) {
   return {};
 }
 
-void Binding::addTransfers(Ports &ports, const Port &port, const TensorType &type, const Package &package,
-                           bool isInput) {
+void Binding::addTransfers(Ports &ports, uint32_t index, const TensorType &type, const Package &package, bool isInput) {
+  const Port &port = ports.list[index];
   auto *host = static_cast<uint8_t *>(port.bound);
   for (const Copy &copy : port.copies) {
-    const Device &device = package.device(copy.device);
-    if (isInput)
-      ports.transfers.push_back({copy.memory.address, host, type.bytes, &device, nullptr, {}});
-    else
-      ports.transfers.push_back({host, copy.memory.address, type.bytes, nullptr, &device, {}});
+    const Device *device = &package.device(copy.device);
+    Transfer transfer{host, copy.memory.address, type.bytes, nullptr, device, {}};
+    if (isInput) transfer = {copy.memory.address, host, type.bytes, device, nullptr, {}};
+    transfer.array = index;
+    ports.transfers.push_back(transfer);
   }
 }
 
@@ -156,7 +156,7 @@ Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples sam
       ++inputs.staged;
     }
     bind(port, address);
-    addTransfers(inputs, port, type, package, true);
+    addTransfers(inputs, uint32_t(i), type, package, true);
   }
   return {};
 }
@@ -183,7 +183,7 @@ Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<
       ++outputs.staged;
     }
     bind(port, address);
-    addTransfers(outputs, port, type, package, false);
+    addTransfers(outputs, uint32_t(i), type, package, false);
   }
   return {};
 }

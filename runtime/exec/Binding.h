@@ -65,8 +65,7 @@ private:
   };
 
   Status makeCopies(Port &port, const TensorType &type);
-  static void addTransfers(Ports &ports, const Port &port, const TensorType &type, const Package &package,
-                           bool isInput);
+  static void addTransfers(Ports &ports, uint32_t index, const TensorType &type, const Package &package, bool isInput);
   void bind(Port &port, void *address);
   Status rebindState(const State &state);
   Status stage(Port &port, const TensorType &type, uint8_t *&address);

@@ -16,6 +16,7 @@ Status LaneExecutable::makePorts() {
     Port &port = ports.emplace_back();
     port.device = &device;
     SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.lane));
+    SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.back));
     SPRIG_RETURN_IF_ERROR(device.createEvent(port.arrived));
     SPRIG_RETURN_IF_ERROR(device.createEvent(port.left));
   }
@@ -54,7 +55,8 @@ Status LaneExecutable::makePlan(const Entry &entry, Plan &plan) {
     for (const Command &command : entry.lanes[lane].commands)
       if (command.kind == CommandKind::Record) SPRIG_RETURN_IF_ERROR(device.createEvent(plan.events[command.event]));
   }
-  return makeSteps(entry, plan);
+  SPRIG_RETURN_IF_ERROR(makeSteps(entry, plan));
+  return makeReturns(entry, plan);
 }
 
 // Each lane as far as it goes, until all have ended: the package was refused if that could not be.
@@ -69,13 +71,57 @@ Status LaneExecutable::makeSteps(const Entry &entry, Plan &plan) {
         const Command &command = commands[index];
         if (command.kind == CommandKind::Wait && !recorded[command.event]) break;
         if (command.kind == CommandKind::Record) recorded[command.event] = true;
-        Step step{lane, index, nullptr, nullptr, nullptr, nullptr};
+        Step step{lane, index, nullptr, nullptr, nullptr, nullptr, nullptr};
         if (command.kind == CommandKind::Copy) SPRIG_RETURN_IF_ERROR(chooseCopier(entry, step));
         plan.steps.push_back(std::move(step));
       }
     }
   }
   return {};
+}
+
+Status LaneExecutable::makeReturns(const Entry &entry, Plan &plan) {
+  auto stepOf = [&](CommandPlace place) {
+    return std::find_if(plan.steps.begin(), plan.steps.end(),
+                        [&](const Step &step) { return step.lane == place.lane && step.index == place.index; });
+  };
+  for (const Result &result : resultsOf(package.program(), entry)) {
+    const Device *device = &package.device(result.device);
+    if (device->sharesHostMemory()) continue;
+    // Two of the program's devices may be one here: its copy goes when the later of both is final.
+    std::vector<DeviceEvent *> after;
+    auto same = std::find_if(plan.returns.begin(), plan.returns.end(),
+                             [&](const Return &each) { return each.device == device && each.output == result.output; });
+    if (same != plan.returns.end()) {
+      after = std::move(same->after);
+      plan.returns.erase(same);
+    }
+    for (CommandPlace writer : result.writers) {
+      auto step = stepOf(writer);
+      const Device &own = package.device(entry.lanes[writer.lane].device);
+      if (!step->ended) SPRIG_RETURN_IF_ERROR(own.createEvent(step->ended));
+      after.push_back(step->ended.get());
+    }
+    plan.returns.push_back({device, result.output, std::move(after)});
+  }
+  return {};
+}
+
+void LaneExecutable::returnResults(const Plan &plan, const Binding &binding) {
+  for (const Return &each : plan.returns) {
+    auto port = std::find_if(ports.begin(), ports.end(), [&](const Port &p) { return p.device == each.device; });
+    for (DeviceEvent *event : each.after) port->back->wait(*event);
+    for (Transfer transfer : binding.downloads()) {
+      if (transfer.sourceDevice != each.device || transfer.array != each.output) continue;
+      transfer.tag.control = &control;
+      transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
+      port->back->copy(transfer);
+    }
+  }
+  for (const Port &port : ports) {
+    for (const auto &end : plan.ends) port.back->wait(*end);
+    port.back->record(*port.left);
+  }
 }
 
 // A lane copies where it reaches both ends; else a device that does so comes in between.
@@ -117,21 +163,25 @@ void LaneExecutable::enqueue(const Entry &entry, const Plan &plan, const Step &s
   switch (command.kind) {
   case CommandKind::Dispatch:
     lane.dispatch({&package.code(program.device), &package.program().kernels[command.kernel], &command, own, tag});
-    return;
+    break;
   case CommandKind::Copy: {
     Transfer transfer = transferOf(entry, step, own);
     transfer.tag = tag;
-    if (!step.port) return lane.copy(transfer);
+    if (!step.port) {
+      lane.copy(transfer);
+      break;
+    }
     lane.record(*step.before);
     step.port->lane->wait(*step.before);
     step.port->lane->copy(transfer);
     step.port->lane->record(*step.after);
     lane.wait(*step.after);
-    return;
+    break;
   }
-  case CommandKind::Record: lane.record(*plan.events[command.event]); return;
-  case CommandKind::Wait: lane.wait(*plan.events[command.event]); return;
+  case CommandKind::Record: lane.record(*plan.events[command.event]); break;
+  case CommandKind::Wait: lane.wait(*plan.events[command.event]); break;
   }
+  if (step.ended) lane.record(*step.ended);
 }
 
 Status LaneExecutable::run(uint32_t entryIndex, const Binding &binding) {
@@ -142,34 +192,27 @@ Status LaneExecutable::run(uint32_t entryIndex, const Binding &binding) {
     entries[entryIndex] = std::move(plan);
   }
   const Plan &plan = *entries[entryIndex];
-  auto copyAll = [&](std::span<const Transfer> transfers, const Port &port, const Device *Transfer::*end) {
-    for (Transfer transfer : transfers) {
-      if (transfer.*end != port.device) continue;
-      transfer.tag.control = &control;
-      transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
-      port.lane->copy(transfer);
-    }
-  };
   // The call before has ended on all devices, also by their own clocks.
   double began = 0;
   for (const Port &port : ports) {
     began = std::max(began, port.seconds);
     for (const Port &other : ports)
-      if (&other != &port && other.left->last() > 0) port.lane->wait(*other.left);
+      if (other.left->last() > 0) port.lane->wait(*other.left);
   }
   for (const Port &port : ports) {
-    copyAll(binding.uploads(), port, &Transfer::targetDevice);
+    for (Transfer transfer : binding.uploads()) {
+      if (transfer.targetDevice != port.device) continue;
+      transfer.tag.control = &control;
+      transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
+      port.lane->copy(transfer);
+    }
     port.lane->record(*port.arrived);
   }
   for (const auto &lane : plan.lanes)
     for (const Port &port : ports) lane->wait(*port.arrived);
   for (const Step &step : plan.steps) enqueue(entry, plan, step, binding.operands());
   for (size_t i = 0; i < plan.lanes.size(); ++i) plan.lanes[i]->record(*plan.ends[i]);
-  for (const Port &port : ports) {
-    for (const auto &end : plan.ends) port.lane->wait(*end);
-    copyAll(binding.downloads(), port, &Transfer::sourceDevice);
-    port.lane->record(*port.left);
-  }
+  returnResults(plan, binding);
   simulated = 0;
   for (Port &port : ports) {
     port.left->synchronize(port.left->last(), std::nullopt);

@@ -1,10 +1,11 @@
 // Runs packages on devices that take single commands: enqueues all lanes of an entry, with copies of the caller's
-// arrays around them, and waits once, at the end.
+// arrays before them and behind what makes each result, and waits once, at the end.
 #ifndef SPRIG_RUNTIME_EXEC_LANEEXECUTABLE_H
 #define SPRIG_RUNTIME_EXEC_LANEEXECUTABLE_H
 
 #include "runtime/device/Device.h"
 #include "runtime/exec/Package.h"
+#include "runtime/exec/Results.h"
 
 namespace sprig::rt::core {
 
@@ -20,8 +21,9 @@ private:
   struct Port {
     const Device *device;
     std::unique_ptr<DeviceLane> lane;
+    std::unique_ptr<DeviceLane> back;     // for outputs, which go while inputs of others may still come
     std::unique_ptr<DeviceEvent> arrived; // inputs
-    std::unique_ptr<DeviceEvent> left;    // outputs
+    std::unique_ptr<DeviceEvent> left;    // outputs, and all lanes have ended
     double seconds = 0;                   // of the device's clock, when the last run ended
   };
   // A command in an order in which each event is recorded before it is waited for.
@@ -30,19 +32,29 @@ private:
     uint32_t index;
     Port *port = nullptr; // does this copy in place of the lane's device
     std::unique_ptr<DeviceEvent> before, after;
-    Wire *wire; // that this copy goes over; null: none
+    Wire *wire;                         // that this copy goes over; null: none
+    std::unique_ptr<DeviceEvent> ended; // of a command that is the last to write a result
+  };
+  // An output goes back from a device with memory of its own when these have been passed.
+  struct Return {
+    const Device *device;
+    uint32_t output;
+    std::vector<DeviceEvent *> after;
   };
   struct Plan {
     std::vector<std::unique_ptr<DeviceLane>> lanes;
     std::vector<std::unique_ptr<DeviceEvent>> ends;   // of lanes
     std::vector<std::unique_ptr<DeviceEvent>> events; // of the program
     std::vector<Step> steps;
+    std::vector<Return> returns; // in the order in which they go
   };
 
   Status helpersOf(uint32_t device, Pool *&helpers);
   Status makePorts();
   Status makePlan(const Entry &entry, Plan &plan);
   Status makeSteps(const Entry &entry, Plan &plan);
+  Status makeReturns(const Entry &entry, Plan &plan);
+  void returnResults(const Plan &plan, const Binding &binding);
   Status chooseCopier(const Entry &entry, Step &step);
   void enqueue(const Entry &entry, const Plan &plan, const Step &step, void *const *operands);
   Transfer transferOf(const Entry &entry, const Step &step, void *const *operands) const;

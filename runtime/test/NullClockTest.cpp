@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <functional>
 #include <gtest/gtest.h>
 
 namespace sprig::rt::test {
@@ -184,6 +185,63 @@ TEST(NullClock, APackagesCopiesGoOverTheLink) {
     EXPECT_NEAR(context.lastRun().simulated_seconds, (3 * 105e3 + 100 + 10e3) * kNs, 1e-15);
   }
   unsetenv("SPRIG_NULL_LINK");
+}
+
+// Each command is 300 us of work, each copy of an array 105 us of the link.
+double resultsTake(const std::function<void(EntryBuilder &, uint32_t x, uint32_t late, uint32_t early)> &add,
+                   const char *seed) {
+  TestPackage made;
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {25000}), late = entry.output("late", {25000}), early = entry.output("early", {25000});
+  add(entry, x, late, early);
+  for (core::Lane &lane : entry.entry.lanes)
+    for (core::Command &command : lane.commands)
+      if (command.kind == core::CommandKind::Dispatch)
+        command.flops = uint64_t((3e5 - core::NullMachine::kLaunchNs) * core::NullMachine::kFlopsPerNs);
+  made.program.entries.push_back(entry.entry);
+  setenv("SPRIG_NULL_SEED", seed, 1);
+  LoadOptions options;
+  options.device = "null:0";
+  options.links = {"host-null:0=5us,1GB/s"};
+  Context context(made.load(options));
+  unsetenv("SPRIG_NULL_SEED");
+  Words in(25000, 3), first(25000), second(25000);
+  double seconds = 0;
+  for (int round = 0; round < 2; ++round) {
+    context.invoke({in.view()}, {first.view(), second.view()});
+    EXPECT_EQ(first[24999], 12u);
+    EXPECT_EQ(second[24999], 6u);
+    seconds = context.lastRun().simulated_seconds;
+  }
+  return seconds;
+}
+
+TEST(NullClock, ResultsGoBackWhileOthersAreComputed) {
+  constexpr double kArray = 105e3, kWork = 3e5;
+  for (const char *seed : {"0", "1", "7"}) {
+    // The one that is final first goes first, whatever its number.
+    auto inARow = [](EntryBuilder &entry, uint32_t x, uint32_t late, uint32_t early) {
+      entry.dispatch(0, Add, {x, x, early}, 25000, 25000);
+      entry.dispatch(0, Add, {early, early, late}, 25000, 25000);
+    };
+    EXPECT_NEAR(resultsTake(inARow, seed), (kArray + 2 * kWork + kArray) * kNs, 1e-15) << seed;
+    // One that is written again is final when that is done, so both go at the end.
+    auto again = [](EntryBuilder &entry, uint32_t x, uint32_t late, uint32_t early) {
+      entry.dispatch(0, Add, {x, x, early}, 25000, 25000);
+      entry.dispatch(0, Add, {early, early, late}, 25000, 25000);
+      entry.dispatch(0, Add, {x, x, early}, 25000, 25000);
+    };
+    EXPECT_NEAR(resultsTake(again, seed), (kArray + 3 * kWork + kArray) * kNs, 1e-15) << seed;
+    // On two lanes: what either of them writes counts.
+    auto onTwoLanes = [](EntryBuilder &entry, uint32_t x, uint32_t late, uint32_t early) {
+      uint32_t made = entry.event();
+      entry.dispatch(0, Add, {x, x, early}, 25000, 25000);
+      entry.record(0, made);
+      entry.wait(1, made);
+      entry.dispatch(1, Add, {early, early, late}, 25000, 25000);
+    };
+    EXPECT_NEAR(resultsTake(onTwoLanes, seed), (kArray + 2 * kWork + kArray) * kNs, 1e-15) << seed;
+  }
 }
 
 } // namespace

@@ -100,27 +100,20 @@ private:
   }
 
   // Copies as the runtime makes them: each device with memory of its own gets its inputs one after the other, and all
-  // lanes begin when all are there; outputs come back when all lanes have ended.
+  // lanes begin when all are there; each output goes back when it is final, one after the other for each device.
   void addArrays() {
-    std::set<std::pair<uint32_t, uint32_t>> inputs, outputs; // device, number
-    for (const rt::core::Buffer &buffer : entry.buffers) {
-      uint32_t node = result.nodes[buffer.device];
-      if (buffer.kind == BufferKind::Input && isCopied(topology, node, topology.inputs))
+    std::set<std::pair<uint32_t, uint32_t>> inputs; // device, number
+    for (const rt::core::Buffer &buffer : entry.buffers)
+      if (buffer.kind == BufferKind::Input && isCopied(topology, result.nodes[buffer.device], topology.inputs))
         inputs.emplace(buffer.device, buffer.index);
-      if (buffer.kind == BufferKind::Output && isCopied(topology, node, topology.outputs))
-        outputs.emplace(buffer.device, buffer.index);
-    }
-    std::map<uint32_t, uint32_t> ports; // lanes by device
-    for (auto &list : {inputs, outputs})
-      for (auto [device, number] : list)
-        if (!ports.count(device)) ports[device] = addLane(result.nodes[device], "arrays");
-    if (ports.empty()) return;
-    for (auto [device, lane] : ports) result.program.lanes[lane].ofArrays = true;
-    for (auto [device, number] : inputs)
-      copyArray(ports[device], "upload " + entry.inputs[number].name, uint32_t(topology.inputs), result.nodes[device],
+    std::map<uint32_t, uint32_t> uploads, downloads; // lanes by device
+    for (auto [device, number] : inputs) {
+      uint32_t lane = laneOfArrays(uploads, device, "arrays");
+      copyArray(lane, "upload " + entry.inputs[number].name, uint32_t(topology.inputs), result.nodes[device],
                 entry.inputs[number].bytes);
+    }
     std::vector<SimulatedCommand> waits;
-    for (auto [device, lane] : ports) waits.push_back(recordOn(lane, "inputs are there"));
+    for (auto [device, lane] : uploads) waits.push_back(recordOn(lane, "inputs are there"));
     for (size_t lane = 0; lane < result.packageLanes; ++lane) {
       auto &commands = result.program.lanes[lane].commands;
       commands.insert(commands.begin(), waits.begin(), waits.end());
@@ -128,14 +121,32 @@ private:
       result.commands[lane].insert(result.commands[lane].begin(), waits.size(), wait);
     }
     result.inFront = waits.size();
-    result.behind = 1;
-    std::vector<SimulatedCommand> ends;
-    for (uint32_t lane = 0; lane < result.packageLanes; ++lane) ends.push_back(recordOn(lane, "the end"));
-    for (auto [device, lane] : ports)
-      for (const SimulatedCommand &end : ends) add(lane, end, {"the end", SPRIG_RT_WAIT});
-    for (auto [device, number] : outputs)
-      copyArray(ports[device], "download " + entry.outputs[number].name, result.nodes[device],
-                uint32_t(topology.outputs), entry.outputs[number].bytes);
+    for (const rt::core::Result &output : rt::core::resultsOf(source, entry))
+      if (isCopied(topology, result.nodes[output.device], topology.outputs))
+        addReturn(laneOfArrays(downloads, output.device, "results"), output);
+  }
+
+  uint32_t laneOfArrays(std::map<uint32_t, uint32_t> &lanes, uint32_t device, const char *name) {
+    auto [found, isNew] = lanes.try_emplace(device, 0);
+    if (isNew) {
+      found->second = addLane(result.nodes[device], name);
+      result.program.lanes[found->second].ofArrays = true;
+    }
+    return found->second;
+  }
+
+  void addReturn(uint32_t lane, const rt::core::Result &output) {
+    for (rt::core::CommandPlace writer : output.writers) {
+      std::optional<uint32_t> &ended = result.program.lanes[writer.lane].commands[result.inFront + writer.index].ended;
+      if (!ended) ended = result.program.events++;
+      SimulatedCommand wait;
+      wait.kind = Kind::wait;
+      wait.event = *ended;
+      add(lane, wait, {"the result is final", SPRIG_RT_WAIT});
+    }
+    const rt::core::TensorType &type = entry.outputs[output.output];
+    copyArray(lane, "download " + type.name, result.nodes[output.device], uint32_t(topology.outputs), type.bytes);
+    result.commands[lane].back().writers = output.writers;
   }
 
   /// Records on a lane; the wait for it.

@@ -3,6 +3,7 @@
 // For sprig simulate.
 #pragma once
 #include "lib/Machine/Simulator.h"
+#include "runtime/exec/Results.h"
 #include "tools/sprig/run/Runner.h"
 #include <optional>
 #include <string>
@@ -14,17 +15,16 @@ struct PlayedCommand {
   std::string name;
   int32_t kind = 0; ///< sprig_rt_command_kind
   uint64_t flops = 0, bytes = 0;
+  std::vector<rt::core::CommandPlace> writers = {}; ///< of a result that goes back: what it waits for
 };
 
 struct PackageProgram {
   std::string entry;
   machine::SimulatedProgram program;
-  std::vector<uint32_t> nodes; ///< of the topology, by the package's devices
-  size_t packageLanes = 0;     ///< lanes behind these copy the caller's arrays
-  /// Commands before the package's own in each of its lanes and behind them: waits for those arrays, a record of the
-  /// end.
-  size_t inFront = 0, behind = 0;
-  std::vector<std::string> lanes;                   ///< what they are called: "lane 0", "arrays"
+  std::vector<uint32_t> nodes;    ///< of the topology, by the package's devices
+  size_t packageLanes = 0;        ///< lanes behind these copy the caller's arrays
+  size_t inFront = 0;             ///< commands before the package's own in each of its lanes: waits for those arrays
+  std::vector<std::string> lanes; ///< what they are called: "lane 0", "arrays", "results"
   std::vector<std::vector<PlayedCommand>> commands; ///< of all lanes
 };
 

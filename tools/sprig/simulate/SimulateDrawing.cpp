@@ -76,8 +76,7 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
     for (uint32_t lane = 0; lane < program.lanes.size(); ++lane)
       for (size_t i = 0; i < program.commands[lane].size(); ++i) {
         const PlayedCommand &command = program.commands[lane][i];
-        bool isPackages =
-            lane < program.packageLanes && i >= program.inFront && i + program.behind < program.commands[lane].size();
+        bool isPackages = lane < program.packageLanes && i >= program.inFront;
         sprig_rt_profile_event &event =
             add(isPackages ? SPRIG_RT_PROFILE_DISPATCH + command.kind : SPRIG_RT_PROFILE_RANGE, firstLane + lane,
                 during(call, entry.played.commands[lane][i]));

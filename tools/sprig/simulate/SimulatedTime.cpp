@@ -12,10 +12,10 @@ public:
 
   CommandPath find() {
     auto lanes = uint32_t(entry.program.lanes.size()), own = uint32_t(entry.program.packageLanes);
-    std::vector<uint32_t> arrived, ends;
-    for (uint32_t lane = own; lane < lanes; ++lane) addArrays(lane, true, {}, &arrived);
-    addCommands(arrived, ends);
-    for (uint32_t lane = own; lane < lanes; ++lane) addArrays(lane, false, ends, nullptr);
+    std::vector<uint32_t> arrived;
+    for (uint32_t lane = own; lane < lanes; ++lane) addArrays(lane, arrived);
+    addCommands(arrived);
+    for (uint32_t lane = own; lane < lanes; ++lane) addResults(lane);
     machine::CriticalPath found = machine::criticalPath(work);
     CommandPath path;
     path.ns = found.ns;
@@ -30,38 +30,48 @@ private:
     return uint32_t(work.size() - 1);
   }
 
-  // Copies in front of the lane's wait for the end, or those behind it: over one link, one after the other.
-  void addArrays(uint32_t lane, bool inFront, std::vector<uint32_t> after, std::vector<uint32_t> *last) {
-    bool isInFront = true;
-    const auto &commands = entry.program.commands[lane];
-    for (uint32_t i = 0; i < commands.size(); ++i) {
-      isInFront &= commands[i].kind != SPRIG_RT_WAIT;
-      if (commands[i].kind == SPRIG_RT_COPY && isInFront == inFront) after = {add(lane, i, std::move(after))};
-    }
-    if (last) last->insert(last->end(), after.begin(), after.end());
+  // Arrays that come: over one link, one after the other.
+  void addArrays(uint32_t lane, std::vector<uint32_t> &arrived) {
+    std::optional<uint32_t> last;
+    for (uint32_t i = 0; i < entry.program.commands[lane].size(); ++i)
+      if (isCopy(lane, i) && !isResult(lane, i))
+        last = add(lane, i, last ? std::vector{*last} : std::vector<uint32_t>());
+    if (last) arrived.push_back(*last);
   }
 
+  // Arrays that go: each behind what made it and the one before.
+  void addResults(uint32_t lane) {
+    std::optional<uint32_t> last;
+    for (uint32_t i = 0; i < entry.program.commands[lane].size(); ++i) {
+      if (!isCopy(lane, i) || !isResult(lane, i)) continue;
+      std::vector<uint32_t> after;
+      if (last) after.push_back(*last);
+      for (rt::core::CommandPlace writer : entry.program.commands[lane][i].writers)
+        after.push_back(placed.at({writer.lane, writer.index}));
+      last = add(lane, i, std::move(after));
+    }
+  }
+  bool isCopy(uint32_t lane, uint32_t i) const { return entry.program.commands[lane][i].kind == SPRIG_RT_COPY; }
+  // Of an output that nothing writes there is nothing to wait for.
+  bool isResult(uint32_t lane, uint32_t i) const { return !entry.program.commands[lane][i].writers.empty(); }
+
   // All lanes begin when all arrays are there.
-  void addCommands(const std::vector<uint32_t> &arrived, std::vector<uint32_t> &ends) {
+  void addCommands(const std::vector<uint32_t> &arrived) {
     auto first = uint32_t(work.size());
-    std::vector<bool> isRead(graph.commands.size(), false);
     for (size_t i = 0; i < graph.commands.size(); ++i) {
       std::vector<uint32_t> after;
-      for (uint32_t each : graph.reads[i]) {
-        after.push_back(first + each);
-        isRead[each] = true;
-      }
-      add(graph.commands[i].lane, graph.commands[i].command + uint32_t(entry.program.inFront),
-          after.empty() ? arrived : after);
+      for (uint32_t each : graph.reads[i]) after.push_back(first + each);
+      CommandPlaceInLane place = graph.commands[i];
+      placed[{place.lane, place.command}] =
+          add(place.lane, place.command + uint32_t(entry.program.inFront), after.empty() ? arrived : after);
     }
-    for (uint32_t i = 0; i < isRead.size(); ++i)
-      if (!isRead[i]) ends.push_back(first + i);
   }
 
   const SimulatedEntry &entry;
   CommandGraph graph;
   std::vector<machine::DependentWork> work;
   std::vector<CommandPlaceInLane> places;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> placed; // the package's commands
 };
 
 } // namespace
