@@ -50,7 +50,7 @@ def fresh(name):
 def lines(folder):
     rows = [json.loads(line) for line in (folder / 'metrics.jsonl').read_text().splitlines()]
     for row in rows:
-        del row['seconds']
+        del row['seconds'], row['wait_seconds']
     return rows
 
 
