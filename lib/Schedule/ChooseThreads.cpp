@@ -1,4 +1,6 @@
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/SharedNeighbours.h"
+#include "lib/Schedule/ThreadCost.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -12,6 +14,12 @@ using namespace sprig;
 using namespace sprig::exec;
 
 namespace {
+// A share is worth its hand-off when it takes several times as long, and more of them where threads then read what
+// others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some.
+constexpr double kHandOffs = 6, kHandOffsAndLines = 8;
+// Here and back, in shares of the latter kind.
+constexpr double kSharesOfHandOff = 2 / kHandOffsAndLines;
+
 struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
   using ChooseThreadsBase::ChooseThreadsBase;
 
@@ -24,21 +32,29 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
         if (buffer.getDefiningOp<BufferOp>().getKind() == BufferKind::constant) bytes += byteSize(buffer.getType());
       constantBytes[dispatch.getKernel()] = bytes;
     });
-    int64_t shared = 0, kernels = 0;
+    llvm::MapVector<Operation *, double> sharesOfKernels;
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (kernel.isComposite()) continue;
       double shares = sharesOf(kernel, constantBytes.lookup(kernel.getSymName()));
       kernel.setGrain(grainOf(kernel, shares));
+      sharesOfKernels[kernel] = shares;
+    }
+    llvm::DenseSet<Operation *> besideShared;
+    if (threads != 1)
+      besideShared = shareBesideShared(getOperation(), sharesOfKernels, kSharesOfHandOff, double(bytesFetchedPerShare));
+    int64_t shared = 0;
+    for (auto [op, shares] : sharesOfKernels) {
+      auto kernel = cast<KernelOp>(op);
       if (auto remark = remark::analysis(kernel.getLoc(), remark::RemarkOpts::name("grain").category("schedule")))
-        remark << llvm::formatv("'{0}': {1:f1} shares of work worth a thread, {2} of {3} tiles each",
+        remark << llvm::formatv("'{0}': {1:f1} shares of work worth a thread, {2} of {3} tiles each{4}",
                                 kernel.getLabel().value_or(kernel.getSymName()), shares, kernel.getGrain(),
-                                kernel.getTiles())
+                                kernel.getTiles(), besideShared.contains(op) ? ", as its neighbours" : "")
                       .str();
-      shared += kernel.getTiles() / 2 >= kernel.getGrain();
-      ++kernels;
+      shared += isShared(kernel);
     }
     remark::analysis(getOperation().getLoc(), remark::RemarkOpts::name("threads").category("schedule"))
-        << std::to_string(shared) + " of " + std::to_string(kernels) + " kernels are worth a second thread";
+        << std::to_string(shared) + " of " + std::to_string(sharesOfKernels.size()) +
+               " kernels are worth a second thread";
   }
 
 private:
@@ -59,17 +75,15 @@ private:
 } // namespace
 
 ChooseThreadsOptions sprig::threadShares(const machine::MachineModel &model, int64_t threads) {
-  // A share is worth its hand-off when it takes several times as long, and more of them where threads then read what
-  // others have written: a few hundred lines of another processor's cache, a hundred nanoseconds for some. What they
-  // read is mostly in the second-level cache.
-  constexpr double kHandOffs = 6, kHandOffsAndLines = 8;
   auto perShare = [&](double handOffs, double rate) {
     return std::max<int64_t>(1, int64_t(handOffs * model.handOff * machine::MachineModel::kKernelEfficiency * rate));
   };
   ChooseThreadsOptions shares;
   shares.threads = threads;
   shares.flopsPerShare = perShare(kHandOffsAndLines, model.fmaFlops);
+  // What they read is mostly in the second-level cache.
   shares.bytesPerShare = perShare(kHandOffsAndLines, model.l2().read);
+  shares.bytesFetchedPerShare = perShare(kHandOffsAndLines, model.crossCore.bytesPerSecond * kScatteredShare);
   shares.constantsPerShare = perShare(kHandOffs, model.l2().read);
   return shares;
 }

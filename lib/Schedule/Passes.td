@@ -32,14 +32,19 @@ def ChooseThreads : Pass<"sprig-choose-threads", "::mlir::ModuleOp"> {
   let summary = "States for each kernel how few tiles are worth a thread of their own";
   let description = [{
     From the kernel's cost and the machine model: a share must take several times as long as handing it over and as
-    fetching what another processor has written. Reading constants needs the former alone. With one thread, or where the work is less than two shares, all tiles stay together. Decides how fast a kernel is, never what
-    it computes: its tiles are those of its shape.
+    fetching what another processor has written. Reading constants needs the former alone. With one thread, or where the
+    work is less than two shares, all tiles stay together; but what little work stands beside shared kernels is shared,
+    too, where threads then fetch less of each other: where tiles follow rows, each finds its own part of what the
+    kernel before wrote, and leaves its own part to the one behind. Decides how fast a kernel is, never what it
+    computes: its tiles are those of its shape.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", "0", "threads that the package is for; 0: any number">,
     Option<"flopsPerShare", "flops-per-share", "int64_t", "200000", "floating-point operations worth a thread">,
     Option<"bytesPerShare", "bytes-per-share", "int64_t", "524288", "bytes moved that are worth a thread">,
     Option<"constantsPerShare", "constants-per-share", "int64_t", "262144", "bytes of constants worth a thread">,
+    Option<"bytesFetchedPerShare", "bytes-fetched-per-share", "int64_t", "16384",
+           "bytes that another processor wrote, fetched in the time of a share">,
   ];
 }
 

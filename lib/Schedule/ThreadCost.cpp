@@ -5,15 +5,12 @@ using namespace mlir;
 using namespace sprig;
 using namespace sprig::exec;
 
-// What every tile reads comes a few lines at a time, and not as a stream does: measured on products of small networks,
-// at a third of its rate.
-static constexpr double kStreamShare = 1.0 / 3;
 // Tiles mostly follow rows, so that a thread meets its own part again: how much of it was another's.
 static constexpr double kOthersShare = 1.0 / 8;
 
 double sprig::secondsOfHandOff(double scattered, double streamed, const machine::MachineModel &model) {
   // Once there, and once back.
-  return 2 * model.handOff + model.crossCore.seconds(scattered / kStreamShare + streamed);
+  return 2 * model.handOff + model.crossCore.seconds(scattered / kScatteredShare + streamed);
 }
 
 double ThreadCost::secondsOn(int64_t threads, const machine::MachineModel &model) const {

@@ -94,6 +94,13 @@ Value KernelBuilder::linearize(ValueRange indices, ArrayRef<int64_t> sizes) {
 
 void KernelBuilder::forTiles(llvm::function_ref<void(Value)> body) { loop(tileBegin(), tileEnd(), 1, body); }
 
+Value KernelBuilder::innerFirstIfWhole(Value tile, int64_t outer, int64_t inner) {
+  Value isWhole =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, sub(tileEnd(), tileBegin()), index(outer * inner));
+  Value other = add(mul(rem(tile, outer), inner), div(tile, outer));
+  return arith::SelectOp::create(b, loc, isWhole, other, tile);
+}
+
 void KernelBuilder::loop(Value lower, Value upper, int64_t step, llvm::function_ref<void(Value)> body) {
   loop(lower, upper, step, ValueRange{}, [&](Value i, ValueRange) {
     body(i);

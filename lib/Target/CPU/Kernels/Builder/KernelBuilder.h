@@ -65,6 +65,10 @@ public:
 
   // Control flow. Bodies insert at `b`.
   void forTiles(llvm::function_ref<void(mlir::Value tile)> body);
+  /// Of tiles in a space of `outer` times `inner`: `tile` itself in a call that has part of them; else the one whose
+  /// turn it is when the inner dimension is the outer one. So threads share what is outer, and one thread reads what is
+  /// inner once.
+  mlir::Value innerFirstIfWhole(mlir::Value tile, int64_t outer, int64_t inner);
   void loop(mlir::Value lower, mlir::Value upper, int64_t step, llvm::function_ref<void(mlir::Value i)> body);
   llvm::SmallVector<mlir::Value>
   loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange initial,

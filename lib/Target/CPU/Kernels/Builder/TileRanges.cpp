@@ -21,7 +21,8 @@ std::optional<TileRange> TileRanges::rangeOf(ArrayRef<TileStep> steps, Type tens
     if (!isEven || step == 0) continue;
     for (size_t d = count; d < space.size(); ++d) per *= space[d];
     const TileStep &tile = steps[count - 1];
-    bool isNarrow = 2 * tile.extent <= type.getNumElements();
+    // The larger half of odd rows, or one with a halo, still says where threads meet.
+    bool isNarrow = 4 * tile.extent <= 3 * type.getNumElements();
     // A window may lie in the padding as a whole.
     bool isInside = tile.begin + tile.extent > 0 && tile.begin + (places - 1) * step < type.getNumElements();
     if (!isNarrow || !isInside || per > std::numeric_limits<uint32_t>::max()) return std::nullopt;

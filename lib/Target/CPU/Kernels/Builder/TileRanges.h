@@ -23,7 +23,7 @@ public:
   void operand(unsigned index, llvm::ArrayRef<llvm::SmallVector<TileStep>> reads);
   void result(unsigned index, llvm::ArrayRef<TileStep> steps);
 
-  /// In the order of operands. What takes more than half of an operand for each tile is left out.
+  /// In the order of operands. What takes more than three quarters of an operand for each tile is left out.
   llvm::SmallVector<TileRange> take();
 
 private:

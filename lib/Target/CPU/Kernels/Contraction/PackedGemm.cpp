@@ -12,7 +12,8 @@ struct Cut {
   int64_t groups;
   int64_t blockRows; // rows of a tile
   int64_t blocks;
-  bool rowsOutermost; // consecutive tiles share a block of rows; else a group of panels
+  bool rowsOutermost;  // consecutive tiles share a block of rows; else a group of panels
+  bool rowsForThreads; // that for the sake of threads; a thread that has all tiles reads panel by panel
 
   explicit Cut(const PackedGemm &gemm) {
     int64_t panels = llvm::divideCeil(gemm.columns, kPanelWidth);
@@ -33,12 +34,16 @@ struct Cut {
             best = 0;
           }
     }
+    bool smallPanels = gemm.depth * gemm.columns <= kSmallPanels;
+    if (smallPanels && blockRows == gemm.rows && blockRows >= kHalvedRows) blockRows = llvm::divideCeil(blockRows, 2);
     blocks = llvm::divideCeil(gemm.rows, blockRows);
     // A left side that stays in the second-level cache is read again for each panel; of a larger one, each block of
     // rows is read once, and the panels, which lie one after the other, come from memory. Small panels stay in the
     // cache anyway: then rows, so that a thread that has a range of tiles reads what it wrote itself.
     constexpr int64_t kSmallLeft = 128 * 1024;
-    rowsOutermost = gemm.rows * gemm.depth > kSmallLeft || (blocks > 1 && gemm.depth * gemm.columns <= kSmallPanels);
+    bool largeLeft = gemm.rows * gemm.depth > kSmallLeft;
+    rowsForThreads = !largeLeft && blocks > 1 && smallPanels;
+    rowsOutermost = largeLeft || rowsForThreads;
   }
 
   SmallVector<int64_t> space() const {
@@ -120,6 +125,7 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
   int64_t lastColumns = columns - (cut.groups - 1) * groupColumns;
   int64_t lastRows = rows - (cut.blocks - 1) * cut.blockRows;
   k.forTiles([&](Value index) {
+    if (cut.rowsForThreads) index = k.innerFirstIfWhole(index, cut.blocks, cut.groups);
     SmallVector<Value> position = cut.rowsOutermost ? k.delinearize(index, {cut.blocks, cut.groups})
                                                     : k.delinearize(index, {cut.groups, cut.blocks});
     Value block = position[cut.rowsOutermost ? 0 : 1], group = position[cut.rowsOutermost ? 1 : 0];

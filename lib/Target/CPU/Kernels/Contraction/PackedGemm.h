@@ -6,7 +6,11 @@
 namespace sprig {
 
 /// Panels of so many elements stay in the cache from one block of rows to the next.
-constexpr int64_t kSmallPanels = 16 * 1024;
+constexpr int64_t kSmallPanels = 64 * 1024;
+
+/// A block of so many rows is worth two halves where the panels are small: what follows is cut by rows as well, and
+/// each of two threads then reads what it wrote itself.
+constexpr int64_t kHalvedRows = 28;
 
 struct PackedGemm {
   int64_t rows, columns, depth;

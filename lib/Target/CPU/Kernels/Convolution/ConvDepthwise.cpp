@@ -25,6 +25,8 @@ struct Depthwise {
     int64_t perRow = std::max<int64_t>(geometry.taps() * channels * geometry.out[2], 1);
     int64_t height = std::max<int64_t>(geometry.out[1], 1);
     blockHeight = std::clamp<int64_t>(250000 / perRow, 1, height);
+    if (geometry.batch * geometry.out[0] == 1 && blockHeight == height)
+      blockHeight = llvm::divideCeil(height, ConvGeometry::halvesOf(height));
     heightBlocks = llvm::divideCeil(height, blockHeight);
   }
   int64_t tiles() const {

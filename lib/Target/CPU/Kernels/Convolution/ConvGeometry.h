@@ -24,6 +24,9 @@ struct ConvGeometry {
   }
   int64_t positions() const { return out[0] * out[1] * out[2]; }
   int64_t taps() const { return window[0] * window[1] * window[2]; }
+  /// Into how many blocks a height is cut that is one block otherwise: two, so that each of two threads has the rows
+  /// that it wrote itself, where there are several for each.
+  static int64_t halvesOf(int64_t height) { return height >= 4 ? 2 : 1; }
   /// One tap at every position, none of them in the padding.
   bool isPointwise() const;
   /// Whether any tap of dimension `d` can lie in the padding.

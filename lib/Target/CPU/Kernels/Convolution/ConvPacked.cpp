@@ -42,6 +42,8 @@ struct Convolution {
     int64_t height = std::max<int64_t>(geometry.out[1], 1);
     heightBlocks = llvm::divideCeil(
         height, std::clamp<int64_t>(kTileFlops / (position * std::max<int64_t>(geometry.out[2], 1)), 1, height));
+    bool oneBlock = geometry.batch * geometry.out[0] * heightBlocks == 1;
+    if (oneBlock && depth() * panels * kPanelWidth <= kSmallPanels) heightBlocks = ConvGeometry::halvesOf(height);
     blockHeight = llvm::divideCeil(height, heightBlocks);
     heightBlocks = llvm::divideCeil(height, blockHeight);
     int64_t samples = std::max<int64_t>(geometry.batch, 1);
@@ -117,6 +119,7 @@ public:
     int64_t lastColumns = conv.groupOutputs - (conv.panelTiles - 1) * fullColumns;
     int64_t across = conv.tiles() / (conv.groups * conv.panelTiles);
     k.forTiles([&](Value tile) {
+      if (conv.groups == 1 && conv.rowsOutermost()) tile = k.innerFirstIfWhole(tile, across, conv.panelTiles);
       SmallVector<Value> at = conv.rowsOutermost() ? k.delinearize(tile, {conv.groups, across, conv.panelTiles})
                                                    : k.delinearize(tile, {conv.groups, conv.panelTiles, across});
       group = at[0];
