@@ -259,12 +259,13 @@ void sprig_rt_context_cancel(sprig_rt_context *context) {
   if (context) context->context->cancel();
 }
 
+static sprig_rt_run_info toC(const RunInfo &run, const Package &package) {
+  return {run.entry,           run.runs, run.paddedSamples, run.stagedInputs, run.stagedOutputs, package.isa().c_str(),
+          run.simulatedSeconds};
+}
+
 void sprig_rt_context_last_run(const sprig_rt_context *context, sprig_rt_run_info *info) {
-  if (!context || !info) return;
-  const RunInfo &run = context->context->lastRun();
-  *info = {run.entry,           run.runs,          run.paddedSamples,
-           run.stagedInputs,    run.stagedOutputs, context->context->package().isa().c_str(),
-           run.simulatedSeconds};
+  if (context && info) *info = toC(context->context->lastRun(), context->context->package());
 }
 
 sprig_rt_status *sprig_rt_future_wait(sprig_rt_future *future, int64_t timeout_ns) {
@@ -279,6 +280,12 @@ sprig_rt_status *sprig_rt_future_wait(sprig_rt_future *future, int64_t timeout_n
 }
 
 int32_t sprig_rt_future_ready(const sprig_rt_future *future) { return future && future->submission->ready(); }
+
+void sprig_rt_future_run(const sprig_rt_future *future, sprig_rt_run_info *info) {
+  if (!future || !info) return;
+  bool hasEnded = sprig_rt_future_ready(future) != 0;
+  *info = toC(hasEnded ? future->submission->info() : RunInfo(), future->submission->of());
+}
 
 void sprig_rt_future_cancel(sprig_rt_future *future) {
   if (future) future->submission->cancel();

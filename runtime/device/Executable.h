@@ -6,6 +6,8 @@
 #include "runtime/device/RunControl.h"
 #include "runtime/profile/Profile.h"
 
+#include <chrono>
+
 namespace sprig::rt::core {
 
 class Binding;
@@ -24,7 +26,31 @@ public:
   // Runs the entry to its end: outputs are where the binding wants them, or undefined on failure. `control` is armed.
   virtual Status run(uint32_t entry, const Binding &binding) = 0;
 
+  // Two runs may be under way at once where devices have memory of their own: `turn` 0 and 1, in turn. Each has a
+  // binding and a control of its own; they run one after the other but for the copies of the caller's arrays.
+  virtual bool takesAhead() const { return false; }
+  // What a run waits for that is handed over before the one before it has ended.
+  enum class Behind {
+    all,        // that one's end: who hands it over has seen it, or its arrays are in use until then
+    beforeLast, // the end of the run two before, which was seen
+    memory,     // what it finds in use: nothing was seen
+  };
+  // Enqueues the run of this turn and entry; its control is armed. Fails before anything is enqueued.
+  virtual Status start(uint32_t, uint32_t, const Binding &, Behind) {
+    return {SPRIG_RT_INTERNAL, "runs of these devices are not started ahead"};
+  }
+  // Of runs that were started, in their order: whether it has ended within the limit.
+  virtual bool hasEnded(uint32_t, std::chrono::nanoseconds) { return true; }
+  // Waits for it.
+  virtual Status finish(uint32_t) { return {}; }
+
   RunControl control;
+  RunControl second; // of turn 1
+  RunControl &controlOf(uint32_t turn) { return turn ? second : control; }
+  void cancelAll() {
+    control.cancel();
+    second.cancel();
+  }
   // Events of the runs up to the next call go there; null: nowhere. Not during a run.
   void record(Recording *recording) { recorded = recording; }
   Recording *recording() const { return recorded; }

@@ -18,6 +18,7 @@ Status Context::create(std::shared_ptr<const Package> package, std::shared_ptr<P
   SPRIG_RETURN_IF_ERROR(fresh->allocateArenas());
   SPRIG_RETURN_IF_ERROR(package->instantiate(*fresh->pool, fresh->executable));
   fresh->bindings.resize(package->program().entries.size());
+  fresh->seconds.resize(package->program().entries.size());
   context = std::move(fresh);
   return {};
 }
@@ -126,6 +127,77 @@ Status Context::invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, c
   executable->record(nullptr);
   recording.add(SPRIG_RT_PROFILE_CALL, begin);
   return status;
+}
+
+bool Context::holdState(bool writes) {
+  if (!state) return true;
+  if (stateUsers == 0) {
+    if (!state->acquire(writes)) return false;
+    stateWrites = writes;
+  } else if (writes && !stateWrites) {
+    return false;
+  }
+  ++stateUsers;
+  return true;
+}
+
+void Context::letStateGo() {
+  if (state && --stateUsers == 0) state->release(stateWrites);
+}
+
+void Context::endCall(const Started &call) {
+  if (call.usesState) letStateGo();
+  if (--underWay == 0) busy.store(false, std::memory_order_release);
+}
+
+Status Context::start(uint32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
+                      Executable::Behind behind, Started &call) {
+  if (underWay == 0 && busy.exchange(true, std::memory_order_acquire))
+    return {SPRIG_RT_BUSY, "the context is in use by another thread; each running thread needs one of its own"};
+  ++underWay;
+  Status status = startTaken(entry, inputs, outputs, cancelled, behind, call);
+  if (!status.isOk()) endCall(call);
+  return status;
+}
+
+Status Context::startTaken(uint32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
+                           Executable::Behind behind, Started &call) {
+  const Entry &chosen = owner->program().entries[entry];
+  if (chosen.usesState) {
+    if (!holdState(chosen.updatesState)) return stateBusy(chosen);
+    call.usesState = true;
+  }
+  // The second copies of arrays are made where a call lies beside another.
+  call.turn = behind == Executable::Behind::all ? 0 : 1 - lastTurn;
+  call.entry = entry;
+  call.outputs = outputs;
+  std::unique_ptr<Binding> &binding = (call.turn ? seconds : bindings)[entry];
+  if (!binding) binding = std::make_unique<Binding>(*owner, entry, arenas);
+  if (state) SPRIG_RETURN_IF_ERROR(binding->bindState(*state));
+  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, {}));
+  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, {}));
+  executable->controlOf(call.turn).arm(cancelled);
+  SPRIG_RETURN_IF_ERROR(executable->start(call.turn, entry, *binding, behind), concat("entry '", chosen.name, "'"));
+  lastTurn = call.turn;
+  return {};
+}
+
+Status Context::finish(Started &call) {
+  Status status = executable->finish(call.turn);
+  Binding &binding = *(call.turn ? seconds : bindings)[call.entry];
+  info = {};
+  info.entry = call.entry;
+  if (status.isOk()) {
+    binding.finishOutputs(call.outputs, {});
+    info.runs = 1;
+    info.stagedInputs = binding.stagedInputs();
+    info.stagedOutputs = binding.stagedOutputs();
+    info.simulatedSeconds = executable->simulatedSeconds();
+  }
+  call.info = info;
+  endCall(call);
+  if (status.isOk()) return status;
+  return Status(status.code(), concat("entry '", owner->program().entries[call.entry].name, "': ", status.message()));
 }
 
 template <bool Recorded>

@@ -30,9 +30,34 @@ public:
   Status check(int32_t entry, Tensors inputs, Tensors outputs, Choice &choice) const;
   // `cancelled` may be null, else the call stops when it becomes true and cancel() is called after.
   Status invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled = nullptr);
+
+  // A call that is handed over before the one before it has ended, on devices with memory of their own: its inputs come
+  // while that one computes. At most two are under way, each with copies of the arrays on the device of its own.
+  struct Started {
+    uint32_t turn = 0;
+    uint32_t entry = 0;
+    Tensors outputs;
+    bool usesState = false;
+    RunInfo info;
+  };
+  // Of calls that a profile records none is.
+  bool takesAhead() const { return executable->takesAhead() && !target.isRecorded(); }
+  // Whether an entry may use the state beside the calls under way.
+  bool sharesState(uint32_t entry) const {
+    const Entry &of = owner->program().entries[entry];
+    return !of.updatesState || stateUsers == 0 || stateWrites;
+  }
+  // Of an entry that the arrays fit exactly. What fails has not begun.
+  Status start(uint32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
+               Executable::Behind behind, Started &call);
+  bool hasEnded(const Started &call, std::chrono::nanoseconds limit) { return executable->hasEnded(call.turn, limit); }
+  // In the order of their starts: waits, and moves outputs to the caller.
+  Status finish(Started &call);
+  void cancel(const Started &call) { executable->controlOf(call.turn).cancel(); }
+
   // The number that a profile gave to the submission which the next call is; 0: to none.
   void setSubmittedCall(uint64_t call) { submittedCall = call; }
-  void cancel() { executable->control.cancel(); }
+  void cancel() { executable->cancelAll(); }
 
   const Package &package() const { return *owner; }
   const std::shared_ptr<const Package> &sharedPackage() const { return owner; }
@@ -46,6 +71,11 @@ private:
   bool bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t &chosen);
   Status allocateArenas();
   Status bindingFor(uint32_t entry, Binding *&binding);
+  Status startTaken(uint32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
+                    Executable::Behind behind, Started &call);
+  bool holdState(bool writes);
+  void letStateGo();
+  void endCall(const Started &call);
   Status invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
   // Recorded: executable->recording() is there. A parameter of the template, so that the other form has no trace of it.
   template <bool Recorded>
@@ -60,9 +90,14 @@ private:
   std::shared_ptr<State> state;
   std::vector<Memory> arenas;                     // by the program's devices
   std::vector<std::unique_ptr<Binding>> bindings; // by entry, made at its first run
+  std::vector<std::unique_ptr<Binding>> seconds;  // of calls of turn 1, the same
   std::unique_ptr<Executable> executable;
   RunInfo info;
   uint64_t submittedCall = 0;
+  uint32_t lastTurn = 0;    // of the call that was started last
+  uint32_t underWay = 0;    // calls that were started and have not ended
+  uint32_t stateUsers = 0;  // of those
+  bool stateWrites = false; // they hold it to write
   std::atomic<bool> busy{false};
   Target target; // beside `busy`, which every call touches
 };

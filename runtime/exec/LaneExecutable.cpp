@@ -15,10 +15,13 @@ Status LaneExecutable::makePorts() {
     if (device.sharesHostMemory() || std::any_of(ports.begin(), ports.end(), isSame)) continue;
     Port &port = ports.emplace_back();
     port.device = &device;
-    SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.lane));
+    SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.in));
+    SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.between));
     SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.back));
-    SPRIG_RETURN_IF_ERROR(device.createEvent(port.arrived));
-    SPRIG_RETURN_IF_ERROR(device.createEvent(port.left));
+    for (uint32_t turn = 0; turn < kTurns; ++turn) {
+      SPRIG_RETURN_IF_ERROR(device.createEvent(port.arrived[turn]));
+      SPRIG_RETURN_IF_ERROR(device.createEvent(port.left[turn]));
+    }
   }
   return {};
 }
@@ -44,14 +47,14 @@ Status LaneExecutable::helpersOf(uint32_t device, Pool *&helpers) {
 Status LaneExecutable::makePlan(const Entry &entry, Plan &plan) {
   if (ports.empty()) SPRIG_RETURN_IF_ERROR(makePorts());
   plan.lanes.resize(entry.lanes.size());
-  plan.ends.resize(entry.lanes.size());
+  for (auto &ends : plan.ends) ends.resize(entry.lanes.size());
   plan.events.resize(entry.eventCount);
   for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
     const Device &device = package.device(entry.lanes[lane].device);
     Pool *helpers = nullptr;
     SPRIG_RETURN_IF_ERROR(helpersOf(entry.lanes[lane].device, helpers));
     SPRIG_RETURN_IF_ERROR(device.createLane(helpers, plan.lanes[lane]));
-    SPRIG_RETURN_IF_ERROR(device.createEvent(plan.ends[lane]));
+    for (auto &ends : plan.ends) SPRIG_RETURN_IF_ERROR(device.createEvent(ends[lane]));
     for (const Command &command : entry.lanes[lane].commands)
       if (command.kind == CommandKind::Record) SPRIG_RETURN_IF_ERROR(device.createEvent(plan.events[command.event]));
   }
@@ -107,20 +110,32 @@ Status LaneExecutable::makeReturns(const Entry &entry, Plan &plan) {
   return {};
 }
 
-void LaneExecutable::returnResults(const Plan &plan, const Binding &binding) {
+void LaneExecutable::uploadInputs(uint32_t turn, const Binding &binding) {
+  for (const Port &port : ports) {
+    for (Transfer transfer : binding.uploads()) {
+      if (transfer.targetDevice != port.device) continue;
+      transfer.tag.control = &controlOf(turn);
+      transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
+      port.in->copy(transfer);
+    }
+    port.in->record(*port.arrived[turn]);
+  }
+}
+
+void LaneExecutable::returnResults(uint32_t turn, const Plan &plan, const Binding &binding) {
   for (const Return &each : plan.returns) {
     auto port = std::find_if(ports.begin(), ports.end(), [&](const Port &p) { return p.device == each.device; });
     for (DeviceEvent *event : each.after) port->back->wait(*event);
     for (Transfer transfer : binding.downloads()) {
       if (transfer.sourceDevice != each.device || transfer.array != each.output) continue;
-      transfer.tag.control = &control;
+      transfer.tag.control = &controlOf(turn);
       transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
       port->back->copy(transfer);
     }
   }
   for (const Port &port : ports) {
-    for (const auto &end : plan.ends) port.back->wait(*end);
-    port.back->record(*port.left);
+    for (const auto &end : plan.ends[turn]) port.back->wait(*end);
+    port.back->record(*port.left[turn]);
   }
 }
 
@@ -154,12 +169,13 @@ Transfer LaneExecutable::transferOf(const Entry &entry, const Step &step, void *
           step.wire};
 }
 
-void LaneExecutable::enqueue(const Entry &entry, const Plan &plan, const Step &step, void *const *operands) {
+void LaneExecutable::enqueue(uint32_t turn, const Entry &entry, const Plan &plan, const Step &step,
+                             void *const *operands) {
   const Lane &program = entry.lanes[step.lane];
   const Command &command = program.commands[step.index];
   DeviceLane &lane = *plan.lanes[step.lane];
   void *const *own = operands + command.firstOperand;
-  CommandTag tag{&control, recorded, step.lane, step.index};
+  CommandTag tag{&controlOf(turn), recorded, step.lane, step.index};
   switch (command.kind) {
   case CommandKind::Dispatch:
     lane.dispatch({&package.code(program.device), &package.program().kernels[command.kernel], &command, own, tag});
@@ -172,9 +188,9 @@ void LaneExecutable::enqueue(const Entry &entry, const Plan &plan, const Step &s
       break;
     }
     lane.record(*step.before);
-    step.port->lane->wait(*step.before);
-    step.port->lane->copy(transfer);
-    step.port->lane->record(*step.after);
+    step.port->between->wait(*step.before);
+    step.port->between->copy(transfer);
+    step.port->between->record(*step.after);
     lane.wait(*step.after);
     break;
   }
@@ -184,7 +200,13 @@ void LaneExecutable::enqueue(const Entry &entry, const Plan &plan, const Step &s
   if (step.ended) lane.record(*step.ended);
 }
 
-Status LaneExecutable::run(uint32_t entryIndex, const Binding &binding) {
+Status LaneExecutable::run(uint32_t entry, const Binding &binding) {
+  SPRIG_RETURN_IF_ERROR(start(0, entry, binding, Behind::all));
+  lastWasStarted = false;
+  return finish(0);
+}
+
+Status LaneExecutable::start(uint32_t turn, uint32_t entryIndex, const Binding &binding, Behind behind) {
   const Entry &entry = package.program().entries[entryIndex];
   if (!entries[entryIndex]) {
     auto plan = std::make_unique<Plan>();
@@ -192,34 +214,55 @@ Status LaneExecutable::run(uint32_t entryIndex, const Binding &binding) {
     entries[entryIndex] = std::move(plan);
   }
   const Plan &plan = *entries[entryIndex];
-  // The call before has ended on all devices, also by their own clocks.
-  double began = 0;
+  if (!lastWasStarted || lastTurn == turn) behind = Behind::all;
+  // Runs before that one have ended as well, also by the devices' own clocks.
+  auto waitUntilLeft = [&](DeviceLane &lane, uint32_t ofTurn) {
+    for (const Port &port : ports)
+      if (port.left[ofTurn]->last() > 0) lane.wait(*port.left[ofTurn]);
+  };
+  auto waitForLanes = [&](DeviceLane &lane, uint32_t ofTurn) {
+    if (!lastPlans[ofTurn]) return;
+    for (const auto &end : lastPlans[ofTurn]->ends[ofTurn]) lane.wait(*end);
+  };
   for (const Port &port : ports) {
-    began = std::max(began, port.seconds);
-    for (const Port &other : ports)
-      if (other.left->last() > 0) port.lane->wait(*other.left);
+    if (behind == Behind::all)
+      waitUntilLeft(*port.in, lastTurn);
+    else if (behind == Behind::beforeLast)
+      waitUntilLeft(*port.in, turn);
+    else
+      waitForLanes(*port.in, turn); // they read the inputs of the run two before
   }
-  for (const Port &port : ports) {
-    for (Transfer transfer : binding.uploads()) {
-      if (transfer.targetDevice != port.device) continue;
-      transfer.tag.control = &control;
-      transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
-      port.lane->copy(transfer);
-    }
-    port.lane->record(*port.arrived);
+  uploadInputs(turn, binding);
+  for (const auto &lane : plan.lanes) {
+    for (const Port &port : ports) lane->wait(*port.arrived[turn]);
+    if (behind == Behind::all) continue;
+    // Arena and state are those of the run before, outputs lie where those of the one before that did.
+    waitForLanes(*lane, lastTurn);
+    waitUntilLeft(*lane, turn);
   }
-  for (const auto &lane : plan.lanes)
-    for (const Port &port : ports) lane->wait(*port.arrived);
-  for (const Step &step : plan.steps) enqueue(entry, plan, step, binding.operands());
-  for (size_t i = 0; i < plan.lanes.size(); ++i) plan.lanes[i]->record(*plan.ends[i]);
-  returnResults(plan, binding);
-  simulated = 0;
+  for (const Step &step : plan.steps) enqueue(turn, entry, plan, step, binding.operands());
+  for (size_t i = 0; i < plan.lanes.size(); ++i) plan.lanes[i]->record(*plan.ends[turn][i]);
+  returnResults(turn, plan, binding);
+  lastPlans[turn] = &plan;
+  lastTurn = turn;
+  lastWasStarted = true;
+  return {};
+}
+
+bool LaneExecutable::hasEnded(uint32_t turn, std::chrono::nanoseconds limit) {
+  return std::all_of(ports.begin(), ports.end(),
+                     [&](const Port &port) { return port.left[turn]->synchronize(port.left[turn]->last(), limit); });
+}
+
+Status LaneExecutable::finish(uint32_t turn) {
+  double end = lastEnd;
   for (Port &port : ports) {
-    port.left->synchronize(port.left->last(), std::nullopt);
-    port.seconds = port.left->seconds();
-    simulated = std::max(simulated, port.seconds - began);
+    port.left[turn]->synchronize(port.left[turn]->last(), std::nullopt);
+    end = std::max(end, port.left[turn]->seconds());
   }
-  return control.take(package.program());
+  simulated = end - lastEnd;
+  lastEnd = end;
+  return controlOf(turn).take(package.program());
 }
 
 } // namespace sprig::rt::core

@@ -15,16 +15,21 @@ public:
       : package(package), pool(pool), entries(package.program().entries.size()) {}
 
   Status run(uint32_t entry, const Binding &binding) override;
+  bool takesAhead() const override { return !package.isOnHost(); }
+  Status start(uint32_t turn, uint32_t entry, const Binding &binding, Behind behind) override;
+  bool hasEnded(uint32_t turn, std::chrono::nanoseconds limit) override;
+  Status finish(uint32_t turn) override;
 
 private:
+  static constexpr uint32_t kTurns = 2;
   // What copies the caller's arrays from and to one device, and what lanes of others cannot.
   struct Port {
     const Device *device;
-    std::unique_ptr<DeviceLane> lane;
-    std::unique_ptr<DeviceLane> back;     // for outputs, which go while inputs of others may still come
-    std::unique_ptr<DeviceEvent> arrived; // inputs
-    std::unique_ptr<DeviceEvent> left;    // outputs, and all lanes have ended
-    double seconds = 0;                   // of the device's clock, when the last run ended
+    std::unique_ptr<DeviceLane> in;                    // for inputs, also of the next run
+    std::unique_ptr<DeviceLane> between;               // for what lanes of others cannot copy
+    std::unique_ptr<DeviceLane> back;                  // for outputs, while others are computed
+    std::unique_ptr<DeviceEvent> arrived[kTurns] = {}; // inputs
+    std::unique_ptr<DeviceEvent> left[kTurns] = {};    // outputs, and all lanes have ended
   };
   // A command in an order in which each event is recorded before it is waited for.
   struct Step {
@@ -43,8 +48,8 @@ private:
   };
   struct Plan {
     std::vector<std::unique_ptr<DeviceLane>> lanes;
-    std::vector<std::unique_ptr<DeviceEvent>> ends;   // of lanes
-    std::vector<std::unique_ptr<DeviceEvent>> events; // of the program
+    std::vector<std::unique_ptr<DeviceEvent>> ends[kTurns]; // of lanes
+    std::vector<std::unique_ptr<DeviceEvent>> events;       // of the program
     std::vector<Step> steps;
     std::vector<Return> returns; // in the order in which they go
   };
@@ -54,9 +59,10 @@ private:
   Status makePlan(const Entry &entry, Plan &plan);
   Status makeSteps(const Entry &entry, Plan &plan);
   Status makeReturns(const Entry &entry, Plan &plan);
-  void returnResults(const Plan &plan, const Binding &binding);
+  void uploadInputs(uint32_t turn, const Binding &binding);
+  void returnResults(uint32_t turn, const Plan &plan, const Binding &binding);
   Status chooseCopier(const Entry &entry, Step &step);
-  void enqueue(const Entry &entry, const Plan &plan, const Step &step, void *const *operands);
+  void enqueue(uint32_t turn, const Entry &entry, const Plan &plan, const Step &step, void *const *operands);
   Transfer transferOf(const Entry &entry, const Step &step, void *const *operands) const;
 
   const Package &package;
@@ -64,6 +70,10 @@ private:
   std::vector<std::shared_ptr<Pool>> parts;   // of the pool's threads, where several devices share the host's memory
   std::vector<std::unique_ptr<Plan>> entries; // made at their first run
   std::vector<Port> ports;                    // one for each device that has memory of its own
+  const Plan *lastPlans[kTurns] = {};         // of the last run of each turn
+  uint32_t lastTurn = 0;
+  bool lastWasStarted = false; // else run() has waited for it
+  double lastEnd = 0;          // of the run that ended last, by the devices' clocks
 };
 
 } // namespace sprig::rt::core

@@ -1,8 +1,14 @@
 #include "runtime/exec/Queue.h"
 
+#include "runtime/format/Types.h"
+
 #include <system_error>
 
 namespace sprig::rt::core {
+
+// Two have memory on devices. How long to wait for the first before another look for a second.
+static constexpr size_t kMostStarted = 2;
+static constexpr std::chrono::microseconds kLookAgain(50);
 
 HeldTensor::HeldTensor(const sprig_rt_tensor &tensor)
     : shape(tensor.shape, tensor.shape + tensor.rank),
@@ -21,14 +27,55 @@ static void hold(Context::Tensors tensors, std::vector<HeldTensor> &held, std::v
 
 Submission::Submission(std::shared_ptr<const Package> package, int32_t entry, const Choice &choice,
                        Context::Tensors inputs, Context::Tensors outputs)
-    : package(std::move(package)), requestedEntry(entry), chosenEntry(choice.entry) {
+    : package(std::move(package)), requestedEntry(entry), chosenEntry(choice.entry), isExact(choice.exact) {
   hold(inputs, inputTensors, inputViews);
   hold(outputs, outputTensors, outputViews);
 }
 
+static bool overlap(const TensorType &a, const sprig_rt_tensor &first, const TensorType &b,
+                    const sprig_rt_tensor &second) {
+  auto span = [](const TensorType &type, const sprig_rt_tensor &tensor) {
+    auto *from = static_cast<const uint8_t *>(tensor.data), *to = from + type.bytes;
+    for (size_t d = 0; tensor.strides && type.bytes && d < type.shape.size(); ++d) {
+      int64_t reach = tensor.strides[d] * (type.shape[d] - 1) * int64_t(dtypeSize(type.dtype));
+      (reach < 0 ? from : to) += reach;
+    }
+    return std::pair(from, to);
+  };
+  auto [from, to] = span(a, first);
+  auto [otherFrom, otherTo] = span(b, second);
+  return from < otherTo && otherFrom < to;
+}
+
+// Whether it reads or writes what the other one writes.
+bool Submission::sharesArraysWith(const Submission &before) const {
+  for (size_t o = 0; o < before.outputViews.size(); ++o) {
+    auto sharesWith = [&](const std::vector<sprig_rt_tensor> &views, const std::vector<TensorType> &types) {
+      for (size_t i = 0; i < views.size(); ++i)
+        if (overlap(before.entry().outputs[o], before.outputViews[o], types[i], views[i])) return true;
+      return false;
+    };
+    if (sharesWith(inputViews, entry().inputs) || sharesWith(outputViews, entry().outputs)) return true;
+  }
+  return false;
+}
+
+void Submission::follow(const Submission *last, const Submission *beforeLast) {
+  if (!last || !isExact || !last->isExact || last->wasSeen() || sharesArraysWith(*last)) return;
+  behind = beforeLast && beforeLast->wasSeen() ? Executable::Behind::beforeLast : Executable::Behind::memory;
+}
+
+bool Submission::mayJoin(const Context &context) const {
+  return behind != Executable::Behind::all && mayStart(context) && context.sharesState(chosenEntry);
+}
+
 bool Submission::wait(std::optional<std::chrono::nanoseconds> limit) {
   std::unique_lock guard(lock);
-  auto isEnded = [this] { return ended.load(std::memory_order_relaxed); };
+  auto isEnded = [this] {
+    bool is = ended.load(std::memory_order_relaxed);
+    if (is) seen.store(true, std::memory_order_relaxed);
+    return is;
+  };
   if (!limit) {
     changed.wait(guard, isEnded);
     return true;
@@ -55,7 +102,10 @@ void Submission::cancel() {
   cancelled.store(true);
   if (running) {
     // Under the lock the run cannot end, so this stops no later one.
-    running->cancel();
+    if (isStarted)
+      running->cancel(started);
+    else
+      running->cancel();
     return;
   }
   code = SPRIG_RT_CANCELLED;
@@ -74,10 +124,38 @@ void Submission::runOn(Context &context) {
   try {
     context.setSubmittedCall(call);
     status = context.invoke(requestedEntry, inputViews, outputViews, &cancelled);
+    started.info = context.lastRun();
   } catch (const std::bad_alloc &) {
     status = Status(SPRIG_RT_OUT_OF_MEMORY, "no memory to run");
   }
   end(std::move(status));
+}
+
+bool Submission::startOn(Context &context) {
+  Status status;
+  {
+    // Who cancels meanwhile waits, and then cancels a run that is there.
+    std::lock_guard guard(lock);
+    if (ended.load(std::memory_order_relaxed)) return false;
+    try {
+      status = context.start(chosenEntry, inputViews, outputViews, &cancelled, behind, started);
+    } catch (const std::bad_alloc &) {
+      status = Status(SPRIG_RT_OUT_OF_MEMORY, "no memory to run");
+    }
+    if (status.isOk()) {
+      isStarted = true;
+      running = &context;
+      return true;
+    }
+  }
+  end(std::move(status));
+  return false;
+}
+
+bool Submission::finishOn(Context &context, std::chrono::nanoseconds limit) {
+  if (!context.hasEnded(started, limit)) return false;
+  end(context.finish(started));
+  return true;
 }
 
 Queue::~Queue() {
@@ -113,6 +191,9 @@ Status Queue::enqueue(int32_t entry, Context::Tensors inputs, Context::Tensors o
   fresh->call = call;
   {
     std::unique_lock guard(lock);
+    fresh->number = last ? last->number + 1 : 1;
+    fresh->follow(last.get(), beforeLast.get());
+    beforeLast = std::exchange(last, fresh);
     SPRIG_RETURN_IF_ERROR(start());
     changed.wait(guard, [this] { return inFlight.load(std::memory_order_relaxed) < limit; });
     waiting.push_back(fresh);
@@ -156,19 +237,42 @@ void Queue::threadLoop() {
   }
 }
 
+// The next one, if it may begin now.
+std::shared_ptr<Submission> Queue::takeNext(const std::deque<std::shared_ptr<Submission>> &started) {
+  std::lock_guard guard(lock);
+  if (waiting.empty() || started.size() == kMostStarted) return nullptr;
+  waiting.front()->follows(lastNumber);
+  if (!started.empty() && !waiting.front()->mayJoin(context)) return nullptr;
+  std::shared_ptr<Submission> next = std::move(waiting.front());
+  waiting.pop_front();
+  return next;
+}
+
+void Queue::wasEnded() {
+  std::lock_guard guard(lock);
+  inFlight.fetch_sub(1, std::memory_order_release);
+  changed.notify_all();
+}
+
 void Queue::drain() {
+  std::deque<std::shared_ptr<Submission>> started;
   for (;;) {
-    std::shared_ptr<Submission> next;
-    {
-      std::lock_guard guard(lock);
-      if (waiting.empty()) return;
-      next = std::move(waiting.front());
-      waiting.pop_front();
+    if (std::shared_ptr<Submission> next = takeNext(started)) {
+      bool inParts = !started.empty() || next->mayStart(context);
+      if (!inParts) next->runOn(context);
+      if (inParts && next->startOn(context)) {
+        lastNumber = next->number;
+        started.push_back(std::move(next));
+      } else {
+        wasEnded();
+      }
+      continue;
     }
-    next->runOn(context);
-    std::lock_guard guard(lock);
-    inFlight.fetch_sub(1, std::memory_order_release);
-    changed.notify_all();
+    if (started.empty()) return;
+    // One that is submitted meanwhile may join it.
+    if (!started.front()->finishOn(context, kLookAgain)) continue;
+    started.pop_front();
+    wasEnded();
   }
 }
 

@@ -1,4 +1,6 @@
 // Runs that were submitted: in order, on a thread of the queue's own or on the embedder's executor. One per context.
+// Where devices have memory of their own, a run is handed over while the one before it is under way, so that its inputs
+// come beside that one's arithmetic.
 #ifndef SPRIG_RUNTIME_EXEC_QUEUE_H
 #define SPRIG_RUNTIME_EXEC_QUEUE_H
 
@@ -29,24 +31,50 @@ public:
 
   // Waits for the end; no limit when empty. False: it passed first.
   bool wait(std::optional<std::chrono::nanoseconds> limit);
-  bool ready() const { return ended.load(std::memory_order_acquire); }
+  bool ready() const {
+    bool is = ended.load(std::memory_order_acquire);
+    if (is) seen.store(true, std::memory_order_relaxed);
+    return is;
+  }
   // Of an ended run: its code and message.
   Status result() const;
   void cancel();
   const std::vector<HeldTensor> &outputs() const { return outputTensors; }
   const Entry &entry() const { return package->program().entries[chosenEntry]; }
   uint32_t entryIndex() const { return chosenEntry; }
+  const Package &of() const { return *package; }
 
-  // For the queue: runs it, unless it was cancelled.
+  // For the queue: what it may run beside. Of the submissions before it, the last first; null: of none.
+  void follow(const Submission *last, const Submission *beforeLast);
+  // The one that was started last has this number: where it is another than that which was reckoned with, everything is
+  // waited for.
+  void follows(uint64_t started) {
+    if (started + 1 != number) behind = Executable::Behind::all;
+  }
+  // Whether it may be handed over while the one before is under way.
+  bool mayJoin(const Context &context) const;
+  bool mayStart(const Context &context) const { return isExact && context.takesAhead(); }
+  // Runs it, unless it was cancelled.
   void runOn(Context &context);
-  uint64_t call = 0; // its number in a profile; 0: not recorded
+  // The same in two parts. False: it has ended.
+  bool startOn(Context &context);
+  bool finishOn(Context &context, std::chrono::nanoseconds limit);
+  uint64_t call = 0;   // its number in a profile; 0: not recorded
+  uint64_t number = 0; // in the queue
+  // Of an ended run; without any where it was left out.
+  const RunInfo &info() const { return started.info; }
 
 private:
   void end(Status status);
+  bool sharesArraysWith(const Submission &before) const;
+  // Whether its end was seen by who submits.
+  bool wasSeen() const { return seen.load(std::memory_order_relaxed); }
 
   std::shared_ptr<const Package> package;
   int32_t requestedEntry;
   uint32_t chosenEntry;
+  bool isExact;
+  Executable::Behind behind = Executable::Behind::all;
   std::vector<HeldTensor> inputTensors;
   std::vector<HeldTensor> outputTensors;
   std::vector<sprig_rt_tensor> inputViews;
@@ -55,8 +83,11 @@ private:
   std::mutex lock;
   std::condition_variable changed;
   std::atomic<bool> ended{false};
+  mutable std::atomic<bool> seen{false};
   std::atomic<bool> cancelled{false};
   Context *running = nullptr; // while it runs
+  bool isStarted = false;     // in parts
+  Context::Started started;
   Code code = SPRIG_RT_OK;
   std::string message;
 };
@@ -81,6 +112,8 @@ private:
   void waitUntilIdle();
   void threadLoop();
   void drain();
+  std::shared_ptr<Submission> takeNext(const std::deque<std::shared_ptr<Submission>> &started);
+  void wasEnded();
   static void executorTask(void *argument);
 
   Context &context;
@@ -88,6 +121,8 @@ private:
   std::mutex lock;
   std::condition_variable changed;
   std::deque<std::shared_ptr<Submission>> waiting;
+  std::shared_ptr<Submission> last, beforeLast; // submitted
+  uint64_t lastNumber = 0;                      // of what was started last; of the thread that drains
   std::atomic<uint32_t> inFlight{0};
   bool draining = false; // an executor's task is queued or running
   bool closing = false;

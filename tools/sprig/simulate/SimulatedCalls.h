@@ -1,5 +1,5 @@
 // Calls of one entry one after the other, as one context of the runtime runs them: those that were submitted lie ready
-// while it works, no two run at once, and each takes what one takes.
+// while it works, and each takes what one takes. Devices with memory of their own hide more: uploads of the next call.
 // For sprig simulate --calls.
 #pragma once
 #include "lib/Machine/CallQueue.h"

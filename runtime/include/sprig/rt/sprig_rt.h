@@ -219,7 +219,9 @@ SPRIG_RT_API void sprig_rt_context_release(sprig_rt_context *context);
 SPRIG_RT_API sprig_rt_status *sprig_rt_invoke(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
                                               size_t input_count, const sprig_rt_tensor *outputs, size_t output_count);
 /* Checks the arguments, queues the run behind the context's earlier ones and returns at once. The arrays (not their
- * descriptions) must stay until the future is ready. */
+ * descriptions) must stay until the future is ready, and inputs must not change: a device with memory of its own takes
+ * them while the run before is under way, unless they share bytes with that one's outputs or the caller has seen its
+ * end. */
 SPRIG_RT_API sprig_rt_status *sprig_rt_submit(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
                                               size_t input_count, const sprig_rt_tensor *outputs, size_t output_count,
                                               sprig_rt_future **future);
@@ -248,6 +250,10 @@ SPRIG_RT_API void sprig_rt_future_cancel(sprig_rt_future *future);
 /* Type and shape of an output as given to sprig_rt_submit; never waits. */
 SPRIG_RT_API sprig_rt_status *sprig_rt_future_output(const sprig_rt_future *future, uint32_t index,
                                                      sprig_rt_tensor_info *info);
+/* What this run did, once it has ended; all 0 where it was cancelled before it began. Never waits. Runs on devices with
+ * memory of their own may lie beside each other: simulated_seconds is what the devices' clocks went on by until its
+ * end, so those of runs in a row add up. */
+SPRIG_RT_API void sprig_rt_future_run(const sprig_rt_future *future, sprig_rt_run_info *info);
 /* The run goes on when its future is released. */
 SPRIG_RT_API void sprig_rt_future_release(sprig_rt_future *future);
 

@@ -342,6 +342,13 @@ public:
     return TensorInfo(info);
   }
 
+  // Of a run that has ended.
+  sprig_rt_run_info run() const {
+    sprig_rt_run_info info;
+    sprig_rt_future_run(handle.get(), &info);
+    return info;
+  }
+
 private:
   std::shared_ptr<sprig_rt_future> handle;
 };
@@ -391,7 +398,7 @@ public:
     return results;
   }
 
-  // Queues a run and returns at once; the arrays must stay until it is ready.
+  // Queues a run and returns at once; the arrays must stay as they are until it is ready.
   Future submit(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                 int32_t entry = SPRIG_RT_ANY_ENTRY) {
     RawTensors in(inputs), out(outputs);
