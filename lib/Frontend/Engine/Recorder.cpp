@@ -41,7 +41,7 @@ thread_local DeviceId lastDevice = 0; // that an operation was recorded for
 /// would give the same program other segments at each run, and none of them would be seen twice.
 bool cutIdle(LaneId lane) {
   constexpr int kMostLooks = 8;
-  DeviceId device = lane / 2;
+  DeviceId device = deviceOfLane(lane);
   if (lane != computeLane(device)) return false; // copies are handed over at once
   {
     Recorder &r = recorder();

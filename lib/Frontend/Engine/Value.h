@@ -45,6 +45,7 @@ using Failure = std::shared_ptr<const Error>;
 using LaneId = uint16_t;
 inline LaneId computeLane(DeviceId device) { return LaneId(2 * device); }
 inline LaneId copyLane(DeviceId device) { return LaneId(2 * device + 1); }
+inline DeviceId deviceOfLane(LaneId lane) { return DeviceId(lane / 2); }
 
 struct Node;
 struct Trace;

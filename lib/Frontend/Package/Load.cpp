@@ -177,7 +177,7 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
                             "' of a loaded package, which has no gradient: take it of what the package was made of"),
                     inputs, results);
   std::vector<LaneId> lanes = task->lanes = impl->lanes();
-  for (LaneId lane : lanes) flushDevice(DeviceId(lane / 2), /*wake=*/false);
+  for (LaneId lane : lanes) flushDevice(deviceOfLane(lane), /*wake=*/false);
   flushBefore(inputs);
   pushToAll(lanes, std::move(task));
   return results;
