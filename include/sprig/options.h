@@ -30,6 +30,7 @@ struct PlacementDecision {
 /// How an entry was placed on several devices, by the cost model.
 struct Placement {
   std::string entry;
+  std::vector<std::string> inputs; ///< their types, "8x784xf32": entries of one name differ by them
   std::vector<std::string> devices;
   double seconds = 0;      ///< of a call
   double secondsOnOne = 0; ///< of one with all operations that nobody pinned on the first device

@@ -227,6 +227,10 @@ CompileResult sprig::compileModule(ModuleOp module, const CompileOptions &option
   return std::move(compilation.result);
 }
 
+void sprig::checkOptions(ModuleOp module, const CompileOptions &options) {
+  Compilation(module, options, nullptr, nullptr);
+}
+
 void sprig::runPhases(ModuleOp module, const CompileOptions &options, StringRef last, std::vector<PhaseTime> *times,
                       const RemarkSink &remarks) {
   CompileOptions partial = options;

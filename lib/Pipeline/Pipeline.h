@@ -34,6 +34,9 @@ using PackageTimer = std::function<std::function<double()>(std::vector<uint8_t> 
 CompileResult compileModule(mlir::ModuleOp module, const CompileOptions &options, const RemarkSink &remarks = nullptr,
                             const PackageTimer &timer = nullptr);
 
+/// Throws what compileModule would of the options, of devices and layers of the module among them.
+void checkOptions(mlir::ModuleOp module, const CompileOptions &options);
+
 /// The phases up to and with `last` alone, as compileModule runs them.
 void runPhases(mlir::ModuleOp module, const CompileOptions &options, llvm::StringRef last,
                std::vector<PhaseTime> *times = nullptr, const RemarkSink &remarks = nullptr);

@@ -7,11 +7,24 @@ using namespace mlir;
 
 namespace sprig::place {
 
+// "8x784xf32"
+static std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    for (int64_t size : tensor.getShape()) out << size << 'x';
+    type = tensor.getElementType();
+  }
+  out << type;
+  return text;
+}
+
 Placement FunctionPlacement::explain() {
   Placer placer(problem);
   Placement told;
   auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
   told.entry = (entry ? entry.getValue() : function.getSymName()).str();
+  for (Type type : function.getArgumentTypes()) told.inputs.push_back(textOf(type));
   told.devices = devices.names;
   PlayedCall call = placer.play(deviceOfUnit);
   told.seconds = call.seconds;

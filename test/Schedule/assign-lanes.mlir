@@ -162,3 +162,64 @@ exec.program @given inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
     exec.copy %x to %y : memref<16xf32> to memref<16xf32>
   }
 }
+
+// -----
+
+// A lane that has copies between devices alone stays as it is, beside the lanes that its device gets.
+exec.device @first "null"
+exec.device @second "null" ordinal 1
+exec.kernel @long(%x: tensor<1024xf32>) -> tensor<1024xf32> attributes {tiles = 1 : i64, flops = 10000000 : i64} {
+  exec.yield %x : tensor<1024xf32>
+}
+exec.kernel @join(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf32> attributes {tiles = 1 : i64, flops = 1000000 : i64} {
+  exec.yield %x : tensor<1024xf32>
+}
+// CHECK-LABEL: exec.program @copies
+exec.program @copies inputs("x": tensor<1024xf32>) outputs("z": tensor<1024xf32>) {
+  %x = exec.buffer input[0] : memref<1024xf32>
+  %a = exec.buffer arena : memref<1024xf32>
+  %b = exec.buffer arena : memref<1024xf32>
+  %athere = exec.buffer arena on @second : memref<1024xf32>
+  %bthere = exec.buffer arena on @second : memref<1024xf32>
+  %c = exec.buffer arena on @second : memref<1024xf32>
+  %d = exec.buffer arena on @second : memref<1024xf32>
+  %z = exec.buffer output[0] on @second : memref<1024xf32>
+  // CHECK: exec.lane on @first
+  // CHECK-NEXT: exec.dispatch @long({{.*}}) named "a"
+  // CHECK: exec.lane on @first
+  // CHECK-NEXT: exec.dispatch @long({{.*}}) named "b"
+  // CHECK: exec.lane on @first
+  // CHECK-NEXT: exec.wait 0
+  // CHECK-NEXT: exec.copy
+  // CHECK-NEXT: exec.record 2
+  // CHECK-NEXT: exec.wait 1
+  // CHECK-NEXT: exec.copy
+  // CHECK-NEXT: exec.record 3
+  // CHECK-NEXT: }
+  // CHECK-NEXT: exec.lane on @second
+  // CHECK-NEXT: exec.wait 2
+  // CHECK: exec.lane on @second
+  // CHECK-NEXT: exec.wait 3
+  // CHECK-NOT: exec.lane
+  exec.lane on @first {
+    exec.dispatch @long(%x, %a) named "a" : memref<1024xf32>, memref<1024xf32>
+    exec.record 0
+    exec.dispatch @long(%x, %b) named "b" : memref<1024xf32>, memref<1024xf32>
+    exec.record 1
+  }
+  exec.lane on @first {
+    exec.wait 0
+    exec.copy %a to %athere : memref<1024xf32> to memref<1024xf32>
+    exec.record 2
+    exec.wait 1
+    exec.copy %b to %bthere : memref<1024xf32> to memref<1024xf32>
+    exec.record 3
+  }
+  exec.lane on @second {
+    exec.wait 2
+    exec.dispatch @long(%athere, %c) named "c" : memref<1024xf32>, memref<1024xf32>
+    exec.wait 3
+    exec.dispatch @long(%bthere, %d) named "d" : memref<1024xf32>, memref<1024xf32>
+    exec.dispatch @join(%c, %d, %z) named "z" : memref<1024xf32>, memref<1024xf32>, memref<1024xf32>
+  }
+}

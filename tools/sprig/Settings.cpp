@@ -151,8 +151,7 @@ uint64_t Settings::cacheBytes() const {
 }
 
 void Settings::checkDevices() const {
-  if (!placedLayers().empty() && compileDevices().empty())
-    badUse("--place " + places.front() + ": there is one device; --devices cpu:0,cpu:1 names several to place on");
+  placedLayers(); // their form; whether there is a place is for who compiles
   for (const rt::core::GivenDevice &device : parsedDevices().list)
     if (device.kind == "cuda")
       throw Error(ErrorKind::unsupported, "--devices " + givenDevices() + ": " + machine::findGpus().describe());

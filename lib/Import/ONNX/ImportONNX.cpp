@@ -50,7 +50,7 @@ ModelInterface inspectONNX(std::string_view bytes, const std::string &fileName) 
 
 static OwningOpRef<ModuleOp> importModel(MLIRContext &context, const Model &model, const ImportOptions &options) {
   context.loadDialect<ir::NNDialect, func::FuncDialect>();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(StringAttr::get(&context, model.file)));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, model.file, 0, 0));
   try {
     Importer importer(model, *module, options.limits);
     importer.emitState().training = options.training;

@@ -35,7 +35,7 @@ bool Importer::tryImportEntry(const ImportEntry &given) {
   state.dropouts = 0;
   nodeCount = 0;
   const onnx::GraphProto &graph = model.proto.graph();
-  Location loc = NameLoc::get(builder.getStringAttr(model.file));
+  Location loc = FileLineColLoc::get(builder.getContext(), model.file, 0, 0); // a name would be that of a layer
   builder.setInsertionPointToEnd(module.getBody());
   if (module.lookupSymbol(given.name))
     throw Error(ErrorKind::usage, model.file + ": two entries or parameters are called '" + given.name + "'");

@@ -1,6 +1,5 @@
 // sprig bench devices: products on one share of the cores, on another, and on both at once.
 #include "tools/sprig/bench/Shares.h"
-#include <algorithm>
 
 namespace sprig::cli {
 namespace {
@@ -38,19 +37,11 @@ void benchDevices(const ExperimentOptions &options, ExperimentReport &report) {
   for (size_t i = 0; i < 3; ++i)
     report.row(
         {names[i], best[i] * 1e3, flops * (i == 2 ? 2 : 1) / best[i] / 1e9, simulatedSeconds(*programs[i]) * 1e3});
-  double longer = std::max(best[0], best[1]), sum = best[0] + best[1];
-  auto ms = [](double seconds) { return formatDouble(seconds * 1e3, 4) + " ms"; };
   if (options.threads == 1) {
     report.note("one thread: both devices have it between them, so there is nothing to gain");
     return;
   }
-  // Clocks and caches give and take a few per cent.
-  report.verdict("both at once take no less than the longer of the two alone, within 3%",
-                 ms(best[2]) + ", alone " + ms(best[0]) + " and " + ms(best[1]), best[2] >= 0.97 * longer);
-  report.verdict("both at once take less than one after the other", ms(best[2]) + ", in turn " + ms(sum),
-                 best[2] < sum);
-  report.verdict("both at once take at most 15% longer than the longer one alone",
-                 formatDouble(best[2] / longer, 3) + " times as long", best[2] <= 1.15 * longer);
+  report.bothAtOnce(best[0], best[1], best[2]);
 }
 
 } // namespace sprig::cli

@@ -26,6 +26,8 @@ public:
   void table(const std::string &name, std::vector<std::string> header);
   void row(std::vector<Json> cells);
   void verdict(const std::string &relation, const std::string &figures, bool holds);
+  /// What must hold of two devices that take these seconds for their work alone and for both at once.
+  void bothAtOnce(double first, double second, double both);
   void note(const std::string &text) { notes.push_back(text); }
 
   Json toJson(const std::string &experiment) const;

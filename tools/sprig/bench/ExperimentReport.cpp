@@ -11,6 +11,17 @@ void ExperimentReport::table(const std::string &name, std::vector<std::string> h
 
 void ExperimentReport::row(std::vector<Json> cells) { sections.back().rows.push_back(std::move(cells)); }
 
+void ExperimentReport::bothAtOnce(double first, double second, double both) {
+  double longer = std::max(first, second), sum = first + second;
+  auto ms = [](double seconds) { return formatDouble(seconds * 1e3, 4) + " ms"; };
+  // Clocks and caches give and take a few per cent.
+  verdict("both at once take no less than the longer of the two alone, within 3%",
+          ms(both) + ", alone " + ms(first) + " and " + ms(second), both >= 0.97 * longer);
+  verdict("both at once take less than one after the other", ms(both) + ", in turn " + ms(sum), both < sum);
+  verdict("both at once take at most 15% longer than the longer one alone",
+          formatDouble(both / longer, 3) + " times as long", both <= 1.15 * longer);
+}
+
 void ExperimentReport::verdict(const std::string &relation, const std::string &figures, bool holds) {
   verdicts.push_back({relation, figures, holds});
 }

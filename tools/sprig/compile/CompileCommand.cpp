@@ -131,6 +131,12 @@ int compileCommand(const Options &options) {
   else
     entries = requestEntries(model, options.settings);
   if (options.emit != "package" || !options.settings.compileTo.empty()) {
+    if (options.settings.explainPlacement && options.common.json())
+      throw Error(ErrorKind::usage,
+                  "--explain-placement: with --format json it goes into the document of a package; with --" +
+                      (options.settings.compileTo.empty() ? "emit " + options.emit
+                                                          : "compile-to " + options.settings.compileTo) +
+                      " there is none");
     if (trains && options.emit != "package" && options.emit != "mlir")
       throw Error(ErrorKind::usage,
                   "--emit " + options.emit + ": a package that trains has the forms package and mlir");

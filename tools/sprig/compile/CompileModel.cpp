@@ -47,6 +47,9 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
     options.links.push_back(link);
   }
   options.places = settings.placedLayers();
+  if (!options.places.empty() && options.devices.empty())
+    throw Error(ErrorKind::usage, "--place " + settings.places.front() +
+                                      ": there is one device; --devices cpu:0,cpu:1 names several to place on");
   options.optimization = settings.level;
   options.fuse = settings.level > 0;
   options.merge = settings.merge;
@@ -90,13 +93,19 @@ std::string compileToText(const Model &model, const std::vector<EntryRequest> &e
                           const std::string &emit) {
   ImportedModel imported(model, entries, settings);
   CompileOptions options = compileOptions(model, settings, {"native"});
-  if (settings.explainPlacement) options.explainPlacement = [](const Placement &placement) { say(toText(placement)); };
+  std::vector<Placement> placements;
+  if (settings.explainPlacement)
+    options.explainPlacement = [&](const Placement &placement) { placements.push_back(placement); };
+  checkOptions(imported.module(), options);
   if (!settings.compileTo.empty()) {
     if (settings.compileTo != "import") compileModule(imported.module(), options, remarkSink(settings));
+    if (settings.explainPlacement) explain(placements, nullptr);
     return print(imported.module());
   }
   if (emit == "mlir") return print(imported.module());
-  return emitText(imported.module(), options, emit, remarkSink(settings));
+  std::string text = emitText(imported.module(), options, emit, remarkSink(settings));
+  if (settings.explainPlacement) explain(placements, nullptr);
+  return text;
 }
 
 } // namespace sprig::cli

@@ -1,5 +1,6 @@
 #include "tools/sprig/compile/PlacementReport.h"
 #include <nlohmann/json.hpp>
+#include <algorithm>
 #include <iostream>
 
 namespace sprig::cli {
@@ -18,13 +19,15 @@ std::string time(double seconds) { return formatNanoseconds(seconds * 1e9); }
 
 } // namespace
 
-std::string toText(const Placement &placement) {
+static std::string toText(const Placement &placement, bool withInputs) {
   std::string names;
   for (const std::string &device : placement.devices) names += (names.empty() ? "" : ", ") + device;
-  std::string text = "placement of '" + placement.entry + "' on " + names + ": " + time(placement.seconds) +
-                     " a call by the cost model, " + time(placement.secondsOnOne) + " with all that is not pinned on " +
-                     placement.devices.front() + "; " + std::to_string(placement.copies) +
-                     (placement.copies == 1 ? " copy of " : " copies of ") +
+  std::string inputs;
+  for (const std::string &type : placement.inputs) inputs += (inputs.empty() ? "" : ", ") + type;
+  std::string text = "placement of '" + placement.entry + (withInputs ? "' for " + inputs + " on " : "' on ") + names +
+                     ": " + time(placement.seconds) + " a call by the cost model, " + time(placement.secondsOnOne) +
+                     " with all that is not pinned on " + placement.devices.front() + "; " +
+                     std::to_string(placement.copies) + (placement.copies == 1 ? " copy of " : " copies of ") +
                      formatBytes(double(placement.copiedBytes)) + "\n";
   std::vector<std::string> header = {"layer", "operations", "device", "why", "own time"};
   for (const std::string &device : placement.devices) header.push_back("a call with it on " + device);
@@ -56,6 +59,7 @@ Json toJson(const std::vector<Placement> &placements) {
                            {"call_us_on", weighed}});
     }
     list.push_back({{"entry", placement.entry},
+                    {"inputs", placement.inputs},
                     {"devices", placement.devices},
                     {"call_us", placement.seconds * 1e6},
                     {"call_us_on_one", placement.secondsOnOne * 1e6},
@@ -74,7 +78,10 @@ void explain(const std::vector<Placement> &placements, Json *document) {
     return;
   }
   if (placements.empty()) say("placement: there is one device, so all is on it");
-  for (const Placement &placement : placements) say(toText(placement));
+  for (const Placement &placement : placements) {
+    auto isNamesake = [&](const Placement &other) { return other.entry == placement.entry; };
+    say(toText(placement, std::count_if(placements.begin(), placements.end(), isNamesake) > 1));
+  }
 }
 
 } // namespace sprig::cli

@@ -6,14 +6,13 @@
 
 namespace sprig::cli {
 
-/// A table of decisions, with a line about the whole call above it.
-std::string toText(const Placement &placement);
 Json toJson(const std::vector<Placement> &placements);
 
 /// A line to standard error of what a flag asks to be explained: -q leaves it.
 void say(const std::string &line);
 
-/// Text goes to standard error, as remarks do; JSON into the command's document, as "placement".
+/// A table of decisions for each, with a line about the whole call above it, goes to standard error, as remarks do;
+/// JSON into the command's document, as "placement".
 void explain(const std::vector<Placement> &placements, Json *document);
 
 } // namespace sprig::cli

@@ -101,14 +101,9 @@ MemoryNeeds memoryNeeds(const Runner &runner, int threads) {
   return needs;
 }
 
-// As the program names them.
 static std::vector<std::string> devicesOf(const Runner &runner, uint32_t count) {
   std::vector<std::string> names;
-  for (uint32_t i = 0; i < count; ++i) {
-    const char *name = "";
-    check(sprig_rt_package_device(runner.package(), i, &name));
-    names.push_back(name);
-  }
+  for (uint32_t i = 0; i < count; ++i) names.push_back(runner.deviceName(i));
   return names;
 }
 

@@ -58,10 +58,7 @@ machine::CommandPlace CommandPlaces::operator()(const sprig_rt_profile_event &ev
   return place;
 }
 
-std::string CommandPlaces::deviceName(uint32_t device) const {
-  const rt::core::DeviceName &name = runner.package()->package->program().devices[device];
-  return name.kind + ":" + std::to_string(name.ordinal);
-}
+std::string CommandPlaces::deviceName(uint32_t device) const { return runner.deviceName(device); }
 
 void BusyTime::add(const machine::RecordedTime &time, const CommandPlaces &places, const rt::Profile &profile) {
   ns += time.ns;

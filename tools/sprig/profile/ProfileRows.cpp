@@ -42,12 +42,10 @@ ProfileRow &ProfileCollector::commandRow(const sprig_rt_profile_event &event) {
   if (!isNew) return row;
   sprig_rt_command_info info;
   check(sprig_rt_package_command(runner.package(), event.entry, event.lane, event.command, &info));
-  const char *device = "";
-  check(sprig_rt_package_device(runner.package(), info.device, &device));
   constexpr const char *kinds[] = {"dispatch", "copy", "record", "wait"};
   row.kind = kinds[info.kind];
   row.name = info.name && *info.name ? info.name : row.kind;
-  row.device = device;
+  row.device = places.deviceName(info.device);
   row.entry = event.entry;
   row.lane = int(event.lane);
   row.command = event.command;

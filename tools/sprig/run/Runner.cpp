@@ -97,6 +97,13 @@ Runner Runner::load(std::vector<char> bytes, const std::string &name, const Runn
   return runner;
 }
 
+std::string Runner::deviceName(uint32_t device) const {
+  const char *name = "";
+  check(sprig_rt_package_device(package(), device, &name));
+  std::string text = name; // the first of a kind goes by its kind alone
+  return text.find(':') == std::string::npos ? text + ":0" : text;
+}
+
 size_t Runner::entryCount() const {
   sprig_rt_package_info info;
   sprig_rt_package_describe(package(), &info);

@@ -60,6 +60,7 @@ public:
   /// What entries update; null where the package has none.
   sprig_rt_state *state() const { return stateHandle.get(); }
   int threads() const { return sprig_rt_pool_threads(pool.get()); }
+  std::string deviceName(uint32_t device) const; ///< "cpu:1", by its number in the package
   size_t entryCount() const;
   std::vector<TensorSpec> inputs(size_t entry) const;
   std::vector<TensorSpec> outputs(size_t entry) const;

@@ -197,8 +197,13 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
 std::string trainingToText(const Model &model, const TrainRequest &request, const Settings &settings) {
   TrainingModule training(model, request, settings);
   CompileOptions options = trainingOptions(model, request, settings, {"native"});
+  std::vector<Placement> placements;
+  if (settings.explainPlacement)
+    options.explainPlacement = [&](const Placement &placement) { placements.push_back(placement); };
+  checkOptions(training.module(), options);
   if (!options.compileTo.empty() && options.compileTo != "import")
     compileModule(training.module(), options, remarkSink(settings));
+  if (settings.explainPlacement && !options.compileTo.empty()) explain(placements, nullptr);
   std::string text;
   llvm::raw_string_ostream stream(text);
   training.module().print(stream);

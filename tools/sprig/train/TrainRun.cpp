@@ -159,7 +159,8 @@ private:
   const TrainOptions &options;
   Model model;
   training::TrainConfig config;
-  std::optional<TrainNote> note; ///< of a package
+  std::optional<TrainNote> note;     ///< of a package
+  std::vector<Placement> placements; ///< with --explain-placement
   std::vector<InputSpec> specs;
   TrainData data;
   std::optional<TrainData> evaluation;
@@ -228,7 +229,8 @@ private:
     request.withNorm = !options.metrics.empty();
     request.allow = options.allow;
     CompiledTraining compiled = compileTraining(model, request, options.settings, {"native"});
-    if (options.settings.explainPlacement) cli::explain(compiled.placements, nullptr);
+    if (options.settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
+    placements = std::move(compiled.placements);
     request.announce = false; // a sweep compiles again
     trainable = compiled.trainable;
     RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links};
@@ -347,6 +349,7 @@ private:
     if (!options.output.empty()) rows.push_back({"result", options.output});
     if (std::string warning = dataWarning(outcome.time); !warning.empty()) warn(warning);
     if (options.common.json()) {
+      if (options.settings.explainPlacement) cli::explain(placements, &json);
       std::cout << toText(json) << '\n';
       return;
     }
@@ -361,6 +364,8 @@ private:
 
 int runTraining(const TrainOptions &options) {
   loaderOptions(options.loader); // what is wrong with it before anything is compiled
+  if (!options.sweep.empty() && options.settings.explainPlacement && options.common.json())
+    throw Error(ErrorKind::usage, "--explain-placement: with --format json it goes with one run, not with --sweep");
   Training training(options);
   return options.sweep.empty() ? training.run() : training.sweep();
 }
