@@ -66,7 +66,7 @@ void refusePlaces(const Model &model, const Settings &settings) {
 
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                       std::vector<PhaseTime> *phases) {
-  RunnerOptions options{settings.laneCount(), settings.runtimeDevice(), settings.links};
+  RunnerOptions options{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
   if (model.kind == ModelKind::package) {
     refusePlaces(model, settings);
     return loadPackage(model, options);

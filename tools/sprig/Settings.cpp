@@ -185,17 +185,30 @@ void addThreads(CLI::App &command, Settings &settings) {
       ->expected(1);
 }
 
+static void addLinkOptions(CLI::App &command, Settings &settings, const std::string &link,
+                           const std::string &topology) {
+  command.add_option("--link", settings.links, link)->type_name("LINK")->take_all()->expected(1);
+  command.add_option("--topology", settings.topology, topology)->type_name("NAME|FILE");
+}
+
 void addLinks(CLI::App &command, Settings &settings) {
-  command
-      .add_option("--link", settings.links,
-                  "a link of set latency and rate between two of --devices: A-B=LATENCY,RATE with units, as "
-                  "cpu:0-cpu:1=5us,1GB/s or 8Gbit/s. Copies over it take no less: between shares of the cores in real "
-                  "time, on null devices by their clock ('host-null:0' is where arrays come from). ',half' shares the "
-                  "rate between both directions, ',10000km' adds a length of fibre; repeatable (default: none, copies "
-                  "take what they take)")
-      ->type_name("LINK")
-      ->take_all()
-      ->expected(1);
+  addLinkOptions(
+      command, settings,
+      "a link of set latency and rate between two of --devices: A-B=LATENCY,RATE with units, as "
+      "cpu:0-cpu:1=5us,1GB/s or 8Gbit/s. Copies over it take no less: between shares of the cores in real "
+      "time, on null devices by their clock ('host-null:0' is where arrays come from). ',half' shares the "
+      "rate between both directions, ',10000km' adds a length of fibre; repeatable (default: none, copies "
+      "take what they take)",
+      "links between --devices as in a topology, each as --link would give it: the name of a preset (sprig simulate "
+      "--list-topologies) or FILE.json; a --link counts instead (default: none)");
+}
+
+void addLinksToPlace(CLI::App &command, Settings &settings) {
+  addLinkOptions(command, settings,
+                 "a link between two of --devices that operations are placed for: A-B=LATENCY,RATE with units, as "
+                 "cpu:0-cpu:1=5us,1GB/s or 8Gbit/s; repeatable (default: what this machine's memory takes)",
+                 "operations are placed for the links of a topology between --devices: the name of a preset (sprig "
+                 "simulate --list-topologies) or FILE.json; a --link counts instead (default: none)");
 }
 
 void addSettings(CLI::App &command, Settings &settings) {

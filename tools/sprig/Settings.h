@@ -12,6 +12,8 @@ namespace sprig::cli {
 struct Settings {
   std::vector<std::string> dims, shapes; ///< as given: NAME=8 or NAME=1,8; NAME=8x784
   std::vector<std::string> targets, cpus, devices, links, places, remarks;
+  std::string topology;               ///< of commands that compile or run here; takeTopology makes links of it
+  std::vector<std::string> ownMemory; ///< devices that the caller's arrays would be copied to on that topology
   std::string math = "fast", compileTo, compileFrom, dumpPhases;
   int threads = 0;
   int level = 2, jobs = 0;
@@ -52,8 +54,10 @@ void addSettings(CLI::App &command, Settings &settings);
 /// Adds --threads and --devices alone, for packages.
 void addThreads(CLI::App &command, Settings &settings);
 
-/// Adds --link, of commands that run.
+/// Adds --link and --topology, of commands that run.
 void addLinks(CLI::App &command, Settings &settings);
+/// The same for a command that only compiles: what placement reckons with.
+void addLinksToPlace(CLI::App &command, Settings &settings);
 
 /// Adds --allow, of commands that compile a training step.
 void addAllow(CLI::App &command, std::vector<std::string> &allow);

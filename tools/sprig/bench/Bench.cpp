@@ -4,6 +4,7 @@
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/simulate/GivenTopology.h"
 #include "sprig/rt/memory.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -99,12 +100,14 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   return report.holds() ? kDone : kCheckFailed;
 }
 
-int bench(const Options &options) {
+int bench(Options &options) {
   for (const Experiment &experiment : experiments()) {
     if (options.model != experiment.name) continue;
     std::error_code error;
     if (std::filesystem::exists(options.model, error))
       inform("'" + options.model + "' is taken as the experiment; ./" + options.model + " is the file");
+    if (!options.settings.topology.empty())
+      throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which takes no --topology");
     return runExperiment(options, experiment);
   }
   refuseLoaderOptions(options);
@@ -116,6 +119,7 @@ int bench(const Options &options) {
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
   options.settings.checkDevices();
+  takeTopology(options.settings);
   if (!(options.seconds > 0) || options.seconds > 3600)
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
   Model model = openModel(options.model);

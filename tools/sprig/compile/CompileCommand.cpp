@@ -5,6 +5,7 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/train/TrainModel.h"
 #include "tools/sprig/train/TrainSet.h"
+#include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -184,7 +185,13 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   command->add_flag("--grad-norm", options->gradientNorm, "with --train: steps give the norm of the gradient, too");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return compileCommand(*options); }; });
+  addLinksToPlace(*command, options->settings);
+  command->callback([=, &invocation] {
+    invocation.run = [=] {
+      takeTopologyToPlace(options->settings);
+      return compileCommand(*options);
+    };
+  });
 }
 
 } // namespace sprig::cli

@@ -13,6 +13,7 @@
 #include "tools/sprig/profile/ProfileReport.h"
 #include "tools/sprig/profile/ProfileSession.h"
 #include "tools/sprig/profile/RepeatedCopies.h"
+#include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <iostream>
@@ -99,7 +100,8 @@ int profile(const Options &options) {
     loaded = compileAndLoad(model, {}, options.settings);
   else if (!options.train.empty())
     loaded = compileSteps(model, options.train, options.allow, options.settings,
-                          {options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links});
+                          {options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links,
+                           options.settings.ownMemory});
   std::vector<InputSpec> specs;
   std::vector<EntryRequest> entries;
   if (!loaded || isChosenByShape(*loaded, options.entry)) {
@@ -193,7 +195,12 @@ void addProfile(CLI::App &app, Invocation &invocation) {
       ->capture_default_str();
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return profile(*options); }; });
+  command->callback([=, &invocation] {
+    invocation.run = [=] {
+      takeTopology(options->settings);
+      return profile(*options);
+    };
+  });
 }
 
 } // namespace sprig::cli

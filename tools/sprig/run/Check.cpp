@@ -2,6 +2,7 @@
 #include "tools/sprig/run/CheckModel.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/train/DataSet.h"
+#include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -150,7 +151,12 @@ void addCheck(CLI::App &app, Invocation &invocation) {
                     "where the check fails, name the first operation whose compiled result is not the interpreter's");
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return runCheck(*options); }; });
+  command->callback([=, &invocation] {
+    invocation.run = [=] {
+      takeTopology(options->settings);
+      return runCheck(*options);
+    };
+  });
 }
 
 } // namespace sprig::cli

@@ -3,6 +3,7 @@
 #include "lib/Data/File.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <cmath>
@@ -116,7 +117,12 @@ void addRun(CLI::App &app, Invocation &invocation) {
   command->add_option("--output-dir", options->outputDir, "folder for whole outputs, NAME.npy each");
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return run(*options); }; });
+  command->callback([=, &invocation] {
+    invocation.run = [=] {
+      takeTopology(options->settings);
+      return run(*options);
+    };
+  });
 }
 
 } // namespace sprig::cli

@@ -1,9 +1,13 @@
 #include "tools/sprig/run/Runner.h"
 #include "sprig/error.h"
 #include "tools/sprig/MemoryLimit.h"
+#include "runtime/api/Handles.h"
+#include "runtime/device/DeviceNames.h"
 #include "tools/sprig/Report.h"
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace sprig::cli {
 namespace {
@@ -37,6 +41,24 @@ std::shared_ptr<void> alignedCopy(const void *data, size_t size) {
   return memory;
 }
 
+// Such a copy is no command: the runtime lets shares of the processor read and write the caller's arrays.
+void warnOfArrays(const sprig_rt_package *package, const RunnerOptions &options) {
+  rt::core::GivenDevices given;
+  if (!rt::core::parseDevices(options.device, given).isOk()) return; // which the load has refused
+  std::set<std::pair<std::string, std::string>> arrays;              // array, device
+  for (const rt::core::Entry &entry : package->package->program().entries)
+    for (const rt::core::Buffer &buffer : entry.buffers) {
+      bool isInput = buffer.kind == rt::core::BufferKind::Input;
+      if ((!isInput && buffer.kind != rt::core::BufferKind::Output) || buffer.device >= given.list.size()) continue;
+      std::string device = given.list[buffer.device].name();
+      if (std::find(options.ownMemory.begin(), options.ownMemory.end(), device) == options.ownMemory.end()) continue;
+      arrays.emplace((isInput ? entry.inputs : entry.outputs)[buffer.index].name, device);
+    }
+  for (const auto &[array, device] : arrays)
+    warn("--topology: the caller's '" + array + "' is used on " + device +
+         ", which has memory of its own there: that copy takes no time here ('sprig simulate' counts it)");
+}
+
 } // namespace
 
 void check(sprig_rt_status *status) {
@@ -48,6 +70,7 @@ void check(sprig_rt_status *status) {
 }
 
 void Runner::start(const RunnerOptions &options) {
+  if (!options.ownMemory.empty()) warnOfArrays(packageHandle.get(), options);
   sprig_rt_pool_options poolOptions = {};
   poolOptions.size = sizeof poolOptions;
   poolOptions.threads = options.threads;

@@ -20,6 +20,9 @@ struct RunnerOptions {
   int threads = 0;                     ///< 0: the runtime's default
   std::string device;                  ///< as --devices; "": what the program names
   std::vector<std::string> links = {}; ///< as --link, between those
+  /// Devices that have memory of their own on the machine that this one stands for: one that works on the caller's
+  /// arrays is warned of.
+  std::vector<std::string> ownMemory = {};
 };
 
 struct TensorSpec {

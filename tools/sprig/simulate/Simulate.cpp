@@ -8,6 +8,7 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/profile/ProfileEntry.h"
+#include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -51,20 +52,6 @@ int listTopologies(const Options &options) {
   return kDone;
 }
 
-// A file where there is one of that name or the name looks like one, else a preset.
-Topology readTopology(const std::string &given) {
-  std::error_code error;
-  bool isFile = given.ends_with(".json") || given.find('/') != std::string::npos || given == "-" ||
-                std::filesystem::exists(given, error);
-  if (!isFile) {
-    if (auto preset = machine::topologyPreset(given)) return *preset;
-    throw Error(ErrorKind::usage,
-                "--topology " + given + ": is neither a file nor one of " + machine::topologyPresetNames());
-  }
-  std::vector<char> bytes = data::readFile(given);
-  return machine::topologyFromText({bytes.data(), bytes.size()}, given == "-" ? "<stdin>" : given);
-}
-
 // What --devices names, one for each of the program's; those of the program without.
 std::vector<std::string> devicesFor(const Options &options, const std::vector<std::string> &own) {
   rt::core::GivenDevices given = options.settings.parsedDevices();
@@ -84,13 +71,15 @@ std::vector<std::string> devicesFor(const Options &options, const std::vector<st
   return names;
 }
 
-Topology topologyFor(const Options &options, const std::vector<std::string> &devices) {
+// `given`: what --topology names, where it does.
+Topology topologyFor(const Options &options, const std::optional<Topology> &given,
+                     const std::vector<std::string> &devices) {
   int threads = options.settings.laneCount();
   Topology topology;
-  if (options.topology.empty()) {
+  if (!given) {
     topology = machine::thisMachine(devices, threads ? threads : sprig_rt_default_threads());
   } else {
-    topology = readTopology(options.topology);
+    topology = *given;
     if (threads)
       for (machine::Node &node : topology.nodes)
         if (node.name.starts_with("cpu:")) node.threads = threads;
@@ -98,19 +87,6 @@ Topology topologyFor(const Options &options, const std::vector<std::string> &dev
   for (const std::string &link : options.links) machine::setLink(topology, "--link", link);
   machine::check(topology, options.topology.empty() ? "--link" : options.topology);
   return topology;
-}
-
-std::vector<uint32_t> nodesOf(const Topology &topology, const std::vector<std::string> &devices) {
-  std::vector<uint32_t> nodes;
-  for (const std::string &device : devices) {
-    int node = topology.find(device);
-    if (node < 0)
-      throw Error(ErrorKind::unsupported, "topology '" + topology.name + "' has no " + device + ", only " +
-                                              topology.devices() + "; --devices says which of them to play the " +
-                                              "program on");
-    nodes.push_back(uint32_t(node));
-  }
-  return nodes;
 }
 
 // Placing needs what is to run there; of cards nothing is known but what programs for a processor say.
@@ -162,9 +138,9 @@ void refuseUnknownDims(const Settings &settings, const std::vector<InputSpec> &s
 }
 
 // Compiles, or loads; nothing is run, so no device needs to be there.
-Runner load(const Options &options, const Model &model, std::vector<InputSpec> &specs,
-            std::vector<EntryRequest> &entries) {
-  const Settings &settings = options.settings;
+Runner load(const Options &options, const std::optional<Topology> &topology, const Model &model,
+            std::vector<InputSpec> &specs, std::vector<EntryRequest> &entries) {
+  Settings settings = options.settings;
   RunnerOptions onClock{1, "null"};
   if (model.kind == ModelKind::package) {
     if (!options.train.empty())
@@ -177,11 +153,13 @@ Runner load(const Options &options, const Model &model, std::vector<InputSpec> &
     return runner;
   }
   refuseCards(options);
+  if (topology && settings.compileDevices().size() > 1) {
+    placeOn(*topology, settings);
+    inform("note: placed for the links of --topology " + options.topology + ", at the rates of this machine");
+  }
   if (!options.train.empty()) return compileSteps(model, options.train, options.allow, settings, onClock);
   // A program that is scheduled already has its shapes.
   if (settings.compileFrom.empty()) {
-    if (settings.compileDevices().size() > 1 && !options.topology.empty())
-      inform("note: placed for this machine's links, which are not those of --topology " + options.topology);
     specs = inputsOf(model);
     entries = entriesOf(settings, specs);
     Compiled compiled = compile(model, entries, settings, {"native"});
@@ -312,17 +290,19 @@ int simulate(const Options &options) {
   if (options.list) return listTopologies(options);
   CallPlan plan = callsOf(options);
   options.settings.laneCount();
+  std::optional<Topology> given;
+  if (!options.topology.empty()) given = readTopology(options.topology);
   if (options.model.empty()) {
     // To be looked at, changed and given back.
     if (options.writeTopology.empty() || options.topology.empty())
       throw Error(ErrorKind::usage, "expected a MODEL, --list-topologies, or --topology with --write-topology");
-    data::writeFile(options.writeTopology, topologyToText(topologyFor(options, {})));
+    data::writeFile(options.writeTopology, topologyToText(topologyFor(options, given, {})));
     return kDone;
   }
   Model model = openModel(options.model);
   std::vector<InputSpec> specs;
   std::vector<EntryRequest> requests;
-  Runner runner = load(options, model, specs, requests);
+  Runner runner = load(options, given, model, specs, requests);
   std::vector<ProfileTarget> targets = chooseTargets(runner, options.entry, specs, requests, options.settings, 1);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)
@@ -330,7 +310,7 @@ int simulate(const Options &options) {
                   std::string(flag) + ": expected one entry, --dim makes " + std::to_string(targets.size()));
 
   std::vector<std::string> devices = devicesFor(options, devicesOf(runner));
-  Topology topology = topologyFor(options, devices);
+  Topology topology = topologyFor(options, given, devices);
   std::vector<uint32_t> nodes = nodesOf(topology, devices);
   if (!options.writeTopology.empty()) data::writeFile(options.writeTopology, topologyToText(topology));
   bool isNative = false;

@@ -1,5 +1,6 @@
 // sprig train: compiles a network's whole training step once, and trains.
 #include "tools/sprig/train/TrainRun.h"
+#include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
@@ -97,6 +98,7 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   addLinks(*command, options->settings);
   command->callback([=, &invocation] {
     invocation.run = [=] {
+      takeTopology(options->settings);
       addSets(*options);
       return runTraining(*options);
     };

@@ -233,7 +233,8 @@ private:
     placements = std::move(compiled.placements);
     request.announce = false; // a sweep compiles again
     trainable = compiled.trainable;
-    RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links};
+    RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links,
+                      options.settings.ownMemory};
     program.emplace(Runner::load(std::move(compiled.package), options.model, run));
     checkTargetsOf(compiled.classes);
     compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
