@@ -245,29 +245,24 @@ INSTANTIATE_TEST_SUITE_P(Orders, Seeds, testing::Values("0", "1", "7", "11"));
 
 TEST(Ahead, TheSecondCopyIsThereWhereItIsUsed) {
   Steps steps(training(3e5), "0");
-  auto allocated = [] {
-    sprig_rt_memory_info info;
-    sprig_rt_memory_describe(&info);
-    return info.allocated;
-  };
   Words x(kWords, 1), y(1), z(1);
   steps.context.invoke({x.view()}, {y.view()});
-  uint64_t one = allocated();
+  uint64_t one = memory::allocated();
   for (int i = 0; i < 3; ++i) steps.context.submit({x.view()}, {y.view()}).wait();
   steps.context.invoke({x.view()}, {y.view()});
-  EXPECT_EQ(allocated(), one);
+  EXPECT_EQ(memory::allocated(), one);
   Future first = steps.context.submit({x.view()}, {y.view()});
   Future second = steps.context.submit({x.view()}, {z.view()});
   first.wait();
   second.wait();
-  EXPECT_GE(allocated(), one + kWords * 4);
-  EXPECT_LE(allocated(), one + kWords * 4 + 4096);
-  uint64_t two = allocated();
+  EXPECT_GE(memory::allocated(), one + kWords * 4);
+  EXPECT_LE(memory::allocated(), one + kWords * 4 + 4096);
+  uint64_t two = memory::allocated();
   for (int i = 0; i < 10; ++i) {
     first = steps.context.submit({x.view()}, {y.view()});
     steps.context.submit({x.view()}, {z.view()}).wait();
   }
-  EXPECT_EQ(allocated(), two);
+  EXPECT_EQ(memory::allocated(), two);
 }
 
 } // namespace
