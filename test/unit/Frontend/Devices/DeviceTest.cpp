@@ -3,6 +3,7 @@
 #include "lib/Frontend/Record.h"
 #include "sprig/sprig.h"
 #include "test/unit/Frontend/Devices/Gate.h"
+#include "test/unit/Frontend/Devices/Threads.h"
 #include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -286,29 +287,19 @@ TEST(Device, ManyDevicesOfFewCores) {
 }
 
 TEST(Device, ThreadsRecordForAllAtOnce) {
-  int before = maxInFlight();
-  setMaxInFlight(3); // who pushes waits, and helps
-  std::atomic<int> wrong = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&wrong, t] {
-      Device here(Device::Kind::cpu, uint16_t(t % 3)), there(Device::Kind::cpu, uint16_t((t + 1) % 3));
-      DeviceScope scope(here);
-      auto f = compile([](Tensor v) { return tanh(v * 0.5) + v; });
-      for (int i = 0; i < 60; ++i) {
-        Tensor a = full({64}, 1 + t), b = a.to(there, true) * 2, c = b.to(here, true) + a;
-        for (int k = 0; k < 6; ++k) {
-          b = b + 1;
-          c = c + b.to(here, true);
-        }
-        c = c + f(a) - f(a);
-        if (i % 7 == 0) synchronize(here);
-        if (i % 11 == 0) synchronize();
-        if (i % 3 == 0) wrong += c.toVector<float>()[5] != float(15 * (1 + t) + 21);
+  int wrong = wrongOnFourThreads([](const Device &here, const Device &there, int t, std::atomic<int> &wrong) {
+    auto f = compile([](Tensor v) { return tanh(v * 0.5) + v; });
+    for (int i = 0; i < 60; ++i) {
+      Tensor a = full({64}, 1 + t), b = a.to(there, true) * 2, c = b.to(here, true) + a;
+      for (int k = 0; k < 6; ++k) {
+        b = b + 1;
+        c = c + b.to(here, true);
       }
-    });
-  for (std::thread &thread : threads) thread.join();
-  synchronize();
-  setMaxInFlight(before);
+      c = c + f(a) - f(a);
+      if (i % 7 == 0) synchronize(here);
+      if (i % 11 == 0) synchronize();
+      if (i % 3 == 0) wrong += c.toVector<float>()[5] != float(15 * (1 + t) + 21);
+    }
+  });
   EXPECT_EQ(wrong, 0);
 }

@@ -3,10 +3,10 @@
 #include "lib/Frontend/Engine/MeetingTask.h"
 #include "sprig/sprig.h"
 #include "test/unit/Frontend/Devices/Gate.h"
+#include "test/unit/Frontend/Devices/Threads.h"
 #include <atomic>
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace sprig;
@@ -83,32 +83,22 @@ TEST(Meeting, WhoReadsRunsAllOfIt) {
 }
 
 TEST(Meeting, ManyAtOnceInAllOrders) {
-  int before = maxInFlight();
-  setMaxInFlight(3); // who pushes waits, and helps
-  std::atomic<int> wrong = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&wrong, t] {
-      Device here(Device::Kind::cpu, uint16_t(t % 3)), there(Device::Kind::cpu, uint16_t((t + 1) % 3));
-      DeviceScope scope(here);
-      auto f = compile(exchange);
-      Tensor a = full({16}, 1 + t), b = full({16}, 2).to(there);
-      Tensor x = a, y = b;
-      for (int i = 0; i < 40; ++i) {
-        auto [p, q] = f(x, y);
-        x = p * 0.25 + (a - a);
-        y = q * 0.25 + x.to(there, true) * 0;
-        if (i % 5 == 0) synchronize(i % 2 ? here : there);
-        if (i % 3 == 0) wrong += x.toVector<float>()[3] != x.toVector<float>()[4];
-      }
-      // Each round is (x, y) <- (x/2 + y/4, y/2 + x/4): the sum shrinks by 3/4, the difference by 1/4.
-      float sum = float(3 + t), difference = float(t - 1);
-      for (int i = 0; i < 40; ++i) sum *= 0.75f, difference *= 0.25f;
-      wrong += std::abs(x.toVector<float>()[7] - (sum + difference) / 2) > 1e-6f;
-    });
-  for (std::thread &thread : threads) thread.join();
-  synchronize();
-  setMaxInFlight(before);
+  int wrong = wrongOnFourThreads([](const Device &here, const Device &there, int t, std::atomic<int> &wrong) {
+    auto f = compile(exchange);
+    Tensor a = full({16}, 1 + t), b = full({16}, 2).to(there);
+    Tensor x = a, y = b;
+    for (int i = 0; i < 40; ++i) {
+      auto [p, q] = f(x, y);
+      x = p * 0.25 + (a - a);
+      y = q * 0.25 + x.to(there, true) * 0;
+      if (i % 5 == 0) synchronize(i % 2 ? here : there);
+      if (i % 3 == 0) wrong += x.toVector<float>()[3] != x.toVector<float>()[4];
+    }
+    // Each round is (x, y) <- (x/2 + y/4, y/2 + x/4): the sum shrinks by 3/4, the difference by 1/4.
+    float sum = float(3 + t), difference = float(t - 1);
+    for (int i = 0; i < 40; ++i) sum *= 0.75f, difference *= 0.25f;
+    wrong += std::abs(x.toVector<float>()[7] - (sum + difference) / 2) > 1e-6f;
+  });
   EXPECT_EQ(wrong, 0);
 }
 

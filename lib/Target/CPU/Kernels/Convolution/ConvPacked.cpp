@@ -43,7 +43,7 @@ struct Convolution {
     heightBlocks = llvm::divideCeil(
         height, std::clamp<int64_t>(kTileFlops / (position * std::max<int64_t>(geometry.out[2], 1)), 1, height));
     bool oneBlock = geometry.batch * geometry.out[0] * heightBlocks == 1;
-    if (oneBlock && depth() * panels * kPanelWidth <= kSmallPanels) heightBlocks = ConvGeometry::halvesOf(height);
+    if (oneBlock && hasSmallPanels()) heightBlocks = ConvGeometry::halvesOf(height);
     blockHeight = llvm::divideCeil(height, heightBlocks);
     heightBlocks = llvm::divideCeil(height, blockHeight);
     int64_t samples = std::max<int64_t>(geometry.batch, 1);
@@ -54,9 +54,10 @@ struct Convolution {
   bool isGemm() const { return groups == 1 && geometry.isPointwise(); }
   PackedGemm gemm() const { return {geometry.batch * geometry.positions(), groupOutputs, groupInputs}; }
   int64_t depth() const { return geometry.taps() * groupInputs; }
+  bool hasSmallPanels() const { return depth() * panels * kPanelWidth <= kSmallPanels; }
   /// Consecutive tiles share rows where the panels stay in the cache anyway, so that a thread that has a range of tiles
   /// reads what it wrote itself; else they share panels.
-  bool rowsOutermost() const { return tiles() > groups * panelTiles && depth() * panels * kPanelWidth <= kSmallPanels; }
+  bool rowsOutermost() const { return tiles() > groups * panelTiles && hasSmallPanels(); }
   int64_t tiles() const {
     int64_t perPanels =
         sampleRows ? geometry.positions() * sampleBlocks : geometry.batch * geometry.out[0] * heightBlocks;
