@@ -40,8 +40,9 @@ public:
     bool usesState = false;
     RunInfo info;
   };
+  bool hasMemoryOnDevices() const { return executable->takesAhead(); }
   // Of calls that a profile records none is.
-  bool takesAhead() const { return executable->takesAhead() && !target.isRecorded(); }
+  bool takesAhead() const { return hasMemoryOnDevices() && !target.isRecorded(); }
   // Whether an entry may use the state beside the calls under way.
   bool sharesState(uint32_t entry) const {
     const Entry &of = owner->program().entries[entry];

@@ -62,23 +62,12 @@ Status LaneExecutable::makePlan(const Entry &entry, Plan &plan) {
   return makeReturns(entry, plan);
 }
 
-// Each lane as far as it goes, until all have ended: the package was refused if that could not be.
 Status LaneExecutable::makeSteps(const Entry &entry, Plan &plan) {
-  std::vector<uint32_t> at(entry.lanes.size(), 0);
-  std::vector<bool> recorded(entry.eventCount, false);
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
-      const std::vector<Command> &commands = entry.lanes[lane].commands;
-      for (uint32_t &index = at[lane]; index < commands.size(); ++index, moved = true) {
-        const Command &command = commands[index];
-        if (command.kind == CommandKind::Wait && !recorded[command.event]) break;
-        if (command.kind == CommandKind::Record) recorded[command.event] = true;
-        Step step{lane, index, nullptr, nullptr, nullptr, nullptr, nullptr};
-        if (command.kind == CommandKind::Copy) SPRIG_RETURN_IF_ERROR(chooseCopier(entry, step));
-        plan.steps.push_back(std::move(step));
-      }
-    }
+  for (CommandPlace place : commandsInOrder(entry)) {
+    Step step{place.lane, place.index, nullptr, nullptr, nullptr, nullptr, nullptr};
+    if (entry.lanes[place.lane].commands[place.index].kind == CommandKind::Copy)
+      SPRIG_RETURN_IF_ERROR(chooseCopier(entry, step));
+    plan.steps.push_back(std::move(step));
   }
   return {};
 }

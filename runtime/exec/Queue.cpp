@@ -191,9 +191,12 @@ Status Queue::enqueue(int32_t entry, Context::Tensors inputs, Context::Tensors o
   fresh->call = call;
   {
     std::unique_lock guard(lock);
-    fresh->number = last ? last->number + 1 : 1;
-    fresh->follow(last.get(), beforeLast.get());
-    beforeLast = std::exchange(last, fresh);
+    // On the processor alone each call waits for the one before anyway.
+    if (context.hasMemoryOnDevices()) {
+      fresh->number = last ? last->number + 1 : 1;
+      fresh->follow(last.get(), beforeLast.get());
+      beforeLast = std::exchange(last, fresh);
+    }
     SPRIG_RETURN_IF_ERROR(start());
     changed.wait(guard, [this] { return inFlight.load(std::memory_order_relaxed) < limit; });
     waiting.push_back(fresh);

@@ -10,33 +10,19 @@ namespace {
 std::vector<std::vector<uint32_t>> depthsOf(const Entry &entry) {
   std::vector<std::vector<uint32_t>> depths;
   for (const Lane &lane : entry.lanes) depths.emplace_back(lane.commands.size(), 0);
-  std::vector<uint32_t> at(entry.lanes.size(), 0), recorded(entry.eventCount, UINT32_MAX);
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
-      const std::vector<Command> &commands = entry.lanes[lane].commands;
-      for (uint32_t &index = at[lane]; index < commands.size(); ++index, moved = true) {
-        const Command &command = commands[index];
-        uint32_t depth = index ? depths[lane][index - 1] : 0;
-        if (command.kind == CommandKind::Wait) {
-          if (recorded[command.event] == UINT32_MAX) break;
-          depth = std::max(depth, recorded[command.event]);
-        } else if (command.kind == CommandKind::Record) {
-          recorded[command.event] = depth;
-        } else {
-          ++depth;
-        }
-        depths[lane][index] = depth;
-      }
+  std::vector<uint32_t> recorded(entry.eventCount, 0);
+  for (CommandPlace place : commandsInOrder(entry)) {
+    const Command &command = entry.lanes[place.lane].commands[place.index];
+    uint32_t &depth = depths[place.lane][place.index];
+    if (place.index) depth = depths[place.lane][place.index - 1];
+    switch (command.kind) {
+    case CommandKind::Wait: depth = std::max(depth, recorded[command.event]); break;
+    case CommandKind::Record: recorded[command.event] = depth; break;
+    case CommandKind::Dispatch:
+    case CommandKind::Copy: ++depth; break;
     }
   }
   return depths;
-}
-
-bool writes(const Program &program, const Command &command, uint32_t operand) {
-  if (command.kind == CommandKind::Copy) return operand == 1;
-  const std::vector<uint8_t> &access = program.kernels[command.kernel].access;
-  return access.empty() || (access[operand] & kWrites);
 }
 
 } // namespace
@@ -53,7 +39,7 @@ std::vector<Result> resultsOf(const Program &program, const Entry &entry) {
           return each.device == buffer.device && each.output == buffer.index;
         });
         if (found == results.end()) found = results.insert(found, {buffer.device, buffer.index, {}});
-        if (!writes(program, commands[index], i)) continue;
+        if (!commands[index].writes(i, program.kernels)) continue;
         if (!found->writers.empty() && found->writers.back().lane == lane)
           found->writers.back().index = index;
         else

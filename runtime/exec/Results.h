@@ -3,14 +3,9 @@
 #ifndef SPRIG_RUNTIME_EXEC_RESULTS_H
 #define SPRIG_RUNTIME_EXEC_RESULTS_H
 
-#include "runtime/load/Program.h"
+#include "runtime/exec/CommandOrder.h"
 
 namespace sprig::rt::core {
-
-struct CommandPlace {
-  uint32_t lane;
-  uint32_t index;
-};
 
 // An output on one of the program's devices, which its commands name.
 struct Result {

@@ -65,6 +65,9 @@ struct Kernel {
   std::vector<std::string> opNames;
   std::vector<uint8_t> access = {}; // of each operand; empty: unknown
   std::vector<TileRange> ranges = {};
+
+  // What is not known to be left alone counts as both.
+  uint8_t accessOf(uint32_t operand) const { return access.empty() ? kReads | kWrites : access[operand]; }
 };
 
 enum class CommandKind : uint8_t { Dispatch, Copy, Record, Wait };
@@ -95,6 +98,11 @@ struct Command {
   uint64_t bytes = 0;
   std::string name;
   std::vector<Part> parts;
+
+  // Whether it writes one of its operands; of dispatches and copies.
+  bool writes(uint32_t operand, const std::vector<Kernel> &kernels) const {
+    return kind == CommandKind::Copy ? operand == 1 : (kernels[kernel].accessOf(operand) & kWrites) != 0;
+  }
 };
 
 struct Lane {

@@ -78,7 +78,7 @@ private:
     const Kernel &kernel = program.kernels[command.kernel];
     auto range = kernel.ranges.begin();
     for (uint32_t i = 0; i < command.operandCount; ++i) {
-      uint8_t mode = kernel.access.empty() ? kReads | kWrites : kernel.access[i];
+      uint8_t mode = kernel.accessOf(i);
       if (range == kernel.ranges.end() || range->operand != i) add(operands[i], mode);
       for (; range != kernel.ranges.end() && range->operand == i; ++range) addRange(command, *range, mode);
     }

@@ -23,10 +23,7 @@ std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t index) {
     for (const Command &command : lane.commands)
       for (uint32_t i = 0; i < command.operandCount; ++i) {
         const Buffer &buffer = bufferOf(command, i);
-        if (buffer.kind != BufferKind::State) continue;
-        const auto *access = command.kind == CommandKind::Dispatch ? &program.kernels[command.kernel].access : nullptr;
-        bool writes = access ? access->empty() || ((*access)[i] & rt::core::kWrites) : i == 1;
-        if (writes) written.insert(buffer.index);
+        if (buffer.kind == BufferKind::State && command.writes(i, program.kernels)) written.insert(buffer.index);
       }
   std::vector<std::string> texts;
   for (const rt::core::Lane &lane : entry.lanes)
