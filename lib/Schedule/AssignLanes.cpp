@@ -16,6 +16,11 @@ using namespace sprig::exec;
 namespace order = sprig::rt::order;
 
 namespace {
+// More lanes must be expected to take less than this share of the time: the expectation is a model's.
+constexpr double kWorthyShare = 0.95;
+// A command's own, beside its work: the call of a kernel, and its first tile.
+constexpr double kCommandSeconds = 10e-9;
+
 struct AssignLanes : sprig::impl::AssignLanesBase<AssignLanes> {
   using AssignLanesBase::AssignLanesBase;
 
@@ -74,11 +79,20 @@ private:
     // Hand-offs may take what the lanes win.
     unsigned used = scheduler.usedLanes(), had = groups.size();
     double seconds = scheduler.seconds(), asGiven = scheduler.secondsAsGiven();
-    if (used <= had || seconds >= asGiven) return success();
+    std::string lanesHad = had == 1 ? "one" : std::to_string(had);
+    if (used <= had || seconds > kWorthyShare * asGiven) {
+      if (auto remark = remark::missed(program.getLoc(), remark::RemarkOpts::name("lanes").category("schedule")))
+        remark << llvm::formatv("program '{0}': {1} commands stay on {2}, {3:f2} us; {4}", program.getSymName(),
+                                before.order().size(), had == 1 ? "one lane" : lanesHad + " lanes", asGiven * 1e6,
+                                used <= had ? "more would bring nothing"
+                                            : llvm::formatv("on {0} {1:f2}", used, seconds * 1e6).str())
+                      .str();
+      return success();
+    }
     unsigned events = scheduler.emit();
     std::string text = llvm::formatv(
         "program '{0}': {1} commands on {2} lanes with {3} events; {4:f2} us, on {5} {6:f2}", program.getSymName(),
-        before.order().size(), used, events, seconds * 1e6, had == 1 ? "one" : std::to_string(had), asGiven * 1e6);
+        before.order().size(), used, events, seconds * 1e6, lanesHad, asGiven * 1e6);
     remark::passed(program.getLoc(), remark::RemarkOpts::name("lanes").category("schedule")) << text;
     return success();
   }
@@ -115,7 +129,8 @@ private:
         overLinks = std::max({overLinks, own.link.seconds(moved), machines[deviceOf(place)].link.seconds(moved)});
     }
     if (overLinks > 0) return overLinks;
-    return own.seconds(double(command.countFlops(symbols)), bytes, int64_t(bytes));
+    double atBest = own.seconds(double(command.countFlops(symbols)), bytes, int64_t(bytes));
+    return kCommandSeconds + atBest / machine::MachineModel::kKernelEfficiency;
   }
 
   SmallVector<machine::MachineModel> machines; // of the module's devices, in their order

@@ -1,5 +1,6 @@
 #include "lib/Schedule/LaneScheduler.h"
 #include "lib/Schedule/Order.h"
+#include "lib/Schedule/ThreadCost.h"
 #include "mlir/IR/Builders.h"
 #include <numeric>
 
@@ -15,21 +16,45 @@ void LaneScheduler::add(CommandOpInterface command, unsigned group, double secon
   task.seconds = seconds;
 }
 
-void LaneScheduler::depend(const order::Schedule &schedule, ArrayRef<uint32_t> order) {
-  for (auto [task, before] : llvm::zip_equal(tasks, dependences(schedule, order))) task.before = std::move(before);
+// What one command reads of what another one writes.
+static double bytesFetched(const order::Schedule &schedule, const order::Command &reader,
+                           const order::Command &writer) {
+  auto accessesOf = [&](const order::Command &command) {
+    return ArrayRef(schedule.accesses).slice(command.firstAccess, command.accessCount);
+  };
+  double bytes = 0;
+  for (const order::Access &read : accessesOf(reader))
+    for (const order::Access &written : accessesOf(writer)) {
+      const order::Region &a = schedule.regions[read.region], &b = schedule.regions[written.region];
+      if (read.writes || !written.writes || a.space != b.space) continue;
+      uint64_t begin = std::max(a.begin, b.begin), end = std::min(a.end, b.end);
+      if (begin < end) bytes += double(end - begin);
+    }
+  return bytes;
 }
 
-/// Seconds from an event to the lane that waits for it.
-double LaneScheduler::handOff(const Task &from, const Task &to) const {
-  return std::max(groups[from.group].machine->handOff, groups[to.group].machine->handOff);
+void LaneScheduler::depend(const order::Schedule &schedule, ArrayRef<uint32_t> order) {
+  for (auto [task, index, before] : llvm::zip_equal(tasks, order, dependences(schedule, order))) {
+    for (unsigned earlier : before)
+      task.fetched.push_back(bytesFetched(schedule, schedule.commands[index], schedule.commands[order[earlier]]));
+    task.before = std::move(before);
+  }
+}
+
+/// Seconds from an event to the lane that waits for it and has what it reads. What crosses devices has been copied.
+double LaneScheduler::handOff(const Task &from, const Task &to, double bytes) const {
+  const machine::MachineModel &own = *groups[to.group].machine;
+  double seconds = std::max(groups[from.group].machine->handOff, own.handOff);
+  return from.group == to.group ? seconds + own.crossCore.seconds(cachedBytes(bytes, own)) - own.crossCore.latency
+                                : seconds;
 }
 
 // Backwards: the commands are in an order in which they can run.
 void LaneScheduler::rankTasks() {
   for (Task &task : llvm::reverse(tasks)) {
     task.rank += task.seconds;
-    for (unsigned earlier : task.before)
-      tasks[earlier].rank = std::max(tasks[earlier].rank, handOff(tasks[earlier], task) + task.rank);
+    for (auto [earlier, bytes] : llvm::zip_equal(task.before, task.fetched))
+      tasks[earlier].rank = std::max(tasks[earlier].rank, handOff(tasks[earlier], task, bytes) + task.rank);
   }
 }
 
@@ -43,8 +68,9 @@ SmallVector<unsigned> LaneScheduler::byRank() const {
 
 double LaneScheduler::startOn(const Task &task, unsigned lane) const {
   double start = sequences[lane].empty() ? 0 : tasks[sequences[lane].back()].end;
-  for (unsigned earlier : task.before)
-    start = std::max(start, tasks[earlier].end + (tasks[earlier].lane == lane ? 0 : handOff(tasks[earlier], task)));
+  for (auto [earlier, bytes] : llvm::zip_equal(task.before, task.fetched))
+    start =
+        std::max(start, tasks[earlier].end + (tasks[earlier].lane == lane ? 0 : handOff(tasks[earlier], task, bytes)));
   return start;
 }
 
@@ -72,9 +98,9 @@ double LaneScheduler::secondsAsGiven() const {
   double last = 0;
   for (const Task &task : tasks) {
     double start = laneEnds.lookup(task.group);
-    for (unsigned earlier : task.before) {
+    for (auto [earlier, bytes] : llvm::zip_equal(task.before, task.fetched)) {
       bool sameLane = tasks[earlier].group == task.group;
-      start = std::max(start, ends[earlier] + (sameLane ? 0 : handOff(tasks[earlier], task)));
+      start = std::max(start, ends[earlier] + (sameLane ? 0 : handOff(tasks[earlier], task, bytes)));
     }
     ends.push_back(laneEnds[task.group] = start + task.seconds);
     last = std::max(last, ends.back());
@@ -84,7 +110,14 @@ double LaneScheduler::secondsAsGiven() const {
 
 double LaneScheduler::seconds() const {
   double end = 0;
-  for (const Task &task : tasks) end = std::max(end, task.end);
+  for (auto [lane, sequence] : llvm::enumerate(sequences)) {
+    if (sequence.empty()) continue;
+    unsigned group = tasks[sequence.front()].group;
+    // The thread of a lane that was not given learns of the call, and the caller of its end. What the caller's arrays
+    // hold is not counted: nobody knows whose cache it is in.
+    double handOff = lane == firsts[group] ? 0 : secondsOfHandOff(0, 0, *groups[group].machine);
+    end = std::max(end, tasks[sequence.back()].end + handOff);
+  }
   return end;
 }
 

@@ -46,6 +46,7 @@ private:
     unsigned group = 0;
     double seconds = 0;
     llvm::SmallVector<unsigned> before; // tasks that touch the same bytes before it
+    llvm::SmallVector<double> fetched;  // the bytes that it reads of what each of them writes
     double rank = 0;                    // seconds from its begin to the end of the program at best, hand-offs included
     unsigned lane = 0;                  // of all groups
     unsigned index = 0;                 // in its lane
@@ -54,7 +55,7 @@ private:
 
   void rankTasks();
   llvm::SmallVector<unsigned> byRank() const;
-  double handOff(const Task &from, const Task &to) const;
+  double handOff(const Task &from, const Task &to, double bytes) const;
   double startOn(const Task &task, unsigned lane) const;
   void placeEvents(llvm::ArrayRef<exec::LaneOp> all, llvm::DenseMap<unsigned, int64_t> &events);
 

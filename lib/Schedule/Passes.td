@@ -116,9 +116,11 @@ def AssignLanes : Pass<"sprig-assign-lanes", "::mlir::ModuleOp"> {
     each on the lane of its device on which it can begin first, with events where a lane needs or overwrites bytes of
     another. Which device a command runs on stays as it is; a copy between two is a command with the costs of their link,
     and a lane that has such copies alone stays as it is.
-    Costs are those of the machine models of the devices' targets. Leaves a program as it is where hand-offs take what the
-    lanes win, where a device has several other lanes already, and one of planned memory. Fails where events do not order what
-    touches the same bytes.
+    Costs are those of the machine models of the devices' targets: work, an event with the bytes that the waiting lane
+    reads of another one's, and what a thread's hand-off costs for each lane that the device would not have else. Leaves
+    a program as it is where these take what the lanes win, where a device has several other lanes already, and one of
+    planned memory. Fails where events do not order what touches the same bytes.
+    Remarks of the category `schedule` say what was weighed, taken or not.
   }];
   let options = [
     Option<"lanes", "lanes", "unsigned", "1", "lanes of each device">,

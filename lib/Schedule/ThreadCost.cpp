@@ -8,6 +8,10 @@ using namespace sprig::exec;
 // Tiles mostly follow rows, so that a thread meets its own part again: how much of it was another's.
 static constexpr double kOthersShare = 1.0 / 8;
 
+double sprig::cachedBytes(double bytes, const machine::MachineModel &model) {
+  return std::min(bytes, double(model.l2().bytes));
+}
+
 double sprig::secondsOfHandOff(double scattered, double streamed, const machine::MachineModel &model) {
   // Once there, and once back.
   return 2 * model.handOff + model.crossCore.seconds(scattered / kScatteredShare + streamed);
@@ -17,10 +21,8 @@ double ThreadCost::secondsOn(int64_t threads, const machine::MachineModel &model
   threads = std::min(threads, tiles);
   if (threads < 2) return seconds;
   double most = double(llvm::divideCeil(tiles, threads)) / double(tiles);
-  // What no processor's own cache holds comes from behind it on one thread, too.
-  auto cached = [&](double bytes) { return std::min(bytes, double(model.l2().bytes)); };
-  double shared = cached(sharedBytes) * double(threads - 1) / double(threads);
-  double own = cached(ownBytes) * kOthersShare / double(threads);
+  double shared = cachedBytes(sharedBytes, model) * double(threads - 1) / double(threads);
+  double own = cachedBytes(ownBytes, model) * kOthersShare / double(threads);
   return seconds * most + secondsOfHandOff(shared, own, model);
 }
 

@@ -20,6 +20,10 @@ struct ThreadCost {
   double secondsOn(int64_t threads, const machine::MachineModel &model) const;
 };
 
+/// What of so many bytes comes from another processor's own cache: what that does not hold comes from behind it on one
+/// thread, too.
+double cachedBytes(double bytes, const machine::MachineModel &model);
+
 /// What handing work to other threads takes, each of which reads so many bytes that others wrote: here and there, as
 /// kernels do what every tile reads, and one after the other.
 double secondsOfHandOff(double scattered, double streamed, const machine::MachineModel &model);

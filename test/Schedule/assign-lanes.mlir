@@ -1,5 +1,6 @@
 // List scheduling over lanes: the longest way to the end comes first, and events stand where a lane needs another's bytes.
 // RUN: %sprig-opt %s --split-input-file --sprig-assign-lanes="lanes=2 architectures=x86-64-v3" --sprig-verify-order | FileCheck %s
+// RUN: %sprig-opt %s --split-input-file --sprig-assign-lanes="lanes=2 architectures=x86-64-v3" --remarks-filter=schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: %sprig-opt %s --split-input-file --sprig-assign-lanes="lanes=1 architectures=x86-64-v3" | FileCheck %s --check-prefix=ALONE
 
 exec.device @cpu "cpu"
@@ -221,5 +222,83 @@ exec.program @copies inputs("x": tensor<1024xf32>) outputs("z": tensor<1024xf32>
     exec.wait 3
     exec.dispatch @long(%bthere, %d) named "d" : memref<1024xf32>, memref<1024xf32>
     exec.dispatch @join(%c, %d, %z) named "z" : memref<1024xf32>, memref<1024xf32>, memref<1024xf32>
+  }
+}
+
+// -----
+
+// Branches that need nothing of each other: a lane that the device would not have else costs its thread's hand-off, there
+// and back.
+exec.device @cpu "cpu"
+exec.kernel @little(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 50000 : i64} {
+  exec.yield %x : tensor<16xf32>
+}
+exec.kernel @much(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 500000 : i64} {
+  exec.yield %x : tensor<16xf32>
+}
+// CHECK-LABEL: exec.program @short
+// CHECK-COUNT-1: exec.lane
+// CHECK-NOT: exec.lane
+// REMARK: program 'short': 2 commands stay on one lane, 1.60 us; on 2 2.30
+exec.program @short inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  %z = exec.buffer output[1] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @little(%x, %y) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @little(%x, %z) : memref<16xf32>, memref<16xf32>
+  }
+}
+// CHECK-LABEL: exec.program @longer
+// CHECK-COUNT-2: exec.lane
+// CHECK-NOT: exec.lane
+// REMARK: program 'longer': 2 commands on 2 lanes with 0 events; 9.40 us, on one 15.80
+exec.program @longer inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  %z = exec.buffer output[1] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @much(%x, %y) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @much(%x, %z) : memref<16xf32>, memref<16xf32>
+  }
+}
+
+// -----
+
+// What a lane reads of another one's comes from that one's cache: much of it takes what the lane wins.
+exec.device @cpu "cpu"
+exec.kernel @of_few(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 1000000 : i64} {
+  exec.yield %x : tensor<16xf32>
+}
+exec.kernel @of_many(%x: tensor<65536xf32>) -> tensor<65536xf32> attributes {tiles = 1 : i64, flops = 1000000 : i64} {
+  exec.yield %x : tensor<65536xf32>
+}
+// CHECK-LABEL: exec.program @few
+// CHECK-COUNT-2: exec.lane
+// REMARK: program 'few': 3 commands on 2 lanes with 1 events
+exec.program @few inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  %y = exec.buffer output[0] : memref<16xf32>
+  %z = exec.buffer output[1] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @of_few(%x, %a) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @of_few(%a, %y) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @of_few(%a, %z) : memref<16xf32>, memref<16xf32>
+  }
+}
+// CHECK-LABEL: exec.program @many
+// CHECK-COUNT-1: exec.lane
+// CHECK-NOT: exec.lane
+// REMARK: program 'many': 3 commands stay on one lane
+exec.program @many inputs("x": tensor<65536xf32>) outputs("y": tensor<65536xf32>, "z": tensor<65536xf32>) {
+  %x = exec.buffer input[0] : memref<65536xf32>
+  %a = exec.buffer arena : memref<65536xf32>
+  %y = exec.buffer output[0] : memref<65536xf32>
+  %z = exec.buffer output[1] : memref<65536xf32>
+  exec.lane on @cpu {
+    exec.dispatch @of_many(%x, %a) : memref<65536xf32>, memref<65536xf32>
+    exec.dispatch @of_many(%a, %y) : memref<65536xf32>, memref<65536xf32>
+    exec.dispatch @of_many(%a, %z) : memref<65536xf32>, memref<65536xf32>
   }
 }
