@@ -70,7 +70,7 @@ private:
                    unsigned device);
   Value bufferOf(Value value) { return buffers.lookup(value); }
   unsigned deviceOf(Value buffer) const { return deviceOfBuffer.lookup(buffer); }
-  Value bufferOn(Value value, unsigned device);
+  Value bufferOn(Value value, unsigned device, Location reader);
   void addCopy(Location loc, Value source, Value target);
 
   ModuleOp module;
@@ -136,8 +136,9 @@ void Scheduler::addCopy(Location loc, Value source, Value target) {
 }
 
 // What all devices have is there; else a copy, made where the value is and as soon as it is: of a state, before
-// anything runs, so that its update need not wait long.
-Value Scheduler::bufferOn(Value value, unsigned device) {
+// anything runs, so that its update need not wait long. Its location is that of the operation that reads it first, for
+// warnings of copies.
+Value Scheduler::bufferOn(Value value, unsigned device, Location reader) {
   Value own = bufferOf(value);
   unsigned home = deviceOf(own);
   if (home == device) return own;
@@ -156,7 +157,7 @@ Value Scheduler::bufferOn(Value value, unsigned device) {
     b.setInsertionPointAfter(writer);
   else
     b.setInsertionPointToStart(&lane.getBody().front());
-  addCopy(buffer.getLoc(), own, there);
+  addCopy(reader, own, there);
   return there;
 }
 
@@ -228,10 +229,23 @@ static SmallVector<OverwriteAttr> overwritableOperands(kernel::DispatchOp dispat
   return pairs;
 }
 
+// Uses are in no order of the program.
+static Operation *earliestUser(BlockArgument argument) {
+  Block *block = argument.getOwner();
+  Operation *earliest = nullptr;
+  for (Operation *user : argument.getUsers())
+    if (Operation *here = block->findAncestorOpInBlock(*user); !earliest || here->isBeforeInBlock(earliest))
+      earliest = here;
+  return earliest;
+}
+
 LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
   unsigned device = kernel::deviceOf(dispatch);
   SmallVector<Value> operands;
-  for (Value operand : dispatch->getOperands()) operands.push_back(bufferOn(operand, device));
+  for (auto [operand, argument] : llvm::zip_equal(dispatch->getOperands(), dispatch->getRegion(0).getArguments())) {
+    Location reader = argument.use_empty() ? dispatch.getLoc() : earliestUser(argument)->getLoc();
+    operands.push_back(bufferOn(operand, device, reader));
+  }
   bool hasWork = false;
   for (Value result : dispatch->getResults()) {
     Value buffer =

@@ -233,6 +233,7 @@ private:
       to.operandCount = 2;
       entry.operands.push_back(copy.source());
       entry.operands.push_back(copy.target());
+      SPRIG_RETURN_IF_ERROR(list(copy.parts(), to.parts, &Decoder::part), "parts");
       return {};
     }
     case fb::Command::Record:

@@ -66,6 +66,8 @@ private:
   LogicalResult addLane(LaneOp op, std::vector<flatbuffers::Offset<fb::Lane>> &lanes);
   FailureOr<Encoded> encode(Operation *op);
   Encoded encode(exec::DispatchOp op);
+  using PartList = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Part>>>;
+  PartList encode(ArrayRef<Part> list);
   Encoded encode(CopyOp op);
   Encoded encode(RecordOp op);
   Encoded encode(WaitOp op);
@@ -228,20 +230,27 @@ Writer::Encoded Writer::encode(exec::DispatchOp op) {
   std::vector<uint32_t> operands;
   for (Value value : op.getBuffers()) operands.push_back(bufferIndex.lookup(value));
   auto buffers = builder.CreateVector(operands);
-  std::vector<flatbuffers::Offset<fb::Part>> parts;
-  for (const Part &part : partsOf(op)) {
-    auto name = shared(part.name), kind = shared(part.kind), shape = shared(part.shape), source = shared(part.source);
-    parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call));
-  }
-  auto partList = builder.CreateVector(parts);
+  auto partList = encode(partsOf(op));
   int64_t first = op.getFirstTile().value_or(0), end = op.getEndTile().value_or(kernel.getTiles());
   auto content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first,
                                     kernel.getGrain(), kernel.getFlops(), kernel.getBytes(), partList, first);
   return {fb::Command::Dispatch, content.Union(), op.getTitle()};
 }
 
+Writer::PartList Writer::encode(ArrayRef<Part> list) {
+  std::vector<flatbuffers::Offset<fb::Part>> parts;
+  for (const Part &part : list) {
+    auto name = shared(part.name), kind = shared(part.kind), shape = shared(part.shape), source = shared(part.source);
+    parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call));
+  }
+  return builder.CreateVector(parts);
+}
+
 Writer::Encoded Writer::encode(CopyOp op) {
-  auto content = fb::CreateCopy(builder, bufferIndex.lookup(op.getSource()), bufferIndex.lookup(op.getTarget()));
+  SmallVector<Part> parts = partsOf(op);
+  PartList partList = parts.empty() ? PartList() : encode(parts);
+  auto content =
+      fb::CreateCopy(builder, bufferIndex.lookup(op.getSource()), bufferIndex.lookup(op.getTarget()), partList);
   return {fb::Command::Copy, content.Union(), "copy"};
 }
 

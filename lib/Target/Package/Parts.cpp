@@ -59,6 +59,14 @@ static void addParts(exec::KernelOp kernel, Location use, unsigned &call, SmallV
   }
 }
 
+SmallVector<Part> sprig::partsOf(exec::CopyOp copy) {
+  auto from = copy.getSource().getDefiningOp<exec::BufferOp>(), to = copy.getTarget().getDefiningOp<exec::BufferOp>();
+  std::string source = sourceOf(copy.getLoc());
+  if (from.getPlace() == to.getPlace() || source.empty()) return {};
+  int64_t bytes = exec::byteSize(from.getType());
+  return {{exec::nameOf(copy.getLoc()).str(), "copy", exec::describe(from.getType()), source, 0, 2 * bytes}};
+}
+
 SmallVector<Part> sprig::partsOf(exec::DispatchOp dispatch) {
   SmallVector<Part> parts;
   auto module = dispatch->getParentOfType<ModuleOp>();

@@ -32,7 +32,9 @@ std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t index) {
       const Buffer &from = bufferOf(command, 0), &to = bufferOf(command, 1);
       if (from.kind != BufferKind::State || from.device == to.device || written.count(from.index)) continue;
       const std::string &name = program.states[from.index].tensor.name;
-      texts.push_back("'" + name + "' (" + formatBytes(double(command.copyBytes)) + ") is copied from " +
+      // The line that reads it, where the model has lines.
+      std::string place = command.parts.empty() ? "" : command.parts.front().source + ": ";
+      texts.push_back(place + "'" + name + "' (" + formatBytes(double(command.copyBytes)) + ") is copied from " +
                       places.deviceName(from.device) + " to " + places.deviceName(to.device) +
                       " in every call, and none changes it: compile "
                       "with --place " +

@@ -7,7 +7,8 @@
 
 namespace sprig::cli {
 
-/// A text for each state that a command of the entry copies to another device and none of them changes.
+/// A text for each state that a command of the entry copies to another device and none of them changes; begins with the
+/// line of the model that reads it there, where that is known.
 std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t entry);
 
 } // namespace sprig::cli

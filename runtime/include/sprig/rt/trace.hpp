@@ -115,7 +115,8 @@ private:
     for (uint32_t i = 0; i < parts; ++i) {
       sprig_rt_part_info part;
       check(sprig_rt_package_part(package, entry, lane, index, i, &part));
-      ops += (i ? "," : "") + jsonString(std::string(part.kind) + " " + part.name + " -> " + part.shape);
+      std::string source = *part.source ? " (" + std::string(part.source) + ")" : "";
+      ops += (i ? "," : "") + jsonString(std::string(part.kind) + " " + part.name + " -> " + part.shape + source);
     }
     result.args += ",\"ops\":[" + ops + "]";
     return result;

@@ -243,6 +243,38 @@ TEST(DeviceModule, PackagesOverTwo) {
   std::filesystem::remove(path);
 }
 
+// What `sprig profile` warns of with the program's line: a copy of what stays the same, in every call.
+TEST(DeviceModule, PackagesSayWhatReadsACopy) {
+  Parameter w(randn({12, 4}));
+  PackageBuilder builder;
+  builder.add("set", [&](const Tensor &value) { w.set(value); }, {{DType::f32, {12, 4}}});
+  int line = 0;
+  auto reads = [&](const Tensor &x) {
+    line = __LINE__ + 1;
+    return matmul(x.to(kSecond), w.value().to(kSecond));
+  };
+  builder.add("read", reads, {{DType::f32, {8, 12}}});
+  std::vector<uint8_t> bytes = builder.bytes();
+  rt::Package package = rt::Package::fromMemory(std::span<const uint8_t>(bytes), "copies");
+  std::vector<std::string> sources;
+  for (uint32_t lane = 0; lane < 8; ++lane)
+    for (uint32_t index = 0; index < 8; ++index) {
+      sprig_rt_command_info command;
+      if (sprig_rt_status *none = sprig_rt_package_command(package.raw(), 1, lane, index, &command)) {
+        sprig_rt_status_free(none);
+        break;
+      }
+      uint32_t parts = 0;
+      rt::check(sprig_rt_package_part_count(package.raw(), 1, lane, index, &parts));
+      if (command.kind != SPRIG_RT_COPY || parts == 0) continue;
+      sprig_rt_part_info part;
+      rt::check(sprig_rt_package_part(package.raw(), 1, lane, index, 0, &part));
+      EXPECT_STREQ(part.kind, "copy");
+      sources.push_back(part.source);
+    }
+  EXPECT_EQ(sources, std::vector<std::string>{"ModuleTest.cpp:" + std::to_string(line)});
+}
+
 TEST(DeviceModule, MetricsTakeValuesOfAny) {
   metrics::ConfusionMatrix one(3), two(3);
   metrics::Accuracy accuracy;
