@@ -1,0 +1,56 @@
+// How the stand-in behaves, by the environment. Read when the first call reaches it; a value that it does not
+// understand is named on stderr, and cuInit answers CUDA_ERROR_SYSTEM_NOT_READY.
+//
+//   SPRIG_STANDIN_DEVICES   kinds of devices, by comma, each with an optional count: sm_90 (default), sm_80x2,sm_90,
+//   none.
+//                           Known: sm_80 sm_86 sm_89 sm_90 sm_100 sm_120.
+//   SPRIG_STANDIN_MEMORY    bytes of each device's memory (K, M, G: powers of 1024); default: what the kind has
+//   SPRIG_STANDIN_DRIVER    the driver's version as cuDriverGetVersion gives it; default 13000
+//   SPRIG_STANDIN_PEERS     all (default) or none: whether devices can reach one another's memory
+//   SPRIG_STANDIN_ORDER     when queued work is done: eager (at once), lazy (default: as late as allowed, and then no
+//                           more than somebody waits for), random (any order that streams and events allow)
+//   SPRIG_STANDIN_SEED      of random; default 1
+//   SPRIG_STANDIN_CHECKS    all (default), none, or some of, by comma: order (two operations that nothing orders touch
+//   the
+//                           same bytes, one writing), bounds (outside of allocations, freed ones, those of other
+//                           devices without peer access), unwritten (bytes read that nothing wrote), host (host code
+//                           that touches device memory), pinned (host code that changes what a queued copy has still to
+//                           read)
+//   SPRIG_STANDIN_FAIL      failures, by comma: launch=N (the N-th launch fails, and with it the context), lost=N (the
+//                           device is lost at the N-th operation), alloc=N (the N-th allocation finds no memory)
+//   SPRIG_STANDIN_EXIT      the process's exit code if there was a complaint; default 0: the process's own
+#ifndef SPRIG_TEST_GPU_DRIVER_CONFIG_H
+#define SPRIG_TEST_GPU_DRIVER_CONFIG_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sprig::cuda {
+
+struct DeviceKind;
+
+enum class Order { Eager, Lazy, Random };
+
+struct Checks {
+  bool order = true, bounds = true, unwritten = true, host = true, pinned = true;
+};
+
+struct Config {
+  std::vector<const DeviceKind *> devices;
+  uint64_t memory = 0; // 0: what the kind has
+  int driver = 13000;
+  bool peers = true;
+  Order order = Order::Lazy;
+  uint64_t seed = 1;
+  Checks checks;
+  uint64_t failLaunch = 0, failLost = 0, failAlloc = 0; // 0: never
+  int exitCode = 0;
+
+  /// What the environment says; `error` is empty or names the variable and what was expected of it.
+  static Config fromEnvironment(std::string &error);
+};
+
+} // namespace sprig::cuda
+
+#endif

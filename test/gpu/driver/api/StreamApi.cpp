@@ -1,0 +1,157 @@
+// Streams and events.
+#include "test/gpu/driver/api/Call.h"
+
+namespace sprig::cuda {
+namespace {
+
+CUresult createStream(Driver &driver, CUctx_st &context, CUstream *stream, unsigned flags, int priority) {
+  if (!stream || (flags & ~CU_STREAM_NON_BLOCKING)) return CUDA_ERROR_INVALID_VALUE;
+  *stream = driver.createStream(context, flags, std::clamp(priority, -5, 0)); // real drivers clamp too
+  return CUDA_SUCCESS;
+}
+
+template <typename Body> CUresult callWithEvent(const char *function, CUevent event, Body body) {
+  return call(function, [&](Driver &driver) -> CUresult {
+    if (!driver.events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
+    SPRIG_CUDA_TRY(event->context->failed);
+    return body(driver);
+  });
+}
+
+CUresult record(const char *function, CUevent event, CUstream handle) {
+  return callInStream(function, handle, [&](Driver &driver, CUstream_st &stream) {
+    if (!driver.events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
+    if (event->context != stream.context) return CUDA_ERROR_INVALID_HANDLE;
+    event->recorded = driver.enqueueMarker(stream, "event record");
+    return CUDA_SUCCESS;
+  });
+}
+
+} // namespace
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+  return callInContext(
+      __func__, [&](Driver &driver, CUctx_st &context) { return createStream(driver, context, stream, flags, 0); });
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
+  return callInContext(__func__, [&](Driver &driver, CUctx_st &context) {
+    return createStream(driver, context, stream, flags, priority);
+  });
+}
+
+// What it has queued goes on.
+CUresult cuStreamDestroy_v2(CUstream handle) {
+  return call(__func__, [&](Driver &driver) {
+    if (!driver.streams.has(handle)) return CUDA_ERROR_INVALID_HANDLE;
+    driver.orphans.push_back(handle->last);
+    driver.streams.destroy(handle);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetPriority(CUstream handle, int *priority) {
+  return callInStream(__func__, handle, [&](Driver &, CUstream_st &stream) {
+    *priority = stream.priority;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) {
+  return callInStream(__func__, handle, [&](Driver &, CUstream_st &stream) {
+    *flags = stream.flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetCtx(CUstream handle, CUcontext *context) {
+  return callInStream(__func__, handle, [&](Driver &, CUstream_st &stream) {
+    *context = stream.context;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
+  return callInStream(__func__, handle, [&](Driver &, CUstream_st &stream) {
+    *id = stream.number;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamQuery(CUstream handle) {
+  return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) {
+    if (!driver.scheduler.poll(stream.last)) return CUDA_ERROR_NOT_READY;
+    return driver.wait(*stream.context, stream.last);
+  });
+}
+
+CUresult cuStreamSynchronize(CUstream handle) {
+  return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) {
+    // Asked of the default stream, it is asked of all that it comes after too.
+    if (stream.isLegacy()) driver.enqueueMarker(stream, "synchronise");
+    return driver.wait(*stream.context, stream.last);
+  });
+}
+
+CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
+  return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) {
+    if (!driver.events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
+    if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    if (event->recorded) driver.enqueueMarker(stream, "event wait", event->recorded);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
+  return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) {
+    if (!function) return CUDA_ERROR_INVALID_VALUE;
+    return driver.enqueue(stream, HostCall{function, data});
+  });
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  return callInContext(__func__, [&](Driver &driver, CUctx_st &context) {
+    if (!event || (flags & ~(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING))) return CUDA_ERROR_INVALID_VALUE;
+    *event = driver.createEvent(context, flags);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+  return call(__func__, [&](Driver &driver) {
+    if (!driver.events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
+    driver.events.destroy(event);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) { return record(__func__, event, stream); }
+
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
+  return record(__func__, event, stream);
+}
+
+CUresult cuEventQuery(CUevent event) {
+  return callWithEvent(__func__, event, [&](Driver &driver) {
+    if (!driver.scheduler.poll(event->recorded)) return CUDA_ERROR_NOT_READY;
+    return driver.wait(*event->context, event->recorded);
+  });
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  return callWithEvent(__func__, event, [&](Driver &driver) { return driver.wait(*event->context, event->recorded); });
+}
+
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {
+  return callWithEvent(__func__, start, [&](Driver &driver) {
+    if (!driver.events.has(end) || !start->recorded || !end->recorded) return CUDA_ERROR_INVALID_HANDLE;
+    if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
+    if (start->context != end->context) return CUDA_ERROR_INVALID_HANDLE;
+    if (!start->recorded->done() || !end->recorded->done()) return CUDA_ERROR_NOT_READY;
+    *milliseconds = static_cast<float>((end->recorded->ended - start->recorded->ended) / 1e6);
+    return CUDA_SUCCESS;
+  });
+}
+
+} // namespace sprig::cuda
