@@ -287,6 +287,10 @@ void sprig_rt_future_run(const sprig_rt_future *future, sprig_rt_run_info *info)
   *info = toC(hasEnded ? future->submission->info() : RunInfo(), future->submission->of());
 }
 
+int64_t sprig_rt_future_ended_ns(const sprig_rt_future *future) {
+  return sprig_rt_future_ready(future) ? future->submission->endedNs() : 0;
+}
+
 void sprig_rt_future_cancel(sprig_rt_future *future) {
   if (future) future->submission->cancel();
 }

@@ -90,8 +90,14 @@ Status Submission::result() const { return code == SPRIG_RT_OK ? Status() : Stat
 void Submission::end(Status status) {
   std::lock_guard guard(lock);
   running = nullptr;
-  code = status.code();
-  message = status.message();
+  setEnded(status.code(), status.message());
+}
+
+// Under the lock.
+void Submission::setEnded(Code with, std::string_view because) {
+  code = with;
+  message = because;
+  endedAt = std::chrono::steady_clock::now();
   ended.store(true, std::memory_order_release);
   changed.notify_all();
 }
@@ -108,10 +114,7 @@ void Submission::cancel() {
       running->cancel();
     return;
   }
-  code = SPRIG_RT_CANCELLED;
-  message = "the run was cancelled before it started";
-  ended.store(true, std::memory_order_release);
-  changed.notify_all();
+  setEnded(SPRIG_RT_CANCELLED, "the run was cancelled before it started");
 }
 
 void Submission::runOn(Context &context) {

@@ -63,9 +63,11 @@ public:
   uint64_t number = 0; // in the queue
   // Of an ended run; without any where it was left out.
   const RunInfo &info() const { return started.info; }
+  int64_t endedNs() const { return endedAt.time_since_epoch() / std::chrono::nanoseconds(1); }
 
 private:
   void end(Status status);
+  void setEnded(Code code, std::string_view message);
   bool sharesArraysWith(const Submission &before) const;
   // Whether its end was seen by who submits.
   bool wasSeen() const { return seen.load(std::memory_order_relaxed); }
@@ -90,6 +92,7 @@ private:
   Context::Started started;
   Code code = SPRIG_RT_OK;
   std::string message;
+  std::chrono::steady_clock::time_point endedAt;
 };
 
 class Queue {

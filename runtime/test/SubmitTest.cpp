@@ -62,6 +62,19 @@ TEST(Submit, ReadingWaitsForTheRun) {
   EXPECT_EQ(run.out[0], 1u);
 }
 
+TEST(Submit, WhoComesLateLearnsWhenItEnded) {
+  SlowRun run(20);
+  auto start = Clock::now();
+  Future first = run.submit(), second = run.submit();
+  EXPECT_EQ(first.endedAt(), Clock::time_point());
+  second.wait();
+  auto seen = Clock::now();
+  std::this_thread::sleep_for(5ms);
+  EXPECT_GE(first.endedAt(), start + 19ms);
+  EXPECT_GE(second.endedAt(), first.endedAt() + 19ms);
+  EXPECT_LE(second.endedAt(), seen);
+}
+
 TEST(Submit, QuestionsAboutTheResultNeverWait) {
   SlowRun run(100);
   Future future = run.submit();

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <deque>
+#include <exception>
 
 namespace sprig::cli {
 namespace {
@@ -61,11 +63,20 @@ public:
                            options.logEvery);
     auto start = Clock::now();
     auto secondsAt = [&](Clock::time_point now) { return std::chrono::duration<double>(now - start).count(); };
-    while (outcome.steps < *config.steps && !interrupted) {
+    UnderWay underWay(program);
+    while ((outcome.steps < *config.steps && !interrupted) || !started.empty()) {
+      std::exception_ptr failure; // of a step that was begun too early to tell
+      if (started.empty()) startNext();
+      if (mayGoAhead()) try {
+          startNext();
+        } catch (...) {
+          failure = std::current_exception();
+        }
+      Started step = started.front();
       Clock::time_point end;
-      training::StepMetrics line = step(end);
+      training::StepMetrics line = finishFirst(end);
       line.seconds = earlierSeconds + secondsAt(end);
-      if (std::isfinite(line.loss) && evaluationIsDue()) evaluate(line);
+      if (std::isfinite(line.loss) && step.evaluates) evaluate(line);
       progress.step(line);
       if (options.keepHistory) outcome.history.push_back(line);
       writeMetrics([&] { metrics->write(line); });
@@ -74,7 +85,8 @@ public:
         progress.finish();
         reportNonFinite(line);
       }
-      if (writer && outcome.steps % every() == 0) trySave();
+      if (step.saves) trySave();
+      if (failure) std::rethrow_exception(failure);
     }
     progress.finish();
     if (outcome.steps < *config.steps) outcome.signal = interrupted;
@@ -104,6 +116,18 @@ private:
   TrainOutcome outcome;
   double earlierSeconds = 0;
   int64_t epochSteps = 0, epoch = -1, saved = -1;
+  // Steps that were handed over to the program, in their order.
+  struct Started {
+    int64_t number, epoch;
+    bool evaluates, saves; // behind it
+  };
+  std::deque<Started> started;
+  // Nothing of a run that ended by an error goes on behind it.
+  struct UnderWay {
+    explicit UnderWay(TrainProgram &program) : program(program) {}
+    ~UnderWay() { program.cancel(); }
+    TrainProgram &program;
+  };
   std::vector<data::Array> before; // the state of the step, where a loss that is not finite is to be explained
   std::vector<int64_t> indices;
 
@@ -149,17 +173,45 @@ private:
     outcome.steps = saved = manifest.step;
   }
 
-  training::StepMetrics step(Clock::time_point &end) {
-    if (batches.position().epoch != epoch) {
-      epoch = batches.position().epoch;
-      outcome.epochLoss = 0;
-      epochSteps = 0;
+  // What fails in a step is told with its number.
+  template <typename Do> static auto inStep(int64_t number, Do act) {
+    try {
+      return act();
+    } catch (const Error &error) {
+      throw Error(error.kind(), "step " + std::to_string(number) + ": " + error.what());
     }
+  }
+
+  void startNext() {
+    Started step{outcome.steps + int64_t(started.size()), batches.position().epoch, false, false};
     if (options.explain) before = copyState(program.state());
     std::span<const int64_t> samples = batches.next();
     if (options.explain) indices.assign(samples.begin(), samples.end());
-    StepResult result = stepOn(samples);
+    inStep(step.number, [&] { submit(samples); });
+    step.evaluates = evaluationIsDueAfter(step.number);
+    step.saves = writer && (step.number + 1) % every() == 0;
+    started.push_back(step);
+  }
+
+  // Whether the step behind the one under way may be handed over, before that one's loss is known: what is done between
+  // the two sees the state between them.
+  bool mayGoAhead() const {
+    const Started &last = started.back();
+    return program.takesAhead() && started.size() == 1 && last.number + 1 < *config.steps && !interrupted &&
+           !last.evaluates && !last.saves && !options.explain;
+  }
+
+  // Waits for the first that was started.
+  training::StepMetrics finishFirst(Clock::time_point &end) {
+    if (started.front().epoch != epoch) {
+      epoch = started.front().epoch;
+      outcome.epochLoss = 0;
+      epochSteps = 0;
+    }
+    StepResult result = inStep(started.front().number, [&] { return program.finish(); });
+    started.pop_front();
     outcome.time.add(epoch, result);
+    outcome.simulatedSeconds += result.simulatedSeconds;
     end = result.end;
     training::StepMetrics line;
     line.step = outcome.steps++;
@@ -173,16 +225,16 @@ private:
     return line;
   }
 
-  StepResult stepOn(std::span<const int64_t> samples) {
-    if (!loaded) return program.step(data, samples);
+  void submit(std::span<const int64_t> samples) {
+    if (!loaded) return program.submit(data, samples);
     auto begin = Clock::now();
-    return program.step(loaded->next(), begin);
+    program.submit(loaded->next(), begin);
   }
 
-  // At the end of every evalEvery-th epoch, and of the run.
-  bool evaluationIsDue() const {
+  // At the end of every evalEvery-th epoch, and of the run; `batches` is behind the step.
+  bool evaluationIsDueAfter(int64_t step) const {
     if (!evaluation) return false;
-    if (outcome.steps == *config.steps) return true;
+    if (step + 1 == *config.steps) return true;
     bool epochEnds = batches.position().index == 0;
     return epochEnds && config.evalEvery > 0 && batches.position().epoch % config.evalEvery == 0;
   }

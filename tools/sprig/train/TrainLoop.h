@@ -34,6 +34,7 @@ struct TrainOutcome {
   std::string unwritten; ///< what could not be written on the way, and why: the run went on without it
   bool interrupted() const { return signal != 0; }
   double seconds = 0, samplesPerSecond = 0;
+  double simulatedSeconds = 0; ///< that steps took by the devices' own clock; 0 where they keep none
   TrainTime time;
   training::StepMetrics last;
   std::vector<training::StepMetrics> history; ///< with keepHistory; also of the run that was gone on with

@@ -1,6 +1,7 @@
 #include "tools/sprig/train/TrainProgram.h"
 #include "sprig/rt/utf8.hpp"
 #include "lib/Training/StateNames.h"
+#include "runtime/api/Handles.h"
 #include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
@@ -31,22 +32,35 @@ void expectScalar(const TensorSpec &spec, data::DType type, const std::string &e
 
 } // namespace
 
-TrainProgram::TrainProgram(Runner loaded) : runner(std::move(loaded)) {
+void TrainProgram::Call::stop() {
+  if (!future) return;
+  sprig_rt_future_cancel(future.get());
+  sprig_rt_status_free(sprig_rt_future_wait(future.get(), -1));
+  future.reset();
+}
+
+// On the processor there is nothing to upload, shares of it over links included: a step that lies ready there hides
+// only that its samples are gathered, and a hand-off to the queue's thread costs more than that.
+TrainProgram::TrainProgram(Runner loaded) : runner(std::move(loaded)), ahead(!runner.package()->package->isOnHost()) {
   for (size_t i = 0; i < runner.entryCount(); ++i) {
     sprig_rt_entry_info info;
     check(sprig_rt_package_entry(runner.package(), uint32_t(i), &info));
-    if (info.name == kStepEntry) steps.push_back(prepare(uint32_t(i), false));
-    if (info.name == kEvaluationEntry) evaluations.push_back(prepare(uint32_t(i), true));
+    bool isStep = info.name == kStepEntry;
+    if (!isStep && info.name != kEvaluationEntry) continue;
+    std::vector<Calls> &calls = isStep ? steps : evaluations;
+    Calls &added = calls.emplace_back(Calls{uint32_t(i), 0, !isStep});
+    added.turns[0] = prepare(added.entry, added.evaluation);
+    added.samples = added.turns[0]->samples;
   }
   if (steps.empty() || !runner.state())
     throw Error(ErrorKind::badInput,
                 "the package has no entry 'train_step' that updates state: 'sprig compile --train' "
                 "makes packages that train");
-  interface = steps.front()->specs;
+  interface = steps.front().turns[0]->specs;
   for (TensorSpec &spec : interface) spec.shape.erase(spec.shape.begin());
 }
 
-std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool evaluation) {
+std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool evaluation) const {
   auto call = std::make_unique<Call>();
   std::string name(evaluation ? kEvaluationEntry : kStepEntry);
   call->entry = int32_t(entry);
@@ -78,18 +92,23 @@ std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool e
   return call;
 }
 
-TrainProgram::Call &TrainProgram::ofSize(std::vector<std::unique_ptr<Call>> &calls, int64_t samples) {
-  for (auto &call : calls)
-    if (call->samples == samples) return *call;
+// What its arrays were used for before has ended: two calls at most are under way.
+TrainProgram::Call &TrainProgram::next(std::vector<Calls> &calls, int64_t samples) {
   std::string sizes;
-  for (auto &call : calls) sizes += (sizes.empty() ? "" : ", ") + std::to_string(call->samples);
+  for (Calls &each : calls) {
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(each.samples);
+    if (each.samples != samples) continue;
+    if (ahead) turn = 1 - turn;
+    if (!each.turns[turn]) each.turns[turn] = prepare(each.entry, each.evaluation);
+    return *each.turns[turn];
+  }
   throw Error(ErrorKind::badInput, "the program has no entry for " + std::to_string(samples) +
                                        " samples, only: " + (sizes.empty() ? "none" : sizes));
 }
 
 static std::vector<int64_t> sizesOf(const auto &calls) {
   std::vector<int64_t> sizes;
-  for (auto &call : calls) sizes.push_back(call->samples);
+  for (auto &each : calls) sizes.push_back(each.samples);
   return sizes;
 }
 std::vector<int64_t> TrainProgram::stepSizes() const { return sizesOf(steps); }
@@ -101,53 +120,92 @@ void TrainProgram::gather(Call &call, const TrainData &data, std::span<const int
   data::gather(*data.targets, indices, call.intakes.back(), call.inputs.back().get());
 }
 
-void TrainProgram::invoke(Call &call) {
-  check(sprig_rt_invoke(runner.runContext(), call.entry, call.inputViews.data(), call.inputViews.size(),
-                        call.outputViews.data(), call.outputViews.size()));
+void TrainProgram::handOver(Call &call) {
+  call.result.ready = StepResult::Clock::now();
+  if (ahead) {
+    sprig_rt_future *future = nullptr;
+    check(sprig_rt_submit(runner.runContext(), call.entry, call.inputViews.data(), call.inputViews.size(),
+                          call.outputViews.data(), call.outputViews.size(), &future));
+    call.future.reset(future);
+  } else {
+    check(sprig_rt_invoke(runner.runContext(), call.entry, call.inputViews.data(), call.inputViews.size(),
+                          call.outputViews.data(), call.outputViews.size()));
+    call.result.end = StepResult::Clock::now();
+  }
+  underWay.push_back(&call);
 }
 
-StepResult TrainProgram::stepOf(Call &call, StepResult::Clock::time_point begin) {
-  StepResult result;
-  result.begin = begin;
-  result.ready = StepResult::Clock::now();
-  invoke(call);
-  result.end = StepResult::Clock::now();
-  result.loss = call.loss;
-  result.gradNorm = call.outputViews.size() > 1 ? call.norm : std::nanf("");
-  return result;
+TrainProgram::Call &TrainProgram::finishCall() {
+  Call &call = *underWay.front();
+  underWay.erase(underWay.begin());
+  if (call.future) {
+    std::unique_ptr<sprig_rt_future, Release> future = std::move(call.future);
+    sprig_rt_status *status = sprig_rt_future_wait(future.get(), -1);
+    call.batch = {};
+    check(status);
+    sprig_rt_run_info run;
+    sprig_rt_future_run(future.get(), &run);
+    call.result.simulatedSeconds = run.simulated_seconds;
+    // It may have ended while the samples of the next one were waited for.
+    call.result.end = StepResult::Clock::time_point(std::chrono::nanoseconds(sprig_rt_future_ended_ns(future.get())));
+  }
+  call.result.begin = std::max(call.result.begin, lastEnd);
+  call.result.ready = std::max(call.result.ready, lastEnd);
+  lastEnd = call.result.end;
+  return call;
 }
 
-StepResult TrainProgram::step(const TrainData &data, std::span<const int64_t> indices) {
+void TrainProgram::cancel() {
+  for (Call *call : underWay) call->stop();
+  underWay.clear();
+}
+
+void TrainProgram::submit(const TrainData &data, std::span<const int64_t> indices) {
   auto begin = StepResult::Clock::now();
-  Call &call = ofSize(steps, int64_t(indices.size()));
+  Call &call = next(steps, int64_t(indices.size()));
   gather(call, data, indices);
-  return stepOf(call, begin);
+  call.result.begin = begin;
+  handOver(call);
 }
 
-StepResult TrainProgram::step(const data::Batch &batch, StepResult::Clock::time_point begin) {
-  Call &call = ofSize(steps, batch.size());
+void TrainProgram::submit(const data::Batch &batch, StepResult::Clock::time_point begin) {
+  Call &call = next(steps, batch.size());
+  if (ahead) call.batch = batch; // keeps its memory
   for (size_t i = 0; i < call.inputViews.size(); ++i)
     call.inputViews[i].data = const_cast<void *>(batch.host(i).bytes()); // inputs are only read
-  return stepOf(call, begin);
+  call.result.begin = begin;
+  handOver(call);
+}
+
+StepResult TrainProgram::finish() {
+  Call &call = finishCall();
+  call.result.loss = call.loss;
+  call.result.gradNorm = call.outputViews.size() > 1 ? call.norm : std::nanf("");
+  return call.result;
 }
 
 EvaluationResult TrainProgram::evaluate(const TrainData &data) {
   int64_t count = data.count(), largest = 0;
-  for (auto &call : evaluations) largest = std::max(largest, call->samples);
+  for (const Calls &each : evaluations) largest = std::max(largest, each.samples);
   EvaluationResult result;
+  auto take = [&] {
+    const Call &call = finishCall();
+    result.lossSum += double(call.loss);
+    result.correct += call.correct;
+    result.counted += call.counted;
+    result.samples += call.samples;
+  };
   std::vector<int64_t> indices;
   for (int64_t first = 0; first < count; first += int64_t(indices.size())) {
     // The rest is of a size that there is an entry for as well.
     indices.resize(size_t(std::min(largest ? largest : count, count - first)));
     std::iota(indices.begin(), indices.end(), first);
-    Call &call = ofSize(evaluations, int64_t(indices.size()));
+    Call &call = next(evaluations, int64_t(indices.size()));
     gather(call, data, indices);
-    invoke(call);
-    result.lossSum += double(call.loss);
-    result.correct += call.correct;
-    result.counted += call.counted;
-    result.samples += int64_t(indices.size());
+    handOver(call);
+    if (!ahead || underWay.size() == std::size(evaluations.front().turns)) take();
   }
+  while (!underWay.empty()) take();
   return result;
 }
 

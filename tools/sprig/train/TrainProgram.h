@@ -1,12 +1,12 @@
 // A loaded training program with its state: steps and evaluations on samples, state as arrays.
 // For `sprig train`. Knows no compiler: the package may come from a file. One thread at a time.
+// Where it takes calls ahead, one may be handed over while the one before it is under way; results are in order.
 #pragma once
 #include "lib/Checkpoint/Checkpoint.h"
 #include "lib/Data/Samples.h"
 #include "sprig/data/loader.h"
 #include "tools/sprig/run/Runner.h"
 #include <chrono>
-#include <functional>
 
 namespace sprig::cli {
 
@@ -21,8 +21,10 @@ struct StepResult {
   using Clock = std::chrono::steady_clock;
   float loss = 0;
   float gradNorm = 0; ///< NaN where the program does not compute it
-  /// From when it wanted its samples, had them, and was done.
+  /// From when it wanted its samples, had them, and was done. What lay beside the step before is that one's time: a
+  /// begin is no sooner than the end before it.
   Clock::time_point begin, ready, end;
+  double simulatedSeconds = 0; ///< by the devices' own clock, from the end of the call before; 0 where they keep none
 };
 struct EvaluationResult {
   double lossSum = 0;
@@ -41,11 +43,23 @@ public:
   /// Interface of one step: inputs, then targets; without the first dimension.
   const std::vector<TensorSpec> &inputs() const { return interface; }
 
-  /// One step on the samples of these indices, of which there must be an entry for. Allocates nothing.
-  StepResult step(const TrainData &data, std::span<const int64_t> indices);
+  /// Whether a step may be handed over before the one before it is finished: where devices have memory of their own,
+  /// its samples come there beside that one's arithmetic.
+  bool takesAhead() const { return ahead; }
+  /// Hands over a step on the samples of these indices, of which there must be an entry for. On the host's memory it
+  /// has ended when this returns, and nothing was allocated.
+  void submit(const TrainData &data, std::span<const int64_t> indices);
   /// The same on a batch that lies in memory: inputs, then targets, as inputs() says. It began to wait for it at
   /// `begin`.
-  StepResult step(const data::Batch &batch, StepResult::Clock::time_point begin);
+  void submit(const data::Batch &batch, StepResult::Clock::time_point begin);
+  /// Waits for the first step that was handed over and not finished, and throws what it failed with.
+  StepResult finish();
+  /// Ends what is under way, whose results nobody wants any more.
+  void cancel();
+  StepResult step(const TrainData &data, std::span<const int64_t> indices) {
+    submit(data, indices);
+    return finish();
+  }
   /// All samples, in their order, in parts of the sizes there are.
   EvaluationResult evaluate(const TrainData &data);
 
@@ -64,8 +78,15 @@ public:
   int threads() const { return runner.threads(); }
 
 private:
-  // An entry with its buffers in place.
+  struct Release {
+    void operator()(sprig_rt_future *future) const { sprig_rt_future_release(future); }
+  };
+  // An entry's arrays in place, of one call at a time.
   struct Call {
+    Call() = default;
+    Call(const Call &) = delete;
+    ~Call() { stop(); } // the run must not outlive its arrays
+    void stop();
     int32_t entry = 0;
     int64_t samples = 0;
     std::vector<data::Intake> intakes;
@@ -74,19 +95,33 @@ private:
     std::vector<sprig_rt_tensor> inputViews, outputViews;
     float loss = 0, norm = 0;
     int64_t correct = 0, counted = 0;
+    data::Batch batch;                                ///< that a call under way reads
+    std::unique_ptr<sprig_rt_future, Release> future; ///< of a call under way
+    StepResult result;
+  };
+  // Of one number of samples. A call that lies beside another has arrays of its own: they take turns.
+  struct Calls {
+    uint32_t entry = 0;
+    int64_t samples = 0;
+    bool evaluation = false;
+    std::unique_ptr<Call> turns[2] = {};
   };
 
   Runner runner;
   mutable std::vector<std::vector<char>> mirror; ///< of states that lie on devices with memory of their own
   std::vector<TensorSpec> interface;
-  std::vector<std::unique_ptr<Call>> steps, evaluations;
+  bool ahead;
+  uint32_t turn = 0;
+  std::vector<Calls> steps, evaluations;
+  std::vector<Call *> underWay; ///< as they were handed over
+  StepResult::Clock::time_point lastEnd;
 
   const void *stateOnHost(uint32_t index, uint64_t bytes) const;
-  std::unique_ptr<Call> prepare(uint32_t entry, bool evaluation);
-  static Call &ofSize(std::vector<std::unique_ptr<Call>> &calls, int64_t samples);
-  void gather(Call &call, const TrainData &data, std::span<const int64_t> indices);
-  void invoke(Call &call);
-  StepResult stepOf(Call &call, StepResult::Clock::time_point begin);
+  std::unique_ptr<Call> prepare(uint32_t entry, bool evaluation) const;
+  Call &next(std::vector<Calls> &calls, int64_t samples);
+  static void gather(Call &call, const TrainData &data, std::span<const int64_t> indices);
+  void handOver(Call &call);
+  Call &finishCall();
 };
 
 /// Whether bytes of images become floats of 0 to 1: of all arrays that a step takes but the targets, which are last.

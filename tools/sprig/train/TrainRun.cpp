@@ -337,6 +337,7 @@ private:
                  {"seconds", outcome.seconds},
                  {"checkpoint_seconds", outcome.checkpointSeconds},
                  {"samples_per_second", outcome.samplesPerSecond},
+                 {"simulated_seconds", outcome.simulatedSeconds},
                  {"time", toJson(outcome.time)},
                  {"threads", program->threads()},
                  {"state_bytes", program->stateBytes()},
@@ -344,6 +345,9 @@ private:
     rows.push_back({"time", formatNanoseconds(outcome.seconds * 1e9) + " of training, " +
                                 formatNanoseconds(compileSeconds * 1e9) + " of compiling; " +
                                 formatCount(outcome.samplesPerSecond, "samples/s")});
+    if (outcome.simulatedSeconds > 0)
+      rows.push_back(
+          {"clock", formatDouble(outcome.simulatedSeconds * 1e9, 12) + " ns of steps by the devices' own clock"});
     std::string names;
     for (const std::string &name : trainable) names += (names.empty() ? "" : " ") + name;
     if (!names.empty()) rows.push_back({"trained", names});

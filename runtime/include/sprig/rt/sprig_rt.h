@@ -254,6 +254,9 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_future_output(const sprig_rt_future *futu
  * memory of their own may lie beside each other: simulated_seconds is what the devices' clocks went on by until its
  * end, so those of runs in a row add up. */
 SPRIG_RT_API void sprig_rt_future_run(const sprig_rt_future *future, sprig_rt_run_info *info);
+/* When it ended, in nanoseconds of CLOCK_MONOTONIC, as std::chrono::steady_clock counts them; 0 while it has not. Who
+ * was busy elsewhere learns when its result was there. Never waits. */
+SPRIG_RT_API int64_t sprig_rt_future_ended_ns(const sprig_rt_future *future);
 /* The run goes on when its future is released. */
 SPRIG_RT_API void sprig_rt_future_release(sprig_rt_future *future);
 

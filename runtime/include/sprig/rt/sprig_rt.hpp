@@ -348,6 +348,10 @@ public:
     sprig_rt_future_run(handle.get(), &info);
     return info;
   }
+  // When it ended; the clock's epoch while it has not.
+  std::chrono::steady_clock::time_point endedAt() const {
+    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(sprig_rt_future_ended_ns(handle.get())));
+  }
 
 private:
   std::shared_ptr<sprig_rt_future> handle;
