@@ -1,0 +1,96 @@
+// All instructions that are known, by their first word.
+#include "test/gpu/image/FunctionTranslator.h"
+#include <unordered_map>
+
+using namespace sprig::gpu;
+
+FunctionTranslator::Handler FunctionTranslator::findHandler(const std::string &opcode) {
+  using T = FunctionTranslator;
+  static const std::unordered_map<std::string, Handler> handlers = {
+      // data movement
+      {"mov", &T::move},
+      {"ld", &T::load},
+      {"ldu", &T::load},
+      {"st", &T::store},
+      {"atom", &T::atomic},
+      {"red", &T::reduction},
+      {"cvta", &T::convertAddress},
+      {"isspacep", &T::isSpace},
+      {"prefetch", &T::prefetch},
+      {"prefetchu", &T::prefetch},
+      {"cvt", &T::convert},
+      {"prmt", &T::permute},
+      {"selp", &T::select},
+      {"slct", &T::selectBySign},
+      {"set", &T::set},
+      {"setp", &T::setPredicate},
+      // control
+      {"bra", &T::branch},
+      {"brx", &T::branchIndexed},
+      {"call", &T::callFunction},
+      {"ret", &T::returnFrom},
+      {"exit", &T::exitThread},
+      {"trap", &T::trap},
+      {"nanosleep", &T::nothing},
+      // arithmetic
+      {"add", &T::add},
+      {"sub", &T::subtract},
+      {"mul", &T::multiply},
+      {"mad", &T::multiplyAdd},
+      {"fma", &T::fusedMultiplyAdd},
+      {"div", &T::divide},
+      {"rem", &T::remainder},
+      {"abs", &T::absolute},
+      {"neg", &T::negate},
+      {"min", &T::minimum},
+      {"max", &T::maximum},
+      {"addc", &T::addCarry},
+      {"subc", &T::subtractCarry},
+      {"sad", &T::sumOfDifferences},
+      {"mul24", &T::multiply24},
+      {"mad24", &T::multiplyAdd24},
+      {"dp4a", &T::dotProduct},
+      {"rcp", &T::reciprocal},
+      {"sqrt", &T::squareRoot},
+      {"rsqrt", &T::reciprocalRoot},
+      {"sin", &T::approximate},
+      {"cos", &T::approximate},
+      {"ex2", &T::approximate},
+      {"lg2", &T::approximate},
+      {"tanh", &T::approximate},
+      {"testp", &T::testProperty},
+      {"copysign", &T::copySign},
+      // bits
+      {"and", &T::bitwise},
+      {"or", &T::bitwise},
+      {"xor", &T::bitwise},
+      {"not", &T::invert},
+      {"cnot", &T::isZero},
+      {"shl", &T::shiftLeft},
+      {"shr", &T::shiftRight},
+      {"shf", &T::funnelShift},
+      {"lop3", &T::lookup},
+      {"popc", &T::population},
+      {"clz", &T::leadingZeros},
+      {"bfind", &T::findLeading},
+      {"brev", &T::reverseBits},
+      {"bfe", &T::extractField},
+      {"bfi", &T::insertField},
+      // threads together
+      {"bar", &T::barrier},
+      {"barrier", &T::barrier},
+      {"shfl", &T::shuffle},
+      {"vote", &T::vote},
+      {"match", &T::match},
+      {"redux", &T::reduce},
+      {"activemask", &T::activeMask},
+      {"membar", &T::memoryBarrier},
+      {"fence", &T::fence},
+      {"ldmatrix", &T::loadMatrix},
+      {"stmatrix", &T::storeMatrix},
+      {"mma", &T::matrixMultiply},
+      {"cp", &T::copyAsync},
+  };
+  auto found = handlers.find(opcode);
+  return found == handlers.end() ? nullptr : found->second;
+}
