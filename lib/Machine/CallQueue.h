@@ -28,6 +28,13 @@ public:
   };
   /// The caller makes a call, waits for room and hands it over.
   Call call() {
+    return call([this] {
+      double begin = std::max(executor, caller);
+      return Span{begin, begin + times.compute};
+    });
+  }
+  /// The same where what runs calls is not of known cost each: `run` tells when this one does.
+  template <typename Run> Call call(Run run) {
     Call made;
     made.issue = {caller, caller + times.issue};
     caller = made.issue.end;
@@ -37,8 +44,8 @@ public:
       caller = inFlight.front();
       leaveDone();
     }
-    made.run.begin = std::max(executor, caller);
-    executor = made.run.end = made.run.begin + times.compute;
+    made.run = run();
+    executor = made.run.end;
     inFlight.push_back(executor);
     most = std::max(most, int64_t(inFlight.size()));
     return made;

@@ -99,12 +99,14 @@ private:
     return place.launchNs + handOff + model.limits.expectedNs(entryIndex, lane, index, threads);
   }
 
-  // Copies as the runtime makes them: each device with memory of its own gets its inputs one after the other, and all
-  // lanes begin when all are there; each output goes back when it is final, one after the other for each device.
+  // Copies as the runtime makes them: each device with memory of its own gets the inputs that its commands name, one
+  // after the other, and all lanes begin when all are there; each output goes back when it is final, one after the
+  // other for each device.
   void addArrays() {
     std::set<std::pair<uint32_t, uint32_t>> inputs; // device, number
-    for (const rt::core::Buffer &buffer : entry.buffers)
-      if (buffer.kind == BufferKind::Input && isCopied(topology, result.nodes[buffer.device], topology.inputs))
+    for (uint32_t operand : entry.operands)
+      if (const rt::core::Buffer &buffer = entry.buffers[operand];
+          buffer.kind == BufferKind::Input && isCopied(topology, result.nodes[buffer.device], topology.inputs))
         inputs.emplace(buffer.device, buffer.index);
     std::map<uint32_t, uint32_t> uploads, downloads; // lanes by device
     for (auto [device, number] : inputs) {
@@ -121,6 +123,7 @@ private:
       result.commands[lane].insert(result.commands[lane].begin(), waits.size(), wait);
     }
     result.inFront = waits.size();
+    result.firstResults = result.lanes.size();
     for (const rt::core::Result &output : rt::core::resultsOf(source, entry))
       if (isCopied(topology, result.nodes[output.device], topology.outputs))
         addReturn(laneOfArrays(downloads, output.device, "results"), output);
@@ -292,6 +295,8 @@ std::vector<DeviceMemory> memoryOf(const Runner &runner, uint32_t entryIndex, co
       changes[buffer.device].push_back({lives[i].end, false, i});
       continue;
     }
+    bool isArray = buffer.kind == BufferKind::Input || buffer.kind == BufferKind::Output;
+    if (isArray && lives[i].end < 0) continue; // no command names it
     if (!seen.emplace(buffer.device, buffer.kind, buffer.index).second) continue;
     uint32_t node = program.nodes[buffer.device];
     switch (buffer.kind) {

@@ -23,6 +23,7 @@ struct PackageProgram {
   machine::SimulatedProgram program;
   std::vector<uint32_t> nodes;    ///< of the topology, by the package's devices
   size_t packageLanes = 0;        ///< lanes behind these copy the caller's arrays
+  size_t firstResults = 0;        ///< those before it bring arrays, it and those behind it take results back
   size_t inFront = 0;             ///< commands before the package's own in each of its lanes: waits for those arrays
   std::vector<std::string> lanes; ///< what they are called: "lane 0", "arrays", "results"
   std::vector<std::vector<PlayedCommand>> commands; ///< of all lanes

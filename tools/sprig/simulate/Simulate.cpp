@@ -332,9 +332,11 @@ int simulate(const Options &options) {
     entry.program = programOf(runner, entry.index, topology, nodes);
     entry.played = machine::simulate(topology, entry.program.program);
     entry.memory = memoryOf(runner, entry.index, topology, entry.program, entry.played);
-    entry.calls = playCalls(plan, entry.played.ns, drawnCalls(entry.program));
+    entry.calls = playCalls(plan, topology, entry.program, entry.played, drawnCalls(entry.program));
+    if (entry.calls.ahead)
+      for (size_t device = 0; device < nodes.size(); ++device)
+        if (!topology.nodes[nodes[device]].hostMemory) entry.memory[device].arrays *= 2;
     entry.path = pathOf(runner, entry);
-    entry.shares = sharesOf(topology, entry);
     if (!options.trace.empty()) {
       std::ostringstream trace;
       writeSimulatedTrace(trace, runner, topology, entry);

@@ -21,20 +21,18 @@ std::string directionOf(const Topology &topology, const machine::LinkUse &use) {
   return topology.nodes[from].name + (link.halfDuplex ? " and " : " to ") + topology.nodes[to].name;
 }
 
-// In the time of all calls, of which each plays the same.
-Span during(const SimulatedCalls::Call &call, const Span &span) {
-  return {call.spans.run.begin + span.begin, call.spans.run.begin + span.end};
-}
-std::vector<Span> duringAll(const SimulatedEntry &entry, const std::vector<Span> &spans) {
-  std::vector<Span> all;
-  for (const SimulatedCalls::Call &call : entry.calls.first)
-    for (const Span &span : spans) all.push_back(during(call, span));
-  return all;
+// The time of the calls that are drawn; what those behind them do in it is drawn, too.
+Span drawnOf(const SimulatedEntry &entry) {
+  const SimulatedCalls::Call &last = entry.calls.first.back();
+  return {0, last.read ? last.read->end : last.spans.run.end};
 }
 
-rt::TraceProcess::Track trackOf(const std::string &name, const std::string &what, const std::vector<Span> &spans) {
+rt::TraceProcess::Track trackOf(const std::string &name, const std::string &what, const std::vector<Span> &spans,
+                                const Span &window) {
   rt::TraceProcess::Track track{name, {}};
-  for (const Span &span : spans) track.spans.push_back({what, whole(span.begin), whole(span.end)});
+  for (const Span &span : spans)
+    if (span.begin < window.end)
+      track.spans.push_back({what, whole(span.begin), whole(std::min(span.end, window.end))});
   return track;
 }
 
@@ -79,7 +77,7 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
         bool isPackages = lane < program.packageLanes && i >= program.inFront;
         sprig_rt_profile_event &event =
             add(isPackages ? SPRIG_RT_PROFILE_DISPATCH + command.kind : SPRIG_RT_PROFILE_RANGE, firstLane + lane,
-                during(call, entry.played.commands[lane][i]));
+                call.commands[lane][i]);
         event.lane = lane;
         event.command = uint32_t(i - (isPackages ? program.inFront : 0));
         if (!isPackages) event.name = command.name.c_str();
@@ -88,16 +86,17 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
   rt::TraceProcess devices{"devices", {}}, links{"links", {}}, path{"critical path", {{"critical path", {}}}};
   for (const SimulatedCalls::Call &call : entry.calls.first)
     for (const CommandPlaceInLane &each : entry.path.commands) {
-      Span span = during(call, entry.played.commands[each.lane][each.command]);
+      Span span = call.commands[each.lane][each.command];
       path.tracks[0].spans.push_back(
           {program.commands[each.lane][each.command].name, whole(span.begin), whole(span.end)});
     }
   for (uint32_t node = 0; node < topology.nodes.size(); ++node)
     if (!entry.played.deviceBusy[node].empty())
       devices.tracks.push_back(
-          trackOf(topology.nodes[node].name, "busy", duringAll(entry, entry.played.deviceBusy[node])));
-  for (const machine::LinkUse &use : entry.played.links)
-    links.tracks.push_back(trackOf(directionOf(topology, use), "busy", duringAll(entry, use.busy)));
+          trackOf(topology.nodes[node].name, "busy", entry.calls.deviceBusy[node], drawnOf(entry)));
+  for (size_t i = 0; i < entry.played.links.size(); ++i)
+    links.tracks.push_back(
+        trackOf(directionOf(topology, entry.played.links[i]), "busy", entry.calls.linkBusy[i], drawnOf(entry)));
   rt::TraceNames names(runner.package());
   sprig_rt_profile_data data = {events.data(), events.size(), 0, 0};
   rt::TraceWriter(out, [&](uint32_t) { return &names; }).write(threads, data, {devices, links, path});
@@ -106,7 +105,6 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
 std::string simulatedTimeline(const Topology &topology, const SimulatedEntry &entry, const std::string &model) {
   const PackageProgram &program = entry.program;
   const SimulatedCalls &calls = entry.calls;
-  const SimulatedCalls::Call &last = calls.first.back();
   std::string many;
   if (calls.plan.count > 1)
     many = ", " + std::to_string(calls.plan.count) + " calls " + formatNanoseconds(calls.ns) +
@@ -115,8 +113,8 @@ std::string simulatedTimeline(const Topology &topology, const SimulatedEntry &en
                 : "");
   CallDrawing drawing(model + " on " + topology.name,
                       titleOf(entry) + ": a call takes " + formatNanoseconds(entry.played.ns) + many + ", bound by " +
-                          nameOf(boundBy(entry.shares)),
-                      {0, last.read ? last.read->end : last.spans.run.end});
+                          nameOf(boundBy(entry.calls.shares)),
+                      drawnOf(entry));
   if (!calls.plan.isOne()) {
     drawing.row("caller");
     for (const SimulatedCalls::Call &call : calls.first) {
@@ -136,17 +134,17 @@ std::string simulatedTimeline(const Topology &topology, const SimulatedEntry &en
         Drawn kind = command.kind == SPRIG_RT_DISPATCH ? Drawn::work
                      : command.kind == SPRIG_RT_COPY   ? Drawn::copy
                                                        : Drawn::wait;
-        drawing.span(during(call, entry.played.commands[lane][i]), command.name, kind, entry.path.has(lane, i));
+        drawing.span(call.commands[lane][i], command.name, kind, entry.path.has(lane, i));
       }
   }
   bool isFirst = true;
   for (uint32_t node = 0; node < topology.nodes.size(); ++node)
     if (!entry.played.deviceBusy[node].empty())
-      drawing.uses(topology.nodes[node].name, duringAll(entry, entry.played.deviceBusy[node]), Drawn::work,
-                   std::exchange(isFirst, false));
+      drawing.uses(topology.nodes[node].name, calls.deviceBusy[node], Drawn::work, std::exchange(isFirst, false));
   isFirst = true;
-  for (const machine::LinkUse &use : entry.played.links)
-    drawing.uses(directionOf(topology, use), duringAll(entry, use.busy), Drawn::copy, std::exchange(isFirst, false));
+  for (size_t i = 0; i < entry.played.links.size(); ++i)
+    drawing.uses(directionOf(topology, entry.played.links[i]), calls.linkBusy[i], Drawn::copy,
+                 std::exchange(isFirst, false));
   return drawing.svg();
 }
 

@@ -21,9 +21,9 @@ LaneUse laneUse(const SimulatedEntry &entry, size_t lane) {
   const auto &commands = entry.program.commands[lane];
   use.commands = commands.size();
   for (size_t i = 0; i < commands.size(); ++i)
-    (commands[i].kind == SPRIG_RT_WAIT ? use.waitNs : use.busyNs) += entry.played.commands[lane][i].length();
+    if (commands[i].kind != SPRIG_RT_WAIT) use.busyNs += entry.played.commands[lane][i].length();
   use.busyNs = entry.calls.inAll(use.busyNs);
-  use.waitNs = entry.calls.inAll(use.waitNs);
+  use.waitNs = entry.calls.waitNs[lane];
   return use;
 }
 
@@ -91,12 +91,12 @@ void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
                  formatBytes(calls.inAll(use.bytes)), us(calls.inAll(covered(use.busy))),
                  percent(calls.inAll(covered(use.busy)), calls.ns)});
     links.print();
-    std::cout << "\ncopies go on for " << formatNanoseconds(calls.inAll(played.copyNs)) << ", "
-              << formatNanoseconds(calls.inAll(played.exposedCopyNs)) << " of it with no computation beside them\n";
+    std::cout << "\ncopies go on for " << formatNanoseconds(calls.copyNs) << ", "
+              << formatNanoseconds(calls.exposedCopyNs) << " of it with no computation beside them\n";
   }
   std::cout << '\n';
   printPath(entry.path, commandCount(entry), played.ns);
-  std::cout << machine::verdictText(entry.shares) << '\n';
+  std::cout << machine::verdictText(calls.shares) << '\n';
 }
 
 Json toJson(const Topology &topology, const SimulatedEntry &entry) {
@@ -152,10 +152,10 @@ Json toJson(const Topology &topology, const SimulatedEntry &entry) {
           {"dims", entry.dims},
           {"call_ns", played.ns},
           {"calls", toJson(calls)},
-          {"copy_ns", calls.inAll(played.copyNs)},
-          {"exposed_copy_ns", calls.inAll(played.exposedCopyNs)},
+          {"copy_ns", calls.copyNs},
+          {"exposed_copy_ns", calls.exposedCopyNs},
           {"critical_path_ns", entry.path.ns},
-          {"verdict", verdictToJson(entry.shares)},
+          {"verdict", verdictToJson(calls.shares)},
           {"devices", devices},
           {"lanes", lanes},
           {"links", links}};

@@ -21,14 +21,10 @@ struct SimulatedEntry {
   SimulatedCalls calls;             ///< as many as were asked for
   std::vector<DeviceMemory> memory; ///< by the package's devices
   CommandPath path;                 ///< lanes and commands as they were played, those of arrays among them
-  machine::TimeShares shares;       ///< of all calls
 };
 
 /// What the call needs one after the other: arrays that come, commands that read each other's results, arrays that go.
 CommandPath pathOf(const Runner &runner, const SimulatedEntry &entry);
-/// What the calls' time went to; what comes from storage is waiting for data.
-machine::TimeShares sharesOf(const machine::Topology &topology, const SimulatedEntry &entry);
-
 /// "entry 'main' with batch=5, padded to 8"
 std::string titleOf(const SimulatedEntry &entry);
 void printSimulation(const machine::Topology &topology, const SimulatedEntry &entry);

@@ -1,4 +1,4 @@
-// What bounds simulated calls: the critical path of one and what their time goes to.
+// The critical path of a simulated call.
 #include "sprig/rt/sprig_rt.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 
@@ -77,20 +77,5 @@ private:
 } // namespace
 
 CommandPath pathOf(const Runner &runner, const SimulatedEntry &entry) { return PathFinder(runner, entry).find(); }
-
-machine::TimeShares sharesOf(const machine::Topology &topology, const SimulatedEntry &entry) {
-  std::vector<machine::Span> computing, copying, loading;
-  for (const auto &busy : entry.played.deviceBusy) computing.insert(computing.end(), busy.begin(), busy.end());
-  const auto &lanes = entry.program.program.lanes;
-  for (size_t lane = 0; lane < lanes.size(); ++lane)
-    for (size_t i = 0; i < lanes[lane].commands.size(); ++i) {
-      const machine::SimulatedCommand &command = lanes[lane].commands[i];
-      if (command.kind != machine::SimulatedCommand::Kind::copy) continue;
-      bool isStored = topology.nodes[command.from].kind == machine::NodeKind::storage;
-      (isStored ? loading : copying).push_back(entry.played.commands[lane][i]);
-    }
-  return sharesOfAll(entry.calls, machine::timeShares({0, entry.played.ns}, std::move(computing), std::move(copying),
-                                                      std::move(loading)));
-}
 
 } // namespace sprig::cli
