@@ -56,10 +56,11 @@ bool parseOrder(std::string_view text, Order &order) {
 
 bool parseChecks(std::string_view text, Checks &checks) {
   if (text == "all") return true;
-  checks = {false, false, false, false, false};
+  checks = {false, false, false, false, false, false};
   if (text == "none") return true;
   for (std::string_view part : split(text)) {
     bool *check = part == "order"       ? &checks.order
+                  : part == "kernels"   ? &checks.kernels
                   : part == "bounds"    ? &checks.bounds
                   : part == "unwritten" ? &checks.unwritten
                   : part == "host"      ? &checks.host
@@ -107,9 +108,13 @@ Config Config::fromEnvironment(std::string &error) {
     config.peers = text == "all";
     return text == "all" || text == "none";
   });
+  read("IMAGES", "a folder", [&](std::string_view text) {
+    config.images = text;
+    return true;
+  });
   read("ORDER", "eager, lazy or random", [&](std::string_view text) { return parseOrder(text, config.order); });
   read("SEED", "a number", [&](std::string_view text) { return parse(text, config.seed); });
-  read("CHECKS", "all, none, or some of order,bounds,unwritten,host,pinned",
+  read("CHECKS", "all, none, or some of order,kernels,bounds,unwritten,host,pinned",
        [&](std::string_view text) { return parseChecks(text, config.checks); });
   read("FAIL", "launch=N, lost=N or alloc=N, by comma",
        [&](std::string_view text) { return parseFailures(text, config); });

@@ -7,15 +7,17 @@
 //   SPRIG_STANDIN_MEMORY    bytes of each device's memory (K, M, G: powers of 1024); default: what the kind has
 //   SPRIG_STANDIN_DRIVER    the driver's version as cuDriverGetVersion gives it; default 13000
 //   SPRIG_STANDIN_PEERS     all (default) or none: whether devices can reach one another's memory
-//   SPRIG_STANDIN_ORDER     when queued work is done: eager (at once), lazy (default: as late as allowed, and then no
+//   SPRIG_STANDIN_IMAGES    folder of emulation images: HASH.so for a cubin, or PTX, with this SHA-256
+//   (sprig-ptx-image) SPRIG_STANDIN_ORDER     when queued work is done: eager (at once), lazy (default: as late as
+//   allowed, and then no
 //                           more than somebody waits for), random (any order that streams and events allow)
 //   SPRIG_STANDIN_SEED      of random; default 1
 //   SPRIG_STANDIN_CHECKS    all (default), none, or some of, by comma: order (two operations that nothing orders touch
 //   the
-//                           same bytes, one writing), bounds (outside of allocations, freed ones, those of other
-//                           devices without peer access), unwritten (bytes read that nothing wrote), host (host code
-//                           that touches device memory), pinned (host code that changes what a queued copy has still to
-//                           read)
+//                           same bytes, one writing), kernels (races and other faults inside of a launch), bounds
+//                           (outside of allocations, freed ones, those of other devices without peer access), unwritten
+//                           (bytes read that nothing wrote), host (host code that touches device memory), pinned (host
+//                           code that changes what a queued copy has still to read)
 //   SPRIG_STANDIN_FAIL      failures, by comma: launch=N (the N-th launch fails, and with it the context), lost=N (the
 //                           device is lost at the N-th operation), alloc=N (the N-th allocation finds no memory)
 //   SPRIG_STANDIN_EXIT      the process's exit code if there was a complaint; default 0: the process's own
@@ -33,7 +35,7 @@ struct DeviceKind;
 enum class Order { Eager, Lazy, Random };
 
 struct Checks {
-  bool order = true, bounds = true, unwritten = true, host = true, pinned = true;
+  bool order = true, kernels = true, bounds = true, unwritten = true, host = true, pinned = true;
 };
 
 struct Config {
@@ -41,6 +43,7 @@ struct Config {
   uint64_t memory = 0; // 0: what the kind has
   int driver = 13000;
   bool peers = true;
+  std::string images; // a folder
   Order order = Order::Lazy;
   uint64_t seed = 1;
   Checks checks;

@@ -13,3 +13,35 @@ const char *sprig_standin_complaints() {
   for (auto &complaint : driver.report.complaints()) text += complaint.text + "\n";
   return text.c_str();
 }
+
+void sprig_standin_kernel(const void *image, size_t bytes, const char *name, const uint32_t *sizes, size_t count,
+                          void (*run)(SprigStandInRun *)) {
+  using namespace sprig::cuda;
+  KernelCode kernel;
+  kernel.name = name;
+  uint32_t offset = 0;
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t alignment = std::min<uint32_t>(sizes[i] & -sizes[i], 8);
+    offset = (offset + alignment - 1) / alignment * alignment;
+    kernel.parameters.push_back({offset, sizes[i]});
+    offset += sizes[i];
+  }
+  kernel.parameterBytes = offset;
+  kernel.run = [run](Driver &, KernelRun &launch) {
+    const LaunchShape &shape = launch.shape;
+    const uint32_t grid[3] = {shape.grid.x, shape.grid.y, shape.grid.z};
+    const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
+    SprigStandInRun view = {grid, block, shape.dynamicShared, launch.parameters, &launch.effects, nullptr};
+    view.touch = [](SprigStandInRun *self, uint64_t address, uint64_t bytes, SprigStandInRun::Access access) {
+      auto &effects = *static_cast<Effects *>(self->state);
+      (access == SprigStandInRun::Read    ? effects.reads
+       : access == SprigStandInRun::Write ? effects.writes
+                                          : effects.atomics)
+          .add(address, bytes);
+    };
+    run(&view);
+  };
+  Driver &driver = Driver::get();
+  std::lock_guard lock(driver.mutex);
+  driver.codes.add(hashOf(std::string_view(static_cast<const char *>(image), bytes)), std::move(kernel));
+}

@@ -56,7 +56,7 @@ std::string CUstream_st::title() const {
 }
 
 Driver::Driver(Config given)
-    : config(std::move(given)), memory(memorySizes(config), config.checks.host),
+    : config(std::move(given)), memory(memorySizes(config), config.checks.host), codes(config.images),
       scheduler(config.order, config.seed, mutex), generation(++generations) {
   for (size_t i = 0; i < config.devices.size(); ++i) {
     auto context = std::make_unique<CUctx_st>();
@@ -112,6 +112,21 @@ CUresult Driver::stream(CUstream handle, CUstream_st *&stream) {
     stream = own;
   }
   return CUDA_SUCCESS;
+}
+
+CUresult Driver::function(CUctx_st &context, CUfunction handle, CUfunction &function) {
+  function = nullptr;
+  for (CUmodule module : modules.all())
+    for (auto &[name, known] : module->functions)
+      if (known.get() == handle) function = handle;
+  for (CUlibrary library : libraries.all())
+    for (auto &[name, kernel] : library->kernels) {
+      if (reinterpret_cast<CUfunction>(kernel.get()) != handle) continue;
+      CUmodule module = nullptr;
+      if (CUresult failed = moduleOf(*this, context, library, module)) return failed;
+      function = module->functions.find(name)->second.get();
+    }
+  return function && function->module->context == &context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUstream Driver::createStream(CUctx_st &context, unsigned flags, int priority) {
@@ -192,6 +207,8 @@ void Driver::endContext(CUctx_st &context) {
   context.perThread.clear();
   context.peers.clear();
   context.legacy.last = nullptr;
+  modules.destroyIf([&](auto &module) { return module.context == &context; });
+  for (CUlibrary library : libraries.all()) library->modules.erase(&context);
   memory.freeAll(context.device, scheduler.hostOperation("end of context"));
   if (context.failed != CUDA_ERROR_DEVICE_UNAVAILABLE) context.failed = CUDA_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include "test/gpu/driver/Memory.h"
 #include "test/gpu/driver/Report.h"
 #include "test/gpu/driver/Scheduler.h"
+#include "test/gpu/driver/Module.h"
 #include "test/gpu/driver/Work.h"
 
 #include <set>
@@ -96,6 +97,9 @@ public:
   Memory memory;
   Handles<CUstream_st> streams;
   Handles<CUevent_st> events;
+  Handles<CUmod_st> modules;
+  Handles<CUlib_st> libraries;
+  CodeStore codes;
   std::vector<OperationRef> orphans; // the last ones of streams that are gone
   Scheduler scheduler;               // last: its thread ends before the rest does
 
@@ -104,6 +108,8 @@ public:
   std::vector<CUctx_st *> &contextStack();
   /// The stream of a handle: null and the special handles included.
   CUresult stream(CUstream handle, CUstream_st *&stream);
+  /// A function of the context by its handle, or by that of a library's kernel.
+  CUresult function(CUctx_st &context, CUfunction handle, CUfunction &function);
   CUstream createStream(CUctx_st &context, unsigned flags, int priority);
   CUevent createEvent(CUctx_st &context, unsigned flags);
   std::string deviceTitle(const CUctx_st &context) const { return "cuda:" + std::to_string(context.device); }
@@ -120,7 +126,8 @@ public:
   /// The context fails for good, as after an illegal access.
   void fail(CUctx_st &context, CUresult error);
 
-  /// The next allocation is to fail by configuration.
+  /// The next allocation, or launch, is to fail by configuration.
+  bool failsLaunch() { return ++launches == config.failLaunch; }
   bool failsAllocation() { return ++allocations == config.failAlloc; }
 
 private:
@@ -128,7 +135,7 @@ private:
   void perform(const OperationRef &operation, const Work &work);
 
   uint64_t generation; // of thread-local state
-  uint64_t streamNumbers = 0, operations = 0, allocations = 0;
+  uint64_t streamNumbers = 0, operations = 0, allocations = 0, launches = 0;
 };
 
 } // namespace sprig::cuda

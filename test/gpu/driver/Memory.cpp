@@ -209,6 +209,12 @@ Allocation *Memory::find(uint64_t address) {
   return last = it->second.get();
 }
 
+std::vector<Interval> Memory::ranges() const {
+  std::vector<Interval> list;
+  for (auto &[begin, allocation] : allocations) list.push_back({begin, allocation->end()});
+  return list;
+}
+
 bool Memory::isDeviceAddress(uint64_t address) const {
   return std::any_of(arenas.begin(), arenas.end(), [&](auto &arena) { return arena->contains(address); });
 }

@@ -78,6 +78,8 @@ public:
 
   /// The allocation, living or freed, that the address is in.
   Allocation *find(uint64_t address);
+  /// All allocations, living and freed.
+  std::vector<Interval> ranges() const;
   bool isDeviceAddress(uint64_t address) const;
   /// Where the stand-in itself reaches the address, whatever it is.
   char *reach(uint64_t address) const;

@@ -12,6 +12,7 @@ constexpr double kStart = 1000;    // nanoseconds until anything happens
 constexpr double kHostRate = 25e9; // bytes a second between host and device
 
 struct Name {
+  std::string operator()(const KernelLaunch &launch) const { return "kernel " + launch.name; }
   std::string operator()(const Copy &copy) const {
     auto side = [](const Place &place) { return place.isHost() ? "host" : "device"; };
     return std::string("copy ") + side(copy.from) + " to " + side(copy.to);

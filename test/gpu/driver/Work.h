@@ -1,9 +1,9 @@
-// What streams (and nodes of graphs) do: copies, fills, host functions. Each knows its name and how it is done.
+// What streams (and nodes of graphs) do: launches, copies, fills, host functions. Each knows its name and how it is
+// done.
 #ifndef SPRIG_TEST_GPU_DRIVER_WORK_H
 #define SPRIG_TEST_GPU_DRIVER_WORK_H
 
-#include "test/gpu/driver/Cuda.h"
-#include "test/gpu/driver/Operation.h"
+#include "test/gpu/driver/Launch.h"
 
 #include <memory>
 #include <string>
@@ -51,7 +51,7 @@ struct FreeInOrder {
   uint64_t address = 0;
 };
 
-using Work = std::variant<Copy, Fill, HostCall, AllocateInOrder, FreeInOrder>;
+using Work = std::variant<KernelLaunch, Copy, Fill, HostCall, AllocateInOrder, FreeInOrder>;
 
 /// "copy host to device" and the like.
 std::string nameOf(const Work &work);

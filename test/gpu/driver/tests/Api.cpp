@@ -22,6 +22,7 @@ Api::Api() {
 #include "test/gpu/driver/Functions.def"
   reset = reinterpret_cast<void (*)()>(find("sprig_standin_reset"));
   complaints = reinterpret_cast<const char *(*)()>(find("sprig_standin_complaints"));
+  kernel = reinterpret_cast<decltype(kernel)>(find("sprig_standin_kernel"));
 }
 
 Api &StandIn::api() {
@@ -30,7 +31,7 @@ Api &StandIn::api() {
 }
 
 void StandIn::configure(Settings settings) {
-  for (const char *name : {"DEVICES", "MEMORY", "DRIVER", "PEERS", "ORDER", "SEED", "CHECKS", "FAIL", "EXIT"})
+  for (const char *name : {"DEVICES", "MEMORY", "DRIVER", "PEERS", "ORDER", "SEED", "CHECKS", "FAIL", "EXIT", "IMAGES"})
     ::unsetenv((std::string("SPRIG_STANDIN_") + name).c_str());
   // A few MB are enough, and quicker to map than what real devices have.
   ::setenv("SPRIG_STANDIN_MEMORY", "64M", 1);
@@ -71,6 +72,16 @@ CUdeviceptr StandIn::allocate(size_t bytes) {
   CUdeviceptr pointer = 0;
   EXPECT_CUDA(api().cuMemAlloc_v2(&pointer, bytes));
   return pointer;
+}
+
+CUfunction StandIn::kernel(const char *name, std::vector<uint32_t> sizes, void (*run)(SprigStandInRun *)) {
+  std::string ptx = std::string(".version 8.0\n.target sm_80\n// ") + name;
+  api().kernel(ptx.data(), ptx.size(), name, sizes.data(), sizes.size(), run);
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  EXPECT_CUDA(api().cuModuleLoadData(&module, ptx.c_str()));
+  EXPECT_CUDA(api().cuModuleGetFunction(&function, module, name));
+  return function;
 }
 
 CUstream StandIn::stream(unsigned flags) {

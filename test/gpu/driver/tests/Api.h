@@ -2,6 +2,7 @@
 #ifndef SPRIG_TEST_GPU_DRIVER_TESTS_API_H
 #define SPRIG_TEST_GPU_DRIVER_TESTS_API_H
 
+#include "test/gpu/driver/Control.h"
 #include "test/gpu/driver/Cuda.h"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,7 @@ struct Api {
 #include "test/gpu/driver/Functions.def"
   void (*reset)() = nullptr;
   const char *(*complaints)() = nullptr;
+  void (*kernel)(const void *, size_t, const char *, const uint32_t *, size_t, void (*)(SprigStandInRun *)) = nullptr;
   void *library = nullptr;
 
   Api();
@@ -52,6 +54,8 @@ protected:
     EXPECT_CUDA(api().cuMemcpyDtoH_v2(values.data(), pointer, count * sizeof(T)));
     return values;
   }
+  /// A function of a module whose kernels are functions of the test: of parameters of these sizes.
+  CUfunction kernel(const char *name, std::vector<uint32_t> sizes, void (*run)(SprigStandInRun *));
   CUstream stream(unsigned flags = CU_STREAM_NON_BLOCKING);
   CUevent event();
   template <typename T> T *pinned(size_t count) {

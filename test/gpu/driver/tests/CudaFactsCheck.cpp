@@ -18,3 +18,9 @@ namespace ours = sprig::cuda;
 static_assert(sizeof(ours::CUuuid) == sizeof(CUuuid));
 static_assert(sizeof(ours::CUdeviceptr) == sizeof(CUdeviceptr));
 static_assert(sizeof(ours::CUdevice) == sizeof(CUdevice));
+
+static_assert(sizeof(ours::CUlaunchAttribute) == sizeof(CUlaunchAttribute));
+static_assert(offsetof(ours::CUlaunchAttribute, value) == offsetof(CUlaunchAttribute, value));
+static_assert(sizeof(ours::CUlaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(ours::CUlaunchConfig, hStream) == offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(ours::CUlaunchConfig, numAttrs) == offsetof(CUlaunchConfig, numAttrs));
