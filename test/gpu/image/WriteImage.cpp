@@ -51,7 +51,7 @@ static void optimise(Module &module, TargetMachine &machine) {
 static void link(const std::string &object, const std::string &path) {
   std::string error;
   StringRef arguments[] = {SPRIG_LINKER, "-shared", "-z", "defs", "-o", path, object};
-  if (sys::ExecuteAndWait(SPRIG_LINKER, arguments, std::nullopt, {}, 60, 0, &error) != 0)
+  if (sys::ExecuteAndWait(SPRIG_LINKER, arguments, std::nullopt, {}, 0, 0, &error) != 0)
     throw std::runtime_error("'" SPRIG_LINKER "' does not link '" + path + "'" + (error.empty() ? "" : ": " + error));
 }
 

@@ -1,0 +1,189 @@
+// What nvcc makes of kernels whose threads meet: results in every order of blocks and threads, and no complaint.
+#include "test/gpu/unit/Kernels.h"
+#include <array>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+
+using namespace sprig::gpu;
+
+static const Kernels &cooperate() {
+  static Kernels kernels(oracleText("cooperate.ptx"), "cooperate.ptx");
+  return kernels;
+}
+
+struct Way {
+  bool isChecked;
+  BlockOrder order;
+  uint64_t seed;
+};
+class Cooperate : public testing::TestWithParam<Way> {
+protected:
+  template <class... Arrays> LaunchOptions options(const Arrays &...arrays) {
+    LaunchOptions options = GetParam().isChecked ? checkedWith(arrays...) : LaunchOptions();
+    options.order = GetParam().order, options.seed = GetParam().seed;
+    return options;
+  }
+};
+static std::string nameOf(const testing::TestParamInfo<Way> &info) {
+  const char *orders[] = {"forward", "reverse", "random"};
+  return std::string(info.param.isChecked ? "checked_" : "plain_") + orders[int(info.param.order)] +
+         std::to_string(info.param.seed);
+}
+static const Way ways[] = {{false, BlockOrder::Forward, 0}, {false, BlockOrder::Random, 1},
+                           {true, BlockOrder::Forward, 0},  {true, BlockOrder::Reverse, 0},
+                           {true, BlockOrder::Random, 2},   {true, BlockOrder::Random, 3}};
+INSTANTIATE_TEST_SUITE_P(Ways, Cooperate, testing::ValuesIn(ways), nameOf);
+
+TEST_P(Cooperate, SumsByBarriersAndShuffles) {
+  std::vector<float> x(3000), sums(4);
+  for (int i = 0; i < 3000; ++i) x[i] = float(i % 17); // sums are exact
+  LaunchReport report = cooperate().run("blockSum", {4}, {256}, options(x, sums), x.data(), sums.data(), 3000);
+  EXPECT_EQ(report.text(), "");
+  float expected[4] = {};
+  for (int i = 0; i < 3000; ++i) expected[i / 256 % 4] += x[i];
+  for (int b = 0; b < 4; ++b) EXPECT_EQ(sums[b], expected[b]);
+}
+
+TEST_P(Cooperate, LastBlockSeesWhatOthersLeft) {
+  Kernels kernels(oracleText("cooperate.ptx"));
+  std::vector<int> x(1000), partial(7), total(1);
+  std::iota(x.begin(), x.end(), -300);
+  LaunchOptions options = this->options(x, partial, total);
+  if (options.knowsAllocations) {
+    uint64_t block = reinterpret_cast<uint64_t>(kernels.variable("arrived"));
+    auto &all = options.allocations;
+    all.insert(std::find_if(all.begin(), all.end(), [&](const Range &range) { return range.begin > block; }),
+               {block, block + 4});
+  }
+  LaunchReport report = kernels.run("sumByLastBlock", {7}, {64}, options, x.data(), partial.data(), total.data(), 1000);
+  EXPECT_EQ(report.text(), "");
+  EXPECT_EQ(total[0], std::accumulate(x.begin(), x.end(), 0));
+}
+
+TEST_P(Cooperate, MultipliesByTiles) {
+  for (unsigned n : {16u, 37u}) {
+    std::vector<float> a(n * n), b(n * n), c(n * n);
+    std::mt19937 random(n);
+    for (float &v : a) v = float(int(random() % 17) - 8);
+    for (float &v : b) v = float(int(random() % 17) - 8);
+    unsigned tiles = (n + 15) / 16;
+    LaunchReport report =
+        cooperate().run("matmul", {tiles, tiles}, {16, 16}, options(a, b, c), a.data(), b.data(), c.data(), n);
+    EXPECT_EQ(report.text(), "");
+    for (unsigned i = 0; i < n * n; ++i) {
+      double sum = 0; // of integers: exact
+      for (unsigned k = 0; k < n; ++k) sum += double(a[i / n * n + k]) * b[k * n + i % n];
+      ASSERT_EQ(c[i], sum) << i;
+    }
+  }
+}
+
+TEST_P(Cooperate, CountsByAtomics) {
+  std::vector<uint8_t> x(5000);
+  std::vector<uint32_t> counts(256), expected(256);
+  std::mt19937 random(3);
+  for (uint8_t &v : x) ++expected[v = uint8_t(random() % 40)];
+  LaunchReport report = cooperate().run("histogram", {3}, {128}, options(x, counts), x.data(), counts.data(), 5000);
+  EXPECT_EQ(report.text(), "");
+  EXPECT_EQ(counts, expected);
+}
+
+TEST_P(Cooperate, ExchangesInWarps) {
+  std::vector<int> x(32), y(32 * 16);
+  for (int i = 0; i < 32; ++i) x[i] = i * 7 % 32 - 4;
+  LaunchReport report = cooperate().run("warpOperations", {1}, {32}, options(x, y), x.data(), y.data());
+  EXPECT_EQ(report.text(), "");
+  unsigned odd = 0, xorOfHalf = 0;
+  int smallest = x[0];
+  for (int i = 0; i < 32; ++i) {
+    odd |= unsigned(x[i] & 1) << i;
+    smallest = std::min(smallest, x[i]);
+    if (i < 16) xorOfHalf ^= unsigned(x[i]);
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    const int *out = &y[lane * 16];
+    unsigned equal = 0, equalAll = 0;
+    for (int i = 0; i < 32; ++i)
+      equal |= unsigned((x[i] & 3) == (x[lane] & 3)) << i, equalAll |= unsigned((x[i] >> 20) == (x[lane] >> 20)) << i;
+    int expected[16] = {x[5],
+                        x[lane >= 3 ? lane - 3 : lane],
+                        x[lane + 7 < 32 ? lane + 7 : lane],
+                        x[lane ^ 9],
+                        x[(lane & ~7) | ((lane + 1) & 7)],
+                        x[lane % 8 >= 2 ? lane - 2 : lane],
+                        x[lane % 16 + 2 < 16 ? lane + 2 : lane],
+                        x[lane ^ 5],
+                        1,
+                        1,
+                        int(odd),
+                        int(equal),
+                        equalAll == ~0u ? 0 : 0,
+                        std::accumulate(x.begin(), x.end(), 0),
+                        smallest,
+                        lane < 16 ? int(xorOfHalf) : x[lane ^ 1]};
+    for (int k = 0; k < 16; ++k)
+      if (k != 12) EXPECT_EQ(out[k], expected[k]) << "lane " << lane << ", operation " << k;
+    EXPECT_EQ(out[12], equalAll == ~0u ? int(equalAll) + 1 : 0);
+  }
+}
+
+TEST_P(Cooperate, OrdersBySyncwarp) {
+  std::vector<int> x(64), y(64);
+  std::iota(x.begin(), x.end(), 10);
+  LaunchReport report = cooperate().run("warpExchange", {1}, {64}, options(x, y), x.data(), y.data());
+  EXPECT_EQ(report.text(), "");
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(y[i], x[i ^ 31 ^ 1] + 1);
+}
+
+TEST_P(Cooperate, HandsOverByNamedBarriers) {
+  std::vector<int> x(160), y(160);
+  std::iota(x.begin(), x.end(), 0);
+  LaunchReport report = cooperate().run("produceConsume", {1}, {64}, options(x, y), x.data(), y.data(), 5);
+  EXPECT_EQ(report.text(), "");
+  for (int i = 0; i < 160; ++i) EXPECT_EQ(y[i], i / 32 * 32 + 31 - i % 32);
+}
+
+TEST_P(Cooperate, ReducesAtBarriers) {
+  std::vector<int> x(96), y(96);
+  std::iota(x.begin(), x.end(), -10);
+  LaunchReport report = cooperate().run("blockVotes", {1}, {96}, options(x, y), x.data(), y.data());
+  EXPECT_EQ(report.text(), "");
+  EXPECT_EQ(y, std::vector<int>(96, 82 * 4 + 2));
+}
+
+TEST_P(Cooperate, UpdatesAtomically) {
+  std::vector<float> x(200), largest = {0};
+  std::vector<double> sum(1);
+  std::vector<uint64_t> packed(2);
+  for (int i = 0; i < 200; ++i) x[i] = float(i * 37 % 200) - 50;
+  LaunchReport report = cooperate().run("atomics", {4}, {64}, options(x, largest, sum, packed), x.data(),
+                                        largest.data(), sum.data(), packed.data(), 200);
+  EXPECT_EQ(report.text(), "");
+  EXPECT_EQ(largest[0], 149);
+  EXPECT_EQ(sum[0], 199 * 100 - 50 * 200.);
+  EXPECT_EQ(packed[0], 199u << 3);
+  EXPECT_EQ(packed[1], 7u);
+}
+
+TEST(CooperateCounters, SeeBankConflicts) {
+  for (int padded : {0, 1}) {
+    // As aligned as memory of a GPU.
+    struct alignas(256) Matrix : std::array<float, 1024> {};
+    std::vector<Matrix> both(2);
+    Matrix &x = both[0], &y = both[1];
+    std::iota(x.begin(), x.end(), 0.f);
+    LaunchOptions options = checkedWith(both);
+    options.counters = true;
+    LaunchReport report = cooperate().runShared("transpose", {1}, {32, 32}, uint32_t(32 * (32 + padded) * 4), options,
+                                                x.data(), y.data(), padded);
+    EXPECT_EQ(report.text(), "");
+    for (int i = 0; i < 1024; ++i) ASSERT_EQ(y[i], x[i % 32 * 32 + i / 32]);
+    ASSERT_EQ(report.traffic.size(), 4u);
+    for (const Traffic &traffic : report.traffic) {
+      EXPECT_EQ(traffic.requests, 32u);
+      EXPECT_EQ(traffic.ideal, traffic.isShared ? 32u : 128u);
+      EXPECT_EQ(traffic.units, !traffic.isShared ? 128u : !traffic.isWrite && !padded ? 1024u : 32u);
+    }
+  }
+}
