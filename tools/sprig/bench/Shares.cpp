@@ -1,6 +1,7 @@
 #include "tools/sprig/bench/Shares.h"
 #include "lib/Machine/Simulator.h"
 #include "lib/Machine/TopologyPresets.h"
+#include "tools/sprig/run/NamedDevices.h"
 #include "tools/sprig/simulate/PackageProgram.h"
 
 namespace sprig::cli {

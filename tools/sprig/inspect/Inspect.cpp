@@ -95,8 +95,7 @@ int inspectPackage(const Options &options, const Model &model) {
     throw Error(ErrorKind::usage, options.model + ": --batch needs the model; a package's sizes are fixed");
   // A package for another machine can be looked at too: the null device loads no code.
   Runner runner = loadPackage(model, {1, "null"});
-  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
-  MemoryNeeds needs = memoryNeeds(runner, threads);
+  MemoryNeeds needs = memoryNeeds(runner, options.settings);
   if (options.common.json()) {
     Json json = packageToJson(runner);
     json["memory"] = toJson(needs);
@@ -181,7 +180,9 @@ void addInspect(CLI::App &app, Invocation &invocation) {
       ->required();
   command->add_flag("--params", options->params,
                     "a row for each parameter, with its type and bytes; of a package, with what it is");
-  command->add_flag("--memory", options->memory, "the plan of the arena: offset, size and life of each buffer");
+  command->add_flag(
+      "--memory", options->memory,
+      "the plan of the arena: offset, size and life of each buffer; copies on devices, of what and for whom");
   command->add_option("--memory-plot", options->memoryPlot, "draws the arena over time to FILE.svg");
   command->add_option("--batch", options->batch,
                       "with --memory: size of the first dimension that has none, or auto for the largest that fits");

@@ -1,5 +1,6 @@
 #include "tools/sprig/inspect/PackageReport.h"
 #include "tools/sprig/profile/StateRoles.h"
+#include "tools/sprig/run/NamedDevices.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
@@ -86,13 +87,15 @@ MemoryPlan memoryPlan(const Runner &runner, size_t entry) {
   return plan;
 }
 
-MemoryNeeds memoryNeeds(const Runner &runner, int threads) {
+MemoryNeeds memoryNeeds(const Runner &runner, const Settings &settings) {
   MemoryNeeds needs;
-  needs.threads = threads;
+  int threads = needs.threads = settings.laneCount() ? settings.laneCount() : sprig_rt_default_threads();
+  std::vector<std::string> devices = devicesFor(runner, settings);
   needs.runtime.size = sizeof needs.runtime;
   check(sprig_rt_package_memory(runner.package(), threads, &needs.runtime));
   for (size_t entry = 0; entry < runner.entryCount(); ++entry) {
     needs.entries.push_back(memoryPlan(runner, entry));
+    needs.copies.emplace_back(needs.entries.back().entry, copiesOf(runner, entry, devices));
     uint64_t arrays = 0;
     for (auto &list : {runner.inputs(entry), runner.outputs(entry)})
       for (const TensorSpec &spec : list) arrays += data::byteSize(spec.dtype, spec.shape).value_or(0);
@@ -101,18 +104,12 @@ MemoryNeeds memoryNeeds(const Runner &runner, int threads) {
   return needs;
 }
 
-static std::vector<std::string> devicesOf(const Runner &runner, uint32_t count) {
-  std::vector<std::string> names;
-  for (uint32_t i = 0; i < count; ++i) names.push_back(runner.deviceName(i));
-  return names;
-}
-
 Json packageToJson(const Runner &runner) {
   auto info = describe(runner);
   Json json = {{"producer", info.producer},
                {"format", std::to_string(info.format_major) + "." + std::to_string(info.format_minor)},
                {"bytes", info.file_bytes},
-               {"devices", devicesOf(runner, info.device_count)}};
+               {"devices", devicesOf(runner)}};
   Json entries = Json::array(), sections = Json::array(), images = Json::array(), kernels = Json::array(),
        facts = Json::object();
   for (size_t i = 0; i < info.entry_count; ++i) {
@@ -197,7 +194,7 @@ void printPackage(const Runner &runner) {
     std::cout << "  " << key << ": " << value << '\n';
   }
   std::string devices;
-  for (const std::string &name : devicesOf(runner, info.device_count)) devices += (devices.empty() ? "" : ", ") + name;
+  for (const std::string &name : devicesOf(runner)) devices += (devices.empty() ? "" : ", ") + name;
   std::cout << "  devices: " << devices << '\n';
   for (size_t i = 0; i < info.entry_count; ++i) {
     auto entry = entryInfo(runner, i);

@@ -1,6 +1,7 @@
 // What is inside of a package, from the runtime's introspection. For inspect.
 #pragma once
 #include "tools/sprig/profile/MemoryReport.h"
+#include "tools/sprig/Settings.h"
 #include "tools/sprig/run/Runner.h"
 #include <string>
 #include <vector>
@@ -9,7 +10,8 @@ namespace sprig::cli {
 
 /// As the package has it: a small program is one command, in which all its buffers are in use.
 MemoryPlan memoryPlan(const Runner &runner, size_t entry);
-MemoryNeeds memoryNeeds(const Runner &runner, int threads);
+/// With the threads and on the devices that the settings name, else those of the machine and of the package.
+MemoryNeeds memoryNeeds(const Runner &runner, const Settings &settings);
 
 Json packageToJson(const Runner &runner);
 void printPackage(const Runner &runner);

@@ -62,8 +62,11 @@ Json toJson(const MemoryNeeds &needs) {
                        {"commands", plan.commandCount},
                        {"buffers", buffers}});
   }
+  Json copies = Json::array();
+  for (auto &[entry, list] : needs.copies) copies.push_back({{"entry", entry}, {"copies", toJson(list)}});
   const sprig_rt_memory_plan &r = needs.runtime;
   return {{"entries", entries},
+          {"copies", copies},
           {"threads", needs.threads},
           {"arena_bytes", r.arena},
           {"scratch_bytes", r.scratch},
@@ -89,6 +92,7 @@ void printMemory(const MemoryNeeds &needs) {
                  std::to_string(buffer.firstCommand) + "-" + std::to_string(buffer.lastCommand)});
     table.print();
   }
+  for (auto &[entry, copies] : needs.copies) printCopies(entry, copies);
   const sprig_rt_memory_plan &r = needs.runtime;
   std::cout << '\n';
   Table table({"memory of a context", "bytes", ""});

@@ -2,7 +2,7 @@
 // For inspect, which has it from a model before there is code, or from a package.
 #pragma once
 #include "sprig/rt/memory.h"
-#include "tools/sprig/Report.h"
+#include "tools/sprig/inspect/CopyReport.h"
 #include <string>
 #include <vector>
 
@@ -26,6 +26,8 @@ struct MemoryPlan {
 /// Of all entries together.
 struct MemoryNeeds {
   std::vector<MemoryPlan> entries;
+  /// Of each entry's name, in the order of the package: what lies on devices beside what is meant there.
+  std::vector<std::pair<std::string, std::vector<DeviceCopy>>> copies;
   sprig_rt_memory_plan runtime = {}; ///< what the runtime holds
   int threads = 1;
   uint64_t arrays = 0; ///< inputs and outputs of the entry with the most

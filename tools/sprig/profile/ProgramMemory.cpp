@@ -55,8 +55,7 @@ MemoryNeeds memoryNeeds(const Model &model, const std::vector<EntryRequest> &ent
   auto bytes = writePackage(imported.module(), {}, producerName(), {}, nullptr);
   if (mlir::failed(bytes)) throw Error(ErrorKind::internal, "the package of " + model.path + " cannot be written");
   Runner runner = Runner::load(std::vector<char>(bytes->begin(), bytes->end()), model.path, {1, "null"});
-  int threads = settings.laneCount() ? settings.laneCount() : sprig_rt_default_threads();
-  MemoryNeeds needs = memoryNeeds(runner, threads);
+  MemoryNeeds needs = memoryNeeds(runner, settings);
   needs.entries = std::move(plans);
   return needs;
 }

@@ -238,13 +238,6 @@ std::vector<Life> livesOf(const rt::core::Entry &entry, const PackageProgram &pr
 
 } // namespace
 
-std::vector<std::string> devicesOf(const Runner &runner) {
-  CommandPlaces places(runner);
-  std::vector<std::string> names;
-  for (uint32_t i = 0; i < programIn(runner).devices.size(); ++i) names.push_back(places.deviceName(i));
-  return names;
-}
-
 std::optional<int64_t> samplesOf(const Runner &runner, uint32_t index) {
   const rt::core::Entry &entry = programIn(runner).entries[index];
   if (!entry.independentSamples || entry.inputs.empty() || entry.inputs[0].shape.empty()) return std::nullopt;

@@ -54,7 +54,4 @@ std::vector<EntryRuns> runsFor(const Runner &runner, uint32_t like, int64_t samp
 /// What an entry is for; nothing where it has none that are independent.
 std::optional<int64_t> samplesOf(const Runner &runner, uint32_t entry);
 
-/// The package's devices as it names them: "cpu:0", "cuda:1".
-std::vector<std::string> devicesOf(const Runner &runner);
-
 } // namespace sprig::cli

@@ -9,6 +9,7 @@
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/simulate/GivenTopology.h"
+#include "tools/sprig/run/NamedDevices.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -50,25 +51,6 @@ int listTopologies(const Options &options) {
   else
     table.print();
   return kDone;
-}
-
-// What --devices names, one for each of the program's; those of the program without.
-std::vector<std::string> devicesFor(const Options &options, const std::vector<std::string> &own) {
-  rt::core::GivenDevices given = options.settings.parsedDevices();
-  if (given.list.empty() || given.threads) return own;
-  std::vector<std::string> names;
-  if (given.keepsTimeOnly())
-    for (size_t i = 0; i < own.size(); ++i) names.push_back("null:" + std::to_string(i));
-  else
-    for (const rt::core::GivenDevice &device : given.list) names.push_back(device.name());
-  if (names.size() != own.size()) {
-    std::string list;
-    for (const std::string &name : own) list += (list.empty() ? "" : ", ") + name;
-    throw Error(ErrorKind::unsupported,
-                "--devices " + options.settings.givenDevices() + ": the program runs on " + std::to_string(own.size()) +
-                    (own.size() == 1 ? " device (" : " devices (") + list + "), given " + std::to_string(names.size()));
-  }
-  return names;
 }
 
 // `given`: what --topology names, where it does.
@@ -309,7 +291,7 @@ int simulate(const Options &options) {
       throw Error(ErrorKind::usage,
                   std::string(flag) + ": expected one entry, --dim makes " + std::to_string(targets.size()));
 
-  std::vector<std::string> devices = devicesFor(options, devicesOf(runner));
+  std::vector<std::string> devices = devicesFor(runner, options.settings);
   Topology topology = topologyFor(options, given, devices);
   std::vector<uint32_t> nodes = nodesOf(topology, devices);
   if (!options.writeTopology.empty()) data::writeFile(options.writeTopology, topologyToText(topology));
