@@ -88,6 +88,7 @@ uint64_t hooks_impl::atomic(SprigGpuThread *self, uint64_t address, uint64_t ope
   std::memcpy(&old, at, bytes);
   uint64_t value = operate(operation, type, old, operand, second);
   std::memcpy(at, &value, bytes);
+  block.poll(thread, reinterpret_cast<uint64_t>(at), line);
   return old;
 }
 

@@ -39,6 +39,7 @@ void Block::prepareThread(Thread &thread, uint32_t index) {
   thread.state = Thread::State::Ready;
   thread.copies.clear();
   thread.committedGroups = 0;
+  thread.polledAddress = thread.polls = 0;
   thread.order = {};
   thread.visits.clear();
 }

@@ -38,6 +38,8 @@ struct Thread : SprigGpuThread {
   uint32_t waitLine = 0, waitFor = 0; // where it waits; for which barrier
   void *exchange = nullptr;           // operands and results of the warp operation that it is in
   uint32_t barrierResult = 0;
+  uint64_t polledAddress = 0; // what it reads again and again, and how often it has
+  uint32_t polls = 0;
   std::vector<PendingCopy> copies;
   uint32_t committedGroups = 0;
   OrderState order;
@@ -126,6 +128,7 @@ public:
   void countRequest(Thread &thread, bool isShared, uint64_t address, uint32_t bytes, uint32_t flags, uint32_t line);
   void startCopy(Thread &thread, uint32_t to, uint32_t bytes, uint32_t line);
   void landCopies(Thread &thread, uint32_t firstOpenGroup);
+  void poll(Thread &thread, uint64_t address, uint32_t line);
   void orderAtomic(Thread &thread, uint64_t address, MemoryOrder order);
   uint32_t arriveAtBarrier(Thread &thread, uint32_t id, uint32_t count, BarrierMode mode, bool isAligned,
                            uint32_t predicate, uint32_t line);

@@ -135,21 +135,36 @@ void hooks_impl::fence(SprigGpuThread *self, uint32_t, uint32_t) {
   thread.order.fenced = block.clock.release(thread.index, thread.order);
 }
 
-void hooks_impl::order(SprigGpuThread *self, uint64_t address, uint32_t, uint32_t flags, uint32_t order) {
+void hooks_impl::order(SprigGpuThread *self, uint64_t address, uint32_t flags, uint32_t order, uint32_t line) {
   Thread &thread = Block::thread(self);
   Block &block = *thread.owner;
-  if (!block.findsRaces()) return;
-  uint64_t place = (flags & SPRIG_GPU_SPACE_MASK) == SPRIG_GPU_SHARED
-                       ? reinterpret_cast<uint64_t>(thread.shared) + address
-                       : address;
-  OrderSnapshot &released = block.launch.globalRaces.releasedAt(place);
-  if (flags & SPRIG_GPU_WRITE)
-    released = MemoryOrder(order) == MemoryOrder::Release ? block.clock.release(thread.index, thread.order)
-                                                          : thread.order.fenced;
-  else if (MemoryOrder(order) == MemoryOrder::Acquire)
-    block.clock.acquire(thread.order, released);
-  else
-    thread.order.observed = joined(thread.order.observed, released);
+  bool isShared = (flags & SPRIG_GPU_SPACE_MASK) == SPRIG_GPU_SHARED, isWrite = flags & SPRIG_GPU_WRITE;
+  uint64_t place = isShared ? reinterpret_cast<uint64_t>(thread.shared) + address : address;
+  if (block.findsRaces()) {
+    OrderSnapshot &released = block.launch.globalRaces.releasedAt(place);
+    MemoryOrder kind = MemoryOrder(order);
+    if (isWrite)
+      released = kind == MemoryOrder::Release ? block.clock.release(thread.index, thread.order) : thread.order.fenced;
+    else if (kind == MemoryOrder::Acquire)
+      block.clock.acquire(thread.order, released);
+    else
+      thread.order.observed = joined(thread.order.observed, released);
+  }
+  if (!isWrite) block.poll(thread, place, line);
+}
+
+// Called at each read of a place that other threads may change. Whoever reads the same one again and again waits for
+// them.
+void Block::poll(Thread &thread, uint64_t address, uint32_t line) {
+  constexpr uint32_t patience = 1024, most = 1 << 22;
+  if (thread.polledAddress != address) thread.polledAddress = address, thread.polls = 0;
+  if (++thread.polls % patience) return;
+  if (thread.polls >= most)
+    fail(Fault::Deadlock, &thread, line, 0,
+         where(thread) + " has read memory at " + hex(address) + " " + std::to_string(most) + " times and waits still");
+  if (!launch.kernel.cooperates || ready.empty()) return;
+  ready.push_back(&thread);
+  leave();
 }
 
 void hooks_impl::trap(SprigGpuThread *self, uint32_t line) {

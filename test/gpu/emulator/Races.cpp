@@ -21,52 +21,71 @@ void Shadow::forgetReads(Cell &cell) {
   cell.readers = 0;
 }
 
-void Shadow::addRead(Cell &cell, const Access &access, Stamp stamp, const BlockClock &clock, const OrderState &state) {
-  if (cell.read && !clock.isBefore(cell.read, access.thread, state)) {
-    if (!cell.readers) {
-      if (freeReaders.empty()) {
-        readers.emplace_back();
-        freeReaders.push_back(uint32_t(readers.size()));
-      }
-      cell.readers = freeReaders.back();
-      freeReaders.pop_back();
-    }
-    // One entry a thread is enough: its latest.
-    std::vector<Reader> &list = readers[cell.readers - 1];
-    Reader last{cell.read, cell.readLine, cell.readIsStrong};
-    auto same = std::find_if(list.begin(), list.end(), [&](const Reader &one) {
-      return one.stamp.thread() == last.stamp.thread() && one.stamp.block() == last.stamp.block();
-    });
-    if (same == list.end())
-      list.push_back(last);
-    else
-      *same = last;
+void Shadow::addRead(Cell &cell, const Access &access, const BlockClock &clock, const OrderState &state) {
+  Readers own{clock.block, access.thread / 32, state.clock, 0, access.line, access.isStrong};
+  uint32_t lane = 1u << access.thread % 32, lanes = cell.read.lanes;
+  // Lanes of a warp mostly come one after another.
+  cell.read.lanes = 0;
+  if (cell.read == own) {
+    cell.read.lanes = lanes | lane;
+    return;
   }
-  cell.read = stamp, cell.readLine = access.line, cell.readIsStrong = access.isStrong;
+  cell.read.lanes = lanes;
+  // Reads in front of a barrier of the whole block are before everything that comes now.
+  if (lanes && !(cell.read.block == clock.block && cell.read.clock < clock.floor)) keepReaders(cell, clock);
+  cell.read = own;
+  cell.read.lanes = lane;
+}
+
+// Puts the last reads into the cell's list.
+void Shadow::keepReaders(Cell &cell, const BlockClock &clock) {
+  if (!cell.readers) {
+    if (freeReaders.empty()) {
+      readers.emplace_back();
+      freeReaders.push_back(uint32_t(readers.size()));
+    }
+    cell.readers = freeReaders.back();
+    freeReaders.pop_back();
+  }
+  std::vector<Readers> &list = readers[cell.readers - 1];
+  for (auto one = list.rbegin(); one != list.rend(); ++one) {
+    Readers same = cell.read;
+    same.lanes = one->lanes;
+    if (*one != same) continue;
+    one->lanes |= cell.read.lanes;
+    return;
+  }
+  if (list.size() >= 8)
+    std::erase_if(list, [&](const Readers &one) { return one.block == clock.block && one.clock < clock.floor; });
+  if (list.size() >= mostReaders) list.erase(list.begin());
+  list.push_back(cell.read);
 }
 
 bool Shadow::accessCell(Cell &cell, const Access &access, const BlockClock &clock, const OrderState &state,
                         bool onlyChecks, Rival &rival) {
-  auto races = [&](Stamp stamp, bool isStrong, uint32_t line, bool isWrite) {
-    if (!stamp || (access.isStrong && isStrong) || clock.isBefore(stamp, access.thread, state)) return false;
+  bool hasRaced = false;
+  auto check = [&](Stamp stamp, bool isStrong, uint32_t line, bool isWrite) {
+    if (hasRaced || !stamp || (access.isStrong && isStrong) || clock.isBefore(stamp, access.thread, state)) return;
     rival = {stamp, line, isWrite};
-    return true;
+    hasRaced = true;
   };
-  bool hasRaced = races(cell.write, cell.writeIsStrong, cell.writeLine, true);
-  if (access.isWrite) {
-    hasRaced = hasRaced || races(cell.read, cell.readIsStrong, cell.readLine, false);
-    if (cell.readers)
-      for (const Reader &reader : readers[cell.readers - 1])
-        hasRaced = hasRaced || races(reader.stamp, reader.isStrong, reader.line, false);
+  auto checkReaders = [&](const Readers &one) {
+    if (one.block == clock.block && one.clock < clock.floor) return;
+    for (uint32_t lanes = one.lanes; lanes && !hasRaced; lanes &= lanes - 1)
+      check({one.block, one.warp * 32 + uint32_t(__builtin_ctz(lanes)), one.clock}, one.isStrong, one.line, false);
+  };
+  check(cell.write, cell.writeIsStrong, cell.writeLine, true);
+  if (!access.isWrite) {
+    if (!onlyChecks) addRead(cell, access, clock, state);
+    return hasRaced;
   }
+  checkReaders(cell.read);
+  if (cell.readers)
+    for (const Readers &one : readers[cell.readers - 1]) checkReaders(one);
   if (onlyChecks) return hasRaced;
-  Stamp stamp = clock.stamp(access.thread, state);
-  if (access.isWrite) {
-    forgetReads(cell);
-    cell.write = stamp, cell.writeLine = access.line, cell.writeIsStrong = access.isStrong;
-  } else {
-    addRead(cell, access, stamp, clock, state);
-  }
+  forgetReads(cell);
+  cell.write = clock.stamp(access.thread, state);
+  cell.writeLine = access.line, cell.writeIsStrong = access.isStrong;
   return hasRaced;
 }
 

@@ -12,11 +12,18 @@
 
 namespace sprig::gpu {
 
+// Reads at one line by lanes of a warp whose clock was the same.
+struct Readers {
+  uint32_t block = 0, warp = 0, clock = 0, lanes = 0, line = 0;
+  bool isStrong = false;
+  bool operator==(const Readers &) const = default;
+};
 struct Cell {
-  Stamp write, read; // of several reads that nothing orders, the last one; the others are in `readers`
-  uint32_t writeLine = 0, readLine = 0;
+  Stamp write;
+  Readers read; // the last ones; earlier ones since the write are in a list
+  uint32_t writeLine = 0;
   uint32_t readers = 0, split = 0; // indices + 1 into a Shadow's lists
-  bool writeIsStrong = false, readIsStrong = false;
+  bool writeIsStrong = false;
 };
 
 // An access as the detector sees it.
@@ -57,17 +64,16 @@ public:
   void clear() { readers.clear(), freeReaders.clear(), splits.clear(); }
 
 private:
-  struct Reader {
-    Stamp stamp;
-    uint32_t line;
-    bool isStrong;
-  };
+  // More readings of one word than this, by warps that nothing orders, and the oldest are forgotten: what a race with
+  // them would be is one with the others too, unless just those are ordered.
+  static constexpr size_t mostReaders = 64;
   bool accessCell(Cell &cell, const Access &access, const BlockClock &clock, const OrderState &state, bool onlyChecks,
                   Rival &rival);
   void split(Cell &word);
   void forgetReads(Cell &cell);
-  void addRead(Cell &cell, const Access &access, Stamp stamp, const BlockClock &clock, const OrderState &state);
-  std::deque<std::vector<Reader>> readers;
+  void addRead(Cell &cell, const Access &access, const BlockClock &clock, const OrderState &state);
+  void keepReaders(Cell &cell, const BlockClock &clock);
+  std::deque<std::vector<Readers>> readers;
   std::vector<uint32_t> freeReaders;
   std::deque<std::array<Cell, 4>> splits;
 };

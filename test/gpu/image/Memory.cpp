@@ -149,9 +149,8 @@ void FunctionTranslator::load(Decoder &decoder) {
     if (isConstant) value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(target->getContext(), {}));
     values.push_back(value);
   }
-  if (kernel.isChecked && order.isStrong)
-    call(hooks::order,
-         {self(), from.value, code(type.bytes() * count), code(flags | hostSpace(from.space)), code(order.order)});
+  if (order.isStrong)
+    call(hooks::order, {self(), from.value, code(flags | hostSpace(from.space)), code(order.order), line(decoder)});
   for (unsigned i = 0; i < count; ++i) write(decoder, count > 1 ? decoder[0].elements[i] : decoder[0], values[i], type);
 }
 
@@ -171,8 +170,7 @@ void FunctionTranslator::store(Decoder &decoder) {
   uint32_t flags = SPRIG_GPU_WRITE | (order.isStrong ? uint32_t(SPRIG_GPU_STRONG) : 0);
   access(decoder, to, type.bytes() * count, flags);
   if (kernel.isChecked && order.isStrong)
-    call(hooks::order,
-         {self(), to.value, code(type.bytes() * count), code(flags | hostSpace(to.space)), code(order.order)});
+    call(hooks::order, {self(), to.value, code(flags | hostSpace(to.space)), code(order.order), line(decoder)});
   Value *base = pointer(to);
   for (unsigned i = 0; i < count; ++i)
     builder.CreateAlignedStore(values[i], builder.CreateConstGEP1_64(builder.getInt8Ty(), base, i * type.bytes()),

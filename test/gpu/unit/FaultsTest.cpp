@@ -131,6 +131,20 @@ TEST(Faults, Deadlocks) {
             {Fault::Deadlock, 5, 2});
 }
 
+TEST(Faults, ThreadsThatPoll) {
+  // Thread 0 waits for what thread 63 writes: it gets its turn, where the block's threads have stacks of their own.
+  std::string wait = "setp.eq.u32 %p1, %r0, 63;\n@%p1 st.relaxed.gpu.global.u32 [%rd0], "
+                     "5;\nL:\nld.relaxed.gpu.global.u32 %r3, [%rd0];\n"
+                     "setp.ne.u32 %p2, %r3, 5;\n@%p2 bra L;\n";
+  EXPECT_EQ(run(wait + "bar.sync 0;\n").text(), "");
+  for (bool isChecked : {false, true})
+    expectOne(
+        run("L:\nld.volatile.global.u32 %r3, [%rd0];\nsetp.ne.u32 %p2, %r3, 5;\n@%p2 bra L;\n", {1}, {32}, isChecked),
+        {Fault::Deadlock, 1, ~0u}, "waits still");
+  expectOne(run("L:\natom.global.cas.b32 %r3, [%rd0], 1, 2;\nsetp.ne.u32 %p2, %r3, 1;\n@%p2 bra L;\n", {1}, {1}, false),
+            {Fault::Deadlock, 1, ~0u});
+}
+
 TEST(Faults, Divergence) {
   std::string one = "setp.eq.u32 %p1, %r0, 3;\n@%p1 bra A;\n";
   expectOne(run(one + "shfl.sync.idx.b32 %r5, %r0, 0, 31, 15;\nbra B;\nA:\nshfl.sync.idx.b32 %r5, %r0, 1, 31, 15;\nB:",
