@@ -6,7 +6,9 @@
 
 namespace sprig::rt::core {
 
-// Two have memory on devices. How long to wait for the first before another look for a second.
+// Two have memory on devices. How long to wait for the first before another look for a second: an event wakes who waits
+// for it by means of its device's own, which no submission could wake, so a thread that waits for both has to look. It
+// does while a single run is under way on a device with memory of its own, not where two are, nor on the processor.
 static constexpr size_t kMostStarted = 2;
 static constexpr std::chrono::microseconds kLookAgain(50);
 
@@ -108,7 +110,7 @@ void Submission::cancel() {
   cancelled.store(true);
   if (running) {
     // Under the lock the run cannot end, so this stops no later one.
-    if (isStarted)
+    if (isHandedOver)
       running->cancel(started);
     else
       running->cancel();
@@ -117,46 +119,33 @@ void Submission::cancel() {
   setEnded(SPRIG_RT_CANCELLED, "the run was cancelled before it started");
 }
 
-void Submission::runOn(Context &context) {
-  {
-    std::lock_guard guard(lock);
-    if (ended.load(std::memory_order_relaxed)) return;
-    running = &context;
-  }
+bool Submission::startOn(Context &context, bool beside) {
   Status status;
   try {
-    context.setSubmittedCall(call);
-    status = context.invoke(requestedEntry, inputViews, outputViews, &cancelled);
-    started.info = context.lastRun();
+    std::unique_lock guard(lock);
+    if (ended.load(std::memory_order_relaxed)) return false;
+    if (beside || mayStart(context)) {
+      // Who cancels meanwhile waits, and then cancels a run that is there.
+      status = context.start(chosenEntry, inputViews, outputViews, &cancelled, behind, started);
+      isHandedOver = status.isOk();
+      running = isHandedOver ? &context : nullptr;
+      if (isHandedOver) return true;
+    } else {
+      running = &context;
+      guard.unlock();
+      context.setSubmittedCall(call);
+      status = context.invoke(requestedEntry, inputViews, outputViews, &cancelled);
+      started.info = context.lastRun();
+    }
   } catch (const std::bad_alloc &) {
     status = Status(SPRIG_RT_OUT_OF_MEMORY, "no memory to run");
-  }
-  end(std::move(status));
-}
-
-bool Submission::startOn(Context &context) {
-  Status status;
-  {
-    // Who cancels meanwhile waits, and then cancels a run that is there.
-    std::lock_guard guard(lock);
-    if (ended.load(std::memory_order_relaxed)) return false;
-    try {
-      status = context.start(chosenEntry, inputViews, outputViews, &cancelled, behind, started);
-    } catch (const std::bad_alloc &) {
-      status = Status(SPRIG_RT_OUT_OF_MEMORY, "no memory to run");
-    }
-    if (status.isOk()) {
-      isStarted = true;
-      running = &context;
-      return true;
-    }
   }
   end(std::move(status));
   return false;
 }
 
-bool Submission::finishOn(Context &context, std::chrono::nanoseconds limit) {
-  if (!context.hasEnded(started, limit)) return false;
+bool Submission::finishOn(Context &context, std::optional<std::chrono::nanoseconds> limit) {
+  if (limit && !context.hasEnded(started, *limit)) return false;
   end(context.finish(started));
   return true;
 }
@@ -264,9 +253,7 @@ void Queue::drain() {
   std::deque<std::shared_ptr<Submission>> started;
   for (;;) {
     if (std::shared_ptr<Submission> next = takeNext(started)) {
-      bool inParts = !started.empty() || next->mayStart(context);
-      if (!inParts) next->runOn(context);
-      if (inParts && next->startOn(context)) {
+      if (next->startOn(context, !started.empty())) {
         lastNumber = next->number;
         started.push_back(std::move(next));
       } else {
@@ -275,8 +262,10 @@ void Queue::drain() {
       continue;
     }
     if (started.empty()) return;
-    // One that is submitted meanwhile may join it.
-    if (!started.front()->finishOn(context, kLookAgain)) continue;
+    // One that is submitted meanwhile may join a single one.
+    std::optional<std::chrono::nanoseconds> limit;
+    if (started.size() < kMostStarted) limit = kLookAgain;
+    if (!started.front()->finishOn(context, limit)) continue;
     started.pop_front();
     wasEnded();
   }

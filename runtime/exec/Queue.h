@@ -54,11 +54,11 @@ public:
   // Whether it may be handed over while the one before is under way.
   bool mayJoin(const Context &context) const;
   bool mayStart(const Context &context) const { return isExact && context.takesAhead(); }
-  // Runs it, unless it was cancelled.
-  void runOn(Context &context);
-  // The same in two parts. False: it has ended.
-  bool startOn(Context &context);
-  bool finishOn(Context &context, std::chrono::nanoseconds limit);
+  // Begins it, unless it was cancelled. False: it has ended, which it has where it is not handed over but run. Beside
+  // another one it is handed over.
+  bool startOn(Context &context, bool beside);
+  // False: the limit passed first.
+  bool finishOn(Context &context, std::optional<std::chrono::nanoseconds> limit);
   uint64_t call = 0;   // its number in a profile; 0: not recorded
   uint64_t number = 0; // in the queue
   // Of an ended run; without any where it was left out.
@@ -88,7 +88,7 @@ private:
   mutable std::atomic<bool> seen{false};
   std::atomic<bool> cancelled{false};
   Context *running = nullptr; // while it runs
-  bool isStarted = false;     // in parts
+  bool isHandedOver = false;  // and goes on by itself
   Context::Started started;
   Code code = SPRIG_RT_OK;
   std::string message;
