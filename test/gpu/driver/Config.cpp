@@ -112,6 +112,10 @@ Config Config::fromEnvironment(std::string &error) {
     config.images = text;
     return true;
   });
+  read("REPORT", "a file", [&](std::string_view text) {
+    config.report = text;
+    return true;
+  });
   read("ORDER", "eager, lazy or random", [&](std::string_view text) { return parseOrder(text, config.order); });
   read("SEED", "a number", [&](std::string_view text) { return parse(text, config.seed); });
   read("CHECKS", "all, none, or some of order,kernels,bounds,unwritten,host,pinned",

@@ -20,6 +20,7 @@
 //                           code that changes what a queued copy has still to read)
 //   SPRIG_STANDIN_FAIL      failures, by comma: launch=N (the N-th launch fails, and with it the context), lost=N (the
 //                           device is lost at the N-th operation), alloc=N (the N-th allocation finds no memory)
+//   SPRIG_STANDIN_REPORT    file that gets, as JSON, complaints and counts when the process ends (Report.h)
 //   SPRIG_STANDIN_EXIT      the process's exit code if there was a complaint; default 0: the process's own
 #ifndef SPRIG_TEST_GPU_DRIVER_CONFIG_H
 #define SPRIG_TEST_GPU_DRIVER_CONFIG_H
@@ -44,6 +45,7 @@ struct Config {
   int driver = 13000;
   bool peers = true;
   std::string images; // a folder
+  std::string report; // a file
   Order order = Order::Lazy;
   uint64_t seed = 1;
   Checks checks;

@@ -14,6 +14,14 @@ const char *sprig_standin_complaints() {
   return text.c_str();
 }
 
+const char *sprig_standin_report() {
+  static std::string text;
+  Driver &driver = Driver::get();
+  std::lock_guard lock(driver.mutex);
+  text = driver.report.json();
+  return text.c_str();
+}
+
 void sprig_standin_kernel(const void *image, size_t bytes, const char *name, const uint32_t *sizes, size_t count,
                           void (*run)(SprigStandInRun *)) {
   using namespace sprig::cuda;
@@ -44,4 +52,16 @@ void sprig_standin_kernel(const void *image, size_t bytes, const char *name, con
   Driver &driver = Driver::get();
   std::lock_guard lock(driver.mutex);
   driver.codes.add(hashOf(std::string_view(static_cast<const char *>(image), bytes)), std::move(kernel));
+}
+
+// The thread that runs the kernel holds the lock.
+void sprig_standin_set_conditional(uint64_t handle, uint32_t value) {
+  Driver &driver = Driver::get();
+  auto condition = driver.conditions.find(handle);
+  if (!driver.running || condition == driver.conditions.end()) {
+    driver.report.complain("condition", "a condition is set that is not there, or by no kernel");
+    return;
+  }
+  condition->second.value = value;
+  condition->second.setBy = driver.running;
 }

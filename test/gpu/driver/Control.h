@@ -21,10 +21,14 @@ extern "C" {
 __attribute__((visibility("default"))) void sprig_standin_reset();
 /// The complaints so far: one line each, in a buffer that lives until the next call.
 __attribute__((visibility("default"))) const char *sprig_standin_complaints();
+/// Counts and complaints as JSON (Report.h), likewise.
+__attribute__((visibility("default"))) const char *sprig_standin_report();
 /// Puts a function in the place of a kernel: of a cubin, or of PTX, by its bytes. `sizes`: of the parameters.
 __attribute__((visibility("default"))) void sprig_standin_kernel(const void *image, size_t bytes, const char *name,
                                                                  const uint32_t *sizes, size_t count,
                                                                  void (*run)(SprigStandInRun *));
+/// What a kernel's cudaGraphSetConditional does: the condition's value from now on. Only while a kernel runs.
+__attribute__((visibility("default"))) void sprig_standin_set_conditional(uint64_t handle, uint32_t value);
 }
 
 #endif

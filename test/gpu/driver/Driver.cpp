@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <unistd.h>
 
 namespace sprig::cuda {
@@ -18,7 +19,30 @@ struct ThreadState {
 };
 thread_local ThreadState threadState;
 
+void writeReport(const Driver &driver) {
+  std::ofstream file(driver.config.report);
+  file << driver.report.json() << "\n";
+  if (!file.flush())
+    std::fprintf(stderr, "stand-in: error: cannot write the report to '%s'\n", driver.config.report.c_str());
+}
+
+void atExit() {
+  // Never destroyed: threads of the process may still be inside.
+  Driver *driver = theDriver.release();
+  if (!driver) return;
+  std::lock_guard lock(driver->mutex);
+  if (!driver->config.report.empty()) writeReport(*driver);
+  size_t count = driver->report.complaints().size();
+  if (count == 0) return;
+  std::fprintf(stderr, "stand-in: %zu kinds of complaints\n", count);
+  if (driver->config.exitCode == 0) return;
+  std::fflush(nullptr);
+  ::_exit(driver->config.exitCode);
+}
+
 std::unique_ptr<Driver> makeDriver() {
+  static bool registered = std::atexit(atExit) == 0;
+  (void)registered;
   std::string error;
   Config config = Config::fromEnvironment(error);
   auto driver = std::make_unique<Driver>(std::move(config));
@@ -27,19 +51,6 @@ std::unique_ptr<Driver> makeDriver() {
     driver->configError = error;
   }
   return driver;
-}
-
-void atExit() {
-  // Never destroyed: threads of the process may still be inside.
-  Driver *driver = theDriver.release();
-  if (!driver) return;
-  std::lock_guard lock(driver->mutex);
-  size_t count = driver->report.complaints().size();
-  if (count == 0) return;
-  std::fprintf(stderr, "stand-in: %zu kinds of complaints\n", count);
-  if (driver->config.exitCode == 0) return;
-  std::fflush(nullptr);
-  ::_exit(driver->config.exitCode);
 }
 
 std::vector<uint64_t> memorySizes(const Config &config) {
@@ -70,11 +81,7 @@ Driver::Driver(Config given)
 
 Driver &Driver::get() {
   std::lock_guard lock(makingDriver);
-  if (!theDriver) {
-    theDriver = makeDriver();
-    static bool registered = std::atexit(atExit) == 0;
-    (void)registered;
-  }
+  if (!theDriver) theDriver = makeDriver();
   return *theDriver;
 }
 
@@ -163,9 +170,22 @@ OperationRef Driver::queueOperation(CUstream_st &stream, std::shared_ptr<Operati
 }
 
 CUresult Driver::enqueue(CUstream_st &stream, Work work, OperationRef *queued) {
+  if (stream.capture) {
+    NodeWork node;
+    bool known = std::visit(
+        [&](const auto &one) {
+          constexpr bool canBeNode = std::is_constructible_v<NodeWork, decltype(one)>;
+          if constexpr (canBeNode) node = one;
+          return canBeNode;
+        },
+        work);
+    return known ? capture(*this, stream, std::move(node)) : CUDA_ERROR_NOT_SUPPORTED;
+  }
   auto operation = std::make_shared<Operation>();
   operation->name = nameOf(work);
   operation->callsHost = std::holds_alternative<HostCall>(work);
+  report.counts.hostFunctions += operation->callsHost;
+  report.counts.launches += std::holds_alternative<KernelLaunch>(work);
   operation->body = [this, work = std::move(work)](const OperationRef &self) { perform(self, work); };
   if (++operations == config.failLost) fail(*stream.context, CUDA_ERROR_DEVICE_UNAVAILABLE);
   OperationRef added = queueOperation(stream, std::move(operation));
@@ -188,11 +208,42 @@ void Driver::perform(const OperationRef &operation, const Work &work) {
 }
 
 CUresult Driver::wait(CUctx_st &context, const OperationRef &operation) {
+  ++report.counts.hostSynchronisations;
   scheduler.wait(operation);
   return context.failed;
 }
 
+CUresult Driver::refuseWhileCapturing(CUctx_st &context) {
+  for (CUstream stream : streams.all()) {
+    if (!stream->capture || stream->context != &context) continue;
+    if (stream->capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED) continue;
+    bool mine = stream->capture->thread == std::this_thread::get_id();
+    if (stream->capture->mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL && !mine) continue;
+    stream->capture->invalid = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  return CUDA_SUCCESS;
+}
+
+bool Driver::hasNode(CUgraphNode node) const {
+  return std::any_of(graphs.begin(), graphs.end(), [&](auto &graph) { return graph.first->has(node); });
+}
+
+void Driver::destroyGraph(CUgraph graph) {
+  auto keep = graphs[graph];
+  graphs.erase(graph);
+  std::erase_if(conditions, [&](auto &condition) { return condition.second.graph == graph; });
+  for (auto &node : keep->nodes) {
+    if (auto *conditional = std::get_if<Conditional>(&node->work))
+      for (auto &body : conditional->bodies) destroyGraph(body.get());
+    if (auto *child = std::get_if<ChildGraph>(&node->work); child && graphs.count(child->graph.get()))
+      destroyGraph(child->graph.get());
+  }
+}
+
 CUresult Driver::waitForContext(CUctx_st &context) {
+  if (CUresult failed = refuseWhileCapturing(context)) return failed;
+  ++report.counts.hostSynchronisations;
   scheduler.wait(context.legacy.last);
   for (CUstream stream : streams.all())
     if (stream->context == &context) scheduler.wait(stream->last);
@@ -201,6 +252,8 @@ CUresult Driver::waitForContext(CUctx_st &context) {
 }
 
 void Driver::endContext(CUctx_st &context) {
+  for (CUstream stream : streams.all())
+    if (stream->context == &context) stream->capture = nullptr;
   (void)waitForContext(context);
   streams.destroyIf([&](auto &stream) { return stream.context == &context; });
   events.destroyIf([&](auto &event) { return event.context == &context; });

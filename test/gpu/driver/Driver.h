@@ -9,8 +9,8 @@
 #include "test/gpu/driver/Memory.h"
 #include "test/gpu/driver/Report.h"
 #include "test/gpu/driver/Scheduler.h"
+#include "test/gpu/driver/Graph.h"
 #include "test/gpu/driver/Module.h"
-#include "test/gpu/driver/Work.h"
 
 #include <set>
 #include <unordered_map>
@@ -24,6 +24,8 @@ struct CUstream_st {
   uint64_t number = 0; // 0: the legacy default stream
   std::shared_ptr<Lane> lane;
   OperationRef last;
+  std::shared_ptr<Capture> capture;
+  std::vector<CUgraphNode> captured; // what the next captured node comes after
 
   bool isLegacy() const { return number == 0; }
   bool blocks() const { return !isLegacy() && !(flags & CU_STREAM_NON_BLOCKING); }
@@ -33,7 +35,9 @@ struct CUstream_st {
 struct CUevent_st {
   CUctx_st *context = nullptr;
   unsigned flags = 0;
-  OperationRef recorded; // the marker that stands for all that came before
+  OperationRef recorded;            // the marker that stands for all that came before
+  std::shared_ptr<Capture> capture; // recorded in a capture: behind these nodes
+  std::vector<CUgraphNode> captured;
 };
 
 struct CUctx_st {
@@ -100,8 +104,13 @@ public:
   Handles<CUmod_st> modules;
   Handles<CUlib_st> libraries;
   CodeStore codes;
-  std::vector<OperationRef> orphans; // the last ones of streams that are gone
-  Scheduler scheduler;               // last: its thread ends before the rest does
+  std::map<CUgraph, std::shared_ptr<CUgraph_st>> graphs; // those of conditional nodes too
+  Handles<CUgraphExec_st> executables;
+  std::map<CUgraphConditionalHandle, Condition> conditions;
+  std::deque<std::vector<CUgraph>> bodyLists; // arrays of conditional nodes' bodies, which callers point to
+  OperationRef running;                       // the kernel
+  std::vector<OperationRef> orphans;          // the last ones of streams that are gone
+  Scheduler scheduler;                        // last: its thread ends before the rest does
 
   /// The calling thread's current context; CUDA_ERROR_INVALID_CONTEXT without one, its sticky error if it has one.
   CUresult current(CUctx_st *&context);
@@ -116,9 +125,12 @@ public:
 
   /// Queues work in a stream, behind all that its kind of stream comes after.
   CUresult enqueue(CUstream_st &stream, Work work, OperationRef *queued = nullptr);
+  /// Queues an operation that knows what it does and what else it waits for.
+  OperationRef queueOperation(CUstream_st &stream, std::shared_ptr<Operation> operation);
+  void perform(const OperationRef &operation, const Work &work);
   /// Queues a marker: it is done when all before it in the stream is, and `also`.
   OperationRef enqueueMarker(CUstream_st &stream, std::string name, OperationRef also = nullptr);
-  /// The host waits for the operation, and hears of the context's errors.
+  /// The host waits for the operation, and hears of the context's errors. Counts as a synchronisation.
   CUresult wait(CUctx_st &context, const OperationRef &operation);
   CUresult waitForContext(CUctx_st &context);
   /// All that the context owns ends; what fails in it is forgotten, but for a lost device.
@@ -130,10 +142,14 @@ public:
   bool failsLaunch() { return ++launches == config.failLaunch; }
   bool failsAllocation() { return ++allocations == config.failAlloc; }
 
-private:
-  OperationRef queueOperation(CUstream_st &stream, std::shared_ptr<Operation> operation);
-  void perform(const OperationRef &operation, const Work &work);
+  /// Calls that a capture must not meet: what they would wait for, or do at once, is not recorded. Ends it.
+  CUresult refuseWhileCapturing(CUctx_st &context);
+  /// Whether the graph or one of its nodes is alive.
+  bool hasNode(CUgraphNode node) const;
+  void destroyGraph(CUgraph graph);
+  uint64_t graphNumbers = 0, conditionNumbers = 0;
 
+private:
   uint64_t generation; // of thread-local state
   uint64_t streamNumbers = 0, operations = 0, allocations = 0, launches = 0;
 };

@@ -199,7 +199,10 @@ CUresult perform(Driver &driver, const OperationRef &operation, const KernelLaun
   if (driver.failsLaunch()) return CUDA_ERROR_LAUNCH_FAILED;
   KernelRun run = {launch.shape, launch.parameters.data(), reinterpret_cast<char *>(launch.variables), {}, {}};
   driver.memory.openForKernels();
+  ++driver.report.counts.kernels[launch.name];
+  driver.running = operation;
   launch.code->run(driver, run);
+  driver.running = nullptr;
   driver.memory.closeForHost();
   for (const std::string &complaint : run.complaints)
     driver.report.complain("kernel " + launch.name + complaint, operation->title() + ": " + complaint);

@@ -1,6 +1,7 @@
 #include "test/gpu/driver/Report.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace sprig::cuda {
 
@@ -12,6 +13,26 @@ void Report::complain(const std::string &key, const std::string &text) {
   }
   list.push_back({text});
   std::fprintf(stderr, "stand-in: %s\n", text.c_str());
+}
+
+std::string Report::json() const {
+  nlohmann::ordered_json json;
+  json["counts"] = {{"launches", counts.launches},
+                    {"graph launches", counts.graphLaunches},
+                    {"graphs instantiated", counts.graphsInstantiated},
+                    {"allocations", counts.allocations},
+                    {"frees", counts.frees},
+                    {"allocated bytes", counts.allocatedBytes},
+                    {"host synchronisations", counts.hostSynchronisations},
+                    {"copies", counts.copies},
+                    {"copied bytes", counts.copiedBytes},
+                    {"fills", counts.fills},
+                    {"host functions", counts.hostFunctions}};
+  json["kernels"] = counts.kernels;
+  json["complaints"] = nlohmann::ordered_json::array();
+  for (const Complaint &complaint : list)
+    json["complaints"].push_back({{"text", complaint.text}, {"times", complaint.times}});
+  return json.dump(2);
 }
 
 } // namespace sprig::cuda

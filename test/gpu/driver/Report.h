@@ -3,14 +3,29 @@
 #define SPRIG_TEST_GPU_DRIVER_REPORT_H
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace sprig::cuda {
 
+/// What a program asked for, and what was done of it.
+struct Counts {
+  uint64_t launches = 0, graphLaunches = 0, graphsInstantiated = 0;   // calls
+  uint64_t allocations = 0, frees = 0, allocatedBytes = 0;            // of devices' memory and of pinned memory
+  uint64_t hostSynchronisations = 0;                                  // calls that wait
+  uint64_t copies = 0, copiedBytes = 0, fills = 0, hostFunctions = 0; // done, those of graphs among them
+  std::map<std::string, uint64_t> kernels;                            // done, by name
+};
+
 class Report {
 public:
+  Counts counts;
+
+  /// {"counts": {...}, "kernels": {name: times}, "complaints": [{"text": ..., "times": ...}]}
+  std::string json() const;
+
   /// Prints the first complaint of each `key`, and counts the others: a loop repeats its faults.
   void complain(const std::string &key, const std::string &text);
 

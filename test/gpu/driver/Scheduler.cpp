@@ -166,6 +166,35 @@ void Scheduler::progress() {
   }
 }
 
+void Scheduler::runWithin(const OperationRef &whole, const std::vector<OperationRef> &operations) {
+  for (const OperationRef &operation : operations) {
+    operation->number = ++numbers;
+    operation->host = whole->host;
+    operation->after.push_back(whole);
+  }
+  size_t left = operations.size();
+  while (left > 0) {
+    std::vector<OperationRef> candidates;
+    for (const OperationRef &operation : operations) {
+      auto isDone = [&](const OperationRef &before) { return before == whole || before->done(); };
+      if (!operation->done() && std::all_of(operation->after.begin(), operation->after.end(), isDone))
+        candidates.push_back(operation);
+    }
+    size_t pick = order == Order::Eager  ? 0
+                  : order == Order::Lazy ? candidates.size() - 1
+                                         : random() % candidates.size();
+    const OperationRef &next = candidates[pick];
+    begin(*next);
+    if (next->body) next->body(next);
+    finish(next);
+    --left;
+  }
+  for (const OperationRef &operation : operations) {
+    whole->clock.join(operation->clock);
+    whole->ended = std::max(whole->ended, operation->ended);
+  }
+}
+
 OperationRef Scheduler::hostOperation(std::string name) {
   auto operation = std::make_shared<Operation>();
   operation->name = std::move(name);

@@ -30,6 +30,9 @@ public:
   void waitAll();
   /// Somebody asks whether it is done. Each time one thing happens that it waits for, so that asking ends.
   bool poll(const OperationRef &operation);
+  /// Does operations as a part of one that is being done: they come after what it does, and what comes after it comes
+  /// after them. Each waits for earlier ones of the list at most.
+  void runWithin(const OperationRef &whole, const std::vector<OperationRef> &operations);
   /// After each call: what the order wants to be done by now.
   void progress();
 

@@ -23,6 +23,10 @@ struct Name {
   std::string operator()(const FreeInOrder &) const { return "free"; }
 };
 
+uint64_t digestOf(const void *data, uint64_t bytes) {
+  return std::hash<std::string_view>()(std::string_view(static_cast<const char *>(data), bytes));
+}
+
 // Pinned memory as the copy found it when it was queued: still there, and nobody has changed it behind the copy's back.
 bool checkPinned(Driver &driver, const Operation &operation, const Place &place, const Copy &copy) {
   Allocation *allocation = driver.memory.find(place.address);
@@ -31,8 +35,7 @@ bool checkPinned(Driver &driver, const Operation &operation, const Place &place,
                            operation.title() + " was queued with pinned memory that is no longer pinned");
     return false;
   }
-  if (!driver.config.checks.pinned || place.address != copy.from.address || allocation->writes != copy.writes)
-    return true;
+  if (!copy.watched || place.address != copy.from.address || allocation->writes != copy.writes) return true;
   if (digestOf(driver.memory.reach(place.address), copy.bytes) != copy.digest)
     driver.report.complain("pinned " + operation.name + "|" + operation.where,
                            operation.title() + " reads " +
@@ -45,8 +48,13 @@ bool checkPinned(Driver &driver, const Operation &operation, const Place &place,
 
 std::string nameOf(const Work &work) { return std::visit(Name(), work); }
 
-uint64_t digestOf(const void *data, uint64_t bytes) {
-  return std::hash<std::string_view>()(std::string_view(static_cast<const char *>(data), bytes));
+void watchPinned(Driver &driver, Copy &copy) {
+  if (copy.from.kind != Place::Kind::Pinned || !driver.config.checks.pinned) return;
+  Allocation *allocation = driver.memory.find(copy.from.address);
+  if (!allocation || allocation->number != copy.from.allocation) return;
+  copy.watched = true;
+  copy.digest = digestOf(driver.memory.reach(copy.from.address), copy.bytes);
+  copy.writes = allocation->writes;
 }
 
 CUresult locate(Driver &driver, const char *function, uint64_t address, uint64_t bytes, Place &place) {
@@ -86,6 +94,8 @@ CUresult perform(Driver &driver, const OperationRef &operation, const Copy &copy
     (place == &copy.from ? effects.reads : effects.writes).add(place->address, copy.bytes);
   }
   const char *from = copy.staged ? copy.staged->data() : driver.memory.reach(copy.from.address);
+  ++driver.report.counts.copies;
+  driver.report.counts.copiedBytes += copy.bytes;
   std::memmove(driver.memory.reach(copy.to.address), from, copy.bytes);
   bool within = !copy.from.isHost() && !copy.to.isHost();
   operation->cost = kStart + 1e9 * copy.bytes / (within ? operation->context->kind->bandwidth() / 2 : kHostRate);
@@ -105,6 +115,7 @@ CUresult perform(Driver &driver, const OperationRef &operation, const Fill &fill
   uint64_t bytes = fill.count * fill.elementBytes;
   if (!checkReach(driver, *operation, {fill.address, fill.address + bytes}, operation->context->device))
     return CUDA_ERROR_ILLEGAL_ADDRESS;
+  ++driver.report.counts.fills;
   char *to = driver.memory.reach(fill.address);
   if (fill.elementBytes == 1)
     std::memset(to, static_cast<int>(fill.value), bytes);
@@ -117,6 +128,7 @@ CUresult perform(Driver &driver, const OperationRef &operation, const Fill &fill
   return CUDA_SUCCESS;
 }
 
+// Without the lock.
 CUresult perform(Driver &, const OperationRef &, const HostCall &call) {
   call.function(call.data);
   return CUDA_SUCCESS;

@@ -28,7 +28,8 @@ struct Copy {
   Place to, from;
   uint64_t bytes = 0;
   std::shared_ptr<const std::vector<char>> staged; // of pageable memory: what it had when it was queued
-  uint64_t digest = 0, writes = 0;                 // of pinned memory: the same, and the operations that wrote to it
+  bool watched = false;                            // of pinned memory: the two below say what it was then
+  uint64_t digest = 0, writes = 0;                 // of its bytes, and the operations that had written to it
 };
 
 struct Fill {
@@ -66,8 +67,8 @@ CUresult perform(Driver &driver, const OperationRef &operation, const FreeInOrde
 /// not in a living allocation as far as all of the bytes.
 CUresult locate(Driver &driver, const char *function, uint64_t address, uint64_t bytes, Place &place);
 
-/// Host memory as it is now, to see later whether it still is.
-uint64_t digestOf(const void *data, uint64_t bytes);
+/// Pinned memory that the copy will read, as it is now, to see later whether it still is.
+void watchPinned(Driver &driver, Copy &copy);
 
 } // namespace sprig::cuda
 

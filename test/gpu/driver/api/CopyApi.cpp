@@ -18,10 +18,7 @@ CUresult prepare(Driver &driver, const char *function, uint64_t to, uint64_t fro
     const char *source = reinterpret_cast<const char *>(from);
     copy.staged = std::make_shared<std::vector<char>>(source, source + bytes);
   }
-  if (copy.from.kind == Place::Kind::Pinned) {
-    copy.digest = driver.config.checks.pinned ? digestOf(reinterpret_cast<void *>(from), bytes) : 0;
-    copy.writes = driver.memory.find(from)->writes;
-  }
+  watchPinned(driver, copy);
   return CUDA_SUCCESS;
 }
 
@@ -29,7 +26,7 @@ bool endsPageable(const Copy &copy) { return copy.to.kind == Place::Kind::Pageab
 
 CUresult copyAsync(Driver &driver, CUstream_st &stream, Copy copy) {
   if (copy.bytes == 0) return CUDA_SUCCESS;
-  bool waits = endsPageable(copy) || (copy.from.isHost() && copy.to.isHost());
+  bool waits = !stream.capture && (endsPageable(copy) || (copy.from.isHost() && copy.to.isHost()));
   OperationRef queued;
   CUctx_st &context = *stream.context;
   SPRIG_CUDA_TRY(driver.enqueue(stream, std::move(copy), &queued));
@@ -37,6 +34,7 @@ CUresult copyAsync(Driver &driver, CUstream_st &stream, Copy copy) {
 }
 
 CUresult copyNow(Driver &driver, CUctx_st &context, Copy copy) {
+  SPRIG_CUDA_TRY(driver.refuseWhileCapturing(context));
   if (copy.bytes == 0) return CUDA_SUCCESS;
   bool staged = copy.staged != nullptr, within = !copy.from.isHost() && !copy.to.isHost();
   // A synchronous copy of pageable memory begins when the stream's earlier work is done.
@@ -100,7 +98,8 @@ CUresult fill(Driver &driver, const char *function, CUstream_st &stream, CUdevic
 }
 
 CUresult fillNow(const char *function, CUdeviceptr to, unsigned value, unsigned elementBytes, size_t count) {
-  return callInContext(function, [&](Driver &driver, CUctx_st &context) {
+  return callInContext(function, [&](Driver &driver, CUctx_st &context) -> CUresult {
+    SPRIG_CUDA_TRY(driver.refuseWhileCapturing(context));
     return fill(driver, function, context.legacy, to, value, elementBytes, count, false);
   });
 }

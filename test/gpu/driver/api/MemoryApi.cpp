@@ -7,10 +7,17 @@
 namespace sprig::cuda {
 namespace {
 
+CUresult countAllocation(Driver &driver, size_t bytes) {
+  ++driver.report.counts.allocations;
+  driver.report.counts.allocatedBytes += bytes;
+  return CUDA_SUCCESS;
+}
+
 CUresult allocate(Driver &driver, CUctx_st &context, size_t bytes, Allocation *&allocation) {
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  SPRIG_CUDA_TRY(driver.refuseWhileCapturing(context));
   allocation = driver.failsAllocation() ? nullptr : driver.memory.allocateDevice(context.device, bytes);
-  return allocation ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  return allocation ? countAllocation(driver, bytes) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult allocateHost(Driver &driver, CUctx_st &context, void **pointer, size_t bytes, unsigned flags) {
@@ -19,7 +26,7 @@ CUresult allocateHost(Driver &driver, CUctx_st &context, void **pointer, size_t 
       driver.failsAllocation() ? nullptr : driver.memory.allocatePinned(context.device, bytes, flags);
   if (!allocation) return CUDA_ERROR_OUT_OF_MEMORY;
   *pointer = reinterpret_cast<void *>(allocation->begin);
-  return CUDA_SUCCESS;
+  return countAllocation(driver, bytes);
 }
 
 // The living allocation that begins here, of the kind asked for.
@@ -40,6 +47,7 @@ Allocation *beginning(Driver &driver, const char *function, uint64_t address, bo
 void freeNow(Driver &driver, const char *function, Allocation &allocation) {
   OperationRef operation = driver.scheduler.hostOperation(function);
   checkFree(driver, operation, allocation);
+  ++driver.report.counts.frees;
   driver.memory.free(allocation, operation);
 }
 
@@ -111,6 +119,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) -> CUresult {
     if (!pointer) return CUDA_SUCCESS;
     if (!beginning(driver, "cuMemFreeAsync", pointer, true)) return CUDA_ERROR_INVALID_VALUE;
+    ++driver.report.counts.frees;
     return driver.enqueue(stream, FreeInOrder{pointer});
   });
 }

@@ -14,14 +14,39 @@ template <typename Body> CUresult callWithEvent(const char *function, CUevent ev
   return call(function, [&](Driver &driver) -> CUresult {
     if (!driver.events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
     SPRIG_CUDA_TRY(event->context->failed);
+    if (event->capture) return CUDA_ERROR_CAPTURED_EVENT;
     return body(driver);
   });
+}
+
+// The stream records in the event's capture too, behind what the event stands for.
+CUresult joinCapture(CUstream_st &stream, const CUevent_st &event) {
+  if (!event.capture->graph) return CUDA_ERROR_CAPTURED_EVENT; // that has ended
+  if (stream.capture && stream.capture != event.capture) {
+    stream.capture->invalid = event.capture->invalid = true;
+    return CUDA_ERROR_STREAM_CAPTURE_MERGE;
+  }
+  if (stream.isLegacy()) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  stream.capture = event.capture;
+  for (CUgraphNode node : event.captured)
+    if (std::find(stream.captured.begin(), stream.captured.end(), node) == stream.captured.end())
+      stream.captured.push_back(node);
+  return CUDA_SUCCESS;
+}
+
+CUresult refuseCapturing(CUstream_st &stream) {
+  if (!stream.capture) return CUDA_SUCCESS;
+  stream.capture->invalid = true;
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 CUresult record(const char *function, CUevent event, CUstream handle) {
   return callInStream(function, handle, [&](Driver &driver, CUstream_st &stream) {
     if (!driver.events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
     if (event->context != stream.context) return CUDA_ERROR_INVALID_HANDLE;
+    event->capture = stream.capture;
+    event->captured = stream.captured;
+    if (stream.capture) return CUDA_SUCCESS;
     event->recorded = driver.enqueueMarker(stream, "event record");
     return CUDA_SUCCESS;
   });
@@ -79,14 +104,17 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
 }
 
 CUresult cuStreamQuery(CUstream handle) {
-  return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) {
+  return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) -> CUresult {
+    SPRIG_CUDA_TRY(refuseCapturing(stream));
     if (!driver.scheduler.poll(stream.last)) return CUDA_ERROR_NOT_READY;
-    return driver.wait(*stream.context, stream.last);
+    driver.scheduler.wait(stream.last); // which is done: now the host knows
+    return stream.context->failed;
   });
 }
 
 CUresult cuStreamSynchronize(CUstream handle) {
-  return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) {
+  return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) -> CUresult {
+    SPRIG_CUDA_TRY(refuseCapturing(stream));
     // Asked of the default stream, it is asked of all that it comes after too.
     if (stream.isLegacy()) driver.enqueueMarker(stream, "synchronise");
     return driver.wait(*stream.context, stream.last);
@@ -97,6 +125,11 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
   return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) {
     if (!driver.events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
     if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    if (event->capture) return joinCapture(stream, *event);
+    if (stream.capture && event->recorded) { // a graph does not know when that was
+      stream.capture->invalid = true;
+      return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+    }
     if (event->recorded) driver.enqueueMarker(stream, "event wait", event->recorded);
     return CUDA_SUCCESS;
   });
@@ -135,7 +168,8 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) 
 CUresult cuEventQuery(CUevent event) {
   return callWithEvent(__func__, event, [&](Driver &driver) {
     if (!driver.scheduler.poll(event->recorded)) return CUDA_ERROR_NOT_READY;
-    return driver.wait(*event->context, event->recorded);
+    driver.scheduler.wait(event->recorded);
+    return event->context->failed;
   });
 }
 

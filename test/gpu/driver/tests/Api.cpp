@@ -22,6 +22,8 @@ Api::Api() {
 #include "test/gpu/driver/Functions.def"
   reset = reinterpret_cast<void (*)()>(find("sprig_standin_reset"));
   complaints = reinterpret_cast<const char *(*)()>(find("sprig_standin_complaints"));
+  report = reinterpret_cast<decltype(report)>(find("sprig_standin_report"));
+  setConditional = reinterpret_cast<decltype(setConditional)>(find("sprig_standin_set_conditional"));
   kernel = reinterpret_cast<decltype(kernel)>(find("sprig_standin_kernel"));
 }
 
@@ -31,7 +33,8 @@ Api &StandIn::api() {
 }
 
 void StandIn::configure(Settings settings) {
-  for (const char *name : {"DEVICES", "MEMORY", "DRIVER", "PEERS", "ORDER", "SEED", "CHECKS", "FAIL", "EXIT", "IMAGES"})
+  for (const char *name :
+       {"DEVICES", "MEMORY", "DRIVER", "PEERS", "ORDER", "SEED", "CHECKS", "FAIL", "EXIT", "IMAGES", "REPORT"})
     ::unsetenv((std::string("SPRIG_STANDIN_") + name).c_str());
   // A few MB are enough, and quicker to map than what real devices have.
   ::setenv("SPRIG_STANDIN_MEMORY", "64M", 1);

@@ -21,6 +21,8 @@ struct Api {
   void (*reset)() = nullptr;
   const char *(*complaints)() = nullptr;
   void (*kernel)(const void *, size_t, const char *, const uint32_t *, size_t, void (*)(SprigStandInRun *)) = nullptr;
+  const char *(*report)() = nullptr;
+  void (*setConditional)(uint64_t, uint32_t) = nullptr;
   void *library = nullptr;
 
   Api();

@@ -24,3 +24,27 @@ static_assert(offsetof(ours::CUlaunchAttribute, value) == offsetof(CUlaunchAttri
 static_assert(sizeof(ours::CUlaunchConfig) == sizeof(CUlaunchConfig));
 static_assert(offsetof(ours::CUlaunchConfig, hStream) == offsetof(CUlaunchConfig, hStream));
 static_assert(offsetof(ours::CUlaunchConfig, numAttrs) == offsetof(CUlaunchConfig, numAttrs));
+static_assert(sizeof(ours::CUgraphEdgeData) == sizeof(CUgraphEdgeData));
+static_assert(sizeof(ours::CUDA_KERNEL_NODE_PARAMS) == sizeof(CUDA_KERNEL_NODE_PARAMS));
+static_assert(sizeof(ours::CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D));
+static_assert(sizeof(ours::CUDA_MEMSET_NODE_PARAMS) == sizeof(CUDA_MEMSET_NODE_PARAMS));
+static_assert(sizeof(ours::CUDA_HOST_NODE_PARAMS) == sizeof(CUDA_HOST_NODE_PARAMS));
+static_assert(sizeof(ours::CUDA_CONDITIONAL_NODE_PARAMS) == sizeof(CUDA_CONDITIONAL_NODE_PARAMS));
+static_assert(sizeof(ours::CUDA_MEMCPY_NODE_PARAMS) == sizeof(CUDA_MEMCPY_NODE_PARAMS));
+static_assert(sizeof(ours::CUgraphNodeParams) == sizeof(CUgraphNodeParams));
+static_assert(sizeof(ours::CUDA_GRAPH_INSTANTIATE_PARAMS) == sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS));
+static_assert(sizeof(ours::CUgraphExecUpdateResultInfo) == sizeof(CUgraphExecUpdateResultInfo));
+static_assert(offsetof(ours::CUDA_KERNEL_NODE_PARAMS, kernelParams) == offsetof(CUDA_KERNEL_NODE_PARAMS, kernelParams));
+static_assert(offsetof(ours::CUDA_MEMCPY3D, srcHost) == offsetof(CUDA_MEMCPY3D, srcHost));
+static_assert(offsetof(ours::CUDA_MEMCPY3D, dstMemoryType) == offsetof(CUDA_MEMCPY3D, dstMemoryType));
+static_assert(offsetof(ours::CUDA_MEMCPY3D, dstPitch) == offsetof(CUDA_MEMCPY3D, dstPitch));
+static_assert(offsetof(ours::CUDA_MEMCPY3D, WidthInBytes) == offsetof(CUDA_MEMCPY3D, WidthInBytes));
+static_assert(offsetof(ours::CUDA_MEMSET_NODE_PARAMS, width) == offsetof(CUDA_MEMSET_NODE_PARAMS, width));
+static_assert(offsetof(ours::CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out) ==
+              offsetof(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out));
+static_assert(offsetof(ours::CUDA_MEMCPY_NODE_PARAMS, copyParams) == offsetof(CUDA_MEMCPY_NODE_PARAMS, copyParams));
+static_assert(offsetof(ours::CUgraphNodeParams, kernel) == offsetof(CUgraphNodeParams, kernel));
+static_assert(offsetof(ours::CUDA_GRAPH_INSTANTIATE_PARAMS, result_out) ==
+              offsetof(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out));
+static_assert(offsetof(ours::CUgraphExecUpdateResultInfo, errorNode) ==
+              offsetof(CUgraphExecUpdateResultInfo, errorNode));

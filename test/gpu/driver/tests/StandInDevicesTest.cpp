@@ -1,8 +1,11 @@
 // Devices, contexts, functions by name, and how the environment shapes them.
 #include "test/gpu/driver/tests/Api.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fstream>
 #include <thread>
 
 namespace sprig::cuda {
@@ -133,6 +136,27 @@ TEST_F(StandInDevices, WhatIsNotHereSaysSo) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(create(), static_cast<int>(CUDA_ERROR_NOT_SUPPORTED));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "stand-in: cuArrayCreate_v2 is not supported\n");
+}
+
+TEST_F(StandInDevices, AProcessEndsWithItsReport) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::string file = testing::TempDir() + "standin-report.json";
+  std::remove(file.c_str());
+  EXPECT_EXIT(
+      {
+        start({{"REPORT", file.c_str()}, {"EXIT", "97"}});
+        CUdeviceptr a = allocate(4);
+        EXPECT_CUDA(api().cuMemsetD32Async(a, 1, 1, stream()));
+        EXPECT_CUDA(api().cuMemsetD32Async(a, 1, 1, stream()));
+        EXPECT_CUDA(api().cuCtxSynchronize());
+        std::exit(0);
+      },
+      testing::ExitedWithCode(97), "1 kinds of complaints");
+  std::ifstream report(file);
+  std::string text(std::istreambuf_iterator<char>(report), {});
+  EXPECT_NE(text.find("\"fills\": 2"), text.npos) << text;
+  EXPECT_NE(text.find("unordered: 'fill'"), text.npos) << text;
+  std::remove(file.c_str());
 }
 
 TEST_F(StandInDevices, ErrorsHaveNames) {
