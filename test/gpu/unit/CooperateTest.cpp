@@ -166,6 +166,41 @@ TEST_P(Cooperate, UpdatesAtomically) {
   EXPECT_EQ(packed[1], 7u);
 }
 
+// The tiled product with one barrier less, or one index off by one.
+TEST(CooperateMutants, AreNoticed) {
+  std::string text = oracleText("cooperate.ptx");
+  size_t first = text.find(".visible .entry"), entry = text.find(".visible .entry matmul"),
+         next = text.find(".visible .entry", entry + 1);
+  text = text.substr(0, text.find(".global")) + text.substr(entry, next - entry);
+  ASSERT_LT(first, entry);
+  constexpr int n = 37;
+  std::vector<float> a(n * n), b(n * n);
+  for (int i = 0; i < n * n; ++i) a[i] = float(i % 11 - 5), b[i] = float(i % 7 - 3);
+  auto run = [&](const std::string &ptx, std::vector<float> &c) {
+    return Kernels(ptx).run("matmul", {3, 3}, {16, 16}, checkedWith(a, b, c), a.data(), b.data(), c.data(), n);
+  };
+  std::vector<float> expected(n * n);
+  EXPECT_EQ(run(text, expected).text(), "");
+  struct Mutation {
+    std::string from, to;
+    bool isRace;
+  };
+  const Mutation mutations[] = {{"bar.sync", "// bar.sync", true}, {"+4];", "+8];", false}};
+  for (const Mutation &mutation : mutations) {
+    int count = 0;
+    for (size_t at = 0; count < 3 && (at = text.find(mutation.from, at)) != text.npos; ++at, ++count) {
+      std::vector<float> c(n * n);
+      LaunchReport report = run(std::string(text).replace(at, mutation.from.size(), mutation.to), c);
+      std::string what = mutation.from + ", place " + std::to_string(count);
+      if (mutation.isRace)
+        EXPECT_NE(report.text().find("race"), std::string::npos) << what;
+      else
+        EXPECT_TRUE(!report.complaints.empty() || c != expected) << what;
+    }
+    EXPECT_GT(count, 0) << mutation.from;
+  }
+}
+
 TEST(CooperateCounters, SeeBankConflicts) {
   for (int padded : {0, 1}) {
     // As aligned as memory of a GPU.
