@@ -19,6 +19,7 @@ struct Cut {
     int64_t panels = llvm::divideCeil(gemm.columns, kPanelWidth);
     groupPanels = gemm.rows <= 2 ? 4 : gemm.rows <= 4 ? 2 : 1;
     groupPanels = std::min(groupPanels, std::max<int64_t>(panels, 1));
+    if (groupPanels > 2 && panels == groupPanels) groupPanels = 2; // two tiles that two threads share
     groups = llvm::divideCeil(panels, groupPanels);
     // About a million and a half operations a tile; a block size that divides the rows saves a second copy of the code.
     int64_t perRow = std::max<int64_t>(2 * gemm.depth * groupPanels * kPanelWidth, 1);

@@ -42,8 +42,10 @@ struct Convolution {
     int64_t height = std::max<int64_t>(geometry.out[1], 1);
     heightBlocks = llvm::divideCeil(
         height, std::clamp<int64_t>(kTileFlops / (position * std::max<int64_t>(geometry.out[2], 1)), 1, height));
-    bool oneBlock = geometry.batch * geometry.out[0] * heightBlocks == 1;
-    if (oneBlock && hasSmallPanels()) heightBlocks = ConvGeometry::halvesOf(height);
+    // What two threads share evenly.
+    bool onePlane = geometry.batch * geometry.out[0] == 1;
+    if (onePlane && heightBlocks == 1 && hasSmallPanels()) heightBlocks = ConvGeometry::halvesOf(height);
+    if (onePlane && heightBlocks == 3) heightBlocks = 4;
     blockHeight = llvm::divideCeil(height, heightBlocks);
     heightBlocks = llvm::divideCeil(height, blockHeight);
     int64_t samples = std::max<int64_t>(geometry.batch, 1);

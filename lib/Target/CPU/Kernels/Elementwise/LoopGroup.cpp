@@ -5,6 +5,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/ReduceOrder.h"
+#include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 using namespace mlir;
@@ -327,8 +328,22 @@ void LoopGroup::chooseTiles() {
       innerChunk = tile.getElements();
       outerChunk = 1;
     }
-  innerTiles = (innerSize + innerChunk - 1) / innerChunk;
-  outerTiles = (outerSize + outerChunk - 1) / outerChunk;
+  auto countTiles = [&] {
+    innerTiles = llvm::divideCeil(innerSize, innerChunk);
+    outerTiles = llvm::divideCeil(outerSize, outerChunk);
+  };
+  countTiles();
+  // One tile of some size becomes two: where two threads share what is beside it, each then has its own rows of it.
+  constexpr int64_t kHalvedElements = 2048;
+  if (innerTiles * outerTiles == 1 && total >= kHalvedElements && !reducesColumns()) {
+    if (outerSize > 1) {
+      outerChunk = llvm::divideCeil(outerSize, 2);
+    } else {
+      innerChunk = llvm::alignTo(llvm::divideCeil(innerSize, 2), unit);
+      outerChunk = 1;
+    }
+    countTiles();
+  }
 }
 
 KernelPlan LoopGroup::plan() const {

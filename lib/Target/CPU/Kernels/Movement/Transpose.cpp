@@ -57,17 +57,21 @@ public:
     int64_t rank = p.sizes.size(), rowDim = p.sources.back(), columns = p.sizes.back();
     SmallVector<int64_t> space = outerSizes(p);
     space.push_back(blocks(p.sizes[rowDim]));
+    Halves halves(p);
+    space.push_back(halves.count);
     KernelPlan plan;
     plan.tiles = columns == 0 ? 0 : 1;
     for (int64_t size : space) plan.tiles *= size;
     if (plan.tiles == 0) return plan;
     SmallVector<int64_t> outer = outerDims(p);
     auto stepsOf = [&](ArrayRef<int64_t> strides) {
-      auto extentOf = [&](int64_t rows) {
+      auto extentOf = [&](int64_t rows, int64_t columns) {
         return (rows - 1) * strides[rowDim] + (columns - 1) * strides[rank - 1] + 1;
       };
-      SmallVector<TileStep> steps{{kLanes * strides[rowDim], 0, extentOf(std::min(kLanes, p.sizes[rowDim]))}};
-      int64_t extent = extentOf(p.sizes[rowDim]);
+      int64_t rows = std::min(kLanes, p.sizes[rowDim]);
+      SmallVector<TileStep> steps{{kLanes * strides[rowDim], 0, extentOf(rows, columns)},
+                                  {halves.columns * strides[rank - 1], 0, extentOf(rows, halves.columns)}};
+      int64_t extent = extentOf(p.sizes[rowDim], columns);
       for (int64_t d : llvm::reverse(outer)) {
         steps.insert(steps.begin(), {strides[d], 0, extent});
         extent += (p.sizes[d] - 1) * strides[d];
@@ -93,29 +97,47 @@ public:
                   from[rowDim],
                   to[rank - 1]};
     int64_t rowBlocks = blocks(rows);
+    Halves halves(p);
     k.forTiles([&](Value tile) {
-      Value fromBase = k.index(0), toBase = k.index(0), rowBlock = k.rem(tile, rowBlocks);
-      for (auto [d, i] : llvm::zip_equal(outerDims(p), k.delinearize(k.div(tile, rowBlocks), outerSizes(p)))) {
+      Value fromBase = k.index(0), toBase = k.index(0), half = k.rem(tile, halves.count);
+      Value tileOfRows = k.div(tile, halves.count), rowBlock = k.rem(tileOfRows, rowBlocks);
+      for (auto [d, i] : llvm::zip_equal(outerDims(p), k.delinearize(k.div(tileOfRows, rowBlocks), outerSizes(p)))) {
         fromBase = k.add(fromBase, k.mul(i, from[d]));
         toBase = k.add(toBase, k.mul(i, to[d]));
       }
-      Value row = k.mul(rowBlock, kLanes);
-      fromBase = k.add(fromBase, k.mul(row, from[rowDim]));
-      toBase = k.add(toBase, row);
-      k.ifLast(rowBlock, rowBlocks, rows % kLanes != 0, [&](bool last) {
-        int64_t rowCount = last ? rows - (rowBlocks - 1) * kLanes : kLanes;
-        int64_t whole = columns / kLanes * kLanes;
-        k.loop(k.index(0), k.index(whole), kLanes, [&](Value column) {
-          block.emit(k.add(fromBase, column), k.add(toBase, k.mul(column, block.toStride)), rowCount, kLanes);
+      Value row = k.mul(rowBlock, kLanes), firstColumn = k.mul(half, halves.columns);
+      fromBase = k.add(fromBase, k.add(k.mul(row, from[rowDim]), firstColumn));
+      toBase = k.add(toBase, k.add(row, k.mul(firstColumn, block.toStride)));
+      k.ifLast(rowBlock, rowBlocks, rows % kLanes != 0, [&](bool lastRows) {
+        k.ifLast(half, halves.count, columns % halves.columns != 0, [&](bool lastHalf) {
+          int64_t rowCount = lastRows ? rows - (rowBlocks - 1) * kLanes : kLanes;
+          int64_t count = lastHalf ? columns - (halves.count - 1) * halves.columns : halves.columns;
+          int64_t whole = count / kLanes * kLanes;
+          k.loop(k.index(0), k.index(whole), kLanes, [&](Value column) {
+            block.emit(k.add(fromBase, column), k.add(toBase, k.mul(column, block.toStride)), rowCount, kLanes);
+          });
+          if (whole < count)
+            block.emit(k.add(fromBase, whole), k.add(toBase, whole * block.toStride), rowCount, count - whole);
         });
-        if (whole < columns)
-          block.emit(k.add(fromBase, whole), k.add(toBase, whole * block.toStride), rowCount, columns - whole);
       });
     });
     return success();
   }
 
 private:
+  /// Columns are cut in two where there would be one tile of some size (an image of few channels).
+  struct Halves {
+    int64_t count = 1, columns;
+    explicit Halves(const Permuted &p) : columns(p.sizes.back()) {
+      constexpr int64_t kHalvedElements = 2048;
+      int64_t rows = p.sizes[p.sources.back()], all = 1;
+      for (int64_t size : p.sizes) all *= size;
+      if (all != rows * columns || blocks(rows) != 1 || all < kHalvedElements || columns < 2 * kLanes) return;
+      columns = llvm::alignTo(llvm::divideCeil(columns, 2), kLanes);
+      count = 2;
+    }
+  };
+
   static int64_t blocks(int64_t size) { return (size + kLanes - 1) / kLanes; }
   /// The dimensions of the operand that no block runs over, in the result's order.
   static SmallVector<int64_t> outerDims(const Permuted &p) {
