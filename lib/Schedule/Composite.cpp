@@ -6,17 +6,24 @@ using namespace mlir;
 using namespace sprig;
 using namespace sprig::exec;
 
-// By the calls' own buffers; `buffers` are the new command's.
+// What a call writes over its operand, the composite does too where the operand's other calls come before in the same
+// tile, and the result's after it. By the calls' own buffers; `buffers` are the new command's.
 static SmallVector<OverwriteAttr> overwritesOf(ArrayRef<CompositeCall> calls, ArrayRef<Value> buffers) {
-  llvm::DenseMap<Value, unsigned> uses;
+  llvm::DenseMap<Value, SmallVector<const CompositeCall *>> uses; // in the order of the calls
   for (const CompositeCall &call : calls)
-    for (Value buffer : exec::DispatchOp(call.command).getBuffers()) ++uses[buffer];
+    for (Value buffer : exec::DispatchOp(call.command).getBuffers()) uses[buffer].push_back(&call);
   SmallVector<OverwriteAttr> pairs;
   for (const CompositeCall &call : calls) {
     exec::DispatchOp command = call.command;
+    auto isBeforeInTile = [&](const CompositeCall *other) {
+      return other < &call && other->firstTile == call.firstTile && call.endTile == call.firstTile + 1;
+    };
     for (OverwriteAttr over : command.overwrites()) {
       Value operand = command.getBuffers()[over.getOperand()], result = command.getBuffers()[over.getResult()];
-      if (uses[operand] > 1 || uses[result] > 1) continue;
+      ArrayRef<const CompositeCall *> touched = uses[operand];
+      bool isLast = llvm::count(touched, &call) == 1 && touched.back() == &call;
+      bool isFirst = llvm::count(uses[result], &call) == 1 && uses[result].front() == &call;
+      if (!isLast || !isFirst || !llvm::all_of(touched.drop_back(), isBeforeInTile)) continue;
       auto placeOf = [&](Value buffer) { return llvm::find(buffers, buffer) - buffers.begin(); };
       pairs.push_back(OverwriteAttr::get(command.getContext(), placeOf(operand), placeOf(result)));
     }

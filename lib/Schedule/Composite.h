@@ -12,7 +12,8 @@ struct CompositeCall {
 };
 
 /// Replaces commands of one lane, in order and with nothing else between them, by one of that title, of a new kernel of
-/// so many tiles. What a command may write over, the new one may where no other call touches it.
+/// so many tiles. What a command may write over, the new one may where the other calls that touch it come before in the
+/// same tile.
 exec::DispatchOp makeComposite(llvm::StringRef kernelName, llvm::StringRef title, llvm::ArrayRef<CompositeCall> calls,
                                int64_t tiles, mlir::SymbolTable &symbols);
 

@@ -104,3 +104,33 @@ exec.program @full_ones inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>,
     exec.dispatch @shared(%x, %z) : memref<16xf32>, memref<16xf32>
   }
 }
+
+// -----
+
+exec.device @cpu "cpu"
+exec.kernel @one(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 2000000 : i64} {
+  exec.yield %x : tensor<16xf32>
+}
+exec.kernel @two(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 2000 : i64} {
+  exec.yield %x : tensor<16xf32>
+}
+
+// Within a branch a command may write over what the ones before it gave, but not over what a later one reads.
+// CHECK-LABEL: exec.program @in_place
+// CHECK: %[[A:.*]] = exec.buffer arena named "a"
+// CHECK: exec.dispatch @in_place_branches(%{{.*}}, %[[A]], %[[B:.*]], %[[C:.*]], %[[D:.*]], %[[E:.*]]) named "one and 4 more" overwritable [#exec.overwrite<1 by 2>] :
+exec.program @in_place inputs("x": tensor<16xf32>) outputs("b": tensor<16xf32>, "e": tensor<16xf32>) {
+  %x = exec.buffer input[0] : memref<16xf32>
+  %a = exec.buffer arena named "a" : memref<16xf32>
+  %b = exec.buffer output[0] : memref<16xf32>
+  %c = exec.buffer arena named "c" : memref<16xf32>
+  %d = exec.buffer arena named "d" : memref<16xf32>
+  %e = exec.buffer output[1] : memref<16xf32>
+  exec.lane on @cpu {
+    exec.dispatch @one(%x, %a) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @one(%a, %b) overwritable [#exec.overwrite<0 by 1>] : memref<16xf32>, memref<16xf32>
+    exec.dispatch @one(%x, %c) : memref<16xf32>, memref<16xf32>
+    exec.dispatch @one(%c, %d) overwritable [#exec.overwrite<0 by 1>] : memref<16xf32>, memref<16xf32>
+    exec.dispatch @two(%c, %d, %e) : memref<16xf32>, memref<16xf32>, memref<16xf32>
+  }
+}
