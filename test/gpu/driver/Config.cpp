@@ -120,6 +120,10 @@ Config Config::fromEnvironment(std::string &error) {
   read("SEED", "a number", [&](std::string_view text) { return parse(text, config.seed); });
   read("CHECKS", "all, none, or some of order,kernels,bounds,unwritten,host,pinned",
        [&](std::string_view text) { return parseChecks(text, config.checks); });
+  read("EFFECTS", "each or once", [&](std::string_view text) {
+    config.effectsOnce = text == "once";
+    return text == "each" || text == "once";
+  });
   read("FAIL", "launch=N, lost=N or alloc=N, by comma",
        [&](std::string_view text) { return parseFailures(text, config); });
   read("EXIT", "an exit code from 0 to 255", [&](std::string_view text) {

@@ -18,6 +18,10 @@
 //                           (outside of allocations, freed ones, those of other devices without peer access), unwritten
 //                           (bytes read that nothing wrote), host (host code that touches device memory), pinned (host
 //                           code that changes what a queued copy has still to read)
+//   SPRIG_STANDIN_EFFECTS   each (default): every launch computes; once: launches of the same kernel, shape and
+//   parameters
+//                           take over what the first one read and wrote, and compute nothing: for trying many orders of
+//                           a program whose accesses do not depend on data. Results mean nothing then.
 //   SPRIG_STANDIN_FAIL      failures, by comma: launch=N (the N-th launch fails, and with it the context), lost=N (the
 //                           device is lost at the N-th operation), alloc=N (the N-th allocation finds no memory)
 //   SPRIG_STANDIN_REPORT    file that gets, as JSON, complaints and counts when the process ends (Report.h)
@@ -49,6 +53,7 @@ struct Config {
   Order order = Order::Lazy;
   uint64_t seed = 1;
   Checks checks;
+  bool effectsOnce = false;
   uint64_t failLaunch = 0, failLost = 0, failAlloc = 0; // 0: never
   int exitCode = 0;
 

@@ -62,6 +62,7 @@ void sprig_standin_set_conditional(uint64_t handle, uint32_t value) {
     driver.report.complain("condition", "a condition is set that is not there, or by no kernel");
     return;
   }
+  driver.conditionSet = true;
   condition->second.value = value;
   condition->second.setBy = driver.running;
 }

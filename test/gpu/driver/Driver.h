@@ -107,10 +107,12 @@ public:
   std::map<CUgraph, std::shared_ptr<CUgraph_st>> graphs; // those of conditional nodes too
   Handles<CUgraphExec_st> executables;
   std::map<CUgraphConditionalHandle, Condition> conditions;
-  std::deque<std::vector<CUgraph>> bodyLists; // arrays of conditional nodes' bodies, which callers point to
-  OperationRef running;                       // the kernel
-  std::vector<OperationRef> orphans;          // the last ones of streams that are gone
-  Scheduler scheduler;                        // last: its thread ends before the rest does
+  std::deque<std::vector<CUgraph>> bodyLists;       // arrays of conditional nodes' bodies, which callers point to
+  OperationRef running;                             // the kernel
+  bool conditionSet = false;                        // by it
+  std::unordered_map<std::string, Effects> effects; // of launches, where they are found but once
+  std::vector<OperationRef> orphans;                // the last ones of streams that are gone
+  Scheduler scheduler;                              // last: its thread ends before the rest does
 
   /// The calling thread's current context; CUDA_ERROR_INVALID_CONTEXT without one, its sticky error if it has one.
   CUresult current(CUctx_st *&context);

@@ -27,7 +27,8 @@ std::string Report::json() const {
                     {"copies", counts.copies},
                     {"copied bytes", counts.copiedBytes},
                     {"fills", counts.fills},
-                    {"host functions", counts.hostFunctions}};
+                    {"host functions", counts.hostFunctions},
+                    {"computed kernels", counts.computed}};
   json["kernels"] = counts.kernels;
   json["complaints"] = nlohmann::ordered_json::array();
   for (const Complaint &complaint : list)

@@ -16,6 +16,7 @@ struct Counts {
   uint64_t allocations = 0, frees = 0, allocatedBytes = 0;            // of devices' memory and of pinned memory
   uint64_t hostSynchronisations = 0;                                  // calls that wait
   uint64_t copies = 0, copiedBytes = 0, fills = 0, hostFunctions = 0; // done, those of graphs among them
+  uint64_t computed = 0;                                              // kernels, not taken over (Config.h, EFFECTS)
   std::map<std::string, uint64_t> kernels;                            // done, by name
 };
 

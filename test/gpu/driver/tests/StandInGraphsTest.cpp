@@ -387,6 +387,29 @@ TEST_F(StandInGraphs, AStepIsOneLaunch) {
   EXPECT_TRUE(report["complaints"].empty());
 }
 
+TEST_F(StandInGraphs, ManyOrdersComputeOnce) {
+  for (bool edge : {true, false}) {
+    start({{"ORDER", "random"}, {"EFFECTS", "once"}});
+    CUfunction adds = adder();
+    CUdeviceptr a = upload(Ints{0}), b = upload(Ints{0});
+    EXPECT_CUDA(api().cuCtxSynchronize());
+    CUgraph g = graph();
+    CUgraphNode first = add(g, adds, {a, a, 1});
+    add(g, adds, {b, a, 1}, edge ? std::vector{first} : std::vector<CUgraphNode>());
+    CUgraphExec e = instantiate(g);
+    for (int i = 0; i < 20; ++i) EXPECT_CUDA(api().cuGraphLaunch(e, nullptr));
+    EXPECT_CUDA(api().cuCtxSynchronize());
+    EXPECT_EQ(value(a), 1); // nothing more was computed
+    auto report = nlohmann::json::parse(api().report());
+    EXPECT_EQ(report["kernels"]["add"], 40);
+    EXPECT_EQ(report["counts"]["computed kernels"], 2);
+    if (edge)
+      expectNoComplaint();
+    else
+      expectComplaint({"unordered: 'kernel add'"});
+  }
+}
+
 // Random graphs: complaints if, and only if, the closure of the edges leaves two nodes that touch the same bytes
 // unordered.
 TEST_F(StandInGraphs, ComplaintsAreTheClosures) {
