@@ -2,6 +2,7 @@
 #include "test/gpu/emulator/Hooks.h"
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace sprig::gpu;
 

@@ -2,6 +2,7 @@
 #include "test/gpu/emulator/Block.h"
 #include "test/gpu/emulator/Hooks.h"
 #include <algorithm>
+#include <utility>
 
 using namespace sprig::gpu;
 
