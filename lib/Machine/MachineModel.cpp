@@ -58,6 +58,14 @@ double MachineModel::kernelSeconds(double flops, double bytes) const {
   return std::max(flops / fmaFlops, bytes / l2().read) / kKernelEfficiency;
 }
 
+double MachineModel::cachedBytes(double bytes) const { return std::min(bytes, double(l2().bytes)); }
+
+double MachineModel::fetchSeconds(double bytes) const {
+  if (bytes <= 0) return 0;
+  double cached = cachedBytes(bytes), scattered = std::min(cached, double(l1().bytes));
+  return crossCore.seconds(scattered / kScatteredShare + (cached - scattered));
+}
+
 MachineModel defaultModel(std::string_view isa) {
   const Defaults *row = std::find_if(std::begin(kDefaults), std::end(kDefaults), [&](auto &d) { return d.isa == isa; });
   if (row == std::end(kDefaults)) row = kDefaults;

@@ -47,6 +47,15 @@ struct MachineModel {
   double seconds(double flops, double bytes, int64_t workingSet, int threadCount = 1) const;
   /// About what a kernel takes on one thread, mostly out of the second-level cache.
   double kernelSeconds(double flops, double bytes) const;
+  /// What of so many bytes comes from another processor's own cache: what that does not hold comes from behind it on
+  /// one thread, too.
+  double cachedBytes(double bytes) const;
+  /// About what a kernel waits for of so many bytes that another processor wrote, which it reads as it computes: as
+  /// many as its first cache holds by lines, more of them as a stream.
+  double fetchSeconds(double bytes) const;
+  /// Lines that a kernel reads as it computes come a few at a time, and not as a stream does: measured on products of
+  /// small networks, at a third of its rate.
+  static constexpr double kScatteredShare = 1.0 / 3;
   /// How near kernels come to the peak rates.
   static constexpr double kKernelEfficiency = 0.66;
 };

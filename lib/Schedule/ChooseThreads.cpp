@@ -83,7 +83,7 @@ ChooseThreadsOptions sprig::threadShares(const machine::MachineModel &model, int
   shares.flopsPerShare = perShare(kHandOffsAndLines, model.fmaFlops);
   // What they read is mostly in the second-level cache.
   shares.bytesPerShare = perShare(kHandOffsAndLines, model.l2().read);
-  shares.bytesFetchedPerShare = perShare(kHandOffsAndLines, model.crossCore.bytesPerSecond * kScatteredShare);
+  shares.bytesFetchedPerShare = perShare(kHandOffsAndLines, model.crossCore.bytesPerSecond * model.kScatteredShare);
   shares.constantsPerShare = perShare(kHandOffs, model.l2().read);
   return shares;
 }

@@ -45,7 +45,7 @@ void LaneScheduler::depend(const order::Schedule &schedule, ArrayRef<uint32_t> o
 double LaneScheduler::handOff(const Task &from, const Task &to, double bytes) const {
   const machine::MachineModel &own = *groups[to.group].machine;
   double seconds = std::max(groups[from.group].machine->handOff, own.handOff);
-  return from.group == to.group ? seconds + own.crossCore.seconds(cachedBytes(bytes, own)) - own.crossCore.latency
+  return from.group == to.group ? seconds + own.crossCore.seconds(own.cachedBytes(bytes)) - own.crossCore.latency
                                 : seconds;
 }
 

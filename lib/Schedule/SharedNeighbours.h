@@ -1,13 +1,10 @@
 // Kernels of little work that are shared out because their neighbours are: for choose-threads.
 #pragma once
-#include "dialects/Exec/Exec.h"
+#include "dialects/Exec/FetchedBytes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace sprig {
-
-/// Whether a kernel's tiles go to several threads.
-inline bool isShared(exec::KernelOp kernel) { return kernel.getTiles() / 2 >= kernel.getGrain(); }
 
 /// Halves kernels that stand beside shared ones where the hand-off (in shares of work) costs less than half of their
 /// work and what two threads then need not fetch of each other. `shares` has each leaf kernel's work. Returns those.

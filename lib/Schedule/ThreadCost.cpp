@@ -8,21 +8,17 @@ using namespace sprig::exec;
 // Tiles mostly follow rows, so that a thread meets its own part again: how much of it was another's.
 static constexpr double kOthersShare = 1.0 / 8;
 
-double sprig::cachedBytes(double bytes, const machine::MachineModel &model) {
-  return std::min(bytes, double(model.l2().bytes));
-}
-
 double sprig::secondsOfHandOff(double scattered, double streamed, const machine::MachineModel &model) {
   // Once there, and once back.
-  return 2 * model.handOff + model.crossCore.seconds(scattered / kScatteredShare + streamed);
+  return 2 * model.handOff + model.crossCore.seconds(scattered / model.kScatteredShare + streamed);
 }
 
 double ThreadCost::secondsOn(int64_t threads, const machine::MachineModel &model) const {
   threads = std::min(threads, tiles);
   if (threads < 2) return seconds;
   double most = double(llvm::divideCeil(tiles, threads)) / double(tiles);
-  double shared = cachedBytes(sharedBytes, model) * double(threads - 1) / double(threads);
-  double own = cachedBytes(ownBytes, model) * kOthersShare / double(threads);
+  double shared = model.cachedBytes(sharedBytes) * double(threads - 1) / double(threads);
+  double own = model.cachedBytes(ownBytes) * kOthersShare / double(threads);
   return seconds * most + secondsOfHandOff(shared, own, model);
 }
 

@@ -5,10 +5,6 @@
 
 namespace sprig {
 
-/// Lines that a kernel reads as it computes come a few at a time, and not as a stream does: measured on products of
-/// small networks, at a third of its rate.
-constexpr double kScatteredShare = 1.0 / 3;
-
 /// The cost of a kernel's work and of what its threads hand to each other.
 struct ThreadCost {
   double seconds = 0;     ///< on one thread
@@ -19,10 +15,6 @@ struct ThreadCost {
   /// On so many threads, the hand-off and the lines that other processors wrote included.
   double secondsOn(int64_t threads, const machine::MachineModel &model) const;
 };
-
-/// What of so many bytes comes from another processor's own cache: what that does not hold comes from behind it on one
-/// thread, too.
-double cachedBytes(double bytes, const machine::MachineModel &model);
 
 /// What handing work to other threads takes, each of which reads so many bytes that others wrote: here and there, as
 /// kernels do what every tile reads, and one after the other.

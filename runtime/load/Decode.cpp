@@ -223,6 +223,7 @@ private:
       to.grain = dispatch.grain();
       to.flops = dispatch.flops();
       to.bytes = dispatch.bytes();
+      to.fetched = dispatch.fetched();
       SPRIG_RETURN_IF_ERROR(list(dispatch.parts(), to.parts, &Decoder::part), "parts");
       return operands(entry, to, dispatch.buffers());
     }

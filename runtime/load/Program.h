@@ -96,6 +96,7 @@ struct Command {
   uint64_t copyBytes = 0; // set by Verify
   uint64_t flops = 0;
   uint64_t bytes = 0;
+  uint64_t fetched = 0; // of a dispatch: see program.fbs
   std::string name;
   std::vector<Part> parts;
 

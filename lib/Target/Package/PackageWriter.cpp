@@ -1,4 +1,5 @@
 #include "lib/Target/Package/PackageWriter.h"
+#include "dialects/Exec/FetchedBytes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Target/OperationNames.h"
@@ -91,8 +92,9 @@ private:
   std::vector<const LinkedImage *> imageSections;
   llvm::StringMap<uint32_t> constantIndex, stateIndex, kernelIndex, deviceIndex;
   std::vector<std::string> devices, architectures;
-  std::vector<int64_t> ordinals;         // of the devices
-  DenseMap<Value, uint32_t> bufferIndex; // of the entry at hand
+  std::vector<int64_t> ordinals;          // of the devices
+  DenseMap<Value, uint32_t> bufferIndex;  // of the entry at hand
+  DenseMap<Operation *, int64_t> fetched; // by its dispatches
 };
 
 FailureOr<uint32_t> Writer::addConstant(Operation *op, StringRef name, ElementsAttr value) {
@@ -232,8 +234,9 @@ Writer::Encoded Writer::encode(exec::DispatchOp op) {
   auto buffers = builder.CreateVector(operands);
   auto partList = encode(partsOf(op));
   int64_t first = op.getFirstTile().value_or(0), end = op.getEndTile().value_or(kernel.getTiles());
-  auto content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first,
-                                    kernel.getGrain(), kernel.getFlops(), kernel.getBytes(), partList, first);
+  auto content =
+      fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first, kernel.getGrain(),
+                         kernel.getFlops(), kernel.getBytes(), partList, first, uint64_t(fetched.lookup(op)));
   return {fb::Command::Dispatch, content.Union(), op.getTitle()};
 }
 
@@ -285,6 +288,7 @@ LogicalResult Writer::addEntry(ProgramOp program) {
     bufferIndex[op.getResult()] = buffers.size();
     buffers.push_back(buffer(op));
   }
+  fetched = fetchedBytes(program, symbols);
   std::vector<flatbuffers::Offset<fb::Lane>> lanes;
   for (auto op : program.getBody().getOps<LaneOp>())
     if (failed(addLane(op, lanes))) return failure();

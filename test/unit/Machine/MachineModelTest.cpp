@@ -57,6 +57,15 @@ TEST(MachineModel, TakesTheLevelThatHoldsTheWorkingSet) {
   EXPECT_EQ(model.readRate(INT64_MAX), 15e9);
 }
 
+// Lines of another core: a third of the rate as far as the first cache goes, and no more than the second one holds.
+TEST(MachineModel, FetchesLinesOfOtherCores) {
+  MachineModel model = modelOf(someMachine());
+  EXPECT_EQ(model.fetchSeconds(0), 0);
+  EXPECT_DOUBLE_EQ(model.fetchSeconds(1000), 3e-7 + 3000 / 2e10);
+  EXPECT_DOUBLE_EQ(model.fetchSeconds(64 << 10), 3e-7 + (4 * 32 << 10) / 2e10);
+  EXPECT_DOUBLE_EQ(model.fetchSeconds(1e9), 3e-7 + ((2 * 32 << 10) + (1 << 20)) / 2e10);
+}
+
 TEST(MachineModel, ThreadsShareOutWhatIsTheirOwn) {
   MachineModel model = modelOf(someMachine());
   // Two halves of 64K fit into two caches of 32K; a common cache holds no more for two.

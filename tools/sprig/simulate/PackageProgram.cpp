@@ -2,6 +2,7 @@
 #include "lib/Machine/MachineModel.h"
 #include "runtime/api/Handles.h"
 #include "runtime/exec/Choose.h"
+#include "sprig/rt/trace.hpp"
 #include "tools/sprig/profile/BusyTime.h"
 #include "tools/sprig/profile/CommandLimits.h"
 #include <algorithm>
@@ -96,7 +97,10 @@ private:
     }
     Model &model = modelOf(place.rates);
     double handOff = threads > 1 ? model.rates.handOff * 1e9 : 0;
-    return place.launchNs + handOff + model.limits.expectedNs(entryIndex, lane, index, threads);
+    // What another thread wrote; a command on one thread reads what several wrote before it.
+    double fetched =
+        place.threads > 1 ? model.rates.fetchSeconds(double(entry.lanes[lane].commands[index].fetched)) * 1e9 : 0;
+    return place.launchNs + handOff + fetched + model.limits.expectedNs(entryIndex, lane, index, threads);
   }
 
   // Copies as the runtime makes them: each device with memory of its own gets the inputs that its commands name, one
@@ -203,16 +207,6 @@ private:
   std::map<std::string, std::unique_ptr<Model>> models;
 };
 
-/// Bytes that ranges hold in all, each once; they are in order of their begins.
-uint64_t unionOf(const std::multiset<std::pair<uint64_t, uint64_t>> &ranges) {
-  uint64_t bytes = 0, end = 0;
-  for (auto &[from, to] : ranges) {
-    if (to > end) bytes += to - std::max(from, end);
-    end = std::max(end, to);
-  }
-  return bytes;
-}
-
 struct Life {
   double begin = 0, end = -1;
 };
@@ -317,7 +311,7 @@ std::vector<DeviceMemory> memoryOf(const Runner &runner, uint32_t entryIndex, co
         continue;
       }
       live.insert(range);
-      uint64_t bytes = unionOf(live);
+      uint64_t bytes = rt::bytesIn(live);
       if (bytes <= result[device].arenaPeak) continue;
       result[device].arenaPeak = bytes;
       result[device].peakNs = change.ns;
