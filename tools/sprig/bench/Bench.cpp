@@ -112,9 +112,10 @@ int bench(Options &options) {
   }
   refuseLoaderOptions(options);
   if (options.n)
-    throw Error(ErrorKind::usage,
-                "--n: goes with the experiments matmul, threads, lanes, devices, overlap, split, convolution, dtypes "
-                "and async");
+    throw Error(
+        ErrorKind::usage,
+        "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, convolution, "
+        "dtypes and async");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -230,7 +231,8 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("OF", options->of, "the model that hybridize runs, instead of its own networks");
   command
       ->add_option("--n", options->n,
-                   "size of the matrices of matmul (default 4096), threads (1000), devices (768), overlap (512), "
+                   "size of the matrices of matmul (default 4096), threads (1000), devices (768), bottlenecks (768), "
+                   "overlap (512), "
                    "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
                    "batches of split (256)")
       ->check(CLI::Range(1, 16384));

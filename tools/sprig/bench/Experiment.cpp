@@ -12,6 +12,8 @@ const std::vector<Experiment> &experiments() {
       {"overlap", "values computed on one share and copied to another over a paced link: apart, in turn, side by side",
        benchOverlap},
       {"split", "a batch on one share of the cores and divided over all of them, over batch sizes", benchSplit},
+      {"bottlenecks", "a slow loader, a large product and a slow link, and what a profile says bounds each",
+       benchBottlenecks},
       {"convolution", "a whole convolution directly and by Fourier transforms, each on one thread and on all",
        benchConvolution},
       {"dtypes", "the same product in all element types", benchDtypes},

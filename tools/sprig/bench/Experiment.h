@@ -62,6 +62,7 @@ void benchMatmul(const ExperimentOptions &options, ExperimentReport &report);
 void benchLanes(const ExperimentOptions &options, ExperimentReport &report);
 void benchConvolution(const ExperimentOptions &options, ExperimentReport &report);
 void benchDevices(const ExperimentOptions &options, ExperimentReport &report);
+void benchBottlenecks(const ExperimentOptions &options, ExperimentReport &report);
 void benchOverlap(const ExperimentOptions &options, ExperimentReport &report);
 void benchSplit(const ExperimentOptions &options, ExperimentReport &report);
 void benchThreads(const ExperimentOptions &options, ExperimentReport &report);

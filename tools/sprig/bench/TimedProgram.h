@@ -2,6 +2,7 @@
 // For experiments that compare ways to compile or to schedule one model.
 #pragma once
 #include "tools/sprig/Model.h"
+#include "tools/sprig/profile/ProfileSession.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ public:
   int lanes() const { return int(info().lane_count); }
   double flops() const { return double(info().flops); }
   const Runner &loaded() const { return runner; }
+  /// A profile of its calls.
+  ProfileResult profile(const SessionOptions &options) { return ProfileSession(runner, call, options, arrays).run(); }
 
 private:
   sprig_rt_entry_info info() const;

@@ -1,5 +1,6 @@
 #include "tools/sprig/profile/BusyTime.h"
 #include "runtime/api/Handles.h"
+#include "tools/sprig/profile/InFlight.h"
 #include "tools/sprig/profile/ProfileRows.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
@@ -24,6 +25,7 @@ void printDevices(const BusyTime &busy) {
     for (const auto &[name, ns] : busy.threads) table.add({"  " + name, percent(ns / busy.ns), "", ""});
   for (const auto &[name, ns] : busy.links) table.add({name, percent(ns / busy.ns), "", ""});
   table.print();
+  if (busy.inFlight > 0) std::cout << inFlightText(busy.inFlight) << '\n';
 }
 
 void printSteps(const BusyTime &busy) {
@@ -58,6 +60,14 @@ machine::CommandPlace CommandPlaces::operator()(const sprig_rt_profile_event &ev
   return place;
 }
 
+uint64_t CommandPlaces::bytesBetweenDevices(uint32_t entryIndex, uint32_t lane, uint32_t index) const {
+  const rt::core::Entry &entry = runner.package()->package->program().entries[entryIndex];
+  const rt::core::Command &command = entry.lanes[lane].commands[index];
+  if (command.kind != rt::core::CommandKind::Copy) return 0;
+  const uint32_t *buffers = entry.operands.data() + command.firstOperand;
+  return entry.buffers[buffers[0]].device == entry.buffers[buffers[1]].device ? 0 : command.copyBytes;
+}
+
 std::string CommandPlaces::deviceName(uint32_t device) const { return runner.deviceName(device); }
 
 void BusyTime::add(const machine::RecordedTime &time, const CommandPlaces &places, const rt::Profile &profile) {
@@ -69,6 +79,12 @@ void BusyTime::add(const machine::RecordedTime &time, const CommandPlaces &place
     threads["thread " + std::to_string(profile.threadId(thread))] += covered(spans);
   for (const auto &[ends, spans] : time.links)
     links[places.deviceName(ends.first) + " > " + places.deviceName(ends.second)] += covered(spans);
+  std::vector<Flight> flights;
+  for (const auto &[lane, commands] : time.lanes)
+    for (const machine::RecordedCommand &each : commands)
+      if (uint64_t bytes = places.bytesBetweenDevices(each.entry, lane, each.command))
+        flights.push_back({each.span.begin, each.span.end, double(bytes)});
+  inFlight = std::max(inFlight, mostInFlight(flights));
   for (const machine::RecordedStep &step : time.steps)
     if (steps.size() < kMostSteps) steps.push_back(step);
 }
@@ -89,6 +105,10 @@ Json verdictToJson(const machine::TimeShares &shares) {
           {"data_share", shares.of(shares.data)},
           {"hand_off_share", shares.of(shares.handOff)},
           {"remedies", machine::remedyFor(bound)}};
+}
+
+std::string inFlightText(double bytes) {
+  return "copies between devices hold " + formatBytes(bytes) + " on their way at most";
 }
 
 void printBusyTime(const BusyTime &busy) {
@@ -119,6 +139,7 @@ Json toJson(const BusyTime &busy) {
   Json json = {{"devices", devices},
                {"threads", threads},
                {"links", links},
+               {"in_flight_peak_bytes", busy.inFlight},
                {"critical_path",
                 {{"ns", busy.path.ns},
                  {"call_ns", busy.callNs},

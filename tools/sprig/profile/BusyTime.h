@@ -17,6 +17,8 @@ public:
   explicit CommandPlaces(const Runner &runner) : runner(runner) {}
   machine::CommandPlace operator()(const sprig_rt_profile_event &event) const;
   std::string deviceName(uint32_t device) const; ///< "cpu:1"
+  /// Of a copy from one device to another; else 0.
+  uint64_t bytesBetweenDevices(uint32_t entry, uint32_t lane, uint32_t command) const;
 
 private:
   const Runner &runner;
@@ -31,6 +33,7 @@ struct BusyTime {
   std::map<std::string, Device> devices;
   std::map<std::string, double> threads; ///< ns in kernels, by thread
   std::map<std::string, double> links;   ///< ns with a copy on its way: "cpu:0 > cpu:1"
+  double inFlight = 0;                   ///< bytes of such copies on their way at once, at most
   std::vector<machine::RecordedStep> steps;
   CommandPath path;    ///< by what commands took on average
   double callNs = 0;   ///< of a call on average, which the path is held against
@@ -40,6 +43,8 @@ struct BusyTime {
   void add(const machine::RecordedTime &time, const CommandPlaces &places, const rt::Profile &profile);
 };
 
+/// What copies hold while they are on their way, in words.
+std::string inFlightText(double bytes);
 void printBusyTime(const BusyTime &busy);
 Json toJson(const BusyTime &busy);
 /// A line on a critical path of so many commands of a call.

@@ -15,7 +15,7 @@ namespace {
 
 std::vector<LinkEnd> endsOf(const Topology &topology, const std::vector<std::string> &devices) {
   std::vector<LinkEnd> ends;
-  std::vector<uint32_t> nodes = nodesOf(topology, devices);
+  std::vector<uint32_t> nodes = nodesOf(topology, devices, "expected --devices among them");
   for (size_t i = 0; i < nodes.size(); ++i) ends.push_back({nodes[i], devices[i]});
   return ends;
 }
@@ -77,14 +77,14 @@ Topology readTopology(const std::string &given) {
   return machine::topologyFromText({bytes.data(), bytes.size()}, given == "-" ? "<stdin>" : given);
 }
 
-std::vector<uint32_t> nodesOf(const Topology &topology, const std::vector<std::string> &devices) {
+std::vector<uint32_t> nodesOf(const Topology &topology, const std::vector<std::string> &devices,
+                              const std::string &expected) {
   std::vector<uint32_t> nodes;
   for (const std::string &device : devices) {
     int node = topology.find(device);
     if (node < 0)
       throw Error(ErrorKind::unsupported, "topology '" + topology.name + "' has no " + device + ", only " +
-                                              topology.devices() + "; --devices says which of them to play the " +
-                                              "program on");
+                                              topology.devices() + "; " + expected);
     nodes.push_back(uint32_t(node));
   }
   return nodes;

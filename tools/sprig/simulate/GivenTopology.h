@@ -9,8 +9,9 @@ namespace sprig::cli {
 /// A file where there is one of that name or the name looks like one, else a preset. Throws usage errors.
 machine::Topology readTopology(const std::string &given);
 
-/// Throws unsupported where the topology lacks one.
-std::vector<uint32_t> nodesOf(const machine::Topology &topology, const std::vector<std::string> &devices);
+/// Throws unsupported where the topology lacks one; `expected` ends the message.
+std::vector<uint32_t> nodesOf(const machine::Topology &topology, const std::vector<std::string> &devices,
+                              const std::string &expected);
 
 /// Adds links for the ways that --topology has between the devices of a run, in front of those of --link, which count
 /// instead. Throws unsupported where a run could not keep to the topology, and says why.

@@ -8,8 +8,9 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/profile/ProfileEntry.h"
-#include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/run/NamedDevices.h"
+#include "tools/sprig/simulate/GivenTopology.h"
+#include "tools/sprig/simulate/ProgramToPlay.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -25,20 +26,10 @@ namespace {
 
 using machine::Topology;
 
-struct Options {
-  CommonOptions common;
-  Settings settings;
-  std::string model, topology, writeTopology, trace, svg, entry, train;
-  std::vector<std::string> links, allow;
-  bool list = false;
-  int64_t calls = 0;
-  std::string frontEnd, returns, read;
-};
-
 constexpr int64_t kMostCalls = 10'000'000;
 constexpr size_t kMostDrawnCalls = 4, kMostDrawnCommands = 20'000;
 
-int listTopologies(const Options &options) {
+int listTopologies(const SimulateOptions &options) {
   Json list = Json::array();
   Table table({"topology", "devices", "what it is"}, Table::Cells::text);
   for (const machine::TopologyPreset &preset : machine::topologyPresets()) {
@@ -54,7 +45,7 @@ int listTopologies(const Options &options) {
 }
 
 // `given`: what --topology names, where it does.
-Topology topologyFor(const Options &options, const std::optional<Topology> &given,
+Topology topologyFor(const SimulateOptions &options, const std::optional<Topology> &given,
                      const std::vector<std::string> &devices) {
   int threads = options.settings.laneCount();
   Topology topology;
@@ -69,90 +60,6 @@ Topology topologyFor(const Options &options, const std::optional<Topology> &give
   for (const std::string &link : options.links) machine::setLink(topology, "--link", link);
   machine::check(topology, options.topology.empty() ? "--link" : options.topology);
   return topology;
-}
-
-// Placing needs what is to run there; of cards nothing is known but what programs for a processor say.
-void refuseCards(const Options &options) {
-  const Settings &settings = options.settings;
-  std::vector<std::string> devices = settings.compileDevices();
-  if (options.topology.empty() ||
-      std::none_of(devices.begin(), devices.end(), [](const std::string &name) { return name.starts_with("cuda:"); }))
-    return;
-  std::string flag = "--devices " + settings.givenDevices();
-  if (!options.train.empty())
-    throw Error(ErrorKind::unsupported, flag + ": a training step cannot be placed on several cards yet; --devices " +
-                                            devices.front() + " plays it on one");
-  std::string dims, shares, from, topology = " --topology " + options.topology;
-  if (!settings.compileFrom.empty()) from = " --compile-from " + settings.compileFrom;
-  for (const std::string &dim : settings.dims) dims += " --dim " + dim;
-  for (const std::string &shape : settings.shapes) dims += " --shape " + shape;
-  for (size_t i = 0; i < devices.size(); ++i) shares += (i ? ",cpu:" : "cpu:") + std::to_string(i);
-  throw Error(ErrorKind::unsupported,
-              flag +
-                  ": a model cannot be placed on cards yet; what is placed on processors can be played on them:\n"
-                  "  sprig compile " +
-                  options.model + from + dims + " --devices " + shares + " -o placed.sprig\n" +
-                  "  sprig simulate placed.sprig" + dims + topology + " " + flag);
-}
-
-// Sizes that the inputs of the first entry have where a call chooses them.
-std::map<std::string, int64_t> firstSizes(const Runner &runner, const std::vector<InputSpec> &specs) {
-  std::map<std::string, int64_t> sizes;
-  if (runner.entryCount() == 0) return sizes;
-  std::vector<TensorSpec> inputs = runner.inputs(0);
-  for (size_t i = 0; i < specs.size(); ++i)
-    for (size_t d = 0; d < specs[i].dims.size(); ++d)
-      if (!specs[i].dims[d].size) sizes.emplace(specs[i].dims[d].symbol, inputs[i].shape[d]);
-  return sizes;
-}
-
-void refuseUnknownDims(const Settings &settings, const std::vector<InputSpec> &specs) {
-  std::set<std::string> known;
-  for (const InputSpec &spec : specs)
-    for (const auto &dim : spec.dims)
-      if (!dim.size && !dim.symbol.empty()) known.insert(dim.symbol);
-  for (const auto &dims : settings.entryDims())
-    for (auto &[symbol, size] : dims)
-      if (!known.count(symbol))
-        throw Error(ErrorKind::usage, "--dim " + symbol + "=" + std::to_string(size) + ": the package has " +
-                                          (known.empty() ? "sizes of its own and nothing to choose"
-                                                         : "no such dimension, only " + *known.begin()));
-}
-
-// Compiles, or loads; nothing is run, so no device needs to be there.
-Runner load(const Options &options, const std::optional<Topology> &topology, const Model &model,
-            std::vector<InputSpec> &specs, std::vector<EntryRequest> &entries) {
-  Settings settings = options.settings;
-  RunnerOptions onClock{1, "null"};
-  if (model.kind == ModelKind::package) {
-    if (!options.train.empty())
-      throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
-    refusePlaces(model, settings);
-    Runner runner = loadPackage(model, onClock);
-    specs = runner.inputSpecs();
-    if (isChosenByShape(runner, options.entry)) refuseUnknownDims(settings, specs);
-    entries = entriesOf(settings, specs, firstSizes(runner, specs));
-    return runner;
-  }
-  refuseCards(options);
-  if (topology && settings.compileDevices().size() > 1) {
-    placeOn(*topology, settings);
-    inform("note: placed for the links of --topology " + options.topology + ", at the rates of this machine");
-  }
-  if (!options.train.empty()) return compileSteps(model, options.train, options.allow, settings, onClock);
-  // A program that is scheduled already has its shapes.
-  if (settings.compileFrom.empty()) {
-    specs = inputsOf(model);
-    entries = entriesOf(settings, specs);
-    Compiled compiled = compile(model, entries, settings, {"native"});
-    Runner runner = Runner::load(std::move(compiled.package), model.path, onClock);
-    runner.placements = std::move(compiled.placements);
-    return runner;
-  }
-  Runner runner = Runner::load(compile(model, {EntryRequest()}, settings, {"native"}).package, model.path, onClock);
-  specs = runner.inputSpecs();
-  entries = entriesOf(settings, specs, firstSizes(runner, specs));
-  return runner;
 }
 
 // "2 of entry 'main' for 8 samples"
@@ -176,7 +83,7 @@ double nanosecondsOf(const char *flag, const std::string &text) {
   return *ns;
 }
 
-CallPlan callsOf(const Options &options) {
+CallPlan callsOf(const SimulateOptions &options) {
   CallPlan plan;
   plan.count = std::max<int64_t>(options.calls, 1);
   plan.readsEach = options.read == "each";
@@ -223,7 +130,7 @@ EntryRuns entryOf(const Runner &runner, const ProfileTarget &target) {
 }
 
 // What would be left out without a word.
-void refuseUnused(const Options &options) {
+void refuseUnused(const SimulateOptions &options) {
   const Settings &settings = options.settings;
   std::vector<std::pair<const char *, bool>> given = {{"--svg", !options.svg.empty()},
                                                       {"--trace", !options.trace.empty()},
@@ -251,7 +158,7 @@ void refuseUnused(const Options &options) {
                       (options.list ? "expected nothing else beside the list" : "expected a MODEL to simulate, too"));
 }
 
-void refuseOneFileTwice(const Options &options) {
+void refuseOneFileTwice(const SimulateOptions &options) {
   std::pair<const char *, const std::string *> files[] = {
       {"--trace", &options.trace}, {"--svg", &options.svg}, {"--write-topology", &options.writeTopology}};
   auto place = [](const std::string &file) {
@@ -266,7 +173,7 @@ void refuseOneFileTwice(const Options &options) {
                     std::string(a.first) + " and " + b->first + " both write " + *b->second + ", expected two files");
 }
 
-int simulate(const Options &options) {
+int simulate(const SimulateOptions &options) {
   if (options.list || (options.model.empty() && !options.writeTopology.empty())) refuseUnused(options);
   refuseOneFileTwice(options);
   if (options.list) return listTopologies(options);
@@ -284,7 +191,7 @@ int simulate(const Options &options) {
   Model model = openModel(options.model);
   std::vector<InputSpec> specs;
   std::vector<EntryRequest> requests;
-  Runner runner = load(options, given, model, specs, requests);
+  Runner runner = loadToPlay(options, given, model, specs, requests);
   std::vector<ProfileTarget> targets = chooseTargets(runner, options.entry, specs, requests, options.settings, 1);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)
@@ -293,7 +200,7 @@ int simulate(const Options &options) {
 
   std::vector<std::string> devices = devicesFor(runner, options.settings);
   Topology topology = topologyFor(options, given, devices);
-  std::vector<uint32_t> nodes = nodesOf(topology, devices);
+  std::vector<uint32_t> nodes = nodesOf(topology, devices, "--devices says which of them to play the program on");
   if (!options.writeTopology.empty()) data::writeFile(options.writeTopology, topologyToText(topology));
   bool isNative = false;
   for (uint32_t node : nodes) isNative |= topology.nodes[node].rates == "native";
@@ -344,7 +251,7 @@ int simulate(const Options &options) {
 } // namespace
 
 void addSimulate(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateOptions>();
   CLI::App *command = addCommand(
       app, "simulate", "Predicts a call on a machine that need not be here: devices, links, overlap, memory",
       "  sprig simulate examples/digits/model.onnx --dim batch=64 --topology pcie4 --devices cuda:0\n"

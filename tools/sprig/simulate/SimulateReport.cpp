@@ -1,6 +1,7 @@
 #include "tools/sprig/simulate/SimulateReport.h"
 #include "sprig/rt/sprig_rt.h"
 #include "tools/sprig/profile/BusyTime.h"
+#include "tools/sprig/profile/InFlight.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
@@ -43,6 +44,19 @@ std::string linkName(const Topology &topology, const machine::LinkUse &use) {
   std::string a = topology.nodes[link.a].name, b = topology.nodes[link.b].name;
   if (link.halfDuplex) return a + " <> " + b;
   return use.forward ? a + " > " + b : b + " > " + a;
+}
+
+// Of a call's copies, the caller's arrays included.
+double inFlightOf(const SimulatedEntry &entry) {
+  std::vector<Flight> flights;
+  for (size_t lane = 0; lane < entry.program.program.lanes.size(); ++lane) {
+    const auto &commands = entry.program.program.lanes[lane].commands;
+    for (size_t i = 0; i < commands.size(); ++i)
+      if (commands[i].kind == machine::SimulatedCommand::Kind::copy)
+        flights.push_back(
+            {entry.played.commands[lane][i].begin, entry.played.commands[lane][i].end, commands[i].bytes});
+  }
+  return mostInFlight(flights);
 }
 
 } // namespace
@@ -92,7 +106,8 @@ void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
                  percent(calls.inAll(covered(use.busy)), calls.ns)});
     links.print();
     std::cout << "\ncopies go on for " << formatNanoseconds(calls.copyNs) << ", "
-              << formatNanoseconds(calls.exposedCopyNs) << " of it with no computation beside them\n";
+              << formatNanoseconds(calls.exposedCopyNs) << " of it with no computation beside them; "
+              << inFlightText(inFlightOf(entry)) << '\n';
   }
   std::cout << '\n';
   printPath(entry.path, commandCount(entry), played.ns);
@@ -154,6 +169,7 @@ Json toJson(const Topology &topology, const SimulatedEntry &entry) {
           {"calls", toJson(calls)},
           {"copy_ns", calls.copyNs},
           {"exposed_copy_ns", calls.exposedCopyNs},
+          {"in_flight_peak_bytes", inFlightOf(entry)},
           {"critical_path_ns", entry.path.ns},
           {"verdict", verdictToJson(calls.shares)},
           {"devices", devices},

@@ -39,6 +39,16 @@ inline std::string jsonString(const std::string &text) {
   return quoted + '"';
 }
 
+// Bytes that ranges hold in all, each once.
+inline uint64_t bytesIn(const std::multiset<std::pair<uint64_t, uint64_t>> &ranges) {
+  uint64_t bytes = 0, end = 0;
+  for (auto &[from, to] : ranges) {
+    if (to > end) bytes += to - std::max(from, end);
+    end = std::max(end, to);
+  }
+  return bytes;
+}
+
 // What a trace calls the commands of one package's entries, and what it tells of them.
 class TraceNames {
 public:
@@ -135,12 +145,7 @@ private:
       for (Label &command : lane) {
         for (auto [life, behind] = begins.equal_range(at); life != behind; ++life)
           live.emplace(life->second->begin, life->second->end);
-        uint64_t bytes = 0, end = 0;
-        for (auto &[from, to] : live) {
-          if (to > end) bytes += to - std::max(from, end);
-          end = std::max(end, to);
-        }
-        command.arenaBytes = int64_t(bytes);
+        command.arenaBytes = int64_t(bytesIn(live));
         for (auto [life, behind] = ends.equal_range(at); life != behind; ++life)
           live.erase(live.find({life->second->begin, life->second->end}));
         ++at;
