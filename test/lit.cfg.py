@@ -8,7 +8,7 @@ import lit.formats
 config.name = "Sprig"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "corpus", "CMakeLists.txt"]
+config.excludes = ["Inputs", "corpus", "oracle", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.sprig_build, "test")
 
