@@ -132,8 +132,8 @@ void LaneExecutable::returnResults(uint32_t turn, const Plan &plan, const Bindin
 Status LaneExecutable::chooseCopier(const Entry &entry, Step &step) {
   const Device &own = package.device(entry.lanes[step.lane].device);
   const Command &command = entry.lanes[step.lane].commands[step.index];
-  const Device &source = package.deviceOf(entry.buffers[entry.operands[command.firstOperand]]);
-  const Device &target = package.deviceOf(entry.buffers[entry.operands[command.firstOperand + 1]]);
+  const Device &source = package.deviceOf(entry.bufferOf(command, 0));
+  const Device &target = package.deviceOf(entry.bufferOf(command, 1));
   step.wire = package.links().between(&source, &target);
   if (own.reaches(source) && own.reaches(target)) return {};
   for (Port &port : ports)
@@ -148,12 +148,11 @@ Status LaneExecutable::chooseCopier(const Entry &entry, Step &step) {
 
 Transfer LaneExecutable::transferOf(const Entry &entry, const Step &step, void *const *operands) const {
   const Command &command = entry.lanes[step.lane].commands[step.index];
-  const uint32_t *buffers = entry.operands.data() + command.firstOperand;
   return {static_cast<uint8_t *>(operands[1]),
           static_cast<const uint8_t *>(operands[0]),
           command.copyBytes,
-          &package.deviceOf(entry.buffers[buffers[1]]),
-          &package.deviceOf(entry.buffers[buffers[0]]),
+          &package.deviceOf(entry.bufferOf(command, 1)),
+          &package.deviceOf(entry.bufferOf(command, 0)),
           {},
           step.wire};
 }

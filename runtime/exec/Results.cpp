@@ -33,7 +33,7 @@ std::vector<Result> resultsOf(const Program &program, const Entry &entry) {
     const std::vector<Command> &commands = entry.lanes[lane].commands;
     for (uint32_t index = 0; index < commands.size(); ++index)
       for (uint32_t i = 0; i < commands[index].operandCount; ++i) {
-        const Buffer &buffer = entry.buffers[entry.operands[commands[index].firstOperand + i]];
+        const Buffer &buffer = entry.bufferOf(commands[index], i);
         if (buffer.kind != BufferKind::Output) continue;
         auto found = std::find_if(results.begin(), results.end(), [&](const Result &each) {
           return each.device == buffer.device && each.output == buffer.index;

@@ -125,6 +125,9 @@ struct Entry {
   bool usesState = false;           // set by Verify
   std::vector<uint64_t> moreArenas; // of the devices after the first; may be shorter than they are
 
+  const Buffer &bufferOf(const Command &command, uint32_t operand) const {
+    return buffers[operands[command.firstOperand + operand]];
+  }
   uint64_t arenaOf(uint32_t device) const {
     if (device == 0) return arenaSize;
     return device <= moreArenas.size() ? moreArenas[device - 1] : 0;

@@ -189,14 +189,13 @@ Status verifyDispatch(const Command &command, const Entry &entry, const Program 
     return badPackage(concat("expected a first tile up to ", kMaxTiles, ", found ", command.firstTile));
   if (command.grain < 1) return badPackage(concat("expected a grain of at least 1 tile, found ", command.grain));
   for (uint32_t i = 0; i < kernel.access.size(); ++i)
-    if (kernel.access[i] & kWrites)
-      SPRIG_RETURN_IF_ERROR(verifyWritable("writes", entry.buffers[entry.operands[command.firstOperand + i]], entry));
+    if (kernel.access[i] & kWrites) SPRIG_RETURN_IF_ERROR(verifyWritable("writes", entry.bufferOf(command, i), entry));
   return {};
 }
 
 Status verifyCopy(Command &command, const Entry &entry) {
-  const Buffer &source = entry.buffers[entry.operands[command.firstOperand]];
-  const Buffer &target = entry.buffers[entry.operands[command.firstOperand + 1]];
+  const Buffer &source = entry.bufferOf(command, 0);
+  const Buffer &target = entry.bufferOf(command, 1);
   if (source.size != target.size)
     return badPackage(concat("copies ", source.size, " bytes of ", inQuotes(source.name), " to ", target.size,
                              " bytes of ", inQuotes(target.name)));

@@ -85,7 +85,7 @@ private:
   }
 
   void addRange(const Command &command, const TileRange &range, uint8_t mode) {
-    const Buffer &buffer = entry.buffers[entry.operands[command.firstOperand + range.operand]];
+    const Buffer &buffer = entry.bufferOf(command, range.operand);
     std::optional<uint32_t> space = spaceOf(buffer);
     if (!space) return;
     int64_t end = command.firstTile + command.tiles;

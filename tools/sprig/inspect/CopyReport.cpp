@@ -39,10 +39,6 @@ public:
   }
 
 private:
-  const Buffer &bufferOf(const Command &command, uint32_t operand) const {
-    return entry.buffers[entry.operands[command.firstOperand + operand]];
-  }
-
   bool hasOwnMemory(uint32_t device) const { return !devices[device].starts_with("cpu"); }
 
   // The commands that read a value or write it, `copy` left out, by name, each name once.
@@ -53,7 +49,7 @@ private:
         const Command &command = entry.lanes[lane].commands[i];
         if (&command == copy) continue;
         for (uint32_t operand = 0; operand < command.operandCount; ++operand) {
-          if (!is(bufferOf(command, operand)) || command.writes(operand, program.kernels) != writes) continue;
+          if (!is(entry.bufferOf(command, operand)) || command.writes(operand, program.kernels) != writes) continue;
           sprig_rt_command_info info;
           check(sprig_rt_package_command(runner.package(), index, lane, i, &info));
           std::string name = info.name && *info.name ? info.name : "copy";
@@ -82,7 +78,7 @@ private:
   }
 
   void addCopy(const Command &command) {
-    const Buffer &source = bufferOf(command, 0), &target = bufferOf(command, 1);
+    const Buffer &source = entry.bufferOf(command, 0), &target = entry.bufferOf(command, 1);
     if (source.device == target.device) return;
     DeviceCopy copy{labelOf(source),
                     nameOf(source.kind),

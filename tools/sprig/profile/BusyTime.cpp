@@ -53,9 +53,8 @@ machine::CommandPlace CommandPlaces::operator()(const sprig_rt_profile_event &ev
   const rt::core::Command &command = lane.commands[event.command];
   machine::CommandPlace place{lane.device, lane.device, lane.device};
   if (command.kind == rt::core::CommandKind::Copy) {
-    const uint32_t *buffers = entry.operands.data() + command.firstOperand;
-    place.from = entry.buffers[buffers[0]].device;
-    place.to = entry.buffers[buffers[1]].device;
+    place.from = entry.bufferOf(command, 0).device;
+    place.to = entry.bufferOf(command, 1).device;
   }
   return place;
 }
@@ -64,8 +63,7 @@ uint64_t CommandPlaces::bytesBetweenDevices(uint32_t entryIndex, uint32_t lane, 
   const rt::core::Entry &entry = runner.package()->package->program().entries[entryIndex];
   const rt::core::Command &command = entry.lanes[lane].commands[index];
   if (command.kind != rt::core::CommandKind::Copy) return 0;
-  const uint32_t *buffers = entry.operands.data() + command.firstOperand;
-  return entry.buffers[buffers[0]].device == entry.buffers[buffers[1]].device ? 0 : command.copyBytes;
+  return entry.bufferOf(command, 0).device == entry.bufferOf(command, 1).device ? 0 : command.copyBytes;
 }
 
 std::string CommandPlaces::deviceName(uint32_t device) const { return runner.deviceName(device); }

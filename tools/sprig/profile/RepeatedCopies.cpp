@@ -14,22 +14,19 @@ using rt::core::CommandKind;
 std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t index) {
   const rt::core::Program &program = runner.package()->package->program();
   const rt::core::Entry &entry = program.entries[index];
-  auto bufferOf = [&](const Command &command, uint32_t operand) -> const Buffer & {
-    return entry.buffers[entry.operands[command.firstOperand + operand]];
-  };
   CommandPlaces places(runner);
   std::set<uint32_t> written; // states
   for (const rt::core::Lane &lane : entry.lanes)
     for (const Command &command : lane.commands)
       for (uint32_t i = 0; i < command.operandCount; ++i) {
-        const Buffer &buffer = bufferOf(command, i);
+        const Buffer &buffer = entry.bufferOf(command, i);
         if (buffer.kind == BufferKind::State && command.writes(i, program.kernels)) written.insert(buffer.index);
       }
   std::vector<std::string> texts;
   for (const rt::core::Lane &lane : entry.lanes)
     for (const Command &command : lane.commands) {
       if (command.kind != CommandKind::Copy) continue;
-      const Buffer &from = bufferOf(command, 0), &to = bufferOf(command, 1);
+      const Buffer &from = entry.bufferOf(command, 0), &to = entry.bufferOf(command, 1);
       if (from.kind != BufferKind::State || from.device == to.device || written.count(from.index)) continue;
       const std::string &name = program.states[from.index].tensor.name;
       // The line that reads it, where the model has lines.

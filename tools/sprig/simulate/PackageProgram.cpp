@@ -85,7 +85,7 @@ private:
   }
 
   uint32_t nodeOf(const rt::core::Command &command, uint32_t operand) const {
-    return result.nodes[entry.buffers[entry.operands[command.firstOperand + operand]].device];
+    return result.nodes[entry.bufferOf(command, operand).device];
   }
 
   double workNs(uint32_t node, uint32_t lane, uint32_t index, int threads) {

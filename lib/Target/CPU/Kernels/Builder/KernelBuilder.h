@@ -17,6 +17,9 @@ namespace sprig {
 
 /// The virtual vector width of kernels on every instruction set, and the number of a reduction's partial accumulators.
 inline constexpr int64_t kLanes = kPartials;
+/// Elements from which on what would be one tile is cut in two: where two threads share what is beside it, each then
+/// has its own part of it, too.
+inline constexpr int64_t kHalvedElements = 2048;
 
 mlir::Type storageType(mlir::Type elementType);
 mlir::Type computeType(mlir::Type elementType);

@@ -333,8 +333,6 @@ void LoopGroup::chooseTiles() {
     outerTiles = llvm::divideCeil(outerSize, outerChunk);
   };
   countTiles();
-  // One tile of some size becomes two: where two threads share what is beside it, each then has its own rows of it.
-  constexpr int64_t kHalvedElements = 2048;
   if (innerTiles * outerTiles == 1 && total >= kHalvedElements && !reducesColumns()) {
     if (outerSize > 1) {
       outerChunk = llvm::divideCeil(outerSize, 2);

@@ -129,7 +129,6 @@ private:
   struct Halves {
     int64_t count = 1, columns;
     explicit Halves(const Permuted &p) : columns(p.sizes.back()) {
-      constexpr int64_t kHalvedElements = 2048;
       int64_t rows = p.sizes[p.sources.back()], all = 1;
       for (int64_t size : p.sizes) all *= size;
       if (all != rows * columns || blocks(rows) != 1 || all < kHalvedElements || columns < 2 * kLanes) return;
