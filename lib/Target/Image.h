@@ -7,6 +7,12 @@
 
 namespace sprig {
 
+/// A block of a GPU's kernel.
+struct LaunchShape {
+  uint32_t threads = 0;
+  uint32_t sharedBytes = 0; // dynamic, beside what the code itself asks for
+};
+
 struct LinkedImage {
   struct Symbol {
     std::string name;
@@ -19,6 +25,9 @@ struct LinkedImage {
   std::vector<uint8_t> bytes;
   uint64_t codeSize = 0;       // leading bytes that are read and executed, never written
   std::vector<Symbol> symbols; // in the order of exec::launchedKernels
+  // Of kinds whose kernels are found by name (in `symbols`, empty for those that it does not run), one for each; else
+  // none.
+  std::vector<LaunchShape> launches;
   std::vector<Import> imports; // sorted by name
   // All functions, those that symbols call too; each named by what it was made of. For profilers and debuggers.
   std::vector<Symbol> functions;

@@ -261,8 +261,10 @@ sprig_rt_status *sprig_rt_package_kernel(const sprig_rt_package *package, uint32
     SPRIG_RETURN_IF_ERROR(checkIndex("a kernel", index, program.kernels.size()));
     const Kernel &kernel = program.kernels[index];
     int image = loaded.loadedImage();
+    // Code whose kernels are found by name does not tell how large each is.
+    bool sized = image >= 0 && !program.images[size_t(image)].symbolSizes.empty();
     *info = {kernel.name.c_str(), kernel.scratch, kernel.bufferCount,
-             image < 0 ? 0 : program.images[size_t(image)].symbolSizes[index]};
+             sized ? program.images[size_t(image)].symbolSizes[index] : 0};
     return {};
   });
 }

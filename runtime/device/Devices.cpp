@@ -58,14 +58,14 @@ Status verifyDevices(Program &program) {
     // Null devices that a program is for compute in place of the processor.
     device.codeKind = device.kind == "null" ? "cpu" : device.kind;
     std::string known;
-    bool isKnown = false;
+    bool isKnown = device.codeKind == kCudaKind;
     for (const HostCodeKind *kind : hostCodeKinds()) {
       isKnown |= kind->name() == device.codeKind;
       known += concat(kind->name(), ", ");
     }
     if (!isKnown)
       return {SPRIG_RT_UNSUPPORTED,
-              concat("device ", i, ": expected one of ", known, "null, found '", device.kind, "'")};
+              concat("device ", i, ": expected one of ", known, kCudaKind, ", null, found '", device.kind, "'")};
     for (size_t other = 0; other < i; ++other)
       if (program.devices[other].text() == device.text())
         return {SPRIG_RT_BAD_PACKAGE, concat("devices ", other, " and ", i, " are both '", device.text(), "'")};

@@ -18,6 +18,7 @@ void addHostCodeKind(std::unique_ptr<const HostCodeKind> kind) { list().push_bac
 Status loadHostCode(const CodeRequest &request, bool runs, std::shared_ptr<const DeviceCode> &code) {
   auto kinds = hostCodeKinds();
   auto found = std::find_if(kinds.begin(), kinds.end(), [&](auto *kind) { return kind->name() == request.kind; });
+  if (found == kinds.end() && !runs) return {};
   if (found == kinds.end())
     return {SPRIG_RT_UNSUPPORTED, concat("no code for devices of kind '", request.kind, "' runs on the host")};
   for (size_t i = 0; i < request.program.images.size(); ++i) {

@@ -150,6 +150,11 @@ private:
     return {};
   }
 
+  Status launch(const fb::LaunchShape &from, LaunchShape &to) {
+    to = {from.threads(), from.shared()};
+    return {};
+  }
+
   Status image(const fb::Image &from, Image &to) {
     to.isa = text(from.isa());
     to.section = from.section();
@@ -159,6 +164,9 @@ private:
     SPRIG_RETURN_IF_ERROR(numbers(from.symbol_sizes(), to.symbolSizes));
     SPRIG_RETURN_IF_ERROR(list(from.functions(), to.functions, &Decoder::function), "functions");
     if (from.kind() && from.kind()->size()) to.kind = text(from.kind());
+    SPRIG_RETURN_IF_ERROR(strings(from.entry_points(), to.entryPoints), "entry points");
+    if (from.launches()) SPRIG_RETURN_IF_ERROR(checkAligned(*from.launches(), alignof(fb::LaunchShape)), "launches");
+    SPRIG_RETURN_IF_ERROR(list(from.launches(), to.launches, &Decoder::launch), "launches");
     return list(from.imports(), to.imports, &Decoder::import);
   }
 

@@ -12,6 +12,9 @@
 
 namespace sprig::rt::core {
 
+// The kind of devices whose kernels are found by name, each tile one block.
+inline constexpr std::string_view kCudaKind = "cuda";
+
 struct TensorType {
   std::string name;
   int dtype = 0; // sprig_rt_dtype
@@ -145,6 +148,12 @@ struct ImageFunction {
   uint64_t size;
 };
 
+// A block of a kernel: see program.fbs.
+struct LaunchShape {
+  uint32_t threads = 0;
+  uint32_t shared = 0;
+};
+
 struct Image {
   std::string isa;
   std::vector<std::string> features;
@@ -155,6 +164,9 @@ struct Image {
   std::vector<ImageImport> imports;
   std::vector<ImageFunction> functions; // for people: not verified
   std::string kind = "cpu";             // of the devices that it runs on
+  // Of kinds whose kernels are found by name, which have no symbols.
+  std::vector<std::string> entryPoints = {};
+  std::vector<LaunchShape> launches = {};
 };
 
 // A device as programs name it: `kind:ordinal`, and what its code was made for.

@@ -4,7 +4,6 @@
 #include "runtime/format/Types.h"
 
 #include <algorithm>
-#include <map>
 
 namespace sprig::rt::core {
 
@@ -93,39 +92,6 @@ Status verifyState(StateType &state, const Program &program, MemoryNeed &need) {
                              " bytes for ", shapeText(state.tensor.shape, state.tensor.dtype), ", found ",
                              program.constants[state.initial].size));
   return need.add(state.tensor.bytes, concat("state ", inQuotes(state.tensor.name)));
-}
-
-// Of each kernel, whether a device that runs code of the kind may be given it: any, in a package for one kind.
-std::vector<bool> kernelsOf(std::string_view kind, const Program &program) {
-  auto runs = [&](const DeviceName &device) { return device.codeKind == kind; };
-  if (std::all_of(program.devices.begin(), program.devices.end(), runs))
-    return std::vector<bool>(program.kernels.size(), true);
-  std::vector<bool> kernels(program.kernels.size(), false);
-  for (const Entry &entry : program.entries)
-    for (const Lane &lane : entry.lanes)
-      for (const Command &command : lane.commands)
-        if (command.kind == CommandKind::Dispatch && runs(program.devices[lane.device])) kernels[command.kernel] = true;
-  return kernels;
-}
-
-Status verifyImage(const Image &image, const Program &program, const SectionSizes &sections,
-                   const std::vector<bool> &needed) {
-  if (image.section >= sections.bytes.size() || !sections.isImage[image.section])
-    return badPackage(
-        concat("expected an image section of the file's ", sections.bytes.size(), " sections, found ", image.section));
-  uint64_t size = sections.bytes[image.section];
-  SPRIG_RETURN_IF_ERROR(verifyRange("code", 0, image.codeSize, size));
-  if (image.symbols.size() != program.kernels.size() || image.symbolSizes.size() != program.kernels.size())
-    return badPackage(concat("expected ", program.kernels.size(), " kernel symbols and sizes, found ",
-                             image.symbols.size(), " and ", image.symbolSizes.size()));
-  for (size_t i = 0; i < image.symbols.size(); ++i) {
-    if (image.symbolSizes[i] == 0 && !needed[i]) continue;
-    if (image.symbolSizes[i] == 0)
-      return badPackage(concat("kernel ", inQuotes(program.kernels[i].name), " has no code"));
-    SPRIG_RETURN_IF_ERROR(verifyRange("code", image.symbols[i], image.symbolSizes[i], image.codeSize),
-                          concat("kernel ", inQuotes(program.kernels[i].name)));
-  }
-  return {};
 }
 
 // Bytes of what a buffer lies in; the error names an index that is out of range.
@@ -337,19 +303,7 @@ Status verifyProgram(Program &program, const SectionSizes &sections, const Memor
     SPRIG_RETURN_IF_ERROR(verifyEntry(program.entries[i], program, limits.all),
                           concat("entry ", i, " '", program.entries[i].name, "'"));
   SPRIG_RETURN_IF_ERROR(verifyOnePlace(program));
-  std::map<std::string_view, std::vector<bool>> needed;
-  for (const DeviceName &device : program.devices)
-    if (auto [place, fresh] = needed.try_emplace(device.codeKind); fresh)
-      place->second = kernelsOf(device.codeKind, program);
-  for (size_t i = 0; i < program.images.size(); ++i) {
-    const Image &image = program.images[i];
-    auto found = needed.find(image.kind);
-    if (found == needed.end())
-      return badPackage(concat("image ", i, " for ", image.isa, ": is for devices of kind '", image.kind,
-                               "', of which the program has none"));
-    SPRIG_RETURN_IF_ERROR(verifyImage(image, program, sections, found->second),
-                          concat("image ", i, " for ", image.isa));
-  }
+  SPRIG_RETURN_IF_ERROR(verifyImages(program, sections));
   for (const Entry &entry : program.entries)
     for (const Buffer &buffer : entry.buffers)
       if (buffer.kind == BufferKind::Constant) program.constants[buffer.index].isRead = true;

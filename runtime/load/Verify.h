@@ -29,6 +29,10 @@ Status verifyProgram(Program &program, const SectionSizes &sections, const Memor
 // bytes, one of them writing, are in order. Run by verifyProgram, after the checks of its buffers.
 Status verifySchedule(const Entry &entry, const Program &program);
 
+// The part about code: each image has every kernel that its devices run, within its bytes. Run by verifyProgram, after
+// the checks of its entries.
+Status verifyImages(const Program &program, const SectionSizes &sections);
+
 // What the commands of a verified entry touch of what anything writes: arenas, outputs, states.
 order::Schedule scheduleOf(const Entry &entry, const Program &program);
 

@@ -89,7 +89,7 @@ TEST(Damage, ANewerMajorVersionIsRefusedByName) {
   std::memcpy(file.data() + 8, &major, 2);
   std::memcpy(file.data() + 10, &minor, 2);
   sprig_rt_code code = SPRIG_RT_OK;
-  EXPECT_EQ(loadError(file, &code), "p.sprig: written for format version 2.3, this runtime reads up to 1.1");
+  EXPECT_EQ(loadError(file, &code), "p.sprig: written for format version 2.3, this runtime reads up to 1.2");
   EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
 }
 
@@ -137,7 +137,7 @@ TEST(Hostile, IndicesOutOfRange) {
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].section = 40; }),
             "p.sprig: image 0 for x86-64-v2: expected an image section of the file's 3 sections, found 42");
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.devices = {{"abacus"}}; }),
-            "p.sprig: device 0: expected one of cpu, null, found 'abacus'");
+            "p.sprig: device 0: expected one of cpu, cuda, null, found 'abacus'");
 }
 
 TEST(Hostile, DevicesThatDoNotFit) {
@@ -184,6 +184,53 @@ TEST(Hostile, DevicesThatDoNotFit) {
             "p.sprig: entry 'main': state 'state' lies on null and on null:1, expected one device");
   EXPECT_EQ(with([](TestPackage &p) { p.program.images[0].kind = "cuda"; }),
             "p.sprig: image 0 for x86-64-v2: is for devices of kind 'cuda', of which the program has none");
+}
+
+// The kernels of the rich package as code for a GPU, by name.
+std::string hostileCuda(const std::function<void(TestPackage &)> &change) {
+  return hostile([&](TestPackage &p) {
+    p.program.devices = {{"cuda"}};
+    Image &image = p.program.images[0];
+    image.kind = "cuda";
+    image.isa = "sm_90";
+    image.symbols = image.symbolSizes = {};
+    for (const Kernel &kernel : p.program.kernels) {
+      image.entryPoints.push_back(kernel.name);
+      image.launches.push_back({128, 1024});
+    }
+    change(p);
+  });
+}
+
+TEST(Hostile, EntryPointsThatDoNotFit) {
+  // There is no such device here, which is what a sound package is told.
+  EXPECT_EQ(hostileCuda([](TestPackage &) {}), "p.sprig: device cuda:0 is not there");
+  EXPECT_EQ(hostileCuda([](TestPackage &p) { p.program.images[0].entryPoints.pop_back(); }),
+            "p.sprig: image 0 for sm_90: expected 9 entry points and launches of kernels, found 8 and 9");
+  EXPECT_EQ(hostileCuda([](TestPackage &p) { p.program.images[0].launches.emplace_back(); }),
+            "p.sprig: image 0 for sm_90: expected 9 entry points and launches of kernels, found 9 and 10");
+  EXPECT_EQ(hostileCuda([](TestPackage &p) { p.program.images[0].entryPoints[1] = ""; }),
+            "p.sprig: image 0 for sm_90: kernel 'mix' has no code");
+  EXPECT_EQ(hostileCuda([](TestPackage &p) { p.program.images[0].entryPoints[1] = std::string("mi\0x", 4); }),
+            "p.sprig: image 0 for sm_90: kernel 'mix': its entry point has a zero byte in its name");
+  for (uint32_t threads : {0u, 1025u, UINT32_MAX})
+    EXPECT_EQ(
+        hostileCuda([&](TestPackage &p) { p.program.images[0].launches[2].threads = threads; }),
+        concat("p.sprig: image 0 for sm_90: kernel 'count': expected blocks of 1 to 1024 threads, found ", threads));
+  EXPECT_EQ(hostileCuda([](TestPackage &p) { p.program.images[0].symbols = {0}; }),
+            "p.sprig: image 0 for sm_90: expected entry points, as of all code for cuda, found 1 symbols and 0 sizes");
+  EXPECT_EQ(hostileCuda([](TestPackage &p) { p.program.images[0].codeSize = p.image.size() + 1; }),
+            concat("p.sprig: image 0 for sm_90: code: ", richPackage().image.size() + 1,
+                   " bytes at offset 0 leave its ", richPackage().image.size(), " bytes"));
+  EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].launches.resize(9); }),
+            "p.sprig: image 0 for x86-64-v2: expected symbols, as of all code for cpu, found 0 entry points and 9 "
+            "launches");
+  EXPECT_EQ(hostileCuda([](TestPackage &p) { commandOf(p, 0, 0).tiles = int64_t(1) << 31; }),
+            "p.sprig: entry 'main': lane 0 command 0 'c0': expected tiles up to 2147483647 on cuda, found 2147483648 "
+            "from 0 on");
+  EXPECT_EQ(hostileCuda([](TestPackage &p) { commandOf(p, 0, 0).firstTile = INT32_MAX - 3; }),
+            "p.sprig: entry 'main': lane 0 command 0 'c0': expected tiles up to 2147483647 on cuda, found 4 from "
+            "2147483644 on");
 }
 
 TEST(Hostile, AccessThatDoesNotFit) {

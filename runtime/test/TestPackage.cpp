@@ -127,8 +127,13 @@ public:
     auto functions = list(from.functions, [&](const ImageFunction &function) {
       return fb::CreateFunction(builder, builder.CreateString(function.name), function.offset, function.size);
     });
+    auto kind = builder.CreateString(from.kind);
+    auto entryPoints = builder.CreateVectorOfStrings(from.entryPoints);
+    std::vector<fb::LaunchShape> launches;
+    for (const LaunchShape &launch : from.launches) launches.emplace_back(launch.threads, launch.shared);
+    auto launchList = builder.CreateVectorOfStructs(launches);
     return fb::CreateImage(builder, isa, features, from.section, from.codeSize, symbols, sizes, imports, functions,
-                           builder.CreateString(from.kind));
+                           kind, entryPoints, launchList);
   }
 
   void package(const Program &from) {

@@ -33,7 +33,7 @@ private:
   }
   void text(std::string &field) {
     places.push_back([this, &field] {
-      static const char *known[] = {"", "cpu", "null", "main", "x86-64-v2", "x86-64-v3", "avx2", "\xff"};
+      static const char *known[] = {"", "cpu", "null", "cuda", "main", "x86-64-v2", "x86-64-v3", "avx2", "\xff"};
       field = choose.oneIn(2) ? choose.of(known) : field + field;
     });
   }
@@ -123,6 +123,10 @@ private:
     number(image.codeSize);
     numbers(image.symbols);
     numbers(image.symbolSizes);
+    list(image.entryPoints);
+    for (std::string &name : image.entryPoints) text(name);
+    list(image.launches);
+    for (auto &launch : image.launches) number(launch.threads), number(launch.shared);
     list(image.imports);
     for (auto &import : image.imports) number(import.slot);
     list(image.functions);

@@ -331,10 +331,19 @@ LogicalResult Writer::addEntries() {
 void Writer::addImages(ArrayRef<PackageImage> list) {
   for (const PackageImage &item : list) {
     std::vector<uint64_t> symbols, symbolSizes;
+    std::vector<std::string> entryPoints;
+    std::vector<fb::LaunchShape> launches;
+    bool byName = !item.image.launches.empty();
+    assert((!byName || item.image.launches.size() == item.image.symbols.size()) && "a shape for each kernel");
     for (const LinkedImage::Symbol &symbol : item.image.symbols) {
+      if (byName) {
+        entryPoints.push_back(symbol.name);
+        continue;
+      }
       symbols.push_back(symbol.offset);
       symbolSizes.push_back(symbol.size);
     }
+    for (const LaunchShape &launch : item.image.launches) launches.emplace_back(launch.threads, launch.sharedBytes);
     std::vector<flatbuffers::Offset<fb::Import>> imports;
     for (const LinkedImage::Import &import : item.image.imports)
       imports.push_back(fb::CreateImport(builder, text(import.call), import.slot));
@@ -350,8 +359,14 @@ void Writer::addImages(ArrayRef<PackageImage> list) {
     auto functionList = builder.CreateVector(functions);
     flatbuffers::Offset<flatbuffers::String> kind; // without one it is for a CPU, as in format 1.0
     if (item.kind != "cpu") kind = shared(item.kind);
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> entryPointList;
+    flatbuffers::Offset<flatbuffers::Vector<const fb::LaunchShape *>> launchList;
+    if (byName) {
+      entryPointList = builder.CreateVectorOfStrings(entryPoints);
+      launchList = builder.CreateVectorOfStructs(launches);
+    }
     images.push_back(fb::CreateImage(builder, isa, features, section, item.image.codeSize, symbolList, sizeList,
-                                     importList, functionList, kind));
+                                     importList, functionList, kind, entryPointList, launchList));
     imageSections.push_back(&item.image);
   }
 }

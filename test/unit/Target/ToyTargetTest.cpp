@@ -191,7 +191,7 @@ TEST_F(ToyTargetTest, IsRefusedWhereItCannotRun) {
   EXPECT_EQ(damaged([](auto &parts) { parts.program.images[0].kind = "cpu"; }),
             "toy: image 0 for toy-1: is for devices of kind 'cpu', of which the program has none");
   EXPECT_EQ(damaged([](auto &parts) { parts.program.devices[0].kind = "abacus"; }),
-            "toy: device 0: expected one of cpu, toy, null, found 'abacus'");
+            "toy: device 0: expected one of cpu, toy, cuda, null, found 'abacus'");
 }
 
 TEST_F(ToyTargetTest, RefusesByName) {
