@@ -39,16 +39,17 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
       kernel.setGrain(grainOf(kernel, shares));
       sharesOfKernels[kernel] = shares;
     }
-    llvm::DenseSet<Operation *> besideShared;
+    llvm::DenseSet<Operation *> byNeighbours;
     if (threads != 1)
-      besideShared = shareBesideShared(getOperation(), sharesOfKernels, kSharesOfHandOff, double(bytesFetchedPerShare));
+      byNeighbours =
+          shareAsNeighbours(getOperation(), sharesOfKernels, {kSharesOfHandOff, double(bytesFetchedPerShare)});
     int64_t shared = 0;
     for (auto [op, shares] : sharesOfKernels) {
       auto kernel = cast<KernelOp>(op);
       if (auto remark = remark::analysis(kernel.getLoc(), remark::RemarkOpts::name("grain").category("schedule")))
         remark << llvm::formatv("'{0}': {1:f1} shares of work worth a thread, {2} of {3} tiles each{4}",
                                 kernel.getLabel().value_or(kernel.getSymName()), shares, kernel.getGrain(),
-                                kernel.getTiles(), besideShared.contains(op) ? ", as its neighbours" : "")
+                                kernel.getTiles(), byNeighbours.contains(op) ? ", as its neighbours" : "")
                       .str();
       shared += isShared(kernel);
     }

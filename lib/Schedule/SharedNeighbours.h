@@ -1,4 +1,4 @@
-// Kernels of little work that are shared out because their neighbours are: for choose-threads.
+// Kernels that are shared out, or are not, because of what their neighbours are: for choose-threads.
 #pragma once
 #include "dialects/Exec/FetchedBytes.h"
 #include "llvm/ADT/DenseSet.h"
@@ -6,10 +6,18 @@
 
 namespace sprig {
 
-/// Halves kernels that stand beside shared ones where the hand-off (in shares of work) costs less than half of their
-/// work and what two threads then need not fetch of each other. `shares` has each leaf kernel's work. Returns those.
-llvm::DenseSet<mlir::Operation *> shareBesideShared(mlir::ModuleOp module,
+/// What a second thread costs, in shares of work.
+struct SharingCost {
+  double sharesOfHandOff = 0;
+  double bytesFetchedPerShare = 1;
+};
+
+/// Halves kernels of little work that stand beside shared ones where the hand-off costs less than half of their work
+/// and what two threads then need not fetch of each other; leaves to one thread those of which half of the work is less
+/// than the hand-off and what has to be fetched, as their neighbours run on one. Where no kernel is shared, halves have
+/// to save a share together. `shares` has each leaf kernel's work. Returns those that it has changed.
+llvm::DenseSet<mlir::Operation *> shareAsNeighbours(mlir::ModuleOp module,
                                                     const llvm::MapVector<mlir::Operation *, double> &shares,
-                                                    double sharesOfHandOff, double bytesFetchedPerShare);
+                                                    const SharingCost &cost);
 
 } // namespace sprig

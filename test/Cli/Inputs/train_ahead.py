@@ -96,11 +96,11 @@ expect('uploads decide: u + c + (n - 1) u + d', equal(clock('50us,1GB/s', 12), o
 expect('step by step: n (u + c + d)', equal(clock('50us,1GB/s', 12, '--debug-nan'), 12 * one))
 expect('each checkpoint is between two steps',
        equal(clock('50us,1GB/s', 12, '--checkpoint', folder / 'each', '--every', 4), 3 * (one + 3 * slow)))
-one, quick, dozen = clock('5us,1GB/s', 1), arrays_ns(5e3), clock('5us,1GB/s', 12)
+one, quick, dozen = clock('2us,1GB/s', 1), arrays_ns(2e3), clock('2us,1GB/s', 12)
 step = (dozen - one) / 11
 expect(f'arithmetic decides: {step} a step of {one}', quick < step < one - quick)
-expect('u + c + (n - 1) c + d', equal(clock('5us,1GB/s', 23), one + 22 * step))
-expect('step by step: n (u + c + d)', equal(clock('5us,1GB/s', 12, '--debug-nan'), 12 * one))
+expect('u + c + (n - 1) c + d', equal(clock('2us,1GB/s', 23), one + 22 * step))
+expect('step by step: n (u + c + d)', equal(clock('2us,1GB/s', 12, '--debug-nan'), 12 * one))
 expect('no clock, no time', train(DIGITS, '--steps', 1)[1]['simulated_seconds'] == 0)
 
 # A loss that is not finite, with a step behind it that nobody hears of.
