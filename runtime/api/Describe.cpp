@@ -44,10 +44,10 @@ struct CodeRow {
 };
 // By code; the exit codes are the command line's.
 constexpr CodeRow kCodes[] = {
-    {"ok", 0},        {"invalid argument", 2}, {"not found", 3},     {"bad package", 3},
-    {"bad input", 3}, {"unsupported", 4},      {"out of memory", 5}, {"input/output error", 5},
-    {"cancelled", 5}, {"timeout", 5},          {"busy", 5},          {"internal error", 70}};
-static_assert(std::size(kCodes) == SPRIG_RT_INTERNAL + 1);
+    {"ok", 0},          {"invalid argument", 2}, {"not found", 3},          {"bad package", 3}, {"bad input", 3},
+    {"unsupported", 4}, {"out of memory", 5},    {"input/output error", 5}, {"cancelled", 5},   {"timeout", 5},
+    {"busy", 5},        {"internal error", 70},  {"device fault", 5}};
+static_assert(std::size(kCodes) == SPRIG_RT_DEVICE_FAULT + 1);
 
 const CodeRow &rowOf(sprig_rt_code code) {
   return kCodes[size_t(code) < std::size(kCodes) ? size_t(code) : size_t(SPRIG_RT_INTERNAL)];

@@ -4,17 +4,18 @@
 
 namespace sprig::rt::core {
 
-static Status transferNow(const Device &device, Transfer transfer) {
-  if (transfer.bytes == 0 || !device.executes()) return {};
-  if (device.sharesHostMemory()) {
-    std::memmove(transfer.target, transfer.source, transfer.bytes);
+Status Device::transferNow(const Transfer &given) const {
+  if (given.bytes == 0 || !executes()) return {};
+  if (sharesHostMemory()) {
+    std::memmove(given.target, given.source, given.bytes);
     return {};
   }
   std::unique_ptr<DeviceLane> lane;
   std::unique_ptr<DeviceEvent> event;
-  SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, lane));
-  SPRIG_RETURN_IF_ERROR(device.createEvent(event));
+  SPRIG_RETURN_IF_ERROR(createLane(nullptr, lane));
+  SPRIG_RETURN_IF_ERROR(createEvent(event));
   RunControl control;
+  Transfer transfer = given;
   transfer.tag.control = &control;
   lane->copy(transfer);
   lane->record(*event);
@@ -23,11 +24,11 @@ static Status transferNow(const Device &device, Transfer transfer) {
 }
 
 Status upload(const Device &device, uint8_t *target, const void *source, uint64_t bytes) {
-  return transferNow(device, {target, static_cast<const uint8_t *>(source), bytes, &device, nullptr, {}});
+  return device.transferNow({target, static_cast<const uint8_t *>(source), bytes, &device, nullptr, {}});
 }
 
 Status download(const Device &device, void *target, const uint8_t *source, uint64_t bytes) {
-  return transferNow(device, {static_cast<uint8_t *>(target), source, bytes, nullptr, &device, {}});
+  return device.transferNow({static_cast<uint8_t *>(target), source, bytes, nullptr, &device, {}});
 }
 
 } // namespace sprig::rt::core

@@ -58,6 +58,8 @@ public:
   virtual bool synchronize(EventNumber number, std::optional<std::chrono::nanoseconds> limit) = 0;
   // When the last record was passed, by the device's own clock; 0 where it keeps none.
   virtual double seconds() const { return 0; }
+  // Whether it was passed because the device failed.
+  virtual Status failure() const { return {}; }
 
 protected:
   EventNumber issued = 0; // of the thread that enqueues
@@ -125,6 +127,8 @@ public:
   // `helpers`, which outlives the lane, may take part in what its commands compute on the host; null: nobody does.
   virtual Status createLane(Pool *helpers, std::unique_ptr<DeviceLane> &lane) const = 0;
   virtual Status createEvent(std::unique_ptr<DeviceEvent> &event) const = 0;
+  // Copies between the host, which is no device, and this one, and returns when that is done.
+  virtual Status transferNow(const Transfer &transfer) const;
   // The whole package at once, all of whose devices are of this kind; null where the device takes single commands only.
   virtual Status instantiate(const Package &, Pool &, std::unique_ptr<Executable> &) const { return {}; }
 

@@ -38,8 +38,20 @@ static Status kernelFailure(const Program &program, const Command &command, cons
   return {SPRIG_RT_INTERNAL, concat(where, ": kernel '", kernel.name, "' ended with unknown code ", result)};
 }
 
+void RunControl::lookAtWatched() {
+  for (const Watched &dispatch : watched) {
+    int32_t result = dispatch.status->code;
+    if (result == SPRIG_RT_KERNEL_OK) continue;
+    if (!failure.command) failure = {dispatch.command, *dispatch.status, result, 0};
+    stopFailed();
+    *dispatch.status = {};
+  }
+  watched.clear();
+}
+
 Status RunControl::take(const Program &program) {
   std::lock_guard guard(lock);
+  lookAtWatched();
   Failure taken = std::exchange(failure, {});
   Status device = std::exchange(deviceFailure, {});
   if (stop.load(std::memory_order_relaxed) == Going) return {};

@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 namespace sprig::rt::core {
 
@@ -37,12 +39,22 @@ public:
   // The device itself could not do a command.
   void fail(Status status);
 
+  // A dispatch's kernel says in `status`, which is zero before, what it found; looked at when the run has ended. Where
+  // several failed it is the one that was enqueued first, as the others may have read what it left undone.
+  struct Watched {
+    const Command *command;
+    sprig_rt_kernel_status *status;
+  };
+  void watch(const Watched &dispatch) { watched.push_back(dispatch); }
+  std::vector<Watched> takeWatched() { return std::exchange(watched, {}); }
+
   // What stopped the run, taken along so that the next one starts without.
   Status take(const Program &program);
 
 private:
   enum Stop : uint32_t { Going, Cancelled, Failed };
   void stopFailed();
+  void lookAtWatched();
 
   std::atomic<uint32_t> stop{Going};
   std::mutex lock; // taken by failures only
@@ -53,6 +65,7 @@ private:
     int64_t begin = 0;
   } failure;
   Status deviceFailure;
+  std::vector<Watched> watched; // of who enqueues, then of who takes what stopped the run
 };
 
 } // namespace sprig::rt::core

@@ -99,32 +99,33 @@ Status LaneExecutable::makeReturns(const Entry &entry, Plan &plan) {
   return {};
 }
 
-void LaneExecutable::uploadInputs(uint32_t turn, const Binding &binding) {
+void LaneExecutable::uploadInputs(const Order &order) {
   for (const Port &port : ports) {
-    for (Transfer transfer : binding.uploads()) {
+    for (Transfer transfer : order.uploads) {
       if (transfer.targetDevice != port.device) continue;
-      transfer.tag.control = &controlOf(turn);
+      transfer.tag.control = &order.control;
       transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
       port.in->copy(transfer);
     }
-    port.in->record(*port.arrived[turn]);
+    port.in->record(*port.arrived[order.turn]);
   }
 }
 
-void LaneExecutable::returnResults(uint32_t turn, const Plan &plan, const Binding &binding) {
+void LaneExecutable::returnResults(const Order &order) {
+  const Plan &plan = *entries[order.entry];
   for (const Return &each : plan.returns) {
     auto port = std::find_if(ports.begin(), ports.end(), [&](const Port &p) { return p.device == each.device; });
     for (DeviceEvent *event : each.after) port->back->wait(*event);
-    for (Transfer transfer : binding.downloads()) {
+    for (Transfer transfer : order.downloads) {
       if (transfer.sourceDevice != each.device || transfer.array != each.output) continue;
-      transfer.tag.control = &controlOf(turn);
+      transfer.tag.control = &order.control;
       transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
       port->back->copy(transfer);
     }
   }
   for (const Port &port : ports) {
-    for (const auto &end : plan.ends[turn]) port.back->wait(*end);
-    port.back->record(*port.left[turn]);
+    for (const auto &end : plan.ends[order.turn]) port.back->wait(*end);
+    port.back->record(*port.left[order.turn]);
   }
 }
 
@@ -157,13 +158,12 @@ Transfer LaneExecutable::transferOf(const Entry &entry, const Step &step, void *
           step.wire};
 }
 
-void LaneExecutable::enqueue(uint32_t turn, const Entry &entry, const Plan &plan, const Step &step,
-                             void *const *operands) {
+void LaneExecutable::enqueue(const Order &order, const Entry &entry, const Plan &plan, const Step &step) {
   const Lane &program = entry.lanes[step.lane];
   const Command &command = program.commands[step.index];
   DeviceLane &lane = *plan.lanes[step.lane];
-  void *const *own = operands + command.firstOperand;
-  CommandTag tag{&controlOf(turn), recorded, step.lane, step.index};
+  void *const *own = order.operands + command.firstOperand;
+  CommandTag tag{&order.control, order.recording, step.lane, step.index};
   switch (command.kind) {
   case CommandKind::Dispatch:
     lane.dispatch({&package.code(program.device), &package.program().kernels[command.kernel], &command, own, tag});
@@ -188,6 +188,42 @@ void LaneExecutable::enqueue(uint32_t turn, const Entry &entry, const Plan &plan
   if (step.ended) lane.record(*step.ended);
 }
 
+Status LaneExecutable::prepare(uint32_t entry) {
+  if (entries[entry]) return {};
+  auto plan = std::make_unique<Plan>();
+  SPRIG_RETURN_IF_ERROR(makePlan(package.program().entries[entry], *plan));
+  entries[entry] = std::move(plan);
+  return {};
+}
+
+void LaneExecutable::enqueueAll(const Order &order) {
+  uploadInputs(order);
+  enqueueCommands(order);
+  returnResults(order);
+}
+
+void LaneExecutable::enqueueCommands(const Order &order) {
+  const Entry &entry = package.program().entries[order.entry];
+  const Plan &plan = *entries[order.entry];
+  for (const auto &lane : plan.lanes)
+    for (const Port &port : ports) lane->wait(*port.arrived[order.turn]);
+  for (const Step &step : plan.steps) enqueue(order, entry, plan, step);
+  for (size_t i = 0; i < plan.lanes.size(); ++i) plan.lanes[i]->record(*plan.ends[order.turn][i]);
+}
+
+std::vector<DeviceLane *> LaneExecutable::lanesOf(uint32_t entry) const {
+  std::vector<DeviceLane *> lanes;
+  for (const Port &port : ports) lanes.insert(lanes.end(), {port.in.get(), port.between.get(), port.back.get()});
+  for (const auto &lane : entries[entry]->lanes) lanes.push_back(lane.get());
+  return lanes;
+}
+
+std::vector<DeviceEvent *> LaneExecutable::endsOf(uint32_t turn) const {
+  std::vector<DeviceEvent *> ends;
+  for (const Port &port : ports) ends.push_back(port.left[turn].get());
+  return ends;
+}
+
 Status LaneExecutable::run(uint32_t entry, const Binding &binding) {
   SPRIG_RETURN_IF_ERROR(start(0, entry, binding, Behind::all));
   lastWasStarted = false;
@@ -195,12 +231,7 @@ Status LaneExecutable::run(uint32_t entry, const Binding &binding) {
 }
 
 Status LaneExecutable::start(uint32_t turn, uint32_t entryIndex, const Binding &binding, Behind behind) {
-  const Entry &entry = package.program().entries[entryIndex];
-  if (!entries[entryIndex]) {
-    auto plan = std::make_unique<Plan>();
-    SPRIG_RETURN_IF_ERROR(makePlan(entry, *plan));
-    entries[entryIndex] = std::move(plan);
-  }
+  SPRIG_RETURN_IF_ERROR(prepare(entryIndex));
   const Plan &plan = *entries[entryIndex];
   if (!lastWasStarted || lastTurn == turn) behind = Behind::all;
   // Runs before that one have ended as well, also by the devices' own clocks.
@@ -220,17 +251,16 @@ Status LaneExecutable::start(uint32_t turn, uint32_t entryIndex, const Binding &
     else
       waitForLanes(*port.in, turn); // they read the inputs of the run two before
   }
-  uploadInputs(turn, binding);
+  Order order{turn, entryIndex, controlOf(turn), recorded, binding.operands(), binding.uploads(), binding.downloads()};
+  uploadInputs(order);
   for (const auto &lane : plan.lanes) {
-    for (const Port &port : ports) lane->wait(*port.arrived[turn]);
     if (behind == Behind::all) continue;
     // Arena and state are those of the run before, outputs lie where those of the one before that did.
     waitForLanes(*lane, lastTurn);
     waitUntilLeft(*lane, turn);
   }
-  for (const Step &step : plan.steps) enqueue(turn, entry, plan, step, binding.operands());
-  for (size_t i = 0; i < plan.lanes.size(); ++i) plan.lanes[i]->record(*plan.ends[turn][i]);
-  returnResults(turn, plan, binding);
+  enqueueCommands(order);
+  returnResults(order);
   lastPlans[turn] = &plan;
   lastTurn = turn;
   lastWasStarted = true;
@@ -246,6 +276,7 @@ Status LaneExecutable::finish(uint32_t turn) {
   double end = lastEnd;
   for (Port &port : ports) {
     port.left[turn]->synchronize(port.left[turn]->last(), std::nullopt);
+    if (Status failed = port.left[turn]->failure(); !failed.isOk()) controlOf(turn).fail(std::move(failed));
     end = std::max(end, port.left[turn]->seconds());
   }
   simulated = end - lastEnd;

@@ -1,5 +1,6 @@
 // Runs packages on devices that take single commands: enqueues all lanes of an entry, with copies of the caller's
-// arrays before them and behind what makes each result, and waits once, at the end.
+// arrays before them and behind what makes each result, and waits once, at the end. Devices that take down what is
+// enqueued, to do it again at once, use its parts.
 #ifndef SPRIG_RUNTIME_EXEC_LANEEXECUTABLE_H
 #define SPRIG_RUNTIME_EXEC_LANEEXECUTABLE_H
 
@@ -19,6 +20,23 @@ public:
   Status start(uint32_t turn, uint32_t entry, const Binding &binding, Behind behind) override;
   bool hasEnded(uint32_t turn, std::chrono::nanoseconds limit) override;
   Status finish(uint32_t turn) override;
+
+  // A run as it is enqueued: for whom, and from and to which places of the host its arrays go.
+  struct Order {
+    uint32_t turn;
+    uint32_t entry;
+    RunControl &control;
+    const Recording *recording;
+    void *const *operands;
+    std::span<const Transfer> uploads, downloads;
+  };
+  // Makes lanes and events of an entry, before its first order.
+  Status prepare(uint32_t entry);
+  // All of it, behind nothing but what its lanes were given before.
+  void enqueueAll(const Order &order);
+  // What an order of the entry enqueues in, and what is recorded at its end.
+  std::vector<DeviceLane *> lanesOf(uint32_t entry) const;
+  std::vector<DeviceEvent *> endsOf(uint32_t turn) const;
 
 private:
   static constexpr uint32_t kTurns = 2;
@@ -59,10 +77,11 @@ private:
   Status makePlan(const Entry &entry, Plan &plan);
   Status makeSteps(const Entry &entry, Plan &plan);
   Status makeReturns(const Entry &entry, Plan &plan);
-  void uploadInputs(uint32_t turn, const Binding &binding);
-  void returnResults(uint32_t turn, const Plan &plan, const Binding &binding);
+  void uploadInputs(const Order &order);
+  void enqueueCommands(const Order &order);
+  void returnResults(const Order &order);
   Status chooseCopier(const Entry &entry, Step &step);
-  void enqueue(uint32_t turn, const Entry &entry, const Plan &plan, const Step &step, void *const *operands);
+  void enqueue(const Order &order, const Entry &entry, const Plan &plan, const Step &step);
   Transfer transferOf(const Entry &entry, const Step &step, void *const *operands) const;
 
   const Package &package;

@@ -297,7 +297,7 @@ TEST(NullDevice, KeepsTimeWhileItComputes) {
 TEST(NullDevice, RefusesNonsenseAndDevicesThatAreNotThere) {
   auto load = [](const char *devices) { return errorOf([&] { addPackage().load(on(devices)); }); };
   EXPECT_EQ(load("null:0,1"), "test: the program runs on 1 device (cpu:0), given 2 (null:0, null:1)");
-  EXPECT_EQ(load("cuda:1"), "test: device cuda:1 is not there");
+  EXPECT_EQ(load("cuda:1023").rfind("test: device cuda:1023 is not there: ", 0), 0u);
   EXPECT_EQ(load("cpu*2"), "test: the program runs on 1 device (cpu:0), given 2 (cpu:0, cpu:1)");
   EXPECT_EQ(load("null:"), "test: devices 'null:': expected null:N with a number from 0 to 1023, found ''");
   Variable seed("SPRIG_NULL_SEED", "many");

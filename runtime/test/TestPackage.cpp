@@ -200,7 +200,8 @@ Bytes TestPackage::encode() const {
   Bytes meta = metadata();
   std::vector<format::SectionBytes> sections = {{format::SectionKind::Metadata, meta},
                                                 {format::SectionKind::Constants, constants}};
-  for (size_t i = 0; i < program.images.size(); ++i) sections.push_back({format::SectionKind::Image, image});
+  for (size_t i = 0; i < program.images.size(); ++i)
+    sections.push_back({format::SectionKind::Image, i && i <= moreImages.size() ? moreImages[i - 1] : image});
   return format::writeContainer(sections);
 }
 

@@ -23,6 +23,7 @@ struct TestPackage {
   core::Program program;
   Bytes constants;
   Bytes image;
+  std::vector<Bytes> moreImages; // of images behind the first; those without one of their own have its bytes
 
   // Adds a constant of 32-bit values (at an aligned offset) and returns its index.
   uint32_t addConstant(const std::vector<uint32_t> &values);

@@ -187,7 +187,7 @@ CUresult Driver::enqueue(CUstream_st &stream, Work work, OperationRef *queued) {
   report.counts.hostFunctions += operation->callsHost;
   report.counts.launches += std::holds_alternative<KernelLaunch>(work);
   operation->body = [this, work = std::move(work)](const OperationRef &self) { perform(self, work); };
-  if (++operations == config.failLost) fail(*stream.context, CUDA_ERROR_DEVICE_UNAVAILABLE);
+  countOperation(*stream.context);
   OperationRef added = queueOperation(stream, std::move(operation));
   if (queued) *queued = added;
   return CUDA_SUCCESS;

@@ -141,6 +141,10 @@ public:
   void fail(CUctx_st &context, CUresult error);
 
   /// The next allocation, or launch, is to fail by configuration.
+  /// An operation that the host asks for, a graph's launch among them: at the N-th the device is lost.
+  void countOperation(CUctx_st &context) {
+    if (++operations == config.failLost) fail(context, CUDA_ERROR_DEVICE_UNAVAILABLE);
+  }
   bool failsLaunch() { return ++launches == config.failLaunch; }
   bool failsAllocation() { return ++allocations == config.failAlloc; }
 

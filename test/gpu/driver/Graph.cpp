@@ -214,6 +214,7 @@ GraphPlan::Node *GraphPlan::find(CUgraphNode source) {
 
 void launchGraph(Driver &driver, CUgraphExec_st &executable, CUstream_st &stream) {
   ++driver.report.counts.graphLaunches;
+  driver.countOperation(*stream.context);
   auto head = std::make_shared<Operation>();
   head->name = "graph launch";
   head->after.push_back(executable.last);

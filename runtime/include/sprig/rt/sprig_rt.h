@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 4
+#define SPRIG_RT_ABI_MINOR 5
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -43,7 +43,8 @@ typedef enum sprig_rt_code {
   SPRIG_RT_CANCELLED = 8,
   SPRIG_RT_TIMEOUT = 9, /* waiting ended, the work goes on */
   SPRIG_RT_BUSY = 10,   /* a context or a state is in use by another run */
-  SPRIG_RT_INTERNAL = 11
+  SPRIG_RT_INTERNAL = 11,
+  SPRIG_RT_DEVICE_FAULT = 12 /* a device failed or was lost: nothing runs on it any more in this process */
 } sprig_rt_code;
 
 typedef struct sprig_rt_status sprig_rt_status;

@@ -1,0 +1,139 @@
+#include "runtime/device/cuda/CudaExecutable.h"
+
+#include "runtime/exec/Binding.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sprig::rt::core {
+
+using namespace cuda;
+
+CudaExecutable::Graph::~Graph() {
+  if (!launched) return;
+  CudaContext::Scope scope(*context);
+  context->driver.cuGraphExecDestroy(launched);
+}
+
+Status CudaExecutable::make() {
+  SPRIG_RETURN_IF_ERROR(lane.make());
+  fork = std::make_unique<CudaEvent>(context);
+  SPRIG_RETURN_IF_ERROR(fork->make());
+  for (uint32_t turn = 0; turn < kTurns; ++turn) {
+    runs[turn].ended = std::make_unique<CudaEvent>(context);
+    SPRIG_RETURN_IF_ERROR(runs[turn].ended->make());
+    graphs[turn].resize(package.program().entries.size());
+  }
+  return {};
+}
+
+// The same transfers with memory of ours in the caller's place.
+Status CudaExecutable::stage(std::span<const Transfer> given, bool toDevice, std::vector<Transfer> &staged,
+                             Graph &graph) {
+  for (Transfer transfer : given) {
+    CudaContext::Pinned &memory = graph.staging.emplace_back();
+    SPRIG_RETURN_IF_ERROR(context->allocatePinned(transfer.bytes, "staging of the caller's arrays", memory));
+    if (toDevice)
+      transfer.source = memory.host;
+    else
+      transfer.target = memory.host;
+    staged.push_back(transfer);
+  }
+  return {};
+}
+
+// Everything begins behind one event and ends before another, so that it is one graph, whatever lanes there are.
+void CudaExecutable::enqueueBranches(const LaneExecutable::Order &order) {
+  lane.record(*fork);
+  for (DeviceLane *branch : taken.lanesOf(order.entry)) branch->wait(*fork);
+  taken.enqueueAll(order);
+  for (DeviceEvent *end : taken.endsOf(order.turn)) lane.wait(*end);
+}
+
+Status CudaExecutable::takeDown(uint32_t turn, uint32_t entry, const Binding &binding, Graph &graph) {
+  const CudaDriver &driver = context->driver;
+  graph.context = context.get();
+  size_t operands = package.program().entries[entry].operands.size();
+  graph.operands.assign(binding.operands(), binding.operands() + operands);
+  SPRIG_RETURN_IF_ERROR(stage(binding.uploads(), true, graph.uploads, graph));
+  SPRIG_RETURN_IF_ERROR(stage(binding.downloads(), false, graph.downloads, graph));
+  SPRIG_RETURN_IF_ERROR(taken.prepare(entry));
+  RunControl &control = taken.controlOf(turn);
+  control.arm(nullptr);
+  CudaContext::Scope scope(*context);
+  // Relaxed: other threads go on, and memory that lanes keep is allocated on the way.
+  SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuStreamBeginCapture_v2(lane.stream, CU_STREAM_CAPTURE_MODE_RELAXED),
+                                          "taking down a graph"));
+  enqueueBranches({turn, entry, control, nullptr, graph.operands.data(), graph.uploads, graph.downloads});
+  graph.watched = control.takeWatched();
+  CUgraph commands = nullptr;
+  CUresult ended = driver.cuStreamEndCapture(lane.stream, &commands);
+  Status status = control.take(package.program());
+  if (status.isOk()) status = context->statusOf(ended, "taking down a graph");
+  if (status.isOk())
+    status = context->statusOf(driver.cuGraphInstantiateWithFlags(&graph.launched, commands, 0), "making a graph");
+  if (ended == CUDA_SUCCESS && commands) driver.cuGraphDestroy(commands);
+  return status;
+}
+
+Status CudaExecutable::prepare(uint32_t turn, uint32_t entry, const Binding &binding, Graph *&graph) {
+  std::unique_ptr<Graph> &made = graphs[turn][entry];
+  // Addresses stay, but for a state's that the caller has bound anew.
+  if (!made || !std::equal(made->operands.begin(), made->operands.end(), binding.operands())) {
+    auto fresh = std::make_unique<Graph>();
+    SPRIG_RETURN_IF_ERROR(takeDown(turn, entry, binding, *fresh));
+    made = std::move(fresh);
+  }
+  graph = made.get();
+  return {};
+}
+
+Status CudaExecutable::run(uint32_t entry, const Binding &binding) {
+  SPRIG_RETURN_IF_ERROR(start(0, entry, binding, Behind::all));
+  return finish(0);
+}
+
+Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &binding, Behind) {
+  Run &run = runs[turn];
+  Graph *graph = nullptr;
+  SPRIG_RETURN_IF_ERROR(prepare(turn, entry, binding, graph));
+  for (size_t i = 0; i < graph->uploads.size(); ++i)
+    if (graph->uploads[i].bytes)
+      std::memcpy(const_cast<uint8_t *>(graph->uploads[i].source), binding.uploads()[i].source,
+                  graph->uploads[i].bytes);
+  run.results.clear();
+  for (const Transfer &transfer : binding.downloads()) run.results.push_back(transfer.target);
+  run.graph = graph;
+  run.isSingle = recorded != nullptr;
+  RunControl &control = controlOf(turn);
+  if (run.isSingle) {
+    SPRIG_RETURN_IF_ERROR(single.prepare(entry));
+    single.enqueueAll({turn, entry, control, recorded, graph->operands.data(), graph->uploads, graph->downloads});
+    for (DeviceEvent *end : single.endsOf(turn)) lane.wait(*end);
+  } else if (control.isGoing()) {
+    CudaContext::Scope scope(*context);
+    SPRIG_RETURN_IF_ERROR(
+        context->statusOf(context->driver.cuGraphLaunch(graph->launched, lane.stream), "launching a graph"));
+    for (const RunControl::Watched &dispatch : graph->watched) control.watch(dispatch);
+  }
+  lane.record(*run.ended);
+  return {};
+}
+
+bool CudaExecutable::hasEnded(uint32_t turn, std::chrono::nanoseconds limit) {
+  return runs[turn].ended->synchronize(runs[turn].ended->last(), limit);
+}
+
+Status CudaExecutable::finish(uint32_t turn) {
+  Run &run = runs[turn];
+  run.ended->synchronize(run.ended->last(), std::nullopt);
+  RunControl &control = controlOf(turn);
+  if (Status failed = run.ended->failure(); !failed.isOk()) control.fail(std::move(failed));
+  SPRIG_RETURN_IF_ERROR(control.take(package.program()));
+  for (size_t i = 0; i < run.results.size(); ++i)
+    if (run.graph->downloads[i].bytes)
+      std::memcpy(run.results[i], run.graph->downloads[i].target, run.graph->downloads[i].bytes);
+  return {};
+}
+
+} // namespace sprig::rt::core

@@ -1,0 +1,63 @@
+// Runs packages all of whose devices are GPUs: what an entry enqueues is taken down once as a graph of the driver's,
+// over all of them, which each call launches. The caller's arrays pass through pinned memory, as a graph's addresses
+// stay.
+#ifndef SPRIG_RUNTIME_DEVICE_CUDA_CUDAEXECUTABLE_H
+#define SPRIG_RUNTIME_DEVICE_CUDA_CUDAEXECUTABLE_H
+
+#include "runtime/device/cuda/CudaLane.h"
+#include "runtime/exec/LaneExecutable.h"
+
+namespace sprig::rt::core {
+
+class CudaExecutable final : public Executable {
+public:
+  CudaExecutable(const Package &package, Pool &pool, std::shared_ptr<CudaContext> context)
+      : package(package), context(std::move(context)), taken(package, pool), single(package, pool),
+        lane(this->context) {}
+  Status make();
+
+  Status run(uint32_t entry, const Binding &binding) override;
+  bool takesAhead() const override { return true; }
+  // Graphs follow one another in one stream, whatever they are to be behind.
+  Status start(uint32_t turn, uint32_t entry, const Binding &binding, Behind) override;
+  bool hasEnded(uint32_t turn, std::chrono::nanoseconds limit) override;
+  Status finish(uint32_t turn) override;
+
+private:
+  static constexpr uint32_t kTurns = 2;
+  // The runs of an entry in one turn.
+  struct Graph {
+    ~Graph();
+    const CudaContext *context = nullptr;
+    cuda::CUgraphExec launched = nullptr;
+    std::vector<void *> operands; // that it was made for
+    // As the binding has them, but from and to pinned memory.
+    std::vector<Transfer> uploads, downloads;
+    std::vector<CudaContext::Pinned> staging;
+    std::vector<RunControl::Watched> watched; // its kernels
+  };
+  struct Run {
+    std::unique_ptr<CudaEvent> ended;
+    Graph *graph = nullptr;
+    bool isSingle = false;          // its commands were enqueued one by one, as a profile wants to see them
+    std::vector<uint8_t *> results; // the caller's arrays, by the graph's downloads
+  };
+
+  Status prepare(uint32_t turn, uint32_t entry, const Binding &binding, Graph *&graph);
+  Status stage(std::span<const Transfer> given, bool toDevice, std::vector<Transfer> &staged, Graph &graph);
+  Status takeDown(uint32_t turn, uint32_t entry, const Binding &binding, Graph &graph);
+  void enqueueBranches(const LaneExecutable::Order &order);
+
+  const Package &package;
+  std::shared_ptr<CudaContext> context; // of the first device, in whose stream graphs are launched
+  LaneExecutable taken;                 // enqueues what graphs are made of
+  LaneExecutable single;                // enqueues what runs without one
+  CudaLane lane;
+  std::unique_ptr<CudaEvent> fork;                    // where a graph's branches begin
+  std::vector<std::unique_ptr<Graph>> graphs[kTurns]; // by entry, made at its first run
+  Run runs[kTurns];
+};
+
+} // namespace sprig::rt::core
+
+#endif

@@ -1,0 +1,302 @@
+// What runs on CUDA devices has the processor's results, in every order that streams and events allow, and one graph
+// launch a call; what the schedule forgets is named.
+#include "runtime/test/RandomGraph.h"
+#include "sprig/rt/profile.hpp"
+#include "test/gpu/runtime/CudaTest.h"
+
+namespace sprig::rt::test {
+namespace {
+
+// A random graph's package with its kernels as PTX, its lanes dealt to so many devices.
+CudaPackage onGpus(const RandomGraph &graph) {
+  CudaPackage package;
+  package.program.entries = graph.package.program.entries;
+  return package;
+}
+
+struct CudaRuns : CudaTest {
+  void expectGraph(const RandomGraph &graph, Context &context, uint32_t rounds) {
+    Words in(kWidth), out(kWidth);
+    for (uint32_t round = 0; round < rounds; ++round) {
+      for (size_t i = 0; i < in.size(); ++i) in[i] = round * 1000003u + uint32_t(i);
+      context.invoke({in.view()}, {out.view()});
+      std::vector<uint32_t> want = graph.expected(in);
+      for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], want[i]) << "word " << i;
+    }
+  }
+};
+
+TEST_F(CudaRuns, GraphsOverLanesEqualASerialRun) {
+  for (const char *seed : {"eager", "lazy", "1", "2", "3", "4", "5"}) {
+    bool random = seed[1] == 0;
+    drive({{"ORDER", random ? "random" : seed}, {"SEED", random ? seed : "1"}});
+    for (uint32_t number = 0; number < 5; ++number) {
+      RandomGraph graph(number, 1 + number, 3 + int(number) * 5);
+      Context context(onGpus(graph).load());
+      expectGraph(graph, context, 3);
+    }
+    expectNoComplaint();
+  }
+}
+
+TEST_F(CudaRuns, ACallIsOneGraphLaunchAndAllocatesNothing) {
+  drive();
+  RandomGraph graph(3, 4, 12);
+  Context context(onGpus(graph).load());
+  expectGraph(graph, context, 2);
+  uint64_t launches = count("graph launches"), allocations = count("allocations"), made = count("graphs instantiated"),
+           waits = count("host synchronisations"), kernels = count("launches");
+  expectGraph(graph, context, 10);
+  EXPECT_EQ(count("graph launches"), launches + 10);
+  EXPECT_EQ(count("allocations"), allocations);
+  EXPECT_EQ(count("graphs instantiated"), made);
+  EXPECT_EQ(count("host synchronisations"), waits + 10);
+  EXPECT_EQ(count("launches"), kernels); // none beside the graphs'
+  expectNoComplaint();
+}
+
+// Two lanes that share a value, with and without what orders them. The loader would refuse the latter, were it not told
+// that the reader reads nothing.
+CudaPackage sharing(bool waits) {
+  CudaPackage package;
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {64}), t = entry.arena(256), y = entry.output("y", {64});
+  uint32_t done = entry.event();
+  entry.dispatch(0, Add, {x, x, t}, 64);
+  entry.record(0, done);
+  if (waits) entry.wait(1, done);
+  entry.dispatch(1, Mix, {t, x, y}, 64);
+  if (!waits) package.program.kernels[Mix].access = {0, core::kReads, core::kWrites};
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
+TEST_F(CudaRuns, ADroppedWaitIsNamed) {
+  for (const char *order : {"eager", "lazy", "random"})
+    for (bool waits : {true, false}) {
+      drive({{"ORDER", order}});
+      {
+        Context context(sharing(waits).load());
+        Words x(64, 5), y(64);
+        context.invoke({x.view()}, {y.view()});
+        if (waits) EXPECT_EQ(y[63], 31u * 10 + 5 + 7);
+      }
+      if (waits)
+        expectNoComplaint();
+      else
+        expectComplaint({"unordered: 'kernel add'", "'kernel mix'", "no stream, event"});
+    }
+}
+
+TEST_F(CudaRuns, SubmittedCallsFollowOneAnother) {
+  for (const char *order : {"eager", "lazy", "random"}) {
+    drive({{"ORDER", order}});
+    {
+      RandomGraph graph(8, 3, 9);
+      Context context(onGpus(graph).load());
+      constexpr size_t calls = 8;
+      std::vector<Words> in, out;
+      std::vector<Future> futures;
+      for (size_t call = 0; call < calls; ++call) {
+        in.emplace_back(kWidth, uint32_t(call * 77));
+        out.emplace_back(kWidth);
+      }
+      for (size_t call = 0; call < calls; ++call)
+        futures.push_back(context.submit({in[call].view()}, {out[call].view()}));
+      for (size_t call = 0; call < calls; ++call) {
+        futures[call].wait();
+        std::vector<uint32_t> want = graph.expected(in[call]);
+        for (size_t i = 0; i < want.size(); ++i) ASSERT_EQ(out[call][i], want[i]) << "call " << call;
+      }
+    }
+    expectNoComplaint();
+  }
+}
+
+// Counts up a state, from a constant that is one element in the file; and adds another constant, by way of scratch.
+CudaPackage counting() {
+  CudaPackage made;
+  core::Constant zeros = {};
+  zeros.name = "zeros";
+  zeros.size = 64;
+  zeros.splat = {5, 0, 0, 0};
+  made.program.constants.push_back(zeros);
+  std::vector<uint32_t> values(16);
+  for (uint32_t i = 0; i < 16; ++i) values[i] = i * 100;
+  uint32_t constant = made.addConstant(values);
+  core::StateType state = {};
+  state.tensor = {"count", SPRIG_RT_U32, {16}, 0};
+  made.program.states.push_back(state);
+  EntryBuilder entry("main");
+  uint32_t count = entry.state(0, 64), t = entry.arena(64), y = entry.output("y", {16});
+  entry.dispatch(0, Count, {count}, 16);
+  entry.dispatch(0, Add, {count, entry.constant(constant, 64), t}, 16);
+  entry.dispatch(0, Scratch, {t, y}, 16);
+  entry.entry.updatesState = true;
+  made.program.entries.push_back(entry.entry);
+  return made;
+}
+
+TEST_F(CudaRuns, StatesConstantsAndScratchLieOnTheDevice) {
+  for (const char *order : {"eager", "lazy", "random"}) {
+    drive({{"ORDER", order}});
+    {
+      Package package = counting().load();
+      EXPECT_EQ(package.isa(), "compute_80");
+      State state(package);
+      Context context(package, {nullptr, &state, 0});
+      Words out(16), read(16);
+      std::span<uint8_t> bytes(reinterpret_cast<uint8_t *>(read.data()), 64);
+      for (uint32_t round = 1; round < 4; ++round) {
+        context.invoke({}, {out.view()});
+        state.read(0, bytes);
+        for (uint32_t i = 0; i < 16; ++i) {
+          ASSERT_EQ(out[i], 5 + round + i * 100);
+          ASSERT_EQ(read[i], 5 + round);
+        }
+      }
+      for (uint32_t i = 0; i < 16; ++i) read[i] = i;
+      state.write(0, bytes);
+      context.invoke({}, {out.view()});
+      for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(out[i], i + 1 + i * 100);
+    }
+    expectNoComplaint();
+    EXPECT_EQ(count("allocations"), count("frees"));
+  }
+}
+
+TEST_F(CudaRuns, PartsOfTheTilesAndBatches) {
+  drive();
+  CudaPackage package;
+  for (int64_t batch : {2, 4}) {
+    EntryBuilder entry("main");
+    uint32_t x = entry.input("x", {batch, 8}), y = entry.output("y", {batch, 8});
+    entry.dispatch(0, Add, {x, x, y}, batch * 4);
+    entry.dispatch(0, Add, {x, x, y}, batch * 4);
+    entry.entry.lanes[0].commands[1].firstTile = batch * 4;
+    entry.entry.independentSamples = true;
+    package.program.entries.push_back(entry.entry);
+  }
+  Context context(package.load());
+  Words in(200), out(200);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = uint32_t(i);
+  for (int64_t batch = 1; batch < 12; ++batch) {
+    TensorView x(in.data() + 1, std::vector<int64_t>{batch, 8}, {11, 1}), y(out.data() + 3, {batch, 8});
+    context.invoke({x}, {y});
+    for (int64_t row = 0; row < batch; ++row)
+      for (int64_t i = 0; i < 8; ++i) ASSERT_EQ(out[size_t(3 + row * 8 + i)], 2 * in[size_t(1 + row * 11 + i)]);
+  }
+  expectNoComplaint();
+}
+
+// A value goes from one device to another and back.
+CudaPackage between(bool waits = true) {
+  CudaPackage made(2);
+  EntryBuilder entry("main");
+  auto there = [&](uint32_t buffer) {
+    entry.entry.buffers[buffer].device = 1;
+    return buffer;
+  };
+  uint32_t x = entry.input("x", {32}), t = entry.arena(128), back = entry.arena(128), y = entry.output("y", {32});
+  uint32_t far = there(entry.arena(128)), twice = there(entry.arena(128)), z = there(entry.output("z", {32}));
+  uint32_t sent = entry.event(), computed = entry.event();
+  entry.dispatch(0, Add, {x, x, t}, 32);
+  entry.copy(0, t, far);
+  entry.record(0, sent);
+  if (waits) entry.wait(1, sent);
+  entry.dispatch(1, Add, {far, far, twice}, 32);
+  entry.dispatch(1, Mix, {far, twice, z}, 32);
+  entry.record(1, computed);
+  entry.wait(0, computed);
+  entry.copy(0, twice, back);
+  entry.dispatch(0, Add, {back, x, y}, 32);
+  entry.entry.lanes[1].device = 1;
+  entry.entry.moreArenas = {entry.entry.arenaSize};
+  made.program.entries.push_back(entry.entry);
+  return made;
+}
+
+TEST_F(CudaRuns, TwoDevicesCopyBetweenThem) {
+  for (const char *peers : {"all", "none"})
+    for (const char *order : {"eager", "lazy", "random"}) {
+      drive({{"DEVICES", "sm_90x2"}, {"PEERS", peers}, {"ORDER", order}});
+      {
+        Context context(between().load());
+        for (uint32_t round = 0; round < 3; ++round) {
+          Words x(32, 3 + round), y(32), z(32);
+          context.invoke({x.view()}, {y.view(), z.view()});
+          for (size_t i = 0; i < 32; ++i) {
+            ASSERT_EQ(y[i], 5 * (3 + round)) << peers << ", " << order;
+            ASSERT_EQ(z[i], 31 * 2 * (3 + round) + 4 * (3 + round) + 7);
+          }
+        }
+        EXPECT_EQ(count("graph launches"), 3u);
+      }
+      expectNoComplaint();
+    }
+}
+
+// Values go from the GPU to the processor and back; both have a result for the caller.
+TEST_F(CudaRuns, BesideTheProcessor) {
+  for (const char *order : {"eager", "lazy", "random"}) {
+    drive({{"ORDER", order}});
+    {
+      CudaPackage made;
+      made.addProcessor();
+      EntryBuilder entry("main");
+      auto host = [&](uint32_t buffer) {
+        entry.entry.buffers[buffer].device = 1;
+        return buffer;
+      };
+      uint32_t x = entry.input("x", {32}), t = entry.arena(128), back = entry.arena(128), y = entry.output("y", {32});
+      uint32_t far = host(entry.arena(128)), twice = host(entry.arena(128)), z = host(entry.output("z", {32}));
+      uint32_t sent = entry.event(), computed = entry.event();
+      entry.dispatch(0, Add, {x, x, t}, 32);
+      entry.copy(0, t, far);
+      entry.record(0, sent);
+      entry.wait(1, sent);
+      entry.dispatch(1, Add, {far, far, twice}, 32);
+      entry.record(1, computed);
+      entry.dispatch(1, Mix, {far, twice, z}, 32);
+      entry.wait(0, computed);
+      entry.copy(0, twice, back);
+      entry.dispatch(0, Add, {back, x, y}, 32);
+      entry.entry.lanes[1].device = 1;
+      entry.entry.moreArenas = {entry.entry.arenaSize};
+      made.program.entries.push_back(entry.entry);
+      Context context(made.load());
+      for (uint32_t round = 0; round < 3; ++round) {
+        Words in(32, 3 + round), out(32), other(32);
+        context.invoke({in.view()}, {out.view(), other.view()});
+        for (size_t i = 0; i < 32; ++i) {
+          ASSERT_EQ(out[i], 5 * (3 + round)) << order;
+          ASSERT_EQ(other[i], 31 * 2 * (3 + round) + 4 * (3 + round) + 7);
+        }
+      }
+    }
+    expectNoComplaint();
+  }
+}
+
+// A profile sees each command by itself, so nothing is taken down; the results are the same.
+TEST_F(CudaRuns, RecordedCallsAreNoGraphs) {
+  drive();
+  RandomGraph graph(3, 3, 9);
+  Context context(onGpus(graph).load());
+  expectGraph(graph, context, 2);
+  uint64_t launches = count("graph launches");
+  Profile profile;
+  profile.start(context);
+  expectGraph(graph, context, 1);
+  profile.stop(context);
+  sprig_rt_profile_data data = profile.read();
+  size_t dispatches = 0;
+  for (size_t i = 0; i < data.count; ++i) dispatches += data.events[i].kind == SPRIG_RT_PROFILE_DISPATCH;
+  EXPECT_EQ(dispatches, graph.nodes.size());
+  EXPECT_EQ(count("graph launches"), launches);
+  expectGraph(graph, context, 1);
+  expectNoComplaint();
+}
+
+} // namespace
+} // namespace sprig::rt::test
