@@ -2,7 +2,7 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
-#include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
+#include "lib/Target/Kernels/LoopSpace.h"
 
 using namespace mlir;
 using namespace sprig;

@@ -1,4 +1,4 @@
-// Arguments, index arithmetic and control flow of kernels; KernelElements.cpp has the elements.
+// Arguments, tiles and errors of kernels.
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -8,88 +8,11 @@ using namespace sprig;
 
 KernelBuilder::KernelBuilder(OpBuilder &builder, func::FuncOp function, kernel::DispatchOp dispatch,
                              const CpuArch &target)
-    : b(builder), loc(dispatch.getLoc()), target(target), function(function), dispatch(dispatch) {}
-
-Value KernelBuilder::flat(Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  if (type.getRank() == 1) return buffer;
-  auto flatType = MemRefType::get({type.getNumElements()}, type.getElementType());
-  return memref::ReinterpretCastOp::create(b, loc, flatType, buffer, /*offset=*/int64_t{0},
-                                           ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
-}
+    : ElementBuilder(builder, dispatch.getLoc(), {target.fma, target.f16c}), target(target), function(function),
+      dispatch(dispatch) {}
 
 Value KernelBuilder::scratchBuffer(int64_t byteOffset, MemRefType type) {
   return memref::ViewOp::create(b, loc, type, scratch(), index(byteOffset), ValueRange{});
-}
-
-Value KernelBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-
-static std::optional<int64_t> constantOf(Value value) { return getConstantIntValue(OpFoldResult(value)); }
-
-static constexpr auto kNoWrap = arith::IntegerOverflowFlags::nsw;
-
-Value KernelBuilder::add(Value a, Value b_) {
-  auto ca = constantOf(a), cb = constantOf(b_);
-  if (ca && cb) return index(*ca + *cb);
-  if (ca && *ca == 0) return b_;
-  if (cb && *cb == 0) return a;
-  return arith::AddIOp::create(b, loc, a, b_, kNoWrap);
-}
-
-Value KernelBuilder::sub(Value a, Value b_) {
-  auto ca = constantOf(a), cb = constantOf(b_);
-  if (ca && cb) return index(*ca - *cb);
-  if (cb && *cb == 0) return a;
-  return arith::SubIOp::create(b, loc, a, b_, kNoWrap);
-}
-
-Value KernelBuilder::mul(Value a, int64_t factor) {
-  if (auto ca = constantOf(a)) return index(*ca * factor);
-  if (factor == 1) return a;
-  if (factor == 0) return index(0);
-  return arith::MulIOp::create(b, loc, a, index(factor), kNoWrap);
-}
-
-Value KernelBuilder::min(Value a, Value b_) {
-  auto ca = constantOf(a), cb = constantOf(b_);
-  if (ca && cb) return index(std::min(*ca, *cb));
-  return arith::MinSIOp::create(b, loc, a, b_);
-}
-
-Value KernelBuilder::max(Value a, Value b_) {
-  auto ca = constantOf(a), cb = constantOf(b_);
-  if (ca && cb) return index(std::max(*ca, *cb));
-  return arith::MaxSIOp::create(b, loc, a, b_);
-}
-
-Value KernelBuilder::div(Value a, int64_t divisor) {
-  if (divisor == 1) return a;
-  if (auto ca = constantOf(a)) return index(*ca / divisor);
-  return arith::DivUIOp::create(b, loc, a, index(divisor));
-}
-
-Value KernelBuilder::rem(Value a, int64_t divisor) {
-  if (divisor == 1) return index(0);
-  if (auto ca = constantOf(a)) return index(*ca % divisor);
-  return arith::RemUIOp::create(b, loc, a, index(divisor));
-}
-
-SmallVector<Value> KernelBuilder::delinearize(Value linear, ArrayRef<int64_t> sizes) {
-  SmallVector<Value> indices(sizes.size());
-  int64_t outer = 0; // the outermost dimension of a size above 1 needs no remainder
-  while (outer + 1 < static_cast<int64_t>(sizes.size()) && sizes[outer] == 1) ++outer;
-  for (int64_t i = static_cast<int64_t>(sizes.size()) - 1; i >= 0; --i) {
-    int64_t size = std::max<int64_t>(sizes[i], 1); // an empty space is never entered
-    indices[i] = i < outer ? index(0) : i == outer ? linear : rem(linear, size);
-    if (i > outer) linear = div(linear, size);
-  }
-  return indices;
-}
-
-Value KernelBuilder::linearize(ValueRange indices, ArrayRef<int64_t> sizes) {
-  Value linear = index(0);
-  for (auto [i, size] : llvm::zip_equal(indices, sizes)) linear = add(mul(linear, size), i);
-  return linear;
 }
 
 void KernelBuilder::forTiles(llvm::function_ref<void(Value)> body) { loop(tileBegin(), tileEnd(), 1, body); }
@@ -99,44 +22,6 @@ Value KernelBuilder::innerFirstIfWhole(Value tile, int64_t outer, int64_t inner)
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, sub(tileEnd(), tileBegin()), index(outer * inner));
   Value other = add(mul(rem(tile, outer), inner), div(tile, outer));
   return arith::SelectOp::create(b, loc, isWhole, other, tile);
-}
-
-void KernelBuilder::loop(Value lower, Value upper, int64_t step, llvm::function_ref<void(Value)> body) {
-  loop(lower, upper, step, ValueRange{}, [&](Value i, ValueRange) {
-    body(i);
-    return SmallVector<Value>{};
-  });
-}
-
-SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t step, ValueRange initial,
-                                       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto low = constantOf(lower), high = constantOf(upper);
-  if (low && high && *high <= *low) return SmallVector<Value>(initial);
-  if (low && high && *high - *low <= step) return body(lower, initial);
-  Value stepValue = index(step);
-  auto loop = scf::ForOp::create(b, loc, lower, upper, stepValue, initial);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> results = body(loop.getInductionVar(), loop.getRegionIterArgs());
-  if (!initial.empty()) scf::YieldOp::create(b, loc, results);
-  return SmallVector<Value>(loop.getResults());
-}
-
-void KernelBuilder::ifThen(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
-  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.thenBlock());
-  then();
-  if (otherwise) {
-    b.setInsertionPointToStart(op.elseBlock());
-    otherwise();
-  }
-}
-
-void KernelBuilder::ifLast(Value position, int64_t count, bool differs, llvm::function_ref<void(bool)> body) {
-  if (!differs || count == 1) return body(differs);
-  Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, position, index(count - 1));
-  ifThen(last, [&] { body(true); }, [&] { body(false); });
 }
 
 void KernelBuilder::reportIf(Value condition, int32_t code, int32_t op, Value value, Value bound) {

@@ -1,38 +1,20 @@
-// The tool of every emitter: an OpBuilder inside a kernel function, with the kernel's arguments and short ways to write
-// index arithmetic, loops, and loads and stores that convert between storage and compute types.
-//
-// Types: an element has a storage type (in memory: unsigned integers signless, i1 as i8) and a compute type (f16 and
-// bf16 as f32, the rest as stored, i1 as i1). Every function that takes or gives a value works on scalars and on 1-d
-// vectors. A half type is rounded after each operation, so that fused and separate operations have the same bits.
+// The tool of every emitter: an ElementBuilder inside a kernel function, with the kernel's arguments and its tiles.
 #pragma once
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
 
 namespace sprig {
 
-/// The virtual vector width of kernels on every instruction set, and the number of a reduction's partial accumulators.
-inline constexpr int64_t kLanes = kPartials;
 /// Elements from which on what would be one tile is cut in two: where two threads share what is beside it, each then
 /// has its own part of it, too.
 inline constexpr int64_t kHalvedElements = 2048;
 
-mlir::Type storageType(mlir::Type elementType);
-mlir::Type computeType(mlir::Type elementType);
-mlir::MemRefType bufferType(mlir::RankedTensorType tensor);
-inline bool isHalf(mlir::Type type) { return type.isF16() || type.isBF16(); }
-
-class KernelBuilder {
+class KernelBuilder : public ElementBuilder {
 public:
   KernelBuilder(mlir::OpBuilder &builder, mlir::func::FuncOp function, kernel::DispatchOp dispatch,
                 const CpuArch &target);
 
-  mlir::OpBuilder &b;
-  mlir::Location loc;
   const CpuArch &target;
   mlir::func::FuncOp function;
   kernel::DispatchOp dispatch;
@@ -46,72 +28,16 @@ public:
   mlir::Value operandBuffer(mlir::BlockArgument argument) { return operandBuffer(argument.getArgNumber()); }
   mlir::Value operandBuffer(unsigned operand) { return function.getArgument(4 + operand); }
   mlir::Value resultBuffer(unsigned result) { return function.getArgument(4 + dispatch->getNumOperands() + result); }
-  /// The same elements as a 1-d buffer.
-  mlir::Value flat(mlir::Value buffer);
+  mlir::Value bufferOf(mlir::BlockArgument argument) override { return operandBuffer(argument); }
   /// A part of the scratch memory, `byteOffset` (a multiple of 64) into it, as a buffer of the given type.
   mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type);
 
-  // Index arithmetic; constants fold.
-  mlir::Value index(int64_t value);
-  mlir::Value add(mlir::Value a, mlir::Value b);
-  mlir::Value add(mlir::Value a, int64_t b) { return add(a, index(b)); }
-  mlir::Value sub(mlir::Value a, mlir::Value b);
-  mlir::Value mul(mlir::Value a, int64_t b);
-  mlir::Value min(mlir::Value a, mlir::Value b);
-  mlir::Value max(mlir::Value a, mlir::Value b);
-  mlir::Value div(mlir::Value a, int64_t b); // of a value that is not negative
-  mlir::Value rem(mlir::Value a, int64_t b);
-  /// The indices of position `linear` in a row-major space of these sizes.
-  llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<int64_t> sizes);
-  /// The position of indices in a row-major space of these sizes.
-  mlir::Value linearize(mlir::ValueRange indices, llvm::ArrayRef<int64_t> sizes);
-
-  // Control flow. Bodies insert at `b`.
   void forTiles(llvm::function_ref<void(mlir::Value tile)> body);
   /// Of tiles in a space of `outer` times `inner`: `tile` itself in a call that has part of them; else the one whose
   /// turn it is when the inner dimension is the outer one. So threads share what is outer, and one thread reads what is
   /// inner once.
   mlir::Value innerFirstIfWhole(mlir::Value tile, int64_t outer, int64_t inner);
-  void loop(mlir::Value lower, mlir::Value upper, int64_t step, llvm::function_ref<void(mlir::Value i)> body);
-  llvm::SmallVector<mlir::Value>
-  loop(mlir::Value lower, mlir::Value upper, int64_t step, mlir::ValueRange initial,
-       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value i, mlir::ValueRange carried)> body);
-  void ifThen(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
-  /// Distinguishes the last of `count` positions where it `differs` from the others.
-  void ifLast(mlir::Value position, int64_t count, bool differs, llvm::function_ref<void(bool last)> body);
-
-  // Values.
-  mlir::Value constant(mlir::Type computeType, double value); // truncated for integers
-  /// The scalar of a splat, widened.
-  mlir::Value splatConstant(mlir::DenseElementsAttr value);
-  mlir::Value splat(mlir::Value scalar, int64_t lanes = kLanes);
-  mlir::Value zero(mlir::Type computeType, int64_t lanes = 0); // 0 lanes: a scalar
-  /// A mask of the lanes [0, count).
-  mlir::Value mask(int64_t count, int64_t lanes = kLanes);
-  mlir::Value mask(mlir::Value count, int64_t lanes = kLanes);
-
-  // Memory. `elementType` is the nn element type; `maskValue` leaves lanes out (they read as zero).
-  mlir::Value load(mlir::Value buffer, mlir::ValueRange indices, mlir::Type elementType);
-  mlir::Value loadVector(mlir::Value buffer, mlir::ValueRange indices, mlir::Type elementType,
-                         mlir::Value maskValue = {}, int64_t lanes = kLanes);
-  /// Rounds a half type; the caller has the compute type's value.
-  void store(mlir::Value value, mlir::Value buffer, mlir::ValueRange indices, mlir::Type elementType,
-             mlir::Value maskValue = {});
-
-  // Conversions.
-  mlir::Value widen(mlir::Value stored, mlir::Type elementType);    // storage to compute
-  mlir::Value narrow(mlir::Value computed, mlir::Type elementType); // compute to storage
-  mlir::Value round(mlir::Value computed, mlir::Type elementType);  // to what storing and loading would give
-
-  // Arithmetic.
-  /// Emits an elementwise operation on compute values and rounds its result.
-  mlir::Value apply(mlir::Operation *elementwise, mlir::ValueRange arguments);
-  /// a * b + c, in one rounding where the target has it; integers wrap.
-  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
-
-  /// Where `condition` holds, records the kernel's first error (sprig/rt/kernel.h); execution goes on, so the caller
-  /// must keep what follows harmless. `value` and `bound` are i64.
-  void reportIf(mlir::Value condition, int32_t code, int32_t op, mlir::Value value, mlir::Value bound);
+  void reportIf(mlir::Value condition, int32_t code, int32_t op, mlir::Value value, mlir::Value bound) override;
   /// Ends the function; called by emitKernel.
   void finish();
 

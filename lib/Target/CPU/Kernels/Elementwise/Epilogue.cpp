@@ -3,7 +3,7 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
-#include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
+#include "lib/Target/Kernels/LoopSpace.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

@@ -1,24 +1,17 @@
 // What the loop emitter knows of a dispatch before it emits: the iteration space, which of its dimensions run together,
 // which are reduced, and in how many passes over a row its values are computed.
-// For LoopEmitter and Evaluator. All of it follows from shapes alone.
+// For LoopEmitter and LoopEvaluator. All of it follows from shapes alone.
 #pragma once
 #include "dialects/NN/NNReduction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
-#include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
+#include "lib/Target/Kernels/LoopSpace.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace sprig {
-
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
-}
-inline mlir::Type elementTypeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
-}
 
 /// A run of neighbouring dimensions that every value has whole or not at all: one loop.
 struct DimRun {
@@ -100,15 +93,5 @@ private:
   int64_t flops = 0;
   llvm::DenseSet<mlir::Operation *> members;
 };
-
-/// The identity of a reduction, and one step of it, on compute values of `elementType`.
-mlir::Value reductionIdentity(KernelBuilder &kernel, ir::ReduceKind kind, mlir::Type elementType, int64_t lanes);
-mlir::Value reductionStep(KernelBuilder &kernel, ir::ReduceKind kind, mlir::Type elementType, mlir::Value accumulator,
-                          mlir::Value value);
-/// The fixed tree over kLanes partial results (distance 8, 4, 2, 1).
-mlir::Value reductionTree(KernelBuilder &kernel, ir::ReduceKind kind, mlir::Type elementType, mlir::Value partials);
-/// The same tree over each of kLanes vectors at once: lane r of the result is that of vector r.
-mlir::Value reductionTrees(KernelBuilder &kernel, ir::ReduceKind kind, mlir::Type elementType,
-                           llvm::SmallVector<mlir::Value> partials);
 
 } // namespace sprig

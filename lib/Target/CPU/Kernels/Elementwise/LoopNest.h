@@ -3,7 +3,8 @@
 // blocks, ColumnSums.cpp reductions down columns.
 #pragma once
 #include "dialects/NN/NNReduction.h"
-#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "lib/Target/CPU/Kernels/Elementwise/LoopEvaluator.h"
+#include "lib/Target/Kernels/ReductionSteps.h"
 
 namespace sprig {
 
@@ -16,7 +17,8 @@ public:
 
   /// `count` rows from the `first` of all on; of a group of analyzeRows. They do not cross a dimension's end. Rows of
   /// `root` lie in `source`, which is of such rows; those of the only result go to `target`, which may be the same.
-  void emitRows(mlir::Value first, int64_t count, mlir::Value root, Evaluator::Rows source, Evaluator::Rows target);
+  void emitRows(mlir::Value first, int64_t count, mlir::Value root, LoopEvaluator::Rows source,
+                LoopEvaluator::Rows target);
 
 private:
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>;
@@ -61,12 +63,12 @@ private:
 
   KernelBuilder &k;
   const LoopGroup &group;
-  Evaluator evaluator;
+  LoopEvaluator evaluator;
   Position position; // of the iteration space, in runs
   llvm::SmallVector<int64_t> keptRuns, reducedRuns;
   llvm::ArrayRef<mlir::Value> yielded;
-  int64_t laneRun = -1;                  // the run that vectors lie along, or blocks of rows
-  std::optional<Evaluator::Rows> target; // of the only result
+  int64_t laneRun = -1;                      // the run that vectors lie along, or blocks of rows
+  std::optional<LoopEvaluator::Rows> target; // of the only result
 };
 
 } // namespace sprig

@@ -1,32 +1,14 @@
-// Helpers of emitters whose dispatch holds a single operation on region arguments, seen as [outer, axis, inner].
-// For the scans, sorts, scatters and copies.
+// Helpers of emitters whose dispatch holds a single operation on region arguments. For the scans, sorts, scatters and
+// copies.
 #pragma once
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
-#include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "lib/Target/Kernels/Comparison.h"
+#include "lib/Target/Kernels/ReductionSteps.h"
+#include "lib/Target/Kernels/SingleOp.h"
 
 namespace sprig {
-
-/// The only operation of a dispatch, if it is an OpT on region arguments whose results are yielded in order.
-template <typename OpT> OpT singleOp(kernel::DispatchOp dispatch) {
-  mlir::Block &body = dispatch->getRegion(0).front();
-  if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
-  auto op = llvm::dyn_cast<OpT>(body.front());
-  if (!op || mlir::ValueRange(body.getTerminator()->getOperands()) != mlir::ValueRange(op->getResults()))
-    return nullptr;
-  for (mlir::Value operand : op->getOperands())
-    if (!llvm::isa<mlir::BlockArgument>(operand)) return nullptr;
-  return op;
-}
-
-/// A shape cut at an axis.
-struct AxisView {
-  int64_t outer = 1, length = 1, inner = 1;
-  AxisView(llvm::ArrayRef<int64_t> shape, int64_t axis) : length(shape[axis]) {
-    for (int64_t size : shape.take_front(axis)) outer *= size;
-    for (int64_t size : shape.drop_front(axis + 1)) inner *= size;
-  }
-};
 
 /// The plan of an operation whose tiles are the slices [axis, inner] of its operand and of its results.
 KernelPlan planOfSlices(kernel::DispatchOp dispatch, const AxisView &operand);
@@ -44,13 +26,5 @@ void forVectors(KernelBuilder &kernel, int64_t length,
 /// Copies `length` stored elements.
 void copyRow(KernelBuilder &kernel, mlir::Value from, mlir::Value fromOffset, mlir::Value to, mlir::Value toOffset,
              int64_t length);
-
-/// Whether a precedes b: larger (or smaller) first, NaN counting as larger than every number.
-mlir::Value precedes(KernelBuilder &kernel, mlir::Type elementType, bool largest, mlir::Value a, mlir::Value b);
-
-/// Ordered comparison of compute values: a > b, or a < b, or (with `orEqual`) equal too.
-mlir::Value isBeyond(KernelBuilder &kernel, mlir::Type elementType, bool larger, bool orEqual, mlir::Value a,
-                     mlir::Value b);
-mlir::Value isNan(KernelBuilder &kernel, mlir::Value value);
 
 } // namespace sprig

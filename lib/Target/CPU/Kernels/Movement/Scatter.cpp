@@ -3,23 +3,12 @@
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
-#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "lib/Target/Kernels/Evaluator.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "lib/Target/Kernels/Slices.h"
 
 using namespace mlir;
 using namespace sprig;
-
-/// What an element becomes: the update itself, or its combination with the old value.
-static Value combine(KernelBuilder &k, ir::ScatterKind kind, Type elementType, Value old, Value update) {
-  switch (kind) {
-  case ir::ScatterKind::none: return update;
-  case ir::ScatterKind::add: return reductionStep(k, ir::ReduceKind::sum, elementType, old, update);
-  case ir::ScatterKind::mul: return reductionStep(k, ir::ReduceKind::prod, elementType, old, update);
-  case ir::ScatterKind::max: return reductionStep(k, ir::ReduceKind::max, elementType, old, update);
-  case ir::ScatterKind::min: return reductionStep(k, ir::ReduceKind::min, elementType, old, update);
-  }
-  llvm_unreachable("all kinds of scatters are above");
-}
 
 static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
@@ -47,7 +36,7 @@ public:
         if (countOf(op.getOperand()) == 0) return;
         Value target = k.linearize(position, sizes);
         Value update = k.load(updates, i, elementType);
-        k.store(combine(k, op.getKind(), elementType, k.load(to, target, elementType), update), to, target,
+        k.store(scatterInto(k, op.getKind(), elementType, k.load(to, target, elementType), update), to, target,
                 elementType);
       });
     });
@@ -82,7 +71,7 @@ public:
         Value source = k.mul(tuple, slice);
         if (slice == 1) {
           Value update = k.load(updates, source, elementType);
-          k.store(combine(k, op.getKind(), elementType, k.load(to, target, elementType), update), to, target,
+          k.store(scatterInto(k, op.getKind(), elementType, k.load(to, target, elementType), update), to, target,
                   elementType);
           return;
         }
@@ -90,7 +79,7 @@ public:
           Value place = k.add(target, offset);
           Value update = k.loadVector(updates, k.add(source, offset), elementType, mask);
           Value old = k.loadVector(to, place, elementType, mask);
-          k.store(combine(k, op.getKind(), elementType, old, update), to, place, elementType, mask);
+          k.store(scatterInto(k, op.getKind(), elementType, old, update), to, place, elementType, mask);
         });
       });
     });

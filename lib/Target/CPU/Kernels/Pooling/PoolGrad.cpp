@@ -3,7 +3,7 @@
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/Kernel/KernelDispatch.h"
-#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "lib/Target/Kernels/Evaluator.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -34,10 +34,7 @@ public:
   }
 
   void emit() {
-    LoopGroup lanes;
-    lanes.dispatch = k.dispatch;
-    lanes.lanes = kLanes;
-    Evaluator evaluator(k, lanes);
+    Evaluator evaluator(k, kLanes);
     int64_t blocks = llvm::divideCeil(channels, kBlock), last = channels - (blocks - 1) * kBlock;
     int64_t inputs = product(window.inputs), outputs = product(window.outputs);
     k.forTiles([&](Value tile) {

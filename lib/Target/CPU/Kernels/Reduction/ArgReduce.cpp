@@ -4,6 +4,7 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "lib/Target/Kernels/Slices.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -50,14 +51,7 @@ private:
     Type elementType;
     Value from;
 
-    // Whether a later element takes the place of the best so far. The first NaN stays.
-    Value replaces(Value next, Value best) {
-      Value beyond = isBeyond(k, elementType, op.getKind() == ir::ReduceKind::max, op.getLastIndex(), next, best);
-      if (!isa<FloatType>(elementType)) return beyond;
-      Value better = arith::OrIOp::create(k.b, k.loc, beyond, isNan(k, next));
-      Value open = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::ORD, best, best);
-      return arith::AndIOp::create(k.b, k.loc, better, open);
-    }
+    Value replaces(Value next, Value best) { return replacesBest(k, op, next, best); }
 
     Value acrossRows(Value base, const AxisView &view, Value mask) {
       Value first = k.loadVector(from, base, elementType, mask);

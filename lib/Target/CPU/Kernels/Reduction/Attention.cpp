@@ -266,7 +266,7 @@ private:
       k.store(value, scores, k.add(k.mul(i, p.scoreStride), j), p.elementType);
     });
 
-    Evaluator::Rows lines{scores, k.index(0), p.scoreStride};
+    LoopEvaluator::Rows lines{scores, k.index(0), p.scoreStride};
     Value position = k.add(k.mul(k.linearize(matrix, p.batch), p.rows), k.add(row, first));
     nest.emitRows(position, rows, p.attention.scores.getResult(), lines, lines);
 

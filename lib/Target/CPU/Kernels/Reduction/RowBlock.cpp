@@ -9,14 +9,15 @@ using namespace sprig;
 // Shorter rows are spelled out vector by vector; of longer ones, several run side by side to hide the latency of sums.
 static constexpr int64_t kMostVectors = 8, kRowsTogether = 4;
 
-void LoopNest::emitRows(Value first, int64_t count, Value root, Evaluator::Rows source, Evaluator::Rows target) {
+void LoopNest::emitRows(Value first, int64_t count, Value root, LoopEvaluator::Rows source,
+                        LoopEvaluator::Rows target) {
   SmallVector<int64_t> sizes;
   for (const DimRun &run : ArrayRef(group.runs).drop_back()) sizes.push_back(run.size);
   SmallVector<Value> indices = k.delinearize(first, sizes);
   for (auto [run, index] : llvm::enumerate(indices)) position[run] = {index, 0};
   int64_t whole = count / group.blockRows * group.blockRows;
   auto block = [&](Value row, int64_t rows) {
-    Evaluator::Rows from = source, to = target;
+    LoopEvaluator::Rows from = source, to = target;
     from.firstRow = k.add(source.firstRow, row);
     to.firstRow = k.add(target.firstRow, row);
     evaluator.provide(root, from);

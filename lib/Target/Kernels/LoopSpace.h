@@ -1,5 +1,5 @@
 // What loops over a common shape can hold: the one rule for fusion, which grows groups of operations, and for the
-// analysis of dispatches (LoopGroup), which makes loops of them.
+// analysis of dispatches, which makes loops of them.
 #pragma once
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -1,8 +1,9 @@
 // Operations whose elements are computed by a loop or a look-up of their own.
-#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "lib/Target/Kernels/Evaluator.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "lib/Target/Kernels/ReductionSteps.h"
 #include "runtime/include/sprig/rt/kernel.h"
 
 using namespace mlir;
@@ -21,7 +22,7 @@ Value Evaluator::generator(Operation *op, ArrayRef<Coordinate> position) {
   return convTranspose(cast<ir::ConvTransposeOp>(op), position);
 }
 
-Value sprig::checkedIndex(KernelBuilder &k, Operation *op, Value index, int64_t size) {
+Value sprig::checkedIndex(ElementBuilder &k, Operation *op, Value index, int64_t size) {
   OpBuilder &b = k.b;
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(b, k.loc, value, 64); };
   Value wide = index.getType().isInteger(64) ? index : Value(arith::ExtSIOp::create(b, k.loc, b.getI64Type(), index));
@@ -183,14 +184,14 @@ Value Evaluator::pool(ir::PoolOp op, ArrayRef<Coordinate> position) {
   Window window{op.getWindow(),  op.getStrides(),          op.getDilations(),
                 op.getPadding(), sizes.slice(first, dims), outputs.slice(first, dims)};
   Type elementType = elementTypeOf(op.getOperand());
-  int64_t lanes = anyStep(position) ? group.lanes : 1;
-  Value start = reductionIdentity(k, op.getKind(), elementType, lanes);
+  bool isVector = anyStep(position);
+  Value start = reductionIdentity(k, op.getKind(), elementType, isVector ? lanes : 1);
   Value total = windowLoop(window, position.slice(first, dims), start,
                            [&](ValueRange, ValueRange places, ValueRange carried) -> SmallVector<Value> {
                              Position source(position);
                              for (size_t d = 0; d < dims; ++d) source[first + d] = {places[d], 0};
                              Value element = at(op.getOperand(), source);
-                             if (lanes > 1) element = asVector(element);
+                             if (isVector) element = asVector(element);
                              return {reductionStep(k, op.getKind(), elementType, carried[0], element)};
                            })[0];
   return k.round(total, elementType);
@@ -211,7 +212,7 @@ Value Evaluator::matmul(ir::MatmulOp op, ArrayRef<Coordinate> position) {
   };
   Type elementType = elementTypeOf(op.getResult());
   bool vector = anyStep(position);
-  Value start = k.zero(computeType(elementType), vector ? group.lanes : 0);
+  Value start = k.zero(computeType(elementType), vector ? lanes : 0);
   Value total = k.loop(k.index(0), k.index(depth), 1, start, [&](Value i, ValueRange carried) -> SmallVector<Value> {
     Scope scope(*this);
     Coordinate inner{i, 0}, row = position[rank - 2], column = position[rank - 1];

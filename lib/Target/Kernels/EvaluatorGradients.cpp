@@ -1,9 +1,9 @@
 // Gradients of windows, element by element: any shape and layout, in the order of sums that the operations state.
-#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "lib/Target/Kernels/Evaluator.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
-#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
-#include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "lib/Target/Kernels/Comparison.h"
+#include "lib/Target/Kernels/ReductionSteps.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -13,7 +13,7 @@ static bool anyStep(ArrayRef<Coordinate> position) {
 }
 
 // The carried value where the condition does not hold, what `then` makes of it where it does.
-static SmallVector<Value> carryIf(KernelBuilder &k, Value condition, ValueRange carried,
+static SmallVector<Value> carryIf(ElementBuilder &k, Value condition, ValueRange carried,
                                   llvm::function_ref<SmallVector<Value>()> then) {
   auto choice = scf::IfOp::create(k.b, k.loc, carried.getTypes(), condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(k.b);

@@ -1,4 +1,4 @@
-#include "lib/Target/CPU/Kernels/Elementwise/LoopSpace.h"
+#include "lib/Target/Kernels/LoopSpace.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"

@@ -1,5 +1,6 @@
 // Elements of kernels: storage and compute types, conversions between them, loads, stores and arithmetic.
-#include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
+#include "dialects/Interfaces/OpInterfaces.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -28,7 +29,7 @@ static Type like(Value value, Type element) {
   return element;
 }
 
-Value KernelBuilder::constant(Type type, double value) {
+Value ElementBuilder::constant(Type type, double value) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return arith::ConstantOp::create(
         b, loc, type, b.getIntegerAttr(type, APInt(integer.getWidth(), static_cast<int64_t>(value), true, true)));
@@ -36,58 +37,62 @@ Value KernelBuilder::constant(Type type, double value) {
   return arith::ConstantOp::create(b, loc, type, b.getFloatAttr(type, value));
 }
 
-Value KernelBuilder::splatConstant(DenseElementsAttr value) {
+Value ElementBuilder::splatConstant(DenseElementsAttr value) {
   Type type = computeType(value.getElementType());
   if (isa<FloatType>(type)) return constant(type, value.getSplatValue<APFloat>().convertToDouble());
   return arith::ConstantOp::create(b, loc, type, b.getIntegerAttr(type, value.getSplatValue<APInt>()));
 }
 
-Value KernelBuilder::splat(Value scalar, int64_t lanes) {
+Value ElementBuilder::splat(Value scalar, int64_t lanes) {
   return vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, scalar.getType()), scalar);
 }
 
-Value KernelBuilder::zero(Type type, int64_t lanes) {
+Value ElementBuilder::zero(Type type, int64_t lanes) {
   if (lanes == 0) return constant(type, 0);
   auto vector = VectorType::get({lanes}, type);
   return arith::ConstantOp::create(b, loc, vector, cast<TypedAttr>(b.getZeroAttr(vector)));
 }
 
-Value KernelBuilder::mask(int64_t count, int64_t lanes) {
+Value ElementBuilder::mask(int64_t count, int64_t lanes) {
   SmallVector<bool> bits;
   for (int64_t i = 0; i < lanes; ++i) bits.push_back(i < count);
   auto type = VectorType::get({lanes}, b.getI1Type());
   return arith::ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, bits));
 }
 
-Value KernelBuilder::mask(Value count, int64_t lanes) {
+Value ElementBuilder::mask(Value count, int64_t lanes) {
   return vector::CreateMaskOp::create(b, loc, VectorType::get({lanes}, b.getI1Type()), count);
 }
 
-Value KernelBuilder::load(Value buffer, ValueRange indices, Type elementType) {
+Value ElementBuilder::load(Value buffer, ValueRange indices, Type elementType) {
   return widen(memref::LoadOp::create(b, loc, buffer, indices), elementType);
 }
 
-Value KernelBuilder::loadVector(Value buffer, ValueRange indices, Type elementType, Value maskValue, int64_t lanes) {
+Value ElementBuilder::loadVector(Value buffer, ValueRange indices, Type elementType, Value maskValue, int64_t lanes) {
   auto type = VectorType::get({lanes}, storageType(elementType));
-  if (!maskValue) return widen(vector::LoadOp::create(b, loc, type, buffer, indices), elementType);
+  if (!maskValue) {
+    auto vector = vector::LoadOp::create(b, loc, type, buffer, indices);
+    if (vectorAlignment) vector.setAlignment(vectorAlignment);
+    return widen(vector, elementType);
+  }
   Value rest = zero(type.getElementType(), lanes);
   return widen(vector::MaskedLoadOp::create(b, loc, type, buffer, indices, maskValue, rest), elementType);
 }
 
-void KernelBuilder::store(Value value, Value buffer, ValueRange indices, Type elementType, Value maskValue) {
+void ElementBuilder::store(Value value, Value buffer, ValueRange indices, Type elementType, Value maskValue) {
   Value stored = narrow(value, elementType);
   if (!isa<VectorType>(stored.getType()))
     memref::StoreOp::create(b, loc, stored, buffer, indices);
   else if (maskValue)
     vector::MaskedStoreOp::create(b, loc, buffer, indices, maskValue, stored);
-  else
-    vector::StoreOp::create(b, loc, stored, buffer, indices);
+  else if (auto vector = vector::StoreOp::create(b, loc, stored, buffer, indices); vectorAlignment)
+    vector.setAlignment(vectorAlignment);
 }
 
 namespace {
 /// Integer operations on scalars or vectors alike, for the conversions of half types.
 struct Bits {
-  KernelBuilder &k;
+  ElementBuilder &k;
   Value model; // gives the shape
   Value c(int64_t value, Type element) {
     Value scalar = arith::ConstantOp::create(k.b, k.loc, element, k.b.getIntegerAttr(element, value));
@@ -113,7 +118,7 @@ struct Bits {
 } // namespace
 
 // f16 to f32: shift the fields into place and rebias; a subnormal is normalised by a float subtraction.
-static Value widenF16(KernelBuilder &k, Value half) {
+static Value widenF16(ElementBuilder &k, Value half) {
   Bits n{k, half};
   Type i32 = k.b.getI32Type(), f32 = k.b.getF32Type();
   Value bits = n.extend(n.cast(half, k.b.getI16Type()), i32);
@@ -130,7 +135,7 @@ static Value widenF16(KernelBuilder &k, Value half) {
 }
 
 // f32 to f16, to nearest even: the float adder rounds subnormals, an integer addition the rest.
-static Value narrowF16(KernelBuilder &k, Value single) {
+static Value narrowF16(ElementBuilder &k, Value single) {
   Bits n{k, single};
   Type i32 = k.b.getI32Type(), f32 = k.b.getF32Type();
   Value bits = n.cast(single, i32);
@@ -147,13 +152,13 @@ static Value narrowF16(KernelBuilder &k, Value single) {
   return n.cast(n.truncate(n.or_(result, sign), k.b.getI16Type()), k.b.getF16Type());
 }
 
-static Value widenBF16(KernelBuilder &k, Value half) {
+static Value widenBF16(ElementBuilder &k, Value half) {
   Bits n{k, half};
   return n.cast(n.shl(n.extend(n.cast(half, k.b.getI16Type()), k.b.getI32Type()), 16), k.b.getF32Type());
 }
 
 // f32 to the bits of bf16 in an i32, to nearest even; NaN stays a quiet NaN.
-static Value roundBF16Bits(KernelBuilder &k, Value single) {
+static Value roundBF16Bits(ElementBuilder &k, Value single) {
   Bits n{k, single};
   Value bits = n.cast(single, k.b.getI32Type());
   Value odd = n.and_(n.shr(bits, 16), n.c(1));
@@ -163,11 +168,11 @@ static Value roundBF16Bits(KernelBuilder &k, Value single) {
   return n.select(n.cmp(arith::CmpIPredicate::ugt, magnitude, n.c(0x7f800000)), quiet, rounded);
 }
 
-Value KernelBuilder::widen(Value stored, Type elementType) {
+Value ElementBuilder::widen(Value stored, Type elementType) {
   if (elementType.isBF16()) return widenBF16(*this, stored);
   if (elementType.isF16())
-    return target.f16c ? Value(arith::ExtFOp::create(b, loc, like(stored, b.getF32Type()), stored))
-                       : widenF16(*this, stored);
+    return instructions.f16c ? Value(arith::ExtFOp::create(b, loc, like(stored, b.getF32Type()), stored))
+                             : widenF16(*this, stored);
   if (elementType.isInteger(1)) {
     Bits n{*this, stored};
     return n.cmp(arith::CmpIPredicate::ne, stored, n.c(0, b.getI8Type()));
@@ -175,19 +180,19 @@ Value KernelBuilder::widen(Value stored, Type elementType) {
   return stored;
 }
 
-Value KernelBuilder::narrow(Value computed, Type elementType) {
+Value ElementBuilder::narrow(Value computed, Type elementType) {
   if (elementType.isBF16()) {
     Bits n{*this, computed};
     return n.cast(n.truncate(roundBF16Bits(*this, computed), b.getI16Type()), elementType);
   }
   if (elementType.isF16())
-    return target.f16c ? Value(arith::TruncFOp::create(b, loc, like(computed, elementType), computed))
-                       : narrowF16(*this, computed);
+    return instructions.f16c ? Value(arith::TruncFOp::create(b, loc, like(computed, elementType), computed))
+                             : narrowF16(*this, computed);
   if (elementType.isInteger(1)) return Bits{*this, computed}.extend(computed, b.getI8Type());
   return computed;
 }
 
-Value KernelBuilder::round(Value computed, Type elementType) {
+Value ElementBuilder::round(Value computed, Type elementType) {
   if (elementType.isBF16()) {
     Bits n{*this, computed};
     return n.cast(n.shl(roundBF16Bits(*this, computed), 16), b.getF32Type());
@@ -195,15 +200,15 @@ Value KernelBuilder::round(Value computed, Type elementType) {
   return elementType.isF16() ? widen(narrow(computed, elementType), elementType) : computed;
 }
 
-Value KernelBuilder::apply(Operation *elementwise, ValueRange arguments) {
+Value ElementBuilder::apply(Operation *elementwise, ValueRange arguments) {
   Value result = cast<ElementwiseOpInterface>(elementwise).buildScalar(b, elementwise->getLoc(), arguments);
   return round(result, cast<RankedTensorType>(elementwise->getResult(0).getType()).getElementType());
 }
 
-Value KernelBuilder::multiplyAdd(Value a, Value b_, Value c) {
+Value ElementBuilder::multiplyAdd(Value a, Value b_, Value c) {
   if (!isa<FloatType>(getElementTypeOrSelf(c.getType())))
     return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, a, b_), c);
-  if (!target.fma) return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, a, b_), c);
+  if (!instructions.fma) return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, a, b_), c);
   // Not vector.fma: it becomes an operation that LLVM may split in two again.
   return math::FmaOp::create(b, loc, a, b_, c);
 }

@@ -1,13 +1,13 @@
 // Leaves, elementwise operations and views; EvaluatorGenerators.cpp has the operations that loop within an element,
 // EvaluatorChecks.cpp what is checked at run time.
-#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "lib/Target/Kernels/Evaluator.h"
 #include "dialects/NN/NNShapeOps.h"
 
 using namespace mlir;
 using namespace sprig;
 
-Evaluator::Evaluator(KernelBuilder &kernel, const LoopGroup &group)
-    : k(kernel), group(group), zero(kernel.index(0)), active(group.lanes) {}
+Evaluator::Evaluator(ElementBuilder &kernel, int64_t lanes)
+    : k(kernel), lanes(lanes), zero(kernel.index(0)), active(lanes) {}
 
 int32_t sprig::operationNumber(Operation *op) {
   int32_t number = 0;
@@ -19,10 +19,10 @@ int32_t sprig::operationNumber(Operation *op) {
 }
 
 Value Evaluator::asVector(Value value) {
-  return group.lanes == 1 || isa<VectorType>(value.getType()) ? value : k.splat(value, group.lanes);
+  return lanes == 1 || isa<VectorType>(value.getType()) ? value : k.splat(value, lanes);
 }
 
-Value Evaluator::activeMask() { return active == group.lanes ? Value() : k.mask(active, group.lanes); }
+Value Evaluator::activeMask() { return active == lanes ? Value() : k.mask(active, lanes); }
 
 Value Evaluator::at(Value value, ArrayRef<Coordinate> position) {
   if (Value row = known.lookup(value)) return row;
@@ -35,15 +35,8 @@ Value Evaluator::at(Value value, ArrayRef<Coordinate> position) {
 }
 
 Value Evaluator::compute(Value value, ArrayRef<Coordinate> position) {
-  if (auto rows = provided.find(value); rows != provided.end()) {
-    Value row = k.add(rows->second.firstRow, blockRow);
-    return k.loadVector(rows->second.buffer, k.add(k.mul(row, rows->second.stride), position.back().base),
-                        elementTypeOf(value), {}, group.lanes);
-  }
+  if (Value there = stored(value, position)) return there;
   if (auto leaf = dyn_cast<BlockArgument>(value)) return loadLeaf(leaf, position);
-  if (auto it = group.kept.find(value);
-      it != group.kept.end() && group.levelNeeded(value) + 1 < level && !isUniform(position))
-    return k.loadVector(scratchRow(value), scratchIndex(position), elementTypeOf(value), {}, group.lanes);
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast<ir::ConstantOp>(op))
     return k.splatConstant(cast<DenseElementsAttr>(constant.getValue()));
@@ -52,24 +45,10 @@ Value Evaluator::compute(Value value, ArrayRef<Coordinate> position) {
   return generator(op, position);
 }
 
-Value Evaluator::scratchRow(Value value) {
-  int64_t elements = group.blockRows ? group.blockRows * group.keptStride()
-                                     : group.reducedCount() * (group.innerReduced ? 1 : group.lanes) + kLanes;
-  return k.scratchBuffer(group.kept.lookup(value), MemRefType::get({elements}, storageType(elementTypeOf(value))));
-}
-
-Value Evaluator::scratchIndex(ArrayRef<Coordinate> position) {
-  Value index = zero;
-  for (auto [run, coordinate] : llvm::zip_equal(group.runs, position))
-    if (run.reduced) index = k.add(k.mul(index, run.size), coordinate.base);
-  if (blockRow) return k.add(k.mul(blockRow, group.keptStride()), index);
-  return group.innerReduced ? index : k.mul(index, group.lanes);
-}
-
 Value Evaluator::loadLeaf(BlockArgument leaf, ArrayRef<Coordinate> position) {
-  SmallVector<int64_t> sizes = group.positionShape(leaf);
+  SmallVector<int64_t> sizes = positionShape(leaf);
   Type elementType = elementTypeOf(leaf);
-  Value buffer = k.flat(k.operandBuffer(leaf)), offset = zero;
+  Value buffer = k.flat(k.bufferOf(leaf)), offset = zero;
   int64_t laneStride = 0, stride = 1;
   for (int64_t d = static_cast<int64_t>(sizes.size()) - 1; d >= 0; --d) {
     offset = k.add(k.mul(position[d].base, stride), offset);
@@ -77,16 +56,16 @@ Value Evaluator::loadLeaf(BlockArgument leaf, ArrayRef<Coordinate> position) {
     stride *= sizes[d];
   }
   if (laneStride == 0) return k.load(buffer, offset, elementType);
-  if (laneStride == 1) return k.loadVector(buffer, offset, elementType, activeMask(), group.lanes);
-  auto vectorType = VectorType::get({group.lanes}, storageType(elementType));
-  if (laneStride == -1 && active == group.lanes) {
-    Value stored = vector::LoadOp::create(k.b, k.loc, vectorType, buffer, k.add(offset, -(group.lanes - 1)));
+  if (laneStride == 1) return k.loadVector(buffer, offset, elementType, activeMask(), lanes);
+  auto vectorType = VectorType::get({lanes}, storageType(elementType));
+  if (laneStride == -1 && active == lanes) {
+    Value stored = vector::LoadOp::create(k.b, k.loc, vectorType, buffer, k.add(offset, -(lanes - 1)));
     SmallVector<int64_t> reverse;
-    for (int64_t lane = group.lanes - 1; lane >= 0; --lane) reverse.push_back(lane);
+    for (int64_t lane = lanes - 1; lane >= 0; --lane) reverse.push_back(lane);
     return k.widen(vector::ShuffleOp::create(k.b, k.loc, stored, stored, reverse), elementType);
   }
   SmallVector<Value> elements;
-  for (int64_t lane = 0; lane < group.lanes; ++lane)
+  for (int64_t lane = 0; lane < lanes; ++lane)
     elements.push_back(lane < active
                            ? Value(memref::LoadOp::create(k.b, k.loc, buffer, k.add(offset, lane * laneStride)))
                            : elements.front());
@@ -94,7 +73,7 @@ Value Evaluator::loadLeaf(BlockArgument leaf, ArrayRef<Coordinate> position) {
 }
 
 Position Evaluator::broadcastPosition(Value operand, ArrayRef<Coordinate> position) {
-  SmallVector<int64_t> sizes = group.positionShape(operand);
+  SmallVector<int64_t> sizes = positionShape(operand);
   Position result(sizes.size());
   size_t missing = position.size() - sizes.size();
   for (size_t d = 0; d < sizes.size(); ++d) result[d] = sizes[d] == 1 ? Coordinate{zero, 0} : position[d + missing];
@@ -137,15 +116,13 @@ Value Evaluator::view(Operation *op, ArrayRef<Coordinate> position) {
   Value index = arith::IndexCastOp::create(k.b, k.loc, i64, along.base);
   if (along.step) {
     SmallVector<int64_t> steps;
-    for (int64_t lane = 0; lane < group.lanes; ++lane) steps.push_back(lane * along.step);
-    auto type = VectorType::get({group.lanes}, i64);
-    Value lanes = arith::ConstantOp::create(k.b, k.loc, type, DenseElementsAttr::get(type, ArrayRef<int64_t>(steps)));
-    index = arith::AddIOp::create(k.b, k.loc, asVector(index), lanes);
+    for (int64_t lane = 0; lane < lanes; ++lane) steps.push_back(lane * along.step);
+    auto type = VectorType::get({lanes}, i64);
+    Value places = arith::ConstantOp::create(k.b, k.loc, type, DenseElementsAttr::get(type, ArrayRef<int64_t>(steps)));
+    index = arith::AddIOp::create(k.b, k.loc, asVector(index), places);
   }
   Type target = computeType(elementType);
-  auto like = [&](Type element) -> Type {
-    return along.step ? Type(VectorType::get({group.lanes}, element)) : element;
-  };
+  auto like = [&](Type element) -> Type { return along.step ? Type(VectorType::get({lanes}, element)) : element; };
   if (isa<FloatType>(target)) return k.round(arith::SIToFPOp::create(k.b, k.loc, like(target), index), elementType);
   if (target.getIntOrFloatBitWidth() < 64) return arith::TruncIOp::create(k.b, k.loc, like(target), index);
   return index;
@@ -153,7 +130,7 @@ Value Evaluator::view(Operation *op, ArrayRef<Coordinate> position) {
 
 Value Evaluator::perLane(ArrayRef<Coordinate> position, llvm::function_ref<Value(ArrayRef<Coordinate>)> one) {
   SmallVector<Value> elements;
-  for (int64_t lane = 0; lane < group.lanes; ++lane) {
+  for (int64_t lane = 0; lane < lanes; ++lane) {
     if (lane >= active) {
       elements.push_back(elements.front());
       continue;
@@ -162,5 +139,5 @@ Value Evaluator::perLane(ArrayRef<Coordinate> position, llvm::function_ref<Value
     for (const Coordinate &c : position) single.push_back({k.add(c.base, lane * c.step), 0});
     elements.push_back(one(single));
   }
-  return vector::FromElementsOp::create(k.b, k.loc, VectorType::get({group.lanes}, elements[0].getType()), elements);
+  return vector::FromElementsOp::create(k.b, k.loc, VectorType::get({lanes}, elements[0].getType()), elements);
 }

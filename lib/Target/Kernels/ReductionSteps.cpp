@@ -1,14 +1,13 @@
-// One step of a reduction, its identity, and the fixed tree that ends it.
-#include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
+#include "lib/Target/Kernels/ReductionSteps.h"
 
 using namespace mlir;
 using namespace sprig;
 
-static Value splatLike(KernelBuilder &k, Value scalar, int64_t lanes) {
+static Value splatLike(ElementBuilder &k, Value scalar, int64_t lanes) {
   return lanes > 1 ? k.splat(scalar, lanes) : scalar;
 }
 
-Value sprig::reductionIdentity(KernelBuilder &k, ir::ReduceKind kind, Type elementType, int64_t lanes) {
+Value sprig::reductionIdentity(ElementBuilder &k, ir::ReduceKind kind, Type elementType, int64_t lanes) {
   Type type = computeType(elementType);
   if (kind == ir::ReduceKind::sum || kind == ir::ReduceKind::prod)
     return splatLike(k,
@@ -28,7 +27,7 @@ Value sprig::reductionIdentity(KernelBuilder &k, ir::ReduceKind kind, Type eleme
   return splatLike(k, arith::ConstantOp::create(k.b, k.loc, type, k.b.getIntegerAttr(type, bound)), lanes);
 }
 
-Value sprig::reductionStep(KernelBuilder &k, ir::ReduceKind kind, Type elementType, Value accumulator, Value value) {
+Value sprig::reductionStep(ElementBuilder &k, ir::ReduceKind kind, Type elementType, Value accumulator, Value value) {
   OpBuilder &b = k.b;
   if (isa<FloatType>(computeType(elementType))) {
     switch (kind) {
@@ -52,7 +51,7 @@ Value sprig::reductionStep(KernelBuilder &k, ir::ReduceKind kind, Type elementTy
   llvm_unreachable("all kinds of reductions are above");
 }
 
-Value sprig::reductionTree(KernelBuilder &k, ir::ReduceKind kind, Type elementType, Value partials) {
+Value sprig::reductionTree(ElementBuilder &k, ir::ReduceKind kind, Type elementType, Value partials) {
   auto lanes = cast<VectorType>(partials.getType()).getDimSize(0);
   for (int64_t distance = lanes / 2; distance >= 1; distance /= 2) {
     SmallVector<int64_t> low, high;
@@ -67,7 +66,7 @@ Value sprig::reductionTree(KernelBuilder &k, ir::ReduceKind kind, Type elementTy
   return vector::ExtractOp::create(k.b, k.loc, partials, 0);
 }
 
-Value sprig::reductionTrees(KernelBuilder &k, ir::ReduceKind kind, Type elementType, SmallVector<Value> partials) {
+Value sprig::reductionTrees(ElementBuilder &k, ir::ReduceKind kind, Type elementType, SmallVector<Value> partials) {
   // Each step halves what is left of every row and puts two vectors' rows into one.
   for (int64_t width = kLanes; width > 1; width /= 2) {
     SmallVector<int64_t> low, high;

@@ -2,7 +2,7 @@
 // call is reported; its tile goes on with whatever value does no harm.
 #include "dialects/NN/NNLoss.h"
 #include "dialects/NN/NNUnary.h"
-#include "lib/Target/CPU/Kernels/Elementwise/Evaluator.h"
+#include "lib/Target/Kernels/Evaluator.h"
 #include "runtime/include/sprig/rt/kernel.h"
 
 using namespace mlir;

@@ -1,8 +1,9 @@
 // Computes elements of a dispatch's values at positions of its loops: on demand, from the leaves, each once per scope.
-// For the emitters of loops. Positions give every dimension a base and a step per lane; a value whose position has no
-// step is a scalar, else a vector of the group's lanes.
+// For the emitters of loops of every target. Positions give every dimension a base and a step per lane; a value whose
+// position has no step is a scalar, else a vector of the evaluator's lanes.
 #pragma once
-#include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
+#include "llvm/ADT/DenseMap.h"
 #include <map>
 
 namespace sprig::ir {
@@ -39,12 +40,14 @@ using WindowBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value
 
 class Evaluator {
 public:
-  Evaluator(KernelBuilder &kernel, const LoopGroup &group);
+  /// Of vectors of so many lanes; 1: of scalars.
+  Evaluator(ElementBuilder &kernel, int64_t lanes);
+  virtual ~Evaluator() = default;
 
   /// The compute value at a position (as long as the value's position shape).
   mlir::Value at(mlir::Value value, llvm::ArrayRef<Coordinate> position);
   mlir::Value vectorAt(mlir::Value value, llvm::ArrayRef<Coordinate> position) { return asVector(at(value, position)); }
-  /// A scalar as a vector, where the group has lanes.
+  /// A scalar as a vector, where the evaluator has lanes.
   mlir::Value asVector(mlir::Value value);
 
   /// How many lanes count from now on; the others read nothing and report nothing.
@@ -55,18 +58,6 @@ public:
 
   /// Makes a value known in this scope, whatever the position: row values.
   void define(mlir::Value value, mlir::Value computed) { known[value] = computed; }
-
-  /// The rows in scratch that may be read from now on: those of values whose level is below this one.
-  int64_t level = 0;
-  /// The row of a block at hand; null where rows are computed one at a time.
-  mlir::Value blockRow;
-
-  /// Makes the rows of a value known that lie in a 1-d buffer, row `firstRow + blockRow` at that times `stride`.
-  struct Rows {
-    mlir::Value buffer, firstRow;
-    int64_t stride = 0;
-  };
-  void provide(mlir::Value value, Rows rows) { provided[value] = rows; }
 
   /// Values computed after the constructor are forgotten by the destructor: one per emitted block.
   class Scope {
@@ -85,9 +76,6 @@ public:
 
   /// The position of an operand that broadcasts to a value at `position`.
   Position broadcastPosition(mlir::Value operand, llvm::ArrayRef<Coordinate> position);
-  /// A row's element in scratch memory: the index for a position of the iteration space.
-  mlir::Value scratchIndex(llvm::ArrayRef<Coordinate> position);
-  mlir::Value scratchRow(mlir::Value value);
 
   /// The taps of the window at `outputs` that lie in the operand, in row-major order.
   llvm::SmallVector<mlir::Value> windowLoop(const Window &window, llvm::ArrayRef<Coordinate> outputs,
@@ -95,9 +83,20 @@ public:
                                             llvm::SmallVector<mlir::Value> taps = {},
                                             llvm::SmallVector<mlir::Value> places = {});
 
-  KernelBuilder &k;
-  const LoopGroup &group;
+  ElementBuilder &k;
+  const int64_t lanes;
   mlir::Value zero; // one index constant that dominates all
+
+protected:
+  /// A value's shape as positions count it.
+  virtual llvm::SmallVector<int64_t> positionShape(mlir::Value value) const {
+    return llvm::SmallVector<int64_t>(shapeOf(value));
+  }
+  /// A value that lies in memory of the kernel already; null where it has to be computed or is an operand.
+  virtual mlir::Value stored(mlir::Value value, llvm::ArrayRef<Coordinate> position) { return {}; }
+  static bool isUniform(llvm::ArrayRef<Coordinate> position) {
+    return llvm::all_of(position, [](const Coordinate &c) { return c.step == 0; });
+  }
 
 private:
   mlir::Value compute(mlir::Value value, llvm::ArrayRef<Coordinate> position);
@@ -130,19 +129,15 @@ private:
   mlir::Value largest(mlir::Value found, mlir::Value integers);
   mlir::Value perLane(llvm::ArrayRef<Coordinate> position,
                       llvm::function_ref<mlir::Value(llvm::ArrayRef<Coordinate>)> one);
-  static bool isUniform(llvm::ArrayRef<Coordinate> position) {
-    return llvm::all_of(position, [](const Coordinate &c) { return c.step == 0; });
-  }
 
   int64_t active;
   std::map<std::vector<std::pair<const void *, int64_t>>, mlir::Value> memo;
   llvm::DenseMap<mlir::Value, mlir::Value> known;
-  llvm::DenseMap<mlir::Value, Rows> provided;
   friend class Scope;
 };
 
 /// A run-time index into a dimension of `size`: checked, counted from the end where negative; 0 when out of range.
-mlir::Value checkedIndex(KernelBuilder &kernel, mlir::Operation *op, mlir::Value index, int64_t size);
+mlir::Value checkedIndex(ElementBuilder &kernel, mlir::Operation *op, mlir::Value index, int64_t size);
 /// The number of an operation within its dispatch, by which the status names it.
 int32_t operationNumber(mlir::Operation *op);
 
