@@ -1,0 +1,109 @@
+#include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "runtime/include/sprig/rt/kernel.h"
+#include <cstddef>
+
+using namespace mlir;
+using namespace sprig;
+
+GpuBuilder::GpuBuilder(OpBuilder &builder, gpu::GPUFuncOp function, kernel::DispatchOp dispatch, const CudaArch &arch,
+                       int64_t threads)
+    : ElementBuilder(builder, dispatch.getLoc(), {}), function(function), dispatch(dispatch), arch(arch),
+      threads(threads) {
+  vectorAlignment = 16;
+  ArrayRef<BlockArgument> arguments = function.getBody().front().getArguments();
+  buffers.assign(arguments.begin(), arguments.begin() + dispatch->getNumOperands() + dispatch->getNumResults());
+  threadId = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+}
+
+GpuBuilder::GpuBuilder(const GpuBuilder &whole, kernel::DispatchOp dispatch, ArrayRef<Value> buffers,
+                       int32_t firstOperation)
+    : ElementBuilder(whole), function(whole.function), dispatch(dispatch), arch(whole.arch), threads(whole.threads),
+      buffers(buffers), threadId(whole.threadId), firstOperation(firstOperation) {
+  loc = dispatch.getLoc();
+}
+
+// A memref is what its descriptor says: the lowering takes the two for one another.
+Value GpuBuilder::scratchBuffer(int64_t byteOffset, MemRefType type) {
+  MLIRContext *context = b.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context), i64 = b.getI64Type();
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)type.getStridesAndOffset(strides, offset); // of an identity layout, which always has them
+  SmallVector<Type> fields{pointer, pointer, i64};
+  if (type.getRank()) fields.append(2, LLVM::LLVMArrayType::get(i64, type.getRank()));
+  Value address = LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), argument(2),
+                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byteOffset)});
+  Value made = LLVM::PoisonOp::create(b, loc, LLVM::LLVMStructType::getLiteral(context, fields));
+  auto set = [&](Value field, ArrayRef<int64_t> at) { made = LLVM::InsertValueOp::create(b, loc, made, field, at); };
+  auto number = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(value));
+  };
+  set(address, {0});
+  set(address, {1});
+  set(number(0), {2});
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    set(number(type.getDimSize(d)), {3, d});
+    set(number(strides[d]), {4, d});
+  }
+  return UnrealizedConversionCastOp::create(b, loc, TypeRange(type), made).getResult(0);
+}
+
+Value GpuBuilder::sharedBuffer(ArrayRef<int64_t> shape, Type element) {
+  auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
+  return function.addWorkgroupAttribution(type, loc);
+}
+
+void GpuBuilder::barrier() { gpu::BarrierOp::create(b, loc); }
+
+// Shuffles move 32 bits.
+Value GpuBuilder::shuffleXor(Value value, int64_t offset) {
+  Type type = value.getType(), i32 = b.getI32Type();
+  unsigned width = type.getIntOrFloatBitWidth();
+  auto word = [&](Value bits) -> Value {
+    return gpu::ShuffleOp::create(b, loc, bits, offset, kWarp, gpu::ShuffleMode::XOR).getShuffleResult();
+  };
+  if (type.isF32() || type == i32) return word(value);
+  if (width < 32) return arith::TruncIOp::create(b, loc, type, word(arith::ExtUIOp::create(b, loc, i32, value)));
+  Type i64 = b.getI64Type();
+  Value bits = type == i64 ? value : Value(arith::BitcastOp::create(b, loc, i64, value));
+  Value half = arith::ConstantIntOp::create(b, loc, 32, 64);
+  Value low = word(arith::TruncIOp::create(b, loc, i32, bits));
+  Value high = word(arith::TruncIOp::create(b, loc, i32, arith::ShRUIOp::create(b, loc, bits, half)));
+  high = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, i64, high), half);
+  bits = arith::OrIOp::create(b, loc, high, arith::ExtUIOp::create(b, loc, i64, low));
+  return type == i64 ? bits : Value(arith::BitcastOp::create(b, loc, type, bits));
+}
+
+void GpuBuilder::forThreads(Value tile, int64_t total, int64_t perThread, llvm::function_ref<void(Value)> body) {
+  bool isWhole = total % (threads * perThread) == 0;
+  Value begin = add(mul(tile, threads * perThread), threadId);
+  loop(index(0), index(perThread), 1, [&](Value round) {
+    Value i = add(begin, mul(round, threads));
+    if (isWhole) return body(i);
+    Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, i, index(total));
+    ifThen(exists, [&] { body(i); });
+  });
+}
+
+// The first of all threads writes the rest.
+void GpuBuilder::reportIf(Value condition, int32_t code, int32_t op, Value value, Value bound) {
+  ifThen(condition, [&] {
+    auto field = [&](size_t offset) -> Value {
+      return LLVM::GEPOp::create(b, loc, status().getType(), b.getI8Type(), status(),
+                                 ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    };
+    auto number = [&](int32_t i) -> Value { return arith::ConstantIntOp::create(b, loc, i, 32); };
+    Value none = number(SPRIG_RT_KERNEL_OK);
+    Value exchanged =
+        LLVM::AtomicCmpXchgOp::create(b, loc, field(offsetof(sprig_rt_kernel_status, code)), none, number(code),
+                                      LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic);
+    Value isFirst = LLVM::ExtractValueOp::create(b, loc, exchanged, ArrayRef<int64_t>{1});
+    ifThen(isFirst, [&] {
+      LLVM::StoreOp::create(b, loc, number(firstOperation + op), field(offsetof(sprig_rt_kernel_status, op)));
+      LLVM::StoreOp::create(b, loc, value, field(offsetof(sprig_rt_kernel_status, value)));
+      LLVM::StoreOp::create(b, loc, bound, field(offsetof(sprig_rt_kernel_status, bound)));
+    });
+  });
+}

@@ -1,0 +1,60 @@
+// The tool of every emitter of CUDA kernels: an ElementBuilder inside a gpu.func, with the kernel's arguments, what its
+// threads are and how they meet. Of a kernel made of several dispatches, each has a builder with buffers of its own.
+#pragma once
+#include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Target/CUDA/CudaArch.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace sprig {
+
+inline constexpr int64_t kWarp = CudaArch::kWarp;
+
+class GpuBuilder : public ElementBuilder {
+public:
+  GpuBuilder(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function, kernel::DispatchOp dispatch, const CudaArch &arch,
+             int64_t threads);
+  /// For a part of the kernel that `whole` makes: a dispatch on these buffers, of its operands and then its results.
+  /// Errors number its operations from `firstOperation` on.
+  GpuBuilder(const GpuBuilder &whole, kernel::DispatchOp dispatch, llvm::ArrayRef<mlir::Value> buffers,
+             int32_t firstOperation);
+
+  mlir::gpu::GPUFuncOp function;
+  kernel::DispatchOp dispatch;
+  const CudaArch &arch;
+  const int64_t threads; // of the block
+
+  mlir::Value bufferOf(mlir::BlockArgument argument) override { return buffers[argument.getArgNumber()]; }
+  mlir::Value resultBuffer(unsigned result) { return buffers[dispatch->getNumOperands() + result]; }
+  mlir::Value status() { return argument(3); }
+  mlir::Value firstTile() { return argument(1); }
+  /// A part of the launch's scratch memory, `byteOffset` (a multiple of 64) into it.
+  mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type);
+  /// Static shared memory of the block, its own for each call.
+  mlir::Value sharedBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+  /// The place of the thread in its block.
+  mlir::Value thread() { return threadId; }
+  /// All threads of the block meet, and see what each has written before.
+  void barrier();
+  /// The value of the lane whose number differs in the bits of `offset`; all lanes of the warp have to be there.
+  mlir::Value shuffleXor(mlir::Value value, int64_t offset);
+
+  /// Calls `body` at the positions [0, total) that belong to the thread in this tile, of `threads * perThread`
+  /// positions: of each of several rounds neighbours to neighbouring threads.
+  void forThreads(mlir::Value tile, int64_t total, int64_t perThread, llvm::function_ref<void(mlir::Value i)> body);
+
+  void reportIf(mlir::Value condition, int32_t code, int32_t op, mlir::Value value, mlir::Value bound) override;
+
+private:
+  mlir::Value argument(unsigned fromEnd) {
+    mlir::Block &entry = function.getBody().front();
+    return entry.getArgument(function.getFunctionType().getNumInputs() - fromEnd);
+  }
+
+  llvm::SmallVector<mlir::Value> buffers;
+  mlir::Value threadId;
+  int32_t firstOperation = 0;
+};
+
+} // namespace sprig

@@ -1,0 +1,17 @@
+// The constructors of all emitters; each is defined beside its class. For the registry alone: Registry.cpp lists them
+// in order of preference.
+#pragma once
+#include "lib/Target/CUDA/Kernels/KernelEmitter.h"
+#include <memory>
+
+namespace sprig {
+std::unique_ptr<GpuEmitter> createGpuArgMaxPoolEmitter();
+std::unique_ptr<GpuEmitter> createGpuArgReduceEmitter();
+std::unique_ptr<GpuEmitter> createGpuConcatEmitter();
+std::unique_ptr<GpuEmitter> createGpuCumulativeEmitter();
+std::unique_ptr<GpuEmitter> createGpuLoopEmitter();
+std::unique_ptr<GpuEmitter> createGpuRowEmitter();
+std::unique_ptr<GpuEmitter> createGpuScatterElementsEmitter();
+std::unique_ptr<GpuEmitter> createGpuScatterNdEmitter();
+std::unique_ptr<GpuEmitter> createGpuTopKEmitter();
+} // namespace sprig

@@ -1,0 +1,74 @@
+#include "lib/Target/CUDA/Kernels/KernelEmitter.h"
+#include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+using namespace mlir;
+using namespace sprig;
+
+const GpuEmitter *sprig::findGpuEmitter(kernel::DispatchOp dispatch) {
+  for (const GpuEmitter *emitter : gpuEmitters())
+    if (emitter->matches(dispatch)) return emitter;
+  return nullptr;
+}
+
+static const GpuEmitter *findOrReport(kernel::DispatchOp dispatch) {
+  const GpuEmitter *emitter = findGpuEmitter(dispatch);
+  if (!emitter) {
+    InFlightDiagnostic diagnostic = dispatch.emitOpError("has no kernel for CUDA yet");
+    for (Operation &op : dispatch->getRegion(0).front().without_terminator())
+      diagnostic.attachNote(op.getLoc()) << "it holds '" << op.getName() << "', which gives " << op.getResultTypes();
+  }
+  return emitter;
+}
+
+FailureOr<KernelPlan> sprig::planCudaDispatch(kernel::DispatchOp dispatch) {
+  const GpuEmitter *emitter = findOrReport(dispatch);
+  if (!emitter) return failure();
+  GpuPlan plan = emitter->plan(dispatch);
+  return KernelPlan{plan.tiles, plan.scratchBytes};
+}
+
+bool sprig::mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result) {
+  if (dispatch->getOperand(operand).getType() != dispatch->getResult(result).getType()) return false;
+  if (llvm::count(dispatch->getOperands(), dispatch->getOperand(operand)) != 1) return false;
+  const GpuEmitter *emitter = findGpuEmitter(dispatch);
+  return emitter && emitter->mayOverwrite(dispatch, operand, result);
+}
+
+FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringRef name, gpu::GPUModuleOp module,
+                                            const CudaArch &arch) {
+  const GpuEmitter *emitter = findOrReport(dispatch);
+  if (!emitter) return failure();
+  MLIRContext *context = dispatch.getContext();
+  context->loadDialect<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
+                       memref::MemRefDialect, nvgpu::NVGPUDialect, scf::SCFDialect, vector::VectorDialect>();
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  SmallVector<Type> arguments;
+  for (Type type : dispatch->getOperandTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
+  for (Type type : dispatch->getResultTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
+  arguments.append({pointer, pointer, builder.getI32Type()});
+  auto function =
+      gpu::GPUFuncOp::create(builder, dispatch.getLoc(), name, builder.getFunctionType(arguments, TypeRange()));
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  GpuPlan plan = emitter->plan(dispatch);
+  function.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr({int32_t(plan.threads), 1, 1}));
+
+  builder.setInsertionPointToStart(&function.getBody().front());
+  GpuBuilder kernel(builder, function, dispatch, arch, plan.threads);
+  Value first = arith::IndexCastUIOp::create(builder, kernel.loc, builder.getIndexType(), kernel.firstTile());
+  Value block = gpu::BlockIdOp::create(builder, kernel.loc, gpu::Dimension::x);
+  LogicalResult emitted = plan.tiles ? emitter->emit(dispatch, kernel, kernel.add(block, first)) : success();
+  if (failed(emitted)) {
+    function.erase();
+    return failure();
+  }
+  gpu::ReturnOp::create(builder, kernel.loc);
+  return CudaKernel{function, {uint32_t(plan.threads), 0}};
+}
+
+void sprig::registerCudaKernelDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  nvgpu::NVGPUDialect, scf::SCFDialect, vector::VectorDialect>();
+}

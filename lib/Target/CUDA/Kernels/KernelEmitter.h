@@ -1,0 +1,63 @@
+// From a dispatch to a gpu.func: the interface of emitters, and the registry that picks one. For the target, which
+// gives the scheduler its plans and lowers the functions. A plan depends on shapes alone, never on the architecture.
+#pragma once
+#include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Target/CUDA/CudaArch.h"
+#include "lib/Target/Target.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace sprig {
+
+class GpuBuilder;
+
+/// How a kernel is cut: KernelPlan with the threads of a block. A tile is a block; scratch memory is that of a whole
+/// launch.
+struct GpuPlan {
+  int64_t tiles = 0;
+  int64_t threads = 256;
+  int64_t scratchBytes = 0;
+};
+
+/// Emits the kernels of one family of dispatches.
+class GpuEmitter {
+public:
+  virtual ~GpuEmitter() = default;
+  virtual llvm::StringRef name() const = 0;
+  virtual bool matches(kernel::DispatchOp dispatch) const = 0;
+  virtual GpuPlan plan(kernel::DispatchOp dispatch) const = 0;
+  /// Target::mayOverwrite, of an operand of the result's type that is passed once.
+  virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
+  /// Emits what a block computes of a tile. All threads of the block are there; another tile may follow, after a
+  /// barrier.
+  virtual mlir::LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &kernel, mlir::Value tile) const = 0;
+};
+
+/// The emitters in order of preference: the first that matches a dispatch serves it.
+llvm::ArrayRef<const GpuEmitter *> gpuEmitters();
+
+/// The emitter of a dispatch, or null when there is no kernel for it.
+const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch);
+
+/// Target::canFuse, Target::plan and Target::mayOverwrite of CUDA.
+bool canFuseOnCuda(const FusionGroup &group, mlir::Operation *op);
+mlir::FailureOr<KernelPlan> planCudaDispatch(kernel::DispatchOp dispatch);
+bool mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result);
+
+struct CudaKernel {
+  mlir::gpu::GPUFuncOp function;
+  LaunchShape launch;
+};
+
+/// Emits, at the end of `module`,
+///   gpu.func @name(operands..., results... : memref, %status: !llvm.ptr, %scratch: !llvm.ptr, %first: i32) kernel
+/// whose block b computes tile %first + b. Operands and results are memrefs of static shape and identity layout in
+/// storage types (unsigned integers signless, i1 as i8), 64-byte aligned; %status is a sprig_rt_kernel_status whose
+/// code was 0 before the launch, %scratch the plan's bytes, aligned likewise. A failure has been reported: there is no
+/// kernel for the dispatch.
+mlir::FailureOr<CudaKernel> emitCudaKernel(kernel::DispatchOp dispatch, llvm::StringRef name,
+                                           mlir::gpu::GPUModuleOp module, const CudaArch &arch);
+
+/// The dialects that these kernels are made of.
+void registerCudaKernelDialects(mlir::DialectRegistry &registry);
+
+} // namespace sprig

@@ -1,0 +1,19 @@
+#include "lib/Target/CUDA/Kernels/Emitters.h"
+
+llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
+  static const llvm::SmallVector<const GpuEmitter *> emitters = [] {
+    llvm::SmallVector<const GpuEmitter *> list;
+    auto add = [&](std::unique_ptr<GpuEmitter> emitter) { list.push_back(emitter.release()); };
+    add(createGpuLoopEmitter());
+    add(createGpuRowEmitter());
+    add(createGpuConcatEmitter());
+    add(createGpuArgReduceEmitter());
+    add(createGpuArgMaxPoolEmitter());
+    add(createGpuCumulativeEmitter());
+    add(createGpuTopKEmitter());
+    add(createGpuScatterElementsEmitter());
+    add(createGpuScatterNdEmitter());
+    return list;
+  }();
+  return emitters;
+}

@@ -1,0 +1,41 @@
+// nn.cumulative and nn.top_k: a thread a slice along the axis.
+#include "lib/Target/CUDA/Kernels/Slices/SliceEmitter.h"
+#include "lib/Target/Kernels/Slices.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+class CumulativeEmitter : public SliceEmitter<ir::CumulativeOp> {
+public:
+  StringRef name() const override { return "cumulative"; }
+
+protected:
+  int64_t items(ir::CumulativeOp op) const override {
+    AxisView view(shapeOf(op.getOperand()), op.getAxis());
+    return view.length == 0 ? 0 : view.outer * view.inner;
+  }
+  void emitItem(ir::CumulativeOp op, GpuBuilder &k, Value item) const override {
+    AxisView view(shapeOf(op.getOperand()), op.getAxis());
+    Value base = k.add(k.mul(k.div(item, view.inner), view.length * view.inner), k.rem(item, view.inner));
+    accumulate(k, op, operand(k, op.getOperand()), k.flat(k.resultBuffer(0)), base, Value(), /*lanes=*/1);
+  }
+};
+
+class TopKEmitter : public SliceEmitter<ir::TopKOp> {
+public:
+  StringRef name() const override { return "top_k"; }
+
+protected:
+  int64_t items(ir::TopKOp op) const override {
+    AxisView view(shapeOf(op.getOperand()), op.getAxis());
+    return op.getK() == 0 ? 0 : view.outer * view.inner;
+  }
+  void emitItem(ir::TopKOp op, GpuBuilder &k, Value item) const override {
+    keepBest(k, op, operand(k, op.getOperand()), k.flat(k.resultBuffer(0)), k.flat(k.resultBuffer(1)), item);
+  }
+};
+} // namespace
+
+std::unique_ptr<GpuEmitter> sprig::createGpuCumulativeEmitter() { return std::make_unique<CumulativeEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::createGpuTopKEmitter() { return std::make_unique<TopKEmitter>(); }
