@@ -97,6 +97,20 @@ SPRIG_NN_INFER(ConvDepthwiseOp) {
   return infer.give(shape, input->getElementType());
 }
 
+SPRIG_NN_INFER(ConvFilterGradPartsOp) {
+  Inference infer(location, ConvFilterGradPartsOp::getOperationName(), results);
+  auto input = infer.tensor(op.getInput(), "input"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
+  if (failed(input) || failed(cotangent)) return failure();
+  auto filter =
+      inferFilterGradient(infer, *input, *cotangent, /*channelsLast=*/true, op.getGroups(), op.getWindowAttr(),
+                          op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr());
+  if (failed(filter)) return failure();
+  int64_t positions = llvm::product_of(cotangent->getShape().drop_back(), int64_t(1));
+  SmallVector<int64_t> shape{static_cast<int64_t>(llvm::divideCeil(positions, kChainPart))};
+  shape.append(*filter);
+  return infer.give(shape, input->getElementType());
+}
+
 SPRIG_NN_INFER(ConvWinogradOp) {
   Inference infer(location, ConvWinogradOp::getOperationName(), results);
   auto input = infer.tensor(op.getInput(), "input"), panels = infer.tensor(op.getPanels(), "panels");

@@ -11,8 +11,8 @@ def Kernel_Dialect : Dialect {
   let summary = "Kernels: what targets make of nn operations";
   let description = [{
     Operations that no front-end and no importer makes. The layout passes of a target rewrite `nn` operations into the
-    forms that its kernels compute: products and convolutions over packed panels, Winograd's short convolutions. The
-    pass `fuse` groups those and `nn` operations into dispatches, each of which becomes one kernel. All of them come
+    forms that its kernels compute: products and convolutions over packed panels, Winograd's short convolutions, parts
+    of gradients. The pass `fuse` groups those and `nn` operations into dispatches, each of which becomes one kernel. All of them come
     after differentiation, so none has a gradient.
 
     A dispatch may have a `tile`: `#kernel.register_tile` for a contraction, `#kernel.loop_tile` for elementwise loops.

@@ -64,6 +64,13 @@ mlir::LogicalResult checkConvInput(const Inference &infer, mlir::RankedTensorTyp
 /// `which` channels split into groups: "input", "output".
 mlir::LogicalResult checkGroups(const Inference &infer, int64_t groups, int64_t channels, llvm::StringRef which);
 
+/// The shape of a filter whose gradient a convolution's input and the cotangent of its result give: [O, C/groups,
+/// window...].
+mlir::FailureOr<llvm::SmallVector<int64_t>>
+inferFilterGradient(const Inference &infer, mlir::RankedTensorType input, mlir::RankedTensorType cotangent,
+                    bool channelsLast, int64_t groups, mlir::DenseI64ArrayAttr window, mlir::DenseI64ArrayAttr strides,
+                    mlir::DenseI64ArrayAttr dilations, mlir::DenseI64ArrayAttr padding);
+
 /// The shape that a reduction over `axes` leaves.
 mlir::FailureOr<llvm::SmallVector<int64_t>> inferReduced(const Inference &infer, mlir::RankedTensorType operand,
                                                          mlir::DenseI64ArrayAttr axes, bool keepDims);

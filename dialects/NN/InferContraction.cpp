@@ -67,32 +67,41 @@ SPRIG_NN_INFER(ConvOp) {
   return infer.give(shape, input->getElementType());
 }
 
-SPRIG_NN_INFER(ConvFilterGradOp) {
-  Inference infer(location, ConvFilterGradOp::getOperationName(), results);
-  auto input = infer.tensor(op.getInput(), "input"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
-  if (failed(input) || failed(cotangent) || failed(infer.sameElementType(*input, "input", *cotangent, "cotangent")) ||
-      failed(checkConvInput(infer, *input)))
+FailureOr<SmallVector<int64_t>> inferFilterGradient(const Inference &infer, RankedTensorType input,
+                                                    RankedTensorType cotangent, bool channelsLast, int64_t groups,
+                                                    DenseI64ArrayAttr windowSizes, DenseI64ArrayAttr strides,
+                                                    DenseI64ArrayAttr dilations, DenseI64ArrayAttr padding) {
+  if (failed(infer.sameElementType(input, "input", cotangent, "cotangent")) || failed(checkConvInput(infer, input)))
     return failure();
-  if (cotangent->getRank() != input->getRank())
-    return infer.fail("has cotangent ", describe(*cotangent), " of rank ", cotangent->getRank(), " for input ",
-                      describe(*input), " of rank ", input->getRank());
-  bool last = op.getChannelsLast();
-  ArrayRef<int64_t> in = input->getShape(), out = cotangent->getShape();
-  auto spatial = [&](ArrayRef<int64_t> shape) { return last ? shape.drop_front(1).drop_back(1) : shape.drop_front(2); };
-  int64_t channels = last ? in.back() : in[1], outputs = last ? out.back() : out[1], groups = op.getGroups();
+  if (cotangent.getRank() != input.getRank())
+    return infer.fail("has cotangent ", describe(cotangent), " of rank ", cotangent.getRank(), " for input ",
+                      describe(input), " of rank ", input.getRank());
+  ArrayRef<int64_t> in = input.getShape(), out = cotangent.getShape();
+  auto spatial = [&](ArrayRef<int64_t> shape) {
+    return channelsLast ? shape.drop_front(1).drop_back(1) : shape.drop_front(2);
+  };
+  int64_t channels = channelsLast ? in.back() : in[1], outputs = channelsLast ? out.back() : out[1];
   if (failed(checkGroups(infer, groups, channels, "input")) || failed(checkGroups(infer, groups, outputs, "output")))
     return failure();
-  auto window = infer.array(op.getWindowAttr(), "window sizes", input->getRank() - 2, "spatial dimensions");
+  auto window = infer.array(windowSizes, "window sizes", input.getRank() - 2, "spatial dimensions");
   if (failed(window)) return failure();
-  auto windows =
-      inferWindows(infer, spatial(in), *window, op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr());
+  auto windows = inferWindows(infer, spatial(in), *window, strides, dilations, padding);
   if (failed(windows)) return failure();
   if (out[0] != in[0] || spatial(out) != ArrayRef<int64_t>(windows->outputs))
-    return infer.fail("has cotangent ", describe(*cotangent), " for ", in[0], " samples of ",
+    return infer.fail("has cotangent ", describe(cotangent), " for ", in[0], " samples of ",
                       llvm::interleaved(windows->outputs, "x"), " windows");
   SmallVector<int64_t> shape{outputs, channels / groups};
   shape.append(window->begin(), window->end());
-  return infer.give(shape, input->getElementType());
+  return shape;
+}
+
+SPRIG_NN_INFER(ConvFilterGradOp) {
+  Inference infer(location, ConvFilterGradOp::getOperationName(), results);
+  auto input = infer.tensor(op.getInput(), "input"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
+  if (failed(input) || failed(cotangent)) return failure();
+  auto shape = inferFilterGradient(infer, *input, *cotangent, op.getChannelsLast(), op.getGroups(), op.getWindowAttr(),
+                                   op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr());
+  return failed(shape) ? failure() : infer.give(*shape, input->getElementType());
 }
 
 SPRIG_NN_INFER(ConvTransposeOp) {

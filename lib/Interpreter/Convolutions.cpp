@@ -6,6 +6,7 @@
 #include "lib/Interpreter/Numbers.h"
 #include "lib/Interpreter/Window.h"
 #include <cmath>
+#include <limits>
 
 namespace sprig::interp {
 namespace {
@@ -208,32 +209,43 @@ mlir::LogicalResult evaluateConvTranspose(ir::ConvTransposeOp op, Evaluation &e)
   });
 }
 
-// The definition: for each tap, the sum over samples and positions.
-mlir::LogicalResult evaluateConvFilterGrad(ir::ConvFilterGradOp op, Evaluation &e) {
-  Convolution c = describeConvolution(op, e.operands[0].shape(), e.operands[1].shape(), op.getWindow(), op.getGroups(),
-                                      op.getChannelsLast());
+// The definition: for each tap, the sum over samples and positions, of all of them or of each `pieceLength` in a row.
+mlir::LogicalResult filterGradient(Evaluation &e, const Convolution &c, int64_t pieceLength) {
   return byClass(e.operands[0], [&](auto zero) {
     using T = decltype(zero);
     using Wide = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;
     Elements<T> in = e.operands[0].elements<T>(), g = e.operands[1].elements<T>();
     std::vector<T> out(e.resultType().getNumElements());
-    int64_t taps = c.window.taps();
+    int64_t taps = c.window.taps(), piece = c.groups * c.filters * c.channels * taps, positions = c.window.positions();
     for (int64_t s = 0; s < c.samples; ++s)
       for (int64_t filter = 0; filter < c.groups * c.filters; ++filter)
         for (int64_t ch = 0; ch < c.channels; ++ch) {
           int64_t group = filter / c.filters;
           int64_t from = c.plane(s, group, ch, c.window.inputs(), c.channels);
-          int64_t weight = c.plane(s, group, filter % c.filters, c.window.positions(), c.filters);
-          T *to = out.data() + (filter * c.channels + ch) * taps;
+          int64_t weight = c.plane(s, group, filter % c.filters, positions, c.filters);
+          int64_t to = (filter * c.channels + ch) * taps;
           c.window.forEachTap([&](int64_t position, int64_t tap, int64_t offset) {
-            to[tap] = T(Wide(to[tap]) +
-                        Wide(in[from + offset * c.inputStride()]) * Wide(g[weight + position * c.outputStride()]));
+            T &sum = out[(s * positions + position) / pieceLength * piece + to + tap];
+            sum = T(Wide(sum) +
+                    Wide(in[from + offset * c.inputStride()]) * Wide(g[weight + position * c.outputStride()]));
           });
         }
     if constexpr (std::is_same_v<T, int64_t>)
       for (T &value : out) value = wrapTo(value, e.resultType().getElementType());
     return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
   });
+}
+
+mlir::LogicalResult evaluateConvFilterGrad(ir::ConvFilterGradOp op, Evaluation &e) {
+  Convolution c = describeConvolution(op, e.operands[0].shape(), e.operands[1].shape(), op.getWindow(), op.getGroups(),
+                                      op.getChannelsLast());
+  return filterGradient(e, c, std::numeric_limits<int64_t>::max());
+}
+
+mlir::LogicalResult evaluateConvFilterGradParts(kernel::ConvFilterGradPartsOp op, Evaluation &e) {
+  Convolution c = describeConvolution(op, e.operands[0].shape(), e.operands[1].shape(), op.getWindow(), op.getGroups(),
+                                      /*channelsLast=*/true);
+  return filterGradient(e, c, kChainPart);
 }
 
 } // namespace
@@ -244,6 +256,7 @@ void addConvolutions(EvaluatorTable &table) {
   table.add(evaluateConvDepthwise);
   table.add(evaluateConvTranspose);
   table.add(evaluateConvFilterGrad);
+  table.add(evaluateConvFilterGradParts);
 }
 
 } // namespace sprig::interp

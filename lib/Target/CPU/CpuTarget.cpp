@@ -79,6 +79,8 @@ void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &opt
   pack.matrices = options.freeze;
   pack.ahead = options.prepare;
   passes.addNestedPass<func::FuncOp>(createPack(pack));
+  // After it: padding that it writes out is no obstacle to tiles of several taps.
+  passes.addNestedPass<func::FuncOp>(createSplitFilterGradients());
 }
 
 FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const CompileOptions &options,

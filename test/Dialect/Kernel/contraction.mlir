@@ -42,3 +42,15 @@ func.func @conv_winograd(%x: tensor<1x8x9x3xf32>, %w: tensor<2x72x32xf32>) -> te
   %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 2>, channels = 40 : i64, padding = array<i64: 1, 1, 0, 1>} : tensor<1x8x9x3xf32>, tensor<2x72x32xf32>
   return %r : tensor<1x7x9x40xf32>
 }
+
+// -----
+
+// Parts of 512 of 1536 positions, and of what is left.
+// CHECK-LABEL: func.func @conv_filter_grad_parts(
+// CHECK: kernel.conv_filter_grad_parts %{{.*}}, %{{.*}} {dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, window = array<i64: 3, 3>} : tensor<6x16x16x4xf32>, tensor<6x16x16x8xf32>
+// CHECK: kernel.conv_filter_grad_parts {{.*}}groups = 2 : i64{{.*}} : tensor<1x600x4xf64>, tensor<1x600x8xf64>
+func.func @conv_filter_grad_parts(%x: tensor<6x16x16x4xf32>, %g: tensor<6x16x16x8xf32>, %y: tensor<1x600x4xf64>, %h: tensor<1x600x8xf64>) -> (tensor<3x8x4x3x3xf32>, tensor<2x8x2x1xf64>) {
+  %r = kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<6x16x16x4xf32>, tensor<6x16x16x8xf32>
+  %s = kernel.conv_filter_grad_parts %y, %h {window = array<i64: 1>, strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, groups = 2 : i64} : tensor<1x600x4xf64>, tensor<1x600x8xf64>
+  return %r, %s : tensor<3x8x4x3x3xf32>, tensor<2x8x2x1xf64>
+}

@@ -157,3 +157,68 @@ func.func @winograd_outputs(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
   %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = -1 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>
   return
 }
+
+// -----
+
+func.func @parts_types(%x: tensor<4x16x16x3xf32>, %g: tensor<4x16x16x8xf64>) {
+  // expected-error@below {{combines f32 of input with f64 of cotangent}}
+  %r = kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<4x16x16x3xf32>, tensor<4x16x16x8xf64>
+  return
+}
+
+// -----
+
+func.func @parts_rank(%x: tensor<4x16x16x3xf32>, %g: tensor<4x256x8xf32>) {
+  // expected-error@below {{has cotangent 4x256x8xf32 of rank 3 for input 4x16x16x3xf32}}
+  %r = kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<4x16x16x3xf32>, tensor<4x256x8xf32>
+  return
+}
+
+// -----
+
+func.func @parts_positions(%x: tensor<4x16x16x3xf32>, %g: tensor<4x16x15x8xf32>) {
+  // expected-error@below {{has cotangent 4x16x15x8xf32 for 4 samples of 16x16 windows}}
+  %r = kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<4x16x16x3xf32>, tensor<4x16x15x8xf32>
+  return
+}
+
+// -----
+
+func.func @parts_groups(%x: tensor<4x16x16x3xf32>, %g: tensor<4x16x16x8xf32>) {
+  // expected-error@below {{splits 3 input channels into 2 groups}}
+  %r = kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, groups = 2 : i64} : tensor<4x16x16x3xf32>, tensor<4x16x16x8xf32>
+  return
+}
+
+// -----
+
+func.func @parts_windows(%x: tensor<4x16x16x3xf32>, %g: tensor<4x16x16x8xf32>) {
+  // expected-error@below {{has 1 window sizes for 2 spatial dimensions}}
+  %r = kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<4x16x16x3xf32>, tensor<4x16x16x8xf32>
+  return
+}
+
+// -----
+
+func.func @parts_halves(%x: tensor<4x16x16x3xbf16>, %g: tensor<4x16x16x8xbf16>) {
+  // expected-error@below {{operand #0 must be statically shaped tensor of 32-bit float or 64-bit float values, but got 'tensor<4x16x16x3xbf16>'}}
+  %r = kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<4x16x16x3xbf16>, tensor<4x16x16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @parts_integers(%x: tensor<4x16x16x3xi32>, %g: tensor<4x16x16x8xi32>) {
+  // expected-error@below {{operand #0 must be statically shaped tensor of 32-bit float or 64-bit float values, but got 'tensor<4x16x16x3xi32>'}}
+  %r = kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<4x16x16x3xi32>, tensor<4x16x16x8xi32>
+  return
+}
+
+// -----
+
+func.func @parts_result(%x: tensor<4x16x16x3xf32>, %g: tensor<4x16x16x8xf32>) {
+  // expected-error@below {{failed to infer returned types}}
+  // expected-error@below {{inferred type(s) 'tensor<2x8x3x3x3xf32>' are incompatible with return type(s) of operation 'tensor<1x8x3x3x3xf32>'}}
+  %r = "kernel.conv_filter_grad_parts"(%x, %g) {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : (tensor<4x16x16x3xf32>, tensor<4x16x16x8xf32>) -> tensor<1x8x3x3x3xf32>
+  return
+}

@@ -7,6 +7,7 @@
 namespace sprig {
 std::unique_ptr<KernelEmitter> createConvDepthwiseEmitter();
 std::unique_ptr<KernelEmitter> createConvFilterGradEmitter();
+std::unique_ptr<KernelEmitter> createConvFilterGradPartsEmitter();
 std::unique_ptr<KernelEmitter> createConvPackedEmitter();
 std::unique_ptr<KernelEmitter> createAttentionEmitter();
 std::unique_ptr<KernelEmitter> createMatmulEmitter();

@@ -12,6 +12,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createConvWinogradEmitter());
     add(createConvDepthwiseEmitter());
     add(createConvFilterGradEmitter());
+    add(createConvFilterGradPartsEmitter());
     add(createAttentionEmitter());
     add(createMatmulEmitter());
     add(createPackEmitter());

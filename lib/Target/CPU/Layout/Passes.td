@@ -70,4 +70,20 @@ def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
 }
 
+def SplitFilterGradients : Pass<"sprig-split-filter-gradients", "::mlir::func::FuncOp"> {
+  let summary = "Cut gradients of filters that would be one tile at the pieces of their positions";
+  let description = [{
+    The gradient of a channels-last convolution's filter whose kernel would have no more than `most-tiles` tiles becomes
+    `kernel.conv_filter_grad_parts`, which has one for each piece of 512 positions, and the sum of the parts in the
+    order in which the one kernel takes it: no bit changes. Only where the sum is cut there anyway, in a type that it is
+    taken in, where there is work for several tiles and where the parts are no more than `most-bytes`.
+  }];
+  let options = [
+    Option<"mostTiles", "most-tiles", "int64_t", "1", "tiles above which a gradient stays whole">,
+    Option<"mostBytes", "most-bytes", "int64_t", "262144", "bytes of parts above which a gradient stays whole">,
+    Option<"leastFlops", "least-flops", "int64_t", "8000000", "operations below which a gradient stays whole">,
+  ];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
+}
+
 #endif // SPRIG_TARGET_CPU_LAYOUT_PASSES_TD

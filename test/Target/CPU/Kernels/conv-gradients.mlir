@@ -49,3 +49,24 @@ func.func @pool(%x: tensor<8x6x6x16xf32>, %g: tensor<8x3x3x16xf32>) -> tensor<8x
   }
   return %r : tensor<8x6x6x16xf32>
 }
+
+// Parts of the gradient of a filter of few outputs: a tile for each of four pieces, whose chains are the result as they are. Rows
+// of all taps share register tiles.
+// CHECK-LABEL: func.func @kernel_2(
+// CHECK-SAME: memref<3456xi8>
+// CHECK-SAME: memref<4x16x3x3x3xf32>
+// CHECK-SAME: sprig.tiles = 4 : i64
+// CHECK: %[[PIECE:.*]] = arith.constant 512 : index
+// CHECK: arith.muli %{{.*}}, %[[PIECE]]
+// CHECK: math.fma
+// CHECK-NOT: arith.addf
+// CHECK: vector.shuffle
+// CHECK-NOT: arith.addf
+// CHECK: return
+func.func @parts(%x: tensor<8x18x18x3xf32>, %g: tensor<8x16x16x16xf32>) -> tensor<4x16x3x3x3xf32> {
+  %r = kernel.dispatch "parts" (%x0 = %x : tensor<8x18x18x3xf32>, %g0 = %g : tensor<8x16x16x16xf32>) -> tensor<4x16x3x3x3xf32> {
+    %0 = kernel.conv_filter_grad_parts %x0, %g0 {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<8x18x18x3xf32>, tensor<8x16x16x16xf32>
+    kernel.yield %0 : tensor<4x16x3x3x3xf32>
+  }
+  return %r : tensor<4x16x3x3x3xf32>
+}

@@ -1,8 +1,10 @@
 // nn.conv_filter_grad with an epilogue: for each piece of the positions, register tiles of rows (a channel at a tap)
 // times vectors of outputs run over its lines; the sums of the pieces grow in scratch memory, which is then turned to
-// the model's layout. Nothing is copied: taps in the padding are left out by loop bounds.
+// the model's layout. Nothing is copied: taps in the padding are left out by loop bounds. kernel.conv_filter_grad_parts
+// is the same for one piece a tile.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNContraction.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Convolution/FilterGradient.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
@@ -12,51 +14,6 @@
 using namespace mlir;
 using namespace sprig;
 
-/// Channels of a tile where each has a filter of its own: two lines of a position.
-static constexpr int64_t kDepthwiseBlock = 2 * kLanes;
-
-FilterGradient::FilterGradient(ir::ConvFilterGradOp op) {
-  auto input = cast<RankedTensorType>(op.getInput().getType());
-  auto cotangent = cast<RankedTensorType>(op.getCotangent().getType());
-  elementType = input.getElementType();
-  geometry = ConvGeometry::get(input, cotangent, op.getWindow(), op.getStrides(), op.getDilations(), op.getPadding());
-  groups = std::max<int64_t>(1, op.getGroups());
-  channels = input.getShape().back() / groups;
-  outputs = cotangent.getShape().back() / groups;
-  depthwise = groups > 1 && channels == 1 && outputs == 1;
-  if (geometry.isPointwise()) { // one line
-    geometry.in = geometry.out = {1, 1, positions()};
-    geometry.batch = 1;
-  }
-  constexpr int64_t kMostFlatRows = 400;
-  bool padded = geometry.hasPadding(0) || geometry.hasPadding(1) || geometry.hasPadding(2);
-  flat = !padded && taps() * channels <= kMostFlatRows;
-  panels = llvm::divideCeil(depthwise ? groups : outputs, depthwise ? kDepthwiseBlock : kPanelWidth);
-  // Tiles of about four million operations, more where there would be one alone.
-  constexpr double kTileFlops = 4e6;
-  double perChannel = 2.0 * taps() * positions() * std::min<int64_t>(outputs, kPanelWidth);
-  blockChannels = channels;
-  if (!flat && !depthwise && perChannel > 0) {
-    int64_t wanted = llvm::alignTo(std::max<int64_t>(int64_t(kTileFlops / perChannel), 1), 8);
-    blockChannels = std::min(channels, wanted);
-    // Neighbours of nearly equal size.
-    blockChannels = llvm::divideCeil(channels, llvm::divideCeil(channels, blockChannels));
-  }
-  blocks = blockChannels ? llvm::divideCeil(channels, blockChannels) : 0;
-}
-
-int64_t FilterGradient::tiles() const {
-  if (channels == 0 || outputs == 0 || taps() == 0) return 0;
-  return depthwise ? panels : groups * panels * blocks;
-}
-
-int64_t FilterGradient::scratchBytes() const {
-  int64_t columns = depthwise ? kDepthwiseBlock : kPanelWidth, rows = taps() * (depthwise ? 1 : blockChannels);
-  return rows * columns * storageBytes(computeType(elementType));
-}
-
-bool FilterGradient::isCut() const { return isa<FloatType>(computeType(elementType)) && positions() > kLongestChain; }
-
 namespace {
 class FilterGradientKernel {
 public:
@@ -64,7 +21,7 @@ public:
                        Value cotangent)
       : k(kernel), f(gradient), g(gradient.geometry), epilogue(epilogue), input(k.flat(input)),
         cotangent(k.flat(cotangent)), type(computeType(f.elementType)) {
-    stride = f.depthwise ? kDepthwiseBlock : kPanelWidth;
+    stride = f.tileColumns();
     sums = k.scratchBuffer(0, MemRefType::get({f.scratchBytes() / storageBytes(type)}, type));
   }
 
@@ -73,7 +30,9 @@ public:
     int64_t lastColumns = f.outputs - (f.panels - 1) * stride;
     int64_t lastChannels = f.channels - (f.blocks - 1) * f.blockChannels;
     k.forTiles([&](Value tile) {
-      SmallVector<Value> at = k.delinearize(tile, {f.groups, f.panels, f.blocks});
+      SmallVector<Value> at = k.delinearize(tile, {f.pieces, f.groups, f.panels, f.blocks});
+      piece = at[0];
+      at.erase(at.begin());
       Value firstColumn = k.mul(at[1], stride), firstChannel = k.mul(at[2], f.blockChannels);
       inputOffset = k.add(k.mul(at[0], f.channels), firstChannel);
       cotangentOffset = k.add(k.mul(at[0], f.outputs), firstColumn);
@@ -107,17 +66,19 @@ private:
     });
   }
 
-  // The pieces of the positions, in ascending order.
+  // The tile's pieces of the positions, in ascending order.
   void forPieces(llvm::function_ref<void()> body) {
     if (!f.isCut()) {
       begin = k.index(0), end = k.index(f.positions());
       return body();
     }
-    k.loop(k.index(0), k.index(f.positions()), kChainPart, [&](Value first) {
+    auto pieceFrom = [&](Value first) {
       begin = first;
       end = k.min(k.add(first, kChainPart), k.index(f.positions()));
       body();
-    });
+    };
+    if (f.inParts) return pieceFrom(k.mul(piece, kChainPart));
+    k.loop(k.index(0), k.index(f.positions()), kChainPart, pieceFrom);
   }
 
   // Rows of one tap: channels.
@@ -182,7 +143,7 @@ private:
 
   void addTo(Value at, Value chain) {
     auto vectorType = cast<VectorType>(chain.getType());
-    if (f.isCut()) {
+    if (f.isCut() && !f.inParts) {
       Value sum = vector::LoadOp::create(k.b, k.loc, vectorType, sums, at);
       chain = arith::AddFOp::create(k.b, k.loc, sum, chain);
     }
@@ -246,8 +207,10 @@ private:
   void emitDepthwise() {
     int64_t lastColumns = f.groups - (f.panels - 1) * stride;
     k.forTiles([&](Value tile) {
-      inputOffset = cotangentOffset = k.mul(tile, stride);
-      k.ifLast(tile, f.panels, lastColumns != stride, [&](bool last) {
+      SmallVector<Value> at = k.delinearize(tile, {f.pieces, f.panels});
+      piece = at[0];
+      inputOffset = cotangentOffset = k.mul(at[1], stride);
+      k.ifLast(at[1], f.panels, lastColumns != stride, [&](bool last) {
         columns = last ? lastColumns : stride;
         clear(f.taps());
         forPieces([&] {
@@ -351,8 +314,10 @@ private:
         addTo(k.add(k.mul(k.add(firstTap, kw + t), stride), (firstVector + j) * kLanes), chains[t * count + j]);
   }
 
-  // Sums [rows, columns] to the result [outputs, channels * taps]: blocks of 16 by 16 turn in registers.
+  // Sums [rows, columns] to the tile's piece of the result [pieces * outputs, channels * taps]: blocks of 16 by 16 turn
+  // in registers.
   void storeTurned(int64_t rows, int64_t columns, Value firstOutput, Value firstRow) {
+    firstOutput = k.add(k.mul(piece, f.groups * f.outputs), firstOutput);
     auto block = [&](Value row, int64_t count) {
       for (int64_t j = 0; j < columns; j += kLanes) {
         SmallVector<Value> lines;
@@ -380,27 +345,41 @@ private:
   Type type;
   int64_t stride;                     // of the sums' rows
   int64_t columns = 0;                // of the tile
+  Value piece;                        // of the tile, 0 where it has all of them
   Value inputOffset, cotangentOffset; // of the tile's first channel and output
   Value begin, end;                   // of the piece
 };
 
-class ConvFilterGradEmitter : public ContractionEmitter {
+/// Whole gradients, or their parts.
+template <typename OpT> class ConvFilterGradEmitter : public ContractionEmitter {
 public:
-  StringRef name() const override { return "conv_filter_grad"; }
+  StringRef name() const override {
+    return FilterGradient::kInParts<OpT> ? "conv_filter_grad_parts" : "conv_filter_grad";
+  }
   bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = cast<ir::ConvFilterGradOp>(analyze(dispatch)->root);
-    FilterGradient gradient(op);
+    Epilogue epilogue = *analyze(dispatch);
+    FilterGradient gradient(cast<OpT>(epilogue.root));
     KernelPlan plan;
     plan.tiles = gradient.tiles();
-    plan.scratchBytes = plan.tiles ? llvm::alignTo(gradient.scratchBytes(), 64) : 0;
+    if (plan.tiles == 0) return plan;
+    plan.scratchBytes = llvm::alignTo(gradient.scratchBytes(), 64);
+    if (!gradient.inParts) return plan;
+    // What the positions of a piece read of the input lies unevenly where there is padding.
+    int64_t outputs = gradient.groups * gradient.outputs, cotangent = kChainPart * outputs;
+    int64_t piece = outputs * gradient.channels * gradient.taps();
+    plan.ranges = epilogue.tileRanges({gradient.pieces, plan.tiles / gradient.pieces}, {{piece, 0, piece}},
+                                      [&](unsigned operand) -> SmallVector<TileStep> {
+                                        if (operand == 0) return {};
+                                        return {{cotangent, 0, cotangent}};
+                                      });
     return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<ir::ConvFilterGradOp>(epilogue.root);
+    auto op = cast<OpT>(epilogue.root);
     FilterGradient gradient(op);
     if (gradient.tiles())
       FilterGradientKernel(k, gradient, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
@@ -412,15 +391,19 @@ public:
 private:
   static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
     auto epilogue = Epilogue::analyze(dispatch, [](Operation *op) {
-      auto gradient = dyn_cast<ir::ConvFilterGradOp>(op);
-      return gradient && gradient.getChannelsLast();
+      auto gradient = dyn_cast<OpT>(op);
+      if constexpr (std::is_same_v<OpT, ir::ConvFilterGradOp>) return gradient && gradient.getChannelsLast();
+      return bool(gradient);
     });
-    if (epilogue) epilogue->flatten(1);
+    if (epilogue) epilogue->flatten(FilterGradient::kInParts<OpT> ? 2 : 1);
     return epilogue;
   }
 };
 } // namespace
 
 std::unique_ptr<KernelEmitter> sprig::createConvFilterGradEmitter() {
-  return std::make_unique<ConvFilterGradEmitter>();
+  return std::make_unique<ConvFilterGradEmitter<ir::ConvFilterGradOp>>();
+}
+std::unique_ptr<KernelEmitter> sprig::createConvFilterGradPartsEmitter() {
+  return std::make_unique<ConvFilterGradEmitter<kernel::ConvFilterGradPartsOp>>();
 }

@@ -2,6 +2,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Kernels/LoopSpace.h"
 #include "llvm/ADT/SetVector.h"
@@ -20,7 +21,7 @@ static bool broadcastsTo(Value value, ArrayRef<int64_t> shape) {
 }
 
 /// Whether the root's kernel sees its result as a matrix (Epilogue::flatten), in which no dimension has a place.
-static bool isSeenAsMatrix(Operation *root) { return isa<ir::ConvFilterGradOp>(root); }
+static bool isSeenAsMatrix(Operation *root) { return isa<ir::ConvFilterGradOp, kernel::ConvFilterGradPartsOp>(root); }
 
 bool Epilogue::takes(Operation *op, Operation *root) {
   ArrayRef<int64_t> shape = tensorOf(root->getResult(0)).getShape();
