@@ -26,6 +26,8 @@ config.substitutions += [
     ("%sprig", os.path.join(tools, "sprig")),
     ("%check-tile-ranges", os.path.join(tools, "check-tile-ranges")),
     ("%python", config.python),
+    # GPUs that are not there (docs/cuda-stand-in.md).
+    ("%stand-in", "env LD_LIBRARY_PATH=%s" % os.path.join(config.sprig_build, "test", "gpu", "lib")),
     # A program of the public headers, as far as the compiler's checks.
     ("%check-cxx", config.cxx + " -std=c++20 -fsyntax-only -I%s/include -I%s/runtime/include" % ((config.sprig_source,) * 2)),
     ("%examples", os.path.join(config.sprig_source, "examples")),

@@ -1,27 +1,13 @@
 #include "lib/Machine/Gpu.h"
+#include "runtime/machine/CudaDriver.h"
 #include <algorithm>
 #include <cctype>
-#include <dlfcn.h>
 #include <filesystem>
 
 namespace sprig::machine {
 namespace {
 
-/// The few functions of the driver's interface that describe devices. All return 0 for success.
-struct Driver {
-  int (*init)(unsigned) = nullptr;
-  int (*version)(int *) = nullptr;
-  int (*count)(int *) = nullptr;
-  int (*name)(char *, int, int) = nullptr;
-  int (*memory)(size_t *, int) = nullptr;
-  int (*attribute)(int *, int, int) = nullptr;
-  bool isWhole() const { return init && version && count && name && memory && attribute; }
-};
-constexpr int kComputeMajor = 75, kComputeMinor = 76;
-
-template <typename F> void look(void *library, const char *symbol, F &function) {
-  function = reinterpret_cast<F>(dlsym(library, symbol));
-}
+using rt::cuda::CudaDriver;
 
 int countDeviceFiles(const std::string &folder) {
   std::error_code ignored;
@@ -34,36 +20,33 @@ int countDeviceFiles(const std::string &folder) {
   return count;
 }
 
-Gpu describeGpu(const Driver &driver, int index) {
+Gpu describeGpu(const CudaDriver &driver, int index) {
   Gpu gpu;
   char name[256] = "";
   size_t bytes = 0;
-  if (driver.name(name, sizeof name, index) == 0) gpu.name = name;
-  if (driver.memory(&bytes, index) == 0) gpu.memoryBytes = int64_t(bytes);
-  driver.attribute(&gpu.major, kComputeMajor, index);
-  driver.attribute(&gpu.minor, kComputeMinor, index);
+  if (driver.cuDeviceGetName(name, sizeof name, index) == 0) gpu.name = name;
+  if (driver.cuDeviceTotalMem_v2(&bytes, index) == 0) gpu.memoryBytes = int64_t(bytes);
+  auto attribute = [&](unsigned which) {
+    int value = 0;
+    driver.cuDeviceGetAttribute(&value, which, index);
+    return value;
+  };
+  gpu.major = attribute(rt::cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  gpu.minor = attribute(rt::cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  gpu.multiprocessors = attribute(rt::cuda::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  gpu.threadsPerMultiprocessor = attribute(rt::cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  gpu.sharedBytesPerBlock = attribute(rt::cuda::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   return gpu;
 }
 
 /// Fills in what the driver says; returns what is the matter with it, or how it is.
 std::string askDriver(const std::string &path, GpuSearch &search) {
-  // Not closed again: a driver that has been started does not like to be unloaded.
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) return path + " does not load";
-  Driver driver;
-  look(library, "cuInit", driver.init);
-  look(library, "cuDriverGetVersion", driver.version);
-  look(library, "cuDeviceGetCount", driver.count);
-  look(library, "cuDeviceGetName", driver.name);
-  look(library, "cuDeviceTotalMem_v2", driver.memory);
-  look(library, "cuDeviceGetAttribute", driver.attribute);
-  if (!driver.isWhole()) return path + " lacks functions of the driver";
-  int count = 0;
-  if (int error = driver.init(0)) return path + " does not start (error " + std::to_string(error) + ")";
-  if (int error = driver.count(&count)) return path + " counts no devices (error " + std::to_string(error) + ")";
-  driver.version(&search.driverVersion);
-  for (int i = 0; i < count; ++i) search.gpus.push_back(describeGpu(driver, i));
-  return path + " counts " + std::to_string(count) + (count == 1 ? " device" : " devices");
+  CudaDriver driver = path == CudaDriver::kLibrary ? CudaDriver::system() : CudaDriver::open(path);
+  CudaDriver::Answer answer = driver.start();
+  search.driverVersion = answer.version;
+  if (!answer.problem.empty()) return answer.problem;
+  for (int i = 0; i < answer.devices; ++i) search.gpus.push_back(describeGpu(driver, i));
+  return path + " counts " + std::to_string(answer.devices) + (answer.devices == 1 ? " device" : " devices");
 }
 
 } // namespace
@@ -80,7 +63,8 @@ std::string GpuSearch::describe() const {
   if (gpus.empty()) return "no GPU: " + found + " (looked for NVIDIA's driver and devices); everything runs on the CPU";
   std::string names;
   for (const Gpu &gpu : gpus) names += (names.empty() ? "" : ", ") + gpu.name;
-  return "this version has no code for GPUs (" + names + "); everything runs on the CPU";
+  return std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU (" : " GPUs (") + names +
+         "); --devices cuda:0 runs on the first";
 }
 
 } // namespace sprig::machine

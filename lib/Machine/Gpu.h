@@ -1,5 +1,6 @@
 // Graphics processors of this machine, as NVIDIA's driver tells of them, and what was looked for.
-// For `sprig devices` and for errors about devices that are not there. Sprig has no code for them yet.
+// For `sprig devices` and for errors about devices that are not there; asked by the table that the runtime runs them
+// by.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,6 +12,11 @@ struct Gpu {
   std::string name;
   int64_t memoryBytes = 0;
   int major = 0, minor = 0; ///< compute capability: 9.0 is sm_90
+  int multiprocessors = 0;
+  int threadsPerMultiprocessor = 0;
+  int64_t sharedBytesPerBlock = 0; ///< that a kernel has without asking for more
+
+  std::string architecture() const { return "sm_" + std::to_string(major) + std::to_string(minor); }
 };
 
 /// Where to look; the defaults are the system's.
@@ -25,7 +31,7 @@ struct GpuSearch {
   int driverVersion = 0; ///< of CUDA: 12040 is 12.4; 0 without a driver that works
   std::string found;     ///< what there is of a driver: "libcuda.so.1 does not load, /dev has no nvidia0"
 
-  /// One line: "no GPU: ... (what was looked for)", or how many there are and that Sprig runs on the CPU all the same.
+  /// One line: "no GPU: ... (what was looked for)", or how many there are and how to run on them.
   std::string describe() const;
 };
 

@@ -44,6 +44,8 @@ Status Links::make(std::span<const std::string> given, std::span<const std::shar
         return refuse(SPRIG_RT_INVALID_ARGUMENT,
                       concat("there is no '", *name, "' here, only ", namesOf(devices, hasHost)));
       *end = found->get();
+      if ((*end)->kind() == kCudaKind)
+        return refuse(SPRIG_RT_UNSUPPORTED, concat(*name, " has the links that it has; null devices play others"));
     }
     if (link.halfDuplex && !(isOnHost(ends[0]) && isOnHost(ends[1])))
       return refuse(SPRIG_RT_UNSUPPORTED, "the clock of null devices has no links of half duplex; sprig simulate has");

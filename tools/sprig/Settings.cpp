@@ -151,11 +151,36 @@ uint64_t Settings::cacheBytes() const {
 }
 
 void Settings::checkDevices() const {
+  checkDeviceNames();
+  rt::core::GivenDevices given = parsedDevices();
+  auto isGpu = [](const rt::core::GivenDevice &device) { return device.kind == "cuda"; };
+  if (std::none_of(given.list.begin(), given.list.end(), isGpu)) return;
+  machine::GpuSearch found = machine::findGpus();
+  for (const rt::core::GivenDevice &device : given.list)
+    if (isGpu(device) && device.ordinal >= found.gpus.size())
+      throw Error(ErrorKind::unsupported,
+                  "--devices " + givenDevices() + ": " +
+                      (found.gpus.empty() ? found.describe() : device.name() + " is not there: " + found.found));
+}
+
+void Settings::checkDeviceNames() const {
   placedLayers(); // their form; whether there is a place is for who compiles
-  for (const rt::core::GivenDevice &device : parsedDevices().list)
-    if (device.kind == "cuda")
-      throw Error(ErrorKind::unsupported, "--devices " + givenDevices() + ": " + machine::findGpus().describe());
-  laneCount();
+  laneCount();    // and that of the devices
+}
+
+std::vector<std::string> Settings::wantedTargets() const {
+  if (!targets.empty()) return targets;
+  std::vector<std::string> architectures;
+  machine::GpuSearch found;
+  for (const rt::core::GivenDevice &device : parsedDevices().list) {
+    if (device.kind != "cuda") return {};
+    if (found.gpus.empty()) found = machine::findGpus();
+    if (device.ordinal >= found.gpus.size()) return {};
+    std::string architecture = "cuda:" + found.gpus[device.ordinal].architecture();
+    if (std::find(architectures.begin(), architectures.end(), architecture) == architectures.end())
+      architectures.push_back(architecture);
+  }
+  return architectures;
 }
 
 void Settings::checkDevicesCompute() const {

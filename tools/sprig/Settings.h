@@ -39,8 +39,12 @@ struct Settings {
   /// The folder of the object cache, "" for none, and the bytes it may hold.
   std::string cacheFolder() const;
   uint64_t cacheBytes() const;
-  /// Throws unsupported when a target or a device is asked for that is not there.
+  /// Throws unsupported when a device is asked for that is not there.
   void checkDevices() const;
+  /// The same for who only compiles for them.
+  void checkDeviceNames() const;
+  /// --target; without it the architectures of --devices, where those are GPUs of this machine.
+  std::vector<std::string> wantedTargets() const;
   /// The same for commands that show values: refuses null devices that keep time alone.
   void checkDevicesCompute() const;
 

@@ -159,12 +159,11 @@ Status CudaContext::allocatePinned(uint64_t bytes, std::string_view what, Pinned
   return statusOf(driver.cuMemHostGetDevicePointer_v2(&memory.device, address, 0), concat("mapping ", what));
 }
 
-bool CudaContext::reachesDirectly(const CudaContext &other) const {
+void CudaContext::reachDirectly(const CudaContext &other) const {
   int can = 0;
-  if (driver.cuDeviceCanAccessPeer(&can, device, other.device) != CUDA_SUCCESS || !can) return false;
+  if (driver.cuDeviceCanAccessPeer(&can, device, other.device) != CUDA_SUCCESS || !can) return;
   Scope scope(*this);
-  CUresult result = driver.cuCtxEnablePeerAccess(other.handle, 0);
-  return result == CUDA_SUCCESS || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  driver.cuCtxEnablePeerAccess(other.handle, 0); // refuses where it is enabled already
 }
 
 } // namespace sprig::rt::core

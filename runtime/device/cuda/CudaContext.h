@@ -54,8 +54,8 @@ public:
   };
   Status allocatePinned(uint64_t bytes, std::string_view what, Pinned &memory);
 
-  // Whether kernels and copies of this device reach the other's memory directly; asks for it once.
-  bool reachesDirectly(const CudaContext &other) const;
+  // Lets copies of this device go to the other's memory directly, where the machine can do that.
+  void reachDirectly(const CudaContext &other) const;
 
 private:
   explicit CudaContext(uint32_t ordinal);

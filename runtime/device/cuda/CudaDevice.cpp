@@ -8,6 +8,13 @@ namespace sprig::rt::core {
 
 using namespace cuda;
 
+// Where devices do not reach one another's memory directly, the driver copies by way of the host.
+bool CudaDevice::reaches(const Device &other) const {
+  if (other.kind() != kind()) return other.sharesHostMemory();
+  if (&other != this) opened->reachDirectly(static_cast<const CudaDevice &>(other).context());
+  return true;
+}
+
 Status CudaDevice::load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const {
   if (request.kind != kCudaKind)
     return {SPRIG_RT_UNSUPPORTED, concat("device ", name(), " runs code for ", kind(), ", expected one of kind '",

@@ -12,8 +12,7 @@ public:
       : Device("cuda", ordinal), opened(std::move(context)) {}
 
   bool sharesHostMemory() const override { return false; }
-  // Where devices do not reach one another's memory directly, the driver copies by way of the host.
-  bool reaches(const Device &other) const override { return other.sharesHostMemory() || other.kind() == kind(); }
+  bool reaches(const Device &other) const override;
   Status load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const override;
   Status allocate(const Allocator &, uint64_t bytes, std::string_view what, Memory &memory) const override {
     return opened->allocate(bytes, what, memory);

@@ -11,6 +11,8 @@ int cuDeviceGetName(char *name, int size, int device) {
   return std::snprintf(name, size_t(size), "Fake %d", device), 0;
 }
 int cuDeviceTotalMem_v2(size_t *bytes, int device) { return *bytes = size_t(device + 1) << 30, 0; }
-int cuDeviceGetAttribute(int *value, int attribute, int) { return *value = attribute == 75 ? 9 : 0, 0; }
+int cuDeviceGetAttribute(int *value, int attribute, int) {
+  return *value = attribute == 75 ? 9 : attribute == 16 ? 132 : 0, 0;
+}
 }
 #pragma GCC visibility pop

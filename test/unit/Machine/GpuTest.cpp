@@ -26,7 +26,9 @@ TEST(GpuTest, AsksTheDriver) {
   EXPECT_EQ(search.gpus[0].minor, 0);
   EXPECT_EQ(search.deviceFiles, 2);
   EXPECT_EQ(search.driverVersion, 12040);
-  EXPECT_NE(search.describe().find("Fake 0, Fake 1"), std::string::npos) << search.describe();
+  EXPECT_EQ(search.gpus[1].architecture(), "sm_90");
+  EXPECT_EQ(search.gpus[1].multiprocessors, 132);
+  EXPECT_EQ(search.describe(), "2 GPUs (Fake 0, Fake 1); --devices cuda:0 runs on the first");
 }
 
 TEST(GpuTest, NamesALibraryThatIsNoDriver) {

@@ -117,7 +117,7 @@ void writeText(const Options &options, const std::string &text) {
 }
 
 int compileCommand(const Options &options) {
-  options.settings.checkDevices();
+  options.settings.checkDeviceNames();
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");
   bool trains = !options.train.empty();

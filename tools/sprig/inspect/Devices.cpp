@@ -83,7 +83,10 @@ Json toJson(const machine::GpuSearch &search) {
   for (const machine::Gpu &gpu : search.gpus)
     list.push_back({{"name", gpu.name},
                     {"memory_bytes", gpu.memoryBytes},
-                    {"compute_capability", std::to_string(gpu.major) + "." + std::to_string(gpu.minor)}});
+                    {"compute_capability", std::to_string(gpu.major) + "." + std::to_string(gpu.minor)},
+                    {"multiprocessors", gpu.multiprocessors},
+                    {"threads_per_multiprocessor", gpu.threadsPerMultiprocessor},
+                    {"shared_bytes_per_block", gpu.sharedBytesPerBlock}});
   return list;
 }
 
@@ -127,8 +130,11 @@ void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration
   if (measured) addMeasured(table, *measured);
   for (size_t i = 0; i < search.gpus.size(); ++i) {
     const machine::Gpu &gpu = search.gpus[i];
-    table.add({"GPU " + std::to_string(i), gpu.name + ", " + formatBinaryBytes(double(gpu.memoryBytes)) + ", sm_" +
-                                               std::to_string(gpu.major) + std::to_string(gpu.minor)});
+    table.add({"GPU cuda:" + std::to_string(i),
+               gpu.name + ", " + gpu.architecture() + ", " + formatDouble(double(gpu.memoryBytes) / 1e9, 4) + " GB"});
+    table.add({"  multiprocessors", std::to_string(gpu.multiprocessors) + ", each of up to " +
+                                        std::to_string(gpu.threadsPerMultiprocessor) + " threads"});
+    table.add({"  shared memory", formatBinaryBytes(double(gpu.sharedBytesPerBlock)) + " of a block"});
   }
   table.print();
   std::cout << search.describe() << '\n';

@@ -49,7 +49,14 @@ void checkOptions(const Options &options) {
   loaderOptions(options.session.loader);
   std::stringstream list(options.activities);
   for (std::string activity; std::getline(list, activity, ',');) {
-    if (activity == "cuda") throw Error(ErrorKind::unsupported, "--activities cuda: " + machine::findGpus().describe());
+    if (activity == "cuda") {
+      machine::GpuSearch found = machine::findGpus();
+      throw Error(ErrorKind::unsupported,
+                  "--activities cuda: " + (found.gpus.empty()
+                                               ? found.describe()
+                                               : "a GPU's own times are not asked for in this version; without it each "
+                                                 "command on it is timed as the host sees it"));
+    }
     if (activity != "cpu")
       throw Error(ErrorKind::usage,
                   "--activities " + options.activities + ": '" + activity + "' is no activity; expected cpu or cuda");

@@ -116,7 +116,7 @@ void takeTopology(Settings &settings) {
 
 void takeTopologyToPlace(Settings &settings) {
   if (settings.topology.empty()) return;
-  settings.checkDevices();
+  settings.checkDeviceNames();
   if (settings.compileDevices().empty())
     throw Error(ErrorKind::usage,
                 "--topology " + settings.topology +
