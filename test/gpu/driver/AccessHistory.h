@@ -9,7 +9,9 @@
 
 namespace sprig::cuda {
 
-enum class Access { Read, Write, Atomic };
+/// Updates are atomics whose old value nobody uses. Those of one kind commute; there are more kinds than one.
+enum class Access : uint32_t { Read, Write, Update };
+inline Access updateOf(uint32_t kind) { return Access(uint32_t(Access::Update) + kind); }
 
 class AccessHistory {
 public:
@@ -23,8 +25,8 @@ public:
     Interval bytes;
   };
 
-  /// Enters an access, and gives the first conflict with each operation before it. Atomics do not conflict with
-  /// atomics.
+  /// Enters an access, and gives the first conflict with each operation before it. Updates do not conflict
+  /// with updates of their kind.
   std::vector<Conflict> enter(const OperationRef &operation, Interval bytes, Access access);
 
 private:

@@ -103,13 +103,12 @@ void checkEffects(Driver &driver, const OperationRef &operation, const Effects &
   };
   if (driver.config.checks.unwritten && readsMustBeWritten) {
     needWritten(effects.reads);
-    needWritten(effects.atomics);
+    for (const auto &[kind, bytes] : effects.updates) needWritten(bytes);
   }
-  enterAll(effects.reads, Access::Read);
-  enterAll(effects.atomics, Access::Atomic);
-  enterAll(effects.writes, Access::Write);
-  for (const IntervalList *list : {&effects.writes, &effects.atomics})
-    for (Interval bytes : list->intervals())
+  effects.forEach(enterAll);
+  effects.forEach([&](const IntervalList &list, Access access) {
+    if (access == Access::Read) return;
+    for (Interval bytes : list.intervals())
       forAllocations(
           driver.memory, bytes,
           [&](Allocation &allocation, Interval part) {
@@ -117,6 +116,7 @@ void checkEffects(Driver &driver, const OperationRef &operation, const Effects &
             ++allocation.writes;
           },
           nobodys);
+  });
 }
 
 void checkFree(Driver &driver, const OperationRef &operation, Allocation &allocation) {

@@ -13,7 +13,14 @@ struct Allocation;
 
 /// What an operation read and wrote, in bytes.
 struct Effects {
-  IntervalList reads, writes, atomics;
+  IntervalList reads, writes;
+  std::map<Access, IntervalList> updates; // by their kind
+
+  template <typename Each> void forEach(Each each) const {
+    each(reads, Access::Read);
+    for (const auto &[kind, bytes] : updates) each(bytes, kind);
+    each(writes, Access::Write);
+  }
 };
 
 /// Whether the operation may touch the bytes at all. Complains if not; then it must not be done. `device`: whose

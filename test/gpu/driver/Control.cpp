@@ -44,7 +44,7 @@ void sprig_standin_kernel(const void *image, size_t bytes, const char *name, con
       auto &effects = *static_cast<Effects *>(self->state);
       (access == SprigStandInRun::Read    ? effects.reads
        : access == SprigStandInRun::Write ? effects.writes
-                                          : effects.atomics)
+                                          : effects.updates[sprig::cuda::Access::Update])
           .add(address, bytes);
     };
     run(&view);

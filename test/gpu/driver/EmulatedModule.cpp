@@ -41,6 +41,9 @@ void run(const SprigGpuKernel &kernel, Driver &driver, KernelRun &run) {
   for (const gpu::Complaint &complaint : report.complaints) run.complaints.push_back(complaint.text);
   for (gpu::Range range : report.reads) run.effects.reads.add(range.begin, range.end - range.begin);
   for (gpu::Range range : report.writes) run.effects.writes.add(range.begin, range.end - range.begin);
+  for (const gpu::Update &update : report.updates)
+    for (gpu::Range range : update.bytes)
+      run.effects.updates[updateOf(update.kind)].add(range.begin, range.end - range.begin);
   run.result = resultOf(report);
 }
 

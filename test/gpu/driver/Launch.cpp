@@ -237,11 +237,13 @@ CUresult perform(Driver &driver, const OperationRef &operation, const KernelLaun
   for (const std::string &complaint : run.complaints)
     driver.report.complain("kernel " + launch.name + complaint, operation->title() + ": " + complaint);
   const DeviceKind &kind = *operation->context->kind;
-  uint64_t bytes = run.effects.reads.bytes() + run.effects.writes.bytes() + run.effects.atomics.bytes();
-  operation->cost = 2000 + 1e9 * bytes / kind.bandwidth();
-  for (const IntervalList *list : {&run.effects.reads, &run.effects.writes, &run.effects.atomics})
-    for (Interval part : list->intervals())
+  uint64_t bytes = 0;
+  run.effects.forEach([&](const IntervalList &list, Access) {
+    bytes += list.bytes();
+    for (Interval part : list.intervals())
       if (!checkReach(driver, *operation, part, operation->context->device)) run.result = CUDA_ERROR_ILLEGAL_ADDRESS;
+  });
+  operation->cost = 2000 + 1e9 * bytes / kind.bandwidth();
   checkEffects(driver, operation, run.effects);
   return run.result;
 }

@@ -72,6 +72,35 @@ static uint32_t bytesOf(AtomicType type) {
   }
 }
 
+// The kind of an Update, for operations that commute; 0 for others. Min and max compare as their type says, the rest
+// does the same to the bits of either sign.
+static uint32_t kindOfUpdate(AtomicOperation operation, AtomicType type) {
+  bool isSigned = type == AtomicType::S32 || type == AtomicType::S64;
+  if (!isSigned && type != AtomicType::U32 && type != AtomicType::U64) return 0;
+  switch (operation) {
+  case AtomicOperation::Add:
+  case AtomicOperation::And:
+  case AtomicOperation::Or:
+  case AtomicOperation::Xor:
+    if (isSigned) type = type == AtomicType::S32 ? AtomicType::U32 : AtomicType::U64;
+    break;
+  case AtomicOperation::Min:
+  case AtomicOperation::Max: break;
+  default: return 0;
+  }
+  return 1 + (uint32_t(operation) | uint32_t(type) << 8);
+}
+
+static void enterEffects(Effects &effects, AtomicOperation operation, AtomicType type, uint64_t address, uint32_t bytes,
+                         bool usesOld) {
+  uint32_t kind = kindOfUpdate(operation, type);
+  if (kind == 0 || usesOld) effects.read(address, bytes);
+  if (kind == 0)
+    effects.write(address, bytes);
+  else
+    effects.update(address, bytes, kind);
+}
+
 uint64_t hooks_impl::atomic(SprigGpuThread *self, uint64_t address, uint64_t operand, uint64_t second, uint32_t code,
                             uint32_t line) {
   Thread &thread = Block::thread(self);
@@ -79,10 +108,15 @@ uint64_t hooks_impl::atomic(SprigGpuThread *self, uint64_t address, uint64_t ope
   AtomicOperation operation = AtomicOperation(code & 0xff);
   AtomicType type = AtomicType(code >> 8 & 0xff);
   uint32_t space = code >> 16 & 0xff, bytes = bytesOf(type);
-  if (block.isChecked()) access(self, address, bytes, space | SPRIG_GPU_WRITE | SPRIG_GPU_STRONG, line);
-  if (block.launch.options.effects && space != SPRIG_GPU_SHARED) block.launch.effects.read(address, bytes);
+  if (block.isChecked()) {
+    access(self, address, bytes, space | SPRIG_GPU_WRITE | SPRIG_GPU_STRONG | hasOwnEffects, line);
+    bool isGlobal = space == SPRIG_GPU_GLOBAL ||
+                    (space == SPRIG_GPU_GENERIC && hooks_impl::isSpace(self, address, SPRIG_GPU_GLOBAL));
+    if (block.launch.options.effects && isGlobal)
+      enterEffects(block.launch.effects, operation, type, address, bytes, code >> 28 & 1);
+  }
   void *at = space == SPRIG_GPU_SHARED ? block.shared(address) : reinterpret_cast<void *>(address);
-  MemoryOrder order = MemoryOrder(code >> 24);
+  MemoryOrder order = MemoryOrder(code >> 24 & 0xf);
   if (block.findsRaces()) block.orderAtomic(thread, reinterpret_cast<uint64_t>(at), order);
   uint64_t old = 0;
   std::memcpy(&old, at, bytes);

@@ -13,6 +13,12 @@ void Effects::mark(Pages<Page> &pages, uint64_t address, uint32_t bytes) {
   }
 }
 
+std::vector<Update> Effects::updateRanges() const {
+  std::vector<Update> result;
+  for (const auto &[kind, pages] : updates) result.push_back({kind, ranges(pages)});
+  return result;
+}
+
 std::vector<Range> Effects::ranges(const Pages<Page> &pages) {
   std::vector<uint64_t> numbers;
   for (const auto &[number, page] : pages.all()) numbers.push_back(number);

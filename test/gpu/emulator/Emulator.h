@@ -68,11 +68,20 @@ struct Traffic {
   uint64_t requests, units, ideal;
 };
 
+// Bytes that a launch changes by one kind of integer atomics alone whose old values it does not use. Operations of one
+// kind commute, those of different kinds do not; other atomics are reads and writes.
+struct Update {
+  uint32_t kind;
+  std::vector<Range> bytes; // ascending, disjoint
+  bool operator==(const Update &) const = default;
+};
+
 struct LaunchReport {
   std::vector<Complaint> complaints; // one for each fault and pair of lines
   bool completed = false;            // every thread has ended
   std::vector<Traffic> traffic;      // ascending lines
   std::vector<Range> reads, writes;  // effects on global memory: ascending, disjoint
+  std::vector<Update> updates;       // likewise: ascending kinds
   std::string text() const;          // the complaints, a line each
 };
 

@@ -92,5 +92,6 @@ LaunchReport sprig::gpu::launch(const SprigGpuKernel &kernel, Dim3 grid, Dim3 bl
   state.report.traffic = state.traffic.all();
   state.report.reads = state.effects.readRanges();
   state.report.writes = state.effects.writeRanges();
+  state.report.updates = state.effects.updateRanges();
   return std::move(state.report);
 }

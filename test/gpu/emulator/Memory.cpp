@@ -87,7 +87,7 @@ void Block::accessGlobal(Thread &thread, uint64_t address, uint32_t bytes, uint3
   }
   checkAlignment(thread, "global", address, bytes, flags, line);
   countRequest(thread, false, address, bytes, flags, line);
-  if (options.effects)
+  if (options.effects && !(flags & hasOwnEffects))
     flags &SPRIG_GPU_WRITE ? launch.effects.write(address, bytes) : launch.effects.read(address, bytes);
   if (!findsRaces()) return;
   Rival rival;

@@ -23,8 +23,9 @@ enum class AtomicOperation : uint32_t { Add, Min, Max, And, Or, Xor, Exchange, C
 enum class AtomicType : uint32_t { U32, S32, U64, S64, F32, F64, F16, F16x2, BF16, BF16x2, B16 };
 // An atomic operation as one number: operation, type, space, order, whether the old value is used, from the lowest byte
 // up.
-constexpr uint32_t atomicCode(AtomicOperation operation, AtomicType type, uint32_t space, MemoryOrder order) {
-  return uint32_t(operation) | uint32_t(type) << 8 | space << 16 | uint32_t(order) << 24;
+constexpr uint32_t atomicCode(AtomicOperation operation, AtomicType type, uint32_t space, MemoryOrder order,
+                              bool usesOld) {
+  return uint32_t(operation) | uint32_t(type) << 8 | space << 16 | uint32_t(order) << 24 | uint32_t(usesOld) << 28;
 }
 
 enum class MatrixKind : uint32_t {

@@ -80,6 +80,7 @@ private:
   void load(Decoder &), store(Decoder &), atomic(Decoder &), reduction(Decoder &), convertAddress(Decoder &),
       isSpace(Decoder &), prefetch(Decoder &);
   void atomicOperation(Decoder &decoder, bool hasResult);
+  bool isResultUsed(const Operand &result) const;
 
   // Move.cpp
   Value *specialRegister(Decoder &decoder, const std::string &name);

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 // Counts up with every change of this header or of Hooks.def: the emulator refuses an image of another version.
-#define SPRIG_GPU_IMAGE_VERSION 2
+#define SPRIG_GPU_IMAGE_VERSION 3
 
 struct SprigGpuHooks;
 

@@ -190,6 +190,24 @@ static AtomicType atomicType(Decoder &decoder, ptx::Type type, AtomicOperation o
   decoder.fail("atomic operations on " + ptx::typeName(type) + " are not known here");
 }
 
+static unsigned occurrences(const ptx::Operand &operand, unsigned reg) {
+  bool isRegister = operand.form == ptx::Operand::Form::Register || operand.form == ptx::Operand::Form::Predicate;
+  unsigned count = isRegister && operand.index == reg;
+  for (const ptx::Operand &element : operand.elements) count += occurrences(element, reg);
+  return count;
+}
+
+/// Whether the function names the register that an instruction writes a second time. Compilers write `atom` where
+/// nobody looks at the old value, and leave it to ptxas to make `red` of it.
+bool FunctionTranslator::isResultUsed(const Operand &result) const {
+  if (result.form == Operand::Form::Sink) return false;
+  if (result.form != Operand::Form::Register) return true;
+  unsigned count = 0;
+  for (const ptx::Statement &statement : source.body)
+    for (const Operand &operand : statement.instruction.operands) count += occurrences(operand, result.index);
+  return count > 1;
+}
+
 void FunctionTranslator::atomicOperation(Decoder &decoder, bool hasResult) {
   Order order = memoryOrder(decoder);
   decoder.takeOneOf({"gpu", "sys", "cta"});
@@ -207,9 +225,9 @@ void FunctionTranslator::atomicOperation(Decoder &decoder, bool hasResult) {
     return builder.CreateZExt(toBits(read(decoder, decoder[i], type)), builder.getInt64Ty());
   };
   Value *a = operand(first + 1), *b = count == 3 ? operand(first + 2) : builder.getInt64(0);
-  Value *old =
-      call(hooks::atomic, {self(), at.value, a, b, code(atomicCode(operation, kind, hostSpace(at.space), order.order)),
-                           line(decoder)});
+  bool usesOld = hasResult && isResultUsed(decoder[0]);
+  uint32_t number = atomicCode(operation, kind, hostSpace(at.space), order.order, usesOld);
+  Value *old = call(hooks::atomic, {self(), at.value, a, b, code(number), line(decoder)});
   if (hasResult)
     write(decoder, decoder[0], fromBits(builder.CreateTrunc(old, integerType(type.totalBits())), type), type);
 }

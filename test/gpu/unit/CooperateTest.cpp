@@ -1,9 +1,11 @@
 // What nvcc makes of kernels whose threads meet: results in every order of blocks and threads, and no complaint.
 #include "test/gpu/unit/Kernels.h"
+#include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>
+#include <tuple>
 
 using namespace sprig::gpu;
 
@@ -164,6 +166,67 @@ TEST_P(Cooperate, UpdatesAtomically) {
   EXPECT_EQ(sum[0], 199 * 100 - 50 * 200.);
   EXPECT_EQ(packed[0], 199u << 3);
   EXPECT_EQ(packed[1], 7u);
+}
+
+// Which bytes a launch updates by what commutes, and which it writes.
+TEST(CooperateEffects, TellUpdatesFromWrites) {
+  std::vector<uint8_t> x(300, 7);
+  std::vector<uint32_t> counts(256);
+  x[0] = 9;
+  auto at = [](const auto &array, size_t begin, size_t end) {
+    return Range{reinterpret_cast<uint64_t>(&array[0] + begin), reinterpret_cast<uint64_t>(&array[0] + end)};
+  };
+  LaunchOptions options = checkedWith(x, counts);
+  options.effects = true;
+  Kernels kernels(oracleText("cooperate.ptx"));
+  LaunchReport report = kernels.run("histogram", {2}, {128}, options, x.data(), counts.data(), 300);
+  EXPECT_EQ(report.reads, (std::vector<Range>{at(x, 0, 300)})); // compilers write `atom` for what is `red`
+  EXPECT_EQ(report.writes, std::vector<Range>());
+  ASSERT_EQ(report.updates.size(), 1u);
+  EXPECT_EQ(report.updates[0].bytes, (std::vector<Range>{at(counts, 7, 8), at(counts, 9, 10)}));
+  uint32_t kindOfSums = report.updates[0].kind;
+
+  // A maximum of integers commutes; a sum of floats, an exchange and a comparison are writes.
+  std::vector<float> y(40, 1), largest = {0};
+  std::vector<double> sum(1);
+  std::vector<uint64_t> packed(2);
+  options = checkedWith(y, largest, sum, packed);
+  options.effects = true;
+  report = kernels.run("atomics", {1}, {64}, options, y.data(), largest.data(), sum.data(), packed.data(), 40);
+  EXPECT_EQ(report.text(), "");
+  ASSERT_EQ(report.updates.size(), 1u);
+  EXPECT_EQ(report.updates[0].bytes, (std::vector<Range>{at(packed, 0, 1)}));
+  EXPECT_NE(report.updates[0].kind, kindOfSums);
+  uint64_t exchanged = at(packed, 1, 2).begin;
+  std::vector<Range> writes = {at(largest, 0, 1), at(sum, 0, 1), {exchanged, exchanged + 4}};
+  std::sort(writes.begin(), writes.end(), [](Range a, Range b) { return a.begin < b.begin; });
+  EXPECT_EQ(report.writes, writes);
+  auto isRead = [&](Range range) { return std::find(report.reads.begin(), report.reads.end(), range); };
+  for (Range range : writes) EXPECT_NE(isRead(range), report.reads.end());
+}
+
+// An old value that is used depends on the order: it is read, too. Signs do not matter to a sum.
+TEST(CooperateEffects, AnOldValueThatIsUsedIsRead) {
+  auto effects = [](const std::string &body) {
+    std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 "
+                       "%r<4>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd0, [p];\nmov.u32 %r0, 5;\n" +
+                       body + "ret;\n}\n";
+    std::vector<uint32_t> x(2);
+    LaunchOptions options = checkedWith(x);
+    options.effects = true;
+    LaunchReport report = Kernels(text).run("k", {1}, {1}, options, x.data());
+    EXPECT_EQ(report.text(), "");
+    return std::tuple(report.reads.size(), report.writes.size(), report.updates.empty() ? 0 : report.updates[0].kind);
+  };
+  auto [reads, writes, kind] = effects("red.global.add.u32 [%rd0], %r0;\n");
+  EXPECT_EQ(std::pair(reads, writes), std::pair(size_t(0), size_t(0)));
+  EXPECT_NE(kind, 0u);
+  EXPECT_EQ(effects("atom.add.s32 %r1, [%rd0], %r0;\n"), std::tuple(0, 0, kind)); // generic, and nobody reads %r1
+  EXPECT_EQ(effects("atom.global.add.u32 %r1, [%rd0], %r0;\nadd.u32 %r2, %r1, 1;\n"), std::tuple(1, 0, kind));
+  EXPECT_EQ(effects("atom.global.inc.u32 %r1, [%rd0], %r0;\n"), std::tuple(1, 1, 0u));
+  auto signedMaximum = effects("red.global.max.s32 [%rd0], %r0;\n"),
+       maximum = effects("red.global.max.u32 [%rd0], %r0;\n");
+  EXPECT_NE(std::get<2>(signedMaximum), std::get<2>(maximum));
 }
 
 // The tiled product with one barrier less, or one index off by one.

@@ -354,6 +354,26 @@ TEST_F(StandInModules, AtomicsDoNotConflictWithAtomics) {
   expectComplaint({"unordered", "'fill'", "'kernel add'", "updates"});
 }
 
+// The emulator tells what kernels update from what they write.
+TEST_F(StandInModules, UpdatesOfEmulatedKernelsCommute) {
+  startWithImages("sm_80");
+  ASSERT_EQ(load(source("kernels.cubin")), CUDA_SUCCESS);
+  CUdeviceptr counter = 0;
+  EXPECT_CUDA(api().cuModuleGetGlobal_v2(&counter, nullptr, module, "counter"));
+  CUstream first = stream(), second = stream();
+  EXPECT_CUDA(launch(function("count"), 1, 4, 0, {}, first));
+  EXPECT_CUDA(launch(function("count"), 2, 4, 0, {}, second));
+  EXPECT_CUDA(api().cuCtxSynchronize());
+  EXPECT_EQ(download<int>(counter, 1), std::vector<int>{7 + 3 * (1 + 2 + 3 + 4)});
+  expectNoComplaint();
+  // A reader beside them sees any of their sums.
+  CUdeviceptr copy = upload(std::vector<int>{0});
+  EXPECT_CUDA(launch(function("count"), 1, 4, 0, {}, first));
+  EXPECT_CUDA(api().cuMemcpyDtoDAsync_v2(copy, counter, 4, second));
+  EXPECT_CUDA(api().cuCtxSynchronize());
+  expectComplaint({"unordered", "'kernel count'", "updates", "reads"});
+}
+
 // Where a toolkit is: ptxas makes the cubin, for another architecture than that of the one that is checked in.
 TEST_F(StandInModules, CubinsOfPtxasAreTaken) {
 #ifdef SPRIG_PTXAS
