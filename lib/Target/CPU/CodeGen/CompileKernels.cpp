@@ -4,12 +4,8 @@
 #include "lib/Target/CPU/CodeGen/KernelLowering.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "lib/Target/CPU/CodeGen/ObjectEmitter.h"
-#include "lib/Target/SignalStack.h"
-#include "mlir/IR/Diagnostics.h"
-#include <atomic>
-#include <sched.h>
-#include <system_error>
-#include <thread>
+#include "lib/Target/KernelIdentity.h"
+#include "lib/Target/ParallelJobs.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -36,12 +32,6 @@ std::string cacheKey(const KernelUnit &unit, const CpuArch &target, const CodeGe
   return contentHash(text);
 }
 
-size_t usableProcessors() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
 class Compilation {
 public:
   Compilation(ModuleOp program, ArrayRef<CpuArch> targets, const CodeGenOptions &options)
@@ -54,7 +44,8 @@ public:
 private:
   void takeFromCache();
   LogicalResult compileRest();
-  LogicalResult compile(Job &job, std::vector<std::optional<ObjectEmitter>> &emitters);
+  using Emitters = std::vector<std::optional<ObjectEmitter>>; // of one thread, by target
+  LogicalResult compile(Job &job, Emitters &emitters);
   InFlightDiagnostic report(size_t target) {
     return program.emitError("code generation for ") << targets[target].cpu << ": ";
   }
@@ -79,7 +70,7 @@ void Compilation::takeFromCache() {
   }
 }
 
-LogicalResult Compilation::compile(Job &job, std::vector<std::optional<ObjectEmitter>> &emitters) {
+LogicalResult Compilation::compile(Job &job, Emitters &emitters) {
   const CpuArch &target = targets[job.target];
   auto stems = [&](exec::KernelOp kernel) { return units.stemOf(kernel); };
   auto module = emitUnit(*job.unit, stems, target, *lowerings[job.target]);
@@ -112,34 +103,11 @@ LogicalResult Compilation::compileRest() {
   // What computes most tends to be most code: first, so that no thread is left alone with it at the end.
   std::sort(rest.begin(), rest.end(),
             [](Job *a, Job *b) { return std::make_pair(-a->flops, a) < std::make_pair(-b->flops, b); });
-  size_t workers = std::min(rest.size(), options.workers > 0 ? size_t(options.workers) : usableProcessors());
-  std::atomic<size_t> next{0};
-  std::atomic<bool> failedAny{false};
-  ParallelDiagnosticHandler diagnostics(context); // in the order of the jobs
-  auto work = [&] {
-    std::vector<std::optional<ObjectEmitter>> emitters(targets.size());
-    for (size_t i; (i = next++) < rest.size();) {
-      diagnostics.setOrderIDForThread(i);
-      if (failed(compile(*rest[i], emitters))) failedAny = true;
-      diagnostics.eraseOrderIDForThread();
-    }
-  };
-  bool wasThreaded = context->isMultithreadingEnabled();
-  if (workers > 1 && !wasThreaded) context->enableMultithreading();
-  std::vector<std::thread> threads;
-  try {
-    for (size_t i = 1; i < workers; ++i)
-      threads.emplace_back([&] {
-        SignalStack stack;
-        work();
-      });
-  } catch (const std::system_error &) {
-    // The system starts no more threads: those that are there do the work.
-  }
-  work();
-  for (std::thread &thread : threads) thread.join();
-  if (workers > 1 && !wasThreaded) context->disableMultithreading();
-  return failure(failedAny);
+  size_t workers = workersFor(rest.size(), options.workers);
+  std::vector<Emitters> emitters(workers);
+  for (Emitters &own : emitters) own.resize(targets.size());
+  return runJobs(context, rest.size(), workers,
+                 [&](size_t job, size_t worker) { return compile(*rest[job], emitters[worker]); });
 }
 
 LogicalResult Compilation::run() {

@@ -1,5 +1,5 @@
 #include "lib/Target/CPU/CodeGen/KernelLowering.h"
-#include "lib/Target/CPU/Math/ExpandMath.h"
+#include "lib/Target/Math/ExpandMath.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"

@@ -35,12 +35,6 @@ inline std::string unitFunctionName(const KernelUnit &unit) { return "kernel." +
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitUnit(const KernelUnit &unit, KernelStems stems,
                                                             const CpuArch &target, const KernelLowering &lowering);
 
-/// A hash of an operation and what it holds, as far as code depends on it.
-std::string identityOf(mlir::Operation *op);
-
-/// A hash of a text, in hexadecimal digits.
-std::string contentHash(llvm::StringRef text);
-
 /// A hash over sources that code depends on: the compiler's version for the cache.
 llvm::StringRef codeFingerprint();
 

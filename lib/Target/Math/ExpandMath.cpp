@@ -1,5 +1,5 @@
-#include "lib/Target/CPU/Math/ExpandMath.h"
-#include "lib/Target/CPU/Math/Functions.h"
+#include "lib/Target/Math/ExpandMath.h"
+#include "lib/Target/Math/Functions.h"
 
 using namespace mlir;
 using namespace sprig;

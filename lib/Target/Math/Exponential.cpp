@@ -1,5 +1,5 @@
 // exp, log, tanh and erf in f32: the functions of activations, so they stay in f32 throughout.
-#include "lib/Target/CPU/Math/Functions.h"
+#include "lib/Target/Math/Functions.h"
 #include <limits>
 
 using namespace sprig;

@@ -1,6 +1,6 @@
-// Expansion of the math dialect's f32 functions into arithmetic: one set of polynomials for every instruction set,
-// scalars and 1-d vectors alike, so that the way of compiling changes no bit. Functions of f64 stay, for the runtime's
-// table.
+// Expansion of the math dialect's f32 functions into arithmetic: one set of polynomials for every target and
+// instruction set, scalars and 1-d vectors alike, so that the way of compiling changes no bit. Functions of f64 stay:
+// the CPU's go through the runtime's table.
 //
 // Errors are below 2 ulp over the whole range (measured: docs/numerics.md); denormals, infinities, NaN and signed zeros
 // are those of the C library. No function needs a fused multiply-add for its accuracy.

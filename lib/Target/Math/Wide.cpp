@@ -1,6 +1,6 @@
 // Functions that are computed in f64 and rounded once: expm1, log1p, the hyperbolic functions and their inverses, pow.
 // Differences like exp(x) - 1 cancel only half of f64's bits before a short series takes over near zero.
-#include "lib/Target/CPU/Math/Functions.h"
+#include "lib/Target/Math/Functions.h"
 #include <limits>
 
 using namespace sprig;

@@ -1,7 +1,7 @@
 // sin, cos, tan and their inverses. The argument is reduced to [-pi/4, pi/4]: of sin and cos in f32, the functions of
 // activations, of tan in f64; of large numbers by integer arithmetic with as many bits of 2/pi as every finite float
 // needs, on a path that is branched to only then.
-#include "lib/Target/CPU/Math/Functions.h"
+#include "lib/Target/Math/Functions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <cmath>
