@@ -51,6 +51,7 @@ public:
     if (first > last)
       throw Error(ErrorKind::usage, "phase '" + options.compileFrom + "' comes after phase '" + options.compileTo +
                                         "', so nothing is left to do");
+    target.check(options);
     checkDevices();
     enableRemarks();
   }

@@ -195,6 +195,9 @@ struct JoinBranches : sprig::impl::JoinBranchesBase<JoinBranches> {
       return !program.getArenas() && llvm::hasSingleElement(program.getBody().getOps<LaneOp>());
     }));
     if (threads == 1 || programs.empty()) return;
+    const Target *device = targetForPass(getOperation(), target);
+    if (!device) return signalPassFailure();
+    if (!device->takesComposites()) return;
     std::optional<machine::MachineModel> model = machineForPass(getOperation(), target, architectures);
     if (!model) return signalPassFailure();
     int64_t count = threads > 0 ? int64_t(threads) : std::max(2, model->threads);

@@ -56,7 +56,8 @@ def JoinBranches : Pass<"sprig-join-branches", "::mlir::ModuleOp"> {
     composite kernel: a branch of several commands is one of its tiles, a single command shares its own tiles out over
     several. Which stretches these are is chosen for the least sum of expected times, from the machine model: arithmetic
     and bytes of kernels, a hand-off to the other threads, and what these read of each other. Decides how fast a program
-    is, never what it computes. Leaves programs of several lanes, and of planned memory, as they are.
+    is, never what it computes. Leaves programs of several lanes, of planned memory, and for a target whose kernels call
+    no others as they are.
     Remarks of the category `schedule` say for each stretch what was weighed.
   }];
   let options = [

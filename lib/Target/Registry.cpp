@@ -1,12 +1,13 @@
 #include "lib/Target/Registry.h"
 #include "lib/Target/CPU/CpuTarget.h"
+#include "lib/Target/CUDA/CudaTarget.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace sprig;
 
 static SmallVector<const Target *> &list() {
-  static SmallVector<const Target *> list{createCpuTarget().release()};
+  static SmallVector<const Target *> list{createCpuTarget().release(), createCudaTarget().release()};
   return list;
 }
 

@@ -66,6 +66,10 @@ public:
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   /// Makes its own passes known to sprig-opt.
   virtual void registerPasses() const {}
+  /// The architectures of a package for which nobody names any.
+  virtual std::vector<std::string> packagedArchitectures() const { return CompileOptions().architectures; }
+  /// Throws sprig::Error for architectures that it does not know, and for options that it cannot honour.
+  virtual void check(const CompileOptions &options) const {}
   /// How fast the devices are that the options name, for the scheduler.
   virtual machine::MachineModel machine(const CompileOptions &options) const = 0;
 
@@ -90,6 +94,8 @@ public:
   /// of the operand is read only for the same element of the dispatch's results, before any of those is written (or, in
   /// a row that is reduced, before any of the row is written).
   virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
+  /// Whether a kernel may call others, so that commands which do not depend on each other can become one.
+  virtual bool takesComposites() const { return false; }
   /// Programs that become one kernel, which computes several dispatches and keeps what is between them in its scratch
   /// memory.
   virtual SmallProgram inlinedProgram() const { return {}; }

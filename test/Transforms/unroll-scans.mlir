@@ -3,7 +3,7 @@
 // RUN: %sprig-opt %s --split-input-file --sprig-unroll-scans=all | FileCheck %s --check-prefix=ALL
 // RUN: %sprig-opt %s --split-input-file --sprig-unroll-scans -remark-format=emitRemark --remarks-filter=fuse -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: not %sprig-opt %s --split-input-file --sprig-unroll-scans=target=abacus 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: error: there is no target 'abacus'; the targets are cpu
+// TARGET: error: there is no target 'abacus'; the targets are cpu, cuda
 
 // CHECK-LABEL: func.func @packed(
 // CHECK: nn.scan steps = 3 reverse

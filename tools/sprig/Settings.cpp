@@ -242,7 +242,10 @@ void addSettings(CLI::App &command, Settings &settings) {
       ->take_all()
       ->expected(1);
   command.add_option("--shape", settings.shapes, "binds an input's shape: NAME=8x784")->take_all()->expected(1);
-  command.add_option("--target", settings.targets, "kind of device to generate code for (default cpu)")
+  command
+      .add_option("--target", settings.targets,
+                  "kind of device to generate code for: cpu or cuda, which may have architectures behind a colon, "
+                  "as cuda:sm_80,sm_90 (default cpu; of cuda sm_80 and sm_90, and PTX for newer ones)")
       ->take_all()
       ->expected(1);
   command

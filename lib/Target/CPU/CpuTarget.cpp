@@ -33,6 +33,7 @@ public:
     registerCPULayoutPasses();
     registerKernelPasses();
   }
+  std::vector<std::string> packagedArchitectures() const override { return {"x86-64-v3", "x86-64-v4"}; }
   machine::MachineModel machine(const CompileOptions &options) const override {
     return machine::modelFor(options.architectures);
   }
@@ -49,6 +50,7 @@ public:
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return sprig::mayOverwrite(dispatch, operand, result);
   }
+  bool takesComposites() const override { return true; }
   // Together about as much as the second-level cache holds, and too little to share out; what is between the dispatches
   // of one kernel mostly stays in the first level.
   SmallProgram inlinedProgram() const override { return {500'000, 256 << 10}; }

@@ -168,8 +168,11 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   command->add_option("MODEL", options->model, "an ONNX file, or MLIR in the nn dialect (- reads standard input)")
       ->required();
   command->add_option("-o,--output", options->output, "file to write (text forms go to standard output without it)");
-  command->add_option("--emit", options->emit, "package, mlir (as imported), llvm, asm, object, header or shared")
-      ->check(CLI::IsMember({"package", "mlir", "llvm", "asm", "object", "header", "shared"}))
+  command
+      ->add_option("--emit", options->emit,
+                   "package, mlir (as imported), llvm, asm, object, header or shared; of cuda ptx, for its first "
+                   "architecture")
+      ->check(CLI::IsMember({"package", "mlir", "llvm", "asm", "object", "header", "shared", "ptx"}))
       ->capture_default_str();
   command->add_option("--train", options->train,
                       "training configuration (JSON, see 'sprig train --config-help'): the package has entries "

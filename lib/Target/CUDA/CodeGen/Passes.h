@@ -1,0 +1,9 @@
+// Passes from gpu modules to PTX, for sprig-opt. Declared in Passes.td.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace sprig {
+/// Makes the passes known to drivers by their command-line names.
+void registerCudaCodeGenPasses();
+} // namespace sprig

@@ -1,0 +1,147 @@
+#include "lib/Target/CUDA/CudaTarget.h"
+#include "lib/Machine/CudaModel.h"
+#include "lib/Target/CUDA/CodeGen/CompileProgram.h"
+#include "lib/Target/CUDA/CodeGen/GpuLowering.h"
+#include "lib/Target/CUDA/CodeGen/Passes.h"
+#include "lib/Target/CUDA/Kernels/KernelEmitter.h"
+#include "lib/Target/CUDA/CodeGen/Occupancy.h"
+#include "sprig/error.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace sprig;
+
+// The architectures that options name, each once, the oldest first. Throws usage errors.
+static SmallVector<CudaArch> architecturesOf(const CompileOptions &options) {
+  SmallVector<CudaArch> archs;
+  auto add = [&](StringRef name) {
+    auto arch = cudaArchByName(name);
+    if (!arch) throw Error(ErrorKind::usage, "--target cuda: " + llvm::toString(arch.takeError()));
+    if (!llvm::is_contained(archs, *arch)) archs.push_back(*arch);
+  };
+  for (const std::string &name : options.architectures) {
+    if (name != "native") {
+      add(name);
+      continue;
+    }
+    // No GPU needs to be here.
+    add("sm_80");
+    add("sm_90");
+  }
+  if (archs.empty()) throw Error(ErrorKind::usage, "--target cuda: no architecture to generate code for");
+  llvm::sort(archs);
+  return archs;
+}
+
+static FailureOr<LaunchShape> emitKernelFunction(kernel::DispatchOp dispatch, StringRef name, gpu::GPUModuleOp module,
+                                                 const CudaArch &arch) {
+  auto kernel = emitCudaKernel(dispatch, name, module, arch);
+  if (failed(kernel)) return failure();
+  return kernel->launch;
+}
+
+static CudaCodeGenOptions codeGenOptions(const CompileOptions &options, FileCache *cache = nullptr) {
+  return {std::clamp(options.optimization, 0, 3), options.compileThreads, cache};
+}
+
+namespace {
+class CudaTarget : public Target {
+public:
+  StringRef kind() const override { return "cuda"; }
+
+  void registerDialects(DialectRegistry &registry) const override {
+    registerGpuDialects(registry);
+    registerCudaKernelDialects(registry);
+  }
+  void registerPasses() const override { registerCudaCodeGenPasses(); }
+  std::vector<std::string> packagedArchitectures() const override { return {"sm_80", "sm_90"}; }
+  void check(const CompileOptions &options) const override {
+    architecturesOf(options);
+    if (options.tuneSeconds > 0)
+      throw Error(ErrorKind::usage,
+                  "--tune searches on the processor of this machine; --target cuda has nothing that it "
+                  "could time here");
+  }
+  machine::MachineModel machine(const CompileOptions &options) const override {
+    return machine::cudaModel(architecturesOf(options).front().name());
+  }
+
+  bool canFuse(const FusionGroup &group, Operation *op) const override { return canFuseOnCuda(group, op); }
+  FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planCudaDispatch(dispatch); }
+  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
+    return mayOverwriteOnCuda(dispatch, operand, result);
+  }
+
+  FailureOr<std::vector<PackageImage>> compile(ModuleOp program, const CompileOptions &options, FileCache *cache,
+                                               CodeGenCounts &counts) const override;
+  FailureOr<std::string> emit(ModuleOp program, const CompileOptions &options, StringRef form) const override;
+};
+} // namespace
+
+static PackageImage makeImage(const PtxProgram &ptx, std::string architecture, StringRef bytes) {
+  PackageImage made;
+  made.architecture = std::move(architecture);
+  made.image.bytes.assign(bytes.begin(), bytes.end());
+  made.image.codeSize = bytes.size();
+  for (const std::string &function : ptx.functions) made.image.symbols.push_back({function, 0, 0});
+  made.image.launches = ptx.launches;
+  return made;
+}
+
+// What the kernels of an architecture take, a line each.
+static void describe(Location loc, const PtxProgram &ptx, const Cubin &cubin) {
+  for (const KernelUsage &kernel : cubin.kernels) {
+    auto found = llvm::find(ptx.functions, kernel.function);
+    if (found == ptx.functions.end()) continue;
+    const LaunchShape &launch = ptx.launches[found - ptx.functions.begin()];
+    int64_t blocks = blocksOnMultiprocessor(ptx.arch, kernel, launch);
+    emitRemark(loc) << llvm::formatv("codegen: {0}: {1}: {2} registers, {3} bytes of shared memory, {4} of stack, {5} "
+                                     "spilled; {6} blocks of {7} threads on a multiprocessor, {8}% of its threads",
+                                     ptx.arch.name(), kernel.function, kernel.registers,
+                                     kernel.sharedBytes + launch.sharedBytes, kernel.stackBytes,
+                                     kernel.spillStores + kernel.spillLoads, blocks, launch.threads,
+                                     100 * blocks * launch.threads / ptx.arch.threads)
+                           .str();
+  }
+}
+
+FailureOr<std::vector<PackageImage>> CudaTarget::compile(ModuleOp program, const CompileOptions &options,
+                                                         FileCache *cache, CodeGenCounts &counts) const {
+  SmallVector<CudaArch> archs = architecturesOf(options);
+  auto texts = emitPtx(program, archs, codeGenOptions(options, cache), emitKernelFunction, &counts);
+  if (failed(texts)) return failure();
+  std::string looked;
+  auto assembler = findAssembler(ToolkitPlaces::ofEnvironment(), looked);
+  if (!assembler) throw Error(ErrorKind::runtime, llvm::toString(assembler.takeError()));
+  std::vector<PackageImage> images;
+  Location nowhere = UnknownLoc::get(program.getContext());
+  if (*assembler) {
+    std::vector<Cubin> cubins = assemblePtx(program.getContext(), *texts, **assembler, codeGenOptions(options, cache));
+    for (const auto &[text, cubin] : llvm::zip_equal(*texts, cubins)) {
+      images.push_back(makeImage(text, text.arch.name(), cubin.bytes));
+      if (options.reportDetails) describe(nowhere, text, cubin);
+    }
+  } else {
+    emitWarning(nowhere) << "the package has PTX of " << archs.front().name()
+                         << " and no cubin, so drivers compile it when "
+                         << "they load it: " << looked;
+  }
+  const PtxProgram &oldest = texts->front();
+  images.push_back(
+      makeImage(oldest, oldest.arch.virtualName(), StringRef(oldest.text.c_str(), oldest.text.size() + 1)));
+  return images;
+}
+
+FailureOr<std::string> CudaTarget::emit(ModuleOp program, const CompileOptions &options, StringRef form) const {
+  if (form != "ptx")
+    throw Error(ErrorKind::usage, "there is no form '" + form.str() + "' of kernels for cuda; the form is ptx");
+  // The first that was named, as of other targets.
+  CompileOptions first = options;
+  first.architectures.resize(std::min<size_t>(1, first.architectures.size()));
+  auto texts = emitPtx(program, architecturesOf(first).front(), codeGenOptions(options), emitKernelFunction);
+  if (failed(texts)) return failure();
+  return texts->front().text;
+}
+
+std::unique_ptr<Target> sprig::createCudaTarget() { return std::make_unique<CudaTarget>(); }
