@@ -4,6 +4,7 @@
 #include "lib/Target/CUDA/CodeGen/GpuLowering.h"
 #include "lib/Target/CUDA/CodeGen/Passes.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
+#include "lib/Target/CUDA/Kernels/Passes.h"
 #include "lib/Target/CUDA/CodeGen/Occupancy.h"
 #include "sprig/error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,7 +55,10 @@ public:
     registerGpuDialects(registry);
     registerCudaKernelDialects(registry);
   }
-  void registerPasses() const override { registerCudaCodeGenPasses(); }
+  void registerPasses() const override {
+    registerCudaKernelPasses();
+    registerCudaCodeGenPasses();
+  }
   std::vector<std::string> packagedArchitectures() const override { return {"sm_80", "sm_90"}; }
   void check(const CompileOptions &options) const override {
     architecturesOf(options);

@@ -1,0 +1,68 @@
+// The op table on CUDA: every row becomes dispatches, kernels, PTX and an emulation image, runs in the emulator with
+// every check, and gives the interpreter's values within the row's bound.
+#include "lib/Pipeline/Pipeline.h"
+#include "test/unit/OpTable/Cuda/EmulatedRows.h"
+#include "test/unit/OpTable/Rows.h"
+#include <gtest/gtest.h>
+#include <set>
+
+namespace sprig::optable {
+namespace {
+
+// What has no kernel yet, as messages name it. This list is to shrink to nothing.
+const char *const kWithoutKernels[] = {"'nn.cond'", "'nn.while'", "'arith.remf'", "of 'f64' has no code"};
+
+bool mayBeRefused(const std::string &why) {
+  return llvm::any_of(kWithoutKernels, [&](const char *known) { return why.find(known) != std::string::npos; });
+}
+
+std::string textOf(mlir::func::FuncOp function) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  function.print(stream);
+  return text;
+}
+
+// `seen` are the functions whose kernels have run.
+void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, bool fuse, std::set<std::string> &seen) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = parseRows(rows);
+  CompileOptions options;
+  options.fuse = fuse;
+  options.target = "cuda";
+  options.architectures = {"sm_80"};
+  runPhases(*module, options, "fuse");
+  EmulatedRows emulated;
+  std::set<size_t> taken;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    auto function = module->lookupSymbol<mlir::func::FuncOp>(entryName(i));
+    if (!seen.insert(textOf(function)).second) continue;
+    std::string why = emulated.take(function);
+    if (why.empty())
+      taken.insert(i);
+    else if (!mayBeRefused(why))
+      ADD_FAILURE() << rows[i].name << ": " << why;
+  }
+  if (taken.empty()) return;
+  emulated.build();
+  for (size_t i : taken) {
+    std::string variant = fuse ? "cuda, fused" : "cuda, not fused";
+    auto outputs = emulated.run(module->lookupSymbol<mlir::func::FuncOp>(entryName(i)), all[i].inputs,
+                                rows[i].name + " (" + variant + ")");
+    judge(all[i], variant, outputs);
+  }
+}
+
+} // namespace
+
+void check(std::vector<Row> rows, Given given) {
+  // Layouts are the CPU's.
+  if (given == Given::layouts) return;
+  auto module = parseRows(rows);
+  ASSERT_TRUE(module);
+  std::vector<Prepared> all = prepare(*module, rows);
+  ASSERT_EQ(all.size(), rows.size());
+  std::set<std::string> seen;
+  for (bool fuse : {true, false}) runRows(rows, all, fuse, seen);
+}
+
+} // namespace sprig::optable
