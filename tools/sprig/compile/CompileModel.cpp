@@ -22,20 +22,19 @@ std::string print(mlir::ModuleOp module) {
 
 // What --target names: a kind, and architectures of it where there are some ("cuda:sm_80,sm_90").
 void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, CompileOptions &options) {
-  std::vector<std::string> architectures;
-  for (size_t i = 0; i < settings.targets.size(); ++i) {
-    auto [kind, names] = llvm::StringRef(settings.targets[i]).split(':');
+  std::vector<std::string> architectures, targets = settings.wantedTargets();
+  for (size_t i = 0; i < targets.size(); ++i) {
+    auto [kind, names] = llvm::StringRef(targets[i]).split(':');
     if (i > 0 && kind != options.target)
       throw Error(ErrorKind::unsupported, "--target: a package is for one kind of device in this version");
     options.target = kind.str();
     if (auto target = targetByKind(kind); !target)
-      throw Error(ErrorKind::unsupported,
-                  "--target " + settings.targets[i] + ": " + llvm::toString(target.takeError()));
+      throw Error(ErrorKind::unsupported, "--target " + targets[i] + ": " + llvm::toString(target.takeError()));
     llvm::SmallVector<llvm::StringRef> list;
     names.split(list, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-    if (list.empty() && settings.targets[i].find(':') != std::string::npos)
+    if (list.empty() && targets[i].find(':') != std::string::npos)
       throw Error(ErrorKind::usage,
-                  "--target " + settings.targets[i] + ": expected architectures behind the colon, as cuda:sm_90");
+                  "--target " + targets[i] + ": expected architectures behind the colon, as cuda:sm_90");
     for (llvm::StringRef name : list) architectures.push_back(name.str());
   }
   bool isCpu = options.target == CompileOptions().target;
@@ -44,7 +43,7 @@ void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, 
                                       " is no processor; its architectures are named as " + options.target + ":" +
                                       targetOf(options).packagedArchitectures().front());
   if (!settings.cpus.empty() && !architectures.empty())
-    throw Error(ErrorKind::usage, "--target " + settings.targets.front() + " and --cpu both name instruction sets");
+    throw Error(ErrorKind::usage, "--target " + targets.front() + " and --cpu both name instruction sets");
   if (architectures.empty() && !isCpu) architectures = targetOf(options).packagedArchitectures();
   options.architectures = !architectures.empty() ? architectures : !settings.cpus.empty() ? settings.cpus : cpus;
 }
