@@ -213,7 +213,8 @@ void LaneExecutable::enqueueCommands(const Order &order) {
 
 std::vector<DeviceLane *> LaneExecutable::lanesOf(uint32_t entry) const {
   std::vector<DeviceLane *> lanes;
-  for (const Port &port : ports) lanes.insert(lanes.end(), {port.in.get(), port.between.get(), port.back.get()});
+  // One in between comes in by what it waits for, and is waited for, where it copies; elsewhere nothing would join it.
+  for (const Port &port : ports) lanes.insert(lanes.end(), {port.in.get(), port.back.get()});
   for (const auto &lane : entries[entry]->lanes) lanes.push_back(lane.get());
   return lanes;
 }

@@ -34,7 +34,7 @@ public:
   Status prepare(uint32_t entry);
   // All of it, behind nothing but what its lanes were given before.
   void enqueueAll(const Order &order);
-  // What an order of the entry enqueues in, and what is recorded at its end.
+  // What an order of the entry begins in, and what is recorded at its end.
   std::vector<DeviceLane *> lanesOf(uint32_t entry) const;
   std::vector<DeviceEvent *> endsOf(uint32_t turn) const;
 

@@ -119,7 +119,7 @@ Status CudaCode::load(const std::shared_ptr<CudaContext> &context, const CodeReq
     const Image &image = request.program.images[size_t(fresh->image)];
     fresh->isa = image.isa;
     CudaContext::Scope scope(*context);
-    Status status = fresh->loadModule(image, request.sections[image.section].bytes);
+    Status status = fresh->loadModule(request.sections[image.section].bytes);
     if (status.isOk()) status = fresh->findFunctions(image, request.program);
     SPRIG_RETURN_IF_ERROR(std::move(status), concat("image ", fresh->image, " for ", image.isa));
   }
@@ -127,7 +127,7 @@ Status CudaCode::load(const std::shared_ptr<CudaContext> &context, const CodeReq
   return {};
 }
 
-Status CudaCode::loadModule(const Image &, std::span<const uint8_t> bytes) {
+Status CudaCode::loadModule(std::span<const uint8_t> bytes) {
   // Texts end in a zero; cubins know their size.
   std::string text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   char log[2048] = "";

@@ -24,7 +24,7 @@ public:
   const Function &function(uint32_t kernel) const { return functions[kernel]; }
 
 private:
-  Status loadModule(const Image &image, std::span<const uint8_t> bytes);
+  Status loadModule(std::span<const uint8_t> bytes);
   Status findFunctions(const Image &image, const Program &program);
   Status checkFunction(const Kernel &kernel, const Function &function) const;
 

@@ -96,7 +96,9 @@ Status CudaContext::failure(CUresult result, std::string_view what) const {
   case CUDA_ERROR_INVALID_PTX:
   case CUDA_ERROR_NOT_FOUND: code = SPRIG_RT_BAD_PACKAGE; break;
   case CUDA_ERROR_NO_BINARY_FOR_GPU:
-  case CUDA_ERROR_UNSUPPORTED_PTX_VERSION: code = SPRIG_RT_UNSUPPORTED; break;
+  case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+  case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+  case CUDA_ERROR_JIT_COMPILATION_DISABLED: code = SPRIG_RT_UNSUPPORTED; break;
   default: break;
   }
   return {code, concat(name, ": ", what, ": ", named)};

@@ -28,15 +28,17 @@ public:
   // Makes the context the thread's current one, and the one before again.
   class Scope {
   public:
-    explicit Scope(const CudaContext &context) : driver(context.driver) { driver.cuCtxPushCurrent_v2(context.handle); }
+    explicit Scope(const CudaContext &context)
+        : driver(context.driver), isPushed(driver.cuCtxPushCurrent_v2(context.handle) == cuda::CUDA_SUCCESS) {}
     ~Scope() {
       cuda::CUcontext popped;
-      driver.cuCtxPopCurrent_v2(&popped);
+      if (isPushed) driver.cuCtxPopCurrent_v2(&popped);
     }
     Scope(const Scope &) = delete;
 
   private:
     const cuda::CudaDriver &driver;
+    const bool isPushed; // calls in the scope fail by themselves where it is not
   };
 
   // What an answer of the driver to `what` means; success is no error.

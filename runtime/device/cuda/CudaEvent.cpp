@@ -23,9 +23,11 @@ CudaEvent::~CudaEvent() {
     if (slot) context->driver.cuEventDestroy_v2(slot);
 }
 
-void CudaEvent::record(CUstream stream) {
+void CudaEvent::record(CUstream stream, CUresult before) {
   ++issued;
-  isOver(context->driver.cuEventRecord(slots[issued % kSlots], stream));
+  CUresult result = context->driver.cuEventRecord(slots[issued % kSlots], stream);
+  isOver(before == CUDA_SUCCESS ? result : before);
+  recorded = issued;
 }
 
 bool CudaEvent::isOver(CUresult result) {
@@ -35,13 +37,13 @@ bool CudaEvent::isOver(CUresult result) {
 }
 
 bool CudaEvent::reached(EventNumber number) {
-  if (number == 0 || number + kSlots <= issued) return true;
+  if (number == 0 || number + kSlots <= recorded) return true;
   CudaContext::Scope scope(*context);
   return isOver(context->driver.cuEventQuery(slots[number % kSlots]));
 }
 
 bool CudaEvent::synchronize(EventNumber number, std::optional<std::chrono::nanoseconds> limit) {
-  if (number == 0 || number + kSlots <= issued) return true;
+  if (number == 0 || number + kSlots <= recorded) return true;
   if (!limit) {
     CudaContext::Scope scope(*context);
     return isOver(context->driver.cuEventSynchronize(slots[number % kSlots]));

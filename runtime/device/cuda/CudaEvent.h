@@ -21,8 +21,10 @@ public:
   Status failure() const override;
 
   const CudaContext &device() const { return *context; }
-  // With the context current. Where it fails, that shows when the event is waited for.
-  void record(cuda::CUstream stream);
+  // With the context current. Where it fails, or the stream has before, that shows when the event is waited for.
+  void record(cuda::CUstream stream, cuda::CUresult before = cuda::CUDA_SUCCESS);
+  // What a driver answered that failed, so far.
+  cuda::CUresult answer() const { return failed; }
   cuda::CUevent ofLast() const { return slots[issued % kSlots]; }
 
 private:
@@ -32,6 +34,7 @@ private:
 
   std::shared_ptr<CudaContext> context;
   std::array<cuda::CUevent, kSlots> slots = {};
+  std::atomic<EventNumber> recorded{0}; // `issued` for other threads, which look at slots that were used again
   std::atomic<cuda::CUresult> failed{cuda::CUDA_SUCCESS}; // what the driver answered in place of it
 };
 

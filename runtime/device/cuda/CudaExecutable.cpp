@@ -42,6 +42,40 @@ Status CudaExecutable::stage(std::span<const Transfer> given, bool toDevice, std
   return {};
 }
 
+namespace {
+
+// What a stream is given, taken down from here on; on whatever way out, the stream takes commands again.
+class Capture {
+public:
+  Capture(const CudaContext &context, CUstream stream) : driver(context.driver), stream(stream) {}
+  ~Capture() {
+    if (isOpen) end();
+    if (commands) driver.cuGraphDestroy(commands);
+  }
+  Capture(const Capture &) = delete;
+  // Relaxed: other threads go on, and memory that lanes keep is allocated on the way.
+  CUresult begin() {
+    CUresult result = driver.cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+    isOpen = result == CUDA_SUCCESS;
+    return result;
+  }
+  CUresult end() {
+    isOpen = false;
+    CUresult result = driver.cuStreamEndCapture(stream, &commands);
+    if (result != CUDA_SUCCESS) commands = nullptr;
+    return result;
+  }
+
+  CUgraph commands = nullptr;
+
+private:
+  const CudaDriver &driver;
+  const CUstream stream;
+  bool isOpen = false;
+};
+
+} // namespace
+
 // Everything begins behind one event and ends before another, so that it is one graph, whatever lanes there are.
 void CudaExecutable::enqueueBranches(const LaneExecutable::Order &order) {
   lane.record(*fork);
@@ -61,24 +95,20 @@ Status CudaExecutable::takeDown(uint32_t turn, uint32_t entry, const Binding &bi
   RunControl &control = taken.controlOf(turn);
   control.arm(nullptr);
   CudaContext::Scope scope(*context);
-  // Relaxed: other threads go on, and memory that lanes keep is allocated on the way.
-  SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuStreamBeginCapture_v2(lane.stream, CU_STREAM_CAPTURE_MODE_RELAXED),
-                                          "taking down a graph"));
+  Capture capture(*context, lane.stream);
+  SPRIG_RETURN_IF_ERROR(context->statusOf(capture.begin(), "taking down a graph"));
   enqueueBranches({turn, entry, control, nullptr, graph.operands.data(), graph.uploads, graph.downloads});
   graph.watched = control.takeWatched();
-  CUgraph commands = nullptr;
-  CUresult ended = driver.cuStreamEndCapture(lane.stream, &commands);
+  CUresult ended = capture.end();
   Status status = control.take(package.program());
   if (status.isOk()) status = context->statusOf(ended, "taking down a graph");
-  if (status.isOk())
-    status = context->statusOf(driver.cuGraphInstantiateWithFlags(&graph.launched, commands, 0), "making a graph");
-  if (ended == CUDA_SUCCESS && commands) driver.cuGraphDestroy(commands);
-  return status;
+  if (!status.isOk()) return status;
+  return context->statusOf(driver.cuGraphInstantiateWithFlags(&graph.launched, capture.commands, 0), "making a graph");
 }
 
 Status CudaExecutable::prepare(uint32_t turn, uint32_t entry, const Binding &binding, Graph *&graph) {
   std::unique_ptr<Graph> &made = graphs[turn][entry];
-  // Addresses stay, but for a state's that the caller has bound anew.
+  // Addresses stay: each turn has its own, the caller's arrays have places on the device, and no state moves.
   if (!made || !std::equal(made->operands.begin(), made->operands.end(), binding.operands())) {
     auto fresh = std::make_unique<Graph>();
     SPRIG_RETURN_IF_ERROR(takeDown(turn, entry, binding, *fresh));
@@ -104,9 +134,8 @@ Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &bindi
   run.results.clear();
   for (const Transfer &transfer : binding.downloads()) run.results.push_back(transfer.target);
   run.graph = graph;
-  run.isSingle = recorded != nullptr;
   RunControl &control = controlOf(turn);
-  if (run.isSingle) {
+  if (recorded) { // a profile wants to see commands one by one
     SPRIG_RETURN_IF_ERROR(single.prepare(entry));
     single.enqueueAll({turn, entry, control, recorded, graph->operands.data(), graph->uploads, graph->downloads});
     for (DeviceEvent *end : single.endsOf(turn)) lane.wait(*end);

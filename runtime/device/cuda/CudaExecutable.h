@@ -39,7 +39,6 @@ private:
   struct Run {
     std::unique_ptr<CudaEvent> ended;
     Graph *graph = nullptr;
-    bool isSingle = false;          // its commands were enqueued one by one, as a profile wants to see them
     std::vector<uint8_t *> results; // the caller's arrays, by the graph's downloads
   };
 

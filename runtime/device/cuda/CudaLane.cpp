@@ -126,7 +126,7 @@ Status CudaLane::copyNow(const Transfer &transfer) {
 
 void CudaLane::record(DeviceEvent &event) {
   CudaContext::Scope scope(*context);
-  static_cast<CudaEvent &>(event).record(stream);
+  static_cast<CudaEvent &>(event).record(stream, failedWait);
 }
 
 // Another kind of device's event is waited for here and now: all that leads to it has been enqueued before.
@@ -138,7 +138,9 @@ void CudaLane::wait(DeviceEvent &event) {
   }
   if (own->last() == 0) return;
   CudaContext::Scope scope(*context);
-  context->driver.cuStreamWaitEvent(stream, own->ofLast(), 0);
+  CUresult result = context->driver.cuStreamWaitEvent(stream, own->ofLast(), 0);
+  if (result == CUDA_SUCCESS) result = own->answer();
+  if (failedWait == CUDA_SUCCESS) failedWait = result;
 }
 
 } // namespace sprig::rt::core

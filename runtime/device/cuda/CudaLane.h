@@ -29,6 +29,7 @@ private:
   Status growScratch(uint64_t bytes);
 
   std::shared_ptr<CudaContext> context;
+  cuda::CUresult failedWait = cuda::CUDA_SUCCESS; // the first; what comes behind it has lost its order
   // Where kernels say what went wrong: memory of the host that they reach, which costs nothing where nothing does. One
   // for each command of a run, and two runs may be under way.
   struct Record {
