@@ -1,5 +1,6 @@
 // What the commands of one run share while they may be in flight: whether to go on, and what failed first. A device
-// looks at it before each command and leaves out what follows a stop, but for events, so that all lanes end.
+// looks at it before each command and leaves out what follows a stop, but for events, so that all lanes end. A GPU's
+// lanes look when they are given a command: what they have enqueued runs, whatever a kernel before it finds.
 #ifndef SPRIG_RUNTIME_DEVICE_RUNCONTROL_H
 #define SPRIG_RUNTIME_DEVICE_RUNCONTROL_H
 
