@@ -140,11 +140,11 @@ public:
   /// The context fails for good, as after an illegal access.
   void fail(CUctx_st &context, CUresult error);
 
-  /// The next allocation, or launch, is to fail by configuration.
   /// An operation that the host asks for, a graph's launch among them: at the N-th the device is lost.
   void countOperation(CUctx_st &context) {
     if (++operations == config.failLost) fail(context, CUDA_ERROR_DEVICE_UNAVAILABLE);
   }
+  /// The next allocation, or launch, is to fail by configuration.
   bool failsLaunch() { return ++launches == config.failLaunch; }
   bool failsAllocation() { return ++allocations == config.failAlloc; }
 

@@ -21,10 +21,10 @@ namespace sprig::gpu {
 class Block;
 struct Warp;
 
-// An asynchronous copy that has been issued and has not happened yet.
 // A flag of the hook `access` that only the emulator gives: the caller enters the effects.
 constexpr uint32_t hasOwnEffects = 0x80000000;
 
+// An asynchronous copy that has been issued and has not happened yet.
 struct PendingCopy {
   uint32_t to; // offset in shared memory
   uint64_t from;
