@@ -1,7 +1,6 @@
 #include "tools/sprig/Settings.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Import/ONNX/ExportFindings.h"
-#include "lib/Machine/Gpu.h"
 #include "runtime/device/null/NullOptions.h"
 #include "tools/sprig/Report.h"
 #include <CLI/CLI.hpp>
@@ -168,19 +167,21 @@ void Settings::checkDeviceNames() const {
   laneCount();    // and that of the devices
 }
 
-std::vector<std::string> Settings::wantedTargets() const {
-  if (!targets.empty()) return targets;
-  std::vector<std::string> architectures;
-  machine::GpuSearch found;
+bool Settings::namesGpus() const {
+  if (devicesAreNames) return false;
+  rt::core::GivenDevices given = parsedDevices();
+  auto isGpu = [](const rt::core::GivenDevice &device) { return device.kind == "cuda"; };
+  return !given.list.empty() && std::all_of(given.list.begin(), given.list.end(), isGpu);
+}
+
+std::vector<machine::Gpu> Settings::gpusHere() const {
+  std::vector<machine::Gpu> gpus;
+  machine::GpuSearch found = machine::findGpus();
   for (const rt::core::GivenDevice &device : parsedDevices().list) {
-    if (device.kind != "cuda") return {};
-    if (found.gpus.empty()) found = machine::findGpus();
     if (device.ordinal >= found.gpus.size()) return {};
-    std::string architecture = "cuda:" + found.gpus[device.ordinal].architecture();
-    if (std::find(architectures.begin(), architectures.end(), architecture) == architectures.end())
-      architectures.push_back(architecture);
+    gpus.push_back(found.gpus[device.ordinal]);
   }
-  return architectures;
+  return gpus;
 }
 
 void Settings::checkDevicesCompute() const {
@@ -198,7 +199,8 @@ void Settings::checkDevicesCompute() const {
 void addThreads(CLI::App &command, Settings &settings) {
   command
       .add_option("--threads", settings.threads,
-                  "threads to run on, the caller's included (default: the usable processors)")
+                  "threads of the processor to run on, the caller's included; GPUs alone use none (default: the usable "
+                  "processors)")
       ->check(CLI::Range(1, kMostThreads));
   command
       .add_option(

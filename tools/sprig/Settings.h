@@ -1,5 +1,6 @@
 // The flags that commands which compile share (docs/cli.md), and what they mean.
 #pragma once
+#include "lib/Machine/Gpu.h"
 #include "runtime/device/DeviceNames.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/run/Inputs.h"
@@ -43,8 +44,11 @@ struct Settings {
   void checkDevices() const;
   /// The same for who only compiles for them.
   void checkDeviceNames() const;
-  /// --target; without it the architectures of --devices, where those are GPUs of this machine.
-  std::vector<std::string> wantedTargets() const;
+  /// Whether --devices names GPUs and nothing else, for which a model is compiled without a --target; not where the
+  /// names are a topology's.
+  bool namesGpus() const;
+  /// Those GPUs, in that order; none where this machine does not have them all.
+  std::vector<machine::Gpu> gpusHere() const;
   /// The same for commands that show values: refuses null devices that keep time alone.
   void checkDevicesCompute() const;
 

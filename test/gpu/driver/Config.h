@@ -2,8 +2,8 @@
 // understand is named on stderr, and cuInit answers CUDA_ERROR_SYSTEM_NOT_READY.
 //
 //   SPRIG_STANDIN_DEVICES   kinds of devices, by comma, each with an optional count: sm_90 (default), sm_80x2,sm_90,
-//   none.
-//                           Known: sm_80 sm_86 sm_89 sm_90 sm_100 sm_120.
+//                           none.
+//                           Known: sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120.
 //   SPRIG_STANDIN_MEMORY    bytes of each device's memory (K, M, G: powers of 1024); default: what the kind has
 //   SPRIG_STANDIN_DRIVER    the driver's version as cuDriverGetVersion gives it; default 13000
 //   SPRIG_STANDIN_PEERS     all (default) or none: whether devices can reach one another's memory

@@ -10,11 +10,13 @@ constexpr uint64_t GiB = uint64_t(1) << 30;
 // clang-format off
 constexpr DeviceKind kinds[] = {
     // architecture, name, capability, SMs, threads and blocks per SM, shared per SM and block, clocks, bus, L2, memory
+    {"sm_75", "Stand-in T4", 7, 5, 40, 1024, 16, 64 * KiB, 64 * KiB, 1590000, 5001000, 256, 4 * MiB, 16 * GiB},
     {"sm_80", "Stand-in A100", 8, 0, 108, 2048, 32, 164 * KiB, 163 * KiB, 1410000, 1215000, 5120, 40 * MiB, 40 * GiB},
     {"sm_86", "Stand-in RTX 3090", 8, 6, 82, 1536, 16, 100 * KiB, 99 * KiB, 1695000, 9751000, 384, 6 * MiB, 24 * GiB},
     {"sm_89", "Stand-in RTX 4090", 8, 9, 128, 1536, 24, 100 * KiB, 99 * KiB, 2520000, 10501000, 384, 72 * MiB, 24 * GiB},
     {"sm_90", "Stand-in H100", 9, 0, 132, 2048, 32, 228 * KiB, 227 * KiB, 1980000, 2619000, 5120, 50 * MiB, 80 * GiB},
     {"sm_100", "Stand-in B200", 10, 0, 148, 2048, 32, 228 * KiB, 227 * KiB, 1965000, 3996000, 8192, 126 * MiB, 180 * GiB},
+    {"sm_103", "Stand-in B300", 10, 3, 148, 2048, 32, 228 * KiB, 227 * KiB, 1920000, 3996000, 8192, 126 * MiB, 288 * GiB},
     {"sm_120", "Stand-in RTX 5090", 12, 0, 170, 1536, 24, 100 * KiB, 99 * KiB, 2407000, 14001000, 512, 96 * MiB, 32 * GiB},
 };
 // clang-format on

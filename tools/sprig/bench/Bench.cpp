@@ -69,7 +69,11 @@ void refuseLoaderOptions(const Options &options) {
 }
 
 int runExperiment(const Options &options, const Experiment &experiment) {
-  options.settings.checkDevices();
+  for (const rt::core::GivenDevice &device : options.settings.parsedDevices().list)
+    if (device.kind != "cpu")
+      throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment on the processor: no --devices " +
+                                        options.settings.givenDevices());
+  options.settings.checkDeviceNames();
   if (!options.settings.dims.empty() || !options.settings.shapes.empty())
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which has no --dim or --shape");
   if (!options.settings.compileDevices().empty() || options.settings.explainPlacement)

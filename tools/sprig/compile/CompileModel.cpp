@@ -1,6 +1,7 @@
 // From a model to a package or to text, by the pipeline.
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Emit.h"
+#include "lib/Target/CUDA/CudaArch.h"
 #include "lib/Target/Registry.h"
 #include "sprig/rt/links.hpp"
 #include "tools/sprig/compile/CompileSettings.h"
@@ -20,9 +21,30 @@ std::string print(mlir::ModuleOp module) {
   return text + "\n";
 }
 
+// What to compile for on the GPUs that --devices names: for each the newest architecture that is not above its own, as
+// code and PTX of older ones run on it; none where they are not here.
+std::vector<std::string> architecturesOfGpus(const Settings &settings) {
+  std::vector<std::string> names;
+  for (const machine::Gpu &gpu : settings.gpusHere()) {
+    const CudaArch *newest = nullptr;
+    for (const CudaArch &arch : cudaArchs())
+      if (std::pair(arch.major, arch.minor) <= std::pair(gpu.major, gpu.minor)) newest = &arch;
+    if (!newest)
+      throw Error(ErrorKind::unsupported, "--devices " + settings.givenDevices() + ": " + gpu.name + " is " +
+                                              gpu.architecture() + ", code is generated from " +
+                                              cudaArchs().front().name() + " on");
+    if (!llvm::is_contained(names, newest->name())) names.push_back(newest->name());
+  }
+  return names;
+}
+
 // What --target names: a kind, and architectures of it where there are some ("cuda:sm_80,sm_90").
 void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, CompileOptions &options) {
-  std::vector<std::string> architectures, targets = settings.wantedTargets();
+  std::vector<std::string> architectures, targets = settings.targets;
+  if (targets.empty() && settings.namesGpus()) {
+    targets = {"cuda"};
+    architectures = architecturesOfGpus(settings);
+  }
   for (size_t i = 0; i < targets.size(); ++i) {
     auto [kind, names] = llvm::StringRef(targets[i]).split(':');
     if (i > 0 && kind != options.target)

@@ -57,9 +57,9 @@ TEST_F(StandInDevices, KindsAndNumberComeFromTheEnvironment) {
 }
 
 TEST_F(StandInDevices, EveryKindIsKnown) {
-  start({{"DEVICES", "sm_80,sm_86,sm_89,sm_90,sm_100,sm_120"}});
-  const int capability[] = {80, 86, 89, 90, 100, 120};
-  for (int i = 0; i < 6; ++i) {
+  start({{"DEVICES", "sm_75,sm_80,sm_86,sm_89,sm_90,sm_100,sm_103,sm_120"}});
+  const int capability[] = {75, 80, 86, 89, 90, 100, 103, 120};
+  for (int i = 0; i < 8; ++i) {
     EXPECT_EQ(10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i) +
                   attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i),
               capability[i]);
