@@ -21,13 +21,15 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+stand_in = os.path.join(config.sprig_build, "test", "gpu", "lib")
 config.substitutions += [
     ("%sprig-opt", os.path.join(tools, "sprig-opt")),
     ("%sprig", os.path.join(tools, "sprig")),
     ("%check-tile-ranges", os.path.join(tools, "check-tile-ranges")),
     ("%python", config.python),
     # GPUs that are not there (docs/cuda-stand-in.md).
-    ("%stand-in", "env LD_LIBRARY_PATH=%s" % os.path.join(config.sprig_build, "test", "gpu", "lib")),
+    ("%stand-in-folder", stand_in),
+    ("%stand-in", "env LD_LIBRARY_PATH=%s" % stand_in),
     # A program of the public headers, as far as the compiler's checks.
     ("%check-cxx", config.cxx + " -std=c++20 -fsyntax-only -I%s/include -I%s/runtime/include" % ((config.sprig_source,) * 2)),
     ("%examples", os.path.join(config.sprig_source, "examples")),

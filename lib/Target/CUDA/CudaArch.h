@@ -13,8 +13,7 @@ struct CudaArch {
   int ptx = 78; // version of the PTX that code is written in, 78 for 7.8: the oldest that knows the architecture
 
   // Limits of a block; of shared memory what is static, and with the driver told of it.
-  static constexpr int64_t kWarp = 32, kThreadsPerBlock = 1024, kStaticSharedPerBlock = 48 << 10;
-  static constexpr int64_t kRegistersPerThread = 255;
+  static constexpr int64_t kWarp = 32, kStaticSharedPerBlock = 48 << 10;
   int64_t sharedPerBlock = 227 << 10;
   // Limits of a multiprocessor, for occupancy; each block takes 1 KiB of shared memory for itself.
   static constexpr int64_t kRegisters = 65536, kReservedSharedPerBlock = 1 << 10;

@@ -107,10 +107,12 @@ public:
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
 
 protected:
-  /// What unmasked vectors in memory are aligned to, at least; 0: to their elements.
+  /// What unmasked vectors in memory are aligned to, where they have as many bytes; 0: to their elements.
   int64_t vectorAlignment = 0;
 
 private:
+  int64_t alignmentOf(mlir::VectorType stored) const;
+
   Instructions instructions;
 };
 

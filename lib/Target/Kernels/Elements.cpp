@@ -68,11 +68,17 @@ Value ElementBuilder::load(Value buffer, ValueRange indices, Type elementType) {
   return widen(memref::LoadOp::create(b, loc, buffer, indices), elementType);
 }
 
+// A vector of small elements is aligned to its own bytes alone.
+int64_t ElementBuilder::alignmentOf(VectorType stored) const {
+  int64_t bits = stored.getNumElements() * stored.getElementTypeBitWidth();
+  return std::min(vectorAlignment, (bits + 7) / 8);
+}
+
 Value ElementBuilder::loadVector(Value buffer, ValueRange indices, Type elementType, Value maskValue, int64_t lanes) {
   auto type = VectorType::get({lanes}, storageType(elementType));
   if (!maskValue) {
     auto vector = vector::LoadOp::create(b, loc, type, buffer, indices);
-    if (vectorAlignment) vector.setAlignment(vectorAlignment);
+    if (int64_t alignment = alignmentOf(type)) vector.setAlignment(alignment);
     return widen(vector, elementType);
   }
   Value rest = zero(type.getElementType(), lanes);
@@ -85,8 +91,9 @@ void ElementBuilder::store(Value value, Value buffer, ValueRange indices, Type e
     memref::StoreOp::create(b, loc, stored, buffer, indices);
   else if (maskValue)
     vector::MaskedStoreOp::create(b, loc, buffer, indices, maskValue, stored);
-  else if (auto vector = vector::StoreOp::create(b, loc, stored, buffer, indices); vectorAlignment)
-    vector.setAlignment(vectorAlignment);
+  else if (auto vector = vector::StoreOp::create(b, loc, stored, buffer, indices);
+           int64_t alignment = alignmentOf(cast<VectorType>(stored.getType())))
+    vector.setAlignment(alignment);
 }
 
 namespace {

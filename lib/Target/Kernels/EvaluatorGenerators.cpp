@@ -3,6 +3,7 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/SumOrder.h"
 #include "lib/Target/Kernels/ReductionSteps.h"
 #include "runtime/include/sprig/rt/kernel.h"
 
@@ -213,7 +214,7 @@ Value Evaluator::matmul(ir::MatmulOp op, ArrayRef<Coordinate> position) {
   Type elementType = elementTypeOf(op.getResult());
   bool vector = anyStep(position);
   Value start = k.zero(computeType(elementType), vector ? lanes : 0);
-  Value total = k.loop(k.index(0), k.index(depth), 1, start, [&](Value i, ValueRange carried) -> SmallVector<Value> {
+  auto step = [&](Value i, ValueRange carried) -> SmallVector<Value> {
     Scope scope(*this);
     Coordinate inner{i, 0}, row = position[rank - 2], column = position[rank - 1];
     Value a = at(op.getLhs(), op.getTransposeLhs() ? operandPosition(op.getLhs(), inner, row)
@@ -222,8 +223,15 @@ Value Evaluator::matmul(ir::MatmulOp op, ArrayRef<Coordinate> position) {
                                                    : operandPosition(op.getRhs(), inner, column));
     if (vector) a = asVector(a), b = asVector(b);
     return {k.multiplyAdd(a, b, carried[0])};
-  })[0];
-  return k.round(total, elementType);
+  };
+  auto chain = [&](Value begin, Value end) { return k.loop(begin, end, 1, start, step)[0]; };
+  if (depth <= kLongestChain || !isa<FloatType>(computeType(elementType)))
+    return k.round(chain(k.index(0), k.index(depth)), elementType);
+  auto addChain = [&](Value begin, ValueRange sum) -> SmallVector<Value> {
+    Value part = chain(begin, k.min(k.add(begin, kChainPart), k.index(depth)));
+    return {arith::AddFOp::create(k.b, k.loc, sum[0], part)};
+  };
+  return k.round(k.loop(k.index(0), k.index(depth), kChainPart, start, addChain)[0], elementType);
 }
 
 Value Evaluator::conv(ir::ConvOp op, ArrayRef<Coordinate> position) {

@@ -4,30 +4,32 @@
 using namespace mlir;
 using namespace sprig;
 
-/// Scalars and 1-d vectors of f32.
-static bool expands(Operation *op) {
-  Type type = op->getResult(0).getType();
+/// Scalars and 1-d vectors of f32 or f64.
+static bool expands(Operation *op, unsigned bits) {
+  Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   auto vector = dyn_cast<VectorType>(type);
-  return getElementTypeOrSelf(type).isF32() && (!vector || vector.getRank() == 1);
+  return (bits == 32 ? element.isF32() : element.isF64()) && (!vector || vector.getRank() == 1);
 }
 
 namespace {
-template <typename OpT, Value (*function)(ScalarBuilder &, Value)> struct ExpandUnary : OpRewritePattern<OpT> {
+template <typename OpT, Value (*function)(ScalarBuilder &, Value), unsigned bits = 32>
+struct ExpandUnary : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
-    if (!expands(op)) return failure();
+    if (!expands(op, bits)) return failure();
     ScalarBuilder s(rewriter, op.getLoc());
     rewriter.replaceOp(op, function(s, op.getOperand()));
     return success();
   }
 };
 
+template <Value (*function)(ScalarBuilder &, Value, Value), unsigned bits>
 struct ExpandPow : OpRewritePattern<math::PowFOp> {
-  using OpRewritePattern::OpRewritePattern;
+  using OpRewritePattern<math::PowFOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
-    if (!expands(op)) return failure();
+    if (!expands(op, bits)) return failure();
     ScalarBuilder s(rewriter, op.getLoc());
-    rewriter.replaceOp(op, expand::pow(s, op.getLhs(), op.getRhs()));
+    rewriter.replaceOp(op, function(s, op.getLhs(), op.getRhs()));
     return success();
   }
 };
@@ -44,6 +46,11 @@ void sprig::populateSprigMathPatterns(RewritePatternSet &patterns) {
                ExpandUnary<math::AtanhOp, expand::atanh>, ExpandUnary<math::SinOp, expand::sin>,
                ExpandUnary<math::CosOp, expand::cos>, ExpandUnary<math::TanOp, expand::tan>,
                ExpandUnary<math::AsinOp, expand::asin>, ExpandUnary<math::AcosOp, expand::acos>,
-               ExpandUnary<math::AtanOp, expand::atan>, ExpandUnary<math::RsqrtOp, rsqrt>, ExpandPow>(
+               ExpandUnary<math::AtanOp, expand::atan>, ExpandUnary<math::RsqrtOp, rsqrt>, ExpandPow<expand::pow, 32>>(
       patterns.getContext());
+}
+
+void sprig::populateSprigDoubleMathPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandUnary<math::ExpOp, expand::expDouble, 64>, ExpandUnary<math::LogOp, expand::logDouble, 64>,
+               ExpandUnary<math::RsqrtOp, rsqrt, 64>, ExpandPow<expand::powDouble, 64>>(patterns.getContext());
 }

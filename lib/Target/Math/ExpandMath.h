@@ -1,6 +1,6 @@
 // Expansion of the math dialect's f32 functions into arithmetic: one set of polynomials for every target and
-// instruction set, scalars and 1-d vectors alike, so that the way of compiling changes no bit. Functions of f64 stay:
-// the CPU's go through the runtime's table.
+// instruction set, scalars and 1-d vectors alike, so that the way of compiling changes no bit. Functions of f64 stay
+// where there is a library: the CPU's go through the runtime's table.
 //
 // Errors are below 2 ulp over the whole range (measured: docs/numerics.md); denormals, infinities, NaN and signed zeros
 // are those of the C library. No function needs a fused multiply-add for its accuracy.
@@ -11,5 +11,8 @@ namespace sprig {
 
 /// exp, expm1, log, log1p, pow, sin, cos, tan and their inverses, the hyperbolic ones, erf, rsqrt.
 void populateSprigMathPatterns(mlir::RewritePatternSet &patterns);
+
+/// exp, log, pow and rsqrt of f64, for targets without a library to call: within 1 ulp, pow within 1.2.
+void populateSprigDoubleMathPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace sprig

@@ -23,6 +23,14 @@ Value acosh(ScalarBuilder &s, Value x);
 Value atanh(ScalarBuilder &s, Value x);
 Value pow(ScalarBuilder &s, Value x, Value y);
 
+// Double.cpp: f64 itself, with care for rounding errors.
+Value expDouble(ScalarBuilder &s, Value x);
+Value logDouble(ScalarBuilder &s, Value x);
+Value powDouble(ScalarBuilder &s, Value x, Value y);
+/// x^y of f64 where |x|^y was found as exp(logarithm): with the sign of x for odd integers y, and IEEE 754's special
+/// cases.
+Value powCases(ScalarBuilder &s, Value x, Value y, Value logarithm, Value found);
+
 // Trigonometric.cpp
 Value sin(ScalarBuilder &s, Value x);
 Value cos(ScalarBuilder &s, Value x);
@@ -36,6 +44,8 @@ inline Value narrow(ScalarBuilder &s, Value x) { return s.to<mlir::arith::TruncF
 
 /// Adding it to a small f32 (or f64) rounds to the nearest integer and leaves that in the low bits.
 inline constexpr double kRound32 = 0x1.8p23, kRound64 = 0x1.8p52;
+/// ln 2 in two parts; the first has 40 bits, so its multiples below 2^13 are exact.
+inline constexpr double kLn2High64 = 0x1.62e42fefa2000p-1, kLn2Low64 = 0x1.9ef35793c7673p-41;
 inline constexpr int64_t kRound32Bits = 0x4b400000, kRound64Bits = 0x4338000000000000;
 
 } // namespace sprig::expand

@@ -8,8 +8,6 @@ using namespace sprig::expand;
 using mlir::arith::CmpFPredicate;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// ln 2 in two parts; the first has 40 bits, so its multiples below 2^13 are exact.
-static constexpr double kLn2High = 0x1.62e42fefa2000p-1, kLn2Low = 0x1.9ef35793c7673p-41;
 
 /// exp in f64 to about 1e-14, for results that fit f32 with room: beyond e^200 and e^-200 it stays there.
 static Value exp64(ScalarBuilder &s, Value x) {
@@ -17,7 +15,7 @@ static Value exp64(ScalarBuilder &s, Value x) {
   x = s.select(s.lt(x, -200), s.f(x, -200), x);
   Value shifted = s.fma(x, 1.4426950408889634, kRound64);
   Value n = s.sub(shifted, kRound64);
-  Value r = s.fma(n, -kLn2Low, s.fma(n, -kLn2High, x));
+  Value r = s.fma(n, -kLn2Low64, s.fma(n, -kLn2High64, x));
   Value p =
       s.polynomial(r, {0.5, 0.16666666666648006, 0.04166666666665112, 0.008333333353963128, 0.0013888888906076256,
                        0.00019841208266475704, 2.4801536000433462e-05, 2.7625373722444332e-06, 2.7614021910563383e-07});
@@ -37,7 +35,7 @@ static Value log64(ScalarBuilder &s, Value x) {
   Value p = s.polynomial(square, {0.3333333333333335, 0.19999999999949297, 0.14285714313194264, 0.11111105533709696,
                                   0.09091447015271649, 0.07665779335161663, 0.07309231041898491});
   Value twice = s.add(t, t);
-  Value result = s.fma(e, kLn2High, s.fma(e, kLn2Low, s.fma(s.mul(square, p), twice, twice)));
+  Value result = s.fma(e, kLn2High64, s.fma(e, kLn2Low64, s.fma(s.mul(square, p), twice, twice)));
   Value other =
       s.select(s.cmp(CmpFPredicate::OEQ, x, 0), s.f(x, -kInfinity), s.f(x, std::numeric_limits<double>::quiet_NaN()));
   result = s.select(s.gt(x, 0), result, other);
@@ -89,25 +87,8 @@ Value expand::atanh(ScalarBuilder &s, Value x) {
   return narrow(s, nearZero(s, w, 0x1p-6, s.mul(w, w), {1, 1.0 / 3, 1.0 / 5, 1.0 / 7}, large));
 }
 
-// exp(y * log|x|), with the sign of x for odd integers y; special cases as IEEE 754 has them.
 Value expand::pow(ScalarBuilder &s, Value x, Value y) {
-  Value base = widen(s, x), exponent = widen(s, y), magnitude = s.abs(base);
-  Value logarithm = s.mul(exponent, log64(s, magnitude));
-  Value result = exp64(s, logarithm); // which does not reach the ends
-  result = s.select(s.cmp(CmpFPredicate::OEQ, logarithm, kInfinity), s.f(result, kInfinity), result);
-  result = s.select(s.cmp(CmpFPredicate::OEQ, logarithm, -kInfinity), s.f(result, 0), result);
-  Value one = s.f(result, 1);
-  Value unit = s.andi(s.cmp(CmpFPredicate::OEQ, magnitude, 1), s.cmp(CmpFPredicate::ORD, exponent, exponent));
-  result = s.select(unit, one, result);
-  auto isWhole = [&](Value v) {
-    return s.cmp(CmpFPredicate::OEQ, Value(mlir::math::TruncOp::create(s.b, s.loc, v)), v);
-  };
-  Value whole = isWhole(exponent);
-  Value finite = s.cmp(CmpFPredicate::OLT, s.abs(exponent), kInfinity);
-  Value odd = s.andi(s.andi(whole, finite), s.xori(isWhole(s.mul(exponent, 0.5)), -1));
-  result = s.select(odd, s.copySign(result, base), result);
-  Value undefined = s.andi(s.lt(base, 0), s.andi(s.cmp(CmpFPredicate::OGT, base, -kInfinity), s.xori(whole, -1)));
-  result = s.select(undefined, s.f(result, std::numeric_limits<double>::quiet_NaN()), result);
-  Value always = s.ori(s.cmp(CmpFPredicate::OEQ, exponent, 0), s.cmp(CmpFPredicate::OEQ, base, 1));
-  return narrow(s, s.select(always, one, result));
+  Value base = widen(s, x), exponent = widen(s, y);
+  Value logarithm = s.mul(exponent, log64(s, s.abs(base)));
+  return narrow(s, powCases(s, base, exponent, logarithm, exp64(s, logarithm)));
 }

@@ -106,6 +106,25 @@ TEST(OpTable, Booleans) {
   check(rows);
 }
 
+// So many elements that a GPU's thread takes several at once; values of several widths beside each other.
+TEST(OpTable, ManyElements) {
+  std::vector<Row> rows;
+  std::string shape = "128x130x";
+  for (const char *type : {"i64", "ui64"})
+    for (const char *name : {"shl", "shr"})
+      rows.push_back(
+          row(std::string("nn.") + name + " %a0, %a1", {shape + type, shape + type}, {}, {kSpecial, kSpecial}));
+  rows.push_back(row("nn.div %a0, %a1", {shape + "i32", shape + "i32"}, {}, {{Fill::Distinct}, {Fill::Positive}}));
+  for (const char *type : {"f32", "f16"}) {
+    std::string whole = shape + type;
+    rows.push_back(row("nn.select %a0, %a1, %a2", {shape + "i1", whole, std::string("130x") + type}));
+    rows.push_back(row("nn.compare lt %a0, %a1", {whole, whole}));
+    std::string cast = "nn.cast %a0 : tensor<" + whole + "> to tensor<" + shape + "f64>";
+    rows.push_back({cast, {whole}, "%r = " + cast, {}, {{}}});
+  }
+  check(rows);
+}
+
 TEST(OpTable, MixedPowers) {
   std::vector<Row> rows;
   for (const char *types : {"f32 i64", "f32 i32", "f32 f64", "f64 i32", "i32 f32", "i64 i32", "bf16 i32", "f16 f32"}) {

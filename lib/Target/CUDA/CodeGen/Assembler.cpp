@@ -147,9 +147,12 @@ llvm::Expected<std::unique_ptr<Assembler>> sprig::findAssembler(const ToolkitPla
   }
   for (const std::string &tool : tools) {
     if (!llvm::sys::fs::can_execute(tool)) continue;
-    auto version = versionOf(tool, places.limit);
+    // It runs in another folder.
+    llvm::SmallString<128> absolute(tool);
+    llvm::sys::fs::make_absolute(absolute);
+    auto version = versionOf(absolute.str().str(), places.limit);
     if (!version) return version.takeError();
-    return openPtxas(tool, std::move(*version), places.limit);
+    return openPtxas(absolute.str().str(), std::move(*version), places.limit);
   }
   for (const std::string &library : libraries)
     if (auto assembler = openNvJitLink(library)) return assembler;

@@ -2,6 +2,7 @@
 #include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -40,11 +41,14 @@ bool sprig::mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, un
 // amount's lower 32 bits alone. Of an amount that is bounded before it does not.
 static void boundShifts(gpu::GPUFuncOp function) {
   function.walk([](Operation *op) {
-    if (!isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op) || !op->getResult(0).getType().isInteger(64)) return;
-    if (getConstantIntValue(OpFoldResult(op->getOperand(1)))) return;
+    if (!isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op)) return;
+    Type type = op->getResult(0).getType();
+    if (!getElementTypeOrSelf(type).isInteger(64) || matchPattern(op->getOperand(1), m_Constant())) return;
     OpBuilder b(op);
-    Value most = arith::ConstantIntOp::create(b, op->getLoc(), 63, 64);
-    op->setOperand(1, arith::MinUIOp::create(b, op->getLoc(), op->getOperand(1), most));
+    TypedAttr most = b.getI64IntegerAttr(63);
+    if (auto vector = dyn_cast<VectorType>(type)) most = DenseElementsAttr::get(vector, ArrayRef<int64_t>(63));
+    Value bound = arith::ConstantOp::create(b, op->getLoc(), type, most);
+    op->setOperand(1, arith::MinUIOp::create(b, op->getLoc(), op->getOperand(1), bound));
   });
 }
 
@@ -68,7 +72,7 @@ FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringR
   function.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr({int32_t(plan.threads), 1, 1}));
 
   builder.setInsertionPointToStart(&function.getBody().front());
-  GpuBuilder kernel(builder, function, dispatch, arch, plan.threads);
+  GpuBuilder kernel(builder, function, dispatch, plan.threads);
   Value first = arith::IndexCastUIOp::create(builder, kernel.loc, builder.getIndexType(), kernel.firstTile());
   Value block = gpu::BlockIdOp::create(builder, kernel.loc, gpu::Dimension::x);
   LogicalResult emitted = plan.tiles ? emitter->emit(dispatch, kernel, kernel.add(block, first)) : success();

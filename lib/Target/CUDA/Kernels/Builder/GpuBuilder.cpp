@@ -6,47 +6,12 @@
 using namespace mlir;
 using namespace sprig;
 
-GpuBuilder::GpuBuilder(OpBuilder &builder, gpu::GPUFuncOp function, kernel::DispatchOp dispatch, const CudaArch &arch,
-                       int64_t threads)
-    : ElementBuilder(builder, dispatch.getLoc(), {}), function(function), dispatch(dispatch), arch(arch),
-      threads(threads) {
+GpuBuilder::GpuBuilder(OpBuilder &builder, gpu::GPUFuncOp function, kernel::DispatchOp dispatch, int64_t threads)
+    : ElementBuilder(builder, dispatch.getLoc(), {}), function(function), dispatch(dispatch), threads(threads) {
   vectorAlignment = 16;
   ArrayRef<BlockArgument> arguments = function.getBody().front().getArguments();
   buffers.assign(arguments.begin(), arguments.begin() + dispatch->getNumOperands() + dispatch->getNumResults());
   threadId = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
-}
-
-GpuBuilder::GpuBuilder(const GpuBuilder &whole, kernel::DispatchOp dispatch, ArrayRef<Value> buffers,
-                       int32_t firstOperation)
-    : ElementBuilder(whole), function(whole.function), dispatch(dispatch), arch(whole.arch), threads(whole.threads),
-      buffers(buffers), threadId(whole.threadId), firstOperation(firstOperation) {
-  loc = dispatch.getLoc();
-}
-
-// A memref is what its descriptor says: the lowering takes the two for one another.
-Value GpuBuilder::scratchBuffer(int64_t byteOffset, MemRefType type) {
-  MLIRContext *context = b.getContext();
-  Type pointer = LLVM::LLVMPointerType::get(context), i64 = b.getI64Type();
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  (void)type.getStridesAndOffset(strides, offset); // of an identity layout, which always has them
-  SmallVector<Type> fields{pointer, pointer, i64};
-  if (type.getRank()) fields.append(2, LLVM::LLVMArrayType::get(i64, type.getRank()));
-  Value address = LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), argument(2),
-                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byteOffset)});
-  Value made = LLVM::PoisonOp::create(b, loc, LLVM::LLVMStructType::getLiteral(context, fields));
-  auto set = [&](Value field, ArrayRef<int64_t> at) { made = LLVM::InsertValueOp::create(b, loc, made, field, at); };
-  auto number = [&](int64_t value) -> Value {
-    return LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(value));
-  };
-  set(address, {0});
-  set(address, {1});
-  set(number(0), {2});
-  for (int64_t d = 0; d < type.getRank(); ++d) {
-    set(number(type.getDimSize(d)), {3, d});
-    set(number(strides[d]), {4, d});
-  }
-  return UnrealizedConversionCastOp::create(b, loc, TypeRange(type), made).getResult(0);
 }
 
 Value GpuBuilder::sharedBuffer(ArrayRef<int64_t> shape, Type element) {
@@ -101,7 +66,7 @@ void GpuBuilder::reportIf(Value condition, int32_t code, int32_t op, Value value
                                       LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic);
     Value isFirst = LLVM::ExtractValueOp::create(b, loc, exchanged, ArrayRef<int64_t>{1});
     ifThen(isFirst, [&] {
-      LLVM::StoreOp::create(b, loc, number(firstOperation + op), field(offsetof(sprig_rt_kernel_status, op)));
+      LLVM::StoreOp::create(b, loc, number(op), field(offsetof(sprig_rt_kernel_status, op)));
       LLVM::StoreOp::create(b, loc, value, field(offsetof(sprig_rt_kernel_status, value)));
       LLVM::StoreOp::create(b, loc, bound, field(offsetof(sprig_rt_kernel_status, bound)));
     });

@@ -1,5 +1,5 @@
 // The tool of every emitter of CUDA kernels: an ElementBuilder inside a gpu.func, with the kernel's arguments, what its
-// threads are and how they meet. Of a kernel made of several dispatches, each has a builder with buffers of its own.
+// threads are and how they meet.
 #pragma once
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CUDA/CudaArch.h"
@@ -12,24 +12,16 @@ inline constexpr int64_t kWarp = CudaArch::kWarp;
 
 class GpuBuilder : public ElementBuilder {
 public:
-  GpuBuilder(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function, kernel::DispatchOp dispatch, const CudaArch &arch,
-             int64_t threads);
-  /// For a part of the kernel that `whole` makes: a dispatch on these buffers, of its operands and then its results.
-  /// Errors number its operations from `firstOperation` on.
-  GpuBuilder(const GpuBuilder &whole, kernel::DispatchOp dispatch, llvm::ArrayRef<mlir::Value> buffers,
-             int32_t firstOperation);
+  GpuBuilder(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function, kernel::DispatchOp dispatch, int64_t threads);
 
   mlir::gpu::GPUFuncOp function;
   kernel::DispatchOp dispatch;
-  const CudaArch &arch;
   const int64_t threads; // of the block
 
   mlir::Value bufferOf(mlir::BlockArgument argument) override { return buffers[argument.getArgNumber()]; }
   mlir::Value resultBuffer(unsigned result) { return buffers[dispatch->getNumOperands() + result]; }
   mlir::Value status() { return argument(3); }
   mlir::Value firstTile() { return argument(1); }
-  /// A part of the launch's scratch memory, `byteOffset` (a multiple of 64) into it.
-  mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type);
   /// Static shared memory of the block, its own for each call.
   mlir::Value sharedBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
@@ -54,7 +46,6 @@ private:
 
   llvm::SmallVector<mlir::Value> buffers;
   mlir::Value threadId;
-  int32_t firstOperation = 0;
 };
 
 } // namespace sprig

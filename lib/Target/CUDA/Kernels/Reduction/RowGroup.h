@@ -3,7 +3,7 @@
 //
 // A row is the set of positions that a result element is reduced over. Its elements, numbered in row-major order, are
 // dealt to `parts` threads in turn: thread p takes p, p + parts, ... in ascending order. The partial results are then
-// combined: those of an innermost dimension by a tree (distance parts / 2, ..., 2, 1), others in ascending order.
+// combined: those of an innermost dimension by a tree (inside of warps, then over them), others in ascending order.
 #pragma once
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/NNReduction.h"

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Networks compiled for GPUs, run by the runtime on the stand-in: values against the processor's, order checked.
+
+    cuda_networks.py SPRIG IMAGES LIBRARY FOLDER MODEL...
+
+IMAGES is the tool that makes emulation images of a package's code, LIBRARY the stand-in's folder. Each model runs in
+several orders, with the same bits and no complaint of the stand-in's. Closes with `N passed, N failed`.
+"""
+import array
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from counting import expect, finish
+
+sprig, images, library, folder, *models = sys.argv[1:]
+folder = pathlib.Path(folder)
+shutil.rmtree(folder, ignore_errors=True)
+folder.mkdir(parents=True)
+
+
+def run(what, *command, **environment):
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, env={**os.environ, **environment})
+    expect(f'{what}: exit code {done.returncode}, {done.stdout}{done.stderr}', done.returncode == 0)
+    return done
+
+
+def outputs(made):
+    """The arrays of f32 in a folder of .npy files of version 1, by name."""
+    arrays = {}
+    for file in sorted(made.glob('*.npy')):
+        data = file.read_bytes()
+        arrays[file.name] = array.array('f', data[10 + int.from_bytes(data[8:10], 'little'):])
+    return arrays
+
+
+def distance(a, b):
+    """The largest difference, in parts of the largest value of the second."""
+    scale = max(map(abs, b))
+    return max(abs(x - y) for x, y in zip(a, b, strict=True)) / scale
+
+
+for model in map(pathlib.Path, models):
+    name = model.parent.name
+    package, code = folder / f'{name}.sprig', folder / name
+    # Without a toolkit: the PTX in the package is what runs.
+    run(f'{name} compiles', sprig, 'compile', model, '--dim', 'batch=2', '--target', 'cuda:sm_90', '-o', package, '-q',
+        CUDA_HOME='')
+    run(f'{name} has images', images, package, '-o', code)
+    run(f'{name} on the processor', sprig, 'run', model, '--dim', 'batch=2', '--random-inputs', 7, '--output-dir',
+        folder / f'{name}.cpu')
+    right, first = outputs(folder / f'{name}.cpu'), None
+    expect(f'{name} has outputs', right)
+    for order in ('eager', 'lazy', 'random'):
+        made = folder / f'{name}.{order}'
+        done = run(f'{name}, {order}', sprig, 'run', package, '--dim', 'batch=2', '--devices', 'cuda:0', '--random-inputs', 7,
+                   '--output-dir', made, LD_LIBRARY_PATH=library, SPRIG_STANDIN_IMAGES=str(code), SPRIG_STANDIN_ORDER=order,
+                   SPRIG_STANDIN_SEED='3')
+        expect(f'{name}, {order}: {done.stderr}', 'stand-in:' not in done.stderr)
+        found = outputs(made)
+        expect(f'{name}, {order}: outputs {list(found)}', list(found) == list(right))
+        for output in found:
+            far = distance(found[output], right[output])
+            expect(f'{name}, {order}: {output} is {far} from the processor\'s', far < 1e-4)
+        first = first or found
+        expect(f'{name}, {order}: other bits', found == first)
+finish()
