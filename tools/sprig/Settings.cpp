@@ -149,10 +149,11 @@ uint64_t Settings::cacheBytes() const {
   return *size;
 }
 
+static bool isGpu(const rt::core::GivenDevice &device) { return device.kind == "cuda"; }
+
 void Settings::checkDevices() const {
   checkDeviceNames();
   rt::core::GivenDevices given = parsedDevices();
-  auto isGpu = [](const rt::core::GivenDevice &device) { return device.kind == "cuda"; };
   if (std::none_of(given.list.begin(), given.list.end(), isGpu)) return;
   machine::GpuSearch found = machine::findGpus();
   for (const rt::core::GivenDevice &device : given.list)
@@ -170,7 +171,6 @@ void Settings::checkDeviceNames() const {
 bool Settings::namesGpus() const {
   if (devicesAreNames) return false;
   rt::core::GivenDevices given = parsedDevices();
-  auto isGpu = [](const rt::core::GivenDevice &device) { return device.kind == "cuda"; };
   return !given.list.empty() && std::all_of(given.list.begin(), given.list.end(), isGpu);
 }
 

@@ -10,7 +10,7 @@
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
-#include "lib/Target/KernelIdentity.h"
+#include "lib/Target/CodeGen/KernelIdentity.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Parser/Parser.h"
 #include <cstdio>

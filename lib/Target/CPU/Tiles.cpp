@@ -2,7 +2,7 @@
 #include "dialects/Kernel/KernelContraction.h"
 #include "lib/Machine/Cpu.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
-#include "lib/Target/KernelIdentity.h"
+#include "lib/Target/CodeGen/KernelIdentity.h"
 #include "sprig/error.h"
 #include "llvm/ADT/StringExtras.h"
 

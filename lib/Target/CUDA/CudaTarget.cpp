@@ -2,16 +2,18 @@
 #include "lib/Machine/CudaModel.h"
 #include "lib/Target/CUDA/CodeGen/CompileProgram.h"
 #include "lib/Target/CUDA/CodeGen/GpuLowering.h"
+#include "lib/Target/CUDA/CodeGen/Occupancy.h"
 #include "lib/Target/CUDA/CodeGen/Passes.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include "lib/Target/CUDA/Kernels/Passes.h"
-#include "lib/Target/CUDA/CodeGen/Occupancy.h"
 #include "sprig/error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace sprig;
+
+static constexpr const char *kPackagedArchitectures[] = {"sm_80", "sm_90"};
 
 // The architectures that options name, each once, the oldest first. Throws usage errors.
 static SmallVector<CudaArch> architecturesOf(const CompileOptions &options) {
@@ -22,13 +24,10 @@ static SmallVector<CudaArch> architecturesOf(const CompileOptions &options) {
     if (!llvm::is_contained(archs, *arch)) archs.push_back(*arch);
   };
   for (const std::string &name : options.architectures) {
-    if (name != "native") {
+    if (name != "native")
       add(name);
-      continue;
-    }
-    // No GPU needs to be here.
-    add("sm_80");
-    add("sm_90");
+    else // no GPU needs to be here
+      for (const char *usual : kPackagedArchitectures) add(usual);
   }
   if (archs.empty()) throw Error(ErrorKind::usage, "--target cuda: no architecture to generate code for");
   llvm::sort(archs);
@@ -59,7 +58,9 @@ public:
     registerCudaKernelPasses();
     registerCudaCodeGenPasses();
   }
-  std::vector<std::string> packagedArchitectures() const override { return {"sm_80", "sm_90"}; }
+  std::vector<std::string> packagedArchitectures() const override {
+    return {std::begin(kPackagedArchitectures), std::end(kPackagedArchitectures)};
+  }
   void check(const CompileOptions &options) const override {
     architecturesOf(options);
     if (options.tuneSeconds > 0)

@@ -30,6 +30,11 @@ struct Coordinate {
 };
 using Position = llvm::SmallVector<Coordinate>;
 
+/// Whether lanes lie at different places.
+inline bool anyStep(llvm::ArrayRef<Coordinate> position) {
+  return llvm::any_of(position, [](const Coordinate &c) { return c.step != 0; });
+}
+
 /// A sliding window over the spatial dimensions of an operand.
 struct Window {
   llvm::ArrayRef<int64_t> sizes, strides, dilations, padding, inputs, outputs;

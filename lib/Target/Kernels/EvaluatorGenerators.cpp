@@ -36,10 +36,6 @@ Value sprig::checkedIndex(ElementBuilder &k, Operation *op, Value index, int64_t
   return arith::IndexCastOp::create(b, k.loc, b.getIndexType(), position);
 }
 
-static bool anyStep(ArrayRef<Coordinate> position) {
-  return llvm::any_of(position, [](const Coordinate &c) { return c.step != 0; });
-}
-
 Value Evaluator::gather(ir::GatherOp op, ArrayRef<Coordinate> position) {
   size_t axis = op.getAxis(), count = shapeOf(op.getIndices()).size();
   ArrayRef<Coordinate> at_ = position.slice(axis, count);

@@ -8,10 +8,6 @@
 using namespace mlir;
 using namespace sprig;
 
-static bool anyStep(ArrayRef<Coordinate> position) {
-  return llvm::any_of(position, [](const Coordinate &c) { return c.step != 0; });
-}
-
 // The carried value where the condition does not hold, what `then` makes of it where it does.
 static SmallVector<Value> carryIf(ElementBuilder &k, Value condition, ValueRange carried,
                                   llvm::function_ref<SmallVector<Value>()> then) {

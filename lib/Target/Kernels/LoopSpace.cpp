@@ -3,11 +3,10 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
 
 using namespace mlir;
 using namespace sprig;
-
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 bool sprig::isLoopGenerator(Operation *op) {
   return isa<ir::PoolOp, ir::PadOp, ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::MatmulOp, ir::ConvOp,

@@ -189,9 +189,8 @@ TEST_F(CudaRuns, PartsOfTheTilesAndBatches) {
   expectNoComplaint();
 }
 
-// A value goes from one device to another and back.
-CudaPackage between(bool waits = true) {
-  CudaPackage made(2);
+// Values go from the first device to the second and back; both have a result for the caller.
+CudaPackage crossing(CudaPackage made) {
   EntryBuilder entry("main");
   auto there = [&](uint32_t buffer) {
     entry.entry.buffers[buffer].device = 1;
@@ -203,10 +202,10 @@ CudaPackage between(bool waits = true) {
   entry.dispatch(0, Add, {x, x, t}, 32);
   entry.copy(0, t, far);
   entry.record(0, sent);
-  if (waits) entry.wait(1, sent);
+  entry.wait(1, sent);
   entry.dispatch(1, Add, {far, far, twice}, 32);
-  entry.dispatch(1, Mix, {far, twice, z}, 32);
   entry.record(1, computed);
+  entry.dispatch(1, Mix, {far, twice, z}, 32);
   entry.wait(0, computed);
   entry.copy(0, twice, back);
   entry.dispatch(0, Add, {back, x, y}, 32);
@@ -216,63 +215,38 @@ CudaPackage between(bool waits = true) {
   return made;
 }
 
+void expectCrossings(Context &context, const std::string &where) {
+  for (uint32_t round = 0; round < 3; ++round) {
+    Words x(32, 3 + round), y(32), z(32);
+    context.invoke({x.view()}, {y.view(), z.view()});
+    for (size_t i = 0; i < 32; ++i) {
+      ASSERT_EQ(y[i], 5 * (3 + round)) << where;
+      ASSERT_EQ(z[i], 31 * 2 * (3 + round) + 4 * (3 + round) + 7) << where;
+    }
+  }
+}
+
 TEST_F(CudaRuns, TwoDevicesCopyBetweenThem) {
   for (const char *peers : {"all", "none"})
     for (const char *order : {"eager", "lazy", "random"}) {
       drive({{"DEVICES", "sm_90x2"}, {"PEERS", peers}, {"ORDER", order}});
       {
-        Context context(between().load());
-        for (uint32_t round = 0; round < 3; ++round) {
-          Words x(32, 3 + round), y(32), z(32);
-          context.invoke({x.view()}, {y.view(), z.view()});
-          for (size_t i = 0; i < 32; ++i) {
-            ASSERT_EQ(y[i], 5 * (3 + round)) << peers << ", " << order;
-            ASSERT_EQ(z[i], 31 * 2 * (3 + round) + 4 * (3 + round) + 7);
-          }
-        }
+        Context context(crossing(CudaPackage(2)).load());
+        expectCrossings(context, std::string(peers) + ", " + order);
         EXPECT_EQ(count("graph launches"), 3u);
       }
       expectNoComplaint();
     }
 }
 
-// Values go from the GPU to the processor and back; both have a result for the caller.
 TEST_F(CudaRuns, BesideTheProcessor) {
   for (const char *order : {"eager", "lazy", "random"}) {
     drive({{"ORDER", order}});
     {
       CudaPackage made;
       made.addProcessor();
-      EntryBuilder entry("main");
-      auto host = [&](uint32_t buffer) {
-        entry.entry.buffers[buffer].device = 1;
-        return buffer;
-      };
-      uint32_t x = entry.input("x", {32}), t = entry.arena(128), back = entry.arena(128), y = entry.output("y", {32});
-      uint32_t far = host(entry.arena(128)), twice = host(entry.arena(128)), z = host(entry.output("z", {32}));
-      uint32_t sent = entry.event(), computed = entry.event();
-      entry.dispatch(0, Add, {x, x, t}, 32);
-      entry.copy(0, t, far);
-      entry.record(0, sent);
-      entry.wait(1, sent);
-      entry.dispatch(1, Add, {far, far, twice}, 32);
-      entry.record(1, computed);
-      entry.dispatch(1, Mix, {far, twice, z}, 32);
-      entry.wait(0, computed);
-      entry.copy(0, twice, back);
-      entry.dispatch(0, Add, {back, x, y}, 32);
-      entry.entry.lanes[1].device = 1;
-      entry.entry.moreArenas = {entry.entry.arenaSize};
-      made.program.entries.push_back(entry.entry);
-      Context context(made.load());
-      for (uint32_t round = 0; round < 3; ++round) {
-        Words in(32, 3 + round), out(32), other(32);
-        context.invoke({in.view()}, {out.view(), other.view()});
-        for (size_t i = 0; i < 32; ++i) {
-          ASSERT_EQ(out[i], 5 * (3 + round)) << order;
-          ASSERT_EQ(other[i], 31 * 2 * (3 + round) + 4 * (3 + round) + 7);
-        }
-      }
+      Context context(crossing(made).load());
+      expectCrossings(context, order);
     }
     expectNoComplaint();
   }

@@ -4,8 +4,8 @@
 #include "lib/Target/CPU/CodeGen/KernelLowering.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
 #include "lib/Target/CPU/CodeGen/ObjectEmitter.h"
-#include "lib/Target/KernelIdentity.h"
-#include "lib/Target/ParallelJobs.h"
+#include "lib/Target/CodeGen/KernelIdentity.h"
+#include "lib/Target/CodeGen/ParallelJobs.h"
 
 using namespace mlir;
 using namespace sprig;

@@ -1,5 +1,5 @@
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
-#include "lib/Target/KernelIdentity.h"
+#include "lib/Target/CodeGen/KernelIdentity.h"
 #include "lib/Target/OperationNames.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Config/llvm-config.h"

@@ -1,13 +1,7 @@
 #include "lib/Target/CPU/CodeGen/ObjectEmitter.h"
+#include "lib/Target/CodeGen/CodeModule.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -67,21 +61,7 @@ static void setFunctionAttributes(Module &module, const CpuArch &target) {
 }
 
 // MLIR has vectorised already: the full middle end would cost most of the compile time and find nothing.
-static void optimise(Module &module, TargetMachine &machine) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager calls;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  // No function is known by name, so that none is replaced by another (pow by a product, a loop by memset).
-  TargetLibraryInfoImpl library(module.getTargetTriple());
-  library.disableAllFunctions();
-  functions.registerPass([&] { return TargetLibraryAnalysis(library); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(calls);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, calls, modules);
+static ModulePassManager passesOf(PassBuilder &) {
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(InstCombinePass());
@@ -90,24 +70,8 @@ static void optimise(Module &module, TargetMachine &machine) {
   // Bodies that only one function calls.
   manager.addPass(AlwaysInlinerPass());
   manager.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
-  manager.run(module, modules);
+  return manager;
 }
-
-namespace {
-// Without a handler, LLVM ends the process at the first error of its code generator.
-struct KeepErrors : DiagnosticHandler {
-  explicit KeepErrors(std::string &text) : text(text) {}
-  bool handleDiagnostics(const DiagnosticInfo &info) override {
-    if (info.getSeverity() != DS_Error) return true;
-    raw_string_ostream stream(text);
-    DiagnosticPrinterRawOStream printer(stream);
-    if (!text.empty()) stream << "; ";
-    info.print(printer);
-    return true;
-  }
-  std::string &text;
-};
-} // namespace
 
 ObjectEmitter::ObjectEmitter(std::unique_ptr<TargetMachine> machine, const CpuArch &target, CodeGenLevel level)
     : machine(std::move(machine)), target(target), level(level) {}
@@ -121,38 +85,20 @@ Expected<ObjectEmitter> ObjectEmitter::create(const CpuArch &target, CodeGenLeve
 }
 
 Expected<std::string> ObjectEmitter::translate(mlir::ModuleOp source, CodeForm form) {
-  std::string errors;
-  LLVMContext context;
-  context.setDiagnosticHandler(std::make_unique<KeepErrors>(errors));
-  std::unique_ptr<Module> module =
-      mlir::translateModuleToLLVMIR(source, context, "sprig", /*disableVerification=*/true);
-  if (!module) return createStringError(inconvertibleErrorCode(), "kernels cannot be translated to LLVM IR");
-  module->setTargetTriple(machine->getTargetTriple());
-  module->setDataLayout(machine->createDataLayout());
-  setFunctionAttributes(*module, target);
-  raw_string_ostream complaints(errors);
-  if (verifyModule(*module, &complaints))
-    return createStringError(inconvertibleErrorCode(), "kernels are invalid LLVM IR: %s", errors.c_str());
-  if (level != CodeGenLevel::None) optimise(*module, *machine);
+  auto made = CodeModule::translate(source, *machine);
+  if (!made) return made.takeError();
+  CodeModule &code = **made;
+  setFunctionAttributes(code.module(), target);
+  if (Error error = code.verify()) return error;
+  if (level != CodeGenLevel::None) code.optimise(passesOf);
 
   if (form == CodeForm::LLVM) {
     std::string ir;
     raw_string_ostream out(ir);
-    module->print(out, nullptr);
+    code.module().print(out, nullptr);
     return ir;
   }
-  SmallVector<char> output;
-  raw_svector_ostream out(output);
-  legacy::PassManager passes;
-  TargetLibraryInfoImpl library(module->getTargetTriple());
-  library.disableAllFunctions();
-  passes.add(new TargetLibraryInfoWrapperPass(library));
-  auto type = form == CodeForm::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true))
-    return createStringError(inconvertibleErrorCode(), "no code generator for this form of output");
-  passes.run(*module);
-  if (!errors.empty()) return createStringError(inconvertibleErrorCode(), "%s", errors.c_str());
-  return std::string(output.begin(), output.end());
+  return code.write(form == CodeForm::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile);
 }
 
 Expected<std::string> sprig::translateKernelModule(mlir::ModuleOp source, const CpuArch &target,

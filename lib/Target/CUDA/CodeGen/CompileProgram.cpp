@@ -3,8 +3,8 @@
 #include "lib/Cache/FileCache.h"
 #include "lib/Target/CUDA/CodeGen/GpuLowering.h"
 #include "lib/Target/CUDA/CodeGen/PtxEmitter.h"
-#include "lib/Target/KernelIdentity.h"
-#include "lib/Target/ParallelJobs.h"
+#include "lib/Target/CodeGen/KernelIdentity.h"
+#include "lib/Target/CodeGen/ParallelJobs.h"
 #include "mlir/IR/Verifier.h"
 #include "sprig/error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -128,9 +128,6 @@ LogicalResult Compilation::compile(Job &job, const GpuLowering &lowering,
   std::string name = stemName(job.unit->stem);
   auto launch = emit(*dispatch, name, module, arch);
   if (failed(launch)) return failure();
-  // Then ranges of thread numbers are known, and ptxas knows how many registers there are.
-  if (auto function = module.lookupSymbol<gpu::GPUFuncOp>(name))
-    function.setKnownBlockSize(ArrayRef<int32_t>{int32_t(launch->threads), 1, 1});
   if (failed(verify(*holder)) || failed(lowering.run(module))) return failure();
   std::optional<PtxEmitter> &emitter = emitters[job.arch];
   auto report = [&](llvm::Error error) -> LogicalResult {

@@ -1,7 +1,7 @@
 // From kernels of a gpu.module to the dialects nvvm and llvm.
 // For PtxEmitter and the pass `lower-gpu-module`. Kernels are functions of arith, math, scf, memref, vector, gpu and
-// nvgpu; buffers become bare pointers. Functions of f32 become our own arithmetic (lib/Target/Math), those of f64 that
-// have no instruction are refused by name: a GPU has no library to call.
+// nvgpu; buffers become bare pointers. Functions become our own arithmetic (lib/Target/Math); what there is none
+// for, most functions of f64, is refused by name: a GPU has no library to call.
 #pragma once
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -9,7 +9,8 @@ def LowerGpuModule : Pass<"sprig-lower-gpu-module", "::mlir::gpu::GPUModuleOp"> 
   let summary = "Lower the kernels of a gpu.module to the dialects nvvm and llvm";
   let description = [{
     Functions of arith, math, scf, memref, vector, gpu and nvgpu become kernels that take bare pointers. f32 functions
-    become arithmetic; an f64 function or a remainder, which a GPU has no instruction for, is an error. For people and
+    become arithmetic, and of f64 exp, log, pow and rsqrt; another f64 function or a remainder, which a GPU has no
+    instruction for, is an error. For people and
     tests; the pipeline lowers kernels through the same function.
   }];
 }

@@ -1,11 +1,5 @@
 #include "lib/Target/CUDA/CodeGen/PtxEmitter.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
+#include "lib/Target/CodeGen/CodeModule.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -76,42 +70,6 @@ static void setAttributes(Module &module) {
       global.setAlignment(Align(kSharedAlignment));
 }
 
-static void optimise(Module &module, TargetMachine &machine, int level) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager calls;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  // No function is known by name, so that none is replaced by another (a loop by memset).
-  TargetLibraryInfoImpl library(module.getTargetTriple());
-  library.disableAllFunctions();
-  functions.registerPass([&] { return TargetLibraryAnalysis(library); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(calls);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, calls, modules);
-  static const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2,
-                                             OptimizationLevel::O3};
-  builder.buildPerModuleDefaultPipeline(levels[std::clamp(level, 0, 3)]).run(module, modules);
-}
-
-namespace {
-// Without a handler, LLVM ends the process at the first error of its code generator.
-struct KeepErrors : DiagnosticHandler {
-  explicit KeepErrors(std::string &text) : text(text) {}
-  bool handleDiagnostics(const DiagnosticInfo &info) override {
-    if (info.getSeverity() != DS_Error) return true;
-    raw_string_ostream stream(text);
-    DiagnosticPrinterRawOStream printer(stream);
-    if (!text.empty()) stream << "; ";
-    info.print(printer);
-    return true;
-  }
-  std::string &text;
-};
-} // namespace
-
 // There is nothing on a device that kernels could call.
 static Error refuseExternals(const Module &module) {
   for (const Function &function : module)
@@ -129,31 +87,19 @@ static Expected<StringRef> withoutHead(StringRef text) {
 }
 
 Expected<std::string> PtxEmitter::functions(mlir::gpu::GPUModuleOp source) {
-  std::string errors;
-  LLVMContext context;
-  context.setDiagnosticHandler(std::make_unique<KeepErrors>(errors));
-  std::unique_ptr<Module> module =
-      mlir::translateModuleToLLVMIR(source, context, "sprig", /*disableVerification=*/true);
-  if (!module) return createStringError("kernels cannot be translated to LLVM IR");
-  module->setTargetTriple(machine->getTargetTriple());
-  module->setDataLayout(machine->createDataLayout());
-  setAttributes(*module);
-  raw_string_ostream complaints(errors);
-  if (verifyModule(*module, &complaints)) return createStringError("kernels are invalid LLVM IR: " + errors);
-  if (Error error = refuseExternals(*module)) return error;
-  optimise(*module, *machine, level);
-
-  SmallVector<char> output;
-  raw_svector_ostream out(output);
-  legacy::PassManager passes;
-  TargetLibraryInfoImpl library(module->getTargetTriple());
-  library.disableAllFunctions();
-  passes.add(new TargetLibraryInfoWrapperPass(library));
-  if (machine->addPassesToEmitFile(passes, out, nullptr, CodeGenFileType::AssemblyFile, /*DisableVerify=*/true))
-    return createStringError("no code generator for PTX");
-  passes.run(*module);
-  if (!errors.empty()) return createStringError(errors);
-  auto text = withoutHead(StringRef(output.data(), output.size()));
+  auto made = CodeModule::translate(source, *machine);
+  if (!made) return made.takeError();
+  CodeModule &code = **made;
+  setAttributes(code.module());
+  if (Error error = code.verify()) return error;
+  if (Error error = refuseExternals(code.module())) return error;
+  static const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2,
+                                             OptimizationLevel::O3};
+  code.optimise(
+      [&](PassBuilder &builder) { return builder.buildPerModuleDefaultPipeline(levels[std::clamp(level, 0, 3)]); });
+  auto file = code.write(CodeGenFileType::AssemblyFile);
+  if (!file) return file.takeError();
+  auto text = withoutHead(*file);
   if (!text) return text.takeError();
   // The code generator may have called functions of its own library for what the target has no instruction for.
   if (size_t at = text->find(".extern .func"); at != StringRef::npos)

@@ -69,6 +69,7 @@ FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringR
       gpu::GPUFuncOp::create(builder, dispatch.getLoc(), name, builder.getFunctionType(arguments, TypeRange()));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   GpuPlan plan = emitter->plan(dispatch);
+  // Then ranges of thread numbers are known, and ptxas knows how many registers there are.
   function.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr({int32_t(plan.threads), 1, 1}));
 
   builder.setInsertionPointToStart(&function.getBody().front());

@@ -1,5 +1,5 @@
 // Emitters of dispatches that hold one operation, on region arguments, whose work is a number of independent items: a
-// thread does one after the other. For scans, sorts, copies and scatters.
+// thread does one. For scans, sorts, copies and scatters.
 #pragma once
 #include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"

@@ -1,4 +1,4 @@
-#include "lib/Target/ParallelJobs.h"
+#include "lib/Target/CodeGen/ParallelJobs.h"
 #include "lib/Target/SignalStack.h"
 #include "mlir/IR/Diagnostics.h"
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "lib/Target/KernelIdentity.h"
+#include "lib/Target/CodeGen/KernelIdentity.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/Constants.h"
