@@ -32,6 +32,7 @@ config.substitutions += [
     ("%stand-in", "env LD_LIBRARY_PATH=%s" % stand_in),
     # A program of the public headers, as far as the compiler's checks.
     ("%check-cxx", config.cxx + " -std=c++20 -fsyntax-only -I%s/include -I%s/runtime/include" % ((config.sprig_source,) * 2)),
+    ("%build", config.sprig_build),
     ("%examples", os.path.join(config.sprig_source, "examples")),
     ("%bench", os.path.join(config.sprig_source, "bench")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),

@@ -122,6 +122,7 @@ FailureOr<std::vector<PackageImage>> CudaTarget::compile(ModuleOp program, const
   std::vector<PackageImage> images;
   Location nowhere = UnknownLoc::get(program.getContext());
   if (*assembler) {
+    if (options.reportDetails) emitRemark(nowhere) << "codegen: cubins by " << (*assembler)->name();
     std::vector<Cubin> cubins = assemblePtx(program.getContext(), *texts, **assembler, codeGenOptions(options, cache));
     for (const auto &[text, cubin] : llvm::zip_equal(*texts, cubins)) {
       images.push_back(makeImage(text, text.arch.name(), cubin.bytes));

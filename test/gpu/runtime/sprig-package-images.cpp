@@ -1,10 +1,8 @@
 // sprig-package-images: makes the emulation images of a package's code for GPUs, so that the package runs on the
 // stand-in.
-#include "runtime/base/Memory.h"
-#include "runtime/format/Container.h"
-#include "runtime/load/Decode.h"
 #include "test/gpu/image/ImageBuilder.h"
 #include "test/gpu/ptx/Lexer.h"
+#include "test/gpu/runtime/GpuPackage.h"
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/SHA256.h>
 
@@ -49,34 +47,21 @@ void makeImages(const std::string &path, const std::string &folder, const std::v
     std::string text = read(file);
     byTarget[targetOf(text)] = text;
   }
-  rt::core::MappedFile file;
-  rt::format::ContainerView view;
-  rt::core::Program program;
-  if (rt::core::Status status = rt::core::MappedFile::open(path.c_str(), file); !status.isOk())
-    throw Failure{3, path + ": " + std::string(status.message())};
-  if (rt::format::ContainerError error = rt::format::readContainer(file.bytes(), view); error.failed)
-    throw Failure{3, path + ": " + error.message};
-  if (rt::core::Status status = rt::core::decodeProgram(view.sections[0].bytes, program); !status.isOk())
-    throw Failure{3, path + ": " + std::string(status.message())};
+  gpu::GpuPackage package(path);
   std::filesystem::create_directories(folder);
-  for (const rt::core::Image &image : program.images) {
-    if (image.kind != rt::core::kCudaKind || image.section >= view.sections.size()) continue;
-    std::span<const uint8_t> code = view.sections[image.section].bytes;
-    std::string ptx(reinterpret_cast<const char *>(code.data()), code.size());
-    bool isText = image.isa.starts_with("compute_");
-    while (isText && ptx.ends_with('\0')) ptx.pop_back();
-    if (isText) code = code.first(ptx.size());
+  for (const auto &[image, code, isText] : package.images) {
     std::string hash = llvm::toHex(llvm::SHA256::hash({code.data(), code.size()}), /*LowerCase=*/true);
+    std::string ptx(reinterpret_cast<const char *>(code.data()), code.size());
     if (!isText) {
-      auto found = byTarget.find(image.isa);
+      auto found = byTarget.find(image->isa);
       if (found == byTarget.end()) {
-        std::fprintf(stderr, "note: %s: no PTX file is for %s; no image for it\n", path.c_str(), image.isa.c_str());
+        std::fprintf(stderr, "note: %s: no PTX file is for %s; no image for it\n", path.c_str(), image->isa.c_str());
         continue;
       }
       ptx = found->second;
     }
-    gpu::makeImage(ptx, path + " (" + image.isa + ")", folder + "/" + hash + ".so");
-    std::printf("%s %s.so\n", image.isa.c_str(), hash.c_str());
+    gpu::makeImage(ptx, path + " (" + image->isa + ")", folder + "/" + hash + ".so");
+    std::printf("%s %s.so\n", image->isa.c_str(), hash.c_str());
   }
 }
 
@@ -102,6 +87,8 @@ int main(int argc, char **argv) {
     makeImages(package, folder, texts);
   } catch (const Failure &failure) {
     return std::fprintf(stderr, "error: %s\n", failure.text.c_str()), failure.code;
+  } catch (const gpu::BadPackage &error) {
+    return std::fprintf(stderr, "error: %s\n", error.what()), 3;
   } catch (const ptx::PtxError &error) {
     return std::fprintf(stderr, "error: %s\n", error.what()), 3;
   } catch (const std::exception &error) {
