@@ -35,7 +35,9 @@ LaunchState::LaunchState(const SprigGpuKernel &kernel, Dim3 grid, Dim3 block, co
     : kernel(kernel), grid(grid), blockDim(block), options(options), random(options.seed) {}
 
 // What the driver would refuse, as far as the kernel and every architecture say; empty where it is sound.
-static std::string refusal(const SprigGpuKernel &kernel, Dim3 grid, Dim3 block, uint32_t sharedBytes) {
+static std::string refusal(const SprigGpuKernel &kernel, Dim3 grid, Dim3 block, uint32_t sharedBytes,
+                           const LaunchOptions &options) {
+  if (!options.checked && !kernel.plain) return "its image has the checked version alone";
   auto dims = [](uint64_t x, uint64_t y, uint64_t z) {
     return std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z);
   };
@@ -60,7 +62,7 @@ LaunchReport sprig::gpu::launch(const SprigGpuKernel &kernel, Dim3 grid, Dim3 bl
                                 const void *parameters, uint8_t *variables, const LaunchOptions &options) {
   LaunchState state(kernel, grid, blockDim, options);
   uint32_t sharedBytes = kernel.staticSharedBytes + dynamicSharedBytes;
-  if (std::string why = refusal(kernel, grid, blockDim, sharedBytes); !why.empty()) {
+  if (std::string why = refusal(kernel, grid, blockDim, sharedBytes, options); !why.empty()) {
     Complaint complaint;
     complaint.fault = Fault::BadLaunch, complaint.kernel = kernel.name;
     complaint.text = "bad launch of kernel '" + std::string(kernel.name) + "': " + why;

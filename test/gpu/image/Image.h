@@ -42,7 +42,7 @@ typedef struct SprigGpuKernel {
   uint32_t maxThreads[3];      // .maxntid, or zeros; it bounds the product alone
   uint32_t minBlocks;          // .minnctapersm, or 0
   uint32_t cooperates;   // 1: threads of a block meet (barriers, warp operations), so each needs a stack of its own
-  SprigGpuCode *plain;   // accesses memory directly
+  SprigGpuCode *plain;   // accesses memory directly; null in an image that has the other version alone
   SprigGpuCode *checked; // tells the hook `access` of every access first
 } SprigGpuKernel;
 

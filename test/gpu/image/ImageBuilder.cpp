@@ -57,11 +57,12 @@ Function *buildKernel(KernelContext &kernel) {
 }
 
 Constant *describeKernel(Tables &tables, Module &target, const ptx::Module &source, const ModuleLayout &moduleLayout,
-                         const ptx::Function &kernel) {
+                         const ptx::Function &kernel, Versions versions) {
   KernelLayout layout(source, kernel);
   KernelContext plain{source, moduleLayout, layout, false, target, {}},
       checked{source, moduleLayout, layout, true, target, {}};
-  Function *plainCode = buildKernel(plain), *checkedCode = buildKernel(checked);
+  Constant *plainCode = versions == Versions::Both ? buildKernel(plain) : tables.null();
+  Constant *checkedCode = buildKernel(checked);
   SmallVector<Constant *> parameters;
   for (size_t i = 0; i < kernel.parameters.size(); ++i)
     parameters.push_back(tables.structure(
@@ -70,19 +71,19 @@ Constant *describeKernel(Tables &tables, Module &target, const ptx::Module &sour
                            tables.number(32, layout.parameterBytes), tables.number(32, layout.staticSharedBytes),
                            tables.number(32, layout.localBytes), tables.numbers(kernel.requiredThreads),
                            tables.numbers(kernel.maxThreads), tables.number(32, kernel.minBlocks),
-                           tables.number(32, plain.cooperates), plainCode, checkedCode});
+                           tables.number(32, checked.cooperates), plainCode, checkedCode});
 }
 
 } // namespace
 
-std::unique_ptr<Module> sprig::gpu::buildImage(const ptx::Module &source, LLVMContext &context) {
+std::unique_ptr<Module> sprig::gpu::buildImage(const ptx::Module &source, LLVMContext &context, Versions versions) {
   auto target = std::make_unique<Module>("image", context);
   Tables tables(*target);
   ModuleLayout layout(source);
   SmallVector<Constant *> kernels, variables, pointers;
   for (const ptx::Function &function : source.functions)
     if (function.isEntry && !function.isDeclaration)
-      kernels.push_back(describeKernel(tables, *target, source, layout, function));
+      kernels.push_back(describeKernel(tables, *target, source, layout, function, versions));
   for (const ptx::Variable &variable : source.variables) {
     if (variable.space == ptx::Space::Shared) continue;
     uint32_t space = variable.space == ptx::Space::Const ? SPRIG_GPU_CONST : SPRIG_GPU_GLOBAL;
@@ -109,8 +110,9 @@ std::unique_ptr<Module> sprig::gpu::buildImage(const ptx::Module &source, LLVMCo
   return target;
 }
 
-void sprig::gpu::makeImage(const std::string &text, const std::string &name, const std::string &path) {
+void sprig::gpu::makeImage(const std::string &text, const std::string &name, const std::string &path,
+                           Versions versions) {
   LLVMContext context;
-  std::unique_ptr<Module> module = buildImage(ptx::parse(text, name), context);
+  std::unique_ptr<Module> module = buildImage(ptx::parse(text, name), context, versions);
   writeImage(*module, path);
 }

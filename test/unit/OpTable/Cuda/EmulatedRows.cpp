@@ -3,6 +3,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
+#include "lib/Target/CodeGen/KernelIdentity.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/include/sprig/rt/kernel.h"
@@ -57,21 +58,35 @@ std::string EmulatedRows::take(mlir::func::FuncOp function) {
   mlir::OpBuilder b = mlir::OpBuilder::atBlockEnd(holder->getBody());
   auto module = mlir::gpu::GPUModuleOp::create(b, function.getLoc(), "kernels");
   std::map<mlir::Operation *, Kernel> made;
+  std::map<std::string, Kernel> fresh;
   int number = 0;
   for (auto dispatch : function.getBody().front().getOps<kernel::DispatchOp>()) {
     auto plan = planCudaDispatch(dispatch);
     if (mlir::failed(plan)) return why;
+    // Steps of a loop over time, unrolled, are equal: one of them is made.
+    std::string description = describeForCode(dispatch);
+    const Kernel *equal = nullptr;
+    for (auto *known : {&kernelsByDescription, &fresh})
+      if (auto found = known->find(description); found != known->end()) equal = &found->second;
+    if (equal) {
+      made[dispatch] = *equal;
+      continue;
+    }
     std::string name = function.getName().str() + "_" + std::to_string(number++);
     auto kernel = emitCudaKernel(dispatch, name, module, kArch);
     if (mlir::failed(kernel)) return why;
     EXPECT_EQ(kernel->launch.sharedBytes, 0u);
-    made[dispatch] = {name, kernel->launch.threads, plan->tiles, plan->scratchBytes};
+    made[dispatch] = fresh[description] = {name, kernel->launch.threads, plan->tiles, plan->scratchBytes};
   }
-  if (mlir::failed(mlir::verify(*holder)) || mlir::failed(lowering.run(module))) return why.empty() ? "not valid" : why;
-  auto functions = emitter.functions(module);
-  if (!functions) return llvm::toString(functions.takeError());
-  text += *functions;
+  if (!fresh.empty()) {
+    if (mlir::failed(mlir::verify(*holder)) || mlir::failed(lowering.run(module)))
+      return why.empty() ? "not valid" : why;
+    auto functions = emitter.functions(module);
+    if (!functions) return llvm::toString(functions.takeError());
+    text += *functions;
+  }
   kernels.merge(made);
+  kernelsByDescription.merge(fresh);
   return "";
 }
 
@@ -79,7 +94,7 @@ void EmulatedRows::build() {
   static int count = 0;
   std::filesystem::path path = std::filesystem::temp_directory_path() /
                                ("sprig-op-table-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".so");
-  gpu::makeImage(text, "op table", path.string());
+  gpu::makeImage(text, "op table", path.string(), gpu::Versions::Checked);
   image = std::make_unique<gpu::LoadedImage>(path.string());
   std::filesystem::remove(path); // it stays mapped
   ASSERT_EQ((*image)->variableBytes, 0u) << "kernels have no variables of a module";

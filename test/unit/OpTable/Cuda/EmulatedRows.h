@@ -33,6 +33,7 @@ private:
   GpuLowering lowering;
   PtxEmitter emitter;
   std::map<mlir::Operation *, Kernel> kernels; // of dispatches
+  std::map<std::string, Kernel> kernelsByDescription;
   std::string text;
   std::unique_ptr<gpu::LoadedImage> image;
 };
