@@ -7,6 +7,8 @@
 #include "sprig/error.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include <bit>
+#include <cstdlib>
+#include <filesystem>
 #include <gtest/gtest.h>
 
 namespace sprig::optable {
@@ -30,12 +32,28 @@ std::vector<std::string> instructionSets() {
   return sets;
 }
 
+// Rows of one operation are the same kernels fused and not: their code is made once. Empty at first, gone at the end.
+const std::string &cacheFolder() {
+  static const struct Folder {
+    std::string path = (std::filesystem::temp_directory_path() / "sprig-op-table-XXXXXX").string();
+    Folder() {
+      if (!mkdtemp(path.data())) throw std::runtime_error("cannot make the folder '" + path + "'");
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+  } folder;
+  return folder.path;
+}
+
 std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int threads, Given given) {
   mlir::OwningOpRef<mlir::ModuleOp> module = parseRows(rows);
   CompileOptions options;
   options.fuse = fuse;
   options.threads = threads;
   options.architectures = instructionSets();
+  options.cacheFolder = cacheFolder();
   if (given == Given::layouts) {
     mlir::PassManager passes(module->getContext());
     passes.addNestedPass<mlir::func::FuncOp>(createFuse({fuse}));
