@@ -1,6 +1,7 @@
 // exp, log and pow of f64, for targets that have no library to call. A logarithm is a sum of two numbers, so that its
 // multiples by large exponents lose nothing.
 #include "lib/Target/Math/Functions.h"
+#include "lib/Target/Math/Twofold.h"
 #include <limits>
 
 using namespace sprig;
@@ -9,29 +10,7 @@ using mlir::arith::CmpFPredicate;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-namespace {
-// high + low, of which low is what high was rounded by.
-struct Twofold {
-  Value high, low;
-};
-} // namespace
-
-// The sum and its rounding error, where |a| >= |b| or a is zero (Dekker 1971).
-static Twofold sumOf(ScalarBuilder &s, Value a, Value b) {
-  Value high = s.add(a, b);
-  return {high, s.sub(b, s.sub(high, a))};
-}
-
-// The sum and its rounding error (Knuth, The Art of Computer Programming 2, 4.2.2).
-static Twofold sumOfAny(ScalarBuilder &s, Value a, Value b) {
-  Value high = s.add(a, b), part = s.sub(high, a);
-  return {high, s.add(s.sub(a, s.sub(high, part)), s.sub(b, part))};
-}
-
-static Value powerOfTwo(ScalarBuilder &s, Value k) { return s.bits(s.shl(s.addi(k, 1023), 52), s.b.getF64Type()); }
-
-// e^(high + low): 2^n e^r with |r| < 0.35, by the series of e^r. The power comes in two steps, as it may be beyond f64
-// where the result is not, or the result denormal.
+// e^(high + low): 2^n e^r with |r| < 0.35, by the series of e^r.
 static Value exponential(ScalarBuilder &s, Twofold x) {
   constexpr double kBeyond = 800; // the logarithm of every result
   Value isBeyond = s.gt(s.abs(x.high), kBeyond);
@@ -44,13 +23,12 @@ static Value exponential(ScalarBuilder &s, Twofold x) {
   double factorial = 1;
   for (int i = 2; i <= 14; ++i) series.push_back(1 / (factorial *= i));
   Value e = s.add(s.fma(s.mul(r, r), s.polynomial(r, series), r), 1);
-  Value k = s.addi(s.bits(shifted, s.b.getI64Type()), -kRound64Bits), half = s.shrs(k, 1);
-  return s.mul(s.mul(e, powerOfTwo(s, half)), powerOfTwo(s, s.subi(k, half)));
+  return scaled(s, e, s.addi(s.bits(shifted, s.b.getI64Type()), -kRound64Bits));
 }
 
 // log x of a positive finite x = 2^e m with m from sqrt(1/2) to sqrt(2): e ln 2 + 2 atanh(t), t = (m - 1) / (m + 1)
-// in two parts, by the series of atanh. Off by some 1e-19 of itself.
-static Twofold logarithmOf(ScalarBuilder &s, Value x) {
+// in two parts, by the series of atanh.
+Twofold expand::logarithmOf(ScalarBuilder &s, Value x) {
   Value isDenormal = s.lt(x, std::numeric_limits<double>::min());
   Value bits = s.bits(s.select(isDenormal, s.mul(x, 0x1p54), x), s.b.getI64Type());
   Value exponent = s.shrs(s.addi(bits, -0x3fe6a09e667f3bcd), 52);
@@ -85,7 +63,7 @@ static Twofold logarithm(ScalarBuilder &s, Value x) {
   return {s.select(isUsual, found.high, other), s.select(isUsual, found.low, s.f(x, 0))};
 }
 
-Value expand::expDouble(ScalarBuilder &s, Value x) { return exponential(s, {x, s.f(x, 0)}); }
+Value expand::expDouble(ScalarBuilder &s, Value x) { return exponential(s, exactly(s, x)); }
 
 Value expand::logDouble(ScalarBuilder &s, Value x) {
   Twofold found = logarithm(s, x);

@@ -33,6 +33,16 @@ struct ExpandPow : OpRewritePattern<math::PowFOp> {
     return success();
   }
 };
+
+struct ExpandRemainder : OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern<arith::RemFOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::RemFOp op, PatternRewriter &rewriter) const override {
+    if (!expands(op, 32) && !expands(op, 64)) return failure();
+    ScalarBuilder s(rewriter, op.getLoc());
+    rewriter.replaceOp(op, expand::remainder(s, op.getLhs(), op.getRhs()));
+    return success();
+  }
+};
 } // namespace
 
 static Value rsqrt(ScalarBuilder &s, Value x) { return s.div(s.f(x, 1), s.sqrt(x)); }
@@ -50,7 +60,15 @@ void sprig::populateSprigMathPatterns(RewritePatternSet &patterns) {
       patterns.getContext());
 }
 
-void sprig::populateSprigDoubleMathPatterns(RewritePatternSet &patterns) {
+void sprig::populateSprigLibraryMathPatterns(RewritePatternSet &patterns) {
   patterns.add<ExpandUnary<math::ExpOp, expand::expDouble, 64>, ExpandUnary<math::LogOp, expand::logDouble, 64>,
-               ExpandUnary<math::RsqrtOp, rsqrt, 64>, ExpandPow<expand::powDouble, 64>>(patterns.getContext());
+               ExpandUnary<math::ExpM1Op, expand::expm1Double, 64>, ExpandUnary<math::Log1pOp, expand::log1pDouble, 64>,
+               ExpandUnary<math::SinhOp, expand::sinhDouble, 64>, ExpandUnary<math::CoshOp, expand::coshDouble, 64>,
+               ExpandUnary<math::TanhOp, expand::tanhDouble, 64>, ExpandUnary<math::AsinhOp, expand::asinhDouble, 64>,
+               ExpandUnary<math::AcoshOp, expand::acoshDouble, 64>, ExpandUnary<math::AtanhOp, expand::atanhDouble, 64>,
+               ExpandUnary<math::ErfOp, expand::erfDouble, 64>, ExpandUnary<math::SinOp, expand::sinDouble, 64>,
+               ExpandUnary<math::CosOp, expand::cosDouble, 64>, ExpandUnary<math::TanOp, expand::tanDouble, 64>,
+               ExpandUnary<math::AsinOp, expand::asinDouble, 64>, ExpandUnary<math::AcosOp, expand::acosDouble, 64>,
+               ExpandUnary<math::AtanOp, expand::atanDouble, 64>, ExpandUnary<math::RsqrtOp, rsqrt, 64>,
+               ExpandPow<expand::powDouble, 64>, ExpandRemainder>(patterns.getContext());
 }

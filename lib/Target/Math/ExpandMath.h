@@ -12,7 +12,8 @@ namespace sprig {
 /// exp, expm1, log, log1p, pow, sin, cos, tan and their inverses, the hyperbolic ones, erf, rsqrt.
 void populateSprigMathPatterns(mlir::RewritePatternSet &patterns);
 
-/// exp, log, pow and rsqrt of f64, for targets without a library to call: within 1 ulp, pow within 1.2.
-void populateSprigDoubleMathPatterns(mlir::RewritePatternSet &patterns);
+/// What other targets call the C library for: the same functions of f64, within an ulp or a little more (measured:
+/// docs/numerics.md), and remainders of f32 and f64, which are exact.
+void populateSprigLibraryMathPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace sprig

@@ -59,24 +59,30 @@ static Reduced reduceFar(ScalarBuilder &s, Value x) {
   return {s.select(negative, s.neg(rest), rest), s.select(negative, s.subi(s.i(bits, 0), quadrant), quadrant)};
 }
 
-/// `near`, where some lane is `far` with those lanes replaced by what `slow` computes.
-static Reduced branch(ScalarBuilder &s, Reduced near, Value far, llvm::function_ref<Reduced()> slow) {
+llvm::SmallVector<Value> expand::replaceFar(ScalarBuilder &s, Value far, ValueRange near,
+                                            llvm::function_ref<llvm::SmallVector<Value>()> slow) {
   Value any = far;
   if (isa<VectorType>(far.getType())) any = vector::ReductionOp::create(s.b, s.loc, vector::CombiningKind::OR, far);
-  auto branch = scf::IfOp::create(s.b, s.loc, TypeRange{near.rest.getType(), near.quadrant.getType()}, any,
-                                  /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(s.b, s.loc, near.getTypes(), any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(s.b);
   s.b.setInsertionPointToStart(branch.thenBlock());
-  Reduced other = slow();
-  scf::YieldOp::create(s.b, s.loc,
-                       ValueRange{s.select(far, other.rest, near.rest), s.select(far, other.quadrant, near.quadrant)});
+  llvm::SmallVector<Value> chosen;
+  for (auto [other, value] : llvm::zip_equal(slow(), near)) chosen.push_back(s.select(far, other, value));
+  scf::YieldOp::create(s.b, s.loc, chosen);
   s.b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(s.b, s.loc, ValueRange{near.rest, near.quadrant});
-  return {branch.getResult(0), branch.getResult(1)};
+  scf::YieldOp::create(s.b, s.loc, near);
+  return branch.getResults();
 }
 
-/// Whether a magnitude is from `bound` on; infinities and NaN take the near path, which gives NaN.
-static Value isFar(ScalarBuilder &s, Value magnitude, double bound) {
+static Reduced branch(ScalarBuilder &s, Reduced near, Value far, llvm::function_ref<Reduced()> slow) {
+  auto chosen = replaceFar(s, far, {near.rest, near.quadrant}, [&] {
+    Reduced other = slow();
+    return llvm::SmallVector<Value>{other.rest, other.quadrant};
+  });
+  return {chosen[0], chosen[1]};
+}
+
+Value expand::isFar(ScalarBuilder &s, Value magnitude, double bound) {
   return s.andi(s.cmp(CmpFPredicate::OGE, magnitude, bound), s.cmp(CmpFPredicate::OLT, magnitude, INFINITY));
 }
 
@@ -111,8 +117,7 @@ static Value cosOfRest(ScalarBuilder &s, Value r) {
   return s.fma(s.mul(square, square), p, s.fma(square, -0.5, 1.0));
 }
 
-/// Whether a bit of the quadrant is set.
-static Value bitSet(ScalarBuilder &s, Value quadrant, int64_t bit) {
+Value expand::bitSet(ScalarBuilder &s, Value quadrant, int64_t bit) {
   return s.cmp(CmpIPredicate::ne, s.andi(quadrant, bit), 0);
 }
 

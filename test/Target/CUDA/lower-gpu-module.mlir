@@ -41,10 +41,10 @@ gpu.module @refused {
   gpu.func @wide(%to: memref<1xf64>) kernel {
     %c0 = arith.constant 0 : index
     %x = memref.load %to[%c0] : memref<1xf64>
-    // expected-error@+1 {{'math.sin' of 'f64' has no code for --target cuda yet}}
-    %e = math.sin %x : f64
-    // expected-error@+1 {{'arith.remf' of 'f64' has no code for --target cuda yet}}
-    %r = arith.remf %e, %x : f64
+    // expected-error@+1 {{'math.cbrt' of 'f64' has no code for --target cuda yet}}
+    %e = math.cbrt %x : f64
+    // expected-error@+1 {{'math.atan2' of 'f64' has no code for --target cuda yet}}
+    %r = math.atan2 %e, %x : f64
     memref.store %r, %to[%c0] : memref<1xf64>
     gpu.return
   }

@@ -1,4 +1,5 @@
-// Errors of the f64 functions against those of long double, over all exponents, and their special values.
+// Errors of the f64 functions against those of long double, over all exponents, and their special values; remainders,
+// bit for bit.
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include "lib/Target/CPU/CodeGen/KernelLowering.h"
 #include "lib/Target/Math/ExpandMath.h"
@@ -24,12 +25,17 @@
 
 namespace {
 
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr int kCount = 20'000;
+
 class ExpandDouble : public testing::Test {
 protected:
   using Unary = double (*)(double);
   using Binary = double (*)(double, double);
 
-  void SetUp() override {
+  // Compiled once for all tests.
+  static void SetUpTestSuite() {
+    mlir::MLIRContext context;
     auto set = sprig::instructionSetByName("x86-64-v3");
     ASSERT_TRUE(bool(set)) << llvm::toString(set.takeError());
     context.loadDialect<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
@@ -37,15 +43,27 @@ protected:
                         mlir::scf::SCFDialect, mlir::ub::UBDialect, mlir::vector::VectorDialect>();
     mlir::registerBuiltinDialectTranslation(context);
     mlir::registerLLVMDialectTranslation(context);
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
-      func.func @exp(%x: f64) -> f64 { %r = math.exp %x : f64  return %r : f64 }
-      func.func @log(%x: f64) -> f64 { %r = math.log %x : f64  return %r : f64 }
+    std::string text = R"(
       func.func @pow(%x: f64, %y: f64) -> f64 { %r = math.powf %x, %y : f64  return %r : f64 }
-    )",
-                                                          &context);
+      func.func @rem(%x: f64, %y: f64) -> f64 { %r = arith.remf %x, %y : f64  return %r : f64 }
+      func.func @rem32(%x: f32, %y: f32) -> f32 { %r = arith.remf %x, %y : f32  return %r : f32 }
+      func.func @vectors(%x: f64, %y: f64) -> f64 {
+        %a = vector.from_elements %y, %x : vector<2xf64>
+        %b = vector.from_elements %x, %y : vector<2xf64>
+        %r = arith.remf %a, %b : vector<2xf64>
+        %s = math.sin %r : vector<2xf64>
+        %e = vector.extract %s[1] : f64 from vector<2xf64>
+        return %e : f64
+      }
+    )";
+    for (const char *name : {"exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+                             "cosh", "tanh", "asinh", "acosh", "atanh", "erf"})
+      text +=
+          "func.func @" + std::string(name) + "(%x: f64) -> f64 { %r = math." + name + " %x : f64  return %r : f64 }";
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     ASSERT_TRUE(module);
     mlir::RewritePatternSet patterns(&context);
-    sprig::populateSprigDoubleMathPatterns(patterns);
+    sprig::populateSprigLibraryMathPatterns(patterns);
     ASSERT_TRUE(mlir::succeeded(mlir::applyPatternsGreedily(*module, std::move(patterns))));
     ASSERT_TRUE(mlir::succeeded(sprig::lowerKernelsToLLVM(*module, set->arch)));
     auto object = sprig::translateKernelModule(*module, set->arch, {}, sprig::CodeForm::Object);
@@ -53,9 +71,37 @@ protected:
     llvm::InitializeNativeTarget();
     jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());
     llvm::cantFail(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(*object)));
-    exp = llvm::cantFail(jit->lookup("exp")).toPtr<Unary>();
-    log = llvm::cantFail(jit->lookup("log")).toPtr<Unary>();
+    exp = unary("exp");
+    log = unary("log");
     pow = llvm::cantFail(jit->lookup("pow")).toPtr<Binary>();
+  }
+  static void TearDownTestSuite() { jit.reset(); }
+  static Unary unary(const char *name) { return llvm::cantFail(jit->lookup(name)).toPtr<Unary>(); }
+
+  /// The largest error of a function on what `draw` gives.
+  double worstOf(const char *name, long double (*exact)(long double), llvm::function_ref<double()> draw) {
+    Unary function = unary(name);
+    double worst = 0;
+    for (int i = 0; i < kCount; ++i) {
+      double x = draw(), error = errorInUlp(function(x), exact(x));
+      if (std::isinf(error))
+        ADD_FAILURE() << name << " of " << x << ": " << function(x) << ", expected " << double(exact(x));
+      worst = std::max(worst, error);
+      if (std::isinf(worst)) break;
+    }
+    return worst;
+  }
+  /// Zeros, infinities, NaN, ends of domains and denormals.
+  void compareSpecials(const char *name, double (*library)(double)) {
+    Unary function = unary(name);
+    for (double x : {0., -0., 1., -1., 2., -2., 1e300, -1e300, 1e-310, -1e-310, 5e-324, kInf, -kInf, kNan}) {
+      double got = function(x), want = library(x);
+      if (std::isnan(want))
+        EXPECT_TRUE(std::isnan(got)) << name << " of " << x << ": " << got;
+      else
+        EXPECT_TRUE(std::signbit(got) == std::signbit(want) && (got == want || errorInUlp(got, want) < 2))
+            << name << " of " << x << ": " << got << ", expected " << want;
+    }
   }
 
   /// Distance in units of the last place; infinite for a wrong special value.
@@ -70,17 +116,13 @@ protected:
     return double(std::abs(got - want) / std::ldexp(1.0L, exponent - 52));
   }
 
-  mlir::MLIRContext context;
-  std::unique_ptr<llvm::orc::LLJIT> jit;
-  Unary exp = nullptr, log = nullptr;
-  Binary pow = nullptr;
+  static inline std::unique_ptr<llvm::orc::LLJIT> jit;
+  static inline Unary exp, log;
+  static inline Binary pow;
   std::mt19937_64 random{1};
   double anyOf(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); }
   double anyBits() { return llvm::bit_cast<double>(random()); }
 };
-
-constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int kCount = 100'000;
 
 TEST_F(ExpandDouble, ExponentialsAreWithinAnUlp) {
   double worst = 0;
@@ -107,6 +149,86 @@ TEST_F(ExpandDouble, LogarithmsAreWithinAnUlp) {
   EXPECT_TRUE(std::isnan(log(-1)));
   EXPECT_TRUE(std::isnan(log(-kInf)));
   EXPECT_TRUE(std::isnan(log(kNan)));
+}
+
+TEST_F(ExpandDouble, OtherFunctionsAreWithinAnUlp) {
+  struct Case {
+    const char *name;
+    long double (*exact)(long double);
+    double (*library)(double);
+    std::vector<std::pair<double, double>> ranges;
+  };
+  const Case cases[] = {
+      {"expm1", std::expm1, std::expm1, {{-40, 709}, {-1, 1}, {-0.01, 0.01}}},
+      {"log1p", std::log1p, std::log1p, {{-1, 3}, {-0.01, 0.01}}},
+      {"sin", std::sin, std::sin, {{-10, 10}, {-1e6, 1e6}, {-1e9, 1e9}}},
+      {"cos", std::cos, std::cos, {{-10, 10}, {-1e6, 1e6}, {-1e9, 1e9}}},
+      {"tan", std::tan, std::tan, {{-10, 10}, {-1e6, 1e6}, {-1e9, 1e9}}},
+      {"asin", std::asin, std::asin, {{-1, 1}, {0.999, 1}}},
+      {"acos", std::acos, std::acos, {{-1, 1}, {0.999, 1}}},
+      {"atan", std::atan, std::atan, {{-5, 5}, {0.2, 0.3}, {0.7, 1.5}}},
+      {"sinh", std::sinh, std::sinh, {{-710, 710}, {-3, 3}}},
+      {"cosh", std::cosh, std::cosh, {{-710, 710}, {-3, 3}}},
+      {"tanh", std::tanh, std::tanh, {{-20, 20}, {-1, 1}}},
+      {"asinh", std::asinh, std::asinh, {{-10, 10}, {-0.5, 0.5}, {0, 1e10}}},
+      {"acosh", std::acosh, std::acosh, {{1, 10}, {1, 1.01}, {1, 1e10}}},
+      {"atanh", std::atanh, std::atanh, {{-1, 1}, {-0.1, 0.1}}},
+      {"erf", std::erf, std::erf, {{-6, 6}, {-1.2, 1.2}}},
+  };
+  for (const Case &c : cases) {
+    for (auto [low, high] : c.ranges)
+      EXPECT_LT(worstOf(c.name, c.exact, [&] { return anyOf(low, high); }), 1) << c.name;
+    EXPECT_LT(worstOf(c.name, c.exact, [&] { return anyBits(); }), 1) << c.name;
+    // Exponents around those of 1, which bits draw rarely.
+    EXPECT_LT(worstOf(c.name, c.exact, [&] { return std::ldexp(anyOf(-1, 1), int(anyOf(-60, 30))); }), 1) << c.name;
+    compareSpecials(c.name, c.library);
+  }
+}
+
+// The double closest to a multiple of pi/2, and other numbers that need many bits of it.
+TEST_F(ExpandDouble, AnglesNearMultiplesOfHalfPiKeepTheirBits) {
+  auto sin = unary("sin"), cos = unary("cos"), tan = unary("tan");
+  for (double x : {0x1.6ac5b262ca1ffp+849, 6381956970095103. * 0x1p797, 1e22, 0x1p1023, 0x1.fffffffffffffp+1023, M_PI,
+                   M_PI_2, 0x1p20 - 0.25, 0x1p20, 355., 1048576.5})
+    for (double sign : {1., -1.}) {
+      auto wide = static_cast<long double>(sign * x);
+      EXPECT_LT(errorInUlp(sin(sign * x), std::sin(wide)), 1) << x;
+      EXPECT_LT(errorInUlp(cos(sign * x), std::cos(wide)), 1) << x;
+      EXPECT_LT(errorInUlp(tan(sign * x), std::tan(wide)), 1) << x;
+    }
+}
+
+TEST_F(ExpandDouble, RemaindersAreExact) {
+  auto rem = llvm::cantFail(jit->lookup("rem")).toPtr<Binary>();
+  auto rem32 = llvm::cantFail(jit->lookup("rem32")).toPtr<float (*)(float, float)>();
+  auto compare = [&](auto function, auto x, auto y) {
+    auto got = function(x, y), want = std::fmod(x, y);
+    bool same = std::isnan(want) ? std::isnan(got) : got == want && std::signbit(got) == std::signbit(want);
+    EXPECT_TRUE(same) << x << " and " << y << ": " << got << ", expected " << want;
+  };
+  const double values[] = {0.,    -0.,    0.5,  -0.5,  1,      -1,     3,    -3,    5.5,
+                           1e300, -1e300, 1e38, 1e-40, 1e-310, 5e-324, kInf, -kInf, kNan};
+  for (double x : values)
+    for (double y : values) {
+      compare(rem, x, y);
+      compare(rem32, float(x), float(y));
+    }
+  for (int i = 0; i < kCount; ++i) {
+    compare(rem, anyBits(), anyBits());
+    compare(rem, anyOf(-100, 100), anyOf(-7, 7));
+    uint64_t bits = random();
+    compare(rem32, llvm::bit_cast<float>(uint32_t(bits)), llvm::bit_cast<float>(uint32_t(bits >> 32)));
+    compare(rem32, float(anyOf(-100, 100)), float(anyOf(-7, 7)));
+  }
+}
+
+TEST_F(ExpandDouble, VectorsAreWhatTheirLanesAre) {
+  auto vectors = llvm::cantFail(jit->lookup("vectors")).toPtr<Binary>();
+  auto sin = unary("sin");
+  for (int i = 0; i < 1000; ++i) {
+    double x = anyOf(-1e8, 1e8), y = anyOf(-1e7, 1e7);
+    EXPECT_EQ(vectors(x, y), sin(std::fmod(x, y))) << x << ' ' << y;
+  }
 }
 
 TEST_F(ExpandDouble, PowersAreWithinALittleMore) {

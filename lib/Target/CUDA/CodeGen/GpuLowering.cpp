@@ -37,7 +37,7 @@ using namespace sprig;
 static RewritePatternSet expansions(MLIRContext *context) {
   RewritePatternSet patterns(context);
   populateSprigMathPatterns(patterns);
-  populateSprigDoubleMathPatterns(patterns);
+  populateSprigLibraryMathPatterns(patterns);
   vector::populateVectorMaskOpLoweringPatterns(patterns);
   vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/true);
   vector::populateVectorBitCastLoweringPatterns(patterns);
@@ -84,7 +84,7 @@ static RewritePatternSet conversions(MLIRContext *context, LLVMTypeConverter &ty
 GpuLowering::GpuLowering(MLIRContext *context)
     : types(context, loweringOptions(context)), expand(expansions(context)), convert(conversions(context, types)) {}
 
-// Most functions of f64, and remainders: their instructions would be a library's, or an approximation.
+// Functions that are not expanded: their instructions would be a library's, or an approximation.
 static LogicalResult refuseLibraryFunctions(gpu::GPUModuleOp module) {
   bool refused = false;
   module.walk([&](Operation *op) {
