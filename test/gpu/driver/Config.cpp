@@ -120,9 +120,9 @@ Config Config::fromEnvironment(std::string &error) {
   read("SEED", "a number", [&](std::string_view text) { return parse(text, config.seed); });
   read("CHECKS", "all, none, or some of order,kernels,bounds,unwritten,host,pinned",
        [&](std::string_view text) { return parseChecks(text, config.checks); });
-  read("EFFECTS", "each or once", [&](std::string_view text) {
-    config.effectsOnce = text == "once";
-    return text == "each" || text == "once";
+  read("EFFECTS", "each, once or none", [&](std::string_view text) {
+    config.effects = text == "once" ? LaunchEffects::Once : text == "none" ? LaunchEffects::None : LaunchEffects::Each;
+    return text == "each" || text == "once" || text == "none";
   });
   read("FAIL", "launch=N, lost=N or alloc=N, by comma",
        [&](std::string_view text) { return parseFailures(text, config); });

@@ -21,7 +21,8 @@
 //   SPRIG_STANDIN_EFFECTS   each (default): every launch computes; once: launches of the same kernel, shape and
 //   parameters
 //                           take over what the first one read and wrote, and compute nothing: for trying many orders of
-//                           a program whose accesses do not depend on data. Results mean nothing then.
+//                           a program whose accesses do not depend on data. Results mean nothing then. none: launches
+//                           compute nothing and touch nothing: for counting what a program asks for.
 //   SPRIG_STANDIN_FAIL      failures, by comma: launch=N (the N-th launch fails, and with it the context), lost=N (the
 //                           device is lost at the N-th operation), alloc=N (the N-th allocation finds no memory)
 //   SPRIG_STANDIN_REPORT    file that gets, as JSON, complaints and counts when the process ends (Report.h)
@@ -38,6 +39,7 @@ namespace sprig::cuda {
 struct DeviceKind;
 
 enum class Order { Eager, Lazy, Random };
+enum class LaunchEffects { Each, Once, None }; // of launches
 
 struct Checks {
   bool order = true, kernels = true, bounds = true, unwritten = true, host = true, pinned = true;
@@ -53,7 +55,7 @@ struct Config {
   Order order = Order::Lazy;
   uint64_t seed = 1;
   Checks checks;
-  bool effectsOnce = false;
+  LaunchEffects effects = LaunchEffects::Each;
   uint64_t failLaunch = 0, failLost = 0, failAlloc = 0; // 0: never
   int exitCode = 0;
 

@@ -186,8 +186,10 @@ std::string keyOf(const KernelLaunch &launch) {
 }
 
 void runOrRecall(Driver &driver, const OperationRef &operation, const KernelLaunch &launch, KernelRun &run) {
-  std::string key = driver.config.effectsOnce ? keyOf(launch) : std::string();
-  if (auto known = driver.effects.find(key); driver.config.effectsOnce && known != driver.effects.end()) {
+  if (driver.config.effects == LaunchEffects::None) return;
+  bool once = driver.config.effects == LaunchEffects::Once;
+  std::string key = once ? keyOf(launch) : std::string();
+  if (auto known = driver.effects.find(key); once && known != driver.effects.end()) {
     run.effects = known->second;
     return;
   }
@@ -199,8 +201,7 @@ void runOrRecall(Driver &driver, const OperationRef &operation, const KernelLaun
   driver.memory.closeForHost();
   driver.running = nullptr;
   // What sets conditions decides what runs at all.
-  if (driver.config.effectsOnce && run.result == CUDA_SUCCESS && !driver.conditionSet)
-    driver.effects.emplace(std::move(key), run.effects);
+  if (once && run.result == CUDA_SUCCESS && !driver.conditionSet) driver.effects.emplace(std::move(key), run.effects);
 }
 
 } // namespace

@@ -248,6 +248,20 @@ TEST_F(StandInGraphs, ManyOrdersComputeOnce) {
   }
 }
 
+TEST_F(StandInGraphs, CountingComputesNothing) {
+  start({{"EFFECTS", "none"}});
+  CUfunction adds = adder();
+  CUdeviceptr a = upload(Ints{5});
+  CUgraph g = graph();
+  add(g, adds, {a, a, 1});
+  CUgraphExec e = instantiate(g);
+  for (int i = 0; i < 4; ++i) EXPECT_CUDA(api().cuGraphLaunch(e, nullptr));
+  EXPECT_EQ(value(a), 5);
+  auto report = nlohmann::json::parse(api().report());
+  EXPECT_EQ(report["kernels"]["add"], 4);
+  EXPECT_EQ(report["counts"]["computed kernels"], 0);
+}
+
 // Random graphs: complaints if, and only if, the closure of the edges leaves two nodes that touch the same bytes
 // unordered.
 TEST_F(StandInGraphs, ComplaintsAreTheClosures) {
