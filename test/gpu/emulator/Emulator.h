@@ -61,7 +61,8 @@ struct Complaint {
 };
 
 // Requests of whole warps at one line: 32-byte sectors of global memory, or passes over the banks of shared memory,
-// that they took, and how few would have carried their bytes.
+// that they took, and how few would have carried their bytes: of shared memory those of the lanes that take a turn
+// together, by themselves, since what several turns read is read in each.
 struct Traffic {
   uint32_t line;
   bool isShared, isWrite;

@@ -4,12 +4,14 @@
 using namespace sprig::gpu;
 
 // Passes that some lanes' accesses need: of each bank as many as it has different words; the busiest bank decides.
-static unsigned passes(const uint64_t *offsets, unsigned count, unsigned bytes) {
+// `fewest`: of as many words that lie well.
+static unsigned passes(const uint64_t *offsets, unsigned count, unsigned bytes, unsigned &fewest) {
   std::vector<uint64_t> words;
   for (unsigned i = 0; i < count; ++i)
     for (uint64_t word = offsets[i] / 4; word <= (offsets[i] + bytes - 1) / 4; ++word) words.push_back(word);
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
+  fewest = unsigned(words.size() + 31) / 32;
   unsigned perBank[32] = {}, most = 0;
   for (uint64_t word : words) most = std::max(most, ++perBank[word % 32]);
   return most;
@@ -32,10 +34,9 @@ void TrafficCounts::add(uint32_t line, bool isShared, bool isWrite, const Reques
     std::sort(values.begin(), values.end());
     return uint64_t(std::unique(values.begin(), values.end()) - values.begin());
   };
-  uint64_t wordCount = distinct(words);
   if (!isShared) {
     traffic.units += distinct(units);
-    traffic.ideal += (wordCount + 7) / 8;
+    traffic.ideal += (distinct(words) + 7) / 8;
     return;
   }
   // A pass carries 128 bytes: lanes with wide accesses take turns, 16 of 8 bytes, 8 of 16.
@@ -45,9 +46,10 @@ void TrafficCounts::add(uint32_t line, bool isShared, bool isWrite, const Reques
     unsigned size = 0;
     for (unsigned lane = first; lane < first + together; ++lane)
       if (request.mask >> lane & 1) group[size++] = request.addresses[lane];
-    traffic.units += passes(group, size, request.bytes);
+    unsigned fewest = 0;
+    traffic.units += passes(group, size, request.bytes, fewest);
+    traffic.ideal += fewest;
   }
-  traffic.ideal += (wordCount + 31) / 32;
 }
 
 std::vector<Traffic> TrafficCounts::all() const {

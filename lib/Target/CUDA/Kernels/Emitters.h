@@ -10,6 +10,7 @@ std::unique_ptr<GpuEmitter> createGpuArgReduceEmitter();
 std::unique_ptr<GpuEmitter> createGpuConcatEmitter();
 std::unique_ptr<GpuEmitter> createGpuCumulativeEmitter();
 std::unique_ptr<GpuEmitter> createGpuLoopEmitter();
+std::unique_ptr<GpuEmitter> createGpuMatmulEmitter();
 std::unique_ptr<GpuEmitter> createGpuRowEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterElementsEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterNdEmitter();

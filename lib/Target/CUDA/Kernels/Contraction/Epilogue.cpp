@@ -1,0 +1,46 @@
+#include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/NN/Constants.h"
+
+using namespace mlir;
+using namespace sprig;
+
+Operation *sprig::contractionOf(kernel::DispatchOp dispatch) {
+  Block &body = dispatch->getRegion(0).front();
+  Operation *found = nullptr;
+  for (Operation &op : body.without_terminator()) {
+    if (ir::splatOf(&op)) continue;
+    if (fusionKind(&op) == FusionKind::contraction) {
+      if (found) return nullptr;
+      found = &op;
+    } else if (!isa<ElementwiseOpInterface>(op) || ir::isCheckedAtRunTime(&op) || op.getNumResults() != 1) {
+      return nullptr;
+    }
+  }
+  if (!found || !elementTypeOf(found->getResult(0)).isF32()) return nullptr;
+  if (!llvm::all_of(found->getOperands(), llvm::IsaPred<BlockArgument>)) return nullptr;
+  ArrayRef<int64_t> shape = shapeOf(found->getResult(0));
+  for (Value value : body.getTerminator()->getOperands())
+    if (isa<BlockArgument>(value) || shapeOf(value) != shape) return nullptr;
+  return found;
+}
+
+bool sprig::mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand) {
+  return llvm::all_of(dispatch->getRegion(0).getArgument(operand).getUsers(), llvm::IsaPred<ElementwiseOpInterface>);
+}
+
+void Epilogue::store(ValueRange sums, ValueRange indices, Value offset) {
+  Evaluator::Scope scope(evaluator);
+  Value sum = sums[0];
+  if (lanes() > 1) sum = vector::FromElementsOp::create(k.b, k.loc, VectorType::get({lanes()}, sum.getType()), sums);
+  evaluator.define(contraction->getResult(0), sum);
+  Position position;
+  for (Value index : indices) position.push_back({index, 0});
+  if (lanes() > 1) position.back().step = 1;
+  // All results are computed before the first is stored: it may take an operand's bytes.
+  ValueRange yielded = k.dispatch->getRegion(0).front().getTerminator()->getOperands();
+  SmallVector<Value> values;
+  for (Value value : yielded) values.push_back(evaluator.vectorAt(value, position));
+  for (auto [r, value] : llvm::enumerate(yielded))
+    k.store(values[r], k.flat(k.resultBuffer(r)), offset, elementTypeOf(value));
+}

@@ -1,0 +1,32 @@
+// What follows a contraction in its dispatch: elementwise operations of its shape, on sums in registers, and the stores
+// of all results. For the emitters of contractions.
+#pragma once
+#include "lib/Target/CUDA/Kernels/Elements/GpuEvaluator.h"
+
+namespace sprig {
+
+/// The contraction of a dispatch that is one, of f32 operands as they lie in memory, with elementwise operations of its
+/// shape behind it; null for any other.
+mlir::Operation *contractionOf(kernel::DispatchOp dispatch);
+
+/// GpuEmitter::mayOverwrite of such a dispatch: an operand of what follows the contraction alone is read by the thread
+/// that stores the same element, before it does.
+bool mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand);
+
+class Epilogue {
+public:
+  /// Of so many neighbours in the result's last dimension at once.
+  Epilogue(GpuBuilder &kernel, mlir::Operation *contraction, int64_t lanes)
+      : k(kernel), evaluator(kernel, lanes), contraction(contraction) {}
+
+  int64_t lanes() const { return evaluator.lanes; }
+  /// Stores the results' elements from a position of the contraction on, which are at `offset` in memory.
+  void store(mlir::ValueRange sums, mlir::ValueRange position, mlir::Value offset);
+
+private:
+  GpuBuilder &k;
+  GpuEvaluator evaluator;
+  mlir::Operation *contraction;
+};
+
+} // namespace sprig

@@ -1,0 +1,146 @@
+// nn.matmul in f32 with what follows it, by tiles.
+#include "dialects/NN/NNContraction.h"
+#include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
+#include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
+#include "lib/Target/CUDA/Kernels/Emitters.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static int64_t productOf(ArrayRef<int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
+  return product;
+}
+
+namespace {
+/// A batched product as one of matrices.
+struct MatmulForm {
+  SmallVector<int64_t> batch, leftStrides, rightStrides; // per leading dimension; 0 where an operand repeats
+  int64_t rows, columns, depth;
+  bool transposedLeft, transposedRight;
+
+  explicit MatmulForm(ir::MatmulOp op) : transposedLeft(op.getTransposeLhs()), transposedRight(op.getTransposeRhs()) {
+    ArrayRef<int64_t> left = shapeOf(op.getLhs()), right = shapeOf(op.getRhs()), result = shapeOf(op.getResult());
+    batch.assign(result.begin(), result.end() - 2);
+    rows = result.end()[-2];
+    columns = result.back();
+    depth = left.end()[transposedLeft ? -2 : -1];
+    leftStrides = batchStrides(left);
+    rightStrides = batchStrides(right);
+    // One matrix on the right, rows of the left one behind the other: a single product.
+    bool sharesRight = llvm::all_of(rightStrides, [](int64_t stride) { return stride == 0; });
+    if (sharesRight && !transposedLeft && productOf(left) == productOf(batch) * rows * depth) {
+      rows *= productOf(batch);
+      for (SmallVector<int64_t> *list : {&batch, &leftStrides, &rightStrides}) list->clear();
+    }
+  }
+
+  TileShape tile() const { return chooseTile(productOf(batch), rows, columns, depth); }
+  /// Tiles, by products, rows and columns.
+  SmallVector<int64_t> tiles(const TileShape &tile) const {
+    SmallVector<int64_t> sizes(batch);
+    sizes.push_back(llvm::divideCeil(rows, tile.rows));
+    sizes.push_back(llvm::divideCeil(columns, tile.columns));
+    return sizes;
+  }
+  /// Whether there is enough to do for a tile; few short chains are as quick by themselves.
+  bool isWorthTiles() const {
+    constexpr int64_t kShallow = 8, kSmall = 1 << 14, kLong = 64, kFew = 1 << 10;
+    int64_t products = productOf(batch) * rows * columns * depth;
+    return (depth >= kShallow && products >= kSmall) || (depth >= kLong && products >= kFew);
+  }
+
+private:
+  SmallVector<int64_t> batchStrides(ArrayRef<int64_t> shape) const {
+    SmallVector<int64_t> strides(batch.size(), 0);
+    int64_t stride = shape.end()[-2] * shape.back(), missing = batch.size() + 2 - shape.size();
+    for (int64_t d = static_cast<int64_t>(shape.size()) - 3; d >= 0; --d) {
+      if (shape[d] != 1) strides[d + missing] = stride;
+      stride *= shape[d];
+    }
+    return strides;
+  }
+};
+
+class MatmulKernel {
+public:
+  MatmulKernel(GpuBuilder &kernel, ir::MatmulOp op) : k(kernel), op(op), form(op), tile(form.tile()) {}
+
+  void emit(Value tileNumber) {
+    SmallVector<Value> at = k.delinearize(tileNumber, form.tiles(tile));
+    ArrayRef<Value> matrix = ArrayRef<Value>(at).drop_back(2);
+    Value row = k.mul(at.end()[-2], tile.rows), column = k.mul(at.back(), tile.columns);
+    TileProduct product(
+        k, tile, form.depth,
+        side(op.getLhs(), matrix, form.leftStrides, row, form.rows, /*stepsInner=*/!form.transposedLeft),
+        side(op.getRhs(), matrix, form.rightStrides, column, form.columns, /*stepsInner=*/form.transposedRight));
+    firstRow = k.mul(k.linearize(matrix, form.batch), form.rows);
+    product.emit([&](ValueRange sums) { store(product, sums); });
+  }
+
+private:
+  TileSide side(Value operand, ArrayRef<Value> matrix, ArrayRef<int64_t> strides, Value first, int64_t places,
+                bool stepsInner) {
+    Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(operand))), base = k.index(0);
+    for (auto [index, stride] : llvm::zip_equal(matrix, strides)) base = k.add(base, k.mul(index, stride));
+    int64_t inner = stepsInner ? form.depth : places;
+    bool isWide = inner % 4 == 0;
+    Type f32 = k.b.getF32Type();
+    auto read = [=, this](Value place, Value step) {
+      Value at = k.add(base, stepsInner ? k.add(k.mul(place, inner), step) : k.add(k.mul(step, inner), place));
+      return isWide ? k.loadVector(buffer, at, f32, {}, 4) : k.load(buffer, at, f32);
+    };
+    return {places, first, stepsInner ? TileSide::Steps : TileSide::Places, isWide, read};
+  }
+
+  void store(TileProduct &product, ValueRange sums) {
+    int64_t together = product.neighbours();
+    Epilogue epilogue(k, op, form.columns % together == 0 ? together : 1);
+    for (int64_t i = 0; i < tile.threadRows; ++i) {
+      Value row = product.row(i), wholeRow = k.add(firstRow, row);
+      for (int64_t j = 0; j < tile.threadColumns; j += epilogue.lanes()) {
+        Value column = product.column(j);
+        auto one = [&] {
+          SmallVector<Value> position = k.delinearize(wholeRow, shapeOf(op.getResult()).drop_back());
+          position.push_back(column);
+          epilogue.store(sums.slice(i * tile.threadColumns + j, epilogue.lanes()), position,
+                         k.add(k.mul(wholeRow, form.columns), column));
+        };
+        Value exists = product.exists(row, column);
+        exists ? k.ifThen(exists, one) : one();
+      }
+    }
+  }
+
+  GpuBuilder &k;
+  ir::MatmulOp op;
+  const MatmulForm form;
+  const TileShape tile;
+  Value firstRow;
+};
+
+class MatmulEmitter : public GpuEmitter {
+public:
+  StringRef name() const override { return "matmul"; }
+  bool matches(kernel::DispatchOp dispatch) const override {
+    auto op = dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));
+    return op && MatmulForm(op).isWorthTiles();
+  }
+  GpuPlan plan(kernel::DispatchOp dispatch) const override {
+    MatmulForm form(cast<ir::MatmulOp>(contractionOf(dispatch)));
+    TileShape tile = form.tile();
+    return {productOf(form.tiles(tile)), tile.threads};
+  }
+  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
+    return mayOverwriteAfterContraction(dispatch, operand);
+  }
+  LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
+    MatmulKernel(k, cast<ir::MatmulOp>(contractionOf(dispatch))).emit(tile);
+    return success();
+  }
+};
+} // namespace
+
+std::unique_ptr<GpuEmitter> sprig::createGpuMatmulEmitter() { return std::make_unique<MatmulEmitter>(); }

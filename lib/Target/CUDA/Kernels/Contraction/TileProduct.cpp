@@ -1,0 +1,247 @@
+#include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
+#include "dialects/NN/SumOrder.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+// Elements of a 128-bit access.
+static constexpr int64_t kQuad = 4;
+// Steps of the deepest slice.
+static constexpr int64_t kDeepest = 256;
+
+static int64_t powerFor(int64_t size) { return llvm::PowerOf2Ceil(size); }
+
+TileShape sprig::chooseTile(int64_t products, int64_t rows, int64_t columns, int64_t depth) {
+  TileShape tile;
+  // Of few rows or columns the other side is read once: deep slices keep many bytes on their way.
+  constexpr int64_t kFew = 8;
+  if (std::min(rows, columns) <= kFew) {
+    tile = {std::min(kFew, powerFor(rows)), std::min(kFew, powerFor(columns)), kDeepest, 1, 1, 128};
+  } else {
+    constexpr TileShape kTiles[] = {
+        {128, 128, 8, 8, 8, 256}, {64, 64, 16, 8, 4, 128}, {32, 32, 32, 2, 4, 128}, {16, 16, 64, 2, 2, 64}};
+    constexpr int64_t kEnough = 128;
+    for (const TileShape &candidate : kTiles) {
+      tile = candidate;
+      int64_t tiles = llvm::divideCeil(rows, tile.rows) * llvm::divideCeil(columns, tile.columns);
+      // At most half as much again as there is to compute.
+      bool fits = 2 * tiles * tile.rows * tile.columns <= 3 * rows * columns;
+      if (fits && products * tiles >= kEnough) break;
+    }
+  }
+  tile.depth = std::min(tile.depth, powerFor(std::max<int64_t>(depth, 8)));
+  return tile;
+}
+
+TileProduct::TileProduct(GpuBuilder &kernel, const TileShape &shape, int64_t depth, TileSide left, TileSide right)
+    : k(kernel), shape(shape), depth(depth), f32(kernel.b.getF32Type()),
+      // The product of zeros of different signs is -0: added to any chain, it changes no bit.
+      left(slices(std::move(left), shape.rows, shape.threadRows, -0.0)),
+      right(slices(std::move(right), shape.columns, shape.threadColumns, 0.0)) {
+  int64_t across = shape.columns / shape.threadColumns;
+  this->left.thread = k.div(k.thread(), across);
+  this->right.thread = k.rem(k.thread(), across);
+}
+
+TileProduct::Slices TileProduct::slices(TileSide side, int64_t tile, int64_t own, double padding) {
+  Slices s{std::move(side), tile, own, std::min(own, kQuad), tile / own, shape.depth, padding, {}, {}};
+  s.isWide &= s.inner == TileSide::Steps || tile % kQuad == 0;
+  s.shared = k.sharedBuffer({(depth > shape.depth ? 2 : 1) * s.size()}, f32);
+  return s;
+}
+
+Value TileProduct::Slices::placeOf(ElementBuilder &k, Value thread, int64_t i) const {
+  return k.add(k.mul(thread, groupWidth), i / groupWidth * threadCount * groupWidth + i % groupWidth);
+}
+
+Value TileProduct::Slices::placeOfSlot(ElementBuilder &k, Value slot) const {
+  Value i = k.div(slot, threadCount), thread = k.rem(slot, threadCount);
+  Value group = k.add(k.mul(k.div(i, groupWidth), threadCount), thread);
+  return k.add(k.mul(group, groupWidth), k.rem(i, groupWidth));
+}
+
+// Where four steps of a slot lie. Eight neighbouring slots, whose lanes are served together, have them at different
+// banks, and so have eight neighbours in the order of memory.
+Value TileProduct::Slices::quad(ElementBuilder &k, Value slot, Value quad) const {
+  constexpr int64_t kTogether = 8;
+  int64_t quads = depth / kQuad;
+  Value turn = quads >= kTogether ? k.rem(slot, kTogether) : k.rem(k.div(slot, kTogether / quads), quads);
+  return k.mul(k.add(k.mul(slot, quads), arith::XOrIOp::create(k.b, k.loc, quad, turn)), kQuad);
+}
+
+TileProduct::Unit TileProduct::unit(const Slices &s, Value i) {
+  int64_t width = s.isWide ? kQuad : 1, inner = (s.inner == TileSide::Steps ? s.depth : s.tile) / width;
+  Value within = k.mul(k.rem(i, inner), width), outer = k.div(i, inner);
+  if (s.inner == TileSide::Places) return {within, outer, k.add(k.mul(outer, s.tile), within)};
+  return {s.placeOfSlot(k, outer), within, k.add(s.quad(k, outer, k.div(within, kQuad)), k.rem(within, kQuad))};
+}
+
+Value TileProduct::isBelow(Value index, Value bound) {
+  return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, index, bound);
+}
+
+SmallVector<Value> TileProduct::valuesIf(Value condition, llvm::function_ref<SmallVector<Value>()> then,
+                                         ValueRange otherwise) {
+  auto choice = scf::IfOp::create(k.b, k.loc, otherwise.getTypes(), condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(k.b);
+  k.b.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(k.b, k.loc, then());
+  k.b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(k.b, k.loc, otherwise);
+  return SmallVector<Value>(choice.getResults());
+}
+
+// Places beyond the matrix read its last one, whose sums nobody takes.
+Value TileProduct::readUnit(const Slices &s, const Unit &unit, Value begin) {
+  int64_t width = s.isWide ? kQuad : 1, atOnce = s.inner == TileSide::Places ? width : 1;
+  Value place = k.add(s.first, unit.place), step = k.add(begin, unit.step);
+  if (s.places % s.tile) place = k.min(place, k.index(s.places - atOnce));
+  if (depth % s.depth == 0) return s.read(place, step);
+  Value value = s.read(place, k.min(step, k.index(depth - (s.inner == TileSide::Steps ? width : 1))));
+  Value none = k.constant(f32, s.padding);
+  if (s.isWide) none = k.splat(none, kQuad);
+  return arith::SelectOp::create(k.b, k.loc, isBelow(step, k.index(depth)), value, none);
+}
+
+void TileProduct::forUnits(const Slices &s, llvm::function_ref<void(Value i, Value exists)> body) {
+  int64_t units = unitsOf(s);
+  for (int64_t begin = 0; begin < units; begin += shape.threads) {
+    Value i = k.add(k.thread(), begin);
+    body(i, begin + shape.threads <= units ? Value() : isBelow(i, k.index(units)));
+  }
+}
+
+void TileProduct::fetch(const Slices &s, Value begin, SmallVectorImpl<Value> &values) {
+  forUnits(s, [&](Value i, Value exists) {
+    auto read = [&]() -> SmallVector<Value> { return {readUnit(s, unit(s, i), begin)}; };
+    values.push_back(exists ? valuesIf(exists, read, k.zero(f32, s.isWide ? kQuad : 0))[0] : read()[0]);
+  });
+}
+
+void TileProduct::put(const Slices &s, Value buffer, ArrayRef<Value> &values) {
+  forUnits(s, [&](Value i, Value exists) {
+    auto write = [&] { k.store(values.front(), s.shared, k.add(unit(s, i).at, k.mul(buffer, s.size())), f32); };
+    exists ? k.ifThen(exists, write) : write();
+    values = values.drop_front();
+  });
+}
+
+SmallVector<Value> TileProduct::fetchBoth(Value begin) {
+  SmallVector<Value> values;
+  fetch(left, begin, values);
+  fetch(right, begin, values);
+  return values;
+}
+
+void TileProduct::putBoth(Value buffer, ValueRange fetched) {
+  SmallVector<Value> list(fetched);
+  ArrayRef<Value> values(list);
+  put(left, buffer, values);
+  put(right, buffer, values);
+}
+
+// The thread's places at four steps, one step after the other.
+SmallVector<Value> TileProduct::readFour(const Slices &s, Value buffer, Value step) {
+  SmallVector<Value> values(kQuad * s.own);
+  Value begin = k.mul(buffer, s.size());
+  auto load = [&](Value at, int64_t count) -> SmallVector<Value> {
+    if (count == 1) return {k.load(s.shared, at, f32)};
+    Value vector = k.loadVector(s.shared, at, f32, {}, count);
+    SmallVector<Value> elements;
+    for (int64_t lane = 0; lane < count; ++lane)
+      elements.push_back(vector::ExtractOp::create(k.b, k.loc, vector, lane));
+    return elements;
+  };
+  if (s.inner == TileSide::Steps) {
+    // The slots of a thread differ by multiples of `threadCount`, which is no less than what their order depends on.
+    Value first = k.add(begin, s.quad(k, s.thread, k.div(step, kQuad)));
+    for (int64_t i = 0; i < s.own; ++i)
+      for (auto [e, value] : llvm::enumerate(load(k.add(first, i * s.threadCount * s.depth), kQuad)))
+        values[e * s.own + i] = value;
+    return values;
+  }
+  for (int64_t e = 0; e < kQuad; ++e)
+    for (int64_t i = 0; i < s.own; i += s.groupWidth) {
+      Value at = k.add(k.mul(k.add(step, e), s.tile), s.placeOf(k, s.thread, i));
+      llvm::copy(load(k.add(begin, at), s.groupWidth), values.begin() + e * s.own + i);
+    }
+  return values;
+}
+
+// Goes on with the chains by so many steps of a slice, or a few more, which are padding.
+SmallVector<Value> TileProduct::multiply(Value buffer, Value steps, ValueRange chains) {
+  auto four = [&](Value step, MutableArrayRef<Value> sums) {
+    SmallVector<Value> a = readFour(left, buffer, step), b = readFour(right, buffer, step);
+    for (int64_t e = 0; e < kQuad; ++e)
+      for (int64_t i = 0; i < left.own; ++i)
+        for (int64_t j = 0; j < right.own; ++j) {
+          Value &sum = sums[i * right.own + j];
+          sum = k.multiplyAdd(a[e * left.own + i], b[e * right.own + j], sum);
+        }
+  };
+  constexpr int64_t kUnrolled = 32;
+  int64_t unrolled = std::min(shape.depth, kUnrolled);
+  auto run = [&](Value begin, ValueRange carried) {
+    SmallVector<Value> sums(carried);
+    for (int64_t step = 0; step < unrolled; step += kQuad) four(k.add(begin, step), sums);
+    return sums;
+  };
+  if (unrolled == shape.depth) return run(k.index(0), chains);
+  return k.loop(k.index(0), steps, unrolled, chains, run);
+}
+
+// Chains from zero over the steps from `begin` to `end`. While a slice is multiplied, the next one is on its way to
+// registers.
+SmallVector<Value> TileProduct::chains(Value begin, Value end) {
+  SmallVector<Value> zeros(left.own * right.own, k.zero(f32));
+  int64_t step = shape.depth;
+  auto work = [&](Value buffer, Value at, ValueRange carried) {
+    auto multiplied = [&] { return multiply(buffer, k.min(k.sub(end, at), k.index(step)), carried); };
+    if (shape.workers() == shape.threads) return multiplied();
+    return valuesIf(isBelow(k.thread(), k.index(shape.workers())), multiplied, carried);
+  };
+  putBoth(k.index(0), fetchBoth(begin));
+  k.barrier();
+  if (depth <= step) return work(k.index(0), begin, zeros);
+  return k.loop(begin, end, step, zeros, [&](Value at, ValueRange carried) {
+    Value buffer = k.rem(k.div(at, step), 2), next = k.add(at, step);
+    Value isMore = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt, next, end);
+    SmallVector<Value> nothing;
+    for (const Slices *s : {&left, &right})
+      nothing.append(llvm::divideCeil(unitsOf(*s), shape.threads), k.zero(f32, s->isWide ? kQuad : 0));
+    SmallVector<Value> fetched = valuesIf(isMore, [&] { return fetchBoth(next); }, nothing);
+    SmallVector<Value> result = work(buffer, at, carried);
+    k.ifThen(isMore, [&] { putBoth(k.sub(k.index(1), buffer), fetched); });
+    k.barrier();
+    return result;
+  });
+}
+
+SmallVector<Value> TileProduct::sums() {
+  if (depth <= kLongestChain) return chains(k.index(0), k.index(depth));
+  static_assert(kChainPart % (2 * kDeepest) == 0, "each part begins with the first of two buffers");
+  SmallVector<Value> zeros(left.own * right.own, k.zero(f32));
+  return k.loop(k.index(0), k.index(depth), kChainPart, zeros, [&](Value begin, ValueRange totals) {
+    SmallVector<Value> result;
+    for (auto [total, part] : llvm::zip_equal(totals, chains(begin, k.min(k.add(begin, kChainPart), k.index(depth)))))
+      result.push_back(arith::AddFOp::create(k.b, k.loc, total, part));
+    return result;
+  });
+}
+
+void TileProduct::emit(llvm::function_ref<void(ValueRange)> body) {
+  SmallVector<Value> all = sums();
+  if (shape.workers() == shape.threads) return body(all);
+  k.ifThen(isBelow(k.thread(), k.index(shape.workers())), [&] { body(all); });
+}
+
+Value TileProduct::exists(Value row, Value column) {
+  Value result;
+  for (auto [place, side] : {std::pair(row, &left), std::pair(column, &right)}) {
+    if (side->places % side->tile == 0) continue;
+    Value here = isBelow(place, k.index(side->places));
+    result = result ? Value(arith::AndIOp::create(k.b, k.loc, result, here)) : here;
+  }
+  return result;
+}

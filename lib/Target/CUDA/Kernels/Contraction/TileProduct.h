@@ -1,0 +1,100 @@
+// Products of matrices by tiles: a block computes a tile of the result from slices of both sides in shared memory, a
+// thread some rows times some columns of it in registers. For the emitters of contractions, which say what the elements
+// of both sides are and what becomes of the sums. Each element is the chain of multiply-adds that docs/numerics.md
+// states, whatever the tile.
+#pragma once
+#include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
+#include <functional>
+
+namespace sprig {
+
+/// What a block and its threads compute, and how many steps of the contracted dimension a slice has.
+struct TileShape {
+  int64_t rows, columns, depth;
+  int64_t threadRows, threadColumns; // of a thread
+  int64_t threads;                   // of a block; all of them copy
+  /// Threads that compute: the first ones.
+  int64_t workers() const { return rows / threadRows * (columns / threadColumns); }
+};
+
+/// The largest tile that fits the products and of which there are as many as a large GPU has multiprocessors, for a
+/// number of products of these sizes, none of which is 0.
+TileShape chooseTile(int64_t products, int64_t rows, int64_t columns, int64_t depth);
+
+/// A side of a product: an element for each place, which is a row of the left side or a column of the right one, and
+/// each step.
+struct TileSide {
+  int64_t places;    // of the whole matrix
+  mlir::Value first; // of the tile's
+  /// What lies side by side in memory, and so in shared memory.
+  enum { Steps, Places } inner;
+  /// Whether four neighbours are read at once, of four that begin at a multiple of four.
+  bool isWide;
+  /// The element, or the four from there on, of a place and a step that are there.
+  std::function<mlir::Value(mlir::Value place, mlir::Value step)> read;
+};
+
+class TileProduct {
+public:
+  TileProduct(GpuBuilder &kernel, const TileShape &shape, int64_t depth, TileSide left, TileSide right);
+
+  /// Calls `body` for the thread's sums, of threads that have any: row by row, each with its columns. A barrier has to
+  /// come before the next product.
+  void emit(llvm::function_ref<void(mlir::ValueRange sums)> body);
+
+  /// Neighbouring columns that a thread has.
+  int64_t neighbours() const { return right.groupWidth; }
+  /// The row or column, counted in the whole matrix, of a thread's i-th; whether it exists, null where all do.
+  mlir::Value row(int64_t i) { return k.add(left.first, left.placeOf(k, left.thread, i)); }
+  mlir::Value column(int64_t i) { return k.add(right.first, right.placeOf(k, right.thread, i)); }
+  mlir::Value exists(mlir::Value row, mlir::Value column);
+
+private:
+  // A side, with its slices in shared memory: two, which take turns. Where steps are inner, these are rows of steps,
+  // one for each slot, in groups of four whose order depends on the slot: so neither who writes neighbouring steps nor
+  // who reads one step of neighbouring slots meets others at a bank. Else they are rows of places, one for each step.
+  struct Slices : TileSide {
+    int64_t tile, own;   // places of the block and of a thread
+    int64_t groupWidth;  // neighbouring places of a thread
+    int64_t threadCount; // threads that share the tile's places
+    int64_t depth;       // steps
+    double padding;      // in place of steps that are not there
+    mlir::Value shared, thread;
+
+    int64_t size() const { return tile * depth; }
+    // A thread's i-th place in the tile: groups of neighbours, each beside those of the other threads.
+    mlir::Value placeOf(ElementBuilder &k, mlir::Value thread, int64_t i) const;
+    // The slot of a thread's i-th place is i * threadCount + thread.
+    mlir::Value placeOfSlot(ElementBuilder &k, mlir::Value slot) const;
+    mlir::Value quad(ElementBuilder &k, mlir::Value slot, mlir::Value quad) const;
+  };
+  struct Unit {
+    mlir::Value place, step, at; // in the tile; in shared memory
+  };
+
+  Slices slices(TileSide side, int64_t tile, int64_t own, double padding);
+  int64_t unitsOf(const Slices &side) const { return side.size() / (side.isWide ? 4 : 1); }
+  Unit unit(const Slices &side, mlir::Value i);
+  void forUnits(const Slices &side, llvm::function_ref<void(mlir::Value i, mlir::Value exists)> body);
+  void fetch(const Slices &side, mlir::Value depth, llvm::SmallVectorImpl<mlir::Value> &values);
+  void put(const Slices &side, mlir::Value buffer, llvm::ArrayRef<mlir::Value> &values);
+  mlir::Value readUnit(const Slices &side, const Unit &unit, mlir::Value depth);
+  llvm::SmallVector<mlir::Value> fetchBoth(mlir::Value depth);
+  void putBoth(mlir::Value buffer, mlir::ValueRange values);
+  llvm::SmallVector<mlir::Value> readFour(const Slices &side, mlir::Value buffer, mlir::Value step);
+  llvm::SmallVector<mlir::Value> multiply(mlir::Value buffer, mlir::Value steps, mlir::ValueRange chains);
+  llvm::SmallVector<mlir::Value> chains(mlir::Value begin, mlir::Value end);
+  llvm::SmallVector<mlir::Value> sums();
+  llvm::SmallVector<mlir::Value> valuesIf(mlir::Value condition,
+                                          llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
+                                          mlir::ValueRange otherwise);
+  mlir::Value isBelow(mlir::Value index, mlir::Value bound);
+
+  GpuBuilder &k;
+  const TileShape shape;
+  const int64_t depth;
+  const mlir::Type f32;
+  Slices left, right;
+};
+
+} // namespace sprig
