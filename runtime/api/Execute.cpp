@@ -239,6 +239,42 @@ sprig_rt_status *sprig_rt_invoke(sprig_rt_context *context, int32_t entry, const
   });
 }
 
+sprig_rt_status *sprig_rt_invoke_on(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
+                                    size_t input_count, const sprig_rt_tensor *outputs, size_t output_count,
+                                    const sprig_rt_places *given) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
+    SPRIG_RETURN_IF_ERROR(requireTensors(inputs, input_count, "list of inputs"));
+    SPRIG_RETURN_IF_ERROR(requireTensors(outputs, output_count, "list of outputs"));
+    sprig_rt_places places;
+    SPRIG_RETURN_IF_ERROR(readOptions(given, places));
+    context->queue.waitIdle();
+    return context->context->invokeOn(entry, {inputs, input_count}, {outputs, output_count},
+                                      {places.inputs, places.outputs});
+  });
+}
+
+sprig_rt_status *sprig_rt_enqueue(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
+                                  size_t input_count, const sprig_rt_tensor *outputs, size_t output_count,
+                                  const char *device, void *stream) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
+    SPRIG_RETURN_IF_ERROR(requireTensors(inputs, input_count, "list of inputs"));
+    SPRIG_RETURN_IF_ERROR(requireTensors(outputs, output_count, "list of outputs"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(device, "name of a device"));
+    context->queue.waitIdle();
+    return context->context->enqueue(entry, {inputs, input_count}, {outputs, output_count}, device, stream);
+  });
+}
+
+sprig_rt_status *sprig_rt_context_wait(sprig_rt_context *context) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(context, "context"));
+    context->queue.waitIdle();
+    return context->context->waitForStreams();
+  });
+}
+
 sprig_rt_status *sprig_rt_submit(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
                                  size_t input_count, const sprig_rt_tensor *outputs, size_t output_count,
                                  sprig_rt_future **future) {

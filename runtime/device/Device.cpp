@@ -23,6 +23,14 @@ Status Device::transferNow(const Transfer &given) const {
   return control.take({});
 }
 
+Status Device::checkArray(const void *, std::string_view what) const {
+  return {SPRIG_RT_UNSUPPORTED, concat(what, ": nobody but the runtime has memory of ", name())};
+}
+
+Status Device::checkStream(void *) const {
+  return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a GPU for a stream of the caller's, got ", name())};
+}
+
 Status upload(const Device &device, uint8_t *target, const void *source, uint64_t bytes) {
   return device.transferNow({target, static_cast<const uint8_t *>(source), bytes, &device, nullptr, {}});
 }

@@ -129,6 +129,10 @@ public:
   virtual Status createEvent(std::unique_ptr<DeviceEvent> &event) const = 0;
   // Copies between the host, which is no device, and this one, and returns when that is done.
   virtual Status transferNow(const Transfer &transfer) const;
+  // Whether an array of the caller's may lie at an address of this device, and whether commands may go into a stream of
+  // the caller's, as far as the device knows; `what` stands in the message.
+  virtual Status checkArray(const void *address, std::string_view what) const;
+  virtual Status checkStream(void *stream) const;
   // The whole package at once, all of whose devices are of this kind; null where the device takes single commands only.
   virtual Status instantiate(const Package &, Pool &, std::unique_ptr<Executable> &) const { return {}; }
 

@@ -44,6 +44,14 @@ public:
   // Waits for it.
   virtual Status finish(uint32_t) { return {}; }
 
+  // Enqueues a run into a stream of the caller's that the entry's device has checked, behind what is in there and
+  // behind all earlier ones; nothing is waited for. No other run is under way, and no array is on the host.
+  virtual Status enqueueInStream(uint32_t, const Binding &, void *) {
+    return {SPRIG_RT_UNSUPPORTED, "a package for devices of several kinds runs in no stream of the caller's"};
+  }
+  // Waits for these. What the first that failed failed with.
+  virtual Status settle() { return {}; }
+
   RunControl control;
   RunControl second; // of turn 1
   RunControl &controlOf(uint32_t turn) { return turn ? second : control; }

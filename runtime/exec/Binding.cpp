@@ -32,6 +32,8 @@ Binding::Binding(const Package &package, uint32_t entryIndex, std::span<const Me
 
 // Memory on each device with its own that has operands in the array; they never move.
 Status Binding::makeCopies(Port &port, const TensorType &type) {
+  if (port.hasCopies) return {};
+  port.onDevice = nullptr;
   for (const Patch &patch : port.patches) {
     const Device &device = package.device(patch.device);
     if (device.sharesHostMemory()) continue;
@@ -44,6 +46,7 @@ Status Binding::makeCopies(Port &port, const TensorType &type) {
     }
     addresses[patch.operand] = found->memory.address + patch.offset;
   }
+  port.hasCopies = true;
   return {};
 }
 
@@ -95,6 +98,28 @@ void Binding::bind(Port &port, void *address) {
   port.bound = address;
 }
 
+// What kernels rely on, as they do for memory of the runtime's own.
+static constexpr uintptr_t kDeviceAlignment = 64;
+
+Status Binding::bindOnDevice(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, const char *what) {
+  auto *address = static_cast<uint8_t *>(tensor.data);
+  auto named = [&] { return concat(what, " '", type.name, "'"); };
+  const Device &device = *package.onlyDevice(uint32_t(&entry - package.program().entries.data()));
+  if (!isDense(type.shape, tensor.strides))
+    return {SPRIG_RT_UNSUPPORTED, concat(named(), ": expected a row-major array in memory of ", device.name())};
+  port.staged = false;
+  if (address == port.onDevice && !port.hasCopies) return {};
+  if (type.bytes && reinterpret_cast<uintptr_t>(address) % kDeviceAlignment)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat(named(), ": expected an address in memory of ", device.name(),
+                                              " that is aligned to ", kDeviceAlignment, " bytes")};
+  if (type.bytes) SPRIG_RETURN_IF_ERROR(device.checkArray(address, named()));
+  for (const Patch &patch : port.patches) addresses[patch.operand] = address + patch.offset;
+  port.bound = nullptr;
+  port.onDevice = address;
+  port.hasCopies = false;
+  return {};
+}
+
 Status Binding::rebindState(const State &state) {
   for (uint32_t i = 0; i < states.size(); ++i) {
     if (states[i].patches.empty()) continue;
@@ -133,20 +158,19 @@ void Binding::packInput(Port &port, const TensorType &type, const sprig_rt_tenso
     std::memcpy(target + uint64_t(row) * rowBytes, target + uint64_t(samples.rows - 1) * rowBytes, rowBytes);
 }
 
-Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {
+Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples samples, std::span<const char> onDevice) {
   inPlace = false;
   inputs.staged = 0;
   inputs.transfers.clear();
   if (!package.executes()) return {};
-  if (!madeCopies) {
-    for (size_t i = 0; i < entry.inputs.size(); ++i) SPRIG_RETURN_IF_ERROR(makeCopies(inputs.list[i], entry.inputs[i]));
-    for (size_t i = 0; i < entry.outputs.size(); ++i)
-      SPRIG_RETURN_IF_ERROR(makeCopies(outputs.list[i], entry.outputs[i]));
-    madeCopies = true;
-  }
   for (size_t i = 0; i < tensors.size(); ++i) {
     Port &port = inputs.list[i];
     const TensorType &type = entry.inputs[i];
+    if (!onDevice.empty() && onDevice[i]) {
+      SPRIG_RETURN_IF_ERROR(bindOnDevice(port, type, tensors[i], "input"));
+      continue;
+    }
+    SPRIG_RETURN_IF_ERROR(makeCopies(port, type));
     uint8_t *address = firstRow(type, tensors[i], samples);
     if (!usableInPlace(type, tensors[i], samples, address) || !address) {
       uint8_t *target = nullptr;
@@ -165,14 +189,31 @@ static bool overlaps(const uint8_t *a, uint64_t aBytes, const uint8_t *b, uint64
   return a < b + bBytes && b < a + aBytes;
 }
 
+// Of arrays on a device, the first `count` of a list.
+Status Binding::sharesNothing(const Port &port, const TensorType &type, const Ports &others,
+                              const std::vector<TensorType> &types, size_t count, const char *what) {
+  for (size_t i = 0; i < count; ++i)
+    if (overlaps(port.onDevice, type.bytes, others.list[i].onDevice, types[i].bytes))
+      return {SPRIG_RT_INVALID_ARGUMENT,
+              concat("output '", type.name, "' shares memory of its device with ", what, " '", types[i].name, "'")};
+  return {};
+}
+
 Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<const sprig_rt_tensor> given,
-                            Samples samples) {
+                            Samples samples, std::span<const char> onDevice) {
   outputs.staged = 0;
   outputs.transfers.clear();
   if (!package.executes()) return {};
   for (size_t i = 0; i < tensors.size(); ++i) {
     Port &port = outputs.list[i];
     const TensorType &type = entry.outputs[i];
+    if (!onDevice.empty() && onDevice[i]) {
+      SPRIG_RETURN_IF_ERROR(bindOnDevice(port, type, tensors[i], "output"));
+      SPRIG_RETURN_IF_ERROR(sharesNothing(port, type, inputs, entry.inputs, given.size(), "input"));
+      SPRIG_RETURN_IF_ERROR(sharesNothing(port, type, outputs, entry.outputs, i, "output"));
+      continue;
+    }
+    SPRIG_RETURN_IF_ERROR(makeCopies(port, type));
     uint8_t *address = firstRow(type, tensors[i], samples);
     port.staged = !address || !usableInPlace(type, tensors[i], samples, address);
     for (size_t in = 0; in < given.size() && !port.staged; ++in)

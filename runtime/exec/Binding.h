@@ -26,10 +26,11 @@ public:
   // which then needs the checks and the copies of the functions below.
   bool takes(std::span<const sprig_rt_tensor> inputs) const; // whether types and shapes of the inputs fit
   bool bindInPlace(std::span<const sprig_rt_tensor> inputs, std::span<const sprig_rt_tensor> outputs);
-  Status bindInputs(std::span<const sprig_rt_tensor> inputs, Samples samples);
-  // An output that shares memory with an input is staged, so that kernels never see it change under them.
-  Status bindOutputs(std::span<const sprig_rt_tensor> outputs, std::span<const sprig_rt_tensor> inputs,
-                     Samples samples);
+  // `onDevice`: which of them lie on the entry's only device; empty: none.
+  Status bindInputs(std::span<const sprig_rt_tensor> inputs, Samples samples, std::span<const char> onDevice);
+  // An output that shares memory of the host with an input is staged, so that kernels never see it change under them.
+  Status bindOutputs(std::span<const sprig_rt_tensor> outputs, std::span<const sprig_rt_tensor> inputs, Samples samples,
+                     std::span<const char> onDevice);
   // Moves staged outputs to the caller.
   void finishOutputs(std::span<const sprig_rt_tensor> outputs, Samples samples);
 
@@ -52,7 +53,9 @@ private:
     Memory memory;
   };
   struct Port {
-    void *bound = nullptr; // on the host
+    void *bound = nullptr;       // on the host
+    uint8_t *onDevice = nullptr; // the caller's, in place of copies
+    bool hasCopies = false;      // which operands lie in
     bool staged = false;
     Block staging;
     std::vector<Patch> patches; // the operands that lie in it
@@ -67,6 +70,9 @@ private:
   Status makeCopies(Port &port, const TensorType &type);
   static void addTransfers(Ports &ports, uint32_t index, const TensorType &type, const Package &package, bool isInput);
   void bind(Port &port, void *address);
+  Status bindOnDevice(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, const char *what);
+  static Status sharesNothing(const Port &port, const TensorType &type, const Ports &others,
+                              const std::vector<TensorType> &types, size_t count, const char *what);
   Status rebindState(const State &state);
   Status stage(Port &port, const TensorType &type, uint8_t *&address);
   void packInput(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, Samples samples, uint8_t *target);
@@ -79,7 +85,6 @@ private:
   std::vector<Port> states; // of the package, those that the entry uses with patches
   uint64_t seenVersion = 0;
   bool inPlace = false; // what is bound went through bindInPlace
-  bool madeCopies = false;
 };
 
 } // namespace sprig::rt::core

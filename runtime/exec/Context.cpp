@@ -64,11 +64,75 @@ struct StateScope {
   bool taken;
 };
 
+Status contextBusy() {
+  return {SPRIG_RT_BUSY, "the context is in use by another thread; each running thread needs one of its own"};
+}
+
 Status stateBusy(const Entry &entry) {
   return {SPRIG_RT_BUSY, concat("entry '", entry.name, "': the state is in use by another run")};
 }
 
 } // namespace
+
+Context::~Context() { settle(); }
+
+// Some call in a stream may not have ended: what comes now is not in one. Its failure is told by waitForStreams.
+void Context::settle() {
+  if (!inStreams) return;
+  Status status = executable->settle();
+  if (failedInStreams.isOk()) failedInStreams = std::move(status);
+  inStreams = false;
+  if (streamsHoldState) state->release(streamsWriteState);
+  streamsHoldState = false;
+}
+
+Status Context::waitForStreams() {
+  BusyScope scope(busy);
+  if (!scope.taken) return contextBusy();
+  settle();
+  return std::exchange(failedInStreams, {});
+}
+
+// Calls in streams follow one another, so they share the state, whatever they do to it.
+Status Context::holdStateInStreams(const Entry &entry) {
+  if (!entry.usesState || (streamsHoldState && (streamsWriteState || !entry.updatesState))) return {};
+  if (streamsHoldState) state->release(false);
+  streamsHoldState = state->acquire(entry.updatesState);
+  streamsWriteState = entry.updatesState;
+  if (streamsHoldState) return {};
+  settle(); // they read it, and nobody holds it for them any more
+  return stateBusy(entry);
+}
+
+Status Context::enqueue(int32_t entry, Tensors inputs, Tensors outputs, std::string_view device, void *stream) {
+  BusyScope scope(busy);
+  if (!scope.taken) return contextBusy();
+  return enqueueTaken(entry, inputs, outputs, device, stream);
+}
+
+Status Context::enqueueTaken(int32_t entry, Tensors inputs, Tensors outputs, std::string_view device, void *stream) {
+  Choice choice;
+  SPRIG_RETURN_IF_ERROR(check(entry, inputs, outputs, choice));
+  SPRIG_RETURN_IF_ERROR(places.readAll(*owner, choice, device));
+  const Entry &chosen = owner->program().entries[choice.entry];
+  const Device *only = owner->onlyDevice(choice.entry);
+  if (!only)
+    return {SPRIG_RT_UNSUPPORTED, concat("entry '", chosen.name, "' runs on several devices, a stream is of one")};
+  SPRIG_RETURN_IF_ERROR(only->checkStream(stream), concat("entry '", chosen.name, "'"));
+  Binding *binding = nullptr;
+  SPRIG_RETURN_IF_ERROR(bindingFor(choice.entry, binding));
+  if (state) SPRIG_RETURN_IF_ERROR(binding->bindState(*state));
+  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, {}, places.inputs()));
+  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, {}, places.outputs()));
+  SPRIG_RETURN_IF_ERROR(holdStateInStreams(chosen));
+  inStreams = true;
+  SPRIG_RETURN_IF_ERROR(executable->enqueueInStream(choice.entry, *binding, stream),
+                        concat("entry '", chosen.name, "'"));
+  info = {};
+  info.entry = choice.entry;
+  info.runs = 1;
+  return {};
+}
 
 // The entry of a call whose arrays fit it exactly, with its binding ready.
 bool Context::bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t &chosen) {
@@ -89,7 +153,8 @@ template <bool Recorded>
                                                           const std::atomic<bool> *cancelled) {
   uint64_t begin = Recorded ? ticks() : 0;
   uint32_t chosen = 0;
-  if (!bindUsual(entry, inputs, outputs, chosen)) return invokeChecked<Recorded>(entry, inputs, outputs, cancelled);
+  if ((Recorded && given) || !bindUsual(entry, inputs, outputs, chosen))
+    return invokeChecked<Recorded>(entry, inputs, outputs, cancelled);
   const Entry &taken = owner->program().entries[chosen];
   StateScope stateScope(taken.usesState ? state.get() : nullptr, taken.updatesState);
   if (!stateScope.taken) return stateBusy(taken);
@@ -109,17 +174,33 @@ template <bool Recorded>
 
 Status Context::invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
   BusyScope scope(busy);
-  if (!scope.taken)
-    return {SPRIG_RT_BUSY, "the context is in use by another thread; each running thread needs one of its own"};
+  if (!scope.taken) return contextBusy();
+  if (inStreams) [[unlikely]]
+    settle();
   if (target.isRecorded()) [[unlikely]]
     return invokeRecorded(entry, inputs, outputs, cancelled);
   return invokeTaken<false>(entry, inputs, outputs, cancelled);
 }
 
+Status Context::invokeOn(int32_t entry, Tensors inputs, Tensors outputs, const GivenPlaces &where) {
+  BusyScope scope(busy);
+  if (!scope.taken) return contextBusy();
+  settle();
+  struct Given { // also where there is no memory to go on
+    ~Given() { at = nullptr; }
+    const GivenPlaces *&at;
+  } during{given};
+  given = &where;
+  if (target.isRecorded()) return invokeRecorded(entry, inputs, outputs, nullptr);
+  return invokeChecked<false>(entry, inputs, outputs, nullptr);
+}
+
 Status Context::invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
   TargetUse use(target);
   uint64_t submitted = std::exchange(submittedCall, 0);
-  if (!use.profile()) return invokeTaken<false>(entry, inputs, outputs, cancelled);
+  if (!use.profile())
+    return given ? invokeChecked<false>(entry, inputs, outputs, cancelled)
+                 : invokeTaken<false>(entry, inputs, outputs, cancelled);
   Recording recording{use.profile(), submitted ? submitted : use.profile()->newCall(), target.number()};
   uint64_t begin = ticks();
   executable->record(&recording);
@@ -152,8 +233,8 @@ void Context::endCall(const Started &call) {
 
 Status Context::start(uint32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
                       Executable::Behind behind, Started &call) {
-  if (underWay == 0 && busy.exchange(true, std::memory_order_acquire))
-    return {SPRIG_RT_BUSY, "the context is in use by another thread; each running thread needs one of its own"};
+  if (underWay == 0 && busy.exchange(true, std::memory_order_acquire)) return contextBusy();
+  settle();
   ++underWay;
   Status status = startTaken(entry, inputs, outputs, cancelled, behind, call);
   if (!status.isOk()) endCall(call);
@@ -174,8 +255,8 @@ Status Context::startTaken(uint32_t entry, Tensors inputs, Tensors outputs, cons
   std::unique_ptr<Binding> &binding = (call.turn ? seconds : bindings)[entry];
   if (!binding) binding = std::make_unique<Binding>(*owner, entry, arenas);
   if (state) SPRIG_RETURN_IF_ERROR(binding->bindState(*state));
-  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, {}));
-  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, {}));
+  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, {}, {}));
+  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, {}, {}));
   executable->controlOf(call.turn).arm(cancelled);
   SPRIG_RETURN_IF_ERROR(executable->start(call.turn, entry, *binding, behind), concat("entry '", chosen.name, "'"));
   lastTurn = call.turn;
@@ -204,6 +285,7 @@ template <bool Recorded>
 Status Context::invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled) {
   Choice choice;
   SPRIG_RETURN_IF_ERROR(check(entry, inputs, outputs, choice));
+  SPRIG_RETURN_IF_ERROR(places.read(*owner, choice, given));
   const Entry &chosen = owner->program().entries[choice.entry];
   StateScope stateScope(chosen.usesState ? state.get() : nullptr, chosen.updatesState);
   if (!stateScope.taken) return stateBusy(chosen);
@@ -235,8 +317,8 @@ Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding
   Binding *binding = nullptr;
   SPRIG_RETURN_IF_ERROR(bindingFor(entry, binding));
   if (state) SPRIG_RETURN_IF_ERROR(binding->bindState(*state));
-  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, samples));
-  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, samples));
+  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, samples, places.inputs()));
+  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, samples, places.outputs()));
   if (Recorded) recording->add(SPRIG_RT_PROFILE_BIND, begin);
   SPRIG_RETURN_IF_ERROR(executable->run(entry, *binding), concat("entry '", owner->program().entries[entry].name, "'"));
   begin = Recorded ? ticks() : 0;

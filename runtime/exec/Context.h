@@ -4,7 +4,7 @@
 #define SPRIG_RUNTIME_EXEC_CONTEXT_H
 
 #include "runtime/exec/Binding.h"
-#include "runtime/exec/Choose.h"
+#include "runtime/exec/Places.h"
 #include "runtime/exec/Pool.h"
 #include "runtime/profile/Target.h"
 
@@ -30,6 +30,14 @@ public:
   Status check(int32_t entry, Tensors inputs, Tensors outputs, Choice &choice) const;
   // `cancelled` may be null, else the call stops when it becomes true and cancel() is called after.
   Status invoke(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled = nullptr);
+
+  // The same with arrays in memory of the entry's device.
+  Status invokeOn(int32_t entry, Tensors inputs, Tensors outputs, const GivenPlaces &places);
+  // All arrays are there: enqueues the call into a stream of the caller's and waits for nothing. Everything that is
+  // called later and does not go into a stream waits for its end first; the state is in use until then.
+  Status enqueue(int32_t entry, Tensors inputs, Tensors outputs, std::string_view device, void *stream);
+  // Waits for calls in streams: what the first that failed since the last time failed with.
+  Status waitForStreams();
 
   // A call that is handed over before the one before it has ended, on devices with memory of their own: its inputs come
   // while that one computes. At most two are under way, each with copies of the arrays on the device of its own.
@@ -67,6 +75,7 @@ public:
   Target &profileTarget() { return target; }
 
   Context(std::shared_ptr<const Package> package, std::shared_ptr<Pool> pool, std::shared_ptr<State> state);
+  ~Context();
 
 private:
   bool bindUsual(int32_t entry, Tensors inputs, Tensors outputs, uint32_t &chosen);
@@ -76,6 +85,9 @@ private:
                     Executable::Behind behind, Started &call);
   bool holdState(bool writes);
   void letStateGo();
+  Status enqueueTaken(int32_t entry, Tensors inputs, Tensors outputs, std::string_view device, void *stream);
+  Status holdStateInStreams(const Entry &entry);
+  void settle();
   void endCall(const Started &call);
   Status invokeRecorded(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
   // Recorded: executable->recording() is there. A parameter of the template, so that the other form has no trace of it.
@@ -93,6 +105,11 @@ private:
   std::vector<std::unique_ptr<Binding>> bindings; // by entry, made at its first run
   std::vector<std::unique_ptr<Binding>> seconds;  // of calls of turn 1, the same
   std::unique_ptr<Executable> executable;
+  Places places;                      // of the call's arrays
+  const GivenPlaces *given = nullptr; // during a call that names places
+  bool inStreams = false;             // calls may be under way in the caller's streams
+  bool streamsHoldState = false, streamsWriteState = false;
+  Status failedInStreams; // not told yet
   RunInfo info;
   uint64_t submittedCall = 0;
   uint32_t lastTurn = 0;    // of the call that was started last

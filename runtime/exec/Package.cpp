@@ -241,6 +241,12 @@ void Package::measure() {
       }
     parallelEntries.push_back(parallel);
     plainEntries.push_back(plain);
+    const Device *only = devices[entry.lanes.empty() ? 0 : entry.lanes[0].device].get();
+    for (const Lane &lane : entry.lanes)
+      if (devices[lane.device].get() != only) only = nullptr;
+    for (const Buffer &buffer : entry.buffers)
+      if (devices[buffer.device].get() != only) only = nullptr;
+    onlyDevices.push_back(only);
   }
 }
 

@@ -71,6 +71,9 @@ public:
   uint32_t maxLanes() const { return mostLanes; }
   uint32_t maxEvents() const { return mostEvents; }
 
+  // The device that all commands and buffers of an entry are on; null: there are several.
+  const Device *onlyDevice(uint32_t entry) const { return onlyDevices[entry]; }
+
   // Whether a second thread could help in a run of the entry.
   bool isParallel(uint32_t entry) const { return parallelEntries[entry]; }
   // Whether a run of the entry is kernels and copies one after the other, so that a thread alone needs no lanes to run
@@ -109,6 +112,7 @@ private:
   uint32_t mostEvents = 0;
   std::vector<char> parallelEntries;
   std::vector<char> plainEntries;
+  std::vector<const Device *> onlyDevices; // of entries
 };
 
 } // namespace sprig::rt::core

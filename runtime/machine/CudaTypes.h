@@ -22,7 +22,9 @@ using CUgraphExec = struct CUgraphExec_st *;
 using CUdevice_attribute = unsigned;
 using CUfunction_attribute = unsigned;
 using CUjit_option = unsigned;
+using CUpointer_attribute = unsigned;
 using CUstreamCaptureMode = unsigned;
+using CUstreamCaptureStatus = unsigned;
 
 #define SPRIG_CUDA_VALUE(name, value) inline constexpr unsigned name = value;
 #include "runtime/machine/CudaValues.def"

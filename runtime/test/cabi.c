@@ -28,6 +28,17 @@ int main(void) {
   failures += expect(sprig_rt_status_code(status) == SPRIG_RT_INVALID_ARGUMENT, "a null context is wrong use");
   sprig_rt_status_free(status);
 
+  sprig_rt_places places = {sizeof places, NULL, NULL};
+  status = sprig_rt_invoke_on(NULL, SPRIG_RT_ANY_ENTRY, NULL, 0, NULL, 0, &places);
+  failures += expect(sprig_rt_status_code(status) == SPRIG_RT_INVALID_ARGUMENT, "so it is with places");
+  sprig_rt_status_free(status);
+  status = sprig_rt_enqueue(NULL, SPRIG_RT_ANY_ENTRY, NULL, 0, NULL, 0, "cuda:0", NULL);
+  failures += expect(sprig_rt_status_code(status) == SPRIG_RT_INVALID_ARGUMENT, "and in a stream");
+  sprig_rt_status_free(status);
+  status = sprig_rt_context_wait(NULL);
+  failures += expect(sprig_rt_status_code(status) == SPRIG_RT_INVALID_ARGUMENT, "nor is there anything to wait for");
+  sprig_rt_status_free(status);
+
   sprig_rt_pool *pool = NULL;
   sprig_rt_pool_options options = {sizeof options, 2, 0, NULL};
   status = sprig_rt_pool_create(&options, &pool);

@@ -49,6 +49,42 @@ Status CudaDevice::transferNow(const Transfer &transfer) const {
   return opened->statusOf(result, transfer.targetDevice ? "copying from the host" : "copying to the host");
 }
 
+// Memory that the driver manages is on every device.
+Status CudaDevice::checkArray(const void *address, std::string_view what) const {
+  CudaContext::Scope scope(*opened);
+  auto attribute = [&](CUpointer_attribute which, auto &value) {
+    return opened->driver.cuPointerGetAttribute(&value, which, reinterpret_cast<CUdeviceptr>(address)) == CUDA_SUCCESS;
+  };
+  unsigned type = 0;
+  int device = 0;
+  uint64_t isManaged = 0; // drivers write a byte or more
+  std::string found = "an address that the driver does not know";
+  if (attribute(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, type)) {
+    if (attribute(CU_POINTER_ATTRIBUTE_IS_MANAGED, isManaged) && isManaged) return {};
+    found = "memory of the host";
+    if (type == CU_MEMORYTYPE_DEVICE && attribute(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, device)) {
+      if (device == int(ordinal())) return {};
+      found = concat("memory of ", kind(), ":", device);
+    }
+  }
+  return {SPRIG_RT_INVALID_ARGUMENT, concat(what, ": expected memory of ", name(), ", got ", found)};
+}
+
+Status CudaDevice::checkStream(void *given) const {
+  auto stream = static_cast<CUstream>(given);
+  CudaContext::Scope scope(*opened); // whose default stream null is
+  CUcontext of = nullptr;
+  SPRIG_RETURN_IF_ERROR(
+      opened->statusOf(opened->driver.cuStreamGetCtx(stream, &of), "asking for the context of the caller's stream"));
+  if (of != opened->handle)
+    return {SPRIG_RT_INVALID_ARGUMENT,
+            concat("expected a stream of ", name(), "'s primary context, got one of another context")};
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  SPRIG_RETURN_IF_ERROR(opened->statusOf(opened->driver.cuStreamIsCapturing(stream, &capture), "asking for a capture"));
+  if (capture == CU_STREAM_CAPTURE_STATUS_NONE) return {};
+  return {SPRIG_RT_UNSUPPORTED, "expected a stream that runs, got one whose commands are being captured"};
+}
+
 Status CudaDevice::instantiate(const Package &package, Pool &pool, std::unique_ptr<Executable> &executable) const {
   auto fresh = std::make_unique<CudaExecutable>(package, pool, opened);
   SPRIG_RETURN_IF_ERROR(fresh->make());

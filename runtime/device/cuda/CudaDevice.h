@@ -20,6 +20,8 @@ public:
   Status createLane(Pool *, std::unique_ptr<DeviceLane> &lane) const override;
   Status createEvent(std::unique_ptr<DeviceEvent> &event) const override;
   Status transferNow(const Transfer &transfer) const override;
+  Status checkArray(const void *address, std::string_view what) const override;
+  Status checkStream(void *stream) const override;
   Status instantiate(const Package &package, Pool &pool, std::unique_ptr<Executable> &executable) const override;
 
   CudaContext &context() const { return *opened; }

@@ -19,12 +19,14 @@ Status CudaExecutable::make() {
   SPRIG_RETURN_IF_ERROR(lane.make());
   fork = std::make_unique<CudaEvent>(context);
   SPRIG_RETURN_IF_ERROR(fork->make());
-  for (uint32_t turn = 0; turn < kTurns; ++turn) {
-    runs[turn].ended = std::make_unique<CudaEvent>(context);
-    SPRIG_RETURN_IF_ERROR(runs[turn].ended->make());
-    graphs[turn].resize(package.program().entries.size());
+  for (Run &run : runs) {
+    run.ended = std::make_unique<CudaEvent>(context);
+    SPRIG_RETURN_IF_ERROR(run.ended->make());
   }
-  return {};
+  for (auto &entries : graphs) entries.resize(package.program().entries.size());
+  watchedEntries.resize(package.program().entries.size());
+  streamEnd = std::make_unique<CudaEvent>(context);
+  return streamEnd->make();
 }
 
 // The same transfers with memory of ours in the caller's place.
@@ -92,12 +94,13 @@ Status CudaExecutable::takeDown(uint32_t turn, uint32_t entry, const Binding &bi
   SPRIG_RETURN_IF_ERROR(stage(binding.uploads(), true, graph.uploads, graph));
   SPRIG_RETURN_IF_ERROR(stage(binding.downloads(), false, graph.downloads, graph));
   SPRIG_RETURN_IF_ERROR(taken.prepare(entry));
-  RunControl &control = taken.controlOf(turn);
+  RunControl &control = turn == kInStreams ? streamTaken : taken.controlOf(turn);
   control.arm(nullptr);
   CudaContext::Scope scope(*context);
   Capture capture(*context, lane.stream);
   SPRIG_RETURN_IF_ERROR(context->statusOf(capture.begin(), "taking down a graph"));
-  enqueueBranches({turn, entry, control, nullptr, graph.operands.data(), graph.uploads, graph.downloads});
+  uint32_t eventsOf = turn % kTurns; // any: a graph's are its own
+  enqueueBranches({eventsOf, entry, control, nullptr, graph.operands.data(), graph.uploads, graph.downloads});
   graph.watched = control.takeWatched();
   CUresult ended = capture.end();
   Status status = control.take(package.program());
@@ -107,14 +110,20 @@ Status CudaExecutable::takeDown(uint32_t turn, uint32_t entry, const Binding &bi
 }
 
 Status CudaExecutable::prepare(uint32_t turn, uint32_t entry, const Binding &binding, Graph *&graph) {
-  std::unique_ptr<Graph> &made = graphs[turn][entry];
-  // Addresses stay: each turn has its own, the caller's arrays have places on the device, and no state moves.
-  if (!made || !std::equal(made->operands.begin(), made->operands.end(), binding.operands())) {
+  auto &made = graphs[turn][entry];
+  // Addresses stay: each turn has its own, the host's arrays have places on the device, and no state moves. The
+  // caller's on the device may be others.
+  auto found = std::find_if(made.begin(), made.end(), [&](const std::unique_ptr<Graph> &each) {
+    return std::equal(each->operands.begin(), each->operands.end(), binding.operands());
+  });
+  if (found == made.end()) {
     auto fresh = std::make_unique<Graph>();
     SPRIG_RETURN_IF_ERROR(takeDown(turn, entry, binding, *fresh));
-    made = std::move(fresh);
+    if (made.size() == kMostGraphs) made.pop_back(); // the driver lets it end first
+    found = made.insert(made.end(), std::move(fresh));
   }
-  graph = made.get();
+  std::rotate(made.begin(), found, found + 1);
+  graph = made.front().get();
   return {};
 }
 
@@ -147,6 +156,32 @@ Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &bindi
   }
   lane.record(*run.ended);
   return {};
+}
+
+// All runs in streams follow one another, whichever streams they are in: arena and states are one.
+Status CudaExecutable::enqueueInStream(uint32_t entry, const Binding &binding, void *given) {
+  auto stream = static_cast<CUstream>(given);
+  Graph *graph = nullptr;
+  SPRIG_RETURN_IF_ERROR(prepare(kInStreams, entry, binding, graph));
+  const CudaDriver &driver = context->driver;
+  CudaContext::Scope scope(*context);
+  if (streamEnd->last())
+    SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuStreamWaitEvent(stream, streamEnd->ofLast(), 0),
+                                            "waiting for the call before in the caller's stream"));
+  SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuGraphLaunch(graph->launched, stream), "launching a graph"));
+  streamEnd->record(stream);
+  if (!watchedEntries[entry])
+    for (const RunControl::Watched &dispatch : graph->watched) streamControl.watch(dispatch);
+  watchedEntries[entry] = true;
+  return {};
+}
+
+Status CudaExecutable::settle() {
+  streamEnd->synchronize(streamEnd->last(), std::nullopt);
+  std::fill(watchedEntries.begin(), watchedEntries.end(), false);
+  streamControl.arm(nullptr);
+  if (Status failed = streamEnd->failure(); !failed.isOk()) streamControl.fail(std::move(failed));
+  return streamControl.take(package.program());
 }
 
 bool CudaExecutable::hasEnded(uint32_t turn, std::chrono::nanoseconds limit) {

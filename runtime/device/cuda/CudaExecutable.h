@@ -1,6 +1,6 @@
 // Runs packages all of whose devices are GPUs: what an entry enqueues is taken down once as a graph of the driver's,
 // over all of them, which each call launches. The caller's arrays pass through pinned memory, as a graph's addresses
-// stay.
+// stay; of arrays that lie on the device a graph has the addresses, and the last few are kept.
 #ifndef SPRIG_RUNTIME_DEVICE_CUDA_CUDAEXECUTABLE_H
 #define SPRIG_RUNTIME_DEVICE_CUDA_CUDAEXECUTABLE_H
 
@@ -22,9 +22,12 @@ public:
   Status start(uint32_t turn, uint32_t entry, const Binding &binding, Behind) override;
   bool hasEnded(uint32_t turn, std::chrono::nanoseconds limit) override;
   Status finish(uint32_t turn) override;
+  Status enqueueInStream(uint32_t entry, const Binding &binding, void *stream) override;
+  Status settle() override;
 
 private:
-  static constexpr uint32_t kTurns = 2;
+  static constexpr uint32_t kTurns = 2, kInStreams = 2; // runs in streams have graphs and a control of their own
+  static constexpr size_t kMostGraphs = 8;              // of an entry
   // The runs of an entry in one turn.
   struct Graph {
     ~Graph();
@@ -52,9 +55,14 @@ private:
   LaneExecutable taken;                 // enqueues what graphs are made of
   LaneExecutable single;                // enqueues what runs without one
   CudaLane lane;
-  std::unique_ptr<CudaEvent> fork;                    // where a graph's branches begin
-  std::vector<std::unique_ptr<Graph>> graphs[kTurns]; // by entry, made at its first run
+  std::unique_ptr<CudaEvent> fork; // where a graph's branches begin
+  // By entry; the one that was used last is the first.
+  std::vector<std::vector<std::unique_ptr<Graph>>> graphs[kTurns + 1];
   Run runs[kTurns];
+  RunControl streamTaken;               // of their graphs, as `taken` has two of turns
+  RunControl streamControl;             // of all of them since they were waited for
+  std::vector<char> watchedEntries;     // whose kernels that one watches
+  std::unique_ptr<CudaEvent> streamEnd; // of the last one
 };
 
 } // namespace sprig::rt::core

@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 5
+#define SPRIG_RT_ABI_MINOR 6
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ typedef struct sprig_rt_context_options {
 
 SPRIG_RT_API sprig_rt_status *
 sprig_rt_context_create(sprig_rt_package *package, const sprig_rt_context_options *options, sprig_rt_context **context);
-/* Waits for what was submitted. */
+/* Waits for what was submitted, and for runs in streams. */
 SPRIG_RT_API void sprig_rt_context_release(sprig_rt_context *context);
 
 #define SPRIG_RT_ANY_ENTRY (-1)
@@ -226,6 +226,34 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_invoke(sprig_rt_context *context, int32_t
 SPRIG_RT_API sprig_rt_status *sprig_rt_submit(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
                                               size_t input_count, const sprig_rt_tensor *outputs, size_t output_count,
                                               sprig_rt_future **future);
+/* Where arrays of a call lie, by their order: "cuda:0" is the memory of a device that the package runs on, NULL, or a
+ * list that is NULL, the host's. An array on a device is used where it is: row-major, aligned to 64 bytes, of a shape
+ * that an entry has, on the one device that the entry runs on, and no output shares memory with another array there.
+ * Its data is the address there (a CUdeviceptr); whether it is one of that device is asked of the driver when it
+ * differs from the call before. Since 1.6. */
+typedef struct sprig_rt_places {
+  size_t size;               /* sizeof(sprig_rt_places) */
+  const char *const *inputs; /* input_count names */
+  const char *const *outputs;
+} sprig_rt_places;
+
+/* sprig_rt_invoke with arrays on devices, in memory that nothing is using and that is written: for what still runs in a
+ * stream there is sprig_rt_enqueue. Since 1.6. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_invoke_on(sprig_rt_context *context, int32_t entry,
+                                                 const sprig_rt_tensor *inputs, size_t input_count,
+                                                 const sprig_rt_tensor *outputs, size_t output_count,
+                                                 const sprig_rt_places *places);
+/* Runs an entry in the caller's own stream (a CUstream of the device's primary context; NULL: its default stream):
+ * behind what was put in before, and before what is put in next. All arrays are on the device, and must stay until the
+ * run has ended. Returns at once, waits for nothing and says nothing of a run that fails later: sprig_rt_context_wait
+ * does. Runs of a context follow one another, whichever streams they are in; the state, if the entry uses it, stays in
+ * use until a later call on this context that is in no stream, which waits for them, too. Since 1.6. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_enqueue(sprig_rt_context *context, int32_t entry, const sprig_rt_tensor *inputs,
+                                               size_t input_count, const sprig_rt_tensor *outputs, size_t output_count,
+                                               const char *device, void *stream);
+/* Waits for all that was submitted and for runs in streams, and returns what the first of the latter that failed since
+ * the last time failed with. Since 1.6. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_context_wait(sprig_rt_context *context);
 /* Stops the run that is in progress at its next command; from any thread. The run ends with SPRIG_RT_CANCELLED. */
 SPRIG_RT_API void sprig_rt_context_cancel(sprig_rt_context *context);
 

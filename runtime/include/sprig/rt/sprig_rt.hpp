@@ -363,6 +363,12 @@ struct ContextOptions {
   uint32_t queueLimit = 0;
 };
 
+// Where a call's arrays lie, by their order: "cuda:0" is the memory of a device, "", or a list without any, the host's.
+struct Places {
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
 // What one running thread needs; used by one thread at a time.
 class Context {
 public:
@@ -384,6 +390,34 @@ public:
               int32_t entry = SPRIG_RT_ANY_ENTRY) {
     invoke(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()), entry);
   }
+
+  // With arrays on devices, whose views have addresses there (sprig_rt_places).
+  void invoke(std::span<const TensorView> inputs, std::span<const TensorView> outputs, const Places &places,
+              int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    RawTensors in(inputs), out(outputs);
+    std::vector<const char *> inNames = namesOf(places.inputs, in.size()),
+                              outNames = namesOf(places.outputs, out.size());
+    sprig_rt_places given = {sizeof given, inNames.empty() ? nullptr : inNames.data(),
+                             outNames.empty() ? nullptr : outNames.data()};
+    check(sprig_rt_invoke_on(raw(), entry, in.data(), in.size(), out.data(), out.size(), &given));
+  }
+  void invoke(std::initializer_list<TensorView> inputs, std::initializer_list<TensorView> outputs, const Places &places,
+              int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    invoke(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()), places, entry);
+  }
+  // All arrays are on a GPU: runs in the caller's stream of it, a CUstream, and returns at once (sprig_rt_enqueue).
+  void enqueue(std::span<const TensorView> inputs, std::span<const TensorView> outputs, const std::string &device,
+               void *stream, int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    RawTensors in(inputs), out(outputs);
+    check(sprig_rt_enqueue(raw(), entry, in.data(), in.size(), out.data(), out.size(), device.c_str(), stream));
+  }
+  void enqueue(std::initializer_list<TensorView> inputs, std::initializer_list<TensorView> outputs,
+               const std::string &device, void *stream, int32_t entry = SPRIG_RT_ANY_ENTRY) {
+    enqueue(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()), device, stream,
+            entry);
+  }
+  // For all that was submitted or enqueued; throws what the first run in a stream failed with.
+  void wait() { check(sprig_rt_context_wait(raw())); }
 
   // Runs into fresh arrays.
   std::vector<Array> run(std::span<const TensorView> inputs, int32_t entry = SPRIG_RT_ANY_ENTRY) {
@@ -427,6 +461,15 @@ public:
   sprig_rt_context *raw() const { return handle.get(); }
 
 private:
+  static std::vector<const char *> namesOf(const std::vector<std::string> &places, size_t count) {
+    if (!places.empty() && places.size() != count)
+      throw Error(SPRIG_RT_INVALID_ARGUMENT,
+                  "expected " + std::to_string(count) + " places, got " + std::to_string(places.size()));
+    std::vector<const char *> names;
+    for (const std::string &place : places) names.push_back(place.empty() ? nullptr : place.c_str());
+    return names;
+  }
+
   // The C form of a few tensors, without allocation for the usual number.
   class RawTensors {
   public:
