@@ -219,6 +219,12 @@ std::vector<DeviceLane *> LaneExecutable::lanesOf(uint32_t entry) const {
   return lanes;
 }
 
+std::vector<DeviceEvent *> LaneExecutable::arrivalsOf(uint32_t turn) const {
+  std::vector<DeviceEvent *> arrivals;
+  for (const Port &port : ports) arrivals.push_back(port.arrived[turn].get());
+  return arrivals;
+}
+
 std::vector<DeviceEvent *> LaneExecutable::endsOf(uint32_t turn) const {
   std::vector<DeviceEvent *> ends;
   for (const Port &port : ports) ends.push_back(port.left[turn].get());

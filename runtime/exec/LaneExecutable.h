@@ -34,6 +34,9 @@ public:
   Status prepare(uint32_t entry);
   // All of it, behind nothing but what its lanes were given before.
   void enqueueAll(const Order &order);
+  // Its uploads alone, in lanes of their own, once the entry is prepared; what is recorded behind them.
+  void uploadInputs(const Order &order);
+  std::vector<DeviceEvent *> arrivalsOf(uint32_t turn) const;
   // What an order of the entry begins in, and what is recorded at its end.
   std::vector<DeviceLane *> lanesOf(uint32_t entry) const;
   std::vector<DeviceEvent *> endsOf(uint32_t turn) const;
@@ -77,7 +80,6 @@ private:
   Status makePlan(const Entry &entry, Plan &plan);
   Status makeSteps(const Entry &entry, Plan &plan);
   Status makeReturns(const Entry &entry, Plan &plan);
-  void uploadInputs(const Order &order);
   void enqueueCommands(const Order &order);
   void returnResults(const Order &order);
   Status chooseCopier(const Entry &entry, Step &step);

@@ -24,21 +24,24 @@ Status CudaExecutable::make() {
     SPRIG_RETURN_IF_ERROR(run.ended->make());
   }
   for (auto &entries : graphs) entries.resize(package.program().entries.size());
+  for (auto *staging : {uploadStaging, downloadStaging})
+    for (uint32_t turn = 0; turn < kTurns; ++turn) staging[turn].resize(package.program().entries.size());
   watchedEntries.resize(package.program().entries.size());
   streamEnd = std::make_unique<CudaEvent>(context);
   return streamEnd->make();
 }
 
 // The same transfers with memory of ours in the caller's place.
-Status CudaExecutable::stage(std::span<const Transfer> given, bool toDevice, std::vector<Transfer> &staged,
-                             Graph &graph) {
+Status CudaExecutable::stage(std::span<const Transfer> given, bool toDevice, Staging &memory,
+                             std::vector<Transfer> &staged) {
   for (Transfer transfer : given) {
-    CudaContext::Pinned &memory = graph.staging.emplace_back();
-    SPRIG_RETURN_IF_ERROR(context->allocatePinned(transfer.bytes, "staging of the caller's arrays", memory));
+    CudaContext::Pinned &pinned = memory[{transfer.array, toDevice ? transfer.targetDevice : transfer.sourceDevice}];
+    if (!pinned.host)
+      SPRIG_RETURN_IF_ERROR(context->allocatePinned(transfer.bytes, "staging of the caller's arrays", pinned));
     if (toDevice)
-      transfer.source = memory.host;
+      transfer.source = pinned.host;
     else
-      transfer.target = memory.host;
+      transfer.target = pinned.host;
     staged.push_back(transfer);
   }
   return {};
@@ -86,21 +89,23 @@ void CudaExecutable::enqueueBranches(const LaneExecutable::Order &order) {
   for (DeviceEvent *end : taken.endsOf(order.turn)) lane.wait(*end);
 }
 
-Status CudaExecutable::takeDown(uint32_t turn, uint32_t entry, const Binding &binding, Graph &graph) {
+Status CudaExecutable::takeDown(Kind kind, uint32_t entry, const Binding &binding, Graph &graph) {
   const CudaDriver &driver = context->driver;
   graph.context = context.get();
   size_t operands = package.program().entries[entry].operands.size();
   graph.operands.assign(binding.operands(), binding.operands() + operands);
-  SPRIG_RETURN_IF_ERROR(stage(binding.uploads(), true, graph.uploads, graph));
-  SPRIG_RETURN_IF_ERROR(stage(binding.downloads(), false, graph.downloads, graph));
+  const uint32_t turn = turnOf(kind);
+  SPRIG_RETURN_IF_ERROR(stage(binding.uploads(), true, uploadStaging[turn][entry], graph.uploads));
+  SPRIG_RETURN_IF_ERROR(stage(binding.downloads(), false, downloadStaging[turn][entry], graph.downloads));
   SPRIG_RETURN_IF_ERROR(taken.prepare(entry));
-  RunControl &control = turn == kInStreams ? streamTaken : taken.controlOf(turn);
+  RunControl &control = kind == kInStreams ? streamTaken : taken.controlOf(turn);
   control.arm(nullptr);
   CudaContext::Scope scope(*context);
   Capture capture(*context, lane.stream);
   SPRIG_RETURN_IF_ERROR(context->statusOf(capture.begin(), "taking down a graph"));
-  uint32_t eventsOf = turn % kTurns; // any: a graph's are its own
-  enqueueBranches({eventsOf, entry, control, nullptr, graph.operands.data(), graph.uploads, graph.downloads});
+  std::span<const Transfer> uploads = graph.uploads;
+  if (kind != kAlone) uploads = {};
+  enqueueBranches({turn, entry, control, nullptr, graph.operands.data(), uploads, graph.downloads});
   graph.watched = control.takeWatched();
   CUresult ended = capture.end();
   Status status = control.take(package.program());
@@ -109,8 +114,8 @@ Status CudaExecutable::takeDown(uint32_t turn, uint32_t entry, const Binding &bi
   return context->statusOf(driver.cuGraphInstantiateWithFlags(&graph.launched, capture.commands, 0), "making a graph");
 }
 
-Status CudaExecutable::prepare(uint32_t turn, uint32_t entry, const Binding &binding, Graph *&graph) {
-  auto &made = graphs[turn][entry];
+Status CudaExecutable::prepare(Kind kind, uint32_t entry, const Binding &binding, Graph *&graph) {
+  auto &made = graphs[kind][entry];
   // Addresses stay: each turn has its own, the host's arrays have places on the device, and no state moves. The
   // caller's on the device may be others.
   auto found = std::find_if(made.begin(), made.end(), [&](const std::unique_ptr<Graph> &each) {
@@ -118,7 +123,7 @@ Status CudaExecutable::prepare(uint32_t turn, uint32_t entry, const Binding &bin
   });
   if (found == made.end()) {
     auto fresh = std::make_unique<Graph>();
-    SPRIG_RETURN_IF_ERROR(takeDown(turn, entry, binding, *fresh));
+    SPRIG_RETURN_IF_ERROR(takeDown(kind, entry, binding, *fresh));
     if (made.size() == kMostGraphs) made.pop_back(); // the driver lets it end first
     found = made.insert(made.end(), std::move(fresh));
   }
@@ -132,10 +137,12 @@ Status CudaExecutable::run(uint32_t entry, const Binding &binding) {
   return finish(0);
 }
 
-Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &binding, Behind) {
+Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &binding, Behind behind) {
   Run &run = runs[turn];
   Graph *graph = nullptr;
-  SPRIG_RETURN_IF_ERROR(prepare(turn, entry, binding, graph));
+  bool isAlone = turn == 0 && behind == Behind::all;
+  SPRIG_RETURN_IF_ERROR(prepare(isAlone ? kAlone : turn ? kBesideInTurn1 : kBeside, entry, binding, graph));
+  // The run two before has ended, which read the same memory.
   for (size_t i = 0; i < graph->uploads.size(); ++i)
     if (graph->uploads[i].bytes)
       std::memcpy(const_cast<uint8_t *>(graph->uploads[i].source), binding.uploads()[i].source,
@@ -149,6 +156,10 @@ Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &bindi
     single.enqueueAll({turn, entry, control, recorded, graph->operands.data(), graph->uploads, graph->downloads});
     for (DeviceEvent *end : single.endsOf(turn)) lane.wait(*end);
   } else if (control.isGoing()) {
+    if (!isAlone) {
+      taken.uploadInputs({turn, entry, control, nullptr, graph->operands.data(), graph->uploads, graph->downloads});
+      for (DeviceEvent *arrived : taken.arrivalsOf(turn)) lane.wait(*arrived);
+    }
     CudaContext::Scope scope(*context);
     SPRIG_RETURN_IF_ERROR(
         context->statusOf(context->driver.cuGraphLaunch(graph->launched, lane.stream), "launching a graph"));

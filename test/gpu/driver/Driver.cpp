@@ -19,8 +19,9 @@ struct ThreadState {
 };
 thread_local ThreadState threadState;
 
-void writeReport(const Driver &driver) {
+void writeReport(Driver &driver) {
   std::ofstream file(driver.config.report);
+  driver.report.counts.virtualNanoseconds = static_cast<uint64_t>(driver.scheduler.lastEnd());
   file << driver.report.json() << "\n";
   if (!file.flush())
     std::fprintf(stderr, "stand-in: error: cannot write the report to '%s'\n", driver.config.report.c_str());

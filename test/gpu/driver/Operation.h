@@ -53,8 +53,9 @@ struct Operation {
   State state = State::Queued;
   Clock clock;       // from when it runs
   uint32_t time = 0; // its own count in its lane
-  double ended = 0;  // virtual nanoseconds
-  double cost = 0;   // that its body takes of them
+  double queued = 0; // when: virtual nanoseconds, as far as the host had waited for others
+  double ended = 0;
+  double cost = 0; // that its body takes of them
 
   // The scheduler's own.
   unsigned waiting = 0;

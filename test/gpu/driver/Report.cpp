@@ -28,7 +28,8 @@ std::string Report::json() const {
                     {"copied bytes", counts.copiedBytes},
                     {"fills", counts.fills},
                     {"host functions", counts.hostFunctions},
-                    {"computed kernels", counts.computed}};
+                    {"computed kernels", counts.computed},
+                    {"virtual nanoseconds", counts.virtualNanoseconds}};
   json["kernels"] = counts.kernels;
   json["complaints"] = nlohmann::ordered_json::array();
   for (const Complaint &complaint : list)

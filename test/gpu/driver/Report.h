@@ -18,6 +18,7 @@ struct Counts {
   uint64_t copies = 0, copiedBytes = 0, fills = 0, hostFunctions = 0; // done, those of graphs among them
   uint64_t computed = 0;                                              // kernels, not taken over (Config.h, EFFECTS)
   std::map<std::string, uint64_t> kernels;                            // done, by name
+  uint64_t virtualNanoseconds = 0;                                    // until the last operation that is done ended
 };
 
 class Report {

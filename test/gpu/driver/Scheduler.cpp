@@ -31,6 +31,7 @@ std::shared_ptr<Lane> Scheduler::createLane() { return std::make_shared<Lane>(La
 OperationRef Scheduler::add(OperationRef operation) {
   operation->number = ++numbers;
   operation->host = host;
+  operation->queued = seen;
   std::erase(operation->after, nullptr);
   for (const OperationRef &before : operation->after) {
     if (before->done()) continue;
@@ -52,7 +53,7 @@ void Scheduler::begin(Operation &operation) {
   ready.erase(operation.number);
   hostCalls.erase(operation.number);
   operation.clock = *operation.host;
-  double started = 0;
+  double started = operation.queued;
   for (const OperationRef &before : operation.after) {
     operation.clock.join(before->clock);
     started = std::max(started, before->ended);
@@ -65,6 +66,7 @@ void Scheduler::begin(Operation &operation) {
 void Scheduler::finish(const OperationRef &operation) {
   operation->state = Operation::State::Done;
   operation->ended += operation->cost;
+  latest = std::max(latest, operation->ended);
   operation->body = nullptr;
   operation->after.clear();
   queued.erase(operation->number);
@@ -136,6 +138,7 @@ void Scheduler::wait(const OperationRef &operation) {
   ++calls;
   require(operation);
   joinHost(operation->clock);
+  seen = std::max(seen, operation->ended);
 }
 
 void Scheduler::waitAll() {

@@ -39,6 +39,8 @@ public:
   /// The host does something itself, after all it has waited for: an operation that is done.
   OperationRef hostOperation(std::string name);
   const Clock &hostClock() const { return *host; }
+  /// When the last operation that is done ended, in virtual nanoseconds from the start; what the host does takes none.
+  double lastEnd() const { return latest; }
   /// Whether the calling thread is inside of a host function.
   bool insideHostFunction() const;
 
@@ -63,6 +65,7 @@ private:
   std::map<uint64_t, OperationRef> hostCalls; // queued host functions
   std::shared_ptr<Lane> hostLane;
   std::shared_ptr<const Clock> host;
+  double latest = 0, seen = 0; // ends: of all operations, and of those that the host has waited for
 
   std::deque<OperationRef> urgent; // host functions that somebody waits for
   bool stopping = false;
