@@ -44,19 +44,19 @@ def distance(a, b):
 
 
 for model in map(pathlib.Path, models):
-    name = model.parent.name
+    name, dims = (model.stem, []) if model.suffix == '.mlir' else (model.parent.name, ['--dim', 'batch=2'])
     package, code = folder / f'{name}.sprig', folder / name
     # Without a toolkit: the PTX in the package is what runs.
-    run(f'{name} compiles', sprig, 'compile', model, '--dim', 'batch=2', '--target', 'cuda:sm_90', '-o', package, '-q',
+    run(f'{name} compiles', sprig, 'compile', model, *dims, '--target', 'cuda:sm_90', '-o', package, '-q',
         CUDA_HOME='')
     run(f'{name} has images', images, package, '-o', code)
-    run(f'{name} on the processor', sprig, 'run', model, '--dim', 'batch=2', '--random-inputs', 7, '--output-dir',
+    run(f'{name} on the processor', sprig, 'run', model, *dims, '--random-inputs', 7, '--output-dir',
         folder / f'{name}.cpu')
     right, first = outputs(folder / f'{name}.cpu'), None
     expect(f'{name} has outputs', right)
     for order in ('eager', 'lazy', 'random'):
         made = folder / f'{name}.{order}'
-        done = run(f'{name}, {order}', sprig, 'run', package, '--dim', 'batch=2', '--devices', 'cuda:0', '--random-inputs', 7,
+        done = run(f'{name}, {order}', sprig, 'run', package, *dims, '--devices', 'cuda:0', '--random-inputs', 7,
                    '--output-dir', made, LD_LIBRARY_PATH=library, SPRIG_STANDIN_IMAGES=str(code), SPRIG_STANDIN_ORDER=order,
                    SPRIG_STANDIN_SEED='3')
         expect(f'{name}, {order}: {done.stderr}', 'stand-in:' not in done.stderr)

@@ -128,6 +128,21 @@ TEST(OpTable, Loops) {
   %1 = nn.mul %s, %0 : tensor<33xf32>, tensor<f32>
   nn.yield %1 : tensor<33xf32>
 })"));
+  // By tiles on a GPU, each of fewer threads than the block of the loop has.
+  rows.push_back(controlRow("a long product in a branch", {"5x190xf32", "190x190xf32"},
+                            counted(2, "%x = %a0 : tensor<5x190xf32>", " with (%w = %a1 : tensor<190x190xf32>)", R"(
+  %first = nn.compare lt %k, %one : tensor<i64>, tensor<i64>
+  %1 = nn.cond %first with (%u = %x : tensor<5x190xf32>, %v = %w : tensor<190x190xf32>) -> tensor<5x190xf32> {
+    %2 = nn.matmul %u, %v : tensor<5x190xf32>, tensor<190x190xf32>
+    %3 = nn.softmax %2 axis = 1 : tensor<5x190xf32>
+    nn.yield %3 : tensor<5x190xf32>
+  } else {
+    %2 = nn.matmul %u, %v {transpose_rhs} : tensor<5x190xf32>, tensor<190x190xf32>
+    nn.yield %2 : tensor<5x190xf32>
+  }
+  nn.yield %next, %1 : tensor<i64>, tensor<5x190xf32>)",
+                                    "2"),
+                            2000));
   rows.push_back(controlRow("a thousand steps", {"40xf32", "40xf32"},
                             counted(1000, "%x = %a0 : tensor<40xf32>", " with (%y = %a1 : tensor<40xf32>)",
                                     R"(  %1 = nn.sin %x : tensor<40xf32>

@@ -8,6 +8,7 @@ namespace sprig {
 std::unique_ptr<GpuEmitter> createGpuArgMaxPoolEmitter();
 std::unique_ptr<GpuEmitter> createGpuArgReduceEmitter();
 std::unique_ptr<GpuEmitter> createGpuConcatEmitter();
+std::unique_ptr<GpuEmitter> createGpuCondEmitter();
 std::unique_ptr<GpuEmitter> createGpuCumulativeEmitter();
 std::unique_ptr<GpuEmitter> createGpuLoopEmitter();
 std::unique_ptr<GpuEmitter> createGpuMatmulEmitter();
@@ -15,4 +16,5 @@ std::unique_ptr<GpuEmitter> createGpuRowEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterElementsEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterNdEmitter();
 std::unique_ptr<GpuEmitter> createGpuTopKEmitter();
+std::unique_ptr<GpuEmitter> createGpuWhileEmitter();
 } // namespace sprig

@@ -49,13 +49,14 @@ struct CudaKernel {
 };
 
 /// Emits, at the end of `module`,
-///   gpu.func @name(operands..., results... : memref, %status: !llvm.ptr, %scratch: !llvm.ptr, %first: i32) kernel
+///   gpu.func @name(operands..., results... : memref, %status: !llvm.ptr, %scratch: memref<Nxi8>, %first: i32) kernel
 /// whose block b computes tile %first + b. Operands and results are memrefs of static shape and identity layout in
 /// storage types (unsigned integers signless, i1 as i8), 64-byte aligned; %status is a sprig_rt_kernel_status whose
-/// code was 0 before the launch, %scratch the plan's bytes, aligned likewise. A failure has been reported: there is no
-/// kernel for the dispatch.
+/// code was 0 before the launch, %scratch the plan's bytes, aligned likewise. Errors number the dispatch's
+/// operations from `firstOperation` on. A failure has been reported: there is no kernel for the dispatch.
 mlir::FailureOr<CudaKernel> emitCudaKernel(kernel::DispatchOp dispatch, llvm::StringRef name,
-                                           mlir::gpu::GPUModuleOp module, const CudaArch &arch);
+                                           mlir::gpu::GPUModuleOp module, const CudaArch &arch,
+                                           int32_t firstOperation = 0);
 
 /// The dialects that these kernels are made of.
 void registerCudaKernelDialects(mlir::DialectRegistry &registry);

@@ -14,6 +14,8 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     add(createGpuTopKEmitter());
     add(createGpuScatterElementsEmitter());
     add(createGpuScatterNdEmitter());
+    add(createGpuCondEmitter());
+    add(createGpuWhileEmitter());
     return list;
   }();
   return emitters;

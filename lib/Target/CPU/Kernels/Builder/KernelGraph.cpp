@@ -6,6 +6,7 @@
 #include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
+#include "lib/Target/Kernels/ControlPlaces.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"

@@ -39,15 +39,6 @@ FailureOr<Value> sprig::emitPart(OpBuilder &b, func::FuncOp function, kernel::Di
   return result;
 }
 
-Value sprig::viewAs(OpBuilder &b, Location loc, Value buffer, Type tensor) {
-  auto type = bufferType(cast<RankedTensorType>(tensor));
-  if (buffer.getType() == type) return buffer;
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  (void)type.getStridesAndOffset(strides, offset); // of an identity layout, which always has them
-  return memref::ReinterpretCastOp::create(b, loc, type, buffer, /*offset=*/int64_t{0}, type.getShape(), strides);
-}
-
 void sprig::shiftOperationNumber(OpBuilder &b, Location loc, Value status, int32_t base) {
   if (base == 0) return;
   Value address = LLVM::GEPOp::create(b, loc, status.getType(), b.getI8Type(), status,

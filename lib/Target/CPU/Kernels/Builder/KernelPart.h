@@ -13,9 +13,6 @@ mlir::FailureOr<mlir::Value> emitPart(mlir::OpBuilder &builder, mlir::func::Func
                                       kernel::DispatchOp dispatch, llvm::ArrayRef<mlir::Value> buffers,
                                       const CpuArch &target, mlir::ModuleOp module);
 
-/// The same elements as a buffer of another shape.
-mlir::Value viewAs(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value buffer, mlir::Type tensor);
-
 /// Adds to the number of the operation in a status that a part has written: numbers go on from part to part.
 void shiftOperationNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value status, int32_t base);
 

@@ -12,19 +12,19 @@ namespace {
 class CondEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "cond"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return isa_and_present<ir::CondOp>(controlIn(dispatch)); }
+  bool matches(kernel::DispatchOp dispatch) const override {
+    return isa_and_present<ir::CondOp>(controlIn(dispatch, cpuParts()));
+  }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto cond = cast<ir::CondOp>(controlIn(dispatch));
     KernelPlan plan;
     plan.tiles = 1;
-    for (Block *block : {&cond.getThen(), &cond.getElse()})
-      plan.scratchBytes = std::max(plan.scratchBytes, placesOf(dispatch, cond, *block).end);
+    plan.scratchBytes = scratchOf(dispatch, cast<ir::CondOp>(controlIn(dispatch, cpuParts())), cpuParts());
     return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto cond = cast<ir::CondOp>(controlIn(dispatch));
+    auto cond = cast<ir::CondOp>(controlIn(dispatch, cpuParts()));
     auto bufferOf = [&](Value operand) { return k.operandBuffer(cast<BlockArgument>(operand)); };
     SmallVector<Value> inputs = llvm::map_to_vector(cond.getInputs(), bufferOf);
     Value flag = loadFlag(k, bufferOf(cond.getPredicate()));
@@ -33,16 +33,15 @@ public:
     for (auto [block, into] : {std::pair(&cond.getThen(), choice.thenBlock()), {&cond.getElse(), choice.elseBlock()}}) {
       OpBuilder::InsertionGuard guard(k.b);
       k.b.setInsertionPointToStart(into);
-      RegionPlaces places = placesOf(dispatch, cond, *block);
-      ControlRegion region(k, *block, inputs, places, number);
+      BranchPlaces places(dispatch, cond, *block, cpuParts());
+      ControlRegion region(k, *block, inputs, *places.region, number);
       number = region.nextOperation();
-      auto direct = directResults(dispatch, cond, *block);
-      for (auto [value, result] : direct) region.place(value, k.resultBuffer(result));
+      for (auto [value, result] : places.direct) region.place(value, k.resultBuffer(result));
       FailureOr<Value> code = region.emit();
       if (failed(code)) return failure();
       for (auto [i, value] : llvm::enumerate(block->getTerminator()->getOperands())) {
         std::optional<unsigned> result = positionInDispatch(dispatch, cond.getResult(i));
-        if (!result || (direct.contains(value) && direct.lookup(value) == *result)) continue;
+        if (!result || places.isInPlace(value, *result)) continue;
         copyBuffer(k, region.bufferOf(value), k.resultBuffer(*result));
       }
       scf::YieldOp::create(k.b, k.loc, *code);
@@ -50,22 +49,6 @@ public:
     // Its own end: the code comes from the parts.
     func::ReturnOp::create(k.b, k.loc, choice.getResult(0));
     return success();
-  }
-
-private:
-  /// Results of parts that are written where the kernel's results lie, by the position there.
-  static llvm::MapVector<Value, unsigned> directResults(kernel::DispatchOp dispatch, ir::CondOp cond, Block &block) {
-    llvm::MapVector<Value, unsigned> direct;
-    for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands()))
-      if (auto result = positionInDispatch(dispatch, cond.getResult(i)))
-        if (isa_and_present<kernel::DispatchOp>(value.getDefiningOp())) direct.try_emplace(value, *result);
-    return direct;
-  }
-
-  static RegionPlaces placesOf(kernel::DispatchOp dispatch, ir::CondOp cond, Block &block) {
-    llvm::DenseSet<Value> elsewhere;
-    for (auto [value, result] : directResults(dispatch, cond, block)) elsewhere.insert(value);
-    return RegionPlaces(block, elsewhere, partScratch(cond));
   }
 };
 } // namespace

@@ -1,80 +1,29 @@
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
-#include "dialects/NN/NNControl.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
-#include "llvm/Support/MathExtras.h"
 #include "runtime/include/sprig/rt/kernel.h"
 
 using namespace mlir;
 using namespace sprig;
 
-static constexpr int64_t kAlignment = 64;
-
-Operation *sprig::controlIn(kernel::DispatchOp dispatch) {
-  Block &body = dispatch->getRegion(0).front();
-  if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
-  Operation *op = &body.front();
-  if (!isa<ir::CondOp, ir::WhileOp>(op)) return nullptr;
-  for (Value operand : op->getOperands())
-    if (!isa<BlockArgument>(operand)) return nullptr;
-  for (Region &region : op->getRegions())
-    for (Operation &inner : region.front().without_terminator()) {
-      auto part = dyn_cast<kernel::DispatchOp>(inner);
-      if (part ? !findKernelEmitter(part) : !sharesStorage(&inner)) return nullptr;
-    }
-  return op;
-}
-
-int64_t sprig::partScratch(Operation *control) {
-  int64_t bytes = 0;
-  for (Region &region : control->getRegions())
-    for (auto part : region.front().getOps<kernel::DispatchOp>())
-      bytes = std::max(bytes, findKernelEmitter(part)->plan(part).scratchBytes);
-  return llvm::alignTo(bytes, kAlignment);
-}
-
-static int64_t bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return tensor.getNumElements() * storageBytes(tensor.getElementType());
-}
-
-// Results in program order, each as low as what is alive beside it allows.
-RegionPlaces::RegionPlaces(Block &block, const llvm::DenseSet<Value> &elsewhere, int64_t start) : end(start) {
-  llvm::DenseMap<Value, int64_t> last; // when a result is read last, through views too
-  int64_t time = 0;
-  for (Operation &op : block) {
-    for (Value operand : op.getOperands()) last[storageOf(operand)] = time;
-    ++time;
+namespace {
+class CpuParts : public ControlParts {
+public:
+  bool hasKernel(kernel::DispatchOp part) const override { return findKernelEmitter(part); }
+  int64_t scratchBytes(kernel::DispatchOp part) const override {
+    return findKernelEmitter(part)->plan(part).scratchBytes;
   }
-  struct Place {
-    int64_t offset, end, last;
-  };
-  SmallVector<Place> places; // by offset
-  time = 0;
-  for (Operation &op : block) {
-    llvm::erase_if(places, [&](const Place &place) { return place.last < time; });
-    if (isa<kernel::DispatchOp>(op))
-      for (Value result : op.getResults()) {
-        if (elsewhere.contains(result)) continue;
-        int64_t bytes = llvm::alignTo(bytesOf(result.getType()), kAlignment), offset = start;
-        auto at = places.begin();
-        for (; at != places.end() && at->offset < offset + bytes; ++at) offset = std::max(offset, at->end);
-        at = llvm::find_if(places, [&](const Place &place) { return place.offset >= offset; });
-        // A result that nothing reads is still written.
-        places.insert(at, {offset, offset + bytes, std::max(time, last.lookup(result))});
-        offsets[result] = offset;
-        end = std::max(end, offset + bytes);
-      }
-    ++time;
+  bool mayOverwrite(kernel::DispatchOp part, unsigned operand, unsigned result) const override {
+    return sprig::mayOverwrite(part, operand, result);
   }
-}
+};
+} // namespace
 
-std::optional<unsigned> sprig::positionInDispatch(kernel::DispatchOp dispatch, Value result) {
-  for (auto [i, value] : llvm::enumerate(dispatch->getRegion(0).front().getTerminator()->getOperands()))
-    if (value == result) return i;
-  return std::nullopt;
+const ControlParts &sprig::cpuParts() {
+  static const CpuParts parts;
+  return parts;
 }
 
 ControlRegion::ControlRegion(KernelBuilder &kernel, Block &block, ArrayRef<Value> arguments, const RegionPlaces &places,

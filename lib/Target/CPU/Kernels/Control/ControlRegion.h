@@ -1,31 +1,13 @@
 // A region of a branch or a loop inside a kernel: dispatches one after the other, each all of its tiles, with views
-// between them. For the emitters of nn.cond and nn.while, whose regions the fuse pass has brought into this form.
-// What passes from dispatch to dispatch lies in the kernel's scratch memory, after what the dispatches need
-// themselves.
+// between them, at their places (lib/Target/Kernels/ControlPlaces.h). For the emitters of nn.cond and nn.while.
 #pragma once
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
-#include "llvm/ADT/DenseSet.h"
+#include "lib/Target/Kernels/ControlPlaces.h"
 
 namespace sprig {
 
-/// The operation of a dispatch that holds nothing else, on region arguments, with regions of dispatches that all have
-/// kernels.
-mlir::Operation *controlIn(kernel::DispatchOp dispatch);
-
-/// Scratch memory that the dispatches in the regions of an operation need, one after the other.
-int64_t partScratch(mlir::Operation *control);
-
-/// Offsets in scratch memory of the results in a region; values that are not alive together share bytes.
-struct RegionPlaces {
-  /// From `start` on. `elsewhere` are results that lie in other memory.
-  RegionPlaces(mlir::Block &block, const llvm::DenseSet<mlir::Value> &elsewhere, int64_t start);
-  llvm::DenseMap<mlir::Value, int64_t> offsets;
-  int64_t end;
-};
-
-/// The position of an operation's result among the results of its dispatch, if it is one of them.
-std::optional<unsigned> positionInDispatch(kernel::DispatchOp dispatch, mlir::Value result);
+const ControlParts &cpuParts();
 
 class ControlRegion {
 public:

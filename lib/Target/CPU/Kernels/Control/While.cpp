@@ -1,92 +1,19 @@
-// nn.while: one kernel with a loop around the dispatches of condition and body. What is carried has one place, the
-// kernel's result or scratch memory. A step writes the next value there at once where nothing reads the old one any
-// more, or where the kernel that computes it may overwrite what it reads; else into a place of its own, and copies it
-// at the step's end.
+// nn.while: one kernel with a loop around the dispatches of condition and body.
 #include "lib/Target/CPU/Kernels/Control/Control.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
-#include "llvm/Support/MathExtras.h"
 #include "runtime/include/sprig/rt/kernel.h"
 
 using namespace mlir;
 using namespace sprig;
 
 namespace {
-/// Where everything lies; the same for the plan and the code.
-struct WhilePlaces {
-  WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop);
-  bool isDirect(unsigned carried) const {
-    Value value = next[carried];
-    return direct.contains(value) && direct.lookup(value) == carried;
-  }
-
-  SmallVector<Value> next;                  // what a step yields
-  llvm::MapVector<Value, unsigned> direct;  // results of parts that are written in place of a carried value
-  SmallVector<int64_t> current;             // offsets of what is carried, -1 where it is a result of the kernel
-  llvm::MapVector<unsigned, int64_t> saved; // of carried values that another one takes over
-  std::optional<RegionPlaces> condition, body;
-  int64_t scratch = 0;
-};
-} // namespace
-
-/// Whether a part of the body may write `result` where the carried value lies.
-static bool mayReplace(BlockArgument carried, OpResult result) {
-  auto part = cast<kernel::DispatchOp>(result.getOwner());
-  SmallVector<Value> open{carried};
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      if (sharesStorage(user)) {
-        if (Value shared = sharedBy(use)) open.push_back(shared);
-      } else if (user == part) {
-        bool mayOverwriteIt = value == carried && mayOverwrite(part, use.getOperandNumber(), result.getResultNumber());
-        if (!mayOverwriteIt) return false;
-      } else if (!user->isBeforeInBlock(part)) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-static int64_t alignedBytes(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return llvm::alignTo(tensor.getNumElements() * storageBytes(tensor.getElementType()), 64);
-}
-
-WhilePlaces::WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop)
-    : next(loop.getStep().getTerminator()->getOperands()) {
-  int64_t end = partScratch(loop);
-  auto take = [&](Type type) {
-    int64_t offset = end;
-    end += alignedBytes(type);
-    return offset;
-  };
-  llvm::DenseSet<Value> elsewhere;
-  for (unsigned i = 0; i < next.size(); ++i) {
-    bool isResult = positionInDispatch(dispatch, loop.getResult(i)).has_value();
-    current.push_back(isResult ? -1 : take(next[i].getType()));
-    BlockArgument carried = loop.getStep().getArgument(i);
-    auto result = dyn_cast<OpResult>(next[i]);
-    if (result && isa<kernel::DispatchOp>(result.getOwner()) && mayReplace(carried, result) &&
-        direct.try_emplace(next[i], i).second)
-      elsewhere.insert(next[i]);
-    auto root = dyn_cast<BlockArgument>(storageOf(next[i]));
-    if (root && root.getArgNumber() < next.size() && root != carried) saved[i] = take(next[i].getType());
-  }
-  condition.emplace(loop.getTest(), llvm::DenseSet<Value>(), end);
-  body.emplace(loop.getStep(), elsewhere, end);
-  scratch = std::max(condition->end, body->end);
-}
-
-namespace {
 class WhileCode {
 public:
   WhileCode(kernel::DispatchOp dispatch, ir::WhileOp loop, KernelBuilder &kernel)
-      : dispatch(dispatch), loop(loop), k(kernel), places(dispatch, loop) {}
+      : dispatch(dispatch), loop(loop), k(kernel), places(dispatch, loop, cpuParts()) {}
 
   LogicalResult emit() {
     start();
@@ -167,7 +94,7 @@ private:
       copyBuffer(k, from, to);
     }
     for (unsigned i = 0; i < loop.getNumCarried(); ++i) {
-      if (places.isDirect(i) || storageOf(places.next[i]) == loop.getStep().getArgument(i)) continue;
+      if (places.isInPlace(i)) continue;
       Value from = aside.lookup(i);
       copyBuffer(k, from ? from : step.bufferOf(places.next[i]), buffers[i]);
     }
@@ -185,17 +112,19 @@ private:
 class WhileEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "while"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return isa_and_present<ir::WhileOp>(controlIn(dispatch)); }
+  bool matches(kernel::DispatchOp dispatch) const override {
+    return isa_and_present<ir::WhileOp>(controlIn(dispatch, cpuParts()));
+  }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     KernelPlan plan;
     plan.tiles = 1;
-    plan.scratchBytes = WhilePlaces(dispatch, cast<ir::WhileOp>(controlIn(dispatch))).scratch;
+    plan.scratchBytes = WhilePlaces(dispatch, cast<ir::WhileOp>(controlIn(dispatch, cpuParts())), cpuParts()).scratch;
     return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    return WhileCode(dispatch, cast<ir::WhileOp>(controlIn(dispatch)), k).emit();
+    return WhileCode(dispatch, cast<ir::WhileOp>(controlIn(dispatch, cpuParts())), k).emit();
   }
 };
 } // namespace

@@ -1,23 +1,46 @@
 #include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "runtime/include/sprig/rt/kernel.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstddef>
 
 using namespace mlir;
 using namespace sprig;
 
-GpuBuilder::GpuBuilder(OpBuilder &builder, gpu::GPUFuncOp function, kernel::DispatchOp dispatch, int64_t threads)
-    : ElementBuilder(builder, dispatch.getLoc(), {}), function(function), dispatch(dispatch), threads(threads) {
+GpuBuilder::GpuBuilder(OpBuilder &builder, gpu::GPUFuncOp function, kernel::DispatchOp dispatch, int64_t threads,
+                       const CudaArch &arch, int32_t firstOperation)
+    : ElementBuilder(builder, dispatch.getLoc(), {}), function(function), dispatch(dispatch), threads(threads),
+      arch(arch), firstOperation(firstOperation) {
   vectorAlignment = 16;
   ArrayRef<BlockArgument> arguments = function.getBody().front().getArguments();
   buffers.assign(arguments.begin(), arguments.begin() + dispatch->getNumOperands() + dispatch->getNumResults());
   threadId = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
 }
 
+Value GpuBuilder::scratchBuffer(int64_t byteOffset, MemRefType type) {
+  return memref::ViewOp::create(b, loc, type, argument(2), index(byteOffset), ValueRange());
+}
+
 Value GpuBuilder::sharedBuffer(ArrayRef<int64_t> shape, Type element) {
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
   return function.addWorkgroupAttribution(type, loc);
+}
+
+Value GpuBuilder::sharedView(int64_t byteOffset, MemRefType type) {
+  auto bytes = [&](int64_t count) {
+    return MemRefType::get({count}, b.getI8Type(), MemRefLayoutAttrInterface(), type.getMemorySpace());
+  };
+  if (!sharedArena) {
+    constexpr int64_t kAlignment = 128;
+    sharedArena = function.addWorkgroupAttribution(bytes(0), loc);
+    function.setWorkgroupAttributionAttr(function.getNumWorkgroupAttributions() - 1,
+                                         LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(kAlignment));
+  }
+  int64_t end = byteOffset + type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  end = std::max(end, cast<MemRefType>(sharedArena.getType()).getNumElements());
+  sharedArena.setType(bytes(end));
+  return memref::ViewOp::create(b, loc, type, sharedArena, index(byteOffset), ValueRange());
 }
 
 void GpuBuilder::barrier() { gpu::BarrierOp::create(b, loc); }
@@ -66,7 +89,7 @@ void GpuBuilder::reportIf(Value condition, int32_t code, int32_t op, Value value
                                       LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic);
     Value isFirst = LLVM::ExtractValueOp::create(b, loc, exchanged, ArrayRef<int64_t>{1});
     ifThen(isFirst, [&] {
-      LLVM::StoreOp::create(b, loc, number(op), field(offsetof(sprig_rt_kernel_status, op)));
+      LLVM::StoreOp::create(b, loc, number(firstOperation + op), field(offsetof(sprig_rt_kernel_status, op)));
       LLVM::StoreOp::create(b, loc, value, field(offsetof(sprig_rt_kernel_status, value)));
       LLVM::StoreOp::create(b, loc, bound, field(offsetof(sprig_rt_kernel_status, bound)));
     });

@@ -12,18 +12,26 @@ inline constexpr int64_t kWarp = CudaArch::kWarp;
 
 class GpuBuilder : public ElementBuilder {
 public:
-  GpuBuilder(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function, kernel::DispatchOp dispatch, int64_t threads);
+  GpuBuilder(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function, kernel::DispatchOp dispatch, int64_t threads,
+             const CudaArch &arch, int32_t firstOperation);
 
   mlir::gpu::GPUFuncOp function;
   kernel::DispatchOp dispatch;
   const int64_t threads; // of the block
+  const CudaArch &arch;
+  const int32_t firstOperation;    // that errors number
+  uint32_t dynamicSharedBytes = 0; // that the kernel asks for
 
   mlir::Value bufferOf(mlir::BlockArgument argument) override { return buffers[argument.getArgNumber()]; }
   mlir::Value resultBuffer(unsigned result) { return buffers[dispatch->getNumOperands() + result]; }
   mlir::Value status() { return argument(3); }
   mlir::Value firstTile() { return argument(1); }
+  /// A part of the launch's scratch memory.
+  mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type);
   /// Static shared memory of the block, its own for each call.
   mlir::Value sharedBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  /// A part of one piece of shared memory that is as large as all such parts need.
+  mlir::Value sharedView(int64_t byteOffset, mlir::MemRefType type);
 
   /// The place of the thread in its block.
   mlir::Value thread() { return threadId; }
@@ -46,6 +54,7 @@ private:
 
   llvm::SmallVector<mlir::Value> buffers;
   mlir::Value threadId;
+  mlir::BlockArgument sharedArena;
 };
 
 } // namespace sprig

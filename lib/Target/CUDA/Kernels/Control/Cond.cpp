@@ -1,0 +1,45 @@
+// nn.cond: one block that computes one of two regions.
+#include "lib/Target/CUDA/Kernels/Control/GpuRegion.h"
+#include "lib/Target/CUDA/Kernels/Emitters.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+class GpuCondEmitter : public GpuEmitter {
+public:
+  StringRef name() const override { return "cond"; }
+  bool matches(kernel::DispatchOp dispatch) const override {
+    return isa_and_present<ir::CondOp>(controlIn(dispatch, gpuParts()));
+  }
+
+  GpuPlan plan(kernel::DispatchOp dispatch) const override {
+    auto cond = cast<ir::CondOp>(controlIn(dispatch, gpuParts()));
+    return planOfControl(cond, scratchOf(dispatch, cond, gpuParts()));
+  }
+
+  LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value) const override {
+    auto cond = cast<ir::CondOp>(controlIn(dispatch, gpuParts()));
+    auto bufferOf = [&](Value operand) { return k.bufferOf(cast<BlockArgument>(operand)); };
+    SmallVector<Value> inputs = llvm::map_to_vector(cond.getInputs(), bufferOf);
+    Value flag = loadFlag(k, bufferOf(cond.getPredicate()));
+    int32_t number = k.firstOperation + 1; // after the cond itself
+    LogicalResult emitted = success();
+    auto emitBranch = [&](Block &block) {
+      BranchPlaces places(dispatch, cond, block, gpuParts());
+      GpuRegion region(k, block, inputs, *places.region, number);
+      number = region.nextOperation();
+      for (auto [value, result] : places.direct) region.place(value, k.resultBuffer(result));
+      if (failed(region.emit())) return void(emitted = failure());
+      for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
+        std::optional<unsigned> result = positionInDispatch(dispatch, cond.getResult(i));
+        if (result && !places.isInPlace(value, *result)) copyBuffer(k, region.bufferOf(value), k.resultBuffer(*result));
+      }
+    };
+    k.ifThen(flag, [&] { emitBranch(cond.getThen()); }, [&] { emitBranch(cond.getElse()); });
+    return emitted;
+  }
+};
+} // namespace
+
+std::unique_ptr<GpuEmitter> sprig::createGpuCondEmitter() { return std::make_unique<GpuCondEmitter>(); }

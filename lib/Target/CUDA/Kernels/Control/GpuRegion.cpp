@@ -1,0 +1,181 @@
+#include "lib/Target/CUDA/Kernels/Control/GpuRegion.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Kernel/OperationNumbers.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+#include "runtime/include/sprig/rt/kernel.h"
+#include <cstddef>
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+class GpuParts : public ControlParts {
+public:
+  bool hasKernel(kernel::DispatchOp part) const override { return findGpuEmitter(part); }
+  int64_t scratchBytes(kernel::DispatchOp part) const override { return findGpuEmitter(part)->plan(part).scratchBytes; }
+  bool mayOverwrite(kernel::DispatchOp part, unsigned operand, unsigned result) const override {
+    return mayOverwriteOnCuda(part, operand, result);
+  }
+};
+} // namespace
+
+const ControlParts &sprig::gpuParts() {
+  static const GpuParts parts;
+  return parts;
+}
+
+GpuPlan sprig::planOfControl(Operation *control, int64_t scratchBytes) {
+  GpuPlan plan;
+  plan.tiles = 1;
+  plan.scratchBytes = scratchBytes;
+  for (kernel::DispatchOp part : partsOf(control))
+    plan.threads = std::max(plan.threads, findGpuEmitter(part)->plan(part).threads);
+  return plan;
+}
+
+GpuRegion::GpuRegion(GpuBuilder &kernel, Block &block, ArrayRef<Value> arguments, const RegionPlaces &places,
+                     int32_t firstOperation)
+    : k(kernel), block(block), places(places), firstOperation(firstOperation) {
+  for (auto [argument, buffer] : llvm::zip_equal(block.getArguments(), arguments)) buffers[argument] = buffer;
+}
+
+int32_t GpuRegion::nextOperation() const {
+  size_t number = firstOperation;
+  for (auto part : block.getOps<kernel::DispatchOp>()) number += kernel::operationsOf(part).size();
+  return int32_t(number);
+}
+
+LogicalResult GpuRegion::emit() {
+  // Buffers first: what comes after the region reads them too, wherever in it they are written.
+  for (Operation &op : block.without_terminator()) {
+    if (sharesStorage(&op)) {
+      buffers[op.getResult(0)] = viewAs(k.b, op.getLoc(), buffers.lookup(op.getOperand(0)), op.getResult(0).getType());
+      continue;
+    }
+    for (Value result : op.getResults())
+      if (Value &buffer = buffers[result]; !buffer)
+        buffer = k.scratchBuffer(places.offsets.lookup(result), bufferType(cast<RankedTensorType>(result.getType())));
+  }
+  int32_t number = firstOperation;
+  for (auto part : block.getOps<kernel::DispatchOp>()) {
+    if (failed(emitPart(part, number))) return failure();
+    k.barrier();
+    number += int32_t(kernel::operationsOf(part).size());
+  }
+  return success();
+}
+
+// Barriers of the whole block become such of the threads that compute the part, each with a number of its own: threads
+// that have no work wait at another.
+static LogicalResult narrowBarriers(Operation *op, int64_t threads) {
+  WalkResult result = op->walk([&](Operation *inner) {
+    auto numbered = dyn_cast<NVVM::BarrierOp>(inner);
+    if (!numbered && !isa<gpu::BarrierOp>(inner)) return WalkResult::advance();
+    OpBuilder b(inner);
+    auto number = [&](int64_t i) -> Value { return LLVM::ConstantOp::create(b, inner->getLoc(), b.getI32Type(), i); };
+    constexpr int64_t kBarriers = 16;
+    int64_t id = 1;
+    Value count = number(threads);
+    if (numbered) {
+      APInt own;
+      if (!matchPattern(numbered.getBarrierId(), m_ConstantInt(&own)))
+        llvm_unreachable("barriers have constant numbers");
+      id = own.getSExtValue() + 1;
+      count = numbered.getNumberOfThreads();
+    }
+    if (id >= kBarriers) {
+      inner->emitError("--target cuda: branches and loops are nested too deeply, with more barriers than a block has");
+      return WalkResult::interrupt();
+    }
+    NVVM::BarrierOp::create(b, inner->getLoc(), TypeRange(), number(id), count, {}, Value());
+    inner->erase();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+// The part is emitted as a kernel of its own, whose body comes here, in a loop over its tiles. Shared memory is the
+// same for all parts.
+LogicalResult GpuRegion::emitPart(kernel::DispatchOp part, int32_t number) {
+  auto module = k.function->getParentOfType<gpu::GPUModuleOp>();
+  FailureOr<KernelPlan> plan = planCudaDispatch(part);
+  if (failed(plan)) return failure();
+  auto made = emitCudaKernel(part, "part", module, k.arch, number);
+  if (failed(made)) return failure();
+  gpu::GPUFuncOp function = made->function;
+  k.dynamicSharedBytes = std::max(k.dynamicSharedBytes, made->launch.sharedBytes);
+
+  Location loc = part.getLoc();
+  IRMapping mapping;
+  unsigned next = 0;
+  auto take = [&](Value value) { mapping.map(function.getArgument(next++), value); };
+  for (Value operand : part->getOperands()) take(buffers.lookup(operand));
+  for (Value result : part->getResults()) take(buffers.lookup(result));
+  reports |= !function.getArgument(next).use_empty();
+  take(k.status());
+  auto scratch = cast<MemRefType>(function.getArgument(next).getType());
+  take(function.getArgument(next).use_empty() ? Value() : k.scratchBuffer(0, scratch));
+  take(arith::ConstantIntOp::create(k.b, loc, 0, 32));
+  int64_t sharedBytes = 0;
+  for (BlockArgument shared : function.getWorkgroupAttributions()) {
+    constexpr int64_t kSharedAlignment = 128;
+    auto type = cast<MemRefType>(shared.getType());
+    mapping.map(shared, k.sharedView(sharedBytes, type));
+    sharedBytes +=
+        llvm::alignTo(type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8), kSharedAlignment);
+  }
+
+  bool isNarrow = made->launch.threads < k.threads;
+  LogicalResult cloned = success();
+  auto narrow = [&](Operation *op) {
+    if (isNarrow && failed(narrowBarriers(op, made->launch.threads))) cloned = failure();
+  };
+  auto emitTile = [&](Value tile) {
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      if (isa<gpu::BlockIdOp>(op)) {
+        mapping.map(op.getResult(0), tile);
+        continue;
+      }
+      narrow(k.b.clone(op, mapping));
+    }
+    if (sharedBytes && plan->tiles > 1) narrow(gpu::BarrierOp::create(k.b, loc)); // another tile has the same memory
+  };
+  auto emitTiles = [&] { k.loop(k.index(0), k.index(plan->tiles), 1, emitTile); };
+  if (isNarrow) {
+    Value mine = arith::CmpIOp::create(k.b, loc, arith::CmpIPredicate::ult, k.thread(), k.index(made->launch.threads));
+    k.ifThen(mine, emitTiles);
+  } else {
+    emitTiles();
+  }
+  function.erase();
+  return cloned;
+}
+
+Value sprig::isFineSoFar(GpuBuilder &k) {
+  Value address = LLVM::GEPOp::create(k.b, k.loc, k.status().getType(), k.b.getI8Type(), k.status(),
+                                      ArrayRef<LLVM::GEPArg>{int32_t(offsetof(sprig_rt_kernel_status, code))});
+  Value code = LLVM::LoadOp::create(k.b, k.loc, k.b.getI32Type(), address);
+  Value fine = arith::ConstantIntOp::create(k.b, k.loc, SPRIG_RT_KERNEL_OK, 32);
+  Value isFine = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, code, fine);
+  k.barrier(); // before a thread may report what comes next
+  return isFine;
+}
+
+Value sprig::loadFlag(GpuBuilder &k, Value buffer) {
+  Value flag = k.load(k.flat(buffer), k.index(0), k.b.getI1Type());
+  k.barrier();
+  return flag;
+}
+
+void sprig::copyBuffer(GpuBuilder &k, Value from, Value to) {
+  int64_t count = cast<MemRefType>(from.getType()).getNumElements();
+  if (count == 0 || from == to) return;
+  Value source = k.flat(from), target = k.flat(to);
+  k.loop(k.thread(), k.index(count), k.threads, [&](Value i) {
+    memref::StoreOp::create(k.b, k.loc, memref::LoadOp::create(k.b, k.loc, source, i), target, i);
+  });
+}

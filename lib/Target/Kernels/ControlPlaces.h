@@ -1,0 +1,76 @@
+// Branches and loops inside a kernel: which dispatches can be one, and where the values of their regions lie. For the
+// emitters of nn.cond and nn.while of every target, whose regions the fuse pass has made of dispatches and views. What
+// passes from dispatch to dispatch lies in the kernel's scratch memory, after what the dispatches need themselves.
+#pragma once
+#include "dialects/Kernel/KernelDispatch.h"
+#include "dialects/NN/NNControl.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include <optional>
+
+namespace sprig {
+
+/// What a target knows of the dispatches in a region.
+class ControlParts {
+public:
+  virtual ~ControlParts() = default;
+  virtual bool hasKernel(kernel::DispatchOp part) const = 0;
+  virtual int64_t scratchBytes(kernel::DispatchOp part) const = 0;
+  /// Target::mayOverwrite.
+  virtual bool mayOverwrite(kernel::DispatchOp part, unsigned operand, unsigned result) const = 0;
+};
+
+/// The operation of a dispatch that holds nothing else, on region arguments, with regions of dispatches that all have
+/// kernels.
+mlir::Operation *controlIn(kernel::DispatchOp dispatch, const ControlParts &parts);
+
+/// The dispatches in the regions of an operation.
+llvm::SmallVector<kernel::DispatchOp> partsOf(mlir::Operation *control);
+
+/// Offsets in scratch memory of the results in a region; values that are not alive together share bytes.
+struct RegionPlaces {
+  /// From `start` on. `elsewhere` are results that lie in other memory.
+  RegionPlaces(mlir::Block &block, const llvm::DenseSet<mlir::Value> &elsewhere, int64_t start);
+  llvm::DenseMap<mlir::Value, int64_t> offsets;
+  int64_t end;
+};
+
+/// The position of an operation's result among the results of its dispatch, if it is one of them.
+std::optional<unsigned> positionInDispatch(kernel::DispatchOp dispatch, mlir::Value result);
+
+/// Where the values of a branch lie.
+struct BranchPlaces {
+  BranchPlaces(kernel::DispatchOp dispatch, ir::CondOp cond, mlir::Block &block, const ControlParts &parts);
+  /// Results of parts that are written where the kernel's results lie, by the position there.
+  llvm::MapVector<mlir::Value, unsigned> direct;
+  std::optional<RegionPlaces> region;
+  /// Whether a value that the branch yields lies in the kernel's result already.
+  bool isInPlace(mlir::Value yielded, unsigned result) const {
+    return direct.contains(yielded) && direct.lookup(yielded) == result;
+  }
+};
+/// Of both branches of a cond.
+int64_t scratchOf(kernel::DispatchOp dispatch, ir::CondOp cond, const ControlParts &parts);
+
+/// Where the values of a loop lie. What is carried has one place, the kernel's result or scratch memory. A step writes
+/// the next value there at once where nothing reads the old one any more, or where the kernel that computes it may
+/// overwrite what it reads; else into a place of its own, and copies it at the step's end.
+struct WhilePlaces {
+  WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop, const ControlParts &parts);
+  /// Whether a step leaves a carried value where it has to be.
+  bool isInPlace(unsigned carried) const;
+
+  ir::WhileOp loop;
+  llvm::SmallVector<mlir::Value> next;           // what a step yields
+  llvm::MapVector<mlir::Value, unsigned> direct; // results of parts that are written in place of a carried value
+  llvm::SmallVector<int64_t> current;            // offsets of what is carried, -1 where it is a result of the kernel
+  llvm::MapVector<unsigned, int64_t> saved;      // of carried values that another one takes over
+  std::optional<RegionPlaces> condition, body;
+  int64_t scratch = 0;
+};
+
+/// The same elements as a buffer of another shape.
+mlir::Value viewAs(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value buffer, mlir::Type tensor);
+
+} // namespace sprig
