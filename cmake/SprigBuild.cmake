@@ -25,6 +25,7 @@ endif()
 
 # Debian's plain ld.lld is an older one; name the folder of version 22.
 if(EXISTS /usr/lib/llvm-22/bin/ld.lld AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  set(SPRIG_LLD ON)
   add_link_options(-B/usr/lib/llvm-22/bin -fuse-ld=lld)
 endif()
 

@@ -3,7 +3,7 @@
 #include "runtime/device/DeviceNames.h"
 #include "runtime/device/HostCode.h"
 #include "runtime/device/cpu/CpuDevice.h"
-#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/OpenCuda.h"
 #include "runtime/device/null/NullDevice.h"
 
 #include <algorithm>
@@ -29,9 +29,7 @@ public:
       if (!machine) machine = std::make_shared<NullMachine>(options);
       device = std::make_shared<NullDevice>(name.ordinal, machine);
     } else if (name.kind == kCudaKind) {
-      std::shared_ptr<CudaContext> context;
-      SPRIG_RETURN_IF_ERROR(CudaContext::open(name.ordinal, context));
-      device = std::make_shared<CudaDevice>(name.ordinal, std::move(context));
+      SPRIG_RETURN_IF_ERROR(openCuda(name.ordinal, device));
     } else {
       return {SPRIG_RT_UNSUPPORTED, concat("device ", name.kind, ":", name.ordinal, " is not there")};
     }

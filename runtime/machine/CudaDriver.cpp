@@ -1,13 +1,29 @@
 #include "runtime/machine/CudaDriver.h"
 
+#include <cstring>
 #include <dlfcn.h>
+#include <type_traits>
 
 namespace sprig::rt::cuda {
 
-template <typename Function> static bool look(void *library, const char *name, Function &function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
+namespace {
+
+// Where a function's address goes, and what it is for.
+struct Place {
+  enum class Need : uint8_t { query, run, nothing } need;
+  uint16_t offset;
+  const char *name;
+};
+
+constexpr Place kPlaces[] = {
+#define SPRIG_CUDA_QUERY(name, parameters) {Place::Need::query, offsetof(CudaDriver, name), #name},
+#define SPRIG_CUDA_FUNCTION(name, parameters) {Place::Need::run, offsetof(CudaDriver, name), #name},
+#define SPRIG_CUDA_OPTIONAL(name, parameters) {Place::Need::nothing, offsetof(CudaDriver, name), #name},
+#include "runtime/machine/CudaFunctions.def"
+};
+static_assert(std::is_standard_layout_v<CudaDriver>);
+
+} // namespace
 
 CudaDriver CudaDriver::open(const std::string &library) {
   CudaDriver driver;
@@ -17,12 +33,13 @@ CudaDriver CudaDriver::open(const std::string &library) {
     driver.problem = library + " does not load";
     return driver;
   }
-#define SPRIG_CUDA_QUERY(name, parameters)                                                                             \
-  if (!look(handle, #name, driver.name)) driver.problem = library + " lacks functions of the driver";
-#define SPRIG_CUDA_FUNCTION(name, parameters)                                                                          \
-  if (!look(handle, #name, driver.name) && driver.missing.empty()) driver.missing = #name;
-#define SPRIG_CUDA_OPTIONAL(name, parameters) look(handle, #name, driver.name);
-#include "runtime/machine/CudaFunctions.def"
+  for (const Place &place : kPlaces) {
+    void *function = dlsym(handle, place.name);
+    std::memcpy(reinterpret_cast<char *>(&driver) + place.offset, &function, sizeof function);
+    if (function) continue;
+    if (place.need == Place::Need::query) driver.problem = library + " lacks functions of the driver";
+    if (place.need == Place::Need::run && driver.missing.empty()) driver.missing = place.name;
+  }
   return driver;
 }
 

@@ -3,10 +3,18 @@
 #include "runtime/device/cuda/CudaCode.h"
 #include "runtime/device/cuda/CudaExecutable.h"
 #include "runtime/device/cuda/CudaLane.h"
+#include "runtime/device/cuda/OpenCuda.h"
 
 namespace sprig::rt::core {
 
 using namespace cuda;
+
+Status openCuda(uint32_t ordinal, std::shared_ptr<Device> &device) {
+  std::shared_ptr<CudaContext> context;
+  SPRIG_RETURN_IF_ERROR(CudaContext::open(ordinal, context));
+  device = std::make_shared<CudaDevice>(ordinal, std::move(context));
+  return {};
+}
 
 // Where devices do not reach one another's memory directly, the driver copies by way of the host.
 bool CudaDevice::reaches(const Device &other) const {
