@@ -23,23 +23,52 @@ Status CudaLane::make() {
 CudaLane::~CudaLane() {
   if (!stream) return;
   CudaContext::Scope scope(*context);
+  for (CUevent event : {begin, end})
+    if (event) context->driver.cuEventDestroy_v2(event);
   context->driver.cuStreamDestroy_v2(stream);
 }
 
 void CudaLane::dispatch(const Launch &given) {
   RunControl &control = *given.tag.control;
   if (!control.isGoing() || given.command->tiles == 0) return;
-  uint64_t began = given.tag.recording ? ticks() : 0;
+  Timed began = beginTimed(given.tag);
   if (Status status = launch(given); !status.isOk()) return control.fail(std::move(status));
   if (given.tag.recording) tell(SPRIG_RT_PROFILE_DISPATCH, given.tag, began);
 }
 
-// A profile has commands one by one: each is waited for before the next is enqueued.
-void CudaLane::tell(sprig_rt_profile_kind kind, const CommandTag &tag, uint64_t began) {
+// A profile has commands one by one: each is waited for before the next is enqueued. How long it took is between two
+// events of the driver; it ended when the host saw that.
+CudaLane::Timed CudaLane::beginTimed(const CommandTag &tag) {
+  if (!tag.recording) return {};
   CudaContext::Scope scope(*context);
-  Status status = context->statusOf(context->driver.cuStreamSynchronize(stream), "running commands");
-  if (!status.isOk()) return tag.control->fail(std::move(status));
-  tag.recording->add(kind, began, tag.lane, tag.index);
+  CUresult result = CUDA_SUCCESS;
+  for (CUevent *event : {&begin, &end})
+    if (!*event && result == CUDA_SUCCESS) result = context->driver.cuEventCreate(event, CU_EVENT_DEFAULT);
+  if (result == CUDA_SUCCESS) result = context->driver.cuEventRecord(begin, stream);
+  if (result != CUDA_SUCCESS) tag.control->fail(context->statusOf(result, "recording a profile"));
+  return {ticks(), systemNanoseconds()};
+}
+
+Status CudaLane::deviceNanoseconds(double &took) {
+  const CudaDriver &driver = context->driver;
+  float milliseconds = 0;
+  SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuEventRecord(end, stream), "recording a profile"));
+  SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuStreamSynchronize(stream), "running commands"));
+  SPRIG_RETURN_IF_ERROR(
+      context->statusOf(driver.cuEventElapsedTime(&milliseconds, begin, end), "asking how long a command took"));
+  took = double(milliseconds) * 1e6;
+  return {};
+}
+
+void CudaLane::tell(sprig_rt_profile_kind kind, const CommandTag &tag, const Timed &began) {
+  CudaContext::Scope scope(*context);
+  double took = 0;
+  if (Status status = deviceNanoseconds(took); !status.isOk()) return tag.control->fail(std::move(status));
+  uint64_t now = ticks();
+  double waited = double(systemNanoseconds() - began.ns);
+  // In the host's ticks, and never before the host began.
+  double share = waited > took ? took / waited : 1;
+  tag.recording->add(kind, now - uint64_t(share * double(now - began.ticks)), tag.lane, tag.index);
 }
 
 Status CudaLane::launch(const Launch &given) {
@@ -99,7 +128,7 @@ void CudaLane::copy(const Transfer &transfer) {
   RunControl &control = *transfer.tag.control;
   if (!control.isGoing() || transfer.bytes == 0 || transfer.target == transfer.source) return;
   CudaContext::Scope scope(*context);
-  uint64_t began = transfer.tag.recording ? ticks() : 0;
+  Timed began = beginTimed(transfer.tag);
   if (Status status = copyNow(transfer); !status.isOk()) return control.fail(std::move(status));
   if (transfer.tag.recording) tell(SPRIG_RT_PROFILE_COPY, transfer.tag, began);
 }

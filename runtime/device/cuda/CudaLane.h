@@ -24,7 +24,12 @@ public:
 private:
   Status launch(const Launch &launch);
   Status copyNow(const Transfer &transfer);
-  void tell(sprig_rt_profile_kind kind, const CommandTag &tag, uint64_t began);
+  struct Timed {
+    uint64_t ticks, ns; // of the host, when it began
+  };
+  Timed beginTimed(const CommandTag &tag);
+  void tell(sprig_rt_profile_kind kind, const CommandTag &tag, const Timed &began);
+  Status deviceNanoseconds(double &took);
   Status statusRecord(const Launch &launch, cuda::CUdeviceptr &address);
   Status growScratch(uint64_t bytes);
 
@@ -41,6 +46,7 @@ private:
   size_t recordsLeft = 0;      // in the last block
   std::vector<Memory> scratch; // the last one is in use, earlier ones by commands before it
   uint64_t scratchBytes = 0;
+  cuda::CUevent begin = nullptr, end = nullptr; // of a command that a profile records
   std::vector<void *> parameters;
 };
 

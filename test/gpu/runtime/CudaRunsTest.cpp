@@ -333,6 +333,10 @@ TEST_F(CudaRuns, RecordedCallsAreNoGraphs) {
   size_t dispatches = 0;
   for (size_t i = 0; i < data.count; ++i) dispatches += data.events[i].kind == SPRIG_RT_PROFILE_DISPATCH;
   EXPECT_EQ(dispatches, graph.nodes.size());
+  // By the driver's made-up clock: 2 us a kernel, and less than one for what it reads and writes.
+  for (size_t i = 0; i < data.count; ++i)
+    if (const sprig_rt_profile_event &event = data.events[i]; event.kind == SPRIG_RT_PROFILE_DISPATCH)
+      EXPECT_NEAR(double(event.end_ns - event.begin_ns), 2'500, 600);
   EXPECT_EQ(count("graph launches"), launches);
   expectGraph(graph, context, 1);
   expectNoComplaint();
