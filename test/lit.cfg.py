@@ -46,6 +46,12 @@ if os.path.isdir(os.path.join(shared, "models")):
 else:
     lit_config.note("no shared folder at %s: tests that REQUIRE it are left out" % shared)
 
+# NVIDIA's assembler, which makes cubins; looked for as the compiler does.
+places = [os.environ["CUDA_HOME"] + "/bin"] if "CUDA_HOME" in os.environ else os.environ["PATH"].split(os.pathsep) + ["/usr/local/cuda/bin"]
+if any(os.access(os.path.join(folder, "ptxas"), os.X_OK) for folder in places):
+    config.available_features.add("ptxas")
+    config.environment["CUDA_HOME"] = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+
 # Tests of code for other processors run in an emulator.
 for folder in os.environ["PATH"].split(os.pathsep):
     if os.path.exists(os.path.join(folder, "qemu-x86_64")):

@@ -1,9 +1,44 @@
-// Rates of NVIDIA's GPUs for the scheduler: public figures of one common card for each architecture, not measured ones.
-// They may decide how fast a program is, never what it computes.
+// Rates and limits of NVIDIA's GPUs: public figures of one common card for each architecture, not measured ones; and
+// what they let one expect of a kernel. For the scheduler, for code generation and for reports. They may decide how
+// fast a program is, never what it computes.
 #pragma once
 #include "lib/Machine/MachineModel.h"
 
 namespace sprig::machine {
+
+struct CudaDevice {
+  std::string_view architecture, card;
+  int64_t multiprocessors;
+  double fma;    ///< f32 FLOP/s
+  int64_t l2;    ///< bytes of the second-level cache
+  double memory; ///< bytes/s
+  /// Limits of a multiprocessor, which every card of the architecture has.
+  int64_t threads, blocks, shared;
+
+  static constexpr int64_t kWarp = 32, kRegisters = 65536, kReservedSharedPerBlock = 1 << 10;
+  /// What the second-level cache gives, bytes/s.
+  double cached() const;
+  /// Of one node of a graph, seconds.
+  static constexpr double kLaunch = 2.5e-6;
+};
+
+/// By "sm_90", or "compute_90"; null for a name that is none.
+const CudaDevice *findCudaDevice(std::string_view architecture);
+
+/// How many blocks a multiprocessor runs at once: the least of what registers, shared memory (all that a block has),
+/// threads and blocks allow.
+int64_t blocksOnMultiprocessor(const CudaDevice &device, int64_t registers, int64_t sharedBytes, int64_t threads);
+
+/// The least that a kernel takes by these figures, in seconds: of the part of the multiprocessors that its blocks keep
+/// at work.
+struct CudaEstimate {
+  double arithmetic = 0, traffic = 0, launch = 0;
+
+  double seconds() const { return launch + (arithmetic > traffic ? arithmetic : traffic); }
+  /// "launch", where that is more than the work; else "arithmetic" or "memory".
+  const char *bound() const;
+};
+CudaEstimate estimateCudaKernel(const CudaDevice &device, double flops, double bytes, int64_t blocks);
 
 /// By "sm_90"; of sm_80 for a name that is none. One thread is the whole device, and a hand-off a launch.
 MachineModel cudaModel(std::string_view architecture);

@@ -17,12 +17,12 @@ import tempfile
 import time
 
 # About a minute for each group of GROUPS, under sanitizers on two cores.
-EXECUTIONS = {'npy': 100_000, 'npz': 90_000, 'safetensors': 60_000, 'tensor-proto': 100_000, 'idx': 100_000, 'csv': 90_000,
+EXECUTIONS = {'npy': 100_000, 'npz': 90_000, 'safetensors': 60_000, 'tensor-proto': 100_000, 'idx': 100_000, 'csv': 90_000, 'cubin': 60_000,
               'image': 75_000, 'train-config': 90_000, 'calibration': 100_000, 'topology': 60_000, 'checkpoint': 65_000, 'package': 90_000,
               'onnx-model': 90_000, 'nn-text': 300_000}
 # No fuzzer takes longer, however slow the machine is; what stops there says so.
 LIMIT_SECONDS = 300
-GROUPS = [['npy', 'npz', 'safetensors', 'tensor-proto', 'idx', 'csv'], ['image', 'train-config', 'calibration', 'topology', 'checkpoint'],
+GROUPS = [['npy', 'npz', 'safetensors', 'tensor-proto', 'idx', 'csv', 'cubin'], ['image', 'train-config', 'calibration', 'topology', 'checkpoint'],
           ['package'], ['onnx-model'], ['nn-text']]
 # LLVM and protobuf are not instrumented: containers that they fill look overflown, what they keep looks leaked, and what
 # their code takes of an arena whose slab ours has poisoned stays poisoned.

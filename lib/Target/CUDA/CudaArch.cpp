@@ -5,13 +5,12 @@ using namespace sprig;
 
 static constexpr int64_t operator""_KiB(unsigned long long count) { return int64_t(count) << 10; }
 
-// Of NVIDIA's tables of compute capabilities: shared memory of a block, then threads, blocks and shared memory of a
-// multiprocessor.
+// Of NVIDIA's tables of compute capabilities: shared memory of a block. What a multiprocessor has is in
+// lib/Machine/CudaModel.
 llvm::ArrayRef<CudaArch> sprig::cudaArchs() {
   static const CudaArch table[] = {
-      {8, 0, 70, 163_KiB, 2048, 32, 164_KiB},  {8, 6, 71, 99_KiB, 1536, 16, 100_KiB},
-      {8, 9, 78, 99_KiB, 1536, 24, 100_KiB},   {9, 0, 78, 227_KiB, 2048, 32, 228_KiB},
-      {10, 0, 86, 227_KiB, 2048, 32, 228_KiB}, {12, 0, 87, 99_KiB, 1536, 24, 100_KiB},
+      {8, 0, 70, 163_KiB}, {8, 6, 71, 99_KiB},   {8, 9, 78, 99_KiB},
+      {9, 0, 78, 227_KiB}, {10, 0, 86, 227_KiB}, {12, 0, 87, 99_KiB},
   };
   return table;
 }

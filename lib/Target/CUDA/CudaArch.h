@@ -15,9 +15,6 @@ struct CudaArch {
   // Limits of a block; of shared memory what is static, and with the driver told of it.
   static constexpr int64_t kWarp = 32, kStaticSharedPerBlock = 48 << 10;
   int64_t sharedPerBlock = 227 << 10;
-  // Limits of a multiprocessor, for occupancy; each block takes 1 KiB of shared memory for itself.
-  static constexpr int64_t kRegisters = 65536, kReservedSharedPerBlock = 1 << 10;
-  int64_t threads = 2048, blocks = 32, shared = 228 << 10;
 
   /// "sm_90" and "compute_90", as cubins and PTX are for.
   std::string name() const { return "sm_" + digits(); }

@@ -101,12 +101,13 @@ static void describe(Location loc, const PtxProgram &ptx, const Cubin &cubin) {
     if (found == ptx.functions.end()) continue;
     const LaunchShape &launch = ptx.launches[found - ptx.functions.begin()];
     int64_t blocks = blocksOnMultiprocessor(ptx.arch, kernel, launch);
+    int64_t threads = machine::findCudaDevice(ptx.arch.name())->threads;
     emitRemark(loc) << llvm::formatv("codegen: {0}: {1}: {2} registers, {3} bytes of shared memory, {4} of stack, {5} "
                                      "spilled; {6} blocks of {7} threads on a multiprocessor, {8}% of its threads",
                                      ptx.arch.name(), kernel.function, kernel.registers,
                                      kernel.sharedBytes + launch.sharedBytes, kernel.stackBytes,
                                      kernel.spillStores + kernel.spillLoads, blocks, launch.threads,
-                                     100 * blocks * launch.threads / ptx.arch.threads)
+                                     100 * blocks * launch.threads / threads)
                            .str();
   }
 }

@@ -2,7 +2,7 @@
 #ifndef SPRIG_TEST_GPU_DRIVER_MODULE_H
 #define SPRIG_TEST_GPU_DRIVER_MODULE_H
 
-#include "test/gpu/cubin/Cubin.h"
+#include "lib/Cubin/Cubin.h"
 #include "test/gpu/driver/Cuda.h"
 #include "test/gpu/driver/KernelCode.h"
 

@@ -3,6 +3,7 @@
 #include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/inspect/CudaKernels.h"
 #include "tools/sprig/train/TrainModel.h"
 #include "tools/sprig/train/TrainSet.h"
 #include "tools/sprig/simulate/GivenTopology.h"
@@ -69,10 +70,13 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
     phases.push_back({{"phase", phase.phase}, {"ms", phase.milliseconds}});
     total += phase.milliseconds;
   }
+  std::vector<CudaImageReport> gpuKernels;
+  if (isVerbose()) gpuKernels = cudaKernels(std::as_bytes(std::span(compiled.package)));
   if (options.common.json()) {
     Json document = {{"output", options.output},    {"bytes", compiled.package.size()},
                      {"entries", info.entry_count}, {"kernels", info.kernel_count},
                      {"sections", sections},        {"phases", phases}};
+    if (!gpuKernels.empty()) document["gpu_kernels"] = toJson(gpuKernels);
     if (options.settings.explainPlacement) explain(compiled.placements, &document);
     std::cout << toText(document) << '\n';
     return;
@@ -84,6 +88,7 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
             << '\n';
   table.print();
   times.print();
+  print(gpuKernels);
 }
 
 // Steps and evaluations for data sets of the given sizes; without them, of whole batches.

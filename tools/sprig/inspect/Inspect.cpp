@@ -1,10 +1,12 @@
 // sprig inspect: what is inside of a model or a package.
 #include "lib/Data/File.h"
 #include "lib/Machine/Cpu.h"
+#include "runtime/base/Memory.h"
 #include "sprig/rt/utf8.hpp"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/MemoryLimit.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/inspect/CudaKernels.h"
 #include "tools/sprig/inspect/ModelReport.h"
 #include "tools/sprig/inspect/PackageReport.h"
 #include "tools/sprig/profile/ProgramMemory.h"
@@ -89,6 +91,14 @@ void bindBatch(const Options &options, const Model &model, const std::vector<Inp
     std::cout << "the largest " << symbol << " within " << formatBytes(double(limit)) << " is " << size << '\n';
 }
 
+std::vector<CudaImageReport> cudaKernelsOf(const Model &model) {
+  if (!model.text.empty()) return cudaKernels(std::as_bytes(std::span(model.text)));
+  rt::core::MappedFile file;
+  if (rt::core::Status status = rt::core::MappedFile::open(model.path.c_str(), file); !status.isOk())
+    throw Error(ErrorKind::badInput, std::string(status.message()));
+  return cudaKernels(std::as_bytes(file.bytes()));
+}
+
 int inspectPackage(const Options &options, const Model &model) {
   if (!options.graph.empty()) throw Error(ErrorKind::usage, options.model + ": --graph needs the model, not a package");
   if (!options.batch.empty())
@@ -96,15 +106,19 @@ int inspectPackage(const Options &options, const Model &model) {
   // A package for another machine can be looked at too: the null device loads no code.
   Runner runner = loadPackage(model, {1, "null"});
   MemoryNeeds needs = memoryNeeds(runner, options.settings);
+  std::vector<CudaImageReport> gpuKernels = cudaKernelsOf(model);
   if (options.common.json()) {
     Json json = packageToJson(runner);
+    if (!gpuKernels.empty()) json["gpu_kernels"] = toJson(gpuKernels);
     json["memory"] = toJson(needs);
     std::cout << toText(json) << '\n';
   } else {
     if (options.params)
       printPackageParameters(runner);
-    else
+    else {
       printPackage(runner);
+      print(gpuKernels);
+    }
     if (options.memory) printMemory(needs);
   }
   drawMemory(options, needs);

@@ -1,6 +1,6 @@
 // Cubins, modules and launches: what a cubin says, what damaged ones become, each launch that a device would not take,
 // and emulated kernels end to end.
-#include "test/gpu/cubin/Cubin.h"
+#include "lib/Cubin/Cubin.h"
 #include "test/gpu/driver/tests/Api.h"
 
 #include <cstdio>

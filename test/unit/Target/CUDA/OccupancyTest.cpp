@@ -1,4 +1,5 @@
 // Blocks of a kernel on a multiprocessor, by each limit; figures of NVIDIA's occupancy calculator.
+#include "lib/Machine/CudaModel.h"
 #include "lib/Target/CUDA/CodeGen/Occupancy.h"
 #include "gtest/gtest.h"
 
@@ -28,7 +29,10 @@ TEST(CudaArch, NamesThemselvesAndListsThemAll) {
     ASSERT_TRUE(bool(found));
     EXPECT_EQ(*found, arch);
     EXPECT_EQ(arch.virtualName(), "compute_" + arch.name().substr(3));
-    EXPECT_LT(arch.sharedPerBlock, arch.shared);
+    const machine::CudaDevice *device = machine::findCudaDevice(arch.name());
+    ASSERT_TRUE(device);
+    EXPECT_LT(arch.sharedPerBlock, device->shared);
+    EXPECT_EQ(machine::findCudaDevice(arch.virtualName()), device);
   }
   EXPECT_TRUE(std::is_sorted(cudaArchs().begin(), cudaArchs().end()));
   auto none = cudaArchByName("sm_70");

@@ -1,4 +1,4 @@
-#include "test/gpu/cubin/Cubin.h"
+#include "lib/Cubin/Cubin.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // What a cubin says of itself: the architecture and, of each kernel, the layout of its parameters and the resources
-// that it takes. Read from the ELF sections .nv.info, .nv.shared and .nv.constant0 that ptxas writes.
-#ifndef SPRIG_TEST_GPU_CUBIN_CUBIN_H
-#define SPRIG_TEST_GPU_CUBIN_CUBIN_H
+// that it takes. Read from the ELF sections .nv.info, .nv.shared and .nv.constant0 that ptxas writes. For reports on
+// packages, and for the stand-in driver, which holds launches to it. No toolkit, no LLVM; any bytes may be given.
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -40,5 +40,3 @@ struct Cubin {
 };
 
 } // namespace sprig::gpu
-
-#endif

@@ -1,0 +1,212 @@
+#include "tools/sprig/inspect/CudaKernels.h"
+#include "lib/Cubin/Cubin.h"
+#include "lib/Machine/CudaModel.h"
+#include "runtime/format/Container.h"
+#include "runtime/load/Decode.h"
+#include "sprig/error.h"
+#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+namespace sprig::cli {
+namespace {
+
+using rt::core::Command;
+using rt::core::CommandKind;
+using rt::core::Image;
+using rt::core::Program;
+
+constexpr const char *kNeverMeasured = "predicted, never measured here";
+
+bool isText(const Image &image) { return image.isa.starts_with("compute_"); }
+
+template <typename Visit> void forEachDispatch(const Program &program, Visit visit) {
+  for (const rt::core::Entry &entry : program.entries)
+    for (const rt::core::Lane &lane : entry.lanes)
+      for (const Command &command : lane.commands)
+        if (command.kind == CommandKind::Dispatch && command.tiles > 0) visit(entry, command);
+}
+
+class ImageReader {
+public:
+  ImageReader(const Program &program, const Image &image, std::span<const uint8_t> code)
+      : program(program), image(image) {
+    report.architecture = image.isa;
+    report.device = machine::findCudaDevice(image.isa);
+    if (isText(image)) return;
+    std::string_view bytes(reinterpret_cast<const char *>(code.data()), code.size());
+    if (!gpu::Cubin::parse(bytes, cubin, report.problem)) cubin = {};
+  }
+
+  CudaImageReport read() {
+    std::vector<const Command *> largest(program.kernels.size());
+    std::vector<int64_t> launches(program.kernels.size());
+    forEachDispatch(program, [&](const rt::core::Entry &entry, const Command &command) {
+      if (!runs(command.kernel)) return;
+      ++launches[command.kernel];
+      const Command *&most = largest[command.kernel];
+      if (!most || command.tiles > most->tiles) most = &command;
+      addTime(entry, command);
+    });
+    for (uint32_t kernel = 0; kernel < largest.size(); ++kernel)
+      if (largest[kernel]) report.kernels.push_back(row(kernel, *largest[kernel], launches[kernel]));
+    return std::move(report);
+  }
+
+private:
+  bool runs(uint32_t kernel) const {
+    return kernel < image.entryPoints.size() && kernel < image.launches.size() && !image.entryPoints[kernel].empty();
+  }
+  machine::CudaEstimate estimate(const Command &command) const {
+    return machine::estimateCudaKernel(*report.device, double(command.flops), double(command.bytes), command.tiles);
+  }
+
+  void addTime(const rt::core::Entry &entry, const Command &command) {
+    if (!report.device) return;
+    if (report.entries.empty() || &entry != last) report.entries.push_back({entry.name});
+    last = &entry;
+    CudaEntryTime &time = report.entries.back();
+    machine::CudaEstimate taken = estimate(command);
+    ++time.kernels;
+    time.seconds += taken.seconds();
+    time.launchSeconds += taken.launch;
+  }
+
+  CudaKernelRow row(uint32_t kernel, const Command &command, int64_t launches) const {
+    CudaKernelRow made;
+    made.kernel = program.kernels[kernel].name;
+    made.command = command.name;
+    made.launches = launches;
+    made.blocks = command.tiles;
+    made.threads = image.launches[kernel].threads;
+    made.flops = double(command.flops);
+    made.bytes = double(command.bytes);
+    if (const gpu::CubinKernel *code = cubin.find(image.entryPoints[kernel])) {
+      made.registers = code->registers;
+      made.stackBytes = code->localBytes;
+      made.sharedBytes = int64_t(code->staticShared) + image.launches[kernel].shared;
+      if (report.device)
+        made.blocksOnMultiprocessor =
+            machine::blocksOnMultiprocessor(*report.device, code->registers, *made.sharedBytes, made.threads);
+    }
+    if (report.device) {
+      machine::CudaEstimate taken = estimate(command);
+      made.seconds = taken.seconds();
+      made.bound = taken.bound();
+    }
+    return made;
+  }
+
+  const Program &program;
+  const Image &image;
+  gpu::Cubin cubin;
+  CudaImageReport report;
+  const rt::core::Entry *last = nullptr;
+};
+
+std::string microseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", seconds * 1e6);
+  return text;
+}
+
+template <typename T> std::string orDash(const std::optional<T> &value) { return value ? std::to_string(*value) : "-"; }
+
+// "sm_90, as of an H100 (67.0 TFLOP/s, 3.35 TB/s, 132 multiprocessors)"
+std::string title(const CudaImageReport &report) {
+  std::string text = report.architecture;
+  if (!report.device) return text;
+  char card[128];
+  std::snprintf(card, sizeof card, ", of the card %s (%g TFLOP/s, %g TB/s, %lld multiprocessors); ",
+                std::string(report.device->card).c_str(), report.device->fma / 1e12, report.device->memory / 1e12,
+                static_cast<long long>(report.device->multiprocessors));
+  return text + card + "times are " + kNeverMeasured;
+}
+
+} // namespace
+
+double CudaKernelRow::occupancy(const machine::CudaDevice &device) const {
+  return double(blocksOnMultiprocessor * threads) / double(device.threads);
+}
+
+std::vector<CudaImageReport> cudaKernels(std::span<const std::byte> package) {
+  rt::format::ContainerView view;
+  Program program;
+  std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t *>(package.data()), package.size());
+  if (rt::format::ContainerError error = rt::format::readContainer(bytes, view); error.failed)
+    throw Error(ErrorKind::badInput, error.message);
+  if (rt::core::Status status = rt::core::decodeProgram(view.sections[0].bytes, program); !status.isOk())
+    throw Error(ErrorKind::badInput, std::string(status.message()));
+  auto isCuda = [&](const Image &image) {
+    return image.kind == rt::core::kCudaKind && image.section < view.sections.size();
+  };
+  bool hasCubin = std::any_of(program.images.begin(), program.images.end(),
+                              [&](const Image &image) { return isCuda(image) && !isText(image); });
+  std::vector<CudaImageReport> reports;
+  for (const Image &image : program.images)
+    if (isCuda(image) && !(hasCubin && isText(image)))
+      reports.push_back(ImageReader(program, image, view.sections[image.section].bytes).read());
+  return reports;
+}
+
+Json toJson(const std::vector<CudaImageReport> &reports) {
+  Json list = Json::array();
+  for (const CudaImageReport &report : reports) {
+    Json kernels = Json::array(), entries = Json::array();
+    for (const CudaKernelRow &row : report.kernels) {
+      Json one = {{"kernel", row.kernel}, {"command", row.command}, {"launches", row.launches},
+                  {"blocks", row.blocks}, {"threads", row.threads}, {"flops", row.flops},
+                  {"bytes", row.bytes}};
+      if (row.registers) {
+        one["registers"] = *row.registers;
+        one["shared_bytes"] = *row.sharedBytes;
+        one["stack_bytes"] = *row.stackBytes;
+      }
+      if (row.registers && report.device) {
+        one["blocks_on_multiprocessor"] = row.blocksOnMultiprocessor;
+        one["occupancy"] = row.occupancy(*report.device);
+      }
+      if (report.device) {
+        one["bound"] = row.bound;
+        one["predicted_us"] = row.seconds * 1e6;
+      }
+      kernels.push_back(one);
+    }
+    for (const CudaEntryTime &time : report.entries)
+      entries.push_back({{"name", time.entry},
+                         {"kernels", time.kernels},
+                         {"predicted_us", time.seconds * 1e6},
+                         {"predicted_launch_us", time.launchSeconds * 1e6}});
+    Json one = {{"architecture", report.architecture}, {"times", kNeverMeasured}};
+    if (report.device) one["card"] = report.device->card;
+    if (!report.problem.empty()) one["problem"] = report.problem;
+    one["kernels"] = kernels;
+    one["entries"] = entries;
+    list.push_back(one);
+  }
+  return list;
+}
+
+void print(const std::vector<CudaImageReport> &reports) {
+  for (const CudaImageReport &report : reports) {
+    std::cout << "\nkernels on " << title(report) << '\n';
+    Table table({"  kernel", "launches", "blocks", "threads", "registers", "shared", "stack", "occupancy", "bound",
+                 "predicted us"});
+    for (const CudaKernelRow &row : report.kernels) {
+      std::string occupancy = "-";
+      if (row.registers && report.device) occupancy = std::to_string(int(100 * row.occupancy(*report.device))) + "%";
+      table.add({"  " + row.kernel, std::to_string(row.launches), std::to_string(row.blocks),
+                 std::to_string(row.threads), orDash(row.registers), orDash(row.sharedBytes), orDash(row.stackBytes),
+                 occupancy, row.bound.empty() ? "-" : row.bound, report.device ? microseconds(row.seconds) : "-"});
+    }
+    table.print();
+    if (!report.problem.empty()) std::cout << "  the cubin says nothing of its kernels: " << report.problem << '\n';
+    for (const CudaEntryTime &time : report.entries)
+      std::cout << "  entry '" << time.entry << "': " << time.kernels
+                << (time.kernels == 1 ? " kernel, " : " kernels, ") << microseconds(time.seconds) << " us predicted, "
+                << microseconds(time.launchSeconds) << " of it launches\n";
+  }
+}
+
+} // namespace sprig::cli
