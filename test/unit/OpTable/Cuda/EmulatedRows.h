@@ -4,6 +4,7 @@
 #include "lib/Target/CUDA/CodeGen/GpuLowering.h"
 #include "lib/Target/CUDA/CodeGen/PtxEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/include/sprig/rt/kernel.h"
 #include "test/gpu/emulator/Emulator.h"
 #include "test/unit/OpTable/Judge.h"
 #include <map>
@@ -16,11 +17,15 @@ public:
 
   /// Takes the kernels of a function; why not, in words, where some have none. All are taken before any is run.
   std::string take(mlir::func::FuncOp function);
-  /// The image of all that was taken.
-  void build();
-  /// The results of a function; complaints of the emulator and errors of kernels are failures of the test.
+  /// What was taken, as PTX.
+  const std::string &ptx() const { return text; }
+  /// The image of all that was taken, or of a text with the same kernels.
+  void build() { build(text); }
+  void build(const std::string &ptx);
+  /// The results of a function; complaints of the emulator are failures of the test. So are errors that kernels report,
+  /// but where `error` is given, which gets the last one.
   std::vector<Bytes> run(mlir::func::FuncOp function, const std::vector<interp::Tensor> &inputs,
-                         const std::string &name);
+                         const std::string &name, sprig_rt_kernel_status *error = nullptr);
 
 private:
   struct Kernel {
@@ -28,7 +33,8 @@ private:
     uint32_t threads;
     int64_t tiles, scratchBytes;
   };
-  void launchKernel(const Kernel &kernel, const std::vector<Bytes *> &buffers, const std::string &name);
+  void launchKernel(const Kernel &kernel, const std::vector<Bytes *> &buffers, const std::string &name,
+                    sprig_rt_kernel_status *error);
 
   GpuLowering lowering;
   PtxEmitter emitter;
