@@ -42,7 +42,8 @@ std::optional<LoopForm> LoopForm::analyze(kernel::DispatchOp dispatch) {
   if (form.yielded.empty()) return std::nullopt;
   form.shape.assign(shapeOf(form.yielded[0]).begin(), shapeOf(form.yielded[0]).end());
   for (int64_t size : form.shape) form.count *= size;
-  LoopSpace space{form.shape};
+  LoopSpace space;
+  space.shape = form.shape;
   // Neighbours in the result are neighbours in every operand that has the innermost dimension.
   bool isPointwise = true, areWhole = true;
   int64_t bytes = 1;
