@@ -76,7 +76,7 @@ TEST_F(StandInDevices, NoDeviceAndWrongSettingsAreErrors) {
   using Pair = std::pair<const char *, const char *>;
   for (Pair wrong : {Pair{"DEVICES", "sm_91"}, Pair{"DEVICES", "sm_90x0"}, Pair{"MEMORY", "12Q"}, Pair{"ORDER", "fast"},
                      Pair{"CHECKS", "order,luck"}, Pair{"FAIL", "launch"}, Pair{"EXIT", "300"}, Pair{"SEED", "one"},
-                     Pair{"EFFECTS", "none"}}) {
+                     Pair{"EFFECTS", "twice"}}) {
     configure({wrong});
     EXPECT_EQ(api().cuInit(0), CUDA_ERROR_SYSTEM_NOT_READY) << wrong.first << "=" << wrong.second;
   }
