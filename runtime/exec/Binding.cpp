@@ -40,9 +40,9 @@ Status Binding::makeCopies(Port &port, const TensorType &type) {
     auto found = std::find_if(port.copies.begin(), port.copies.end(),
                               [&](const Copy &copy) { return &package.device(copy.device) == &device; });
     if (found == port.copies.end()) {
-      found = port.copies.insert(found, {patch.device, {}});
-      SPRIG_RETURN_IF_ERROR(
-          device.allocate(package.allocator(), type.bytes, concat("'", type.name, "'"), found->memory));
+      Memory memory; // a copy is there with its memory, or not at all
+      SPRIG_RETURN_IF_ERROR(device.allocate(package.allocator(), type.bytes, concat("'", type.name, "'"), memory));
+      found = port.copies.insert(found, {patch.device, std::move(memory)});
     }
     addresses[patch.operand] = found->memory.address + patch.offset;
   }
@@ -51,6 +51,8 @@ Status Binding::makeCopies(Port &port, const TensorType &type) {
 }
 
 void Binding::addTransfers(Ports &ports, uint32_t index, const TensorType &type, const Package &package, bool isInput) {
+  // So an array without elements counts as one on the device and one of the host's do: neither is a transfer.
+  if (type.bytes == 0) return;
   const Port &port = ports.list[index];
   auto *host = static_cast<uint8_t *>(port.bound);
   for (const Copy &copy : port.copies) {

@@ -86,6 +86,11 @@ void Context::settle() {
   streamsHoldState = false;
 }
 
+void Context::settleStreams() {
+  BusyScope scope(busy);
+  if (scope.taken) settle();
+}
+
 Status Context::waitForStreams() {
   BusyScope scope(busy);
   if (!scope.taken) return contextBusy();
@@ -96,12 +101,12 @@ Status Context::waitForStreams() {
 // Calls in streams follow one another, so they share the state, whatever they do to it.
 Status Context::holdStateInStreams(const Entry &entry) {
   if (!entry.usesState || (streamsHoldState && (streamsWriteState || !entry.updatesState))) return {};
-  if (streamsHoldState) state->release(false);
-  streamsHoldState = state->acquire(entry.updatesState);
+  // Those under way go on reading: nobody else may come to write in between.
+  bool isHeld = streamsHoldState ? state->becomeWriter() : state->acquire(entry.updatesState);
+  if (!isHeld) return stateBusy(entry);
+  streamsHoldState = true;
   streamsWriteState = entry.updatesState;
-  if (streamsHoldState) return {};
-  settle(); // they read it, and nobody holds it for them any more
-  return stateBusy(entry);
+  return {};
 }
 
 Status Context::enqueue(int32_t entry, Tensors inputs, Tensors outputs, std::string_view device, void *stream) {
@@ -125,9 +130,11 @@ Status Context::enqueueTaken(int32_t entry, Tensors inputs, Tensors outputs, std
   SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, {}, places.inputs()));
   SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, {}, places.outputs()));
   SPRIG_RETURN_IF_ERROR(holdStateInStreams(chosen));
-  inStreams = true;
-  SPRIG_RETURN_IF_ERROR(executable->enqueueInStream(choice.entry, *binding, stream),
-                        concat("entry '", chosen.name, "'"));
+  bool wasInStreams = std::exchange(inStreams, true);
+  if (Status status = executable->enqueueInStream(choice.entry, *binding, stream); !status.isOk()) {
+    if (!wasInStreams) settle(); // nothing is under way, so nothing holds the state
+    return Status(status.code(), concat("entry '", chosen.name, "': ", status.message()));
+  }
   info = {};
   info.entry = choice.entry;
   info.runs = 1;

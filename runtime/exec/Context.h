@@ -36,6 +36,8 @@ public:
   // All arrays are there: enqueues the call into a stream of the caller's and waits for nothing. Everything that is
   // called later and does not go into a stream waits for its end first; the state is in use until then.
   Status enqueue(int32_t entry, Tensors inputs, Tensors outputs, std::string_view device, void *stream);
+  // Waits for the end of calls in streams, as a call that is not in one has to; what they failed with is kept.
+  void settleStreams();
   // Waits for calls in streams: what the first that failed since the last time failed with.
   Status waitForStreams();
 

@@ -8,12 +8,14 @@
 
 namespace sprig::rt::core {
 
+// All or none: a call that fails here is tried again.
 Status LaneExecutable::makePorts() {
+  std::vector<Port> made;
   for (uint32_t i = 0; i < package.program().devices.size(); ++i) {
     const Device &device = package.device(i);
     auto isSame = [&](const Port &port) { return port.device == &device; };
-    if (device.sharesHostMemory() || std::any_of(ports.begin(), ports.end(), isSame)) continue;
-    Port &port = ports.emplace_back();
+    if (device.sharesHostMemory() || std::any_of(made.begin(), made.end(), isSame)) continue;
+    Port &port = made.emplace_back();
     port.device = &device;
     SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.in));
     SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.between));
@@ -23,6 +25,7 @@ Status LaneExecutable::makePorts() {
       SPRIG_RETURN_IF_ERROR(device.createEvent(port.left[turn]));
     }
   }
+  ports = std::move(made);
   return {};
 }
 

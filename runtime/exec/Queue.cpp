@@ -122,6 +122,8 @@ void Submission::cancel() {
 bool Submission::startOn(Context &context, bool beside) {
   Status status;
   try {
+    // Without the lock, for which waiting with a limit and cancelling wait.
+    if (!beside) context.settleStreams();
     std::unique_lock guard(lock);
     if (ended.load(std::memory_order_relaxed)) return false;
     if (beside || mayStart(context)) {

@@ -55,6 +55,11 @@ bool State::acquire(bool writes) {
   }
 }
 
+bool State::becomeWriter() {
+  int32_t one = 1;
+  return users.compare_exchange_strong(one, -1, std::memory_order_acquire);
+}
+
 void State::release(bool writes) {
   if (writes)
     users.store(0, std::memory_order_release);

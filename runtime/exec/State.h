@@ -35,6 +35,8 @@ public:
   // Whether the run may go on; then it must end with release.
   bool acquire(bool writes);
   void release(bool writes);
+  // Whether a run that reads may go on as one that writes: it has to be the only one.
+  bool becomeWriter();
 
 private:
   std::shared_ptr<const Package> owner;

@@ -95,6 +95,8 @@ Status CudaContext::failure(CUresult result, std::string_view what) const {
   case CUDA_ERROR_INVALID_IMAGE:
   case CUDA_ERROR_INVALID_PTX:
   case CUDA_ERROR_NOT_FOUND: code = SPRIG_RT_BAD_PACKAGE; break;
+  case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: // of another stream, which the default one would wait for
+  case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
   case CUDA_ERROR_NO_BINARY_FOR_GPU:
   case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
   case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:

@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/CudaExecutable.h"
 
+#include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/exec/Binding.h"
 
 #include <algorithm>
@@ -160,10 +161,12 @@ Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &bindi
       taken.uploadInputs({turn, entry, control, nullptr, graph->operands.data(), graph->uploads, graph->downloads});
       for (DeviceEvent *arrived : taken.arrivalsOf(turn)) lane.wait(*arrived);
     }
-    CudaContext::Scope scope(*context);
-    SPRIG_RETURN_IF_ERROR(
-        context->statusOf(context->driver.cuGraphLaunch(graph->launched, lane.stream), "launching a graph"));
-    for (const RunControl::Watched &dispatch : graph->watched) control.watch(dispatch);
+    if (control.isGoing()) { // the inputs are on their way
+      CudaContext::Scope scope(*context);
+      SPRIG_RETURN_IF_ERROR(
+          context->statusOf(context->driver.cuGraphLaunch(graph->launched, lane.stream), "launching a graph"));
+      for (const RunControl::Watched &dispatch : graph->watched) control.watch(dispatch);
+    }
   }
   lane.record(*run.ended);
   return {};
@@ -172,6 +175,12 @@ Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &bindi
 // All runs in streams follow one another, whichever streams they are in: arena and states are one.
 Status CudaExecutable::enqueueInStream(uint32_t entry, const Binding &binding, void *given) {
   auto stream = static_cast<CUstream>(given);
+  // Graphs are launched, and their ends recorded, in the first device's context.
+  const Device &own = *package.onlyDevice(entry);
+  if (&static_cast<const CudaDevice &>(own).context() != context.get())
+    return {SPRIG_RT_UNSUPPORTED,
+            concat("it runs on ", own.name(), "; of a package for several GPUs, entries on the first (", context->name,
+                   ") alone go into streams of the caller's")};
   Graph *graph = nullptr;
   SPRIG_RETURN_IF_ERROR(prepare(kInStreams, entry, binding, graph));
   const CudaDriver &driver = context->driver;

@@ -159,6 +159,26 @@ TEST_F(CudaFailures, MemoryThatEnds) {
   ADD_FAILURE() << "more allocations than were expected";
 }
 
+// Memory that is there again serves the same context.
+TEST_F(CudaFailures, AfterMemoryThatEndedACallIsAsGoodAsBefore) {
+  for (int n = 1; n < 30; ++n) {
+    std::string fail = "alloc=" + std::to_string(n);
+    drive({{"FAIL", fail.c_str()}});
+    std::unique_ptr<Context> context;
+    if (!errorOf([&] { context = std::make_unique<Context>(adding().load()); }).empty()) continue;
+    Words a(16, 1), b(16, 2), sum(16);
+    std::string error = errorOf([&] { context->invoke({a.view(), b.view()}, {sum.view()}); });
+    if (error.empty()) {
+      EXPECT_GT(n, 3);
+      return;
+    }
+    context->invoke({a.view(), b.view()}, {sum.view()});
+    EXPECT_EQ(sum[3], 3u) << error;
+    expectNoComplaint();
+  }
+  ADD_FAILURE() << "more allocations than were expected";
+}
+
 TEST_F(CudaFailures, ALostDeviceStaysLost) {
   for (const char *fail : {"launch=2", "lost=3"}) {
     drive({{"FAIL", fail}});

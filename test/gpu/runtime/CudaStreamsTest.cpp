@@ -41,6 +41,19 @@ CudaPackage crossing() {
   return made;
 }
 
+// All of it on the second of two devices.
+CudaPackage onTheSecond() {
+  CudaPackage made(2);
+  EntryBuilder entry("main");
+  uint32_t x = entry.input("x", {kN}), y = entry.output("y", {kN});
+  for (uint32_t buffer : {x, y}) entry.entry.buffers[buffer].device = 1;
+  entry.dispatch(0, Add, {x, x, y}, kN);
+  entry.entry.lanes[0].device = 1;
+  entry.entry.moreArenas = {entry.entry.arenaSize};
+  made.program.entries.push_back(entry.entry);
+  return made;
+}
+
 // Counts a state up by one a call, from 5.
 CudaPackage counting() {
   CudaPackage made;
@@ -205,6 +218,40 @@ TEST_F(CudaStreams, CallsFollowOneAnotherOverStreams) {
     }
     end();
   }
+}
+
+// Calls in streams that read the state go over to writing it without letting another writer in.
+TEST_F(CudaStreams, ReadersBecomeTheWriterWhenTheyAreAlone) {
+  begin();
+  {
+    CudaPackage made = counting();
+    EntryBuilder peek("peek");
+    uint32_t count = peek.state(0, kN * 4), in = peek.input("x", {kN / 2}), out = peek.output("y", {kN / 2});
+    peek.dispatch(0, Add, {count, in, out}, kN / 2);
+    made.program.entries.push_back(peek.entry);
+    Package package = made.load();
+    State state(package);
+    Context context(package, {nullptr, &state, 0}), other(package, {nullptr, &state, 0});
+    CUstream first = stream(), second = stream();
+    CUdeviceptr x = filled(100), y = allocate(kN * 4), z = allocate(kN * 4);
+    auto read = [&](Context &by, CUstream in) { by.enqueue({view(x, {kN / 2})}, {view(y, {kN / 2})}, "cuda:0", in); };
+    auto write = [&] { context.enqueue({view(x)}, {view(z)}, "cuda:0", first); };
+    read(context, first);
+    read(other, second);
+    EXPECT_NE(errorOf(write, &code), "");
+    EXPECT_EQ(code, SPRIG_RT_BUSY);
+    other.wait();
+    // What the context holds it still holds.
+    Words hx(kN, 1), hy(kN);
+    EXPECT_NE(errorOf([&] { other.invoke({hx.view()}, {hy.view()}); }, &code), "");
+    EXPECT_EQ(code, SPRIG_RT_BUSY);
+    write();
+    context.wait();
+    expectAll(z, 106);
+    other.invoke({hx.view()}, {hy.view()});
+    EXPECT_EQ(hy[0], 8u);
+  }
+  end();
 }
 
 // The caller fills its array in one stream and calls in another.
@@ -377,6 +424,19 @@ TEST_F(CudaStreams, EntriesOnSeveralDevicesOrOnTheProcessor) {
     EXPECT_EQ(error, "input 'x': entry 'main' runs on several devices (cuda:0, cuda:1), expected one that runs on "
                      "cuda:0 alone");
     EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
+    Context second(onTheSecond().load());
+    EXPECT_CUDA(api().cuCtxSetCurrent(contexts[1]));
+    CUdeviceptr farX = filled(4), farY = allocate(kN * 4);
+    CUstream farStream = stream();
+    for (CUstream each : {farStream, CUstream(nullptr)}) {
+      error = errorOf([&] { second.enqueue({view(farX)}, {view(farY)}, "cuda:1", each); }, &code);
+      EXPECT_EQ(error, "entry 'main': it runs on cuda:1; of a package for several GPUs, entries on the first (cuda:0) "
+                       "alone go into streams of the caller's");
+      EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
+    }
+    second.invoke({view(farX)}, {view(farY)}, {{"cuda:1"}, {"cuda:1"}});
+    expectAll(farY, 8);
+    EXPECT_CUDA(api().cuCtxSetCurrent(contexts[0]));
     Context host(addPackage(kN).load());
     Words a(kN, 1), b(kN, 2), sum(kN);
     error = errorOf([&] { host.enqueue({a.view(), b.view()}, {sum.view()}, "cpu:0", own); }, &code);
