@@ -142,13 +142,14 @@ bool Reader::readAttribute(uint8_t attribute, const uint32_t *words, size_t coun
 }
 
 bool Reader::readInfo(const Elf64_Shdr &section, CubinKernel *kernel) {
+  if (section.sh_type == SHT_NOBITS) return fail("its .nv.info has no bytes");
   uint64_t at = section.sh_offset, end = at + section.sh_size;
   while (at < end) {
     struct {
       uint8_t format, attribute;
       uint16_t value;
     } entry;
-    if (!get(at, entry)) return fail("its .nv.info is cut off");
+    if (end - at < sizeof entry || !get(at, entry)) return fail("its .nv.info is cut off");
     at += sizeof entry;
     uint32_t words[3] = {entry.value, 0, 0};
     size_t count = 1;
