@@ -50,7 +50,9 @@ int64_t blocksOnMultiprocessor(const CudaDevice &device, int64_t registers, int6
   int64_t blocks = std::min(device.blocks, device.threads / (warps * CudaDevice::kWarp));
   if (registers > 0) {
     int64_t ofWarp = roundUp(registers * CudaDevice::kWarp, kRegisterUnit);
-    blocks = std::min(blocks, CudaDevice::kRegisters / ofWarp / warps);
+    // Each of its partitions has warps of its own, and their registers.
+    constexpr int64_t kPartitions = 4;
+    blocks = std::min(blocks, CudaDevice::kRegisters / kPartitions / ofWarp * kPartitions / warps);
   }
   int64_t shared = roundUp(sharedBytes + CudaDevice::kReservedSharedPerBlock, kSharedUnit);
   return std::min(blocks, device.shared / shared);

@@ -18,6 +18,7 @@ TEST(Occupancy, IsTheLeastOfWhatEachLimitAllows) {
   EXPECT_EQ(blocks("sm_86", 16, 0, {32, 0}), 16);        // fewer of them
   EXPECT_EQ(blocks("sm_90", 128, 0, {256, 0}), 2);       // registers
   EXPECT_EQ(blocks("sm_90", 129, 0, {256, 0}), 1);       // given in units of 8
+  EXPECT_EQ(blocks("sm_90", 46, 0, {64, 0}), 20);        // of each of four partitions
   EXPECT_EQ(blocks("sm_80", 32, 32 << 10, {128, 0}), 4); // shared memory, 1 KiB of its own for each block
   EXPECT_EQ(blocks("sm_80", 32, 1 << 10, {128, 31 << 10}), 4);
   EXPECT_EQ(blocks("sm_80", 32, 0, {0, 0}), 0);
