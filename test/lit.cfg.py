@@ -52,6 +52,10 @@ if any(os.access(os.path.join(folder, "ptxas"), os.X_OK) for folder in places):
     config.available_features.add("ptxas")
     config.environment["CUDA_HOME"] = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 
+# Whether the runtime can have GPUs.
+if config.runtime_cuda == "ON":
+    config.available_features.add("runtime-cuda")
+
 # Tests of code for other processors run in an emulator.
 for folder in os.environ["PATH"].split(os.pathsep):
     if os.path.exists(os.path.join(folder, "qemu-x86_64")):
