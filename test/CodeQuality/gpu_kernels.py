@@ -55,6 +55,14 @@ def ratio(counts):
     return None if not counts['ideal'] else round(counts['taken'] / counts['ideal'], 3)
 
 
+def run(*command):
+    """What a tool writes; where it fails, what it said of that."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"error: {' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}")
+    return done
+
+
 class Case:
     """A network at a batch: its kernels' figures, by form."""
 
@@ -64,9 +72,9 @@ class Case:
         network, batch = name.split(' batch=')
         with tempfile.TemporaryDirectory() as folder:
             package = pathlib.Path(folder) / 'model.sprig'
-            said = subprocess.run([a.build / 'bin/sprig', 'compile', a.models / network / 'model.onnx', '--dim', f'batch={batch}', '--jobs', '1',
-                                   '--target', 'cuda:' + ','.join(architectures), '-v', '-o', package], check=True, capture_output=True, text=True).stderr
-            traffic = json.loads(subprocess.run([a.build / 'bin/kernel-traffic', package, folder], check=True, capture_output=True, text=True).stdout)
+            said = run(a.build / 'bin/sprig', 'compile', a.models / network / 'model.onnx', '--dim', f'batch={batch}', '--jobs', '1',
+                       '--target', 'cuda:' + ','.join(architectures), '-v', '-o', package).stderr
+            traffic = json.loads(run(a.build / 'bin/kernel-traffic', package, folder).stdout)
             mixes = {arch: sass.kernels(disassembler, f'{folder}/{arch}.cubin') for arch in traffic['cubins']} if disassembler else {}
         self.assembler = next(iter(re.findall(r'remark: codegen: cubins by (.*)', said)), None)
         kernels = {k['function']: {'sectors': ratio(k['sectors']), 'waves': ratio(k['waves'])} for k in traffic['kernels']}
@@ -145,7 +153,8 @@ def save(content, file):
 def find_disassembler():
     tool = subprocess.run([HERE.parents[1] / 'scripts/nvdisasm'], capture_output=True, text=True)
     if tool.returncode:
-        print('NOTE: nvdisasm is neither here nor on PyPI for now; shares of instructions are not held')
+        why = (tool.stderr.strip().splitlines() or ['no reason'])[-1]
+        print(f'NOTE: nvdisasm is neither here nor from PyPI ({why}); shares of instructions are not held')
     return tool.stdout.strip() if not tool.returncode else None
 
 

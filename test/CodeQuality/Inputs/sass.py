@@ -60,8 +60,10 @@ def figures(instructions, labels):
 
 
 def kernels(nvdisasm, cubin):
-    listing = subprocess.run([nvdisasm, '-c', cubin], check=True, capture_output=True, text=True).stdout
-    return {name: figures(*code) for name, code in parse(listing).items()}
+    done = subprocess.run([nvdisasm, '-c', cubin], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f'error: {nvdisasm} -c {cubin}: exit code {done.returncode}\n{done.stderr}')
+    return {name: figures(*code) for name, code in parse(done.stdout).items()}
 
 
 if __name__ == '__main__':
