@@ -234,10 +234,13 @@ TEST_F(CudaStreams, ReadersBecomeTheWriterWhenTheyAreAlone) {
     Context context(package, {nullptr, &state, 0}), other(package, {nullptr, &state, 0});
     CUstream first = stream(), second = stream();
     CUdeviceptr x = filled(100), y = allocate(kN * 4), z = allocate(kN * 4);
-    auto read = [&](Context &by, CUstream in) { by.enqueue({view(x, {kN / 2})}, {view(y, {kN / 2})}, "cuda:0", in); };
+    CUdeviceptr otherY = allocate(kN * 4);
+    auto read = [&](Context &by, CUstream in, CUdeviceptr out) {
+      by.enqueue({view(x, {kN / 2})}, {view(out, {kN / 2})}, "cuda:0", in);
+    };
     auto write = [&] { context.enqueue({view(x)}, {view(z)}, "cuda:0", first); };
-    read(context, first);
-    read(other, second);
+    read(context, first, y);
+    read(other, second, otherY);
     EXPECT_NE(errorOf(write, &code), "");
     EXPECT_EQ(code, SPRIG_RT_BUSY);
     other.wait();
