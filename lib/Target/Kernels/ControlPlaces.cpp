@@ -13,32 +13,19 @@ static int64_t alignedBytes(Type type) {
   return llvm::alignTo(tensor.getNumElements() * storageBytes(tensor.getElementType()), kAlignment);
 }
 
-Operation *sprig::controlIn(kernel::DispatchOp dispatch, const ControlParts &parts) {
-  Block &body = dispatch->getRegion(0).front();
-  if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
-  Operation *op = &body.front();
-  if (!isa<ir::CondOp, ir::WhileOp>(op)) return nullptr;
-  for (Value operand : op->getOperands())
-    if (!isa<BlockArgument>(operand)) return nullptr;
-  for (Region &region : op->getRegions())
+bool sprig::consistsOfParts(Operation *control, const ControlParts &parts) {
+  for (Region &region : control->getRegions())
     for (Operation &inner : region.front().without_terminator()) {
       auto part = dyn_cast<kernel::DispatchOp>(inner);
-      if (part ? !parts.hasKernel(part) : !sharesStorage(&inner)) return nullptr;
+      if (part ? !parts.hasKernel(part) : !sharesStorage(&inner)) return false;
     }
-  return op;
+  return true;
 }
 
 SmallVector<kernel::DispatchOp> sprig::partsOf(Operation *control) {
   SmallVector<kernel::DispatchOp> parts;
   for (Region &region : control->getRegions()) llvm::append_range(parts, region.front().getOps<kernel::DispatchOp>());
   return parts;
-}
-
-// Scratch memory that the dispatches in the regions of an operation need, one after the other.
-static int64_t partScratch(Operation *control, const ControlParts &parts) {
-  int64_t bytes = 0;
-  for (kernel::DispatchOp part : partsOf(control)) bytes = std::max(bytes, parts.scratchBytes(part));
-  return llvm::alignTo(bytes, kAlignment);
 }
 
 // Results in program order, each as low as what is alive beside it allows.
@@ -78,19 +65,23 @@ std::optional<unsigned> sprig::positionInDispatch(kernel::DispatchOp dispatch, V
   return std::nullopt;
 }
 
-BranchPlaces::BranchPlaces(kernel::DispatchOp dispatch, ir::CondOp cond, Block &block, const ControlParts &parts) {
+BranchPlaces::BranchPlaces(kernel::DispatchOp dispatch, ir::CondOp cond, Block &block, int64_t partScratch) {
   llvm::DenseSet<Value> elsewhere;
-  for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands()))
-    if (auto result = positionInDispatch(dispatch, cond.getResult(i)))
-      if (isa_and_present<kernel::DispatchOp>(value.getDefiningOp()) && direct.try_emplace(value, *result).second)
-        elsewhere.insert(value);
-  region.emplace(block, elsewhere, partScratch(cond, parts));
+  for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
+    std::optional<unsigned> result = positionInDispatch(dispatch, cond.getResult(i));
+    if (!result) continue;
+    if (isa_and_present<kernel::DispatchOp>(value.getDefiningOp()) && direct.try_emplace(value, *result).second)
+      elsewhere.insert(value);
+    else
+      copies.push_back({value, *result});
+  }
+  region.emplace(block, elsewhere, llvm::alignTo(partScratch, kAlignment));
 }
 
-int64_t sprig::scratchOf(kernel::DispatchOp dispatch, ir::CondOp cond, const ControlParts &parts) {
+int64_t sprig::scratchOf(kernel::DispatchOp dispatch, ir::CondOp cond, int64_t partScratch) {
   int64_t bytes = 0;
   for (Block *block : {&cond.getThen(), &cond.getElse()})
-    bytes = std::max(bytes, BranchPlaces(dispatch, cond, *block, parts).region->end);
+    bytes = std::max(bytes, BranchPlaces(dispatch, cond, *block, partScratch).region->end);
   return bytes;
 }
 
@@ -116,9 +107,9 @@ static bool mayReplace(BlockArgument carried, OpResult result, const ControlPart
   return true;
 }
 
-WhilePlaces::WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop, const ControlParts &parts)
+WhilePlaces::WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop, const ControlParts &parts, int64_t partScratch)
     : loop(loop), next(loop.getStep().getTerminator()->getOperands()) {
-  int64_t end = partScratch(loop, parts);
+  int64_t end = llvm::alignTo(partScratch, kAlignment);
   auto take = [&](Type type) {
     int64_t offset = end;
     end += alignedBytes(type);

@@ -16,14 +16,19 @@ class ControlParts {
 public:
   virtual ~ControlParts() = default;
   virtual bool hasKernel(kernel::DispatchOp part) const = 0;
-  virtual int64_t scratchBytes(kernel::DispatchOp part) const = 0;
   /// Target::mayOverwrite.
   virtual bool mayOverwrite(kernel::DispatchOp part, unsigned operand, unsigned result) const = 0;
 };
 
-/// The operation of a dispatch that holds nothing else, on region arguments, with regions of dispatches that all have
-/// kernels.
-mlir::Operation *controlIn(kernel::DispatchOp dispatch, const ControlParts &parts);
+/// The only operation of a dispatch if it is an `Op` on region arguments, else null.
+template <typename Op> Op controlIn(kernel::DispatchOp dispatch) {
+  mlir::Block &body = dispatch->getRegion(0).front();
+  if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
+  auto op = llvm::dyn_cast<Op>(body.front());
+  return op && llvm::all_of(op->getOperands(), llvm::IsaPred<mlir::BlockArgument>) ? op : nullptr;
+}
+/// Whether its regions are of dispatches that all have kernels, and views.
+bool consistsOfParts(mlir::Operation *control, const ControlParts &parts);
 
 /// The dispatches in the regions of an operation.
 llvm::SmallVector<kernel::DispatchOp> partsOf(mlir::Operation *control);
@@ -39,25 +44,23 @@ struct RegionPlaces {
 /// The position of an operation's result among the results of its dispatch, if it is one of them.
 std::optional<unsigned> positionInDispatch(kernel::DispatchOp dispatch, mlir::Value result);
 
-/// Where the values of a branch lie.
+/// Where the values of a branch lie. Here and below `partScratch` is the most that a part needs of scratch memory.
 struct BranchPlaces {
-  BranchPlaces(kernel::DispatchOp dispatch, ir::CondOp cond, mlir::Block &block, const ControlParts &parts);
+  BranchPlaces(kernel::DispatchOp dispatch, ir::CondOp cond, mlir::Block &block, int64_t partScratch);
   /// Results of parts that are written where the kernel's results lie, by the position there.
   llvm::MapVector<mlir::Value, unsigned> direct;
+  /// What else the branch yields, with the kernel's result that it has to be copied to.
+  llvm::SmallVector<std::pair<mlir::Value, unsigned>> copies;
   std::optional<RegionPlaces> region;
-  /// Whether a value that the branch yields lies in the kernel's result already.
-  bool isInPlace(mlir::Value yielded, unsigned result) const {
-    return direct.contains(yielded) && direct.lookup(yielded) == result;
-  }
 };
-/// Of both branches of a cond.
-int64_t scratchOf(kernel::DispatchOp dispatch, ir::CondOp cond, const ControlParts &parts);
+/// The scratch memory that both branches of a cond need.
+int64_t scratchOf(kernel::DispatchOp dispatch, ir::CondOp cond, int64_t partScratch);
 
 /// Where the values of a loop lie. What is carried has one place, the kernel's result or scratch memory. A step writes
 /// the next value there at once where nothing reads the old one any more, or where the kernel that computes it may
 /// overwrite what it reads; else into a place of its own, and copies it at the step's end.
 struct WhilePlaces {
-  WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop, const ControlParts &parts);
+  WhilePlaces(kernel::DispatchOp dispatch, ir::WhileOp loop, const ControlParts &parts, int64_t partScratch);
   /// Whether a step leaves a carried value where it has to be.
   bool isInPlace(unsigned carried) const;
 

@@ -47,6 +47,9 @@ public:
 
   /// The buffer of an argument of the region at hand.
   virtual mlir::Value bufferOf(mlir::BlockArgument argument) = 0;
+  virtual mlir::Value resultBuffer(unsigned result) = 0;
+  /// A part of the kernel's scratch memory, `byteOffset` (a multiple of 64) into it, as a buffer of the given type.
+  virtual mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type) = 0;
   /// Where `condition` holds, records the kernel's first error (sprig/rt/kernel.h); execution goes on, so the caller
   /// must keep what follows harmless. `value` and `bound` are i64.
   virtual void reportIf(mlir::Value condition, int32_t code, int32_t op, mlir::Value value, mlir::Value bound) = 0;

@@ -41,10 +41,6 @@ static Reduced reduce(ScalarBuilder &s, Value x) {
   return {s.addi(s.bits(shifted, s.b.getI64Type()), -kRound64Bits), {r.high, s.sub(r.low, low.low)}};
 }
 
-static Value keepZero(ScalarBuilder &s, Value x, Value result) {
-  return s.select(s.cmp(CmpFPredicate::OEQ, x, 0), x, result);
-}
-
 // 2^n ((1 - 2^-n) + (e^r - 1)).
 Value expand::expm1Double(ScalarBuilder &s, Value x) {
   Value bounded = s.select(s.gt(x, kBeyond), s.f(x, kBeyond), x);

@@ -125,10 +125,6 @@ static Twofold cosOfRest(ScalarBuilder &s, Twofold r) {
   return sumOf(s, near.high, s.add(near.low, s.fma(s.mul(square.high, square.high), p, low)));
 }
 
-static Value keepZero(ScalarBuilder &s, Value x, Value result) {
-  return s.select(s.cmp(CmpFPredicate::OEQ, x, 0), x, result);
-}
-
 // sin of x + shift * pi/2.
 static Value sinShifted(ScalarBuilder &s, Value x, int64_t shift) {
   auto [rest, reduced] = reduce(s, x);

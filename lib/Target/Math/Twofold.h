@@ -34,6 +34,10 @@ inline Twofold select(ScalarBuilder &s, Value c, Twofold a, Twofold b) {
   return {s.select(c, a.high, b.high), s.select(c, a.low, b.low)};
 }
 inline Value rounded(ScalarBuilder &s, Twofold a) { return s.add(a.high, a.low); }
+/// Of a function that is 0 at 0: zeros keep their sign.
+inline Value keepZero(ScalarBuilder &s, Value x, Value result) {
+  return s.select(s.cmp(mlir::arith::CmpFPredicate::OEQ, x, 0), x, result);
+}
 
 /// 2^k of i64, from -1022 to 1023.
 Value powerOfTwo(ScalarBuilder &s, Value k);

@@ -27,10 +27,11 @@ public:
   /// The buffer of an argument of the dispatch's region.
   mlir::Value operandBuffer(mlir::BlockArgument argument) { return operandBuffer(argument.getArgNumber()); }
   mlir::Value operandBuffer(unsigned operand) { return function.getArgument(4 + operand); }
-  mlir::Value resultBuffer(unsigned result) { return function.getArgument(4 + dispatch->getNumOperands() + result); }
+  mlir::Value resultBuffer(unsigned result) override {
+    return function.getArgument(4 + dispatch->getNumOperands() + result);
+  }
   mlir::Value bufferOf(mlir::BlockArgument argument) override { return operandBuffer(argument); }
-  /// A part of the scratch memory, `byteOffset` (a multiple of 64) into it, as a buffer of the given type.
-  mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type);
+  mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type) override;
 
   void forTiles(llvm::function_ref<void(mlir::Value tile)> body);
   /// Of tiles in a space of `outer` times `inner`: `tile` itself in a call that has part of them; else the one whose

@@ -1,48 +1,24 @@
 // nn.matmul of two computed operands, with an epilogue: the right side is read by rows where that is fast, else each
 // tile packs its panels into scratch memory first. The chain of multiply-adds is the same either way.
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "dialects/NN/NNContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "lib/Target/Kernels/BatchedProduct.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace sprig;
 
 namespace {
-/// A batched product and its cut into tiles of some rows and some panels of one matrix, by its shape alone.
-struct Product {
-  SmallVector<int64_t> batch, leftStrides, rightStrides; // per leading dimension; 0 where an operand repeats
-  int64_t rows, columns, depth;
-  bool transposedLeft, transposedRight;
+/// A product and its cut into tiles of some rows and some panels of one matrix, by its shape alone.
+struct Product : BatchedProduct {
   Type elementType;
   bool packs;
   int64_t groupPanels, groups, blockRows, blocks;
 
-  explicit Product(ir::MatmulOp op) {
-    auto left = cast<RankedTensorType>(op.getLhs().getType()), right = cast<RankedTensorType>(op.getRhs().getType());
-    auto result = cast<RankedTensorType>(op.getResult().getType());
-    elementType = result.getElementType();
-    transposedLeft = op.getTransposeLhs();
-    transposedRight = op.getTransposeRhs();
-    batch.assign(result.getShape().begin(), result.getShape().end() - 2);
-    rows = result.getShape().end()[-2];
-    columns = result.getShape().back();
-    depth = left.getShape().end()[transposedLeft ? -2 : -1];
-    leftStrides = batchStrides(left.getShape());
-    rightStrides = batchStrides(right.getShape());
-
-    // One matrix on the right, rows of the left one behind the other: a single product.
-    bool sharedRight = llvm::all_of(rightStrides, [](int64_t stride) { return stride == 0; });
-    if (sharedRight && !transposedLeft && left.getNumElements() == count(batch) * rows * depth) {
-      rows *= count(batch);
-      batch.clear();
-      leftStrides.clear();
-      rightStrides.clear();
-    }
-
+  explicit Product(ir::MatmulOp op) : BatchedProduct(op), elementType(elementTypeOf(op.getResult())) {
     // The right side is read by rows where it lies, but where they lie so that they push each other out of the cache,
     // or reach over so much memory that a copy of some columns, for many rows of the left side, is cheaper to read.
     constexpr int64_t kFar = 4 * 1024 * 1024, kSetBytes = 4096;
@@ -58,7 +34,7 @@ struct Product {
     blocks = llvm::divideCeil(rows, blockRows);
   }
 
-  int64_t tiles() const { return rows == 0 || columns == 0 ? 0 : count(batch) * groups * blocks; }
+  int64_t tiles() const { return rows == 0 || columns == 0 ? 0 : matrices() * groups * blocks; }
   int64_t panelSize() const { return depth * kPanelWidth; }
   int64_t groupColumns() const { return std::min(groupPanels * kPanelWidth, columns); }
 
@@ -99,20 +75,6 @@ private:
     for (size_t d = batch.size(); d-- > 0; extent += (batch[d] - 1) * strides[d]) all[d] = {strides[d], 0, extent};
     all.append(matrix);
     return all;
-  }
-  static int64_t count(ArrayRef<int64_t> sizes) {
-    int64_t product = 1;
-    for (int64_t size : sizes) product *= size;
-    return product;
-  }
-  SmallVector<int64_t> batchStrides(ArrayRef<int64_t> shape) const {
-    SmallVector<int64_t> strides(batch.size(), 0);
-    int64_t stride = shape.end()[-2] * shape.back(), missing = batch.size() + 2 - shape.size();
-    for (int64_t d = static_cast<int64_t>(shape.size()) - 3; d >= 0; --d) {
-      if (shape[d] != 1) strides[d + missing] = stride;
-      stride *= shape[d];
-    }
-    return strides;
   }
 };
 

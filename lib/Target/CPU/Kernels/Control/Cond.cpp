@@ -13,18 +13,21 @@ class CondEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "cond"; }
   bool matches(kernel::DispatchOp dispatch) const override {
-    return isa_and_present<ir::CondOp>(controlIn(dispatch, cpuParts()));
+    auto cond = controlIn<ir::CondOp>(dispatch);
+    return cond && consistsOfParts(cond, cpuParts());
   }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
+    auto cond = controlIn<ir::CondOp>(dispatch);
     KernelPlan plan;
     plan.tiles = 1;
-    plan.scratchBytes = scratchOf(dispatch, cast<ir::CondOp>(controlIn(dispatch, cpuParts())), cpuParts());
+    plan.scratchBytes = scratchOf(dispatch, cond, partScratch(cond));
     return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto cond = cast<ir::CondOp>(controlIn(dispatch, cpuParts()));
+    auto cond = controlIn<ir::CondOp>(dispatch);
+    int64_t scratch = partScratch(cond);
     auto bufferOf = [&](Value operand) { return k.operandBuffer(cast<BlockArgument>(operand)); };
     SmallVector<Value> inputs = llvm::map_to_vector(cond.getInputs(), bufferOf);
     Value flag = loadFlag(k, bufferOf(cond.getPredicate()));
@@ -33,17 +36,13 @@ public:
     for (auto [block, into] : {std::pair(&cond.getThen(), choice.thenBlock()), {&cond.getElse(), choice.elseBlock()}}) {
       OpBuilder::InsertionGuard guard(k.b);
       k.b.setInsertionPointToStart(into);
-      BranchPlaces places(dispatch, cond, *block, cpuParts());
+      BranchPlaces places(dispatch, cond, *block, scratch);
       ControlRegion region(k, *block, inputs, *places.region, number);
       number = region.nextOperation();
       for (auto [value, result] : places.direct) region.place(value, k.resultBuffer(result));
       FailureOr<Value> code = region.emit();
       if (failed(code)) return failure();
-      for (auto [i, value] : llvm::enumerate(block->getTerminator()->getOperands())) {
-        std::optional<unsigned> result = positionInDispatch(dispatch, cond.getResult(i));
-        if (!result || places.isInPlace(value, *result)) continue;
-        copyBuffer(k, region.bufferOf(value), k.resultBuffer(*result));
-      }
+      for (auto [value, result] : places.copies) copyBuffer(k, region.bufferOf(value), k.resultBuffer(result));
       scf::YieldOp::create(k.b, k.loc, *code);
     }
     // Its own end: the code comes from the parts.

@@ -12,9 +12,6 @@ namespace {
 class CpuParts : public ControlParts {
 public:
   bool hasKernel(kernel::DispatchOp part) const override { return findKernelEmitter(part); }
-  int64_t scratchBytes(kernel::DispatchOp part) const override {
-    return findKernelEmitter(part)->plan(part).scratchBytes;
-  }
   bool mayOverwrite(kernel::DispatchOp part, unsigned operand, unsigned result) const override {
     return sprig::mayOverwrite(part, operand, result);
   }
@@ -26,29 +23,15 @@ const ControlParts &sprig::cpuParts() {
   return parts;
 }
 
-ControlRegion::ControlRegion(KernelBuilder &kernel, Block &block, ArrayRef<Value> arguments, const RegionPlaces &places,
-                             int32_t firstOperation)
-    : k(kernel), block(block), places(places), firstOperation(firstOperation) {
-  for (auto [argument, buffer] : llvm::zip_equal(block.getArguments(), arguments)) buffers[argument] = buffer;
-}
-
-int32_t ControlRegion::nextOperation() const {
-  size_t number = firstOperation;
-  for (auto part : block.getOps<kernel::DispatchOp>()) number += kernel::operationsOf(part).size();
-  return int32_t(number);
+int64_t sprig::partScratch(Operation *control) {
+  int64_t bytes = 0;
+  for (kernel::DispatchOp part : partsOf(control))
+    bytes = std::max(bytes, findKernelEmitter(part)->plan(part).scratchBytes);
+  return bytes;
 }
 
 FailureOr<Value> ControlRegion::emit() {
-  // Buffers first: what comes after the region reads them too, wherever in it they are written.
-  for (Operation &op : block.without_terminator()) {
-    if (sharesStorage(&op)) {
-      buffers[op.getResult(0)] = viewAs(k.b, op.getLoc(), buffers.lookup(op.getOperand(0)), op.getResult(0).getType());
-      continue;
-    }
-    for (Value result : op.getResults())
-      if (Value &buffer = buffers[result]; !buffer)
-        buffer = k.scratchBuffer(places.offsets.lookup(result), bufferType(cast<RankedTensorType>(result.getType())));
-  }
+  layOut();
   return emitFrom(block.begin(), firstOperation);
 }
 
@@ -59,8 +42,8 @@ FailureOr<Value> ControlRegion::emitFrom(Block::iterator operation, int32_t numb
     if (!part) continue;
     Location loc = part.getLoc();
     SmallVector<Value> partBuffers;
-    for (Value operand : part->getOperands()) partBuffers.push_back(buffers.lookup(operand));
-    for (Value result : part->getResults()) partBuffers.push_back(buffers.lookup(result));
+    for (Value operand : part->getOperands()) partBuffers.push_back(bufferOf(operand));
+    for (Value result : part->getResults()) partBuffers.push_back(bufferOf(result));
     FailureOr<Value> code =
         emitPart(k.b, k.function, part, partBuffers, k.target, k.function->getParentOfType<ModuleOp>());
     if (failed(code)) return failure();

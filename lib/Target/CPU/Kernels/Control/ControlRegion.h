@@ -3,33 +3,27 @@
 #pragma once
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
-#include "lib/Target/Kernels/ControlPlaces.h"
+#include "lib/Target/Kernels/ControlBuffers.h"
 
 namespace sprig {
 
 const ControlParts &cpuParts();
 
-class ControlRegion {
+/// The most that a dispatch in its regions needs of scratch memory.
+int64_t partScratch(mlir::Operation *control);
+
+class ControlRegion : public RegionBuffers {
 public:
-  /// Errors number the region's operations from `firstOperation` on.
   ControlRegion(KernelBuilder &kernel, mlir::Block &block, llvm::ArrayRef<mlir::Value> arguments,
-                const RegionPlaces &places, int32_t firstOperation);
-  /// Sets where a result lies; before emit.
-  void place(mlir::Value result, mlir::Value buffer) { buffers[result] = buffer; }
+                const RegionPlaces &places, int32_t firstOperation)
+      : RegionBuffers(kernel, block, arguments, places, firstOperation), k(kernel) {}
   /// The kernel's code: the first error, after which nothing is computed any more.
   mlir::FailureOr<mlir::Value> emit();
-  mlir::Value bufferOf(mlir::Value value) const { return buffers.lookup(value); }
-  /// The number after those of the region.
-  int32_t nextOperation() const;
 
 private:
   mlir::FailureOr<mlir::Value> emitFrom(mlir::Block::iterator operation, int32_t number);
 
   KernelBuilder &k;
-  mlir::Block &block;
-  const RegionPlaces &places;
-  int32_t firstOperation;
-  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
 };
 
 /// Copies all elements of a buffer to one of the same type and number of elements.

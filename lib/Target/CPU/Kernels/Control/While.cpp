@@ -10,17 +10,21 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-class WhileCode {
+WhilePlaces placesOf(kernel::DispatchOp dispatch, ir::WhileOp loop) {
+  return WhilePlaces(dispatch, loop, cpuParts(), partScratch(loop));
+}
+
+class WhileCode : public LoopBuffers {
 public:
-  WhileCode(kernel::DispatchOp dispatch, ir::WhileOp loop, KernelBuilder &kernel)
-      : dispatch(dispatch), loop(loop), k(kernel), places(dispatch, loop, cpuParts()) {}
+  WhileCode(kernel::DispatchOp dispatch, KernelBuilder &kernel, const WhilePlaces &places)
+      : LoopBuffers(kernel, dispatch, places), loop(places.loop), places(places), k(kernel) {}
 
   LogicalResult emit() {
     start();
     Value zero = k.index(0), fine = code(SPRIG_RT_KERNEL_OK);
     auto op = scf::WhileOp::create(k.b, k.loc, TypeRange{fine.getType(), zero.getType()}, ValueRange{fine, zero});
-    ControlRegion test(k, loop.getTest(), buffers, *places.condition, 1);
-    ControlRegion step(k, loop.getStep(), buffers, *places.body, test.nextOperation());
+    ControlRegion test(k, loop.getTest(), arguments(), *places.condition, 1);
+    ControlRegion step(k, loop.getStep(), arguments(), *places.body, test.nextOperation());
     Block *before = enter(op.getBefore()), *after = enter(op.getAfter());
     {
       OpBuilder::InsertionGuard guard(k.b);
@@ -34,26 +38,12 @@ public:
   }
 
 private:
+  void copy(Value from, Value to) override { copyBuffer(k, from, to); }
   Value code(int32_t value) { return arith::ConstantIntOp::create(k.b, k.loc, value, 32); }
   Block *enter(Region &region) {
     Block *block = &region.emplaceBlock();
     block->addArguments({k.b.getI32Type(), k.b.getIndexType()}, {k.loc, k.loc});
     return block;
-  }
-
-  // The places of what is carried, with the first values, and the invariants as they lie.
-  void start() {
-    for (auto [i, operand] : llvm::enumerate(loop->getOperands())) {
-      Value given = k.operandBuffer(cast<BlockArgument>(operand));
-      if (i >= loop.getNumCarried()) {
-        buffers.push_back(given);
-        continue;
-      }
-      Value own = places.current[i] < 0 ? k.resultBuffer(*positionInDispatch(dispatch, loop.getResult(i)))
-                                        : k.scratchBuffer(places.current[i], cast<MemRefType>(given.getType()));
-      copyBuffer(k, given, own);
-      buffers.push_back(own);
-    }
   }
 
   // Goes on where no error has come up, steps are left and the condition holds.
@@ -83,48 +73,36 @@ private:
   }
 
   LogicalResult emitStep(ControlRegion &step, Value steps) {
-    for (auto [value, carried] : places.direct) step.place(value, buffers[carried]);
+    placeResults(step);
     FailureOr<Value> result = step.emit();
     if (failed(result)) return failure();
-    // Values that change places are put aside before any of them is overwritten.
-    llvm::DenseMap<unsigned, Value> aside;
-    for (auto [carried, offset] : places.saved) {
-      Value from = step.bufferOf(places.next[carried]);
-      Value to = aside[carried] = k.scratchBuffer(offset, cast<MemRefType>(from.getType()));
-      copyBuffer(k, from, to);
-    }
-    for (unsigned i = 0; i < loop.getNumCarried(); ++i) {
-      if (places.isInPlace(i)) continue;
-      Value from = aside.lookup(i);
-      copyBuffer(k, from ? from : step.bufferOf(places.next[i]), buffers[i]);
-    }
+    carryOver(step);
     scf::YieldOp::create(k.b, k.loc, ValueRange{*result, k.add(steps, 1)});
     return success();
   }
 
-  kernel::DispatchOp dispatch;
   ir::WhileOp loop;
+  const WhilePlaces &places;
   KernelBuilder &k;
-  WhilePlaces places;
-  SmallVector<Value> buffers; // of the regions' arguments
 };
 
 class WhileEmitter : public KernelEmitter {
 public:
   StringRef name() const override { return "while"; }
   bool matches(kernel::DispatchOp dispatch) const override {
-    return isa_and_present<ir::WhileOp>(controlIn(dispatch, cpuParts()));
+    auto loop = controlIn<ir::WhileOp>(dispatch);
+    return loop && consistsOfParts(loop, cpuParts());
   }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     KernelPlan plan;
     plan.tiles = 1;
-    plan.scratchBytes = WhilePlaces(dispatch, cast<ir::WhileOp>(controlIn(dispatch, cpuParts())), cpuParts()).scratch;
+    plan.scratchBytes = placesOf(dispatch, controlIn<ir::WhileOp>(dispatch)).scratch;
     return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    return WhileCode(dispatch, cast<ir::WhileOp>(controlIn(dispatch, cpuParts())), k).emit();
+    return WhileCode(dispatch, k, placesOf(dispatch, controlIn<ir::WhileOp>(dispatch))).emit();
   }
 };
 } // namespace

@@ -23,11 +23,10 @@ public:
   uint32_t dynamicSharedBytes = 0; // that the kernel asks for
 
   mlir::Value bufferOf(mlir::BlockArgument argument) override { return buffers[argument.getArgNumber()]; }
-  mlir::Value resultBuffer(unsigned result) { return buffers[dispatch->getNumOperands() + result]; }
+  mlir::Value resultBuffer(unsigned result) override { return buffers[dispatch->getNumOperands() + result]; }
   mlir::Value status() { return argument(3); }
   mlir::Value firstTile() { return argument(1); }
-  /// A part of the launch's scratch memory.
-  mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type);
+  mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type) override;
   /// Static shared memory of the block, its own for each call.
   mlir::Value sharedBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// A part of one piece of shared memory that is as large as all such parts need.

@@ -1,43 +1,18 @@
 // nn.matmul in f32 with what follows it, by tiles.
-#include "dialects/NN/NNContraction.h"
 #include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
 #include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
+#include "lib/Target/Kernels/BatchedProduct.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace sprig;
 
-static int64_t productOf(ArrayRef<int64_t> sizes) {
-  int64_t product = 1;
-  for (int64_t size : sizes) product *= size;
-  return product;
-}
-
 namespace {
-/// A batched product as one of matrices.
-struct MatmulForm {
-  SmallVector<int64_t> batch, leftStrides, rightStrides; // per leading dimension; 0 where an operand repeats
-  int64_t rows, columns, depth;
-  bool transposedLeft, transposedRight;
+struct Product : BatchedProduct {
+  using BatchedProduct::BatchedProduct;
 
-  explicit MatmulForm(ir::MatmulOp op) : transposedLeft(op.getTransposeLhs()), transposedRight(op.getTransposeRhs()) {
-    ArrayRef<int64_t> left = shapeOf(op.getLhs()), right = shapeOf(op.getRhs()), result = shapeOf(op.getResult());
-    batch.assign(result.begin(), result.end() - 2);
-    rows = result.end()[-2];
-    columns = result.back();
-    depth = left.end()[transposedLeft ? -2 : -1];
-    leftStrides = batchStrides(left);
-    rightStrides = batchStrides(right);
-    // One matrix on the right, rows of the left one behind the other: a single product.
-    bool sharesRight = llvm::all_of(rightStrides, [](int64_t stride) { return stride == 0; });
-    if (sharesRight && !transposedLeft && productOf(left) == productOf(batch) * rows * depth) {
-      rows *= productOf(batch);
-      for (SmallVector<int64_t> *list : {&batch, &leftStrides, &rightStrides}) list->clear();
-    }
-  }
-
-  TileShape tile() const { return chooseTile(productOf(batch), rows, columns, depth); }
+  TileShape tile() const { return chooseTile(matrices(), rows, columns, depth); }
   /// Tiles, by products, rows and columns.
   SmallVector<int64_t> tiles(const TileShape &tile) const {
     SmallVector<int64_t> sizes(batch);
@@ -48,19 +23,8 @@ struct MatmulForm {
   /// Whether there is enough to do for a tile; few short chains are as quick by themselves.
   bool isWorthTiles() const {
     constexpr int64_t kShallow = 8, kSmall = 1 << 14, kLong = 64, kFew = 1 << 10;
-    int64_t products = productOf(batch) * rows * columns * depth;
+    int64_t products = matrices() * rows * columns * depth;
     return (depth >= kShallow && products >= kSmall) || (depth >= kLong && products >= kFew);
-  }
-
-private:
-  SmallVector<int64_t> batchStrides(ArrayRef<int64_t> shape) const {
-    SmallVector<int64_t> strides(batch.size(), 0);
-    int64_t stride = shape.end()[-2] * shape.back(), missing = batch.size() + 2 - shape.size();
-    for (int64_t d = static_cast<int64_t>(shape.size()) - 3; d >= 0; --d) {
-      if (shape[d] != 1) strides[d + missing] = stride;
-      stride *= shape[d];
-    }
-    return strides;
   }
 };
 
@@ -116,7 +80,7 @@ private:
 
   GpuBuilder &k;
   ir::MatmulOp op;
-  const MatmulForm form;
+  const Product form;
   const TileShape tile;
   Value firstRow;
 };
@@ -126,12 +90,12 @@ public:
   StringRef name() const override { return "matmul"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto op = dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));
-    return op && MatmulForm(op).isWorthTiles();
+    return op && Product(op).isWorthTiles();
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
-    MatmulForm form(cast<ir::MatmulOp>(contractionOf(dispatch)));
+    Product form(cast<ir::MatmulOp>(contractionOf(dispatch)));
     TileShape tile = form.tile();
-    return {productOf(form.tiles(tile)), tile.threads};
+    return {llvm::product_of(form.tiles(tile)), tile.threads};
   }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
     return mayOverwriteAfterContraction(dispatch, operand);

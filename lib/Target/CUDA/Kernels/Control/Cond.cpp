@@ -10,31 +10,32 @@ class GpuCondEmitter : public GpuEmitter {
 public:
   StringRef name() const override { return "cond"; }
   bool matches(kernel::DispatchOp dispatch) const override {
-    return isa_and_present<ir::CondOp>(controlIn(dispatch, gpuParts()));
+    auto cond = controlIn<ir::CondOp>(dispatch);
+    return cond && consistsOfParts(cond, gpuParts());
   }
 
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
-    auto cond = cast<ir::CondOp>(controlIn(dispatch, gpuParts()));
-    return planOfControl(cond, scratchOf(dispatch, cond, gpuParts()));
+    auto cond = controlIn<ir::CondOp>(dispatch);
+    GpuPlan plan = planOfParts(cond);
+    plan.scratchBytes = scratchOf(dispatch, cond, plan.scratchBytes);
+    return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value) const override {
-    auto cond = cast<ir::CondOp>(controlIn(dispatch, gpuParts()));
+    auto cond = controlIn<ir::CondOp>(dispatch);
+    int64_t partScratch = planOfParts(cond).scratchBytes;
     auto bufferOf = [&](Value operand) { return k.bufferOf(cast<BlockArgument>(operand)); };
     SmallVector<Value> inputs = llvm::map_to_vector(cond.getInputs(), bufferOf);
     Value flag = loadFlag(k, bufferOf(cond.getPredicate()));
     int32_t number = k.firstOperation + 1; // after the cond itself
     LogicalResult emitted = success();
     auto emitBranch = [&](Block &block) {
-      BranchPlaces places(dispatch, cond, block, gpuParts());
+      BranchPlaces places(dispatch, cond, block, partScratch);
       GpuRegion region(k, block, inputs, *places.region, number);
       number = region.nextOperation();
       for (auto [value, result] : places.direct) region.place(value, k.resultBuffer(result));
       if (failed(region.emit())) return void(emitted = failure());
-      for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
-        std::optional<unsigned> result = positionInDispatch(dispatch, cond.getResult(i));
-        if (result && !places.isInPlace(value, *result)) copyBuffer(k, region.bufferOf(value), k.resultBuffer(*result));
-      }
+      for (auto [value, result] : places.copies) copyBuffer(k, region.bufferOf(value), k.resultBuffer(result));
     };
     k.ifThen(flag, [&] { emitBranch(cond.getThen()); }, [&] { emitBranch(cond.getElse()); });
     return emitted;

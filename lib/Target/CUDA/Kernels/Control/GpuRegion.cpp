@@ -1,10 +1,8 @@
 #include "lib/Target/CUDA/Kernels/Control/GpuRegion.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 #include "runtime/include/sprig/rt/kernel.h"
 #include <cstddef>
@@ -16,7 +14,6 @@ namespace {
 class GpuParts : public ControlParts {
 public:
   bool hasKernel(kernel::DispatchOp part) const override { return findGpuEmitter(part); }
-  int64_t scratchBytes(kernel::DispatchOp part) const override { return findGpuEmitter(part)->plan(part).scratchBytes; }
   bool mayOverwrite(kernel::DispatchOp part, unsigned operand, unsigned result) const override {
     return mayOverwriteOnCuda(part, operand, result);
   }
@@ -28,38 +25,19 @@ const ControlParts &sprig::gpuParts() {
   return parts;
 }
 
-GpuPlan sprig::planOfControl(Operation *control, int64_t scratchBytes) {
+GpuPlan sprig::planOfParts(Operation *control) {
   GpuPlan plan;
   plan.tiles = 1;
-  plan.scratchBytes = scratchBytes;
-  for (kernel::DispatchOp part : partsOf(control))
-    plan.threads = std::max(plan.threads, findGpuEmitter(part)->plan(part).threads);
+  for (kernel::DispatchOp part : partsOf(control)) {
+    GpuPlan own = findGpuEmitter(part)->plan(part);
+    plan.threads = std::max(plan.threads, own.threads);
+    plan.scratchBytes = std::max(plan.scratchBytes, own.scratchBytes);
+  }
   return plan;
 }
 
-GpuRegion::GpuRegion(GpuBuilder &kernel, Block &block, ArrayRef<Value> arguments, const RegionPlaces &places,
-                     int32_t firstOperation)
-    : k(kernel), block(block), places(places), firstOperation(firstOperation) {
-  for (auto [argument, buffer] : llvm::zip_equal(block.getArguments(), arguments)) buffers[argument] = buffer;
-}
-
-int32_t GpuRegion::nextOperation() const {
-  size_t number = firstOperation;
-  for (auto part : block.getOps<kernel::DispatchOp>()) number += kernel::operationsOf(part).size();
-  return int32_t(number);
-}
-
 LogicalResult GpuRegion::emit() {
-  // Buffers first: what comes after the region reads them too, wherever in it they are written.
-  for (Operation &op : block.without_terminator()) {
-    if (sharesStorage(&op)) {
-      buffers[op.getResult(0)] = viewAs(k.b, op.getLoc(), buffers.lookup(op.getOperand(0)), op.getResult(0).getType());
-      continue;
-    }
-    for (Value result : op.getResults())
-      if (Value &buffer = buffers[result]; !buffer)
-        buffer = k.scratchBuffer(places.offsets.lookup(result), bufferType(cast<RankedTensorType>(result.getType())));
-  }
+  layOut();
   int32_t number = firstOperation;
   for (auto part : block.getOps<kernel::DispatchOp>()) {
     if (failed(emitPart(part, number))) return failure();
@@ -69,29 +47,18 @@ LogicalResult GpuRegion::emit() {
   return success();
 }
 
-// Barriers of the whole block become such of the threads that compute the part, each with a number of its own: threads
-// that have no work wait at another.
+// Barriers of the whole block become such of the threads that compute the part, under a number of their own: threads
+// that have no work wait at another. Of branches and loops inside, all threads of the block have work.
 static LogicalResult narrowBarriers(Operation *op, int64_t threads) {
   WalkResult result = op->walk([&](Operation *inner) {
-    auto numbered = dyn_cast<NVVM::BarrierOp>(inner);
-    if (!numbered && !isa<gpu::BarrierOp>(inner)) return WalkResult::advance();
-    OpBuilder b(inner);
-    auto number = [&](int64_t i) -> Value { return LLVM::ConstantOp::create(b, inner->getLoc(), b.getI32Type(), i); };
-    constexpr int64_t kBarriers = 16;
-    int64_t id = 1;
-    Value count = number(threads);
-    if (numbered) {
-      APInt own;
-      if (!matchPattern(numbered.getBarrierId(), m_ConstantInt(&own)))
-        llvm_unreachable("barriers have constant numbers");
-      id = own.getSExtValue() + 1;
-      count = numbered.getNumberOfThreads();
-    }
-    if (id >= kBarriers) {
-      inner->emitError("--target cuda: branches and loops are nested too deeply, with more barriers than a block has");
+    if (isa<NVVM::BarrierOp>(inner)) {
+      inner->emitError("--target cuda: a branch or loop is nested in one of more threads");
       return WalkResult::interrupt();
     }
-    NVVM::BarrierOp::create(b, inner->getLoc(), TypeRange(), number(id), count, {}, Value());
+    if (!isa<gpu::BarrierOp>(inner)) return WalkResult::advance();
+    OpBuilder b(inner);
+    auto number = [&](int64_t i) -> Value { return LLVM::ConstantOp::create(b, inner->getLoc(), b.getI32Type(), i); };
+    NVVM::BarrierOp::create(b, inner->getLoc(), TypeRange(), number(1), number(threads), {}, Value());
     inner->erase();
     return WalkResult::advance();
   });
@@ -113,8 +80,8 @@ LogicalResult GpuRegion::emitPart(kernel::DispatchOp part, int32_t number) {
   IRMapping mapping;
   unsigned next = 0;
   auto take = [&](Value value) { mapping.map(function.getArgument(next++), value); };
-  for (Value operand : part->getOperands()) take(buffers.lookup(operand));
-  for (Value result : part->getResults()) take(buffers.lookup(result));
+  for (Value operand : part->getOperands()) take(bufferOf(operand));
+  for (Value result : part->getResults()) take(bufferOf(result));
   reports |= !function.getArgument(next).use_empty();
   take(k.status());
   auto scratch = cast<MemRefType>(function.getArgument(next).getType());

@@ -4,27 +4,23 @@
 #pragma once
 #include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
-#include "lib/Target/Kernels/ControlPlaces.h"
+#include "lib/Target/Kernels/ControlBuffers.h"
 
 namespace sprig {
 
 const ControlParts &gpuParts();
 
-/// The plan of a kernel for a branch or a loop: one block, as large as the largest of its parts.
-GpuPlan planOfControl(mlir::Operation *control, int64_t scratchBytes);
+/// The plan of a kernel for a branch or a loop, without the scratch memory of its own: one block, as large as the
+/// largest of its parts.
+GpuPlan planOfParts(mlir::Operation *control);
 
-class GpuRegion {
+class GpuRegion : public RegionBuffers {
 public:
-  /// Errors number the region's operations from `firstOperation` of the kernel on.
   GpuRegion(GpuBuilder &kernel, mlir::Block &block, llvm::ArrayRef<mlir::Value> arguments, const RegionPlaces &places,
-            int32_t firstOperation);
-  /// Sets where a result lies; before emit.
-  void place(mlir::Value result, mlir::Value buffer) { buffers[result] = buffer; }
+            int32_t firstOperation)
+      : RegionBuffers(kernel, block, arguments, places, firstOperation), k(kernel) {}
   /// All threads see what was written. As in every kernel, computing goes on where a part reports an error.
   mlir::LogicalResult emit();
-  mlir::Value bufferOf(mlir::Value value) const { return buffers.lookup(value); }
-  /// The number after those of the region.
-  int32_t nextOperation() const;
   /// Whether a part may report an error; after emit.
   bool mayFail() const { return reports; }
 
@@ -32,11 +28,7 @@ private:
   mlir::LogicalResult emitPart(kernel::DispatchOp part, int32_t number);
 
   GpuBuilder &k;
-  mlir::Block &block;
-  const RegionPlaces &places;
-  int32_t firstOperation;
   bool reports = false;
-  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
 };
 
 /// Whether the launch has reported no error so far. All threads have to come, and get the same answer.

@@ -6,15 +6,15 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-class GpuWhileCode {
+class GpuWhileCode : public LoopBuffers {
 public:
-  GpuWhileCode(kernel::DispatchOp dispatch, ir::WhileOp loop, GpuBuilder &kernel)
-      : dispatch(dispatch), loop(loop), k(kernel), places(dispatch, loop, gpuParts()) {}
+  GpuWhileCode(kernel::DispatchOp dispatch, GpuBuilder &kernel, const WhilePlaces &places)
+      : LoopBuffers(kernel, dispatch, places), loop(places.loop), places(places), k(kernel) {}
 
   LogicalResult emit() {
     start();
-    GpuRegion test(k, loop.getTest(), buffers, *places.condition, k.firstOperation + 1);
-    GpuRegion step(k, loop.getStep(), buffers, *places.body, test.nextOperation());
+    GpuRegion test(k, loop.getTest(), arguments(), *places.condition, k.firstOperation + 1);
+    GpuRegion step(k, loop.getStep(), arguments(), *places.body, test.nextOperation());
     Type index = k.b.getIndexType(), i1 = k.b.getI1Type();
     Value yes = arith::ConstantIntOp::create(k.b, k.loc, 1, 1);
     // Of the steps so far, and whether none of them has failed.
@@ -35,21 +35,8 @@ public:
   }
 
 private:
-  // The places of what is carried, with the first values, and the invariants as they lie.
-  void start() {
-    for (auto [i, operand] : llvm::enumerate(loop->getOperands())) {
-      Value given = k.bufferOf(cast<BlockArgument>(operand));
-      if (i >= loop.getNumCarried()) {
-        buffers.push_back(given);
-        continue;
-      }
-      Value own = places.current[i] < 0 ? k.resultBuffer(*positionInDispatch(dispatch, loop.getResult(i)))
-                                        : k.scratchBuffer(places.current[i], cast<MemRefType>(given.getType()));
-      copyBuffer(k, given, own);
-      buffers.push_back(own);
-    }
-    k.barrier();
-  }
+  void copy(Value from, Value to) override { copyBuffer(k, from, to); }
+  void meet() override { k.barrier(); }
 
   /// Whether an error may have come up in this kernel; then what a loop goes by may not end it.
   bool mayHaveFailed(const GpuRegion &region) const { return region.mayFail() || k.firstOperation > 0; }
@@ -75,46 +62,36 @@ private:
 
   // Leaves the next values where those of this step lie; gives whether it has not failed.
   FailureOr<Value> emitStep(GpuRegion &step) {
-    for (auto [value, carried] : places.direct) step.place(value, buffers[carried]);
+    placeResults(step);
     if (failed(step.emit())) return failure();
-    // Values that change places are put aside before any of them is overwritten.
-    llvm::DenseMap<unsigned, Value> aside;
-    for (auto [carried, offset] : places.saved) {
-      Value from = step.bufferOf(places.next[carried]);
-      Value to = aside[carried] = k.scratchBuffer(offset, cast<MemRefType>(from.getType()));
-      copyBuffer(k, from, to);
-    }
-    if (!aside.empty()) k.barrier();
-    for (unsigned i = 0; i < loop.getNumCarried(); ++i) {
-      if (places.isInPlace(i)) continue;
-      Value from = aside.lookup(i);
-      copyBuffer(k, from ? from : step.bufferOf(places.next[i]), buffers[i]);
-    }
-    k.barrier();
+    carryOver(step);
     return mayHaveFailed(step) ? isFineSoFar(k) : Value(arith::ConstantIntOp::create(k.b, k.loc, 1, 1));
   }
 
-  kernel::DispatchOp dispatch;
   ir::WhileOp loop;
+  const WhilePlaces &places;
   GpuBuilder &k;
-  WhilePlaces places;
-  SmallVector<Value> buffers; // of the regions' arguments
 };
 
 class GpuWhileEmitter : public GpuEmitter {
 public:
   StringRef name() const override { return "while"; }
   bool matches(kernel::DispatchOp dispatch) const override {
-    return isa_and_present<ir::WhileOp>(controlIn(dispatch, gpuParts()));
+    auto loop = controlIn<ir::WhileOp>(dispatch);
+    return loop && consistsOfParts(loop, gpuParts());
   }
 
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
-    auto loop = cast<ir::WhileOp>(controlIn(dispatch, gpuParts()));
-    return planOfControl(loop, WhilePlaces(dispatch, loop, gpuParts()).scratch);
+    auto loop = controlIn<ir::WhileOp>(dispatch);
+    GpuPlan plan = planOfParts(loop);
+    plan.scratchBytes = WhilePlaces(dispatch, loop, gpuParts(), plan.scratchBytes).scratch;
+    return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value) const override {
-    return GpuWhileCode(dispatch, cast<ir::WhileOp>(controlIn(dispatch, gpuParts())), k).emit();
+    auto loop = controlIn<ir::WhileOp>(dispatch);
+    WhilePlaces places(dispatch, loop, gpuParts(), planOfParts(loop).scratchBytes);
+    return GpuWhileCode(dispatch, k, places).emit();
   }
 };
 } // namespace
