@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/CudaExecutable.h"
 
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/Nvtx.h"
 #include "runtime/exec/Binding.h"
 
 #include <algorithm>
@@ -28,8 +29,7 @@ Status CudaExecutable::make() {
   for (auto *staging : {uploadStaging, downloadStaging})
     for (uint32_t turn = 0; turn < kTurns; ++turn) staging[turn].resize(package.program().entries.size());
   watchedEntries.resize(package.program().entries.size());
-  streamEnd = std::make_unique<CudaEvent>(context);
-  return streamEnd->make();
+  return {};
 }
 
 // The same transfers with memory of ours in the caller's place.
@@ -101,6 +101,7 @@ Status CudaExecutable::takeDown(Kind kind, uint32_t entry, const Binding &bindin
   SPRIG_RETURN_IF_ERROR(taken.prepare(entry));
   RunControl &control = kind == kInStreams ? streamTaken : taken.controlOf(turn);
   control.arm(nullptr);
+  NvtxRange range([] { return "taking down a graph"; });
   CudaContext::Scope scope(*context);
   Capture capture(*context, lane.stream);
   SPRIG_RETURN_IF_ERROR(context->statusOf(capture.begin(), "taking down a graph"));
@@ -139,6 +140,7 @@ Status CudaExecutable::run(uint32_t entry, const Binding &binding) {
 }
 
 Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &binding, Behind behind) {
+  NvtxRange range([&] { return package.program().entries[entry].name; });
   Run &run = runs[turn];
   Graph *graph = nullptr;
   bool isAlone = turn == 0 && behind == Behind::all;
@@ -172,24 +174,34 @@ Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &bindi
   return {};
 }
 
+Status CudaExecutable::streamEndOn(const CudaDevice &device, CudaEvent *&end) {
+  std::unique_ptr<CudaEvent> &own = streamEnds[&device];
+  if (!own) {
+    std::unique_ptr<DeviceEvent> made;
+    SPRIG_RETURN_IF_ERROR(device.createEvent(made));
+    own.reset(static_cast<CudaEvent *>(made.release()));
+  }
+  end = own.get();
+  return {};
+}
+
 // All runs in streams follow one another, whichever streams they are in: arena and states are one.
 Status CudaExecutable::enqueueInStream(uint32_t entry, const Binding &binding, void *given) {
+  NvtxRange range([&] { return package.program().entries[entry].name; });
   auto stream = static_cast<CUstream>(given);
-  // Graphs are launched, and their ends recorded, in the first device's context.
-  const Device &own = *package.onlyDevice(entry);
-  if (&static_cast<const CudaDevice &>(own).context() != context.get())
-    return {SPRIG_RT_UNSUPPORTED,
-            concat("it runs on ", own.name(), "; of a package for several GPUs, entries on the first (", context->name,
-                   ") alone go into streams of the caller's")};
+  const auto &device = static_cast<const CudaDevice &>(*package.onlyDevice(entry));
+  CudaEvent *end = nullptr;
+  SPRIG_RETURN_IF_ERROR(streamEndOn(device, end));
   Graph *graph = nullptr;
   SPRIG_RETURN_IF_ERROR(prepare(kInStreams, entry, binding, graph));
-  const CudaDriver &driver = context->driver;
-  CudaContext::Scope scope(*context);
-  if (streamEnd->last())
-    SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuStreamWaitEvent(stream, streamEnd->ofLast(), 0),
-                                            "waiting for the call before in the caller's stream"));
-  SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuGraphLaunch(graph->launched, stream), "launching a graph"));
-  streamEnd->record(stream);
+  const CudaContext &own = device.context();
+  CudaContext::Scope scope(own);
+  if (lastInStream)
+    SPRIG_RETURN_IF_ERROR(own.statusOf(own.driver.cuStreamWaitEvent(stream, lastInStream->ofLast(), 0),
+                                       "waiting for the call before in the caller's stream"));
+  SPRIG_RETURN_IF_ERROR(own.statusOf(own.driver.cuGraphLaunch(graph->launched, stream), "launching a graph"));
+  end->record(stream);
+  lastInStream = end;
   if (!watchedEntries[entry])
     for (const RunControl::Watched &dispatch : graph->watched) streamControl.watch(dispatch);
   watchedEntries[entry] = true;
@@ -197,10 +209,14 @@ Status CudaExecutable::enqueueInStream(uint32_t entry, const Binding &binding, v
 }
 
 Status CudaExecutable::settle() {
-  streamEnd->synchronize(streamEnd->last(), std::nullopt);
   std::fill(watchedEntries.begin(), watchedEntries.end(), false);
   streamControl.arm(nullptr);
-  if (Status failed = streamEnd->failure(); !failed.isOk()) streamControl.fail(std::move(failed));
+  if (lastInStream) lastInStream->synchronize(lastInStream->last(), std::nullopt);
+  for (auto &[device, end] : streamEnds) {
+    if (!end) continue;
+    end->synchronize(end->last(), std::nullopt);
+    if (Status failed = end->failure(); !failed.isOk()) streamControl.fail(std::move(failed));
+  }
   return streamControl.take(package.program());
 }
 

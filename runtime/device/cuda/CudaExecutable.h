@@ -11,6 +11,8 @@
 
 namespace sprig::rt::core {
 
+class CudaDevice;
+
 class CudaExecutable final : public Executable {
 public:
   CudaExecutable(const Package &package, Pool &pool, std::shared_ptr<CudaContext> context)
@@ -55,6 +57,7 @@ private:
   Status stage(std::span<const Transfer> given, bool toDevice, Staging &memory, std::vector<Transfer> &staged);
   Status takeDown(Kind kind, uint32_t entry, const Binding &binding, Graph &graph);
   void enqueueBranches(const LaneExecutable::Order &order);
+  Status streamEndOn(const CudaDevice &device, CudaEvent *&end);
 
   const Package &package;
   std::shared_ptr<CudaContext> context; // of the first device, in whose stream graphs are launched
@@ -66,10 +69,12 @@ private:
   std::vector<std::vector<std::unique_ptr<Graph>>> graphs[kKinds];
   std::vector<Staging> uploadStaging[kTurns], downloadStaging[kTurns];
   Run runs[kTurns];
-  RunControl streamTaken;               // of their graphs, as `taken` has two of turns
-  RunControl streamControl;             // of all of them since they were waited for
-  std::vector<char> watchedEntries;     // whose kernels that one watches
-  std::unique_ptr<CudaEvent> streamEnd; // of the last one
+  RunControl streamTaken;           // of their graphs, as `taken` has two of turns
+  RunControl streamControl;         // of all of them since they were waited for
+  std::vector<char> watchedEntries; // whose kernels that one watches
+  // Of the last one on each device. Each run waits for the one before it, whatever their devices.
+  std::map<const Device *, std::unique_ptr<CudaEvent>> streamEnds;
+  CudaEvent *lastInStream = nullptr;
 };
 
 } // namespace sprig::rt::core

@@ -2,9 +2,11 @@
 
 #include "runtime/device/cuda/CudaCode.h"
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/Nvtx.h"
 #include "runtime/profile/Profile.h"
 
 #include <cstring>
+#include <utility>
 
 namespace sprig::rt::core {
 
@@ -28,9 +30,19 @@ CudaLane::~CudaLane() {
   context->driver.cuStreamDestroy_v2(stream);
 }
 
+// The layers, and the operations that they are made of.
+static std::string rangeName(const Launch &launch) {
+  const Command &command = *launch.command;
+  std::string name = command.name.empty() ? launch.kernel->name : command.name;
+  const char *before = " (";
+  for (const Part &part : command.parts) name += std::exchange(before, ", ") + part.kind;
+  return command.parts.empty() ? name : name + ")";
+}
+
 void CudaLane::dispatch(const Launch &given) {
   RunControl &control = *given.tag.control;
   if (!control.isGoing() || given.command->tiles == 0) return;
+  NvtxRange range([&] { return rangeName(given); });
   Timed began = beginTimed(given.tag);
   if (Status status = launch(given); !status.isOk()) return control.fail(std::move(status));
   if (given.tag.recording) tell(SPRIG_RT_PROFILE_DISPATCH, given.tag, began);
@@ -127,6 +139,7 @@ Status CudaLane::growScratch(uint64_t bytes) {
 void CudaLane::copy(const Transfer &transfer) {
   RunControl &control = *transfer.tag.control;
   if (!control.isGoing() || transfer.bytes == 0 || transfer.target == transfer.source) return;
+  NvtxRange range([&] { return concat("copy ", transfer.bytes, " bytes"); });
   CudaContext::Scope scope(*context);
   Timed began = beginTimed(transfer.tag);
   if (Status status = copyNow(transfer); !status.isOk()) return control.fail(std::move(status));

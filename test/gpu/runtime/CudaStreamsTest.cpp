@@ -41,16 +41,18 @@ CudaPackage crossing() {
   return made;
 }
 
-// All of it on the second of two devices.
-CudaPackage onTheSecond() {
+// Entries "0" and "1", which double, each on one of two devices.
+CudaPackage oneEach() {
   CudaPackage made(2);
-  EntryBuilder entry("main");
-  uint32_t x = entry.input("x", {kN}), y = entry.output("y", {kN});
-  for (uint32_t buffer : {x, y}) entry.entry.buffers[buffer].device = 1;
-  entry.dispatch(0, Add, {x, x, y}, kN);
-  entry.entry.lanes[0].device = 1;
-  entry.entry.moreArenas = {entry.entry.arenaSize};
-  made.program.entries.push_back(entry.entry);
+  for (uint32_t device : {0u, 1u}) {
+    EntryBuilder entry(std::to_string(device));
+    uint32_t x = entry.input("x", {kN}), y = entry.output("y", {kN});
+    for (uint32_t buffer : {x, y}) entry.entry.buffers[buffer].device = device;
+    entry.dispatch(0, Add, {x, x, y}, kN);
+    entry.entry.lanes[0].device = device;
+    entry.entry.moreArenas = {entry.entry.arenaSize};
+    made.program.entries.push_back(entry.entry);
+  }
   return made;
 }
 
@@ -414,6 +416,43 @@ TEST_F(CudaStreams, WrongUseIsNamed) {
   end();
 }
 
+// Each call goes into a stream of its entry's device, and all of them follow one another.
+TEST_F(CudaStreams, EntriesOnDevicesOfTheirOwn) {
+  for (auto [order, seed] : kOrders) {
+    begin({{"DEVICES", "sm_90x2"}, {"ORDER", order}, {"SEED", seed}});
+    {
+      Context context(oneEach().load());
+      CUdeviceptr x[2], y[2];
+      CUstream streams[2];
+      for (int device : {0, 1}) {
+        EXPECT_CUDA(api().cuCtxSetCurrent(contexts[device]));
+        x[device] = filled(device ? 4 : 1);
+        y[device] = allocate(kN * 4);
+        streams[device] = stream();
+      }
+      EXPECT_CUDA(api().cuCtxSetCurrent(contexts[0]));
+      auto enqueue = [&](int device, CUstream in) {
+        context.enqueue({view(x[device])}, {view(y[device])}, device ? "cuda:1" : "cuda:0", in, device);
+      };
+      enqueue(1, streams[1]);
+      enqueue(0, streams[0]);
+      enqueue(0, nullptr); // the device's own default stream
+      enqueue(1, nullptr);
+      EXPECT_EQ(errorOf([&] { enqueue(1, streams[0]); }, &code),
+                "entry '1': expected a stream of cuda:1's primary context, got one of another context");
+      EXPECT_EQ(code, SPRIG_RT_INVALID_ARGUMENT);
+      context.wait();
+      expectAll(y[0], 2, order);
+      context.invoke({view(y[1])}, {view(x[1])}, {{"cuda:1"}, {"cuda:1"}}, 1);
+      EXPECT_CUDA(api().cuCtxSetCurrent(contexts[1]));
+      expectAll(y[1], 8, order);
+      expectAll(x[1], 16, order);
+      EXPECT_CUDA(api().cuCtxSetCurrent(contexts[0]));
+    }
+    end();
+  }
+}
+
 TEST_F(CudaStreams, EntriesOnSeveralDevicesOrOnTheProcessor) {
   begin({{"DEVICES", "sm_90x2"}});
   {
@@ -427,19 +466,6 @@ TEST_F(CudaStreams, EntriesOnSeveralDevicesOrOnTheProcessor) {
     EXPECT_EQ(error, "input 'x': entry 'main' runs on several devices (cuda:0, cuda:1), expected one that runs on "
                      "cuda:0 alone");
     EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
-    Context second(onTheSecond().load());
-    EXPECT_CUDA(api().cuCtxSetCurrent(contexts[1]));
-    CUdeviceptr farX = filled(4), farY = allocate(kN * 4);
-    CUstream farStream = stream();
-    for (CUstream each : {farStream, CUstream(nullptr)}) {
-      error = errorOf([&] { second.enqueue({view(farX)}, {view(farY)}, "cuda:1", each); }, &code);
-      EXPECT_EQ(error, "entry 'main': it runs on cuda:1; of a package for several GPUs, entries on the first (cuda:0) "
-                       "alone go into streams of the caller's");
-      EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
-    }
-    second.invoke({view(farX)}, {view(farY)}, {{"cuda:1"}, {"cuda:1"}});
-    expectAll(farY, 8);
-    EXPECT_CUDA(api().cuCtxSetCurrent(contexts[0]));
     Context host(addPackage(kN).load());
     Words a(kN, 1), b(kN, 2), sum(kN);
     error = errorOf([&] { host.enqueue({a.view(), b.view()}, {sum.view()}, "cpu:0", own); }, &code);
