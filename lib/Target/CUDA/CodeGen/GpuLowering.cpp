@@ -63,8 +63,7 @@ static LowerToLLVMOptions loweringOptions(MLIRContext *context) {
 
 static RewritePatternSet conversions(MLIRContext *context, LLVMTypeConverter &types) {
   configureGpuToNVVMTypeConverter(types);
-  types.addConversion(
-      [&](nvgpu::DeviceAsyncTokenType type) { return types.convertType(IntegerType::get(context, 32)); });
+  types.addConversion([](nvgpu::DeviceAsyncTokenType type) -> Type { return IntegerType::get(type.getContext(), 32); });
   // Above those for gpu, which would call NVIDIA's device library for functions that have an instruction.
   constexpr unsigned kInstructions = 10, kGpu = 1;
   RewritePatternSet patterns(context);
