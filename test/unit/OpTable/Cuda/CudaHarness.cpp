@@ -16,8 +16,9 @@ std::string textOf(mlir::func::FuncOp function) {
   return text;
 }
 
-// `seen` are the functions whose kernels have run.
-void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, bool fuse, std::set<std::string> &seen) {
+// `seen` are the functions whose kernels have run, `first` the bits of each row.
+void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, bool fuse, std::set<std::string> &seen,
+             std::vector<std::vector<Bytes>> &first) {
   mlir::OwningOpRef<mlir::ModuleOp> module = parseRows(rows);
   CompileOptions options;
   options.fuse = fuse;
@@ -42,6 +43,10 @@ void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, boo
     auto outputs = emulated.run(module->lookupSymbol<mlir::func::FuncOp>(entryName(i)), all[i].inputs,
                                 rows[i].name + " (" + variant + ")");
     judge(all[i], variant, outputs);
+    if (first[i].empty())
+      first[i] = outputs;
+    else if (first[i] != outputs)
+      ADD_FAILURE() << rows[i].name << " (" << variant << "): other bits than fused";
   }
 }
 
@@ -55,7 +60,8 @@ void check(std::vector<Row> rows, Given given) {
   std::vector<Prepared> all = prepare(*module, rows);
   ASSERT_EQ(all.size(), rows.size());
   std::set<std::string> seen;
-  for (bool fuse : {true, false}) runRows(rows, all, fuse, seen);
+  std::vector<std::vector<Bytes>> first(rows.size());
+  for (bool fuse : {true, false}) runRows(rows, all, fuse, seen, first);
 }
 
 } // namespace sprig::optable
