@@ -6,6 +6,7 @@
 #include "lib/Target/CUDA/CodeGen/Passes.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include "lib/Target/CUDA/Kernels/Passes.h"
+#include "lib/Target/CUDA/Layout/Passes.h"
 #include "sprig/error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -55,6 +56,7 @@ public:
     registerCudaKernelDialects(registry);
   }
   void registerPasses() const override {
+    registerCudaLayoutPasses();
     registerCudaKernelPasses();
     registerCudaCodeGenPasses();
   }
@@ -72,6 +74,10 @@ public:
     return machine::cudaModel(architecturesOf(options).front().name());
   }
 
+  bool takesScan(ir::ScanOp scan, std::string &why) const override { return takesScanOnCuda(scan, why); }
+  void addLayoutPasses(OpPassManager &passes, const CompileOptions &) const override {
+    passes.addNestedPass<func::FuncOp>(createTransposeScans());
+  }
   bool canFuse(const FusionGroup &group, Operation *op) const override { return canFuseOnCuda(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planCudaDispatch(dispatch); }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {

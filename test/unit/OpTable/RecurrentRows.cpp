@@ -140,6 +140,33 @@ TEST(OpTable, Scans) {
   %2 = nn.mul %1, %w : tensor<9x1xf32>, tensor<17xf32>
   nn.yield %1, %2 : tensor<9x1xf32>, tensor<9x17xf32>
 })"));
+  // On a GPU: blocks of three rows, the last of fewer.
+  rows.push_back(scanRow(
+      "more rows than blocks", {"3x260x5xf32", "260x5xf32", "5x5xf32"},
+      R"(%r:2 = nn.scan steps = 3 over (%x = %a0 : tensor<3x260x5xf32>) carry (%s = %a1 : tensor<260x5xf32>) with (%p = %a2 : tensor<5x5xf32>) -> (tensor<260x5xf32>, tensor<3x260x5xf32>) {
+  %0 = nn.matmul %s, %p : tensor<260x5xf32>, tensor<5x5xf32>
+  %1 = nn.add %0, %x : tensor<260x5xf32>, tensor<260x5xf32>
+  %2 = nn.tanh %1 : tensor<260x5xf32>
+  nn.yield %2, %1 : tensor<260x5xf32>, tensor<260x5xf32>
+})"));
+  // There a thread has three rows of four columns.
+  rows.push_back(scanRow(
+      "a wide product", {"5x17xf32", "17x2048xf32"},
+      R"(%r:2 = nn.scan steps = 2 carry (%s = %a0 : tensor<5x17xf32>) with (%p = %a1 : tensor<17x2048xf32>) -> (tensor<5x17xf32>, tensor<2x5x100xf32>) {
+  %0 = nn.matmul %s, %p : tensor<5x17xf32>, tensor<17x2048xf32>
+  %1 = nn.slice %0 starts = [0, 2030] sizes = [5, 17] steps = [1, 1] : tensor<5x2048xf32>
+  %2 = nn.tanh %1 : tensor<5x17xf32>
+  %3 = nn.slice %0 starts = [0, 701] sizes = [5, 100] steps = [1, 1] : tensor<5x2048xf32>
+  nn.yield %2, %3 : tensor<5x17xf32>, tensor<5x100xf32>
+})"));
+  rows.push_back(scanRow(
+      "long chains", {"2x2x1027xf32", "2x6xf32", "1027x6xf32"},
+      R"(%r = nn.scan steps = 2 over (%x = %a0 : tensor<2x2x1027xf32>) carry (%s = %a1 : tensor<2x6xf32>) with (%p = %a2 : tensor<1027x6xf32>) -> tensor<2x6xf32> {
+  %0 = nn.matmul %x, %p : tensor<2x1027xf32>, tensor<1027x6xf32>
+  %1 = nn.add %0, %s : tensor<2x6xf32>, tensor<2x6xf32>
+  %2 = nn.tanh %1 : tensor<2x6xf32>
+  nn.yield %2 : tensor<2x6xf32>
+})"));
   rows.push_back(scanRow(
       "unrolled: rows meet", {"3x4x6xf32", "4x6xf32"},
       R"(%r:2 = nn.scan steps = 3 over (%x = %a0 : tensor<3x4x6xf32>) carry (%s = %a1 : tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<3x4x6xf32>) {

@@ -13,6 +13,7 @@ std::unique_ptr<GpuEmitter> createGpuCumulativeEmitter();
 std::unique_ptr<GpuEmitter> createGpuLoopEmitter();
 std::unique_ptr<GpuEmitter> createGpuMatmulEmitter();
 std::unique_ptr<GpuEmitter> createGpuRowEmitter();
+std::unique_ptr<GpuEmitter> createGpuScanEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterElementsEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterNdEmitter();
 std::unique_ptr<GpuEmitter> createGpuTopKEmitter();

@@ -38,7 +38,8 @@ llvm::ArrayRef<const GpuEmitter *> gpuEmitters();
 /// The emitter of a dispatch, or null when there is no kernel for it.
 const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch);
 
-/// Target::canFuse, Target::plan and Target::mayOverwrite of CUDA.
+/// Target::takesScan, Target::canFuse, Target::plan and Target::mayOverwrite of CUDA.
+bool takesScanOnCuda(ir::ScanOp scan, std::string &why);
 bool canFuseOnCuda(const FusionGroup &group, mlir::Operation *op);
 mlir::FailureOr<KernelPlan> planCudaDispatch(kernel::DispatchOp dispatch);
 bool mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result);

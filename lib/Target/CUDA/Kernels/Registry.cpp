@@ -14,6 +14,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     add(createGpuTopKEmitter());
     add(createGpuScatterElementsEmitter());
     add(createGpuScatterNdEmitter());
+    add(createGpuScanEmitter());
     add(createGpuCondEmitter());
     add(createGpuWhileEmitter());
     return list;

@@ -208,7 +208,8 @@ func.func @scan(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
     // expected-note@+1 {{it holds 'nn.scan', which gives 'tensor<4xf32>'}}
     %0 = nn.scan steps = 3 over (%t = %a : tensor<3x4xf32>) carry (%s = %b : tensor<4xf32>) -> tensor<4xf32> {
       %1 = nn.add %t, %s : tensor<4xf32>, tensor<4xf32>
-      nn.yield %1 : tensor<4xf32>
+      %2 = nn.cumulative sum %1 axis = 0 : tensor<4xf32>
+      nn.yield %2 : tensor<4xf32>
     }
     kernel.yield %0 : tensor<4xf32>
   }

@@ -66,6 +66,27 @@ Row productOfReciprocals(const std::string &left, const std::string &right, cons
           {{Fill::NonZero}, {Fill::NonZero}}};
 }
 
+// Two rows a block, and one in the last; what a stage keeps is multiplied in the next, and columns read others'.
+Row twoStages() {
+  return {
+      "scan",
+      {"3x131x36xf32", "131x18xf32", "131x16xf32", "18x36xf32", "18x20xf32"},
+      R"(%r:3 = nn.scan steps = 3 over (%x = %a0 : tensor<3x131x36xf32>) carry (%s = %a1 : tensor<131x18xf32>, %t = %a2 : tensor<131x16xf32>) with (%p = %a3 : tensor<18x36xf32>, %q = %a4 : tensor<18x20xf32>) -> (tensor<131x18xf32>, tensor<131x16xf32>, tensor<3x131x18xf32>) {
+  %0 = nn.matmul %s, %p : tensor<131x18xf32>, tensor<18x36xf32>
+  %1 = nn.add %0, %x : tensor<131x36xf32>, tensor<131x36xf32>
+  %2 = nn.slice %1 starts = [0, 0] sizes = [131, 18] steps = [1, 1] : tensor<131x36xf32>
+  %3 = nn.slice %1 starts = [0, 18] sizes = [131, 18] steps = [1, 1] : tensor<131x36xf32>
+  %4 = nn.sub %2, %3 : tensor<131x18xf32>, tensor<131x18xf32>
+  %5 = nn.matmul %4, %q : tensor<131x18xf32>, tensor<18x20xf32>
+  %6 = nn.slice %5 starts = [0, 2] sizes = [131, 18] steps = [1, 1] : tensor<131x20xf32>
+  %7 = nn.slice %s starts = [0, 2] sizes = [131, 16] steps = [1, 1] : tensor<131x18xf32>
+  %8 = nn.add %7, %t : tensor<131x16xf32>, tensor<131x16xf32>
+  nn.yield %6, %8, %4 : tensor<131x18xf32>, tensor<131x16xf32>, tensor<131x18xf32>
+})",
+      {64, 4e-2},
+      std::vector<Pattern>(5, {Fill::Unit})};
+}
+
 // One of each family of emitters and of threads that meet, in sizes that end amid blocks, warps and vectors; branches
 // and loops are still missing.
 std::vector<Subject> subjects() {
@@ -138,6 +159,7 @@ std::vector<Subject> subjects() {
            {{}, {Fill::Index, 5}}),
        {},
        outOfRange(5)},
+      {"scan", twoStages()},
       {"philox", row("nn.philox %a0, %a1, %a2", {"15x1xi64", "47xi64", "15x1xi64"}, {},
                      {{Fill::Positive}, {Fill::Special}, {Fill::Special}})},
   };

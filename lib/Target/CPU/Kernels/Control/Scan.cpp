@@ -33,14 +33,14 @@ public:
   StringRef name() const override { return "scan"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     std::string reason;
-    ir::ScanOp scan = scanOf(dispatch);
+    ir::ScanOp scan = scanIn(dispatch);
     if (!scan) return false;
     auto stages = ir::ScanStages::analyze(scan, reason);
     return stages && isPacked(*stages);
   }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    ir::ScanOp scan = scanOf(dispatch);
+    ir::ScanOp scan = scanIn(dispatch);
     std::string reason;
     ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
     int64_t blockRows = chooseBlockRows(scan, stages.rows);
@@ -51,7 +51,7 @@ public:
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    ir::ScanOp scan = scanOf(dispatch);
+    ir::ScanOp scan = scanIn(dispatch);
     std::string reason;
     ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
     int64_t blockRows = chooseBlockRows(scan, stages.rows), blocks = llvm::divideCeil(stages.rows, blockRows);
@@ -75,15 +75,6 @@ public:
   }
 
 private:
-  static ir::ScanOp scanOf(kernel::DispatchOp dispatch) {
-    Block &body = dispatch->getRegion(0).front();
-    if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
-    auto scan = dyn_cast<ir::ScanOp>(body.front());
-    if (!scan) return nullptr;
-    for (Value operand : scan->getOperands())
-      if (!isa<BlockArgument>(operand)) return nullptr;
-    return scan;
-  }
   static bool isPacked(const ir::ScanStages &stages) {
     for (const ir::ScanStage &stage : stages.stages)
       if (!llvm::all_of(stage.products, [](Operation *op) { return isa<kernel::MatmulPackedOp>(op); })) return false;

@@ -1,6 +1,5 @@
 #include "lib/Target/CPU/Kernels/Control/ScanStep.h"
 #include "dialects/NN/NNRecurrent.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "llvm/Support/MathExtras.h"
@@ -25,7 +24,7 @@ ScanScratch::ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t 
 }
 
 ScanStep::ScanStep(KernelBuilder &kernel, ir::ScanOp scan, const ir::ScanStages &stages, const ScanScratch &scratch)
-    : k(kernel), scan(scan), stages(stages) {
+    : ScanRow(kernel, stages), k(kernel), scan(scan) {
   for (auto &[value, place] : scratch.places) {
     auto type = MemRefType::get({(place.carried ? 2 : 1) * place.elements}, storageType(elementTypeOf(value)));
     buffers[value] = {k.scratchBuffer(place.byteOffset, type), place};
@@ -49,16 +48,16 @@ std::optional<unsigned> ScanStep::resultOf(unsigned yielded) {
   return std::nullopt;
 }
 
-void ScanStep::forVectors(int64_t columns, llvm::function_ref<void(Position &)> body) {
+void ScanStep::forVectors(int64_t columns, llvm::function_ref<void()> body) {
   int64_t whole = columns / kLanes * kLanes;
+  auto at = [&](Position position) {
+    here = position;
+    startPlace();
+    body();
+  };
   k.loop(k.index(0), k.index(rows), 1, [&](Value row) {
-    k.loop(k.index(0), k.index(whole), kLanes, [&](Value column) {
-      Position position{row, column, Value(), {}};
-      body(position);
-    });
-    if (whole == columns) return;
-    Position position{row, k.index(whole), k.mask(columns - whole), {}};
-    body(position);
+    k.loop(k.index(0), k.index(whole), kLanes, [&](Value column) { at({row, column, Value()}); });
+    if (whole < columns) at({row, k.index(whole), k.mask(columns - whole)});
   });
 }
 
@@ -69,10 +68,10 @@ void ScanStep::loadInitial() {
     const Buffer &to = buffers.find(argument)->second;
     int64_t columns = RowView::of(argument).columns;
     Type type = elementTypeOf(argument);
-    forVectors(columns, [&](Position &p) {
-      Value at = k.add(k.mul(k.add(firstRow, p.row), columns), p.column);
-      Value value = k.loadVector(from, at, type, p.mask);
-      k.store(value, to.buffer, k.add(k.mul(p.row, to.place.stride), p.column), type);
+    forVectors(columns, [&] {
+      Value at = k.add(k.mul(k.add(firstRow, here.row), columns), here.column);
+      Value value = k.loadVector(from, at, type, here.mask);
+      k.store(value, to.buffer, k.add(k.mul(here.row, to.place.stride), here.column), type);
     });
   }
 }
@@ -86,10 +85,10 @@ void ScanStep::storeLast(Value copy) {
     const Buffer &from = buffers.find(argument)->second;
     int64_t columns = RowView::of(argument).columns;
     Type type = elementTypeOf(argument);
-    forVectors(columns, [&](Position &p) {
-      Value at = k.add(copyOffset(from, false), k.add(k.mul(p.row, from.place.stride), p.column));
+    forVectors(columns, [&] {
+      Value at = k.add(copyOffset(from, false), k.add(k.mul(here.row, from.place.stride), here.column));
       Value value = k.loadVector(from.buffer, at, type);
-      k.store(value, to, k.add(k.mul(k.add(firstRow, p.row), columns), p.column), type, p.mask);
+      k.store(value, to, k.add(k.mul(k.add(firstRow, here.row), columns), here.column), type, here.mask);
     });
   }
 }
@@ -169,75 +168,49 @@ void ScanStep::emitElementwise(unsigned stage) {
   for (auto &[width, indices] : yields)
     if (!kept.count(width)) widths.push_back(width);
   for (int64_t width : widths)
-    forVectors(width, [&](Position &position) {
-      for (Value value : kept[width]) store(at(value, 0, position), value, position);
-      for (unsigned index : yields[width]) storeYield(index, position);
+    forVectors(width, [&] {
+      for (Value value : kept[width]) store(at(value), value);
+      for (unsigned index : yields[width]) storeYield(index);
     });
 }
 
-void ScanStep::store(Value computed, Value value, Position &p) {
+void ScanStep::store(Value computed, Value value) {
   const Buffer &to = buffers.find(value)->second;
-  k.store(computed, to.buffer, k.add(k.mul(p.row, to.place.stride), p.column), elementTypeOf(value));
+  k.store(computed, to.buffer, k.add(k.mul(here.row, to.place.stride), here.column), elementTypeOf(value));
 }
 
-void ScanStep::storeYield(unsigned index, Position &p) {
+void ScanStep::storeYield(unsigned index) {
   Value value = scan.getStep().getTerminator()->getOperand(index);
   Type type = elementTypeOf(value);
-  Value computed = at(value, 0, p);
+  Value computed = at(value);
   if (index < scan.getNumCarried()) {
     const Buffer &to = buffers.find(scan.getCarriedArguments()[index])->second;
-    k.store(computed, to.buffer, k.add(copyOffset(to, true), k.add(k.mul(p.row, to.place.stride), p.column)), type);
+    k.store(computed, to.buffer, k.add(copyOffset(to, true), k.add(k.mul(here.row, to.place.stride), here.column)),
+            type);
     return;
   }
   int64_t columns = RowView::of(value).columns;
-  Value row = k.add(k.mul(time, stages.rows), k.add(firstRow, p.row));
-  k.store(computed, k.flat(k.resultBuffer(*resultOf(index))), k.add(k.mul(row, columns), p.column), type, p.mask);
+  Value row = k.add(k.mul(time, stages.rows), k.add(firstRow, here.row));
+  k.store(computed, k.flat(k.resultBuffer(*resultOf(index))), k.add(k.mul(row, columns), here.column), type, here.mask);
 }
 
-bool ScanStep::isKeptBefore(Value value) const {
-  if (ir::Product::of(value.getDefiningOp())) return true;
-  for (unsigned stage = 0; stage < currentStage; ++stage)
-    if (stages.stages[stage].kept.contains(value)) return true;
-  return false;
+Value ScanStep::load(Value value, int64_t shift) {
+  auto found = buffers.find(value);
+  if (found == buffers.end()) return readTensor(cast<BlockArgument>(value), shift);
+  const Buffer &from = found->second;
+  Value row = k.add(copyOffset(from, false), k.mul(here.row, from.place.stride));
+  Type type = elementTypeOf(value);
+  if (RowView::of(value).columns == 1) return k.splat(k.load(from.buffer, row, type));
+  return k.loadVector(from.buffer, k.add(row, k.add(here.column, shift)), type);
 }
 
-Value ScanStep::at(Value value, int64_t shift, Position &position) {
-  if (RowView::of(value).columns == 1) shift = 0;
-  auto key = std::make_pair(static_cast<const void *>(value.getAsOpaquePointer()), shift);
-  if (auto found = position.known.find(key); found != position.known.end()) return found->second;
-  Value computed = compute(value, shift, position);
-  position.known[key] = computed;
-  return computed;
-}
-
-Value ScanStep::compute(Value value, int64_t shift, Position &p) {
-  Operation *def = value.getDefiningOp();
-  if (!def || isKeptBefore(value)) {
-    auto found = buffers.find(value);
-    if (found == buffers.end()) return readTensor(cast<BlockArgument>(value), shift, p);
-    const Buffer &from = found->second;
-    Value row = k.add(copyOffset(from, false), k.mul(p.row, from.place.stride));
-    Type type = elementTypeOf(value);
-    if (RowView::of(value).columns == 1) return k.splat(k.load(from.buffer, row, type));
-    return k.loadVector(from.buffer, k.add(row, k.add(p.column, shift)), type);
-  }
-  if (auto constant = dyn_cast<ir::ConstantOp>(def))
-    return k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())));
-  if (auto slice = dyn_cast<ir::SliceOp>(def))
-    return at(slice.getOperand(), shift + (slice.getStarts().empty() ? 0 : slice.getStarts().back()), p);
-  if (Value moved = ir::movedInRow(def)) return at(moved, shift, p);
-  SmallVector<Value> arguments;
-  for (Value operand : def->getOperands()) arguments.push_back(at(operand, shift, p));
-  return k.apply(def, arguments);
-}
-
-Value ScanStep::readTensor(BlockArgument argument, int64_t shift, Position &p) {
+Value ScanStep::readTensor(BlockArgument argument, int64_t shift) {
   RowView view = RowView::of(argument);
   Value buffer = flatOperand(k, scan->getOperand(argument.getArgNumber()));
-  Value row = view.rows == 1 ? k.index(0) : k.add(firstRow, p.row);
+  Value row = view.rows == 1 ? k.index(0) : k.add(firstRow, here.row);
   if (argument.getArgNumber() < scan.getNumInputs()) row = k.add(row, k.mul(time, view.rows));
   Value base = k.mul(row, view.columns);
   Type type = elementTypeOf(argument);
   if (view.columns == 1) return k.splat(k.load(buffer, base, type));
-  return k.loadVector(buffer, k.add(base, k.add(p.column, shift)), type, p.mask);
+  return k.loadVector(buffer, k.add(base, k.add(here.column, shift)), type, here.mask);
 }

@@ -3,10 +3,9 @@
 // rows padded to whole vectors, so that only what comes from or goes to tensors needs masks.
 #pragma once
 #include "dialects/NN/NNRecurrent.h"
-#include "dialects/NN/ScanStages.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "lib/Target/Kernels/ScanRow.h"
 #include "llvm/ADT/MapVector.h"
-#include <map>
 
 namespace sprig {
 
@@ -23,7 +22,7 @@ public:
   int64_t bytes = 0;
 };
 
-class ScanStep {
+class ScanStep : ScanRow {
 public:
   ScanStep(KernelBuilder &kernel, ir::ScanOp scan, const ir::ScanStages &stages, const ScanScratch &scratch);
 
@@ -39,31 +38,28 @@ private:
     mlir::Value buffer; // 1-d
     ScanScratch::Place place;
   };
-  /// What a vector of columns of one row is evaluated at.
+  /// A vector of columns of a row.
   struct Position {
     mlir::Value row, column, mask;
-    std::map<std::pair<const void *, int64_t>, mlir::Value> known;
   };
 
   void emitProduct(mlir::Operation *op);
   void emitElementwise(unsigned stage);
-  mlir::Value at(mlir::Value value, int64_t shift, Position &position);
-  mlir::Value compute(mlir::Value value, int64_t shift, Position &position);
-  mlir::Value readTensor(mlir::BlockArgument argument, int64_t shift, Position &position);
-  void store(mlir::Value computed, mlir::Value value, Position &position);
-  void storeYield(unsigned index, Position &position);
-  bool isKeptBefore(mlir::Value value) const;
+  mlir::Value load(mlir::Value value, int64_t shift) override;
+  mlir::Value uniform(mlir::Value scalar) override { return k.splat(scalar); }
+  mlir::Value readTensor(mlir::BlockArgument argument, int64_t shift);
+  void store(mlir::Value computed, mlir::Value value);
+  void storeYield(unsigned index);
   mlir::Value copyOffset(const Buffer &buffer, bool next);
-  /// Calls `body` for the vectors of all rows of the block and `columns` columns.
-  void forVectors(int64_t columns, llvm::function_ref<void(Position &)> body);
+  /// Calls `body` at the vectors of all rows of the block and `columns` columns.
+  void forVectors(int64_t columns, llvm::function_ref<void()> body);
   std::optional<unsigned> resultOf(unsigned yielded);
 
   KernelBuilder &k;
   ir::ScanOp scan;
-  const ir::ScanStages &stages;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   int64_t rows = 0;
-  unsigned currentStage = 0;
+  Position here;
   mlir::Value firstRow, time, parity, otherParity;
 };
 

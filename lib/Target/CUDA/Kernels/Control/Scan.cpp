@@ -1,0 +1,47 @@
+// nn.scan: all steps in one kernel. A block has some rows, which go through time on their own.
+#include "lib/Target/CUDA/Kernels/Control/ScanStep.h"
+#include "lib/Target/CUDA/Kernels/Emitters.h"
+
+using namespace mlir;
+using namespace sprig;
+
+static std::optional<ScanForm> formOf(kernel::DispatchOp dispatch) {
+  ir::ScanOp scan = scanIn(dispatch);
+  std::string why;
+  return scan ? ScanForm::analyze(scan, why) : std::nullopt;
+}
+
+namespace {
+class GpuScanEmitter : public GpuEmitter {
+public:
+  StringRef name() const override { return "scan"; }
+  bool matches(kernel::DispatchOp dispatch) const override { return formOf(dispatch).has_value(); }
+  GpuPlan plan(kernel::DispatchOp dispatch) const override {
+    ScanForm form = *formOf(dispatch);
+    return {form.blocks(), form.threads};
+  }
+
+  LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
+    ScanForm form = *formOf(dispatch);
+    ir::ScanOp scan = scanIn(dispatch);
+    GpuScanStep step(k, scan, form, tile);
+    step.loadInitial();
+    int64_t steps = scan.getSteps();
+    Value zero = k.index(0);
+    SmallVector<Value> parity =
+        k.loop(zero, k.index(steps), 1, zero, [&](Value i, ValueRange carried) -> SmallVector<Value> {
+          step.emit(scan.getReverse() ? k.sub(k.index(steps - 1), i) : i, carried[0]);
+          return {k.sub(k.index(1), carried[0])};
+        });
+    step.storeLast(parity[0]);
+    return success();
+  }
+};
+} // namespace
+
+std::unique_ptr<GpuEmitter> sprig::createGpuScanEmitter() { return std::make_unique<GpuScanEmitter>(); }
+
+bool sprig::takesScanOnCuda(ir::ScanOp scan, std::string &why) {
+  std::optional<ScanForm> form = ScanForm::analyze(scan, why);
+  return form && form->pays(why);
+}

@@ -1,0 +1,122 @@
+#include "lib/Target/CUDA/Kernels/Control/ScanForm.h"
+#include "dialects/NN/NNContraction.h"
+#include "lib/Target/CUDA/CudaArch.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+using ir::RowView;
+
+// Blocks that keep a large GPU busy.
+static constexpr int64_t kEnoughBlocks = 128;
+// What a multiprocessor's first-level cache keeps from step to step.
+static constexpr int64_t kCached = 128 << 10;
+// Elements of a 128-bit access.
+static constexpr int64_t kQuad = 4;
+
+std::optional<ScanForm> ScanForm::analyze(ir::ScanOp scan, std::string &why) {
+  auto stages = ir::ScanStages::analyze(scan, why);
+  if (!stages) return std::nullopt;
+  ScanForm form;
+  form.stages = std::move(*stages);
+  auto add = [&](Value value, int64_t copies) { form.places.insert({value, {RowView::of(value).columns, 0, copies}}); };
+  for (Value carried : scan.getCarriedArguments()) add(carried, 2);
+  form.launches = scan.getNumInputs();
+  llvm::DenseSet<Value> matrices;
+  for (const ir::ScanStage &stage : form.stages.stages) {
+    for (Operation *op : stage.products) {
+      auto product = dyn_cast<ir::MatmulOp>(op);
+      if (!product) {
+        why = "its matrices are packed";
+        return std::nullopt;
+      }
+      add(product.getResult(), 1);
+      auto matrix = cast<RankedTensorType>(product.getRhs().getType());
+      form.multiplyAdds += matrix.getNumElements();
+      if (matrices.insert(product.getRhs()).second)
+        form.matrixBytes += matrix.getNumElements() * storageBytes(matrix.getElementType());
+    }
+    for (Value kept : stage.kept) add(kept, 1);
+    form.launches += stage.products.size() + 1;
+  }
+  // Matrices that do not stay near are worth more rows for each time that they are read.
+  int64_t rows = form.stages.rows, wanted = llvm::divideCeil(rows, kEnoughBlocks);
+  constexpr int64_t kRowsOfFar = 4;
+  if (form.matrixBytes > kCached) wanted = std::max(wanted, std::min(rows, kRowsOfFar));
+  while (form.setBlockRows(wanted), form.sharedBytes() > CudaArch::kStaticSharedPerBlock) {
+    if (wanted == 1) {
+      why = "a step keeps " + std::to_string(form.sharedBytes()) + " bytes of a row, which shared memory does not hold";
+      return std::nullopt;
+    }
+    wanted = llvm::divideCeil(wanted, 2);
+  }
+  form.stageInputs(scan);
+  return form;
+}
+
+// What asynchronous copies take, and elementwise operations read: all of it, where it fits.
+void ScanForm::stageInputs(ir::ScanOp scan) {
+  constexpr int64_t kCopied = 4; // bytes of an element
+  ScanForm form = *this;
+  for (BlockArgument input : scan.getInputArguments()) {
+    RowView view = RowView::of(input);
+    auto isProduct = [](Operation *user) { return isa<ir::MatmulOp>(user); };
+    if (view.rows != stages.rows || view.columns == 1 || storageBytes(elementTypeOf(input)) != kCopied ||
+        input.use_empty() || llvm::any_of(input.getUsers(), isProduct))
+      continue;
+    int64_t elements = llvm::alignTo(blockRows * view.columns, kQuad);
+    form.places.insert({input, {view.columns, elements, 1}});
+    form.staged.push_back(input);
+  }
+  if (form.sharedBytes() <= CudaArch::kStaticSharedPerBlock) *this = std::move(form);
+}
+
+void ScanForm::setBlockRows(int64_t wanted) {
+  // As many in each block as can be.
+  blockRows = llvm::divideCeil(stages.rows, llvm::divideCeil(stages.rows, wanted));
+  int64_t widest = 1;
+  for (auto &[value, place] : places) {
+    place.elements = llvm::alignTo(blockRows * place.columns, kQuad);
+    widest = std::max(widest, blockRows * place.columns);
+  }
+  constexpr int64_t kMost = 512;
+  threads = std::min<int64_t>(llvm::alignTo(widest, CudaArch::kWarp), kMost);
+}
+
+int64_t ScanForm::sharedBytes() const {
+  constexpr int64_t kAlignment = 128;
+  int64_t bytes = 0;
+  for (auto &[value, place] : places)
+    bytes += llvm::alignTo(place.copies * place.elements * storageBytes(elementTypeOf(value)), kAlignment);
+  return bytes;
+}
+
+int64_t ScanForm::blocks() const { return llvm::divideCeil(stages.rows, blockRows); }
+
+// Several rows for each element of the matrix first, then several columns, as long as all threads have work.
+ScanForm::Tile ScanForm::tileOf(Operation *op) const {
+  auto product = cast<ir::MatmulOp>(op);
+  int64_t columns = RowView::of(product.getResult()).columns;
+  constexpr int64_t kMostRows = 8;
+  Tile tile;
+  for (int64_t rows = kMostRows; rows > 1 && tile.rows == 1; --rows)
+    if (blockRows % rows == 0 && blockRows / rows * columns >= threads) tile.rows = rows;
+  bool isWide = elementTypeOf(product.getRhs()).isF32() && !product.getTransposeRhs() && columns % kQuad == 0;
+  if (isWide && blockRows / tile.rows * columns >= kQuad * threads) tile.columns = kQuad;
+  return tile;
+}
+
+bool ScanForm::pays(std::string &why) const {
+  // Rates of a recent GPU, a nanosecond each: bytes that a multiprocessor gets of the second-level cache; multiply-adds
+  // that it does in this kernel; those of all of them by tiles. A launch costs what the model of lib/Machine says.
+  constexpr int64_t kBytes = 100, kMultiplyAdds = 50, kMultiplyAddsApart = 25000, kLaunch = 2500;
+  int64_t busiest = llvm::divideCeil(stages.rows, kEnoughBlocks);
+  int64_t together = std::max(matrixBytes / kBytes, busiest * multiplyAdds / kMultiplyAdds);
+  int64_t apart = launches * kLaunch + stages.rows * multiplyAdds / kMultiplyAddsApart;
+  if (together <= apart) return true;
+  why = "a step of " + std::to_string(matrixBytes) + " bytes of matrices and " + std::to_string(stages.rows) +
+        " rows is sooner done by kernels of its own";
+  return false;
+}

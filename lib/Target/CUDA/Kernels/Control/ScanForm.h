@@ -1,0 +1,47 @@
+// How nn.scan is one kernel of a GPU: blocks of rows, each of which goes through time on its own, with what a step
+// keeps in shared memory. For the emitter of scans, and for the target, which is asked whether that pays. All of it
+// follows from shapes alone.
+#pragma once
+#include "dialects/NN/ScanStages.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace sprig {
+
+struct ScanForm {
+  /// Fails where rows meet, or where shared memory cannot hold one; `why` says so.
+  static std::optional<ScanForm> analyze(ir::ScanOp scan, std::string &why);
+
+  /// Whether the steps take no longer in one kernel than as kernels of their own; `why` says where they do.
+  bool pays(std::string &why) const;
+
+  /// The part of a product that a thread has: so many rows and neighbouring columns.
+  struct Tile {
+    int64_t rows = 1, columns = 1;
+  };
+  Tile tileOf(mlir::Operation *product) const;
+
+  int64_t blocks() const;
+
+  ir::ScanStages stages;
+  int64_t blockRows = 1, threads = 0;
+  /// Where values lie in shared memory, row by row. What is carried has two copies, which take turns: a step reads one
+  /// and writes the other.
+  struct Place {
+    int64_t columns, elements; // of a row; of a copy
+    int64_t copies;
+  };
+  llvm::MapVector<mlir::Value, Place> places;
+  /// Inputs whose slices are copied to shared memory while the first products of a step are computed.
+  llvm::SmallVector<mlir::BlockArgument> staged;
+
+private:
+  void setBlockRows(int64_t rows);
+  void stageInputs(ir::ScanOp scan);
+  int64_t sharedBytes() const;
+
+  int64_t matrixBytes = 0;  // that a step reads
+  int64_t multiplyAdds = 0; // of a row in a step
+  int64_t launches = 0;     // that a step would be
+};
+
+} // namespace sprig

@@ -1,0 +1,287 @@
+#include "lib/Target/CUDA/Kernels/Control/ScanStep.h"
+#include "lib/Target/Kernels/ControlPlaces.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "llvm/ADT/MapVector.h"
+#include <functional>
+
+using namespace mlir;
+using namespace sprig;
+using ir::RowView;
+
+static constexpr int64_t kQuad = 4;
+
+GpuScanStep::GpuScanStep(GpuBuilder &kernel, ir::ScanOp scan, const ScanForm &form, Value block)
+    : ScanRow(kernel, form.stages), k(kernel), scan(scan), form(form), firstRow(k.mul(block, form.blockRows)) {
+  for (auto &[value, place] : form.places)
+    buffers[value] = {k.sharedBuffer({place.copies * place.elements}, storageType(elementTypeOf(value))), place};
+}
+
+Value GpuScanStep::inBatch(Value row) {
+  Value all = k.add(firstRow, row);
+  return stages.rows % form.blockRows ? k.min(all, k.index(stages.rows - 1)) : all;
+}
+
+Value GpuScanStep::rowIn(const Buffer &buffer, Value row, bool next) {
+  Value at = k.mul(row, buffer.place.columns);
+  if (buffer.place.copies == 1) return at;
+  return k.add(k.mul(next ? k.sub(k.index(1), parity) : parity, buffer.place.elements), at);
+}
+
+Value GpuScanStep::flatOperand(BlockArgument argument) {
+  return k.flat(k.bufferOf(cast<BlockArgument>(scan->getOperand(argument.getArgNumber()))));
+}
+
+void GpuScanStep::forItems(int64_t count, llvm::function_ref<void(Value)> body) {
+  if (count % k.threads == 0)
+    return k.loop(k.index(0), k.index(count), k.threads, [&](Value begin) { body(k.add(k.thread(), begin)); });
+  if (count > k.threads) return k.loop(k.thread(), k.index(count), k.threads, body);
+  Value isThere = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, k.thread(), k.index(count));
+  k.ifThen(isThere, [&] { body(k.thread()); });
+}
+
+void GpuScanStep::forPlaces(int64_t columns, llvm::function_ref<void()> body, int64_t width) {
+  forItems(form.blockRows * columns / width, [&](Value item) {
+    Value at = k.mul(item, width);
+    here = {k.index(0), at};
+    if (form.blockRows > 1) here = {k.div(at, columns), k.rem(at, columns)};
+    startPlace();
+    body();
+  });
+}
+
+// LLVM joins accesses to neighbours, and may read the few elements behind a value with them.
+void GpuScanStep::fillPadding() {
+  for (auto &[value, place] : form.places) {
+    int64_t own = form.blockRows * place.columns, padding = place.elements - own;
+    if (padding == 0) continue;
+    Value buffer = buffers.find(value)->second.buffer;
+    Type type = elementTypeOf(value);
+    forItems(place.copies * padding, [&, elements = place.elements](Value item) {
+      Value at = k.add(k.mul(k.div(item, padding), elements), k.add(k.rem(item, padding), own));
+      k.store(k.zero(computeType(type)), buffer, at, type);
+    });
+  }
+}
+
+void GpuScanStep::loadInitial() {
+  fillPadding();
+  parity = k.index(1);
+  for (auto [argument, initial] : llvm::zip_equal(scan.getCarriedArguments(), scan.getInitial())) {
+    Value from = k.flat(k.bufferOf(cast<BlockArgument>(initial)));
+    int64_t columns = RowView::of(argument).columns;
+    Type type = elementTypeOf(argument);
+    forPlaces(columns, [&, argument = argument] {
+      Value at = k.add(k.mul(inBatch(here.row), columns), here.column);
+      store(k.load(from, at, type), argument, /*next=*/true);
+    });
+  }
+  k.barrier();
+}
+
+void GpuScanStep::storeLast(Value copy) {
+  parity = copy;
+  for (auto [i, argument] : llvm::enumerate(scan.getCarriedArguments()))
+    if (auto result = positionInDispatch(k.dispatch, scan.getResult(i)))
+      forPlaces(RowView::of(argument).columns,
+                [&, argument = argument] { storeOutput(argument, k.resultBuffer(*result), k.index(0)); });
+}
+
+void GpuScanStep::emit(Value step, Value copy) {
+  time = step;
+  parity = copy;
+  fetchInputs();
+  for (currentStage = 0; currentStage < stages.stages.size(); ++currentStage) {
+    ArrayRef<Operation *> products = stages.stages[currentStage].products;
+    for (Operation *op : products) {
+      auto product = cast<ir::MatmulOp>(op);
+      if (llvm::is_contained(products, product.getLhs().getDefiningOp())) k.barrier();
+      emitProduct(product);
+    }
+    bool awaits = currentStage == 0 && !form.staged.empty();
+    if (awaits) awaitInputs();
+    if (awaits || !products.empty()) k.barrier();
+    emitElementwise();
+    k.barrier();
+  }
+}
+
+// The block's rows of this step, on their way while products are computed.
+void GpuScanStep::fetchInputs() {
+  if (form.staged.empty()) return;
+  Type token = nvgpu::DeviceAsyncTokenType::get(k.b.getContext());
+  for (BlockArgument input : form.staged) {
+    const Buffer &to = buffers.find(input)->second;
+    int64_t columns = to.place.columns, width = columns % kQuad == 0 ? kQuad : 1;
+    Value from = flatOperand(input), firstRow = k.mul(time, stages.rows);
+    forPlaces(
+        columns,
+        [&] {
+          Value source = k.add(k.mul(k.add(firstRow, inBatch(here.row)), columns), here.column);
+          Value target = k.add(rowIn(to, here.row), here.column);
+          nvgpu::DeviceAsyncCopyOp::create(k.b, k.loc, token, to.buffer, target, from, source, k.b.getIndexAttr(width),
+                                           Value(), UnitAttr());
+        },
+        width);
+  }
+  fetched = nvgpu::DeviceAsyncCreateGroupOp::create(k.b, k.loc, token, ValueRange());
+}
+
+void GpuScanStep::awaitInputs() { nvgpu::DeviceAsyncWaitOp::create(k.b, k.loc, fetched, k.b.getI32IntegerAttr(0)); }
+
+GpuScanStep::Sides GpuScanStep::sidesOf(ir::MatmulOp product, ScanForm::Tile tile, Value row, Value column) {
+  Sides sides;
+  sides.tile = tile;
+  sides.type = elementTypeOf(product.getResult());
+  sides.depth = RowView::of(product.getLhs()).columns;
+  bool isQuads = sides.depth % kQuad == 0;
+  if (auto found = buffers.find(product.getLhs()); found != buffers.end()) {
+    sides.left = found->second.buffer;
+    isQuads |= form.blockRows == 1;
+    for (int64_t i = 0; i < tile.rows; ++i) sides.leftRows.push_back(rowIn(found->second, k.add(row, i)));
+  } else {
+    auto argument = cast<BlockArgument>(product.getLhs()); // a slice of an input, or an invariant
+    sides.left = flatOperand(argument);
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      Value at = inBatch(k.add(row, i));
+      if (argument.getArgNumber() < scan.getNumInputs()) at = k.add(at, k.mul(time, stages.rows));
+      sides.leftRows.push_back(k.mul(at, sides.depth));
+    }
+  }
+  sides.isLeftWide = isQuads && sides.type.isF32();
+  sides.right = flatOperand(cast<BlockArgument>(product.getRhs()));
+  sides.rightStride = product.getTransposeRhs() ? 1 : RowView::of(product.getResult()).columns;
+  sides.rightColumn = product.getTransposeRhs() ? k.mul(column, sides.depth) : column;
+  return sides;
+}
+
+SmallVector<Value> GpuScanStep::readFew(Value buffer, Value at, int64_t count, Type type, bool isWide) {
+  SmallVector<Value> elements;
+  if (isWide && count == kQuad) {
+    Value vector = k.loadVector(buffer, at, type, {}, kQuad);
+    for (int64_t lane = 0; lane < kQuad; ++lane)
+      elements.push_back(vector::ExtractOp::create(k.b, k.loc, vector, lane));
+    return elements;
+  }
+  for (int64_t i = 0; i < count; ++i) elements.push_back(k.load(buffer, k.add(at, i), type));
+  return elements;
+}
+
+// Goes on with the chains of a thread's rows and columns by so many products.
+SmallVector<Value> GpuScanStep::multiply(const Sides &sides, Value begin, int64_t count, ValueRange chains) {
+  SmallVector<Value> sums(chains);
+  int64_t columns = sides.tile.columns;
+  for (int64_t step = 0; step < count; step += kQuad) {
+    int64_t few = std::min(kQuad, count - step);
+    Value at = k.add(begin, step);
+    SmallVector<SmallVector<Value>> left;
+    for (Value row : sides.leftRows)
+      left.push_back(readFew(sides.left, k.add(row, at), few, sides.type, sides.isLeftWide));
+    for (int64_t e = 0; e < few; ++e) {
+      Value place = k.add(sides.rightColumn, k.mul(k.add(at, e), sides.rightStride));
+      SmallVector<Value> right = readFew(sides.right, place, columns, sides.type, columns == kQuad);
+      for (auto [i, elements] : llvm::enumerate(left))
+        for (int64_t j = 0; j < columns; ++j) {
+          Value &sum = sums[i * columns + j];
+          sum = k.multiplyAdd(elements[e], right[j], sum);
+        }
+    }
+  }
+  return sums;
+}
+
+// The sums that docs/numerics.md states.
+SmallVector<Value> GpuScanStep::sumsOf(const Sides &sides) {
+  SmallVector<Value> zeros(sides.tile.rows * sides.tile.columns, k.zero(computeType(sides.type)));
+  // So many loads of the matrix are on their way at once.
+  int64_t together = sides.tile.columns == 1 ? 16 : 8;
+  auto chain = [&](Value begin, int64_t count) {
+    int64_t whole = count / together * together;
+    SmallVector<Value> sums = k.loop(begin, k.add(begin, whole), together, zeros, [&](Value step, ValueRange carried) {
+      return multiply(sides, step, together, carried);
+    });
+    return multiply(sides, k.add(begin, whole), count - whole, sums);
+  };
+  if (sides.depth <= kLongestChain) return chain(k.index(0), sides.depth);
+  auto addPart = [&](Value begin, int64_t count, ValueRange totals) {
+    SmallVector<Value> sums;
+    for (auto [total, part] : llvm::zip_equal(totals, chain(begin, count)))
+      sums.push_back(arith::AddFOp::create(k.b, k.loc, total, part));
+    return sums;
+  };
+  int64_t whole = sides.depth / kChainPart * kChainPart;
+  SmallVector<Value> totals =
+      k.loop(k.index(0), k.index(whole), kChainPart, zeros,
+             [&](Value begin, ValueRange carried) { return addPart(begin, kChainPart, carried); });
+  return whole < sides.depth ? addPart(k.index(whole), sides.depth - whole, totals) : totals;
+}
+
+void GpuScanStep::emitProduct(ir::MatmulOp product) {
+  const Buffer &to = buffers.find(product.getResult())->second;
+  ScanForm::Tile tile = form.tileOf(product);
+  int64_t across = to.place.columns / tile.columns;
+  forItems(form.blockRows / tile.rows * across, [&](Value item) {
+    bool isOneRow = form.blockRows == tile.rows;
+    Value row = isOneRow ? k.index(0) : k.mul(k.div(item, across), tile.rows);
+    Value column = k.mul(isOneRow ? item : k.rem(item, across), tile.columns);
+    Sides sides = sidesOf(product, tile, row, column);
+    SmallVector<Value> sums = sumsOf(sides);
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      Value at = k.add(rowIn(to, k.add(row, i)), column);
+      Value value = sums[i * tile.columns];
+      if (tile.columns > 1)
+        value = vector::FromElementsOp::create(k.b, k.loc, VectorType::get({tile.columns}, value.getType()),
+                                               ValueRange(sums).slice(i * tile.columns, tile.columns));
+      k.store(value, to.buffer, at, sides.type);
+    }
+  });
+}
+
+// What the stage keeps, and in the last one what the step yields: values of one width in one loop.
+void GpuScanStep::emitElementwise() {
+  const ir::ScanStage &stage = stages.stages[currentStage];
+  llvm::MapVector<int64_t, SmallVector<std::function<void()>>> loops; // by width
+  auto add = [&](Value value, std::function<void()> store) {
+    loops[RowView::of(value).columns].push_back(std::move(store));
+  };
+  for (Value value : stage.kept) add(value, [this, value] { store(at(value), value); });
+  if (&stage == &stages.stages.back())
+    for (auto [i, value] : llvm::enumerate(scan.getStep().getTerminator()->getOperands())) {
+      if (i < scan.getNumCarried())
+        add(value, [this, value, to = scan.getCarriedArguments()[i]] { store(at(value), to, /*next=*/true); });
+      else if (auto result = positionInDispatch(k.dispatch, scan.getResult(i)))
+        add(value,
+            [this, value, result = *result] { storeOutput(value, k.resultBuffer(result), k.mul(time, stages.rows)); });
+    }
+  for (auto &[width, stores] : loops)
+    forPlaces(width, [&stores] {
+      for (auto &store : stores) store();
+    });
+}
+
+Value GpuScanStep::load(Value value, int64_t shift) {
+  Type type = elementTypeOf(value);
+  int64_t columns = RowView::of(value).columns;
+  Value column = columns == 1 ? k.index(0) : k.add(here.column, shift);
+  if (auto found = buffers.find(value); found != buffers.end())
+    return k.load(found->second.buffer, k.add(rowIn(found->second, here.row), column), type);
+  auto argument = cast<BlockArgument>(value);
+  int64_t rows = RowView::of(value).rows;
+  Value row = rows == 1 ? k.index(0) : inBatch(here.row);
+  if (argument.getArgNumber() < scan.getNumInputs()) row = k.add(row, k.mul(time, rows));
+  return k.load(flatOperand(argument), k.add(k.mul(row, columns), column), type);
+}
+
+void GpuScanStep::store(Value computed, Value value, bool next) {
+  const Buffer &to = buffers.find(value)->second;
+  k.store(computed, to.buffer, k.add(rowIn(to, here.row, next), here.column), elementTypeOf(value));
+}
+
+void GpuScanStep::storeOutput(Value value, Value to, Value rowsBefore) {
+  Value computed = at(value), row = k.add(firstRow, here.row);
+  auto write = [&] {
+    Value place = k.add(k.mul(k.add(rowsBefore, row), RowView::of(value).columns), here.column);
+    k.store(computed, k.flat(to), place, elementTypeOf(value));
+  };
+  if (stages.rows % form.blockRows == 0) return write();
+  k.ifThen(arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, row, k.index(stages.rows)), write);
+}

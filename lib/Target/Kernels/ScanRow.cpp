@@ -1,0 +1,43 @@
+#include "lib/Target/Kernels/ScanRow.h"
+#include "dialects/NN/NNShapeOps.h"
+
+using namespace mlir;
+using namespace sprig;
+using ir::RowView;
+
+ir::ScanOp sprig::scanIn(kernel::DispatchOp dispatch) {
+  Block &body = dispatch->getRegion(0).front();
+  if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
+  auto scan = dyn_cast<ir::ScanOp>(body.front());
+  if (!scan || !llvm::all_of(scan->getOperands(), llvm::IsaPred<BlockArgument>)) return nullptr;
+  return scan;
+}
+
+bool ScanRow::isInMemory(Value value) const {
+  if (!value.getDefiningOp() || ir::Product::of(value.getDefiningOp())) return true;
+  for (unsigned stage = 0; stage < currentStage; ++stage)
+    if (stages.stages[stage].kept.contains(value)) return true;
+  return false;
+}
+
+Value ScanRow::at(Value value, int64_t shift) {
+  if (RowView::of(value).columns == 1) shift = 0;
+  auto key = std::make_pair(static_cast<const void *>(value.getAsOpaquePointer()), shift);
+  if (auto found = known.find(key); found != known.end()) return found->second;
+  Value computed = compute(value, shift);
+  known[key] = computed;
+  return computed;
+}
+
+Value ScanRow::compute(Value value, int64_t shift) {
+  if (isInMemory(value)) return load(value, shift);
+  Operation *def = value.getDefiningOp();
+  if (auto constant = dyn_cast<ir::ConstantOp>(def))
+    return uniform(builder.splatConstant(cast<DenseElementsAttr>(constant.getValue())));
+  if (auto slice = dyn_cast<ir::SliceOp>(def))
+    return at(slice.getOperand(), shift + (slice.getStarts().empty() ? 0 : slice.getStarts().back()));
+  if (Value moved = ir::movedInRow(def)) return at(moved, shift);
+  SmallVector<Value> arguments;
+  for (Value operand : def->getOperands()) arguments.push_back(at(operand, shift));
+  return builder.apply(def, arguments);
+}

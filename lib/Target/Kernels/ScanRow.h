@@ -1,0 +1,42 @@
+// What a step of a scan computes at a place of a row: each value once, from what lies in memory. For the scan kernels
+// of every target, which say where that is and which place they are at.
+#pragma once
+#include "dialects/Kernel/KernelDispatch.h"
+#include "dialects/NN/ScanStages.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
+#include <map>
+
+namespace sprig {
+
+/// The scan of a dispatch that holds nothing else, on the dispatch's arguments; null for any other.
+ir::ScanOp scanIn(kernel::DispatchOp dispatch);
+
+class ScanRow {
+public:
+  virtual ~ScanRow() = default;
+
+protected:
+  ScanRow(ElementBuilder &builder, const ir::ScanStages &stages) : stages(stages), builder(builder) {}
+
+  /// What was computed at another place is not known here.
+  void startPlace() { known.clear(); }
+  /// The value at the place; where it has several columns, `shift` of them further.
+  mlir::Value at(mlir::Value value, int64_t shift = 0);
+
+  /// What lies in memory: an argument of the step, a product, or what an earlier stage has kept.
+  virtual mlir::Value load(mlir::Value value, int64_t shift) = 0;
+  /// A scalar as `load` gives values.
+  virtual mlir::Value uniform(mlir::Value scalar) { return scalar; }
+
+  const ir::ScanStages &stages;
+  unsigned currentStage = 0;
+
+private:
+  bool isInMemory(mlir::Value value) const;
+  mlir::Value compute(mlir::Value value, int64_t shift);
+
+  ElementBuilder &builder;
+  std::map<std::pair<const void *, int64_t>, mlir::Value> known;
+};
+
+} // namespace sprig
