@@ -64,8 +64,8 @@ bool checkReach(Driver &driver, const Operation &operation, Interval bytes, int 
         if (allocation.freed)
           complain("freed",
                    "touches " + describe(allocation, part) + ", which " + allocation.freed->title() + " has freed");
-        else if (allocation.space == Space::Device && device >= 0 && allocation.device != device &&
-                 !driver.contexts[device]->peers.count(allocation.device))
+        else if (allocation.space == Space::Device && device >= 0 &&
+                 !driver.contexts[device]->reaches(allocation.device))
           complain("peer", "touches " + describe(allocation, part) +
                                " without access to its peer: cuda:" + std::to_string(device) + " has not enabled it");
       },

@@ -1,6 +1,7 @@
 #include "test/gpu/driver/Config.h"
 #include "test/gpu/driver/DeviceKinds.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -72,18 +73,32 @@ bool parseChecks(std::string_view text, Checks &checks) {
   return true;
 }
 
-bool parseFailures(std::string_view text, Config &config) {
+// what=N by comma; `find` gives the place of what.
+template <typename Find> bool parseNumbers(std::string_view text, Find find) {
   for (std::string_view part : split(text)) {
     size_t equals = part.find('=');
     if (equals == part.npos) return false;
-    std::string_view what = part.substr(0, equals);
-    uint64_t *at = what == "launch"  ? &config.failLaunch
-                   : what == "lost"  ? &config.failLost
-                   : what == "alloc" ? &config.failAlloc
-                                     : nullptr;
+    uint64_t *at = find(part.substr(0, equals));
     if (!at || !parse(part.substr(equals + 1), *at) || *at == 0) return false;
   }
   return true;
+}
+
+bool parseFailures(std::string_view text, Config &config) {
+  return parseNumbers(text, [&](std::string_view what) {
+    return what == "launch"  ? &config.failLaunch
+           : what == "lost"  ? &config.failLost
+           : what == "alloc" ? &config.failAlloc
+                             : nullptr;
+  });
+}
+
+bool parseDrop(std::string_view text, Config &config) {
+  constexpr std::string_view names[kOrderings] = {"wait", "edge", "sync", "peer"};
+  return parseNumbers(text, [&](std::string_view what) -> uint64_t * {
+    auto found = std::find(std::begin(names), std::end(names), what);
+    return found == std::end(names) ? nullptr : &config.drop[found - std::begin(names)];
+  });
 }
 
 } // namespace
@@ -126,6 +141,8 @@ Config Config::fromEnvironment(std::string &error) {
   });
   read("FAIL", "launch=N, lost=N or alloc=N, by comma",
        [&](std::string_view text) { return parseFailures(text, config); });
+  read("DROP", "wait=N, edge=N, sync=N or peer=N, by comma",
+       [&](std::string_view text) { return parseDrop(text, config); });
   read("EXIT", "an exit code from 0 to 255", [&](std::string_view text) {
     return parse(text, config.exitCode) && config.exitCode >= 0 && config.exitCode < 256;
   });

@@ -25,11 +25,18 @@
 //                           compute nothing and touch nothing: for counting what a program asks for.
 //   SPRIG_STANDIN_FAIL      failures, by comma: launch=N (the N-th launch fails, and with it the context), lost=N (the
 //                           device is lost at the N-th operation), alloc=N (the N-th allocation finds no memory)
+//   SPRIG_STANDIN_DROP      orderings that are left out, as if nobody had asked for them, by comma: wait=N (the N-th
+//                           wait of a stream for an event), edge=N (the N-th edge of graphs that others do not imply),
+//                           sync=N (the N-th operation whose end the host waits for, or asks for, by a stream or an
+//                           event, or the N-th wait for a context), peer=N (the N-th access to a peer's memory that is
+//                           granted)
 //   SPRIG_STANDIN_REPORT    file that gets, as JSON, complaints and counts when the process ends (Report.h)
 //   SPRIG_STANDIN_EXIT      the process's exit code if there was a complaint; default 0: the process's own
 #ifndef SPRIG_TEST_GPU_DRIVER_CONFIG_H
 #define SPRIG_TEST_GPU_DRIVER_CONFIG_H
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -40,6 +47,8 @@ struct DeviceKind;
 
 enum class Order { Eager, Lazy, Random };
 enum class LaunchEffects { Each, Once, None }; // of launches
+enum class Ordering { Wait, Edge, Sync, Peer };
+constexpr size_t kOrderings = 4;
 
 struct Checks {
   bool order = true, kernels = true, bounds = true, unwritten = true, host = true, pinned = true;
@@ -57,6 +66,7 @@ struct Config {
   Checks checks;
   LaunchEffects effects = LaunchEffects::Each;
   uint64_t failLaunch = 0, failLost = 0, failAlloc = 0; // 0: never
+  std::array<uint64_t, kOrderings> drop = {};           // of each kind the N-th; 0: none
   int exitCode = 0;
 
   /// What the environment says; `error` is empty or names the variable and what was expected of it.

@@ -214,6 +214,24 @@ CUresult Driver::wait(CUctx_st &context, const OperationRef &operation) {
   return context.failed;
 }
 
+CUresult Driver::waitAsAsked(CUctx_st &context, const OperationRef &operation) {
+  return dropsWaitFor(operation) ? context.failed : wait(context, operation);
+}
+
+bool Driver::dropsWaitFor(const OperationRef &operation) {
+  if (!operation) return false;
+  if (operation->hostWait == Operation::HostWait::None) {
+    auto what = [&] { return "wait of the host for " + operation->title(); };
+    operation->hostWait = drops(Ordering::Sync, what) ? Operation::HostWait::Dropped : Operation::HostWait::Asked;
+  }
+  return operation->hostWait == Operation::HostWait::Dropped;
+}
+
+void Driver::noteDropped(std::string what) {
+  std::fprintf(stderr, "stand-in drops the %s\n", what.c_str());
+  report.dropped = std::move(what);
+}
+
 CUresult Driver::refuseWhileCapturing(CUctx_st &context) {
   for (CUstream stream : streams.all()) {
     if (!stream->capture || stream->context != &context) continue;

@@ -46,7 +46,10 @@ struct CUctx_st {
   int retained = 0;
   unsigned flags = 0;
   CUresult failed = CUDA_SUCCESS; // sticky
-  std::set<int> peers;            // devices whose memory it reaches
+  std::set<int> peers;            // devices whose memory it may reach, as far as the program knows
+  int droppedPeer = -1;           // which of them it does not
+
+  bool reaches(int other) const { return other == device || (peers.count(other) && other != droppedPeer); }
   CUstream_st legacy;
   std::map<std::thread::id, CUstream> perThread;
 };
@@ -134,6 +137,10 @@ public:
   OperationRef enqueueMarker(CUstream_st &stream, std::string name, OperationRef also = nullptr);
   /// The host waits for the operation, and hears of the context's errors. Counts as a synchronisation.
   CUresult wait(CUctx_st &context, const OperationRef &operation);
+  /// The same where the program itself asks for it.
+  CUresult waitAsAsked(CUctx_st &context, const OperationRef &operation);
+  /// Whether the host is not to learn by configuration that the operation is done: however often it asks.
+  bool dropsWaitFor(const OperationRef &operation);
   CUresult waitForContext(CUctx_st &context);
   /// All that the context owns ends; what fails in it is forgotten, but for a lost device.
   void endContext(CUctx_st &context);
@@ -148,6 +155,13 @@ public:
   bool failsLaunch() { return ++launches == config.failLaunch; }
   bool failsAllocation() { return ++allocations == config.failAlloc; }
 
+  /// The next ordering of a kind is to be left out by configuration; `what` tells which it is.
+  template <typename What> bool drops(Ordering kind, What what) {
+    if (++orderings[size_t(kind)] != config.drop[size_t(kind)]) return false;
+    noteDropped(what());
+    return true;
+  }
+
   /// Calls that a capture must not meet: what they would wait for, or do at once, is not recorded. Ends it.
   CUresult refuseWhileCapturing(CUctx_st &context);
   /// Whether the graph or one of its nodes is alive.
@@ -156,8 +170,11 @@ public:
   uint64_t graphNumbers = 0, conditionNumbers = 0;
 
 private:
+  void noteDropped(std::string what);
+
   uint64_t generation; // of thread-local state
   uint64_t streamNumbers = 0, operations = 0, allocations = 0, launches = 0;
+  std::array<uint64_t, kOrderings> orderings = {};
 };
 
 } // namespace sprig::cuda

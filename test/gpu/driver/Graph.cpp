@@ -60,6 +60,35 @@ CUresult append(Driver &driver, const CUgraph_st &graph, const std::vector<size_
   return CUDA_SUCCESS;
 }
 
+std::string nameOf(const NodeWork &work) {
+  return std::visit(Overloaded{[](const NoWork &) { return std::string("empty node"); },
+                               [](const RecordEvent &) { return std::string("event record"); },
+                               [](const AwaitEvent &) { return std::string("event wait"); },
+                               [](const ChildGraph &) { return std::string("child graph"); },
+                               [](const Conditional &) { return std::string("conditional node"); },
+                               [](const auto &one) { return nameOf(Work(one)); }},
+                    work);
+}
+
+// Counts the edges that no other way through the graph implies, and leaves one out if that is asked for.
+void dropEdge(Driver &driver, GraphPlan &plan) {
+  if (!driver.config.drop[size_t(Ordering::Edge)]) return;
+  std::vector<std::set<size_t>> before(plan.nodes.size()); // by whatever way
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    std::vector<size_t> &after = plan.nodes[i].after;
+    for (size_t each : after) {
+      before[i].insert(before[each].begin(), before[each].end());
+      before[i].insert(each);
+    }
+    std::erase_if(after, [&](size_t each) {
+      auto implies = [&](size_t other) { return before[other].count(each) != 0; };
+      return std::none_of(after.begin(), after.end(), implies) && driver.drops(Ordering::Edge, [&] {
+        return "edge from '" + nameOf(plan.nodes[each].work) + "' to '" + nameOf(plan.nodes[i].work) + "'";
+      });
+    });
+  }
+}
+
 // A node goes on in the lane of one that it comes after, if nobody else has.
 void dealLanes(Driver &driver, GraphPlan &plan) {
   std::vector<bool> taken(plan.nodes.size());
@@ -125,7 +154,6 @@ OperationRef operationOf(Driver &driver, GraphPlan::Node &node, const std::strin
   operation->lane = node.lane;
   auto does = [&](auto work) {
     Work whole = std::move(work);
-    operation->name = nameOf(whole);
     operation->callsHost = std::holds_alternative<HostCall>(whole);
     driver.report.counts.hostFunctions += operation->callsHost;
     operation->body = [&driver, whole = std::move(whole)](const OperationRef &self) { driver.perform(self, whole); };
@@ -134,12 +162,10 @@ OperationRef operationOf(Driver &driver, GraphPlan::Node &node, const std::strin
     operation->name = "disabled node";
     return operation;
   }
-  std::visit(Overloaded{[&](const NoWork &) { operation->name = "empty node"; },
-                        [&](const RecordEvent &) { operation->name = "event record"; },
-                        [&](const AwaitEvent &) { operation->name = "event wait"; },
-                        [&](const ChildGraph &) { operation->name = "child graph"; },
+  operation->name = nameOf(node.work);
+  std::visit(Overloaded{[](const NoWork &) {}, [](const RecordEvent &) {}, [](const AwaitEvent &) {},
+                        [](const ChildGraph &) {},
                         [&](const Conditional &) {
-                          operation->name = "conditional node";
                           operation->body = [&driver, copy = node](const OperationRef &self) mutable {
                             if (self->context->failed) return;
                             if (CUresult failed = runConditional(driver, self, copy))
@@ -199,6 +225,7 @@ std::shared_ptr<CUgraph_st> CUgraph_st::clone() const {
 CUresult GraphPlan::make(Driver &driver, const CUgraph_st &graph, GraphPlan &plan) {
   std::vector<size_t> leaves;
   if (CUresult failed = append(driver, graph, {}, plan, leaves)) return failed;
+  dropEdge(driver, plan);
   dealLanes(driver, plan);
   return CUDA_SUCCESS;
 }

@@ -56,7 +56,7 @@ struct GraphPlan {
   };
   std::vector<Node> nodes; // each behind what it comes after
 
-  /// CUDA_ERROR_INVALID_VALUE: the graph has a cycle.
+  /// Without the edge that is to be dropped (Config.h). CUDA_ERROR_INVALID_VALUE: the graph has a cycle.
   static CUresult make(Driver &driver, const CUgraph_st &graph, GraphPlan &plan);
   Node *find(CUgraphNode source);
 };

@@ -28,9 +28,30 @@ void onFault(int, siginfo_t *info, void *) {
                                "stand-in: host code touches device memory, at 0x%llx: only kernels and copies may\n",
                                static_cast<unsigned long long>(address));
     if (::write(2, line, length) < 0) std::abort();
+  } else if (guarded && guarded->hostGuard()->touch(address)) {
+    return;
   }
   // The instruction faults again, for whoever was here before.
   ::sigaction(SIGSEGV, &before, nullptr);
+}
+
+// The same memory at two addresses.
+bool mapTwice(const char *name, uint64_t bytes, int protection, char *&shown, char *&open) {
+  int file = ::memfd_create(name, MFD_CLOEXEC);
+  if (file < 0) return false;
+  if (::ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+    void *a = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    void *b = ::mmap(nullptr, bytes, protection, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (a != MAP_FAILED && b != MAP_FAILED) {
+      open = static_cast<char *>(a);
+      shown = static_cast<char *>(b);
+    } else {
+      if (a != MAP_FAILED) ::munmap(a, bytes);
+      if (b != MAP_FAILED) ::munmap(b, bytes);
+    }
+  }
+  ::close(file); // the mappings keep it
+  return open != nullptr;
 }
 
 } // namespace
@@ -43,20 +64,7 @@ std::string Allocation::title() const {
 
 Arena::Arena(uint64_t bytes) : limit(bytes) {
   reserved = roundUp(2 * bytes, kPage) + (uint64_t(64) << 20); // what was freed keeps its addresses for a while
-  int file = ::memfd_create("device", MFD_CLOEXEC);
-  if (file < 0) return;
-  if (::ftruncate(file, static_cast<off_t>(reserved)) == 0) {
-    void *a = ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    void *b = ::mmap(nullptr, reserved, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (a != MAP_FAILED && b != MAP_FAILED) {
-      open = static_cast<char *>(a);
-      shown = static_cast<char *>(b);
-    } else {
-      if (a != MAP_FAILED) ::munmap(a, reserved);
-      if (b != MAP_FAILED) ::munmap(b, reserved);
-    }
-  }
-  ::close(file); // the mappings keep it
+  mapTwice("device", reserved, PROT_NONE, shown, open);
 }
 
 Arena::~Arena() {
@@ -116,7 +124,14 @@ Memory::~Memory() {
     guarded = nullptr;
   }
   for (auto &[begin, allocation] : allocations)
-    if (allocation->space == Space::Pinned) ::munmap(reinterpret_cast<void *>(begin), roundUp(allocation->size, kPage));
+    if (allocation->space == Space::Pinned) unmapPinned(*allocation);
+}
+
+void Memory::unmapPinned(const Allocation &allocation) {
+  uint64_t room = roundUp(allocation.size, kPage);
+  pinned.remove({allocation.begin, allocation.begin + room});
+  ::munmap(reinterpret_cast<void *>(allocation.begin), room);
+  ::munmap(allocation.open, room);
 }
 
 bool Memory::valid() const {
@@ -143,15 +158,18 @@ Allocation *Memory::allocateDevice(int device, uint64_t bytes) {
 }
 
 Allocation *Memory::allocatePinned(int device, uint64_t bytes, unsigned flags) {
-  void *memory = ::mmap(nullptr, roundUp(bytes, kPage), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  std::memset(memory, kPoison, bytes);
+  char *shown = nullptr, *open = nullptr;
+  uint64_t room = roundUp(bytes, kPage);
+  if (!mapTwice("pinned", room, PROT_READ | PROT_WRITE, shown, open)) return nullptr;
+  std::memset(open, kPoison, bytes);
   Allocation allocation;
-  allocation.begin = reinterpret_cast<uint64_t>(memory);
+  allocation.begin = reinterpret_cast<uint64_t>(shown);
+  allocation.open = open;
   allocation.size = bytes;
   allocation.space = Space::Pinned;
   allocation.device = device;
   allocation.flags = flags;
+  pinned.add({allocation.begin, allocation.begin + room});
   return &insert(std::move(allocation));
 }
 
@@ -196,7 +214,7 @@ void Memory::recycle() {
   if (allocation.space == Space::Device)
     arenas[allocation.device]->give(allocation.begin, allocation.size);
   else
-    ::munmap(reinterpret_cast<void *>(allocation.begin), roundUp(allocation.size, kPage));
+    unmapPinned(allocation);
   allocations.erase(it);
 }
 
@@ -222,6 +240,10 @@ bool Memory::isDeviceAddress(uint64_t address) const {
 char *Memory::reach(uint64_t address) const {
   for (auto &arena : arenas)
     if (arena->contains(address)) return arena->reach(address);
+  if (auto it = allocations.upper_bound(address); it != allocations.begin()) {
+    const Allocation &below = *std::prev(it)->second;
+    if (below.open && below.contains(address)) return below.open + (address - below.begin);
+  }
   return reinterpret_cast<char *>(address);
 }
 
@@ -239,12 +261,14 @@ std::string Memory::neighbour(uint64_t address) const {
 void Memory::openForKernels() {
   if (isOpen) return;
   for (auto &arena : arenas) arena->allow(true);
+  pinned.openForKernels();
   isOpen = true;
 }
 
 void Memory::closeForHost() {
   if (!guardHost || !isOpen) return;
   for (auto &arena : arenas) arena->allow(false);
+  pinned.closeForHost();
   isOpen = false;
 }
 

@@ -1,10 +1,12 @@
 // Memory of devices, and host memory that the driver knows of. A device's memory is mapped twice: where device pointers
 // point, and there host code must not reach it (it is open only while kernels run), and where the stand-in itself
-// copies. What was freed stays known for long, so that later accesses are told from wild ones.
+// copies; so is pinned memory (HostGuard.h). What was freed stays known for long, so that later accesses are told from
+// wild ones.
 #ifndef SPRIG_TEST_GPU_DRIVER_MEMORY_H
 #define SPRIG_TEST_GPU_DRIVER_MEMORY_H
 
 #include "test/gpu/driver/AccessHistory.h"
+#include "test/gpu/driver/HostGuard.h"
 #include "test/gpu/driver/Intervals.h"
 
 #include <deque>
@@ -19,11 +21,12 @@ enum class Space { Device, Pinned, Registered };
 struct Allocation {
   uint64_t begin = 0, size = 0;
   Space space = Space::Device;
-  int device = 0;      // whose memory, or of whose context
-  uint64_t number = 0; // in the order of allocations, from 1
-  unsigned flags = 0;  // of host memory
-  OperationRef freed;  // what freed it
-  IntervalSet written; // of a device's memory
+  int device = 0;       // whose memory, or of whose context
+  uint64_t number = 0;  // in the order of allocations, from 1
+  unsigned flags = 0;   // of host memory
+  char *open = nullptr; // of pinned memory: where the stand-in itself reaches it
+  OperationRef freed;   // what freed it
+  IntervalSet written;  // of a device's memory
   AccessHistory history;
   uint64_t writes = 0; // operations that wrote to it
 
@@ -92,9 +95,12 @@ public:
   /// Kernels may reach devices' memory by its own addresses until it is closed.
   void openForKernels();
   void closeForHost();
+  /// Of pinned memory; null where nobody checks what the host does.
+  HostGuard *hostGuard() { return guardHost ? &pinned : nullptr; }
 
 private:
   Allocation &insert(Allocation allocation);
+  void unmapPinned(const Allocation &allocation);
   void recycle();
 
   std::vector<std::unique_ptr<Arena>> arenas;
@@ -102,6 +108,7 @@ private:
   std::deque<uint64_t> freed;                                  // oldest first
   Allocation *last = nullptr;                                  // found
   uint64_t numbers = 0;
+  HostGuard pinned;
   const bool guardHost;
   bool isOpen = false;
 };

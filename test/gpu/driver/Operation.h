@@ -51,6 +51,8 @@ struct Operation {
   std::shared_ptr<const Clock> host;              // what the host had waited for when it queued this
 
   State state = State::Queued;
+  enum class HostWait { None, Asked, Dropped }; // asked for, and left out by configuration
+  HostWait hostWait = HostWait::None;
   Clock clock;       // from when it runs
   uint32_t time = 0; // its own count in its lane
   double queued = 0; // when: virtual nanoseconds, as far as the host had waited for others

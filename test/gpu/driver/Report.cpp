@@ -5,15 +5,16 @@
 
 namespace sprig::cuda {
 
-void Report::complain(const std::string &key, const std::string &text) {
+bool Report::add(const std::string &key, const std::string &text) {
   auto [it, isNew] = known.emplace(key, list.size());
-  if (!isNew) {
+  if (isNew)
+    list.push_back({text});
+  else
     ++list[it->second].times;
-    return;
-  }
-  list.push_back({text});
-  std::fprintf(stderr, "stand-in: %s\n", text.c_str());
+  return isNew;
 }
+
+void Report::print(const std::string &text) { std::fprintf(stderr, "stand-in: %s\n", text.c_str()); }
 
 std::string Report::json() const {
   nlohmann::ordered_json json;
@@ -26,6 +27,7 @@ std::string Report::json() const {
                     {"host synchronisations", counts.hostSynchronisations},
                     {"copies", counts.copies},
                     {"copied bytes", counts.copiedBytes},
+                    {"copies by way of the host", counts.copiesByHost},
                     {"fills", counts.fills},
                     {"host functions", counts.hostFunctions},
                     {"computed kernels", counts.computed},
@@ -34,6 +36,7 @@ std::string Report::json() const {
   json["complaints"] = nlohmann::ordered_json::array();
   for (const Complaint &complaint : list)
     json["complaints"].push_back({{"text", complaint.text}, {"times", complaint.times}});
+  json["dropped"] = dropped;
   return json.dump(2);
 }
 

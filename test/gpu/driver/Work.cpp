@@ -44,6 +44,15 @@ bool checkPinned(Driver &driver, const Operation &operation, const Place &place,
   return true;
 }
 
+// Of two devices one reaches the other, or the driver takes the bytes through the host.
+bool goesByHost(Driver &driver, const Operation &operation, const Copy &copy) {
+  if (copy.from.isHost() || copy.to.isHost()) return false;
+  auto reaches = [&](const Place &place) {
+    return operation.context->reaches(driver.memory.find(place.address)->device);
+  };
+  return !reaches(copy.from) || !reaches(copy.to);
+}
+
 } // namespace
 
 std::string nameOf(const Work &work) { return std::visit(Name(), work); }
@@ -96,12 +105,19 @@ CUresult perform(Driver &driver, const OperationRef &operation, const Copy &copy
   const char *from = copy.staged ? copy.staged->data() : driver.memory.reach(copy.from.address);
   ++driver.report.counts.copies;
   driver.report.counts.copiedBytes += copy.bytes;
+  driver.report.counts.copiesByHost += goesByHost(driver, *operation, copy);
   std::memmove(driver.memory.reach(copy.to.address), from, copy.bytes);
   bool within = !copy.from.isHost() && !copy.to.isHost();
   operation->cost = kStart + 1e9 * copy.bytes / (within ? operation->context->kind->bandwidth() / 2 : kHostRate);
 
   // Between devices bytes that nobody wrote may travel: what is there counts as unwritten as what was here.
   checkEffects(driver, operation, effects, !within);
+  if (HostGuard *guard = driver.memory.hostGuard(); guard && copy.to.kind == Place::Kind::Pinned) {
+    Interval bytes = {copy.to.address, copy.to.address + copy.bytes};
+    guard->close(bytes, operation,
+                 "host code touches " + describe(*driver.memory.find(bytes.begin), bytes) + ", which " +
+                     operation->title() + " has written; the host has not waited for it");
+  }
   if (!within) return CUDA_SUCCESS;
   Allocation &source = *driver.memory.find(copy.from.address), &target = *driver.memory.find(copy.to.address);
   for (Interval gap : source.written.missing({copy.from.address, copy.from.address + copy.bytes})) {
@@ -128,8 +144,9 @@ CUresult perform(Driver &driver, const OperationRef &operation, const Fill &fill
   return CUDA_SUCCESS;
 }
 
-// Without the lock.
-CUresult perform(Driver &, const OperationRef &, const HostCall &call) {
+// Without the lock. It may touch what its stream has written, and so may whoever it tells.
+CUresult perform(Driver &driver, const OperationRef &operation, const HostCall &call) {
+  if (HostGuard *guard = driver.memory.hostGuard()) guard->release(operation->clock);
   call.function(call.data);
   return CUDA_SUCCESS;
 }

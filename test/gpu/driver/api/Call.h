@@ -22,6 +22,10 @@ template <typename Body> CUresult call(const char *function, Body body) {
   if (!driver.initialised) return CUDA_ERROR_NOT_INITIALIZED;
   CUresult result = body(driver);
   driver.scheduler.progress();
+  if (HostGuard *guard = driver.memory.hostGuard()) {
+    for (const std::string &touched : guard->takeTouches()) driver.report.add("touched " + touched, touched);
+    guard->release(driver.scheduler.hostClock());
+  }
   return result;
 }
 

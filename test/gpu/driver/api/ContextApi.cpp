@@ -56,7 +56,10 @@ CUresult cuCtxGetDevice(CUdevice *device) {
 }
 
 CUresult cuCtxSynchronize() {
-  return callInContext(__func__, [&](Driver &driver, CUctx_st &context) { return driver.waitForContext(context); });
+  return callInContext(__func__, [&](Driver &driver, CUctx_st &context) {
+    auto what = [&] { return "wait of the host for " + driver.deviceTitle(context); };
+    return driver.drops(Ordering::Sync, what) ? context.failed : driver.waitForContext(context);
+  });
 }
 
 CUresult cuCtxGetFlags(unsigned *flags) {
@@ -80,7 +83,10 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     if (peer == &context) return CUDA_ERROR_INVALID_CONTEXT;
     if (!driver.config.peers) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-    return context.peers.insert(peer->device).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    if (!context.peers.insert(peer->device).second) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    auto what = [&] { return "access of " + driver.deviceTitle(context) + " to " + driver.deviceTitle(*peer); };
+    if (driver.drops(Ordering::Peer, what)) context.droppedPeer = peer->device;
+    return CUDA_SUCCESS;
   });
 }
 

@@ -40,6 +40,13 @@ CUresult refuseCapturing(CUstream_st &stream) {
   return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
+CUresult query(Driver &driver, CUctx_st &context, const OperationRef &operation) {
+  if (!driver.scheduler.poll(operation)) return CUDA_ERROR_NOT_READY;
+  if (driver.dropsWaitFor(operation)) return context.failed;
+  driver.scheduler.wait(operation); // which is done: now the host knows
+  return context.failed;
+}
+
 CUresult record(const char *function, CUevent event, CUstream handle) {
   return callInStream(function, handle, [&](Driver &driver, CUstream_st &stream) {
     if (!driver.events.has(event)) return CUDA_ERROR_INVALID_HANDLE;
@@ -106,9 +113,7 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
 CUresult cuStreamQuery(CUstream handle) {
   return callInStream(__func__, handle, [&](Driver &driver, CUstream_st &stream) -> CUresult {
     SPRIG_CUDA_TRY(refuseCapturing(stream));
-    if (!driver.scheduler.poll(stream.last)) return CUDA_ERROR_NOT_READY;
-    driver.scheduler.wait(stream.last); // which is done: now the host knows
-    return stream.context->failed;
+    return query(driver, *stream.context, stream.last);
   });
 }
 
@@ -117,7 +122,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
     SPRIG_CUDA_TRY(refuseCapturing(stream));
     // Asked of the default stream, it is asked of all that it comes after too.
     if (stream.isLegacy()) driver.enqueueMarker(stream, "synchronise");
-    return driver.wait(*stream.context, stream.last);
+    return driver.waitAsAsked(*stream.context, stream.last);
   });
 }
 
@@ -130,7 +135,9 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
       stream.capture->invalid = true;
       return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
     }
-    if (event->recorded) driver.enqueueMarker(stream, "event wait", event->recorded);
+    auto what = [&] { return "wait of " + stream.title() + " for " + event->recorded->where; };
+    if (event->recorded && !driver.drops(Ordering::Wait, what))
+      driver.enqueueMarker(stream, "event wait", event->recorded);
     return CUDA_SUCCESS;
   });
 }
@@ -166,15 +173,13 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) 
 }
 
 CUresult cuEventQuery(CUevent event) {
-  return callWithEvent(__func__, event, [&](Driver &driver) {
-    if (!driver.scheduler.poll(event->recorded)) return CUDA_ERROR_NOT_READY;
-    driver.scheduler.wait(event->recorded);
-    return event->context->failed;
-  });
+  return callWithEvent(__func__, event,
+                       [&](Driver &driver) { return query(driver, *event->context, event->recorded); });
 }
 
 CUresult cuEventSynchronize(CUevent event) {
-  return callWithEvent(__func__, event, [&](Driver &driver) { return driver.wait(*event->context, event->recorded); });
+  return callWithEvent(__func__, event,
+                       [&](Driver &driver) { return driver.waitAsAsked(*event->context, event->recorded); });
 }
 
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {

@@ -34,7 +34,7 @@ Api &StandIn::api() {
 
 void StandIn::configure(Settings settings) {
   for (const char *name : {"DEVICES", "MEMORY", "DRIVER", "PEERS", "ORDER", "SEED", "CHECKS", "FAIL", "EXIT", "IMAGES",
-                           "REPORT", "EFFECTS"})
+                           "REPORT", "EFFECTS", "DROP"})
     ::unsetenv((std::string("SPRIG_STANDIN_") + name).c_str());
   // A few MB are enough, and quicker to map than what real devices have.
   ::setenv("SPRIG_STANDIN_MEMORY", "64M", 1);

@@ -34,6 +34,28 @@ TEST_F(StandInGraphs, NodesRunBehindTheirEdges) {
     }
 }
 
+// Those that others imply are none.
+TEST_F(StandInGraphs, EdgesAreDroppedOnDemand) {
+  for (const char *drop : {"edge=1", "edge=2", "edge=3"}) {
+    start({{"DROP", drop}});
+    CUfunction adds = adder();
+    CUdeviceptr a = upload(Ints{1}), b = upload(Ints{0}), c = upload(Ints{0});
+    EXPECT_CUDA(api().cuCtxSynchronize());
+    CUgraph g = graph();
+    CUgraphNode first = add(g, adds, {a, a, 10}), second = add(g, adds, {b, a, 100}, {first});
+    add(g, adds, {c, b, 100}, {first, second});
+    EXPECT_CUDA(api().cuGraphLaunch(instantiate(g), nullptr));
+    EXPECT_CUDA(api().cuCtxSynchronize());
+    bool isThere = drop != std::string("edge=3");
+    if (isThere)
+      expectComplaint({"unordered: 'kernel add'"});
+    else
+      expectNoComplaint();
+    auto report = nlohmann::json::parse(api().report());
+    EXPECT_EQ(report["dropped"], isThere ? "edge from 'kernel add' to 'kernel add'" : "");
+  }
+}
+
 TEST_F(StandInGraphs, EveryKindOfNode) {
   for (const char *order : orders) {
     start({{"ORDER", order}});

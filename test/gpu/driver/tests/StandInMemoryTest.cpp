@@ -1,8 +1,10 @@
 // Memory, copies and fills: what they do, when they do it, and each complaint about them.
 #include "test/gpu/driver/tests/Api.h"
 
+#include <atomic>
 #include <csignal>
 #include <numeric>
+#include <thread>
 
 namespace sprig::cuda {
 namespace {
@@ -115,6 +117,35 @@ TEST_F(StandInMemory, NothingHasHappenedWhenPinnedCopiesReturn) {
   EXPECT_CUDA(api().cuMemcpyDtoHAsync_v2(&pageable, a, 4, s)); // waits
   EXPECT_EQ(pageable, 5);
   EXPECT_EQ(*fixed, 5);
+}
+
+// Of a copy that is done, and whether its end is known.
+TEST_F(StandInMemory, HostCodeThatReadsPinnedMemoryTooEarlyIsNamed) {
+  for (const char *how : {"", "waits", "asks", "is told"}) {
+    start({{"ORDER", "eager"}});
+    CUdeviceptr a = upload(Ints{5, 6});
+    EXPECT_CUDA(api().cuCtxSynchronize());
+    CUstream s = stream();
+    int *fixed = pinned<int>(2000);
+    EXPECT_CUDA(api().cuMemcpyDtoHAsync_v2(fixed + 4, a, 8, s));
+    fixed[0] = 1; // beside it
+    EXPECT_CUDA(api().cuMemcpyDtoHAsync_v2(fixed + 4, a, 8, s));
+    std::atomic<bool> told = false;
+    if (how == std::string("waits")) EXPECT_CUDA(api().cuStreamSynchronize(s));
+    if (how == std::string("asks")) EXPECT_CUDA(api().cuStreamQuery(s));
+    if (how == std::string("is told")) {
+      EXPECT_CUDA(api().cuLaunchHostFunc(s, [](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; }, &told));
+      while (!told) std::this_thread::yield();
+    }
+    EXPECT_EQ(fixed[5], 6);
+    EXPECT_CUDA(api().cuStreamSynchronize(s));
+    if (*how)
+      expectNoComplaint();
+    else
+      expectComplaint({"host code touches bytes 16 to 24 of allocation 2 (8000 bytes of pinned host memory), which "
+                       "'copy device to host' (stream 1 of cuda:0, operation ",
+                       " has written; the host has not waited for it"});
+  }
 }
 
 TEST_F(StandInMemory, PointersAreKnown) {

@@ -192,12 +192,13 @@ TEST_F(StandInModules, WildKernelsFailTheirContext) {
 }
 
 TEST_F(StandInModules, APeersMemoryNeedsAccessInKernelsToo) {
-  for (bool enabled : {true, false}) {
-    startWithImages("sm_80x2");
+  for (const char *how : {"enabled", "not enabled", "dropped"}) {
+    bool enabled = how == std::string("enabled");
+    start({{"DEVICES", "sm_80x2"}, {"IMAGES", SPRIG_TEST_IMAGES}, {"DROP", *how == 'd' ? "peer=1" : ""}});
     CUdeviceptr x = upload(std::vector<float>(64, 1)), y = upload(std::vector<float>(64, 1));
     EXPECT_CUDA(api().cuCtxSynchronize());
     EXPECT_CUDA(api().cuCtxSetCurrent(contexts[1]));
-    if (enabled) EXPECT_CUDA(api().cuCtxEnablePeerAccess(contexts[0], 0));
+    if (*how != 'n') EXPECT_CUDA(api().cuCtxEnablePeerAccess(contexts[0], 0));
     ASSERT_CUDA(load(source("kernels.cubin")));
     float a = 1;
     int n = 64;

@@ -68,6 +68,35 @@ TEST_F(StandInStreams, AMissingWaitIsNamedInEveryOrder) {
     }
 }
 
+// As if the program had not asked for them; the numbers are of each kind's own.
+TEST_F(StandInStreams, OrderingsAreDroppedOnDemand) {
+  for (const char *drop : {"", "wait=1", "wait=2", "wait=3", "sync=1", "sync=2", "wait=3,sync=3"}) {
+    start({{"DROP", drop}, {"ORDER", "eager"}});
+    CUdeviceptr a = allocate(16);
+    CUstream s = stream(), t = stream();
+    CUevent first = event(), second = event();
+    EXPECT_CUDA(api().cuMemsetD32Async(a, 1, 4, s));
+    EXPECT_CUDA(api().cuEventRecord(first, s));
+    EXPECT_CUDA(api().cuStreamWaitEvent(t, first, 0));
+    EXPECT_CUDA(api().cuMemsetD32Async(a, 2, 4, t));
+    EXPECT_CUDA(api().cuEventRecord(second, t));
+    EXPECT_CUDA(api().cuStreamWaitEvent(s, second, 0));
+    EXPECT_CUDA(api().cuMemsetD32Async(a, 3, 4, s));
+    EXPECT_CUDA(api().cuEventSynchronize(second)); // of which the next one makes nothing needed
+    EXPECT_CUDA(api().cuStreamSynchronize(s));
+    EXPECT_CUDA(api().cuMemFree_v2(a));
+    std::string dropped = drop;
+    if (dropped == "wait=1" || dropped == "wait=2")
+      expectComplaint({"unordered: 'fill' (stream ", "which 'fill' (stream "});
+    else if (dropped == "sync=2")
+      expectComplaint({"unordered: 'fill' (stream 1", "which 'cuMemFree' (host"});
+    else
+      expectNoComplaint();
+    std::string report = api().report();
+    EXPECT_EQ(report.find("\"dropped\": \"\"") == report.npos, dropped.size() == 6 && dropped != "wait=3");
+  }
+}
+
 TEST_F(StandInStreams, AnEventStandsForWhatWasBeforeItsRecord) {
   start();
   CUdeviceptr a = allocate(16);
