@@ -222,9 +222,12 @@ std::vector<DeviceLane *> LaneExecutable::lanesOf(uint32_t entry) const {
   return lanes;
 }
 
-std::vector<DeviceEvent *> LaneExecutable::arrivalsOf(uint32_t turn) const {
+std::vector<DeviceEvent *> LaneExecutable::arrivalsOf(const Order &order) const {
   std::vector<DeviceEvent *> arrivals;
-  for (const Port &port : ports) arrivals.push_back(port.arrived[turn].get());
+  for (const Port &port : ports)
+    if (std::any_of(order.uploads.begin(), order.uploads.end(),
+                    [&](const Transfer &transfer) { return transfer.targetDevice == port.device; }))
+      arrivals.push_back(port.arrived[order.turn].get());
   return arrivals;
 }
 

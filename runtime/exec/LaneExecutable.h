@@ -34,9 +34,10 @@ public:
   Status prepare(uint32_t entry);
   // All of it, behind nothing but what its lanes were given before.
   void enqueueAll(const Order &order);
-  // Its uploads alone, in lanes of their own, once the entry is prepared; what is recorded behind them.
+  // Its uploads alone, in lanes of their own, once the entry is prepared; what is recorded behind them where there are
+  // any.
   void uploadInputs(const Order &order);
-  std::vector<DeviceEvent *> arrivalsOf(uint32_t turn) const;
+  std::vector<DeviceEvent *> arrivalsOf(const Order &order) const;
   // What an order of the entry begins in, and what is recorded at its end.
   std::vector<DeviceLane *> lanesOf(uint32_t entry) const;
   std::vector<DeviceEvent *> endsOf(uint32_t turn) const;

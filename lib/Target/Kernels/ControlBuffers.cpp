@@ -52,14 +52,14 @@ void LoopBuffers::placeResults(RegionBuffers &step) const {
 }
 
 void LoopBuffers::carryOver(const RegionBuffers &step) {
-  // Values that change places are put aside before any of them is overwritten.
+  // Values that change places are put aside before any of them is overwritten, each element by the thread that
+  // overwrites it.
   llvm::DenseMap<unsigned, Value> aside;
   for (auto [carried, offset] : places.saved) {
     Value from = step.bufferOf(places.next[carried]);
     Value to = aside[carried] = k.scratchBuffer(offset, cast<MemRefType>(from.getType()));
     copy(from, to);
   }
-  if (!aside.empty()) meet();
   for (unsigned i = 0; i < places.next.size(); ++i) {
     if (places.isInPlace(i)) continue;
     Value from = aside.lookup(i);

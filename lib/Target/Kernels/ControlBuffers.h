@@ -47,7 +47,7 @@ public:
   void carryOver(const RegionBuffers &step);
 
 private:
-  /// Copies all elements of a buffer to one of as many.
+  /// Copies all elements of a buffer to one of as many, in all copies an element by the same thread.
   virtual void copy(mlir::Value from, mlir::Value to) = 0;
   /// The threads that copy meet, and see what each has written.
   virtual void meet() {}

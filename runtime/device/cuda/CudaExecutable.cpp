@@ -160,8 +160,10 @@ Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &bindi
     for (DeviceEvent *end : single.endsOf(turn)) lane.wait(*end);
   } else if (control.isGoing()) {
     if (!isAlone) {
-      taken.uploadInputs({turn, entry, control, nullptr, graph->operands.data(), graph->uploads, graph->downloads});
-      for (DeviceEvent *arrived : taken.arrivalsOf(turn)) lane.wait(*arrived);
+      LaneExecutable::Order order{turn,           entry,           control, nullptr, graph->operands.data(),
+                                  graph->uploads, graph->downloads};
+      taken.uploadInputs(order);
+      for (DeviceEvent *arrived : taken.arrivalsOf(order)) lane.wait(*arrived);
     }
     if (control.isGoing()) { // the inputs are on their way
       CudaContext::Scope scope(*context);
@@ -212,6 +214,7 @@ Status CudaExecutable::settle() {
   std::fill(watchedEntries.begin(), watchedEntries.end(), false);
   streamControl.arm(nullptr);
   if (lastInStream) lastInStream->synchronize(lastInStream->last(), std::nullopt);
+  lastInStream = nullptr; // nothing need wait for it any more
   for (auto &[device, end] : streamEnds) {
     if (!end) continue;
     end->synchronize(end->last(), std::nullopt);

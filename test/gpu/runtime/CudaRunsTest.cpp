@@ -301,9 +301,47 @@ TEST_F(CudaRuns, TwoDevicesCopyBetweenThem) {
         Context context(crossing(CudaPackage(2)).load());
         expectCrossings(context, std::string(peers) + ", " + order);
         EXPECT_EQ(count("graph launches"), 3u);
+        // Directly, where the devices can.
+        EXPECT_EQ(count("copies by way of the host"), peers == std::string("all") ? 0u : 6u);
       }
       expectNoComplaint();
     }
+}
+
+// Each of the runtime's waits and edges orders something, in calls one by one and submitted ahead.
+TEST_F(CudaRuns, EveryOrderingThatIsDroppedIsNamed) {
+  auto callAll = [](const Package &package) {
+    Later later;
+    Pool pool(1, &later.executor);
+    Context context(package, {&pool, nullptr, 0});
+    std::vector<Words> x, y, z;
+    std::vector<Future> futures;
+    for (uint32_t call = 0; call < 5; ++call) {
+      x.emplace_back(32, call), y.emplace_back(32), z.emplace_back(32);
+      if (call == 0)
+        context.invoke({x[0].view()}, {y[0].view(), z[0].view()});
+      else
+        futures.push_back(context.submit({x[call].view()}, {y[call].view(), z[call].view()}));
+    }
+    later.begin();
+    for (const Future &future : futures) future.wait();
+  };
+  for (std::string kind : {"wait=", "edge=", "sync=", "peer="}) {
+    int dropped = 0;
+    for (bool some = true; some;) {
+      std::string drop = kind + std::to_string(dropped + 1), complaints;
+      for (const char *order : {"lazy", "eager"}) {
+        drive({{"DEVICES", "sm_90x2"}, {"DROP", drop.c_str()}, {"ORDER", order}});
+        callAll(crossing(CudaPackage(2)).load());
+        if (kind == "peer=" && count("copies by way of the host")) complaints += "by way of the host";
+        complaints += api().complaints();
+      }
+      some = std::string(api().report()).find("\"dropped\": \"\"") == std::string::npos;
+      dropped += some;
+      EXPECT_NE(complaints.empty(), some) << drop << ": " << api().report();
+    }
+    EXPECT_GT(dropped, 0) << kind;
+  }
 }
 
 TEST_F(CudaRuns, BesideTheProcessor) {

@@ -87,8 +87,50 @@ Row twoStages() {
       std::vector<Pattern>(5, {Fill::Unit})};
 }
 
-// One of each family of emitters and of threads that meet, in sizes that end amid blocks, warps and vectors; branches
-// and loops are still missing.
+// Branches of which one has parts of several sizes, each of which reads what the one before has written.
+Row branch() {
+  return {"cond",
+          {"7x37xf32", "37xf32", "i1"},
+          R"(%r = nn.cond %a2 with (%x = %a0 : tensor<7x37xf32>, %v = %a1 : tensor<37xf32>) -> tensor<7x37xf32> {
+  %0 = nn.reduce sum %x axes = [1] : tensor<7x37xf32>
+  %1 = nn.reshape %0 : tensor<7xf32> to tensor<7x1xf32>
+  %2 = nn.mul %1, %v : tensor<7x1xf32>, tensor<37xf32>
+  %3 = nn.reduce sum %2 axes = [0] : tensor<7x37xf32>
+  %4 = nn.add %x, %3 : tensor<7x37xf32>, tensor<37xf32>
+  nn.yield %4 : tensor<7x37xf32>
+} else {
+  %0 = nn.sub %v, %x : tensor<37xf32>, tensor<7x37xf32>
+  nn.yield %0 : tensor<7x37xf32>
+})",
+          {2, 4e-6},
+          {{Fill::Unit}, {Fill::Unit}, {Fill::Distinct}}};
+}
+
+// Until a sum is small, or six steps; of all that is written, other threads read some.
+Row loop() {
+  return {
+      "while",
+      {"37xf32", "37xf32", "37x33xf32", "f32"},
+      R"(%r:2 = nn.while max_steps = 6 carry (%x = %a0 : tensor<37xf32>, %y = %a1 : tensor<37xf32>) with (%m = %a2 : tensor<37x33xf32>, %t = %a3 : tensor<f32>) {
+  %0 = nn.mul %x, %x : tensor<37xf32>, tensor<37xf32>
+  %1 = nn.reduce sum %0 axes = [0] : tensor<37xf32>
+  %2 = nn.compare gt %1, %t : tensor<f32>, tensor<f32>
+  nn.yield %2 : tensor<i1>
+} do {
+  %0 = nn.reduce sum %x axes = [0] : tensor<37xf32>
+  %1 = nn.reshape %y : tensor<37xf32> to tensor<37x1xf32>
+  %2 = nn.mul %m, %1 : tensor<37x33xf32>, tensor<37x1xf32>
+  %3 = nn.reduce sum %2 axes = [1] : tensor<37x33xf32>
+  %4 = nn.sub %3, %0 : tensor<37xf32>, tensor<f32>
+  %c = nn.constant dense<0.03125> : tensor<f32>
+  %5 = nn.mul %4, %c : tensor<37xf32>, tensor<f32>
+  nn.yield %5, %x : tensor<37xf32>, tensor<37xf32>
+})",
+      {64, 1e-6},
+      {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Positive}}};
+}
+
+// One of each family of emitters and of threads that meet, in sizes that end amid blocks, warps and vectors.
 std::vector<Subject> subjects() {
   const Bound sums{2, 4e-6};
   const std::vector<Pattern> units = {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}};
@@ -101,6 +143,11 @@ std::vector<Subject> subjects() {
   // Rows whose values overflow unless the largest is subtracted first.
   const std::vector<std::vector<Pattern>> steep = {{{Fill::Plain}, {Fill::Distinct}},
                                                    {{Fill::Distinct}, {Fill::Distinct}}};
+  // No step, all six, and limits on both sides of the first sum.
+  std::vector<std::vector<Pattern>> limits = {{{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Index, 1000}},
+                                              {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Distinct}}};
+  for (int64_t most = 16; most <= 48; most += 8)
+    limits.push_back({{Fill::Index, 2}, {Fill::Unit}, {Fill::Unit}, {Fill::Index, most}});
   return {
       {"add", row("nn.add %a0, %a1", {"29x33xf32", "33xf32"})},
       {"add, 128 bits", row("nn.add %a0, %a1", {"130x132xf32", "130x132xf32"})},
@@ -160,6 +207,8 @@ std::vector<Subject> subjects() {
        {},
        outOfRange(5)},
       {"scan", twoStages()},
+      {"cond", branch(), {{{Fill::Unit}, {Fill::Unit}, {Fill::Special}}}},
+      {"while", loop(), limits},
       {"philox", row("nn.philox %a0, %a1, %a2", {"15x1xi64", "47xi64", "15x1xi64"}, {},
                      {{Fill::Positive}, {Fill::Special}, {Fill::Special}})},
   };
