@@ -11,7 +11,6 @@ precision up to that step (1e-6 always). NAMEs are those of folders in models an
 Closes with `N passed, N failed`.
 """
 import argparse
-import array
 import json
 import os
 import pathlib
@@ -21,6 +20,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from counting import expect, finish
+from packages import distance, outputs
 
 parser = argparse.ArgumentParser()
 for place in ('build', 'scratch'):
@@ -57,28 +57,13 @@ def compiled(name, model, *flags):
                      'SPRIG_STANDIN_ORDER': 'random'}
 
 
-def outputs(folder):
-    """The arrays of f32 in a folder of .npy files of version 1, by name."""
-    arrays = {}
-    for file in sorted(folder.glob('*.npy')):
-        data = file.read_bytes()
-        arrays[file.name] = array.array('f', data[10 + int.from_bytes(data[8:10], 'little'):])
-    return arrays
-
-
 def infer(folder):
     name, dims = folder.name, ('--dim', 'batch=1')
     package, environment = compiled(name, folder / 'model.onnx', *dims)
     right, made = given.scratch / f'{name}.cpu', given.scratch / f'{name}.cuda'
     run(sprig, 'run', folder / 'model.onnx', *dims, '--random-inputs', 7, '--output-dir', right)
     run(sprig, 'run', package, *dims, '--devices', 'cuda:0', '--random-inputs', 7, '--output-dir', made, **environment)
-    want, got = outputs(right), outputs(made)
-    if not want or list(got) != list(want):
-        raise Failed(f'outputs {list(got)}, expected {list(want)}')
-    far = 0
-    for output, values in want.items():
-        scale = max(map(abs, values))
-        far = max(far, max(abs(a - b) for a, b in zip(got[output], values, strict=True)) / scale)
+    far = distance(outputs(made), outputs(right))
     if not far < 1e-4:
         raise Failed(f'off by {far:.2g} of the largest value, expected below 1e-4')
     return f'{far / 1e-4:.2g} of what is allowed'
