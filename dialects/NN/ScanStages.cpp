@@ -102,6 +102,8 @@ private:
       return from.rows == view.rows && from.columns == view.columns;
     }
     if (isa<BroadcastOp>(op)) return true;
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      return int64_t(concat.getAxis()) + 1 == tensorOf(concat.getResult()).getRank();
     return isa<ElementwiseOpInterface>(op) && !isCheckedAtRunTime(op);
   }
 
@@ -113,6 +115,14 @@ private:
   /// Whether a product reads its left side where it lies.
   static bool liesInMemory(Value lhs) { return isa<BlockArgument>(lhs) || Product::of(lhs.getDefiningOp()); }
 
+  /// Whether an operation reads an operand in a later stage than the one that computes it: all of its row, or parts
+  /// that are joined in memory.
+  static bool readsLater(Operation *op, Value operand) {
+    auto product = Product::of(op);
+    return isa_and_present<ConcatOp>(operand.getDefiningOp()) ||
+           (product && operand == product->lhs && !liesInMemory(operand));
+  }
+
   // Every operation as late as its users allow, within as few stages as there must be.
   void assignStages(ScanStages &result) {
     Block &body = scan.getStep();
@@ -121,8 +131,8 @@ private:
     for (Operation &op : body.without_terminator()) {
       int64_t at = 0;
       for (Value operand : op.getOperands())
-        if (Operation *def = operand.getDefiningOp()) at = std::max(at, earliest.lookup(def));
-      if (auto product = Product::of(&op); product && !liesInMemory(product->lhs)) ++at;
+        if (Operation *def = operand.getDefiningOp())
+          at = std::max(at, earliest.lookup(def) + readsLater(&op, operand));
       earliest[&op] = at;
       last = std::max(last, at);
     }
@@ -140,9 +150,7 @@ private:
       auto found = stage.find(op);
       if (found == stage.end()) continue; // nothing uses it
       int64_t at = found->second;
-      auto product = Product::of(op);
-      for (Value operand : op->getOperands())
-        need(operand, product && operand == product->lhs && !liesInMemory(operand) ? at - 1 : at);
+      for (Value operand : op->getOperands()) need(operand, at - readsLater(op, operand));
     }
     for (Operation *op : operations) {
       if (!stage.count(op)) continue;

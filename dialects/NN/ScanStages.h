@@ -4,7 +4,7 @@
 // Rows (the product of all dimensions but the last) are independent samples: every value has as many as what is
 // carried, or one. A step is cut into stages: first its matrix products, whose results are kept in memory, then
 // elementwise operations column by column. A product of something computed needs it whole, so that comes a stage
-// earlier.
+// earlier; so does what is joined of parts along the columns (nn.concat), but by what the step yields.
 #pragma once
 #include "dialects/NN/NNRecurrent.h"
 #include "llvm/ADT/SetVector.h"

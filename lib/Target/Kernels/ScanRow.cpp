@@ -20,6 +20,16 @@ bool ScanRow::isInMemory(Value value) const {
   return false;
 }
 
+void ScanRow::forParts(Value value, llvm::function_ref<void(Value, int64_t)> body) const {
+  auto concat = value.getDefiningOp<ir::ConcatOp>();
+  if (!concat || isInMemory(value)) return body(value, 0);
+  int64_t column = 0;
+  for (Value part : concat.getOperands()) {
+    body(part, column);
+    column += RowView::of(part).columns;
+  }
+}
+
 Value ScanRow::at(Value value, int64_t shift) {
   if (RowView::of(value).columns == 1) shift = 0;
   auto key = std::make_pair(static_cast<const void *>(value.getAsOpaquePointer()), shift);

@@ -23,6 +23,10 @@ protected:
   /// The value at the place; where it has several columns, `shift` of them further.
   mlir::Value at(mlir::Value value, int64_t shift = 0);
 
+  /// Calls `body` for what makes a value and can be computed place by place: itself, or the parts that are joined in it
+  /// from so many columns on.
+  void forParts(mlir::Value value, llvm::function_ref<void(mlir::Value part, int64_t column)> body) const;
+
   /// What lies in memory: an argument of the step, a product, or what an earlier stage has kept.
   virtual mlir::Value load(mlir::Value value, int64_t shift) = 0;
   /// A scalar as `load` gives values.

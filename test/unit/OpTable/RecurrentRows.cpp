@@ -168,6 +168,20 @@ TEST(OpTable, Scans) {
   nn.yield %2 : tensor<2x6xf32>
 })"));
   rows.push_back(scanRow(
+      "joined parts", {"4x3x21xf32", "3x26xf32", "26x19xf32"},
+      R"(%r:2 = nn.scan steps = 4 over (%x = %a0 : tensor<4x3x21xf32>) carry (%s = %a1 : tensor<3x26xf32>) with (%p = %a2 : tensor<26x19xf32>) -> (tensor<3x26xf32>, tensor<4x3x52xf32>) {
+  %0 = nn.slice %x starts = [0, 0] sizes = [3, 5] steps = [1, 1] : tensor<3x21xf32>
+  %1 = nn.tanh %0 : tensor<3x5xf32>
+  %2 = nn.concat %1, %x axis = 1 : tensor<3x5xf32>, tensor<3x21xf32>
+  %3 = nn.matmul %2, %p : tensor<3x26xf32>, tensor<26x19xf32>
+  %4 = nn.slice %2 starts = [0, 3] sizes = [3, 19] steps = [1, 1] : tensor<3x26xf32>
+  %5 = nn.mul %3, %4 : tensor<3x19xf32>, tensor<3x19xf32>
+  %6 = nn.slice %s starts = [0, 17] sizes = [3, 7] steps = [1, 1] : tensor<3x26xf32>
+  %7 = nn.concat %5, %6 axis = 1 : tensor<3x19xf32>, tensor<3x7xf32>
+  %8 = nn.concat %7, %2 axis = 1 : tensor<3x26xf32>, tensor<3x26xf32>
+  nn.yield %7, %8 : tensor<3x26xf32>, tensor<3x52xf32>
+})"));
+  rows.push_back(scanRow(
       "unrolled: rows meet", {"3x4x6xf32", "4x6xf32"},
       R"(%r:2 = nn.scan steps = 3 over (%x = %a0 : tensor<3x4x6xf32>) carry (%s = %a1 : tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<3x4x6xf32>) {
   %0 = nn.reduce max %s axes = [0] {keep_dims} : tensor<4x6xf32>

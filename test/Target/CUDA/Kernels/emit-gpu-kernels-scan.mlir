@@ -48,5 +48,5 @@ func.func @rows(%h: tensor<259x256xf32>, %w: tensor<256x256xf32>) -> tensor<259x
   return %0 : tensor<259x256xf32>
 }
 // CHECK-LABEL: gpu.func @kernel_0
-// CHECK-SAME: known_block_size = array<i32: 512, 1, 1>
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
 // CHECK-SAME: sprig.tiles = 65 : i64

@@ -2,7 +2,9 @@
 #include "dialects/NN/NNRecurrent.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
+#include <functional>
 
 using namespace mlir;
 using namespace sprig;
@@ -157,41 +159,45 @@ void ScanStep::emitProduct(Operation *op) {
 
 // What this stage keeps, and in the last one what the step yields: values of one width in one loop.
 void ScanStep::emitElementwise(unsigned stage) {
-  std::map<int64_t, SmallVector<Value>> kept;
-  std::map<int64_t, SmallVector<unsigned>> yields;
-  for (Value value : stages.stages[stage].kept) kept[RowView::of(value).columns].push_back(value);
+  llvm::MapVector<int64_t, SmallVector<std::function<void()>>> loops; // by width
+  auto add = [&](Value value, std::function<void(Value, int64_t)> store) {
+    forParts(value, [&](Value part, int64_t column) {
+      loops[RowView::of(part).columns].push_back([=] { store(part, column); });
+    });
+  };
+  for (Value value : stages.stages[stage].kept)
+    add(value, [this, value](Value part, int64_t column) { store(part, value, column); });
   if (stage + 1 == stages.stages.size())
     for (auto [i, value] : llvm::enumerate(scan.getStep().getTerminator()->getOperands()))
-      if (i < scan.getNumCarried() || resultOf(i)) yields[RowView::of(value).columns].push_back(i);
-  SmallVector<int64_t> widths;
-  for (auto &[width, values] : kept) widths.push_back(width);
-  for (auto &[width, indices] : yields)
-    if (!kept.count(width)) widths.push_back(width);
-  for (int64_t width : widths)
-    forVectors(width, [&] {
-      for (Value value : kept[width]) store(at(value), value);
-      for (unsigned index : yields[width]) storeYield(index);
+      if (i < scan.getNumCarried() || resultOf(i))
+        add(value, [this, i = i](Value part, int64_t column) { storeYield(part, i, column); });
+  for (auto &[width, stores] : loops)
+    forVectors(width, [&stores] {
+      for (auto &store : stores) store();
     });
 }
 
-void ScanStep::store(Value computed, Value value) {
+// A part of a row ends where the next one begins; a whole row goes on as padding.
+Value ScanStep::maskFor(Value part, Value value) { return part == value ? Value() : here.mask; }
+
+void ScanStep::store(Value part, Value value, int64_t column) {
   const Buffer &to = buffers.find(value)->second;
-  k.store(computed, to.buffer, k.add(k.mul(here.row, to.place.stride), here.column), elementTypeOf(value));
+  Value place = k.add(k.mul(here.row, to.place.stride), k.add(here.column, column));
+  k.store(at(part), to.buffer, place, elementTypeOf(value), maskFor(part, value));
 }
 
-void ScanStep::storeYield(unsigned index) {
-  Value value = scan.getStep().getTerminator()->getOperand(index);
+void ScanStep::storeYield(Value part, unsigned index, int64_t column) {
+  Value value = scan.getStep().getTerminator()->getOperand(index), computed = at(part);
   Type type = elementTypeOf(value);
-  Value computed = at(value);
+  Value inRow = k.add(here.column, column);
   if (index < scan.getNumCarried()) {
     const Buffer &to = buffers.find(scan.getCarriedArguments()[index])->second;
-    k.store(computed, to.buffer, k.add(copyOffset(to, true), k.add(k.mul(here.row, to.place.stride), here.column)),
-            type);
-    return;
+    Value row = k.add(copyOffset(to, true), k.mul(here.row, to.place.stride));
+    return k.store(computed, to.buffer, k.add(row, inRow), type, maskFor(part, value));
   }
-  int64_t columns = RowView::of(value).columns;
   Value row = k.add(k.mul(time, stages.rows), k.add(firstRow, here.row));
-  k.store(computed, k.flat(k.resultBuffer(*resultOf(index))), k.add(k.mul(row, columns), here.column), type, here.mask);
+  k.store(computed, k.flat(k.resultBuffer(*resultOf(index))), k.add(k.mul(row, RowView::of(value).columns), inRow),
+          type, here.mask);
 }
 
 Value ScanStep::load(Value value, int64_t shift) {

@@ -48,8 +48,9 @@ private:
   mlir::Value load(mlir::Value value, int64_t shift) override;
   mlir::Value uniform(mlir::Value scalar) override { return k.splat(scalar); }
   mlir::Value readTensor(mlir::BlockArgument argument, int64_t shift);
-  void store(mlir::Value computed, mlir::Value value);
-  void storeYield(unsigned index);
+  mlir::Value maskFor(mlir::Value part, mlir::Value value);
+  void store(mlir::Value part, mlir::Value value, int64_t column);
+  void storeYield(mlir::Value part, unsigned index, int64_t column);
   mlir::Value copyOffset(const Buffer &buffer, bool next);
   /// Calls `body` at the vectors of all rows of the block and `columns` columns.
   void forVectors(int64_t columns, llvm::function_ref<void()> body);

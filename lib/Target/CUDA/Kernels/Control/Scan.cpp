@@ -1,6 +1,7 @@
 // nn.scan: all steps in one kernel. A block has some rows, which go through time on their own.
 #include "lib/Target/CUDA/Kernels/Control/ScanStep.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -24,6 +25,8 @@ public:
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     ScanForm form = *formOf(dispatch);
     ir::ScanOp scan = scanIn(dispatch);
+    // There are few blocks, so that registers are better spent than kept for more of them.
+    k.function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), k.b.getI32IntegerAttr(1));
     GpuScanStep step(k, scan, form, tile);
     step.loadInitial();
     int64_t steps = scan.getSteps();

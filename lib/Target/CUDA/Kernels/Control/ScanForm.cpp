@@ -81,7 +81,7 @@ void ScanForm::setBlockRows(int64_t wanted) {
     place.elements = llvm::alignTo(blockRows * place.columns, kQuad);
     widest = std::max(widest, blockRows * place.columns);
   }
-  constexpr int64_t kMost = 512;
+  constexpr int64_t kMost = 256; // with registers for whatever a step computes
   threads = std::min<int64_t>(llvm::alignTo(widest, CudaArch::kWarp), kMost);
 }
 

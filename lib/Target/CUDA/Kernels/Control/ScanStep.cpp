@@ -72,7 +72,7 @@ void GpuScanStep::loadInitial() {
     Type type = elementTypeOf(argument);
     forPlaces(columns, [&, argument = argument] {
       Value at = k.add(k.mul(inBatch(here.row), columns), here.column);
-      store(k.load(from, at, type), argument, /*next=*/true);
+      store(k.load(from, at, type), argument, 0, /*next=*/true);
     });
   }
   k.barrier();
@@ -81,9 +81,12 @@ void GpuScanStep::loadInitial() {
 void GpuScanStep::storeLast(Value copy) {
   parity = copy;
   for (auto [i, argument] : llvm::enumerate(scan.getCarriedArguments()))
-    if (auto result = positionInDispatch(k.dispatch, scan.getResult(i)))
-      forPlaces(RowView::of(argument).columns,
-                [&, argument = argument] { storeOutput(argument, k.resultBuffer(*result), k.index(0)); });
+    if (auto result = positionInDispatch(k.dispatch, scan.getResult(i))) {
+      int64_t columns = RowView::of(argument).columns;
+      forPlaces(columns, [&, argument = argument] {
+        storeOutput(at(argument), elementTypeOf(argument), *result, k.index(0), columns, 0);
+      });
+    }
 }
 
 void GpuScanStep::emit(Value step, Value copy) {
@@ -240,17 +243,23 @@ void GpuScanStep::emitProduct(ir::MatmulOp product) {
 void GpuScanStep::emitElementwise() {
   const ir::ScanStage &stage = stages.stages[currentStage];
   llvm::MapVector<int64_t, SmallVector<std::function<void()>>> loops; // by width
-  auto add = [&](Value value, std::function<void()> store) {
-    loops[RowView::of(value).columns].push_back(std::move(store));
+  auto add = [&](Value value, std::function<void(Value, int64_t)> store) {
+    forParts(value, [&](Value part, int64_t column) {
+      loops[RowView::of(part).columns].push_back([=] { store(part, column); });
+    });
   };
-  for (Value value : stage.kept) add(value, [this, value] { store(at(value), value); });
+  for (Value value : stage.kept)
+    add(value, [this, value](Value part, int64_t column) { store(at(part), value, column); });
   if (&stage == &stages.stages.back())
     for (auto [i, value] : llvm::enumerate(scan.getStep().getTerminator()->getOperands())) {
       if (i < scan.getNumCarried())
-        add(value, [this, value, to = scan.getCarriedArguments()[i]] { store(at(value), to, /*next=*/true); });
+        add(value, [this, to = scan.getCarriedArguments()[i]](Value part, int64_t column) {
+          store(at(part), to, column, /*next=*/true);
+        });
       else if (auto result = positionInDispatch(k.dispatch, scan.getResult(i)))
-        add(value,
-            [this, value, result = *result] { storeOutput(value, k.resultBuffer(result), k.mul(time, stages.rows)); });
+        add(value, [this, columns = RowView::of(value).columns, result = *result](Value part, int64_t column) {
+          storeOutput(at(part), elementTypeOf(part), result, k.mul(time, stages.rows), columns, column);
+        });
     }
   for (auto &[width, stores] : loops)
     forPlaces(width, [&stores] {
@@ -271,16 +280,18 @@ Value GpuScanStep::load(Value value, int64_t shift) {
   return k.load(flatOperand(argument), k.add(k.mul(row, columns), column), type);
 }
 
-void GpuScanStep::store(Value computed, Value value, bool next) {
+void GpuScanStep::store(Value computed, Value value, int64_t column, bool next) {
   const Buffer &to = buffers.find(value)->second;
-  k.store(computed, to.buffer, k.add(rowIn(to, here.row, next), here.column), elementTypeOf(value));
+  Value at = k.add(rowIn(to, here.row, next), k.add(here.column, column));
+  k.store(computed, to.buffer, at, elementTypeOf(value));
 }
 
-void GpuScanStep::storeOutput(Value value, Value to, Value rowsBefore) {
-  Value computed = at(value), row = k.add(firstRow, here.row);
+void GpuScanStep::storeOutput(Value computed, Type type, unsigned result, Value rowsBefore, int64_t columns,
+                              int64_t column) {
+  Value row = k.add(firstRow, here.row);
   auto write = [&] {
-    Value place = k.add(k.mul(k.add(rowsBefore, row), RowView::of(value).columns), here.column);
-    k.store(computed, k.flat(to), place, elementTypeOf(value));
+    Value place = k.add(k.mul(k.add(rowsBefore, row), columns), k.add(here.column, column));
+    k.store(computed, k.flat(k.resultBuffer(result)), place, type);
   };
   if (stages.rows % form.blockRows == 0) return write();
   k.ifThen(arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, row, k.index(stages.rows)), write);

@@ -48,9 +48,11 @@ private:
                                          bool isWide);
   void emitElementwise();
   mlir::Value load(mlir::Value value, int64_t shift) override;
-  void store(mlir::Value computed, mlir::Value value, bool next = false);
-  /// Of a result with so many rows of earlier steps.
-  void storeOutput(mlir::Value value, mlir::Value to, mlir::Value rowsBefore);
+  /// `column` columns from the place on.
+  void store(mlir::Value computed, mlir::Value value, int64_t column, bool next = false);
+  /// Likewise in a result of so many columns, behind so many rows of earlier steps.
+  void storeOutput(mlir::Value computed, mlir::Type type, unsigned result, mlir::Value rowsBefore, int64_t columns,
+                   int64_t column);
 
   /// Calls `body` for the items [0, count) that are the thread's.
   void forItems(int64_t count, llvm::function_ref<void(mlir::Value item)> body);
