@@ -10,7 +10,8 @@ def Kernel_DispatchOp
   let summary = "a group of operations that becomes one kernel";
   let description = [{
     The region's arguments are the operands in order; it yields the results. `label` names the kernel for people; `tile`
-    is one that somebody chose for it, where it is there.
+    is one that somebody chose for it, where it is there. With `tf32` the kernel may round the factors of its matrix
+    product to 10 bits of mantissa.
 
     Example:
 
@@ -24,7 +25,8 @@ def Kernel_DispatchOp
     }
     ```
   }];
-  let arguments = (ins Variadic<NN_Tensor>:$operands, OptionalAttr<StrAttr>:$label, OptionalAttr<Kernel_TileAttr>:$tile);
+  let arguments = (ins Variadic<NN_Tensor>:$operands, OptionalAttr<StrAttr>:$label, OptionalAttr<Kernel_TileAttr>:$tile,
+                       UnitAttr:$tf32);
   let results = (outs Variadic<NN_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -15,6 +15,12 @@ enum class MathMode {
   strict, ///< none of them
 };
 
+/// What the factors of a product of f32 matrices may be rounded to; sums are in f32 always (docs/numerics.md).
+enum class Precision {
+  f32,  ///< nothing
+  tf32, ///< 10 bits of mantissa, where a target has tensor cores: of "cuda"
+};
+
 /// Operations that run on one device, and what there was to say for it: for CompileOptions::explainPlacement.
 struct PlacementDecision {
   std::string layer; ///< the model's own name for them, up to the last "/"; "(unnamed)" where it has none
@@ -70,6 +76,7 @@ struct CompileOptions {
   /// How much compile time to spend, 0 to 3.
   int optimization = 2;
   MathMode math = MathMode::fast;
+  Precision precision = Precision::f32;
   /// Whether parameters become constants: an inference-only package. Off, they are state that entries share.
   bool freeze = true;
   /// Whether work on parameters that no entry sets (packing, transposes) is done by an entry of its own, `prepare`,

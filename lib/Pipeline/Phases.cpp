@@ -74,6 +74,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   fuse.fuse = options.fuse;
   fuse.target = options.target;
   passes.addNestedPass<func::FuncOp>(createFuse(fuse));
+  if (options.precision == Precision::tf32) passes.addNestedPass<func::FuncOp>(createAllowTf32());
 }
 
 static void buildSchedule(OpPassManager &passes, const CompileOptions &options) {

@@ -51,6 +51,7 @@ public:
     if (first > last)
       throw Error(ErrorKind::usage, "phase '" + options.compileFrom + "' comes after phase '" + options.compileTo +
                                         "', so nothing is left to do");
+    checkPrecision();
     target.check(options);
     checkDevices();
     enableRemarks();
@@ -68,6 +69,7 @@ private:
     if (!place) throw takeAsError(ErrorKind::usage, place.takeError());
     return *place;
   }
+  void checkPrecision();
   void checkDevices();
   void enableRemarks();
   void runPhase(const Phase &phase);
@@ -87,6 +89,18 @@ private:
   bool ownsRemarks = false;
   std::vector<PackageImage> images;
 };
+
+static StringRef nameOf(Precision precision) { return precision == Precision::tf32 ? "tf32" : "f32"; }
+
+void Compilation::checkPrecision() {
+  if (target.takes(options.precision)) return;
+  SmallVector<StringRef> others;
+  for (const Target *other : targets())
+    if (other->takes(options.precision)) others.push_back(other->kind());
+  throw Error(ErrorKind::unsupported, ("--precision " + nameOf(options.precision) + ": --target " + target.kind() +
+                                       " has no kernels for it; those that have: " + llvm::join(others, ", "))
+                                          .str());
+}
 
 void Compilation::checkDevices() {
   auto devices = place::parseDevices(options.devices, options.target);
@@ -176,6 +190,7 @@ void Compilation::package() {
   facts.emplace_back("architectures", llvm::join(options.architectures, ","));
   facts.emplace_back("optimization", "O" + std::to_string(options.optimization));
   facts.emplace_back("math", options.math == MathMode::fast ? "fast" : "strict");
+  facts.emplace_back("precision", nameOf(options.precision).str());
   facts.emplace_back("freeze", options.freeze ? "on" : "off");
   facts.emplace_back("fuse", options.fuse ? "on" : "off");
   if (auto training = module->getAttrOfType<StringAttr>(ir::kTrainingAttr))

@@ -43,6 +43,7 @@ struct EqualDispatch : llvm::DenseMapInfo<Operation *> {
     return llvm::equal(a->getOperandTypes(), b->getOperandTypes()) &&
            llvm::equal(a->getResultTypes(), b->getResultTypes()) &&
            cast<kernel::DispatchOp>(a).getTileAttr() == cast<kernel::DispatchOp>(b).getTileAttr() &&
+           cast<kernel::DispatchOp>(a).getTf32() == cast<kernel::DispatchOp>(b).getTf32() &&
            OperationEquivalence::isRegionEquivalentTo(&a->getRegion(0), &b->getRegion(0),
                                                       OperationEquivalence::IgnoreLocations);
   }

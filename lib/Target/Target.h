@@ -70,6 +70,8 @@ public:
   virtual std::vector<std::string> packagedArchitectures() const { return CompileOptions().architectures; }
   /// Throws sprig::Error for architectures that it does not know, and for options that it cannot honour.
   virtual void check(const CompileOptions &options) const {}
+  /// Whether it has kernels for a precision; the pipeline refuses others.
+  virtual bool takes(Precision precision) const { return precision == Precision::f32; }
   /// How fast the devices are that the options name, for the scheduler.
   virtual machine::MachineModel machine(const CompileOptions &options) const = 0;
 

@@ -1,7 +1,7 @@
 """Holds the CUDA kernels of networks to what is committed: gpu_kernels.py BUILD MODELS [--all-architectures] [--write]
 [--figures FILE].
 
-gpu-kernels.json names networks under MODELS with their batch and has a row for each form of kernel: the operations that
+gpu-kernels.json names networks under MODELS with their batch, and a precision that is not f32, and has a row for each form of kernel: the operations that
 its name lists, and of all kernels of the form the worst of each figure:
   registers      of a thread, by ptxas                                         a list: for each of `architectures`
   occupancy      percent of a multiprocessor's threads that its blocks fill    likewise
@@ -69,10 +69,11 @@ class Case:
     def __init__(self, name, architectures, a, disassembler):
         self.name, self.rows, self.bad = name, {}, []
         self.where = {}  # what has a row's figure: by form, figure and architecture
-        network, batch = name.split(' batch=')
+        network, batch, *policy = name.split(' ')
         with tempfile.TemporaryDirectory() as folder:
             package = pathlib.Path(folder) / 'model.sprig'
-            said = run(a.build / 'bin/sprig', 'compile', a.models / network / 'model.onnx', '--dim', f'batch={batch}', '--jobs', '1',
+            said = run(a.build / 'bin/sprig', 'compile', a.models / network / 'model.onnx', '--dim', batch,
+                       *('--' + given for given in policy), '--jobs', '1',
                        '--target', 'cuda:' + ','.join(architectures), '-v', '-o', package).stderr
             traffic = json.loads(run(a.build / 'bin/kernel-traffic', package, folder).stdout)
             mixes = {arch: sass.kernels(disassembler, f'{folder}/{arch}.cubin') for arch in traffic['cubins']} if disassembler else {}

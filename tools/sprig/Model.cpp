@@ -62,6 +62,10 @@ void refusePlaces(const Model &model, const Settings &settings) {
   if (!settings.places.empty() || settings.explainPlacement)
     throw Error(ErrorKind::usage, model.path + ": is a package, in which all has its place; --place and "
                                                "--explain-placement go with the model that it was made of");
+  if (settings.precision != Settings().precision)
+    throw Error(ErrorKind::usage,
+                model.path +
+                    ": is a package, whose precision stays; --precision goes with the model that it was made of");
 }
 
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,

@@ -260,6 +260,13 @@ void addSettings(CLI::App &command, Settings &settings) {
   command.add_option("--math", settings.math, "fast: a frozen graph may use rewrites that change bits; strict: none")
       ->check(CLI::IsMember({"fast", "strict"}))
       ->capture_default_str();
+  command
+      .add_option(
+          "--precision", settings.precision,
+          "f32; tf32: factors of matrix products are rounded to 10 bits of mantissa, for tensor cores (--target "
+          "cuda); there are none for bf16 and f16 yet")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
+      ->capture_default_str();
   for (int level = 0; level <= 3; ++level)
     command
         .add_flag_callback(

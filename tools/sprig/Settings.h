@@ -15,7 +15,7 @@ struct Settings {
   std::vector<std::string> targets, cpus, devices, links, places, remarks;
   std::string topology;               ///< of commands that compile or run here; takeTopology makes links of it
   std::vector<std::string> ownMemory; ///< devices that the caller's arrays would be copied to on that topology
-  std::string math = "fast", compileTo, compileFrom, dumpPhases;
+  std::string math = "fast", precision = "f32", compileTo, compileFrom, dumpPhases;
   int threads = 0;
   int level = 2, jobs = 0;
   double tuneSeconds = 0;

@@ -70,6 +70,7 @@ public:
                   "--tune searches on the processor of this machine; --target cuda has nothing that it "
                   "could time here");
   }
+  bool takes(Precision precision) const override { return precision == Precision::f32 || precision == Precision::tf32; }
   machine::MachineModel machine(const CompileOptions &options) const override {
     return machine::cudaModel(architecturesOf(options).front().name());
   }

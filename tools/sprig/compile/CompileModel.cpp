@@ -70,6 +70,13 @@ void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, 
   options.architectures = !architectures.empty() ? architectures : !settings.cpus.empty() ? settings.cpus : cpus;
 }
 
+Precision precisionOf(const Settings &settings) {
+  if (settings.precision == "f32") return Precision::f32;
+  if (settings.precision == "tf32") return Precision::tf32;
+  throw Error(ErrorKind::unsupported,
+              "--precision " + settings.precision + ": is not there yet; there are f32 and, with --target cuda, tf32");
+}
+
 } // namespace
 
 CompileOptions compileOptions(const Model &model, const Settings &settings, const std::vector<std::string> &cpus) {
@@ -92,6 +99,7 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
   options.fuse = settings.level > 0;
   options.merge = settings.merge;
   options.math = settings.math == "strict" ? MathMode::strict : MathMode::fast;
+  options.precision = precisionOf(settings);
   options.compileFrom = settings.compileFrom;
   options.compileTo = settings.compileTo;
   options.dumpPhases = settings.dumpPhases;

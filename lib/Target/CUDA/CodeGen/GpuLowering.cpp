@@ -107,6 +107,21 @@ static void requireBlockSizes(gpu::GPUModuleOp module) {
     if (Attribute size = function->removeAttr(most)) function->setAttr(exact, size);
 }
 
+// The conversion makes dynamic shared memory a variable of no size, which PTX has as one that is declared and never
+// defined. Texts of several modules become one, in which each kernel's has a name of its own.
+static void declareDynamicMemory(gpu::GPUModuleOp module) {
+  auto functions = module.getOps<LLVM::LLVMFuncOp>();
+  auto kernel = llvm::find_if(functions, [](LLVM::LLVMFuncOp function) { return !function.isExternal(); });
+  for (auto global : llvm::to_vector(module.getOps<LLVM::GlobalOp>())) {
+    auto array = dyn_cast<LLVM::LLVMArrayType>(global.getType());
+    if (kernel == functions.end() || !array || array.getNumElements()) continue;
+    StringAttr name = StringAttr::get(module.getContext(), (*kernel).getSymName() + "_dynamic");
+    if (failed(SymbolTable::replaceAllSymbolUses(global, name, module))) continue;
+    global.setSymNameAttr(name);
+    global.setLinkage(LLVM::Linkage::External);
+  }
+}
+
 LogicalResult GpuLowering::run(gpu::GPUModuleOp module) const {
   if (failed(applyPatternsGreedily(module, expand))) return module.emitError("kernels cannot be expanded for the GPU");
   if (failed(refuseLibraryFunctions(module))) return failure();
@@ -116,6 +131,7 @@ LogicalResult GpuLowering::run(gpu::GPUModuleOp module) const {
   if (failed(applyFullConversion(module, legal, convert)))
     return module.emitError("kernels cannot be lowered for the GPU");
   requireBlockSizes(module);
+  declareDynamicMemory(module);
   return success();
 }
 

@@ -4,6 +4,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
   static const llvm::SmallVector<const GpuEmitter *> emitters = [] {
     llvm::SmallVector<const GpuEmitter *> list;
     auto add = [&](std::unique_ptr<GpuEmitter> emitter) { list.push_back(emitter.release()); };
+    add(createGpuMatmulTf32Emitter()); // of what may be rounded
     add(createGpuMatmulEmitter());
     add(createGpuLoopEmitter());
     add(createGpuRowEmitter());

@@ -74,8 +74,7 @@ std::string EmulatedRows::take(mlir::func::FuncOp function) {
     std::string name = function.getName().str() + "_" + std::to_string(number++);
     auto kernel = emitCudaKernel(dispatch, name, module, kArch);
     if (mlir::failed(kernel)) return why;
-    EXPECT_EQ(kernel->launch.sharedBytes, 0u);
-    made[dispatch] = fresh[description] = {name, kernel->launch.threads, plan->tiles, plan->scratchBytes};
+    made[dispatch] = fresh[description] = {name, kernel->launch, plan->tiles, plan->scratchBytes};
   }
   if (!fresh.empty()) {
     if (mlir::failed(mlir::verify(*holder)) || mlir::failed(lowering.run(module)))
@@ -138,7 +137,8 @@ void EmulatedRows::launchKernel(const Kernel &kernel, const std::vector<Bytes *>
   for (auto [first, count] : {std::pair<uint32_t, uint32_t>(0, half), {half, uint32_t(kernel.tiles) - half}}) {
     if (count == 0) continue;
     set(memory.size(), first);
-    gpu::LaunchReport report = gpu::launch(*code, {count}, {kernel.threads}, 0, parameters.data(), nullptr, options);
+    gpu::LaunchReport report = gpu::launch(*code, {count}, {kernel.launch.threads}, kernel.launch.sharedBytes,
+                                           parameters.data(), nullptr, options);
     EXPECT_TRUE(report.completed && report.complaints.empty()) << name << ": " << report.text();
   }
   if (!error) EXPECT_EQ(status->code, SPRIG_RT_KERNEL_OK) << name;

@@ -3,6 +3,7 @@
 #pragma once
 #include "lib/Target/CUDA/CodeGen/GpuLowering.h"
 #include "lib/Target/CUDA/CodeGen/PtxEmitter.h"
+#include "lib/Target/Image.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/include/sprig/rt/kernel.h"
 #include "test/gpu/emulator/Emulator.h"
@@ -30,7 +31,7 @@ public:
 private:
   struct Kernel {
     std::string name;
-    uint32_t threads;
+    LaunchShape launch;
     int64_t tiles, scratchBytes;
   };
   void launchKernel(const Kernel &kernel, const std::vector<Bytes *> &buffers, const std::string &name,

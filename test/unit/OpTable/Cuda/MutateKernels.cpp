@@ -39,6 +39,7 @@ struct Subject {
   Row row;
   std::vector<std::vector<Pattern>> others = {}; // inputs beside the row's own
   Error error = {};
+  Precision precision = Precision::f32;
 };
 
 std::string strides(const std::string &steps, const std::string &padding) {
@@ -56,13 +57,14 @@ Row scaledSoftmax(const std::string &type) {
 }
 
 // What is beyond the edge of a matrix counts as zeros: infinities next to them show where one of the sides has none.
-Row productOfReciprocals(const std::string &left, const std::string &right, const std::string &how) {
+Row productOfReciprocals(const std::string &left, const std::string &right, const std::string &how,
+                         Bound bound = {2, 5e-5}) {
   std::string lhs = "tensor<" + left + ">", rhs = "tensor<" + right + ">";
   return {"matmul",
           {left, right},
           "%x = nn.reciprocal %a0 : " + lhs + "\n%y = nn.reciprocal %a1 : " + rhs + "\n%r = nn.matmul %x, %y " + how +
               ": " + lhs + ", " + rhs,
-          {2, 5e-5},
+          bound,
           {{Fill::NonZero}, {Fill::NonZero}}};
 }
 
@@ -170,6 +172,11 @@ std::vector<Subject> subjects() {
       {"matmul", row("nn.matmul %a0, %a1", {"29x5xf32", "5x33xf32"}, sums, units)},
       {"matmul by tiles", productOfReciprocals("29x19xf32", "19x33xf32", ""), infinities},
       {"matmul by tiles, transposed", productOfReciprocals("5x19x21xf32", "9x21xf32", "{transpose_rhs} "), infinities},
+      {"matmul on tensor cores",
+       productOfReciprocals("35x68xf32", "68x36xf32", "", {0, 0.02}),
+       infinities,
+       {},
+       Precision::tf32},
       {"conv", row("nn.conv %a0, %a1 {" + strides("2, 2", "1, 1, 1, 1") + "}", {image, "4x3x3x3xf32"}, sums, units)},
       {"max_pool", row("nn.pool max %a0 {window = array<i64: 3, 3>, " + strides("2, 2", "1, 1, 1, 1") + "}", {image},
                        {}, {{Fill::Distinct}})},
@@ -228,6 +235,7 @@ public:
     CompileOptions options;
     options.target = "cuda";
     options.architectures = {"sm_80"};
+    options.precision = subject.precision;
     runPhases(*module, options, "fuse");
     if (std::string why = emulated.take(function()); !why.empty())
       throw std::runtime_error(std::string(subject.name) + ": " + why);

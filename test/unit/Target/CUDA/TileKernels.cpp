@@ -18,8 +18,8 @@ static std::string textOf(const TileCase &each) {
   }
   std::string type = "tensor<" + each.type + ">";
   return "func.func @" + each.name + "(" + outer + ") -> " + type + " {\n  %r = kernel.dispatch \"tile\" (" + inner +
-         ") -> " + type + " {\n" + each.body + "\n    kernel.yield " + each.result + " : " + type +
-         "\n  }\n  return %r : " + type + "\n}\n";
+         ") -> " + type + (each.tf32 ? " attributes {tf32}" : "") + " {\n" + each.body + "\n    kernel.yield " +
+         each.result + " : " + type + "\n  }\n  return %r : " + type + "\n}\n";
 }
 
 TileKernels::TileKernels(const std::vector<TileCase> &cases) {
@@ -44,7 +44,7 @@ TileKernels::TileKernels(const std::vector<TileCase> &cases) {
     auto kernel = emitCudaKernel(dispatch, function.getName(), module, arch);
     if (mlir::failed(plan) || mlir::failed(kernel))
       throw std::runtime_error(function.getName().str() + " has no kernel");
-    kernels[function.getName().str()] = {kernel->launch.threads, plan->tiles};
+    kernels[function.getName().str()] = {kernel->launch, plan->tiles};
   }
   if (mlir::failed(lowering.run(module))) throw std::runtime_error("kernels are not lowered");
   ptx += llvm::cantFail(emitter.functions(module));
@@ -82,7 +82,9 @@ gpu::LaunchReport TileKernels::run(const std::string &name, std::vector<std::vec
     std::memcpy(parameters.data() + code.parameters[i].offset, &pointer, sizeof pointer);
   }
   std::memcpy(parameters.data() + code.parameters[memory.size() + 1].offset, &first, sizeof first);
-  gpu::LaunchReport report = gpu::launch(code, {count}, {kernel(name).threads}, 0, parameters.data(), nullptr, options);
+  LaunchShape shape = kernel(name).launch;
+  gpu::LaunchReport report =
+      gpu::launch(code, {count}, {shape.threads}, shape.sharedBytes, parameters.data(), nullptr, options);
   EXPECT_TRUE(report.completed) << name;
   EXPECT_EQ(report.text(), "") << name;
   for (size_t i = 0; i < buffers.size(); ++i)

@@ -1,5 +1,6 @@
 // Dispatches as CUDA kernels in the emulator, for tests of their bits and of their memory traffic.
 #pragma once
+#include "lib/Target/Image.h"
 #include "runtime/include/sprig/rt/kernel.h"
 #include "test/gpu/unit/Kernels.h"
 #include <map>
@@ -11,6 +12,7 @@ struct TileCase {
   std::string name;
   std::vector<std::string> operands; // shapes with types: "4x8xf32", called %a0, %a1, ...
   std::string body, result, type;    // operations, and the value of this type that is yielded
+  bool tf32 = false;
 };
 
 class TileKernels {
@@ -19,7 +21,7 @@ public:
   explicit TileKernels(const std::vector<TileCase> &cases);
 
   struct Kernel {
-    uint32_t threads;
+    LaunchShape launch;
     int64_t tiles;
   };
   const Kernel &kernel(const std::string &name) const { return kernels.at(name); }

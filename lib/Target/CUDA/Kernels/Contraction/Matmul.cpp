@@ -1,39 +1,23 @@
 // nn.matmul in f32 with what follows it, by tiles.
 #include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
+#include "lib/Target/CUDA/Kernels/Contraction/MatmulForm.h"
 #include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
-#include "lib/Target/Kernels/BatchedProduct.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace sprig;
 
+static TileShape tileOf(const MatmulForm &form) {
+  return chooseTile(form.matrices(), form.rows, form.columns, form.depth);
+}
+
 namespace {
-struct Product : BatchedProduct {
-  using BatchedProduct::BatchedProduct;
-
-  TileShape tile() const { return chooseTile(matrices(), rows, columns, depth); }
-  /// Tiles, by products, rows and columns.
-  SmallVector<int64_t> tiles(const TileShape &tile) const {
-    SmallVector<int64_t> sizes(batch);
-    sizes.push_back(llvm::divideCeil(rows, tile.rows));
-    sizes.push_back(llvm::divideCeil(columns, tile.columns));
-    return sizes;
-  }
-  /// Whether there is enough to do for a tile; few short chains are as quick by themselves.
-  bool isWorthTiles() const {
-    constexpr int64_t kShallow = 8, kSmall = 1 << 14, kLong = 64, kFew = 1 << 10;
-    int64_t products = matrices() * rows * columns * depth;
-    return (depth >= kShallow && products >= kSmall) || (depth >= kLong && products >= kFew);
-  }
-};
-
 class MatmulKernel {
 public:
-  MatmulKernel(GpuBuilder &kernel, ir::MatmulOp op) : k(kernel), op(op), form(op), tile(form.tile()) {}
+  MatmulKernel(GpuBuilder &kernel, ir::MatmulOp op) : k(kernel), op(op), form(op), tile(tileOf(form)) {}
 
   void emit(Value tileNumber) {
-    SmallVector<Value> at = k.delinearize(tileNumber, form.tiles(tile));
+    SmallVector<Value> at = k.delinearize(tileNumber, form.tiles(tile.rows, tile.columns));
     ArrayRef<Value> matrix = ArrayRef<Value>(at).drop_back(2);
     Value row = k.mul(at.end()[-2], tile.rows), column = k.mul(at.back(), tile.columns);
     TileProduct product(
@@ -47,8 +31,7 @@ public:
 private:
   TileSide side(Value operand, ArrayRef<Value> matrix, ArrayRef<int64_t> strides, Value first, int64_t places,
                 bool stepsInner) {
-    Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(operand))), base = k.index(0);
-    for (auto [index, stride] : llvm::zip_equal(matrix, strides)) base = k.add(base, k.mul(index, stride));
+    Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(operand))), base = beginOfMatrix(k, matrix, strides);
     int64_t inner = stepsInner ? form.depth : places;
     bool isWide = inner % 4 == 0;
     Type f32 = k.b.getF32Type();
@@ -80,7 +63,7 @@ private:
 
   GpuBuilder &k;
   ir::MatmulOp op;
-  const Product form;
+  const MatmulForm form;
   const TileShape tile;
   Value firstRow;
 };
@@ -90,12 +73,12 @@ public:
   StringRef name() const override { return "matmul"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto op = dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));
-    return op && Product(op).isWorthTiles();
+    return op && MatmulForm(op).isWorthTiles();
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
-    Product form(cast<ir::MatmulOp>(contractionOf(dispatch)));
-    TileShape tile = form.tile();
-    return {llvm::product_of(form.tiles(tile)), tile.threads};
+    MatmulForm form(cast<ir::MatmulOp>(contractionOf(dispatch)));
+    TileShape tile = tileOf(form);
+    return {form.tileCount(tile.rows, tile.columns), tile.threads};
   }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
     return mayOverwriteAfterContraction(dispatch, operand);

@@ -109,7 +109,8 @@ LogicalResult GpuRegion::emitPart(kernel::DispatchOp part, int32_t number) {
       }
       narrow(k.b.clone(op, mapping));
     }
-    if (sharedBytes && plan->tiles > 1) narrow(gpu::BarrierOp::create(k.b, loc)); // another tile has the same memory
+    bool sharesMemory = sharedBytes || made->launch.sharedBytes;
+    if (sharesMemory && plan->tiles > 1) narrow(gpu::BarrierOp::create(k.b, loc)); // another tile has the same memory
   };
   auto emitTiles = [&] { k.loop(k.index(0), k.index(plan->tiles), 1, emitTile); };
   if (isNarrow) {

@@ -1,0 +1,25 @@
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Transforms/Passes.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_ALLOWTF32
+#include "lib/Transforms/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+
+static bool isProductOfF32(Operation &op) {
+  return op.hasTrait<MatrixProduct>() && getElementTypeOrSelf(op.getResult(0).getType()).isF32();
+}
+
+namespace {
+struct AllowTf32Pass : sprig::impl::AllowTf32Base<AllowTf32Pass> {
+  void runOnOperation() override {
+    getOperation().walk([](kernel::DispatchOp dispatch) {
+      if (llvm::any_of(dispatch.getBody().front(), isProductOfF32)) dispatch.setTf32(true);
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""npy_distance.py FOLDER OTHER: of each array of f32 in both the largest difference, in parts of the other's largest value."""
+import array
+import pathlib
+import sys
+
+
+def values(file):
+    data = file.read_bytes()  # of version 1
+    return array.array('f', data[10 + int.from_bytes(data[8:10], 'little'):])
+
+
+folder, other = map(pathlib.Path, sys.argv[1:])
+for file in sorted(other.glob('*.npy')):
+    right = values(file)
+    far = max(abs(a - b) for a, b in zip(values(folder / file.name), right, strict=True)) / max(map(abs, right))
+    size = next((f'below {bar:g}' for bar in (1e-7, 1e-5, 2e-2) if far < bar), 'large')
+    print(f'{file.name}: {size}')

@@ -1,0 +1,65 @@
+// RUN: %sprig-opt %s --split-input-file --sprig-emit-gpu-kernels | FileCheck %s
+// RUN: %sprig-opt %s --split-input-file --sprig-emit-gpu-kernels | %sprig-opt --split-input-file --pass-pipeline='builtin.module(gpu.module(sprig-lower-gpu-module))' | FileCheck %s --check-prefix=LOWERED
+
+// A large product where factors may be rounded: tiles of 128 by 128 in four stages of 16 steps, more shared memory than
+// there is without asking. Three slices are on their way before the first is multiplied, by eight warps of 64 rows and
+// 32 columns. Of sides whose steps lie side by side an instruction reads four matrices.
+func.func @large(%x: tensor<2048x512xf32>, %w: tensor<1024x512xf32>, %v: tensor<1024xf32>) -> tensor<2048x1024xf32> {
+  %r = kernel.dispatch "matmul_add" (%a = %x : tensor<2048x512xf32>, %b = %w : tensor<1024x512xf32>, %c = %v : tensor<1024xf32>) -> tensor<2048x1024xf32> attributes {tf32} {
+    %0 = nn.matmul %a, %b {transpose_rhs} : tensor<2048x512xf32>, tensor<1024x512xf32>
+    %1 = nn.add %0, %c : tensor<2048x1024xf32>, tensor<1024xf32>
+    kernel.yield %1 : tensor<2048x1024xf32>
+  }
+  return %r : tensor<2048x1024xf32>
+}
+// CHECK-LABEL: gpu.func @kernel_0
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
+// CHECK-SAME: sprig.tiles = 128 : i64
+// CHECK: memref.view {{.*}} to memref<16384xf32, #gpu.address_space<workgroup>>
+// CHECK-COUNT-4: nvgpu.device_async_copy {{.*}}, 4 {bypassL1}
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-COUNT-4: nvgpu.device_async_copy
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-COUNT-4: nvgpu.device_async_copy
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: scf.for
+// CHECK: nvvm.cp.async.wait.group 2
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK-COUNT-4: nvgpu.device_async_copy
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-COUNT-2: nvgpu.ldmatrix {{.*}}numTiles = 4
+// CHECK: nvgpu.ldmatrix {{.*}}numTiles = 4
+// CHECK: nvvm.convert.float.to.tf32 {{.*}}rna
+// CHECK-COUNT-32: nvvm.mma.sync
+// CHECK-NOT: nvvm.mma.sync
+// CHECK: arith.addf {{.*}} : vector<2xf32>
+// CHECK: vector.store {{.*}}alignment = 8
+
+// LOWERED: llvm.mlir.global external @kernel_0_dynamic() {{.*}}addr_space = 3 : i32{{.*}} : !llvm.array<0 x i8>
+// LOWERED: nvvm.cp.async.shared.global {{.*}}, 16, cache =  cg
+// LOWERED: nvvm.ldmatrix
+
+// -----
+
+// Odd sizes are copied element by element, zeros in place of what is not there. Parts of 512 products are added up.
+func.func @odd(%x: tensor<3x1101x50xf32>, %w: tensor<1101x51xf32>) -> tensor<3x50x51xf32> {
+  %r = kernel.dispatch "matmul" (%a = %x : tensor<3x1101x50xf32>, %b = %w : tensor<1101x51xf32>) -> tensor<3x50x51xf32> attributes {tf32} {
+    %0 = nn.matmul %a, %b {transpose_lhs} : tensor<3x1101x50xf32>, tensor<1101x51xf32>
+    kernel.yield %0 : tensor<3x50x51xf32>
+  }
+  return %r : tensor<3x50x51xf32>
+}
+// CHECK-LABEL: gpu.func @kernel_0
+// CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
+// CHECK-SAME: sprig.tiles = 12 : i64
+// CHECK: arith.select
+// CHECK: %[[COUNT:.*]] = arith.select {{.*}} : index
+// CHECK: nvgpu.device_async_copy {{.*}}, 1, %[[COUNT]]
+// CHECK: %[[PART:.*]] = arith.constant 16 : index
+// CHECK: scf.for {{.*}} step %[[PART]]
+// CHECK: scf.for
+// CHECK-COUNT-8: memref.load
+// CHECK: nvvm.mma.sync
+// CHECK: arith.addf
+// CHECK: memref.store

@@ -1,0 +1,26 @@
+// Products of matrices with an epilogue, for tests of tiles.
+#pragma once
+#include "test/unit/Target/CUDA/TileKernels.h"
+
+namespace sprig {
+
+/// Several share the right side.
+struct TestProduct {
+  const char *name;
+  int64_t batch, rows, columns, depth;
+  bool transposedLeft, transposedRight;
+  bool tf32 = false;
+
+  int64_t leftAt(int64_t b, int64_t r, int64_t k) const {
+    return b * rows * depth + (transposedLeft ? k * rows + r : r * depth + k);
+  }
+  int64_t rightAt(int64_t k, int64_t c) const { return transposedRight ? c * depth + k : k * columns + c; }
+};
+
+/// relu(x y + bias), and what follows it of a residual of the result's shape.
+TileCase caseOf(const TestProduct &p);
+/// x, y, bias and residual in [-1, 1], and zeros for the result.
+std::vector<std::vector<float>> buffersOf(const TestProduct &p);
+TileKernels kernelsOf(const std::vector<TestProduct> &products);
+
+} // namespace sprig
