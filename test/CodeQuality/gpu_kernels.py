@@ -1,8 +1,8 @@
 """Holds the CUDA kernels of networks to what is committed: gpu_kernels.py BUILD MODELS [--all-architectures] [--write]
 [--figures FILE].
 
-gpu-kernels.json names networks under MODELS with their batch, and a precision that is not f32, and has a row for each form of kernel: the operations that
-its name lists, and of all kernels of the form the worst of each figure:
+gpu-kernels.json names networks under MODELS with their batch, and a precision that is not f32, or programs beside it, and has a row for each
+form of kernel: the operations that its name lists, and of all kernels of the form the worst of each figure:
   registers      of a thread, by ptxas                                         a list: for each of `architectures`
   occupancy      percent of a multiprocessor's threads that its blocks fill    likewise
   math           of the instructions in the loop that has the most FFMA, HMMA and the like, how many these are; of a
@@ -69,11 +69,11 @@ class Case:
     def __init__(self, name, architectures, a, disassembler):
         self.name, self.rows, self.bad = name, {}, []
         self.where = {}  # what has a row's figure: by form, figure and architecture
-        network, batch, *policy = name.split(' ')
+        network, *settings = name.split(' ')
+        model = [a.models / network / 'model.onnx', '--dim', *settings[:1]] if settings else [HERE / network]
         with tempfile.TemporaryDirectory() as folder:
             package = pathlib.Path(folder) / 'model.sprig'
-            said = run(a.build / 'bin/sprig', 'compile', a.models / network / 'model.onnx', '--dim', batch,
-                       *('--' + given for given in policy), '--jobs', '1',
+            said = run(a.build / 'bin/sprig', 'compile', *model, *('--' + given for given in settings[1:]), '--jobs', '1',
                        '--target', 'cuda:' + ','.join(architectures), '-v', '-o', package).stderr
             traffic = json.loads(run(a.build / 'bin/kernel-traffic', package, folder).stdout)
             mixes = {arch: sass.kernels(disassembler, f'{folder}/{arch}.cubin') for arch in traffic['cubins']} if disassembler else {}
