@@ -78,6 +78,7 @@ public:
   bool takesScan(ir::ScanOp scan, std::string &why) const override { return takesScanOnCuda(scan, why); }
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &) const override {
     passes.addNestedPass<func::FuncOp>(createTransposeScans());
+    passes.addNestedPass<func::FuncOp>(createSplitProducts());
   }
   bool canFuse(const FusionGroup &group, Operation *op) const override { return canFuseOnCuda(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planCudaDispatch(dispatch); }

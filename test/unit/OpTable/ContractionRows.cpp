@@ -41,6 +41,28 @@ TEST(OpTable, MatrixProducts) {
   }
 }
 
+// Sums that a target may take in parts, less the same from a layout in which they stay whole: not a bit is left.
+TEST(OpTable, LongProductsInParts) {
+  check({{"matmul",
+          {"1536x9xf32", "1536x17xf32"},
+          "%t = nn.transpose %a0 [1, 0] : tensor<1536x9xf32>\n"
+          "%n = nn.neg %t : tensor<9x1536xf32>\n"
+          "%p = nn.matmul %a0, %a1 {transpose_lhs} : tensor<1536x9xf32>, tensor<1536x17xf32>\n"
+          "%q = nn.matmul %n, %a1 : tensor<9x1536xf32>, tensor<1536x17xf32>\n"
+          "%r = nn.add %p, %q : tensor<9x17xf32>, tensor<9x17xf32>",
+          {},
+          kUnits},
+         {"matmul",
+          {"1x2048xf32", "2048x17xf32"},
+          "%t = nn.transpose %a1 [1, 0] : tensor<2048x17xf32>\n"
+          "%n = nn.neg %t : tensor<17x2048xf32>\n"
+          "%p = nn.matmul %a0, %a1 : tensor<1x2048xf32>, tensor<2048x17xf32>\n"
+          "%q = nn.matmul %a0, %n {transpose_rhs} : tensor<1x2048xf32>, tensor<17x2048xf32>\n"
+          "%r = nn.add %p, %q : tensor<1x17xf32>, tensor<1x17xf32>",
+          {},
+          kUnits}});
+}
+
 // A constant right side is packed; the epilogue after the product must not change its bits.
 std::string constantMatrix(const std::string &type, int64_t rows, int64_t columns) {
   std::string text = "dense<[";

@@ -5,6 +5,17 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SplitProducts : Pass<"sprig-split-products", "::mlir::func::FuncOp"> {
+  let summary = "Lets the parts of a long sum of products be computed side by side";
+  let description = [{
+    A product of f32 over more than 1024 steps is a sum of chains of 512. Where its result has few tiles it becomes a
+    batch of products, one for each part, and the sum of their results in the order of parts: no bit changes. That takes
+    no copy where steps are the outer dimension of both sides, as in gradients of weights, or there is one row. The
+    steps have to be a multiple of 512, and at most 63 times it.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
 def TransposeScans : Pass<"sprig-transpose-scans", "::mlir::func::FuncOp"> {
   let summary = "Transposes the matrices that scans multiply by transposed, in front of the loop";
   let description = [{
