@@ -7,7 +7,7 @@ between commands, bounds, bytes that nothing has written.
 A network's outputs are within 1e-4 of the processor's, in parts of the largest. Of a training run the first N steps (2) are
 taken; a loss is right when its relative distance from the reference is at most four times the largest spread of single
 precision up to that step (1e-6 always). NAMEs are those of folders in models and training of SPRIG_SHARED_DIR
-(../shared beside the checkout), all without.
+(../shared beside the checkout), which run in this order; all without.
 Closes with `N passed, N failed`.
 """
 import argparse
@@ -92,9 +92,12 @@ def train(case):
 
 work = [(infer, folder) for folder in sorted((shared / 'models').iterdir()) if (folder / 'model.onnx').exists()]
 work += [(train, case) for case in sorted((shared / 'training').iterdir()) if (case / 'config.json').exists()]
+if given.names:
+    known = {folder.name: (check, folder) for check, folder in work}
+    if unknown := [name for name in given.names if name not in known]:
+        sys.exit(f"error: there is no '{unknown[0]}': {', '.join(known)}")
+    work = [known[name] for name in given.names]
 for check, folder in work:
-    if given.names and folder.name not in given.names:
-        continue
     began = time.monotonic()
     try:
         print(f'{folder.name}: {check(folder)}, {time.monotonic() - began:.0f} s', flush=True)

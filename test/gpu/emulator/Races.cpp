@@ -48,16 +48,19 @@ void Shadow::keepReaders(Cell &cell, const BlockClock &clock) {
     freeReaders.pop_back();
   }
   std::vector<Readers> &list = readers[cell.readers - 1];
-  for (auto one = list.rbegin(); one != list.rend(); ++one) {
+  for (auto one = list.rbegin(); one != list.rend() && one->block == cell.read.block; ++one) {
     Readers same = cell.read;
     same.lanes = one->lanes;
     if (*one != same) continue;
     one->lanes |= cell.read.lanes;
     return;
   }
-  if (list.size() >= 8)
+  // The block that runs has not read the word before, so that all in the list are of others.
+  if (cell.read.block != clock.block && list.size() >= mostOfOtherBlocks)
+    list.erase(list.begin(), list.end() - (mostOfOtherBlocks - 1));
+  if (list.size() >= 8 && clock.floor > 1)
     std::erase_if(list, [&](const Readers &one) { return one.block == clock.block && one.clock < clock.floor; });
-  if (list.size() >= mostReaders) list.erase(list.begin());
+  if (list.size() >= mostReaders) list.erase(list.begin(), list.begin() + mostReaders / 4);
   list.push_back(cell.read);
 }
 

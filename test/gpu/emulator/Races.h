@@ -65,8 +65,9 @@ public:
 
 private:
   // More readings of one word than this, by warps that nothing orders, and the oldest are forgotten: what a race with
-  // them would be is one with the others too, unless just those are ordered.
-  static constexpr size_t mostReaders = 64;
+  // them would be is one with the others too, unless just those are ordered. Once a block is over, few of its own are
+  // enough. Blocks run one at a time, so a list has them one behind another.
+  static constexpr size_t mostReaders = 64, mostOfOtherBlocks = 4;
   bool accessCell(Cell &cell, const Access &access, const BlockClock &clock, const OrderState &state, bool onlyChecks,
                   Rival &rival);
   void split(Cell &word);
