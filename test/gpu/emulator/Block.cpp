@@ -27,6 +27,7 @@ Block::Block(LaunchState &launch, Stacks &stacks, uint32_t sharedBytes, const Sp
     threads[i].local = local + i * localSize;
   }
   for (uint32_t i = 0; i < warps.size(); ++i) warps[i].index = i;
+  clock.mayOrder = launch.kernel.cooperates || launch.kernel.orders;
 }
 
 void Block::prepareThread(Thread &thread, uint32_t index) {

@@ -85,6 +85,7 @@ struct LaunchState {
   Effects effects;
   TrafficCounts traffic;
   bool hasFailed = false; // something that cannot go on
+  Range lastTouched[8] = {};
   std::set<std::tuple<Fault, uint32_t, uint32_t>> told;
 };
 

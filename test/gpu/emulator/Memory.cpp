@@ -76,11 +76,15 @@ void Block::accessShared(Thread &thread, uint64_t offset, uint32_t bytes, uint32
 
 void Block::accessGlobal(Thread &thread, uint64_t address, uint32_t bytes, uint32_t flags, uint32_t line) {
   const LaunchOptions &options = launch.options;
-  if (options.knowsAllocations) {
+  // Most accesses of a line are in one allocation.
+  Range &last = launch.lastTouched[line % std::size(launch.lastTouched)];
+  if (options.knowsAllocations && (address < last.begin || address + bytes > last.end)) {
     auto after = std::upper_bound(options.allocations.begin(), options.allocations.end(), address,
                                   [](uint64_t a, const Range &range) { return a < range.begin; });
     bool isInside = after != options.allocations.begin() && address + bytes <= (after - 1)->end;
-    if (!isInside)
+    if (isInside)
+      last = *(after - 1);
+    else
       fail(Fault::OutOfBounds, &thread, line, 0,
            where(thread) + verb(flags) + std::to_string(bytes) + " bytes of global memory at " + hex(address) +
                ", where no allocation is");

@@ -64,6 +64,7 @@ public:
   void raiseFloor(uint32_t highestClock) { floor = highestClock + 1; }
 
   uint32_t block = 0, floor = 1;
+  bool mayOrder = true; // else nothing orders two threads of the launch
 
 private:
   static bool knows(const Knowledge &knowledge, Stamp stamp) {

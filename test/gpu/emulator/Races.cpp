@@ -19,6 +19,7 @@ void Shadow::forgetReads(Cell &cell) {
   readers[cell.readers - 1].clear();
   freeReaders.push_back(cell.readers);
   cell.readers = 0;
+  cell.kept = 0;
 }
 
 void Shadow::addRead(Cell &cell, const Access &access, const BlockClock &clock, const OrderState &state) {
@@ -39,6 +40,7 @@ void Shadow::addRead(Cell &cell, const Access &access, const BlockClock &clock, 
 
 // Puts the last reads into the cell's list.
 void Shadow::keepReaders(Cell &cell, const BlockClock &clock) {
+  if (!clock.mayOrder && cell.kept == 2) return;
   if (!cell.readers) {
     if (freeReaders.empty()) {
       readers.emplace_back();
@@ -53,6 +55,12 @@ void Shadow::keepReaders(Cell &cell, const BlockClock &clock) {
     same.lanes = one->lanes;
     if (*one != same) continue;
     one->lanes |= cell.read.lanes;
+    return;
+  }
+  if (!clock.mayOrder) {
+    bool isOther = list.empty() || list.back().block != cell.read.block || list.back().warp != cell.read.warp;
+    if (isOther) list.push_back(cell.read);
+    cell.kept += isOther;
     return;
   }
   // The block that runs has not read the word before, so that all in the list are of others.

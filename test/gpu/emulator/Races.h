@@ -24,6 +24,7 @@ struct Cell {
   uint32_t writeLine = 0;
   uint32_t readers = 0, split = 0; // indices + 1 into a Shadow's lists
   bool writeIsStrong = false;
+  uint8_t kept = 0; // groups in the list, where nothing orders threads
 };
 
 // An access as the detector sees it.
@@ -67,6 +68,7 @@ private:
   // More readings of one word than this, by warps that nothing orders, and the oldest are forgotten: what a race with
   // them would be is one with the others too, unless just those are ordered. Once a block is over, few of its own are
   // enough. Blocks run one at a time, so a list has them one behind another.
+  // Where nothing orders any threads at all, two warps are enough: a writer is in one of them at most.
   static constexpr size_t mostReaders = 64, mostOfOtherBlocks = 4;
   bool accessCell(Cell &cell, const Access &access, const BlockClock &clock, const OrderState &state, bool onlyChecks,
                   Rival &rival);

@@ -20,6 +20,7 @@ struct KernelContext {
   llvm::Module &target;
   std::map<std::string, llvm::Function *> functions;
   bool cooperates = false; // threads meet: set by the first instruction that needs it
+  bool orders = false;     // likewise by fences, strong accesses and atomic operations
 };
 
 class FunctionTranslator {

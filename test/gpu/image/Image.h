@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 // Counts up with every change of this header or of Hooks.def: the emulator refuses an image of another version.
-#define SPRIG_GPU_IMAGE_VERSION 3
+#define SPRIG_GPU_IMAGE_VERSION 4
 
 struct SprigGpuHooks;
 
@@ -42,6 +42,7 @@ typedef struct SprigGpuKernel {
   uint32_t maxThreads[3];      // .maxntid, or zeros; it bounds the product alone
   uint32_t minBlocks;          // .minnctapersm, or 0
   uint32_t cooperates;   // 1: threads of a block meet (barriers, warp operations), so each needs a stack of its own
+  uint32_t orders;       // 1: it has fences, strong accesses or atomic operations, by which others may be ordered
   SprigGpuCode *plain;   // accesses memory directly; null in an image that has the other version alone
   SprigGpuCode *checked; // tells the hook `access` of every access first
 } SprigGpuKernel;

@@ -71,7 +71,8 @@ Constant *describeKernel(Tables &tables, Module &target, const ptx::Module &sour
                            tables.number(32, layout.parameterBytes), tables.number(32, layout.staticSharedBytes),
                            tables.number(32, layout.localBytes), tables.numbers(kernel.requiredThreads),
                            tables.numbers(kernel.maxThreads), tables.number(32, kernel.minBlocks),
-                           tables.number(32, checked.cooperates), plainCode, checkedCode});
+                           tables.number(32, checked.cooperates), tables.number(32, checked.orders), plainCode,
+                           checkedCode});
 }
 
 } // namespace

@@ -117,6 +117,7 @@ FunctionTranslator::Order FunctionTranslator::memoryOrder(Decoder &decoder) {
   default: break;
   }
   if (order.isStrong) decoder.takeOneOf({"gpu", "sys"});
+  kernel.orders |= order.isStrong;
   return order;
 }
 
@@ -210,6 +211,7 @@ bool FunctionTranslator::isResultUsed(const Operand &result) const {
 
 void FunctionTranslator::atomicOperation(Decoder &decoder, bool hasResult) {
   Order order = memoryOrder(decoder);
+  kernel.orders = true;
   decoder.takeOneOf({"gpu", "sys", "cta"});
   ptx::Space where = space(decoder).value_or(ptx::Space::Generic);
   decoder.take("noftz");

@@ -127,6 +127,7 @@ void FunctionTranslator::memoryBarrier(Decoder &decoder) {
   decoder.operands(0, 0);
   int scope = decoder.takeOneOf({"cta", "gl", "sys"});
   if (scope < 0) decoder.fail("expected .cta, .gl or .sys");
+  kernel.orders = true;
   call(hooks::fence, {self(), code(scope), line(decoder)});
 }
 void FunctionTranslator::fence(Decoder &decoder) {
@@ -134,6 +135,7 @@ void FunctionTranslator::fence(Decoder &decoder) {
   decoder.takeOneOf({"sc", "acq_rel"});
   int scope = decoder.takeOneOf({"cta", "gpu", "sys"});
   if (scope < 0) decoder.fail("this fence is not known here");
+  kernel.orders = true;
   call(hooks::fence, {self(), code(scope), line(decoder)});
 }
 
