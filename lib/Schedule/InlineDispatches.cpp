@@ -201,8 +201,11 @@ private:
       }
       auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
       if (kernel.isComposite() || kernel.getPlaces() || dispatch.isPart()) return;
-      if (kernel.getTiles() > kernel.getGrain()) return;
-      if (!llvm::all_of(kernel.getBody().front().without_terminator(), llvm::IsaPred<kernel::DispatchOp>)) return;
+      auto isShort = [&](Operation &op) {
+        auto part = dyn_cast<kernel::DispatchOp>(op);
+        return part && device->isShort(part, kernel.getTiles(), kernel.getGrain());
+      };
+      if (!llvm::all_of(kernel.getBody().front().without_terminator(), isShort)) return;
       flops += kernel.getFlops();
       bytes += kernel.getBytes();
       kernels.insert(kernel);

@@ -101,6 +101,9 @@ public:
   /// Programs that become one kernel, which computes several dispatches and keeps what is between them in its scratch
   /// memory.
   virtual SmallProgram inlinedProgram() const { return {}; }
+  /// Whether a dispatch may be in such a kernel, which computes all tiles by itself: of a dispatch that has `tiles`
+  /// alone, `grain` of which are worth a thread.
+  virtual bool isShort(kernel::DispatchOp dispatch, int64_t tiles, int64_t grain) const { return tiles <= grain; }
   /// Programs that become one command, whose kernel calls those of the program.
   virtual SmallProgram mergedProgram() const { return {}; }
   /// For `--tune`, which times them on this machine; no tiles where there is nothing to choose. Throws sprig::Error

@@ -4,7 +4,7 @@
 #include "lib/Target/CUDA/CodeGen/GpuLowering.h"
 #include "lib/Target/CUDA/CodeGen/Occupancy.h"
 #include "lib/Target/CUDA/CodeGen/Passes.h"
-#include "lib/Target/CUDA/Kernels/KernelEmitter.h"
+#include "lib/Target/CUDA/Kernels/Control/KernelGraph.h"
 #include "lib/Target/CUDA/Kernels/Passes.h"
 #include "lib/Target/CUDA/Layout/Passes.h"
 #include "sprig/error.h"
@@ -35,9 +35,9 @@ static SmallVector<CudaArch> architecturesOf(const CompileOptions &options) {
   return archs;
 }
 
-static FailureOr<LaunchShape> emitKernelFunction(kernel::DispatchOp dispatch, StringRef name, gpu::GPUModuleOp module,
+static FailureOr<LaunchShape> emitKernelFunction(const KernelGraph &graph, StringRef name, gpu::GPUModuleOp module,
                                                  const CudaArch &arch) {
-  auto kernel = emitCudaKernel(dispatch, name, module, arch);
+  auto kernel = emitCudaKernelGraph(graph, name, module, arch);
   if (failed(kernel)) return failure();
   return kernel->launch;
 }
@@ -85,6 +85,10 @@ public:
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return mayOverwriteOnCuda(dispatch, operand, result);
   }
+
+  // What a block computes in about the time that a launch takes: it has few threads, but waits for no other kernel.
+  SmallProgram inlinedProgram() const override { return {1 << 17, 1 << 17}; }
+  bool isShort(kernel::DispatchOp dispatch, int64_t, int64_t) const override { return isShortOnCuda(dispatch); }
 
   FailureOr<std::vector<PackageImage>> compile(ModuleOp program, const CompileOptions &options, FileCache *cache,
                                                CodeGenCounts &counts) const override;

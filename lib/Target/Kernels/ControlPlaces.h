@@ -37,8 +37,9 @@ llvm::SmallVector<kernel::DispatchOp> partsOf(mlir::Operation *control);
 struct RegionPlaces {
   /// From `start` on. `elsewhere` are results that lie in other memory.
   RegionPlaces(mlir::Block &block, const llvm::DenseSet<mlir::Value> &elsewhere, int64_t start);
+  explicit RegionPlaces(llvm::DenseMap<mlir::Value, int64_t> offsets) : offsets(std::move(offsets)) {}
   llvm::DenseMap<mlir::Value, int64_t> offsets;
-  int64_t end;
+  int64_t end = 0; // of what the block itself makes it
 };
 
 /// The position of an operation's result among the results of its dispatch, if it is one of them.

@@ -106,27 +106,17 @@ bool Compilation::takeFromCache(Job &job) const {
   return job.done = true;
 }
 
-// The one dispatch of a kernel, which takes and gives what the kernel does.
-static FailureOr<kernel::DispatchOp> dispatchOf(exec::KernelOp kernel) {
-  Block &body = kernel.getBody().front();
-  auto dispatches = llvm::to_vector(body.getOps<kernel::DispatchOp>());
-  if (dispatches.size() == 1 && llvm::equal(dispatches[0]->getOperands(), body.getArguments()) &&
-      llvm::equal(dispatches[0]->getResults(), body.getTerminator()->getOperands()))
-    return dispatches[0];
-  return kernel.emitOpError("is more than one dispatch, of which no kernel of a GPU can be made"), failure();
-}
-
 LogicalResult Compilation::compile(Job &job, const GpuLowering &lowering,
                                    std::vector<std::optional<PtxEmitter>> &emitters) const {
   exec::KernelOp kernel = job.unit->kernel;
   const CudaArch &arch = archs[job.arch];
-  auto dispatch = dispatchOf(kernel);
-  if (failed(dispatch)) return failure();
   OwningOpRef<ModuleOp> holder = ModuleOp::create(UnknownLoc::get(kernel.getContext()));
   OpBuilder b = OpBuilder::atBlockEnd(holder->getBody());
   auto module = gpu::GPUModuleOp::create(b, holder->getLoc(), "kernels");
   std::string name = stemName(job.unit->stem);
-  auto launch = emit(*dispatch, name, module, arch);
+  KernelGraph graph{&kernel.getBody().front(), kernel.getPlaces().value_or(ArrayRef<int64_t>()),
+                    int64_t(kernel.getScratch())};
+  auto launch = emit(graph, name, module, arch);
   if (failed(launch)) return failure();
   if (failed(verify(*holder)) || failed(lowering.run(module))) return failure();
   std::optional<PtxEmitter> &emitter = emitters[job.arch];

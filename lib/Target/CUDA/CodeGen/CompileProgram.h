@@ -5,6 +5,7 @@
 #include "dialects/Kernel/KernelDialect.h"
 #include "lib/Target/CUDA/CodeGen/Assembler.h"
 #include "lib/Target/Image.h"
+#include "lib/Target/Kernels/KernelGraph.h"
 #include "lib/Target/Target.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -16,10 +17,10 @@ struct CudaCodeGenOptions {
   FileCache *cache = nullptr;
 };
 
-/// Emits a dispatch as a kernel function of a name (Kernels/KernelEmitter.h has the form), and says how it is launched.
+/// Emits a kernel as a function of a name (Kernels/KernelEmitter.h has the form), and says how it is launched.
 /// A failure has been reported. Called by several threads at once.
 using EmitCudaKernel = llvm::function_ref<mlir::FailureOr<LaunchShape>(
-    kernel::DispatchOp dispatch, llvm::StringRef name, mlir::gpu::GPUModuleOp module, const CudaArch &arch)>;
+    const KernelGraph &graph, llvm::StringRef name, mlir::gpu::GPUModuleOp module, const CudaArch &arch)>;
 
 struct PtxProgram {
   CudaArch arch;

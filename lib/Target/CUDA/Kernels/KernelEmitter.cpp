@@ -8,14 +8,18 @@
 using namespace mlir;
 using namespace sprig;
 
-const GpuEmitter *sprig::findGpuEmitter(kernel::DispatchOp dispatch) {
-  for (const GpuEmitter *emitter : gpuEmitters())
-    if (emitter->matches(dispatch)) return emitter;
-  return nullptr;
+const GpuEmitter *sprig::findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope) {
+  const GpuEmitter *slow = nullptr;
+  for (const GpuEmitter *emitter : gpuEmitters()) {
+    if (!emitter->matches(dispatch)) continue;
+    if (scope == GpuScope::grid || !emitter->isSlowInBlock(dispatch)) return emitter;
+    if (!slow) slow = emitter;
+  }
+  return slow;
 }
 
-static const GpuEmitter *findOrReport(kernel::DispatchOp dispatch) {
-  const GpuEmitter *emitter = findGpuEmitter(dispatch);
+static const GpuEmitter *findOrReport(kernel::DispatchOp dispatch, GpuScope scope = GpuScope::grid) {
+  const GpuEmitter *emitter = findGpuEmitter(dispatch, scope);
   if (!emitter) {
     InFlightDiagnostic diagnostic = dispatch.emitOpError("has no kernel for CUDA yet");
     for (Operation &op : dispatch->getRegion(0).front().without_terminator())
@@ -31,10 +35,10 @@ FailureOr<KernelPlan> sprig::planCudaDispatch(kernel::DispatchOp dispatch) {
   return KernelPlan{plan.tiles, plan.scratchBytes};
 }
 
-bool sprig::mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result) {
+bool sprig::mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result, GpuScope scope) {
   if (dispatch->getOperand(operand).getType() != dispatch->getResult(result).getType()) return false;
   if (llvm::count(dispatch->getOperands(), dispatch->getOperand(operand)) != 1) return false;
-  const GpuEmitter *emitter = findGpuEmitter(dispatch);
+  const GpuEmitter *emitter = findGpuEmitter(dispatch, scope);
   return emitter && emitter->mayOverwrite(dispatch, operand, result);
 }
 
@@ -55,29 +59,39 @@ static void boundShifts(gpu::GPUFuncOp function) {
   });
 }
 
-FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringRef name, gpu::GPUModuleOp module,
-                                            const CudaArch &arch, int32_t firstOperation) {
-  const GpuEmitter *emitter = findOrReport(dispatch);
-  if (!emitter) return failure();
-  MLIRContext *context = dispatch.getContext();
+gpu::GPUFuncOp sprig::makeGpuFunction(gpu::GPUModuleOp module, Location loc, StringRef name, TypeRange operands,
+                                      TypeRange results, const GpuPlan &plan) {
+  MLIRContext *context = module.getContext();
   context
       ->loadDialect<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                     nvgpu::NVGPUDialect, NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  Type pointer = LLVM::LLVMPointerType::get(context);
   SmallVector<Type> arguments;
-  for (Type type : dispatch->getOperandTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
-  for (Type type : dispatch->getResultTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
-  GpuPlan plan = emitter->plan(dispatch);
-  arguments.append({pointer, MemRefType::get({plan.scratchBytes}, builder.getI8Type()), builder.getI32Type()});
-  auto function =
-      gpu::GPUFuncOp::create(builder, dispatch.getLoc(), name, builder.getFunctionType(arguments, TypeRange()));
+  for (TypeRange types : {operands, results})
+    for (Type type : types) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
+  arguments.append({LLVM::LLVMPointerType::get(context), MemRefType::get({plan.scratchBytes}, builder.getI8Type()),
+                    builder.getI32Type()});
+  auto function = gpu::GPUFuncOp::create(builder, loc, name, builder.getFunctionType(arguments, TypeRange()));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   // Then ranges of thread numbers are known, and ptxas knows how many registers there are.
   function.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr({int32_t(plan.threads), 1, 1}));
+  return function;
+}
 
-  builder.setInsertionPointToStart(&function.getBody().front());
-  GpuBuilder kernel(builder, function, dispatch, plan.threads, arch, firstOperation);
+void sprig::finishGpuFunction(GpuBuilder &kernel) {
+  gpu::ReturnOp::create(kernel.b, kernel.loc);
+  boundShifts(kernel.function);
+}
+
+FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringRef name, gpu::GPUModuleOp module,
+                                            const CudaArch &arch, int32_t firstOperation, GpuScope scope) {
+  const GpuEmitter *emitter = findOrReport(dispatch, scope);
+  if (!emitter) return failure();
+  GpuPlan plan = emitter->plan(dispatch);
+  gpu::GPUFuncOp function =
+      makeGpuFunction(module, dispatch.getLoc(), name, dispatch->getOperandTypes(), dispatch->getResultTypes(), plan);
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  GpuBuilder kernel(builder, function, dispatch->getNumOperands(), dispatch->getNumResults(), arch, firstOperation);
   Value first = arith::IndexCastUIOp::create(builder, kernel.loc, builder.getIndexType(), kernel.firstTile());
   Value block = gpu::BlockIdOp::create(builder, kernel.loc, gpu::Dimension::x);
   LogicalResult emitted = plan.tiles ? emitter->emit(dispatch, kernel, kernel.add(block, first)) : success();
@@ -85,8 +99,7 @@ FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringR
     function.erase();
     return failure();
   }
-  gpu::ReturnOp::create(builder, kernel.loc);
-  boundShifts(function);
+  finishGpuFunction(kernel);
   return CudaKernel{function, {uint32_t(plan.threads), kernel.dynamicSharedBytes}};
 }
 

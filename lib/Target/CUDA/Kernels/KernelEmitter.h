@@ -18,6 +18,10 @@ struct GpuPlan {
   int64_t scratchBytes = 0;
 };
 
+/// Who computes the tiles of a dispatch: a block each, or one block all of them, as a part of a kernel (Control,
+/// KernelGraph.h).
+enum class GpuScope { grid, block };
+
 /// Emits the kernels of one family of dispatches.
 class GpuEmitter {
 public:
@@ -25,6 +29,8 @@ public:
   virtual llvm::StringRef name() const = 0;
   virtual bool matches(kernel::DispatchOp dispatch) const = 0;
   virtual GpuPlan plan(kernel::DispatchOp dispatch) const = 0;
+  /// Whether one block had better compute a dispatch by another emitter that matches.
+  virtual bool isSlowInBlock(kernel::DispatchOp dispatch) const { return false; }
   /// Target::mayOverwrite, of an operand of the result's type that is passed once.
   virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
   /// Emits what a block computes of a tile. All threads of the block are there; another tile may follow, after a
@@ -36,13 +42,14 @@ public:
 llvm::ArrayRef<const GpuEmitter *> gpuEmitters();
 
 /// The emitter of a dispatch, or null when there is no kernel for it.
-const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch);
+const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope = GpuScope::grid);
 
 /// Target::takesScan, Target::canFuse, Target::plan and Target::mayOverwrite of CUDA.
 bool takesScanOnCuda(ir::ScanOp scan, std::string &why);
 bool canFuseOnCuda(const FusionGroup &group, mlir::Operation *op);
 mlir::FailureOr<KernelPlan> planCudaDispatch(kernel::DispatchOp dispatch);
-bool mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result);
+bool mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result,
+                        GpuScope scope = GpuScope::grid);
 
 struct CudaKernel {
   mlir::gpu::GPUFuncOp function;
@@ -57,7 +64,13 @@ struct CudaKernel {
 /// operations from `firstOperation` on. A failure has been reported: there is no kernel for the dispatch.
 mlir::FailureOr<CudaKernel> emitCudaKernel(kernel::DispatchOp dispatch, llvm::StringRef name,
                                            mlir::gpu::GPUModuleOp module, const CudaArch &arch,
-                                           int32_t firstOperation = 0);
+                                           int32_t firstOperation = 0, GpuScope scope = GpuScope::grid);
+
+/// A function of that form without code, for `plan.threads` threads; its body has a block.
+mlir::gpu::GPUFuncOp makeGpuFunction(mlir::gpu::GPUModuleOp module, mlir::Location loc, llvm::StringRef name,
+                                     mlir::TypeRange operands, mlir::TypeRange results, const GpuPlan &plan);
+/// Gives it its end.
+void finishGpuFunction(GpuBuilder &kernel);
 
 /// The dialects that these kernels are made of.
 void registerCudaKernelDialects(mlir::DialectRegistry &registry);

@@ -7,13 +7,14 @@
 using namespace mlir;
 using namespace sprig;
 
-GpuBuilder::GpuBuilder(OpBuilder &builder, gpu::GPUFuncOp function, kernel::DispatchOp dispatch, int64_t threads,
+GpuBuilder::GpuBuilder(OpBuilder &builder, gpu::GPUFuncOp function, unsigned operands, unsigned results,
                        const CudaArch &arch, int32_t firstOperation)
-    : ElementBuilder(builder, dispatch.getLoc(), {}), function(function), dispatch(dispatch), threads(threads),
-      arch(arch), firstOperation(firstOperation) {
+    : ElementBuilder(builder, function.getLoc(), {}), function(function),
+      threads(function.getKnownBlockSizeAttr().asArrayRef().front()), arch(arch), firstOperation(firstOperation),
+      operands(operands) {
   vectorAlignment = 16;
   ArrayRef<BlockArgument> arguments = function.getBody().front().getArguments();
-  buffers.assign(arguments.begin(), arguments.begin() + dispatch->getNumOperands() + dispatch->getNumResults());
+  buffers.assign(arguments.begin(), arguments.begin() + operands + results);
   threadId = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
 }
 

@@ -12,18 +12,18 @@ inline constexpr int64_t kWarp = CudaArch::kWarp;
 
 class GpuBuilder : public ElementBuilder {
 public:
-  GpuBuilder(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function, kernel::DispatchOp dispatch, int64_t threads,
+  /// In a function of makeGpuFunction, which begins with the buffers of so many operands and results.
+  GpuBuilder(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function, unsigned operands, unsigned results,
              const CudaArch &arch, int32_t firstOperation);
 
   mlir::gpu::GPUFuncOp function;
-  kernel::DispatchOp dispatch;
   const int64_t threads; // of the block
   const CudaArch &arch;
   const int32_t firstOperation;    // that errors number
   uint32_t dynamicSharedBytes = 0; // that the kernel asks for
 
   mlir::Value bufferOf(mlir::BlockArgument argument) override { return buffers[argument.getArgNumber()]; }
-  mlir::Value resultBuffer(unsigned result) override { return buffers[dispatch->getNumOperands() + result]; }
+  mlir::Value resultBuffer(unsigned result) override { return buffers[operands + result]; }
   mlir::Value status() { return argument(3); }
   mlir::Value firstTile() { return argument(1); }
   mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type) override;
@@ -53,6 +53,7 @@ private:
     return entry.getArgument(function.getFunctionType().getNumInputs() - fromEnd);
   }
 
+  const unsigned operands;
   llvm::SmallVector<mlir::Value> buffers;
   mlir::Value threadId;
   mlir::BlockArgument sharedArena;

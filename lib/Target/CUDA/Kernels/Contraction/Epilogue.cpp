@@ -38,7 +38,7 @@ void Epilogue::store(ValueRange sums, ValueRange indices, Value offset) {
   for (Value index : indices) position.push_back({index, 0});
   if (lanes() > 1) position.back().step = 1;
   // All results are computed before the first is stored: it may take an operand's bytes.
-  ValueRange yielded = k.dispatch->getRegion(0).front().getTerminator()->getOperands();
+  ValueRange yielded = contraction->getBlock()->getTerminator()->getOperands();
   SmallVector<Value> values;
   for (Value value : yielded) values.push_back(evaluator.vectorAt(value, position));
   for (auto [r, value] : llvm::enumerate(yielded))

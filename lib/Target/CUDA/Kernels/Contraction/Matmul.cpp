@@ -80,6 +80,12 @@ public:
     TileShape tile = tileOf(form);
     return {form.tileCount(tile.rows, tile.columns), tile.threads};
   }
+  // Its tiles would wait for one another, where a thread for each element needs few turns.
+  bool isSlowInBlock(kernel::DispatchOp dispatch) const override {
+    constexpr int64_t kFew = 1024;
+    MatmulForm product(cast<ir::MatmulOp>(contractionOf(dispatch)));
+    return product.matrices() * product.rows * product.columns <= kFew && product.depth <= kFew;
+  }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
     return mayOverwriteAfterContraction(dispatch, operand);
   }

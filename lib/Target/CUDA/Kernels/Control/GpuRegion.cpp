@@ -13,9 +13,9 @@ using namespace sprig;
 namespace {
 class GpuParts : public ControlParts {
 public:
-  bool hasKernel(kernel::DispatchOp part) const override { return findGpuEmitter(part); }
+  bool hasKernel(kernel::DispatchOp part) const override { return findGpuEmitter(part, GpuScope::block); }
   bool mayOverwrite(kernel::DispatchOp part, unsigned operand, unsigned result) const override {
-    return mayOverwriteOnCuda(part, operand, result);
+    return mayOverwriteOnCuda(part, operand, result, GpuScope::block);
   }
 };
 } // namespace
@@ -29,7 +29,7 @@ GpuPlan sprig::planOfParts(Operation *control) {
   GpuPlan plan;
   plan.tiles = 1;
   for (kernel::DispatchOp part : partsOf(control)) {
-    GpuPlan own = findGpuEmitter(part)->plan(part);
+    GpuPlan own = findGpuEmitter(part, GpuScope::block)->plan(part);
     plan.threads = std::max(plan.threads, own.threads);
     plan.scratchBytes = std::max(plan.scratchBytes, own.scratchBytes);
   }
@@ -69,10 +69,9 @@ static LogicalResult narrowBarriers(Operation *op, int64_t threads) {
 // same for all parts.
 LogicalResult GpuRegion::emitPart(kernel::DispatchOp part, int32_t number) {
   auto module = k.function->getParentOfType<gpu::GPUModuleOp>();
-  FailureOr<KernelPlan> plan = planCudaDispatch(part);
-  if (failed(plan)) return failure();
-  auto made = emitCudaKernel(part, "part", module, k.arch, number);
+  auto made = emitCudaKernel(part, "part", module, k.arch, number, GpuScope::block);
   if (failed(made)) return failure();
+  const int64_t tiles = findGpuEmitter(part, GpuScope::block)->plan(part).tiles;
   gpu::GPUFuncOp function = made->function;
   k.dynamicSharedBytes = std::max(k.dynamicSharedBytes, made->launch.sharedBytes);
 
@@ -110,9 +109,9 @@ LogicalResult GpuRegion::emitPart(kernel::DispatchOp part, int32_t number) {
       narrow(k.b.clone(op, mapping));
     }
     bool sharesMemory = sharedBytes || made->launch.sharedBytes;
-    if (sharesMemory && plan->tiles > 1) narrow(gpu::BarrierOp::create(k.b, loc)); // another tile has the same memory
+    if (sharesMemory && tiles > 1) narrow(gpu::BarrierOp::create(k.b, loc)); // another tile has the same memory
   };
-  auto emitTiles = [&] { k.loop(k.index(0), k.index(plan->tiles), 1, emitTile); };
+  auto emitTiles = [&] { k.loop(k.index(0), k.index(tiles), 1, emitTile); };
   if (isNarrow) {
     Value mine = arith::CmpIOp::create(k.b, loc, arith::CmpIPredicate::ult, k.thread(), k.index(made->launch.threads));
     k.ifThen(mine, emitTiles);

@@ -10,6 +10,8 @@ using ir::RowView;
 
 static constexpr int64_t kQuad = 4;
 
+static kernel::DispatchOp dispatchOf(ir::ScanOp scan) { return cast<kernel::DispatchOp>(scan->getParentOp()); }
+
 GpuScanStep::GpuScanStep(GpuBuilder &kernel, ir::ScanOp scan, const ScanForm &form, Value block)
     : ScanRow(kernel, form.stages), k(kernel), scan(scan), form(form), firstRow(k.mul(block, form.blockRows)) {
   for (auto &[value, place] : form.places)
@@ -81,7 +83,7 @@ void GpuScanStep::loadInitial() {
 void GpuScanStep::storeLast(Value copy) {
   parity = copy;
   for (auto [i, argument] : llvm::enumerate(scan.getCarriedArguments()))
-    if (auto result = positionInDispatch(k.dispatch, scan.getResult(i))) {
+    if (auto result = positionInDispatch(dispatchOf(scan), scan.getResult(i))) {
       int64_t columns = RowView::of(argument).columns;
       forPlaces(columns, [&, argument = argument] {
         storeOutput(at(argument), elementTypeOf(argument), *result, k.index(0), columns, 0);
@@ -256,7 +258,7 @@ void GpuScanStep::emitElementwise() {
         add(value, [this, to = scan.getCarriedArguments()[i]](Value part, int64_t column) {
           store(at(part), to, column, /*next=*/true);
         });
-      else if (auto result = positionInDispatch(k.dispatch, scan.getResult(i)))
+      else if (auto result = positionInDispatch(dispatchOf(scan), scan.getResult(i)))
         add(value, [this, columns = RowView::of(value).columns, result = *result](Value part, int64_t column) {
           storeOutput(at(part), elementTypeOf(part), result, k.mul(time, stages.rows), columns, column);
         });
