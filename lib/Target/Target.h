@@ -83,7 +83,8 @@ public:
   /// Whether an operation of its layout passes does nothing but lay a value out for its kernels: a loop that does not
   /// change the value has it done once, in front of it.
   virtual bool isLayout(mlir::Operation *op) const { return false; }
-  /// Makes dispatches in a block of primitives for which it has kernels of their own, before others are formed.
+  /// Makes dispatches in a block of primitives for which it has kernels of their own, before others are formed; and
+  /// lays out constants that kernels then read through a view.
   virtual void fusePatterns(mlir::Block &block) const {}
 
   /// Whether an operation may belong to a group, whose values others may read: an elementwise operation or a reduction

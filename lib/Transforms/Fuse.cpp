@@ -46,9 +46,11 @@ public:
     SmallVector<Location> locations;
     for (Operation *op : group.ops) {
       locations.push_back(op->getLoc());
-      // Loops read splats and views in place; other kernels read their operands as they lie in memory.
+      // Loops read splats and views in place; other kernels read their operands as they lie in memory, but for views
+      // that the target says a contraction takes.
       bool inPlace = isa<ElementwiseOpInterface>(op) || fusionKind(op) == FusionKind::reduction || isReadInPlace(op);
-      for (Value operand : op->getOperands()) visit(operand, inPlace);
+      bool takesViews = inPlace || fusionKind(op) == FusionKind::contraction;
+      for (Value operand : op->getOperands()) visit(operand, inPlace, takesViews);
       body.push_back(op);
     }
     OpBuilder builder(last);
@@ -74,16 +76,16 @@ public:
 private:
   bool isReadInPlace(Operation *op) const { return fusionKind(op) == FusionKind::view && target.canFuse(group, op); }
 
-  void visit(Value value, bool inPlace) {
+  void visit(Value value, bool takesSplats, bool takesViews) {
     Operation *def = value.getDefiningOp();
     if (group.contains(def)) return;
-    if (inPlace && ir::splatOf(def)) {
+    if (takesSplats && ir::splatOf(def)) {
       if (cloned.insert(def).second) body.push_back(def);
       return;
     }
-    if (inPlace && fuse && def && isReadInPlace(def)) {
+    if (takesViews && fuse && def && isReadInPlace(def)) {
       if (!cloned.insert(def).second) return;
-      for (Value operand : def->getOperands()) visit(operand, true);
+      for (Value operand : def->getOperands()) visit(operand, takesSplats, true);
       body.push_back(def);
       return;
     }

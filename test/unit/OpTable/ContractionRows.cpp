@@ -149,6 +149,37 @@ TEST(OpTable, Convolutions) {
   }
 }
 
+// What a window does not see is no part of a sum, though the weight be infinite or NaN. Sizes that tiles take.
+TEST(OpTable, ConvolutionsOfInfinities) {
+  auto rowOf = [](std::string op, std::string left, std::string right, std::string attributes) {
+    std::string a = "tensor<" + left + ">", b = "tensor<" + right + ">";
+    return Row{op,
+               {left, right},
+               "%x = nn.reciprocal %a1 : " + b + "\n%r = " + op + " %a0, %x" + attributes + " : " + a + ", " + b,
+               {4, 1e-4},
+               {{Fill::Unit}, {Fill::Index, 40}}};
+  };
+  std::string none = ", output_padding = array<i64: 0, 0>";
+  check({
+      rowOf("nn.conv", "2x16x7x9xf32", "16x16x3x3xf32", convAttributes("1, 1", "1, 1", "1, 1, 1, 1")),
+      rowOf("nn.conv", "1x9x13x12xf32", "31x9x3x3xf32", convAttributes("2, 2", "1, 1", "1, 2, 2, 1")),
+      rowOf("nn.conv", "3x4x5x5xf32", "16x4x3x3xf32", convAttributes("1, 1", "1, 1", "6, 7, 20, 3")),
+      rowOf("nn.conv", "2x24x6x7xf32", "32x12x3x3xf32",
+            convAttributes("1, 1", "2, 1", "2, 1, 2, 1", ", groups = 2 : i64")),
+      rowOf("nn.conv", "2x24x130xf32", "15x24x5xf32", convAttributes("2", "3", "6, 6")),
+      rowOf("nn.conv", "1x8x4x5x6xf32", "30x8x3x2x3xf32", convAttributes("1, 1, 1", "1, 1, 1", "1, 0, 1, 1, 1, 1")),
+      rowOf("nn.conv_transpose", "2x16x6x5xf32", "16x16x3x3xf32", convAttributes("1, 1", "1, 1", "1, 1, 1, 1", none)),
+      rowOf("nn.conv_transpose", "2x18x6x5xf32", "18x15x3x3xf32",
+            convAttributes("2, 2", "1, 1", "1, 1, 0, 1", none + ", groups = 2 : i64")),
+      rowOf("nn.conv_transpose", "2x12x8x6xf32", "12x16x3x3xf32", convAttributes("1, 2", "1, 1", "2, 0, 2, 1", none)),
+      rowOf("nn.conv_transpose", "2x8x7x8xf32", "8x16x4x3xf32", convAttributes("3, 2", "1, 3", "1, 0, 2, 5", none)),
+      rowOf("nn.conv_filter_grad", "2x8x9x7xf32", "2x16x9x7xf32",
+            convAttributes("1, 1", "1, 1", "1, 1, 1, 1", ", window = array<i64: 3, 3>")),
+      rowOf("nn.conv_filter_grad", "3x24x22x23xf32", "3x34x12x12xf32",
+            convAttributes("2, 2", "1, 1", "2, 1, 1, 2", ", window = array<i64: 3, 3>, groups = 2 : i64")),
+  });
+}
+
 TEST(OpTable, FilterGradients) {
   struct Case {
     const char *input, *cotangent, *window, *strides, *dilations, *padding, *groups;

@@ -2,6 +2,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include "lib/Target/Kernels/ElementBuilder.h"
 #include "lib/Target/Kernels/LoopSpace.h"
@@ -26,7 +27,8 @@ static bool followsContraction(Operation *op, Operation *root) {
 }
 
 bool sprig::canFuseOnCuda(const FusionGroup &group, Operation *op) {
-  if (group.root && fusionKind(group.root) == FusionKind::contraction) return followsContraction(op, group.root);
+  if (group.root && fusionKind(group.root) == FusionKind::contraction)
+    return isFilterView(op, group.root) || followsContraction(op, group.root);
   // Threads read what they like: views are free, unless they turn what neighbours read.
   if (auto transpose = dyn_cast<ir::TransposeOp>(op)) {
     ArrayRef<int64_t> permutation = transpose.getPermutation();

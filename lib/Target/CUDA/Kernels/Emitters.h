@@ -9,6 +9,8 @@ std::unique_ptr<GpuEmitter> createGpuArgMaxPoolEmitter();
 std::unique_ptr<GpuEmitter> createGpuArgReduceEmitter();
 std::unique_ptr<GpuEmitter> createGpuConcatEmitter();
 std::unique_ptr<GpuEmitter> createGpuCondEmitter();
+std::unique_ptr<GpuEmitter> createGpuConvEmitter();
+std::unique_ptr<GpuEmitter> createGpuConvFilterGradEmitter();
 std::unique_ptr<GpuEmitter> createGpuCumulativeEmitter();
 std::unique_ptr<GpuEmitter> createGpuLoopEmitter();
 std::unique_ptr<GpuEmitter> createGpuMatmulEmitter();

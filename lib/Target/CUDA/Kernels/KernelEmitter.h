@@ -44,6 +44,8 @@ llvm::ArrayRef<const GpuEmitter *> gpuEmitters();
 /// The emitter of a dispatch, or null when there is no kernel for it.
 const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope = GpuScope::grid);
 
+/// Target::fusePatterns of CUDA: constant filters of convolutions that become tiles get their rows inside.
+void layFiltersForCuda(mlir::Block &block);
 /// Target::takesScan, Target::canFuse, Target::plan and Target::mayOverwrite of CUDA.
 bool takesScanOnCuda(ir::ScanOp scan, std::string &why);
 bool canFuseOnCuda(const FusionGroup &group, mlir::Operation *op);

@@ -6,6 +6,8 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     auto add = [&](std::unique_ptr<GpuEmitter> emitter) { list.push_back(emitter.release()); };
     add(createGpuMatmulTf32Emitter()); // of what may be rounded
     add(createGpuMatmulEmitter());
+    add(createGpuConvEmitter());
+    add(createGpuConvFilterGradEmitter());
     add(createGpuLoopEmitter());
     add(createGpuRowEmitter());
     add(createGpuConcatEmitter());

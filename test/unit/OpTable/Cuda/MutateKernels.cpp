@@ -132,6 +132,16 @@ Row loop() {
       {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Positive}}};
 }
 
+// The same for what is beyond the edge of an image.
+Row convolutionOf(const std::string &op, const std::string &left, const std::string &right, const std::string &how) {
+  std::string lhs = "tensor<" + left + ">", rhs = "tensor<" + right + ">";
+  return {op,
+          {left, right},
+          "%y = nn.reciprocal %a1 : " + rhs + "\n%r = " + op + " %a0, %y {" + how + "} : " + lhs + ", " + rhs,
+          {4, 1e-4},
+          {{Fill::Unit}, {Fill::NonZero}}};
+}
+
 // One of each family of emitters and of threads that meet, in sizes that end amid blocks, warps and vectors.
 std::vector<Subject> subjects() {
   const Bound sums{2, 4e-6};
@@ -142,6 +152,7 @@ std::vector<Subject> subjects() {
   // Reciprocals of zeros, few of them.
   const std::vector<std::vector<Pattern>> infinities = {{{Fill::Index, 40}, {Fill::NonZero}},
                                                         {{Fill::NonZero}, {Fill::Index, 40}}};
+  const std::vector<std::vector<Pattern>> borders = {{{Fill::Unit}, {Fill::Index, 40}}};
   // Rows whose values overflow unless the largest is subtracted first.
   const std::vector<std::vector<Pattern>> steep = {{{Fill::Plain}, {Fill::Distinct}},
                                                    {{Fill::Distinct}, {Fill::Distinct}}};
@@ -178,6 +189,8 @@ std::vector<Subject> subjects() {
        {},
        Precision::tf32},
       {"conv", row("nn.conv %a0, %a1 {" + strides("2, 2", "1, 1, 1, 1") + "}", {image, "4x3x3x3xf32"}, sums, units)},
+      {"conv by tiles", convolutionOf("nn.conv", "1x16x7x6xf32", "15x16x3x3xf32", strides("1, 1", "1, 1, 1, 1")),
+       borders},
       {"max_pool", row("nn.pool max %a0 {window = array<i64: 3, 3>, " + strides("2, 2", "1, 1, 1, 1") + "}", {image},
                        {}, {{Fill::Distinct}})},
       // Roots of what is negative are NaN.

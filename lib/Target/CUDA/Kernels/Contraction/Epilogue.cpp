@@ -1,6 +1,7 @@
 #include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/NN/Constants.h"
+#include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -9,7 +10,7 @@ Operation *sprig::contractionOf(kernel::DispatchOp dispatch) {
   Block &body = dispatch->getRegion(0).front();
   Operation *found = nullptr;
   for (Operation &op : body.without_terminator()) {
-    if (ir::splatOf(&op)) continue;
+    if (ir::splatOf(&op) || (op.hasOneUse() && isFilterView(&op, *op.user_begin()))) continue;
     if (fusionKind(&op) == FusionKind::contraction) {
       if (found) return nullptr;
       found = &op;
@@ -18,7 +19,10 @@ Operation *sprig::contractionOf(kernel::DispatchOp dispatch) {
     }
   }
   if (!found || !elementTypeOf(found->getResult(0)).isF32()) return nullptr;
-  if (!llvm::all_of(found->getOperands(), llvm::IsaPred<BlockArgument>)) return nullptr;
+  for (Value operand : found->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (!isa<BlockArgument>(isFilterView(def, found) ? def->getOperand(0) : operand)) return nullptr;
+  }
   ArrayRef<int64_t> shape = shapeOf(found->getResult(0));
   for (Value value : body.getTerminator()->getOperands())
     if (isa<BlockArgument>(value) || shapeOf(value) != shape) return nullptr;
@@ -27,6 +31,16 @@ Operation *sprig::contractionOf(kernel::DispatchOp dispatch) {
 
 bool sprig::mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand) {
   return llvm::all_of(dispatch->getRegion(0).getArgument(operand).getUsers(), llvm::IsaPred<ElementwiseOpInterface>);
+}
+
+bool Epilogue::isFlat(Operation *contraction) {
+  return llvm::all_of(contraction->getBlock()->without_terminator(), [&](Operation &op) {
+    if (&op == contraction || !isa<ElementwiseOpInterface>(op)) return true;
+    return llvm::all_of(op.getOperands(), [&](Value operand) {
+      auto type = cast<RankedTensorType>(operand.getType());
+      return type.getShape() == shapeOf(contraction->getResult(0)) || type.getNumElements() == 1;
+    });
+  });
 }
 
 void Epilogue::store(ValueRange sums, ValueRange indices, Value offset) {

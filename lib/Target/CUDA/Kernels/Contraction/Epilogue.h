@@ -5,8 +5,8 @@
 
 namespace sprig {
 
-/// The contraction of a dispatch that is one, of f32 operands as they lie in memory, with elementwise operations of its
-/// shape behind it; null for any other.
+/// The contraction of a dispatch that is one, of f32 operands as they lie in memory (of a convolution also a filter
+/// with its rows inside: ConvForm.h), with elementwise operations of its shape behind it; null for any other.
 mlir::Operation *contractionOf(kernel::DispatchOp dispatch);
 
 /// GpuEmitter::mayOverwrite of such a dispatch: an operand of what follows the contraction alone is read by the thread
@@ -15,9 +15,14 @@ bool mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand)
 
 class Epilogue {
 public:
-  /// Of so many neighbours in the result's last dimension at once.
-  Epilogue(GpuBuilder &kernel, mlir::Operation *contraction, int64_t lanes)
-      : k(kernel), evaluator(kernel, lanes), contraction(contraction) {}
+  /// Of so many neighbours in the result's last dimension at once; `isFlat`: in the order of memory, by which
+  /// positions are counted then.
+  Epilogue(GpuBuilder &kernel, mlir::Operation *contraction, int64_t lanes, bool isFlat = false)
+      : k(kernel), evaluator(kernel, lanes, isFlat ? Positions::elements : Positions::dimensions),
+        contraction(contraction) {}
+
+  /// Whether what follows the contraction reads nothing but values of its shape and single elements.
+  static bool isFlat(mlir::Operation *contraction);
 
   int64_t lanes() const { return evaluator.lanes; }
   /// Stores the results' elements from a position of the contraction on, which are at `offset` in memory.

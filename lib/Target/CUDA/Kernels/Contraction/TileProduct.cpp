@@ -1,6 +1,7 @@
 #include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
 #include "dialects/NN/SumOrder.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace sprig;
@@ -34,8 +35,22 @@ TileShape sprig::chooseTile(int64_t products, int64_t rows, int64_t columns, int
   return tile;
 }
 
-TileProduct::TileProduct(GpuBuilder &kernel, const TileShape &shape, int64_t depth, TileSide left, TileSide right)
-    : k(kernel), shape(shape), depth(depth), f32(kernel.b.getF32Type()),
+void sprig::fitSlices(TileShape &tile, int64_t depth) {
+  constexpr int64_t kShallowest = 8;
+  auto isWasteful = [&] { return 8 * int64_t(llvm::alignTo(depth, tile.unrolled())) > 9 * depth; };
+  while (tile.depth > kShallowest && isWasteful()) tile.depth /= 2;
+}
+
+// The product itself, reading of shared memory for it, and copies, an element of which takes eight.
+double sprig::instructionsPerProduct(const TileShape &tile, double waste) {
+  auto perElement = [](int64_t a, int64_t b) { return 1.0 / double(a) + 1.0 / double(b); };
+  constexpr double kCopy = 8;
+  return waste * (1 + perElement(tile.threadRows, tile.threadColumns) + kCopy * perElement(tile.rows, tile.columns));
+}
+
+TileProduct::TileProduct(GpuBuilder &kernel, const TileShape &shape, int64_t depth, TileSide left, TileSide right,
+                         int64_t longestChain)
+    : k(kernel), shape(shape), depth(depth), longestChain(longestChain), f32(kernel.b.getF32Type()),
       // The product of zeros of different signs is -0: added to any chain, it changes no bit.
       left(slices(std::move(left), shape.rows, shape.threadRows, -0.0)),
       right(slices(std::move(right), shape.columns, shape.threadColumns, 0.0)) {
@@ -45,7 +60,7 @@ TileProduct::TileProduct(GpuBuilder &kernel, const TileShape &shape, int64_t dep
 }
 
 TileProduct::Slices TileProduct::slices(TileSide side, int64_t tile, int64_t own, double padding) {
-  Slices s{std::move(side), tile, own, std::min(own, kQuad), tile / own, shape.depth, padding, {}, {}};
+  Slices s{std::move(side), tile, own, std::min({own, kQuad, side.together}), tile / own, shape.depth, padding, {}, {}};
   s.isWide &= s.inner == TileSide::Steps || tile % kQuad == 0;
   s.shared = k.sharedBuffer({(depth > shape.depth ? 2 : 1) * s.size()}, f32);
   return s;
@@ -129,6 +144,8 @@ void TileProduct::put(const Slices &s, Value buffer, ArrayRef<Value> &values) {
 
 SmallVector<Value> TileProduct::fetchBoth(Value begin) {
   SmallVector<Value> values;
+  for (const Slices *s : {&left, &right})
+    if (s->enter) s->enter(begin);
   fetch(left, begin, values);
   fetch(right, begin, values);
   return values;
@@ -169,26 +186,58 @@ SmallVector<Value> TileProduct::readFour(const Slices &s, Value buffer, Value st
   return values;
 }
 
+// A NaN that arithmetic does not make.
+static constexpr int32_t kAbsent = 0x7fedcba9;
+
+static Value isAbsent(ElementBuilder &k, Value element) {
+  Value bits = arith::BitcastOp::create(k.b, k.loc, k.b.getI32Type(), element);
+  Value mark = arith::ConstantIntOp::create(k.b, k.loc, kAbsent, 32);
+  return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, bits, mark);
+}
+
+Value TileProduct::elementOrAbsent(ElementBuilder &k, Value isThere, Value element) {
+  Type f32 = k.b.getF32Type();
+  Value nan = k.constant(f32, std::numeric_limits<double>::quiet_NaN());
+  Value mark = arith::BitcastOp::create(k.b, k.loc, f32, arith::ConstantIntOp::create(k.b, k.loc, kAbsent, 32));
+  element = arith::SelectOp::create(k.b, k.loc, isAbsent(k, element), nan, element);
+  return arith::SelectOp::create(k.b, k.loc, isThere, element, mark);
+}
+
 // Goes on with the chains by so many steps of a slice, or a few more, which are padding.
 SmallVector<Value> TileProduct::multiply(Value buffer, Value steps, ValueRange chains) {
+  // Of columns that lack some steps, chains stay as they were before these.
+  auto keepAbsent = [&](ArrayRef<Value> elements, ValueRange before, MutableArrayRef<Value> sums) {
+    for (auto [j, element] : llvm::enumerate(elements)) {
+      Value absent = isAbsent(k, element);
+      for (int64_t at = j; at < left.own * right.own; at += right.own)
+        sums[at] = arith::SelectOp::create(k.b, k.loc, absent, before[at], sums[at]);
+    }
+  };
+  int64_t apart = right.presence && right.presence < shape.depth ? right.presence : 0;
   auto four = [&](Value step, MutableArrayRef<Value> sums) {
-    SmallVector<Value> a = readFour(left, buffer, step), b = readFour(right, buffer, step);
-    for (int64_t e = 0; e < kQuad; ++e)
+    SmallVector<Value> a = readFour(left, buffer, step), b = readFour(right, buffer, step), before(sums);
+    for (int64_t e = 0; e < kQuad; ++e) {
       for (int64_t i = 0; i < left.own; ++i)
         for (int64_t j = 0; j < right.own; ++j) {
           Value &sum = sums[i * right.own + j];
           sum = k.multiplyAdd(a[e * left.own + i], b[e * right.own + j], sum);
         }
+      if (!apart || (e + 1) % apart != 0) continue;
+      keepAbsent(ArrayRef(b).slice(e * right.own, right.own), before, sums);
+      before.assign(sums.begin(), sums.end());
+    }
   };
-  constexpr int64_t kUnrolled = 32;
-  int64_t unrolled = std::min(shape.depth, kUnrolled);
+  int64_t unrolled = shape.unrolled();
   auto run = [&](Value begin, ValueRange carried) {
     SmallVector<Value> sums(carried);
     for (int64_t step = 0; step < unrolled; step += kQuad) four(k.add(begin, step), sums);
     return sums;
   };
-  if (unrolled == shape.depth) return run(k.index(0), chains);
-  return k.loop(k.index(0), steps, unrolled, chains, run);
+  SmallVector<Value> sums =
+      unrolled == shape.depth ? run(k.index(0), chains) : k.loop(k.index(0), steps, unrolled, chains, run);
+  if (right.presence && !apart)
+    keepAbsent(ArrayRef(readFour(right, buffer, k.index(0))).take_front(right.own), chains, sums);
+  return sums;
 }
 
 // Chains from zero over the steps from `begin` to `end`. While a slice is multiplied, the next one is on its way to
@@ -219,7 +268,7 @@ SmallVector<Value> TileProduct::chains(Value begin, Value end) {
 }
 
 SmallVector<Value> TileProduct::sums() {
-  if (depth <= kLongestChain) return chains(k.index(0), k.index(depth));
+  if (depth <= longestChain) return chains(k.index(0), end ? end : k.index(depth));
   static_assert(kChainPart % (2 * kDeepest) == 0, "each part begins with the first of two buffers");
   SmallVector<Value> zeros(left.own * right.own, k.zero(f32));
   return k.loop(k.index(0), k.index(depth), kChainPart, zeros, [&](Value begin, ValueRange totals) {

@@ -13,6 +13,8 @@ struct TileShape {
   int64_t rows, columns, depth;
   int64_t threadRows, threadColumns; // of a thread
   int64_t threads;                   // of a block; all of them copy
+  /// Steps that are written out, of which the last ones may be padding.
+  int64_t unrolled() const { return std::min<int64_t>(depth, 32); }
   /// Threads that compute: the first ones.
   int64_t workers() const { return rows / threadRows * (columns / threadColumns); }
 };
@@ -20,6 +22,14 @@ struct TileShape {
 /// The largest tile that fits the products and of which there are as many as a large GPU has multiprocessors, for a
 /// number of products of these sizes, none of which is 0.
 TileShape chooseTile(int64_t products, int64_t rows, int64_t columns, int64_t depth);
+
+/// Makes slices shallower where more than an eighth of what they compute would be padding.
+void fitSlices(TileShape &tile, int64_t depth);
+
+/// Instructions of a thread for each product that somebody wants, by a model: of tiles that compute `waste` times as
+/// many, and of a thread that computes an element on its own.
+double instructionsPerProduct(const TileShape &tile, double waste);
+inline constexpr double kLoopInstructions = 4;
 
 /// A side of a product: an element for each place, which is a row of the left side or a column of the right one, and
 /// each step.
@@ -32,11 +42,27 @@ struct TileSide {
   bool isWide;
   /// The element, or the four from there on, of a place and a step that are there.
   std::function<mlir::Value(mlir::Value place, mlir::Value step)> read;
+  /// Called with a slice's first step before its elements are read.
+  std::function<void(mlir::Value begin)> enter = nullptr;
+  /// Neighbouring places that a thread has, if it has as many.
+  int64_t together = 4;
+  /// Of the right side: how many steps, from a multiple on, a column has or lacks as one: 1, 4, or a slice and more; 0
+  /// where all columns have all steps. What it lacks is no part of its chains (TileProduct::elementOrAbsent).
+  int64_t presence = 0;
 };
 
 class TileProduct {
 public:
-  TileProduct(GpuBuilder &kernel, const TileShape &shape, int64_t depth, TileSide left, TileSide right);
+  /// Sums of more than `longestChain` products are cut into the parts that a long matrix product has.
+  TileProduct(GpuBuilder &kernel, const TileShape &shape, int64_t depth, TileSide left, TileSide right,
+              int64_t longestChain = kLongestChain);
+
+  /// An element of a side with `presence`: the mark of what is not there, unless `isThere`. Data that look like the
+  /// mark become another NaN.
+  static mlir::Value elementOrAbsent(ElementBuilder &kernel, mlir::Value isThere, mlir::Value element);
+
+  /// The steps that the block takes, if they are fewer than the depth; for chains that are not cut.
+  void endAt(mlir::Value steps) { end = steps; }
 
   /// Calls `body` for the thread's sums, of threads that have any: row by row, each with its columns. A barrier has to
   /// come before the next product.
@@ -92,9 +118,10 @@ private:
 
   GpuBuilder &k;
   const TileShape shape;
-  const int64_t depth;
+  const int64_t depth, longestChain;
   const mlir::Type f32;
   Slices left, right;
+  mlir::Value end;
 };
 
 } // namespace sprig

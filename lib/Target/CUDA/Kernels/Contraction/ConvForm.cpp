@@ -1,0 +1,184 @@
+#include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace sprig;
+
+static int64_t productOf(ArrayRef<int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
+  return product;
+}
+
+int64_t WindowDim::taps() const {
+  int64_t most = 0;
+  for (const Phase &phase : phases) most = std::max(most, phase.taps);
+  return most;
+}
+
+bool WindowDim::isInside() const {
+  return llvm::all_of(phases, [&](const Phase &phase) {
+    int64_t reach = (taps() - 1) * dilation;
+    int64_t first = phase.shift + std::min<int64_t>(reach, 0);
+    int64_t last = phase.shift + std::max<int64_t>(reach, 0) + (positions() - 1) * step;
+    return phase.taps == taps() && first >= 0 && last < inputs;
+  });
+}
+
+WindowDim WindowDim::plain(int64_t inputs, int64_t outputs, int64_t window, int64_t stride, int64_t dilation,
+                           int64_t low) {
+  return {inputs, outputs, window, stride, dilation, 1, {{-low, 0, window}}};
+}
+
+// Result y reads (y + low - tap * dilation) / stride where that is whole.
+WindowDim WindowDim::transposed(int64_t inputs, int64_t outputs, int64_t window, int64_t stride, int64_t dilation,
+                                int64_t low) {
+  int64_t common = std::gcd(stride, dilation);
+  WindowDim dim{inputs, outputs, window, 1, -(dilation / common), stride / common, {}};
+  for (int64_t number = 0; number < stride; ++number) {
+    WindowDim::Phase phase;
+    int64_t first = 0;
+    while (first < dim.tapStep && (number + low - first * dilation) % stride != 0) ++first;
+    if (first < std::min(dim.tapStep, window))
+      phase = {(number + low - first * dilation) / stride, first, llvm::divideCeilSigned(window - first, dim.tapStep)};
+    dim.phases.push_back(phase);
+  }
+  return dim;
+}
+
+template <typename Op> static void addDims(ConvForm &form, Op op, decltype(WindowDim::plain) *dimOf) {
+  ArrayRef<int64_t> in = shapeOf(op.getInput()), out = shapeOf(op.getResult()), filter = shapeOf(op.getFilter());
+  for (size_t d = 0; d + 2 < in.size(); ++d)
+    form.dims.push_back(
+        dimOf(in[2 + d], out[2 + d], filter[2 + d], op.getStrides()[d], op.getDilations()[d], op.getPadding()[d]));
+}
+
+std::optional<ConvForm> ConvForm::of(Operation *op) {
+  auto conv = dyn_cast_if_present<ir::ConvOp>(op);
+  auto transposed = dyn_cast_if_present<ir::ConvTransposeOp>(op);
+  if ((!conv && !transposed) || (conv && conv.getChannelsLast())) return std::nullopt;
+  for (Value value : {op->getOperand(0), op->getOperand(1), Value(op->getResult(0))}) {
+    int64_t count = productOf(shapeOf(value));
+    if (count == 0 || count >= std::numeric_limits<int32_t>::max()) return std::nullopt;
+  }
+  constexpr int64_t kMostPhases = 16;
+  if (transposed && productOf(transposed.getStrides()) > kMostPhases) return std::nullopt;
+  ArrayRef<int64_t> in = shapeOf(op->getOperand(0)), out = shapeOf(op->getResult(0));
+  ConvForm form;
+  form.samples = in[0];
+  form.groups = conv ? conv.getGroups() : transposed.getGroups();
+  form.rows = out[1] / form.groups;
+  form.channels = in[1] / form.groups;
+  conv ? addDims(form, conv, WindowDim::plain) : addDims(form, transposed, WindowDim::transposed);
+
+  int64_t window = productOf(shapeOf(op->getOperand(1)).drop_front(2)), tap = 1;
+  bool hasRowsInner = storedFilter(op) != op->getOperand(1);
+  auto &[group, row, channel, taps] = form.filter;
+  if (hasRowsInner) {
+    channel = conv ? out[1] : form.rows;
+    group = conv ? form.rows : form.channels * form.rows;
+    row = 1;
+    tap = productOf(shapeOf(op->getOperand(1)).take_front(2));
+  } else {
+    channel = conv ? window : form.rows * window;
+    row = conv ? form.channels * window : window;
+    group = form.rows * form.channels * window;
+  }
+  taps.resize(form.dims.size());
+  for (size_t d = taps.size(); d-- > 0; tap *= form.dims[d].window) taps[d] = tap;
+  form.chooseSlices();
+  return form;
+}
+
+// Slices within a tap know once where they are; an eighth of them may be padding for it.
+void ConvForm::chooseSlices() {
+  tile = chooseTile(phases() * groups, rows, columns(), std::max<int64_t>(1, taps()) * channels);
+  // A thread has predicates for four columns beside its own.
+  constexpr TileShape kMostWithPadding = {64, 64, 16, 8, 4, 128};
+  if (!isInside() && tile.threadColumns > kMostWithPadding.threadColumns) {
+    int64_t depth = std::max<int64_t>(tile.depth, 8);
+    tile = kMostWithPadding;
+    tile.depth = std::min(tile.depth, 2 * depth);
+  }
+  channelsOfTap = channels;
+  for (int64_t depth = tile.depth; taps() > 1 && depth >= 8; depth /= 2) {
+    int64_t padded = llvm::alignTo(channels, depth);
+    if (8 * padded > 9 * channels) continue;
+    tile.depth = depth;
+    channelsOfTap = padded;
+    return;
+  }
+  fitSlices(tile, std::max<int64_t>(1, depth()));
+}
+
+int64_t ConvForm::taps() const {
+  int64_t count = 1;
+  for (const WindowDim &dim : dims) count *= dim.taps();
+  return count;
+}
+
+int64_t ConvForm::phases() const {
+  int64_t count = 1;
+  for (const WindowDim &dim : dims) count *= dim.phases.size();
+  return count;
+}
+
+SmallVector<int64_t> ConvForm::columnSizes() const {
+  SmallVector<int64_t> sizes{samples};
+  for (const WindowDim &dim : dims) sizes.push_back(dim.positions());
+  return sizes;
+}
+
+int64_t ConvForm::columns() const { return productOf(columnSizes()); }
+
+SmallVector<int64_t> ConvForm::tiles() const {
+  SmallVector<int64_t> counts;
+  for (const WindowDim &dim : dims) counts.push_back(dim.phases.size());
+  llvm::append_values(counts, groups, llvm::divideCeil(rows, tile.rows), llvm::divideCeil(columns(), tile.columns));
+  return counts;
+}
+
+bool ConvForm::isInside() const {
+  return llvm::all_of(dims, [](const WindowDim &dim) { return dim.isInside(); });
+}
+
+bool ConvForm::isWorthTiles() const {
+  if (taps() == 0) return false;
+  double results = double(samples) * groups * rows, taps = 1;
+  for (const WindowDim &dim : dims) {
+    double ofPhases = 0;
+    for (const WindowDim::Phase &phase : dim.phases) ofPhases += double(phase.taps);
+    results *= double(dim.outputs);
+    taps *= ofPhases / double(dim.phases.size());
+  }
+  constexpr double kLeast = 1 << 14;
+  if (results * taps * double(channels) < kLeast) return false;
+  double waste = double(productOf(tiles())) * double(tile.rows * tile.columns) / results * double(channelsOfTap) /
+                 double(channels);
+  waste *= double(llvm::alignTo(depth(), tile.unrolled())) / double(depth());
+  return instructionsPerProduct(tile, waste) < kLoopInstructions;
+}
+
+SmallVector<int64_t> sprig::filterPermutation(Operation *convolution) {
+  int64_t rank = shapeOf(convolution->getOperand(1)).size();
+  SmallVector<int64_t> permutation{rank - 1, rank - 2};
+  if (isa<ir::ConvTransposeOp>(convolution)) std::swap(permutation[0], permutation[1]);
+  for (int64_t d = 0; d < rank - 2; ++d) permutation.push_back(d);
+  return permutation;
+}
+
+bool sprig::isFilterView(Operation *op, Operation *convolution) {
+  auto transpose = dyn_cast_if_present<ir::TransposeOp>(op);
+  return transpose && isa_and_present<ir::ConvOp, ir::ConvTransposeOp>(convolution) &&
+         convolution->getOperand(1) == transpose.getResult() &&
+         transpose.getPermutation() == ArrayRef<int64_t>(filterPermutation(convolution));
+}
+
+Value sprig::storedFilter(Operation *convolution) {
+  Value filter = convolution->getOperand(1);
+  Operation *def = filter.getDefiningOp();
+  return isFilterView(def, convolution) ? def->getOperand(0) : filter;
+}

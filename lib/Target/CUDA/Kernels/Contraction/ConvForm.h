@@ -1,0 +1,77 @@
+// Convolutions and transposed ones as products of matrices: a filter's rows times the elements that windows see. For
+// the emitter, and for who lays constant filters out for it; both go by shapes alone.
+#pragma once
+#include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
+#include "mlir/IR/Operation.h"
+
+namespace sprig {
+
+/// One dimension of the windows. Result positions whose number is the same modulo the number of phases are a phase:
+/// number phases.size() * m + p reads, at tap i of its own, the operand at m * step + shift + i * dilation, if that is
+/// there, with the filter's tap firstTap + i * tapStep.
+struct WindowDim {
+  struct Phase {
+    int64_t shift = 0, firstTap = 0, taps = 0;
+  };
+  int64_t inputs, outputs, window; // sizes of the operand, the result and the filter
+  int64_t step, dilation, tapStep;
+  llvm::SmallVector<Phase, 1> phases;
+
+  /// Of a convolution.
+  static WindowDim plain(int64_t inputs, int64_t outputs, int64_t window, int64_t stride, int64_t dilation,
+                         int64_t low);
+  static WindowDim transposed(int64_t inputs, int64_t outputs, int64_t window, int64_t stride, int64_t dilation,
+                              int64_t low);
+
+  int64_t positions() const { return llvm::divideCeil(outputs, int64_t(phases.size())); }
+  /// Of the phase that has the most.
+  int64_t taps() const;
+  /// Whether each tap of each phase lies in the operand, wherever the window is.
+  bool isInside() const;
+};
+
+/// The product of a group and a phase: rows are the group's results, columns samples and positions, and a step is a
+/// channel of a tap: taps in row-major order, the channels of each in `channelsOfTap` steps.
+struct ConvForm {
+  /// None for what is no convolution of nn in the model's layout whose places 32 bits can count.
+  static std::optional<ConvForm> of(mlir::Operation *op);
+
+  int64_t samples, groups;
+  int64_t rows, channels; // of a group
+  llvm::SmallVector<WindowDim> dims;
+  /// Distances in the filter's memory, in elements.
+  struct {
+    int64_t group, row, channel;
+    llvm::SmallVector<int64_t> taps;
+  } filter;
+
+  TileShape tile;
+  int64_t channelsOfTap;
+  /// Whether a slice lies in one tap.
+  bool isOfTap() const { return channelsOfTap % tile.depth == 0; }
+
+  int64_t taps() const;
+  int64_t depth() const { return taps() * channelsOfTap; }
+  int64_t phases() const;
+  /// Samples, and positions of each dimension.
+  llvm::SmallVector<int64_t> columnSizes() const;
+  int64_t columns() const;
+  /// Tiles, by phases of each dimension, groups, rows and columns.
+  llvm::SmallVector<int64_t> tiles() const;
+  bool isInside() const;
+  /// Whether tiles take less time than a thread for each element, by a model of instructions.
+  bool isWorthTiles() const;
+
+private:
+  void chooseSlices();
+};
+
+/// A filter whose rows lie side by side: [window..., C/groups, O], of a transposed convolution [window..., C,
+/// O/groups], as a transpose sees it by this permutation.
+llvm::SmallVector<int64_t> filterPermutation(mlir::Operation *convolution);
+/// Whether an operation is the transpose through which a convolution sees such a filter.
+bool isFilterView(mlir::Operation *op, mlir::Operation *convolution);
+/// The filter as it lies in memory: what the transpose sees, else the convolution's operand.
+mlir::Value storedFilter(mlir::Operation *convolution);
+
+} // namespace sprig
