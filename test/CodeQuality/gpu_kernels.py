@@ -70,7 +70,7 @@ class Case:
         self.name, self.rows, self.bad = name, {}, []
         self.where = {}  # what has a row's figure: by form, figure and architecture
         network, *settings = name.split(' ')
-        model = [a.models / network / 'model.onnx', '--dim', *settings[:1]] if settings else [HERE / network]
+        model = [a.models / network / 'model.onnx', '--dim', *settings[:1]] if settings else [HERE / 'Inputs' / network]
         with tempfile.TemporaryDirectory() as folder:
             package = pathlib.Path(folder) / 'model.sprig'
             said = run(a.build / 'bin/sprig', 'compile', *model, *('--' + given for given in settings[1:]), '--jobs', '1',
