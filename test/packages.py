@@ -1,6 +1,7 @@
 """What tests in Python know of packages that run: the arrays that `sprig run --output-dir` writes, how far two of them are
 apart, and the layers that `--place` knows."""
 import array
+import math
 import subprocess
 
 
@@ -14,13 +15,17 @@ def outputs(folder):
 
 
 def distance(found, right):
-    """The largest difference of two folders' arrays, in parts of the largest value of each; infinite where others are there."""
+    """The largest difference of two folders' arrays, in parts of the largest value of each; infinite where others are there, and
+    where one is no number."""
     if not right or list(found) != list(right):
         return float('inf')
     far = 0
     for output, values in right.items():
-        scale = max(map(abs, values))
-        far = max(far, max(abs(a - b) for a, b in zip(found[output], values, strict=True)) / scale)
+        scale = max(map(abs, values), default=0) or 1
+        differences = [abs(a - b) for a, b in zip(found[output], values, strict=True)]
+        if any(map(math.isnan, differences)):
+            return float('inf')
+        far = max(far, max(differences, default=0) / scale)
     return far
 
 

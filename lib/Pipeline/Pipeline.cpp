@@ -70,6 +70,7 @@ private:
     return *place;
   }
   void checkPrecision();
+  Precision packagedPrecision();
   void checkDevices();
   void enableRemarks();
   void runPhase(const Phase &phase);
@@ -93,6 +94,10 @@ private:
 static StringRef nameOf(Precision precision) { return precision == Precision::tf32 ? "tf32" : "f32"; }
 
 void Compilation::checkPrecision() {
+  if (options.precision != Precision::f32 && first > placeOf("fuse"))
+    throw Error(ErrorKind::usage, ("--precision " + nameOf(options.precision) + ": phase '" + options.compileFrom +
+                                   "' comes after 'fuse', where kernels get their precision")
+                                      .str());
   if (target.takes(options.precision)) return;
   SmallVector<StringRef> others;
   for (const Target *other : targets())
@@ -183,6 +188,16 @@ void Compilation::tune() {
   tuneTiles(module, options, timer, options.reportDetails ? sink : RemarkSink());
 }
 
+// Of what is compiled: a program from a later phase brings its own.
+Precision Compilation::packagedPrecision() {
+  bool hasTf32 = module
+                     ->walk([](kernel::DispatchOp dispatch) {
+                       return dispatch.getTf32() ? WalkResult::interrupt() : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  return hasTf32 ? Precision::tf32 : options.precision;
+}
+
 void Compilation::package() {
   std::vector<std::pair<std::string, std::string>> facts;
   if (!options.modelName.empty()) facts.emplace_back("model", options.modelName);
@@ -190,7 +205,7 @@ void Compilation::package() {
   facts.emplace_back("architectures", llvm::join(options.architectures, ","));
   facts.emplace_back("optimization", "O" + std::to_string(options.optimization));
   facts.emplace_back("math", options.math == MathMode::fast ? "fast" : "strict");
-  facts.emplace_back("precision", nameOf(options.precision).str());
+  facts.emplace_back("precision", nameOf(packagedPrecision()).str());
   facts.emplace_back("freeze", options.freeze ? "on" : "off");
   facts.emplace_back("fuse", options.fuse ? "on" : "off");
   if (auto training = module->getAttrOfType<StringAttr>(ir::kTrainingAttr))

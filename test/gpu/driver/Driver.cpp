@@ -278,6 +278,7 @@ void Driver::endContext(CUctx_st &context) {
   events.destroyIf([&](auto &event) { return event.context == &context; });
   context.perThread.clear();
   context.peers.clear();
+  context.droppedPeer = -1;
   context.legacy.last = nullptr;
   modules.destroyIf([&](auto &module) { return module.context == &context; });
   for (CUlibrary library : libraries.all()) library->modules.erase(&context);

@@ -112,7 +112,9 @@ CUresult perform(Driver &driver, const OperationRef &operation, const Copy &copy
 
   // Between devices bytes that nobody wrote may travel: what is there counts as unwritten as what was here.
   checkEffects(driver, operation, effects, !within);
-  if (HostGuard *guard = driver.memory.hostGuard(); guard && copy.to.kind == Place::Kind::Pinned) {
+  // Pages of the program's own that it has registered stay open: what else lies on them is nobody's business.
+  HostGuard *guard = copy.to.kind == Place::Kind::Pinned ? driver.memory.hostGuard() : nullptr;
+  if (guard && driver.memory.find(copy.to.address)->open) {
     Interval bytes = {copy.to.address, copy.to.address + copy.bytes};
     guard->close(bytes, operation,
                  "host code touches " + describe(*driver.memory.find(bytes.begin), bytes) + ", which " +

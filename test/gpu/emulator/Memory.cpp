@@ -78,10 +78,11 @@ void Block::accessGlobal(Thread &thread, uint64_t address, uint32_t bytes, uint3
   const LaunchOptions &options = launch.options;
   // Most accesses of a line are in one allocation.
   Range &last = launch.lastTouched[line % std::size(launch.lastTouched)];
-  if (options.knowsAllocations && (address < last.begin || address + bytes > last.end)) {
+  if (options.knowsAllocations && (address < last.begin || address > last.end || bytes > last.end - address)) {
     auto after = std::upper_bound(options.allocations.begin(), options.allocations.end(), address,
                                   [](uint64_t a, const Range &range) { return a < range.begin; });
-    bool isInside = after != options.allocations.begin() && address + bytes <= (after - 1)->end;
+    bool isInside =
+        after != options.allocations.begin() && address <= (after - 1)->end && bytes <= (after - 1)->end - address;
     if (isInside)
       last = *(after - 1);
     else

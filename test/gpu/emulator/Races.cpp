@@ -63,9 +63,11 @@ void Shadow::keepReaders(Cell &cell, const BlockClock &clock) {
     cell.kept += isOther;
     return;
   }
-  // The block that runs has not read the word before, so that all in the list are of others.
-  if (cell.read.block != clock.block && list.size() >= mostOfOtherBlocks)
-    list.erase(list.begin(), list.end() - (mostOfOtherBlocks - 1));
+  if (cell.read.block != clock.block) { // which is over
+    auto first = list.end();
+    while (first != list.begin() && std::prev(first)->block == cell.read.block) --first;
+    if (list.end() - first >= mostOfOneBlock) list.erase(first, list.end() - (mostOfOneBlock - 1));
+  }
   if (list.size() >= 8 && clock.floor > 1)
     std::erase_if(list, [&](const Readers &one) { return one.block == clock.block && one.clock < clock.floor; });
   if (list.size() >= mostReaders) list.erase(list.begin(), list.begin() + mostReaders / 4);

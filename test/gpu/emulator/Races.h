@@ -68,8 +68,10 @@ private:
   // More readings of one word than this, by warps that nothing orders, and the oldest are forgotten: what a race with
   // them would be is one with the others too, unless just those are ordered. Once a block is over, few of its own are
   // enough. Blocks run one at a time, so a list has them one behind another.
-  // Where nothing orders any threads at all, two warps are enough: a writer is in one of them at most.
-  static constexpr size_t mostReaders = 64, mostOfOtherBlocks = 4;
+  // Where nothing orders any threads at all, two warps are enough: a writer is in one of them at most, and
+  // each thread runs to its end, so that none reads, lets others have their turns and writes.
+  static constexpr size_t mostReaders = 64;
+  static constexpr ptrdiff_t mostOfOneBlock = 4;
   bool accessCell(Cell &cell, const Access &access, const BlockClock &clock, const OrderState &state, bool onlyChecks,
                   Rival &rival);
   void split(Cell &word);

@@ -51,6 +51,7 @@ constexpr Refusal kRefusals[] = {
     {"nn.arg_max_pool", "has no i"},
     {"nn.arg_max_pool", "has no u"},
     {"nn.pow", "has no form"},
+    {"a wide product", "has no input to scan over"},
 };
 
 bool mayBeRefused(const std::string &row, int opset, const std::string &error) {

@@ -29,7 +29,8 @@ public:
   virtual llvm::StringRef name() const = 0;
   virtual bool matches(kernel::DispatchOp dispatch) const = 0;
   virtual GpuPlan plan(kernel::DispatchOp dispatch) const = 0;
-  /// Whether one block had better compute a dispatch by another emitter that matches.
+  /// Whether one block had better compute a dispatch by another emitter that matches; mayOverwrite of both has to
+  /// agree.
   virtual bool isSlowInBlock(kernel::DispatchOp dispatch) const { return false; }
   /// Target::mayOverwrite, of an operand of the result's type that is passed once.
   virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }

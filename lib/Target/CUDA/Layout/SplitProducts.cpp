@@ -3,6 +3,7 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/SumOrder.h"
+#include "lib/Target/CUDA/Kernels/Reduction/RowGroup.h"
 #include "lib/Target/CUDA/Layout/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -32,8 +33,7 @@ private:
     // Of both sides the parts lie behind each other.
     if (op.getTransposeRhs() || (!op.getTransposeLhs() && rows != 1)) return false;
     // So few that a sum of them is one chain, in the order of parts.
-    constexpr int64_t kMostParts = 63;
-    if (depth <= kLongestChain || depth % kChainPart || depth / kChainPart > kMostParts) return false;
+    if (depth <= kLongestChain || depth % kChainPart || depth / kChainPart > kLongestLoneRow) return false;
     // Fewer tiles than a large GPU has multiprocessors.
     constexpr int64_t kFew = 8, kTile = 32, kEnough = 128;
     int64_t tile = std::min(rows, columns) <= kFew ? kFew : kTile;

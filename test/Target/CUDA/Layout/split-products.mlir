@@ -22,6 +22,17 @@ func.func @row(%x: tensor<1x2048xf32>, %w: tensor<2048x100xf32>) -> tensor<1x100
   return %0 : tensor<1x100xf32>
 }
 
+// The most parts that a thread adds up by itself, so that bits stay; of more, the whole.
+// CHECK-LABEL: func.func @most(
+// CHECK: nn.reduce sum %{{.*}} axes = [0] : tensor<63x40x40xf32>
+// CHECK-NOT: nn.reshape
+// CHECK: nn.matmul %{{.*}} {transpose_lhs} : tensor<32768x40xf32>, tensor<32768x40xf32>
+func.func @most(%a: tensor<32256x40xf32>, %b: tensor<32768x40xf32>) -> (tensor<40x40xf32>, tensor<40x40xf32>) {
+  %0 = nn.matmul %a, %a {transpose_lhs} : tensor<32256x40xf32>, tensor<32256x40xf32>
+  %1 = nn.matmul %b, %b {transpose_lhs} : tensor<32768x40xf32>, tensor<32768x40xf32>
+  return %0, %1 : tensor<40x40xf32>, tensor<40x40xf32>
+}
+
 // One chain; parts that do not lie behind each other, or not all of 512; many tiles.
 // CHECK-LABEL: func.func @whole(
 // CHECK-NOT: nn.reshape

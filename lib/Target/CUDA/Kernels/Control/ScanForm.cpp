@@ -24,6 +24,9 @@ std::optional<ScanForm> ScanForm::analyze(ir::ScanOp scan, std::string &why) {
   auto add = [&](Value value, int64_t copies) { form.places.insert({value, {RowView::of(value).columns, 0, copies}}); };
   for (Value carried : scan.getCarriedArguments()) add(carried, 2);
   form.launches = scan.getNumInputs();
+  for (ValueRange values :
+       {ValueRange(scan.getInputArguments()), ValueRange(scan.getStep().getTerminator()->getOperands())})
+    for (Value value : values) form.widest = std::max(form.widest, RowView::of(value).columns);
   llvm::DenseSet<Value> matrices;
   for (const ir::ScanStage &stage : form.stages.stages) {
     for (Operation *op : stage.products) {
@@ -76,13 +79,12 @@ void ScanForm::stageInputs(ir::ScanOp scan) {
 void ScanForm::setBlockRows(int64_t wanted) {
   // As many in each block as can be.
   blockRows = llvm::divideCeil(stages.rows, llvm::divideCeil(stages.rows, wanted));
-  int64_t widest = 1;
   for (auto &[value, place] : places) {
     place.elements = llvm::alignTo(blockRows * place.columns, kQuad);
-    widest = std::max(widest, blockRows * place.columns);
+    widest = std::max(widest, place.columns);
   }
   constexpr int64_t kMost = 256; // with registers for whatever a step computes
-  threads = std::min<int64_t>(llvm::alignTo(widest, CudaArch::kWarp), kMost);
+  threads = std::min<int64_t>(llvm::alignTo(blockRows * widest, CudaArch::kWarp), kMost);
 }
 
 int64_t ScanForm::sharedBytes() const {
@@ -110,10 +112,12 @@ ScanForm::Tile ScanForm::tileOf(Operation *op) const {
 
 bool ScanForm::pays(std::string &why) const {
   // Rates of a recent GPU, a nanosecond each: bytes that a multiprocessor gets of the second-level cache; multiply-adds
-  // that it does in this kernel; those of all of them by tiles. A launch costs what the model of lib/Machine says.
-  constexpr int64_t kBytes = 100, kMultiplyAdds = 50, kMultiplyAddsApart = 25000, kLaunch = 2500;
-  int64_t busiest = llvm::divideCeil(stages.rows, kEnoughBlocks);
-  int64_t together = std::max(matrixBytes / kBytes, busiest * multiplyAdds / kMultiplyAdds);
+  // that it does in this kernel; those of all of them by tiles. A launch costs what the model of lib/Machine says; what
+  // a block's threads compute of elements in one turn, some nanoseconds.
+  constexpr int64_t kBytes = 100, kMultiplyAdds = 50, kMultiplyAddsApart = 25000, kLaunch = 2500, kTurn = 20;
+  int64_t busiest = std::max<int64_t>(blockRows, llvm::divideCeil(stages.rows, kEnoughBlocks));
+  int64_t turns = llvm::divideCeil(blockRows * widest, threads);
+  int64_t together = std::max({matrixBytes / kBytes, busiest * multiplyAdds / kMultiplyAdds, launches * kTurn * turns});
   int64_t apart = launches * kLaunch + stages.rows * multiplyAdds / kMultiplyAddsApart;
   if (together <= apart) return true;
   why = "a step of " + std::to_string(matrixBytes) + " bytes of matrices and " + std::to_string(stages.rows) +

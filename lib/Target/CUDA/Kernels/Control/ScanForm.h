@@ -24,6 +24,7 @@ struct ScanForm {
 
   ir::ScanStages stages;
   int64_t blockRows = 1, threads = 0;
+  int64_t widest = 1; // columns of a value
   /// Where values lie in shared memory, row by row. What is carried has two copies, which take turns: a step reads one
   /// and writes the other.
   struct Place {

@@ -58,7 +58,7 @@ void RowGroup::chooseParts() {
     return;
   }
   // Neighbouring threads read neighbouring rows; several share one where there are few rows, and long ones.
-  constexpr int64_t kManyRows = 1 << 14, kWorthSharing = 64;
+  constexpr int64_t kManyRows = 1 << 14, kWorthSharing = kLongestLoneRow + 1;
   // All partial results of a block lie in static shared memory, eight bytes each at most.
   bool fits = static_cast<int64_t>(reductions.size()) * kThreads * 8 <= CudaArch::kStaticSharedPerBlock;
   if (rows < kManyRows && length >= kWorthSharing && fits) parts = length >= 16 * kWorthSharing ? 32 : 8;

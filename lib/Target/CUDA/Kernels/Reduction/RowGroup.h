@@ -12,6 +12,9 @@
 
 namespace sprig {
 
+/// Rows that are no innermost dimension are a chain each up to this many elements.
+inline constexpr int64_t kLongestLoneRow = 63;
+
 class RowGroup {
 public:
   /// Fails for a dispatch without a reduction, or of operations that its evaluator does not know.
