@@ -214,9 +214,7 @@ public:
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     ConvForm form = *formOf(dispatch);
-    int64_t tiles = 1;
-    for (int64_t count : form.tiles()) tiles *= count;
-    return {tiles, form.tile.threads};
+    return {llvm::product_of(form.tiles()), form.tile.threads};
   }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
     return mayOverwriteAfterContraction(dispatch, operand);

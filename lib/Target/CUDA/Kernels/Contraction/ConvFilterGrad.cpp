@@ -10,12 +10,6 @@
 using namespace mlir;
 using namespace sprig;
 
-static int64_t productOf(ArrayRef<int64_t> sizes) {
-  int64_t product = 1;
-  for (int64_t size : sizes) product *= size;
-  return product;
-}
-
 namespace {
 /// One product for each group.
 struct FilterGradForm {
@@ -25,7 +19,8 @@ struct FilterGradForm {
     ArrayRef<int64_t> in = shapeOf(gradient.getInput()), out = shapeOf(gradient.getCotangent());
     ArrayRef<int64_t> filter = shapeOf(gradient.getResult());
     for (ArrayRef<int64_t> shape : {in, out, filter})
-      if (productOf(shape) == 0 || productOf(shape) >= std::numeric_limits<int32_t>::max()) return std::nullopt;
+      if (llvm::product_of(shape) == 0 || llvm::product_of(shape) >= std::numeric_limits<int32_t>::max())
+        return std::nullopt;
     FilterGradForm form;
     form.groups = gradient.getGroups();
     form.rows = filter[0] / form.groups;
@@ -47,8 +42,8 @@ struct FilterGradForm {
   SmallVector<WindowDim> dims;
   TileShape tile;
 
-  int64_t columns() const { return productOf(columnSizes); }
-  int64_t depth() const { return productOf(stepSizes); }
+  int64_t columns() const { return llvm::product_of(columnSizes); }
+  int64_t depth() const { return llvm::product_of(stepSizes); }
   int64_t positions() const { return depth() / stepSizes[0]; }
   bool isInside() const {
     return llvm::all_of(dims, [](const WindowDim &dim) { return dim.isInside(); });
@@ -59,8 +54,8 @@ struct FilterGradForm {
   bool isWorthTiles() const {
     constexpr double kLeast = 1 << 14;
     double useful = double(groups) * double(rows) * double(columns()) * double(depth());
-    double computed =
-        double(productOf(tiles())) * double(tile.rows * tile.columns) * double(llvm::alignTo(depth(), tile.unrolled()));
+    double computed = double(llvm::product_of(tiles())) * double(tile.rows * tile.columns) *
+                      double(llvm::alignTo(depth(), tile.unrolled()));
     return useful >= kLeast && instructionsPerProduct(tile, computed / useful) < kLoopInstructions;
   }
 };
@@ -167,7 +162,7 @@ public:
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     FilterGradForm form = *FilterGradForm::of(contractionOf(dispatch));
-    return {productOf(form.tiles()), form.tile.threads};
+    return {llvm::product_of(form.tiles()), form.tile.threads};
   }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
     return mayOverwriteAfterContraction(dispatch, operand);

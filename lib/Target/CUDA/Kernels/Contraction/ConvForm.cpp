@@ -7,12 +7,6 @@
 using namespace mlir;
 using namespace sprig;
 
-static int64_t productOf(ArrayRef<int64_t> sizes) {
-  int64_t product = 1;
-  for (int64_t size : sizes) product *= size;
-  return product;
-}
-
 int64_t WindowDim::taps() const {
   int64_t most = 0;
   for (const Phase &phase : phases) most = std::max(most, phase.taps);
@@ -61,11 +55,11 @@ std::optional<ConvForm> ConvForm::of(Operation *op) {
   auto transposed = dyn_cast_if_present<ir::ConvTransposeOp>(op);
   if ((!conv && !transposed) || (conv && conv.getChannelsLast())) return std::nullopt;
   for (Value value : {op->getOperand(0), op->getOperand(1), Value(op->getResult(0))}) {
-    int64_t count = productOf(shapeOf(value));
+    int64_t count = llvm::product_of(shapeOf(value));
     if (count == 0 || count >= std::numeric_limits<int32_t>::max()) return std::nullopt;
   }
   constexpr int64_t kMostPhases = 16;
-  if (transposed && productOf(transposed.getStrides()) > kMostPhases) return std::nullopt;
+  if (transposed && llvm::product_of(transposed.getStrides()) > kMostPhases) return std::nullopt;
   ArrayRef<int64_t> in = shapeOf(op->getOperand(0)), out = shapeOf(op->getResult(0));
   ConvForm form;
   form.samples = in[0];
@@ -74,14 +68,14 @@ std::optional<ConvForm> ConvForm::of(Operation *op) {
   form.channels = in[1] / form.groups;
   conv ? addDims(form, conv, WindowDim::plain) : addDims(form, transposed, WindowDim::transposed);
 
-  int64_t window = productOf(shapeOf(op->getOperand(1)).drop_front(2)), tap = 1;
+  int64_t window = llvm::product_of(shapeOf(op->getOperand(1)).drop_front(2)), tap = 1;
   bool hasRowsInner = storedFilter(op) != op->getOperand(1);
   auto &[group, row, channel, taps] = form.filter;
   if (hasRowsInner) {
     channel = conv ? out[1] : form.rows;
     group = conv ? form.rows : form.channels * form.rows;
     row = 1;
-    tap = productOf(shapeOf(op->getOperand(1)).take_front(2));
+    tap = llvm::product_of(shapeOf(op->getOperand(1)).take_front(2));
   } else {
     channel = conv ? window : form.rows * window;
     row = conv ? form.channels * window : window;
@@ -132,7 +126,7 @@ SmallVector<int64_t> ConvForm::columnSizes() const {
   return sizes;
 }
 
-int64_t ConvForm::columns() const { return productOf(columnSizes()); }
+int64_t ConvForm::columns() const { return llvm::product_of(columnSizes()); }
 
 SmallVector<int64_t> ConvForm::tiles() const {
   SmallVector<int64_t> counts;
@@ -156,8 +150,8 @@ bool ConvForm::isWorthTiles() const {
   }
   constexpr double kLeast = 1 << 14;
   if (results * taps * double(channels) < kLeast) return false;
-  double waste = double(productOf(tiles())) * double(tile.rows * tile.columns) / results * double(channelsOfTap) /
-                 double(channels);
+  double waste = double(llvm::product_of(tiles())) * double(tile.rows * tile.columns) / results *
+                 double(channelsOfTap) / double(channels);
   waste *= double(llvm::alignTo(depth(), tile.unrolled())) / double(depth());
   return instructionsPerProduct(tile, waste) < kLoopInstructions;
 }
