@@ -107,12 +107,31 @@ static PackageImage makeImage(const PtxProgram &ptx, std::string architecture, S
   return made;
 }
 
+static const LaunchShape *launchOf(const PtxProgram &ptx, const KernelUsage &kernel) {
+  auto found = llvm::find(ptx.functions, kernel.function);
+  return found == ptx.functions.end() ? nullptr : &ptx.launches[found - ptx.functions.begin()];
+}
+
+// The assembler knows what a kernel has of its own, not what its launch adds.
+static void checkSharedMemory(const PtxProgram &ptx, const Cubin &cubin) {
+  for (const KernelUsage &kernel : cubin.kernels) {
+    const LaunchShape *launch = launchOf(ptx, kernel);
+    int64_t bytes = kernel.sharedBytes + (launch ? launch->sharedBytes : 0);
+    if (bytes > ptx.arch.sharedPerBlock)
+      throw Error(
+          ErrorKind::unsupported,
+          llvm::formatv("--target cuda: '{0}' needs {1} bytes of shared memory for a block, of which {2} has {3}",
+                        kernel.function, bytes, ptx.arch.name(), ptx.arch.sharedPerBlock)
+              .str());
+  }
+}
+
 // What the kernels of an architecture take, a line each.
 static void describe(Location loc, const PtxProgram &ptx, const Cubin &cubin) {
   for (const KernelUsage &kernel : cubin.kernels) {
-    auto found = llvm::find(ptx.functions, kernel.function);
-    if (found == ptx.functions.end()) continue;
-    const LaunchShape &launch = ptx.launches[found - ptx.functions.begin()];
+    const LaunchShape *own = launchOf(ptx, kernel);
+    if (!own) continue;
+    const LaunchShape &launch = *own;
     int64_t blocks = blocksOnMultiprocessor(ptx.arch, kernel, launch);
     int64_t threads = machine::findCudaDevice(ptx.arch.name())->threads;
     emitRemark(loc) << llvm::formatv("codegen: {0}: {1}: {2} registers, {3} bytes of shared memory, {4} of stack, {5} "
@@ -139,6 +158,7 @@ FailureOr<std::vector<PackageImage>> CudaTarget::compile(ModuleOp program, const
     if (options.reportDetails) emitRemark(nowhere) << "codegen: cubins by " << (*assembler)->name();
     std::vector<Cubin> cubins = assemblePtx(program.getContext(), *texts, **assembler, codeGenOptions(options, cache));
     for (const auto &[text, cubin] : llvm::zip_equal(*texts, cubins)) {
+      checkSharedMemory(text, cubin);
       images.push_back(makeImage(text, text.arch.name(), cubin.bytes));
       if (options.reportDetails) describe(nowhere, text, cubin);
     }
