@@ -14,19 +14,20 @@ def outputs(folder):
     return arrays
 
 
+def apart(found, right):
+    """The largest difference of two arrays, in parts of the largest value of the second; infinite where one is no number."""
+    differences = [abs(a - b) for a, b in zip(found, right, strict=True)]
+    if any(map(math.isnan, differences)):
+        return float('inf')
+    return max(differences, default=0) / (max(map(abs, right), default=0) or 1)
+
+
 def distance(found, right):
     """The largest difference of two folders' arrays, in parts of the largest value of each; infinite where others are there, and
     where one is no number."""
     if not right or list(found) != list(right):
         return float('inf')
-    far = 0
-    for output, values in right.items():
-        scale = max(map(abs, values), default=0) or 1
-        differences = [abs(a - b) for a, b in zip(found[output], values, strict=True)]
-        if any(map(math.isnan, differences)):
-            return float('inf')
-        far = max(far, max(differences, default=0) / scale)
-    return far
+    return max(apart(found[output], values) for output, values in right.items())
 
 
 def layers(sprig, model, *flags, scratch):

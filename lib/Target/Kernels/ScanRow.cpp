@@ -5,12 +5,13 @@ using namespace mlir;
 using namespace sprig;
 using ir::RowView;
 
-ir::ScanOp sprig::scanIn(kernel::DispatchOp dispatch) {
-  Block &body = dispatch->getRegion(0).front();
-  if (!llvm::hasSingleElement(body.without_terminator())) return nullptr;
-  auto scan = dyn_cast<ir::ScanOp>(body.front());
-  if (!scan || !llvm::all_of(scan->getOperands(), llvm::IsaPred<BlockArgument>)) return nullptr;
-  return scan;
+Value sprig::loopOverTime(ElementBuilder &k, ir::ScanOp scan, llvm::function_ref<void(Value, Value)> step) {
+  int64_t steps = scan.getSteps();
+  Value zero = k.index(0);
+  return k.loop(zero, k.index(steps), 1, zero, [&](Value i, ValueRange parity) -> SmallVector<Value> {
+    step(scan.getReverse() ? k.sub(k.index(steps - 1), i) : i, parity[0]);
+    return {k.sub(k.index(1), parity[0])};
+  })[0];
 }
 
 bool ScanRow::isInMemory(Value value) const {

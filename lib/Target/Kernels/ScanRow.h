@@ -1,15 +1,16 @@
 // What a step of a scan computes at a place of a row: each value once, from what lies in memory. For the scan kernels
 // of every target, which say where that is and which place they are at.
 #pragma once
-#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/ScanStages.h"
 #include "lib/Target/Kernels/ElementBuilder.h"
 #include <map>
 
 namespace sprig {
 
-/// The scan of a dispatch that holds nothing else, on the dispatch's arguments; null for any other.
-ir::ScanOp scanIn(kernel::DispatchOp dispatch);
+/// Emits the loop over a scan's steps, each with its time and the copy that what is carried is read from, 0 first; the
+/// other one is written. Gives the copy that the last step has written.
+mlir::Value loopOverTime(ElementBuilder &builder, ir::ScanOp scan,
+                         llvm::function_ref<void(mlir::Value time, mlir::Value parity)> step);
 
 class ScanRow {
 public:

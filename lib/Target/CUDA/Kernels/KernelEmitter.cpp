@@ -100,7 +100,7 @@ FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringR
     return failure();
   }
   finishGpuFunction(kernel);
-  return CudaKernel{function, {uint32_t(plan.threads), kernel.dynamicSharedBytes}};
+  return CudaKernel{function, {uint32_t(plan.threads), kernel.dynamicSharedBytes}, plan.tiles};
 }
 
 void sprig::registerCudaKernelDialects(DialectRegistry &registry) {

@@ -57,6 +57,7 @@ bool mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned 
 struct CudaKernel {
   mlir::gpu::GPUFuncOp function;
   LaunchShape launch;
+  int64_t tiles;
 };
 
 /// Emits, at the end of `module`,

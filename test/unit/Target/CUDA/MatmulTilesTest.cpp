@@ -30,24 +30,10 @@ TEST(MatmulTiles, HaveTheBitsOfOneChain) {
   for (const TestProduct &p : products) {
     SCOPED_TRACE(p.name);
     std::vector<std::vector<float>> buffers = buffersOf(p);
-    // Of many tiles the first and the last two.
-    uint32_t tiles = uint32_t(kernels.kernel(p.name).tiles);
-    std::vector<std::pair<uint32_t, uint32_t>> runs = {{0, tiles}};
-    if (tiles > 32) runs = {{0, 1}, {tiles - 2, 2}};
-    for (auto [first, count] : runs) kernels.run(p.name, buffers, first, count);
-    int64_t computed = 0;
-    for (int64_t b = 0, at = 0; b < p.batch; ++b)
-      for (int64_t r = 0; r < p.rows; ++r)
-        for (int64_t c = 0; c < p.columns; ++c, ++at) {
-          if (buffers[4][at] == 0) continue; // not run: no result is zero
-          ++computed;
-          float want = expected(p, buffers, b, r, c);
-          ASSERT_EQ(std::memcmp(&buffers[4][at], &want, sizeof want), 0) << r << ", " << c << ": " << buffers[4][at];
-        }
-    if (tiles <= 32)
-      EXPECT_EQ(computed, p.batch * p.rows * p.columns);
-    else
-      EXPECT_GT(computed, 256);
+    runTiles(kernels, p, buffers, [&](int64_t b, int64_t r, int64_t c, int64_t at) {
+      float want = expected(p, buffers, b, r, c);
+      ASSERT_EQ(std::memcmp(&buffers[4][at], &want, sizeof want), 0) << r << ", " << c << ": " << buffers[4][at];
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 #include "test/unit/Target/CUDA/TileProducts.h"
+#include "gtest/gtest.h"
 #include <random>
 
 using namespace sprig;
@@ -39,4 +40,25 @@ TileKernels sprig::kernelsOf(const std::vector<TestProduct> &products) {
   std::vector<TileCase> cases;
   for (const TestProduct &product : products) cases.push_back(caseOf(product));
   return TileKernels(cases);
+}
+
+void sprig::runTiles(TileKernels &kernels, const TestProduct &p, std::vector<std::vector<float>> &buffers,
+                     const std::function<void(int64_t, int64_t, int64_t, int64_t)> &check) {
+  constexpr uint32_t kMany = 32;
+  uint32_t tiles = uint32_t(kernels.kernel(p.name).tiles);
+  std::vector<std::pair<uint32_t, uint32_t>> runs = {{0, tiles}};
+  if (tiles > kMany) runs = {{0, 1}, {tiles - 2, 2}};
+  for (auto [first, count] : runs) kernels.run(p.name, buffers, first, count);
+  int64_t computed = 0;
+  for (int64_t b = 0, at = 0; b < p.batch; ++b)
+    for (int64_t r = 0; r < p.rows; ++r)
+      for (int64_t c = 0; c < p.columns; ++c, ++at) {
+        if (buffers[4][at] == 0) continue; // not run: no result is zero
+        ++computed;
+        ASSERT_NO_FATAL_FAILURE(check(b, r, c, at));
+      }
+  if (tiles <= kMany)
+    EXPECT_EQ(computed, p.batch * p.rows * p.columns);
+  else
+    EXPECT_GT(computed, 256);
 }

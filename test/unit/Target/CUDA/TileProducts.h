@@ -1,6 +1,7 @@
 // Products of matrices with an epilogue, for tests of tiles.
 #pragma once
 #include "test/unit/Target/CUDA/TileKernels.h"
+#include <functional>
 
 namespace sprig {
 
@@ -22,5 +23,9 @@ TileCase caseOf(const TestProduct &p);
 /// x, y, bias and residual in [-1, 1], and zeros for the result.
 std::vector<std::vector<float>> buffersOf(const TestProduct &p);
 TileKernels kernelsOf(const std::vector<TestProduct> &products);
+/// Runs all tiles of a product, of many the first and the last two, and then `check` for each element that is there: of
+/// a batch, row and column, and where it is in the result.
+void runTiles(TileKernels &kernels, const TestProduct &p, std::vector<std::vector<float>> &buffers,
+              const std::function<void(int64_t b, int64_t r, int64_t c, int64_t at)> &check);
 
 } // namespace sprig

@@ -5,6 +5,7 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ScanStep.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "lib/Target/Kernels/ControlPlaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -33,14 +34,14 @@ public:
   StringRef name() const override { return "scan"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     std::string reason;
-    ir::ScanOp scan = scanIn(dispatch);
+    ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
     if (!scan) return false;
     auto stages = ir::ScanStages::analyze(scan, reason);
     return stages && isPacked(*stages);
   }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    ir::ScanOp scan = scanIn(dispatch);
+    ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
     std::string reason;
     ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
     int64_t blockRows = chooseBlockRows(scan, stages.rows);
@@ -51,24 +52,18 @@ public:
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    ir::ScanOp scan = scanIn(dispatch);
+    ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
     std::string reason;
     ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
     int64_t blockRows = chooseBlockRows(scan, stages.rows), blocks = llvm::divideCeil(stages.rows, blockRows);
-    int64_t lastRows = stages.rows - (blocks - 1) * blockRows, steps = scan.getSteps();
+    int64_t lastRows = stages.rows - (blocks - 1) * blockRows;
     ScanScratch scratch(scan, stages, blockRows);
     ScanStep step(k, scan, stages, scratch);
     k.forTiles([&](Value block) {
       k.ifLast(block, blocks, lastRows != blockRows, [&](bool last) {
         step.setBlock(k.mul(block, blockRows), last ? lastRows : blockRows);
         step.loadInitial();
-        Value zero = k.index(0);
-        SmallVector<Value> parity =
-            k.loop(zero, k.index(steps), 1, zero, [&](Value i, ValueRange carried) -> SmallVector<Value> {
-              step.emit(scan.getReverse() ? k.sub(k.index(steps - 1), i) : i, carried[0]);
-              return {k.sub(k.index(1), carried[0])};
-            });
-        step.storeLast(parity[0]);
+        step.storeLast(loopOverTime(k, scan, [&](Value time, Value parity) { step.emit(time, parity); }));
       });
     });
     return success();

@@ -1,5 +1,4 @@
 // nn.matmul in f32 with what follows it, by tiles.
-#include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
 #include "lib/Target/CUDA/Kernels/Contraction/MatmulForm.h"
 #include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
@@ -17,55 +16,36 @@ public:
   MatmulKernel(GpuBuilder &kernel, ir::MatmulOp op) : k(kernel), op(op), form(op), tile(tileOf(form)) {}
 
   void emit(Value tileNumber) {
-    SmallVector<Value> at = k.delinearize(tileNumber, form.tiles(tile.rows, tile.columns));
-    ArrayRef<Value> matrix = ArrayRef<Value>(at).drop_back(2);
-    Value row = k.mul(at.end()[-2], tile.rows), column = k.mul(at.back(), tile.columns);
-    TileProduct product(
-        k, tile, form.depth,
-        side(op.getLhs(), matrix, form.leftStrides, row, form.rows, /*stepsInner=*/!form.transposedLeft),
-        side(op.getRhs(), matrix, form.rightStrides, column, form.columns, /*stepsInner=*/form.transposedRight));
-    firstRow = k.mul(k.linearize(matrix, form.batch), form.rows);
-    product.emit([&](ValueRange sums) { store(product, sums); });
+    MatmulTile at(k, op, form, tileNumber, tile.rows, tile.columns);
+    TileProduct product(k, tile, form.depth, side(at.left, at.row), side(at.right, at.column));
+    product.emit([&](ValueRange sums) { store(product, at, sums); });
   }
 
 private:
-  TileSide side(Value operand, ArrayRef<Value> matrix, ArrayRef<int64_t> strides, Value first, int64_t places,
-                bool stepsInner) {
-    Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(operand))), base = beginOfMatrix(k, matrix, strides);
-    int64_t inner = stepsInner ? form.depth : places;
-    bool isWide = inner % 4 == 0;
+  TileSide side(const MatrixSide &matrix, Value first) {
     Type f32 = k.b.getF32Type();
     auto read = [=, this](Value place, Value step) {
-      Value at = k.add(base, stepsInner ? k.add(k.mul(place, inner), step) : k.add(k.mul(step, inner), place));
-      return isWide ? k.loadVector(buffer, at, f32, {}, 4) : k.load(buffer, at, f32);
+      Value at = matrix.at(k, place, step);
+      return matrix.isWide() ? k.loadVector(matrix.buffer, at, f32, {}, 4) : k.load(matrix.buffer, at, f32);
     };
-    return {places, first, stepsInner ? TileSide::Steps : TileSide::Places, isWide, read};
+    return {matrix.places, first, matrix.stepsInner ? TileSide::Steps : TileSide::Places, matrix.isWide(), read};
   }
 
-  void store(TileProduct &product, ValueRange sums) {
+  void store(TileProduct &product, const MatmulTile &at, ValueRange sums) {
     int64_t together = product.neighbours();
     Epilogue epilogue(k, op, form.columns % together == 0 ? together : 1);
-    for (int64_t i = 0; i < tile.threadRows; ++i) {
-      Value row = product.row(i), wholeRow = k.add(firstRow, row);
+    for (int64_t i = 0; i < tile.threadRows; ++i)
       for (int64_t j = 0; j < tile.threadColumns; j += epilogue.lanes()) {
-        Value column = product.column(j);
-        auto one = [&] {
-          SmallVector<Value> position = k.delinearize(wholeRow, shapeOf(op.getResult()).drop_back());
-          position.push_back(column);
-          epilogue.store(sums.slice(i * tile.threadColumns + j, epilogue.lanes()), position,
-                         k.add(k.mul(wholeRow, form.columns), column));
-        };
-        Value exists = product.exists(row, column);
+        Value row = product.row(i), column = product.column(j), exists = product.exists(row, column);
+        auto one = [&] { at.store(epilogue, sums.slice(i * tile.threadColumns + j, epilogue.lanes()), row, column); };
         exists ? k.ifThen(exists, one) : one();
       }
-    }
   }
 
   GpuBuilder &k;
   ir::MatmulOp op;
   const MatmulForm form;
   const TileShape tile;
-  Value firstRow;
 };
 
 class MatmulEmitter : public GpuEmitter {

@@ -21,8 +21,30 @@ bool MatmulForm::isWorthTiles() const {
   return (depth >= kShallow && products >= kSmall) || (depth >= kLong && products >= kFew);
 }
 
-Value sprig::beginOfMatrix(ElementBuilder &k, ArrayRef<Value> matrix, ArrayRef<int64_t> strides) {
-  Value begin = k.index(0);
-  for (auto [index, stride] : llvm::zip_equal(matrix, strides)) begin = k.add(begin, k.mul(index, stride));
-  return begin;
+Value MatrixSide::at(ElementBuilder &k, Value place, Value step) const {
+  return k.add(begin, stepsInner ? k.add(k.mul(place, inner), step) : k.add(k.mul(step, inner), place));
+}
+
+MatmulTile::MatmulTile(ElementBuilder &kernel, ir::MatmulOp op, const MatmulForm &form, Value number, int64_t tileRows,
+                       int64_t tileColumns)
+    : k(kernel), shape(shapeOf(op.getResult())) {
+  SmallVector<Value> at = k.delinearize(number, form.tiles(tileRows, tileColumns));
+  ArrayRef<Value> matrix = ArrayRef<Value>(at).drop_back(2);
+  row = k.mul(at.end()[-2], tileRows);
+  column = k.mul(at.back(), tileColumns);
+  auto side = [&](Value operand, ArrayRef<int64_t> strides, int64_t places, bool stepsInner) -> MatrixSide {
+    Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(operand))), begin = k.index(0);
+    for (auto [index, stride] : llvm::zip_equal(matrix, strides)) begin = k.add(begin, k.mul(index, stride));
+    return {buffer, begin, places, stepsInner ? form.depth : places, stepsInner};
+  };
+  left = side(op.getLhs(), form.leftStrides, form.rows, !form.transposedLeft);
+  right = side(op.getRhs(), form.rightStrides, form.columns, form.transposedRight);
+  firstRow = k.mul(k.linearize(matrix, form.batch), form.rows);
+}
+
+void MatmulTile::store(Epilogue &epilogue, ValueRange sums, Value row, Value column) const {
+  Value wholeRow = k.add(firstRow, row);
+  SmallVector<Value> position = k.delinearize(wholeRow, shape.drop_back());
+  position.push_back(column);
+  epilogue.store(sums, position, k.add(k.mul(wholeRow, right.places), column));
 }

@@ -1,5 +1,6 @@
 // nn.matmul as products of matrices, and their tiles. For the emitters that compute it by tiles.
 #pragma once
+#include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
 #include "lib/Target/Kernels/BatchedProduct.h"
 #include "lib/Target/Kernels/ElementBuilder.h"
 
@@ -15,7 +16,31 @@ struct MatmulForm : BatchedProduct {
   bool isWorthTiles() const;
 };
 
-/// Where the matrix of one product begins in an operand.
-mlir::Value beginOfMatrix(ElementBuilder &k, llvm::ArrayRef<mlir::Value> matrix, llvm::ArrayRef<int64_t> strides);
+/// A side of one of the products, in memory.
+struct MatrixSide {
+  mlir::Value buffer, begin; // flat; the matrix's first element
+  int64_t places, inner;     // rows of the left side, columns of the right one; elements of what lies side by side
+  bool stepsInner;           // which steps do, else places
+
+  /// Whether groups of four neighbours can be read at once.
+  bool isWide() const { return inner % 4 == 0; }
+  mlir::Value at(ElementBuilder &k, mlir::Value place, mlir::Value step) const;
+};
+
+/// A tile of the products, by its number among those of a size.
+struct MatmulTile {
+  MatmulTile(ElementBuilder &kernel, ir::MatmulOp op, const MatmulForm &form, mlir::Value number, int64_t rows,
+             int64_t columns);
+  MatrixSide left, right;
+  mlir::Value row, column; // its first, in the matrix
+
+  /// Stores an epilogue's lanes from an element of the matrix on.
+  void store(Epilogue &epilogue, mlir::ValueRange sums, mlir::Value row, mlir::Value column) const;
+
+private:
+  ElementBuilder &k;
+  llvm::ArrayRef<int64_t> shape; // of the result
+  mlir::Value firstRow;          // of the matrix, in the whole result
+};
 
 } // namespace sprig

@@ -1,5 +1,4 @@
 // nn.matmul with what follows it on tensor cores, where factors may be rounded to tf32.
-#include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
 #include "lib/Target/CUDA/Kernels/Contraction/MatmulForm.h"
 #include "lib/Target/CUDA/Kernels/Contraction/MmaProduct.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
@@ -15,38 +14,22 @@ public:
   MatmulTf32Kernel(GpuBuilder &kernel, ir::MatmulOp op) : k(kernel), op(op), form(op), shape(shapeFor(form)) {}
 
   void emit(Value tileNumber) {
-    SmallVector<Value> at = k.delinearize(tileNumber, form.tiles(shape.rows, shape.columns));
-    ArrayRef<Value> matrix = ArrayRef<Value>(at).drop_back(2);
-    Value row = k.mul(at.end()[-2], shape.rows), column = k.mul(at.back(), shape.columns);
-    MmaProduct product(
-        k, shape, form.depth,
-        side(op.getLhs(), matrix, form.leftStrides, row, form.rows, /*stepsInner=*/!form.transposedLeft),
-        side(op.getRhs(), matrix, form.rightStrides, column, form.columns, /*stepsInner=*/form.transposedRight));
-    Value firstRow = k.mul(k.linearize(matrix, form.batch), form.rows);
+    MatmulTile tile(k, op, form, tileNumber, shape.rows, shape.columns);
+    MmaProduct product(k, shape, form.depth, side(tile.left, tile.row), side(tile.right, tile.column));
     Epilogue epilogue(k, op, form.columns % 2 == 0 ? 2 : 1);
     product.emit([&](Value row, Value column, ValueRange sums) {
-      Value wholeRow = k.add(firstRow, row);
       for (int64_t i = 0; i < 2; i += epilogue.lanes()) {
         Value own = k.add(column, i), exists = product.exists(row, own);
-        auto store = [&] {
-          SmallVector<Value> position = k.delinearize(wholeRow, shapeOf(op.getResult()).drop_back());
-          position.push_back(own);
-          epilogue.store(sums.slice(i, epilogue.lanes()), position, k.add(k.mul(wholeRow, form.columns), own));
-        };
+        auto store = [&] { tile.store(epilogue, sums.slice(i, epilogue.lanes()), row, own); };
         exists ? k.ifThen(exists, store) : store();
       }
     });
   }
 
 private:
-  MmaSide side(Value operand, ArrayRef<Value> matrix, ArrayRef<int64_t> strides, Value first, int64_t places,
-               bool stepsInner) {
-    Value begin = beginOfMatrix(k, matrix, strides);
-    int64_t inner = stepsInner ? form.depth : places;
-    auto at = [=, this](Value place, Value step) {
-      return k.add(begin, stepsInner ? k.add(k.mul(place, inner), step) : k.add(k.mul(step, inner), place));
-    };
-    return {places, first, stepsInner, inner % 4 == 0, k.flat(k.bufferOf(cast<BlockArgument>(operand))), at};
+  MmaSide side(const MatrixSide &matrix, Value first) {
+    auto at = [=, this](Value place, Value step) { return matrix.at(k, place, step); };
+    return {matrix.places, first, matrix.stepsInner, matrix.isWide(), matrix.buffer, at};
   }
 
   GpuBuilder &k;

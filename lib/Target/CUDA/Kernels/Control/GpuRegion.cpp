@@ -71,7 +71,7 @@ LogicalResult GpuRegion::emitPart(kernel::DispatchOp part, int32_t number) {
   auto module = k.function->getParentOfType<gpu::GPUModuleOp>();
   auto made = emitCudaKernel(part, "part", module, k.arch, number, GpuScope::block);
   if (failed(made)) return failure();
-  const int64_t tiles = findGpuEmitter(part, GpuScope::block)->plan(part).tiles;
+  const int64_t tiles = made->tiles;
   gpu::GPUFuncOp function = made->function;
   k.dynamicSharedBytes = std::max(k.dynamicSharedBytes, made->launch.sharedBytes);
 

@@ -67,7 +67,7 @@ FailureOr<CudaKernel> sprig::emitCudaKernelGraph(const KernelGraph &graph, Strin
     return failure();
   }
   finishGpuFunction(k);
-  return CudaKernel{function, {uint32_t(plan.threads), k.dynamicSharedBytes}};
+  return CudaKernel{function, {uint32_t(plan.threads), k.dynamicSharedBytes}, plan.tiles};
 }
 
 // A launch costs about as much as a few turns of a block; a loop's turns are longer.

@@ -1,13 +1,14 @@
 // nn.scan: all steps in one kernel. A block has some rows, which go through time on their own.
 #include "lib/Target/CUDA/Kernels/Control/ScanStep.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
+#include "lib/Target/Kernels/ControlPlaces.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace sprig;
 
 static std::optional<ScanForm> formOf(kernel::DispatchOp dispatch) {
-  ir::ScanOp scan = scanIn(dispatch);
+  ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
   std::string why;
   return scan ? ScanForm::analyze(scan, why) : std::nullopt;
 }
@@ -24,19 +25,12 @@ public:
 
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     ScanForm form = *formOf(dispatch);
-    ir::ScanOp scan = scanIn(dispatch);
+    ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
     // There are few blocks, so that registers are better spent than kept for more of them.
     k.function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), k.b.getI32IntegerAttr(1));
     GpuScanStep step(k, scan, form, tile);
     step.loadInitial();
-    int64_t steps = scan.getSteps();
-    Value zero = k.index(0);
-    SmallVector<Value> parity =
-        k.loop(zero, k.index(steps), 1, zero, [&](Value i, ValueRange carried) -> SmallVector<Value> {
-          step.emit(scan.getReverse() ? k.sub(k.index(steps - 1), i) : i, carried[0]);
-          return {k.sub(k.index(1), carried[0])};
-        });
-    step.storeLast(parity[0]);
+    step.storeLast(loopOverTime(k, scan, [&](Value time, Value parity) { step.emit(time, parity); }));
     return success();
   }
 };

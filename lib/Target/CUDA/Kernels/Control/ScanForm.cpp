@@ -13,8 +13,6 @@ using ir::RowView;
 static constexpr int64_t kEnoughBlocks = 128;
 // What a multiprocessor's first-level cache keeps from step to step.
 static constexpr int64_t kCached = 128 << 10;
-// Elements of a 128-bit access.
-static constexpr int64_t kQuad = 4;
 
 std::optional<ScanForm> ScanForm::analyze(ir::ScanOp scan, std::string &why) {
   auto stages = ir::ScanStages::analyze(scan, why);

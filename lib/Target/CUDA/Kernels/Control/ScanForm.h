@@ -7,6 +7,9 @@
 
 namespace sprig {
 
+/// Elements of a 128-bit access, as long as rows of four bytes each allow it; places in shared memory are padded to it.
+inline constexpr int64_t kQuad = 4;
+
 struct ScanForm {
   /// Fails where rows meet, or where shared memory cannot hold one; `why` says so.
   static std::optional<ScanForm> analyze(ir::ScanOp scan, std::string &why);

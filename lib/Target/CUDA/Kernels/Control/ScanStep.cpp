@@ -8,8 +8,6 @@ using namespace mlir;
 using namespace sprig;
 using ir::RowView;
 
-static constexpr int64_t kQuad = 4;
-
 static kernel::DispatchOp dispatchOf(ir::ScanOp scan) { return cast<kernel::DispatchOp>(scan->getParentOp()); }
 
 GpuScanStep::GpuScanStep(GpuBuilder &kernel, ir::ScanOp scan, const ScanForm &form, Value block)
@@ -117,11 +115,11 @@ void GpuScanStep::fetchInputs() {
   for (BlockArgument input : form.staged) {
     const Buffer &to = buffers.find(input)->second;
     int64_t columns = to.place.columns, width = columns % kQuad == 0 ? kQuad : 1;
-    Value from = flatOperand(input), firstRow = k.mul(time, stages.rows);
+    Value from = flatOperand(input), rowsBefore = k.mul(time, stages.rows);
     forPlaces(
         columns,
         [&] {
-          Value source = k.add(k.mul(k.add(firstRow, inBatch(here.row)), columns), here.column);
+          Value source = k.add(k.mul(k.add(rowsBefore, inBatch(here.row)), columns), here.column);
           Value target = k.add(rowIn(to, here.row), here.column);
           nvgpu::DeviceAsyncCopyOp::create(k.b, k.loc, token, to.buffer, target, from, source, k.b.getIndexAttr(width),
                                            Value(), UnitAttr());
