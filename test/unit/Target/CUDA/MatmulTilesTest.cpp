@@ -21,10 +21,14 @@ static float expected(const TestProduct &p, const std::vector<std::vector<float>
 
 TEST(MatmulTiles, HaveTheBitsOfOneChain) {
   const std::vector<TestProduct> products = {
-      {"largest", 1, 2044, 1028, 21, false, true}, {"large", 1, 509, 1001, 23, false, false},
-      {"medium", 3, 131, 250, 20, true, true},     {"small", 1, 37, 46, 1043, true, false},
-      {"row", 1, 1, 43, 700, false, true},         {"rows", 1, 5, 20, 1200, false, false},
-      {"columns", 1, 90, 3, 130, false, true},     {"batch", 3, 17, 20, 30, true, false},
+      {"largest", 1, 2044, 1028, 21, false, true, 128},
+      {"large", 1, 509, 1001, 23, false, false, 64},
+      {"medium", 3, 163, 250, 20, true, true, 32},
+      {"small", 1, 37, 46, 1043, true, false},
+      {"row", 1, 1, 43, 700, false, true},
+      {"rows", 1, 5, 20, 1200, false, false},
+      {"columns", 1, 90, 3, 130, false, true},
+      {"batch", 3, 17, 20, 30, true, false},
   };
   TileKernels kernels = kernelsOf(products);
   for (const TestProduct &p : products) {

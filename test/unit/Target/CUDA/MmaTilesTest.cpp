@@ -45,11 +45,11 @@ std::vector<TestProduct> inTf32(std::vector<TestProduct> products) {
 
 TEST(MmaTiles, KeepTheBoundOfTf32) {
   const std::vector<TestProduct> products = inTf32({
-      {"largest", 1, 2044, 1028, 21, false, true},
-      {"largest_turned", 1, 2044, 1028, 36, true, false},
-      {"large", 1, 509, 1001, 23, false, false},
-      {"large_turned", 1, 512, 1000, 50, true, true},
-      {"medium", 3, 131, 250, 20, true, true},
+      {"largest", 1, 2044, 1028, 21, false, true, 128},
+      {"largest_turned", 1, 2044, 1028, 36, true, false, 128},
+      {"large", 1, 509, 1001, 23, false, false, 64},
+      {"large_turned", 1, 512, 1000, 50, true, true, 64},
+      {"medium", 3, 131, 250, 20, true, true, 32},
       {"long", 1, 37, 46, 1043, true, false},
       {"rows", 1, 13, 70, 44, false, false},
       {"rows_turned", 1, 12, 66, 36, true, true},

@@ -44,21 +44,24 @@ TileKernels sprig::kernelsOf(const std::vector<TestProduct> &products) {
 
 void sprig::runTiles(TileKernels &kernels, const TestProduct &p, std::vector<std::vector<float>> &buffers,
                      const std::function<void(int64_t, int64_t, int64_t, int64_t)> &check) {
-  constexpr uint32_t kMany = 32;
-  uint32_t tiles = uint32_t(kernels.kernel(p.name).tiles);
-  std::vector<std::pair<uint32_t, uint32_t>> runs = {{0, tiles}};
+  constexpr int64_t kMany = 32;
+  int64_t tiles = kernels.kernel(p.name).tiles;
+  std::vector<std::pair<int64_t, int64_t>> runs = {{0, tiles}};
   if (tiles > kMany) runs = {{0, 1}, {tiles - 2, 2}};
-  for (auto [first, count] : runs) kernels.run(p.name, buffers, first, count);
-  int64_t computed = 0;
+  for (auto [first, count] : runs) kernels.run(p.name, buffers, uint32_t(first), uint32_t(count));
+  int64_t down = 1, across = 1;
+  if (tiles > kMany) {
+    ASSERT_GT(p.tile, 0) << p.name << " has " << tiles << " tiles";
+    down = (p.rows + p.tile - 1) / p.tile, across = (p.columns + p.tile - 1) / p.tile;
+    ASSERT_EQ(tiles, p.batch * down * across) << "tiles of another size";
+  }
   for (int64_t b = 0, at = 0; b < p.batch; ++b)
     for (int64_t r = 0; r < p.rows; ++r)
       for (int64_t c = 0; c < p.columns; ++c, ++at) {
-        if (buffers[4][at] == 0) continue; // not run: no result is zero
-        ++computed;
-        ASSERT_NO_FATAL_FAILURE(check(b, r, c, at));
+        int64_t tile = tiles > kMany ? (b * down + r / p.tile) * across + c / p.tile : 0;
+        if (tile == 0 || tile + 2 >= tiles)
+          ASSERT_NO_FATAL_FAILURE(check(b, r, c, at));
+        else
+          ASSERT_EQ(buffers[4][at], 0) << r << ", " << c << " is of a tile that was not run";
       }
-  if (tiles <= kMany)
-    EXPECT_EQ(computed, p.batch * p.rows * p.columns);
-  else
-    EXPECT_GT(computed, 256);
 }

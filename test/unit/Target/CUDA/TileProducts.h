@@ -10,6 +10,7 @@ struct TestProduct {
   const char *name;
   int64_t batch, rows, columns, depth;
   bool transposedLeft, transposedRight;
+  int64_t tile = 0; // rows and columns of one, where there are more than 32
   bool tf32 = false;
 
   int64_t leftAt(int64_t b, int64_t r, int64_t k) const {
@@ -23,8 +24,8 @@ TileCase caseOf(const TestProduct &p);
 /// x, y, bias and residual in [-1, 1], and zeros for the result.
 std::vector<std::vector<float>> buffersOf(const TestProduct &p);
 TileKernels kernelsOf(const std::vector<TestProduct> &products);
-/// Runs all tiles of a product, of many the first and the last two, and then `check` for each element that is there: of
-/// a batch, row and column, and where it is in the result.
+/// Runs all tiles of a product, of more than 32 the first and the last two, and then `check` for each of their
+/// elements: of a batch, row and column, and where it is in the result. Expects that no other was stored.
 void runTiles(TileKernels &kernels, const TestProduct &p, std::vector<std::vector<float>> &buffers,
               const std::function<void(int64_t b, int64_t r, int64_t c, int64_t at)> &check);
 
