@@ -6,6 +6,7 @@
 #include "sprig/create.h"
 #include "sprig/data.h"
 #include "sprig/device.h"
+#include "sprig/dist.h"
 #include "sprig/function.h"
 #include "sprig/grad.h"
 #include "sprig/init.h"

@@ -1,0 +1,102 @@
+// Ranks: k partners that run the same program on data of their own and meet in collectives.
+// For programs (docs/distributed.md). Threads of this process are ranks: `spawn` starts them. Which rank adds up an
+// element, and in which order, follows from the algorithm, the number of ranks and the element's index alone, so bits
+// do not depend on timing, nor on what is reduced together (docs/numerics.md).
+//
+//     dist::spawn(4, [](dist::Group &group) {
+//       std::vector<Tensor> gradients = ...;                     // of this rank's samples
+//       optimizer.update(group.allReduce(gradients, dist::Reduce::mean));
+//     });
+#pragma once
+#include "sprig/nn/module.h"
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace sprig::dist {
+
+/// What elements are combined by, in their own type (f16 and bf16 are rounded after each step). Means are of floats
+/// alone; booleans have a product, a minimum and a maximum.
+enum class Reduce : uint8_t { sum, mean, product, min, max };
+
+/// How an allReduce goes about it; all give every rank the same bits, each its own. Costs are of N ranks, S bytes,
+/// links of latency a and rate B.
+enum class Algorithm : uint8_t {
+  automatic,     ///< by the tensor's bytes and N: tree or ring, from a fixed table
+  star,          ///< by rank 0: 2 (N - 1) (a + S / B)
+  split,         ///< rank i adds up the i-th part of all: 2 (N - 1) messages of S / N each
+  tree,          ///< 2 ceil(log2 N) rounds of S: the shortest for few bytes
+  ring,          ///< 2 (N - 1) rounds of S / N: the least bytes on each link
+  bidirectional, ///< two rings, one each way, with half of the bytes: on links that carry both ways at once
+};
+
+/// One rank's end of the group. Every rank has to make the same calls in the same order, with the same types and
+/// shapes; what differs is an error (usage) on all ranks, which names both calls with their lines. A rank that waits
+/// for longer than the group's timeout fails the group, with an error (runtime) that says where every rank is. A failed
+/// group stays failed.
+///
+/// Tensors are read, so a call waits for them; results are new tensors, where the operand is, and are there at once. A
+/// gradient does not go through: a tensor that a gradient may be asked of is refused (detach() it). So is a call in
+/// a function that is being compiled.
+class SPRIG_API Group {
+public:
+  int rank() const;
+  int size() const;
+
+  /// The elementwise sum of all ranks' tensors, or what else `reduce` says, on every rank.
+  Tensor allReduce(const Tensor &x, Reduce reduce = Reduce::sum, Algorithm algorithm = Algorithm::automatic,
+                   Source at = Source::here());
+  /// Of each of them, with the bits that each has by itself, in few messages. Tensors that are not defined, as
+  /// gradients of frozen parameters, stay so.
+  std::vector<Tensor> allReduce(const std::vector<Tensor> &tensors, Reduce reduce = Reduce::sum,
+                                Algorithm algorithm = Algorithm::automatic, Source at = Source::here());
+  /// This rank's rows of the sum: the first axis is divided as by `rowsOf`.
+  Tensor reduceScatter(const Tensor &x, Reduce reduce = Reduce::sum, Source at = Source::here());
+  /// All ranks' rows, one rank after the other along the first axis. Ranks have as many rows each, or those of
+  /// `rowsOf(rows)` where the whole number is said.
+  Tensor allGather(const Tensor &x, std::optional<int64_t> rows = {}, Source at = Source::here());
+  /// The root's tensor, on every rank. Other ranks give a tensor of its type and shape, or none.
+  Tensor broadcast(const Tensor &x, int root = 0, Source at = Source::here());
+  /// Parameters and buffers become the root's.
+  void broadcast(const nn::Module &module, int root = 0, Source at = Source::here());
+  /// The sum on the root; other ranks get a tensor that is not defined.
+  Tensor reduce(const Tensor &x, Reduce reduce = Reduce::sum, int root = 0, Source at = Source::here());
+  /// All ranks' rows on the root, as by allGather; other ranks get a tensor that is not defined.
+  Tensor gather(const Tensor &x, int root = 0, std::optional<int64_t> rows = {}, Source at = Source::here());
+  /// This rank's rows of the root's tensor, as by rowsOf. Other ranks give no tensor, or any.
+  Tensor scatter(const Tensor &x, int root = 0, Source at = Source::here());
+  /// Part i of the first axis goes to rank i, and part i of the result comes from it. The axis has to be a multiple of
+  /// the ranks.
+  Tensor allToAll(const Tensor &x, Source at = Source::here());
+  /// Returns when all ranks have come.
+  void barrier(Source at = Source::here());
+
+  /// Throws Error (runtime) on every rank where parameters or buffers differ in a bit between ranks, and names the
+  /// first.
+  void checkReplicas(const nn::Module &module, Source at = Source::here());
+
+  /// The rows of `rows` that are this rank's: sizes differ by one at most, larger ones come first.
+  std::pair<int64_t, int64_t> rowsOf(int64_t rows) const;
+
+  struct Impl;
+  explicit Group(Impl &impl) : impl(&impl) {}
+
+private:
+  Impl *impl;
+};
+
+struct SpawnOptions {
+  /// Of each rank, its tensors' device (DeviceScope); none: cpu:0, cpu:1, ..., a share of the cores each, and where
+  /// there are fewer cores than ranks in turn.
+  std::vector<Device> devices = {};
+  /// How long a rank waits for others in a collective; 0: as long as it takes.
+  std::chrono::milliseconds timeout = std::chrono::minutes(5);
+};
+
+/// Runs the body on so many threads, a rank each, and returns when all have ended. What a rank throws ends the others'
+/// collectives, and is thrown here: of several the first; the text of an Error gets the rank in front.
+SPRIG_API void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptions &options = {},
+                     Source at = Source::here());
+
+} // namespace sprig::dist

@@ -1,0 +1,186 @@
+#include "runtime/comm/Communicator.h"
+#include "runtime/base/FloatEnv.h"
+#include "runtime/format/Types.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sprig::rt::comm {
+
+using collective::Program;
+using collective::Range;
+using collective::Step;
+
+namespace {
+
+constexpr const char *kPlace = " at ";
+
+bool reduces(collective::Kind kind) {
+  return kind == collective::Kind::allReduce || kind == collective::Kind::reduceScatter ||
+         kind == collective::Kind::reduce;
+}
+
+Range rangeOf(const Program &program, const Step &step, const Buffers::Buffer &buffer) {
+  if (!program.pieces || !buffer.unit) return {};
+  Range units = collective::piecesOf(buffer.elements / buffer.unit, program.pieces, step.piece, step.count);
+  return {units.begin * buffer.unit, units.end * buffer.unit};
+}
+
+std::byte *at(const Buffers::Buffer &buffer, int64_t element, uint64_t size) {
+  return static_cast<std::byte *>(buffer.data) + uint64_t(element) * size;
+}
+
+} // namespace
+
+bool Call::matches(const Call &other) const {
+  return kind == other.kind && algorithm == other.algorithm && reduction == other.reduction && dtype == other.dtype &&
+         root == other.root && elements == other.elements && layout == other.layout;
+}
+
+std::string Call::text() const {
+  std::string text(nameOf(kind));
+  if (kind != collective::Kind::barrier) {
+    const char *type = core::dtypeName(dtype);
+    text += core::concat(" of ", elements, " ", type ? type : "?", " (");
+    if (reduces(kind)) text.append(nameOf(reduction)).append(", ");
+    text.append(nameOf(algorithm));
+    if (kind == collective::Kind::broadcast || kind == collective::Kind::reduce || kind == collective::Kind::gather ||
+        kind == collective::Kind::scatter)
+      text += core::concat(", root ", root);
+    text += ")";
+  }
+  if (*file) text += core::concat(kPlace, file, ":", line);
+  return text;
+}
+
+Status Communicator::programOf(const Call &call, const Program *&program) {
+  auto key = std::make_tuple(call.kind, call.algorithm, int(call.root));
+  auto found = programs.find(key);
+  if (found == programs.end()) {
+    collective::Plan plan{call.kind, call.algorithm, transport.ranks(), call.root, perMachine, rings};
+    Program made;
+    std::string why;
+    if (!collective::makeProgram(plan, transport.rank(), made, why))
+      return Status(SPRIG_RT_INVALID_ARGUMENT, std::move(why));
+    found = programs.emplace(key, std::move(made)).first;
+  }
+  program = &found->second;
+  return {};
+}
+
+Status Communicator::run(Call call, const Buffers &buffers) {
+  const Program *program = nullptr;
+  SPRIG_RETURN_IF_ERROR(programOf(call, program));
+  if (!core::dtypeSize(call.dtype)) return Status(SPRIG_RT_INVALID_ARGUMENT, whyNot(call.dtype, call.reduction));
+  if (reduces(call.kind))
+    if (std::string why = whyNot(call.dtype, call.reduction); !why.empty())
+      return Status(SPRIG_RT_INVALID_ARGUMENT, std::move(why));
+  if (program->isApart && buffers.inputs.size() != buffers.buffers.size())
+    return Status(SPRIG_RT_INVALID_ARGUMENT, core::concat(nameOf(call.kind), " reads ", buffers.inputs.size(),
+                                                          " buffers and writes ", buffers.buffers.size()));
+  call.elements = 0;
+  call.layout = 0;
+  for (size_t i = 0; i < buffers.buffers.size(); ++i) {
+    auto [data, elements, unit] = buffers.buffers[i];
+    if (program->isApart && (buffers.inputs[i].elements != elements || buffers.inputs[i].unit != unit))
+      return Status(SPRIG_RT_INVALID_ARGUMENT, core::concat(nameOf(call.kind), " reads ", buffers.inputs[i].elements,
+                                                            " elements and writes ", elements));
+    call.elements += elements;
+    for (int64_t size : {elements, unit}) call.layout = (call.layout ^ uint64_t(size)) * 0x9e3779b97f4a7c15;
+  }
+
+  SPRIG_RETURN_IF_ERROR(transport.begin(call));
+  core::FloatEnv environment;
+  Status status = runSteps(*program, call, buffers);
+  if (!status.isOk()) transport.fail(status); // others may be looking at this rank's memory
+  transport.end();
+  sent.clear();
+  return status;
+}
+
+Status Communicator::runSteps(const Program &program, const Call &call, const Buffers &buffers) {
+  uint64_t size = core::dtypeSize(call.dtype);
+  for (const Step &step : program.steps) {
+    // Nothing writes what is on its way.
+    if (step.kind != Step::Kind::send && !program.isApart) SPRIG_RETURN_IF_ERROR(awaitPieces(step.piece, step.count));
+    switch (step.kind) {
+    case Step::Kind::send:
+      SPRIG_RETURN_IF_ERROR(send(program, step, call, program.isApart ? buffers.inputs : buffers.buffers));
+      break;
+    case Step::Kind::receive:
+    case Step::Kind::reduce: SPRIG_RETURN_IF_ERROR(take(program, step, call, buffers.buffers)); break;
+    case Step::Kind::finish:
+      if (call.reduction != Reduction::mean) break;
+      for (const Buffers::Buffer &buffer : buffers.buffers) {
+        Range range = rangeOf(program, step, buffer);
+        divide(call.dtype, at(buffer, range.begin, size), range.size(), transport.ranks());
+      }
+      break;
+    case Step::Kind::keep:
+      for (size_t i = 0; i < buffers.buffers.size(); ++i) {
+        Range range = rangeOf(program, step, buffers.buffers[i]);
+        if (range.size())
+          std::memcpy(at(buffers.buffers[i], range.begin, size), at(buffers.inputs[i], range.begin, size),
+                      uint64_t(range.size()) * size);
+      }
+      break;
+    }
+  }
+  return awaitPieces(0, program.pieces);
+}
+
+Status Communicator::send(const Program &program, const Step &step, const Call &call,
+                          std::span<const Buffers::Buffer> from) {
+  uint64_t size = core::dtypeSize(call.dtype);
+  stretches.clear();
+  for (const Buffers::Buffer &buffer : from) {
+    Range range = rangeOf(program, step, buffer);
+    stretches.push_back({at(buffer, range.begin, size), uint64_t(range.size()) * size});
+  }
+  uint64_t number = 0;
+  SPRIG_RETURN_IF_ERROR(transport.send(step.peer, stretches, number));
+  sent.push_back({step.peer, number, step.piece, step.count});
+  return {};
+}
+
+Status Communicator::take(const Program &program, const Step &step, const Call &call,
+                          std::span<const Buffers::Buffer> to) {
+  uint64_t size = core::dtypeSize(call.dtype);
+  std::span<const Bytes> received;
+  SPRIG_RETURN_IF_ERROR(transport.take(step.peer, received));
+  Status status;
+  if (received.size() != to.size())
+    status = Status(SPRIG_RT_INVALID_ARGUMENT,
+                    core::concat("rank ", step.peer, " sends ", received.size(), " buffers, expected ", to.size()));
+  for (size_t i = 0; i < to.size() && status.isOk(); ++i) {
+    Range range = rangeOf(program, step, to[i]);
+    if (received[i].size != uint64_t(range.size()) * size)
+      status =
+          Status(SPRIG_RT_INVALID_ARGUMENT, core::concat("rank ", step.peer, " sends ", received[i].size, " bytes for ",
+                                                         call.text(), ", expected ", uint64_t(range.size()) * size));
+    else if (step.kind == Step::Kind::reduce)
+      combine(call.dtype, call.reduction, at(to[i], range.begin, size), received[i].begin, range.size());
+    else if (received[i].size)
+      std::memcpy(at(to[i], range.begin, size), received[i].begin, received[i].size);
+  }
+  transport.giveBack(step.peer);
+  return status;
+}
+
+// Messages of which pieces are among these, or of no piece at all. Of those to one rank the last covers all before it.
+Status Communicator::awaitPieces(uint32_t piece, uint32_t count) {
+  for (size_t i = 0; i < sent.size();) {
+    const Sent &message = sent[i];
+    bool isAmong = message.piece < piece + count && piece < message.piece + message.count;
+    if (!isAmong) {
+      ++i;
+      continue;
+    }
+    SPRIG_RETURN_IF_ERROR(transport.awaitTaken(message.peer, message.number));
+    sent[i] = sent.back();
+    sent.pop_back();
+  }
+  return {};
+}
+
+} // namespace sprig::rt::comm

@@ -1,0 +1,60 @@
+// Runs collectives of one rank over a transport: the steps of its program, on its buffers.
+#ifndef SPRIG_RUNTIME_COMM_COMMUNICATOR_H
+#define SPRIG_RUNTIME_COMM_COMMUNICATOR_H
+
+#include "runtime/comm/Transport.h"
+
+#include <map>
+
+namespace sprig::rt::comm {
+
+// A rank's buffers in a call: all of one type, of the same sizes on all ranks. They travel in the same messages, and
+// each is cut into pieces by itself, so bits do not depend on which are together. Everything happens in place, but that
+// allToAll reads `inputs` and writes `buffers`.
+struct Buffers {
+  struct Buffer {
+    void *data;
+    int64_t elements;
+    int64_t unit = 1; // elements that stay together: a row; divides `elements`
+  };
+  std::span<const Buffer> buffers;
+  std::span<const Buffer> inputs = {};
+};
+
+// One thread at a time.
+class Communicator {
+public:
+  // The transport outlives it. `perMachine` is of the hierarchy, `rings` of the rings.
+  explicit Communicator(Transport &transport, int perMachine = 1, std::vector<std::vector<int>> rings = {})
+      : transport(transport), perMachine(perMachine), rings(std::move(rings)) {}
+
+  // Returns when this rank's part is done and none of its memory is read any more. What the call says of sizes is
+  // filled in. A failed group stays so.
+  Status run(Call call, const Buffers &buffers);
+
+private:
+  struct Sent {
+    int peer;
+    uint64_t number;
+    uint32_t piece, count;
+  };
+  Status programOf(const Call &call, const collective::Program *&program);
+  Status runSteps(const collective::Program &program, const Call &call, const Buffers &buffers);
+  Status send(const collective::Program &program, const collective::Step &step, const Call &call,
+              std::span<const Buffers::Buffer> from);
+  Status take(const collective::Program &program, const collective::Step &step, const Call &call,
+              std::span<const Buffers::Buffer> to);
+  Status awaitPieces(uint32_t piece, uint32_t count);
+
+  Transport &transport;
+  int perMachine;
+  std::vector<std::vector<int>> rings;
+  std::map<std::tuple<collective::Kind, collective::Algorithm, int>, collective::Program> programs;
+  // Kept from call to call for their memory.
+  std::vector<Sent> sent;
+  std::vector<Bytes> stretches;
+};
+
+} // namespace sprig::rt::comm
+
+#endif

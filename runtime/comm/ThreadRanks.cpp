@@ -1,0 +1,260 @@
+#include "runtime/comm/ThreadRanks.h"
+
+#include <algorithm>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+namespace sprig::rt::comm {
+
+using core::concat;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kSpinMicroseconds = 50;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+Status copyOf(const Status &status) { return Status(status.code(), std::string(status.message())); }
+
+// Sleeps while the word is what was seen, until `deadline`: std::atomic::wait knows no time.
+void sleepOn(std::atomic<uint32_t> &word, uint32_t seen, Clock::time_point deadline) {
+  static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
+  timespec wait = {};
+  bool isBounded = deadline != Clock::time_point::max();
+  if (isBounded) {
+    auto left = std::max(deadline - Clock::now(), Clock::duration::zero());
+    wait.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
+    wait.tv_nsec = long((left % std::chrono::seconds(1)) / std::chrono::nanoseconds(1));
+  }
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT_PRIVATE, seen, isBounded ? &wait : nullptr,
+          nullptr, 0);
+}
+
+void wake(std::atomic<uint32_t> &word) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+} // namespace
+
+class ThreadRanks::Rank : public Transport {
+public:
+  Rank(ThreadRanks &group, int number) : group(group), number(number) {}
+  int rank() const override { return number; }
+  int ranks() const override { return group.options.ranks; }
+
+  Status begin(const Call &call) override;
+  void end() override;
+  Status send(int peer, std::span<const Bytes> stretches, uint64_t &message) override;
+  Status awaitTaken(int peer, uint64_t message) override;
+  Status take(int peer, std::span<const Bytes> &stretches) override;
+  void giveBack(int peer) override;
+  void fail(const Status &why) override { group.fail(number, why); }
+
+private:
+  ThreadRanks &group;
+  int number;
+};
+
+ThreadRanks::ThreadRanks(const ThreadRanksOptions &given)
+    : options(given), channels(size_t(given.ranks) * size_t(given.ranks)), bells(size_t(given.ranks)),
+      at(size_t(given.ranks)) {
+  if (options.spinMicroseconds < 0)
+    options.spinMicroseconds = unsigned(options.ranks) <= std::thread::hardware_concurrency() ? kSpinMicroseconds : 0;
+  for (int rank = 0; rank < options.ranks; ++rank) transports.push_back(std::make_unique<Rank>(*this, rank));
+}
+
+ThreadRanks::~ThreadRanks() = default;
+
+Transport &ThreadRanks::transport(int rank) { return *transports[size_t(rank)]; }
+
+// The bell is rung before it is asked who sleeps, and whoever sleeps has said so before it looked a last time.
+void ThreadRanks::ring(int rank) {
+  Bell &bell = bells[size_t(rank)];
+  bell.count.fetch_add(1);
+  if (bell.asleep.load()) wake(bell.count);
+}
+
+void ThreadRanks::ringAll() {
+  for (int rank = 0; rank < options.ranks; ++rank) ring(rank);
+}
+
+template <typename Condition> Status ThreadRanks::await(int rank, int peer, Condition condition) {
+  if (condition()) return {};
+  auto begin = Clock::now(), spinEnd = begin + std::chrono::microseconds(options.spinMicroseconds);
+  while (options.spinMicroseconds && Clock::now() < spinEnd)
+    for (int i = 0; i < 16; ++i) {
+      if (condition()) return {};
+      pause();
+    }
+  auto deadline = Clock::time_point::max();
+  if (options.timeout.count() && options.timeout < deadline - begin) deadline = begin + options.timeout;
+  Bell &bell = bells[size_t(rank)];
+  for (;;) {
+    bell.asleep.store(1);
+    uint32_t seen = bell.count.load();
+    bool holds = condition(), hasLeft = false;
+    if (!holds && isBroken) {
+      bell.asleep.store(0);
+      return failure();
+    }
+    if (!holds) {
+      std::lock_guard lock(mutex);
+      hasLeft = at[size_t(peer)].hasLeft;
+    }
+    if (!holds && !hasLeft) sleepOn(bell.count, seen, deadline);
+    bell.asleep.store(0);
+    // What it has sent before it left is there.
+    if (holds || condition()) return {};
+    if (hasLeft) {
+      std::string text;
+      {
+        std::lock_guard lock(mutex);
+        text = concat("rank ", rank, " is at ", at[size_t(rank)].call.text(), ", rank ", peer, " has ended after ",
+                      at[size_t(peer)].number, " collectives");
+      }
+      Status status(SPRIG_RT_INVALID_ARGUMENT, std::move(text));
+      fail(rank, status);
+      return failure();
+    }
+    if (Clock::now() >= deadline) return timedOut(rank, peer);
+  }
+}
+
+std::string ThreadRanks::positions() const {
+  std::string text;
+  for (size_t rank = 0; rank < at.size(); ++rank) {
+    const Position &position = at[rank];
+    text += concat(rank ? "; rank " : "rank ", rank);
+    if (position.isInside)
+      text += concat(" is at its collective ", position.number, ", ", position.call.text());
+    else if (position.hasLeft)
+      text += concat(" has ended after ", position.number, " collectives");
+    else
+      text += concat(" is in no collective, after ", position.number);
+  }
+  return text;
+}
+
+Status ThreadRanks::timedOut(int rank, int peer) {
+  std::string text;
+  {
+    std::lock_guard lock(mutex);
+    double seconds = std::chrono::duration<double>(options.timeout).count();
+    std::string number = std::to_string(seconds);
+    number.erase(std::max(number.find_last_not_of('0'), number.find('.') - 1) + 1);
+    if (number.back() == '.') number.pop_back();
+    text = concat("rank ", rank, " has waited ", number, " s for rank ", peer, ": ", positions());
+  }
+  Status status(SPRIG_RT_TIMEOUT, std::move(text));
+  fail(rank, status);
+  return failure();
+}
+
+void ThreadRanks::leave(int rank) {
+  {
+    std::lock_guard lock(mutex);
+    at[size_t(rank)].hasLeft = true;
+  }
+  ringAll();
+}
+
+void ThreadRanks::fail(int rank, const Status &why) {
+  {
+    std::lock_guard lock(mutex);
+    if (broken.isOk()) {
+      broken = copyOf(why);
+      brokenBy = rank;
+    }
+  }
+  isBroken = true;
+  ringAll();
+  // Whoever was reading this rank's memory when the group broke ends that; nobody begins it.
+  for (int to = 0; to < options.ranks; ++to)
+    while (channel(rank, to).isRead) std::this_thread::yield();
+}
+
+Status ThreadRanks::failure() const {
+  std::lock_guard lock(mutex);
+  return copyOf(broken);
+}
+
+int ThreadRanks::failedRank() const {
+  std::lock_guard lock(mutex);
+  return brokenBy;
+}
+
+Status ThreadRanks::Rank::begin(const Call &call) {
+  if (group.isBroken) return group.failure();
+  Status mismatch;
+  {
+    std::lock_guard lock(group.mutex);
+    Position &own = group.at[size_t(number)];
+    own.call = call;
+    own.isInside = true;
+    ++own.number;
+    for (int other = 0; other < ranks(); ++other) {
+      const Position &position = group.at[size_t(other)];
+      if (other == number || position.number != own.number || position.call.matches(call)) continue;
+      mismatch = Status(SPRIG_RT_INVALID_ARGUMENT,
+                        concat("collective ", own.number, " differs: rank ", std::min(number, other), " calls ",
+                               (number < other ? call : position.call).text(), ", rank ", std::max(number, other),
+                               " calls ", (number < other ? position.call : call).text()));
+      own.isInside = false;
+      break;
+    }
+  }
+  if (mismatch.isOk()) return {};
+  fail(mismatch);
+  return group.failure();
+}
+
+void ThreadRanks::Rank::end() {
+  std::lock_guard lock(group.mutex);
+  group.at[size_t(number)].isInside = false;
+}
+
+Status ThreadRanks::Rank::send(int peer, std::span<const Bytes> stretches, uint64_t &message) {
+  Channel &to = group.channel(number, peer);
+  uint64_t place = to.sent.load(std::memory_order_relaxed);
+  SPRIG_RETURN_IF_ERROR(group.await(number, peer, [&] { return place - to.taken < Channel::kDepth; }));
+  to.messages[place % Channel::kDepth].assign(stretches.begin(), stretches.end());
+  to.sent = place + 1;
+  message = place + 1;
+  group.ring(peer);
+  return {};
+}
+
+Status ThreadRanks::Rank::awaitTaken(int peer, uint64_t message) {
+  Channel &to = group.channel(number, peer);
+  return group.await(number, peer, [&] { return to.taken >= message; });
+}
+
+Status ThreadRanks::Rank::take(int peer, std::span<const Bytes> &stretches) {
+  Channel &from = group.channel(peer, number);
+  SPRIG_RETURN_IF_ERROR(group.await(number, peer, [&] { return from.sent > from.taken; }));
+  // Said before it is asked whether the group is whole: the sender says that it is not, and then looks who reads.
+  from.isRead = true;
+  if (group.isBroken) {
+    from.isRead = false;
+    return group.failure();
+  }
+  stretches = from.messages[from.taken % Channel::kDepth];
+  return {};
+}
+
+void ThreadRanks::Rank::giveBack(int peer) {
+  Channel &from = group.channel(peer, number);
+  from.isRead = false;
+  ++from.taken;
+  group.ring(peer);
+}
+
+} // namespace sprig::rt::comm
