@@ -47,7 +47,7 @@ bool does(Algorithm algorithm, Kind kind) { return kDone[size_t(kind)] >> unsign
 
 Algorithm chooseAllReduce(int ranks, int64_t bytes) {
   constexpr int64_t kSmall = 16 * 1024; // where the bytes of a piece cost less than the rounds
-  return ranks <= 2 || bytes <= kSmall ? Algorithm::tree : Algorithm::ring;
+  return ranks == 1 || bytes <= kSmall ? Algorithm::tree : Algorithm::ring;
 }
 
 std::string algorithmsOf(Kind kind) {

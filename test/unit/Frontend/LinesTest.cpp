@@ -72,6 +72,36 @@ TEST(Lines, Tensors) {
   AT(data::Field(none));
 }
 
+// What a rank throws has its number in front of the line.
+TEST(Lines, Ranks) {
+  AT(dist::spawn(0, [](dist::Group &) {}));
+  auto expectIn = [](int line, const std::function<void(dist::Group &)> &f) {
+    try {
+      dist::spawn(1, f);
+      ADD_FAILURE() << "line " << line << " was not refused";
+    } catch (const Error &error) {
+      std::string text = error.what(), place = "LinesTest.cpp:" + std::to_string(line) + ": ";
+      EXPECT_TRUE(text.starts_with("rank 0: ") && text.find(place) != std::string::npos) << text;
+    }
+  };
+#define IN(statement) expectIn(__LINE__, [&](dist::Group &group) { (void)(statement); })
+  Tensor none, x = f({2, 3}), wholes = zeros({2}, DType::i32), root = x.requireGrad();
+  IN(group.allReduce(none));
+  IN(group.allReduce(root));
+  IN(group.allReduce({x, wholes}, dist::Reduce::mean));
+  IN(group.reduceScatter(f({})));
+  IN(group.allGather(none));
+  IN(group.allGather(x, 7));
+  IN(group.broadcast(none));
+  IN(group.broadcast(x, 1));
+  IN(group.reduce(x, dist::Reduce::sum, -1));
+  IN(group.reduce(none));
+  IN(group.gather(x, 3));
+  IN(group.scatter(none));
+  IN(group.allToAll(f({})));
+#undef IN
+}
+
 TEST(Lines, Methods) {
   Tensor x = f({2, 3}), other = f({4}), i = zeros({2}, DType::i64), none;
   AT(none.relu());

@@ -29,6 +29,8 @@ struct Options {
   std::string ioDelay;
   std::string of;
   int runs = 0;
+  int ranks = 0;
+  std::vector<std::string> algorithms;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -68,6 +70,11 @@ void refuseLoaderOptions(const Options &options) {
     throw Error(ErrorKind::usage, "--workers, --io-delay: go with the experiment loader");
 }
 
+void refuseRankOptions(const Options &options) {
+  if (options.ranks || !options.algorithms.empty())
+    throw Error(ErrorKind::usage, "--ranks, --algo: go with the experiment allreduce");
+}
+
 int runExperiment(const Options &options, const Experiment &experiment) {
   for (const rt::core::GivenDevice &device : options.settings.parsedDevices().list)
     if (device.kind != "cpu")
@@ -84,6 +91,12 @@ int runExperiment(const Options &options, const Experiment &experiment) {
     throw Error(ErrorKind::usage,
                 "bench " + experiment.name + ": takes no --link, which the experiments overlap and split do");
   if (experiment.name != "loader") refuseLoaderOptions(options);
+  bool isOfRanks = experiment.name == "allreduce";
+  if (!isOfRanks) refuseRankOptions(options);
+  int64_t least = isOfRanks ? 4 : 1, most = isOfRanks ? int64_t(1) << 30 : 16384;
+  if (options.n && (options.n < least || options.n > most))
+    throw Error(ErrorKind::usage, "--n: bench " + experiment.name + " takes " + std::to_string(least) + " to " +
+                                      std::to_string(most) + ", found " + std::to_string(options.n));
   if (experiment.name != "hybridize" && (!options.of.empty() || options.runs))
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
   ExperimentReport report;
@@ -96,6 +109,8 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   given.ioDelay = options.ioDelay;
   given.model = options.of;
   given.runs = options.runs;
+  given.ranks = options.ranks;
+  given.algorithms = options.algorithms;
   experiment.run(given, report);
   if (options.common.json())
     std::cout << toText(report.toJson(experiment.name)) << '\n';
@@ -110,16 +125,17 @@ int bench(Options &options) {
     std::error_code error;
     if (std::filesystem::exists(options.model, error))
       inform("'" + options.model + "' is taken as the experiment; ./" + options.model + " is the file");
-    if (!options.settings.topology.empty())
+    if (!options.settings.topology.empty() && experiment.name != "allreduce")
       throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which takes no --topology");
     return runExperiment(options, experiment);
   }
   refuseLoaderOptions(options);
+  refuseRankOptions(options);
   if (options.n)
     throw Error(
         ErrorKind::usage,
         "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, convolution, "
-        "dtypes and async");
+        "dtypes, async and allreduce");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -238,13 +254,17 @@ void addBench(CLI::App &app, Invocation &invocation) {
                    "size of the matrices of matmul (default 4096), threads (1000), devices (768), bottlenecks (768), "
                    "overlap (512), "
                    "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
-                   "batches of split (256)")
-      ->check(CLI::Range(1, 16384));
+                   "batches of split (256); the bytes of allreduce, the most of threads (16777216) or those of a "
+                   "--topology (100000000)")
+      ->check(CLI::PositiveNumber);
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')
       ->check(CLI::Range(0, 256));
   command->add_option("--io-delay", options->ioDelay,
                       "storage that loader simulates: hdd, hdd:RPM, ssd, nvme, or the time of a sample (default 2ms)");
+  command->add_option("--ranks", options->ranks, "ranks of allreduce (default 2, or all devices of a --topology)")
+      ->check(CLI::Range(2, 1024));
+  command->add_option("--algo", options->algorithms, "algorithms of allreduce (default all)")->delimiter(',');
   command->add_option("--runs", options->runs, "calls that hybridize times together (default 10 to 100)")
       ->check(CLI::Range(1, 100000));
   command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();

@@ -22,6 +22,8 @@ const std::vector<Experiment> &experiments() {
       {"async", "the imperative mode: what asking, computing and waiting take, memory in flight, two devices",
        benchAsync},
       {"hybridize", "networks, or the model OF it: operation by operation, imperative and compiled", benchHybridize},
+      {"allreduce", "sums over ranks by each algorithm, over sizes: threads here, or played on a --topology",
+       benchAllReduce},
       {"accumulation", "small batches whose gradients are summed beside one large batch", benchAccumulation},
       {"loader", "batches of data: workers, queues, mapped files, simulated storage", benchLoader},
   };

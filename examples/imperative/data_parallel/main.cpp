@@ -1,0 +1,66 @@
+// Trains a perceptron on images of digits with several ranks, threads of this process: each takes its rows of every
+// batch, gradients are summed over all, and each updates its own copy. One rank at the same batch gives the same
+// network but for rounding.
+//   data_parallel examples/train_digits/data [ranks]
+#include <cstdio>
+#include <sprig/sprig.h>
+
+using namespace sprig;
+
+struct Net : nn::Module {
+  nn::Linear a = add("a", nn::Linear(64, 128)), b = add("b", nn::Linear(128, 10));
+  Tensor operator()(Tensor x) const { return b(relu(a(flatten(x, 1)))); }
+};
+
+static data::Dataset labelled(const std::string &part) {
+  auto images = data::idx(part + "-images-idx3-ubyte").as(0, DType::f32, /*scaleBytes=*/true);
+  return data::zip({images, data::idx(part + "-labels-idx1-ubyte").as(0, DType::i64)});
+}
+
+// What one rank does: the program of one rank, but for `rows` and the all-reduce.
+static void train(dist::Group &group, const std::string &folder, Net &net) {
+  group.broadcast(net); // all begin with rank 0's weights
+  auto optimizer = optim::adam(net.parameters(), {.lr = 3e-3});
+  data::Loader batches(labelled(folder + "/train"), {.batch = 64, .shuffle = 7}); // the same order on all ranks
+  for (int epoch = 1; epoch <= 10; ++epoch) {
+    metrics::Mean mean;
+    for (auto [x, y] : batches) {
+      int64_t samples = x.size(0);
+      auto [begin, end] = group.rowsOf(samples);
+      // A sum over the whole batch's number: right for shares of any size.
+      Tensor loss = crossEntropy(net(x.slice(0, begin, end)), y.slice(0, begin, end), {.reduction = Reduction::sum}) *
+                    (1.0 / double(samples));
+      optimizer.update(group.allReduce(grad(loss, net.parameters())));
+      mean.add(group.allReduce(loss.detach()));
+    }
+    if (group.rank() == 0 && epoch % 5 == 0) std::printf("epoch %d: loss %.4f\n", epoch, mean.value());
+  }
+  group.checkReplicas(net);
+}
+
+static double accuracyOf(const Net &net, const std::string &folder) {
+  metrics::Accuracy accuracy;
+  data::Loader test(labelled(folder + "/t10k"), {.batch = 120});
+  for (auto [x, y] : test) accuracy.add(net(x), y);
+  return accuracy.value();
+}
+
+int main(int count, char **arguments) try {
+  std::string folder = count > 1 ? arguments[1] : "examples/train_digits/data";
+  int most = count > 2 ? std::atoi(arguments[2]) : 2;
+  manualSeed(7);
+  nn::StateDict start = Net().stateDict();
+  for (int ranks : {1, most}) {
+    double accuracy = 0;
+    dist::spawn(ranks, [&](dist::Group &group) {
+      Net net;
+      if (group.rank() == 0) net.loadStateDict(start);
+      train(group, folder, net);
+      if (group.rank() == 0) accuracy = accuracyOf(net, folder);
+    });
+    std::printf("%d %s: accuracy %.4f\n", ranks, ranks == 1 ? "rank" : "ranks", accuracy);
+  }
+} catch (const Error &error) {
+  std::fprintf(stderr, "error: %s\n", error.what());
+  return int(error.kind());
+}

@@ -1,0 +1,214 @@
+// sprig bench allreduce: all-reduces between threads of this process by each algorithm, over sizes; with --topology the
+// same programs on its devices, played.
+#include "lib/Machine/Collectives.h"
+#include "lib/Machine/MachineModel.h"
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/ThreadRanks.h"
+#include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/simulate/GivenTopology.h"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <thread>
+
+namespace sprig::cli {
+namespace {
+
+using rt::collective::Algorithm;
+using rt::collective::Kind;
+using rt::collective::Plan;
+using rt::comm::Buffers;
+using rt::comm::Communicator;
+using rt::comm::Status;
+using rt::comm::ThreadRanks;
+
+constexpr Algorithm kOfThreads[] = {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring,
+                                    Algorithm::bidirectional};
+constexpr int kRounds = 5;
+
+struct Timed {
+  double ns = 0;            // of a call, of the best of some rounds
+  bool areBitsAlike = true; // of all ranks
+};
+
+// Calls in a row, each on the sums of the one before, so all ranks are at the same one but for a message; the best of
+// some rounds. Numbers are small whole ones, whose sums are exact for a few calls, then set back.
+Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
+  int64_t elements = bytes / 4;
+  int calls = int(std::clamp<int64_t>(4000000 / (bytes + 1000), 3, 300));
+  ThreadRanks group({.ranks = ranks});
+  std::vector<std::vector<float>> buffers(static_cast<size_t>(ranks));
+  std::vector<Status> ended(static_cast<size_t>(ranks));
+  Timed timed;
+  timed.ns = 1e300;
+  auto body = [&](int rank) -> Status {
+    Communicator communicator(group.transport(rank));
+    std::vector<float> &numbers = buffers[size_t(rank)];
+    numbers.assign(size_t(elements), 0.f);
+    Buffers::Buffer buffer{numbers.data(), elements};
+    auto barrier = [&] { return communicator.run({Kind::barrier, Algorithm::tree}, {}); };
+    for (int round = 0; round < kRounds; ++round) {
+      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = float((i + size_t(rank) * 7) % 13) / float(rank + 3);
+      SPRIG_RETURN_IF_ERROR(barrier());
+      auto begin = std::chrono::steady_clock::now();
+      for (int call = 0; call < calls; ++call)
+        SPRIG_RETURN_IF_ERROR(
+            communicator.run({Kind::allReduce, algorithm, rt::comm::Reduction::mean}, {{&buffer, 1}}));
+      SPRIG_RETURN_IF_ERROR(barrier());
+      if (rank == 0) {
+        std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
+        timed.ns = std::min(timed.ns, taken.count() / calls);
+      }
+    }
+    return {};
+  };
+  std::vector<std::thread> threads;
+  auto runRank = [&](int rank) {
+    ended[size_t(rank)] = body(rank);
+    group.leave(rank);
+  };
+  for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(runRank, rank);
+  runRank(0);
+  for (std::thread &thread : threads) thread.join();
+  for (const Status &status : ended)
+    if (!status.isOk()) throw Error(ErrorKind::runtime, "bench allreduce: " + std::string(status.message()));
+  for (const std::vector<float> &numbers : buffers)
+    timed.areBitsAlike &= std::memcmp(numbers.data(), buffers[0].data(), numbers.size() * 4) == 0;
+  return timed;
+}
+
+std::vector<Algorithm> algorithmsFor(const ExperimentOptions &options, std::span<const Algorithm> all) {
+  if (options.algorithms.empty()) return {all.begin(), all.end()};
+  std::vector<Algorithm> chosen;
+  for (const std::string &name : options.algorithms) {
+    Algorithm algorithm;
+    if (!rt::collective::findAlgorithm(name, algorithm) || std::find(all.begin(), all.end(), algorithm) == all.end()) {
+      std::string names;
+      for (Algorithm known : all) names += (names.empty() ? "" : ", ") + std::string(nameOf(known));
+      throw Error(ErrorKind::usage, "--algo: expected some of " + names + ", found '" + name + "'");
+    }
+    chosen.push_back(algorithm);
+  }
+  return chosen;
+}
+
+void measure(const ExperimentOptions &options, ExperimentReport &report) {
+  int ranks = options.ranks ? options.ranks : 2;
+  std::vector<Algorithm> algorithms = algorithmsFor(options, kOfThreads);
+  std::vector<std::string> header = {"bytes"};
+  for (Algorithm algorithm : algorithms) header.push_back("us, " + std::string(nameOf(algorithm)));
+  header.insert(header.end(), {"fastest", "automatic", "GB/s of the fastest"});
+  report.table("allreduce", header);
+  bool areBitsAlike = true;
+  int64_t most = options.n ? options.n : 16 << 20;
+  std::vector<int64_t> sizes;
+  for (int64_t bytes = 4; bytes < most; bytes *= 8) sizes.push_back(bytes);
+  sizes.push_back(most / 4 * 4);
+  for (int64_t bytes : sizes) {
+    std::vector<Json> cells = {bytes};
+    double least = 1e300;
+    Algorithm fastest = algorithms[0];
+    for (Algorithm algorithm : algorithms) {
+      Timed timed = timeThreads(ranks, algorithm, bytes);
+      areBitsAlike &= timed.areBitsAlike;
+      cells.push_back(timed.ns / 1e3);
+      if (timed.ns < least) least = timed.ns, fastest = algorithm;
+    }
+    cells.insert(cells.end(),
+                 {std::string(nameOf(fastest)), std::string(nameOf(rt::collective::chooseAllReduce(ranks, bytes))),
+                  double(bytes) / least});
+    report.row(cells);
+  }
+  report.verdict("all ranks get the same bits", areBitsAlike ? "by every algorithm" : "not by all", areBitsAlike);
+  report.note(std::to_string(ranks) + " threads of this process are the ranks, on " +
+              std::to_string(std::thread::hardware_concurrency()) + " cores");
+}
+
+// Cards where there are some, else all devices.
+std::vector<uint32_t> ranksOf(const machine::Topology &topology, int wanted) {
+  std::vector<uint32_t> cards, devices;
+  for (uint32_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[i].kind != machine::NodeKind::device) continue;
+    devices.push_back(i);
+    if (!topology.nodes[i].name.starts_with("cpu:")) cards.push_back(i);
+  }
+  std::vector<uint32_t> &nodes = cards.size() > 1 ? cards : devices;
+  if (nodes.size() < 2)
+    throw Error(ErrorKind::unsupported, "bench allreduce: " + topology.name + " has one device, expected two or more");
+  if (wanted > int(nodes.size()))
+    throw Error(ErrorKind::unsupported, "--ranks: " + topology.name + " has " + std::to_string(nodes.size()) +
+                                            " devices, found " + std::to_string(wanted));
+  if (wanted) nodes.resize(size_t(wanted));
+  return nodes;
+}
+
+// Adding up streams two operands in and one out, at the rate of the memory.
+class AddingUp {
+public:
+  explicit AddingUp(const machine::Topology &topology) : topology(topology) {}
+  double operator()(uint32_t node, int64_t bytes) {
+    const machine::Node &place = topology.nodes[node];
+    double moved = 3 * double(bytes);
+    if (place.rates.empty()) return place.bandwidth.nanoseconds(moved);
+    auto &model = models[place.rates];
+    if (!model) model = machine::modelFor({&place.rates, 1});
+    return model->seconds(double(bytes) / 4, moved, int64_t(moved), place.threads) * 1e9;
+  }
+
+private:
+  const machine::Topology &topology;
+  std::map<std::string, std::optional<machine::MachineModel>> models;
+};
+
+void simulateAll(const ExperimentOptions &options, ExperimentReport &report) {
+  machine::Topology topology = readTopology(options.settings.topology);
+  std::vector<uint32_t> nodes = ranksOf(topology, options.ranks);
+  int ranks = int(nodes.size());
+  int64_t bytes = options.n ? options.n : 100000000;
+  std::vector<std::vector<int>> rings = machine::disjointRings(topology, nodes, 4);
+  std::vector<Algorithm> known(std::begin(kOfThreads), std::end(kOfThreads));
+  if (rings.size() > 1) known.push_back(Algorithm::rings);
+  AddingUp addingUp(topology);
+  auto played = [&](const std::vector<rt::collective::Program> &programs, std::span<const uint32_t> places) {
+    return machine::simulate(topology, machine::lanesOf(programs, places, bytes, std::ref(addingUp)));
+  };
+  report.table("simulated", {"algorithm", "ms", "GB/s", "most on a link, MB"});
+  double least = 1e300, longest = 0;
+  auto row = [&](const std::string &name, const machine::Simulation &simulation) {
+    double most = 0;
+    for (const machine::LinkUse &use : simulation.links) most = std::max(most, use.bytes);
+    report.row({name, simulation.ns / 1e6, double(bytes) / simulation.ns, most / 1e6});
+    least = std::min(least, simulation.ns);
+    longest = std::max(longest, simulation.ns);
+  };
+  for (Algorithm algorithm : algorithmsFor(options, known)) {
+    Plan plan{Kind::allReduce, algorithm, ranks};
+    if (algorithm == Algorithm::rings) plan.rings = rings;
+    std::string name(nameOf(algorithm));
+    row(algorithm == Algorithm::rings ? std::to_string(rings.size()) + " rings" : name,
+        played(machine::programsOf(plan), nodes));
+  }
+  // A host that is no rank may add up for all.
+  bool isHostApart = topology.inputs >= 0 &&
+                     topology.nodes[size_t(topology.inputs)].kind == machine::NodeKind::device &&
+                     std::find(nodes.begin(), nodes.end(), uint32_t(topology.inputs)) == nodes.end();
+  if (options.algorithms.empty() && isHostApart) {
+    std::vector<uint32_t> places = {uint32_t(topology.inputs)};
+    places.insert(places.end(), nodes.begin(), nodes.end());
+    row("by " + topology.nodes[places[0]].name, played(machine::throughHelper(ranks), places));
+  }
+  report.note(std::to_string(ranks) + " ranks of " + topology.name + ", " + std::to_string(bytes) +
+              " bytes; the longest takes " + formatDouble(longest / least, 3) + " times the shortest");
+}
+
+} // namespace
+
+void benchAllReduce(const ExperimentOptions &options, ExperimentReport &report) {
+  if (options.settings.topology.empty())
+    measure(options, report);
+  else
+    simulateAll(options, report);
+}
+
+} // namespace sprig::cli
