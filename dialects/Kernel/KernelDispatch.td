@@ -10,8 +10,8 @@ def Kernel_DispatchOp
   let summary = "a group of operations that becomes one kernel";
   let description = [{
     The region's arguments are the operands in order; it yields the results. `label` names the kernel for people; `tile`
-    is one that somebody chose for it, where it is there. With `tf32` the kernel may round the factors of its matrix
-    product to 10 bits of mantissa.
+    is one that somebody chose for it, where it is there. With `tf32` the kernel may round the factors of its product
+    (of matrices, or of a convolution) to 10 bits of mantissa.
 
     Example:
 

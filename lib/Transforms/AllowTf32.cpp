@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace sprig;
 
 static bool isProductOfF32(Operation &op) {
-  return op.hasTrait<MatrixProduct>() && getElementTypeOrSelf(op.getResult(0).getType()).isF32();
+  return fusionKind(&op) == FusionKind::contraction && getElementTypeOrSelf(op.getResult(0).getType()).isF32();
 }
 
 namespace {

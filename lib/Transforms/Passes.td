@@ -30,9 +30,9 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
 }
 
 def AllowTf32 : Pass<"sprig-allow-tf32", "::mlir::func::FuncOp"> {
-  let summary = "Lets dispatches with a matrix product of f32 round its factors to tf32";
+  let summary = "Lets dispatches with a product of f32 round its factors to tf32";
   let description = [{
-    Sets `tf32` of every dispatch that holds such a product, of those in branches and loops too. The precision policy
+    Sets `tf32` of every dispatch that holds a product of matrices or a convolution, of those in branches and loops too. The precision policy
     tf32 (`--precision`), as the last of the phase `fuse`.
   }];
   let dependentDialects = ["::sprig::kernel::KernelDialect"];

@@ -1,8 +1,8 @@
 // RUN: %sprig-opt %s --split-input-file --sprig-allow-tf32 | FileCheck %s
 
-// Dispatches with a product of f32 matrices, and no others.
+// Dispatches with a product of f32, of matrices or of a convolution, and no others.
 // CHECK-LABEL: @products
-func.func @products(%x: tensor<8x4xf32>, %w: tensor<4x8xf32>, %d: tensor<4x8xf64>) -> (tensor<8x8xf32>, tensor<8x8xf64>, tensor<8x4xf32>) {
+func.func @products(%x: tensor<8x4xf32>, %w: tensor<4x8xf32>, %d: tensor<4x8xf64>, %i: tensor<1x4x5x5xf32>, %f: tensor<8x4x3x3xf32>) -> (tensor<8x8xf32>, tensor<8x8xf64>, tensor<8x4xf32>, tensor<1x8x3x3xf32>) {
   // CHECK: kernel.dispatch "matmul_relu"
   // CHECK-SAME: attributes {tf32}
   %0 = kernel.dispatch "matmul_relu" (%a = %x : tensor<8x4xf32>, %b = %w : tensor<4x8xf32>) -> tensor<8x8xf32> {
@@ -21,5 +21,11 @@ func.func @products(%x: tensor<8x4xf32>, %w: tensor<4x8xf32>, %d: tensor<4x8xf64
     %r = nn.relu %a : tensor<8x4xf32>
     kernel.yield %r : tensor<8x4xf32>
   }
-  return %0, %1, %2 : tensor<8x8xf32>, tensor<8x8xf64>, tensor<8x4xf32>
+  // CHECK: kernel.dispatch "conv"
+  // CHECK-SAME: attributes {tf32}
+  %3 = kernel.dispatch "conv" (%a = %i : tensor<1x4x5x5xf32>, %b = %f : tensor<8x4x3x3xf32>) -> tensor<1x8x3x3xf32> {
+    %c = nn.conv %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x4x5x5xf32>, tensor<8x4x3x3xf32>
+    kernel.yield %c : tensor<1x8x3x3xf32>
+  }
+  return %0, %1, %2, %3 : tensor<8x8xf32>, tensor<8x8xf64>, tensor<8x4xf32>, tensor<1x8x3x3xf32>
 }

@@ -5,6 +5,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     llvm::SmallVector<const GpuEmitter *> list;
     auto add = [&](std::unique_ptr<GpuEmitter> emitter) { list.push_back(emitter.release()); };
     add(createGpuMatmulTf32Emitter()); // of what may be rounded
+    add(createGpuConvTf32Emitter());
     add(createGpuMatmulEmitter());
     add(createGpuConvEmitter());
     add(createGpuConvFilterGradEmitter());

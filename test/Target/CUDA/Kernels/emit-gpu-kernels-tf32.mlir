@@ -63,3 +63,47 @@ func.func @odd(%x: tensor<3x1101x50xf32>, %w: tensor<1101x51xf32>) -> tensor<3x5
 // CHECK: nvvm.mma.sync
 // CHECK: arith.addf
 // CHECK: memref.store
+
+// -----
+
+// A convolution: a slice lies in one tap, whose place is found once; the filter's rows lie side by side and are copied 128
+// bits wide, windows element by element, with zeros in place of the padding.
+func.func @conv(%x: tensor<4x32x30x30xf32>, %w: tensor<3x3x32x64xf32>) -> tensor<4x64x30x30xf32> {
+  %r = kernel.dispatch "conv_relu" (%a = %x : tensor<4x32x30x30xf32>, %b = %w : tensor<3x3x32x64xf32>) -> tensor<4x64x30x30xf32> attributes {tf32} {
+    %f = nn.transpose %b [3, 2, 0, 1] : tensor<3x3x32x64xf32>
+    %0 = nn.conv %a, %f {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<4x32x30x30xf32>, tensor<64x32x3x3xf32>
+    %1 = nn.relu %0 : tensor<4x64x30x30xf32>
+    kernel.yield %1 : tensor<4x64x30x30xf32>
+  }
+  return %r : tensor<4x64x30x30xf32>
+}
+// CHECK-LABEL: gpu.func @kernel_0
+// CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
+// CHECK-SAME: sprig.tiles = 226 : i64
+// CHECK: nvgpu.device_async_copy {{.*}}, 4 {bypassL1}
+// CHECK: arith.cmpi ult
+// CHECK: %[[COUNT:.*]] = arith.select {{.*}} : index
+// CHECK: nvgpu.device_async_copy {{.*}}, 1, %[[COUNT]]
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: scf.for
+// CHECK: nvvm.mma.sync
+// CHECK: vector.store {{.*}} : memref<230400xf32>, vector<2xf32>
+
+// -----
+
+// Of a transposed convolution a block takes the taps that reach its phase.
+func.func @phases(%x: tensor<2x32x8x8xf32>, %w: tensor<32x32x3x3xf32>) -> tensor<2x32x16x16xf32> {
+  %r = kernel.dispatch "conv_transpose" (%a = %x : tensor<2x32x8x8xf32>, %b = %w : tensor<32x32x3x3xf32>) -> tensor<2x32x16x16xf32> attributes {tf32} {
+    %0 = nn.conv_transpose %a, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, output_padding = array<i64: 1, 1>} : tensor<2x32x8x8xf32>, tensor<32x32x3x3xf32>
+    kernel.yield %0 : tensor<2x32x16x16xf32>
+  }
+  return %r : tensor<2x32x16x16xf32>
+}
+// CHECK-LABEL: gpu.func @kernel_0
+// CHECK-SAME: sprig.tiles = 16 : i64
+// CHECK: %[[TAPS:.*]] = arith.muli {{.*}} : i32
+// CHECK: %[[SLICES:.*]] = arith.divui
+// CHECK: scf.if
+// CHECK: nvgpu.device_async_copy
+// CHECK: scf.for {{.*}} to %[[SLICES]]
+// CHECK: nvvm.mma.sync

@@ -142,6 +142,18 @@ Row convolutionOf(const std::string &op, const std::string &left, const std::str
           {{Fill::Unit}, {Fill::NonZero}}};
 }
 
+// With a filter whose rows lie side by side. On tensor cores padding counts as zeros: weights are finite.
+Row convOfReciprocal() {
+  return {"nn.conv",
+          {"1x15x9x10xf32", "1x2x15x36xf32"},
+          R"(%x = nn.reciprocal %a0 : tensor<1x15x9x10xf32>
+%w = nn.transpose %a1 [3, 2, 0, 1] : tensor<1x2x15x36xf32>
+%r = nn.conv %x, %w {)" +
+              strides("2, 1", "0, 1, 0, 0") + "} : tensor<1x15x9x10xf32>, tensor<36x15x1x2xf32>",
+          {0, 0.02},
+          {{Fill::NonZero}, {Fill::NonZero}}};
+}
+
 // One of each family of emitters and of threads that meet, in sizes that end amid blocks, warps and vectors.
 std::vector<Subject> subjects() {
   const Bound sums{2, 4e-6};
@@ -191,6 +203,7 @@ std::vector<Subject> subjects() {
       {"conv", row("nn.conv %a0, %a1 {" + strides("2, 2", "1, 1, 1, 1") + "}", {image, "4x3x3x3xf32"}, sums, units)},
       {"conv by tiles", convolutionOf("nn.conv", "1x16x7x6xf32", "15x16x3x3xf32", strides("1, 1", "1, 1, 1, 1")),
        borders},
+      {"conv on tensor cores", convOfReciprocal(), {infinities[0]}, {}, Precision::tf32},
       {"max_pool", row("nn.pool max %a0 {window = array<i64: 3, 3>, " + strides("2, 2", "1, 1, 1, 1") + "}", {image},
                        {}, {{Fill::Distinct}})},
       // Roots of what is negative are NaN.

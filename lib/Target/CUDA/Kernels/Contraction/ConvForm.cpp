@@ -98,14 +98,19 @@ void ConvForm::chooseSlices() {
     tile.depth = std::min(tile.depth, 2 * depth);
   }
   channelsOfTap = channels;
-  for (int64_t depth = tile.depth; taps() > 1 && depth >= 8; depth /= 2) {
-    int64_t padded = llvm::alignTo(channels, depth);
-    if (8 * padded > 9 * channels) continue;
-    tile.depth = depth;
-    channelsOfTap = padded;
-    return;
-  }
+  for (int64_t depth = tile.depth; taps() > 1 && depth >= 8; depth /= 2)
+    if (fillTaps(depth)) {
+      tile.depth = depth;
+      return;
+    }
   fitSlices(tile, std::max<int64_t>(1, depth()));
+}
+
+bool ConvForm::fillTaps(int64_t steps) {
+  int64_t filled = llvm::alignTo(channels, steps);
+  if (8 * filled > 9 * channels) return false;
+  channelsOfTap = filled;
+  return true;
 }
 
 int64_t ConvForm::taps() const {
@@ -128,10 +133,10 @@ SmallVector<int64_t> ConvForm::columnSizes() const {
 
 int64_t ConvForm::columns() const { return llvm::product_of(columnSizes()); }
 
-SmallVector<int64_t> ConvForm::tiles() const {
+SmallVector<int64_t> ConvForm::tiles(int64_t tileRows, int64_t tileColumns) const {
   SmallVector<int64_t> counts;
   for (const WindowDim &dim : dims) counts.push_back(dim.phases.size());
-  llvm::append_values(counts, groups, llvm::divideCeil(rows, tile.rows), llvm::divideCeil(columns(), tile.columns));
+  llvm::append_values(counts, groups, llvm::divideCeil(rows, tileRows), llvm::divideCeil(columns(), tileColumns));
   return counts;
 }
 
@@ -139,8 +144,22 @@ bool ConvForm::isInside() const {
   return llvm::all_of(dims, [](const WindowDim &dim) { return dim.isInside(); });
 }
 
-bool ConvForm::isWorthTiles() const {
-  if (taps() == 0) return false;
+bool ConvForm::isFilterWide() const {
+  if (hasRowsInner()) return rows % 4 == 0 && filter.channel % 4 == 0;
+  return filter.channel == 1 && channels % 4 == 0;
+}
+
+// Of a pointwise convolution columns are neighbours in the operand as they are in the result.
+bool ConvForm::isInputWide() const {
+  int64_t plane = 1;
+  for (const WindowDim &dim : dims) plane *= dim.inputs;
+  return plane % 4 == 0 && taps() == 1 && isInside() && llvm::all_of(dims, [](const WindowDim &dim) {
+           return dim.step == 1 && dim.inputs == dim.outputs && dim.phases.size() == 1;
+         });
+}
+
+std::optional<double> ConvForm::waste(int64_t tileRows, int64_t tileColumns, int64_t steps) const {
+  if (taps() == 0) return std::nullopt;
   double results = double(samples) * groups * rows, taps = 1;
   for (const WindowDim &dim : dims) {
     double ofPhases = 0;
@@ -149,11 +168,15 @@ bool ConvForm::isWorthTiles() const {
     taps *= ofPhases / double(dim.phases.size());
   }
   constexpr double kLeast = 1 << 14;
-  if (results * taps * double(channels) < kLeast) return false;
-  double waste = double(llvm::product_of(tiles())) * double(tile.rows * tile.columns) / results *
+  if (results * taps * double(channels) < kLeast) return std::nullopt;
+  double waste = double(llvm::product_of(tiles(tileRows, tileColumns))) * double(tileRows * tileColumns) / results *
                  double(channelsOfTap) / double(channels);
-  waste *= double(llvm::alignTo(depth(), tile.unrolled())) / double(depth());
-  return instructionsPerProduct(tile, waste) < kLoopInstructions;
+  return waste * double(llvm::alignTo(depth(), steps)) / double(depth());
+}
+
+bool ConvForm::isWorthTiles() const {
+  std::optional<double> wasted = waste(tile.rows, tile.columns, tile.unrolled());
+  return wasted && instructionsPerProduct(tile, *wasted) < kLoopInstructions;
 }
 
 SmallVector<int64_t> sprig::filterPermutation(Operation *convolution) {

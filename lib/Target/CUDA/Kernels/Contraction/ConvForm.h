@@ -45,10 +45,12 @@ struct ConvForm {
     llvm::SmallVector<int64_t> taps;
   } filter;
 
-  TileShape tile;
+  TileShape tile; // of products in f32
   int64_t channelsOfTap;
-  /// Whether a slice lies in one tap.
-  bool isOfTap() const { return channelsOfTap % tile.depth == 0; }
+  /// Fills the channels of taps up to a multiple of so many steps, if at most an eighth of all is padding then.
+  bool fillTaps(int64_t steps);
+  /// Whether slices of so many steps lie in one tap each.
+  bool isOfTap(int64_t steps) const { return channelsOfTap % steps == 0; }
 
   int64_t taps() const;
   int64_t depth() const { return taps() * channelsOfTap; }
@@ -56,10 +58,18 @@ struct ConvForm {
   /// Samples, and positions of each dimension.
   llvm::SmallVector<int64_t> columnSizes() const;
   int64_t columns() const;
-  /// Tiles, by phases of each dimension, groups, rows and columns.
-  llvm::SmallVector<int64_t> tiles() const;
+  /// Tiles of these sizes, by phases of each dimension, groups, rows and columns.
+  llvm::SmallVector<int64_t> tiles(int64_t tileRows, int64_t tileColumns) const;
   bool isInside() const;
-  /// Whether tiles take less time than a thread for each element, by a model of instructions.
+  /// Whether the filter's rows lie side by side in memory, else its steps do; whether four neighbours can be read at
+  /// once; the same of columns in the operand.
+  bool hasRowsInner() const { return filter.row == 1; }
+  bool isFilterWide() const;
+  bool isInputWide() const;
+  /// How many products tiles of these sizes compute, in slices that are filled up to so many steps, for each one that
+  /// somebody wants; none where there are too few of these for tiles.
+  std::optional<double> waste(int64_t tileRows, int64_t tileColumns, int64_t steps) const;
+  /// Whether tiles in f32 take less time than a thread for each element, by a model of instructions.
   bool isWorthTiles() const;
 
 private:

@@ -28,7 +28,7 @@ public:
 
 private:
   MmaSide side(const MatrixSide &matrix, Value first) {
-    auto at = [=, this](Value place, Value step) { return matrix.at(k, place, step); };
+    auto at = [=, this](Value place, Value step) -> MmaElement { return {matrix.at(k, place, step)}; };
     return {matrix.places, first, matrix.stepsInner, matrix.isWide(), matrix.buffer, at};
   }
 
@@ -45,11 +45,8 @@ public:
     if (!dispatch.getTf32()) return false;
     auto op = dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));
     if (!op) return false;
-    // Of few rows or columns most of a tile would be padding, and memory is what they wait for.
-    constexpr int64_t kFew = 8, kNarrow = 16;
     MatmulForm form(op);
-    return form.isWorthTiles() && std::min(form.rows, form.columns) > kFew &&
-           std::max(form.rows, form.columns) > kNarrow;
+    return form.isWorthTiles() && isWorthMma(form.rows, form.columns);
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     MatmulForm form(cast<ir::MatmulOp>(contractionOf(dispatch)));

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -30,6 +31,17 @@ MmaShape sprig::chooseMmaShape(int64_t products, int64_t rows, int64_t columns) 
   return kShapes[2];
 }
 
+bool sprig::isWorthMma(int64_t rows, int64_t columns) {
+  constexpr int64_t kFew = 8, kNarrow = 16;
+  return std::min(rows, columns) > kFew && std::max(rows, columns) > kNarrow;
+}
+
+// Copies, an element of which takes twelve; what multiplies is few beside them.
+double sprig::instructionsPerProduct(const MmaShape &shape, double waste) {
+  constexpr double kCopy = 12;
+  return waste * kCopy * (1.0 / double(shape.rows) + 1.0 / double(shape.columns));
+}
+
 MmaProduct::MmaProduct(GpuBuilder &kernel, const MmaShape &shape, int64_t depth, MmaSide left, MmaSide right)
     : k(kernel), shape(shape), depth(depth), sliceCount(llvm::divideCeil(depth, shape.depth)),
       stages(std::clamp<int64_t>(sliceCount, 2, kMostStages)), f32(kernel.b.getF32Type()) {
@@ -41,7 +53,10 @@ MmaProduct::MmaProduct(GpuBuilder &kernel, const MmaShape &shape, int64_t depth,
   this->left = slices(std::move(left), shape.rows, shape.warpRows, 0, /*placesFirst=*/true, k.div(warp, across));
   this->right = slices(std::move(right), shape.columns, shape.warpColumns, shape.rows * shape.depth,
                        /*placesFirst=*/false, k.rem(warp, across));
+  end = k.index(sliceCount);
 }
+
+void MmaProduct::endAt(Value steps) { end = k.div(k.add(steps, shape.depth - 1), shape.depth); }
 
 MmaProduct::Slices MmaProduct::slices(MmaSide side, int64_t tile, int64_t own, int64_t begin, bool placesFirst,
                                       Value warp) {
@@ -83,8 +98,8 @@ MmaProduct::Unit MmaProduct::unit(const Slices &s, Value i) {
   return {outer, within, k.add(k.mul(outer, shape.depth), k.add(quad, k.rem(within, kQuad)))};
 }
 
-Value MmaProduct::isBelow(Value index, int64_t bound) {
-  return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, index, k.index(bound));
+Value MmaProduct::isBelow(Value index, Value bound) {
+  return k.b.createOrFold<arith::CmpIOp>(k.loc, arith::CmpIPredicate::ult, index, bound);
 }
 
 Value MmaProduct::both(Value a, Value b) { return a && b ? Value(arith::AndIOp::create(k.b, k.loc, a, b)) : a ? a : b; }
@@ -92,13 +107,14 @@ Value MmaProduct::both(Value a, Value b) { return a && b ? Value(arith::AndIOp::
 // What is beyond the matrix or the last step is not read, and zeros come in its place.
 void MmaProduct::copy(const Slices &s, Value firstStep, Value stage) {
   int64_t width = s.isWide ? kQuad : 1, units = s.tile * shape.depth / width, threads = shape.threads();
-  assert(units % threads == 0 && "all threads copy as much");
   Type token = nvgpu::DeviceAsyncTokenType::get(k.b.getContext());
-  for (int64_t begin = 0; begin < units; begin += threads) {
+  auto one = [&](int64_t begin) {
     Unit own = unit(s, k.add(k.thread(), begin));
-    Value place = k.add(s.first, own.place), step = k.add(firstStep, own.step), from = s.at(place, step), count;
-    Value exists = both(s.places % s.tile ? isBelow(place, s.places) : Value(),
-                        depth % shape.depth ? isBelow(step, depth) : Value());
+    Value place = k.add(s.first, own.place), step = k.add(firstStep, own.step), count;
+    auto [from, isThere] = s.at(place, step);
+    Value exists = both(both(s.places % s.tile ? isBelow(place, s.places) : Value(),
+                             depth % shape.depth ? isBelow(step, depth) : Value()),
+                        isThere);
     if (exists) {
       from = arith::SelectOp::create(k.b, k.loc, exists, from, k.index(0));
       count = arith::SelectOp::create(k.b, k.loc, exists, k.index(width), k.index(0));
@@ -106,13 +122,17 @@ void MmaProduct::copy(const Slices &s, Value firstStep, Value stage) {
     Value to = k.add(k.add(stage, s.begin), own.at);
     nvgpu::DeviceAsyncCopyOp::create(k.b, k.loc, token, shared, to, s.buffer, from, k.b.getIndexAttr(width), count,
                                      s.isWide ? k.b.getUnitAttr() : UnitAttr());
-  }
+  };
+  for (int64_t begin = 0; begin < units; begin += threads)
+    begin + threads <= units ? one(begin) : k.ifThen(isBelow(k.thread(), units - begin), [&] { one(begin); });
 }
 
 void MmaProduct::copySlice(Value slice) {
   Value stage = stageOf(slice), firstStep = k.mul(slice, shape.depth);
-  copy(left, firstStep, stage);
-  copy(right, firstStep, stage);
+  for (const Slices *side : {&left, &right}) {
+    if (side->enter) side->enter(firstStep);
+    copy(*side, firstStep, stage);
+  }
 }
 
 // Of 16 places from `place` of the warp's on and 8 steps of a slice: four matrices, of which the lane has place `group`
@@ -184,7 +204,7 @@ SmallVector<Value> MmaProduct::chains(Value begin, Value end) {
     k.barrier();
     if (sliceCount > ahead) {
       Value next = k.add(slice, ahead);
-      k.ifThen(isBelow(next, sliceCount), [&] { copySlice(next); });
+      k.ifThen(isBelow(next, this->end), [&] { copySlice(next); });
     }
     NVVM::CpAsyncCommitGroupOp::create(k.b, k.loc);
     return multiplySlice(stageOf(slice), carried);
@@ -192,15 +212,20 @@ SmallVector<Value> MmaProduct::chains(Value begin, Value end) {
 }
 
 SmallVector<Value> MmaProduct::sums() {
+  std::optional<int64_t> known = getConstantIntValue(end);
   for (int64_t slice = 0; slice < stages - 1; ++slice) {
-    if (slice < sliceCount) copySlice(k.index(slice));
+    auto copyOne = [&] { copySlice(k.index(slice)); };
+    if (!known)
+      k.ifThen(isBelow(k.index(slice), end), copyOne);
+    else if (slice < *known)
+      copyOne();
     NVVM::CpAsyncCommitGroupOp::create(k.b, k.loc);
   }
-  if (depth <= kLongestChain) return chains(k.index(0), k.index(sliceCount));
+  if (depth <= kLongestChain) return chains(k.index(0), end);
   int64_t part = kChainPart / shape.depth;
   SmallVector<Value> zeros(shape.warpRows * shape.warpColumns / kWarp, k.zero(f32));
-  return k.loop(k.index(0), k.index(sliceCount), part, zeros, [&](Value begin, ValueRange totals) {
-    SmallVector<Value> result, own = chains(begin, k.min(k.add(begin, part), k.index(sliceCount)));
+  return k.loop(k.index(0), end, part, zeros, [&](Value begin, ValueRange totals) {
+    SmallVector<Value> result, own = chains(begin, k.min(k.add(begin, part), end));
     for (auto [total, sum] : llvm::zip_equal(totals, own))
       result.push_back(arith::AddFOp::create(k.b, k.loc, total, sum));
     return result;

@@ -20,6 +20,19 @@ struct MmaShape {
 /// number of products of these sizes.
 MmaShape chooseMmaShape(int64_t products, int64_t rows, int64_t columns);
 
+/// Whether products of these sizes are: of few rows or columns most of a tile would be padding, and memory is what they
+/// wait for.
+bool isWorthMma(int64_t rows, int64_t columns);
+
+/// Instructions of a thread for each product that somebody wants, by a model, of tiles that compute `waste` times as
+/// many.
+double instructionsPerProduct(const MmaShape &shape, double waste);
+
+/// An element of a side in memory: where, and whether it is there (null: it is). In place of others come zeros.
+struct MmaElement {
+  mlir::Value at, isThere = {};
+};
+
 /// A side of a product: an element for each place, which is a row of the left side or a column of the right one, and
 /// each step.
 struct MmaSide {
@@ -30,13 +43,18 @@ struct MmaSide {
   /// Whether four neighbours are copied at once, of four that begin at a multiple of four.
   bool isWide;
   mlir::Value buffer; // flat
-  /// Where the element of a place and a step is.
-  std::function<mlir::Value(mlir::Value place, mlir::Value step)> at;
+  /// The element, or the first of four, of a place and a step, which may both be beyond the matrix.
+  std::function<MmaElement(mlir::Value place, mlir::Value step)> at;
+  /// Called with a slice's first step before its elements are copied.
+  std::function<void(mlir::Value begin)> enter = nullptr;
 };
 
 class MmaProduct {
 public:
   MmaProduct(GpuBuilder &kernel, const MmaShape &shape, int64_t depth, MmaSide left, MmaSide right);
+
+  /// The steps that the block takes, if they are fewer than the depth. Sides tell which elements are beyond them.
+  void endAt(mlir::Value steps);
 
   /// Calls `body` for each pair of sums that a thread has: of a row, and of a column, which is even, and the next one.
   /// Either may be beyond the matrix. A barrier has to come before the next product.
@@ -75,7 +93,8 @@ private:
   int64_t stageSize() const { return (shape.rows + shape.columns) * shape.depth; }
   mlir::Value stageOf(mlir::Value slice) { return k.mul(k.rem(slice, stages), stageSize()); }
   mlir::Value xorOf(mlir::Value a, mlir::Value b) { return mlir::arith::XOrIOp::create(k.b, k.loc, a, b); }
-  mlir::Value isBelow(mlir::Value index, int64_t bound);
+  mlir::Value isBelow(mlir::Value index, mlir::Value bound);
+  mlir::Value isBelow(mlir::Value index, int64_t bound) { return isBelow(index, k.index(bound)); }
   mlir::Value both(mlir::Value a, mlir::Value b);
 
   GpuBuilder &k;
@@ -84,6 +103,7 @@ private:
   const mlir::Type f32;
   mlir::Value shared, group, inGroup; // a lane is the inGroup-th of a group of four
   Slices left, right;
+  mlir::Value end; // slices of the block
 };
 
 } // namespace sprig

@@ -1,0 +1,41 @@
+// Convolutions, transposed ones and gradients of filters, with an epilogue, for tests of tiles.
+#pragma once
+#include "test/unit/Target/CUDA/TileKernels.h"
+#include <functional>
+
+namespace sprig {
+
+/// A gradient of a filter is that of the convolution, and has no epilogue.
+struct TestConv {
+  enum Kind { plain, rowsInside, transposed, transposedRowsInside, filterGradient };
+  const char *name;
+  Kind kind;
+  int64_t samples, channels, height, width; // of the operand; of a gradient, of the convolution's
+  int64_t outputs, window, stride, dilation, low, high, groups;
+  int64_t tile = 0; // rows and columns of one, where there are more than 36
+  bool tf32 = false;
+
+  bool isTransposed() const { return kind == transposed || kind == transposedRowsInside; }
+  bool isRowsInside() const { return kind == rowsInside || kind == transposedRowsInside; }
+  int64_t reach() const { return dilation * (window - 1) + 1; }
+  int64_t outputSize(int64_t size) const {
+    return isTransposed() ? (size - 1) * stride + reach() - low - high : (size + low + high - reach()) / stride + 1;
+  }
+};
+
+/// relu(convolution + bias) - residual.
+TileCase caseOf(const TestConv &c);
+
+using TestFill = std::function<void(std::vector<float> &values)>;
+void fillRandom(std::vector<float> &values); // in [-1, 1]
+/// The operands, of which the first two are filled by `left` and `right`, and zeros for the result.
+std::vector<std::vector<float>> buffersOf(const TestConv &c, const TestFill &left, const TestFill &right);
+TileKernels kernelsOf(const std::vector<TestConv> &convolutions);
+
+/// Of each result, in their order: `product` for what it adds up, in the order of its steps, of which those in the
+/// padding are left out; then `end` with its channel.
+void forProducts(const TestConv &c, const std::vector<std::vector<float>> &x,
+                 const std::function<void(int64_t step, float element, float weight)> &product,
+                 const std::function<void(int64_t channel)> &end);
+
+} // namespace sprig
