@@ -108,11 +108,15 @@ ElementsAttr makeConstant(RankedTensorType type, ArrayRef<char> bytes) {
 }
 
 ElementsAttr makeConstant(RankedTensorType type, std::vector<char> bytes) {
+  auto kept = std::make_shared<const std::vector<char>>(std::move(bytes));
+  return makeConstant(type, *kept, kept);
+}
+
+ElementsAttr makeConstant(RankedTensorType type, ArrayRef<char> bytes, std::shared_ptr<const void> owner) {
   size_t element = storageBytes(type.getElementType());
   if (bytes.size() < kResourceBytes) return makeDense(type, bytes);
-  if (allEqual(bytes, element)) return makeDense(type, ArrayRef<char>(bytes).take_front(element));
-  auto *kept = new std::vector<char>(std::move(bytes));
-  AsmResourceBlob blob(*kept, element, [kept](void *, size_t, size_t) { delete kept; }, /*dataIsMutable=*/false);
+  if (allEqual(bytes, element)) return makeDense(type, bytes.take_front(element));
+  AsmResourceBlob blob(bytes, element, [owner = std::move(owner)](void *, size_t, size_t) {}, /*dataIsMutable=*/false);
   return DenseResourceElementsAttr::get(type, "data", std::move(blob));
 }
 

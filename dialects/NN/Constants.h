@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
+#include <memory>
 #include <vector>
 
 namespace sprig::ir {
@@ -45,6 +46,9 @@ bool isReadableConstant(mlir::ElementsAttr attribute, std::string &reason);
 /// constants are uniqued by content, large ones are kept as a resource, unhashed.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes);
+/// Of bytes that `owner` keeps, aligned to their elements; a large constant keeps it and copies nothing.
+mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes,
+                                std::shared_ptr<const void> owner);
 
 /// A splat of a number, rounded to the element type.
 mlir::ElementsAttr makeSplat(mlir::RankedTensorType type, double value);

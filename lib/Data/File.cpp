@@ -52,9 +52,7 @@ void writeAll(int fd, std::span<const char> bytes, const std::filesystem::path &
   }
 }
 
-} // namespace
-
-std::vector<char> readFile(const std::filesystem::path &path) {
+template <typename Bytes> Bytes readWhole(const std::filesystem::path &path) {
   Descriptor file{path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0) fail(ErrorKind::badInput, "cannot open", path);
   struct stat status;
@@ -63,22 +61,24 @@ std::vector<char> readFile(const std::filesystem::path &path) {
   // /dev/zero has no end; a pipe has one, and so has what is typed.
   if (path != "-" && (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !::isatty(file.fd))))
     throw Error(ErrorKind::badInput, path.string() + ": is a device, expected a file");
-  std::vector<char> bytes(S_ISREG(status.st_mode) ? size_t(status.st_size) : 0);
-  size_t filled = 0;
+  // Through a block that stays in the cache: fresh memory is written once, and not with zeros first.
+  Bytes bytes;
+  if (S_ISREG(status.st_mode)) bytes.reserve(size_t(status.st_size));
+  std::vector<char> block(1 << 17);
   for (;;) {
-    if (filled == bytes.size()) {
-      if (S_ISREG(status.st_mode) && filled > 0) break;
-      bytes.resize(bytes.size() + (1 << 16));
-    }
-    ssize_t n = ::read(file.fd, bytes.data() + filled, bytes.size() - filled);
+    ssize_t n = ::read(file.fd, block.data(), block.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(ErrorKind::badInput, "cannot read", path);
     if (n == 0) break;
-    filled += size_t(n);
+    bytes.insert(bytes.end(), block.data(), block.data() + n);
   }
-  bytes.resize(filled);
   return bytes;
 }
+
+} // namespace
+
+std::vector<char> readFile(const std::filesystem::path &path) { return readWhole<std::vector<char>>(path); }
+std::string readText(const std::filesystem::path &path) { return readWhole<std::string>(path); }
 
 void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
   struct stat status;

@@ -3,12 +3,15 @@
 #pragma once
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sprig::data {
 
 /// The bytes of a file (badInput when it cannot be read). `-` is standard input.
 std::vector<char> readFile(const std::filesystem::path &path);
+/// The same as a string.
+std::string readText(const std::filesystem::path &path);
 
 /// Writes aside, syncs and renames. A symbolic link stays: the file behind it is written. A file that is there keeps
 /// its mode, and is not replaced where it is closed to writing. What is no regular file (/dev/null, a pipe) is written

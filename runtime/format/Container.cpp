@@ -33,16 +33,36 @@ static uint64_t headerChecksum(FileHeader header, std::span<const uint8_t> table
   return XXH64_digest(&state);
 }
 
+static size_t filledUp(size_t size) { return (size + kBufferAlignment - 1) & ~(kBufferAlignment - 1); }
+
+size_t SectionBytes::size() const {
+  size_t size = bytes.size();
+  for (std::span<const uint8_t> each : more) size += filledUp(each.size());
+  return size;
+}
+
 std::vector<uint8_t> writeContainer(std::span<const SectionBytes> sections) {
   std::vector<SectionHeader> table;
   uint64_t end = sizeof(FileHeader) + sections.size() * sizeof(SectionHeader);
   for (const SectionBytes &section : sections) {
     uint64_t offset = alignUp(end);
-    table.push_back({uint32_t(section.kind), 0, offset, section.bytes.size(), checksum(section.bytes)});
-    end = offset + section.bytes.size();
+    table.push_back({uint32_t(section.kind), 0, offset, section.size(), 0});
+    end = offset + section.size();
   }
 
-  std::vector<uint8_t> file(end, 0);
+  // Appended, so that fresh memory is written once.
+  std::vector<uint8_t> file;
+  file.reserve(end);
+  for (size_t i = 0; i < sections.size(); ++i) {
+    file.resize(table[i].offset, 0);
+    file.insert(file.end(), sections[i].bytes.begin(), sections[i].bytes.end());
+    for (std::span<const uint8_t> each : sections[i].more) {
+      file.insert(file.end(), each.begin(), each.end());
+      file.resize(file.size() + filledUp(each.size()) - each.size(), 0);
+    }
+    table[i].checksum = checksum(std::span(file).subspan(table[i].offset));
+  }
+  file.resize(end, 0); // of no section at all: the header
   FileHeader header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.major = kMajor;
@@ -53,9 +73,6 @@ std::vector<uint8_t> writeContainer(std::span<const SectionBytes> sections) {
   if (tableSize) std::memcpy(file.data() + sizeof header, table.data(), tableSize);
   header.checksum = headerChecksum(header, {file.data() + sizeof header, tableSize});
   std::memcpy(file.data(), &header, sizeof header);
-  for (size_t i = 0; i < sections.size(); ++i)
-    if (!sections[i].bytes.empty())
-      std::memcpy(file.data() + table[i].offset, sections[i].bytes.data(), sections[i].bytes.size());
   return file;
 }
 

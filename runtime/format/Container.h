@@ -49,6 +49,11 @@ static_assert(sizeof(SectionHeader) == 32);
 struct SectionBytes {
   SectionKind kind;
   std::span<const uint8_t> bytes;
+  // Behind those, each filled up with zeros to a multiple of kBufferAlignment: what lies here and there need not be
+  // copied together first.
+  std::span<const std::span<const uint8_t>> more = {};
+
+  size_t size() const;
 };
 
 // Lays out the sections in the given order (metadata first) and returns the whole file.

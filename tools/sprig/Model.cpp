@@ -28,9 +28,8 @@ Model openModel(const std::string &path) {
       return model;
     }
   }
-  std::vector<char> bytes = data::readFile(path);
-  if (bytes.empty()) throw Error(ErrorKind::badInput, path + ": the file is empty, expected a model");
-  model.text.assign(bytes.begin(), bytes.end());
+  model.text = data::readText(path);
+  if (model.text.empty()) throw Error(ErrorKind::badInput, path + ": the file is empty, expected a model");
   if (model.text.starts_with("SPRIGPKG")) {
     model.kind = ModelKind::package;
     return model;

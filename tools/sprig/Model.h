@@ -7,9 +7,14 @@
 #include "tools/sprig/run/Runner.h"
 #include "tools/sprig/Settings.h"
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace sprig::onnximport {
+struct Model;
+}
 
 namespace sprig::cli {
 
@@ -19,6 +24,8 @@ struct Model {
   std::string path; ///< as errors call it
   ModelKind kind = ModelKind::onnx;
   std::string text; ///< the content; not of packages that are files, which the runtime maps
+  /// Of ONNX, once somebody has asked for more than bytes.
+  mutable std::shared_ptr<const onnximport::Model> parsed;
 };
 
 /// Reads the file and looks at its first bytes. Throws badInput for what is missing or empty.
@@ -43,7 +50,7 @@ struct PhaseTime {
   double milliseconds = 0;
 };
 struct Compiled {
-  std::vector<char> package;
+  std::vector<uint8_t> package;
   std::vector<PhaseTime> phases;
   std::vector<Placement> placements; ///< of the entries, with --explain-placement
 };

@@ -31,7 +31,7 @@ static InterfaceValue describeValue(MLIRContext &context, const onnx::ValueInfoP
   return value;
 }
 
-static ModelInterface inspect(const Model &model) {
+ModelInterface inspectONNX(const Model &model) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   ModelInterface interface;
   const onnx::GraphProto &graph = model.proto.graph();
@@ -43,12 +43,16 @@ static ModelInterface inspect(const Model &model) {
   return interface;
 }
 
-ModelInterface inspectONNX(const std::string &path) { return inspect(readModel(path)); }
-ModelInterface inspectONNX(std::string_view bytes, const std::string &fileName) {
-  return inspect(parseModel(bytes, fileName, ""));
+ParsedONNX parseONNX(std::string_view bytes, const std::string &fileName, const std::string &folder) {
+  return share(parseModel(bytes, fileName, folder));
 }
 
-static OwningOpRef<ModuleOp> importModel(MLIRContext &context, const Model &model, const ImportOptions &options) {
+ModelInterface inspectONNX(const std::string &path) { return inspectONNX(*readModel(path)); }
+ModelInterface inspectONNX(std::string_view bytes, const std::string &fileName) {
+  return inspectONNX(parseModel(bytes, fileName, ""));
+}
+
+OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const Model &model, const ImportOptions &options) {
   context.loadDialect<ir::NNDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, model.file, 0, 0));
   try {
@@ -70,12 +74,12 @@ static OwningOpRef<ModuleOp> importModel(MLIRContext &context, const Model &mode
 }
 
 OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const std::string &path, const ImportOptions &options) {
-  return importModel(context, readModel(path), options);
+  return importONNX(context, *readModel(path), options);
 }
 
 OwningOpRef<ModuleOp> importONNX(MLIRContext &context, std::string_view bytes, const std::string &fileName,
                                  const std::string &folder, const ImportOptions &options) {
-  return importModel(context, parseModel(bytes, fileName, folder), options);
+  return importONNX(context, *parseONNX(bytes, fileName, folder), options);
 }
 
 } // namespace sprig

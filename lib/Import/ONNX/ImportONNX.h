@@ -9,10 +9,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace sprig::onnximport {
+struct Model;
+}
 
 namespace sprig {
 
@@ -59,6 +64,13 @@ struct InterfaceValue {
 struct ModelInterface {
   std::vector<InterfaceValue> inputs, outputs; ///< inputs without those that have an initializer
 };
+
+/// A model that was parsed and checked, for whoever asks more than one thing of it. What is imported of it keeps it.
+using ParsedONNX = std::shared_ptr<const onnximport::Model>;
+ParsedONNX parseONNX(std::string_view bytes, const std::string &fileName, const std::string &folder);
+ModelInterface inspectONNX(const onnximport::Model &model);
+mlir::OwningOpRef<mlir::ModuleOp> importONNX(mlir::MLIRContext &context, const onnximport::Model &model,
+                                             const ImportOptions &options = {});
 
 /// Inputs and outputs of a model file, without importing it.
 ModelInterface inspectONNX(const std::string &path);

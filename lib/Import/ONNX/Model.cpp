@@ -109,9 +109,15 @@ Model parseModel(std::string_view bytes, const std::string &file, const std::str
   return parseParsed(std::move(model));
 }
 
-Model readModel(const std::string &path) {
+std::shared_ptr<const Model> share(Model model) {
+  auto shared = std::make_shared<Model>(std::move(model));
+  shared->self = shared;
+  return shared;
+}
+
+std::shared_ptr<const Model> readModel(const std::string &path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
-  return parseModel(readFile(path), path, folder.empty() ? "." : folder);
+  return share(parseModel(readFile(path), path, folder.empty() ? "." : folder));
 }
 
 } // namespace sprig::onnximport

@@ -4,6 +4,7 @@
 #include "onnx/onnx_pb.h"
 #include "sprig/error.h"
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,14 +15,17 @@ struct Model {
   std::string folder; ///< of external data; empty: none allowed
   onnx::ModelProto proto;
   std::map<std::string, int64_t> opsets; ///< domain -> version; the default domain is ""
+  /// Itself, where it is shared: large constants of what is imported are bytes of it, and keep it.
+  std::weak_ptr<const Model> self = {};
 
   [[noreturn]] void fail(ErrorKind kind, const std::string &text) const { throw Error(kind, file + ": " + text); }
 };
 
 /// Parses and checks the model's frame: emptiness, protobuf, IR version, opsets, graph.
 Model parseModel(std::string_view bytes, const std::string &file, const std::string &folder);
+std::shared_ptr<const Model> share(Model model);
 /// Reads and parses a file; its folder serves external data.
-Model readModel(const std::string &path);
+std::shared_ptr<const Model> readModel(const std::string &path);
 std::string readFile(const std::string &path);
 
 /// How errors call a node: #3 'fc2' (Gemm), or #3 Gemm -> 'h' when it has no name.

@@ -123,6 +123,9 @@ public:
   ElementsAttr value() {
     RankedTensorType tensorType = type();
     checkData();
+    bool isBits = tensorType.getElementType().isInteger(1);
+    if (auto shared = model.self.lock(); shared.get() == &model && tensor.has_raw_data() && !isBits)
+      return ir::makeConstant(tensorType, llvm::ArrayRef(tensor.raw_data().data(), tensor.raw_data().size()), shared);
     std::vector<char> data;
     if (isExternal())
       data = external();
@@ -130,7 +133,7 @@ public:
       data.assign(tensor.raw_data().begin(), tensor.raw_data().end());
     else
       data = typed();
-    if (tensorType.getElementType().isInteger(1))
+    if (isBits)
       for (char &byte : data) byte = byte != 0;
     return ir::makeConstant(tensorType, std::move(data));
   }

@@ -9,7 +9,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/xxhash.h"
-#include <cstring>
+#include <deque>
+#include <span>
 #include <unordered_map>
 
 using namespace mlir;
@@ -81,9 +82,15 @@ private:
   ModuleOp module;
   SymbolTableCollection symbols;
   flatbuffers::FlatBufferBuilder builder;
-  std::vector<uint8_t> constantBytes;
-  // Offsets by a hash of the content: equal bytes are stored once.
-  std::unordered_map<uint64_t, SmallVector<uint64_t, 1>> constantPlaces;
+  std::deque<ir::ConstantView> views; // which what is placed lies in
+  std::vector<std::span<const uint8_t>> placed;
+  uint64_t placedBytes = 0;
+  struct Place {
+    uint64_t offset;
+    ArrayRef<char> bytes;
+  };
+  // By a hash of the content: equal bytes are stored once.
+  std::unordered_map<uint64_t, SmallVector<Place, 1>> constantPlaces;
   std::vector<flatbuffers::Offset<fb::Constant>> constants;
   std::vector<flatbuffers::Offset<fb::State>> states;
   std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
@@ -100,7 +107,7 @@ private:
 FailureOr<uint32_t> Writer::addConstant(Operation *op, StringRef name, ElementsAttr value) {
   std::string reason;
   if (!ir::isReadableConstant(value, reason)) return op->emitError("constant '") << name << "' " << reason, failure();
-  ir::ConstantView view(value);
+  ir::ConstantView &view = views.emplace_back(value);
   uint64_t size = byteSize(value.getType());
   ArrayRef<char> bytes = view.bytes();
   uint64_t offset = 0;
@@ -116,24 +123,15 @@ FailureOr<uint32_t> Writer::addConstant(Operation *op, StringRef name, ElementsA
 
 uint64_t Writer::placeConstant(ArrayRef<char> bytes) {
   auto &places = constantPlaces[llvm::xxh3_64bits(StringRef(bytes.data(), bytes.size()))];
-  for (uint64_t place : places)
-    if (constantBytes.size() - place >= bytes.size() &&
-        std::memcmp(&constantBytes[place], bytes.data(), bytes.size()) == 0)
-      return place;
-  places.push_back(constantBytes.size());
-  constantBytes.insert(constantBytes.end(), bytes.begin(), bytes.end());
-  constantBytes.resize(alignBuffer(constantBytes.size()), 0);
-  return places.back();
+  for (const Place &place : places)
+    if (place.bytes == bytes) return place.offset;
+  places.push_back({placedBytes, bytes});
+  placed.emplace_back(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+  placedBytes += alignBuffer(bytes.size());
+  return places.back().offset;
 }
 
 LogicalResult Writer::addConstants() {
-  // All of them at once: a network's weights would be copied again with each growth.
-  uint64_t most = 0;
-  for (auto constant : module.getOps<ConstantOp>())
-    if (!constant.getValue().isSplat()) most += alignBuffer(byteSize(constant.getValue().getType()));
-  for (auto param : module.getOps<ir::ParamOp>())
-    if (!param.getValue().isSplat()) most += alignBuffer(byteSize(param.getValue().getType()));
-  constantBytes.reserve(most);
   for (auto constant : module.getOps<ConstantOp>()) {
     auto index = addConstant(constant, constant.getSymName(), constant.getValue());
     if (failed(index)) return failure();
@@ -395,14 +393,14 @@ std::vector<uint8_t> Writer::finish(StringRef producer, ArrayRef<std::pair<std::
 
   std::vector<format::SectionBytes> sections;
   sections.push_back({format::SectionKind::Metadata, {builder.GetBufferPointer(), builder.GetSize()}});
-  sections.push_back({format::SectionKind::Constants, constantBytes});
+  sections.push_back({format::SectionKind::Constants, {}, placed});
   size_t code = 0;
   for (const LinkedImage *image : imageSections) {
     sections.push_back({format::SectionKind::Image, image->bytes});
     code += image->bytes.size();
   }
   std::vector<uint8_t> file = format::writeContainer(sections);
-  if (sizes) *sizes = {builder.GetSize(), constantBytes.size(), code, file.size()};
+  if (sizes) *sizes = {builder.GetSize(), placedBytes, code, file.size()};
   return file;
 }
 } // namespace

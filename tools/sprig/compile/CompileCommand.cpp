@@ -156,8 +156,8 @@ int compileCommand(const Options &options) {
                              : compile(model, entries, options.settings, cpus);
   // What was made is verified as the runtime will do it before it is written. The null device needs no code for this
   // machine.
-  Runner runner = Runner::load(compiled.package, options.output, {1, "null"});
-  data::writeFile(options.output, compiled.package);
+  Runner runner = Runner::loadInPlace(compiled.package, options.output, {1, "null"});
+  data::writeFile(options.output, {reinterpret_cast<const char *>(compiled.package.data()), compiled.package.size()});
   printReport(options, compiled, runner);
   return kDone;
 }

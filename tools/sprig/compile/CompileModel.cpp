@@ -129,7 +129,7 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
     options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
   CompileResult result =
       compileModule(imported.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
-  compiled.package.assign(result.package.begin(), result.package.end());
+  compiled.package = std::move(result.package);
   compiled.phases.push_back({"import", importMs});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
   return compiled;

@@ -39,6 +39,14 @@ static DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &ar
   return DenseElementsAttr::getFromRawBuffer(type, array.bytes);
 }
 
+const onnximport::Model &parsedONNX(const Model &model) {
+  if (model.parsed) return *model.parsed;
+  // Of what was read already; external data is looked for beside the file.
+  std::string folder = std::filesystem::path(model.path).parent_path().string();
+  model.parsed = parseONNX(model.text, model.path, folder.empty() ? "." : folder);
+  return *model.parsed;
+}
+
 ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                              bool training)
     : owner(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)) {
@@ -58,9 +66,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       for (auto &[name, array] : entries[i].values) entry.values.emplace(name, toAttribute(*owner, array));
       options.entries.push_back(std::move(entry));
     }
-    // What was read already; external data is looked for beside the file.
-    std::string folder = std::filesystem::path(model.path).parent_path().string();
-    moduleRef = importONNX(*owner, model.text, model.path, folder.empty() ? "." : folder, options);
+    moduleRef = importONNX(*owner, parsedONNX(model), options);
     // Entries of one name differ in their sizes alone: the runtime picks among them.
     for (auto function : moduleRef->getOps<func::FuncOp>())
       function->setAttr(ir::kEntryAttr, StringAttr::get(owner.get(), "main"));

@@ -27,6 +27,9 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
 };
 
+/// The model, parsed; once for all that ask.
+const onnximport::Model &parsedONNX(const Model &model);
+
 /// The type of an array as a tensor.
 mlir::RankedTensorType tensorType(mlir::MLIRContext &context, const data::Array &array);
 

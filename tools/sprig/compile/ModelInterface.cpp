@@ -48,12 +48,12 @@ std::vector<InputSpec> specsOfText(const Model &model, bool inputs) {
 
 std::vector<InputSpec> inputsOf(const Model &model) {
   if (model.kind == ModelKind::mlir) return specsOfText(model, /*inputs=*/true);
-  return toSpecs(inspectONNX(model.text, model.path).inputs);
+  return toSpecs(inspectONNX(parsedONNX(model)).inputs);
 }
 
 std::vector<InputSpec> outputsOf(const Model &model) {
   if (model.kind == ModelKind::mlir) return specsOfText(model, /*inputs=*/false);
-  return toSpecs(inspectONNX(model.text, model.path).outputs);
+  return toSpecs(inspectONNX(parsedONNX(model)).outputs);
 }
 
 } // namespace sprig::cli

@@ -54,7 +54,7 @@ MemoryNeeds memoryNeeds(const Model &model, const std::vector<EntryRequest> &ent
   runPhases(imported.module(), options, "plan");
   auto bytes = writePackage(imported.module(), {}, producerName(), {}, nullptr);
   if (mlir::failed(bytes)) throw Error(ErrorKind::internal, "the package of " + model.path + " cannot be written");
-  Runner runner = Runner::load(std::vector<char>(bytes->begin(), bytes->end()), model.path, {1, "null"});
+  Runner runner = Runner::load(std::move(*bytes), model.path, {1, "null"});
   MemoryNeeds needs = memoryNeeds(runner, settings);
   needs.entries = std::move(plans);
   return needs;

@@ -32,7 +32,7 @@ public:
     std::vector<uint8_t> package = compileModule(module, options, inform).package;
     RunnerOptions running;
     running.threads = settings.threads;
-    Runner runner = Runner::load(std::vector<char>(package.begin(), package.end()), "the bisected program", running);
+    Runner runner = Runner::load(std::move(package), "the bisected program", running);
     std::map<std::string, data::Array> arrays;
     for (auto [spec, tensor] : llvm::zip_equal(runner.inputs(0), inputs)) {
       data::Array array;

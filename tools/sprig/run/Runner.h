@@ -54,7 +54,9 @@ private:
 class Runner {
 public:
   static Runner load(const std::string &path, const RunnerOptions &options);
-  static Runner load(std::vector<char> bytes, const std::string &name, const RunnerOptions &options);
+  static Runner load(std::vector<uint8_t> bytes, const std::string &name, const RunnerOptions &options);
+  /// Of bytes that outlive the runner.
+  static Runner loadInPlace(std::span<const uint8_t> bytes, const std::string &name, const RunnerOptions &options);
 
   std::vector<Placement> placements; ///< with --explain-placement, of a model that was compiled for this
 
@@ -82,6 +84,9 @@ public:
   sprig_rt_run_info lastRun() const;
 
 private:
+  static Runner load(std::span<const uint8_t> bytes, void (*release)(void *), void *user, const std::string &name,
+                     const RunnerOptions &options);
+
   std::shared_ptr<sprig_rt_package> packageHandle;
   std::shared_ptr<sprig_rt_pool> pool;
   std::shared_ptr<sprig_rt_state> stateHandle;

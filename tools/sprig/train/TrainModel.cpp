@@ -186,7 +186,7 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
     options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
   CompileResult result =
       compileModule(module.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
-  compiled.package.assign(result.package.begin(), result.package.end());
+  compiled.package = std::move(result.package);
   compiled.phases.push_back({"import", buildMs});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
   compiled.trainable = module.steps().trainable();
