@@ -32,7 +32,16 @@ def on_two(sprig, scratch):
     return 2, [*model, *dealt(layers(sprig, *model, scratch=scratch), 2)]
 
 
-PROGRAMS = {"orderings of inference": inference, "orderings of training": training, "orderings over two GPUs": on_two}
+def training_on_two(sprig, scratch):
+    """The layers of a step on either GPU: values, gradients and states cross."""
+    _, model = training(sprig, scratch)
+    # An operation that has no layer of its own is not to be placed.
+    names = [name for name in dict.fromkeys(layers(sprig, *model, scratch=scratch)) if name != "layer"]
+    return 2, [*model, *dealt(names, 2)]
+
+
+PROGRAMS = {"orderings of inference": inference, "orderings of training": training, "orderings over two GPUs": on_two,
+            "orderings of training over two GPUs": training_on_two}
 
 
 class Program:
