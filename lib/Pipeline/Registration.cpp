@@ -1,9 +1,11 @@
 // What drivers can read and run: dialects, passes, one pipeline per phase.
+#include "dialects/Dist/Dist.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Place/Passes.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Shard/Passes.h"
 #include "lib/Pipeline/CheckProgram.h"
 #include "lib/Pipeline/Phases.h"
 #include "lib/Target/Registry.h"
@@ -15,7 +17,7 @@ using namespace mlir;
 using namespace sprig;
 
 void sprig::registerSprigDialects(DialectRegistry &registry) {
-  registry.insert<ir::NNDialect, kernel::KernelDialect, exec::ExecDialect, func::FuncDialect>();
+  registry.insert<ir::NNDialect, kernel::KernelDialect, exec::ExecDialect, ir::dist::DistDialect, func::FuncDialect>();
   for (const Target *target : targets()) target->registerDialects(registry);
 }
 
@@ -53,6 +55,7 @@ void sprig::registerSprigPassesAndPhases() {
   registerTransforms();
   registerSprigPlacePasses();
   registerSprigSchedulePasses();
+  registerSprigShardPasses();
   for (const Target *target : targets()) target->registerPasses();
   for (const Phase &phase : phases()) {
     if (!phase.build) continue;

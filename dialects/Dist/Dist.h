@@ -1,0 +1,30 @@
+// The dist dialect: programs of many ranks. For the passes of lib/Shard.
+#pragma once
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/Dist/DistDialect.h.inc"
+#include "dialects/Dist/DistEnums.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Dist/DistOps.h.inc"
+
+namespace sprig::ir::dist {
+
+/// What a collective asks of its group: the same for all of them.
+struct CollectiveUse {
+  mlir::FlatSymbolRefAttr mesh;
+  mlir::ArrayAttr axes;
+  mlir::StringAttr algorithm; ///< null where none is asked for
+  int64_t root = 0;           ///< by its number in the group
+  std::optional<Reduction> reduction = {};
+};
+/// Null for an operation that is no collective.
+std::optional<CollectiveUse> collectiveUse(mlir::Operation *op);
+
+} // namespace sprig::ir::dist

@@ -1,0 +1,67 @@
+#include "dialects/Dist/Dist.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace sprig::ir::dist;
+
+#include "dialects/Dist/DistDialect.cpp.inc"
+#include "dialects/Dist/DistEnums.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/Dist/DistOps.cpp.inc"
+
+void DistDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Dist/DistOps.cpp.inc"
+      >();
+}
+
+std::optional<CollectiveUse> sprig::ir::dist::collectiveUse(Operation *op) {
+  auto common = [](auto collective) {
+    return CollectiveUse{collective.getMeshAttr(), collective.getAxes(), collective.getAlgorithmAttr()};
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<CollectiveUse>>(op)
+      .Case<AllReduceOp, ReduceScatterOp>([&](auto collective) {
+        CollectiveUse use = common(collective);
+        use.reduction = collective.getReduction();
+        return use;
+      })
+      .Case<BroadcastOp, GatherOp, ScatterOp>([&](auto collective) {
+        CollectiveUse use = common(collective);
+        use.root = collective.getRoot();
+        return use;
+      })
+      .Case([&](ReduceOp collective) {
+        CollectiveUse use = common(collective);
+        use.root = collective.getRoot();
+        use.reduction = collective.getReduction();
+        return use;
+      })
+      .Case<AllGatherOp, AllToAllOp, BarrierOp>([&](auto collective) { return common(collective); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+int64_t MeshOp::numRanks() {
+  int64_t count = 1;
+  for (int64_t size : getSizes()) count *= size;
+  return count;
+}
+
+SmallVector<int64_t> MeshOp::groupOf(int64_t rank, ArrayAttr axes) {
+  // The rank at place 0 of the named axes, then all places along them.
+  SmallVector<int64_t> group = {rank};
+  int64_t step = numRanks();
+  for (auto [name, size] : llvm::zip_equal(getAxes(), getSizes())) {
+    step /= size;
+    if (!llvm::is_contained(axes, name)) continue;
+    SmallVector<int64_t> wider;
+    for (int64_t member : group) {
+      int64_t first = member - member / step % size * step;
+      for (int64_t i = 0; i < size; ++i) wider.push_back(first + i * step);
+    }
+    group = std::move(wider);
+  }
+  return group;
+}

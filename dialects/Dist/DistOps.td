@@ -1,0 +1,250 @@
+//===- DistOps.td - Programs of many ranks ------------------------------------------------------------------------------===//
+//
+// Meshes, collectives, and what a collective is made of: what one rank sends, receives and adds.
+//
+//===------------------------------------------------------------------------------------------------------------------===//
+
+#ifndef SPRIG_DIST_DISTOPS_TD
+#define SPRIG_DIST_DISTOPS_TD
+
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Dist_Dialect : Dialect {
+  let name = "dist";
+  let cppNamespace = "::sprig::ir::dist";
+  let summary = "Programs of many ranks: meshes, collectives, and the steps that they are made of";
+  let description = [{
+    A function with collectives is the program that every rank of a mesh runs, on values of its own. A collective takes
+    this rank's value and waits for those of its group: the ranks whose places on the mesh differ in the named axes
+    alone. A pass spells it out for one rank as `dist.steps`: what that rank sends, receives and adds, by element, so that
+    messages and bytes can be counted and played.
+  }];
+}
+
+class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, traits>;
+
+def Dist_Tensor : StaticShapeTensorOf<[F64, F32, F16, BF16, AnyInteger]>;
+
+def Dist_Reduction : I32EnumAttr<"Reduction", "what elements are combined by", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"product", 2>, I32EnumAttrCase<"min", 3>,
+    I32EnumAttrCase<"max", 4>]> {
+  let cppNamespace = "::sprig::ir::dist";
+}
+
+def Dist_MeshOp : Dist_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "named axes of ranks";
+  let description = [{
+    Ranks are numbered in row-major order of the axes.
+
+    ```mlir
+    dist.mesh @mesh ["data", "model"] [4, 2]
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axes, DenseI64ArrayAttr:$sizes);
+  let assemblyFormat = "$sym_name $axes $sizes attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t numRanks();
+    /// The group of a rank over some axes, this rank among them, in the order of their numbers.
+    ::llvm::SmallVector<int64_t> groupOf(int64_t rank, ::mlir::ArrayAttr axes);
+  }];
+}
+
+// Operations that a group does together.
+class Dist_Collective<string mnemonic, list<Trait> traits = []>
+    : Dist_Op<mnemonic, traits # [DeclareOpInterfaceMethods<SymbolUserOpInterface>]>;
+
+class Dist_OfTensor<string mnemonic, list<Trait> traits = []> : Dist_Collective<mnemonic, traits> {
+  let results = (outs Dist_Tensor:$result);
+}
+class Dist_Reducing<string mnemonic, list<Trait> traits = []> : Dist_OfTensor<mnemonic, traits> {
+  let arguments = (ins Dist_Tensor:$x, Dist_Reduction:$reduction, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes,
+                       OptionalAttr<StrAttr>:$algorithm);
+  let assemblyFormat = [{ $reduction $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) `->` type($result) }];
+}
+class Dist_Moving<string mnemonic, list<Trait> traits = []> : Dist_OfTensor<mnemonic, traits> {
+  let arguments = (ins Dist_Tensor:$x, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
+  let assemblyFormat = [{ $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) `->` type($result) }];
+}
+class Dist_Rooted<string mnemonic, list<Trait> traits = []> : Dist_OfTensor<mnemonic, traits> {
+  let arguments = (ins Dist_Tensor:$x, I64Attr:$root, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes,
+                       OptionalAttr<StrAttr>:$algorithm);
+  let assemblyFormat = [{
+    $x `root` $root `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) `->` type($result)
+  }];
+}
+
+def Dist_AllReduceOp : Dist_Reducing<"all_reduce", [SameOperandsAndResultType]> {
+  let summary = "the sum of the group's values, or what else combines them, on every rank";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example(%x: tensor<32xf32>) {
+      %sum = dist.all_reduce sum %x on @mesh ["data"] by "ring" : tensor<32xf32>
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = [{ $reduction $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
+}
+def Dist_ReduceScatterOp : Dist_Reducing<"reduce_scatter"> {
+  let summary = "this rank's part of the sum: the first axis is divided by the group";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example(%x: tensor<8x3xf32>) {
+      %part = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<8x3xf32> -> tensor<2x3xf32>
+      return
+    }
+    ```
+  }];
+}
+def Dist_AllGatherOp : Dist_Moving<"all_gather"> {
+  let summary = "the values of the group one after the other along the first axis, on every rank";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example(%x: tensor<2x3xf32>) {
+      %all = dist.all_gather %x on @mesh ["data"] : tensor<2x3xf32> -> tensor<8x3xf32>
+      return
+    }
+    ```
+  }];
+}
+def Dist_AllToAllOp : Dist_Moving<"all_to_all", [SameOperandsAndResultType]> {
+  let summary = "part i of the first axis goes to the i-th rank of the group, and comes from it";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["model"] [4]
+    func.func @example(%x: tensor<8x3xf32>) {
+      %y = dist.all_to_all %x on @mesh ["model"] : tensor<8x3xf32>
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = [{ $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
+}
+def Dist_BroadcastOp : Dist_Rooted<"broadcast", [SameOperandsAndResultType]> {
+  let summary = "the value of the group's rank `root`, on every rank";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example(%x: tensor<8xf32>) {
+      %y = dist.broadcast %x root 0 on @mesh ["data"] : tensor<8xf32>
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = [{ $x `root` $root `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
+}
+def Dist_ReduceOp : Dist_OfTensor<"reduce", [SameOperandsAndResultType]> {
+  let summary = "the sum of the group's values, on its rank `root`; elsewhere elements are anything";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example(%x: tensor<8xf32>) {
+      %y = dist.reduce sum %x root 0 on @mesh ["data"] : tensor<8xf32>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Dist_Tensor:$x, Dist_Reduction:$reduction, I64Attr:$root, FlatSymbolRefAttr:$mesh,
+                       StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
+  let assemblyFormat = [{ $reduction $x `root` $root `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
+}
+def Dist_GatherOp : Dist_Rooted<"gather"> {
+  let summary = "the values of the group one after the other, on its rank `root`; elsewhere elements are anything";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example(%x: tensor<2x3xf32>) {
+      %all = dist.gather %x root 0 on @mesh ["data"] : tensor<2x3xf32> -> tensor<8x3xf32>
+      return
+    }
+    ```
+  }];
+}
+def Dist_ScatterOp : Dist_Rooted<"scatter"> {
+  let summary = "this rank's part of the value of the group's rank `root`";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example(%x: tensor<8x3xf32>) {
+      %part = dist.scatter %x root 0 on @mesh ["data"] : tensor<8x3xf32> -> tensor<2x3xf32>
+      return
+    }
+    ```
+  }];
+}
+def Dist_BarrierOp : Dist_Collective<"barrier"> {
+  let summary = "nobody of the group goes on before all have come";
+  let description = [{
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example() {
+      dist.barrier on @mesh ["data"]
+      return
+    }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
+  let assemblyFormat = "`on` $mesh $axes (`by` $algorithm^)? attr-dict";
+}
+
+def Dist_StepsOp : Dist_Op<"steps", [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "a collective as one rank does it";
+  let description = [{
+    The steps work on a buffer of as many elements as the larger of the operand and the result has, in row-major order.
+    A smaller operand lies at element `at` of it, and a smaller result is taken from there. With `apart` what is sent is
+    of the operand, and what is received of a buffer for the result. Steps of a lane follow one another, lanes go side
+    by side; messages from one rank to another arrive in the order in which they are sent.
+
+    ```mlir
+    func.func @example(%x: tensor<4xf32>) {
+      %sum = dist.steps sum rank 0 (%x) : tensor<4xf32> -> tensor<4xf32> {
+        dist.send [0, 2) to 1
+        dist.combine [2, 4) from 1
+        dist.finish [2, 4)
+        dist.send [2, 4) to 1
+        dist.receive [0, 2) from 1
+      }
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Dist_Tensor>:$operands, Dist_Reduction:$reduction, I64Attr:$rank,
+                       DefaultValuedAttr<I64Attr, "0">:$at, UnitAttr:$apart);
+  let results = (outs Variadic<Dist_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $reduction `rank` $rank (`at` $at^)? (`apart` $apart^)? ` ` `(` $operands `)`
+    (`:` type($operands)^ `->` type($results))? attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+class Dist_Step<string mnemonic> : Dist_Op<mnemonic, [HasParent<"StepsOp">]> {
+  let hasVerifier = 1;
+}
+class Dist_PeerStep<string mnemonic, string direction> : Dist_Step<mnemonic> {
+  let arguments = (ins I64Attr:$first, I64Attr:$end, I64Attr:$peer, DefaultValuedAttr<I64Attr, "0">:$lane);
+  let assemblyFormat = "` ` `[` $first `,` $end `)` `" # direction # "` $peer (`lane` $lane^)? attr-dict";
+}
+class Dist_OwnStep<string mnemonic> : Dist_Step<mnemonic> {
+  let arguments = (ins I64Attr:$first, I64Attr:$end, DefaultValuedAttr<I64Attr, "0">:$lane);
+  let assemblyFormat = "` ` `[` $first `,` $end `)` (`lane` $lane^)? attr-dict";
+}
+def Dist_SendOp : Dist_PeerStep<"send", "to"> { let summary = "elements, as they are now, to a rank; goes on at once"; }
+def Dist_ReceiveOp : Dist_PeerStep<"receive", "from"> { let summary = "elements become a rank's"; }
+def Dist_CombineOp : Dist_PeerStep<"combine", "from"> {
+  let summary = "elements become what comes from a rank, combined with what they are";
+}
+def Dist_FinishOp : Dist_OwnStep<"finish"> { let summary = "elements are of all ranks now; a mean divides"; }
+def Dist_KeepOp : Dist_OwnStep<"keep"> { let summary = "elements of the result become the operand's"; }
+
+#endif // SPRIG_DIST_DISTOPS_TD

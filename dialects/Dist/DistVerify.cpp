@@ -1,0 +1,157 @@
+// What meshes, collectives and steps have to keep to.
+#include "dialects/Dist/Dist.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace sprig::ir::dist;
+
+namespace {
+
+constexpr int64_t kMostRanks = int64_t(1) << 20;
+
+int64_t rowsOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getRank() ? type.getDimSize(0) : 1;
+}
+
+// The first type with a first axis of so many rows.
+RankedTensorType withRows(Value value, int64_t rows) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] = rows;
+  return type.clone(shape);
+}
+
+LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t &size) {
+  CollectiveUse use = *collectiveUse(op);
+  auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(op, use.mesh);
+  if (!mesh) return op->emitOpError() << "expected a dist.mesh, found '" << use.mesh.getValue() << "'";
+  llvm::StringSet<> seen;
+  size = 1;
+  for (StringAttr axis : use.axes.getAsRange<StringAttr>()) {
+    auto found = llvm::find(mesh.getAxes(), axis);
+    if (found == mesh.getAxes().end())
+      return op->emitOpError() << "expected an axis of " << use.mesh << " " << mesh.getAxes() << ", found " << axis;
+    if (!seen.insert(axis).second) return op->emitOpError() << "axis " << axis << " is there twice";
+    size *= mesh.getSizes()[size_t(found - mesh.getAxes().begin())];
+  }
+  if (use.root < 0 || use.root >= size)
+    return op->emitOpError() << "expected a root below " << size << ", the ranks of the group, found " << use.root;
+  if (use.reduction == Reduction::mean && !isa<FloatType>(getElementTypeOrSelf(op->getOperand(0))))
+    return op->emitOpError() << "a mean is of floating-point elements, found "
+                             << getElementTypeOrSelf(op->getOperand(0));
+  if (use.reduction == Reduction::sum && getElementTypeOrSelf(op->getOperand(0)).isInteger(1))
+    return op->emitOpError() << "i1 has no sum; max is 'or', min is 'and'";
+  return success();
+}
+
+// A collective whose result is a part of its operand, or the other way round, or whose operand has to have parts.
+enum class Parts { none, ofResult, ofOperand, inOperand };
+
+LogicalResult verifyCollective(Operation *op, SymbolTableCollection &symbols, Parts parts) {
+  int64_t size = 1;
+  if (failed(verifyGroup(op, symbols, size))) return failure();
+  if (parts == Parts::none) return success();
+  Value whole = parts == Parts::ofResult ? op->getResult(0) : op->getOperand(0);
+  Value part = parts == Parts::ofResult ? op->getOperand(0) : op->getResult(0);
+  if (!cast<RankedTensorType>(whole.getType()).getRank() || !cast<RankedTensorType>(part.getType()).getRank())
+    return op->emitOpError() << "expected tensors with a first axis";
+  if (rowsOf(whole) % size)
+    return op->emitOpError() << "a first axis of " << rowsOf(whole) << " does not divide by the " << size
+                             << " ranks of the group";
+  if (parts == Parts::inOperand) return success();
+  RankedTensorType expected = withRows(whole, rowsOf(whole) / size);
+  if (part.getType() != expected)
+    return op->emitOpError() << "expected a part " << expected << " of " << whole.getType() << " over " << size
+                             << " ranks, found " << part.getType();
+  return success();
+}
+
+LogicalResult verifyStep(Operation *op, int64_t first, int64_t end, int64_t lane, std::optional<int64_t> peer) {
+  auto steps = cast<StepsOp>(op->getParentOp());
+  int64_t elements = 0;
+  for (ValueRange values : {ValueRange(steps.getOperands()), ValueRange(steps.getResults())})
+    for (Value value : values) elements = std::max(elements, cast<ShapedType>(value.getType()).getNumElements());
+  if (first < 0 || end < first || end > elements)
+    return op->emitOpError() << "expected elements of " << elements << ", found [" << first << ", " << end << ")";
+  if (lane < 0 || lane > 255) return op->emitOpError() << "expected a lane from 0 to 255, found " << lane;
+  if (peer && (*peer < 0 || *peer == int64_t(steps.getRank())))
+    return op->emitOpError() << "expected another rank than " << steps.getRank() << ", found " << *peer;
+  return success();
+}
+
+} // namespace
+
+LogicalResult MeshOp::verify() {
+  if (getAxes().size() != getSizes().size())
+    return emitOpError() << "has " << getAxes().size() << " axes and " << getSizes().size() << " sizes";
+  if (getAxes().empty()) return emitOpError() << "expected an axis";
+  llvm::StringSet<> seen;
+  int64_t ranks = 1;
+  for (auto [axis, size] : llvm::zip_equal(getAxes().getAsRange<StringAttr>(), getSizes())) {
+    if (!seen.insert(axis).second) return emitOpError() << "axis " << axis << " is there twice";
+    if (size < 1) return emitOpError() << "expected an axis of 1 or more ranks, found " << size << " of " << axis;
+    if (size > kMostRanks / ranks) return emitOpError() << "has more than " << kMostRanks << " ranks";
+    ranks *= size;
+  }
+  return success();
+}
+
+LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::none);
+}
+LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::ofOperand);
+}
+LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::ofResult);
+}
+LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::inOperand);
+}
+LogicalResult BroadcastOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::none);
+}
+LogicalResult ReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::none);
+}
+LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::ofResult);
+}
+LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::ofOperand);
+}
+LogicalResult BarrierOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::none);
+}
+
+LogicalResult StepsOp::verify() {
+  if (getOperands().size() != getResults().size() || getOperands().size() > 1)
+    return emitOpError() << "expected one operand and one result, or neither";
+  if (int64_t(getRank()) < 0) return emitOpError() << "expected a rank of 0 or more, found " << int64_t(getRank());
+  for (Operation &step : getBody().front())
+    if (!isa<SendOp, ReceiveOp, CombineOp, FinishOp, KeepOp>(step))
+      return step.emitOpError() << "is no step of a collective";
+  if (getOperands().empty()) return success();
+  auto from = cast<RankedTensorType>(getOperands()[0].getType()),
+       to = cast<RankedTensorType>(getResults()[0].getType());
+  if (from.getElementType() != to.getElementType())
+    return emitOpError() << "expected a result of " << from.getElementType() << ", found " << to.getElementType();
+  int64_t smaller = std::min(from.getNumElements(), to.getNumElements()),
+          larger = std::max(from.getNumElements(), to.getNumElements()), at = getAt();
+  if (at < 0 || at + smaller > larger)
+    return emitOpError() << "expected a place of " << smaller << " elements in " << larger << ", found " << at;
+  if (getApart() && smaller != larger)
+    return emitOpError() << "expected an operand and a result of one size where they are apart";
+  return success();
+}
+
+LogicalResult SendOp::verify() { return verifyStep(*this, getFirst(), getEnd(), getLane(), getPeer()); }
+LogicalResult ReceiveOp::verify() { return verifyStep(*this, getFirst(), getEnd(), getLane(), getPeer()); }
+LogicalResult CombineOp::verify() { return verifyStep(*this, getFirst(), getEnd(), getLane(), getPeer()); }
+LogicalResult FinishOp::verify() { return verifyStep(*this, getFirst(), getEnd(), getLane(), std::nullopt); }
+LogicalResult KeepOp::verify() {
+  if (!cast<StepsOp>((*this)->getParentOp()).getApart())
+    return emitOpError() << "is for an operand and a result that are apart";
+  return verifyStep(*this, getFirst(), getEnd(), getLane(), std::nullopt);
+}

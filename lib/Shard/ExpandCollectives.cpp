@@ -1,0 +1,134 @@
+#include "lib/Shard/Passes.h"
+#include "mlir/IR/Builders.h"
+#include "runtime/collective/Collective.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_EXPANDCOLLECTIVES
+#include "lib/Shard/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::ir;
+using rt::collective::Algorithm;
+using rt::collective::Kind;
+using rt::collective::Plan;
+using rt::collective::Step;
+
+namespace {
+
+Kind kindOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Kind>(op)
+      .Case([](dist::AllReduceOp) { return Kind::allReduce; })
+      .Case([](dist::ReduceScatterOp) { return Kind::reduceScatter; })
+      .Case([](dist::AllGatherOp) { return Kind::allGather; })
+      .Case([](dist::BroadcastOp) { return Kind::broadcast; })
+      .Case([](dist::ReduceOp) { return Kind::reduce; })
+      .Case([](dist::GatherOp) { return Kind::gather; })
+      .Case([](dist::ScatterOp) { return Kind::scatter; })
+      .Case([](dist::AllToAllOp) { return Kind::allToAll; })
+      .Default([](Operation *) { return Kind::barrier; });
+}
+
+// What engines take where nothing is asked for (sprig/dist.h).
+Algorithm usual(Kind kind, int ranks, int64_t bytes) {
+  switch (kind) {
+  case Kind::allReduce: return rt::collective::chooseAllReduce(ranks, bytes);
+  case Kind::reduceScatter:
+  case Kind::allGather: return Algorithm::ring;
+  case Kind::broadcast:
+  case Kind::reduce:
+  case Kind::barrier: return Algorithm::tree;
+  case Kind::gather:
+  case Kind::scatter: return Algorithm::star;
+  case Kind::allToAll: return Algorithm::split;
+  }
+  return Algorithm::ring;
+}
+
+int64_t bytesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+}
+
+struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives> {
+  using ExpandCollectivesBase::ExpandCollectivesBase;
+
+  void runOnOperation() override {
+    Algorithm known;
+    if (!algorithm.empty() && !rt::collective::findAlgorithm(algorithm, known)) {
+      getOperation().emitError() << "there is no algorithm '" << algorithm << "'";
+      return signalPassFailure();
+    }
+    SmallVector<Operation *> collectives;
+    getOperation()->walk([&](Operation *op) {
+      if (dist::collectiveUse(op)) collectives.push_back(op);
+    });
+    for (Operation *op : collectives)
+      if (failed(expand(op))) return signalPassFailure();
+  }
+
+  LogicalResult chooseAlgorithm(Operation *op, const dist::CollectiveUse &use, Plan &plan) {
+    StringRef asked = use.algorithm ? use.algorithm.getValue() : StringRef(algorithm);
+    if (use.algorithm && !rt::collective::findAlgorithm(asked, plan.algorithm))
+      return op->emitError() << "there is no algorithm '" << asked << "'";
+    if (!use.algorithm && !(!asked.empty() && rt::collective::findAlgorithm(asked, plan.algorithm) &&
+                            rt::collective::does(plan.algorithm, plan.kind)))
+      plan.algorithm = usual(plan.kind, plan.ranks, op->getNumOperands() ? bytesOf(op->getOperand(0)) : 0);
+    return success();
+  }
+
+  LogicalResult expand(Operation *op) {
+    dist::CollectiveUse use = *dist::collectiveUse(op);
+    auto mesh = SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(op, use.mesh);
+    if (rank < 0 || rank >= mesh.numRanks())
+      return op->emitError() << "rank " << rank.getValue() << " is none of the " << mesh.numRanks() << " of "
+                             << use.mesh;
+    SmallVector<int64_t> group = mesh.groupOf(rank, use.axes);
+    int place = int(llvm::find(group, rank) - group.begin());
+    Plan plan;
+    plan.kind = kindOf(op);
+    plan.ranks = int(group.size());
+    plan.root = int(use.root);
+    plan.perMachine = int(perMachine);
+    if (failed(chooseAlgorithm(op, use, plan))) return failure();
+    rt::collective::Program program;
+    std::string why;
+    if (!rt::collective::makeProgram(plan, place, program, why)) return op->emitError() << why;
+    write(op, use, group, place, program);
+    return success();
+  }
+
+  void write(Operation *op, const dist::CollectiveUse &use, ArrayRef<int64_t> group, int place,
+             const rt::collective::Program &program) {
+    OpBuilder b(op);
+    Location loc = op->getLoc();
+    int64_t from = 0, to = 0;
+    if (op->getNumOperands()) {
+      from = cast<ShapedType>(op->getOperand(0).getType()).getNumElements();
+      to = cast<ShapedType>(op->getResult(0).getType()).getNumElements();
+    }
+    int64_t elements = std::max(from, to), at = from == to ? 0 : std::min(from, to) * place;
+    auto steps = dist::StepsOp::create(b, loc, op->getResultTypes(), op->getOperands(),
+                                       use.reduction.value_or(dist::Reduction::sum), rank, at, program.isApart);
+    // A first axis divides by the group, so pieces of elements are rows.
+    b.createBlock(&steps.getBody());
+    for (const Step &step : program.steps) {
+      rt::collective::Range range;
+      if (program.pieces) range = rt::collective::piecesOf(elements, program.pieces, step.piece, step.count);
+      int64_t peer = step.peer < 0 ? 0 : group[size_t(step.peer)], lane = step.lane;
+      switch (step.kind) {
+      case Step::Kind::send: dist::SendOp::create(b, loc, range.begin, range.end, peer, lane); break;
+      case Step::Kind::receive: dist::ReceiveOp::create(b, loc, range.begin, range.end, peer, lane); break;
+      case Step::Kind::reduce: dist::CombineOp::create(b, loc, range.begin, range.end, peer, lane); break;
+      case Step::Kind::finish: dist::FinishOp::create(b, loc, range.begin, range.end, lane); break;
+      case Step::Kind::keep: dist::KeepOp::create(b, loc, range.begin, range.end, lane); break;
+      }
+    }
+    op->replaceAllUsesWith(steps);
+    op->erase();
+  }
+};
+
+} // namespace

@@ -1,0 +1,182 @@
+// Every constraint of the dist dialect, broken.
+// RUN: %sprig-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{has 2 axes and 1 sizes}}
+dist.mesh @mesh ["data", "model"] [4]
+
+// -----
+// expected-error @+1 {{expected an axis}}
+dist.mesh @mesh [] []
+
+// -----
+// expected-error @+1 {{axis "data" is there twice}}
+dist.mesh @mesh ["data", "data"] [2, 2]
+
+// -----
+// expected-error @+1 {{expected an axis of 1 or more ranks, found 0 of "data"}}
+dist.mesh @mesh ["data"] [0]
+
+// -----
+// expected-error @+1 {{has more than 1048576 ranks}}
+dist.mesh @mesh ["data", "model"] [1048576, 2]
+
+// -----
+func.func @noMesh(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected a dist.mesh, found 'noMesh'}}
+  %0 = dist.all_reduce sum %x on @noMesh ["data"] : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @axis(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected an axis of @mesh ["data"], found "model"}}
+  %0 = dist.all_reduce sum %x on @mesh ["model"] : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @twice(%x: tensor<8xf32>) {
+  // expected-error @+1 {{axis "data" is there twice}}
+  %0 = dist.all_reduce sum %x on @mesh ["data", "data"] : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @root(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected a root below 2, the ranks of the group, found 2}}
+  %0 = dist.broadcast %x root 2 on @mesh ["model"] : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @mean(%x: tensor<8xi32>) {
+  // expected-error @+1 {{a mean is of floating-point elements, found 'i32'}}
+  %0 = dist.all_reduce mean %x on @mesh ["data"] : tensor<8xi32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @booleans(%x: tensor<8xi1>) {
+  // expected-error @+1 {{i1 has no sum; max is 'or', min is 'and'}}
+  %0 = dist.reduce sum %x root 0 on @mesh ["data"] : tensor<8xi1>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @scalar(%x: tensor<f32>) {
+  // expected-error @+1 {{expected tensors with a first axis}}
+  %0 = dist.all_to_all %x on @mesh ["data"] : tensor<f32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @uneven(%x: tensor<6x2xf32>) {
+  // expected-error @+1 {{a first axis of 6 does not divide by the 4 ranks of the group}}
+  %0 = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<6x2xf32> -> tensor<2x2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @part(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected a part 'tensor<1x3xf32>' of 'tensor<4x3xf32>' over 4 ranks, found 'tensor<2x3xf32>'}}
+  %0 = dist.all_gather %x on @mesh ["data"] : tensor<2x3xf32> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+func.func @operands(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected one operand and one result, or neither}}
+  "dist.steps"(%x) <{reduction = 0 : i32, rank = 0 : i64}> ({
+  ^bb0:
+  }) : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+func.func @rank() {
+  // expected-error @+1 {{expected a rank of 0 or more, found -1}}
+  dist.steps sum rank -1 () {
+  }
+  return
+}
+
+// -----
+func.func @noStep(%x: tensor<4xf32>) {
+  dist.steps sum rank 0 () {
+    // expected-error @+1 {{is no step of a collective}}
+    func.func private @inside()
+  }
+  return
+}
+
+// -----
+func.func @types(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a result of 'f32', found 'f64'}}
+  %0 = dist.steps sum rank 0 (%x) : tensor<4xf32> -> tensor<4xf64> {
+  }
+  return
+}
+
+// -----
+func.func @place(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a place of 2 elements in 4, found 3}}
+  %0 = dist.steps sum rank 0 at 3 (%x) : tensor<4xf32> -> tensor<2xf32> {
+  }
+  return
+}
+
+// -----
+func.func @apart(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected an operand and a result of one size where they are apart}}
+  %0 = dist.steps sum rank 0 apart (%x) : tensor<4xf32> -> tensor<2xf32> {
+  }
+  return
+}
+
+// -----
+func.func @beyond(%x: tensor<4xf32>) {
+  %0 = dist.steps sum rank 0 (%x) : tensor<4xf32> -> tensor<4xf32> {
+    // expected-error @+1 {{expected elements of 4, found [2, 5)}}
+    dist.send [2, 5) to 1
+  }
+  return
+}
+
+// -----
+func.func @lane(%x: tensor<4xf32>) {
+  %0 = dist.steps sum rank 0 (%x) : tensor<4xf32> -> tensor<4xf32> {
+    // expected-error @+1 {{expected a lane from 0 to 255, found 256}}
+    dist.finish [2, 4) lane 256
+  }
+  return
+}
+
+// -----
+func.func @self(%x: tensor<4xf32>) {
+  %0 = dist.steps sum rank 1 (%x) : tensor<4xf32> -> tensor<4xf32> {
+    // expected-error @+1 {{expected another rank than 1, found 1}}
+    dist.receive [2, 4) from 1
+  }
+  return
+}
+
+// -----
+func.func @kept(%x: tensor<4xf32>) {
+  %0 = dist.steps sum rank 1 (%x) : tensor<4xf32> -> tensor<4xf32> {
+    // expected-error @+1 {{is for an operand and a result that are apart}}
+    dist.keep [2, 4)
+  }
+  return
+}
+
+// -----
+// expected-error @+1 {{expects parent op 'dist.steps'}}
+dist.send [0, 1) to 1

@@ -1,0 +1,25 @@
+// What no program can be made of.
+// RUN: %sprig-opt %s --split-input-file --verify-diagnostics --sprig-expand-collectives="rank=2"
+
+dist.mesh @mesh ["data"] [2]
+func.func @rank(%x: tensor<8xf32>) {
+  // expected-error @+1 {{rank 2 is none of the 2 of @mesh}}
+  %0 = dist.all_reduce sum %x on @mesh ["data"] : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @name(%x: tensor<8xf32>) {
+  // expected-error @+1 {{there is no algorithm 'magic'}}
+  %0 = dist.all_reduce sum %x on @mesh ["data"] by "magic" : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @cannot(%x: tensor<8xf32>) {
+  // expected-error @+1 {{broadcast has no algorithm 'split'; it has: star, tree, ring}}
+  %0 = dist.broadcast %x root 0 on @mesh ["data"] by "split" : tensor<8xf32>
+  return
+}
