@@ -102,13 +102,23 @@ SPRIG_NN_INFER(ConvFilterGradPartsOp) {
   auto input = infer.tensor(op.getInput(), "input"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
   if (failed(input) || failed(cotangent)) return failure();
   auto filter =
-      inferFilterGradient(infer, *input, *cotangent, /*channelsLast=*/true, op.getGroups(), op.getWindowAttr(),
+      inferFilterGradient(infer, *input, *cotangent, !op.getChannelsFirst(), op.getGroups(), op.getWindowAttr(),
                           op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr());
   if (failed(filter)) return failure();
-  int64_t positions = llvm::product_of(cotangent->getShape().drop_back(), int64_t(1));
+  int64_t positions = 1; // and samples
+  for (auto [d, size] : llvm::enumerate(cotangent->getShape()))
+    if (d != (op.getChannelsFirst() ? 1 : cotangent->getRank() - 1)) positions *= size;
   SmallVector<int64_t> shape{static_cast<int64_t>(llvm::divideCeil(positions, kChainPart))};
   shape.append(*filter);
   return infer.give(shape, input->getElementType());
+}
+
+SPRIG_NN_INFER(SumPartsOp) {
+  Inference infer(location, SumPartsOp::getOperationName(), results);
+  auto parts = infer.tensor(op.getParts(), "parts");
+  if (failed(parts)) return failure();
+  if (parts->getRank() == 0) return infer.fail("adds up parts along the first dimension, got ", describe(*parts));
+  return infer.give(parts->getShape().drop_front(), parts->getElementType());
 }
 
 SPRIG_NN_INFER(ConvWinogradOp) {

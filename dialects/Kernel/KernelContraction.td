@@ -65,20 +65,34 @@ def Kernel_ConvDepthwiseOp : Kernel_InferredOp<"conv_depthwise", [FusesAs<"contr
 def Kernel_ChainTensor : StaticShapeTensorOf<[F32, F64]>;
 
 def Kernel_ConvFilterGradPartsOp : Kernel_InferredOp<"conv_filter_grad_parts", [], NN_ContractionCost> {
-  let summary = "chains of the gradient of a channels-last convolution with respect to its filter";
+  let summary = "chains of the gradient of a convolution with respect to its filter";
   let description = [{
-    Operands and attributes are those of nn.conv_filter_grad, channels last. Element [p, o, c, w] of the result
-    [ceil(positions/512), O, C/groups, window...] is the chain of piece p of the positions: its sum over the first
-    dimension in ascending order is the gradient, bit for bit. Elements are of types that sums are taken in.
+    Operands and attributes are those of nn.conv_filter_grad, channels last unless `channels_first`. Element
+    [p, o, c, w] of the result [ceil(positions/512), O, C/groups, window...] is the chain of piece p of the positions:
+    its sum over the first dimension in ascending order is the gradient, bit for bit. Elements are of types that sums
+    are taken in.
   }] #
       NN_Example<"%x: tensor<8x16x16x3xf32>, %g: tensor<8x16x16x16xf32>",
                  "kernel.conv_filter_grad_parts %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<8x16x16x3xf32>, tensor<8x16x16x16xf32>",
                  "tensor<4x16x3x3x3xf32>">.text;
   let arguments = (ins Kernel_ChainTensor:$input, Kernel_ChainTensor:$cotangent, DenseI64ArrayAttr:$window,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
-                       DefaultValuedAttr<I64Attr, "1">:$groups);
+                       DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_first);
   let results = (outs Kernel_ChainTensor:$result);
   let assemblyFormat = "$input `,` $cotangent attr-dict `:` type($input) `,` type($cotangent)";
+}
+
+def Kernel_SumPartsOp : Kernel_InferredOp<"sum_parts", [FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "the parts of a long sum of products, added up in their order";
+  let description = [{
+    Each element is the sum over the first dimension, from zero and in ascending order however many parts there are,
+    where nn.reduce may take partial sums. Elementwise operations behind it join its kernel, as those behind the product
+    would.
+  }] # NN_Example<"%x: tensor<72x6x1x5x5xf32>", "kernel.sum_parts %x : tensor<72x6x1x5x5xf32>",
+                  "tensor<6x1x5x5xf32>">.text;
+  let arguments = (ins Kernel_ChainTensor:$parts);
+  let results = (outs Kernel_ChainTensor:$result);
+  let assemblyFormat = "$parts attr-dict `:` type($parts)";
 }
 
 def Kernel_F32Tensor : StaticShapeTensorOf<[F32]>;

@@ -244,8 +244,18 @@ mlir::LogicalResult evaluateConvFilterGrad(ir::ConvFilterGradOp op, Evaluation &
 
 mlir::LogicalResult evaluateConvFilterGradParts(kernel::ConvFilterGradPartsOp op, Evaluation &e) {
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.operands[1].shape(), op.getWindow(), op.getGroups(),
-                                      /*channelsLast=*/true);
+                                      !op.getChannelsFirst());
   return filterGradient(e, c, kChainPart);
+}
+
+mlir::LogicalResult evaluateSumParts(kernel::SumPartsOp, Evaluation &e) {
+  return byClass(e.operands[0], [&](auto zero) {
+    using T = decltype(zero);
+    Elements<T> parts = e.operands[0].elements<T>();
+    std::vector<T> out(e.resultType().getNumElements());
+    for (int64_t i = 0; i < e.operands[0].shape()[0] * int64_t(out.size()); ++i) out[i % out.size()] += parts[i];
+    return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
+  });
 }
 
 } // namespace
@@ -257,6 +267,7 @@ void addConvolutions(EvaluatorTable &table) {
   table.add(evaluateConvTranspose);
   table.add(evaluateConvFilterGrad);
   table.add(evaluateConvFilterGradParts);
+  table.add(evaluateSumParts);
 }
 
 } // namespace sprig::interp

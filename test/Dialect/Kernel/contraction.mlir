@@ -54,3 +54,12 @@ func.func @conv_filter_grad_parts(%x: tensor<6x16x16x4xf32>, %g: tensor<6x16x16x
   %s = kernel.conv_filter_grad_parts %y, %h {window = array<i64: 1>, strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, groups = 2 : i64} : tensor<1x600x4xf64>, tensor<1x600x8xf64>
   return %r, %s : tensor<3x8x4x3x3xf32>, tensor<2x8x2x1xf64>
 }
+
+// CHECK-LABEL: func.func @parts_in_the_models_layout(
+// CHECK: %[[P:.*]] = kernel.conv_filter_grad_parts %{{.*}}, %{{.*}} {channels_first, {{.*}}} : tensor<6x4x16x16xf32>, tensor<6x8x16x16xf32>
+// CHECK: kernel.sum_parts %[[P]] : tensor<3x8x4x3x3xf32>
+func.func @parts_in_the_models_layout(%x: tensor<6x4x16x16xf32>, %g: tensor<6x8x16x16xf32>) -> tensor<8x4x3x3xf32> {
+  %p = kernel.conv_filter_grad_parts %x, %g {channels_first, window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<6x4x16x16xf32>, tensor<6x8x16x16xf32>
+  %s = kernel.sum_parts %p : tensor<3x8x4x3x3xf32>
+  return %s : tensor<8x4x3x3xf32>
+}

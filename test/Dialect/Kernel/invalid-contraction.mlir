@@ -222,3 +222,11 @@ func.func @parts_result(%x: tensor<4x16x16x3xf32>, %g: tensor<4x16x16x8xf32>) {
   %r = "kernel.conv_filter_grad_parts"(%x, %g) {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : (tensor<4x16x16x3xf32>, tensor<4x16x16x8xf32>) -> tensor<1x8x3x3x3xf32>
   return
 }
+
+// -----
+
+func.func @sum_of_no_parts(%x: tensor<f32>) {
+  // expected-error@+1 {{adds up parts along the first dimension, got }}
+  %r = kernel.sum_parts %x : tensor<f32>
+  return
+}

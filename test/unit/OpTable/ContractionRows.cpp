@@ -177,6 +177,11 @@ TEST(OpTable, ConvolutionsOfInfinities) {
             convAttributes("1, 1", "1, 1", "1, 1, 1, 1", ", window = array<i64: 3, 3>")),
       rowOf("nn.conv_filter_grad", "3x24x22x23xf32", "3x34x12x12xf32",
             convAttributes("2, 2", "1, 1", "2, 1, 1, 2", ", window = array<i64: 3, 3>, groups = 2 : i64")),
+      // Blocks compute their parts: fewer and more of them than are read at once, the last one shorter.
+      rowOf("nn.conv_filter_grad", "5x1x15x14xf32", "5x6x15x14xf32",
+            convAttributes("1, 1", "1, 1", "1, 1, 1, 1", ", window = array<i64: 3, 3>")),
+      rowOf("nn.conv_filter_grad", "9x4x33x31xf32", "9x6x31x31xf32",
+            convAttributes("1, 1", "1, 1", "0, 1, 0, 1", ", window = array<i64: 3, 3>, groups = 2 : i64")),
   });
 }
 

@@ -38,7 +38,8 @@ private:
     OpBuilder b(op);
     Value parts = kernel::ConvFilterGradPartsOp::create(b, op.getLoc(), op.getInput(), op.getCotangent(),
                                                         op.getWindowAttr(), op.getStridesAttr(), op.getDilationsAttr(),
-                                                        op.getPaddingAttr(), op.getGroupsAttr());
+                                                        op.getPaddingAttr(), op.getGroupsAttr(),
+                                                        /*channels_first=*/UnitAttr());
     Value sum = ir::ReduceOp::create(b, op.getLoc(), ir::ReduceKind::sum, parts, {0}, /*keepDims=*/false);
     op.getResult().replaceAllUsesWith(sum);
     op->erase();

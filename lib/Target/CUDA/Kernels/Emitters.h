@@ -20,6 +20,7 @@ std::unique_ptr<GpuEmitter> createGpuRowEmitter();
 std::unique_ptr<GpuEmitter> createGpuScanEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterElementsEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterNdEmitter();
+std::unique_ptr<GpuEmitter> createGpuSumPartsEmitter();
 std::unique_ptr<GpuEmitter> createGpuTopKEmitter();
 std::unique_ptr<GpuEmitter> createGpuWhileEmitter();
 } // namespace sprig

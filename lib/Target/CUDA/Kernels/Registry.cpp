@@ -9,6 +9,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     add(createGpuMatmulEmitter());
     add(createGpuConvEmitter());
     add(createGpuConvFilterGradEmitter());
+    add(createGpuSumPartsEmitter());
     add(createGpuLoopEmitter());
     add(createGpuRowEmitter());
     add(createGpuConcatEmitter());

@@ -1,11 +1,12 @@
 // The split-products pass: parts of long sums side by side.
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/SumOrder.h"
-#include "lib/Target/CUDA/Kernels/Reduction/RowGroup.h"
+#include "lib/Target/CUDA/Kernels/Contraction/FilterGradForm.h"
 #include "lib/Target/CUDA/Layout/Passes.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 namespace sprig {
 #define GEN_PASS_DEF_SPLITPRODUCTS
@@ -19,8 +20,10 @@ namespace {
 struct SplitProducts : sprig::impl::SplitProductsBase<SplitProducts> {
   void runOnOperation() override {
     if (getOperation().isExternal()) return;
-    for (ir::MatmulOp op : llvm::make_early_inc_range(getOperation().getBody().front().getOps<ir::MatmulOp>()))
-      if (pays(op)) split(op);
+    for (Operation &op : llvm::make_early_inc_range(getOperation().getBody().front())) {
+      if (auto product = dyn_cast<ir::MatmulOp>(op); product && pays(product)) split(product);
+      if (auto gradient = dyn_cast<ir::ConvFilterGradOp>(op); gradient && pays(gradient)) split(gradient);
+    }
   }
 
 private:
@@ -32,8 +35,7 @@ private:
     int64_t rows = type.getDimSize(0), columns = type.getDimSize(1), depth = right.getDimSize(0);
     // Of both sides the parts lie behind each other.
     if (op.getTransposeRhs() || (!op.getTransposeLhs() && rows != 1)) return false;
-    // So few that a sum of them is one chain, in the order of parts.
-    if (depth <= kLongestChain || depth % kChainPart || depth / kChainPart > kLongestLoneRow) return false;
+    if (depth <= kLongestChain || depth % kChainPart) return false;
     // Fewer tiles than a large GPU has multiprocessors.
     constexpr int64_t kFew = 8, kTile = 32, kEnough = 128;
     int64_t tile = std::min(rows, columns) <= kFew ? kFew : kTile;
@@ -52,8 +54,38 @@ private:
     bool stepsInner = !op.getTransposeLhs();
     Value parts = ir::MatmulOp::create(b, op.getLoc(), inParts(op.getLhs(), stepsInner), inParts(op.getRhs(), false),
                                        op.getTransposeLhs(), /*transpose_rhs=*/false);
-    Value sum = ir::ReduceOp::create(b, op.getLoc(), ir::ReduceKind::sum, parts, {0}, /*keepDims=*/false);
-    op.getResult().replaceAllUsesWith(sum);
+    replaceBySum(op, parts);
+  }
+
+  // A block takes a while for each step of its chains, however many there are; parts are computed side by side, written
+  // and read again. In nanoseconds, by rates of a large GPU. They take no more memory than what they are made of, or
+  // not much.
+  static bool pays(ir::ConvFilterGradOp op) {
+    std::optional<FilterGradForm> whole = FilterGradForm::of(op);
+    if (!whole || whole->depth() <= kLongestChain) return false;
+    constexpr double kStep = 10, kInstructions = 28000, kBytes = 2000, kLaunch = 2500;
+    auto time = [&](const FilterGradForm &form, int64_t steps) {
+      double instructions = form.isWorthTiles() ? form.instructions() : kLoopInstructions * form.products();
+      return std::max(double(steps) * kStep, instructions / kInstructions);
+    };
+    FilterGradForm cut = whole->cut();
+    int64_t results = cut.parts() * op.getType().getNumElements(), little = 1 << 22;
+    int64_t read = typeOf(op.getInput()).getNumElements() + typeOf(op.getCotangent()).getNumElements();
+    if (results > std::min<int64_t>(std::max(little, read), std::numeric_limits<int32_t>::max())) return false;
+    double apart = time(cut, kChainPart) + 2 * sizeof(float) * double(results) / kBytes + kLaunch;
+    return 5 * apart < 4 * time(*whole, whole->depth());
+  }
+
+  static void split(ir::ConvFilterGradOp op) {
+    OpBuilder b(op);
+    replaceBySum(op, kernel::ConvFilterGradPartsOp::create(
+                         b, op.getLoc(), op.getInput(), op.getCotangent(), op.getWindowAttr(), op.getStridesAttr(),
+                         op.getDilationsAttr(), op.getPaddingAttr(), op.getGroupsAttr(), b.getUnitAttr()));
+  }
+
+  static void replaceBySum(Operation *op, Value parts) {
+    OpBuilder b(op);
+    op->getResult(0).replaceAllUsesWith(kernel::SumPartsOp::create(b, op->getLoc(), parts));
     op->erase();
   }
 };

@@ -6,7 +6,7 @@
 // CHECK-DAG: %[[L:.*]] = nn.reshape %[[X]] : tensor<1536x40xf32> to tensor<3x512x40xf32>
 // CHECK-DAG: %[[R:.*]] = nn.reshape %[[G]] : tensor<1536x24xf32> to tensor<3x512x24xf32>
 // CHECK: %[[P:.*]] = nn.matmul %[[L]], %[[R]] {transpose_lhs} : tensor<3x512x40xf32>, tensor<3x512x24xf32>
-// CHECK: nn.reduce sum %[[P]] axes = [0] : tensor<3x40x24xf32>
+// CHECK: kernel.sum_parts %[[P]] : tensor<3x40x24xf32>
 func.func @gradient(%x: tensor<1536x40xf32>, %g: tensor<1536x24xf32>) -> tensor<40x24xf32> {
   %0 = nn.matmul %x, %g {transpose_lhs} : tensor<1536x40xf32>, tensor<1536x24xf32>
   return %0 : tensor<40x24xf32>
@@ -22,15 +22,12 @@ func.func @row(%x: tensor<1x2048xf32>, %w: tensor<2048x100xf32>) -> tensor<1x100
   return %0 : tensor<1x100xf32>
 }
 
-// The most parts that a thread adds up by itself, so that bits stay; of more, the whole.
-// CHECK-LABEL: func.func @most(
-// CHECK: nn.reduce sum %{{.*}} axes = [0] : tensor<63x40x40xf32>
-// CHECK-NOT: nn.reshape
-// CHECK: nn.matmul %{{.*}} {transpose_lhs} : tensor<32768x40xf32>, tensor<32768x40xf32>
-func.func @most(%a: tensor<32256x40xf32>, %b: tensor<32768x40xf32>) -> (tensor<40x40xf32>, tensor<40x40xf32>) {
-  %0 = nn.matmul %a, %a {transpose_lhs} : tensor<32256x40xf32>, tensor<32256x40xf32>
-  %1 = nn.matmul %b, %b {transpose_lhs} : tensor<32768x40xf32>, tensor<32768x40xf32>
-  return %0, %1 : tensor<40x40xf32>, tensor<40x40xf32>
+// However many parts there are.
+// CHECK-LABEL: func.func @many(
+// CHECK: kernel.sum_parts %{{.*}} : tensor<100x40x40xf32>
+func.func @many(%a: tensor<51200x40xf32>) -> tensor<40x40xf32> {
+  %0 = nn.matmul %a, %a {transpose_lhs} : tensor<51200x40xf32>, tensor<51200x40xf32>
+  return %0 : tensor<40x40xf32>
 }
 
 // One chain; parts that do not lie behind each other, or not all of 512; many tiles.
@@ -44,4 +41,25 @@ func.func @whole(%a: tensor<1024x40xf32>, %b: tensor<1536x40xf32>, %c: tensor<40
   %2 = nn.matmul %d, %d {transpose_lhs} : tensor<1537x40xf32>, tensor<1537x40xf32>
   %3 = nn.matmul %e, %e {transpose_lhs} : tensor<1536x512xf32>, tensor<1536x512xf32>
   return %0, %1, %2, %3 : tensor<40x40xf32>, tensor<40x40xf32>, tensor<40x40xf32>, tensor<512x512xf32>
+}
+
+// Gradients of filters: any number of positions.
+// CHECK-LABEL: func.func @filter(
+// CHECK: %[[P:.*]] = kernel.conv_filter_grad_parts %{{.*}}, %{{.*}} {channels_first, {{.*}}groups = 2 : i64{{.*}}} : tensor<5x6x15x14xf32>, tensor<5x8x15x14xf32>
+// CHECK: kernel.sum_parts %[[P]] : tensor<3x8x3x3x3xf32>
+func.func @filter(%x: tensor<5x6x15x14xf32>, %g: tensor<5x8x15x14xf32>) -> tensor<8x3x3x3xf32> {
+  %0 = nn.conv_filter_grad %x, %g {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, groups = 2 : i64} : tensor<5x6x15x14xf32>, tensor<5x8x15x14xf32>
+  return %0 : tensor<8x3x3x3xf32>
+}
+
+// One chain; many tiles; channels last.
+// CHECK-LABEL: func.func @whole_filters(
+// CHECK-NOT: kernel.
+// CHECK: return
+func.func @whole_filters(%a: tensor<4x6x16x16xf32>, %b: tensor<4x8x16x16xf32>, %c: tensor<8x256x16x16xf32>, %d: tensor<8x256x16x16xf32>, %e: tensor<5x15x14x6xf32>, %f: tensor<5x15x14x8xf32>)
+    -> (tensor<8x6x3x3xf32>, tensor<256x256x3x3xf32>, tensor<8x6x3x3xf32>) {
+  %0 = nn.conv_filter_grad %a, %b {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, groups = 1 : i64} : tensor<4x6x16x16xf32>, tensor<4x8x16x16xf32>
+  %1 = nn.conv_filter_grad %c, %d {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, groups = 1 : i64} : tensor<8x256x16x16xf32>, tensor<8x256x16x16xf32>
+  %2 = nn.conv_filter_grad %e, %f {channels_last, window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, groups = 1 : i64} : tensor<5x15x14x6xf32>, tensor<5x15x14x8xf32>
+  return %0, %1, %2 : tensor<8x6x3x3xf32>, tensor<256x256x3x3xf32>, tensor<8x6x3x3xf32>
 }

@@ -393,7 +393,7 @@ private:
     auto epilogue = Epilogue::analyze(dispatch, [](Operation *op) {
       auto gradient = dyn_cast<OpT>(op);
       if constexpr (std::is_same_v<OpT, ir::ConvFilterGradOp>) return gradient && gradient.getChannelsLast();
-      return bool(gradient);
+      if constexpr (FilterGradient::kInParts<OpT>) return gradient && !gradient.getChannelsFirst();
     });
     if (epilogue) epilogue->flatten(FilterGradient::kInParts<OpT> ? 2 : 1);
     return epilogue;

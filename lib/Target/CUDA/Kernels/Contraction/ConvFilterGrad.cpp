@@ -1,75 +1,32 @@
-// nn.conv_filter_grad in f32 with what follows it, by tiles: rows are the cotangent's channels, columns the filter's
-// channels and taps, and steps samples and positions.
-#include "dialects/NN/NNContraction.h"
-#include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
+// nn.conv_filter_grad in f32 with what follows it, and its parts, by tiles.
+#include "dialects/Kernel/KernelContraction.h"
 #include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
+#include "lib/Target/CUDA/Kernels/Contraction/FilterGradForm.h"
 #include "lib/Target/CUDA/Kernels/Contraction/Index32.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
-#include <limits>
 
 using namespace mlir;
 using namespace sprig;
 
+/// The gradient of a dispatch, or its parts, which nothing follows.
+static Operation *gradientOf(kernel::DispatchOp dispatch) {
+  Operation &first = dispatch->getRegion(0).front().front();
+  return isa<kernel::ConvFilterGradPartsOp>(first) ? &first : contractionOf(dispatch);
+}
+
 namespace {
-/// One product for each group.
-struct FilterGradForm {
-  static std::optional<FilterGradForm> of(Operation *op) {
-    auto gradient = dyn_cast_if_present<ir::ConvFilterGradOp>(op);
-    if (!gradient || gradient.getChannelsLast()) return std::nullopt;
-    ArrayRef<int64_t> in = shapeOf(gradient.getInput()), out = shapeOf(gradient.getCotangent());
-    ArrayRef<int64_t> filter = shapeOf(gradient.getResult());
-    for (ArrayRef<int64_t> shape : {in, out, filter})
-      if (llvm::product_of(shape) == 0 || llvm::product_of(shape) >= std::numeric_limits<int32_t>::max())
-        return std::nullopt;
-    FilterGradForm form;
-    form.groups = gradient.getGroups();
-    form.rows = filter[0] / form.groups;
-    form.columnSizes.assign(filter.begin() + 1, filter.end());
-    form.stepSizes.push_back(in[0]);
-    for (size_t d = 0; d + 2 < in.size(); ++d) {
-      form.dims.push_back(WindowDim::plain(in[2 + d], out[2 + d], filter[2 + d], gradient.getStrides()[d],
-                                           gradient.getDilations()[d], gradient.getPadding()[d]));
-      form.stepSizes.push_back(out[2 + d]);
-    }
-    form.tile = chooseTile(form.groups, form.rows, form.columns(), form.depth());
-    fitSlices(form.tile, form.depth());
-    return form;
-  }
-
-  int64_t groups, rows;
-  SmallVector<int64_t> columnSizes; // channels of a group, taps of each dimension
-  SmallVector<int64_t> stepSizes;   // samples, positions of each dimension
-  SmallVector<WindowDim> dims;
-  TileShape tile;
-
-  int64_t columns() const { return llvm::product_of(columnSizes); }
-  int64_t depth() const { return llvm::product_of(stepSizes); }
-  int64_t positions() const { return depth() / stepSizes[0]; }
-  bool isInside() const {
-    return llvm::all_of(dims, [](const WindowDim &dim) { return dim.isInside(); });
-  }
-  SmallVector<int64_t> tiles() const {
-    return {groups, llvm::divideCeilSigned(rows, tile.rows), llvm::divideCeilSigned(columns(), tile.columns)};
-  }
-  bool isWorthTiles() const {
-    constexpr double kLeast = 1 << 14;
-    double useful = double(groups) * double(rows) * double(columns()) * double(depth());
-    double computed = double(llvm::product_of(tiles())) * double(tile.rows * tile.columns) *
-                      double(llvm::alignTo(depth(), tile.unrolled()));
-    return useful >= kLeast && instructionsPerProduct(tile, computed / useful) < kLoopInstructions;
-  }
-};
-
 class FilterGradKernel {
 public:
-  FilterGradKernel(GpuBuilder &kernel, ir::ConvFilterGradOp op)
+  FilterGradKernel(GpuBuilder &kernel, Operation *op)
       : k(kernel), n(kernel), op(op), form(*FilterGradForm::of(op)), tile(form.tile) {}
 
   void emit(Value tileNumber) {
     SmallVector<Value> at = k.delinearize(tileNumber, form.tiles());
-    group = at[0];
-    Value row = k.mul(at[1], tile.rows), column = k.mul(at[2], tile.columns);
+    part = at[0];
+    group = at[1];
+    Value row = k.mul(at[2], tile.rows), column = k.mul(at[3], tile.columns);
     TileProduct product(k, tile, form.depth(), cotangent(row), windows(column));
+    if (form.inParts) product.onlyPart(part);
     product.emit([&](ValueRange sums) { store(product, sums); });
   }
 
@@ -81,7 +38,7 @@ private:
   }
 
   TileSide cotangent(Value first) {
-    Value buffer = bufferOf(op.getCotangent()), begin = n.mul(n.of(group), form.rows * form.positions());
+    Value buffer = bufferOf(op->getOperand(1)), begin = n.mul(n.of(group), form.rows * form.positions());
     int64_t positions = form.positions(), sample = form.groups * form.rows * positions;
     bool isWide = positions % 4 == 0;
     auto read = [=, this](Value row, Value step) {
@@ -93,7 +50,7 @@ private:
   }
 
   TileSide windows(Value first) {
-    Value buffer = bufferOf(op.getInput());
+    Value buffer = bufferOf(op->getOperand(0));
     SmallVector<int64_t> distances(form.dims.size());
     int64_t plane = 1;
     for (size_t d = distances.size(); d-- > 0; plane *= form.dims[d].inputs) distances[d] = plane;
@@ -131,12 +88,13 @@ private:
     Epilogue epilogue(k, op, isFlat && form.columns() % together == 0 ? together : 1, isFlat);
     for (int64_t i = 0; i < tile.threadRows; ++i) {
       Value row = product.row(i), output = k.add(k.mul(group, form.rows), row);
+      if (form.inParts) output = k.add(k.mul(part, form.groups * form.rows), output);
       for (int64_t j = 0; j < tile.threadColumns; j += epilogue.lanes()) {
         Value column = product.column(j);
         auto one = [&] {
           Value offset = k.add(k.mul(output, form.columns()), column);
           SmallVector<Value> position{offset};
-          if (!isFlat) position = k.delinearize(offset, shapeOf(op.getResult()));
+          if (!isFlat) position = k.delinearize(offset, shapeOf(op->getResult(0)));
           epilogue.store(sums.slice(i * tile.threadColumns + j, epilogue.lanes()), position, offset);
         };
         Value exists = product.exists(row, column);
@@ -147,28 +105,28 @@ private:
 
   GpuBuilder &k;
   Index32 n;
-  ir::ConvFilterGradOp op;
+  Operation *op;
   const FilterGradForm form;
   const TileShape tile;
-  Value group;
+  Value part, group;
 };
 
 class FilterGradEmitter : public GpuEmitter {
 public:
   StringRef name() const override { return "conv_filter_grad"; }
   bool matches(kernel::DispatchOp dispatch) const override {
-    auto form = FilterGradForm::of(contractionOf(dispatch));
+    auto form = FilterGradForm::of(gradientOf(dispatch));
     return form && form->isWorthTiles();
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
-    FilterGradForm form = *FilterGradForm::of(contractionOf(dispatch));
+    FilterGradForm form = *FilterGradForm::of(gradientOf(dispatch));
     return {llvm::product_of(form.tiles()), form.tile.threads};
   }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
     return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
-    FilterGradKernel(k, cast<ir::ConvFilterGradOp>(contractionOf(dispatch))).emit(tile);
+    FilterGradKernel(k, gradientOf(dispatch)).emit(tile);
     return success();
   }
 };

@@ -268,13 +268,15 @@ SmallVector<Value> TileProduct::chains(Value begin, Value end) {
 }
 
 SmallVector<Value> TileProduct::sums() {
-  if (depth <= longestChain) return chains(k.index(0), end ? end : k.index(depth));
   static_assert(kChainPart % (2 * kDeepest) == 0, "each part begins with the first of two buffers");
+  auto chainsOf = [&](Value begin) { return chains(begin, k.min(k.add(begin, kChainPart), k.index(depth))); };
+  if (part) return chainsOf(k.mul(part, kChainPart));
+  if (depth <= longestChain) return chains(k.index(0), end ? end : k.index(depth));
   SmallVector<Value> zeros(left.own * right.own, k.zero(f32));
   return k.loop(k.index(0), k.index(depth), kChainPart, zeros, [&](Value begin, ValueRange totals) {
     SmallVector<Value> result;
-    for (auto [total, part] : llvm::zip_equal(totals, chains(begin, k.min(k.add(begin, kChainPart), k.index(depth)))))
-      result.push_back(arith::AddFOp::create(k.b, k.loc, total, part));
+    for (auto [total, chain] : llvm::zip_equal(totals, chainsOf(begin)))
+      result.push_back(arith::AddFOp::create(k.b, k.loc, total, chain));
     return result;
   });
 }

@@ -63,6 +63,8 @@ public:
 
   /// The steps that the block takes, if they are fewer than the depth; for chains that are not cut.
   void endAt(mlir::Value steps) { end = steps; }
+  /// One of the chains that a long sum is cut into, rather than their sum.
+  void onlyPart(mlir::Value number) { part = number; }
 
   /// Calls `body` for the thread's sums, of threads that have any: row by row, each with its columns. A barrier has to
   /// come before the next product.
@@ -121,7 +123,7 @@ private:
   const int64_t depth, longestChain;
   const mlir::Type f32;
   Slices left, right;
-  mlir::Value end;
+  mlir::Value end, part;
 };
 
 } // namespace sprig
