@@ -22,5 +22,6 @@ std::unique_ptr<GpuEmitter> createGpuScatterElementsEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterNdEmitter();
 std::unique_ptr<GpuEmitter> createGpuSumPartsEmitter();
 std::unique_ptr<GpuEmitter> createGpuTopKEmitter();
+std::unique_ptr<GpuEmitter> createGpuTransposeEmitter();
 std::unique_ptr<GpuEmitter> createGpuWhileEmitter();
 } // namespace sprig

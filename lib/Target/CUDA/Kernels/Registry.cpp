@@ -10,6 +10,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     add(createGpuConvEmitter());
     add(createGpuConvFilterGradEmitter());
     add(createGpuSumPartsEmitter());
+    add(createGpuTransposeEmitter()); // of another innermost dimension
     add(createGpuLoopEmitter());
     add(createGpuRowEmitter());
     add(createGpuConcatEmitter());

@@ -13,7 +13,24 @@ func.func @constant(%x: tensor<1x4x17x16xf32>) -> tensor<1x16x16x16xf32> {
   return %1 : tensor<1x16x16x16xf32>
 }
 
-// Other filters stay as they are, and so does one that a thread for each element reads.
+// A filter that changes is laid out once where its tiles read it often enough, for the convolution and the gradient of its
+// input.
+// CHECK-LABEL: func.func @changing
+// CHECK: %[[LAID:.*]] = kernel.dispatch "transpose" ({{.*}} = %{{.*}} : tensor<16x32x3x3xf32>) -> tensor<3x3x32x16xf32> {
+// CHECK: nn.transpose %{{.*}} [2, 3, 1, 0]
+// CHECK: kernel.dispatch "conv" ({{.*}}, %[[STORED:.*]] = %[[LAID]] : tensor<3x3x32x16xf32>)
+// CHECK: %[[W:.*]] = nn.transpose %[[STORED]] [3, 2, 0, 1]
+// CHECK: nn.conv %{{.*}}, %[[W]]
+// CHECK: kernel.dispatch "conv_transpose" ({{.*}}, %[[STORED:.*]] = %[[LAID]] : tensor<3x3x32x16xf32>)
+// CHECK: %[[W:.*]] = nn.transpose %[[STORED]] [3, 2, 0, 1]
+// CHECK: nn.conv_transpose %{{.*}}, %[[W]]
+func.func @changing(%x: tensor<16x32x32x32xf32>, %g: tensor<16x16x32x32xf32>, %w: tensor<16x32x3x3xf32>) -> (tensor<16x16x32x32xf32>, tensor<16x32x32x32xf32>) {
+  %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<16x32x32x32xf32>, tensor<16x32x3x3xf32>
+  %1 = nn.conv_transpose %g, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, output_padding = array<i64: 0, 0>} : tensor<16x16x32x32xf32>, tensor<16x32x3x3xf32>
+  return %0, %1 : tensor<16x16x32x32xf32>, tensor<16x32x32x32xf32>
+}
+
+// Filters of less stay as they are, and so does one that a thread for each element reads.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: nn.transpose
 func.func @others(%x: tensor<1x4x17x16xf32>, %w: tensor<16x4x2x1xf32>, %s: tensor<1x4x3x1xf32>) -> (tensor<1x16x16x16xf32>, tensor<1x16x2x1xf32>) {

@@ -96,6 +96,7 @@ TEST(ConvMmaTiles, KeepInfinitiesInTheirWindows) {
       {"groups", TestConv::plain, 1, 46, 8, 7, 64, 3, 1, 1, 1, 1, 2},
       {"phases", TestConv::transposedRowsInside, 2, 31, 5, 6, 30, 3, 2, 1, 1, 0, 1},
       {"phases_of_steps", TestConv::transposed, 2, 20, 5, 6, 30, 3, 2, 1, 1, 0, 1},
+      {"turned", TestConv::transposedChannelsInside, 2, 44, 5, 6, 30, 3, 2, 1, 1, 0, 1},
   });
   TileKernels kernels = kernelsOf(convolutions);
   auto ones = [](std::vector<float> &values) { values.assign(values.size(), 1.0f); };

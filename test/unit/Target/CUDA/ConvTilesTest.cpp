@@ -7,28 +7,37 @@
 using namespace sprig;
 
 namespace {
-// Sums in the order of nn's operations; those of gradients of more than 1024 products are chains of 512.
+// Sums in the order of nn's operations; those of gradients of more than 1024 products are chains of 512, each of which
+// is a result of its own where there are parts.
 std::vector<float> expected(const TestConv &c, const std::vector<std::vector<float>> &x) {
-  bool isGradient = c.kind == TestConv::filterGradient;
-  int64_t steps = c.samples * c.outputSize(c.height) * c.outputSize(c.width), part = 0;
-  bool isCut = isGradient && steps > 1024;
+  int64_t steps = c.steps(), part = 0;
+  bool inParts = c.kind == TestConv::filterGradientParts, isCut = c.isGradient() && (steps > 1024 || inParts);
   std::vector<float> result;
+  std::vector<std::vector<float>> parts(inParts ? (steps + 511) / 512 : 0);
   float total = 0, chain = 0;
+  auto endPart = [&] {
+    if (inParts) parts[part].push_back(chain);
+    total += std::exchange(chain, 0.0f);
+    ++part;
+  };
   auto product = [&](int64_t step, float element, float weight) {
-    for (; isCut && part < step / 512; ++part) total += std::exchange(chain, 0.0f);
+    while (isCut && part < step / 512) endPart();
     chain = std::fma(element, weight, chain);
   };
   auto end = [&](int64_t channel) {
-    for (; isCut && part < (steps - 1) / 512; ++part) total += std::exchange(chain, 0.0f);
-    float sum = isCut ? total + chain : chain;
+    while (isCut && part <= (steps - 1) / 512) endPart();
+    float sum = isCut ? total : chain;
     total = chain = 0, part = 0;
-    if (!isGradient) {
+    if (!c.isGradient()) {
       sum += x[2][channel];
       sum = (sum > 0 || std::isnan(sum) ? sum : 0.0f) - x[3][result.size()];
     }
     result.push_back(sum);
   };
   forProducts(c, x, product, end);
+  if (!inParts) return result;
+  result.clear();
+  for (const std::vector<float> &each : parts) result.insert(result.end(), each.begin(), each.end());
   return result;
 }
 
@@ -61,11 +70,17 @@ TEST(ConvTiles, HaveTheBitsOfOneChain) {
       {"inside", TestConv::rowsInside, 2, 5, 10, 10, 16, 3, 1, 1, 0, 0, 1},
       {"transposed", TestConv::transposed, 1, 16, 7, 8, 16, 3, 1, 1, 1, 1, 1},
       {"phases", TestConv::transposedRowsInside, 3, 18, 7, 6, 32, 3, 2, 1, 1, 0, 1},
+      {"turned", TestConv::transposedChannelsInside, 1, 32, 6, 8, 32, 3, 1, 1, 1, 1, 2},
+      {"turned_phases", TestConv::transposedChannelsInside, 3, 28, 7, 6, 30, 3, 2, 1, 1, 0, 1},
+      {"turned_odd", TestConv::transposedChannelsInside, 1, 9, 8, 10, 32, 3, 1, 1, 1, 1, 1},
       {"far_phases", TestConv::transposed, 2, 32, 6, 6, 32, 4, 3, 2, 1, 0, 2},
       {"gradient", TestConv::filterGradient, 2, 8, 9, 7, 16, 3, 1, 1, 1, 1, 1},
       {"strided_gradient", TestConv::filterGradient, 3, 12, 22, 41, 31, 3, 2, 1, 1, 1, 1},
       {"gradient_of_groups", TestConv::filterGradient, 2, 32, 6, 8, 64, 3, 1, 2, 2, 2, 2},
       {"pointwise_gradient", TestConv::filterGradient, 2, 32, 8, 8, 32, 1, 1, 1, 0, 0, 1},
+      {"parts", TestConv::filterGradientParts, 3, 5, 22, 20, 17, 3, 1, 1, 1, 1, 1},
+      {"parts_of_groups", TestConv::filterGradientParts, 2, 6, 33, 17, 6, 3, 1, 2, 2, 2, 6},
+      {"one_part", TestConv::filterGradientParts, 1, 12, 9, 13, 16, 3, 2, 1, 1, 1, 1},
   };
   TileKernels kernels = kernelsOf(convolutions);
   for (const TestConv &c : convolutions) {
@@ -96,6 +111,7 @@ TEST(ConvTiles, TakeFewSectorsAndNoBankTwice) {
       {"large", TestConv::rowsInside, 4, 32, 64, 64, 64, 3, 1, 1, 1, 1, 1},
       {"small", TestConv::rowsInside, 1, 32, 32, 32, 16, 3, 1, 1, 0, 0, 1},
       {"odd", TestConv::rowsInside, 1, 32, 31, 31, 32, 3, 1, 1, 1, 1, 1},
+      {"turned_large", TestConv::transposedChannelsInside, 4, 64, 64, 64, 32, 3, 1, 1, 1, 1, 1},
   };
   TileKernels kernels = kernelsOf(convolutions);
   for (const TestConv &c : convolutions) {

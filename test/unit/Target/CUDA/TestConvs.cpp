@@ -18,25 +18,29 @@ static std::string attributes(const TestConv &c) {
                      std::to_string(c.high) + ", " + std::to_string(c.high) +
                      ">, groups = " + std::to_string(c.groups) + " : i64";
   if (c.isTransposed()) text += ", output_padding = array<i64: 0, 0>";
-  if (c.kind == TestConv::filterGradient) text += ", window = " + pair(c.window, c.window);
+  if (c.isGradient()) text += ", window = " + pair(c.window, c.window);
+  if (c.kind == TestConv::filterGradientParts) text += ", channels_first";
   return " {" + text + "} : ";
 }
 
 TileCase sprig::caseOf(const TestConv &c) {
   std::string in = shapeOf({c.samples, c.channels, c.height, c.width});
   std::string out = shapeOf({c.samples, c.outputs, c.outputSize(c.height), c.outputSize(c.width)});
-  if (c.kind == TestConv::filterGradient) {
-    std::string filter = shapeOf({c.outputs, c.channels / c.groups, c.window, c.window});
-    return {
-        c.name, {in, out}, "    %0 = nn.conv_filter_grad %a0, %a1" + attributes(c) + tensor(in) + ", " + tensor(out),
-        "%0",   filter,    c.tf32};
+  if (c.isGradient()) {
+    std::string filter = shapeOf({c.outputs, c.channels / c.groups, c.window, c.window}), op = "nn.conv_filter_grad";
+    if (c.kind == TestConv::filterGradientParts) {
+      filter = std::to_string((c.steps() + 511) / 512) + "x" + filter;
+      op = "kernel.conv_filter_grad_parts";
+    }
+    return {c.name, {in, out}, "    %0 = " + op + " %a0, %a1" + attributes(c) + tensor(in) + ", " + tensor(out),
+            "%0",   filter,    c.tf32};
   }
   int64_t a = c.isTransposed() ? c.channels : c.outputs;
   int64_t b = (c.isTransposed() ? c.outputs : c.channels) / c.groups;
   std::string filter = shapeOf({a, b, c.window, c.window}), stored = filter, text, name = "%a1";
-  if (c.isRowsInside()) {
-    stored = c.isTransposed() ? shapeOf({c.window, c.window, a, b}) : shapeOf({c.window, c.window, b, a});
-    text = std::string("    %w = nn.transpose %a1 ") + (c.isTransposed() ? "[2, 3, 0, 1]" : "[3, 2, 0, 1]") + " : " +
+  if (c.isView()) {
+    stored = c.isFirstInside() ? shapeOf({c.window, c.window, b, a}) : shapeOf({c.window, c.window, a, b});
+    text = std::string("    %w = nn.transpose %a1 ") + (c.isFirstInside() ? "[3, 2, 0, 1]" : "[2, 3, 0, 1]") + " : " +
            tensor(stored) + "\n";
     name = "%w";
   }
@@ -57,11 +61,11 @@ void sprig::forProducts(const TestConv &c, const std::vector<std::vector<float>>
     return x[0][((n * c.channels + ch) * h + y) * w + at];
   };
   auto inside = [](int64_t a, int64_t size) { return a >= 0 && a < size; };
-  if (c.kind == TestConv::filterGradient) {
+  if (c.isGradient()) {
     for (int64_t o = 0; o < c.outputs; ++o)
       for (int64_t ch = 0; ch < channels; ++ch)
         for (int64_t tap = 0; tap < k * k; ++tap) {
-          for (int64_t step = 0; step < c.samples * oh * ow; ++step) {
+          for (int64_t step = 0; step < c.steps(); ++step) {
             int64_t n = step / (oh * ow), p = step % (oh * ow);
             int64_t y = p / ow * c.stride + tap / k * c.dilation - c.low;
             int64_t at = p % ow * c.stride + tap % k * c.dilation - c.low;
@@ -75,8 +79,8 @@ void sprig::forProducts(const TestConv &c, const std::vector<std::vector<float>>
   auto filter = [&](int64_t g, int64_t o, int64_t ch, int64_t tap) {
     int64_t a = c.isTransposed() ? g * channels + ch : g * outputs + o, b = c.isTransposed() ? o : ch;
     int64_t as = c.isTransposed() ? c.channels : c.outputs, bs = c.isTransposed() ? outputs : channels;
-    if (!c.isRowsInside()) return x[1][(a * bs + b) * k * k + tap];
-    return x[1][c.isTransposed() ? (tap * as + a) * bs + b : (tap * bs + b) * as + a];
+    if (!c.isView()) return x[1][(a * bs + b) * k * k + tap];
+    return x[1][c.isFirstInside() ? (tap * bs + b) * as + a : (tap * as + a) * bs + b];
   };
   for (int64_t n = 0; n < c.samples; ++n)
     for (int64_t o = 0; o < c.outputs; ++o)

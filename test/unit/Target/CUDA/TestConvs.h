@@ -7,7 +7,15 @@ namespace sprig {
 
 /// A gradient of a filter is that of the convolution, and has no epilogue.
 struct TestConv {
-  enum Kind { plain, rowsInside, transposed, transposedRowsInside, filterGradient };
+  enum Kind {
+    plain,
+    rowsInside,
+    transposed,
+    transposedRowsInside,
+    transposedChannelsInside,
+    filterGradient,
+    filterGradientParts
+  };
   const char *name;
   Kind kind;
   int64_t samples, channels, height, width; // of the operand; of a gradient, of the convolution's
@@ -15,12 +23,20 @@ struct TestConv {
   int64_t tile = 0; // rows and columns of one, where there are more than 36
   bool tf32 = false;
 
-  bool isTransposed() const { return kind == transposed || kind == transposedRowsInside; }
-  bool isRowsInside() const { return kind == rowsInside || kind == transposedRowsInside; }
+  bool isTransposed() const {
+    return kind == transposed || kind == transposedRowsInside || kind == transposedChannelsInside;
+  }
+  bool isGradient() const { return kind == filterGradient || kind == filterGradientParts; }
+  /// Whether a transpose sees the filter, with the window's dimensions in front; which of the other two is the
+  /// innermost.
+  bool isView() const { return isFirstInside() || kind == transposedRowsInside; }
+  bool isFirstInside() const { return kind == rowsInside || kind == transposedChannelsInside; }
   int64_t reach() const { return dilation * (window - 1) + 1; }
   int64_t outputSize(int64_t size) const {
     return isTransposed() ? (size - 1) * stride + reach() - low - high : (size + low + high - reach()) / stride + 1;
   }
+  /// Of a gradient.
+  int64_t steps() const { return samples * outputSize(height) * outputSize(width); }
 };
 
 /// relu(convolution + bias) - residual.

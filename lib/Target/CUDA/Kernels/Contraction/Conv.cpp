@@ -55,7 +55,8 @@ private:
     Value buffer = places.filterBuffer();
     bool isWide = form.isFilterWide();
     TileSide result = side(places, form.rows, firstRow, [=, this, &places](Value row, const auto &tap, Value channel) {
-      Value last = form.channelsOfTap == form.channels ? channel : n.min(channel, form.channels - 1);
+      int64_t atOnce = isWide && !form.hasRowsInner() ? 4 : 1;
+      Value last = form.channelsOfTap == form.channels ? channel : n.min(channel, form.channels - atOnce);
       return orPadding(channel, load(buffer, places.filterAt(row, tap, last), isWide), -0.0);
     });
     result.isWide = isWide;

@@ -68,19 +68,18 @@ std::optional<ConvForm> ConvForm::of(Operation *op) {
   form.channels = in[1] / form.groups;
   conv ? addDims(form, conv, WindowDim::plain) : addDims(form, transposed, WindowDim::transposed);
 
-  int64_t window = llvm::product_of(shapeOf(op->getOperand(1)).drop_front(2)), tap = 1;
-  bool hasRowsInner = storedFilter(op) != op->getOperand(1);
-  auto &[group, row, channel, taps] = form.filter;
-  if (hasRowsInner) {
-    channel = conv ? out[1] : form.rows;
-    group = conv ? form.rows : form.channels * form.rows;
-    row = 1;
-    tap = llvm::product_of(shapeOf(op->getOperand(1)).take_front(2));
-  } else {
-    channel = conv ? window : form.rows * window;
-    row = conv ? form.channels * window : window;
-    group = form.rows * form.channels * window;
+  ArrayRef<int64_t> sizes = shapeOf(op->getOperand(1));
+  int64_t second = llvm::product_of(sizes.drop_front(2)), first = sizes[1] * second, tap = 1;
+  if (Operation *view = op->getOperand(1).getDefiningOp(); isFilterView(view, op)) {
+    bool isFirstInner = cast<ir::TransposeOp>(view).getPermutation()[0] == int64_t(sizes.size()) - 1;
+    first = isFirstInner ? 1 : sizes[1];
+    second = isFirstInner ? sizes[0] : 1;
+    tap = sizes[0] * sizes[1];
   }
+  auto &[group, row, channel, taps] = form.filter;
+  row = conv ? first : second;
+  channel = conv ? second : first;
+  group = (conv ? form.rows : form.channels) * first;
   taps.resize(form.dims.size());
   for (size_t d = taps.size(); d-- > 0; tap *= form.dims[d].window) taps[d] = tap;
   form.chooseSlices();
@@ -179,19 +178,21 @@ bool ConvForm::isWorthTiles() const {
   return wasted && instructionsPerProduct(tile, *wasted) < kLoopInstructions;
 }
 
-SmallVector<int64_t> sprig::filterPermutation(Operation *convolution) {
-  int64_t rank = shapeOf(convolution->getOperand(1)).size();
+SmallVector<int64_t> sprig::filterPermutation(int64_t rank, bool isFirstInner) {
   SmallVector<int64_t> permutation{rank - 1, rank - 2};
-  if (isa<ir::ConvTransposeOp>(convolution)) std::swap(permutation[0], permutation[1]);
+  if (!isFirstInner) std::swap(permutation[0], permutation[1]);
   for (int64_t d = 0; d < rank - 2; ++d) permutation.push_back(d);
   return permutation;
 }
 
 bool sprig::isFilterView(Operation *op, Operation *convolution) {
   auto transpose = dyn_cast_if_present<ir::TransposeOp>(op);
-  return transpose && isa_and_present<ir::ConvOp, ir::ConvTransposeOp>(convolution) &&
-         convolution->getOperand(1) == transpose.getResult() &&
-         transpose.getPermutation() == ArrayRef<int64_t>(filterPermutation(convolution));
+  if (!transpose || !isa_and_present<ir::ConvOp, ir::ConvTransposeOp>(convolution) ||
+      convolution->getOperand(1) != transpose.getResult())
+    return false;
+  ArrayRef<int64_t> permutation = transpose.getPermutation();
+  return permutation == ArrayRef<int64_t>(filterPermutation(permutation.size(), true)) ||
+         permutation == ArrayRef<int64_t>(filterPermutation(permutation.size(), false));
 }
 
 Value sprig::storedFilter(Operation *convolution) {

@@ -76,9 +76,9 @@ private:
   void chooseSlices();
 };
 
-/// A filter whose rows lie side by side: [window..., C/groups, O], of a transposed convolution [window..., C,
-/// O/groups], as a transpose sees it by this permutation.
-llvm::SmallVector<int64_t> filterPermutation(mlir::Operation *convolution);
+/// A filter that lies in memory as [window..., second, first], by its first two dimensions, or [window..., first,
+/// second]: how a transpose sees it.
+llvm::SmallVector<int64_t> filterPermutation(int64_t rank, bool isFirstInner);
 /// Whether an operation is the transpose through which a convolution sees such a filter.
 bool isFilterView(mlir::Operation *op, mlir::Operation *convolution);
 /// The filter as it lies in memory: what the transpose sees, else the convolution's operand.

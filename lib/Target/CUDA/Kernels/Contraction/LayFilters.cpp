@@ -1,10 +1,13 @@
-// Constant filters of convolutions that become tiles: their rows side by side in memory, so that a slice's copies are.
+// Filters of convolutions that become tiles, as slices are copied of them: constants with their rows side by side in
+// memory, others that pay for it with their first dimension, once for a convolution and the gradient of its input.
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
-#include "llvm/ADT/DenseMap.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstring>
 
 using namespace mlir;
@@ -18,15 +21,18 @@ static ElementsAttr filterConstant(Operation *op) {
   return constant.getValue();
 }
 
+// Whether rows are of the filter's first dimension.
+static bool isFirstOfRows(Operation *op) { return isa<ir::ConvOp>(op); }
+
 // The constant that the transpose by filterPermutation sees as the filter.
 static Value withRowsInside(Operation *op, ElementsAttr attribute) {
   ir::ConstantView view(attribute);
   ArrayRef<int64_t> shape = view.type().getShape();
-  SmallVector<int64_t> permutation = filterPermutation(op), stored(shape.size());
+  bool isTransposed = !isFirstOfRows(op);
+  SmallVector<int64_t> permutation = filterPermutation(shape.size(), !isTransposed), stored(shape.size());
   for (auto [to, from] : llvm::enumerate(permutation)) stored[from] = shape[to];
   int64_t window = 1;
   for (int64_t size : shape.drop_front(2)) window *= size;
-  bool isTransposed = isa<ir::ConvTransposeOp>(op);
   const char *source = view.bytes().data();
   std::vector<char> bytes(view.bytes().size());
   int64_t outer = stored.end()[-2], inner = stored.back();
@@ -41,16 +47,62 @@ static Value withRowsInside(Operation *op, ElementsAttr attribute) {
   return ir::ConstantOp::create(b, op->getLoc(), type, ir::makeConstant(type, std::move(bytes)));
 }
 
+static void setView(Operation *op, Value stored, bool isFirstInner) {
+  OpBuilder b(op);
+  int64_t rank = shapeOf(stored).size();
+  auto permutation = b.getDenseI64ArrayAttr(filterPermutation(rank, isFirstInner));
+  op->setOperand(1, ir::TransposeOp::create(b, op->getLoc(), stored, permutation));
+}
+
+// Nanoseconds that a convolution takes to read sectors of which it needs a part, by the second-level cache's rate on a
+// large GPU: each tile's slices have elements that are as far apart as the window has taps.
+static double wasteOf(const ConvForm &form, Value filter) {
+  constexpr double kBytes = 8000;
+  constexpr int64_t kSector = 8; // elements
+  int64_t apart = std::min(kSector, llvm::product_of(shapeOf(filter).drop_front(2)));
+  double bytes = sizeof(float) * double(llvm::product_of(shapeOf(filter)));
+  return double(llvm::divideCeil(form.columns(), form.tile.columns)) * bytes * double(apart - 1) / kBytes;
+}
+
+static double costOfTranspose(Value filter) {
+  constexpr double kLaunch = 2500, kBytes = 2000;
+  return kLaunch + 2 * sizeof(float) * double(llvm::product_of(shapeOf(filter))) / kBytes;
+}
+
 void sprig::layFiltersForCuda(Block &block) {
   llvm::DenseMap<Value, Value> made[2]; // of convolutions, of transposed ones
+  struct Changing {
+    SmallVector<Operation *> convolutions;
+    double waste = 0;
+  };
+  llvm::MapVector<Value, Changing> changing;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     std::optional<ConvForm> form = ConvForm::of(&op);
     if (!form || !form->isWorthTiles() || form->filter.row == 1 || form->filter.channel == 1) continue;
+    Value filter = op.getOperand(1);
+    if (!filter.getDefiningOp<ir::ConstantOp>()) {
+      Changing &same = changing[filter];
+      same.convolutions.push_back(&op);
+      same.waste += wasteOf(*form, filter);
+      continue;
+    }
     ElementsAttr attribute = filterConstant(&op);
     if (!attribute || ir::ConstantView(attribute).isSplat()) continue;
-    Value &stored = made[isa<ir::ConvTransposeOp>(op)][op.getOperand(1)];
+    Value &stored = made[isFirstOfRows(&op)][filter];
     if (!stored) stored = withRowsInside(&op, attribute);
-    OpBuilder b(&op);
-    op.setOperand(1, ir::TransposeOp::create(b, op.getLoc(), stored, b.getDenseI64ArrayAttr(filterPermutation(&op))));
+    setView(&op, stored, isFirstOfRows(&op));
+  }
+  // In a branch or loop one block would turn them round.
+  if (!isa<func::FuncOp>(block.getParentOp())) return;
+  for (auto &[filter, same] : changing) {
+    if (4 * same.waste < 5 * costOfTranspose(filter)) continue;
+    Operation *first = same.convolutions.front();
+    OpBuilder b(first);
+    int64_t rank = shapeOf(filter).size();
+    SmallVector<int64_t> permutation;
+    for (int64_t d = 2; d < rank; ++d) permutation.push_back(d);
+    permutation.append({1, 0});
+    Value stored = ir::TransposeOp::create(b, first->getLoc(), filter, b.getDenseI64ArrayAttr(permutation));
+    for (Operation *op : same.convolutions) setView(op, stored, /*isFirstInner=*/true);
   }
 }
