@@ -1,8 +1,8 @@
 """Holds the CUDA kernels of networks to what is committed: gpu_kernels.py BUILD MODELS [--all-architectures] [--write]
 [--figures FILE].
 
-gpu-kernels.json names networks under MODELS with their batch, and a precision that is not f32, or programs beside it, and has a row for each
-form of kernel: the operations that its name lists, and of all kernels of the form the worst of each figure:
+gpu-kernels.json names networks under MODELS with their batch, and a precision that is not f32, programs beside it, or a training reference in
+the folder `training` beside MODELS, and has a row for each form of kernel: the operations that its name lists, and of all kernels of the form the worst of each figure:
   registers      of a thread, by ptxas                                         a list: for each of `architectures`
   occupancy      percent of a multiprocessor's threads that its blocks fill    likewise
   math           of the instructions in the loop that has the most FFMA, HMMA and the like, how many these are; of a
@@ -70,7 +70,12 @@ class Case:
         self.name, self.rows, self.bad = name, {}, []
         self.where = {}  # what has a row's figure: by form, figure and architecture
         network, *settings = name.split(' ')
-        model = [a.models / network / 'model.onnx', '--dim', *settings[:1]] if settings else [HERE / 'Inputs' / network]
+        if settings and settings[0] == 'train':
+            case = a.models.parent / 'training' / network
+            config = json.loads((case / 'config.json').read_text())
+            model = [case / 'model.onnx', '--train', case / 'config.json', '--samples', str(config['batch'] * config['steps'])]
+        else:
+            model = [a.models / network / 'model.onnx', '--dim', *settings[:1]] if settings else [HERE / 'Inputs' / network]
         with tempfile.TemporaryDirectory() as folder:
             package = pathlib.Path(folder) / 'model.sprig'
             said = run(a.build / 'bin/sprig', 'compile', *model, *('--' + given for given in settings[1:]), '--jobs', '1',
