@@ -8,16 +8,16 @@ namespace {
 constexpr int64_t operator""_KiB(unsigned long long count) { return int64_t(count) << 10; }
 constexpr int64_t operator""_MiB(unsigned long long count) { return int64_t(count) << 20; }
 
-// Multiprocessors, f32 rate, second-level cache and memory: NVIDIA's data sheets and architecture white papers of the
-// A100 (40 GB), the RTX 3090, 4090 and 5090, the H100 (SXM) and the B200. Threads, blocks and shared memory of a
-// multiprocessor: the CUDA programming guide's tables of compute capabilities.
+// Multiprocessors, rates in f32 and tf32, second-level cache and memory: NVIDIA's data sheets and architecture white
+// papers of the A100 (40 GB), the RTX 3090, 4090 and 5090, the H100 (SXM) and the B200. Threads, blocks and shared
+// memory of a multiprocessor: the CUDA programming guide's tables of compute capabilities.
 constexpr CudaDevice kDevices[] = {
-    {"sm_80", "A100", 108, 19.5e12, 40_MiB, 1.55e12, 2048, 32, 164_KiB},
-    {"sm_86", "RTX 3090", 82, 35e12, 6_MiB, 0.94e12, 1536, 16, 100_KiB},
-    {"sm_89", "RTX 4090", 128, 82e12, 72_MiB, 1.0e12, 1536, 24, 100_KiB},
-    {"sm_90", "H100", 132, 67e12, 50_MiB, 3.35e12, 2048, 32, 228_KiB},
-    {"sm_100", "B200", 148, 75e12, 126_MiB, 8.0e12, 2048, 32, 228_KiB},
-    {"sm_120", "RTX 5090", 170, 105e12, 96_MiB, 1.8e12, 1536, 24, 100_KiB},
+    {"sm_80", "A100", 108, 19.5e12, 156e12, 40_MiB, 1.55e12, 2048, 32, 164_KiB},
+    {"sm_86", "RTX 3090", 82, 35e12, 35e12, 6_MiB, 0.94e12, 1536, 16, 100_KiB},
+    {"sm_89", "RTX 4090", 128, 82e12, 82e12, 72_MiB, 1.0e12, 1536, 24, 100_KiB},
+    {"sm_90", "H100", 132, 67e12, 494e12, 50_MiB, 3.35e12, 2048, 32, 228_KiB},
+    {"sm_100", "B200", 148, 75e12, 1100e12, 126_MiB, 8.0e12, 2048, 32, 228_KiB},
+    {"sm_120", "RTX 5090", 170, 105e12, 105e12, 96_MiB, 1.8e12, 1536, 24, 100_KiB},
 };
 // What the second-level cache gives beyond the memory.
 constexpr double kCacheFactor = 2.5;
@@ -63,17 +63,18 @@ const char *CudaEstimate::bound() const {
   return arithmetic > traffic ? "arithmetic" : "memory";
 }
 
-CudaEstimate estimateCudaKernel(const CudaDevice &device, double flops, double bytes, int64_t blocks) {
+CudaEstimate estimateCudaKernel(const CudaDevice &device, const CudaWork &work) {
   CudaEstimate estimate;
   estimate.launch = CudaDevice::kLaunch;
+  int64_t blocks = work.blocks;
   if (blocks <= 0) return estimate;
   // The multiprocessor with the most blocks decides when all are done.
   double share = double(blocks) / double(divideUp(blocks, device.multiprocessors) * device.multiprocessors);
-  estimate.arithmetic = flops / (device.fma * share);
+  estimate.arithmetic = work.flops / ((work.isTf32 ? device.tf32 : device.fma) * share);
   // Each multiprocessor has its share of what the second-level cache gives, and all of them fill the memory's rate.
   double rate = device.cached() * share;
-  if (bytes > double(device.l2)) rate = std::min(rate, device.memory);
-  estimate.traffic = bytes / rate;
+  if (work.bytes > double(device.l2)) rate = std::min(rate, device.memory);
+  estimate.traffic = work.bytes / rate;
   return estimate;
 }
 

@@ -10,6 +10,7 @@ struct CudaDevice {
   std::string_view architecture, card;
   int64_t multiprocessors;
   double fma;    ///< f32 FLOP/s
+  double tf32;   ///< of products on tensor cores, FLOP/s of dense matrices
   int64_t l2;    ///< bytes of the second-level cache
   double memory; ///< bytes/s
   /// Limits of a multiprocessor, which every card of the architecture has.
@@ -18,8 +19,9 @@ struct CudaDevice {
   static constexpr int64_t kWarp = 32, kRegisters = 65536, kReservedSharedPerBlock = 1 << 10;
   /// What the second-level cache gives, bytes/s.
   double cached() const;
-  /// Of one node of a graph, seconds.
-  static constexpr double kLaunch = 2.5e-6;
+  /// Of one node of a graph.
+  static constexpr int64_t kLaunchNanoseconds = 2500;
+  static constexpr double kLaunch = kLaunchNanoseconds / 1e9; // seconds
 };
 
 /// By "sm_90", or "compute_90"; null for a name that is none.
@@ -28,6 +30,13 @@ const CudaDevice *findCudaDevice(std::string_view architecture);
 /// How many blocks a multiprocessor runs at once: the least of what registers, shared memory (all that a block has),
 /// threads and blocks allow.
 int64_t blocksOnMultiprocessor(const CudaDevice &device, int64_t registers, int64_t sharedBytes, int64_t threads);
+
+/// What a kernel does.
+struct CudaWork {
+  double flops = 0, bytes = 0;
+  int64_t blocks = 0;
+  bool isTf32 = false; ///< its products are on tensor cores
+};
 
 /// The least that a kernel takes by these figures, in seconds: of the part of the multiprocessors that its blocks keep
 /// at work.
@@ -38,7 +47,7 @@ struct CudaEstimate {
   /// "launch", where that is more than the work; else "arithmetic" or "memory".
   const char *bound() const;
 };
-CudaEstimate estimateCudaKernel(const CudaDevice &device, double flops, double bytes, int64_t blocks);
+CudaEstimate estimateCudaKernel(const CudaDevice &device, const CudaWork &work);
 
 /// By "sm_90"; of sm_80 for a name that is none. One thread is the whole device, and a hand-off a launch.
 MachineModel cudaModel(std::string_view architecture);

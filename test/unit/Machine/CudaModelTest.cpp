@@ -24,31 +24,43 @@ TEST(CudaModel, ArchitecturesAreFoundByName) {
 TEST(CudaModel, TheLongerOfWorkAndTrafficDecides) {
   const CudaDevice &h100 = device("sm_90");
   int64_t all = h100.multiprocessors * 4;
-  CudaEstimate work = estimateCudaKernel(h100, 67e12 * 1e-3, 1e6, all);
+  CudaEstimate work = estimateCudaKernel(h100, {67e12 * 1e-3, 1e6, all});
   EXPECT_DOUBLE_EQ(work.arithmetic, 1e-3);
   EXPECT_DOUBLE_EQ(work.seconds(), 1e-3 + CudaDevice::kLaunch);
   EXPECT_STREQ(work.bound(), "arithmetic");
   // More than the cache holds comes from memory.
-  CudaEstimate traffic = estimateCudaKernel(h100, 1e9, 3.35e9, all);
+  CudaEstimate traffic = estimateCudaKernel(h100, {1e9, 3.35e9, all});
   EXPECT_DOUBLE_EQ(traffic.traffic, 1e-3);
   EXPECT_STREQ(traffic.bound(), "memory");
   // What it holds is faster.
-  EXPECT_LT(estimateCudaKernel(h100, 0, double(h100.l2), all).traffic, double(h100.l2) / h100.memory / 2);
-  CudaEstimate small = estimateCudaKernel(h100, 1e3, 1e3, all);
+  EXPECT_LT(estimateCudaKernel(h100, {0, double(h100.l2), all}).traffic, double(h100.l2) / h100.memory / 2);
+  CudaEstimate small = estimateCudaKernel(h100, {1e3, 1e3, all});
   EXPECT_STREQ(small.bound(), "launch");
-  EXPECT_DOUBLE_EQ(estimateCudaKernel(h100, 0, 0, 0).seconds(), CudaDevice::kLaunch);
+  EXPECT_DOUBLE_EQ(estimateCudaKernel(h100, {0, 0, 0}).seconds(), CudaDevice::kLaunch);
+}
+
+// On tensor cores, where a card has a rate of their own.
+TEST(CudaModel, ProductsInTf32TakeNoLonger) {
+  for (const char *architecture : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
+    const CudaDevice &each = device(architecture);
+    int64_t all = each.multiprocessors;
+    double f32 = estimateCudaKernel(each, {1e9, 1e3, all}).arithmetic;
+    double tf32 = estimateCudaKernel(each, {1e9, 1e3, all, true}).arithmetic;
+    EXPECT_DOUBLE_EQ(tf32, 1e9 / each.tf32) << architecture;
+    EXPECT_LE(tf32, f32) << architecture;
+  }
 }
 
 TEST(CudaModel, FewBlocksKeepFewMultiprocessorsAtWork) {
   const CudaDevice &a100 = device("sm_80");
-  double full = estimateCudaKernel(a100, 1e9, 0, a100.multiprocessors).arithmetic;
-  EXPECT_DOUBLE_EQ(estimateCudaKernel(a100, 1e9, 0, 1).arithmetic, full * double(a100.multiprocessors));
+  double full = estimateCudaKernel(a100, {1e9, 0, a100.multiprocessors}).arithmetic;
+  EXPECT_DOUBLE_EQ(estimateCudaKernel(a100, {1e9, 0, 1}).arithmetic, full * double(a100.multiprocessors));
   // One block too many: a multiprocessor has two.
-  EXPECT_NEAR(estimateCudaKernel(a100, 1e9, 0, a100.multiprocessors + 1).arithmetic, full * 2, full * 0.05);
-  EXPECT_NEAR(estimateCudaKernel(a100, 1e9, 0, a100.multiprocessors * 1000 + 1).arithmetic, full, full * 0.01);
+  EXPECT_NEAR(estimateCudaKernel(a100, {1e9, 0, a100.multiprocessors + 1}).arithmetic, full * 2, full * 0.05);
+  EXPECT_NEAR(estimateCudaKernel(a100, {1e9, 0, a100.multiprocessors * 1000 + 1}).arithmetic, full, full * 0.01);
   // Less than all fill the memory's rate.
   double big = 1e9, half = double(a100.multiprocessors) / 2;
-  EXPECT_DOUBLE_EQ(estimateCudaKernel(a100, 0, big, int64_t(half)).traffic, big / a100.memory);
+  EXPECT_DOUBLE_EQ(estimateCudaKernel(a100, {0, big, int64_t(half)}).traffic, big / a100.memory);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <set>
 
 namespace sprig::cli {
 namespace {
@@ -21,6 +22,19 @@ constexpr const char *kNeverMeasured = "predicted, never measured here";
 
 bool isText(const Image &image) { return image.isa.starts_with("compute_"); }
 
+// The kernels of a PTX text that have an instruction.
+std::set<std::string, std::less<>> kernelsWith(std::string_view instruction, std::string_view ptx) {
+  constexpr std::string_view entry = ".entry ";
+  std::set<std::string, std::less<>> found;
+  for (size_t at = ptx.find(entry); at != ptx.npos;) {
+    size_t name = at + entry.size(), next = ptx.find(entry, name);
+    std::string_view kernel = ptx.substr(name, next == ptx.npos ? next : next - name);
+    if (kernel.find(instruction) != kernel.npos) found.emplace(kernel.substr(0, kernel.find('(')));
+    at = next;
+  }
+  return found;
+}
+
 template <typename Visit> void forEachDispatch(const Program &program, Visit visit) {
   for (const rt::core::Entry &entry : program.entries)
     for (const rt::core::Lane &lane : entry.lanes)
@@ -30,8 +44,9 @@ template <typename Visit> void forEachDispatch(const Program &program, Visit vis
 
 class ImageReader {
 public:
-  ImageReader(const Program &program, const Image &image, std::span<const uint8_t> code)
-      : program(program), image(image) {
+  /// `ptx`: the package's, or nothing.
+  ImageReader(const Program &program, const Image &image, std::span<const uint8_t> code, std::string_view ptx)
+      : program(program), image(image), onTensorCores(kernelsWith("mma.sync", ptx)) {
     report.architecture = image.isa;
     report.device = machine::findCudaDevice(image.isa);
     if (isText(image)) return;
@@ -59,8 +74,11 @@ private:
     return kernel < image.entryPoints.size() && kernel < image.launches.size() && !image.entryPoints[kernel].empty();
   }
   machine::CudaEstimate estimate(const Command &command) const {
-    return machine::estimateCudaKernel(*report.device, double(command.flops), double(command.bytes), command.tiles);
+    return machine::estimateCudaKernel(
+        *report.device, {double(command.flops), double(command.bytes), command.tiles, isTf32(command.kernel)});
   }
+  // There are no products of other types on tensor cores.
+  bool isTf32(uint32_t kernel) const { return onTensorCores.contains(image.entryPoints[kernel]); }
 
   void addTime(const rt::core::Entry &entry, const Command &command) {
     if (!report.device) return;
@@ -82,6 +100,7 @@ private:
     made.threads = image.launches[kernel].threads;
     made.flops = double(command.flops);
     made.bytes = double(command.bytes);
+    made.isTf32 = isTf32(kernel);
     if (const gpu::CubinKernel *code = cubin.find(image.entryPoints[kernel])) {
       made.registers = code->registers;
       made.stackBytes = code->localBytes;
@@ -100,6 +119,7 @@ private:
 
   const Program &program;
   const Image &image;
+  const std::set<std::string, std::less<>> onTensorCores;
   gpu::Cubin cubin;
   CudaImageReport report;
   const rt::core::Entry *last = nullptr;
@@ -117,9 +137,12 @@ template <typename T> std::string orDash(const std::optional<T> &value) { return
 std::string title(const CudaImageReport &report) {
   std::string text = report.architecture;
   if (!report.device) return text;
-  char card[128];
-  std::snprintf(card, sizeof card, ", of the card %s (%g TFLOP/s, %g TB/s, %lld multiprocessors); ",
-                std::string(report.device->card).c_str(), report.device->fma / 1e12, report.device->memory / 1e12,
+  bool hasTf32 =
+      std::any_of(report.kernels.begin(), report.kernels.end(), [](const CudaKernelRow &row) { return row.isTf32; });
+  char card[160], tf32[32] = "";
+  if (hasTf32) std::snprintf(tf32, sizeof tf32, ", %g in tf32", report.device->tf32 / 1e12);
+  std::snprintf(card, sizeof card, ", of the card %s (%g TFLOP/s%s, %g TB/s, %lld multiprocessors); ",
+                std::string(report.device->card).c_str(), report.device->fma / 1e12, tf32, report.device->memory / 1e12,
                 static_cast<long long>(report.device->multiprocessors));
   return text + card + "times are " + kNeverMeasured;
 }
@@ -143,10 +166,16 @@ std::vector<CudaImageReport> cudaKernels(std::span<const std::byte> package) {
   };
   bool hasCubin = std::any_of(program.images.begin(), program.images.end(),
                               [&](const Image &image) { return isCuda(image) && !isText(image); });
+  std::string_view ptx;
+  for (const Image &image : program.images) {
+    if (!isCuda(image) || !isText(image)) continue;
+    std::span<const uint8_t> text = view.sections[image.section].bytes;
+    ptx = {reinterpret_cast<const char *>(text.data()), text.size()};
+  }
   std::vector<CudaImageReport> reports;
   for (const Image &image : program.images)
     if (isCuda(image) && !(hasCubin && isText(image)))
-      reports.push_back(ImageReader(program, image, view.sections[image.section].bytes).read());
+      reports.push_back(ImageReader(program, image, view.sections[image.section].bytes, ptx).read());
   return reports;
 }
 
@@ -158,6 +187,7 @@ Json toJson(const std::vector<CudaImageReport> &reports) {
       Json one = {{"kernel", row.kernel}, {"command", row.command}, {"launches", row.launches},
                   {"blocks", row.blocks}, {"threads", row.threads}, {"flops", row.flops},
                   {"bytes", row.bytes}};
+      if (row.isTf32) one["precision"] = "tf32";
       if (row.registers) {
         one["registers"] = *row.registers;
         one["shared_bytes"] = *row.sharedBytes;

@@ -24,7 +24,8 @@ struct CudaKernelRow {
   std::optional<int64_t> registers, stackBytes, sharedBytes;
   int64_t blocksOnMultiprocessor = 0;
   double flops = 0, bytes = 0, seconds = 0;
-  std::string bound; ///< arithmetic, memory or launch
+  bool isTf32 = false; ///< its products are on tensor cores, as the package's PTX says
+  std::string bound;   ///< arithmetic, memory or launch
 
   double occupancy(const machine::CudaDevice &device) const;
 };

@@ -1,5 +1,6 @@
 #include "lib/Target/CUDA/Kernels/Control/ScanForm.h"
 #include "dialects/NN/NNContraction.h"
+#include "lib/Machine/CudaModel.h"
 #include "lib/Target/CUDA/CudaArch.h"
 #include "lib/Target/Kernels/ElementBuilder.h"
 #include "llvm/ADT/DenseSet.h"
@@ -112,7 +113,8 @@ bool ScanForm::pays(std::string &why) const {
   // Rates of a recent GPU, a nanosecond each: bytes that a multiprocessor gets of the second-level cache; multiply-adds
   // that it does in this kernel; those of all of them by tiles. A launch costs what the model of lib/Machine says; what
   // a block's threads compute of elements in one turn, some nanoseconds.
-  constexpr int64_t kBytes = 100, kMultiplyAdds = 50, kMultiplyAddsApart = 25000, kLaunch = 2500, kTurn = 20;
+  constexpr int64_t kBytes = 100, kMultiplyAdds = 50, kMultiplyAddsApart = 25000, kTurn = 20;
+  constexpr int64_t kLaunch = machine::CudaDevice::kLaunchNanoseconds;
   int64_t busiest = std::max<int64_t>(blockRows, llvm::divideCeil(stages.rows, kEnoughBlocks));
   int64_t turns = llvm::divideCeil(blockRows * widest, threads);
   int64_t together = std::max({matrixBytes / kBytes, busiest * multiplyAdds / kMultiplyAdds, launches * kTurn * turns});
