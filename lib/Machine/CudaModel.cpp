@@ -70,11 +70,17 @@ CudaEstimate estimateCudaKernel(const CudaDevice &device, const CudaWork &work) 
   if (blocks <= 0) return estimate;
   // The multiprocessor with the most blocks decides when all are done.
   double share = double(blocks) / double(divideUp(blocks, device.multiprocessors) * device.multiprocessors);
-  estimate.arithmetic = work.flops / ((work.isTf32 ? device.tf32 : device.fma) * share);
+  double flopRate = work.isTf32 ? device.tf32 : device.fma;
+  constexpr double kNanosecond = 1e-9;
+  constexpr double kLoopFlops = 2 * double(CudaDevice::kLoopMultiplyAdds) / kNanosecond;
+  if (work.isLoop) flopRate = std::min(flopRate, kLoopFlops * double(device.multiprocessors));
+  estimate.arithmetic = work.flops / (flopRate * share);
   // Each multiprocessor has its share of what the second-level cache gives, and all of them fill the memory's rate.
   double rate = device.cached() * share;
   if (work.bytes > double(device.l2)) rate = std::min(rate, device.memory);
-  estimate.traffic = work.bytes / rate;
+  int64_t blocksInTurn = divideUp(blocks, device.multiprocessors);
+  estimate.traffic =
+      work.bytes / rate + work.repeated * double(blocksInTurn) / double(CudaDevice::kLoopBytes) * kNanosecond;
   return estimate;
 }
 

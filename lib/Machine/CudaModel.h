@@ -22,6 +22,9 @@ struct CudaDevice {
   /// Of one node of a graph.
   static constexpr int64_t kLaunchNanoseconds = 2500;
   static constexpr double kLaunch = kLaunchNanoseconds / 1e9; // seconds
+  /// Of a multiprocessor whose block goes through a loop over time, for each nanosecond: bytes that it gets of the
+  /// second-level cache, where the matrices of a step lie, and multiply-adds of a few chains at once.
+  static constexpr int64_t kLoopBytes = 100, kLoopMultiplyAdds = 50;
 };
 
 /// By "sm_90", or "compute_90"; null for a name that is none.
@@ -36,6 +39,8 @@ struct CudaWork {
   double flops = 0, bytes = 0;
   int64_t blocks = 0;
   bool isTf32 = false; ///< its products are on tensor cores
+  bool isLoop = false; ///< over time: each block goes through all steps
+  double repeated = 0; ///< bytes that a block reads again and again, in all steps
 };
 
 /// The least that a kernel takes by these figures, in seconds: of the part of the multiprocessors that its blocks keep

@@ -214,8 +214,8 @@ private:
   }
 
   Status part(const fb::Part &from, Part &to) {
-    to = {text(from.name()), text(from.kind()), text(from.shape()), text(from.source()),
-          from.flops(),      from.bytes(),      from.call()};
+    to = {text(from.name()), text(from.kind()), text(from.shape()), text(from.source()), from.flops(),
+          from.bytes(),      from.call(),       from.steps(),       from.repeated()};
     return {};
   }
 

@@ -84,6 +84,8 @@ struct Part {
   uint64_t flops = 0;
   uint64_t bytes = 0;
   uint32_t call = 0;
+  uint32_t steps = 0;
+  uint64_t repeated = 0;
 };
 
 struct Command {

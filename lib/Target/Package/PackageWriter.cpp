@@ -242,7 +242,8 @@ Writer::PartList Writer::encode(ArrayRef<Part> list) {
   std::vector<flatbuffers::Offset<fb::Part>> parts;
   for (const Part &part : list) {
     auto name = shared(part.name), kind = shared(part.kind), shape = shared(part.shape), source = shared(part.source);
-    parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call));
+    parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call,
+                                   uint32_t(part.steps), uint64_t(part.repeated)));
   }
   return builder.CreateVector(parts);
 }

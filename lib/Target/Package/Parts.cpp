@@ -1,6 +1,7 @@
 #include "lib/Target/Package/Parts.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/OperationNumbers.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -53,6 +54,10 @@ static void addParts(exec::KernelOp kernel, Location use, unsigned &call, SmallV
       if (auto cost = dyn_cast<CostOpInterface>(op)) part.flops = cost.getFlops();
       part.bytes = movedBytes(op);
       part.call = call;
+      if (auto scan = dyn_cast<ir::ScanOp>(op)) {
+        part.steps = int64_t(scan.getSteps());
+        for (Value same : scan.getInvariants()) part.repeated += exec::byteSize(same.getType());
+      }
       parts.push_back(std::move(part));
     }
     ++call;

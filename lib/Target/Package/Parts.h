@@ -14,6 +14,8 @@ struct Part {
   int64_t flops = 0;
   int64_t bytes = 0; ///< that it moves from and to the dispatch's buffers
   unsigned call = 0; ///< which call of a composite kernel
+  /// Of a loop over time: its steps, and the bytes that each of them reads again.
+  int64_t steps = 0, repeated = 0;
 };
 
 /// Of a command that runs a composite kernel, those of all kernels that it calls, in order.

@@ -51,6 +51,20 @@ TEST(CudaModel, ProductsInTf32TakeNoLonger) {
   }
 }
 
+// A loop's steps read their matrices again, each block on its own; more blocks than multiprocessors do so in turn.
+TEST(CudaModel, LoopsReadAgain) {
+  const CudaDevice &h100 = device("sm_90");
+  int64_t all = h100.multiprocessors;
+  CudaWork loop{1e6, 1e3, all, false, true, 1e6};
+  EXPECT_NEAR(estimateCudaKernel(h100, loop).traffic, 10e-6, 1e-8);
+  loop.blocks = all + 1;
+  EXPECT_NEAR(estimateCudaKernel(h100, loop).traffic, 20e-6, 1e-8);
+  // And take longer for their chains than tiles do.
+  CudaWork tiles{1e9, 1e3, all};
+  loop = {1e9, 1e3, all, false, true};
+  EXPECT_GT(estimateCudaKernel(h100, loop).arithmetic, 2 * estimateCudaKernel(h100, tiles).arithmetic);
+}
+
 TEST(CudaModel, FewBlocksKeepFewMultiprocessorsAtWork) {
   const CudaDevice &a100 = device("sm_80");
   double full = estimateCudaKernel(a100, {1e9, 0, a100.multiprocessors}).arithmetic;

@@ -74,8 +74,12 @@ private:
     return kernel < image.entryPoints.size() && kernel < image.launches.size() && !image.entryPoints[kernel].empty();
   }
   machine::CudaEstimate estimate(const Command &command) const {
-    return machine::estimateCudaKernel(
-        *report.device, {double(command.flops), double(command.bytes), command.tiles, isTf32(command.kernel)});
+    machine::CudaWork work{double(command.flops), double(command.bytes), command.tiles, isTf32(command.kernel)};
+    for (const rt::core::Part &part : command.parts) {
+      work.isLoop |= part.steps > 0;
+      work.repeated += double(part.steps) * double(part.repeated);
+    }
+    return machine::estimateCudaKernel(*report.device, work);
   }
   // There are no products of other types on tensor cores.
   bool isTf32(uint32_t kernel) const { return onTensorCores.contains(image.entryPoints[kernel]); }

@@ -110,11 +110,12 @@ ScanForm::Tile ScanForm::tileOf(Operation *op) const {
 }
 
 bool ScanForm::pays(std::string &why) const {
-  // Rates of a recent GPU, a nanosecond each: bytes that a multiprocessor gets of the second-level cache; multiply-adds
-  // that it does in this kernel; those of all of them by tiles. A launch costs what the model of lib/Machine says; what
-  // a block's threads compute of elements in one turn, some nanoseconds.
-  constexpr int64_t kBytes = 100, kMultiplyAdds = 50, kMultiplyAddsApart = 25000, kTurn = 20;
-  constexpr int64_t kLaunch = machine::CudaDevice::kLaunchNanoseconds;
+  // The model of lib/Machine says what a multiprocessor does in a loop and what a launch costs. Of a recent GPU, a
+  // nanosecond each: multiply-adds of all multiprocessors by tiles; what a block's threads compute of elements in one
+  // turn takes some nanoseconds.
+  using machine::CudaDevice;
+  constexpr int64_t kBytes = CudaDevice::kLoopBytes, kMultiplyAdds = CudaDevice::kLoopMultiplyAdds;
+  constexpr int64_t kLaunch = CudaDevice::kLaunchNanoseconds, kMultiplyAddsApart = 25000, kTurn = 20;
   int64_t busiest = std::max<int64_t>(blockRows, llvm::divideCeil(stages.rows, kEnoughBlocks));
   int64_t turns = llvm::divideCeil(blockRows * widest, threads);
   int64_t together = std::max({matrixBytes / kBytes, busiest * multiplyAdds / kMultiplyAdds, launches * kTurn * turns});
