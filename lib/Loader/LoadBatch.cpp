@@ -1,5 +1,6 @@
 // One batch: samples into memory, with the simulated time that storage takes.
 #include "lib/Loader/LoaderCore.h"
+#include "runtime/collective/Collective.h"
 #include "sprig/rt/profile.hpp"
 #include <cstring>
 
@@ -98,8 +99,10 @@ void LoaderCore::waitForStorage(const Plan &plan, const Batch &batch) {
 
 void LoaderCore::fill(const Plan &plan, Batch &batch) {
   int64_t begin = batch.itsNumber * options.batch;
-  int64_t end = std::min(begin + options.batch, int64_t(plan.order.size()));
-  batch.order.assign(plan.order.begin() + begin, plan.order.begin() + end);
+  batch.itsSamples = std::min(options.batch, int64_t(plan.order.size()) - begin);
+  auto share = rt::collective::pieceOf(batch.itsSamples, uint32_t(options.ranks), uint32_t(options.rank));
+  batch.order.assign(plan.order.begin() + begin + share.begin, plan.order.begin() + begin + share.end);
+  if (batch.order.empty()) return fillEmpty(plan, batch, plan.order[size_t(begin)]);
   std::vector<TensorType> types;
   if (!options.transform) types = set.raw()->types();
   if (types.empty())
@@ -107,6 +110,18 @@ void LoaderCore::fill(const Plan &plan, Batch &batch) {
   else
     gatherInto(types, batch);
   waitForStorage(plan, batch);
+}
+
+// No samples, but fields: a sample of another rank says which.
+void LoaderCore::fillEmpty(const Plan &plan, Batch &batch, int64_t other) {
+  batch.order = {other};
+  collate(plan, batch);
+  batch.order.clear();
+  for (Field &field : batch.arrays) {
+    TensorType type = field.type();
+    type.shape = Shape(type.shape.data() + 1, size_t(type.shape.rank() - 1));
+    field = allocate(type, 0);
+  }
 }
 
 LoaderCore::Slot LoaderCore::load(const Plan &plan, int64_t number) {

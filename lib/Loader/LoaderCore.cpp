@@ -27,6 +27,12 @@ LoaderOptions checked(LoaderOptions options) {
                 std::string("data: ") + what + " is " + std::to_string(value) + ", expected " + expected);
   };
   if (options.batch < 1) refuse("batch", options.batch, "at least 1");
+  if (options.ranks < 1) refuse("ranks", options.ranks, "at least 1");
+  if (options.rank < 0 || options.rank >= options.ranks)
+    refuse("rank", options.rank, "0 to " + std::to_string(options.ranks - 1));
+  if (options.ranks > 1 && options.shuffle && !options.shuffle.seed())
+    throw Error(ErrorKind::usage, "data: shuffle has no seed, expected one, so that all " +
+                                      std::to_string(options.ranks) + " ranks have the same order");
   if (options.prefetch < 1) refuse("prefetch", options.prefetch, "at least 1");
   if (options.workers == kAutomaticWorkers) options.workers = automaticWorkers();
   if (options.workers < 0 || options.workers > kMostWorkers)

@@ -61,6 +61,7 @@ private:
   // Loading one batch (LoadBatch.cpp).
   Slot load(const Plan &plan, int64_t number);
   void fill(const Plan &plan, Batch &batch);
+  void fillEmpty(const Plan &plan, Batch &batch, int64_t other);
   void gatherInto(const std::vector<TensorType> &types, Batch &batch);
   void collate(const Plan &plan, Batch &batch);
   Field allocate(const TensorType &type, int64_t count);

@@ -17,19 +17,19 @@ static data::Dataset labelled(const std::string &part) {
   return data::zip({images, data::idx(part + "-labels-idx1-ubyte").as(0, DType::i64)});
 }
 
-// What one rank does: the program of one rank, but for `rows` and the all-reduce.
+// What one rank does: the program of one, but for its share of the data and the all-reduce.
 static void train(dist::Group &group, const std::string &folder, Net &net) {
   group.broadcast(net); // all begin with rank 0's weights
   auto optimizer = optim::adam(net.parameters(), {.lr = 3e-3});
-  data::Loader batches(labelled(folder + "/train"), {.batch = 64, .shuffle = 7}); // the same order on all ranks
+  // Each loads its share of every batch.
+  data::Loader batches(labelled(folder + "/train"),
+                       {.batch = 64, .shuffle = 7, .rank = group.rank(), .ranks = group.size()});
   for (int epoch = 1; epoch <= 10; ++epoch) {
     metrics::Mean mean;
-    for (auto [x, y] : batches) {
-      int64_t samples = x.size(0);
-      auto [begin, end] = group.rowsOf(samples);
-      // A sum over the whole batch's number: right for shares of any size.
-      Tensor loss = crossEntropy(net(x.slice(0, begin, end)), y.slice(0, begin, end), {.reduction = Reduction::sum}) *
-                    (1.0 / double(samples));
+    for (const data::Batch &batch : batches) {
+      // A sum over the number of all samples: right for shares of any size.
+      Tensor loss = crossEntropy(net(batch.x()), batch.y(), {.reduction = Reduction::sum}) *
+                    (1.0 / double(batch.samplesOfRanks()));
       optimizer.update(group.allReduce(grad(loss, net.parameters())));
       mean.add(group.allReduce(loss.detach()));
     }

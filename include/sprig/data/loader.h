@@ -40,7 +40,7 @@ private:
 };
 
 struct LoaderOptions {
-  int64_t batch = 64;                          ///< samples of a batch
+  int64_t batch = 64;                          ///< samples of a batch, of all ranks together
   Shuffle shuffle = {};                        ///< true, or a seed: every epoch has an order of its own
   int workers = kAutomaticWorkers;             ///< threads; 0: batches are loaded by the thread that asks for them
   int prefetch = 2;                            ///< batches that each worker may be ahead
@@ -49,6 +49,9 @@ struct LoaderOptions {
   IoDelay ioDelay = {};                        ///< simulated storage
   Transform transform = {};                    ///< of each sample, in the workers
   std::optional<uint64_t> seed = std::nullopt; ///< of what transformations draw; none: that of shuffle, or manualSeed's
+  /// Of several ranks (sprig/dist.h) each loads its share of every batch: all ranks' shares are the batch that one
+  /// would load. With `shuffle` that needs a seed of its own.
+  int rank = 0, ranks = 1;
 };
 
 /// Which field, and the caller's line: the argument of operator[].
@@ -62,8 +65,10 @@ struct FieldNumber {
 class Batch {
 public:
   Batch() = default;
-  /// Number of samples; an epoch's last batch may have fewer than the others.
+  /// Number of samples; an epoch's last batch may have fewer than the others, and a rank's share may have none.
   int64_t size() const { return int64_t(order.size()); }
+  /// Of all ranks together: what a sum over samples is divided by.
+  int64_t samplesOfRanks() const { return itsSamples; }
   size_t fields() const { return arrays.size(); }
   /// A field as a tensor, without a copy. Throws Error (usage) where there is none of this number.
   Tensor operator[](const FieldNumber &field) const { return host(field.number, field.at).tensor(); }
@@ -83,7 +88,7 @@ private:
   friend class LoaderCore;
   std::vector<Field> arrays;
   std::vector<int64_t> order;
-  int64_t itsEpoch = 0, itsNumber = 0;
+  int64_t itsEpoch = 0, itsNumber = 0, itsSamples = 0;
 };
 
 /// A batch whose structured binding has N names.

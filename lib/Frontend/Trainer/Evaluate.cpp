@@ -1,4 +1,5 @@
 #include "lib/Frontend/Trainer/Evaluate.h"
+#include "lib/Frontend/Record.h"
 #include "sprig/ops.h"
 
 namespace sprig {
@@ -25,7 +26,16 @@ private:
 };
 } // namespace
 
+void refuseShares(const data::Loader &set, Source at) {
+  if (int ranks = set.options().ranks; ranks > 1)
+    throw Error(ErrorKind::unsupported, placeText(at) +
+                                            "Trainer: expected a loader of all samples, found one of rank " +
+                                            std::to_string(set.options().rank) + " of " + std::to_string(ranks) +
+                                            "; several ranks train by a loop with dist::Group::allReduce");
+}
+
 Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, Source at) {
+  refuseShares(set, at);
   EvaluationMode mode(*programs.of().module);
   struct Part {
     int64_t samples;

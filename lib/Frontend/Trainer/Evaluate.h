@@ -4,6 +4,9 @@
 
 namespace sprig::frontend {
 
+/// Throws Error (unsupported) for a loader that has a rank's share alone: nothing here reduces over ranks.
+void refuseShares(const data::Loader &set, Source at);
+
 struct Evaluation {
   double loss = 0;
   std::optional<double> accuracy;

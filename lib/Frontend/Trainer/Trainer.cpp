@@ -36,6 +36,8 @@ private:
 
 FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &programs, data::Loader &train,
                         data::Loader *evaluation, bool writes, Source at) {
+  refuseShares(train, at);
+  if (evaluation) refuseShares(*evaluation, at);
   const Training &training = programs.of();
   TrainerOptions silent = options;
   if (!writes) {

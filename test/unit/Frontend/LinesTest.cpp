@@ -391,6 +391,9 @@ TEST(Lines, TrainersAndTimers) {
   Trainer trainer({.maxEpochs = 1, .compile = false, .print = false});
   expectAt(made, [&] { trainer.fit(net, loader); });
   expectAt(made, [&] { trainer.evaluate(net, loader); });
+  data::Loader share(loader.dataset(), {.rank = 1, .ranks = 2});
+  expectAt(made, [&] { trainer.fit(net, share); });
+  expectAt(made, [&] { trainer.evaluate(net, share); });
   data::Loader three(data::TensorDataset({data::Field(std::vector<float>(10)), data::Field(std::vector<float>(10)),
                                           data::Field(std::vector<float>(10))}),
                      {.batch = 5, .workers = 0});

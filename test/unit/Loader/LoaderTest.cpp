@@ -274,7 +274,47 @@ TEST(Loader, GoesOnWhereARunStopped) {
   expectHas(refusal([&] { resumed.seek(0, 10); }), "no batch 10 of epoch 0: an epoch has 10 batches");
 }
 
+// Shares of all ranks are the batches of one, whatever the numbers; where there are fewer samples than ranks some have
+// none, in fields of no rows.
+TEST(Loader, RanksShareEveryBatch) {
+  for (bool hasTransform : {false, true})
+    for (int ranks : {1, 2, 3, 7}) {
+      auto optionsOf = [&](int rank) {
+        LoaderOptions options{.batch = 32, .shuffle = 5, .workers = rank % 3, .rank = rank, .ranks = ranks};
+        if (hasTransform) options.transform = [](Sample sample, Random &) { return sample; };
+        return options;
+      };
+      std::vector<std::vector<std::vector<int64_t>>> shares(static_cast<size_t>(ranks));
+      for (int rank = 0; rank < ranks; ++rank) {
+        Loader loader(Counted(), optionsOf(rank));
+        EXPECT_EQ(loader.size(), 4);
+        for (const Batch &batch : loader) {
+          shares[size_t(rank)].emplace_back(batch.indices().begin(), batch.indices().end());
+          EXPECT_EQ(batch.samplesOfRanks(), batch.number() < 3 ? 32 : 4);
+          EXPECT_EQ(batch.host(0).shape(), (Shape{batch.size(), 3}));
+          EXPECT_EQ(batch.host(1).type(), (TensorType{DType::i64, {batch.size()}}));
+          for (int64_t i = 0; i < batch.size(); ++i)
+            EXPECT_EQ(batch.host(1).item<int64_t>(i), 2 * batch.indices()[size_t(i)]);
+        }
+      }
+      Loader one(Counted(), {.batch = 32, .shuffle = 5});
+      for (const Batch &batch : one) {
+        std::vector<int64_t> together;
+        for (auto &own : shares) {
+          const std::vector<int64_t> &share = own[size_t(batch.number())];
+          EXPECT_LE(std::abs(int64_t(share.size()) * ranks - batch.size()), ranks);
+          together.insert(together.end(), share.begin(), share.end());
+        }
+        EXPECT_EQ(together, std::vector<int64_t>(batch.indices().begin(), batch.indices().end())) << ranks;
+      }
+    }
+}
+
 TEST(Loader, RefusesOptionsThatMakeNoSense) {
+  expectHas(refusal([] { Loader(Counted(), {.ranks = 0}); }), "ranks is 0, expected at least 1");
+  expectHas(refusal([] { Loader(Counted(), {.rank = 2, .ranks = 2}); }), "rank is 2, expected 0 to 1");
+  expectHas(refusal([] { Loader(Counted(), {.shuffle = true, .ranks = 2}); }),
+            "shuffle has no seed, expected one, so that all 2 ranks have the same order");
   expectHas(refusal([] { Loader(Counted(), {.batch = 0}); }), "batch is 0, expected at least 1");
   expectHas(refusal([] { Loader(Counted(), {.workers = -2}); }), "workers is -2");
   expectHas(refusal([] { Loader(Counted(), {.prefetch = 0}); }), "prefetch is 0");
