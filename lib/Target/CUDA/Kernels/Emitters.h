@@ -16,6 +16,7 @@ std::unique_ptr<GpuEmitter> createGpuCumulativeEmitter();
 std::unique_ptr<GpuEmitter> createGpuLoopEmitter();
 std::unique_ptr<GpuEmitter> createGpuMatmulEmitter();
 std::unique_ptr<GpuEmitter> createGpuMatmulTf32Emitter();
+std::unique_ptr<GpuEmitter> createGpuPoolEmitter();
 std::unique_ptr<GpuEmitter> createGpuRowEmitter();
 std::unique_ptr<GpuEmitter> createGpuScanEmitter();
 std::unique_ptr<GpuEmitter> createGpuScatterElementsEmitter();

@@ -11,6 +11,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     add(createGpuConvFilterGradEmitter());
     add(createGpuSumPartsEmitter());
     add(createGpuTransposeEmitter()); // of another innermost dimension
+    add(createGpuPoolEmitter());      // without padding
     add(createGpuLoopEmitter());
     add(createGpuRowEmitter());
     add(createGpuConcatEmitter());

@@ -218,6 +218,8 @@ std::vector<Subject> subjects() {
        borders},
       {"max_pool", row("nn.pool max %a0 {window = array<i64: 3, 3>, " + strides("2, 2", "1, 1, 1, 1") + "}", {image},
                        {}, {{Fill::Distinct}})},
+      {"max_pool, 128 bits", row("nn.pool max %a0 {window = array<i64: 2, 2>, " + strides("2, 2", "0, 0, 0, 0") + "}",
+                                 {"43x3x9x8xf32"}, {}, {{Fill::Distinct}})},
       // Roots of what is negative are NaN.
       {"arg_max_pool",
        {"arg_max_pool",

@@ -6,12 +6,13 @@
 using namespace mlir;
 using namespace sprig;
 
-Operation *sprig::contractionOf(kernel::DispatchOp dispatch) {
+// The only operation of a dispatch that is a root, of f32 operands in memory, with elementwise operations behind it.
+static Operation *rootOf(kernel::DispatchOp dispatch, llvm::function_ref<bool(Operation *)> isRoot) {
   Block &body = dispatch->getRegion(0).front();
   Operation *found = nullptr;
   for (Operation &op : body.without_terminator()) {
     if (ir::splatOf(&op) || (op.hasOneUse() && isFilterView(&op, *op.user_begin()))) continue;
-    if (fusionKind(&op) == FusionKind::contraction) {
+    if (isRoot(&op)) {
       if (found) return nullptr;
       found = &op;
     } else if (!isa<ElementwiseOpInterface>(op) || ir::isCheckedAtRunTime(&op) || op.getNumResults() != 1) {
@@ -27,6 +28,14 @@ Operation *sprig::contractionOf(kernel::DispatchOp dispatch) {
   for (Value value : body.getTerminator()->getOperands())
     if (isa<BlockArgument>(value) || shapeOf(value) != shape) return nullptr;
   return found;
+}
+
+Operation *sprig::contractionOf(kernel::DispatchOp dispatch) {
+  return rootOf(dispatch, [](Operation *op) { return fusionKind(op) == FusionKind::contraction; });
+}
+
+ir::PoolOp sprig::poolOf(kernel::DispatchOp dispatch) {
+  return cast_if_present<ir::PoolOp>(rootOf(dispatch, llvm::IsaPred<ir::PoolOp>));
 }
 
 bool sprig::mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand) {

@@ -1,6 +1,7 @@
 // What follows a contraction in its dispatch: elementwise operations of its shape, on sums in registers, and the stores
 // of all results. For the emitters of contractions.
 #pragma once
+#include "dialects/NN/NNReduction.h"
 #include "lib/Target/CUDA/Kernels/Elements/GpuEvaluator.h"
 
 namespace sprig {
@@ -8,6 +9,9 @@ namespace sprig {
 /// The contraction of a dispatch that is one, of f32 operands as they lie in memory (of a convolution also a filter
 /// with its rows inside: ConvForm.h), with elementwise operations of its shape behind it; null for any other.
 mlir::Operation *contractionOf(kernel::DispatchOp dispatch);
+
+/// The same of nn.pool.
+ir::PoolOp poolOf(kernel::DispatchOp dispatch);
 
 /// GpuEmitter::mayOverwrite of such a dispatch: an operand of what follows the contraction alone is read by the thread
 /// that stores the same element, before it does.
