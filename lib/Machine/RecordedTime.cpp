@@ -14,6 +14,11 @@ bool isRange(const Event &event, const char *name) {
   return event.kind == SPRIG_RT_PROFILE_RANGE && event.name && std::strcmp(event.name, name) == 0;
 }
 
+bool isCopy(const Event &event) {
+  return event.kind == SPRIG_RT_PROFILE_COPY || event.kind == SPRIG_RT_PROFILE_UPLOAD ||
+         event.kind == SPRIG_RT_PROFILE_DOWNLOAD;
+}
+
 // A dispatch, over all calls.
 auto dispatchOf(const Event &event) { return std::tuple(event.call, event.lane, event.command); }
 
@@ -86,7 +91,7 @@ private:
       return;
     default: break;
     }
-    if (event.kind == SPRIG_RT_PROFILE_COPY) {
+    if (isCopy(event)) {
       CommandPlace place = placeOf(event);
       if (place.from != place.to)
         time.links[{place.from, place.to}].push_back(span);

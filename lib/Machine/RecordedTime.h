@@ -3,12 +3,16 @@
 #pragma once
 #include "lib/Machine/Verdict.h"
 #include "sprig/rt/profile.h"
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <utility>
 #include <vector>
 
 namespace sprig::machine {
+
+/// In a device's place: the caller's memory.
+inline constexpr uint32_t kHost = UINT32_MAX;
 
 /// Where a command runs; of a copy also between which devices.
 struct CommandPlace {
@@ -51,7 +55,8 @@ struct RecordedTime {
 inline constexpr const char *kWaitRange = "wait for data";
 inline constexpr const char *kLoadRange = "load batch";
 
-/// Of what is complete in `data`. `placeOf` is asked about dispatches, copies and slices alone.
+/// Of what is complete in `data`. `placeOf` is asked about dispatches, copies (the caller's among them) and slices
+/// alone.
 RecordedTime recordedTime(const sprig_rt_profile_data &data,
                           const std::function<CommandPlace(const sprig_rt_profile_event &)> &placeOf);
 

@@ -75,6 +75,10 @@ uint32_t sprig_rt_profile_thread_count(const sprig_rt_profile *profile) {
   return profile ? profile->profile.threadCount() : 0;
 }
 
+const char *sprig_rt_profile_stream_name(const sprig_rt_profile *profile, uint32_t thread) {
+  return profile ? profile->profile.streamName(thread) : nullptr;
+}
+
 int64_t sprig_rt_profile_thread_id(const sprig_rt_profile *profile, uint32_t thread) {
   return profile ? profile->profile.threadId(thread) : -1;
 }

@@ -71,6 +71,7 @@ struct CommandTag {
   const Recording *recording = nullptr;
   uint32_t lane = 0;
   uint32_t index = 0;
+  sprig_rt_profile_kind copies = SPRIG_RT_PROFILE_COPY; // what a copy is called
 };
 
 struct Launch {
@@ -102,6 +103,9 @@ public:
   virtual void record(DeviceEvent &event) = 0;
   // For the event's last record, of this device or of any other.
   virtual void wait(DeviceEvent &event) = 0;
+  // Of a device with a clock of its own: what was recorded since this was last asked, in order, by the host's ticks as
+  // well as they are known. Everything has ended. Others write to profiles themselves.
+  virtual Status takeRecorded(std::vector<StreamSpan> &) { return {}; }
 };
 
 class Device {

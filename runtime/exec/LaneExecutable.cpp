@@ -17,6 +17,7 @@ Status LaneExecutable::makePorts() {
     if (device.sharesHostMemory() || std::any_of(made.begin(), made.end(), isSame)) continue;
     Port &port = made.emplace_back();
     port.device = &device;
+    port.number = i;
     SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.in));
     SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.between));
     SPRIG_RETURN_IF_ERROR(device.createLane(nullptr, port.back));
@@ -106,7 +107,7 @@ void LaneExecutable::uploadInputs(const Order &order) {
   for (const Port &port : ports) {
     for (Transfer transfer : order.uploads) {
       if (transfer.targetDevice != port.device) continue;
-      transfer.tag.control = &order.control;
+      transfer.tag = {&order.control, order.recording, port.number, transfer.array, SPRIG_RT_PROFILE_UPLOAD};
       transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
       port.in->copy(transfer);
     }
@@ -121,7 +122,7 @@ void LaneExecutable::returnResults(const Order &order) {
     for (DeviceEvent *event : each.after) port->back->wait(*event);
     for (Transfer transfer : order.downloads) {
       if (transfer.sourceDevice != each.device || transfer.array != each.output) continue;
-      transfer.tag.control = &order.control;
+      transfer.tag = {&order.control, order.recording, port->number, transfer.array, SPRIG_RT_PROFILE_DOWNLOAD};
       transfer.wire = package.links().between(transfer.sourceDevice, transfer.targetDevice);
       port->back->copy(transfer);
     }
@@ -130,6 +131,42 @@ void LaneExecutable::returnResults(const Order &order) {
     for (const auto &end : plan.ends[order.turn]) port.back->wait(*end);
     port.back->record(*port.left[order.turn]);
   }
+}
+
+Status LaneExecutable::tellRecorded(uint32_t entry, const Recording &recording) {
+  struct Stream {
+    std::string name;
+    std::vector<StreamSpan> spans;
+  };
+  std::vector<Stream> streams;
+  Status status;
+  auto take = [&](const Device &device, std::string_view what, DeviceLane &lane) {
+    Stream &stream = streams.emplace_back(Stream{concat(device.name(), " ", what), {}});
+    if (Status taken = lane.takeRecorded(stream.spans); status.isOk()) status = std::move(taken);
+  };
+  for (const Port &port : ports) {
+    take(*port.device, "uploads", *port.in);
+    take(*port.device, "copies", *port.between);
+    take(*port.device, "downloads", *port.back);
+  }
+  const Plan &plan = *entries[entry];
+  for (size_t i = 0; i < plan.lanes.size(); ++i)
+    take(package.device(package.program().entries[entry].lanes[i].device), concat("lane ", i), *plan.lanes[i]);
+  // Two clocks differ in their rates, if by little; what has ended is not to end later than now.
+  uint64_t first = UINT64_MAX, last = 0, now = ticks();
+  for (const Stream &stream : streams)
+    for (const StreamSpan &span : stream.spans) {
+      first = std::min(first, span.begin);
+      last = std::max(last, span.end);
+    }
+  for (Stream &stream : streams) {
+    if (last > now)
+      for (StreamSpan &span : stream.spans)
+        for (uint64_t *at : {&span.begin, &span.end})
+          *at = first + uint64_t(double(*at - first) * double(now - first) / double(last - first));
+    recording.addStream(stream.name, stream.spans);
+  }
+  return status;
 }
 
 // A lane copies where it reaches both ends; else a device that does so comes in between.
@@ -275,6 +312,7 @@ Status LaneExecutable::start(uint32_t turn, uint32_t entryIndex, const Binding &
   enqueueCommands(order);
   returnResults(order);
   lastPlans[turn] = &plan;
+  lastEntries[turn] = entryIndex;
   lastTurn = turn;
   lastWasStarted = true;
   return {};
@@ -294,6 +332,8 @@ Status LaneExecutable::finish(uint32_t turn) {
   }
   simulated = end - lastEnd;
   lastEnd = end;
+  if (recorded)
+    if (Status told = tellRecorded(lastEntries[turn], *recorded); !told.isOk()) controlOf(turn).fail(std::move(told));
   return controlOf(turn).take(package.program());
 }
 

@@ -38,6 +38,8 @@ public:
   // any.
   void uploadInputs(const Order &order);
   std::vector<DeviceEvent *> arrivalsOf(const Order &order) const;
+  // What a profile has of an order, once it has ended, where devices keep the time of their commands.
+  Status tellRecorded(uint32_t entry, const Recording &recording);
   // What an order of the entry begins in, and what is recorded at its end.
   std::vector<DeviceLane *> lanesOf(uint32_t entry) const;
   std::vector<DeviceEvent *> endsOf(uint32_t turn) const;
@@ -47,6 +49,7 @@ private:
   // What copies the caller's arrays from and to one device, and what lanes of others cannot.
   struct Port {
     const Device *device;
+    uint32_t number;                                   // in the package
     std::unique_ptr<DeviceLane> in;                    // for inputs, also of the next run
     std::unique_ptr<DeviceLane> between;               // for what lanes of others cannot copy
     std::unique_ptr<DeviceLane> back;                  // for outputs, while others are computed
@@ -93,6 +96,7 @@ private:
   std::vector<std::unique_ptr<Plan>> entries; // made at their first run
   std::vector<Port> ports;                    // one for each device that has memory of its own
   const Plan *lastPlans[kTurns] = {};         // of the last run of each turn
+  uint32_t lastEntries[kTurns] = {};
   uint32_t lastTurn = 0;
   bool lastWasStarted = false; // else run() has waited for it
   double lastEnd = 0;          // of the run that ended last, by the devices' clocks

@@ -7,9 +7,10 @@
 
 namespace sprig::rt::core {
 
-Ring::Ring(uint32_t capacity, int64_t threadId, uint64_t firstToken)
+Ring::Ring(uint32_t capacity, int64_t threadId, uint64_t firstToken, std::string streamName)
     // Written once here, so that recording meets no page for the first time.
-    : events(capacity, Event{}), mask(capacity - 1), threadId(threadId), lastToken(firstToken) {}
+    : events(capacity, Event{}), mask(capacity - 1), threadId(threadId), streamName(std::move(streamName)),
+      lastToken(firstToken) {}
 
 uint64_t Ring::pushRange(const char *name) {
   std::string_view text = name ? name : "";
@@ -49,22 +50,40 @@ Ring *Profile::findRing() {
   int64_t id = syscall(SYS_gettid);
   std::lock_guard guard(lock);
   auto found = std::find_if(rings.begin(), rings.end(), [id](auto &ring) { return ring->threadId == id; });
-  if (found == rings.end()) {
-    try {
-      rings.push_back(std::make_unique<Ring>(capacity, id, number << 40));
-    } catch (const std::bad_alloc &) {
-      unrecorded.fetch_add(1);
-      return nullptr;
-    }
-    found = rings.end() - 1;
+  Ring *ring = found == rings.end() ? makeRing(id, {}) : found->get();
+  if (ring) cached = {number, ring};
+  return ring;
+}
+
+Ring *Profile::makeRing(int64_t threadId, std::string streamName) {
+  try {
+    rings.push_back(std::make_unique<Ring>(capacity, threadId, number << 40, std::move(streamName)));
+  } catch (const std::bad_alloc &) {
+    unrecorded.fetch_add(1);
+    return nullptr;
   }
-  cached = {number, found->get()};
-  return found->get();
+  return rings.back().get();
+}
+
+Ring *Profile::streamRing(uint32_t context, const std::string &name) {
+  std::lock_guard guard(lock);
+  auto found = std::find_if(rings.begin(), rings.end(), [&](auto &ring) {
+    return ring->threadId < 0 && ring->context == context && ring->streamName == name;
+  });
+  if (found != rings.end()) return found->get();
+  Ring *ring = makeRing(-1, name);
+  if (ring) ring->context = context;
+  return ring;
 }
 
 uint32_t Profile::threadCount() const {
   std::lock_guard guard(lock);
   return uint32_t(rings.size());
+}
+
+const char *Profile::streamName(uint32_t thread) const {
+  std::lock_guard guard(lock);
+  return thread < rings.size() && rings[thread]->threadId < 0 ? rings[thread]->streamName.c_str() : nullptr;
 }
 
 int64_t Profile::threadId(uint32_t thread) const {

@@ -327,6 +327,7 @@ TEST(Profile, WrongUseIsTold) {
   sprig_rt_profile_stop(nullptr, nullptr);
   sprig_rt_profile_release(nullptr);
   EXPECT_EQ(sprig_rt_profile_thread_id(nullptr, 0), -1);
+  EXPECT_EQ(sprig_rt_profile_stream_name(nullptr, 0), nullptr);
   EXPECT_EQ(sprig_rt_context_number(nullptr), 0u);
 }
 

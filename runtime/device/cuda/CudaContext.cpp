@@ -77,11 +77,38 @@ Status CudaContext::make(uint32_t ordinal) {
 // What fails at the process's end is gone already.
 CudaContext::~CudaContext() {
   if (!handle) return;
+  lastMoment = nullptr;
   if (own) {
     Scope scope(*this);
     driver.cuStreamDestroy_v2(own);
   }
   driver.cuDevicePrimaryCtxRelease_v2(device);
+}
+
+CudaContext::Moment::~Moment() {
+  if (!event) return;
+  Scope scope(*context);
+  context->driver.cuEventDestroy_v2(event);
+}
+
+Status CudaContext::momentOf(const Recording &recording, CUstream stream, std::shared_ptr<const Moment> &moment) {
+  std::lock_guard guard(momentLock);
+  std::pair<const Profile *, uint64_t> call(recording.profile, recording.call);
+  if (!lastMoment || lastMomentOf != call) {
+    auto fresh = std::make_shared<Moment>();
+    fresh->context = this;
+    CUresult result = driver.cuEventCreate(&fresh->event, CU_EVENT_DEFAULT);
+    if (result != CUDA_SUCCESS) fresh->event = nullptr;
+    if (result == CUDA_SUCCESS) result = driver.cuEventRecord(fresh->event, stream);
+    if (result == CUDA_SUCCESS) result = driver.cuEventSynchronize(fresh->event);
+    SPRIG_RETURN_IF_ERROR(statusOf(result, "recording a profile"));
+    fresh->ticks = sprig::rt::core::ticks();
+    fresh->ns = systemNanoseconds();
+    lastMoment = std::move(fresh);
+    lastMomentOf = call;
+  }
+  moment = lastMoment;
+  return {};
 }
 
 Status CudaContext::failure(CUresult result, std::string_view what) const {

@@ -153,6 +153,7 @@ Status CudaExecutable::start(uint32_t turn, uint32_t entry, const Binding &bindi
   run.results.clear();
   for (const Transfer &transfer : binding.downloads()) run.results.push_back(transfer.target);
   run.graph = graph;
+  run.entry = entry;
   RunControl &control = controlOf(turn);
   if (recorded) { // a profile wants to see commands one by one
     SPRIG_RETURN_IF_ERROR(single.prepare(entry));
@@ -232,6 +233,8 @@ Status CudaExecutable::finish(uint32_t turn) {
   run.ended->synchronize(run.ended->last(), std::nullopt);
   RunControl &control = controlOf(turn);
   if (Status failed = run.ended->failure(); !failed.isOk()) control.fail(std::move(failed));
+  if (recorded)
+    if (Status told = single.tellRecorded(run.entry, *recorded); !told.isOk()) control.fail(std::move(told));
   SPRIG_RETURN_IF_ERROR(control.take(package.program()));
   for (size_t i = 0; i < run.results.size(); ++i)
     if (run.graph->downloads[i].bytes)

@@ -50,6 +50,7 @@ private:
   struct Run {
     std::unique_ptr<CudaEvent> ended;
     Graph *graph = nullptr;
+    uint32_t entry = 0;
     std::vector<uint8_t *> results; // the caller's arrays, by the graph's downloads
   };
 

@@ -5,6 +5,7 @@
 #include "runtime/device/cuda/Nvtx.h"
 #include "runtime/profile/Profile.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -25,8 +26,9 @@ Status CudaLane::make() {
 CudaLane::~CudaLane() {
   if (!stream) return;
   CudaContext::Scope scope(*context);
-  for (CUevent event : {begin, end})
-    if (event) context->driver.cuEventDestroy_v2(event);
+  for (const Around &each : timers)
+    for (CUevent event : {each.begin, each.end}) context->driver.cuEventDestroy_v2(event);
+  moment = nullptr;
   context->driver.cuStreamDestroy_v2(stream);
 }
 
@@ -39,54 +41,70 @@ static std::string rangeName(const Launch &launch) {
   return command.parts.empty() ? name : name + ")";
 }
 
-void CudaLane::dispatch(const Launch &given) {
-  RunControl &control = *given.tag.control;
-  if (!control.isGoing() || given.command->tiles == 0) return;
-  NvtxRange range([&] { return rangeName(given); });
-  Timed began = beginTimed(given.tag);
-  if (Status status = launch(given); !status.isOk()) return control.fail(std::move(status));
-  if (given.tag.recording) tell(SPRIG_RT_PROFILE_DISPATCH, given.tag, began);
-}
-
-// A profile has commands one by one: each is waited for before the next is enqueued. How long it took is between two
-// events of the driver; it ended when the host saw that.
-CudaLane::Timed CudaLane::beginTimed(const CommandTag &tag) {
-  if (!tag.recording) return {};
+// A profile has each command between two events of the driver. Nobody waits for them before the run has ended, so
+// commands lie beside each other as ever.
+template <typename Enqueue> void CudaLane::enqueue(sprig_rt_profile_kind kind, const CommandTag &tag, Enqueue enqueue) {
   CudaContext::Scope scope(*context);
-  CUresult result = CUDA_SUCCESS;
-  for (CUevent *event : {&begin, &end})
-    if (!*event && result == CUDA_SUCCESS) result = context->driver.cuEventCreate(event, CU_EVENT_DEFAULT);
-  if (result == CUDA_SUCCESS) result = context->driver.cuEventRecord(begin, stream);
-  if (result != CUDA_SUCCESS) tag.control->fail(context->statusOf(result, "recording a profile"));
-  return {ticks(), systemNanoseconds()};
+  Status status;
+  if (tag.recording) status = beginRecorded(*tag.recording);
+  if (status.isOk()) status = enqueue();
+  if (status.isOk() && tag.recording) status = endRecorded({kind, tag.lane, tag.index, 0, 0});
+  if (!status.isOk()) tag.control->fail(std::move(status));
 }
 
-Status CudaLane::deviceNanoseconds(double &took) {
+Status CudaLane::beginRecorded(const Recording &recording) {
   const CudaDriver &driver = context->driver;
-  float milliseconds = 0;
-  SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuEventRecord(end, stream), "recording a profile"));
-  SPRIG_RETURN_IF_ERROR(context->statusOf(driver.cuStreamSynchronize(stream), "running commands"));
-  SPRIG_RETURN_IF_ERROR(
-      context->statusOf(driver.cuEventElapsedTime(&milliseconds, begin, end), "asking how long a command took"));
-  took = double(milliseconds) * 1e6;
+  if (!moment) SPRIG_RETURN_IF_ERROR(context->momentOf(recording, stream, moment));
+  if (recorded.size() == timers.size()) {
+    Around fresh;
+    CUresult result = driver.cuEventCreate(&fresh.begin, CU_EVENT_DEFAULT);
+    if (result == CUDA_SUCCESS && (result = driver.cuEventCreate(&fresh.end, CU_EVENT_DEFAULT)) != CUDA_SUCCESS)
+      driver.cuEventDestroy_v2(fresh.begin);
+    SPRIG_RETURN_IF_ERROR(context->statusOf(result, "recording a profile"));
+    timers.push_back(fresh);
+  }
+  return context->statusOf(driver.cuEventRecord(timers[recorded.size()].begin, stream), "recording a profile");
+}
+
+Status CudaLane::endRecorded(const StreamSpan &command) {
+  recorded.push_back(command);
+  return context->statusOf(context->driver.cuEventRecord(timers[recorded.size() - 1].end, stream),
+                           "recording a profile");
+}
+
+Status CudaLane::takeRecorded(std::vector<StreamSpan> &spans) {
+  if (recorded.empty()) return {};
+  CudaContext::Scope scope(*context);
+  const std::shared_ptr<const CudaContext::Moment> from = std::exchange(moment, nullptr);
+  std::vector<StreamSpan> taken = std::exchange(recorded, {});
+  double ticksPerNs = double(ticks() - from->ticks) / std::max(1.0, double(systemNanoseconds() - from->ns));
+  auto between = [&](CUevent first, CUevent last, double &length) {
+    float milliseconds = 0;
+    CUresult result = context->driver.cuEventElapsedTime(&milliseconds, first, last);
+    length = std::max(0.0, double(milliseconds) * 1e6 * ticksPerNs);
+    return context->statusOf(result, "asking how long a command took");
+  };
+  uint64_t last = from->ticks;
+  for (size_t i = 0; i < taken.size(); ++i) {
+    double until = 0, length = 0;
+    SPRIG_RETURN_IF_ERROR(between(from->event, timers[i].begin, until));
+    SPRIG_RETURN_IF_ERROR(between(timers[i].begin, timers[i].end, length));
+    taken[i].begin = std::max(last, from->ticks + uint64_t(until)); // they are rounded one by one
+    last = taken[i].end = taken[i].begin + uint64_t(length);
+    spans.push_back(taken[i]);
+  }
   return {};
 }
 
-void CudaLane::tell(sprig_rt_profile_kind kind, const CommandTag &tag, const Timed &began) {
-  CudaContext::Scope scope(*context);
-  double took = 0;
-  if (Status status = deviceNanoseconds(took); !status.isOk()) return tag.control->fail(std::move(status));
-  uint64_t now = ticks();
-  double waited = double(systemNanoseconds() - began.ns);
-  // In the host's ticks, and never before the host began.
-  double share = waited > took ? took / waited : 1;
-  tag.recording->add(kind, now - uint64_t(share * double(now - began.ticks)), tag.lane, tag.index);
+void CudaLane::dispatch(const Launch &given) {
+  if (!given.tag.control->isGoing() || given.command->tiles == 0) return;
+  NvtxRange range([&] { return rangeName(given); });
+  enqueue(SPRIG_RT_PROFILE_DISPATCH, given.tag, [&] { return launch(given); });
 }
 
 Status CudaLane::launch(const Launch &given) {
   const Command &command = *given.command;
   const CudaCode::Function &function = static_cast<const CudaCode &>(*given.code).function(command.kernel);
-  CudaContext::Scope scope(*context);
   CUdeviceptr status = 0, scratchAddress = 0;
   SPRIG_RETURN_IF_ERROR(statusRecord(given, status));
   if (given.kernel->scratch) {
@@ -140,10 +158,7 @@ void CudaLane::copy(const Transfer &transfer) {
   RunControl &control = *transfer.tag.control;
   if (!control.isGoing() || transfer.bytes == 0 || transfer.target == transfer.source) return;
   NvtxRange range([&] { return concat("copy ", transfer.bytes, " bytes"); });
-  CudaContext::Scope scope(*context);
-  Timed began = beginTimed(transfer.tag);
-  if (Status status = copyNow(transfer); !status.isOk()) return control.fail(std::move(status));
-  if (transfer.tag.recording) tell(SPRIG_RT_PROFILE_COPY, transfer.tag, began);
+  enqueue(transfer.tag.copies, transfer.tag, [&] { return copyNow(transfer); });
 }
 
 // The host's memory that is not pinned is read before the call returns, or written: then it waits for the stream.

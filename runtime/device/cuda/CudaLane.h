@@ -18,18 +18,16 @@ public:
   void copy(const Transfer &transfer) override;
   void record(DeviceEvent &event) override;
   void wait(DeviceEvent &event) override;
+  Status takeRecorded(std::vector<StreamSpan> &spans) override;
 
   cuda::CUstream stream = nullptr;
 
 private:
   Status launch(const Launch &launch);
   Status copyNow(const Transfer &transfer);
-  struct Timed {
-    uint64_t ticks, ns; // of the host, when it began
-  };
-  Timed beginTimed(const CommandTag &tag);
-  void tell(sprig_rt_profile_kind kind, const CommandTag &tag, const Timed &began);
-  Status deviceNanoseconds(double &took);
+  template <typename Enqueue> void enqueue(sprig_rt_profile_kind kind, const CommandTag &tag, Enqueue enqueue);
+  Status beginRecorded(const Recording &recording);
+  Status endRecorded(const StreamSpan &command);
   Status statusRecord(const Launch &launch, cuda::CUdeviceptr &address);
   Status growScratch(uint64_t bytes);
 
@@ -46,7 +44,13 @@ private:
   size_t recordsLeft = 0;      // in the last block
   std::vector<Memory> scratch; // the last one is in use, earlier ones by commands before it
   uint64_t scratchBytes = 0;
-  cuda::CUevent begin = nullptr, end = nullptr; // of a command that a profile records
+  // Of commands that a profile records, since it was told of them.
+  std::vector<StreamSpan> recorded;
+  struct Around {
+    cuda::CUevent begin = nullptr, end = nullptr;
+  };
+  std::vector<Around> timers; // of each of them, and more of earlier runs
+  std::shared_ptr<const CudaContext::Moment> moment;
   std::vector<void *> parameters;
 };
 

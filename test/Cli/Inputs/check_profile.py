@@ -1,4 +1,4 @@
-"""Checks what `sprig profile` wrote: check_profile.py rows|sorted|trace|spoil FILE [ARGUMENT]."""
+"""Checks what `sprig profile` wrote: check_profile.py rows|sorted|trace|streams|spoil FILE [ARGUMENT]."""
 import json
 import sys
 
@@ -84,6 +84,25 @@ def check_trace(path, *wanted):
         assert counters["queue"][-1] == 0 and max(counters["queue"]) >= 1, counters["queue"]
 
 
+def check_streams(path, *wanted):
+    """Tracks of a GPU's streams, in which spans follow one another."""
+    names, spans, process = {}, {}, None
+    for event in json.load(open(path))["traceEvents"]:
+        if event["ph"] == "M" and event["name"] == "process_name" and event["args"]["name"] == "streams":
+            process = event["pid"]
+        elif event["ph"] == "M" and event["name"] == "thread_name" and event["pid"] == process:
+            names[event["tid"]] = event["args"]["name"]
+        elif event["ph"] == "X" and event["pid"] == process:
+            spans.setdefault(names[event["tid"]], []).append((event["ts"], event["ts"] + event["dur"], event["name"]))
+    for track, list_ in spans.items():
+        list_.sort()
+        for (_, end, _), (begin, _, _) in zip(list_, list_[1:]):
+            assert begin >= end - 0.0015, (track, end, begin)
+    for each in wanted:
+        track, _, name = each.partition("=")
+        assert any(span[2] == name for span in spans.get(track, [])), (each, spans)
+
+
 def spoil(path, target):
     profile = json.load(open(path))
     output = profile["profiles"][0]["outputs"][0]
@@ -92,4 +111,4 @@ def spoil(path, target):
     json.dump(profile, open(target, "w"))
 
 
-{"rows": check_rows, "sorted": check_sorted, "trace": check_trace, "spoil": spoil}[sys.argv[1]](*sys.argv[2:])
+{"rows": check_rows, "sorted": check_sorted, "trace": check_trace, "streams": check_streams, "spoil": spoil}[sys.argv[1]](*sys.argv[2:])

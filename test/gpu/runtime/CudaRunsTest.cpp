@@ -4,7 +4,8 @@
 #include "sprig/rt/profile.hpp"
 #include "test/gpu/runtime/CudaTest.h"
 #include <algorithm>
-
+#include <map>
+#include <set>
 #include <utility>
 
 namespace sprig::rt::test {
@@ -15,6 +16,13 @@ CudaPackage onGpus(const RandomGraph &graph) {
   CudaPackage package;
   package.program.entries = graph.package.program.entries;
   return package;
+}
+
+std::vector<sprig_rt_profile_event> ofKind(const sprig_rt_profile_data &data, sprig_rt_profile_kind kind) {
+  std::vector<sprig_rt_profile_event> found;
+  for (uint64_t i = 0; i < data.count; ++i)
+    if (data.events[i].kind == kind) found.push_back(data.events[i]);
+  return found;
 }
 
 struct CudaRuns : CudaTest {
@@ -369,20 +377,88 @@ TEST_F(CudaRuns, RecordedCallsAreNoGraphs) {
   expectGraph(graph, context, 1);
   profile.stop(context);
   sprig_rt_profile_data data = profile.read();
-  size_t dispatches = 0;
-  for (size_t i = 0; i < data.count; ++i) dispatches += data.events[i].kind == SPRIG_RT_PROFILE_DISPATCH;
-  EXPECT_EQ(dispatches, graph.nodes.size());
-  // By the driver's made-up clock: 2 us a kernel, and less than one for what it reads and writes. Where the host is
-  // held up between reading its two clocks, a command is off: not the median of them.
+  std::vector<sprig_rt_profile_event> dispatches = ofKind(data, SPRIG_RT_PROFILE_DISPATCH);
+  EXPECT_EQ(dispatches.size(), graph.nodes.size());
+  // By the driver's made-up clock: 2 us a kernel, and less than one for what it reads and writes.
   std::vector<double> durations;
-  for (size_t i = 0; i < data.count; ++i)
-    if (const sprig_rt_profile_event &event = data.events[i]; event.kind == SPRIG_RT_PROFILE_DISPATCH)
-      durations.push_back(double(event.end_ns - event.begin_ns));
+  for (const sprig_rt_profile_event &event : dispatches) durations.push_back(double(event.end_ns - event.begin_ns));
   std::sort(durations.begin(), durations.end());
   EXPECT_NEAR(durations.at(durations.size() / 2), 2'500, 600);
   EXPECT_EQ(count("graph launches"), launches);
   expectGraph(graph, context, 1);
   expectNoComplaint();
+}
+
+// Lanes are streams: what they did side by side is recorded so, on tracks of their own, with the caller's copies, and
+// nobody has waited for a single command.
+TEST_F(CudaRuns, AProfileHasStreamsAsTheyRan) {
+  for (const char *order : {"eager", "lazy", "random"}) {
+    drive({{"ORDER", order}});
+    RandomGraph graph(3, 3, 9);
+    Context context(onGpus(graph).load());
+    expectGraph(graph, context, 1);
+    Profile profile;
+    profile.start(context);
+    uint64_t waits = count("host synchronisations");
+    expectGraph(graph, context, 1);
+    EXPECT_EQ(count("host synchronisations") - waits, 2u) << "for the clock, and at the end";
+    profile.stop(context);
+    sprig_rt_profile_data data = profile.read();
+    sprig_rt_profile_event call = ofKind(data, SPRIG_RT_PROFILE_CALL).at(0);
+    sprig_rt_profile_event upload = ofKind(data, SPRIG_RT_PROFILE_UPLOAD).at(0);
+    sprig_rt_profile_event download = ofKind(data, SPRIG_RT_PROFILE_DOWNLOAD).at(0);
+    EXPECT_EQ(profile.threadName(upload.thread), "cuda:0 uploads");
+    EXPECT_EQ(profile.threadName(download.thread), "cuda:0 downloads");
+    EXPECT_FALSE(profile.isStream(call.thread));
+    EXPECT_EQ(profile.threadId(upload.thread), -1);
+    EXPECT_EQ(upload.command, 0u); // the first input
+    EXPECT_EQ(upload.call, call.call);
+    EXPECT_GE(upload.begin_ns, call.begin_ns);
+    EXPECT_LE(download.end_ns, call.end_ns);
+    std::vector<sprig_rt_profile_event> dispatches = ofKind(data, SPRIG_RT_PROFILE_DISPATCH);
+    size_t beside = 0;
+    for (const sprig_rt_profile_event &event : dispatches) {
+      EXPECT_EQ(profile.threadName(event.thread), "cuda:0 lane " + std::to_string(event.lane));
+      EXPECT_GE(event.begin_ns, upload.end_ns);
+      if (&event == &dispatches.front()) EXPECT_LE(event.end_ns, download.begin_ns); // not all lead to the output
+      for (const sprig_rt_profile_event &other : dispatches) {
+        bool isBeside = event.begin_ns < other.end_ns && other.begin_ns < event.end_ns;
+        if (&event == &other || !isBeside) continue;
+        ++beside;
+        EXPECT_NE(event.lane, other.lane);
+      }
+    }
+    EXPECT_GT(beside, 0u);
+    expectNoComplaint();
+  }
+}
+
+// Several devices, each by a clock of its own, and one beside the processor, whose commands are on threads.
+TEST_F(CudaRuns, AProfileHasTheStreamsOfAllDevices) {
+  for (bool processor : {false, true}) {
+    drive({{"DEVICES", "sm_90x2"}});
+    CudaPackage made(processor ? 1 : 2);
+    if (processor) made.addProcessor();
+    Context context(crossing(made).load());
+    Profile profile;
+    profile.start(context);
+    expectCrossings(context, "recorded");
+    profile.stop(context);
+    sprig_rt_profile_data data = profile.read();
+    std::map<uint64_t, sprig_rt_profile_event> calls;
+    for (const sprig_rt_profile_event &call : ofKind(data, SPRIG_RT_PROFILE_CALL)) calls[call.call] = call;
+    std::set<std::string> streams;
+    for (uint64_t i = 0; i < data.count; ++i) {
+      const sprig_rt_profile_event &event = data.events[i];
+      if (!profile.isStream(event.thread)) continue;
+      streams.insert(profile.threadName(event.thread));
+      EXPECT_GE(event.begin_ns, calls.at(event.call).begin_ns);
+      EXPECT_LE(event.end_ns, calls.at(event.call).end_ns);
+    }
+    EXPECT_TRUE(streams.count("cuda:0 lane 0"));
+    EXPECT_EQ(streams.count("cuda:1 lane 1"), processor ? 0u : 1u);
+    expectNoComplaint();
+  }
 }
 
 } // namespace

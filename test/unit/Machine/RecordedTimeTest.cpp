@@ -33,6 +33,7 @@ struct Recorded {
   // Lanes are devices; the copies of lane 1 go from device 1 to device 0, those of lane 0 stay.
   RecordedTime read() const {
     return recordedTime({events.data(), events.size(), 0, completeSince}, [](const sprig_rt_profile_event &event) {
+      if (event.kind == SPRIG_RT_PROFILE_UPLOAD) return CommandPlace{event.lane, kHost, event.lane};
       return CommandPlace{event.lane, event.lane,
                           event.lane == 1 && event.kind == SPRIG_RT_PROFILE_COPY ? 0 : event.lane};
     });
@@ -91,6 +92,22 @@ TEST(RecordedTime, ASlowLinkBindsByCopies) {
   // The wait began when the lane came to it.
   EXPECT_EQ(time.lanes.at(0)[2].span.begin, 160);
   EXPECT_EQ(time.lanes.at(0)[2].span.end, 990);
+}
+
+// Of a GPU: streams are rows as threads are, and the caller's arrays go over a link from the host.
+TEST(RecordedTime, UploadsAreCopiesAndStreamsLieSideBySide) {
+  Recorded recorded;
+  recorded.add(SPRIG_RT_PROFILE_CALL, 0, 1000);
+  recorded.command(SPRIG_RT_PROFILE_UPLOAD, 0, 0, 100, 700, 1);
+  recorded.command(SPRIG_RT_PROFILE_DISPATCH, 0, 0, 700, 900, 2);
+  recorded.command(SPRIG_RT_PROFILE_DISPATCH, 2, 0, 650, 800, 3);
+  RecordedTime time = recorded.read();
+  EXPECT_EQ(covered(time.links.at({kHost, 0})), 600);
+  EXPECT_EQ(covered(time.threads.at(2)), 200);
+  EXPECT_EQ(covered(time.devices.at(0)), 200);
+  EXPECT_EQ(time.lanes.at(0).size(), 1u); // an upload is in no lane of the program
+  EXPECT_EQ(time.shares().copies, 550);
+  EXPECT_EQ(boundBy(time.shares()), Bound::copies);
 }
 
 TEST(RecordedTime, TinyCommandsBindByHandOff) {

@@ -48,6 +48,8 @@ void printSteps(const BusyTime &busy) {
 } // namespace
 
 machine::CommandPlace CommandPlaces::operator()(const sprig_rt_profile_event &event) const {
+  if (event.kind == SPRIG_RT_PROFILE_UPLOAD) return {event.lane, machine::kHost, event.lane};
+  if (event.kind == SPRIG_RT_PROFILE_DOWNLOAD) return {event.lane, event.lane, machine::kHost};
   const rt::core::Entry &entry = runner.package()->package->program().entries[event.entry];
   const rt::core::Lane &lane = entry.lanes[event.lane];
   const rt::core::Command &command = lane.commands[event.command];
@@ -66,15 +68,16 @@ uint64_t CommandPlaces::bytesBetweenDevices(uint32_t entryIndex, uint32_t lane, 
   return entry.bufferOf(command, 0).device == entry.bufferOf(command, 1).device ? 0 : command.copyBytes;
 }
 
-std::string CommandPlaces::deviceName(uint32_t device) const { return runner.deviceName(device); }
+std::string CommandPlaces::deviceName(uint32_t device) const {
+  return device == machine::kHost ? "host" : runner.deviceName(device);
+}
 
 void BusyTime::add(const machine::RecordedTime &time, const CommandPlaces &places, const rt::Profile &profile) {
   ns += time.ns;
   shares += time.shares();
   for (const auto &[device, spans] : time.devices) devices[places.deviceName(device)].busyNs += covered(spans);
   for (const auto &[device, each] : time.deviceThreadNs) devices[places.deviceName(device)].threadNs += each;
-  for (const auto &[thread, spans] : time.threads)
-    threads["thread " + std::to_string(profile.threadId(thread))] += covered(spans);
+  for (const auto &[thread, spans] : time.threads) threads[profile.threadName(thread)] += covered(spans);
   for (const auto &[ends, spans] : time.links)
     links[places.deviceName(ends.first) + " > " + places.deviceName(ends.second)] += covered(spans);
   std::vector<Flight> flights;

@@ -16,7 +16,7 @@ class CommandPlaces {
 public:
   explicit CommandPlaces(const Runner &runner) : runner(runner) {}
   machine::CommandPlace operator()(const sprig_rt_profile_event &event) const;
-  std::string deviceName(uint32_t device) const; ///< "cpu:1"
+  std::string deviceName(uint32_t device) const; ///< "cpu:1", "host"
   /// Of a copy from one device to another; else 0.
   uint64_t bytesBetweenDevices(uint32_t entry, uint32_t lane, uint32_t command) const;
 
@@ -31,7 +31,7 @@ struct BusyTime {
     double busyNs = 0, threadNs = 0;
   };
   std::map<std::string, Device> devices;
-  std::map<std::string, double> threads; ///< ns in kernels, by thread
+  std::map<std::string, double> threads; ///< ns in kernels, by thread or stream
   std::map<std::string, double> links;   ///< ns with a copy on its way: "cpu:0 > cpu:1"
   double inFlight = 0;                   ///< bytes of such copies on their way at once, at most
   std::vector<machine::RecordedStep> steps;

@@ -18,8 +18,6 @@ public:
         time(machine::recordedTime(calls.data, std::ref(places))), names(runner.package()) {}
 
   void writeTrace(std::ostream &out) {
-    std::vector<std::string> threads;
-    for (uint32_t thread = 0; thread < calls.profile.threadCount(); ++thread) threads.push_back(threadName(thread));
     rt::TraceProcess devices{"devices", {}}, links{"links", {}}, queue{"queue", {}}, loader{"loader", {}},
         path{"critical path", {{"critical path", {}}}};
     for (const auto &[device, spans] : time.devices)
@@ -35,7 +33,9 @@ public:
           path.tracks[0].spans.push_back({nameOf(lane, command), at(command.span.begin), at(command.span.end)});
     std::vector<rt::TraceProcess> others{devices, links, queue, loader, path};
     std::erase_if(others, [](const rt::TraceProcess &process) { return process.tracks.empty(); });
-    rt::TraceWriter(out, [&](uint32_t) { return &names; }).write(threads, calls.data, others);
+    rt::TraceWriter(out, [&](uint32_t) {
+      return &names;
+    }).write(rt::TraceWriter::threadsOf(calls.profile), calls.data, others);
   }
 
   std::string draw(const std::string &model) {
@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  std::string threadName(uint32_t thread) const { return "thread " + std::to_string(calls.profile.threadId(thread)); }
+  std::string threadName(uint32_t thread) const { return calls.profile.threadName(thread); }
   std::string linkName(std::pair<uint32_t, uint32_t> ends) const {
     return places.deviceName(ends.first) + " to " + places.deviceName(ends.second);
   }

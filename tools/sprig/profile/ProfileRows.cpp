@@ -1,4 +1,6 @@
 #include "tools/sprig/profile/ProfileRows.h"
+#include "lib/Machine/StreamShares.h"
+#include "runtime/api/Handles.h"
 #include <algorithm>
 #include <functional>
 #include <string_view>
@@ -55,6 +57,21 @@ ProfileRow &ProfileCollector::commandRow(const sprig_rt_profile_event &event) {
   return row;
 }
 
+ProfileRow &ProfileCollector::transferRow(const sprig_rt_profile_event &event) {
+  auto [found, isNew] = transfers.try_emplace({event.kind, Key{event.entry, event.lane, event.command}});
+  ProfileRow &row = found->second;
+  if (!isNew) return row;
+  bool isUpload = event.kind == SPRIG_RT_PROFILE_UPLOAD;
+  const rt::core::Entry &entry = runner.package()->package->program().entries[event.entry];
+  const rt::core::TensorType &array = (isUpload ? entry.inputs : entry.outputs)[event.command];
+  row.kind = isUpload ? "upload" : "download";
+  row.name = "(" + row.kind + " '" + array.name + "')";
+  row.device = places.deviceName(event.lane);
+  row.entry = event.entry;
+  row.bytes = array.bytes;
+  return row;
+}
+
 ProfileRow &ProfileCollector::overheadRow(const std::string &name) {
   ProfileRow &row = overhead[name];
   row.name = name;
@@ -89,6 +106,7 @@ void ProfileCollector::add(const rt::Profile &profile, const sprig_rt_profile_da
     if (span.event->kind == SPRIG_RT_PROFILE_SLICE) cut[dispatchKey(*span.event)] = true;
     if (isOwnSlice(span)) spans[span.parent].selfNs += span.totalNs;
   }
+  machine::shareStreams(spans, [&](uint32_t thread) { return profile.isStream(thread); });
   std::map<uint64_t, uint64_t> submitted; // the end of a call's submission
   for (const rt::ProfileSpan &span : spans)
     if (span.event->kind == SPRIG_RT_PROFILE_SUBMIT) {
@@ -137,6 +155,8 @@ void ProfileCollector::add(const rt::Profile &profile, const sprig_rt_profile_da
       if (!cut.count(dispatchKey(event))) row.threadNs += double(span.totalNs);
       break;
     }
+    case SPRIG_RT_PROFILE_UPLOAD:
+    case SPRIG_RT_PROFILE_DOWNLOAD: addTo(transferRow(event), span); break;
     default: break;
     }
   }
@@ -174,6 +194,7 @@ ProfileResult ProfileCollector::take() {
     if (row.kind == "dispatch" && row.parts.empty()) result.hasParts = false;
     result.rows.push_back(std::move(row));
   }
+  for (auto &[key, row] : transfers) result.rows.push_back(std::move(row));
   for (auto &[name, row] : overhead) result.rows.push_back(std::move(row));
   return std::move(result);
 }

@@ -6,6 +6,7 @@
 #include "tools/sprig/run/Runner.h"
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace sprig::cli {
@@ -20,7 +21,7 @@ struct ProfilePart {
 
 struct ProfileRow {
   std::string name;
-  std::string kind; ///< "dispatch", "copy", "overhead"
+  std::string kind; ///< "dispatch", "copy", "upload", "download", "overhead"
   std::string device;
   int lane = -1; ///< of commands
   uint32_t entry = 0, command = 0;
@@ -29,11 +30,12 @@ struct ProfileRow {
   std::vector<ProfilePart> parts;
 
   uint64_t calls = 0;
-  double selfNs = 0, totalNs = 0; ///< over all calls
-  double threadNs = 0;            ///< in kernels, over all threads
-  bool wasCut = false;            ///< into slices that threads took
-  bool isCritical = false;        ///< on the critical path
-  std::vector<float> samples;     ///< ns of single executions, the first many of them
+  double selfNs = 0,
+         totalNs = 0;         ///< over all calls; of what lay beside others in streams self is its share of the time
+  double threadNs = 0;        ///< in kernels, over all threads
+  bool wasCut = false;        ///< into slices that threads took
+  bool isCritical = false;    ///< on the critical path
+  std::vector<float> samples; ///< ns of single executions, the first many of them
 
   double meanNs() const { return calls ? totalNs / double(calls) : 0; }
   double minNs() const;
@@ -72,6 +74,7 @@ private:
     auto operator<=>(const Key &) const = default;
   };
   ProfileRow &commandRow(const sprig_rt_profile_event &event);
+  ProfileRow &transferRow(const sprig_rt_profile_event &event);
   ProfileRow &overheadRow(const std::string &name);
   static void addTo(ProfileRow &row, const rt::ProfileSpan &span);
 
@@ -81,6 +84,7 @@ private:
   CommandPlaces places;
   ProfileResult result;
   std::map<Key, ProfileRow> commands;
+  std::map<std::tuple<int32_t, Key>, ProfileRow> transfers;
   std::map<std::string, ProfileRow> overhead;
 };
 

@@ -42,7 +42,7 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
                          const SimulatedEntry &entry) {
   const PackageProgram &program = entry.program;
   std::vector<sprig_rt_profile_event> events;
-  std::vector<std::string> threads;
+  std::vector<rt::TraceThread> threads;
   uint64_t number = 0; // of the call
   auto add = [&](int32_t kind, uint32_t thread, const Span &span) -> sprig_rt_profile_event & {
     sprig_rt_profile_event &event = events.emplace_back();
@@ -58,11 +58,11 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
   };
   // A call that is submitted is run by the queue's thread.
   bool isQueued = entry.calls.plan.count > 1 && !entry.calls.plan.readsEach;
-  threads.push_back("caller");
-  if (isQueued) threads.push_back("queue");
+  threads.push_back({"caller"});
+  if (isQueued) threads.push_back({"queue"});
   auto runs = uint32_t(threads.size() - 1), firstLane = uint32_t(threads.size());
   for (uint32_t lane = 0; lane < program.lanes.size(); ++lane)
-    threads.push_back(program.lanes[lane] + " on " + topology.nodes[program.program.lanes[lane].device].name);
+    threads.push_back({program.lanes[lane] + " on " + topology.nodes[program.program.lanes[lane].device].name});
   for (const SimulatedCalls::Call &call : entry.calls.first) {
     ++number;
     if (isQueued)

@@ -5,6 +5,8 @@
  *   branch.
  * Spans of one thread nest: each lies wholly inside of the one around it. So the time of a span is its own plus that
  *   of the spans directly inside, exactly.
+ * What a GPU did stands in rings of its streams, which are numbered with the threads. Spans of one stream follow one
+ *   another, those of several may lie side by side; all lie inside of their call, by the clock of the threads.
  * Threads: everything here may be called from any thread.
  */
 #ifndef SPRIG_RT_PROFILE_H
@@ -54,7 +56,11 @@ typedef enum sprig_rt_profile_kind {
   SPRIG_RT_PROFILE_WAIT,
   SPRIG_RT_PROFILE_SLICE,  /* a part of a dispatch that was cut, on the thread that took it */
   SPRIG_RT_PROFILE_SUBMIT, /* a submission, on the thread that made it; `call` is that of the call that it becomes */
-  SPRIG_RT_PROFILE_RANGE   /* a caller's own */
+  SPRIG_RT_PROFILE_RANGE,  /* a caller's own */
+  /* The copies of the caller's arrays to a GPU and back: `command` is the number of the input or output, `lane` that of
+   * the device in the package. */
+  SPRIG_RT_PROFILE_UPLOAD,
+  SPRIG_RT_PROFILE_DOWNLOAD
 } sprig_rt_profile_kind;
 
 typedef struct sprig_rt_profile_event {
@@ -86,7 +92,10 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_profile_read(sprig_rt_profile *profile, s
 
 /* The threads that have recorded, in the order of their first event. */
 SPRIG_RT_API uint32_t sprig_rt_profile_thread_count(const sprig_rt_profile *profile);
-/* The system's number of a thread, as ps and perf show it; -1: index out of range. */
+/* What a stream is called: "cuda:0 lane 1", "cuda:0 uploads"; NULL: it is a thread of the system, or index out of
+ * range. Lives as long as the profile. */
+SPRIG_RT_API const char *sprig_rt_profile_stream_name(const sprig_rt_profile *profile, uint32_t thread);
+/* The system's number of a thread, as ps and perf show it; -1: a stream, or index out of range. */
 SPRIG_RT_API int64_t sprig_rt_profile_thread_id(const sprig_rt_profile *profile, uint32_t thread);
 /* What events call a context; never 0, never given twice in a process. 0 for NULL. */
 SPRIG_RT_API uint32_t sprig_rt_context_number(const sprig_rt_context *context);

@@ -56,6 +56,12 @@ public:
   }
   uint32_t threadCount() const { return sprig_rt_profile_thread_count(raw()); }
   int64_t threadId(uint32_t thread) const { return sprig_rt_profile_thread_id(raw(), thread); }
+  bool isStream(uint32_t thread) const { return sprig_rt_profile_stream_name(raw(), thread); }
+  // "thread 4711", "cuda:0 lane 1".
+  std::string threadName(uint32_t thread) const {
+    const char *stream = sprig_rt_profile_stream_name(raw(), thread);
+    return stream ? stream : "thread " + std::to_string(threadId(thread));
+  }
   sprig_rt_profile *raw() const { return handle.get(); }
 
 private:
@@ -74,7 +80,8 @@ struct ProfileSpan {
   uint64_t selfNs = 0;   // without the spans directly inside: total is self plus theirs, always
 };
 
-// The spans of all threads, in the order of the events.
+// The spans of all threads, in the order of the events. Those of a GPU's streams lie in none: calls, on the threads
+// that made them, are all time until their end.
 inline std::vector<ProfileSpan> nest(const sprig_rt_profile_data &data) {
   std::vector<ProfileSpan> spans;
   spans.reserve(data.count);

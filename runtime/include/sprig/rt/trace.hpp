@@ -4,9 +4,10 @@
 //   std::ofstream file("run.json");
 //   sprig::rt::writeTrace(file, profile, profile.read(), sprig::rt::TraceNames(context.package().raw()));
 //
-// Tracks: a process "threads" with what each thread did, a process "lanes" with each lane's commands. Arrows lead from
-// a submission to its run and from a recorded event to who waited for it. A counter shows the arena's bytes in use.
-// What else a caller knows of the same time (devices, links) are processes of its own.
+// Tracks: a process "threads" with what each thread did, a process "lanes" with each lane's commands, where there are
+// GPUs "streams" with what each of their streams did, copies of the caller's arrays among it. Arrows lead from a
+// submission to its run and from a recorded event to who waited for it. A counter shows the arena's bytes in use. What
+// else a caller knows of the same time (devices, links) are processes of its own.
 #ifndef SPRIG_RT_TRACE_HPP
 #define SPRIG_RT_TRACE_HPP
 
@@ -69,6 +70,13 @@ public:
     return known ? entry.lanes[event.lane][event.command] : unknown;
   }
   const std::string &entryName(uint32_t index) { return entryOf(index).name; }
+  // Of an upload or a download: "upload 'x'".
+  std::string transferName(const sprig_rt_profile_event &event) const {
+    bool isUpload = event.kind == SPRIG_RT_PROFILE_UPLOAD;
+    sprig_rt_tensor_info tensor;
+    check((isUpload ? sprig_rt_package_input : sprig_rt_package_output)(package, event.entry, event.command, &tensor));
+    return std::string(isUpload ? "upload '" : "download '") + tensor.name + "'";
+  }
 
 private:
   struct Entry {
@@ -173,19 +181,27 @@ struct TraceProcess {
   std::vector<Track> tracks;
 };
 
+// What events name by its number: a thread, or a GPU's stream.
+struct TraceThread {
+  std::string name;
+  bool isStream = false;
+};
+
 class TraceWriter {
 public:
   TraceWriter(std::ostream &out, TraceNamesOf namesOf) : out(out), namesOf(std::move(namesOf)) {}
 
-  void write(const Profile &profile, const sprig_rt_profile_data &data) {
-    std::vector<std::string> threads;
+  void write(const Profile &profile, const sprig_rt_profile_data &data) { write(threadsOf(profile), data, {}); }
+
+  static std::vector<TraceThread> threadsOf(const Profile &profile) {
+    std::vector<TraceThread> threads;
     for (uint32_t thread = 0; thread < profile.threadCount(); ++thread)
-      threads.push_back("thread " + std::to_string(profile.threadId(thread)));
-    write(threads, data, {});
+      threads.push_back({profile.threadName(thread), profile.isStream(thread)});
+    return threads;
   }
 
   // Events that no profile recorded, of threads by their numbers, and whatever else went on.
-  void write(const std::vector<std::string> &threads, const sprig_rt_profile_data &data,
+  void write(const std::vector<TraceThread> &threads, const sprig_rt_profile_data &data,
              const std::vector<TraceProcess> &others) {
     out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
     for (uint64_t i = 0; i < data.count; ++i) {
@@ -194,7 +210,11 @@ public:
     }
     meta("process_name", kThreads, 0, "threads");
     meta("process_name", kLanes, 0, "lanes");
-    for (uint32_t thread = 0; thread < threads.size(); ++thread) meta("thread_name", kThreads, thread, threads[thread]);
+    for (uint32_t thread = 0; thread < threads.size(); ++thread) {
+      if (threads[thread].isStream && streams.empty()) meta("process_name", kStreams, 0, "streams");
+      if (threads[thread].isStream) streams.insert(thread);
+      meta("thread_name", trackOf(thread), thread, threads[thread].name);
+    }
     for (uint64_t i = 0; i < data.count; ++i) add(data.events[i]);
     queueDepth();
     for (size_t i = 0; i < others.size(); ++i) add(others[i], Track(kOthers + i));
@@ -202,7 +222,8 @@ public:
   }
 
 private:
-  enum Track { kThreads = 1, kLanes, kOthers };
+  enum Track { kThreads = 1, kLanes, kStreams, kOthers };
+  Track trackOf(uint32_t thread) const { return streams.count(thread) ? kStreams : kThreads; }
 
   void add(const TraceProcess &process, Track number) {
     meta("process_name", number, 0, process.name);
@@ -233,6 +254,12 @@ private:
       flow('s', "submit", event.call, event.thread, event.begin_ns, kThreads);
       changes.emplace_back(event.begin_ns, 1);
       return;
+    case SPRIG_RT_PROFILE_UPLOAD:
+    case SPRIG_RT_PROFILE_DOWNLOAD: {
+      bool isUpload = event.kind == SPRIG_RT_PROFILE_UPLOAD;
+      std::string name = names ? names->transferName(event) : isUpload ? "upload" : "download";
+      return span(trackOf(event.thread), event.thread, name, "copy", event, common);
+    }
     default: return addCommand(event, names, common);
     }
   }
@@ -248,7 +275,7 @@ private:
     }
     constexpr const char *categories[] = {"dispatch", "copy", "event", "event"};
     const char *category = categories[event.kind - SPRIG_RT_PROFILE_DISPATCH];
-    span(kThreads, event.thread, label.name, category, event, args);
+    span(trackOf(event.thread), event.thread, label.name, category, event, args);
     if (lanesSeen.insert(event.lane).second)
       meta("thread_name", kLanes, event.lane, "lane " + std::to_string(event.lane));
     span(kLanes, event.lane, label.name, category, event, args);
@@ -308,6 +335,7 @@ private:
   TraceNamesOf namesOf;
   bool first = true;
   uint64_t origin = UINT64_MAX;
+  std::set<uint32_t> streams;
   std::set<uint32_t> lanesSeen;
   std::set<uint64_t> submitted;
   std::vector<std::pair<uint64_t, int>> changes; // of the number of waiting runs
