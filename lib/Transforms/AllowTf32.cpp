@@ -1,4 +1,5 @@
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Transforms/Passes.h"
 
@@ -11,7 +12,8 @@ using namespace mlir;
 using namespace sprig;
 
 static bool isProductOfF32(Operation &op) {
-  return fusionKind(&op) == FusionKind::contraction && getElementTypeOrSelf(op.getResult(0).getType()).isF32();
+  bool isProduct = fusionKind(&op) == FusionKind::contraction || isa<kernel::ConvFilterGradPartsOp>(op);
+  return isProduct && getElementTypeOrSelf(op.getResult(0).getType()).isF32();
 }
 
 namespace {

@@ -1,5 +1,5 @@
-// Products of f32, their gradient, and one in a branch with several tiles; a convolution and the gradient of its input.
-func.func @main(%x: tensor<20x70xf32>, %w: tensor<70x40xf32>, %v: tensor<40x66xf32>, %i: tensor<2x18x9x8xf32>, %f: tensor<32x18x3x3xf32>) -> (tensor<20x66xf32>, tensor<70x40xf32>, tensor<2x18x9x8xf32>) {
+// Products of f32, their gradient, and one in a branch with several tiles; a convolution and its gradients.
+func.func @main(%x: tensor<20x70xf32>, %w: tensor<70x40xf32>, %v: tensor<40x66xf32>, %i: tensor<2x18x9x8xf32>, %f: tensor<32x18x3x3xf32>) -> (tensor<20x66xf32>, tensor<70x40xf32>, tensor<2x18x9x8xf32>, tensor<32x18x3x3xf32>) {
   %zero = nn.constant dense<0.0> : tensor<f32>
   %sum = nn.reduce sum %x axes = [0, 1] : tensor<20x70xf32>
   %p = nn.compare gt %sum, %zero : tensor<f32>, tensor<f32>
@@ -20,5 +20,6 @@ func.func @main(%x: tensor<20x70xf32>, %w: tensor<70x40xf32>, %v: tensor<40x66xf
   %t = nn.tanh %c : tensor<2x32x5x8xf32>
   %s = nn.reduce sum %t axes = [0, 1, 2, 3] : tensor<2x32x5x8xf32>
   %d = nn.gradient %s wrt %i : (tensor<f32>, tensor<2x18x9x8xf32>) -> tensor<2x18x9x8xf32>
-  return %y, %g, %d : tensor<20x66xf32>, tensor<70x40xf32>, tensor<2x18x9x8xf32>
+  %e = nn.gradient %s wrt %f : (tensor<f32>, tensor<32x18x3x3xf32>) -> tensor<32x18x3x3xf32>
+  return %y, %g, %d, %e : tensor<20x66xf32>, tensor<70x40xf32>, tensor<2x18x9x8xf32>, tensor<32x18x3x3xf32>
 }

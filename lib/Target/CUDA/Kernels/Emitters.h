@@ -11,6 +11,7 @@ std::unique_ptr<GpuEmitter> createGpuConcatEmitter();
 std::unique_ptr<GpuEmitter> createGpuCondEmitter();
 std::unique_ptr<GpuEmitter> createGpuConvEmitter();
 std::unique_ptr<GpuEmitter> createGpuConvFilterGradEmitter();
+std::unique_ptr<GpuEmitter> createGpuConvFilterGradTf32Emitter();
 std::unique_ptr<GpuEmitter> createGpuConvTf32Emitter();
 std::unique_ptr<GpuEmitter> createGpuCumulativeEmitter();
 std::unique_ptr<GpuEmitter> createGpuLoopEmitter();

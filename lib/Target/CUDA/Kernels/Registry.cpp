@@ -6,6 +6,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     auto add = [&](std::unique_ptr<GpuEmitter> emitter) { list.push_back(emitter.release()); };
     add(createGpuMatmulTf32Emitter()); // of what may be rounded
     add(createGpuConvTf32Emitter());
+    add(createGpuConvFilterGradTf32Emitter());
     add(createGpuMatmulEmitter());
     add(createGpuConvEmitter());
     add(createGpuConvFilterGradEmitter());

@@ -107,3 +107,21 @@ func.func @phases(%x: tensor<2x32x8x8xf32>, %w: tensor<32x32x3x3xf32>) -> tensor
 // CHECK: nvgpu.device_async_copy
 // CHECK: scf.for {{.*}} to %[[SLICES]]
 // CHECK: nvvm.mma.sync
+
+// -----
+
+// Of a long gradient of a filter in parts a block takes the slices of its part alone; steps lie side by side on both sides.
+func.func @parts(%x: tensor<4x16x20x20xf32>, %g: tensor<4x32x20x20xf32>) -> tensor<4x32x16x3x3xf32> {
+  %r = kernel.dispatch "conv_filter_grad" (%a = %x : tensor<4x16x20x20xf32>, %b = %g : tensor<4x32x20x20xf32>) -> tensor<4x32x16x3x3xf32> attributes {tf32} {
+    %0 = kernel.conv_filter_grad_parts %a, %b {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, channels_first} : tensor<4x16x20x20xf32>, tensor<4x32x20x20xf32>
+    kernel.yield %0 : tensor<4x32x16x3x3xf32>
+  }
+  return %r : tensor<4x32x16x3x3xf32>
+}
+// CHECK-LABEL: gpu.func @kernel_0
+// CHECK: nvgpu.device_async_copy {{.*}}, 4{{.*}} {bypassL1}
+// CHECK: nvgpu.device_async_copy {{.*}}, 1
+// CHECK: scf.for %{{.*}} = %[[BEGIN:.*]] to %[[END:.*]] step
+// CHECK: nvgpu.ldmatrix
+// CHECK: nvvm.mma.sync
+// CHECK-NOT: arith.addf

@@ -1,5 +1,5 @@
-// Convolutions and transposed ones on tensor cores, of each tile, kind of filter and kind of slice: what
-// docs/numerics.md says of tf32, and memory traffic close to the least.
+// Convolutions, transposed ones and gradients of filters on tensor cores, of each tile, kind of filter and kind of
+// slice: what docs/numerics.md says of tf32, and memory traffic close to the least.
 #include "test/unit/Target/CUDA/TestConvs.h"
 #include "test/unit/Target/CUDA/TestSums.h"
 #include "llvm/Support/MathExtras.h"
@@ -87,6 +87,46 @@ TEST(ConvMmaTiles, KeepTheBoundOfTf32) {
   }
 }
 
+TEST(ConvMmaTiles, GradientsOfFiltersKeepTheBound) {
+  const std::vector<TestConv> convolutions = inTf32({
+      {"gradient", TestConv::filterGradient, 2, 8, 9, 7, 17, 3, 1, 1, 1, 1, 1},
+      {"strided", TestConv::filterGradient, 3, 12, 22, 41, 31, 3, 2, 1, 1, 1, 1},
+      {"groups", TestConv::filterGradient, 2, 32, 6, 8, 64, 3, 1, 2, 2, 2, 2},
+      {"pointwise", TestConv::filterGradient, 2, 32, 8, 8, 32, 1, 1, 1, 0, 0, 1},
+      {"pointwise_odd", TestConv::filterGradient, 3, 33, 5, 7, 30, 1, 1, 1, 0, 0, 1},
+      {"few_rows", TestConv::filterGradient, 2, 32, 6, 6, 12, 3, 1, 1, 1, 1, 1},
+      {"parts", TestConv::filterGradientParts, 3, 5, 22, 20, 17, 3, 1, 1, 1, 1, 1},
+      {"parts_pointwise", TestConv::filterGradientParts, 2, 20, 20, 28, 30, 1, 1, 1, 0, 0, 1},
+  });
+  TileKernels kernels = kernelsOf(convolutions);
+  for (const TestConv &c : convolutions) {
+    SCOPED_TRACE(c.name);
+    EXPECT_TRUE(isOfTensorCores(kernels, c));
+    std::vector<std::vector<float>> buffers = buffersOf(c, fillRandom, fillRandom);
+    kernels.run(c.name, buffers, 0, uint32_t(kernels.kernel(c.name).tiles));
+    bool inParts = c.kind == TestConv::filterGradientParts;
+    int64_t steps = c.samples * c.outputSize(c.height) * c.outputSize(c.width),
+            parts = inParts ? (steps + 511) / 512 : 1;
+    const std::vector<float> &result = buffers.back();
+    std::vector<TestSums> sums(parts);
+    size_t at = 0, count = result.size() / parts;
+    std::string wrong;
+    auto end = [&](int64_t) {
+      for (int64_t part = 0; part < parts; ++part) {
+        std::string here = std::exchange(sums[part], {}).compare(result[part * count + at], inParts ? 512 : steps);
+        if (wrong.empty() && !here.empty()) wrong = std::to_string(at) + ": " + here;
+      }
+      ++at;
+    };
+    auto product = [&](int64_t step, float element, float weight) {
+      sums[inParts ? step / 512 : 0].add(element, weight);
+    };
+    forProducts(c, buffers, product, end);
+    EXPECT_EQ(wrong, "");
+    EXPECT_EQ(at, count);
+  }
+}
+
 // An infinity reaches the windows that see it alone: what is beyond edges, channels and taps counts as zeros on both
 // sides.
 TEST(ConvMmaTiles, KeepInfinitiesInTheirWindows) {
@@ -157,6 +197,8 @@ TEST(ConvMmaTiles, TakeFewSectorsAndNoBankTwice) {
       {"rows", TestConv::rowsInside, 1, 48, 16, 16, 16, 3, 1, 1, 1, 1, 1},
       {"columns", TestConv::rowsInside, 1, 32, 4, 4, 64, 3, 1, 1, 1, 1, 1},
       {"pointwise", TestConv::plain, 1, 64, 16, 16, 64, 1, 1, 1, 0, 0, 1},
+      {"gradient", TestConv::filterGradient, 2, 32, 16, 16, 32, 3, 1, 1, 1, 1, 1},
+      {"gradient_pointwise", TestConv::filterGradient, 2, 64, 16, 16, 64, 1, 1, 1, 0, 0, 1},
   });
   TileKernels kernels = kernelsOf(convolutions);
   for (const TestConv &c : convolutions) {

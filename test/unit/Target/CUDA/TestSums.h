@@ -25,8 +25,15 @@ struct TestSums {
   /// What is wrong with relu(sum + bias) - residual of so many steps, in words.
   std::string compare(double got, int64_t depth, double bias, double residual) const {
     auto finish = [&](double sum) { return std::fmax(sum + bias, 0) - residual; };
+    return compare(got, depth, finish(exact), finish(ofRounded), std::fabs(bias) + 1);
+  }
+  /// With the sum itself.
+  std::string compare(double got, int64_t depth) const { return compare(got, depth, exact, ofRounded, 0); }
+
+private:
+  std::string compare(double got, int64_t depth, double wantExact, double wantRounded, double beside) const {
     double additions = double(std::min<int64_t>(depth, 1024)) + double(depth) / 512;
-    double after = 0x1p-23 * (ofMagnitudes + std::fabs(bias) + 1); // rounding behind the sum
+    double after = 0x1p-23 * (ofMagnitudes + beside); // rounding behind the sum
     double bound = (0x1p-10 + 0x1p-22 + additions * 0x1p-22) * ofMagnitudes + after;
     // The emulator rounds once for eight products.
     double closer = (additions / 8 + 2) * 0x1p-23 * ofMagnitudes + after;
@@ -34,8 +41,8 @@ struct TestSums {
     auto hold = [&](double want, double most, const char *what) {
       if (!(std::fabs(got - want) <= most)) wrong += std::to_string(got) + ", not " + std::to_string(want) + what;
     };
-    hold(finish(exact), bound, " of the exact sum; ");
-    hold(finish(ofRounded), closer, " of that of rounded factors; ");
+    hold(wantExact, bound, " of the exact sum; ");
+    hold(wantRounded, closer, " of that of rounded factors; ");
     return wrong;
   }
 };

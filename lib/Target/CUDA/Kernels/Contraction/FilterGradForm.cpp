@@ -56,18 +56,28 @@ bool FilterGradForm::isInside() const {
   return llvm::all_of(dims, [](const WindowDim &dim) { return dim.isInside(); });
 }
 
-SmallVector<int64_t> FilterGradForm::tiles() const {
-  return {parts(), groups, int64_t(llvm::divideCeil(rows, tile.rows)),
-          int64_t(llvm::divideCeil(columns(), tile.columns))};
+SmallVector<int64_t> FilterGradForm::tiles(int64_t tileRows, int64_t tileColumns) const {
+  return {parts(), groups, int64_t(llvm::divideCeil(rows, tileRows)),
+          int64_t(llvm::divideCeil(columns(), tileColumns))};
+}
+
+// Four positions are neighbours in the operand, too.
+bool FilterGradForm::isInputWide() const {
+  int64_t plane = 1;
+  for (const WindowDim &dim : dims) plane *= dim.inputs;
+  return isInside() && plane % 4 == 0 && positions() == plane;
+}
+
+double FilterGradForm::computed(int64_t tileRows, int64_t tileColumns, int64_t steps) const {
+  double ofStep = double(llvm::product_of(tiles(tileRows, tileColumns)) / parts()) * double(tileRows * tileColumns);
+  return ofStep * double(llvm::alignTo(depth(), steps));
 }
 
 double FilterGradForm::instructions() const {
-  double ofStep = double(llvm::product_of(tiles()) / parts()) * double(tile.rows * tile.columns);
-  return instructionsPerProduct(tile, ofStep * double(llvm::alignTo(depth(), tile.unrolled())));
+  return instructionsPerProduct(tile, computed(tile.rows, tile.columns, tile.unrolled()));
 }
 
 bool FilterGradForm::isWorthTiles() const {
   if (inParts) return true;
-  constexpr double kLeast = 1 << 14;
-  return products() >= kLeast && instructions() < kLoopInstructions * products();
+  return products() >= kLeastProducts && instructions() < kLoopInstructions * products();
 }

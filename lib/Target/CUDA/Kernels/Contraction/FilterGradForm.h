@@ -26,8 +26,14 @@ struct FilterGradForm {
   /// Chains with a result of their own: 1 where the sum of all is taken.
   int64_t parts() const;
   bool isInside() const;
-  /// Tiles, by parts, groups, rows and columns.
-  llvm::SmallVector<int64_t> tiles() const;
+  /// Tiles of these sizes, by parts, groups, rows and columns.
+  llvm::SmallVector<int64_t> tiles(int64_t tileRows, int64_t tileColumns) const;
+  /// Whether four steps can be read at once.
+  bool isCotangentWide() const { return positions() % 4 == 0; }
+  bool isInputWide() const;
+  /// How many products tiles of these sizes compute, in slices that are filled up to so many steps.
+  double computed(int64_t tileRows, int64_t tileColumns, int64_t steps) const;
+  static constexpr double kLeastProducts = 1 << 14;
   double products() const { return double(groups) * double(rows) * double(columns()) * double(depth()); }
   /// Of all threads, by a model.
   double instructions() const;

@@ -53,10 +53,18 @@ MmaProduct::MmaProduct(GpuBuilder &kernel, const MmaShape &shape, int64_t depth,
   this->left = slices(std::move(left), shape.rows, shape.warpRows, 0, /*placesFirst=*/true, k.div(warp, across));
   this->right = slices(std::move(right), shape.columns, shape.warpColumns, shape.rows * shape.depth,
                        /*placesFirst=*/false, k.rem(warp, across));
+  begin = k.index(0);
   end = k.index(sliceCount);
 }
 
 void MmaProduct::endAt(Value steps) { end = k.div(k.add(steps, shape.depth - 1), shape.depth); }
+
+void MmaProduct::onlyPart(Value part) {
+  int64_t slices = kChainPart / shape.depth;
+  begin = k.mul(part, slices);
+  end = k.min(k.add(begin, slices), k.index(sliceCount));
+  isPart = true;
+}
 
 MmaProduct::Slices MmaProduct::slices(MmaSide side, int64_t tile, int64_t own, int64_t begin, bool placesFirst,
                                       Value warp) {
@@ -212,16 +220,17 @@ SmallVector<Value> MmaProduct::chains(Value begin, Value end) {
 }
 
 SmallVector<Value> MmaProduct::sums() {
-  std::optional<int64_t> known = getConstantIntValue(end);
-  for (int64_t slice = 0; slice < stages - 1; ++slice) {
-    auto copyOne = [&] { copySlice(k.index(slice)); };
+  std::optional<int64_t> known = isPart ? std::nullopt : getConstantIntValue(end);
+  for (int64_t i = 0; i < stages - 1; ++i) {
+    Value slice = k.add(begin, i);
+    auto copyOne = [&] { copySlice(slice); };
     if (!known)
-      k.ifThen(isBelow(k.index(slice), end), copyOne);
-    else if (slice < *known)
+      k.ifThen(isBelow(slice, end), copyOne);
+    else if (i < *known)
       copyOne();
     NVVM::CpAsyncCommitGroupOp::create(k.b, k.loc);
   }
-  if (depth <= kLongestChain) return chains(k.index(0), end);
+  if (isPart || depth <= kLongestChain) return chains(begin, end);
   int64_t part = kChainPart / shape.depth;
   SmallVector<Value> zeros(shape.warpRows * shape.warpColumns / kWarp, k.zero(f32));
   return k.loop(k.index(0), end, part, zeros, [&](Value begin, ValueRange totals) {

@@ -55,6 +55,8 @@ public:
 
   /// The steps that the block takes, if they are fewer than the depth. Sides tell which elements are beyond them.
   void endAt(mlir::Value steps);
+  /// The sums of one of the parts alone that a long sum is cut into.
+  void onlyPart(mlir::Value part);
 
   /// Calls `body` for each pair of sums that a thread has: of a row, and of a column, which is even, and the next one.
   /// Either may be beyond the matrix. A barrier has to come before the next product.
@@ -103,7 +105,8 @@ private:
   const mlir::Type f32;
   mlir::Value shared, group, inGroup; // a lane is the inGroup-th of a group of four
   Slices left, right;
-  mlir::Value end; // slices of the block
+  mlir::Value begin, end; // slices of the block
+  bool isPart = false;
 };
 
 } // namespace sprig
