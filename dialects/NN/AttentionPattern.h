@@ -14,8 +14,10 @@ struct Attention {
   PointwiseView query, key, value;            // both operands of `scores`, the right one of `output`
   llvm::SmallVector<mlir::Operation *> views; // behind `output`, up to a transpose; the result is written through them
 
-  mlir::Value weights() { return output.getLhs(); }
-  mlir::Value result() { return views.empty() ? mlir::Value(output.getResult()) : views.back()->getResult(0); }
+  mlir::Value weights() const { return MatmulOp(output).getLhs(); }
+  mlir::Value result() const {
+    return views.empty() ? mlir::Value(MatmulOp(output).getResult()) : views.back()->getResult(0);
+  }
 };
 
 /// The attention that ends in this product. Where there is none though the product's left side comes from a reduction

@@ -73,6 +73,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   FuseOptions fuse;
   fuse.fuse = options.fuse;
   fuse.target = options.target;
+  fuse.tf32 = options.precision == Precision::tf32;
   passes.addNestedPass<func::FuncOp>(createFuse(fuse));
   if (options.precision == Precision::tf32) passes.addNestedPass<func::FuncOp>(createAllowTf32());
 }

@@ -84,8 +84,8 @@ public:
   /// change the value has it done once, in front of it.
   virtual bool isLayout(mlir::Operation *op) const { return false; }
   /// Makes dispatches in a block of primitives for which it has kernels of their own, before others are formed; and
-  /// lays out constants that kernels then read through a view.
-  virtual void fusePatterns(mlir::Block &block) const {}
+  /// lays out constants that kernels then read through a view. `precision` is that of products.
+  virtual void fusePatterns(mlir::Block &block, Precision precision) const {}
 
   /// Whether an operation may belong to a group, whose values others may read: an elementwise operation or a reduction
   /// that joins it, or a view of what the group reads, which it then reads in place. What this allows has a plan.

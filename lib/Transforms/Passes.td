@@ -17,8 +17,8 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
     loop elsewhere computes with less memory traffic. Elementwise operations and reductions over the same axes of one
     shape share loops (softmax, normalisations); slices, broadcasts and transposes that keep the innermost dimension are
     read in place. Attention (a product, elementwise operations and reductions along its rows, a second product) is one
-    dispatch whose scores stay in scratch memory; it reads its operands and writes its result through slices, transposes
-    and reshapes. What remains is a dispatch of its own. Operations that are placed on different devices (`kernel.device`)
+    dispatch whose scores stay near where the target takes it; it reads its operands and writes its result through slices,
+    transposes and reshapes. What remains is a dispatch of its own. Operations that are placed on different devices (`kernel.device`)
     stay apart, and a dispatch has the device of its operations. Fusion never changes a bit. Remarks of the category `fuse` say
     what was put together and what was kept apart.
   }];
@@ -26,6 +26,7 @@ def Fuse : Pass<"sprig-fuse", "::mlir::func::FuncOp"> {
   let options = [
     Option<"fuse", "fuse", "bool", "true", "off: every operation is a dispatch of its own">,
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+    Option<"tf32", "tf32", "bool", "false", "factors of products may be rounded afterwards (sprig-allow-tf32)">,
   ];
 }
 

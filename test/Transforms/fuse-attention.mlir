@@ -1,4 +1,5 @@
 // RUN: sprig-opt %s --sprig-decompose --sprig-fuse | FileCheck %s
+// RUN: sprig-opt %s --sprig-decompose --sprig-fuse=target=cuda | FileCheck %s
 // RUN: sprig-opt %s --sprig-decompose --sprig-fuse -remark-format=emitRemark --remarks-filter='fuse' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 

@@ -6,9 +6,9 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/CPU/Kernels/CanFuse.h"
 #include "lib/Target/CPU/Kernels/Passes.h"
-#include "lib/Target/CPU/Layout/FuseAttention.h"
 #include "lib/Target/CPU/Layout/Passes.h"
 #include "lib/Target/CPU/Tiles.h"
+#include "lib/Target/Kernels/FuseAttention.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -43,7 +43,9 @@ public:
   }
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
   bool isLayout(Operation *op) const override { return isa<kernel::PackOp>(op); }
-  void fusePatterns(Block &block) const override { fuseAttention(block); }
+  void fusePatterns(Block &block, Precision) const override {
+    fuseAttention(block, [](const ir::Attention &, std::string &) { return true; });
+  }
 
   bool canFuse(const FusionGroup &group, Operation *op) const override { return sprig::canFuse(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planDispatch(dispatch); }

@@ -80,7 +80,10 @@ public:
     passes.addNestedPass<func::FuncOp>(createTransposeScans());
     passes.addNestedPass<func::FuncOp>(createSplitProducts());
   }
-  void fusePatterns(Block &block) const override { layFiltersForCuda(block); }
+  void fusePatterns(Block &block, Precision precision) const override {
+    fuseAttentionForCuda(block, precision);
+    layFiltersForCuda(block);
+  }
   bool canFuse(const FusionGroup &group, Operation *op) const override { return canFuseOnCuda(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planCudaDispatch(dispatch); }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {

@@ -47,6 +47,8 @@ const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope = G
 
 /// Target::fusePatterns of CUDA: constant filters of convolutions that become tiles get their rows inside.
 void layFiltersForCuda(mlir::Block &block);
+/// The same: dispatches of attention where one kernel takes no longer.
+void fuseAttentionForCuda(mlir::Block &block, Precision precision);
 /// Target::takesScan, Target::canFuse, Target::plan and Target::mayOverwrite of CUDA.
 bool takesScanOnCuda(ir::ScanOp scan, std::string &why);
 bool canFuseOnCuda(const FusionGroup &group, mlir::Operation *op);

@@ -13,6 +13,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     add(createGpuSumPartsEmitter());
     add(createGpuTransposeEmitter()); // of another innermost dimension
     add(createGpuPoolEmitter());      // without padding
+    add(createGpuAttentionEmitter());
     add(createGpuLoopEmitter());
     add(createGpuRowEmitter());
     add(createGpuConcatEmitter());

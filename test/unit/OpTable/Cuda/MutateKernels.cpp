@@ -68,6 +68,19 @@ Row productOfReciprocals(const std::string &left, const std::string &right, cons
           {{Fill::NonZero}, {Fill::NonZero}}};
 }
 
+// Scores of the rows of the first argument, less those of a mask.
+Row attention(const std::string &query, const std::string &key, const std::string &value, const std::string &scores,
+              const std::string &mask) {
+  auto tensor = [](const std::string &type) { return "tensor<" + type + ">"; };
+  return {"attention",
+          {query, key, value, mask},
+          "%p = nn.matmul %a0, %a1 {transpose_rhs} : " + tensor(query) + ", " + tensor(key) +
+              "\n%s = nn.sub %p, %a3 : " + tensor(scores) + ", " + tensor(mask) + "\n%w = nn.softmax %s axis = 2 : " +
+              tensor(scores) + "\n%r = nn.matmul %w, %a2 : " + tensor(scores) + ", " + tensor(value),
+          {64, 4e-5},
+          std::vector<Pattern>(4, {Fill::Unit})};
+}
+
 // Two rows a block, and one in the last; what a stage keeps is multiplied in the next, and columns read others'.
 Row twoStages() {
   return {
@@ -168,6 +181,10 @@ std::vector<Subject> subjects() {
   // Rows whose values overflow unless the largest is subtracted first.
   const std::vector<std::vector<Pattern>> steep = {{{Fill::Plain}, {Fill::Distinct}},
                                                    {{Fill::Distinct}, {Fill::Distinct}}};
+  // Rows of which few scores count; so large ones that they overflow unless the largest is subtracted first.
+  const std::vector<std::vector<Pattern>> masks = {
+      {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Plain}},
+      {{Fill::Index, 400}, {Fill::Index, 400}, {Fill::Unit}, {Fill::Index, 9}}};
   // No step, all six, and limits on both sides of the first sum.
   std::vector<std::vector<Pattern>> limits = {{{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Index, 1000}},
                                               {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Distinct}}};
@@ -231,6 +248,9 @@ std::vector<Subject> subjects() {
        ties},
       {"softmax", scaledSoftmax("229x37xf32"), steep},
       {"softmax of long rows", scaledSoftmax("61x301xf32"), steep},
+      {"attention", attention("1x255x5xf32", "1x35x5xf32", "1x35x6xf32", "1x255x35xf32", "35xf32"), masks},
+      {"attention of long rows", attention("15x1x4xf32", "15x301x4xf32", "15x301x5xf32", "15x1x301xf32", "301xf32"),
+       masks},
       {"layer_norm", row("nn.layer_norm %a0, %a1, %a2 axis = 1 {epsilon = 0.001 : f64}",
                          {"27x33xf32", "33xf32", "33xf32"}, {64, 1e-5})},
       {"sum of few long columns", row("nn.reduce sum %a0 axes = [0]", {"1200x21xf32"}, {2, 1e-2}, units)},

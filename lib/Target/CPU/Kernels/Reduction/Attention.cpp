@@ -1,47 +1,22 @@
 // Attention in one kernel (dialects/NN/AttentionPattern.h): a tile is some rows of one matrix of the batch. The keys
 // are turned into panels once a tile; then, for as many rows as fit the first-level cache, scores go to scratch memory,
 // become weights in place and are multiplied with the values. The chains and reductions are those of separate kernels.
-#include "dialects/NN/AttentionPattern.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopNest.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "lib/Target/Kernels/AttentionForm.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace sprig;
 
 namespace {
-/// An operand of a product as a matrix of each position of the batch.
-struct MatrixView {
-  ir::PointwiseView view;
-  SmallVector<int64_t> batchStrides; // of the scores' batch dimensions; 0 where the operand repeats
-  int64_t rowStride = 0, columnStride = 0;
-
-  MatrixView(const ir::PointwiseView &source, Value operand, size_t batchRank, bool transposed) : view(source) {
-    ArrayRef<int64_t> shape = shapeOf(operand);
-    size_t own = shape.size() - 2;
-    batchStrides.assign(batchRank, 0);
-    for (size_t d = 0; d < own; ++d)
-      if (shape[d] != 1) batchStrides[d + batchRank - own] = view.strides[d];
-    rowStride = view.strides[own + (transposed ? 1 : 0)];
-    columnStride = view.strides[own + (transposed ? 0 : 1)];
-  }
-  bool isPlain() const { return view.chain.empty(); }
-};
-
-/// Shapes, the cut into tiles and the scratch memory, by shape alone.
-struct Plan {
-  ir::Attention attention;
-  SmallVector<int64_t> batch;
-  int64_t rows, keys, depth, columns; // scores are rows x keys, the result rows x columns
-  Type elementType;
-  MatrixView query, key, value;
-  SmallVector<int64_t> resultStrides;
+/// The cut into tiles and the scratch memory, by shape alone.
+struct Plan : AttentionForm {
   int64_t tileRows, blocks; // rows of a tile, tiles of a matrix
   int64_t stepRows;         // rows whose scores are in scratch memory at a time
   int64_t scoreStride;      // elements between rows of scores
@@ -49,18 +24,7 @@ struct Plan {
   int64_t keyPanels = 0, valuePanels = 0, queryRows = 0, scores = 0, stage = 0; // byte offsets
   std::optional<LoopGroup> group;
 
-  Plan(kernel::DispatchOp dispatch, ir::Attention found)
-      : attention(found), batch(shapeOf(found.scores.getResult()).drop_back(2)),
-        elementType(elementTypeOf(found.scores.getResult())),
-        query(found.query, found.scores.getLhs(), batch.size(), found.scores.getTransposeLhs()),
-        key(found.key, found.scores.getRhs(), batch.size(), found.scores.getTransposeRhs()),
-        value(found.value, found.output.getRhs(), batch.size(), found.output.getTransposeRhs()) {
-    ArrayRef<int64_t> shape = shapeOf(found.scores.getResult()), left = shapeOf(found.scores.getLhs());
-    rows = shape.end()[-2];
-    keys = shape.back();
-    depth = left.end()[found.scores.getTransposeLhs() ? -2 : -1];
-    columns = shapeOf(found.output.getResult()).back();
-    resultStrides = *ir::storedStrides(found.output.getResult(), found.views);
+  Plan(kernel::DispatchOp dispatch, AttentionForm form) : AttentionForm(std::move(form)) {
     packsValues = !value.isPlain() || value.columnStride != 1;
     copiesQuery = !query.isPlain();
 
@@ -176,31 +140,12 @@ private:
   int64_t queryStride() const { return static_cast<int64_t>(llvm::alignTo(p.depth, kLanes)); }
 
   Value bufferOf(const MatrixView &operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand.view.root))); }
-  Value baseOf(const MatrixView &operand) {
-    Value base = k.index(operand.view.offset);
-    for (auto [index, stride] : llvm::zip_equal(matrix, operand.batchStrides))
-      if (stride) base = k.add(base, k.mul(index, stride));
-    return base;
-  }
-
-  /// What lies between an operand and its root, on computed values.
-  Value applyChain(const MatrixView &operand, Value value) {
-    for (Operation *op : operand.view.chain) {
-      SmallVector<Value> arguments;
-      for (Value argument : op->getOperands()) {
-        auto constant = argument.getDefiningOp<ir::ConstantOp>();
-        bool splat = constant && argument != ir::onlyOperand(op);
-        arguments.push_back(splat ? k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue()))) : value);
-      }
-      value = k.apply(op, arguments);
-    }
-    return value;
-  }
+  Value baseOf(const MatrixView &operand) { return operand.begin(k, matrix); }
 
   // The right side of a product as panels [columns / 32][depth][32].
   void packOperand(const MatrixView &operand, Value value, int64_t depth, int64_t columns, Value panels) {
     Type rootType = elementTypeOf(operand.view.root), type = elementTypeOf(value);
-    auto change = [&](Value line) { return k.narrow(applyChain(operand, k.widen(line, rootType)), type); };
+    auto change = [&](Value line) { return k.narrow(operand.applyChain(k, k.widen(line, rootType)), type); };
     Value buffer = bufferOf(operand), base = baseOf(operand);
     for (int64_t first = 0; first < columns; first += kPanelWidth) {
       PanelSource source{buffer, k.add(base, first * operand.columnStride), depth, operand.rowStride,
@@ -233,7 +178,7 @@ private:
           auto type = VectorType::get({kLanes}, elements.front().getType());
           line = vector::FromElementsOp::create(k.b, k.loc, type, elements);
         }
-        k.store(applyChain(p.query, line), queryRows, k.add(k.mul(i, queryStride()), column), p.elementType);
+        k.store(p.query.applyChain(k, line), queryRows, k.add(k.mul(i, queryStride()), column), p.elementType);
       }
     });
   }
@@ -344,18 +289,10 @@ public:
 
 private:
   static std::optional<Plan> analyze(kernel::DispatchOp dispatch) {
-    Operation *yield = dispatch->getRegion(0).front().getTerminator();
-    if (yield->getNumOperands() != 1) return std::nullopt;
-    for (auto product : dispatch->getRegion(0).front().getOps<ir::MatmulOp>()) {
-      std::string why;
-      std::optional<ir::Attention> attention = ir::matchAttention(product, why);
-      if (!attention || attention->result() != yield->getOperand(0)) continue;
-      for (const ir::PointwiseView *view : {&attention->query, &attention->key, &attention->value})
-        if (!isa<BlockArgument>(view->root)) return std::nullopt;
-      Plan plan(dispatch, std::move(*attention));
-      if (plan.group) return plan;
-    }
-    return std::nullopt;
+    std::optional<AttentionForm> form = AttentionForm::in(dispatch);
+    if (!form) return std::nullopt;
+    Plan plan(dispatch, std::move(*form));
+    return plan.group ? std::optional(std::move(plan)) : std::nullopt;
   }
 };
 } // namespace

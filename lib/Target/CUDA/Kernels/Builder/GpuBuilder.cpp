@@ -28,15 +28,15 @@ Value GpuBuilder::sharedBuffer(ArrayRef<int64_t> shape, Type element) {
   return function.addWorkgroupAttribution(type, loc);
 }
 
-Value GpuBuilder::dynamicSharedBuffer(int64_t elements, Type element) {
+Value GpuBuilder::dynamicSharedBuffer(int64_t elements, Type element, int64_t byteOffset) {
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto typeOf = [&](int64_t size, Type type) {
     return MemRefType::get({size}, type, MemRefLayoutAttrInterface(), space);
   };
-  uint32_t bytes = elements * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  uint32_t bytes = byteOffset + elements * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   dynamicSharedBytes = std::max(dynamicSharedBytes, bytes);
   Value all = gpu::DynamicSharedMemoryOp::create(b, loc, typeOf(ShapedType::kDynamic, b.getI8Type()));
-  return memref::ViewOp::create(b, loc, typeOf(elements, element), all, index(0), ValueRange());
+  return memref::ViewOp::create(b, loc, typeOf(elements, element), all, index(byteOffset), ValueRange());
 }
 
 Value GpuBuilder::sharedView(int64_t byteOffset, MemRefType type) {

@@ -29,8 +29,8 @@ public:
   mlir::Value scratchBuffer(int64_t byteOffset, mlir::MemRefType type) override;
   /// Static shared memory of the block, its own for each call.
   mlir::Value sharedBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element);
-  /// Dynamic shared memory of the block, which all calls give from its first byte on.
-  mlir::Value dynamicSharedBuffer(int64_t elements, mlir::Type element);
+  /// Dynamic shared memory of the block, which all calls give from a byte on: a multiple of 16.
+  mlir::Value dynamicSharedBuffer(int64_t elements, mlir::Type element, int64_t byteOffset = 0);
   /// A part of one piece of shared memory that is as large as all such parts need.
   mlir::Value sharedView(int64_t byteOffset, mlir::MemRefType type);
 

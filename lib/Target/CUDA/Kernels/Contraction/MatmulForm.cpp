@@ -1,4 +1,5 @@
 #include "lib/Target/CUDA/Kernels/Contraction/MatmulForm.h"
+#include "lib/Target/CUDA/Kernels/Contraction/MmaProduct.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -20,6 +21,8 @@ bool MatmulForm::isWorthTiles() const {
   int64_t products = matrices() * rows * columns * depth;
   return (depth >= kShallow && products >= kSmall) || (depth >= kLong && products >= kFew);
 }
+
+bool MatmulForm::isWorthTensorCores() const { return isWorthTiles() && isWorthMma(rows, columns); }
 
 Value MatrixSide::at(ElementBuilder &k, Value place, Value step) const {
   return k.add(begin, stepsInner ? k.add(k.mul(place, inner), step) : k.add(k.mul(step, inner), place));

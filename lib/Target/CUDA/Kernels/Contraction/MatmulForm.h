@@ -14,6 +14,8 @@ struct MatmulForm : BatchedProduct {
   int64_t tileCount(int64_t tileRows, int64_t tileColumns) const;
   /// Whether there is enough to do for a tile; few short chains are as quick by themselves.
   bool isWorthTiles() const;
+  /// Whether tensor cores compute it where factors may be rounded.
+  bool isWorthTensorCores() const;
 };
 
 /// A side of one of the products, in memory.

@@ -44,9 +44,7 @@ public:
   bool matches(kernel::DispatchOp dispatch) const override {
     if (!dispatch.getTf32()) return false;
     auto op = dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));
-    if (!op) return false;
-    MatmulForm form(op);
-    return form.isWorthTiles() && isWorthMma(form.rows, form.columns);
+    return op && MatmulForm(op).isWorthTensorCores();
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     MatmulForm form(cast<ir::MatmulOp>(contractionOf(dispatch)));

@@ -62,7 +62,7 @@ TileProduct::TileProduct(GpuBuilder &kernel, const TileShape &shape, int64_t dep
 TileProduct::Slices TileProduct::slices(TileSide side, int64_t tile, int64_t own, double padding) {
   Slices s{std::move(side), tile, own, std::min({own, kQuad, side.together}), tile / own, shape.depth, padding, {}, {}};
   s.isWide &= s.inner == TileSide::Steps || tile % kQuad == 0;
-  s.shared = k.sharedBuffer({(depth > shape.depth ? 2 : 1) * s.size()}, f32);
+  s.shared = s.memory ? s.memory : k.sharedBuffer({sliceElements(shape, depth, tile)}, f32);
   return s;
 }
 
@@ -158,10 +158,9 @@ void TileProduct::putBoth(Value buffer, ValueRange fetched) {
   put(right, buffer, values);
 }
 
-// The thread's places at four steps, one step after the other.
-SmallVector<Value> TileProduct::readFour(const Slices &s, Value buffer, Value step) {
+// The thread's places at four steps of the slice that begins there, one step after the other.
+SmallVector<Value> TileProduct::readFour(const Slices &s, Value firstStep, Value buffer, Value step) {
   SmallVector<Value> values(kQuad * s.own);
-  Value begin = k.mul(buffer, s.size());
   auto load = [&](Value at, int64_t count) -> SmallVector<Value> {
     if (count == 1) return {k.load(s.shared, at, f32)};
     Value vector = k.loadVector(s.shared, at, f32, {}, count);
@@ -170,6 +169,15 @@ SmallVector<Value> TileProduct::readFour(const Slices &s, Value buffer, Value st
       elements.push_back(vector::ExtractOp::create(k.b, k.loc, vector, lane));
     return elements;
   };
+  if (s.wholeStride) {
+    for (int64_t i = 0; i < s.own; ++i) {
+      Value place = k.mul(s.placeOf(k, s.thread, i), s.wholeStride);
+      for (auto [e, value] : llvm::enumerate(load(k.add(place, k.add(firstStep, step)), kQuad)))
+        values[e * s.own + i] = value;
+    }
+    return values;
+  }
+  Value begin = k.mul(buffer, s.size());
   if (s.inner == TileSide::Steps) {
     // The slots of a thread differ by multiples of `threadCount`, which is no less than what their order depends on.
     Value first = k.add(begin, s.quad(k, s.thread, k.div(step, kQuad)));
@@ -204,7 +212,7 @@ Value TileProduct::elementOrAbsent(ElementBuilder &k, Value isThere, Value eleme
 }
 
 // Goes on with the chains by so many steps of a slice, or a few more, which are padding.
-SmallVector<Value> TileProduct::multiply(Value buffer, Value steps, ValueRange chains) {
+SmallVector<Value> TileProduct::multiply(Value begin, Value buffer, Value steps, ValueRange chains) {
   // Of columns that lack some steps, chains stay as they were before these.
   auto keepAbsent = [&](ArrayRef<Value> elements, ValueRange before, MutableArrayRef<Value> sums) {
     for (auto [j, element] : llvm::enumerate(elements)) {
@@ -215,7 +223,8 @@ SmallVector<Value> TileProduct::multiply(Value buffer, Value steps, ValueRange c
   };
   int64_t apart = right.presence && right.presence < shape.depth ? right.presence : 0;
   auto four = [&](Value step, MutableArrayRef<Value> sums) {
-    SmallVector<Value> a = readFour(left, buffer, step), b = readFour(right, buffer, step), before(sums);
+    SmallVector<Value> a = readFour(left, begin, buffer, step), b = readFour(right, begin, buffer, step);
+    SmallVector<Value> before(sums);
     for (int64_t e = 0; e < kQuad; ++e) {
       for (int64_t i = 0; i < left.own; ++i)
         for (int64_t j = 0; j < right.own; ++j) {
@@ -228,15 +237,15 @@ SmallVector<Value> TileProduct::multiply(Value buffer, Value steps, ValueRange c
     }
   };
   int64_t unrolled = shape.unrolled();
-  auto run = [&](Value begin, ValueRange carried) {
+  auto run = [&](Value first, ValueRange carried) {
     SmallVector<Value> sums(carried);
-    for (int64_t step = 0; step < unrolled; step += kQuad) four(k.add(begin, step), sums);
+    for (int64_t step = 0; step < unrolled; step += kQuad) four(k.add(first, step), sums);
     return sums;
   };
   SmallVector<Value> sums =
       unrolled == shape.depth ? run(k.index(0), chains) : k.loop(k.index(0), steps, unrolled, chains, run);
   if (right.presence && !apart)
-    keepAbsent(ArrayRef(readFour(right, buffer, k.index(0))).take_front(right.own), chains, sums);
+    keepAbsent(ArrayRef(readFour(right, begin, buffer, k.index(0))).take_front(right.own), chains, sums);
   return sums;
 }
 
@@ -246,7 +255,7 @@ SmallVector<Value> TileProduct::chains(Value begin, Value end) {
   SmallVector<Value> zeros(left.own * right.own, k.zero(f32));
   int64_t step = shape.depth;
   auto work = [&](Value buffer, Value at, ValueRange carried) {
-    auto multiplied = [&] { return multiply(buffer, k.min(k.sub(end, at), k.index(step)), carried); };
+    auto multiplied = [&] { return multiply(at, buffer, k.min(k.sub(end, at), k.index(step)), carried); };
     if (shape.workers() == shape.threads) return multiplied();
     return valuesIf(isBelow(k.thread(), k.index(shape.workers())), multiplied, carried);
   };

@@ -49,6 +49,11 @@ struct TileSide {
   /// Of the right side: how many steps, from a multiple on, a column has or lacks as one: 1, 4, or a slice and more; 0
   /// where all columns have all steps. What it lacks is no part of its chains (TileProduct::elementOrAbsent).
   int64_t presence = 0;
+  /// Where its slices lie in shared memory (sliceElements); null: in memory of their own.
+  mlir::Value memory = nullptr;
+  /// Of a left side that is in `memory` as a whole: how many elements a place of the tile has there, step by step. A
+  /// multiple of four; with -0 for steps that are not there, as far as slices go. Nothing is copied then.
+  int64_t wholeStride = 0;
 };
 
 class TileProduct {
@@ -60,6 +65,11 @@ public:
   /// An element of a side with `presence`: the mark of what is not there, unless `isThere`. Data that look like the
   /// mark become another NaN.
   static mlir::Value elementOrAbsent(ElementBuilder &kernel, mlir::Value isThere, mlir::Value element);
+
+  /// Of the slices of a side with so many places in the tile.
+  static int64_t sliceElements(const TileShape &shape, int64_t depth, int64_t places) {
+    return (depth > shape.depth ? 2 : 1) * places * shape.depth;
+  }
 
   /// The steps that the block takes, if they are fewer than the depth; for chains that are not cut.
   void endAt(mlir::Value steps) { end = steps; }
@@ -101,7 +111,7 @@ private:
   };
 
   Slices slices(TileSide side, int64_t tile, int64_t own, double padding);
-  int64_t unitsOf(const Slices &side) const { return side.size() / (side.isWide ? 4 : 1); }
+  int64_t unitsOf(const Slices &side) const { return side.wholeStride ? 0 : side.size() / (side.isWide ? 4 : 1); }
   Unit unit(const Slices &side, mlir::Value i);
   void forUnits(const Slices &side, llvm::function_ref<void(mlir::Value i, mlir::Value exists)> body);
   void fetch(const Slices &side, mlir::Value depth, llvm::SmallVectorImpl<mlir::Value> &values);
@@ -109,8 +119,9 @@ private:
   mlir::Value readUnit(const Slices &side, const Unit &unit, mlir::Value depth);
   llvm::SmallVector<mlir::Value> fetchBoth(mlir::Value depth);
   void putBoth(mlir::Value buffer, mlir::ValueRange values);
-  llvm::SmallVector<mlir::Value> readFour(const Slices &side, mlir::Value buffer, mlir::Value step);
-  llvm::SmallVector<mlir::Value> multiply(mlir::Value buffer, mlir::Value steps, mlir::ValueRange chains);
+  llvm::SmallVector<mlir::Value> readFour(const Slices &side, mlir::Value begin, mlir::Value buffer, mlir::Value step);
+  llvm::SmallVector<mlir::Value> multiply(mlir::Value begin, mlir::Value buffer, mlir::Value steps,
+                                          mlir::ValueRange chains);
   llvm::SmallVector<mlir::Value> chains(mlir::Value begin, mlir::Value end);
   llvm::SmallVector<mlir::Value> sums();
   llvm::SmallVector<mlir::Value> valuesIf(mlir::Value condition,

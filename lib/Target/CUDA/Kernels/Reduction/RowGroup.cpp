@@ -10,21 +10,24 @@ using namespace mlir;
 using namespace sprig;
 
 std::optional<RowGroup> RowGroup::analyze(kernel::DispatchOp dispatch) {
+  Block &body = dispatch->getRegion(0).front();
+  auto ops = llvm::map_to_vector(body.without_terminator(), [](Operation &op) { return &op; });
+  return analyze(ops, body.getTerminator()->getOperands());
+}
+
+std::optional<RowGroup> RowGroup::analyze(ArrayRef<Operation *> ops, ValueRange yielded) {
   RowGroup group;
-  if (!group.collect(dispatch)) return std::nullopt;
+  group.ops.assign(ops.begin(), ops.end());
+  group.yielded.assign(yielded.begin(), yielded.end());
+  if (!group.collect()) return std::nullopt;
   group.chooseParts();
   return group;
 }
 
-bool RowGroup::collect(kernel::DispatchOp dispatch) {
-  Block &body = dispatch->getRegion(0).front();
-  yielded.assign(body.getTerminator()->operand_begin(), body.getTerminator()->operand_end());
-  llvm::DenseSet<Operation *> members;
-  for (Operation &op : body.without_terminator()) {
-    ops.push_back(&op);
-    members.insert(&op);
+bool RowGroup::collect() {
+  llvm::DenseSet<Operation *> members(ops.begin(), ops.end());
+  for (Operation *op : ops)
     if (auto reduce = dyn_cast<ir::ReduceOp>(op)) reductions.push_back(reduce);
-  }
   if (reductions.empty()) return false;
   LoopSpace space;
   space.hasReduction = true;

@@ -19,6 +19,8 @@ class RowGroup {
 public:
   /// Fails for a dispatch without a reduction, or of operations that its evaluator does not know.
   static std::optional<RowGroup> analyze(kernel::DispatchOp dispatch);
+  /// Of operations in program order.
+  static std::optional<RowGroup> analyze(llvm::ArrayRef<mlir::Operation *> ops, mlir::ValueRange yielded);
 
   llvm::SmallVector<mlir::Operation *> ops; // in program order
   llvm::SmallVector<mlir::Value> yielded;
@@ -43,7 +45,7 @@ public:
   GpuPlan plan() const;
 
 private:
-  bool collect(kernel::DispatchOp dispatch);
+  bool collect();
   void chooseParts();
   llvm::DenseMap<mlir::Value, int64_t> levelOf;
 };

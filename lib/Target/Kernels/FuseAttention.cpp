@@ -1,8 +1,7 @@
-#include "lib/Target/CPU/Layout/FuseAttention.h"
+#include "lib/Target/Kernels/FuseAttention.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
-#include "dialects/NN/AttentionPattern.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -61,7 +60,7 @@ static bool isOnOneDevice(ir::Attention &attention) {
   return isThere(attention.output) && llvm::all_of(attention.rows, isThere) && llvm::all_of(attention.views, isThere);
 }
 
-void sprig::fuseAttention(Block &block) {
+void sprig::fuseAttention(Block &block, llvm::function_ref<bool(const ir::Attention &, std::string &why)> takes) {
   SmallVector<ir::MatmulOp> products(block.getOps<ir::MatmulOp>());
   // From the end: what is erased comes before, and only the products of one attention go.
   llvm::SmallPtrSet<Operation *, 8> taken;
@@ -73,6 +72,7 @@ void sprig::fuseAttention(Block &block) {
       attention.reset();
       why = "they are placed on different devices";
     }
+    if (attention && !takes(*attention, why)) attention.reset();
     if (attention) {
       taken.insert(attention->scores);
       outline(*attention);
