@@ -106,8 +106,9 @@ SPRIG_NN_INFER(ConvFilterGradPartsOp) {
                           op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr());
   if (failed(filter)) return failure();
   int64_t positions = 1; // and samples
+  const int64_t channels = op.getChannelsFirst() ? 1 : cotangent->getRank() - 1;
   for (auto [d, size] : llvm::enumerate(cotangent->getShape()))
-    if (d != (op.getChannelsFirst() ? 1 : cotangent->getRank() - 1)) positions *= size;
+    if (int64_t(d) != channels) positions *= size;
   SmallVector<int64_t> shape{static_cast<int64_t>(llvm::divideCeil(positions, kChainPart))};
   shape.append(*filter);
   return infer.give(shape, input->getElementType());
