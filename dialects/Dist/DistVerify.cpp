@@ -11,7 +11,17 @@ constexpr int64_t kMostRanks = int64_t(1) << 20;
 
 int64_t rowsOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  return type.getRank() ? type.getDimSize(0) : 1;
+  return type.getDimSize(0);
+}
+
+// Whether bytes of it can be counted in 64 bits.
+bool isCountable(Value value) {
+  int64_t left = int64_t(1) << 56;
+  for (int64_t size : cast<RankedTensorType>(value.getType()).getShape()) {
+    if (size > left) return false;
+    if (size > 0) left /= size;
+  }
+  return true;
 }
 
 // The first type with a first axis of so many rows.
@@ -20,6 +30,15 @@ RankedTensorType withRows(Value value, int64_t rows) {
   SmallVector<int64_t> shape(type.getShape());
   shape[0] = rows;
   return type.clone(shape);
+}
+
+LogicalResult verifyReduction(Operation *op, Reduction reduction) {
+  Type element = getElementTypeOrSelf(op->getOperand(0));
+  if (reduction == Reduction::mean && !isa<FloatType>(element))
+    return op->emitOpError() << "a mean is of floating-point elements, found " << element;
+  if (reduction == Reduction::sum && element.isInteger(1))
+    return op->emitOpError() << "i1 has no sum; max is 'or', min is 'and'";
+  return success();
 }
 
 LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t &size) {
@@ -37,11 +56,7 @@ LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t
   }
   if (use.root < 0 || use.root >= size)
     return op->emitOpError() << "expected a root below " << size << ", the ranks of the group, found " << use.root;
-  if (use.reduction == Reduction::mean && !isa<FloatType>(getElementTypeOrSelf(op->getOperand(0))))
-    return op->emitOpError() << "a mean is of floating-point elements, found "
-                             << getElementTypeOrSelf(op->getOperand(0));
-  if (use.reduction == Reduction::sum && getElementTypeOrSelf(op->getOperand(0)).isInteger(1))
-    return op->emitOpError() << "i1 has no sum; max is 'or', min is 'and'";
+  if (use.reduction) return verifyReduction(op, *use.reduction);
   return success();
 }
 
@@ -49,6 +64,9 @@ LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t
 enum class Parts { none, ofResult, ofOperand, inOperand };
 
 LogicalResult verifyCollective(Operation *op, SymbolTableCollection &symbols, Parts parts) {
+  for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+    for (Value value : values)
+      if (!isCountable(value)) return op->emitOpError() << "has more than 2^56 elements: " << value.getType();
   int64_t size = 1;
   if (failed(verifyGroup(op, symbols, size))) return failure();
   if (parts == Parts::none) return success();
@@ -132,14 +150,21 @@ LogicalResult StepsOp::verify() {
   for (Operation &step : getBody().front())
     if (!isa<SendOp, ReceiveOp, CombineOp, FinishOp, KeepOp>(step))
       return step.emitOpError() << "is no step of a collective";
-  if (getOperands().empty()) return success();
+  if (getOperands().empty()) {
+    if (getAt() || getApart()) return emitOpError() << "has no operand that has a place or is apart";
+    return success();
+  }
+  for (Value value : {getOperands()[0], Value(getResults()[0])})
+    if (!isCountable(value)) return emitOpError() << "has more than 2^56 elements: " << value.getType();
   auto from = cast<RankedTensorType>(getOperands()[0].getType()),
        to = cast<RankedTensorType>(getResults()[0].getType());
   if (from.getElementType() != to.getElementType())
     return emitOpError() << "expected a result of " << from.getElementType() << ", found " << to.getElementType();
+  bool combines = llvm::any_of(getBody().front(), [](Operation &step) { return isa<CombineOp, FinishOp>(step); });
+  if (combines && failed(verifyReduction(*this, getReduction()))) return failure();
   int64_t smaller = std::min(from.getNumElements(), to.getNumElements()),
           larger = std::max(from.getNumElements(), to.getNumElements()), at = getAt();
-  if (at < 0 || at + smaller > larger)
+  if (at < 0 || at > larger - smaller)
     return emitOpError() << "expected a place of " << smaller << " elements in " << larger << ", found " << at;
   if (getApart() && smaller != larger)
     return emitOpError() << "expected an operand and a result of one size where they are apart";

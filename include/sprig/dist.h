@@ -24,17 +24,17 @@ enum class Reduce : uint8_t { sum, mean, product, min, max };
 /// links of latency a and rate B.
 enum class Algorithm : uint8_t {
   automatic,     ///< by the tensor's bytes and N: tree or ring, from a fixed table
-  star,          ///< by rank 0: 2 (N - 1) (a + S / B)
+  star,          ///< by rank 0: a + (N - 1) S / B, and (N - 1) (a + S / B) back
   split,         ///< rank i adds up the i-th part of all: 2 (N - 1) messages of S / N each
   tree,          ///< 2 ceil(log2 N) rounds of S: the shortest for few bytes
   ring,          ///< 2 (N - 1) rounds of S / N: the least bytes on each link
   bidirectional, ///< two rings, one each way, with half of the bytes: on links that carry both ways at once
 };
 
-/// One rank's end of the group. Every rank has to make the same calls in the same order, with the same types and
-/// shapes; what differs is an error (usage) on all ranks, which names both calls with their lines. A rank that waits
-/// for longer than the group's timeout fails the group, with an error (runtime) that says where every rank is. A failed
-/// group stays failed.
+/// One rank's end of the group, of use while `spawn` runs. Every rank has to make the same calls in the same order,
+/// with the same types and shapes; what differs is an error (usage) on all ranks, which names both calls with their
+/// lines. A rank that waits for longer than the group's timeout fails the group, with an error (runtime) that says
+/// where every rank is. A failed group stays failed.
 ///
 /// Tensors are read, so a call waits for them; results are new tensors, where the operand is, and are there at once. A
 /// gradient does not go through: a tensor that a gradient may be asked of is refused (detach() it). So is a call in
@@ -94,8 +94,8 @@ struct SpawnOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
 };
 
-/// Runs the body on so many threads, a rank each, and returns when all have ended. What a rank throws ends the others'
-/// collectives, and is thrown here: of several the first; the text of an Error gets the rank in front.
+/// Runs the body on so many new threads (1 to 256), a rank each, and returns when all have ended. What a rank throws
+/// ends the others' collectives, and is thrown here: of several the first; the text of an Error gets the rank in front.
 SPRIG_API void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptions &options = {},
                      Source at = Source::here());
 

@@ -31,22 +31,6 @@ Kind kindOf(Operation *op) {
       .Default([](Operation *) { return Kind::barrier; });
 }
 
-// What engines take where nothing is asked for (sprig/dist.h).
-Algorithm usual(Kind kind, int ranks, int64_t bytes) {
-  switch (kind) {
-  case Kind::allReduce: return rt::collective::chooseAllReduce(ranks, bytes);
-  case Kind::reduceScatter:
-  case Kind::allGather: return Algorithm::ring;
-  case Kind::broadcast:
-  case Kind::reduce:
-  case Kind::barrier: return Algorithm::tree;
-  case Kind::gather:
-  case Kind::scatter: return Algorithm::star;
-  case Kind::allToAll: return Algorithm::split;
-  }
-  return Algorithm::ring;
-}
-
 int64_t bytesOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
@@ -61,6 +45,10 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
       getOperation().emitError() << "there is no algorithm '" << algorithm << "'";
       return signalPassFailure();
     }
+    if (perMachine < 1) {
+      getOperation().emitError() << "expected 1 or more ranks of a machine, found " << perMachine.getValue();
+      return signalPassFailure();
+    }
     SmallVector<Operation *> collectives;
     getOperation()->walk([&](Operation *op) {
       if (dist::collectiveUse(op)) collectives.push_back(op);
@@ -69,13 +57,35 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
       if (failed(expand(op))) return signalPassFailure();
   }
 
+  // Ranks of the group on each machine, where the machines' are equally many and lie together; 0 elsewhere.
+  int ranksOnMachine(ArrayRef<int64_t> group) {
+    size_t here = 1;
+    while (here < group.size() && group[here] / perMachine == group[0] / perMachine) ++here;
+    if (group.size() % here) return 0;
+    for (size_t i = 0; i < group.size(); ++i) {
+      int64_t machine = group[i] / perMachine;
+      if (machine != group[i - i % here] / perMachine) return 0;
+      if (i >= here && i % here == 0 && machine == group[i - 1] / perMachine) return 0;
+    }
+    return int(here);
+  }
+
+  // Whether the algorithm that was asked for everything can be this collective's.
+  bool canTake(const Plan &plan) {
+    if (!rt::collective::does(plan.algorithm, plan.kind)) return false;
+    if (plan.algorithm == Algorithm::hierarchy) return plan.perMachine > 0;
+    return plan.algorithm != Algorithm::rings;
+  }
+
   LogicalResult chooseAlgorithm(Operation *op, const dist::CollectiveUse &use, Plan &plan) {
-    StringRef asked = use.algorithm ? use.algorithm.getValue() : StringRef(algorithm);
-    if (use.algorithm && !rt::collective::findAlgorithm(asked, plan.algorithm))
-      return op->emitError() << "there is no algorithm '" << asked << "'";
-    if (!use.algorithm && !(!asked.empty() && rt::collective::findAlgorithm(asked, plan.algorithm) &&
-                            rt::collective::does(plan.algorithm, plan.kind)))
-      plan.algorithm = usual(plan.kind, plan.ranks, op->getNumOperands() ? bytesOf(op->getOperand(0)) : 0);
+    if (use.algorithm) {
+      if (rt::collective::findAlgorithm(use.algorithm.getValue(), plan.algorithm)) return success();
+      return op->emitError() << "there is no algorithm " << use.algorithm << "; " << rt::collective::nameOf(plan.kind)
+                             << " has: " << rt::collective::algorithmsOf(plan.kind);
+    }
+    if (algorithm.empty() || !rt::collective::findAlgorithm(algorithm, plan.algorithm) || !canTake(plan))
+      plan.algorithm =
+          rt::collective::chooseAlgorithm(plan.kind, plan.ranks, op->getNumOperands() ? bytesOf(op->getOperand(0)) : 0);
     return success();
   }
 
@@ -91,7 +101,7 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     plan.kind = kindOf(op);
     plan.ranks = int(group.size());
     plan.root = int(use.root);
-    plan.perMachine = int(perMachine);
+    plan.perMachine = ranksOnMachine(group);
     if (failed(chooseAlgorithm(op, use, plan))) return failure();
     rt::collective::Program program;
     std::string why;

@@ -88,9 +88,8 @@ bool makeProgram(const Plan &plan, int rank, Program &program, std::string &why)
 // Whether an algorithm does this at all.
 bool does(Algorithm algorithm, Kind kind);
 
-// The algorithm of an all-reduce of so many bytes where none is asked for: from a table that is fixed, so that bits
-// are.
-Algorithm chooseAllReduce(int ranks, int64_t bytes);
+// The algorithm where none is asked for, of so many bytes: from a table that is fixed, so that bits are.
+Algorithm chooseAlgorithm(Kind kind, int ranks, int64_t bytes);
 
 std::string_view nameOf(Kind kind);
 std::string_view nameOf(Algorithm algorithm);

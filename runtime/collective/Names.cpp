@@ -45,9 +45,20 @@ bool findAlgorithm(std::string_view name, Algorithm &algorithm) {
 
 bool does(Algorithm algorithm, Kind kind) { return kDone[size_t(kind)] >> unsigned(algorithm) & 1; }
 
-Algorithm chooseAllReduce(int ranks, int64_t bytes) {
+Algorithm chooseAlgorithm(Kind kind, int ranks, int64_t bytes) {
   constexpr int64_t kSmall = 16 * 1024; // where the bytes of a piece cost less than the rounds
-  return ranks == 1 || bytes <= kSmall ? Algorithm::tree : Algorithm::ring;
+  switch (kind) {
+  case Kind::allReduce: return ranks == 1 || bytes <= kSmall ? Algorithm::tree : Algorithm::ring;
+  case Kind::reduceScatter:
+  case Kind::allGather: return Algorithm::ring;
+  case Kind::broadcast:
+  case Kind::reduce:
+  case Kind::barrier: return Algorithm::tree;
+  case Kind::gather:
+  case Kind::scatter: return Algorithm::star;
+  case Kind::allToAll: return Algorithm::split;
+  }
+  return Algorithm::ring;
 }
 
 std::string algorithmsOf(Kind kind) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace sprig::rt::comm {
 
@@ -12,8 +13,6 @@ using collective::Range;
 using collective::Step;
 
 namespace {
-
-constexpr const char *kPlace = " at ";
 
 bool reduces(collective::Kind kind) {
   return kind == collective::Kind::allReduce || kind == collective::Kind::reduceScatter ||
@@ -34,14 +33,17 @@ std::byte *at(const Buffers::Buffer &buffer, int64_t element, uint64_t size) {
 
 bool Call::matches(const Call &other) const {
   return kind == other.kind && algorithm == other.algorithm && reduction == other.reduction && dtype == other.dtype &&
-         root == other.root && elements == other.elements && layout == other.layout;
+         root == other.root && elements == other.elements && layout == other.layout && buffers == other.buffers &&
+         announces == other.announces;
 }
 
 std::string Call::text() const {
-  std::string text(nameOf(kind));
-  if (kind != collective::Kind::barrier) {
+  std::string text(nameOf(announces.value_or(kind)));
+  if (kind != collective::Kind::barrier && !announces) {
     const char *type = core::dtypeName(dtype);
-    text += core::concat(" of ", elements, " ", type ? type : "?", " (");
+    text += " of ";
+    if (buffers > 1) text += core::concat(buffers, " buffers, ");
+    text += core::concat(elements, " ", type ? type : "?", " (");
     if (reduces(kind)) text.append(nameOf(reduction)).append(", ");
     text.append(nameOf(algorithm));
     if (kind == collective::Kind::broadcast || kind == collective::Kind::reduce || kind == collective::Kind::gather ||
@@ -49,7 +51,7 @@ std::string Call::text() const {
       text += core::concat(", root ", root);
     text += ")";
   }
-  if (*file) text += core::concat(kPlace, file, ":", line);
+  if (*file) text += core::concat(" at ", file, ":", line);
   return text;
 }
 
@@ -57,7 +59,7 @@ Status Communicator::programOf(const Call &call, const Program *&program) {
   auto key = std::make_tuple(call.kind, call.algorithm, int(call.root));
   auto found = programs.find(key);
   if (found == programs.end()) {
-    collective::Plan plan{call.kind, call.algorithm, transport.ranks(), call.root, perMachine, rings};
+    collective::Plan plan{call.kind, call.algorithm, transport.ranks(), call.root, perMachine};
     Program made;
     std::string why;
     if (!collective::makeProgram(plan, transport.rank(), made, why))
@@ -68,30 +70,43 @@ Status Communicator::programOf(const Call &call, const Program *&program) {
   return {};
 }
 
-Status Communicator::run(Call call, const Buffers &buffers) {
-  const Program *program = nullptr;
-  SPRIG_RETURN_IF_ERROR(programOf(call, program));
+Status Communicator::describe(const Program &program, const Buffers &buffers, Call &call) {
   if (!core::dtypeSize(call.dtype)) return Status(SPRIG_RT_INVALID_ARGUMENT, whyNot(call.dtype, call.reduction));
   if (reduces(call.kind))
     if (std::string why = whyNot(call.dtype, call.reduction); !why.empty())
       return Status(SPRIG_RT_INVALID_ARGUMENT, std::move(why));
-  if (program->isApart && buffers.inputs.size() != buffers.buffers.size())
+  if (program.isApart && buffers.inputs.size() != buffers.buffers.size())
     return Status(SPRIG_RT_INVALID_ARGUMENT, core::concat(nameOf(call.kind), " reads ", buffers.inputs.size(),
                                                           " buffers and writes ", buffers.buffers.size()));
   call.elements = 0;
   call.layout = 0;
+  call.buffers = uint32_t(buffers.buffers.size());
+  auto mix = [&](int64_t number) { call.layout = (call.layout ^ uint64_t(number)) * 0x9e3779b97f4a7c15 + 1; };
   for (size_t i = 0; i < buffers.buffers.size(); ++i) {
-    auto [data, elements, unit] = buffers.buffers[i];
-    if (program->isApart && (buffers.inputs[i].elements != elements || buffers.inputs[i].unit != unit))
+    const Buffers::Buffer &buffer = buffers.buffers[i];
+    if (program.isApart && (buffers.inputs[i].elements != buffer.elements || buffers.inputs[i].unit != buffer.unit))
       return Status(SPRIG_RT_INVALID_ARGUMENT, core::concat(nameOf(call.kind), " reads ", buffers.inputs[i].elements,
-                                                            " elements and writes ", elements));
-    call.elements += elements;
-    for (int64_t size : {elements, unit}) call.layout = (call.layout ^ uint64_t(size)) * 0x9e3779b97f4a7c15;
+                                                            " elements and writes ", buffer.elements));
+    call.elements += buffer.elements;
+    mix(buffer.elements);
+    mix(buffer.unit);
+    for (int64_t size : buffer.shape) mix(size);
   }
+  return {};
+}
 
+Status Communicator::run(Call call, const Buffers &buffers) {
+  const Program *program = nullptr;
+  SPRIG_RETURN_IF_ERROR(programOf(call, program));
+  SPRIG_RETURN_IF_ERROR(describe(*program, buffers, call));
   SPRIG_RETURN_IF_ERROR(transport.begin(call));
   core::FloatEnv environment;
-  Status status = runSteps(*program, call, buffers);
+  Status status;
+  try {
+    status = runSteps(*program, call, buffers);
+  } catch (const std::bad_alloc &) {
+    status = Status(SPRIG_RT_OUT_OF_MEMORY, core::concat("no memory for ", nameOf(call.kind)));
+  }
   if (!status.isOk()) transport.fail(status); // others may be looking at this rank's memory
   transport.end();
   sent.clear();

@@ -15,7 +15,8 @@ struct Buffers {
   struct Buffer {
     void *data;
     int64_t elements;
-    int64_t unit = 1; // elements that stay together: a row; divides `elements`
+    int64_t unit = 1;                    // elements that stay together: a row; divides `elements`
+    std::span<const int64_t> shape = {}; // ranks have to have the same
   };
   std::span<const Buffer> buffers;
   std::span<const Buffer> inputs = {};
@@ -24,9 +25,8 @@ struct Buffers {
 // One thread at a time.
 class Communicator {
 public:
-  // The transport outlives it. `perMachine` is of the hierarchy, `rings` of the rings.
-  explicit Communicator(Transport &transport, int perMachine = 1, std::vector<std::vector<int>> rings = {})
-      : transport(transport), perMachine(perMachine), rings(std::move(rings)) {}
+  // The transport outlives it. `perMachine` is of the hierarchy.
+  explicit Communicator(Transport &transport, int perMachine = 1) : transport(transport), perMachine(perMachine) {}
 
   // Returns when this rank's part is done and none of its memory is read any more. What the call says of sizes is
   // filled in. A failed group stays so.
@@ -38,6 +38,7 @@ private:
     uint64_t number;
     uint32_t piece, count;
   };
+  static Status describe(const collective::Program &program, const Buffers &buffers, Call &call);
   Status programOf(const Call &call, const collective::Program *&program);
   Status runSteps(const collective::Program &program, const Call &call, const Buffers &buffers);
   Status send(const collective::Program &program, const collective::Step &step, const Call &call,
@@ -48,7 +49,6 @@ private:
 
   Transport &transport;
   int perMachine;
-  std::vector<std::vector<int>> rings;
   std::map<std::tuple<collective::Kind, collective::Algorithm, int>, collective::Program> programs;
   // Kept from call to call for their memory.
   std::vector<Sent> sent;

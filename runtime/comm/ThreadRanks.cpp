@@ -118,7 +118,7 @@ template <typename Condition> Status ThreadRanks::await(int rank, int peer, Cond
       {
         std::lock_guard lock(mutex);
         text = concat("rank ", rank, " is at ", at[size_t(rank)].call.text(), ", rank ", peer, " has ended after ",
-                      at[size_t(peer)].number, " collectives");
+                      at[size_t(peer)].counted, " collectives");
       }
       Status status(SPRIG_RT_INVALID_ARGUMENT, std::move(text));
       fail(rank, status);
@@ -134,11 +134,11 @@ std::string ThreadRanks::positions() const {
     const Position &position = at[rank];
     text += concat(rank ? "; rank " : "rank ", rank);
     if (position.isInside)
-      text += concat(" is at its collective ", position.number, ", ", position.call.text());
+      text += concat(" is at its collective ", position.counted, ", ", position.call.text());
     else if (position.hasLeft)
-      text += concat(" has ended after ", position.number, " collectives");
+      text += concat(" has ended after ", position.counted, " collectives");
     else
-      text += concat(" is in no collective, after ", position.number);
+      text += concat(" is in no collective, after ", position.counted);
   }
   return text;
 }
@@ -147,10 +147,11 @@ Status ThreadRanks::timedOut(int rank, int peer) {
   std::string text;
   {
     std::lock_guard lock(mutex);
-    double seconds = std::chrono::duration<double>(options.timeout).count();
-    std::string number = std::to_string(seconds);
-    number.erase(std::max(number.find_last_not_of('0'), number.find('.') - 1) + 1);
-    if (number.back() == '.') number.pop_back();
+    // Digits by hand: the C library's depend on the locale.
+    int64_t ms = options.timeout / std::chrono::milliseconds(1);
+    std::string number = std::to_string(ms / 1000), rest = std::to_string(1000 + ms % 1000).substr(1);
+    rest.erase(rest.find_last_not_of('0') + 1);
+    if (!rest.empty()) number += "." + rest;
     text = concat("rank ", rank, " has waited ", number, " s for rank ", peer, ": ", positions());
   }
   Status status(SPRIG_RT_TIMEOUT, std::move(text));
@@ -191,6 +192,13 @@ int ThreadRanks::failedRank() const {
   return brokenBy;
 }
 
+Status ThreadRanks::differ(const Position &first, const Position &second, int firstRank, int secondRank) {
+  std::string one = first.call.text(), other = second.call.text();
+  return Status(SPRIG_RT_INVALID_ARGUMENT,
+                concat("collective ", first.counted, " differs: rank ", firstRank, " calls ", one, ", rank ",
+                       secondRank, " calls ", other, one == other ? ", of other shapes" : ""));
+}
+
 Status ThreadRanks::Rank::begin(const Call &call) {
   if (group.isBroken) return group.failure();
   Status mismatch;
@@ -200,13 +208,13 @@ Status ThreadRanks::Rank::begin(const Call &call) {
     own.call = call;
     own.isInside = true;
     ++own.number;
+    if (!own.isAnnounced) ++own.counted;
+    own.isAnnounced = call.announces.has_value();
     for (int other = 0; other < ranks(); ++other) {
       const Position &position = group.at[size_t(other)];
       if (other == number || position.number != own.number || position.call.matches(call)) continue;
-      mismatch = Status(SPRIG_RT_INVALID_ARGUMENT,
-                        concat("collective ", own.number, " differs: rank ", std::min(number, other), " calls ",
-                               (number < other ? call : position.call).text(), ", rank ", std::max(number, other),
-                               " calls ", (number < other ? position.call : call).text()));
+      mismatch = differ(number < other ? own : position, number < other ? position : own, std::min(number, other),
+                        std::max(number, other));
       own.isInside = false;
       break;
     }

@@ -59,9 +59,11 @@ private:
 
   struct Position {
     Call call;
-    uint64_t number = 0; // of calls that were begun
-    bool isInside = false, hasLeft = false;
+    uint64_t number = 0;  // of calls that were begun
+    uint64_t counted = 0; // of them, with what was said about one, those that people make
+    bool isInside = false, hasLeft = false, isAnnounced = false;
   };
+  static Status differ(const Position &first, const Position &second, int firstRank, int secondRank);
   // Where others tell a rank that there is news.
   struct alignas(64) Bell {
     std::atomic<uint32_t> count = 0;

@@ -10,6 +10,8 @@
 #include "runtime/collective/Collective.h"
 #include "runtime/comm/Reduction.h"
 
+#include <optional>
+
 namespace sprig::rt::comm {
 
 using core::Status;
@@ -22,14 +24,18 @@ struct Call {
   Reduction reduction = Reduction::sum;
   sprig_rt_dtype dtype = SPRIG_RT_F32;
   int32_t root = 0;
+  // What the next three say of the buffers is filled in by who runs the call.
   int64_t elements = 0;
-  uint64_t layout = 0; // of several buffers: a hash of their sizes
+  uint32_t buffers = 0;
+  uint64_t layout = 0; // a hash of their shapes
+  // Of what a rank says about the call to come (its root's type): that one's kind. Not counted for people.
+  std::optional<collective::Kind> announces = {};
   const char *file = "";
   int32_t line = 0;
 
   // Whether ranks that make these calls do the same; lines may differ.
   bool matches(const Call &other) const;
-  // "all_reduce of 10 f32 (sum, ring) at train.cpp:12"
+  // "all_reduce of 10 f32 (sum, ring) at train.cpp:12", "all_reduce of 3 buffers, 10 f32 (...)"
   std::string text() const;
 };
 

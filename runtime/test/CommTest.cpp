@@ -21,14 +21,13 @@ namespace {
 
 // A body on each of so many threads, until all have ended; what each call gave.
 std::vector<std::string> onRanks(const ThreadRanksOptions &options,
-                                 const std::function<Status(int, Communicator &)> &body, int perMachine = 1,
-                                 const std::vector<std::vector<int>> &rings = {}) {
+                                 const std::function<Status(int, Communicator &)> &body, int perMachine = 1) {
   ThreadRanks group(options);
   std::vector<std::string> messages(size_t(options.ranks));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < options.ranks; ++rank)
     threads.emplace_back([&, rank] {
-      Communicator communicator(group.transport(rank), perMachine, rings);
+      Communicator communicator(group.transport(rank), perMachine);
       messages[size_t(rank)] = body(rank, communicator).message();
       group.leave(rank);
     });
@@ -336,17 +335,33 @@ TEST(Comm, DifferentCallsAreNamedOnEveryRank) {
   }
 }
 
+// As many elements in other shapes, alone and among others.
+TEST(Comm, OtherShapesAreNamed) {
+  for (size_t buffers : {1, 2}) {
+    auto messages = onRanks({2, 5s}, [&](int rank, Communicator &communicator) {
+      float numbers[6] = {};
+      const int64_t shapes[2][2] = {{2, 3}, {3, 2}};
+      Buffers::Buffer buffer{numbers, 6, 1, shapes[rank]}, alike{numbers, 0};
+      Buffers::Buffer all[] = {buffer, alike};
+      return communicator.run({Kind::allReduce, Algorithm::ring}, {std::span(all, buffers)});
+    });
+    std::string one = buffers == 1 ? "all_reduce of 6 f32 (sum, ring)" : "all_reduce of 2 buffers, 6 f32 (sum, ring)";
+    std::string expected = "collective 1 differs: rank 0 calls " + one + ", rank 1 calls " + one + ", of other shapes";
+    EXPECT_EQ(messages, std::vector<std::string>(2, expected));
+  }
+}
+
 TEST(Comm, RankThatStaysAwayIsNamedInTime) {
   auto begin = std::chrono::steady_clock::now();
-  auto messages = onRanks({3, 200ms}, [&](int rank, Communicator &communicator) {
+  auto messages = onRanks({3, 1s}, [&](int rank, Communicator &communicator) {
     SPRIG_RETURN_IF_ERROR(communicator.run({Kind::barrier, Algorithm::tree}, {}));
-    if (rank == 1) std::this_thread::sleep_for(1s);
+    if (rank == 1) std::this_thread::sleep_for(1500ms);
     return communicator.run({Kind::barrier, Algorithm::tree}, {});
   });
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
   for (const std::string &message : messages) {
     EXPECT_EQ(message, messages[0]);
-    EXPECT_NE(message.find("has waited 0.2 s for rank"), message.npos) << message;
+    EXPECT_NE(message.find("has waited 1 s for rank"), message.npos) << message;
     EXPECT_NE(message.find("rank 1 is in no collective, after 1"), message.npos) << message;
     EXPECT_NE(message.find("rank 2 is at its collective 2, barrier"), message.npos) << message;
   }

@@ -3,6 +3,11 @@
 // RUN: %sprig-opt %s --sprig-expand-collectives="rank=1 algorithm=star" | FileCheck %s --check-prefix=STAR
 // RUN: %sprig-opt %s --sprig-expand-collectives="rank=5 algorithm=hierarchy per-machine=2" | FileCheck %s --check-prefix=MACHINES
 
+// RUN: %sprig-opt %s --sprig-expand-collectives="rank=5 algorithm=hierarchy per-machine=4" | FileCheck %s --check-prefix=STRIDED
+// RUN: %sprig-opt %s --sprig-expand-collectives="rank=1 algorithm=rings" | FileCheck %s
+// RUN: not %sprig-opt %s --sprig-expand-collectives="per-machine=0" 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: expected 1 or more ranks of a machine, found 0
+
 dist.mesh @mesh ["data", "model"] [4, 2]
 
 // Ranks 1, 3, 5, 7 are rank 1's group along the data: in a ring it sends to 3 and takes from 7, a fourth at a time. Of
@@ -107,4 +112,22 @@ func.func @rooted(%x: tensor<2xf32>) {
   %3 = dist.scatter %x root 0 on @mesh ["model"] : tensor<2xf32> -> tensor<1xf32>
   dist.barrier on @mesh ["model"]
   return
+}
+
+// Of the group 1, 3, 5, 7 two are on each machine of four: 5 and 7 here, 1 is 5's partner on the other.
+// STRIDED-LABEL: func.func @strided
+func.func @strided(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // STRIDED: dist.steps sum rank 5
+  // STRIDED-NEXT: dist.send [0, 4) to 7
+  // STRIDED-NEXT: dist.combine [4, 8) from 7
+  // STRIDED-NEXT: dist.send [6, 8) to 1
+  // STRIDED-NEXT: dist.combine [4, 6) from 1
+  // STRIDED-NEXT: dist.finish [4, 6)
+  // STRIDED-NEXT: dist.send [4, 6) to 1
+  // STRIDED-NEXT: dist.receive [6, 8) from 1
+  // STRIDED-NEXT: dist.send [4, 8) to 7
+  // STRIDED-NEXT: dist.receive [0, 4) from 7
+  // STRIDED-NEXT: }
+  %y = dist.all_reduce sum %x on @mesh ["data"] : tensor<8xf32>
+  return %y : tensor<8xf32>
 }

@@ -11,7 +11,7 @@ func.func @rank(%x: tensor<8xf32>) {
 // -----
 dist.mesh @mesh ["data"] [4]
 func.func @name(%x: tensor<8xf32>) {
-  // expected-error @+1 {{there is no algorithm 'magic'}}
+  // expected-error @+1 {{there is no algorithm "magic"; all_reduce has: star, split, tree, ring, bidirectional, rings, hierarchy}}
   %0 = dist.all_reduce sum %x on @mesh ["data"] by "magic" : tensor<8xf32>
   return
 }

@@ -1,11 +1,13 @@
 // Collectives on tensors: what is refused, which buffers they are, what becomes of them.
 #include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Engine/Value.h"
 #include "lib/Frontend/Record.h"
 #include "sprig/create.h"
 #include "sprig/grad.h"
 #include <cstring>
 #include <map>
+#include <optional>
 
 namespace sprig::dist {
 
@@ -28,7 +30,7 @@ static_assert(int(DType::f64) == SPRIG_RT_F64 && int(DType::bf16) == SPRIG_RT_BF
 
 CollectiveAlgorithm chosen(Algorithm algorithm, int ranks, int64_t bytes) {
   switch (algorithm) {
-  case Algorithm::automatic: return rt::collective::chooseAllReduce(ranks, bytes);
+  case Algorithm::automatic: return rt::collective::chooseAlgorithm(Kind::allReduce, ranks, bytes);
   case Algorithm::star: return CollectiveAlgorithm::star;
   case Algorithm::split: return CollectiveAlgorithm::split;
   case Algorithm::tree: return CollectiveAlgorithm::tree;
@@ -41,7 +43,10 @@ CollectiveAlgorithm chosen(Algorithm algorithm, int ranks, int64_t bytes) {
 /// One collective of a rank: its name, the caller's line, and the buffers.
 class Operation {
 public:
-  Operation(Group::Impl &impl, Kind kind, Source at) : impl(impl), kind(kind), at(at), name(nameOf(kind)) {}
+  Operation(Group::Impl &impl, Kind kind, Source at) : impl(impl), kind(kind), at(at), name(nameOf(kind)) {
+    // It would run once, while the function is recorded, and its result would be a constant of the function.
+    if (frontend::Trace::current()) refuse("there are no collectives in compiled functions yet: call it between them");
+  }
 
   int rank() const { return impl.transport.rank(); }
   int ranks() const { return impl.transport.ranks(); }
@@ -51,8 +56,6 @@ public:
   const void *read(const Tensor &x) const {
     frontend::requireDefined(x, name.c_str(), "x", at);
     const frontend::Value &value = *x.raw();
-    if (value.state.load(std::memory_order_acquire) == frontend::Value::State::traced)
-      refuse("there are no collectives in compiled functions yet: call it between them");
     if (value.tracked)
       refuse("a gradient may be asked of its operand, and none goes through a collective: give x.detach()");
     return x.bytes(at);
@@ -78,8 +81,9 @@ public:
   }
 
   void run(DType dtype, const Buffers &buffers, CollectiveAlgorithm algorithm, Reduce reduce = Reduce::sum,
-           int root = 0) {
+           int root = 0, std::optional<Kind> announces = {}) {
     rt::comm::Call call{kind, algorithm, Reduction(reduce), sprig_rt_dtype(dtype), root};
+    call.announces = announces;
     call.file = at.file;
     call.line = at.line;
     Status status = impl.communicator.run(call, buffers);
@@ -90,9 +94,10 @@ public:
   }
   void runOn(const TensorType &type, const std::shared_ptr<Storage> &storage, CollectiveAlgorithm algorithm,
              Reduce reduce = Reduce::sum, int root = 0) {
-    Buffers::Buffer buffer{storage->data, type.elements(), rowElements(type)};
+    Buffers::Buffer buffer{storage->data, type.elements(), rowElements(type), shapeOf(type)};
     run(type.dtype, {{&buffer, 1}}, algorithm, reduce, root);
   }
+  static std::span<const int64_t> shapeOf(const TensorType &type) { return {type.shape.begin(), type.shape.end()}; }
   /// Elements of a row where pieces are rows, else 1.
   int64_t rowElements(const TensorType &type) const {
     bool isOfRows = kind == Kind::reduceScatter || kind == Kind::allGather || kind == Kind::gather ||
@@ -136,7 +141,8 @@ public:
       for (int axis = 0; axis < x.rank(); ++axis) words[axis + 2] = x.shape()[axis];
     }
     Buffers::Buffer buffer{words, int64_t(std::size(words))};
-    Operation(impl, Kind::broadcast, at).run(DType::i64, {{&buffer, 1}}, CollectiveAlgorithm::tree, Reduce::sum, root);
+    Operation(impl, Kind::broadcast, at)
+        .run(DType::i64, {{&buffer, 1}}, CollectiveAlgorithm::tree, Reduce::sum, root, kind);
     return {DType(words[0]), Shape(words + 2, size_t(words[1]))};
   }
 
@@ -187,7 +193,7 @@ std::vector<Tensor> Group::allReduce(const std::vector<Tensor> &tensors, Reduce 
     for (size_t i : members) {
       const TensorType &type = tensors[i].type();
       storages.push_back(operation.memory(type, operation.read(tensors[i])));
-      buffers.push_back({storages.back()->data, type.elements()});
+      buffers.push_back({storages.back()->data, type.elements(), 1, Operation::shapeOf(type)});
     }
     operation.run(kind.first, {buffers}, kind.second, reduce);
     for (size_t m = 0; m < members.size(); ++m) {
@@ -266,7 +272,7 @@ Tensor Group::allToAll(const Tensor &x, Source at) {
   std::shared_ptr<Storage> storage = operation.memory(type);
   int64_t unit = operation.rowElements(type);
   Buffers::Buffer from{const_cast<void *>(operation.read(x)), type.elements(), unit};
-  Buffers::Buffer to{storage->data, type.elements(), unit};
+  Buffers::Buffer to{storage->data, type.elements(), unit, Operation::shapeOf(type)};
   operation.run(type.dtype, {{&to, 1}, {&from, 1}}, CollectiveAlgorithm::split);
   return operation.tensor(type, storage, x.device());
 }

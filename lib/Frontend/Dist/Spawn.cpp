@@ -1,10 +1,10 @@
 // Threads as ranks.
 #include "lib/Frontend/Base/Devices.h"
 #include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Record.h"
 #include "runtime/comm/ThreadRanks.h"
 #include <exception>
-#include <system_error>
 #include <thread>
 
 namespace sprig::dist {
@@ -13,7 +13,7 @@ namespace {
 using rt::comm::Status;
 using rt::comm::ThreadRanks;
 
-constexpr int kMostRanks = 1024;
+constexpr int kMostRanks = 256; // each has a thread, and a queue to each other
 
 std::string rankText(int rank) { return "rank " + std::to_string(rank) + ": "; }
 
@@ -53,6 +53,7 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
            std::to_string(options.devices.size()));
   if (options.timeout.count() < 0)
     refuse("expected a timeout of 0 or more, found " + std::to_string(options.timeout.count()) + " ms");
+  if (frontend::Trace::current()) refuse("ranks cannot be started in a function that is being compiled");
   std::vector<Device> devices = options.devices;
   int shares = std::max(1, frontend::threadsOf({}));
   for (int rank = 0; devices.size() < size_t(ranks); ++rank)
@@ -60,7 +61,11 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
   // A device that tensors cannot be on is the caller's mistake, not a rank's.
   for (const Device &device : devices) DeviceScope(device, at);
 
-  ThreadRanks group({.ranks = ranks, .timeout = options.timeout});
+  // More than can be counted in nanoseconds is as long as it takes.
+  constexpr auto kLongest = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max());
+  ThreadRanks group({.ranks = ranks,
+                     .timeout = options.timeout > kLongest ? std::chrono::nanoseconds::zero()
+                                                           : std::chrono::nanoseconds(options.timeout)});
   std::vector<Ended> ended(static_cast<size_t>(ranks));
   auto runRank = [&](int rank) {
     Group::Impl impl(group.transport(rank));
@@ -70,17 +75,20 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
     if (result.thrown) group.fail(rank, Status(SPRIG_RT_CANCELLED, result.text));
     group.leave(rank);
   };
+  // The caller's thread is none of them: what it has set for itself (NoGrad, the default type) would be one rank's
+  // alone.
   std::vector<std::thread> threads;
-  for (int rank = 1; rank < ranks; ++rank) try {
-      threads.emplace_back(runRank, rank);
-    } catch (const std::system_error &error) {
-      Error failure(ErrorKind::runtime, frontend::placeText(at) + "spawn: no thread for rank " + std::to_string(rank) +
-                                            ": " + error.what());
-      group.fail(rank, Status(SPRIG_RT_OUT_OF_MEMORY, failure.what()));
-      for (std::thread &thread : threads) thread.join();
-      throw failure;
-    }
-  runRank(0);
+  try {
+    threads.reserve(static_cast<size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(runRank, rank);
+  } catch (const std::exception &error) {
+    int rank = int(threads.size());
+    Error failure(ErrorKind::runtime,
+                  frontend::placeText(at) + "spawn: no thread for rank " + std::to_string(rank) + ": " + error.what());
+    group.fail(rank, Status(SPRIG_RT_OUT_OF_MEMORY, failure.what()));
+    for (std::thread &thread : threads) thread.join();
+    throw failure;
+  }
   for (std::thread &thread : threads) thread.join();
   // A collective's own failure was thrown by the rank that found it; others have been told.
   int first = group.failedRank();

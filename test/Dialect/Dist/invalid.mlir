@@ -180,3 +180,44 @@ func.func @kept(%x: tensor<4xf32>) {
 // -----
 // expected-error @+1 {{expects parent op 'dist.steps'}}
 dist.send [0, 1) to 1
+
+// -----
+func.func @far(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a place of 2 elements in 4, found 9223372036854775807}}
+  %0 = dist.steps sum rank 0 at 9223372036854775807 (%x) : tensor<4xf32> -> tensor<2xf32> {
+  }
+  return
+}
+
+// -----
+func.func @nothing() {
+  // expected-error @+1 {{has no operand that has a place or is apart}}
+  dist.steps sum rank 0 at 7 () {
+  }
+  return
+}
+
+// -----
+func.func @wholeMean(%x: tensor<4xi32>) {
+  // expected-error @+1 {{a mean is of floating-point elements, found 'i32'}}
+  %0 = dist.steps mean rank 0 (%x) : tensor<4xi32> -> tensor<4xi32> {
+    dist.finish [0, 4)
+  }
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @many(%x: tensor<4611686018427387904x8xf64>) {
+  // expected-error @+1 {{has more than 2^56 elements: 'tensor<4611686018427387904x8xf64>'}}
+  %0 = dist.all_reduce sum %x on @mesh ["data"] : tensor<4611686018427387904x8xf64>
+  return
+}
+
+// -----
+func.func @manySteps(%x: tensor<9223372036854775807x4xf32>) {
+  // expected-error @+1 {{has more than 2^56 elements: 'tensor<9223372036854775807x4xf32>'}}
+  %0 = dist.steps sum rank 0 (%x) : tensor<9223372036854775807x4xf32> -> tensor<9223372036854775807x4xf32> {
+  }
+  return
+}

@@ -120,14 +120,10 @@ nn::StateDict trained(const nn::StateDict &start, int64_t batch, dist::Group *gr
   auto optimizer = optim::adam(net, {.lr = 0.05});
   for (int step = 0; step < 12; ++step) {
     auto [begin, end] = group ? group->rowsOf(batch) : std::pair<int64_t, int64_t>(0, batch);
-    std::vector<Tensor> gradients;
-    if (begin == end) {
-      for (const Parameter &parameter : net.parameters()) gradients.push_back(zeros(parameter.shape()));
-    } else {
-      auto [x, classes] = samplesOf(step, begin, end);
-      Tensor sum = crossEntropy(net(x), classes, {.reduction = Reduction::sum});
-      gradients = grad(sum * (1.0 / double(averages ? end - begin : batch)), net.parameters());
-    }
+    auto [x, classes] = samplesOf(step, begin, end);
+    Tensor sum = crossEntropy(net(x), classes, {.reduction = Reduction::sum});
+    double samples = double(averages ? std::max<int64_t>(end - begin, 1) : batch);
+    std::vector<Tensor> gradients = grad(sum * (1.0 / samples), net.parameters());
     optimizer.update(group ? group->allReduce(gradients, averages ? dist::Reduce::mean : dist::Reduce::sum)
                            : gradients);
   }
@@ -174,7 +170,7 @@ TEST(Dist, MeanOfMeansIsNotTheMean) {
 
 TEST(Dist, MistakesNameTheLine) {
   std::string text = errorOf([] { dist::spawn(0, [](dist::Group &) {}); });
-  EXPECT_TRUE(has(text, "DistTest.cpp:") && has(text, "spawn: expected 1 to 1024 ranks, found 0")) << text;
+  EXPECT_TRUE(has(text, "DistTest.cpp:") && has(text, "spawn: expected 1 to 256 ranks, found 0")) << text;
   text = errorOf([] { dist::spawn(2, [](dist::Group &) {}, {.devices = {"cpu:0"}}); });
   EXPECT_TRUE(has(text, "expected a device for each of 2 ranks, found 1")) << text;
   text = errorOf([] { dist::spawn(1, [](dist::Group &) {}, {.devices = {"cuda:0"}}); });
@@ -201,9 +197,43 @@ TEST(Dist, MistakesNameTheLine) {
     f(zeros({2}));
   });
   EXPECT_TRUE(has(text, "there are no collectives in compiled functions yet")) << text;
+  // Also what has no traced operand: it would run once, and be a constant.
+  for (auto &collective : std::vector<std::function<void(dist::Group &)>>{
+           [](dist::Group &group) { group.barrier(); }, [](dist::Group &group) { group.allReduce(Tensor({1.f, 2.f})); },
+           [](dist::Group &group) { group.broadcast(group.rank() ? Tensor() : zeros({2})); }}) {
+    text = refusal([&](dist::Group &group) {
+      auto f = compile([&](const Tensor &x) {
+        collective(group);
+        return x + 1;
+      });
+      f(zeros({2}));
+    });
+    EXPECT_TRUE(has(text, "there are no collectives in compiled functions yet")) << text;
+  }
+  text = errorOf([] {
+    compile([](const Tensor &x) {
+      dist::spawn(2, [](dist::Group &) {});
+      return x + 1;
+    })(zeros({2}));
+  });
+  EXPECT_TRUE(has(text, "spawn: ranks cannot be started in a function that is being compiled")) << text;
   // Each rank is told the same, so whichever is asked first says it.
   text = refusal([](dist::Group &group) { group.broadcast(zeros({2 + group.rank()})); });
   EXPECT_TRUE(has(text, "rank 0 has a tensor 2xf32, rank 1 one of 3xf32")) << text;
+}
+
+// What is set for the caller's thread is no rank's.
+TEST(Dist, RanksBeginAlike) {
+  NoGrad quiet;
+  nn::setDefaultDType(DType::f64);
+  dist::spawn(2,
+              [](dist::Group &group) {
+                nn::Linear layer(2, 1);
+                EXPECT_EQ(layer.weight.dtype(), DType::f32) << group.rank();
+                EXPECT_EQ(grad(sum(layer(ones({3, 2}))), layer.parameters()).size(), 2u) << group.rank();
+              },
+              {.timeout = std::chrono::milliseconds::max()});
+  nn::setDefaultDType(DType::f32);
 }
 
 TEST(Dist, RanksThatDifferAreNamedWithTheirLines) {
@@ -218,8 +248,20 @@ TEST(Dist, RanksThatDifferAreNamedWithTheirLines) {
   EXPECT_TRUE(has(text, "collective 2 differs: rank 0 calls all_reduce of 4 f32 (sum, tree) at ")) << text;
   EXPECT_TRUE(has(text, "DistTest.cpp:" + std::to_string(line))) << text;
   EXPECT_TRUE(has(text, "rank 1 calls all_reduce of 3 f32")) << text;
+  // As many elements in another shape, and the type that a root announces.
+  text = errorOf(
+      [] { dist::spawn(2, [](dist::Group &group) { group.allReduce(zeros({2 + group.rank(), 3 - group.rank()})); }); });
+  EXPECT_TRUE(has(text, "all_reduce of 6 f32 (sum, tree) at ") && has(text, ", of other shapes")) << text;
   text = errorOf([] {
-    dist::spawn(3, [](dist::Group &group) { group.rank() == 1 ? void() : group.barrier(); }, {.timeout = 100ms});
+    dist::spawn(2, [](dist::Group &group) {
+      group.broadcast(zeros({2}));
+      group.rank() ? group.scatter(zeros({2})) : group.broadcast(zeros({2}));
+    });
+  });
+  EXPECT_TRUE(has(text, "collective 2 differs: rank 0 calls broadcast at ") && has(text, "rank 1 calls scatter at "))
+      << text;
+  text = errorOf([] {
+    dist::spawn(3, [](dist::Group &group) { group.rank() == 1 ? void() : group.barrier(); }, {.timeout = 10s});
   });
   EXPECT_TRUE(has(text, "rank 1 has ended after 0 collectives")) << text;
 }

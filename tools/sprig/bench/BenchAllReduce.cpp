@@ -25,15 +25,15 @@ using rt::comm::ThreadRanks;
 
 constexpr Algorithm kOfThreads[] = {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring,
                                     Algorithm::bidirectional};
-constexpr int kRounds = 5;
+constexpr int kRounds = 5, kMostThreads = 256;
 
 struct Timed {
   double ns = 0;            // of a call, of the best of some rounds
   bool areBitsAlike = true; // of all ranks
 };
 
-// Calls in a row, each on the sums of the one before, so all ranks are at the same one but for a message; the best of
-// some rounds. Numbers are small whole ones, whose sums are exact for a few calls, then set back.
+// Calls in a row, each on the means of the one before, so all ranks are at the same one but for a message; the best of
+// some rounds, each of which begins with the same numbers.
 Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
   int64_t elements = bytes / 4;
   int calls = int(std::clamp<int64_t>(4000000 / (bytes + 1000), 3, 300));
@@ -65,12 +65,24 @@ Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
   };
   std::vector<std::thread> threads;
   auto runRank = [&](int rank) {
-    ended[size_t(rank)] = body(rank);
+    try {
+      ended[size_t(rank)] = body(rank);
+    } catch (const std::bad_alloc &) {
+      ended[size_t(rank)] = Status(SPRIG_RT_OUT_OF_MEMORY, "no memory for the ranks' numbers");
+    }
+    if (!ended[size_t(rank)].isOk()) group.fail(rank, ended[size_t(rank)]);
     group.leave(rank);
   };
-  for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(runRank, rank);
-  runRank(0);
+  std::string noThread;
+  try {
+    threads.reserve(static_cast<size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(runRank, rank);
+  } catch (const std::exception &error) {
+    noThread = "no thread for rank " + std::to_string(threads.size()) + ": " + error.what();
+    group.fail(int(threads.size()), Status(SPRIG_RT_OUT_OF_MEMORY, noThread));
+  }
   for (std::thread &thread : threads) thread.join();
+  if (!noThread.empty()) throw Error(ErrorKind::runtime, "bench allreduce: " + noThread);
   for (const Status &status : ended)
     if (!status.isOk()) throw Error(ErrorKind::runtime, "bench allreduce: " + std::string(status.message()));
   for (const std::vector<float> &numbers : buffers)
@@ -95,6 +107,9 @@ std::vector<Algorithm> algorithmsFor(const ExperimentOptions &options, std::span
 
 void measure(const ExperimentOptions &options, ExperimentReport &report) {
   int ranks = options.ranks ? options.ranks : 2;
+  if (ranks > kMostThreads)
+    throw Error(ErrorKind::usage,
+                "--ranks: expected 2 to " + std::to_string(kMostThreads) + " threads, found " + std::to_string(ranks));
   std::vector<Algorithm> algorithms = algorithmsFor(options, kOfThreads);
   std::vector<std::string> header = {"bytes"};
   for (Algorithm algorithm : algorithms) header.push_back("us, " + std::string(nameOf(algorithm)));
@@ -103,8 +118,9 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
   bool areBitsAlike = true;
   int64_t most = options.n ? options.n : 16 << 20;
   std::vector<int64_t> sizes;
+  most = most / 4 * 4;
   for (int64_t bytes = 4; bytes < most; bytes *= 8) sizes.push_back(bytes);
-  sizes.push_back(most / 4 * 4);
+  sizes.push_back(most);
   for (int64_t bytes : sizes) {
     std::vector<Json> cells = {bytes};
     double least = 1e300;
@@ -115,9 +131,9 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
       cells.push_back(timed.ns / 1e3);
       if (timed.ns < least) least = timed.ns, fastest = algorithm;
     }
-    cells.insert(cells.end(),
-                 {std::string(nameOf(fastest)), std::string(nameOf(rt::collective::chooseAllReduce(ranks, bytes))),
-                  double(bytes) / least});
+    cells.insert(cells.end(), {std::string(nameOf(fastest)),
+                               std::string(nameOf(rt::collective::chooseAlgorithm(Kind::allReduce, ranks, bytes))),
+                               double(bytes) / least});
     report.row(cells);
   }
   report.verdict("all ranks get the same bits", areBitsAlike ? "by every algorithm" : "not by all", areBitsAlike);
