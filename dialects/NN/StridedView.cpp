@@ -101,7 +101,8 @@ PointwiseView PointwiseView::through(Value value) {
     return view ? *view : of(value);
   }
   Value operand = onlyOperand(op);
-  if (!operand || !op->hasOneUse()) return of(value);
+  // Who reads through a view applies its chain and checks nothing.
+  if (!operand || !op->hasOneUse() || isCheckedAtRunTime(op)) return of(value);
   PointwiseView view = through(operand);
   if (view.root == operand || view.chain.size() >= 2) return of(value);
   view.chain.push_back(op);

@@ -26,7 +26,7 @@ struct PointwiseView {
   /// The value itself, as it lies in memory.
   static PointwiseView of(mlir::Value value);
   /// Looks through reshapes, transposes, slices and broadcasts, and through up to two elementwise operations that a
-  /// view keeps apart from what computes their operand.
+  /// view keeps apart from what computes their operand and that check nothing at run time.
   static PointwiseView through(mlir::Value value);
 };
 

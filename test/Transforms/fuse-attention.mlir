@@ -78,3 +78,36 @@ func.func @no_reduction(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8x
   %2 = nn.matmul %1, %y : tensor<8x8xf32>, tensor<8x8xf32>
   return %2 : tensor<8x8xf32>
 }
+
+// What is checked at run time is computed in front, with its check; who reads in place has none.
+// CHECK-LABEL: func.func @checked_keys
+// CHECK:         kernel.dispatch "in_range"
+// CHECK:           nn.in_range
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:     nn.in_range
+// CHECK:         return
+func.func @checked_keys(%q: tensor<2x8x8xf32>, %x: tensor<2x8x24xf32>, %v: tensor<2x8x8xf32>) -> tensor<2x8x8xf32> {
+  %0 = nn.slice %x starts = [0, 0, 8] sizes = [2, 8, 8] steps = [1, 1, 1] : tensor<2x8x24xf32>
+  %k = nn.in_range %0 {low = 0.0, high = 1.0} : tensor<2x8x8xf32>
+  %1 = nn.matmul %q, %k {transpose_rhs} : tensor<2x8x8xf32>, tensor<2x8x8xf32>
+  %2 = nn.softmax %1 axis = 2 : tensor<2x8x8xf32>
+  %3 = nn.matmul %2, %v : tensor<2x8x8xf32>, tensor<2x8x8xf32>
+  return %3 : tensor<2x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @divided_keys
+// CHECK:         kernel.dispatch "div
+// CHECK:           nn.div
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:     nn.div {{.*}}i32
+// CHECK:         return
+func.func @divided_keys(%q: tensor<2x8x8xf32>, %x: tensor<2x8x24xi32>, %v: tensor<2x8x8xf32>) -> tensor<2x8x8xf32> {
+  %seven = nn.constant dense<7> : tensor<i32>
+  %0 = nn.slice %x starts = [0, 0, 8] sizes = [2, 8, 8] steps = [1, 1, 1] : tensor<2x8x24xi32>
+  %1 = nn.div %seven, %0 : tensor<i32>, tensor<2x8x8xi32>
+  %k = nn.cast %1 : tensor<2x8x8xi32> to tensor<2x8x8xf32>
+  %2 = nn.matmul %q, %k {transpose_rhs} : tensor<2x8x8xf32>, tensor<2x8x8xf32>
+  %3 = nn.softmax %2 axis = 2 : tensor<2x8x8xf32>
+  %4 = nn.matmul %3, %v : tensor<2x8x8xf32>, tensor<2x8x8xf32>
+  return %4 : tensor<2x8x8xf32>
+}
