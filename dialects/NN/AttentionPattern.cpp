@@ -104,6 +104,33 @@ static PointwiseView operandView(Value operand) {
   return last[0] == 1 || last[1] == 1 ? view : PointwiseView::of(operand);
 }
 
+/// What is computed as a view is no value in memory, so nothing else of the attention may read it: such an operand is
+/// read as it lies.
+static void keepReadValues(Attention &attention) {
+  struct Operand {
+    PointwiseView *view;
+    Value value;
+  };
+  Operand operands[] = {{&attention.query, attention.scores.getLhs()},
+                        {&attention.key, attention.scores.getRhs()},
+                        {&attention.value, attention.output.getRhs()}};
+  auto isRead = [&](Operation *op) {
+    if (isa<ConstantOp>(op)) return false; // a splat, which is no buffer anywhere
+    auto readsIt = [&](Operation *row) { return llvm::is_contained(row->getOperands(), op->getResult(0)); };
+    auto isItsRoot = [&](const Operand &operand) { return operand.view->root == op->getResult(0); };
+    return llvm::any_of(attention.rows, readsIt) || llvm::any_of(operands, isItsRoot);
+  };
+  // An operand that is read as it lies is a root to the others, of which each changes once at most.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Operand &operand : operands)
+      if (llvm::any_of(operand.view->ops, isRead)) {
+        *operand.view = PointwiseView::of(operand.value);
+        changed = true;
+      }
+  }
+}
+
 std::optional<Attention> matchAttention(MatmulOp output, std::string &why) {
   Attention attention;
   why = RowWalk(output).run(attention);
@@ -111,6 +138,7 @@ std::optional<Attention> matchAttention(MatmulOp output, std::string &why) {
   attention.query = operandView(attention.scores.getLhs());
   attention.key = operandView(attention.scores.getRhs());
   attention.value = operandView(output.getRhs());
+  keepReadValues(attention);
   SmallVector<Operation *> views;
   Value last = output.getResult();
   while (last.hasOneUse()) {

@@ -111,3 +111,37 @@ func.func @divided_keys(%q: tensor<2x8x8xf32>, %x: tensor<2x8x24xi32>, %v: tenso
   %4 = nn.matmul %3, %v : tensor<2x8x8xf32>, tensor<2x8x8xf32>
   return %4 : tensor<2x8x8xf32>
 }
+
+// What another operation of the attention reads too is a value in memory: what is computed as a view is none.
+// CHECK-LABEL: func.func @keys_are_added
+// CHECK:         kernel.dispatch "slice"
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:       nn.slice
+// CHECK-NOT:       nn.reshape
+// CHECK:         return
+func.func @keys_are_added(%q: tensor<2x4x4xf32>, %x: tensor<2x48xf32>, %v: tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
+  %0 = nn.slice %x starts = [0, 16] sizes = [2, 16] steps = [1, 1] : tensor<2x48xf32>
+  %k = nn.reshape %0 : tensor<2x16xf32> to tensor<2x4x4xf32>
+  %1 = nn.matmul %q, %k : tensor<2x4x4xf32>, tensor<2x4x4xf32>
+  %2 = nn.add %1, %k : tensor<2x4x4xf32>, tensor<2x4x4xf32>
+  %3 = nn.softmax %2 axis = 2 : tensor<2x4x4xf32>
+  %4 = nn.matmul %3, %v : tensor<2x4x4xf32>, tensor<2x4x4xf32>
+  return %4 : tensor<2x4x4xf32>
+}
+
+// Values cannot be read through the transpose that keys could be read through.
+// CHECK-LABEL: func.func @keys_are_a_view_of_values
+// CHECK:         kernel.dispatch "transpose"
+// CHECK:         kernel.dispatch "transpose"
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:       nn.transpose
+// CHECK:         return
+func.func @keys_are_a_view_of_values(%q: tensor<2x4x3x2xf32>, %x: tensor<4x4x4xf32>) -> tensor<2x4x3x4xf32> {
+  %v = nn.transpose %x [2, 0, 1] : tensor<4x4x4xf32>
+  %0 = nn.reshape %v : tensor<4x4x4xf32> to tensor<2x2x4x4xf32>
+  %k = nn.transpose %0 [0, 2, 3, 1] : tensor<2x2x4x4xf32>
+  %1 = nn.matmul %q, %k {transpose_rhs} : tensor<2x4x3x2xf32>, tensor<2x4x4x2xf32>
+  %2 = nn.softmax %1 axis = 3 : tensor<2x4x3x4xf32>
+  %3 = nn.matmul %2, %v : tensor<2x4x3x4xf32>, tensor<4x4x4xf32>
+  return %3 : tensor<2x4x3x4xf32>
+}

@@ -137,6 +137,31 @@ TEST(OpTable, AttentionOfHeads) {
   check(rows);
 }
 
+// Views that something else of the attention reads too: a row's operation, another operand.
+TEST(OpTable, AttentionOfSharedViews) {
+  const std::vector<Pattern> unit = {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}};
+  check({{"attention",
+          {"2x4x4xf32", "2x48xf32", "2x4x4xf32"},
+          "%s = nn.slice %a1 starts = [0, 16] sizes = [2, 16] steps = [1, 1] : tensor<2x48xf32>\n"
+          "%k = nn.reshape %s : tensor<2x16xf32> to tensor<2x4x4xf32>\n"
+          "%p = nn.matmul %a0, %k : tensor<2x4x4xf32>, tensor<2x4x4xf32>\n"
+          "%t = nn.add %p, %k : tensor<2x4x4xf32>, tensor<2x4x4xf32>\n"
+          "%w = nn.softmax %t axis = 2 : tensor<2x4x4xf32>\n"
+          "%r = nn.matmul %w, %a2 : tensor<2x4x4xf32>, tensor<2x4x4xf32>",
+          {64, 4e-5},
+          unit},
+         {"attention",
+          {"2x4x3x2xf32", "4x4x4xf32"},
+          "%v = nn.transpose %a1 [2, 0, 1] : tensor<4x4x4xf32>\n"
+          "%s = nn.reshape %v : tensor<4x4x4xf32> to tensor<2x2x4x4xf32>\n"
+          "%k = nn.transpose %s [0, 2, 3, 1] : tensor<2x2x4x4xf32>\n"
+          "%p = nn.matmul %a0, %k {transpose_rhs} : tensor<2x4x3x2xf32>, tensor<2x4x4x2xf32>\n"
+          "%w = nn.softmax %p axis = 3 : tensor<2x4x3x4xf32>\n"
+          "%r = nn.matmul %w, %v : tensor<2x4x3x4xf32>, tensor<4x4x4xf32>",
+          {64, 4e-5},
+          unit}});
+}
+
 // In a branch, where one block of more threads computes all tiles in turn.
 TEST(OpTable, AttentionInABranch) {
   check(
