@@ -245,7 +245,7 @@ void ExportGraph::addUses() {
 
 mlir::ElementsAttr ExportGraph::value(const Initializer &initializer) {
   return readTensor(&context, model, *initializer.tensor, "initializer '" + initializer.tensor->name() + "'",
-                    ImportLimits().tensorBytes);
+                    ImportLimits().tensorBytes, ownerOf(model));
 }
 
 bool ExportGraph::isSplat(const Initializer &initializer) {

@@ -33,10 +33,18 @@ static void substituteAttributes(onnx::NodeProto &node,
   }
 }
 
+/// Whether the node may hold a tensor, itself or in its graphs.
+static bool hasTensors(const onnx::NodeProto &node) {
+  return llvm::any_of(node.attribute(), [](const onnx::AttributeProto &attribute) {
+    return attribute.has_t() || attribute.tensors_size() || attribute.has_g() || attribute.graphs_size();
+  });
+}
+
 void Importer::callFunction(Node &node, const onnx::FunctionProto &callee) {
   Scope scope;
   scope.prefix = node.label.substr(model.file.size() + 1) + ": ";
   scope.depth = current->depth + 1;
+  scope.isFunction = true;
   if (scope.depth > state.limits.nesting)
     node.unsupported("nests deeper than " + std::to_string(state.limits.nesting) + " functions");
   if (int(node.inputs()) > callee.input_size())
@@ -59,8 +67,11 @@ void Importer::callFunction(Node &node, const onnx::FunctionProto &callee) {
     scope.items[callee.input(i)] = i < int(node.inputs()) ? node.items[size_t(i)] : Item();
   Scope *before = std::exchange(current, &scope);
   for (int i = 0; i < callee.node_size(); ++i) {
-    onnx::NodeProto body = callee.node(i);
-    substituteAttributes(body, attributes);
+    onnx::NodeProto copy = callee.node(i);
+    substituteAttributes(copy, attributes);
+    bool isKept = hasTensors(copy);
+    if (isKept) bodies->push_back(std::move(copy));
+    onnx::NodeProto &body = isKept ? bodies->back() : copy;
     // An input that the caller left out is left out in the body too.
     for (auto &name : *body.mutable_input())
       if (auto found = scope.items.find(name); found != scope.items.end() && !found->second) name.clear();

@@ -218,6 +218,13 @@ void Importer::requestValues(const Node &node, Value v, const std::string &what)
 
 //===- Values ----------------------------------------------------------------------------------------------------===//
 
+std::shared_ptr<const void> Importer::tensorOwner() const {
+  const Scope *outermost = current;
+  while (outermost && outermost->outer) outermost = outermost->outer;
+  if (outermost && outermost->isFunction) return bodies;
+  return ownerOf(model);
+}
+
 Value Importer::parameter(const onnx::TensorProto &tensor) {
   auto found = materialized.find(&tensor);
   if (found != materialized.end()) return found->second;
@@ -226,12 +233,12 @@ Value Importer::parameter(const onnx::TensorProto &tensor) {
   Type element = elementType(builder.getContext(), tensor.data_type());
   // Integers and booleans are no state: shapes, axes and masks, which the import computes with.
   if (element && !isa<FloatType>(element)) {
-    ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes);
+    ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes, tensorOwner());
     return materialized[&tensor] = ir::ConstantOp::create(builder, loc, value);
   }
   std::string &symbol = symbols[&tensor];
   if (symbol.empty()) {
-    ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes);
+    ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes, tensorOwner());
     symbol = tensor.name();
     for (int suffix = 1; module.lookupSymbol(symbol); ++suffix) symbol = tensor.name() + "_" + std::to_string(suffix);
     OpBuilder::InsertionGuard guard(builder);
@@ -258,7 +265,7 @@ Item Importer::lookup(Scope &scope, const std::string &name) {
 
 ElementsAttr Importer::readTensorOf(const Node &node, const onnx::TensorProto &tensor, const std::string &what) {
   return readTensor(builder.getContext(), model, tensor, node.label.substr(model.file.size() + 1) + ": " + what,
-                    state.limits.tensorBytes);
+                    state.limits.tensorBytes, tensorOwner());
 }
 
 //===- Nodes -----------------------------------------------------------------------------------------------------===//

@@ -5,7 +5,9 @@
 #include "lib/Import/ONNX/Node.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
+#include <deque>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 
 namespace onnx {
@@ -26,6 +28,7 @@ struct Scope {
   /// What the model's own graph declares of its values; null in bodies and functions.
   const std::unordered_map<std::string, const onnx::ValueInfoProto *> *declared = nullptr;
   int64_t depth = 0;
+  bool isFunction = false; ///< the outermost scope of a function's body
 };
 
 class Importer {
@@ -70,6 +73,8 @@ private:
   void addInitializers(const onnx::GraphProto &graph, Scope &scope);
   Item lookup(Scope &scope, const std::string &name);
   Value parameter(const onnx::TensorProto &tensor);
+  /// Who keeps the tensors that the current scope sees.
+  std::shared_ptr<const void> tensorOwner() const;
 
   void runNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope);
   void runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope);
@@ -92,6 +97,9 @@ private:
   bool isOpen = false;         ///< whether the entry chose sizes that the model leaves open
   std::function<void(const std::string &)> warn;
   std::set<std::string> warned; ///< values whose declaration does not fit, over all entries
+  /// Nodes of functions with the callers' attributes in them, where they have tensors: constants may be bytes of these,
+  /// and the maps below know tensors by their places.
+  std::shared_ptr<std::deque<onnx::NodeProto>> bodies = std::make_shared<std::deque<onnx::NodeProto>>();
   std::unordered_map<const onnx::TensorProto *, std::string> symbols;
   std::unordered_map<const onnx::TensorProto *, Value> materialized; ///< in the function being built
   int64_t nodeCount = 0;

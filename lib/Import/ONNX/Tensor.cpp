@@ -120,12 +120,13 @@ public:
     return RankedTensorType::get(shape, element);
   }
 
-  ElementsAttr value() {
+  ElementsAttr value(std::shared_ptr<const void> owner) {
     RankedTensorType tensorType = type();
     checkData();
     bool isBits = tensorType.getElementType().isInteger(1);
-    if (auto shared = model.self.lock(); shared.get() == &model && tensor.has_raw_data() && !isBits)
-      return ir::makeConstant(tensorType, llvm::ArrayRef(tensor.raw_data().data(), tensor.raw_data().size()), shared);
+    if (owner && tensor.has_raw_data() && !isBits)
+      return ir::makeConstant(tensorType, llvm::ArrayRef(tensor.raw_data().data(), tensor.raw_data().size()),
+                              std::move(owner));
     std::vector<char> data;
     if (isExternal())
       data = external();
@@ -293,8 +294,13 @@ private:
 } // namespace
 
 ElementsAttr readTensor(MLIRContext *context, const Model &model, const onnx::TensorProto &tensor,
-                        const std::string &what, int64_t maxBytes) {
-  return Reader(context, model, tensor, what, maxBytes).value();
+                        const std::string &what, int64_t maxBytes, std::shared_ptr<const void> owner) {
+  return Reader(context, model, tensor, what, maxBytes).value(std::move(owner));
+}
+
+std::shared_ptr<const void> ownerOf(const Model &model) {
+  std::shared_ptr<const Model> self = model.self.lock();
+  return self.get() == &model ? self : nullptr;
 }
 
 RankedTensorType readTensorType(MLIRContext *context, const Model &model, const onnx::TensorProto &tensor,

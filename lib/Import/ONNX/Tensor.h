@@ -21,9 +21,12 @@ std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 /// 32x128, as shapes print.
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
-/// The value of a tensor. `what` is how errors call it: "initializer 'w1'".
+/// The value of a tensor. `what` is how errors call it: "initializer 'w1'". `owner` keeps the tensor, and with it large
+/// constants that are bytes of it; null: nobody does, they are copied.
 mlir::ElementsAttr readTensor(mlir::MLIRContext *context, const Model &model, const onnx::TensorProto &tensor,
-                              const std::string &what, int64_t maxBytes);
+                              const std::string &what, int64_t maxBytes, std::shared_ptr<const void> owner);
+/// Who keeps the tensors of the model itself.
+std::shared_ptr<const void> ownerOf(const Model &model);
 /// Its type alone, checked like the whole.
 mlir::RankedTensorType readTensorType(mlir::MLIRContext *context, const Model &model, const onnx::TensorProto &tensor,
                                       const std::string &what, int64_t maxBytes);
