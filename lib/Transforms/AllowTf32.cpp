@@ -12,7 +12,9 @@ using namespace mlir;
 using namespace sprig;
 
 static bool isProductOfF32(Operation &op) {
-  bool isProduct = fusionKind(&op) == FusionKind::contraction || isa<kernel::ConvFilterGradPartsOp>(op);
+  // Sums of parts are fused as products are, and are none.
+  bool isProduct = fusionKind(&op) == FusionKind::contraction && !isa<kernel::SumPartsOp>(op);
+  isProduct |= isa<kernel::ConvFilterGradPartsOp>(op);
   return isProduct && getElementTypeOrSelf(op.getResult(0).getType()).isF32();
 }
 

@@ -29,3 +29,16 @@ func.func @products(%x: tensor<8x4xf32>, %w: tensor<4x8xf32>, %d: tensor<4x8xf64
   }
   return %0, %1, %2, %3 : tensor<8x8xf32>, tensor<8x8xf64>, tensor<8x4xf32>, tensor<1x8x3x3xf32>
 }
+
+// -----
+
+// Parts of a product are added up in f32.
+// CHECK-LABEL: @parts
+// CHECK-NOT: tf32
+func.func @parts(%x: tensor<72x6xf32>) -> tensor<6xf32> {
+  %0 = kernel.dispatch "sum_parts" (%a = %x : tensor<72x6xf32>) -> tensor<6xf32> {
+    %s = kernel.sum_parts %a : tensor<72x6xf32>
+    kernel.yield %s : tensor<6xf32>
+  }
+  return %0 : tensor<6xf32>
+}

@@ -45,7 +45,7 @@ llvm::ArrayRef<const GpuEmitter *> gpuEmitters();
 /// The emitter of a dispatch, or null when there is no kernel for it.
 const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope = GpuScope::grid);
 
-/// Target::fusePatterns of CUDA: constant filters of convolutions that become tiles get their rows inside.
+/// Target::fusePatterns of CUDA: filters of convolutions that become tiles get their rows or channels inside.
 void layFiltersForCuda(mlir::Block &block);
 /// The same: dispatches of attention where one kernel takes no longer.
 void fuseAttentionForCuda(mlir::Block &block, Precision precision);

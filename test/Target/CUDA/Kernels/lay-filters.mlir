@@ -39,3 +39,11 @@ func.func @others(%x: tensor<1x4x17x16xf32>, %w: tensor<16x4x2x1xf32>, %s: tenso
   %1 = nn.conv %s, %c {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x4x3x1xf32>, tensor<16x4x2x1xf32>
   return %0, %1 : tensor<1x16x16x16xf32>, tensor<1x16x2x1xf32>
 }
+
+// Tiles are of f32: a filter of another type stays, too.
+// CHECK-LABEL: func.func @doubles
+// CHECK-NOT: nn.transpose
+func.func @doubles(%x: tensor<16x32x32x32xf64>, %w: tensor<16x32x3x3xf64>) -> tensor<16x16x32x32xf64> {
+  %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<16x32x32x32xf64>, tensor<16x32x3x3xf64>
+  return %0 : tensor<16x16x32x32xf64>
+}

@@ -1,6 +1,7 @@
 // Pools whose threads read the rows under their windows at once: values, and memory traffic close to the least.
 #include "test/unit/Target/CUDA/TileKernels.h"
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace sprig;

@@ -1,5 +1,5 @@
 // Convolutions and transposed ones as products of matrices: a filter's rows times the elements that windows see. For
-// the emitter, and for who lays constant filters out for it; both go by shapes alone.
+// the emitter, and for who lays filters out for it; both go by shapes alone.
 #pragma once
 #include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
 #include "mlir/IR/Operation.h"

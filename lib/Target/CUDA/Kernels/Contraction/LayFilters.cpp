@@ -51,7 +51,9 @@ static void setView(Operation *op, Value stored, bool isFirstInner) {
   OpBuilder b(op);
   int64_t rank = shapeOf(stored).size();
   auto permutation = b.getDenseI64ArrayAttr(filterPermutation(rank, isFirstInner));
-  op->setOperand(1, ir::TransposeOp::create(b, op->getLoc(), stored, permutation));
+  auto view = ir::TransposeOp::create(b, op->getLoc(), stored, permutation);
+  kernel::setDevice(view, kernel::deviceOf(op));
+  op->setOperand(1, view);
 }
 
 // Nanoseconds that a convolution takes to read sectors of which it needs a part, by the second-level cache's rate on a
@@ -75,13 +77,14 @@ void sprig::layFiltersForCuda(Block &block) {
     SmallVector<Operation *> convolutions;
     double waste = 0;
   };
-  llvm::MapVector<Value, Changing> changing;
+  llvm::MapVector<std::pair<Value, unsigned>, Changing> changing; // by the convolutions' device
   for (Operation &op : llvm::make_early_inc_range(block)) {
     std::optional<ConvForm> form = ConvForm::of(&op);
     if (!form || !form->isWorthTiles() || form->filter.row == 1 || form->filter.channel == 1) continue;
     Value filter = op.getOperand(1);
     if (!filter.getDefiningOp<ir::ConstantOp>()) {
-      Changing &same = changing[filter];
+      if (!elementTypeOf(filter).isF32()) continue; // tiles are of f32
+      Changing &same = changing[{filter, kernel::deviceOf(&op)}];
       same.convolutions.push_back(&op);
       same.waste += wasteOf(*form, filter);
       continue;
@@ -94,7 +97,8 @@ void sprig::layFiltersForCuda(Block &block) {
   }
   // In a branch or loop one block would turn them round.
   if (!isa<func::FuncOp>(block.getParentOp())) return;
-  for (auto &[filter, same] : changing) {
+  for (auto &[place, same] : changing) {
+    auto [filter, device] = place;
     if (4 * same.waste < 5 * costOfTranspose(filter)) continue;
     Operation *first = same.convolutions.front();
     OpBuilder b(first);
@@ -102,7 +106,8 @@ void sprig::layFiltersForCuda(Block &block) {
     SmallVector<int64_t> permutation;
     for (int64_t d = 2; d < rank; ++d) permutation.push_back(d);
     permutation.append({1, 0});
-    Value stored = ir::TransposeOp::create(b, first->getLoc(), filter, b.getDenseI64ArrayAttr(permutation));
+    auto stored = ir::TransposeOp::create(b, first->getLoc(), filter, b.getDenseI64ArrayAttr(permutation));
+    kernel::setDevice(stored, device);
     for (Operation *op : same.convolutions) setView(op, stored, /*isFirstInner=*/true);
   }
 }

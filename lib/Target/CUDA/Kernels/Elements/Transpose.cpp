@@ -68,6 +68,8 @@ std::optional<TransposeForm> TransposeForm::of(kernel::DispatchOp dispatch) {
   form.tileAlong = std::min(kWarp, most(form.along()));
   form.tileAcross = std::min(kTile / form.tileAlong, most(form.across));
   form.tileAlong = std::min(kTile / form.tileAcross, most(form.along()));
+  // Many small matrices: most threads of a block would have nothing to do.
+  if (form.tileAcross * form.tileAlong < kThreads) return std::nullopt;
   return form;
 }
 
