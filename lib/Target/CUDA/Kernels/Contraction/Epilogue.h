@@ -7,7 +7,8 @@
 namespace sprig {
 
 /// The contraction of a dispatch that is one, of f32 operands as they lie in memory (of a convolution also a filter
-/// with its rows or channels inside: ConvForm.h), with elementwise operations of its shape behind it; null for any other.
+/// with its rows or channels inside: ConvForm.h), with elementwise operations of its shape behind it; null for any
+/// other.
 mlir::Operation *contractionOf(kernel::DispatchOp dispatch);
 
 /// The same of nn.pool.
