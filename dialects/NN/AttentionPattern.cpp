@@ -86,6 +86,7 @@ private:
     if (shapeOf(output.getResult()).drop_back(2) != shape.drop_back(2)) return "the batches of both products differ";
     if (shape.back() < 2 || llvm::is_contained(shape, 0) || llvm::is_contained(shapeOf(output.getResult()), 0))
       return "a row has no more than one element";
+    if (llvm::is_contained(shapeOf(scores.getLhs()), 0)) return "the first product has nothing to sum up";
     return {};
   }
 

@@ -145,3 +145,15 @@ func.func @keys_are_a_view_of_values(%q: tensor<2x4x3x2xf32>, %x: tensor<4x4x4xf
   %3 = nn.matmul %2, %v : tensor<2x4x3x4xf32>, tensor<4x4x4xf32>
   return %3 : tensor<2x4x3x4xf32>
 }
+
+// Scores that are sums of nothing are zero.
+// CHECK-LABEL: func.func @no_depth
+// CHECK-NOT:     kernel.dispatch "attention"
+// CHECK:         return
+// REMARK: the product and the reduction before it stay apart: the first product has nothing to sum up
+func.func @no_depth(%q: tensor<5x0xf32>, %k: tensor<0x9xf32>, %v: tensor<9x6xf32>) -> tensor<5x6xf32> {
+  %0 = nn.matmul %q, %k : tensor<5x0xf32>, tensor<0x9xf32>
+  %1 = nn.softmax %0 axis = 1 : tensor<5x9xf32>
+  %2 = nn.matmul %1, %v : tensor<5x9xf32>, tensor<9x6xf32>
+  return %2 : tensor<5x6xf32>
+}

@@ -34,7 +34,7 @@ Row attention(const Sizes &s, std::vector<std::string> others = {}, const std::s
   return {"attention", arguments, body, {64, 4e-5}, patterns};
 }
 
-// Rows that fewer threads than a warp share, a warp and a block; chains that are cut.
+// Rows that fewer threads than a warp share, a warp and a block; chains that are cut, and such of nothing.
 TEST(OpTable, Attention) {
   std::vector<Row> rows;
   for (const Sizes &s : {Sizes{2, 5, 7, 3, 5},
@@ -47,7 +47,8 @@ TEST(OpTable, Attention) {
                          {1, 33, 40, 20, 33},
                          {1, 65, 70, 17, 70},
                          {1, 8, 16, 1100, 8},
-                         {1, 20, 2, 3, 1}}) {
+                         {1, 20, 2, 3, 1},
+                         {1, 5, 9, 0, 6}}) {
     rows.push_back(attention(s, {}, {}, {}, /*transposed=*/rows.size() % 2 == 1));
   }
   check(rows);

@@ -85,7 +85,7 @@ struct Plan : AttentionForm {
   int64_t tiles() const {
     int64_t count = blocks;
     for (int64_t size : batch) count *= size;
-    return depth == 0 ? 0 : count;
+    return count;
   }
 
 private:

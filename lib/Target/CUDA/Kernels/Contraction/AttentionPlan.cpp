@@ -49,7 +49,7 @@ int64_t AttentionPlan::threadsOfRow() const {
 
 std::optional<AttentionPlan> AttentionPlan::analyze(AttentionForm form, std::string &why) {
   AttentionPlan plan(std::move(form));
-  if (!plan.elementType.isF32() || plan.depth == 0) {
+  if (!plan.elementType.isF32()) {
     why = "CUDA has a kernel for f32 alone";
     return std::nullopt;
   }
