@@ -32,6 +32,8 @@ public:
   /// Whether one block had better compute a dispatch by another emitter that matches; mayOverwrite of both has to
   /// agree.
   virtual bool isSlowInBlock(kernel::DispatchOp dispatch) const { return false; }
+  /// Whether a kernel of every architecture has room for a dispatch beside others; asked where it may stay apart.
+  virtual bool fitsAsPart(kernel::DispatchOp dispatch) const { return true; }
   /// Target::mayOverwrite, of an operand of the result's type that is passed once.
   virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
   /// Emits what a block computes of a tile. All threads of the block are there; another tile may follow, after a

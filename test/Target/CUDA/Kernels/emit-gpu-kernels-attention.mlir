@@ -57,7 +57,7 @@ func.func @one_query_of_long_keys(%q: tensor<12x1x64xf32>, %k: tensor<12x4096x64
 // CHECK:       gpu.func @kernel_5(
 // CHECK:       gpu.func @kernel_6(
 // CHECK:       gpu.func @kernel_7(
-// REMARK:      the product and the reduction before it stay apart: a row has 40000 scores, which with its slices take {{[0-9]+}} bytes of shared memory, of which a block has 98304
+// REMARK:      the product and the reduction before it stay apart: a row of 40000 scores and one of 8 elements of the left side take with slices {{[0-9]+}} bytes of shared memory, of which a block has 98304
 func.func @too_long(%q: tensor<4x8xf32>, %k: tensor<40000x8xf32>, %v: tensor<40000x8xf32>) -> tensor<4x8xf32> {
   %0 = nn.matmul %q, %k {transpose_rhs} : tensor<4x8xf32>, tensor<40000x8xf32>
   %1 = nn.softmax %0 axis = 1 : tensor<4x40000xf32>
@@ -74,4 +74,18 @@ func.func @half(%q: tensor<8x8xf16>, %k: tensor<8x8xf16>, %v: tensor<8x8xf16>) -
   %1 = nn.softmax %0 axis = 1 : tensor<8x8xf16>
   %2 = nn.matmul %1, %v : tensor<8x8xf16>, tensor<8x8xf16>
   return %2 : tensor<8x8xf16>
+}
+
+// In a branch other parts of the kernel may need shared memory too.
+// REMARK:      the product and the reduction before it stay apart: a row of 14000 scores and one of 1 elements of the left side take with slices {{[0-9]+}} bytes of shared memory, of which a block has 52224
+func.func @in_a_branch(%which: tensor<i1>, %q: tensor<1x1xf32>, %k: tensor<1x14000xf32>, %v: tensor<14000x1xf32>) -> tensor<1x1xf32> {
+  %r = nn.cond %which with (%a = %q : tensor<1x1xf32>, %b = %k : tensor<1x14000xf32>, %c = %v : tensor<14000x1xf32>) -> tensor<1x1xf32> {
+    %0 = nn.matmul %a, %b : tensor<1x1xf32>, tensor<1x14000xf32>
+    %1 = nn.softmax %0 axis = 1 : tensor<1x14000xf32>
+    %2 = nn.matmul %1, %c : tensor<1x14000xf32>, tensor<14000x1xf32>
+    nn.yield %2 : tensor<1x1xf32>
+  } else {
+    nn.yield %a : tensor<1x1xf32>
+  }
+  return %r : tensor<1x1xf32>
 }

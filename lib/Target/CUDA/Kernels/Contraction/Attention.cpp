@@ -230,6 +230,7 @@ public:
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     return {planOf(dispatch)->blocks(), AttentionPlan::kThreads};
   }
+  bool fitsAsPart(kernel::DispatchOp dispatch) const override { return planOf(dispatch)->fitsAsPart(); }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     AttentionPlan plan = *planOf(dispatch);
     AttentionKernel(k, plan).emit(tile);

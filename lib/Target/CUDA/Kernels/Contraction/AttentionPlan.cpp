@@ -1,4 +1,5 @@
 #include "lib/Target/CUDA/Kernels/Contraction/AttentionPlan.h"
+#include "dialects/NN/NNControl.h"
 #include "lib/Target/CUDA/Kernels/Contraction/MatmulForm.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -8,8 +9,17 @@ using namespace sprig;
 
 // Elements of a 128-bit access.
 static constexpr int64_t kQuad = 4;
-// What a block of every architecture has, less what reductions of rows may need.
-static constexpr int64_t kMostShared = 96 << 10;
+// What a block of every architecture has, less what reductions of rows may need; of a part of a kernel less what other
+// parts may need, which is static.
+static constexpr int64_t kBlockShared = 99 << 10, kMostShared = 96 << 10,
+                         kMostOfPart = kBlockShared - CudaArch::kStaticSharedPerBlock;
+
+// In the fuse pass the products are in the body itself, later in a dispatch there.
+static bool isInControl(ir::MatmulOp product) {
+  Operation *parent = product->getParentOp();
+  if (isa<kernel::DispatchOp>(parent)) parent = parent->getParentOp();
+  return isa<ir::CondOp, ir::WhileOp>(parent);
+}
 
 // Few rows have many columns, so that all threads compute; of more rows a thread has several, as many as make four sums
 // of each element that it reads of the right side.
@@ -42,6 +52,8 @@ void AttentionPlan::setBlockRows(int64_t count) {
   sharedBytes = sliceBegin + slices * kBytes;
 }
 
+bool AttentionPlan::fitsAsPart() const { return sharedBytes <= kMostOfPart; }
+
 int64_t AttentionPlan::threadsOfRow() const {
   bool isFew = blockRows < kThreads / CudaArch::kWarp && rowGroup.parts > kThreads;
   return isFew ? kThreads : std::min(rowGroup.parts, CudaArch::kWarp);
@@ -64,15 +76,16 @@ std::optional<AttentionPlan> AttentionPlan::analyze(AttentionForm form, std::str
   // Of those that take nearly as long the most rows: few blocks read keys less often, and may be a part of a kernel.
   constexpr int64_t kMostRows = 64;
   constexpr double kNearly = 0.95;
+  const int64_t most = isInControl(attention.scores) ? kMostOfPart : kMostShared;
   std::optional<AttentionPlan> best;
   for (int64_t count = std::min<int64_t>(llvm::PowerOf2Ceil(plan.rows), kMostRows); count >= 1; count /= 2) {
     plan.setBlockRows(count);
-    if (plan.sharedBytes <= kMostShared && (!best || plan.nanoseconds() < kNearly * best->nanoseconds())) best = plan;
+    if (plan.sharedBytes <= most && (!best || plan.nanoseconds() < kNearly * best->nanoseconds())) best = plan;
   }
   if (!best)
-    why = llvm::formatv(
-              "a row has {0} scores, which with its slices take {1} bytes of shared memory, of which a block has {2}",
-              plan.keys, plan.sharedBytes, kMostShared)
+    why = llvm::formatv("a row of {0} scores and one of {1} elements of the left side take with slices {2} bytes of "
+                        "shared memory, of which a block has {3}",
+                        plan.keys, plan.depth, plan.sharedBytes, most)
               .str();
   return best;
 }

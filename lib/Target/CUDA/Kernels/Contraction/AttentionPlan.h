@@ -25,6 +25,8 @@ struct AttentionPlan : AttentionForm {
 
   int64_t blocksOfMatrix() const { return llvm::divideCeil(rows, blockRows); }
   int64_t blocks() const { return matrices() * blocksOfMatrix(); }
+  /// Whether its shared memory leaves what other parts of a kernel may have.
+  bool fitsAsPart() const;
   /// Threads that share a row: neighbours; all of the block where it has few and long ones.
   int64_t threadsOfRow() const;
 

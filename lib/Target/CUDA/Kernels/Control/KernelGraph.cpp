@@ -75,5 +75,5 @@ bool sprig::isShortOnCuda(kernel::DispatchOp dispatch) {
   constexpr int64_t kTurns = 4;
   const GpuEmitter *emitter = findGpuEmitter(dispatch, GpuScope::block);
   bool isLoop = llvm::any_of(dispatch->getRegion(0).front(), llvm::IsaPred<ir::ScanOp, ir::WhileOp, ir::CondOp>);
-  return emitter && emitter->plan(dispatch).tiles <= (isLoop ? 1 : kTurns);
+  return emitter && emitter->plan(dispatch).tiles <= (isLoop ? 1 : kTurns) && emitter->fitsAsPart(dispatch);
 }
