@@ -93,6 +93,13 @@ struct Transfer {
   uint32_t array = 0;   // of the caller's: which
 };
 
+// A moment that the host's clock and a device's own have in common.
+class DeviceMoment {
+public:
+  virtual ~DeviceMoment() = default;
+  uint64_t ticks = 0; // of the host, when it had seen that the device had passed it
+};
+
 // Commands in order. Used by one thread at a time; destroyed when all that it was given has ended.
 class DeviceLane {
 public:
@@ -104,8 +111,9 @@ public:
   // For the event's last record, of this device or of any other.
   virtual void wait(DeviceEvent &event) = 0;
   // Of a device with a clock of its own: what was recorded since this was last asked, in order, by the host's ticks as
-  // well as they are known. Everything has ended. Others write to profiles themselves.
-  virtual Status takeRecorded(std::vector<StreamSpan> &) { return {}; }
+  // well as they are known: from a moment of the device before all of it, null where that failed, at one rate.
+  // Everything has ended. Others write to profiles themselves.
+  virtual Status takeRecorded(const DeviceMoment *, double, std::vector<StreamSpan> &) { return {}; }
 };
 
 class Device {
@@ -131,6 +139,9 @@ public:
   // `helpers`, which outlives the lane, may take part in what its commands compute on the host; null: nobody does.
   virtual Status createLane(Pool *helpers, std::unique_ptr<DeviceLane> &lane) const = 0;
   virtual Status createEvent(std::unique_ptr<DeviceEvent> &event) const = 0;
+  // Now, by both clocks, for what a profile is about to record; of a device without a clock of its own: none. Waits for
+  // nothing that is in lanes.
+  virtual Status markMoment(std::unique_ptr<DeviceMoment> &) const { return {}; }
   // Copies between the host, which is no device, and this one, and returns when that is done.
   virtual Status transferNow(const Transfer &transfer) const;
   // Whether an array of the caller's may lie at an address of this device, and whether commands may go into a stream of

@@ -3,6 +3,7 @@
 #include "runtime/machine/ThreadShares.h"
 #include "runtime/exec/Binding.h"
 #include "runtime/exec/Pool.h"
+#include "runtime/profile/StreamTimes.h"
 
 #include <algorithm>
 
@@ -104,6 +105,7 @@ Status LaneExecutable::makeReturns(const Entry &entry, Plan &plan) {
 }
 
 void LaneExecutable::uploadInputs(const Order &order) {
+  if (order.recording) markMoments(order);
   for (const Port &port : ports) {
     for (Transfer transfer : order.uploads) {
       if (transfer.targetDevice != port.device) continue;
@@ -133,39 +135,41 @@ void LaneExecutable::returnResults(const Order &order) {
   }
 }
 
+// Before anything of the call is enqueued: later, a device might be waiting for another one, and the host for both.
+void LaneExecutable::markMoments(const Order &order) {
+  for (Port &port : ports) {
+    port.moment = nullptr;
+    if (Status status = port.device->markMoment(port.moment); !status.isOk()) order.control.fail(std::move(status));
+  }
+}
+
 Status LaneExecutable::tellRecorded(uint32_t entry, const Recording &recording) {
-  struct Stream {
-    std::string name;
-    std::vector<StreamSpan> spans;
-  };
-  std::vector<Stream> streams;
+  std::vector<StreamTimes> streams;
   Status status;
-  auto take = [&](const Device &device, std::string_view what, DeviceLane &lane) {
-    Stream &stream = streams.emplace_back(Stream{concat(device.name(), " ", what), {}});
-    if (Status taken = lane.takeRecorded(stream.spans); status.isOk()) status = std::move(taken);
+  const double ticksPerNs = recording.profile->ticksPerNs();
+  auto take = [&](const Device &device, const DeviceMoment *from, std::string_view what, DeviceLane &lane) {
+    StreamTimes &stream = streams.emplace_back(StreamTimes{concat(device.name(), " ", what), {}});
+    if (Status taken = lane.takeRecorded(from, ticksPerNs, stream.spans); status.isOk()) status = std::move(taken);
   };
+  const uint64_t now = ticks();
+  uint64_t origin = now;
   for (const Port &port : ports) {
-    take(*port.device, "uploads", *port.in);
-    take(*port.device, "copies", *port.between);
-    take(*port.device, "downloads", *port.back);
+    const DeviceMoment *from = port.moment.get();
+    if (from) origin = std::min(origin, from->ticks);
+    take(*port.device, from, "uploads", *port.in);
+    take(*port.device, from, "copies", *port.between);
+    take(*port.device, from, "downloads", *port.back);
   }
   const Plan &plan = *entries[entry];
-  for (size_t i = 0; i < plan.lanes.size(); ++i)
-    take(package.device(package.program().entries[entry].lanes[i].device), concat("lane ", i), *plan.lanes[i]);
-  // Two clocks differ in their rates, if by little; what has ended is not to end later than now.
-  uint64_t first = UINT64_MAX, last = 0, now = ticks();
-  for (const Stream &stream : streams)
-    for (const StreamSpan &span : stream.spans) {
-      first = std::min(first, span.begin);
-      last = std::max(last, span.end);
-    }
-  for (Stream &stream : streams) {
-    if (last > now)
-      for (StreamSpan &span : stream.spans)
-        for (uint64_t *at : {&span.begin, &span.end})
-          *at = first + uint64_t(double(*at - first) * double(now - first) / double(last - first));
-    recording.addStream(stream.name, stream.spans);
+  for (size_t i = 0; i < plan.lanes.size(); ++i) {
+    const Device &device = package.device(package.program().entries[entry].lanes[i].device);
+    auto port = std::find_if(ports.begin(), ports.end(), [&](const Port &each) { return each.device == &device; });
+    take(device, port == ports.end() ? nullptr : port->moment.get(), concat("lane ", i), *plan.lanes[i]);
   }
+  for (Port &port : ports) port.moment = nullptr;
+  // Two clocks differ in their rates, if by little, and a moment is known when the host has seen it.
+  endBy(now, origin, streams);
+  for (const StreamTimes &stream : streams) recording.addStream(stream.name, stream.spans);
   return status;
 }
 

@@ -55,6 +55,7 @@ private:
     std::unique_ptr<DeviceLane> back;                  // for outputs, while others are computed
     std::unique_ptr<DeviceEvent> arrived[kTurns] = {}; // inputs
     std::unique_ptr<DeviceEvent> left[kTurns] = {};    // outputs, and all lanes have ended
+    std::unique_ptr<DeviceMoment> moment = nullptr;    // before what a profile records
   };
   // A command in an order in which each event is recorded before it is waited for.
   struct Step {
@@ -84,6 +85,7 @@ private:
   Status makePlan(const Entry &entry, Plan &plan);
   Status makeSteps(const Entry &entry, Plan &plan);
   Status makeReturns(const Entry &entry, Plan &plan);
+  void markMoments(const Order &order);
   void enqueueCommands(const Order &order);
   void returnResults(const Order &order);
   Status chooseCopier(const Entry &entry, Step &step);

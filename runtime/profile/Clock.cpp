@@ -1,5 +1,6 @@
 #include "runtime/profile/Clock.h"
 
+#include <algorithm>
 #include <ctime>
 
 #if defined(__x86_64__)
@@ -55,6 +56,12 @@ void ClockScale::measure() {
   }
   Moment now = Moment::now();
   nsPerTick = double(now.ns - startNs) / double(now.tick - startTick);
+}
+
+double ClockScale::ticksPerNs() const {
+  if (!counterIsClock) return 1;
+  Moment now = Moment::now();
+  return double(now.tick - startTick) / double(std::max<uint64_t>(1, now.ns - startNs));
 }
 
 } // namespace sprig::rt::core

@@ -31,6 +31,8 @@ public:
   ClockScale();
   // Measures the rate from the start until now. Waits until that has been a millisecond.
   void measure();
+  // From the start until now, without waiting.
+  double ticksPerNs() const;
   uint64_t nanoseconds(uint64_t tick) const {
     // Signed: events may be older than the start.
     return startNs + uint64_t(int64_t(double(int64_t(tick - startTick)) * nsPerTick));

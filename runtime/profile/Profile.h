@@ -76,6 +76,7 @@ public:
   }
   // That of a stream, which a context has by a name; takes a lock. Null as above.
   Ring *streamRing(uint32_t context, const std::string &name);
+  double ticksPerNs() const { return clock.ticksPerNs(); }
   uint64_t newCall() { return calls.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   // For the reader, while nobody records.

@@ -77,7 +77,6 @@ Status CudaContext::make(uint32_t ordinal) {
 // What fails at the process's end is gone already.
 CudaContext::~CudaContext() {
   if (!handle) return;
-  lastMoment = nullptr;
   if (own) {
     Scope scope(*this);
     driver.cuStreamDestroy_v2(own);
@@ -91,23 +90,18 @@ CudaContext::Moment::~Moment() {
   context->driver.cuEventDestroy_v2(event);
 }
 
-Status CudaContext::momentOf(const Recording &recording, CUstream stream, std::shared_ptr<const Moment> &moment) {
-  std::lock_guard guard(momentLock);
-  std::pair<const Profile *, uint64_t> call(recording.profile, recording.call);
-  if (!lastMoment || lastMomentOf != call) {
-    auto fresh = std::make_shared<Moment>();
-    fresh->context = this;
-    CUresult result = driver.cuEventCreate(&fresh->event, CU_EVENT_DEFAULT);
-    if (result != CUDA_SUCCESS) fresh->event = nullptr;
-    if (result == CUDA_SUCCESS) result = driver.cuEventRecord(fresh->event, stream);
-    if (result == CUDA_SUCCESS) result = driver.cuEventSynchronize(fresh->event);
-    SPRIG_RETURN_IF_ERROR(statusOf(result, "recording a profile"));
-    fresh->ticks = sprig::rt::core::ticks();
-    fresh->ns = systemNanoseconds();
-    lastMoment = std::move(fresh);
-    lastMomentOf = call;
-  }
-  moment = lastMoment;
+// In the stream that has nothing but what somebody waits for at once.
+Status CudaContext::markMoment(std::unique_ptr<DeviceMoment> &moment) {
+  Scope scope(*this);
+  auto fresh = std::make_unique<Moment>();
+  fresh->context = shared_from_this();
+  CUresult result = driver.cuEventCreate(&fresh->event, CU_EVENT_DEFAULT);
+  if (result != CUDA_SUCCESS) fresh->event = nullptr;
+  if (result == CUDA_SUCCESS) result = driver.cuEventRecord(fresh->event, own);
+  if (result == CUDA_SUCCESS) result = driver.cuEventSynchronize(fresh->event);
+  SPRIG_RETURN_IF_ERROR(statusOf(result, "recording a profile"));
+  fresh->ticks = ticks();
+  moment = std::move(fresh);
   return {};
 }
 

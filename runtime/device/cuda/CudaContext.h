@@ -56,16 +56,13 @@ public:
   };
   Status allocatePinned(uint64_t bytes, std::string_view what, Pinned &memory);
 
-  // A moment that both clocks know: an event that the device has passed, and when the host saw that.
-  struct Moment {
-    ~Moment();
-    const CudaContext *context = nullptr;
+  // An event that the device has passed.
+  struct Moment final : DeviceMoment {
+    ~Moment() override;
+    std::shared_ptr<const CudaContext> context;
     cuda::CUevent event = nullptr;
-    uint64_t ticks = 0, ns = 0;
   };
-  // One for all streams that a call records, as only so their commands lie beside each other as they did. With the
-  // context current; waits for what is in the stream.
-  Status momentOf(const Recording &recording, cuda::CUstream stream, std::shared_ptr<const Moment> &moment);
+  Status markMoment(std::unique_ptr<DeviceMoment> &moment);
 
   // Lets copies of this device go to the other's memory directly, where the machine can do that.
   void reachDirectly(const CudaContext &other) const;
@@ -79,10 +76,6 @@ private:
 
   mutable std::mutex lock;
   std::map<std::string, uint64_t, std::less<>> uses; // bytes that are held, by what for
-  // Of the call that asked last.
-  std::mutex momentLock;
-  std::shared_ptr<const Moment> lastMoment;
-  std::pair<const Profile *, uint64_t> lastMomentOf;
 };
 
 } // namespace sprig::rt::core

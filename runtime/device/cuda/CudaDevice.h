@@ -19,6 +19,7 @@ public:
   }
   Status createLane(Pool *, std::unique_ptr<DeviceLane> &lane) const override;
   Status createEvent(std::unique_ptr<DeviceEvent> &event) const override;
+  Status markMoment(std::unique_ptr<DeviceMoment> &moment) const override { return opened->markMoment(moment); }
   Status transferNow(const Transfer &transfer) const override;
   Status checkArray(const void *address, std::string_view what) const override;
   Status checkStream(void *stream) const override;

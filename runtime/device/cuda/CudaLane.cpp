@@ -28,7 +28,6 @@ CudaLane::~CudaLane() {
   CudaContext::Scope scope(*context);
   for (const Around &each : timers)
     for (CUevent event : {each.begin, each.end}) context->driver.cuEventDestroy_v2(event);
-  moment = nullptr;
   context->driver.cuStreamDestroy_v2(stream);
 }
 
@@ -46,15 +45,14 @@ static std::string rangeName(const Launch &launch) {
 template <typename Enqueue> void CudaLane::enqueue(sprig_rt_profile_kind kind, const CommandTag &tag, Enqueue enqueue) {
   CudaContext::Scope scope(*context);
   Status status;
-  if (tag.recording) status = beginRecorded(*tag.recording);
+  if (tag.recording) status = beginRecorded();
   if (status.isOk()) status = enqueue();
   if (status.isOk() && tag.recording) status = endRecorded({kind, tag.lane, tag.index, 0, 0});
   if (!status.isOk()) tag.control->fail(std::move(status));
 }
 
-Status CudaLane::beginRecorded(const Recording &recording) {
+Status CudaLane::beginRecorded() {
   const CudaDriver &driver = context->driver;
-  if (!moment) SPRIG_RETURN_IF_ERROR(context->momentOf(recording, stream, moment));
   if (recorded.size() == timers.size()) {
     Around fresh;
     CUresult result = driver.cuEventCreate(&fresh.begin, CU_EVENT_DEFAULT);
@@ -72,25 +70,25 @@ Status CudaLane::endRecorded(const StreamSpan &command) {
                            "recording a profile");
 }
 
-Status CudaLane::takeRecorded(std::vector<StreamSpan> &spans) {
-  if (recorded.empty()) return {};
-  CudaContext::Scope scope(*context);
-  const std::shared_ptr<const CudaContext::Moment> from = std::exchange(moment, nullptr);
+// All times are from the one moment at the one rate, so that what was at one time in two streams stays so. The driver's
+// float tells them to 1 us when 16 s have passed since, which few calls take.
+Status CudaLane::takeRecorded(const DeviceMoment *from, double ticksPerNs, std::vector<StreamSpan> &spans) {
   std::vector<StreamSpan> taken = std::exchange(recorded, {});
-  double ticksPerNs = double(ticks() - from->ticks) / std::max(1.0, double(systemNanoseconds() - from->ns));
-  auto between = [&](CUevent first, CUevent last, double &length) {
+  if (!from || taken.empty()) return {};
+  CudaContext::Scope scope(*context);
+  const auto &moment = static_cast<const CudaContext::Moment &>(*from);
+  auto ticksAt = [&](CUevent event, uint64_t &at) {
     float milliseconds = 0;
-    CUresult result = context->driver.cuEventElapsedTime(&milliseconds, first, last);
-    length = std::max(0.0, double(milliseconds) * 1e6 * ticksPerNs);
+    CUresult result = context->driver.cuEventElapsedTime(&milliseconds, moment.event, event);
+    at = moment.ticks + uint64_t(std::max(0.0, double(milliseconds) * 1e6 * ticksPerNs));
     return context->statusOf(result, "asking how long a command took");
   };
-  uint64_t last = from->ticks;
+  uint64_t last = moment.ticks;
   for (size_t i = 0; i < taken.size(); ++i) {
-    double until = 0, length = 0;
-    SPRIG_RETURN_IF_ERROR(between(from->event, timers[i].begin, until));
-    SPRIG_RETURN_IF_ERROR(between(timers[i].begin, timers[i].end, length));
-    taken[i].begin = std::max(last, from->ticks + uint64_t(until)); // they are rounded one by one
-    last = taken[i].end = taken[i].begin + uint64_t(length);
+    for (auto [event, at] : {std::pair(timers[i].begin, &taken[i].begin), std::pair(timers[i].end, &taken[i].end)}) {
+      SPRIG_RETURN_IF_ERROR(ticksAt(event, *at));
+      last = *at = std::max(last, *at); // they are rounded one by one
+    }
     spans.push_back(taken[i]);
   }
   return {};

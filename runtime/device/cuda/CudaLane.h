@@ -18,7 +18,7 @@ public:
   void copy(const Transfer &transfer) override;
   void record(DeviceEvent &event) override;
   void wait(DeviceEvent &event) override;
-  Status takeRecorded(std::vector<StreamSpan> &spans) override;
+  Status takeRecorded(const DeviceMoment *from, double ticksPerNs, std::vector<StreamSpan> &spans) override;
 
   cuda::CUstream stream = nullptr;
 
@@ -26,7 +26,7 @@ private:
   Status launch(const Launch &launch);
   Status copyNow(const Transfer &transfer);
   template <typename Enqueue> void enqueue(sprig_rt_profile_kind kind, const CommandTag &tag, Enqueue enqueue);
-  Status beginRecorded(const Recording &recording);
+  Status beginRecorded();
   Status endRecorded(const StreamSpan &command);
   Status statusRecord(const Launch &launch, cuda::CUdeviceptr &address);
   Status growScratch(uint64_t bytes);
@@ -50,7 +50,6 @@ private:
     cuda::CUevent begin = nullptr, end = nullptr;
   };
   std::vector<Around> timers; // of each of them, and more of earlier runs
-  std::shared_ptr<const CudaContext::Moment> moment;
   std::vector<void *> parameters;
 };
 

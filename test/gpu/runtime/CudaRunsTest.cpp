@@ -461,5 +461,60 @@ TEST_F(CudaRuns, AProfileHasTheStreamsOfAllDevices) {
   }
 }
 
+// The second device gets nothing but what the first one makes; what comes behind that in a lane of the first does not
+// wait for it, and neither does the host: the devices' clocks are read before anything is handed over.
+TEST_F(CudaRuns, RecordingADeviceThatWaitsHoldsNobodyUp) {
+  drive({{"DEVICES", "sm_90x2"}});
+  CudaPackage made(2);
+  EntryBuilder entry("main");
+  auto there = [&](uint32_t buffer) {
+    entry.entry.buffers[buffer].device = 1;
+    return buffer;
+  };
+  uint32_t x = entry.input("x", {32}), t = entry.arena(128), y = entry.output("y", {32});
+  uint32_t far = there(entry.arena(128)), z = there(entry.output("z", {32}));
+  uint32_t sent = entry.event();
+  entry.dispatch(0, Add, {x, x, t}, 32);
+  entry.copy(0, t, far);
+  entry.record(0, sent);
+  entry.wait(1, sent);
+  entry.dispatch(1, Add, {far, far, z}, 32);
+  entry.dispatch(2, Add, {x, x, y}, 32);
+  entry.entry.lanes[1].device = 1;
+  entry.entry.moreArenas = {entry.entry.arenaSize};
+  made.program.entries.push_back(entry.entry);
+  Context context(made.load());
+  Words in(32, 3), near(32), out(32);
+  Profile profile;
+  profile.start(context);
+  context.invoke({in.view()}, {near.view(), out.view()});
+  profile.stop(context);
+  EXPECT_EQ(out[31], 12u);
+  sprig_rt_profile_data data = profile.read();
+  std::map<uint32_t, sprig_rt_profile_event> lanes;
+  for (const sprig_rt_profile_event &event : ofKind(data, SPRIG_RT_PROFILE_DISPATCH)) lanes[event.lane] = event;
+  EXPECT_LT(lanes.at(2).begin_ns, lanes.at(0).end_ns);
+  EXPECT_GE(lanes.at(1).begin_ns, ofKind(data, SPRIG_RT_PROFILE_CALL).at(0).begin_ns);
+  expectNoComplaint();
+}
+
+// Each call has a moment of its own, also where a profile lies at the place of one that is gone, and its call has the
+// same number.
+TEST_F(CudaRuns, EachRecordedCallReadsTheClockAnew) {
+  drive();
+  RandomGraph graph(3, 3, 9);
+  Context context(onGpus(graph).load());
+  expectGraph(graph, context, 1);
+  for (int round = 0; round < 8; ++round) {
+    Profile profile;
+    profile.start(context);
+    uint64_t waits = count("host synchronisations");
+    expectGraph(graph, context, 1);
+    EXPECT_EQ(count("host synchronisations") - waits, 2u) << round;
+    profile.stop(context);
+  }
+  expectNoComplaint();
+}
+
 } // namespace
 } // namespace sprig::rt::test
