@@ -39,6 +39,12 @@ int main(void) {
   failures += expect(sprig_rt_status_code(status) == SPRIG_RT_INVALID_ARGUMENT, "nor is there anything to wait for");
   sprig_rt_status_free(status);
 
+  sprig_rt_profile *profile = NULL;
+  status = sprig_rt_profile_create(NULL, &profile);
+  failures += expect(status == NULL && !sprig_rt_profile_stream_name(profile, 0), "no stream has recorded");
+  failures += expect(!sprig_rt_profile_stream_name(NULL, 0), "nor in no profile");
+  sprig_rt_profile_release(profile);
+
   sprig_rt_pool *pool = NULL;
   sprig_rt_pool_options options = {sizeof options, 2, 0, NULL};
   status = sprig_rt_pool_create(&options, &pool);

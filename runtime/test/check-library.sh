@@ -13,6 +13,12 @@ size=$(wc -c < "$stripped")
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
 [ "$soname" = libsprig_rt.so.1 ] || fail "expected soname libsprig_rt.so.1, found $soname"
 
+# What was added since a version of the ABI says so.
+headers=$(dirname "$0")/../include/sprig/rt
+minor=$(sed -n 's/.*define SPRIG_RT_ABI_MINOR //p' "$headers/sprig_rt.h")
+newest=$(grep -ho 'Since 1\.[0-9]*' "$headers"/*.h | sed 's/.*\.//' | sort -n | tail -1)
+[ "$minor" = "$newest" ] || fail "expected the ABI's minor version to be that of its newest part, $newest, found $minor"
+
 needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\].*/\1/p')
 for name in $needed; do
   case $name in

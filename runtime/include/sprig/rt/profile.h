@@ -58,7 +58,7 @@ typedef enum sprig_rt_profile_kind {
   SPRIG_RT_PROFILE_SUBMIT, /* a submission, on the thread that made it; `call` is that of the call that it becomes */
   SPRIG_RT_PROFILE_RANGE,  /* a caller's own */
   /* The copies of the caller's arrays to a GPU and back: `command` is the number of the input or output, `lane` that of
-   * the device in the package. */
+   * the device in the package. Since 1.7. */
   SPRIG_RT_PROFILE_UPLOAD,
   SPRIG_RT_PROFILE_DOWNLOAD
 } sprig_rt_profile_kind;
@@ -93,7 +93,7 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_profile_read(sprig_rt_profile *profile, s
 /* The threads that have recorded, in the order of their first event. */
 SPRIG_RT_API uint32_t sprig_rt_profile_thread_count(const sprig_rt_profile *profile);
 /* What a stream is called: "cuda:0 lane 1", "cuda:0 uploads"; NULL: it is a thread of the system, or index out of
- * range. Lives as long as the profile. */
+ * range. Lives as long as the profile. Since 1.7. */
 SPRIG_RT_API const char *sprig_rt_profile_stream_name(const sprig_rt_profile *profile, uint32_t thread);
 /* The system's number of a thread, as ps and perf show it; -1: a stream, or index out of range. */
 SPRIG_RT_API int64_t sprig_rt_profile_thread_id(const sprig_rt_profile *profile, uint32_t thread);

@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 6
+#define SPRIG_RT_ABI_MINOR 7
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
