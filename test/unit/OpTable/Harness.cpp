@@ -178,6 +178,10 @@ void check(std::vector<Row> rows, Given given) {
   auto module = parseRows(rows);
   std::vector<Prepared> prepared = prepare(*module, rows);
   ASSERT_EQ(prepared.size(), rows.size());
+  if (llvm::any_of(rows, [](const Row &row) { return !row.dispatch.empty(); })) {
+    runPhases(*module, {}, "fuse");
+    expectDispatches(*module, rows);
+  }
   Comparison comparison(prepared);
   for (bool fuse : {true, false}) {
     if (!fuse) package = compileRows(rows, false, 1, given);

@@ -21,6 +21,7 @@ struct Row {
   std::string body;                   ///< may use %a0, %a1 ...
   Bound bound;
   std::vector<Pattern> patterns; ///< of the arguments; Plain where there is none
+  std::string dispatch = {};     ///< the name of one that it must have when fused
 };
 
 /// `operation` with arguments only: makes "%r = OPERATION".

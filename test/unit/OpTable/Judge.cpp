@@ -1,4 +1,5 @@
 #include "test/unit/OpTable/Judge.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Interpreter/Compare.h"
 #include "lib/Interpreter/Interpreter.h"
@@ -80,6 +81,16 @@ void judge(const Prepared &prepared, const std::string &variant, const std::vect
     const Tensor &want = prepared.wants[o];
     std::string text = differenceText(Tensor::ofBytes(want.type(), outputs[o]), want, prepared.row->bound);
     if (!text.empty()) ADD_FAILURE() << prepared.row->name << " (" << variant << "): result " << o << " " << text;
+  }
+}
+
+void expectDispatches(mlir::ModuleOp fused, const std::vector<Row> &rows) {
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    if (row.dispatch.empty()) continue;
+    auto function = fused.lookupSymbol<mlir::func::FuncOp>(entryName(i));
+    bool has = false;
+    function.walk([&](kernel::DispatchOp dispatch) { has |= dispatch.getLabel() == row.dispatch; });
+    EXPECT_TRUE(has) << row.name << ", row " << i << ": no dispatch is '" << row.dispatch << "'";
   }
 }
 

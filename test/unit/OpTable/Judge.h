@@ -23,4 +23,7 @@ std::string differenceText(const interp::Tensor &got, const interp::Tensor &want
 /// A failure of the test for each result that is not the wanted one within the row's bound.
 void judge(const Prepared &prepared, const std::string &variant, const std::vector<Bytes> &outputs);
 
+/// A failure of the test for each row of a fused module that lacks the dispatch that it names.
+void expectDispatches(mlir::ModuleOp fused, const std::vector<Row> &rows);
+
 } // namespace sprig::optable

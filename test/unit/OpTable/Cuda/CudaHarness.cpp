@@ -33,6 +33,7 @@ void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, boo
   } else {
     runPhases(*module, options, "fuse");
   }
+  if (fuse) expectDispatches(*module, rows);
   EmulatedRows emulated;
   std::set<size_t> taken;
   for (size_t i = 0; i < rows.size(); ++i) {
