@@ -40,10 +40,9 @@ bool Call::matches(const Call &other) const {
 std::string Call::text() const {
   std::string text(nameOf(announces.value_or(kind)));
   if (kind != collective::Kind::barrier && !announces) {
-    const char *type = core::dtypeName(dtype);
     text += " of ";
     if (buffers > 1) text += core::concat(buffers, " buffers, ");
-    text += core::concat(elements, " ", type ? type : "?", " (");
+    text += core::concat(elements, " ", core::dtypeName(dtype), " (");
     if (reduces(kind)) text.append(nameOf(reduction)).append(", ");
     text.append(nameOf(algorithm));
     if (kind == collective::Kind::broadcast || kind == collective::Kind::reduce || kind == collective::Kind::gather ||
@@ -71,7 +70,6 @@ Status Communicator::programOf(const Call &call, const Program *&program) {
 }
 
 Status Communicator::describe(const Program &program, const Buffers &buffers, Call &call) {
-  if (!core::dtypeSize(call.dtype)) return Status(SPRIG_RT_INVALID_ARGUMENT, whyNot(call.dtype, call.reduction));
   if (reduces(call.kind))
     if (std::string why = whyNot(call.dtype, call.reduction); !why.empty())
       return Status(SPRIG_RT_INVALID_ARGUMENT, std::move(why));

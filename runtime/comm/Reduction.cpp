@@ -79,10 +79,8 @@ std::string_view nameOf(Reduction reduction) {
 }
 
 std::string whyNot(sprig_rt_dtype dtype, Reduction reduction) {
-  std::string name = core::dtypeName(dtype) ? core::dtypeName(dtype) : "dtype " + std::to_string(dtype);
-  if (!core::dtypeName(dtype)) return name + " is no type of elements";
   if (reduction == Reduction::mean && dtype > SPRIG_RT_BF16)
-    return "a mean is of floating-point elements, found " + name;
+    return std::string("a mean is of floating-point elements, found ") + core::dtypeName(dtype);
   if (reduction == Reduction::sum && dtype == SPRIG_RT_I1) return "i1 has no sum; max is 'or', min is 'and'";
   return "";
 }

@@ -17,6 +17,9 @@ DIALECTS = {'nn': 'NN', 'kernel': 'Kernel'}
 NO_KERNEL = {'after', 'constant', 'dispatch', 'get_param', 'param', 'reshape', 'stop_gradient', 'yield', 'pack'}
 COMPILE = ['--sprig-freeze', '--sprig-differentiate', '--sprig-decompose', '--sprig-unroll-scans', '--sprig-scans', '--sprig-layout', '--sprig-pack',
            '--sprig-fuse', '--sprig-emit-kernels']
+# What only the layouts of GPUs make.
+OF_GPUS = {'sum_parts'}
+COMPILE_FOR_GPUS = ['--sprig-fuse=target=cuda', '--sprig-emit-gpu-kernels']
 
 
 def operations(tblgen, include, source, folder):
@@ -48,7 +51,7 @@ def complaints(dialect, record, sprig_opt, tests):
         if not ok:
             yield f'has an example that is refused: {error}'
         elif name not in NO_KERNEL:
-            ok, out, error = run(sprig_opt, COMPILE, example)
+            ok, out, error = run(sprig_opt, COMPILE_FOR_GPUS if name in OF_GPUS else COMPILE, example)
             if not ok:
                 yield f'has an example of which no kernel can be made: {error}'
             elif not re.search(r'vector\.store|memref\.store|vector\.maskedstore|memref\.copy', out):
