@@ -93,23 +93,6 @@ TEST(Damage, ANewerMajorVersionIsRefusedByName) {
   EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
 }
 
-TEST(Damage, ANewerMinorVersionMayAddSections) {
-  TestPackage package = addPackage(4);
-  Bytes metadata = package.metadata(), extra = {1, 2, 3};
-  std::vector<format::SectionBytes> sections = {{format::SectionKind::Metadata, metadata},
-                                                {format::SectionKind::Constants, package.constants},
-                                                {format::SectionKind::Image, package.image},
-                                                {format::SectionKind(9), extra}};
-  Bytes file = format::writeContainer(sections);
-  EXPECT_EQ(loadError(file), "p.sprig: section 3: unknown kind 9");
-  uint16_t minor = format::kMinor + 1;
-  std::memcpy(file.data() + 10, &minor, 2);
-  std::memset(file.data() + 24, 0, 8);
-  uint64_t sum = format::checksum({file.data(), 64 + sections.size() * 32});
-  std::memcpy(file.data() + 24, &sum, 8);
-  EXPECT_EQ(loadError(file), "");
-}
-
 // Encodes a changed copy of the rich package and tells what loading it says.
 std::string hostile(const std::function<void(TestPackage &)> &change, const LoadOptions &options = {}) {
   TestPackage package = richPackage();

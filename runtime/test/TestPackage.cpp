@@ -83,7 +83,8 @@ public:
       auto parts = list(from.parts, [&](const Part &part) {
         auto partName = builder.CreateString(part.name), kind = builder.CreateString(part.kind);
         auto shape = builder.CreateString(part.shape), source = builder.CreateString(part.source);
-        return fb::CreatePart(builder, partName, kind, shape, source, part.flops, part.bytes, part.call);
+        return fb::CreatePart(builder, partName, kind, shape, source, part.flops, part.bytes, part.call, part.steps,
+                              part.repeated);
       });
       auto dispatch = fb::CreateDispatch(builder, from.kernel, buffers, from.tiles, from.grain, from.flops, from.bytes,
                                          parts, from.firstTile);
