@@ -24,7 +24,7 @@ struct Model {
   std::string path; ///< as errors call it
   ModelKind kind = ModelKind::onnx;
   std::string text; ///< the content; not of packages that are files, which the runtime maps
-  /// Of ONNX, once somebody has asked for more than bytes.
+  /// Of ONNX, from when somebody asks for more than bytes until it is imported.
   mutable std::shared_ptr<const onnximport::Model> parsed;
 };
 

@@ -67,6 +67,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       options.entries.push_back(std::move(entry));
     }
     moduleRef = importONNX(*owner, parsedONNX(model), options);
+    model.parsed = nullptr; // constants keep what they lie in; a command may run on for long beside its model
     // Entries of one name differ in their sizes alone: the runtime picks among them.
     for (auto function : moduleRef->getOps<func::FuncOp>())
       function->setAttr(ir::kEntryAttr, StringAttr::get(owner.get(), "main"));

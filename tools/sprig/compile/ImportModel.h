@@ -27,7 +27,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
 };
 
-/// The model, parsed; once for all that ask.
+/// The model, parsed; once for all that ask before it is imported.
 const onnximport::Model &parsedONNX(const Model &model);
 
 /// The type of an array as a tensor.

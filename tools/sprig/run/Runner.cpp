@@ -106,24 +106,27 @@ Runner Runner::load(const std::string &path, const RunnerOptions &options) {
   return runner;
 }
 
-Runner Runner::load(std::span<const uint8_t> bytes, void (*release)(void *), void *user, const std::string &name,
+Runner Runner::load(std::span<const uint8_t> bytes, std::unique_ptr<std::vector<uint8_t>> kept, const std::string &name,
                     const RunnerOptions &options) {
   Runner runner;
   LoadOptions load(options);
   sprig_rt_package *package = nullptr;
-  check(sprig_rt_package_load_memory(bytes.data(), bytes.size(), release, user, name.c_str(), &load.raw, &package));
+  auto release = [](void *user) { delete static_cast<std::vector<uint8_t> *>(user); }; // called on failure, too
+  check(sprig_rt_package_load_memory(bytes.data(), bytes.size(), release, kept.release(), name.c_str(), &load.raw,
+                                     &package));
   runner.packageHandle.reset(package, sprig_rt_package_release);
   runner.start(options);
   return runner;
 }
 
 Runner Runner::load(std::vector<uint8_t> bytes, const std::string &name, const RunnerOptions &options) {
-  auto *kept = new std::vector<uint8_t>(std::move(bytes)); // the runtime gives it back, also on failure
-  return load(*kept, [](void *user) { delete static_cast<std::vector<uint8_t> *>(user); }, kept, name, options);
+  auto kept = std::make_unique<std::vector<uint8_t>>(std::move(bytes));
+  std::span<const uint8_t> whole = *kept;
+  return load(whole, std::move(kept), name, options);
 }
 
 Runner Runner::loadInPlace(std::span<const uint8_t> bytes, const std::string &name, const RunnerOptions &options) {
-  return load(bytes, [](void *) {}, nullptr, name, options);
+  return load(bytes, nullptr, name, options);
 }
 
 std::string Runner::deviceName(uint32_t device) const {

@@ -84,8 +84,9 @@ public:
   sprig_rt_run_info lastRun() const;
 
 private:
-  static Runner load(std::span<const uint8_t> bytes, void (*release)(void *), void *user, const std::string &name,
-                     const RunnerOptions &options);
+  /// Of bytes that are `kept`'s, or outlive the runner.
+  static Runner load(std::span<const uint8_t> bytes, std::unique_ptr<std::vector<uint8_t>> kept,
+                     const std::string &name, const RunnerOptions &options);
 
   std::shared_ptr<sprig_rt_package> packageHandle;
   std::shared_ptr<sprig_rt_pool> pool;
