@@ -22,6 +22,8 @@ struct CudaDevice {
   /// Of one node of a graph.
   static constexpr int64_t kLaunchNanoseconds = 2500;
   static constexpr double kLaunch = kLaunchNanoseconds / 1e9; // seconds
+  /// Bytes that kernels which only move or add get of a large GPU's memory, for each nanosecond.
+  static constexpr int64_t kMovedBytes = 2000;
   /// Of a multiprocessor whose block goes through a loop over time, for each nanosecond: bytes that it gets of the
   /// second-level cache, where the matrices of a step lie, and multiply-adds of a few chains at once.
   static constexpr int64_t kLoopBytes = 100, kLoopMultiplyAdds = 50;

@@ -10,12 +10,6 @@
 namespace sprig::rt::test {
 namespace {
 
-LoadOptions on(std::string devices) {
-  LoadOptions options;
-  options.device = std::move(devices);
-  return options;
-}
-
 // A random graph whose lanes take turns on the devices of a program. Each lane copies what others have computed, or has
 // a lane beside it that does.
 RandomGraph overDevices(uint32_t number, uint32_t devices, bool copiesBeside = false) {

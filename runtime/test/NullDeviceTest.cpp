@@ -25,12 +25,6 @@ struct Variable {
   const char *name;
 };
 
-LoadOptions on(std::string devices) {
-  LoadOptions options;
-  options.device = std::move(devices);
-  return options;
-}
-
 class Seeds : public testing::TestWithParam<int> {
 protected:
   Variable seed{"SPRIG_NULL_SEED", std::to_string(GetParam())};

@@ -34,6 +34,13 @@ struct TestPackage {
   Package load(const LoadOptions &options = {}) const { return Package::fromMemory(encode(), "test", options); }
 };
 
+// Loads onto these devices, "null:2,null:0".
+inline LoadOptions on(std::string devices) {
+  LoadOptions options;
+  options.device = std::move(devices);
+  return options;
+}
+
 // Builds one entry of tensors of 32-bit words.
 struct EntryBuilder {
   explicit EntryBuilder(std::string name) { entry.name = std::move(name); }

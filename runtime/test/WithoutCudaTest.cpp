@@ -7,12 +7,6 @@
 namespace sprig::rt::test {
 namespace {
 
-LoadOptions on(std::string devices) {
-  LoadOptions options;
-  options.device = std::move(devices);
-  return options;
-}
-
 TEST(WithoutCuda, DevicesAreRefusedByName) {
   for (const char *devices : {"cuda", "cuda:0", "cuda:7"}) {
     sprig_rt_code code = SPRIG_RT_OK;

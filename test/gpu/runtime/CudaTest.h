@@ -25,12 +25,6 @@ protected:
   void drive(Settings settings = {});
   /// A count of the stand-in's report: "graph launches".
   uint64_t count(const std::string &name);
-
-  static LoadOptions on(std::string devices) {
-    LoadOptions options;
-    options.device = std::move(devices);
-    return options;
-  }
 };
 
 } // namespace sprig::rt::test

@@ -3,6 +3,7 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/SumOrder.h"
+#include "lib/Machine/CudaModel.h"
 #include "lib/Target/CUDA/Kernels/Contraction/FilterGradForm.h"
 #include "lib/Target/CUDA/Layout/Passes.h"
 #include "llvm/Support/MathExtras.h"
@@ -63,7 +64,8 @@ private:
   static bool pays(ir::ConvFilterGradOp op) {
     std::optional<FilterGradForm> whole = FilterGradForm::of(op);
     if (!whole || whole->depth() <= kLongestChain) return false;
-    constexpr double kStep = 10, kInstructions = 28000, kBytes = 2000, kLaunch = 2500;
+    constexpr double kStep = 10, kInstructions = 28000, kBytes = machine::CudaDevice::kMovedBytes,
+                     kLaunch = machine::CudaDevice::kLaunchNanoseconds;
     auto time = [&](const FilterGradForm &form, int64_t steps) {
       double instructions = form.isWorthTiles() ? form.instructions() : kLoopInstructions * form.products();
       return std::max(double(steps) * kStep, instructions / kInstructions);

@@ -3,6 +3,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "lib/Machine/CudaModel.h"
 #include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -67,8 +68,9 @@ static double wasteOf(const ConvForm &form, Value filter) {
 }
 
 static double costOfTranspose(Value filter) {
-  constexpr double kLaunch = 2500, kBytes = 2000;
-  return kLaunch + 2 * sizeof(float) * double(llvm::product_of(shapeOf(filter))) / kBytes;
+  using machine::CudaDevice;
+  double bytes = 2 * sizeof(float) * double(llvm::product_of(shapeOf(filter)));
+  return CudaDevice::kLaunchNanoseconds + bytes / CudaDevice::kMovedBytes;
 }
 
 void sprig::layFiltersForCuda(Block &block) {
