@@ -124,6 +124,17 @@ sprig_rt_status *sprig_rt_package_entry(const sprig_rt_package *package, uint32_
   });
 }
 
+sprig_rt_status *sprig_rt_package_entry_ranks(const sprig_rt_package *package, uint32_t index,
+                                              sprig_rt_ranks_info *info) {
+  return describeEntry(package, index, info, [&](const Entry &entry) -> Status {
+    sprig_rt_ranks_info found = {info->size, entry.ranks, entry.rank, entry.samplesOfRanks};
+    if (found.size == 0 || found.size > 4096)
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a size of ", sizeof found, ", got ", found.size)};
+    std::memcpy(info, &found, std::min(found.size, sizeof found));
+    return {};
+  });
+}
+
 sprig_rt_status *sprig_rt_package_find_entry(const sprig_rt_package *package, const char *name, uint32_t *entry) {
   return describe(package, entry, [&](const Package &loaded) -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(name, "name"));
@@ -185,7 +196,8 @@ sprig_rt_status *sprig_rt_package_command(const sprig_rt_package *package, uint3
     SPRIG_RETURN_IF_ERROR(checkIndex("a command", index, found.lanes[lane].commands.size()));
     const Command &command = found.lanes[lane].commands[index];
     static_assert(int(CommandKind::Dispatch) == SPRIG_RT_DISPATCH && int(CommandKind::Copy) == SPRIG_RT_COPY &&
-                  int(CommandKind::Record) == SPRIG_RT_RECORD && int(CommandKind::Wait) == SPRIG_RT_WAIT);
+                  int(CommandKind::Record) == SPRIG_RT_RECORD && int(CommandKind::Wait) == SPRIG_RT_WAIT &&
+                  int(CommandKind::AllReduce) == SPRIG_RT_ALL_REDUCE);
     *info = {command.name.c_str(),
              int32_t(command.kind),
              found.lanes[lane].device,

@@ -1,5 +1,6 @@
 // The C ABI's functions that load and run.
 #include "runtime/api/Handles.h"
+#include "runtime/api/Options.h"
 
 #include "runtime/machine/Machine.h"
 
@@ -8,17 +9,6 @@
 using namespace sprig::rt::core;
 
 namespace {
-
-// Options of an older caller are shorter; what it does not know stays zero.
-template <typename Options> Status readOptions(const Options *given, Options &options) {
-  std::memset(&options, 0, sizeof options);
-  if (!given) return {};
-  if (given->size == 0 || given->size > 4096)
-    return {SPRIG_RT_INVALID_ARGUMENT,
-            concat("expected options with their size set to ", sizeof(Options), ", got ", given->size)};
-  std::memcpy(&options, given, std::min(sizeof options, given->size));
-  return {};
-}
 
 Status readLoadOptions(const sprig_rt_load_options *given, LoadOptions &options) {
   sprig_rt_load_options read;

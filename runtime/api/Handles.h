@@ -33,6 +33,10 @@ struct sprig_rt_context {
   sprig::rt::core::Queue queue;
 };
 
+struct sprig_rt_group {
+  std::shared_ptr<sprig::rt::comm::RankGroup> group;
+};
+
 struct sprig_rt_future {
   std::shared_ptr<sprig::rt::core::Submission> submission;
 };

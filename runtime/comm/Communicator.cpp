@@ -34,7 +34,7 @@ std::byte *at(const Buffers::Buffer &buffer, int64_t element, uint64_t size) {
 bool Call::matches(const Call &other) const {
   return kind == other.kind && algorithm == other.algorithm && reduction == other.reduction && dtype == other.dtype &&
          root == other.root && elements == other.elements && layout == other.layout && buffers == other.buffers &&
-         announces == other.announces;
+         name == other.name && announces == other.announces;
 }
 
 std::string Call::text() const {

@@ -194,9 +194,11 @@ int ThreadRanks::failedRank() const {
 
 Status ThreadRanks::differ(const Position &first, const Position &second, int firstRank, int secondRank) {
   std::string one = first.call.text(), other = second.call.text();
-  return Status(SPRIG_RT_INVALID_ARGUMENT,
-                concat("collective ", first.counted, " differs: rank ", firstRank, " calls ", one, ", rank ",
-                       secondRank, " calls ", other, one == other ? ", of other shapes" : ""));
+  return Status(SPRIG_RT_INVALID_ARGUMENT, concat("collective ", first.counted, " differs: rank ", firstRank, " calls ",
+                                                  one, ", rank ", secondRank, " calls ", other,
+                                                  one != other                          ? ""
+                                                  : first.call.name != second.call.name ? ", of other tensors"
+                                                                                        : ", of other shapes"));
 }
 
 Status ThreadRanks::Rank::begin(const Call &call) {

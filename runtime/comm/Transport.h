@@ -28,6 +28,7 @@ struct Call {
   int64_t elements = 0;
   uint32_t buffers = 0;
   uint64_t layout = 0; // a hash of their shapes
+  uint64_t name = 0;   // a hash of what a program calls it; 0: of no program
   // Of what a rank says about the call to come (its root's type): that one's kind. Not counted for people.
   std::optional<collective::Kind> announces = {};
   const char *file = "";

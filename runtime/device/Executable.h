@@ -3,6 +3,7 @@
 #ifndef SPRIG_RUNTIME_DEVICE_EXECUTABLE_H
 #define SPRIG_RUNTIME_DEVICE_EXECUTABLE_H
 
+#include "runtime/comm/RankGroup.h"
 #include "runtime/device/RunControl.h"
 #include "runtime/profile/Profile.h"
 
@@ -16,6 +17,7 @@ class Binding;
 inline sprig_rt_profile_kind profileKind(const Command &command) {
   static_assert(SPRIG_RT_PROFILE_COPY - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Copy) &&
                 SPRIG_RT_PROFILE_WAIT - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Wait));
+  if (command.kind == CommandKind::AllReduce) return SPRIG_RT_PROFILE_ALL_REDUCE;
   return sprig_rt_profile_kind(SPRIG_RT_PROFILE_DISPATCH + int(command.kind));
 }
 
@@ -25,6 +27,9 @@ public:
 
   // Runs the entry to its end: outputs are where the binding wants them, or undefined on failure. `control` is armed.
   virtual Status run(uint32_t entry, const Binding &binding) = 0;
+
+  // Whether its commands may reduce over the ranks of `group`.
+  virtual bool meetsRanks() const { return false; }
 
   // Two runs may be under way at once where devices have memory of their own: `turn` 0 and 1, in turn. Each has a
   // binding and a control of its own; they run one after the other but for the copies of the caller's arrays.
@@ -51,6 +56,8 @@ public:
   }
   // Waits for these. What the first that failed failed with.
   virtual Status settle() { return {}; }
+
+  std::shared_ptr<comm::RankGroup> group; // whose rank the runs are; null: none
 
   RunControl control;
   RunControl second; // of turn 1

@@ -76,6 +76,30 @@ Status stateBusy(const Entry &entry) {
 
 Context::~Context() { settle(); }
 
+Status Context::setGroup(std::shared_ptr<comm::RankGroup> group) {
+  BusyScope scope(busy);
+  if (!scope.taken) return contextBusy();
+  settle();
+  executable->group = std::move(group);
+  return {};
+}
+
+Status Context::checkGroup(const Entry &entry) const {
+  if (entry.ranks < 2) return {};
+  std::string ofRanks = concat("entry '", entry.name, "' is of ", entry.ranks, " ranks");
+  const comm::RankGroup *group = executable->group.get();
+  if (!group)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat(ofRanks, ", and the context of none: sprig_rt_context_set_group")};
+  if (uint32_t(group->ranks()) != entry.ranks)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat(ofRanks, ", the context's group of ", group->ranks())};
+  if (entry.rank >= 0 && entry.rank != group->rank())
+    return {SPRIG_RT_INVALID_ARGUMENT,
+            concat(ofRanks, " and the program of rank ", entry.rank, ", the context is rank ", group->rank())};
+  if (executable->meetsRanks()) return {};
+  return {SPRIG_RT_UNSUPPORTED,
+          concat(ofRanks, ": all-reduces are for the processor alone yet, not for ", owner->device(0).name())};
+}
+
 // Some call in a stream may not have ended: what comes now is not in one. Its failure is told by waitForStreams.
 void Context::settle() {
   if (!inStreams) return;
@@ -120,6 +144,7 @@ Status Context::enqueueTaken(int32_t entry, Tensors inputs, Tensors outputs, std
   SPRIG_RETURN_IF_ERROR(check(entry, inputs, outputs, choice));
   SPRIG_RETURN_IF_ERROR(places.readAll(*owner, choice, device));
   const Entry &chosen = owner->program().entries[choice.entry];
+  SPRIG_RETURN_IF_ERROR(checkGroup(chosen));
   const Device *only = owner->onlyDevice(choice.entry);
   if (!only)
     return {SPRIG_RT_UNSUPPORTED, concat("entry '", chosen.name, "' runs on several devices, a stream is of one")};
@@ -163,6 +188,7 @@ template <bool Recorded>
   if ((Recorded && given) || !bindUsual(entry, inputs, outputs, chosen))
     return invokeChecked<Recorded>(entry, inputs, outputs, cancelled);
   const Entry &taken = owner->program().entries[chosen];
+  if (taken.ranks > 1) SPRIG_RETURN_IF_ERROR(checkGroup(taken));
   StateScope stateScope(taken.usesState ? state.get() : nullptr, taken.updatesState);
   if (!stateScope.taken) return stateBusy(taken);
   if (taken.usesState) SPRIG_RETURN_IF_ERROR(bindings[chosen]->bindState(*state));
@@ -251,6 +277,7 @@ Status Context::start(uint32_t entry, Tensors inputs, Tensors outputs, const std
 Status Context::startTaken(uint32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
                            Executable::Behind behind, Started &call) {
   const Entry &chosen = owner->program().entries[entry];
+  SPRIG_RETURN_IF_ERROR(checkGroup(chosen));
   if (chosen.usesState) {
     if (!holdState(chosen.updatesState)) return stateBusy(chosen);
     call.usesState = true;
@@ -294,6 +321,7 @@ Status Context::invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, co
   SPRIG_RETURN_IF_ERROR(check(entry, inputs, outputs, choice));
   SPRIG_RETURN_IF_ERROR(places.read(*owner, choice, given));
   const Entry &chosen = owner->program().entries[choice.entry];
+  SPRIG_RETURN_IF_ERROR(checkGroup(chosen));
   StateScope stateScope(chosen.usesState ? state.get() : nullptr, chosen.updatesState);
   if (!stateScope.taken) return stateBusy(chosen);
   executable->control.arm(cancelled);

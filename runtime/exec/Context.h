@@ -68,7 +68,12 @@ public:
 
   // The number that a profile gave to the submission which the next call is; 0: to none.
   void setSubmittedCall(uint64_t call) { submittedCall = call; }
-  void cancel() { executable->cancelAll(); }
+  void cancel() {
+    executable->cancelAll();
+    if (executable->group) executable->group->interrupt({SPRIG_RT_CANCELLED, "the run was cancelled"});
+  }
+  // Whose rank the calls are; null: nobody's. Not during a call.
+  Status setGroup(std::shared_ptr<comm::RankGroup> group);
 
   const Package &package() const { return *owner; }
   const std::shared_ptr<const Package> &sharedPackage() const { return owner; }
@@ -85,6 +90,7 @@ private:
   Status bindingFor(uint32_t entry, Binding *&binding);
   Status startTaken(uint32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled,
                     Executable::Behind behind, Started &call);
+  Status checkGroup(const Entry &entry) const;
   bool holdState(bool writes);
   void letStateGo();
   Status enqueueTaken(int32_t entry, Tensors inputs, Tensors outputs, std::string_view device, void *stream);

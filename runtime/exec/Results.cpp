@@ -19,7 +19,8 @@ std::vector<std::vector<uint32_t>> depthsOf(const Entry &entry) {
     case CommandKind::Wait: depth = std::max(depth, recorded[command.event]); break;
     case CommandKind::Record: recorded[command.event] = depth; break;
     case CommandKind::Dispatch:
-    case CommandKind::Copy: ++depth; break;
+    case CommandKind::Copy:
+    case CommandKind::AllReduce: ++depth; break;
     }
   }
   return depths;

@@ -253,6 +253,14 @@ private:
       to.kind = CommandKind::Wait;
       to.event = from.command_as_Wait()->event();
       return {};
+    case fb::Command::AllReduce: {
+      const fb::AllReduce &reduce = *from.command_as_AllReduce();
+      to.kind = CommandKind::AllReduce;
+      to.reduction = uint8_t(reduce.reduction());
+      to.dtype = uint8_t(reduce.dtype());
+      to.algorithm = reduce.algorithm() ? uint8_t(*reduce.algorithm()) : Command::kAutomatic;
+      return operands(entry, to, reduce.buffers());
+    }
     default: return {SPRIG_RT_BAD_PACKAGE, concat("unknown command kind ", int(from.command_type()))};
     }
   }
@@ -276,6 +284,9 @@ private:
     to.eventCount = from.event_count();
     to.independentSamples = from.independent_samples();
     to.updatesState = from.updates_state();
+    to.ranks = std::max(1u, from.ranks());
+    to.rank = from.rank();
+    to.samplesOfRanks = from.samples_of_ranks();
     SPRIG_RETURN_IF_ERROR(list(from.inputs(), to.inputs, &Decoder::tensor), "inputs");
     SPRIG_RETURN_IF_ERROR(list(from.outputs(), to.outputs, &Decoder::tensor), "outputs");
     SPRIG_RETURN_IF_ERROR(list(from.buffers(), to.buffers, &Decoder::buffer), "buffers");

@@ -73,7 +73,7 @@ struct Kernel {
   uint8_t accessOf(uint32_t operand) const { return access.empty() ? kReads | kWrites : access[operand]; }
 };
 
-enum class CommandKind : uint8_t { Dispatch, Copy, Record, Wait };
+enum class CommandKind : uint8_t { Dispatch, Copy, Record, Wait, AllReduce };
 
 // An operation of the model inside of a dispatch; see program.fbs.
 struct Part {
@@ -92,7 +92,7 @@ struct Command {
   CommandKind kind;
   uint32_t kernel = 0;
   uint32_t event = 0;
-  // Operands of a dispatch, or source and target of a copy: a range of Entry.operands.
+  // Operands of a dispatch, source and target of a copy, buffers of an all-reduce: a range of Entry.operands.
   uint32_t firstOperand = 0;
   uint32_t operandCount = 0;
   int64_t firstTile = 0;
@@ -102,11 +102,17 @@ struct Command {
   uint64_t flops = 0;
   uint64_t bytes = 0;
   uint64_t fetched = 0; // of a dispatch: see program.fbs
+  // Of an all-reduce, as comm::Reduction, sprig_rt_dtype and collective::Algorithm; kAutomatic: by each buffer's bytes.
+  uint8_t reduction = 0;
+  uint8_t dtype = 0;
+  uint8_t algorithm = 0;
+  static constexpr uint8_t kAutomatic = 255;
   std::string name;
   std::vector<Part> parts;
 
-  // Whether it writes one of its operands; of dispatches and copies.
+  // Whether it writes one of its operands.
   bool writes(uint32_t operand, const std::vector<Kernel> &kernels) const {
+    if (kind == CommandKind::AllReduce) return true;
     return kind == CommandKind::Copy ? operand == 1 : (kernels[kernel].accessOf(operand) & kWrites) != 0;
   }
 };
@@ -129,6 +135,9 @@ struct Entry {
   bool updatesState;
   bool usesState = false;           // set by Verify
   std::vector<uint64_t> moreArenas; // of the devices after the first; may be shorter than they are
+  uint32_t ranks = 1;               // that run it together
+  int32_t rank = -1;                // whose it is; -1: every one's
+  uint64_t samplesOfRanks = 0;      // of a call of all of them; 0: unknown
 
   const Buffer &bufferOf(const Command &command, uint32_t operand) const {
     return buffers[operands[command.firstOperand + operand]];

@@ -75,6 +75,10 @@ private:
       add(operands[1], kWrites);
       return;
     }
+    if (command.kind == CommandKind::AllReduce) {
+      for (uint32_t i = 0; i < command.operandCount; ++i) add(operands[i], kReads | kWrites);
+      return;
+    }
     const Kernel &kernel = program.kernels[command.kernel];
     auto range = kernel.ranges.begin();
     for (uint32_t i = 0; i < command.operandCount; ++i) {

@@ -90,6 +90,14 @@ public:
                                          parts, from.firstTile);
       return fb::CreateCommandBox(builder, fb::Command::Dispatch, dispatch.Union(), name);
     }
+    case CommandKind::AllReduce: {
+      flatbuffers::Optional<fb::Algorithm> algorithm;
+      if (from.algorithm != Command::kAutomatic) algorithm = fb::Algorithm(from.algorithm);
+      auto buffers = builder.CreateVector(operands, from.operandCount);
+      auto reduce =
+          fb::CreateAllReduce(builder, fb::Reduction(from.reduction), fb::DType(from.dtype), algorithm, buffers);
+      return fb::CreateCommandBox(builder, fb::Command::AllReduce, reduce.Union(), name);
+    }
     case CommandKind::Copy:
       return fb::CreateCommandBox(builder, fb::Command::Copy, fb::CreateCopy(builder, operands[0], operands[1]).Union(),
                                   name);
@@ -114,7 +122,8 @@ public:
     });
     auto arenas = builder.CreateVector(from.moreArenas);
     return fb::CreateEntry(builder, name, inputs, outputs, buffers, from.arenaSize, from.eventCount, lanes,
-                           from.independentSamples, from.updatesState, arenas);
+                           from.independentSamples, from.updatesState, arenas, from.ranks, from.rank,
+                           from.samplesOfRanks);
   }
 
   auto image(const Image &from) {
@@ -261,6 +270,16 @@ void EntryBuilder::copy(uint32_t lane, uint32_t source, uint32_t target) {
   command(lane, CommandKind::Copy).operandCount = 2;
   entry.operands.push_back(source);
   entry.operands.push_back(target);
+}
+
+void EntryBuilder::allReduce(uint32_t lane, std::vector<uint32_t> buffers, int dtype, comm::Reduction reduction,
+                             uint8_t algorithm) {
+  Command &added = command(lane, CommandKind::AllReduce);
+  added.dtype = uint8_t(dtype);
+  added.reduction = uint8_t(reduction);
+  added.algorithm = algorithm;
+  added.operandCount = uint32_t(buffers.size());
+  entry.operands.insert(entry.operands.end(), buffers.begin(), buffers.end());
 }
 
 void EntryBuilder::record(uint32_t lane, uint32_t event) { command(lane, CommandKind::Record).event = event; }

@@ -3,6 +3,7 @@
 #ifndef SPRIG_RUNTIME_TEST_TESTPACKAGE_H
 #define SPRIG_RUNTIME_TEST_TESTPACKAGE_H
 
+#include "runtime/comm/Reduction.h"
 #include "runtime/format/Container.h"
 #include "runtime/load/Program.h"
 #include "sprig/rt/sprig_rt.hpp"
@@ -55,6 +56,8 @@ struct EntryBuilder {
   // Commands on a lane, which is added when it is the next one.
   void dispatch(uint32_t lane, TestKernel kernel, std::vector<uint32_t> buffers, int64_t tiles, int64_t grain = 1);
   void copy(uint32_t lane, uint32_t source, uint32_t target);
+  void allReduce(uint32_t lane, std::vector<uint32_t> buffers, int dtype = SPRIG_RT_U32,
+                 comm::Reduction reduction = comm::Reduction::sum, uint8_t algorithm = core::Command::kAutomatic);
   void record(uint32_t lane, uint32_t event);
   void wait(uint32_t lane, uint32_t event);
 

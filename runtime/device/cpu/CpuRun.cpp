@@ -3,6 +3,7 @@
 #include "runtime/base/FloatEnv.h"
 #include "runtime/exec/Binding.h"
 #include "runtime/exec/Pool.h"
+#include "runtime/format/Types.h"
 
 #include <algorithm>
 #include <cstring>
@@ -87,7 +88,25 @@ Status CpuRun::run(uint32_t entryIndex, const Binding &binding) {
   }
   if (!current.lanes.empty()) driveAll();
   if (wanted) pool.unpublish(*this);
-  return control.isGoing() ? Status() : control.take(package.program());
+  if (control.isGoing()) return {};
+  Status status = control.take(package.program());
+  // The others wait for what this rank has not come to.
+  if (current.ranks > 1)
+    group->fail({status.code(), concat("rank ", group->rank(), ": entry '", current.name, "': ", status.message())});
+  return status;
+}
+
+void CpuRun::allReduce(const Command &command, void *const *own) {
+  reduced.clear();
+  const Entry &current = *entry.load(std::memory_order_relaxed);
+  int64_t size = int64_t(dtypeSize(command.dtype));
+  for (uint32_t i = 0; i < command.operandCount; ++i)
+    reduced.push_back({own[i], int64_t(current.bufferOf(command, i).size) / size});
+  comm::GivenAlgorithm algorithm;
+  if (command.algorithm != Command::kAutomatic) algorithm = collective::Algorithm(command.algorithm);
+  Status status = group->allReduce(sprig_rt_dtype(command.dtype), comm::Reduction(command.reduction), algorithm,
+                                   reduced, command.name);
+  if (!status.isOk()) control.fail(std::move(status));
 }
 
 // A call that nobody helps with, on the caller's thread: a small network takes less time than telling others of it.
@@ -179,6 +198,9 @@ void CpuRun::execute(const Command &command, LaneRun &lane, void *const *operand
   case CommandKind::Copy:
     // The planner may alias source and target.
     if (control.isGoing()) std::memmove(own[1], own[0], command.copyBytes);
+    return;
+  case CommandKind::AllReduce:
+    if (control.isGoing()) allReduce(command, own);
     return;
   case CommandKind::Wait: return; // recorded already: a lane that would wait is given back
   case CommandKind::Record:

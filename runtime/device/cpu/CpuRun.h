@@ -58,6 +58,7 @@ public:
 
   Status allocate();
   Status run(uint32_t entryIndex, const Binding &binding) override;
+  bool meetsRanks() const override { return true; }
 
   bool help(uint32_t participant) override;
 
@@ -76,6 +77,7 @@ private:
   void driveAll();
   bool advance(uint32_t lane, uint32_t participant);
   void execute(const Command &command, LaneRun &lane, void *const *operands);
+  void allReduce(const Command &command, void *const *own);
   void executeRecorded(const Command &command, LaneRun &lane, void *const *operands);
   bool waitsForCarry(LaneRun &lane, uint32_t at, void *const *operands);
   void arrived(LaneSlot::Carried &copy);
@@ -108,6 +110,8 @@ private:
   Block scratch;             // the caller's share, then one for each other thread of the pool
   uint64_t callerScratch = 0;
   uint64_t helperScratch = 0;
+
+  std::vector<comm::Buffers::Buffer> reduced; // of the all-reduce at hand: they are on one lane
 
   uint64_t generation = 0; // number of the current run
   alignas(64) std::atomic<const Entry *> entry{nullptr};

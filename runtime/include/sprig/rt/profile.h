@@ -60,7 +60,9 @@ typedef enum sprig_rt_profile_kind {
   /* The copies of the caller's arrays to a GPU and back: `command` is the number of the input or output, `lane` that of
    * the device in the package. Since 1.7. */
   SPRIG_RT_PROFILE_UPLOAD,
-  SPRIG_RT_PROFILE_DOWNLOAD
+  SPRIG_RT_PROFILE_DOWNLOAD,
+  SPRIG_RT_PROFILE_ALL_REDUCE /* a command, as SPRIG_RT_PROFILE_DISPATCH; waiting for other ranks is in it. Since 1.8.
+                               */
 } sprig_rt_profile_kind;
 
 typedef struct sprig_rt_profile_event {

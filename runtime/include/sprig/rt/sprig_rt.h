@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 7
+#define SPRIG_RT_ABI_MINOR 8
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -269,6 +269,33 @@ typedef struct sprig_rt_run_info {
 } sprig_rt_run_info;
 SPRIG_RT_API void sprig_rt_context_last_run(const sprig_rt_context *context, sprig_rt_run_info *info);
 
+/* ---- Group: ranks that run an entry together --------------------------------------------------------------------
+ *
+ * An entry of several ranks (sprig_rt_package_entry_ranks) is called by each of them, on a context and a state of its
+ * own, at the same time: its all-reduces wait for the others. All ranks make the same calls in the same order. Since
+ * 1.8. */
+
+typedef struct sprig_rt_group sprig_rt_group; /* one rank's place in it */
+
+typedef struct sprig_rt_group_options {
+  size_t size;        /* sizeof(sprig_rt_group_options) */
+  int64_t timeout_ms; /* that a rank waits for another before the group fails; 0: 5 minutes, negative: no limit */
+  int32_t spin_us;    /* that it looks before it sleeps; 0: 50 where each rank may have a core, negative: not at all */
+} sprig_rt_group_options;
+
+/* Threads of this process as ranks, 1 to 256: one group each, in their order. Options may be null. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_groups_create(uint32_t ranks, const sprig_rt_group_options *options,
+                                                     sprig_rt_group **groups);
+SPRIG_RT_API uint32_t sprig_rt_group_rank(const sprig_rt_group *group);
+SPRIG_RT_API uint32_t sprig_rt_group_ranks(const sprig_rt_group *group);
+/* Ranks that wait for this one, now or later, fail with this code and text: for what went wrong outside of calls. A
+ * group that has failed stays so; a run that fails or is cancelled makes its group fail, too. From any thread. */
+SPRIG_RT_API void sprig_rt_group_fail(sprig_rt_group *group, sprig_rt_code code, const char *text);
+/* The rank has left when its contexts let go of the group, too: whoever waits for it fails. */
+SPRIG_RT_API void sprig_rt_group_release(sprig_rt_group *group);
+/* The rank that the context's calls are from now on; NULL: none. Contexts of one group are used one at a time. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_context_set_group(sprig_rt_context *context, sprig_rt_group *group);
+
 /* ---- Future: a submitted run ----------------------------------------------------------------------------------- */
 
 /* Waits and returns the run's own status; SPRIG_RT_TIMEOUT when timeout_ns passed first. Negative: no limit. */
@@ -310,7 +337,8 @@ typedef enum sprig_rt_command_kind {
   SPRIG_RT_DISPATCH = 0,
   SPRIG_RT_COPY,
   SPRIG_RT_RECORD,
-  SPRIG_RT_WAIT
+  SPRIG_RT_WAIT,
+  SPRIG_RT_ALL_REDUCE /* since 1.8 */
 } sprig_rt_command_kind;
 
 typedef struct sprig_rt_command_info {
@@ -318,7 +346,7 @@ typedef struct sprig_rt_command_info {
   int32_t kind;
   uint32_t device;       /* of the lane, see sprig_rt_package_device */
   uint32_t kernel;       /* dispatch */
-  uint32_t buffer_count; /* dispatch: its operands; copy: source and target */
+  uint32_t buffer_count; /* dispatch: its operands; copy: source and target; all-reduce: what it reduces */
   const uint32_t *buffers;
   uint32_t event; /* record, wait */
   int64_t tiles;
@@ -394,6 +422,15 @@ typedef struct sprig_rt_package_info {
 SPRIG_RT_API void sprig_rt_package_describe(const sprig_rt_package *package, sprig_rt_package_info *info);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_entry(const sprig_rt_package *package, uint32_t entry,
                                                      sprig_rt_entry_info *info);
+/* Whose an entry is. Since 1.8. */
+typedef struct sprig_rt_ranks_info {
+  size_t size;      /* sizeof(sprig_rt_ranks_info), set by the caller */
+  uint32_t ranks;   /* how many run it together; 1: it stands alone */
+  int32_t rank;     /* the one whose program it is; -1: it is every one's */
+  uint64_t samples; /* that a call of all ranks has together, of which its arrays hold one rank's share; 0: unknown */
+} sprig_rt_ranks_info;
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_entry_ranks(const sprig_rt_package *package, uint32_t entry,
+                                                           sprig_rt_ranks_info *info);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_find_entry(const sprig_rt_package *package, const char *name,
                                                           uint32_t *entry);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_input(const sprig_rt_package *package, uint32_t entry, uint32_t index,

@@ -217,6 +217,12 @@ public:
     check(sprig_rt_package_entry(raw(), index, &result));
     return result;
   }
+  sprig_rt_ranks_info ranks(uint32_t index) const {
+    sprig_rt_ranks_info result = {};
+    result.size = sizeof result;
+    check(sprig_rt_package_entry_ranks(raw(), index, &result));
+    return result;
+  }
   uint32_t findEntry(const std::string &name) const {
     uint32_t index = 0;
     check(sprig_rt_package_find_entry(raw(), name.c_str(), &index));
@@ -278,6 +284,39 @@ public:
 
 private:
   std::shared_ptr<sprig_rt_pool> handle;
+};
+
+// "dispatch": what a command is called that has no name.
+inline const char *commandKindName(int32_t kind) {
+  constexpr const char *names[] = {"dispatch", "copy", "record", "wait", "all_reduce"};
+  return kind >= 0 && kind < int32_t(std::size(names)) ? names[kind] : "command";
+}
+
+// One rank's place among those that run an entry together; copies share it.
+class Group {
+public:
+  Group() = default;
+  // Threads of this process as ranks, in their order; a rank that waits for longer than `timeout` fails the group,
+  // zero: it waits as long as it takes.
+  static std::vector<Group> threads(uint32_t ranks, std::chrono::milliseconds timeout = std::chrono::minutes(5)) {
+    sprig_rt_group_options options = {sizeof options, timeout.count() ? timeout.count() : -1, 0};
+    std::vector<sprig_rt_group *> created(ranks);
+    check(sprig_rt_groups_create(ranks, &options, created.data()));
+    std::vector<Group> groups;
+    for (sprig_rt_group *group : created) groups.push_back(Group(group));
+    return groups;
+  }
+  uint32_t rank() const { return sprig_rt_group_rank(handle.get()); }
+  uint32_t ranks() const { return sprig_rt_group_ranks(handle.get()); }
+  // Tells the others, who wait for this rank, why it does not come.
+  void fail(sprig_rt_code code, const std::string &text) const {
+    sprig_rt_group_fail(handle.get(), code, text.c_str());
+  }
+  sprig_rt_group *raw() const { return handle.get(); }
+
+private:
+  explicit Group(sprig_rt_group *owned) : handle(owned, sprig_rt_group_release) {}
+  std::shared_ptr<sprig_rt_group> handle;
 };
 
 // Buffers that runs update in place; copies share them.
@@ -448,6 +487,9 @@ public:
                 int32_t entry = SPRIG_RT_ANY_ENTRY) {
     return submit(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()), entry);
   }
+
+  // The rank that the calls are from now on.
+  void join(const Group &group) { check(sprig_rt_context_set_group(raw(), group.raw())); }
 
   // From any thread.
   void cancel() { sprig_rt_context_cancel(raw()); }

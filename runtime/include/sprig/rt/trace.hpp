@@ -120,11 +120,10 @@ private:
   }
 
   Label label(uint32_t entry, uint32_t lane, uint32_t index, const sprig_rt_command_info &command) {
-    constexpr const char *kinds[] = {"dispatch", "copy", "record", "wait"};
     Label result;
     result.kind = command.kind;
     result.event = command.event;
-    result.name = command.name && *command.name ? command.name : kinds[command.kind];
+    result.name = command.name && *command.name ? command.name : commandKindName(command.kind);
     result.args = "\"flops\":" + std::to_string(command.flops) + ",\"bytes\":" + std::to_string(command.bytes) +
                   ",\"tiles\":" + std::to_string(command.tiles);
     uint32_t parts = 0;
@@ -273,8 +272,11 @@ private:
       args += ",\"tile_begin\":" + std::to_string(event.tile_begin) + ",\"tile_end\":" + std::to_string(event.tile_end);
       return span(kThreads, event.thread, label.name, "slice", event, args);
     }
-    constexpr const char *categories[] = {"dispatch", "copy", "event", "event"};
-    const char *category = categories[event.kind - SPRIG_RT_PROFILE_DISPATCH];
+    bool isEvent = event.kind == SPRIG_RT_PROFILE_RECORD || event.kind == SPRIG_RT_PROFILE_WAIT;
+    const char *category = event.kind == SPRIG_RT_PROFILE_ALL_REDUCE ? "all_reduce"
+                           : isEvent                                 ? "event"
+                           : event.kind == SPRIG_RT_PROFILE_COPY     ? "copy"
+                                                                     : "dispatch";
     span(trackOf(event.thread), event.thread, label.name, category, event, args);
     if (lanesSeen.insert(event.lane).second)
       meta("thread_name", kLanes, event.lane, "lane " + std::to_string(event.lane));

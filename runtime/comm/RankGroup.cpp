@@ -1,0 +1,52 @@
+#include "runtime/comm/RankGroup.h"
+#include "runtime/format/Types.h"
+
+namespace sprig::rt::comm {
+
+using collective::Algorithm;
+
+std::vector<std::shared_ptr<RankGroup>> RankGroup::ofThreads(const ThreadRanksOptions &options) {
+  std::vector<std::shared_ptr<RankGroup>> groups;
+  auto ranks = std::make_shared<ThreadRanks>(options);
+  for (int rank = 0; rank < options.ranks; ++rank)
+    groups.push_back(std::shared_ptr<RankGroup>(new RankGroup(ranks, rank)));
+  return groups;
+}
+
+RankGroup::RankGroup(std::shared_ptr<ThreadRanks> ranks, int rank)
+    : group(std::move(ranks)), transport(group->transport(rank)), communicator(transport) {}
+
+RankGroup::~RankGroup() { group->leave(rank()); }
+
+Status RankGroup::allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
+                            std::span<const Buffers::Buffer> buffers, std::string_view name) {
+  constexpr collective::Kind kind = collective::Kind::allReduce;
+  isInside = true;
+  Status status;
+  auto chosen = [&](const Buffers::Buffer &buffer) {
+    int64_t bytes = buffer.elements * int64_t(core::dtypeSize(dtype));
+    return algorithm ? *algorithm : collective::chooseAlgorithm(kind, ranks(), bytes);
+  };
+  for (Algorithm each :
+       {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring, Algorithm::bidirectional}) {
+    together.clear();
+    for (const Buffers::Buffer &buffer : buffers)
+      if (chosen(buffer) == each) together.push_back(buffer);
+    if (together.empty() || !status.isOk()) continue;
+    Call call{kind, each, reduction, dtype};
+    // Ranks whose programs differ may not add up one tensor with another of its size.
+    call.name = std::hash<std::string_view>()(name) | 1;
+    status = communicator.run(call, {together});
+  }
+  isInside = false;
+  if (status.isOk()) return status;
+  return Status(status.code(), core::concat("'", name, "': ", status.message()));
+}
+
+void RankGroup::fail(const Status &why) { transport.fail(why); }
+
+void RankGroup::interrupt(const Status &why) {
+  if (isInside) transport.fail(why);
+}
+
+} // namespace sprig::rt::comm

@@ -1,0 +1,44 @@
+// One rank's place in a group: what the collectives of compiled programs run over.
+#ifndef SPRIG_RUNTIME_COMM_RANKGROUP_H
+#define SPRIG_RUNTIME_COMM_RANKGROUP_H
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/ThreadRanks.h"
+
+#include <memory>
+
+namespace sprig::rt::comm {
+
+// An algorithm, or for each buffer the one that `chooseAlgorithm` has for its bytes.
+using GivenAlgorithm = std::optional<collective::Algorithm>;
+
+// Of one thread at a time, but for what says otherwise. The rank leaves its group when it goes.
+class RankGroup {
+public:
+  // Threads of this process as ranks; one each.
+  static std::vector<std::shared_ptr<RankGroup>> ofThreads(const ThreadRanksOptions &options);
+  ~RankGroup();
+
+  int rank() const { return transport.rank(); }
+  int ranks() const { return transport.ranks(); }
+
+  // Buffers of one type, in place. Those of one algorithm travel together; `name` is what errors call it.
+  Status allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
+                   std::span<const Buffers::Buffer> buffers, std::string_view name);
+  // Whoever waits for this rank is told why it does not come; from any thread.
+  void fail(const Status &why);
+  // The same, only where the rank is in a collective now.
+  void interrupt(const Status &why);
+
+private:
+  RankGroup(std::shared_ptr<ThreadRanks> ranks, int rank);
+  std::shared_ptr<ThreadRanks> group;
+  Transport &transport;
+  Communicator communicator;
+  std::vector<Buffers::Buffer> together; // of a message, kept for its memory
+  std::atomic<bool> isInside = false;
+};
+
+} // namespace sprig::rt::comm
+
+#endif

@@ -1,0 +1,237 @@
+// Entries of several ranks: programs whose all-reduces threads of this process run together, and what they are refused.
+#include "runtime/test/TestPackage.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <thread>
+
+namespace sprig::rt::test {
+namespace {
+
+// What the ranks of a group do, each on a thread of its own.
+void onRanks(uint32_t ranks, const std::function<void(uint32_t rank, const Group &group)> &body,
+             std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
+  std::vector<Group> groups = Group::threads(ranks, timeout);
+  std::vector<std::thread> threads;
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      body(rank, groups[rank]);
+      groups[rank] = Group();
+    });
+  for (std::thread &thread : threads) thread.join();
+}
+
+// "sum" of so many ranks: x + x is added up over them, in two buffers of which one is small and one is not, and the
+// caller's output is the sum of both.
+TestPackage sumPackage(uint32_t ranks, int64_t n, comm::Reduction reduction = comm::Reduction::sum,
+                       uint8_t algorithm = core::Command::kAutomatic) {
+  TestPackage package;
+  EntryBuilder entry("sum");
+  uint32_t x = entry.input("x", {n}), out = entry.output("out", {n}), t = entry.arena(uint64_t(n) * 4);
+  entry.dispatch(0, Add, {x, x, t}, n, std::max<int64_t>(n, 1));
+  entry.allReduce(0, {t}, SPRIG_RT_U32, reduction, algorithm);
+  entry.copy(0, t, out);
+  entry.entry.ranks = ranks;
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
+std::string messageOf(auto action) {
+  try {
+    action();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RankGroup, ProgramsAddUpOverRanks) {
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks)
+    for (int64_t n : {0, 1, 2, 3, 5, 7, 4099, 8191})
+      for (uint8_t algorithm :
+           {uint8_t(0), uint8_t(1), uint8_t(2), uint8_t(3), uint8_t(4), core::Command::kAutomatic}) {
+        Package package = sumPackage(ranks, n, comm::Reduction::sum, algorithm).load();
+        onRanks(ranks, [&](uint32_t rank, const Group &group) {
+          Context context(package);
+          context.join(group);
+          Words x(n, 0), out(n, 0);
+          for (int call = 0; call < 3; ++call) {
+            for (int64_t i = 0; i < n; ++i) x[i] = uint32_t(i + call) * (rank + 1);
+            context.invoke({x.view()}, {out.view()});
+            for (int64_t i = 0; i < n; ++i)
+              ASSERT_EQ(out[i], 2 * uint32_t(i + call) * (ranks * (ranks + 1) / 2)) << "of " << n << " at " << i;
+          }
+        });
+      }
+}
+
+TEST(RankGroup, EveryReductionIsDone) {
+  for (const auto &[reduction, wanted] : {std::pair(comm::Reduction::product, 2u * 4 * 6),
+                                          std::pair(comm::Reduction::min, 2u), std::pair(comm::Reduction::max, 6u)}) {
+    Package package = sumPackage(3, 5, reduction).load();
+    onRanks(3, [&, wanted = wanted](uint32_t rank, const Group &group) {
+      Context context(package);
+      context.join(group);
+      Words x(5, rank + 1), out(5, 0);
+      context.invoke({x.view()}, {out.view()});
+      EXPECT_EQ(out[4], wanted);
+    });
+  }
+}
+
+TEST(RankGroup, OtherGroupsAreRefusedByName) {
+  TestPackage package = sumPackage(2, 4);
+  Package loaded = package.load();
+  Words x(4, 1), out(4, 0);
+  auto errorWith = [&](const Package &of, const Group *group) {
+    Context context(of);
+    if (group) context.join(*group);
+    return messageOf([&] { context.invoke({x.view()}, {out.view()}); });
+  };
+  EXPECT_EQ(errorWith(loaded, nullptr),
+            "entry 'sum' is of 2 ranks, and the context of none: sprig_rt_context_set_group");
+  std::vector<Group> three = Group::threads(3), two = Group::threads(2);
+  EXPECT_EQ(errorWith(loaded, &three[1]), "entry 'sum' is of 2 ranks, the context's group of 3");
+  package.program.entries[0].rank = 1;
+  EXPECT_EQ(errorWith(package.load(), &two[0]),
+            "entry 'sum' is of 2 ranks and the program of rank 1, the context is rank 0");
+  EXPECT_EQ(errorWith(package.load(on("null:0")), &two[1]),
+            "entry 'sum' is of 2 ranks: all-reduces are for the processor alone yet, not for null:0");
+}
+
+TEST(RankGroup, DescribesEntries) {
+  TestPackage package = sumPackage(2, 4);
+  package.program.entries[0].rank = 1;
+  package.program.entries[0].samplesOfRanks = 7;
+  sprig_rt_ranks_info ranks = package.load().ranks(0);
+  EXPECT_EQ(ranks.ranks, 2u);
+  EXPECT_EQ(ranks.rank, 1);
+  EXPECT_EQ(ranks.samples, 7u);
+  EXPECT_EQ(addPackage(3).load().ranks(0).ranks, 1u);
+  sprig_rt_ranks_info unset = {};
+  sprig_rt_status *status = sprig_rt_package_entry_ranks(package.load().raw(), 0, &unset);
+  EXPECT_EQ(sprig_rt_status_code(status), SPRIG_RT_INVALID_ARGUMENT);
+  sprig_rt_status_free(status);
+}
+
+TEST(RankGroup, WhatFailsInOneRankIsToldToTheOthers) {
+  // Rank 1 divides by zero in front of the all-reduce that rank 0 waits in.
+  TestPackage package;
+  EntryBuilder entry("ratio");
+  uint32_t a = entry.input("a", {4}), b = entry.input("b", {4}), out = entry.output("out", {4});
+  entry.dispatch(0, Divide, {a, b, out}, 4, 4);
+  entry.allReduce(0, {out});
+  entry.entry.ranks = 2;
+  package.program.entries.push_back(entry.entry);
+  Package loaded = package.load();
+  std::string told[2];
+  onRanks(2, [&](uint32_t rank, const Group &group) {
+    Context context(loaded);
+    context.join(group);
+    Words x(4, 6), y(4, rank ? 0 : 2), result(4, 0);
+    told[rank] = messageOf([&] { context.invoke({x.view(), y.view()}, {result.view()}); });
+  });
+  EXPECT_NE(told[1].find("division by zero"), std::string::npos) << told[1];
+  EXPECT_NE(told[0].find("rank 1: entry 'ratio': "), std::string::npos) << told[0];
+  EXPECT_NE(told[0].find("division by zero"), std::string::npos) << told[0];
+}
+
+TEST(RankGroup, RanksAtOtherTensorsAreToldSo) {
+  std::vector<Package> packages;
+  for (int rank = 0; rank < 2; ++rank) {
+    TestPackage package = sumPackage(2, 4);
+    package.program.entries[0].lanes[0].commands[1].name = rank ? "w2" : "w1";
+    packages.push_back(package.load());
+  }
+  std::string told[2];
+  onRanks(2, [&](uint32_t rank, const Group &group) {
+    Context context(packages[rank]);
+    context.join(group);
+    Words x(4, 1), out(4, 0);
+    told[rank] = messageOf([&] { context.invoke({x.view()}, {out.view()}); });
+  });
+  for (const std::string &text : told) EXPECT_NE(text.find("of other tensors"), std::string::npos) << text;
+}
+
+TEST(RankGroup, ARankThatDoesNotComeIsNamed) {
+  Package package = sumPackage(2, 4).load();
+  std::string late, gone, failed;
+  auto callAs0 = [&](std::string &told, auto other, std::chrono::milliseconds timeout) {
+    onRanks(
+        2,
+        [&](uint32_t rank, const Group &group) {
+          if (rank) return other(group);
+          Context context(package);
+          context.join(group);
+          Words x(4, 1), out(4, 0);
+          told = messageOf([&] { context.invoke({x.view()}, {out.view()}); });
+        },
+        timeout);
+  };
+  using namespace std::chrono_literals;
+  callAs0(late, [](const Group &) { std::this_thread::sleep_for(200ms); }, 20ms);
+  EXPECT_NE(late.find("rank 0 has waited 0.02 s for rank 1"), std::string::npos) << late;
+  callAs0(gone, [](const Group &) {}, 60s);
+  EXPECT_NE(gone.find("rank 1 has ended after 0 collectives"), std::string::npos) << gone;
+  callAs0(failed, [](const Group &group) { group.fail(SPRIG_RT_BAD_INPUT, "no sample 7"); }, 60s);
+  EXPECT_NE(failed.find("rank 1: no sample 7"), std::string::npos) << failed;
+}
+
+TEST(RankGroup, ACancelledRunEndsTheOthers) {
+  Package package = sumPackage(2, 4).load();
+  std::string told;
+  onRanks(2, [&](uint32_t rank, const Group &group) {
+    if (rank) return std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    Context context(package);
+    context.join(group);
+    Words x(4, 1), out(4, 0);
+    Future future = context.submit({x.view()}, {out.view()});
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    future.cancel();
+    told = messageOf([&] { future.wait(); });
+  });
+  EXPECT_NE(told.find("cancelled"), std::string::npos) << told;
+}
+
+TEST(RankGroup, DamagedAllReducesAreRefused) {
+  auto refused = [](auto damage) {
+    TestPackage package = sumPackage(2, 4);
+    damage(package.program.entries[0], package.program.entries[0].lanes[0].commands[1]);
+    return messageOf([&] { package.load(); });
+  };
+  auto expect = [&](const char *text, auto damage) {
+    std::string told = refused(damage);
+    EXPECT_NE(told.find(text), std::string::npos) << told << "\nexpected: " << text;
+  };
+  using core::Command, core::Entry;
+  expect("reduces over ranks in an entry of one rank", [](Entry &entry, Command &) { entry.ranks = 1; });
+  expect("unknown reduction 5", [](Entry &, Command &command) { command.reduction = 5; });
+  expect("unknown algorithm 5", [](Entry &, Command &command) { command.algorithm = 5; });
+  expect("unknown type 99", [](Entry &, Command &command) { command.dtype = 99; });
+  expect("a mean", [](Entry &, Command &command) { command.reduction = uint8_t(comm::Reduction::mean); });
+  expect("reduces no buffer", [](Entry &, Command &command) { command.operandCount = 0; });
+  expect("expected whole f64", [](Entry &entry, Command &command) {
+    entry.buffers[2].size = 12;
+    command.dtype = SPRIG_RT_F64;
+  });
+  expect("which share bytes", [](Entry &entry, Command &command) {
+    command.firstOperand = uint32_t(entry.operands.size());
+    command.operandCount = 2;
+    entry.operands.insert(entry.operands.end(), {2, 2});
+  });
+  expect("expected a buffer that may be written",
+         [](Entry &entry, Command &command) { entry.operands[command.firstOperand] = 0; });
+  expect("expected a rank below 2 or -1, found 2", [](Entry &entry, Command &) { entry.rank = 2; });
+  expect("independent samples", [](Entry &entry, Command &) { entry.independentSamples = true; });
+  expect("on lanes 0 and 1, expected one lane", [](Entry &entry, Command &) {
+    core::Command second = entry.lanes[0].commands[1];
+    second.firstOperand = uint32_t(entry.operands.size());
+    entry.operands.push_back(uint32_t(entry.buffers.size()));
+    entry.buffers.push_back({core::BufferKind::Arena, 0, entry.arenaSize, 16, "other", 0});
+    entry.arenaSize += 64;
+    entry.lanes.push_back({0, {second}});
+  });
+}
+
+} // namespace
+} // namespace sprig::rt::test
