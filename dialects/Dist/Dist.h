@@ -1,5 +1,7 @@
 // The dist dialect: programs of many ranks. For the passes of lib/Shard.
 #pragma once
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/Vjp.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -15,6 +17,10 @@
 #include "dialects/Dist/DistOps.h.inc"
 
 namespace sprig::ir::dist {
+
+/// On functions, of every rank's program: how many samples a call of all ranks has together, and, where it is the
+/// program of one rank alone, whose.
+inline constexpr llvm::StringLiteral kSamplesAttr = "dist.samples", kRankAttr = "dist.rank";
 
 /// What a collective asks of its group: the same for all of them.
 struct CollectiveUse {

@@ -7,6 +7,7 @@
 #ifndef SPRIG_DIST_DISTOPS_TD
 #define SPRIG_DIST_DISTOPS_TD
 
+include "dialects/Interfaces/OpInterfaces.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
@@ -79,18 +80,29 @@ class Dist_Rooted<string mnemonic, list<Trait> traits = []> : Dist_OfTensor<mnem
   }];
 }
 
-def Dist_AllReduceOp : Dist_Reducing<"all_reduce", [SameOperandsAndResultType]> {
-  let summary = "the sum of the group's values, or what else combines them, on every rank";
+def Dist_AllReduceOp : Dist_Collective<"all_reduce", [InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "the sums of the group's values, or what else combines them, on every rank";
   let description = [{
+    Values of one element type go together; each is cut into pieces by itself, so which are together changes no bit.
+    Gradients are those of the sum of all ranks' outputs: the cotangent of a sum's operand is the sum of the results'
+    cotangents over the group, that of a mean's their mean. Other reductions have none.
+
     ```mlir
     dist.mesh @mesh ["data"] [4]
-    func.func @example(%x: tensor<32xf32>) {
-      %sum = dist.all_reduce sum %x on @mesh ["data"] by "ring" : tensor<32xf32>
+    func.func @example(%x: tensor<32xf32>, %y: tensor<f32>) {
+      %sums:2 = dist.all_reduce sum %x, %y on @mesh ["data"] by "ring" : tensor<32xf32>, tensor<f32>
       return
     }
     ```
   }];
-  let assemblyFormat = [{ $reduction $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
+  let arguments = (ins Variadic<Dist_Tensor>:$operands, Dist_Reduction:$reduction, FlatSymbolRefAttr:$mesh,
+                       StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
+  let results = (outs Variadic<Dist_Tensor>:$results);
+  let assemblyFormat = [{
+    $reduction $operands `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($operands)
+  }];
+  let hasVerifier = 1;
 }
 def Dist_ReduceScatterOp : Dist_Reducing<"reduce_scatter"> {
   let summary = "this rank's part of the sum: the first axis is divided by the group";

@@ -115,6 +115,21 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
+LogicalResult AllReduceOp::verify() {
+  if (getOperands().empty()) return emitOpError() << "expected a value";
+  Type element = getElementTypeOrSelf(getOperands()[0]);
+  for (Value value : getOperands())
+    if (Type other = getElementTypeOrSelf(value); other != element)
+      return emitOpError() << "expected values of one element type, found " << element << " and " << other;
+  return success();
+}
+
+LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                            SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, op.getOperands().getTypes());
+  return success();
+}
+
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyCollective(*this, symbols, Parts::none);
 }

@@ -227,7 +227,8 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
     the module's devices, in their order.
     `independent_samples` says that samples along the first axis of every input and output do not depend on each other,
     so that the runtime may split or pad a batch. `entry` is the name in the package, which programs for several sizes of
-    one model share; without it, the symbol.
+    one model share; without it, the symbol. `ranks` is how many ranks run the program together, without it one; it is
+    every rank's but where `rank` names one. `samples_of_ranks` is how many samples a call of all of them has together.
 
     ```mlir
     exec.device @cpu0 "cpu"
@@ -247,7 +248,8 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$input_names, TypeArrayAttr:$input_types,
                        StrArrayAttr:$output_names, TypeArrayAttr:$output_types, OptionalAttr<DenseI64ArrayAttr>:$arenas,
-                       UnitAttr:$independent_samples, OptionalAttr<StrAttr>:$entry);
+                       UnitAttr:$independent_samples, OptionalAttr<StrAttr>:$entry, OptionalAttr<I64Attr>:$ranks,
+                       OptionalAttr<I64Attr>:$rank, OptionalAttr<I64Attr>:$samples_of_ranks);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -390,6 +392,38 @@ def Exec_CopyOp : Exec_Op<"copy", [HasParent<"LaneOp">,
   }];
   let arguments = (ins Exec_Buffer:$source, Exec_Buffer:$target);
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `to` type($target)";
+  let hasVerifier = 1;
+}
+
+def Exec_Reduction : I32EnumAttr<"Reduction", "what the elements of ranks are combined by", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"product", 2>, I32EnumAttrCase<"min", 3>,
+    I32EnumAttrCase<"max", 4>]> {
+  let cppNamespace = "::sprig::exec";
+}
+
+def Exec_AllReduceOp : Exec_Op<"all_reduce", [HasParent<"LaneOp">,
+    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAccesses", "getTitle"]>]> {
+  let summary = "buffers become the sum of those of all ranks, or what else combines them";
+  let description = [{
+    The ranks that run the program are as many as it says, and all come to the same commands in the same order. Buffers
+    are of one element type, and travel together; each is cut into pieces by itself, so which are together changes no
+    bit. Without an algorithm each has the one for its own bytes.
+
+    ```mlir
+    exec.device @cpu0 "cpu"
+    exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64} {
+      %y = exec.buffer output[0] : memref<4xf32>
+      exec.lane on @cpu0 {
+        exec.all_reduce sum (%y) by "ring" : memref<4xf32>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins Exec_Reduction:$reduction, Variadic<Exec_Buffer>:$buffers, OptionalAttr<StrAttr>:$algorithm,
+                       OptionalAttr<StrAttr>:$label);
+  let assemblyFormat = [{
+    $reduction `(` $buffers `)` (`by` $algorithm^)? (`named` $label^)? attr-dict `:` type($buffers)
+  }];
   let hasVerifier = 1;
 }
 

@@ -154,6 +154,12 @@ LogicalResult ProgramOp::verifyRegions() {
   if (failed(verifyPorts(*this, "input", getInputNames(), getInputTypes())) ||
       failed(verifyPorts(*this, "output", getOutputNames(), getOutputTypes())))
     return failure();
+  int64_t ranks = getRanks().value_or(1);
+  if (ranks < 1) return emitOpError("is of ") << ranks << " ranks, expected at least one";
+  if (getRank() && (*getRank() < 0 || int64_t(*getRank()) >= ranks))
+    return emitOpError("is of rank ") << int64_t(*getRank()) << ", expected one below " << ranks;
+  if (int64_t(getSamplesOfRanks().value_or(0)) < 0)
+    return emitOpError("has ") << int64_t(*getSamplesOfRanks()) << " samples of all ranks, expected at least 0";
   ProgramDevices devices(*this);
   for (int64_t arena : getArenas().value_or(ArrayRef<int64_t>()))
     if (arena < 0) return emitOpError("has an arena of ") << arena << " bytes, expected at least 0";

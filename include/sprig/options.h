@@ -96,6 +96,10 @@ struct CompileOptions {
   /// again (docs/training.md). 0: no limit. It never changes a bit.
   int64_t rematBytes = 0;
 
+  /// Most bytes of all-reduces of ranks that go together, of which each has fewer; 0: one megabyte. It never changes a
+  /// bit.
+  int64_t bucketBytes = 0;
+
   /// Seconds to search on this machine for better register tiles (docs/cache.md); 0: none, the compiler's own choice.
   /// It changes no bit of a result.
   double tuneSeconds = 0;

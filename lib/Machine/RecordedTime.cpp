@@ -8,6 +8,11 @@
 namespace sprig::machine {
 namespace {
 
+sprig_rt_command_kind commandKindOf(int32_t profileKind) {
+  if (profileKind == SPRIG_RT_PROFILE_ALL_REDUCE) return SPRIG_RT_ALL_REDUCE;
+  return sprig_rt_command_kind(profileKind - SPRIG_RT_PROFILE_DISPATCH);
+}
+
 using Event = sprig_rt_profile_event;
 
 bool isRange(const Event &event, const char *name) {
@@ -79,7 +84,8 @@ private:
     case SPRIG_RT_PROFILE_COPY:
     case SPRIG_RT_PROFILE_RECORD:
     case SPRIG_RT_PROFILE_WAIT:
-      time.lanes[event.lane].push_back({span, event.entry, event.command, event.kind - SPRIG_RT_PROFILE_DISPATCH});
+    case SPRIG_RT_PROFILE_ALL_REDUCE:
+      time.lanes[event.lane].push_back({span, event.entry, event.command, commandKindOf(event.kind)});
       break;
     case SPRIG_RT_PROFILE_RANGE:
       if (isRange(event, kWaitRange)) {

@@ -1,5 +1,6 @@
 #include "lib/Pipeline/Phases.h"
 #include "lib/Pipeline/Pipeline.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -7,6 +8,7 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Place/Passes.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Shard/Passes.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
@@ -48,6 +50,10 @@ static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
 }
 
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
+  // While the order is the function's own, which is that of all ranks.
+  BucketAllReducesOptions buckets;
+  if (options.bucketBytes) buckets.bytes = options.bucketBytes;
+  passes.addNestedPass<func::FuncOp>(createBucketAllReduces(buckets));
   passes.addNestedPass<func::FuncOp>(createDecompose());
   simplify(passes, options);
   // On primitives, before layouts move axes.
@@ -123,9 +129,12 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
 
 static bool isModuleOrFunction(Operation *op) { return isa<ModuleOp, func::FuncOp, func::ReturnOp>(op); }
 
+// What ranks do together stays as it is until it becomes commands; the steps of one rank are for reading.
+static bool isOfRanks(Operation *op) { return isa<ir::dist::MeshOp>(op) || ir::dist::collectiveUse(op); }
+
 // The graph as front-ends make it: nothing of the dialect kernel yet.
 static bool allowsGraph(Operation *op) {
-  return isModuleOrFunction(op) || isa_and_nonnull<ir::NNDialect>(op->getDialect());
+  return isModuleOrFunction(op) || isOfRanks(op) || isa_and_nonnull<ir::NNDialect>(op->getDialect());
 }
 
 static bool allowsDifferentiated(Operation *op) {
@@ -135,7 +144,7 @@ static bool allowsDifferentiated(Operation *op) {
 
 // Around dispatches only what is no work: constants, parameters and views.
 static bool allowsDispatches(Operation *op) {
-  if (isModuleOrFunction(op) || op->getParentOfType<kernel::DispatchOp>()) return true;
+  if (isModuleOrFunction(op) || isOfRanks(op) || op->getParentOfType<kernel::DispatchOp>()) return true;
   return sharesStorage(op) || isa<ir::ParamOp, ir::GetParamOp, ir::SetParamOp, ir::ConstantOp, kernel::DispatchOp>(op);
 }
 

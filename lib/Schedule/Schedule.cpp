@@ -5,6 +5,7 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/RankPrograms.h"
 #include "lib/Schedule/SplitLanes.h"
 #include "lib/Schedule/StateOrder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -60,6 +61,7 @@ private:
   LogicalResult runOnFunction(func::FuncOp function);
   LogicalResult runOnOperation(Operation &op);
   LogicalResult addDispatch(kernel::DispatchOp dispatch);
+  LogicalResult addCollective(Operation &op);
   FailureOr<KernelOp> kernelFor(kernel::DispatchOp dispatch);
   FlatSymbolRefAttr constantFor(ir::ConstantOp constant);
   LogicalResult addReturn(func::ReturnOp op);
@@ -270,6 +272,27 @@ LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
   return success();
 }
 
+// In place where nothing else reads the operand, else on a copy.
+LogicalResult Scheduler::addCollective(Operation &op) {
+  if (failed(checkCollective(&op))) return failure();
+  if (devices.size() > 1) return op.emitOpError("is in a program of several devices, which has no collectives yet");
+  auto reduce = cast<ir::dist::AllReduceOp>(op);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&lane.getBody().front());
+  SmallVector<Value> reduced;
+  for (auto [operand, result] : llvm::zip_equal(reduce.getOperands(), reduce.getResults())) {
+    Value own = bufferOf(operand), buffer = own;
+    if (!isa_and_nonnull<kernel::DispatchOp>(operand.getDefiningOp()) || !operand.hasOneUse()) {
+      buffer = makeBuffer(op.getLoc(), BufferKind::arena, result.getType(), -1, {}, nameOf(operand.getLoc()), 0);
+      if (byteSize(own.getType())) addCopy(op.getLoc(), own, buffer);
+    }
+    buffers[result] = buffer;
+    if (byteSize(own.getType())) reduced.push_back(buffer);
+  }
+  addCommand(b, reduce, reduced);
+  return success();
+}
+
 LogicalResult Scheduler::addReturn(func::ReturnOp op) {
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
     StringRef name = cast<StringAttr>(program.getOutputNames()[index]).getValue();
@@ -313,6 +336,7 @@ void Scheduler::addUpdates() {
 
 LogicalResult Scheduler::runOnOperation(Operation &op) {
   if (auto dispatch = dyn_cast<kernel::DispatchOp>(op)) return addDispatch(dispatch);
+  if (isCollective(&op)) return addCollective(op);
   if (sharesStorage(&op)) {
     buffers[op.getResult(0)] = bufferOf(op.getOperand(0));
     return success();
@@ -366,7 +390,9 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
       portNames(b, "output", type.getNumResults(),
                 [&](unsigned i) { return function.getResultAttr(i, ir::kNameAttr); }),
       b.getTypeArrayAttr(type.getResults()), /*arenas=*/DenseI64ArrayAttr(),
-      function->hasAttr(ir::kIndependentSamplesAttr), function->getAttrOfType<StringAttr>(ir::kEntryAttr));
+      function->hasAttr(ir::kIndependentSamplesAttr), function->getAttrOfType<StringAttr>(ir::kEntryAttr),
+      /*ranks=*/IntegerAttr(), /*rank=*/IntegerAttr(), /*samples_of_ranks=*/IntegerAttr());
+  stateRanks(program, function);
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(devices.front().getSymNameAttr()));
   lane.getBody().emplaceBlock();
@@ -407,6 +433,7 @@ LogicalResult Scheduler::run() {
   for (func::FuncOp function : functions)
     if (failed(runOnFunction(function))) return failure();
   for (auto param : module.getOps<ir::ParamOp>()) param->removeAttr(kernel::kDeviceAttr);
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<ir::dist::MeshOp>())) mesh.erase();
   remark::analysis(module.getLoc(), remark::RemarkOpts::name("kernels").category("schedule"))
       << std::to_string(functions.size()) + " programs, " + std::to_string(kernels.size()) + " different kernels";
   return success();

@@ -49,6 +49,16 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
       getOperation().emitError() << "expected 1 or more ranks of a machine, found " << perMachine.getValue();
       return signalPassFailure();
     }
+    // What goes together is as many programs.
+    getOperation()->walk([](dist::AllReduceOp op) {
+      if (op.getNumOperands() < 2) return;
+      OpBuilder b(op);
+      for (auto [value, result] : llvm::zip_equal(op.getOperands(), op.getResults()))
+        result.replaceAllUsesWith(dist::AllReduceOp::create(b, op.getLoc(), value, op.getReductionAttr(),
+                                                            op.getMeshAttr(), op.getAxesAttr(), op.getAlgorithmAttr())
+                                      .getResult(0));
+      op.erase();
+    });
     SmallVector<Operation *> collectives;
     getOperation()->walk([&](Operation *op) {
       if (dist::collectiveUse(op)) collectives.push_back(op);

@@ -21,4 +21,19 @@ def ExpandCollectives : Pass<"sprig-expand-collectives", "::mlir::ModuleOp"> {
   let dependentDialects = ["::sprig::ir::dist::DistDialect"];
 }
 
+def BucketAllReduces : Pass<"sprig-bucket-all-reduces", "::mlir::func::FuncOp"> {
+  let summary = "Joins all-reduces, so that their messages are fewer and longer";
+  let description = [{
+    All-reduces of one reduction, group, algorithm and element type that follow each other become one at the place of the
+    last of them, as long as it has at most `bytes`, nothing between reads a result, and none of another kind comes
+    between. What is joined follows from the order of the function and the sizes of its tensors, which are the same on all
+    ranks, be their shares of a batch what they may. Each tensor is cut into pieces by itself, so bits do not depend on
+    it. One of more bytes stays alone.
+  }];
+  let options = [
+    Option<"bytes", "bytes", "int64_t", "1 << 20", "most bytes that go together">,
+  ];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect"];
+}
+
 #endif // SPRIG_SHARD_PASSES_TD

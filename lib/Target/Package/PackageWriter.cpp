@@ -71,6 +71,7 @@ private:
   using PartList = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Part>>>;
   PartList encode(ArrayRef<Part> list);
   Encoded encode(CopyOp op);
+  FailureOr<Encoded> encode(AllReduceOp op);
   Encoded encode(RecordOp op);
   Encoded encode(WaitOp op);
   flatbuffers::Offset<flatbuffers::String> text(StringRef s) { return builder.CreateString(s.data(), s.size()); }
@@ -220,7 +221,7 @@ flatbuffers::Offset<fb::Buffer> Writer::buffer(BufferOp op) {
 // fields of its own.
 FailureOr<Writer::Encoded> Writer::encode(Operation *op) {
   return llvm::TypeSwitch<Operation *, FailureOr<Encoded>>(op)
-      .Case<exec::DispatchOp, CopyOp, RecordOp, WaitOp>([&](auto command) { return encode(command); })
+      .Case<exec::DispatchOp, CopyOp, RecordOp, WaitOp, AllReduceOp>([&](auto command) { return encode(command); })
       .Default(
           [](Operation *other) { return other->emitOpError("is a command that a package cannot hold"), failure(); });
 }
@@ -254,6 +255,25 @@ Writer::Encoded Writer::encode(CopyOp op) {
   auto content =
       fb::CreateCopy(builder, bufferIndex.lookup(op.getSource()), bufferIndex.lookup(op.getTarget()), partList);
   return {fb::Command::Copy, content.Union(), "copy"};
+}
+
+FailureOr<Writer::Encoded> Writer::encode(AllReduceOp op) {
+  std::vector<uint32_t> operands;
+  for (Value value : op.getBuffers()) operands.push_back(bufferIndex.lookup(value));
+  flatbuffers::Optional<fb::Algorithm> algorithm;
+  if (auto name = op.getAlgorithm()) {
+    const char *const *names = fb::EnumNamesAlgorithm();
+    const char *const *found = std::find_if(names, names + int(fb::Algorithm::MAX) + 1,
+                                            [&](const char *each) { return name->equals_insensitive(each); });
+    if (found == names + int(fb::Algorithm::MAX) + 1)
+      return op.emitOpError("is by '") << *name << "', which no package can hold";
+    algorithm = fb::Algorithm(found - names);
+  }
+  FailureOr<fb::DType> element = dtypeOf(cast<MemRefType>(op.getBuffers().front().getType()).getElementType());
+  if (failed(element)) return op.emitOpError("is of a type that no package can hold");
+  auto buffers = builder.CreateVector(operands);
+  auto content = fb::CreateAllReduce(builder, fb::Reduction(op.getReduction()), *element, algorithm, buffers);
+  return Encoded{fb::Command::AllReduce, content.Union(), op.getTitle()};
 }
 
 Writer::Encoded Writer::encode(RecordOp op) {
@@ -307,8 +327,10 @@ LogicalResult Writer::addEntry(ProgramOp program) {
   ArrayRef<int64_t> arenas = *program.getArenas();
   flatbuffers::Offset<flatbuffers::Vector<uint64_t>> moreArenas;
   if (arenas.size() > 1) moreArenas = builder.CreateVector(std::vector<uint64_t>(arenas.begin() + 1, arenas.end()));
-  entries.push_back(fb::CreateEntry(builder, name, inputList, outputList, bufferList, arenas.empty() ? 0 : arenas[0],
-                                    events, laneList, program.getIndependentSamples(), updates, moreArenas));
+  entries.push_back(fb::CreateEntry(
+      builder, name, inputList, outputList, bufferList, arenas.empty() ? 0 : arenas[0], events, laneList,
+      program.getIndependentSamples(), updates, moreArenas, uint32_t(program.getRanks().value_or(0)),
+      program.getRank() ? int32_t(*program.getRank()) : -1, program.getSamplesOfRanks().value_or(0)));
   return success();
 }
 

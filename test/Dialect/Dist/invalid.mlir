@@ -221,3 +221,21 @@ func.func @manySteps(%x: tensor<9223372036854775807x4xf32>) {
   }
   return
 }
+
+// -----
+
+dist.mesh @mesh ["data"] [2]
+func.func @none() {
+  // expected-error @+1 {{expected a value}}
+  "dist.all_reduce"() {reduction = 0 : i32, mesh = @mesh, axes = ["data"]} : () -> ()
+  return
+}
+
+// -----
+
+dist.mesh @mesh ["data"] [2]
+func.func @types(%x: tensor<8xf32>, %n: tensor<i64>) {
+  // expected-error @+1 {{expected values of one element type, found 'f32' and 'i64'}}
+  %0:2 = dist.all_reduce sum %x, %n on @mesh ["data"] : tensor<8xf32>, tensor<i64>
+  return
+}

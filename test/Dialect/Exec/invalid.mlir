@@ -454,3 +454,88 @@ exec.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 3 : i64, 
 exec.kernel @k(%x: tensor<3xf32>) -> tensor<3xf32> attributes {tiles = 2 : i64, ranges = [#exec.tile_range<1 : 0 + 8 * tile, 4>]} {
   exec.yield %x : tensor<3xf32>
 }
+
+// -----
+
+// expected-error@+1 {{is of 0 ranks, expected at least one}}
+exec.program @none inputs() outputs() attributes {ranks = 0 : i64} {
+}
+
+// -----
+
+// expected-error@+1 {{is of rank 2, expected one below 2}}
+exec.program @rank inputs() outputs() attributes {ranks = 2 : i64, rank = 2 : i64} {
+}
+
+// -----
+
+// expected-error@+1 {{has -1 samples of all ranks, expected at least 0}}
+exec.program @samples inputs() outputs() attributes {ranks = 2 : i64, samples_of_ranks = -1 : i64} {
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @alone inputs() outputs("y": tensor<4xf32>) {
+  %y = exec.buffer output[0] : memref<4xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{is in a program of one rank}}
+    exec.all_reduce sum (%y) : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @empty inputs() outputs() attributes {ranks = 2 : i64} {
+  exec.lane on @cpu {
+    // expected-error@+1 {{has no buffer}}
+    "exec.all_reduce"() {reduction = 0 : i32} : () -> ()
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @types inputs() outputs("y": tensor<4xf32>, "z": tensor<4xi32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xi32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has buffers of 'f32' and of 'i32', expected one element type}}
+    exec.all_reduce sum (%y, %z) : memref<4xf32>, memref<4xi32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @twice inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has a buffer twice}}
+    exec.all_reduce sum (%y, %y) : memref<4xf32>, memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @input inputs("x": tensor<4xf32>) outputs() attributes {ranks = 2 : i64} {
+  // expected-note@+1 {{the buffer is here}}
+  %x = exec.buffer input[0] : memref<4xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{writes a buffer of kind input}}
+    exec.all_reduce sum (%x) : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @mean inputs() outputs("y": tensor<4xi32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xi32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has a mean of 'i32', expected floats}}
+    exec.all_reduce mean (%y) : memref<4xi32>
+  }
+}

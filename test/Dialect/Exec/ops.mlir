@@ -104,3 +104,11 @@ exec.program @two inputs("x": tensor<4x4xf32>) outputs("y": tensor<4x4xf32>) are
     exec.copy %u to %y : memref<4x4xf32> to memref<4x4xf32>
   }
 }
+// CHECK: exec.program @ranks inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64, samples_of_ranks = 32 : i64}
+exec.program @ranks inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64, samples_of_ranks = 32 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  exec.lane on @cpu0 {
+    // CHECK: exec.all_reduce sum(%{{.*}}) by "ring" named "w" : memref<4xf32>
+    exec.all_reduce sum (%y) by "ring" named "w" : memref<4xf32>
+  }
+}

@@ -93,8 +93,7 @@ std::optional<AttentionPlan> AttentionPlan::analyze(AttentionForm form, std::str
 
 // Rates of a recent GPU, a nanosecond each: instructions that the threads of a multiprocessor execute, bytes that it
 // gets of the second-level cache. Reasoned, not measured.
-static constexpr double kInstructions = 218, kCacheBytes = 100,
-                        kLaunch = machine::CudaDevice::kLaunchNanoseconds;
+static constexpr double kInstructions = 218, kCacheBytes = 100, kLaunch = machine::CudaDevice::kLaunchNanoseconds;
 static constexpr int64_t kMultiprocessors = 128;
 // Instructions of a thread for an element of a row: a mask, an exponential function, sums.
 static constexpr double kPerScore = 60;
