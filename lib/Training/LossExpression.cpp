@@ -67,11 +67,17 @@ static Value lossOf(Expression &e, const LossConfig &config, Value x, Value t) {
   return {};
 }
 
-Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config) {
+// Means over what counts, be it by class weights or without what is ignored, depend on the classes of all samples.
+bool addsUp(const LossConfig &loss) {
+  return loss.reduction == Reduction::sum || (!loss.ignoreIndex && loss.classWeights.empty());
+}
+
+Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config, double weight) {
   Value total;
   for (auto [output, target, loss] : llvm::zip_equal(outputs, targets, config.losses)) {
     Value value = e.cast(lossOf(e, loss, output, target), e.b.getF32Type());
-    if (loss.scale != 1) value = e.mul(value, e.splat(value, loss.scale));
+    double scale = loss.scale * (loss.reduction == Reduction::sum ? 1 : weight);
+    if (scale != 1) value = e.mul(value, e.splat(value, scale));
     total = total ? e.add(total, value) : value;
   }
   return total;

@@ -13,8 +13,12 @@ bool isOfClasses(const LossConfig &loss);
 llvm::SmallVector<mlir::Value> splitTargets(ir::Expression &e, mlir::ValueRange outputs, const TrainConfig &config,
                                             mlir::Value targets);
 
-/// The sum of the losses of all outputs, a tensor<f32>.
-mlir::Value totalLoss(ir::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config);
+/// The sum of the losses of all outputs, a tensor<f32>. What is a mean over the samples is taken `weight` times: of a
+/// part of them.
+mlir::Value totalLoss(ir::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config,
+                      double weight = 1);
+/// Whether a loss is a mean over samples alone or a sum, so that it adds up over parts of a batch.
+bool addsUp(const LossConfig &loss);
 
 struct Accuracy {
   mlir::Value correct, count; ///< tensor<i64>

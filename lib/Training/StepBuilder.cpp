@@ -1,5 +1,6 @@
 #include "lib/Training/StepBuilder.h"
 #include "dialects/NN/Attributes.h"
+#include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -38,17 +39,43 @@ static std::vector<int64_t> batchesOf(int64_t samples, int64_t batch) {
 }
 
 std::vector<int64_t> TrainingEntries::forwardSizes(const TrainConfig &config) const {
-  std::set<int64_t> sizes(evaluations.begin(), evaluations.end());
-  sizes.insert(inferences.begin(), inferences.end());
+  std::set<int64_t> sizes(inferences.begin(), inferences.end());
+  for (int64_t samples : evaluations) sizes.insert(ranks.sizeOf(samples));
   for (int64_t samples : steps)
-    for (int64_t size : batchesOf(samples, config.batch)) sizes.insert(size);
+    for (int64_t size : batchesOf(samples, config.batch)) sizes.insert(ranks.sizeOf(size));
+  // A share without samples needs none; what the network is like is read off one at least.
+  sizes.erase(0);
+  if (sizes.empty()) sizes.insert(1);
   return {sizes.begin(), sizes.end()};
 }
 
 void StepBuilder::add(const TrainingEntries &entries) {
+  ranks = entries.ranks;
+  checkShares(entries);
+  ranks.declare(module);
   for (int64_t samples : entries.steps) addTrainStep(samples, entries.withNorm);
   for (int64_t samples : entries.evaluations) addEvaluation(samples);
   finish(entries.inferences);
+}
+
+// What is a mean over something else than samples is no sum of the ranks' parts.
+void StepBuilder::checkShares(const TrainingEntries &entries) const {
+  if (ranks.isAlone()) return;
+  auto isNorm = [](func::FuncOp function) {
+    return function.walk([](ir::BatchNormOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
+  for (int64_t samples : entries.steps)
+    for (int64_t size : batchesOf(samples, config.batch))
+      if (!ranks.isEnough(size) && isNorm(forwards.begin()->second))
+        throw Error(ErrorKind::unsupported,
+                    model + ": a batch of " + std::to_string(size) +
+                        " leaves ranks without samples, whose batch norms "
+                        "have no part in its statistics; `drop_last` leaves the last batch out");
+  for (const LossConfig &loss : config.losses)
+    if (!addsUp(loss))
+      throw Error(ErrorKind::unsupported,
+                  model + ": on several ranks a loss is a mean over samples or a sum; with class weights or an ignored "
+                          "class it is a mean over what counts, which is not there yet (`reduction`: \"sum\" is)");
 }
 
 func::FuncOp StepBuilder::forward(int64_t samples) const {
@@ -164,10 +191,15 @@ void StepBuilder::chooseTrainable() {
   }
 }
 
-// Inputs of the network and the targets, for this many samples.
-func::FuncOp StepBuilder::makeFunction(StringRef entry, int64_t samples,
+// Inputs of the network and the targets, for this rank's share of each pass.
+func::FuncOp StepBuilder::makeFunction(StringRef entry, ArrayRef<int64_t> passes,
                                        std::vector<std::pair<std::string, Type>> results) {
-  func::FuncOp like = forward(batchesOf(samples, config.batch).front());
+  func::FuncOp like = forwards.begin()->second;
+  int64_t samples = 0, all = 0;
+  for (int64_t size : passes) {
+    samples += ranks.sizeOf(size);
+    all += size;
+  }
   SmallVector<Type> inputs, outputs;
   for (Type type : like.getArgumentTypes()) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
@@ -179,7 +211,7 @@ func::FuncOp StepBuilder::makeFunction(StringRef entry, int64_t samples,
   inputs.push_back(RankedTensorType::get(shape, target.element));
   for (auto &[resultName, type] : results) outputs.push_back(type);
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(entry)), (entry + "_" + Twine(samples)).str(),
+  auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(entry)), (entry + "_" + Twine(all)).str(),
                                        b.getFunctionType(inputs, outputs));
   function->setAttr(ir::kEntryAttr, b.getStringAttr(entry));
   function.addEntryBlock();
@@ -217,7 +249,8 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   auto i64 = scalarOf(types.getI64Type()), f64 = scalarOf(types.getF64Type()), f32 = scalarOf(types.getF32Type());
   std::vector<std::pair<std::string, Type>> results{{"loss", f32}};
   if (withNorm) results.push_back({"grad_norm", f32});
-  func::FuncOp function = makeFunction(kStepEntry, samples, results);
+  std::vector<int64_t> sizes = batchesOf(samples, config.batch);
+  func::FuncOp function = makeFunction(kStepEntry, sizes, results);
   StateAccess state(module, function);
   state.declare(kStep, i64, 0);
   state.declare(kLr, f64, config.optimizer.lr);
@@ -229,11 +262,13 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   SmallVector<Value> parameters;
   for (const std::string &name : trainableNames) parameters.push_back(state.initial(name));
   Value step = state.initial(kStep);
-  std::vector<int64_t> sizes = batchesOf(samples, config.batch);
   SmallVector<Value> sums;
   Value loss;
   int64_t first = 0;
-  for (auto [pass, size] : llvm::enumerate(sizes)) {
+  bool differs = false; // from rank to rank
+  for (auto [pass, all] : llvm::enumerate(sizes)) {
+    int64_t size = ranks.sizeOf(all);
+    if (size == 0) continue; // it adds nothing to the sums of all ranks
     SmallVector<Value> inputs;
     for (Value argument : function.getArguments().drop_back()) inputs.push_back(samplesOf(e, argument, first, size));
     Value targets = samplesOf(e, function.getArguments().back(), first, size);
@@ -241,11 +276,11 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     // Each forward pass of a run has a counter of its own.
     Value counter = e.mul(step, e.splat(step, double(config.accumulate)));
     if (pass) counter = e.add(counter, e.splat(counter, double(pass)));
-    SmallVector<Value> outputs =
-        writeTrainingForm(b, forward(size), inputs, state, config, {state.initial(kSeed), counter});
-    Value part = totalLoss(e, outputs, splitTargets(e, outputs, config, targets), config);
+    SmallVector<Value> outputs = writeTrainingForm(b, forward(size), inputs, state, config,
+                                                   {state.initial(kSeed), counter}, {ranks, all}, differs);
+    Value part = totalLoss(e, outputs, splitTargets(e, outputs, config, targets), config, ranks.weightOf(all));
     // The mean over the passes; a smaller one counts less.
-    if (sizes.size() > 1) part = e.mul(part, e.splat(part, double(size) / double(samples)));
+    if (sizes.size() > 1) part = e.mul(part, e.splat(part, double(all) / double(samples)));
     auto gradient = ir::GradientOp::create(b, e.loc, ValueRange(parameters).getTypes(), part, ValueRange(), parameters);
     loss = loss ? e.add(loss, part) : part;
     if (sums.empty())
@@ -253,6 +288,17 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     else
       for (auto [sum, more] : llvm::zip_equal(sums, gradient.getResults())) sum = e.add(sum, more);
   }
+  auto zeros = [&](Type type) -> Value {
+    auto tensor = cast<RankedTensorType>(type);
+    return ir::ConstantOp::create(b, e.loc, tensor, ir::makeSplat(tensor, 0));
+  };
+  if (!loss) {
+    loss = zeros(f32);
+    for (Value parameter : parameters) sums.push_back(zeros(parameter.getType()));
+  }
+  for (auto [name, gradient] : llvm::zip_equal(trainableNames, sums)) gradient = ranks.sum(e, gradient, name);
+  loss = ranks.sum(e, loss, "loss");
+  ranks.describe(function, sizes, differs);
   SmallVector<Value> returned{loss};
   if (withNorm || config.gradClipNorm) {
     Value norm = globalNorm(e, sums);
@@ -295,17 +341,32 @@ void StepBuilder::addEvaluation(int64_t samples) {
   auto i64 = RankedTensorType::get({}, types.getI64Type());
   auto f32 = RankedTensorType::get({}, types.getF32Type());
   func::FuncOp function =
-      makeFunction(kEvaluationEntry, samples, {{"loss_sum", f32}, {"correct", i64}, {"count", i64}});
+      makeFunction(kEvaluationEntry, {samples}, {{"loss_sum", f32}, {"correct", i64}, {"count", i64}});
   StateAccess state(module, function);
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   Expression e(b, function.getLoc());
+  if (ranks.sizeOf(samples) == 0) return finishEvaluation(e, function, samples, nullptr, {});
   // With moving averages, they are what is evaluated.
-  SmallVector<Value> outputs = writeInferenceForm(b, forward(samples), function.getArguments().drop_back(), state,
-                                                  config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
+  SmallVector<Value> outputs =
+      writeInferenceForm(b, forward(ranks.sizeOf(samples)), function.getArguments().drop_back(), state,
+                         config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
   SmallVector<Value> targets = splitTargets(e, outputs, config, function.getArguments().back());
-  Value loss = totalLoss(e, outputs, targets, config);
+  Value loss = totalLoss(e, outputs, targets, config, ranks.weightOf(samples));
   Accuracy score = accuracy(e, outputs, targets, config);
-  func::ReturnOp::create(b, e.loc, ValueRange{e.mul(loss, e.splat(loss, double(samples))), score.correct, score.count});
+  finishEvaluation(e, function, samples, e.mul(loss, e.splat(loss, double(samples))), score);
+}
+
+// Of a share without samples nothing is counted.
+void StepBuilder::finishEvaluation(Expression &e, func::FuncOp function, int64_t samples, Value loss, Accuracy score) {
+  SmallVector<Value> results = {loss, score.correct, score.count};
+  StringRef names[] = {"loss_sum", "correct", "count"};
+  for (auto [result, name, type] : llvm::zip_equal(results, names, function.getResultTypes())) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (!result) result = ir::ConstantOp::create(e.b, e.loc, tensor, ir::makeSplat(tensor, 0));
+    result = ranks.sum(e, result, name);
+  }
+  ranks.describe(function, {samples}, /*differs=*/false);
+  func::ReturnOp::create(e.b, e.loc, results);
 }
 
 void StepBuilder::finish(const std::vector<int64_t> &inferences) {

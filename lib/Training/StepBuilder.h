@@ -3,6 +3,8 @@
 // for each number of samples; what is added shares that state: steps, evaluations, inference. Everything that does not
 // fit the configuration is thrown as sprig::Error.
 #pragma once
+#include "lib/Training/LossExpression.h"
+#include "lib/Training/RankShares.h"
 #include "lib/Training/TrainConfig.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -24,6 +26,8 @@ struct TargetInfo {
 struct TrainingEntries {
   std::vector<int64_t> steps, evaluations, inferences;
   bool withNorm = false; ///< steps give the gradient's norm, too
+  /// Of ranks that train together, whose the entries are: steps and evaluations are of all samples, and take its share.
+  RankShares ranks = RankShares();
   /// The sizes of the forward passes that they consist of, ascending.
   std::vector<int64_t> forwardSizes(const TrainConfig &config) const;
 };
@@ -48,6 +52,8 @@ public:
   /// before clipping (f32). Updates parameters, optimizer, statistics and counters. Several sizes are entries of one
   /// name. More samples than the batch are taken batch by batch (accumulation), the last one may be smaller; there must
   /// be a forward function for each size that occurs.
+  /// Of several ranks the entry takes this one's share of each pass, one after the other, and gives what is of all
+  /// samples; the state is the same on all ranks.
   void addTrainStep(int64_t samples, bool withNorm);
 
   /// Adds `evaluate`: inputs and targets -> sum of the samples' losses (f32), number of correct predictions (i64), and
@@ -64,8 +70,11 @@ private:
   void chooseTrainable();
   void describeTargets();
   mlir::func::FuncOp forward(int64_t samples) const;
-  mlir::func::FuncOp makeFunction(llvm::StringRef entry, int64_t samples,
+  mlir::func::FuncOp makeFunction(llvm::StringRef entry, llvm::ArrayRef<int64_t> passes,
                                   std::vector<std::pair<std::string, mlir::Type>> results);
+  void checkShares(const TrainingEntries &entries) const;
+  void finishEvaluation(ir::Expression &e, mlir::func::FuncOp function, int64_t samples, mlir::Value loss,
+                        Accuracy score);
 
   mlir::ModuleOp module;
   std::map<int64_t, mlir::func::FuncOp> forwards;
@@ -74,6 +83,7 @@ private:
   ParameterHints hints;
   std::vector<std::string> trainableNames;
   TargetInfo target;
+  RankShares ranks;
 };
 
 } // namespace sprig::training

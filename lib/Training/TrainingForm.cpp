@@ -4,6 +4,7 @@
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Training/StateNames.h"
+#include "sprig/error.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -14,22 +15,78 @@ namespace {
 /// The running statistic that an operand of a batch norm is; null where it is computed.
 ir::GetParamOp statistic(Value value) { return value.getDefiningOp<ir::GetParamOp>(); }
 
+/// A batch norm in training: the normalised operand, mean and biased variance of the batch.
+struct TrainedNorm {
+  Value result, mean, variance;
+};
+
+std::string nameOf(Location location) {
+  auto name = location->findInstanceOf<NameLoc>();
+  return name ? name.getName().str() : "";
+}
+
+/// How many numbers of a channel a batch has, of all ranks.
+double countOf(Value operand, const ForwardPass &pass) {
+  auto type = ir::Expression::typeOf(operand);
+  int64_t rest = 1;
+  for (int64_t size : type.getShape().drop_front(2)) rest *= size;
+  return double(rest) * double(pass.ranks.isAlone() ? type.getDimSize(0) : pass.samples);
+}
+
+// As nn.batch_norm_train, with sums over all ranks: of the operand, then of squared differences (two passes).
+TrainedNorm normalizeOverRanks(ir::Expression &e, ir::BatchNormOp norm, Value x, Value scale, Value shift,
+                               const ForwardPass &pass) {
+  auto type = ir::Expression::typeOf(x);
+  std::string name = nameOf(norm.getLoc());
+  if (type.getDimSize(0) != pass.ranks.sizeOf(pass.samples))
+    throw Error(ErrorKind::unsupported, "batch norm '" + name + "': its operand is " + ir::describe(type) +
+                                            ", expected the samples first, which ranks share");
+  SmallVector<int64_t> axes{0}, shape(type.getRank() - 1, 1);
+  for (int64_t axis = 2; axis < type.getRank(); ++axis) axes.push_back(axis);
+  shape[0] = type.getDimSize(1);
+  auto channel = [&](Value parameter) { return e.reshape(parameter, shape); };
+  auto mean = [&](Value v, StringRef what) {
+    Value sum = pass.ranks.sum(e, e.reduce(ir::ReduceKind::sum, v, axes, false), name + "." + what.str());
+    return e.div(sum, e.splat(sum, countOf(x, pass)));
+  };
+  Value average = mean(x, "mean");
+  Value centred = e.sub(x, channel(average));
+  Value variance = mean(e.mul(centred, centred), "variance");
+  Value deviation = e.unary<ir::RsqrtOp>(e.add(variance, e.splat(variance, norm.getEpsilon().convertToDouble())));
+  Value y = e.add(e.mul(centred, channel(e.mul(deviation, scale))), channel(shift));
+  return {y, average, variance};
+}
+
+// Elements are those that one rank would drop, which has the samples of all: its mask, of which this rank takes its
+// rows.
+Value dropShare(ir::Expression &e, ir::DropoutOp dropout, Value x, const RandomState &random, const ForwardPass &pass) {
+  auto type = ir::Expression::typeOf(x);
+  if (!type.getRank() || type.getDimSize(0) != pass.ranks.sizeOf(pass.samples))
+    throw Error(ErrorKind::unsupported, "dropout '" + nameOf(dropout.getLoc()) + "': its operand is " +
+                                            ir::describe(type) + ", expected the samples first, which ranks share");
+  SmallVector<int64_t> all(type.getShape()), starts(type.getRank(), 0), steps(type.getRank(), 1);
+  all[0] = pass.samples;
+  starts[0] = pass.ranks.beginOf(pass.samples);
+  Value ones = ir::BroadcastOp::create(e.b, e.loc, type.clone(all), e.splat(x, 1));
+  Value mask = ir::DropoutOp::create(e.b, e.loc, ones, random.key, random.counter, dropout.getRatioAttr(),
+                                     dropout.getStreamAttr());
+  return e.mul(x, ir::SliceOp::create(e.b, e.loc, mask, starts, type.getShape(), steps));
+}
+
 // running <- m * running + (1 - m) * batch. The variance that enters is the unbiased one, as PyTorch has it.
-void updateStatistics(ir::Expression &e, ir::BatchNormOp norm, ir::BatchNormTrainOp trained, StateAccess &state,
-                      const TrainConfig &config) {
+void updateStatistics(ir::Expression &e, ir::BatchNormOp norm, const TrainedNorm &trained, double count,
+                      StateAccess &state, const TrainConfig &config) {
   double momentum = 0.9;
   if (auto own = norm->getAttrOfType<FloatAttr>(ir::kMomentumAttr)) momentum = own.getValueAsDouble();
   if (config.batchNormMomentum) momentum = *config.batchNormMomentum;
-  auto type = ir::Expression::typeOf(norm.getOperand());
-  double count = double(type.getNumElements()) / double(std::max<int64_t>(type.getDimSize(1), 1));
   auto move = [&](ir::GetParamOp read, Value batch, double correction) {
     Value running = state.get(read.getParam());
     Value share = e.mul(batch, e.splat(batch, (1 - momentum) * correction));
     state.set(read.getParam(), e.add(e.mul(running, e.splat(running, momentum)),
                                      e.cast(share, ir::Expression::typeOf(running).getElementType())));
   };
-  move(statistic(norm.getMean()), trained.getMean(), 1);
-  move(statistic(norm.getVariance()), trained.getVariance(), count > 1 ? count / (count - 1) : 1);
+  move(statistic(norm.getMean()), trained.mean, 1);
+  move(statistic(norm.getVariance()), trained.variance, count > 1 ? count / (count - 1) : 1);
 }
 
 bool usesRunningStatistics(ir::BatchNormOp norm) { return statistic(norm.getMean()) && statistic(norm.getVariance()); }
@@ -59,24 +116,35 @@ bool isRunningStatistic(ir::GetParamOp read) {
 }
 
 SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
-                                     const TrainConfig &config, RandomState random) {
+                                     const TrainConfig &config, RandomState random, const ForwardPass &pass,
+                                     bool &differs) {
   return writeForm(b, forward, inputs, state, [&](Operation &op, IRMapping &mapping) {
     if (auto norm = dyn_cast<ir::BatchNormOp>(op); norm && usesRunningStatistics(norm)) {
       ir::Expression e(b, op.getLoc());
       auto value = [&](Value v) { return mapping.lookup(v); };
-      auto trained = ir::BatchNormTrainOp::create(b, op.getLoc(), value(norm.getOperand()), value(norm.getScale()),
-                                                  value(norm.getShift()), norm.getEpsilonAttr());
-      updateStatistics(e, norm, trained, state, config);
-      mapping.map(norm.getResult(), trained.getResult());
+      Value x = value(norm.getOperand()), scale = value(norm.getScale()), shift = value(norm.getShift());
+      TrainedNorm trained;
+      if (pass.ranks.isAlone()) {
+        auto own = ir::BatchNormTrainOp::create(b, op.getLoc(), x, scale, shift, norm.getEpsilonAttr());
+        trained = {own.getResult(), own.getMean(), own.getVariance()};
+      } else {
+        trained = normalizeOverRanks(e, norm, x, scale, shift, pass);
+      }
+      updateStatistics(e, norm, trained, countOf(x, pass), state, config);
+      mapping.map(norm.getResult(), trained.result);
       return true;
     }
     if (auto dropout = dyn_cast<ir::DropoutOp>(op)) {
       Value x = mapping.lookup(dropout.getOperand());
-      mapping.map(dropout.getResult(), config.dropout
-                                           ? ir::DropoutOp::create(b, op.getLoc(), x, random.key, random.counter,
-                                                                   dropout.getRatioAttr(), dropout.getStreamAttr())
-                                                 .getResult()
-                                           : x);
+      if (config.dropout && pass.ranks.isAlone()) {
+        x = ir::DropoutOp::create(b, op.getLoc(), x, random.key, random.counter, dropout.getRatioAttr(),
+                                  dropout.getStreamAttr());
+      } else if (config.dropout) {
+        ir::Expression e(b, op.getLoc());
+        x = dropShare(e, dropout, x, random, pass);
+        differs = true;
+      }
+      mapping.map(dropout.getResult(), x);
       return true;
     }
     return false;

@@ -2,6 +2,7 @@
 // For the step builder. Training: batch norms use and update statistics, dropout drops. Inference: neither.
 #pragma once
 #include "dialects/NN/NNState.h"
+#include "lib/Training/RankShares.h"
 #include "lib/Training/StateAccess.h"
 #include "lib/Training/TrainConfig.h"
 
@@ -11,11 +12,19 @@ struct RandomState {
   mlir::Value key, counter; ///< tensor<i64>
 };
 
+/// A forward pass of a step: how many samples it has, of which a rank has its share.
+struct ForwardPass {
+  RankShares ranks;
+  int64_t samples;
+};
+
 /// Writes the body of `forward` at the insertion point, on the given inputs; returns what it gives. Parameters are read
-/// through `state`, which takes the new running statistics.
+/// through `state`, which takes the new running statistics. Batch norms have the statistics of all ranks' samples, and
+/// dropouts drop what they drop where one rank has all of them: `differs` becomes true where the form is one rank's
+/// alone for that. Throws unsupported where it cannot be.
 llvm::SmallVector<mlir::Value> writeTrainingForm(mlir::OpBuilder &b, mlir::func::FuncOp forward,
                                                  mlir::ValueRange inputs, StateAccess &state, const TrainConfig &config,
-                                                 RandomState random);
+                                                 RandomState random, const ForwardPass &pass, bool &differs);
 /// Of the parameters in `averaged`, the moving average is read.
 llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func::FuncOp forward,
                                                   mlir::ValueRange inputs, StateAccess &state,

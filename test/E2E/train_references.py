@@ -5,7 +5,8 @@
 
 A loss is right when its relative distance from the reference is at most four times the largest spread of single precision
 up to that step (1e-6 always); a weight within four times the largest error of single precision. Threads 1 and 2, and a
-null device, whose memory is not the host's, must give the same bits. Closes with `N passed, N failed`.
+null device, whose memory is not the host's, must give the same bits; 2, 3 and 4 ranks, which share each batch, must be
+right, too. Closes with `N passed, N failed`.
 """
 import array
 import json
@@ -31,7 +32,7 @@ def tensors(path):
 
 
 def run(case, threads, *flags):
-    out = scratch / '-'.join([case.name, str(threads), *(flag.strip('-').replace(':', '') for flag in flags)])
+    out = scratch / '-'.join([case.name, str(threads), *(flag.strip('-').replace(':', '').replace('=', '') for flag in flags)])
     done = subprocess.run(
         [sprig, 'train', case / 'model.onnx', '--config', case / 'config.json', '--x', case / 'x.npy', '--y', case / 'y.npy',
          '--metrics', f'{out}.jsonl', '-o', f'{out}.safetensors', '--threads', str(threads), *flags, '-q'],
@@ -43,8 +44,23 @@ def run(case, threads, *flags):
 
 
 def check(case):
-    reference = json.loads((case / 'reference.json').read_text())
     rows, weights = run(case, 1)
+    worst = compare(case, rows, weights)
+    if run(case, 2)[1].read_bytes() != weights.read_bytes():
+        raise ValueError('1 and 2 threads give different weights')
+    if run(case, 1, '--devices', 'null:0')[1].read_bytes() != weights.read_bytes():
+        raise ValueError('cpu and null:0 give different weights')
+    for ranks in (2, 3, 4):
+        try:
+            worst = max(worst, compare(case, *run(case, ranks, '--mesh', f'data={ranks}')))
+        except ValueError as error:
+            raise ValueError(f'{ranks} ranks: {error}') from None
+    return worst
+
+
+def compare(case, rows, weights):
+    """The largest part of what is allowed that a loss differs by."""
+    reference = json.loads((case / 'reference.json').read_text())
     if len(rows) != len(reference['losses_f64']):
         raise ValueError(f"{len(rows)} steps, expected {len(reference['losses_f64'])}")
     allowed = worst = 0.0
@@ -64,10 +80,6 @@ def check(case):
         bound = 4 * max(reference['final_f32_error'].get(name, 0), 1e-6)
         if not error <= bound:
             raise ValueError(f"'{name}' differs by {error:.3g}, expected at most {bound:.3g}")
-    if run(case, 2)[1].read_bytes() != weights.read_bytes():
-        raise ValueError('1 and 2 threads give different weights')
-    if run(case, 1, '--devices', 'null:0')[1].read_bytes() != weights.read_bytes():
-        raise ValueError('cpu and null:0 give different weights')
     return worst
 
 

@@ -2,9 +2,11 @@
 #include "lib/Data/File.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/Command.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/inspect/CudaKernels.h"
 #include "tools/sprig/train/TrainModel.h"
+#include "tools/sprig/train/TrainProgram.h"
 #include "tools/sprig/train/TrainSet.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
@@ -24,6 +26,7 @@ struct Options {
   std::optional<int64_t> samples, evaluationSamples;
   std::vector<int64_t> inferences;
   bool gradientNorm = false;
+  MeshFlags mesh;
   std::vector<std::string> allow; ///< what an exporter may have done to the model
 };
 
@@ -92,8 +95,9 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
 }
 
 // Steps and evaluations for data sets of the given sizes; without them, of whole batches.
-TrainRequest requestTraining(const Options &options) {
+TrainRequest requestTraining(const Options &options, int ranks) {
   TrainRequest request;
+  request.ranks = ranks;
   request.config = training::readTrainConfig(options.train);
   training::TrainConfig &config = request.config;
   int64_t each = config.batch * config.accumulate;
@@ -121,8 +125,12 @@ void writeText(const Options &options, const std::string &text) {
     std::cout << text;
 }
 
-int compileCommand(const Options &options) {
+int compileCommand(Options options) {
   options.settings.checkDeviceNames();
+  int ranks = options.mesh.ranks(options.settings);
+  if (options.mesh.isGiven() && options.train.empty())
+    throw Error(ErrorKind::usage, "--strategy and --mesh are for packages that train: --train CONFIG");
+  options.settings = settingsOfRank(options.settings, ranks);
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");
   bool trains = !options.train.empty();
@@ -133,7 +141,7 @@ int compileCommand(const Options &options) {
   TrainRequest training;
   std::vector<EntryRequest> entries;
   if (trains)
-    training = requestTraining(options);
+    training = requestTraining(options, ranks);
   else
     entries = requestEntries(model, options.settings);
   if (options.emit != "package" || !options.settings.compileTo.empty()) {
@@ -157,6 +165,10 @@ int compileCommand(const Options &options) {
   // What was made is verified as the runtime will do it before it is written. The null device needs no code for this
   // machine.
   Runner runner = Runner::loadInPlace(compiled.package, options.output, {1, "null"});
+  if (ranks > 1 && !TrainProgram::isOfAnyRank(runner))
+    throw Error(ErrorKind::unsupported,
+                options.output + ": the " + std::to_string(ranks) + " ranks' steps differ (by dropout, or shares of " +
+                    "other sizes), which one package does not hold\nnote: 'sprig train --mesh' compiles each rank's");
   data::writeFile(options.output, {reinterpret_cast<const char *>(compiled.package.data()), compiled.package.size()});
   printReport(options, compiled, runner);
   return kDone;
@@ -194,6 +206,7 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   addLinksToPlace(*command, options->settings);
+  addMesh(*command, options->mesh);
   command->callback([=, &invocation] {
     invocation.run = [=] {
       takeTopologyToPlace(options->settings);

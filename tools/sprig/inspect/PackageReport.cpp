@@ -126,6 +126,7 @@ Json packageToJson(const Runner &runner) {
                        {"inputs", tensorJson(runner.inputs(i))},
                        {"outputs", tensorJson(runner.outputs(i))},
                        {"independent_samples", entry.independent_samples != 0},
+                       {"ranks", runner.ranks(i).ranks},
                        {"flops", entry.flops},
                        {"bytes", entry.bytes},
                        {"arena_bytes", entry.arena_bytes},
@@ -198,8 +199,12 @@ void printPackage(const Runner &runner) {
   std::cout << "  devices: " << devices << '\n';
   for (size_t i = 0; i < info.entry_count; ++i) {
     auto entry = entryInfo(runner, i);
-    std::cout << "\nentry '" << entry.name << "'" << (entry.independent_samples ? ", samples are independent" : "")
-              << '\n';
+    std::cout << "\nentry '" << entry.name << "'" << (entry.independent_samples ? ", samples are independent" : "");
+    if (sprig_rt_ranks_info ranks = runner.ranks(i); ranks.ranks > 1) {
+      std::cout << ", of " << ranks.ranks << " ranks";
+      if (ranks.samples) std::cout << " with " << ranks.samples << " samples";
+    }
+    std::cout << '\n';
     for (auto &spec : runner.inputs(i)) std::cout << "  input   " << tensorText(spec) << '\n';
     for (auto &spec : runner.outputs(i)) std::cout << "  output  " << tensorText(spec) << '\n';
     std::cout << "  " << formatCount(double(entry.flops), "FLOP") << ", " << formatBytes(double(entry.bytes))

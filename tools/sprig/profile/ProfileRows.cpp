@@ -44,8 +44,7 @@ ProfileRow &ProfileCollector::commandRow(const sprig_rt_profile_event &event) {
   if (!isNew) return row;
   sprig_rt_command_info info;
   check(sprig_rt_package_command(runner.package(), event.entry, event.lane, event.command, &info));
-  constexpr const char *kinds[] = {"dispatch", "copy", "record", "wait"};
-  row.kind = kinds[info.kind];
+  row.kind = rt::commandKindName(info.kind);
   row.name = info.name && *info.name ? info.name : row.kind;
   row.device = places.deviceName(info.device);
   row.entry = event.entry;
@@ -148,6 +147,7 @@ void ProfileCollector::add(const rt::Profile &profile, const sprig_rt_profile_da
     }
     case SPRIG_RT_PROFILE_DISPATCH:
     case SPRIG_RT_PROFILE_COPY:
+    case SPRIG_RT_PROFILE_ALL_REDUCE:
     case SPRIG_RT_PROFILE_RECORD:
     case SPRIG_RT_PROFILE_WAIT: {
       ProfileRow &row = commandRow(event);

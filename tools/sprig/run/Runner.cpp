@@ -129,6 +129,37 @@ Runner Runner::loadInPlace(std::span<const uint8_t> bytes, const std::string &na
   return load(bytes, nullptr, name, options);
 }
 
+sprig_rt_ranks_info Runner::ranks(size_t entry) const {
+  sprig_rt_ranks_info info = {};
+  info.size = sizeof info;
+  check(sprig_rt_package_entry_ranks(package(), uint32_t(entry), &info));
+  return info;
+}
+
+Runner Runner::another(const RunnerOptions &options) const {
+  Runner runner;
+  runner.packageHandle = packageHandle;
+  runner.start(options);
+  return runner;
+}
+
+void Runner::join(std::shared_ptr<sprig_rt_group> joined) {
+  check(sprig_rt_context_set_group(context.get(), joined.get()));
+  group = std::move(joined);
+}
+
+void Runner::failGroup(const std::string &why) const {
+  sprig_rt_group_fail(group.get(), SPRIG_RT_INVALID_ARGUMENT, why.c_str());
+}
+
+std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks) {
+  std::vector<sprig_rt_group *> handles(static_cast<size_t>(ranks), nullptr);
+  check(sprig_rt_groups_create(uint32_t(ranks), nullptr, handles.data()));
+  std::vector<std::shared_ptr<sprig_rt_group>> groups;
+  for (sprig_rt_group *handle : handles) groups.emplace_back(handle, sprig_rt_group_release);
+  return groups;
+}
+
 std::string Runner::deviceName(uint32_t device) const {
   const char *name = "";
   check(sprig_rt_package_device(package(), device, &name));
@@ -215,6 +246,10 @@ PreparedCall Runner::prepare(const std::map<std::string, data::Array> &arrays) c
 }
 
 PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Array> &arrays) const {
+  if (uint32_t ranks = this->ranks(entry).ranks; ranks > 1 && !group)
+    throw Error(ErrorKind::unsupported,
+                "entry '" + package()->package->program().entries[entry].name + "' is of " + std::to_string(ranks) +
+                    " ranks, which only 'sprig train --mesh data=" + std::to_string(ranks) + "' runs");
   PreparedCall call;
   call.context = context.get();
   bool exact = true;

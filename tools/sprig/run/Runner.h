@@ -65,10 +65,17 @@ public:
   /// What entries update; null where the package has none.
   sprig_rt_state *state() const { return stateHandle.get(); }
   int threads() const { return sprig_rt_pool_threads(pool.get()); }
+  /// Another of the same package, with a state, a pool and a context of its own.
+  Runner another(const RunnerOptions &options) const;
+  /// The rank that its calls are.
+  void join(std::shared_ptr<sprig_rt_group> group);
+  /// Tells the other ranks why this one does not come; nothing where there are none.
+  void failGroup(const std::string &why) const;
   std::string deviceName(uint32_t device) const; ///< "cpu:1", by its number in the package
   size_t entryCount() const;
   std::vector<TensorSpec> inputs(size_t entry) const;
   std::vector<TensorSpec> outputs(size_t entry) const;
+  sprig_rt_ranks_info ranks(size_t entry) const;
   /// The interface over all entries: a dimension on which they differ is symbolic.
   std::vector<InputSpec> inputSpecs() const;
 
@@ -91,9 +98,13 @@ private:
   std::shared_ptr<sprig_rt_package> packageHandle;
   std::shared_ptr<sprig_rt_pool> pool;
   std::shared_ptr<sprig_rt_state> stateHandle;
+  std::shared_ptr<sprig_rt_group> group;
   std::shared_ptr<sprig_rt_context> context;
   void start(const RunnerOptions &options);
   size_t chooseEntry(const std::map<std::string, data::Array> &arrays) const;
 };
+
+/// Threads of this process as ranks: what the calls of each join.
+std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks);
 
 } // namespace sprig::cli

@@ -2,6 +2,7 @@
 #include "lib/Machine/MachineModel.h"
 #include "runtime/api/Handles.h"
 #include "runtime/exec/Choose.h"
+#include "sprig/error.h"
 #include "sprig/rt/trace.hpp"
 #include "tools/sprig/profile/BusyTime.h"
 #include "tools/sprig/profile/CommandLimits.h"
@@ -34,6 +35,10 @@ public:
         result(result) {}
 
   void build() {
+    if (entry.ranks > 1)
+      throw Error(ErrorKind::unsupported,
+                  "entry '" + entry.name + "' is of " + std::to_string(entry.ranks) +
+                      " ranks, which meet in all-reduces: programs of one rank alone are played yet");
     result.entry = entry.name;
     result.program.events = entry.eventCount;
     result.packageLanes = entry.lanes.size();
@@ -49,8 +54,7 @@ private:
   PlayedCommand told(uint32_t lane, uint32_t index) const {
     sprig_rt_command_info info;
     check(sprig_rt_package_command(runner.package(), entryIndex, lane, index, &info));
-    constexpr const char *kinds[] = {"dispatch", "copy", "record", "wait"};
-    return {info.name && *info.name ? info.name : kinds[info.kind], info.kind, info.flops, info.bytes};
+    return {info.name && *info.name ? info.name : rt::commandKindName(info.kind), info.kind, info.flops, info.bytes};
   }
 
   SimulatedCommand commandOf(uint32_t lane, uint32_t index) {
@@ -71,6 +75,7 @@ private:
           std::clamp<int64_t>(command.tiles / std::max<int64_t>(command.grain, 1), 1, topology.nodes[node].threads));
       played.ns = workNs(node, lane, index, played.threads);
       return played;
+    case rt::core::CommandKind::AllReduce: // refused before
     case rt::core::CommandKind::Copy: break;
     }
     played.from = nodeOf(command, 0);

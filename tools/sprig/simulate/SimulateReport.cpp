@@ -138,11 +138,10 @@ Json toJson(const Topology &topology, const SimulatedEntry &entry) {
   for (size_t lane = 0; lane < entry.program.lanes.size(); ++lane) {
     LaneUse use = laneUse(entry, lane);
     Json commands = Json::array();
-    constexpr const char *kinds[] = {"dispatch", "copy", "record", "wait"};
     for (size_t i = 0; i < entry.program.commands[lane].size(); ++i) {
       const PlayedCommand &command = entry.program.commands[lane][i];
       commands.push_back({{"name", command.name},
-                          {"kind", kinds[command.kind]},
+                          {"kind", rt::commandKindName(command.kind)},
                           {"begin_ns", played.commands[lane][i].begin},
                           {"end_ns", played.commands[lane][i].end},
                           {"critical", entry.path.has(uint32_t(lane), uint32_t(i))},

@@ -96,6 +96,7 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
+  addMesh(*command, options->mesh);
   command->callback([=, &invocation] {
     invocation.run = [=] {
       takeTopology(options->settings);

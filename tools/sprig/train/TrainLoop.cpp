@@ -39,7 +39,7 @@ private:
 
 class Loop {
 public:
-  Loop(TrainProgram &program, const TrainData &data, const TrainData *evaluation, const TrainLoopOptions &options)
+  Loop(TrainRanks &program, const TrainData &data, const TrainData *evaluation, const TrainLoopOptions &options)
       : program(program), data(data), evaluation(evaluation), options(options), config(options.config),
         batches({.samples = data.count(),
                  .batch = config.batch * config.accumulate,
@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  TrainProgram &program;
+  TrainRanks &program;
   const TrainData &data;
   const TrainData *evaluation;
   const TrainLoopOptions &options;
@@ -124,9 +124,9 @@ private:
   std::deque<Started> started;
   // Nothing of a run that ended by an error goes on behind it.
   struct UnderWay {
-    explicit UnderWay(TrainProgram &program) : program(program) {}
+    explicit UnderWay(TrainRanks &program) : program(program) {}
     ~UnderWay() { program.cancel(); }
-    TrainProgram &program;
+    TrainRanks &program;
   };
   std::vector<data::Array> before; // the state of the step, where a loss that is not finite is to be explained
   std::vector<int64_t> indices;
@@ -161,7 +161,7 @@ private:
     loader.batch = config.batch * config.accumulate;
     if (config.shuffle) loader.shuffle = config.seed;
     loader.dropLast = config.dropLast;
-    loaded.emplace(data, program.inputs(), loader);
+    loaded.emplace(data, program.first().inputs(), loader);
   }
 
   void resume() {
@@ -184,7 +184,7 @@ private:
 
   void startNext() {
     Started step{outcome.steps + int64_t(started.size()), batches.position().epoch, false, false};
-    if (options.explain) before = copyState(program.state());
+    if (options.explain) before = copyState(program.first().state());
     std::span<const int64_t> samples = batches.next();
     if (options.explain) indices.assign(samples.begin(), samples.end());
     inStep(step.number, [&] { submit(samples); });
@@ -197,7 +197,7 @@ private:
   // the two sees the state between them.
   bool mayGoAhead() const {
     const Started &last = started.back();
-    return program.takesAhead() && started.size() == 1 && last.number + 1 < *config.steps && !interrupted &&
+    return program.first().takesAhead() && started.size() == 1 && last.number + 1 < *config.steps && !interrupted &&
            !last.evaluates && !last.saves && !options.explain;
   }
 
@@ -253,7 +253,7 @@ private:
     manifest.step = outcome.steps;
     manifest.epoch = batches.position().epoch;
     manifest.index = batches.position().index;
-    writer->save(manifest, program.state());
+    writer->save(manifest, program.first().state());
     saved = outcome.steps;
     outcome.checkpointSeconds += std::chrono::duration<double>(Clock::now() - start).count();
   }
@@ -284,7 +284,7 @@ std::vector<data::Array> copyState(const std::vector<checkpoint::ArrayView> &vie
   return arrays;
 }
 
-TrainOutcome trainLoop(TrainProgram &program, const TrainData &data, const TrainData *evaluation,
+TrainOutcome trainLoop(TrainRanks &program, const TrainData &data, const TrainData *evaluation,
                        const TrainLoopOptions &options) {
   return Loop(program, data, evaluation, options).run();
 }

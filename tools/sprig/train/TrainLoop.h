@@ -6,6 +6,7 @@
 #include "lib/Training/Metrics.h"
 #include "lib/Training/TrainConfig.h"
 #include "tools/sprig/LoaderFlags.h"
+#include "tools/sprig/train/TrainRanks.h"
 #include "tools/sprig/train/TrainTime.h"
 #include <functional>
 
@@ -45,7 +46,7 @@ struct TrainOutcome {
 
 /// Trains. `evaluation` may be null. Throws runtime when a loss is not finite. A checkpoint or
 /// metrics that cannot be written do not end a run: the outcome says so.
-TrainOutcome trainLoop(TrainProgram &program, const TrainData &data, const TrainData *evaluation,
+TrainOutcome trainLoop(TrainRanks &program, const TrainData &data, const TrainData *evaluation,
                        const TrainLoopOptions &options);
 
 /// Arrays of views, copied.

@@ -24,7 +24,8 @@ namespace sprig::cli {
 namespace {
 
 training::TrainingEntries entriesOf(const TrainRequest &request) {
-  return {request.steps, request.evaluations, request.inferences, request.withNorm};
+  return {request.steps, request.evaluations, request.inferences, request.withNorm,
+          training::RankShares(request.rank, request.ranks)};
 }
 
 /// The sizes of symbolic dimensions for a batch: the first of every input, and what --dim binds.
@@ -214,6 +215,7 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
                           std::span<const data::Array> state, std::span<const data::Array> inputs) {
   TrainRequest quiet = request;
   quiet.announce = false;
+  quiet.ranks = 1; // the same numbers, which one rank has all of
   TrainingModule training(model, quiet, settings);
   runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
   func::FuncOp step;

@@ -18,6 +18,8 @@ struct TrainRequest {
   bool withNorm = true;             ///< the gradient's norm before clipping is wanted at every step
   std::vector<std::string> allow;   ///< kinds of ExportFindings.h that are trained as they stand
   bool announce = true;             ///< warn of what an exporter did to the model
+  /// Of ranks that train together, sizes are of all of them: the program of this one.
+  int rank = 0, ranks = 1;
 };
 
 struct CompiledTraining : Compiled {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace sprig::cli {
 namespace {
@@ -39,9 +40,30 @@ void TrainProgram::Call::stop() {
   future.reset();
 }
 
+bool TrainProgram::isOfAnyRank(const Runner &runner) {
+  for (size_t entry = 0; entry < runner.entryCount(); ++entry)
+    if (runner.ranks(entry).rank >= 0) return false;
+  return true;
+}
+
+// What all ranks have of an entry together; 0: it is of one rank, whose arrays say it.
+static int64_t samplesOfRanks(const Runner &runner, uint32_t entry, const RankShare &share) {
+  sprig_rt_ranks_info info = runner.ranks(entry);
+  int ranks = std::max(1, int(info.ranks));
+  if (ranks != share.ranks)
+    throw Error(ErrorKind::badInput, "the package has steps of " + std::to_string(ranks) +
+                                         (ranks == 1 ? " rank" : " ranks") + ", expected " +
+                                         std::to_string(share.ranks));
+  if (info.rank >= 0 && info.rank != share.rank)
+    throw Error(ErrorKind::badInput, "the package has steps of rank " + std::to_string(info.rank) + ", expected rank " +
+                                         std::to_string(share.rank));
+  return int64_t(info.samples);
+}
+
 // On the processor there is nothing to upload, shares of it over links included: a step that lies ready there hides
 // only that its samples are gathered, and a hand-off to the queue's thread costs more than that.
-TrainProgram::TrainProgram(Runner loaded) : runner(std::move(loaded)), ahead(!runner.package()->package->isOnHost()) {
+TrainProgram::TrainProgram(Runner given, RankShare share)
+    : runner(std::move(given)), share(share), ahead(share.ranks == 1 && !runner.package()->package->isOnHost()) {
   for (size_t i = 0; i < runner.entryCount(); ++i) {
     sprig_rt_entry_info info;
     check(sprig_rt_package_entry(runner.package(), uint32_t(i), &info));
@@ -64,6 +86,7 @@ std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool e
   auto call = std::make_unique<Call>();
   std::string name(evaluation ? kEvaluationEntry : kStepEntry);
   call->entry = int32_t(entry);
+  call->samples = samplesOfRanks(runner, entry, share);
   call->specs = runner.inputs(entry);
   auto refuse = [&](const std::string &what) {
     throw Error(ErrorKind::badInput, "entry '" + name + "' of the package " + what);
@@ -72,7 +95,7 @@ std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool e
     refuse("takes " + std::to_string(call->specs.size()) + " arrays, expected inputs and targets");
   for (TensorSpec &spec : call->specs) {
     if (spec.shape.empty()) refuse("takes " + spec.name + " as a single number, expected samples");
-    call->samples = spec.shape[0];
+    if (!call->samples) call->samples = spec.shape[0];
     call->inputs.push_back(alignedBuffer(spec));
     call->inputViews.push_back(
         {call->inputs.back().get(), spec.shape.data(), nullptr, uint32_t(spec.shape.size()), int32_t(spec.dtype)});
@@ -120,7 +143,8 @@ void TrainProgram::gather(Call &call, const TrainData &data, std::span<const int
   data::gather(*data.targets, indices, call.intakes.back(), call.inputs.back().get());
 }
 
-void TrainProgram::handOver(Call &call) {
+void TrainProgram::handOver() {
+  Call &call = *std::exchange(loaded, nullptr);
   call.result.ready = StepResult::Clock::now();
   if (ahead) {
     sprig_rt_future *future = nullptr;
@@ -160,21 +184,37 @@ void TrainProgram::cancel() {
   underWay.clear();
 }
 
-void TrainProgram::submit(const TrainData &data, std::span<const int64_t> indices) {
+void TrainProgram::load(const TrainData &data, std::span<const int64_t> given) {
   auto begin = StepResult::Clock::now();
-  Call &call = next(steps, int64_t(indices.size()));
-  gather(call, data, indices);
+  Call &call = next(steps, int64_t(given.size()));
+  if (share.ranks > 1) {
+    share.ofStep(int64_t(given.size()), places);
+    indices.clear();
+    for (int64_t place : places) indices.push_back(given[size_t(place)]);
+    given = indices;
+  }
+  gather(call, data, given);
   call.result.begin = begin;
-  handOver(call);
+  loaded = &call;
 }
 
-void TrainProgram::submit(const data::Batch &batch, StepResult::Clock::time_point begin) {
+void TrainProgram::load(const data::Batch &batch, StepResult::Clock::time_point begin) {
   Call &call = next(steps, batch.size());
   if (ahead) call.batch = batch; // keeps its memory
-  for (size_t i = 0; i < call.inputViews.size(); ++i)
-    call.inputViews[i].data = const_cast<void *>(batch.host(i).bytes()); // inputs are only read
+  if (share.ranks > 1) share.ofStep(batch.size(), places);
+  for (size_t i = 0; i < call.inputViews.size(); ++i) {
+    const void *bytes = batch.host(i).bytes();
+    if (share.ranks == 1) {
+      call.inputViews[i].data = const_cast<void *>(bytes); // inputs are only read
+      continue;
+    }
+    size_t row = size_t(*data::byteSize(interface[i].dtype, interface[i].shape));
+    char *own = static_cast<char *>(call.inputs[i].get());
+    for (size_t at = 0; at < places.size(); ++at)
+      std::memcpy(own + at * row, static_cast<const char *>(bytes) + size_t(places[at]) * row, row);
+  }
   call.result.begin = begin;
-  handOver(call);
+  loaded = &call;
 }
 
 StepResult TrainProgram::finish() {
@@ -184,29 +224,30 @@ StepResult TrainProgram::finish() {
   return call.result;
 }
 
-EvaluationResult TrainProgram::evaluate(const TrainData &data) {
+int64_t TrainProgram::loadEvaluation(const TrainData &data, int64_t first) {
   int64_t count = data.count(), largest = 0;
   for (const Calls &each : evaluations) largest = std::max(largest, each.samples);
-  EvaluationResult result;
-  auto take = [&] {
-    const Call &call = finishCall();
-    result.lossSum += double(call.loss);
-    result.correct += call.correct;
-    result.counted += call.counted;
-    result.samples += call.samples;
-  };
-  std::vector<int64_t> indices;
-  for (int64_t first = 0; first < count; first += int64_t(indices.size())) {
-    // The rest is of a size that there is an entry for as well.
-    indices.resize(size_t(std::min(largest ? largest : count, count - first)));
+  // The rest is of a size that there is an entry for as well.
+  int64_t samples = std::min(largest ? largest : count, count - first);
+  Call &call = next(evaluations, samples);
+  if (share.ranks > 1) {
+    share.ofPass(samples, indices);
+    for (int64_t &index : indices) index += first;
+  } else {
+    indices.resize(size_t(samples));
     std::iota(indices.begin(), indices.end(), first);
-    Call &call = next(evaluations, int64_t(indices.size()));
-    gather(call, data, indices);
-    handOver(call);
-    if (!ahead || underWay.size() == std::size(evaluations.front().turns)) take();
   }
-  while (!underWay.empty()) take();
-  return result;
+  gather(call, data, indices);
+  loaded = &call;
+  return samples;
+}
+
+void TrainProgram::finishEvaluation(EvaluationResult &result) {
+  const Call &call = finishCall();
+  result.lossSum += double(call.loss);
+  result.correct += call.correct;
+  result.counted += call.counted;
+  result.samples += call.samples;
 }
 
 // Where the state lies, or what it is now where that is not the host's memory.

@@ -1,11 +1,13 @@
 // A loaded training program with its state: steps and evaluations on samples, state as arrays.
-// For `sprig train`. Knows no compiler: the package may come from a file. One thread at a time.
+// For `sprig train`. Knows no compiler: the package may come from a file. One thread at a time. Of ranks that train
+// together (TrainRanks.h) it is one's: sizes and indices are of all ranks, of which it takes its own.
 // Where it takes calls ahead, one may be handed over while the one before it is under way; results are in order.
 #pragma once
 #include "lib/Checkpoint/Checkpoint.h"
 #include "lib/Data/Samples.h"
 #include "sprig/data/loader.h"
 #include "tools/sprig/run/Runner.h"
+#include "tools/sprig/train/RankShare.h"
 #include <chrono>
 
 namespace sprig::cli {
@@ -35,7 +37,11 @@ struct EvaluationResult {
 
 class TrainProgram {
 public:
-  explicit TrainProgram(Runner runner);
+  /// Throws badInput for a package that does not train, or whose steps are of other ranks.
+  explicit TrainProgram(Runner runner, RankShare share = {});
+
+  /// Whether a package is the program of each rank, rather than of one of them.
+  static bool isOfAnyRank(const Runner &runner);
 
   /// Numbers of samples that it has entries for.
   std::vector<int64_t> stepSizes() const;
@@ -46,22 +52,28 @@ public:
   /// Whether a step may be handed over before the one before it is finished: where devices have memory of their own,
   /// its samples come there beside that one's arithmetic.
   bool takesAhead() const { return ahead; }
-  /// Hands over a step on the samples of these indices, of which there must be an entry for. On the host's memory it
-  /// has ended when this returns, and nothing was allocated.
-  void submit(const TrainData &data, std::span<const int64_t> indices);
-  /// The same on a batch that lies in memory: inputs, then targets, as inputs() says. It began to wait for it at
+  /// Takes the samples of a step, of these indices; there must be an entry for as many.
+  void load(const TrainData &data, std::span<const int64_t> indices);
+  /// The same of a batch that lies in memory: inputs, then targets, as inputs() says. It began to wait for it at
   /// `begin`.
-  void submit(const data::Batch &batch, StepResult::Clock::time_point begin);
+  void load(const data::Batch &batch, StepResult::Clock::time_point begin);
+  /// Hands over what was loaded. On the host's memory it has ended when this returns, and nothing was allocated.
+  void handOver();
   /// Waits for the first step that was handed over and not finished, and throws what it failed with.
   StepResult finish();
   /// Ends what is under way, whose results nobody wants any more.
   void cancel();
   StepResult step(const TrainData &data, std::span<const int64_t> indices) {
-    submit(data, indices);
+    load(data, indices);
+    handOver();
     return finish();
   }
-  /// All samples, in their order, in parts of the sizes there are.
-  EvaluationResult evaluate(const TrainData &data);
+  /// Takes the samples of an evaluation, as many of these from `first` on as there is an entry for; gives their number.
+  int64_t loadEvaluation(const TrainData &data, int64_t first);
+  /// Adds what the first evaluation that was handed over and not finished has found.
+  void finishEvaluation(EvaluationResult &result);
+  /// How many calls may be under way.
+  size_t callsAhead() const { return ahead ? 2 : 1; }
 
   /// The state as it is between two steps; the bytes are the program's own, or a copy where those are not the host's.
   std::vector<checkpoint::ArrayView> state() const;
@@ -74,7 +86,7 @@ public:
   void start(double lr, uint64_t seed);
 
   uint64_t stateBytes() const;
-  const Runner &loaded() const { return runner; }
+  const Runner &package() const { return runner; }
   int threads() const { return runner.threads(); }
 
 private:
@@ -108,19 +120,22 @@ private:
   };
 
   Runner runner;
+  RankShare share;
   mutable std::vector<std::vector<char>> mirror; ///< of states that lie on devices with memory of their own
   std::vector<TensorSpec> interface;
   bool ahead;
   uint32_t turn = 0;
   std::vector<Calls> steps, evaluations;
+  Call *loaded = nullptr;       ///< has its samples, and was not handed over
   std::vector<Call *> underWay; ///< as they were handed over
+  std::vector<int64_t> places;  ///< of a rank's samples among those of a call
+  std::vector<int64_t> indices; ///< of these
   StepResult::Clock::time_point lastEnd;
 
   const void *stateOnHost(uint32_t index, uint64_t bytes) const;
   std::unique_ptr<Call> prepare(uint32_t entry, bool evaluation) const;
   Call &next(std::vector<Calls> &calls, int64_t samples);
   static void gather(Call &call, const TrainData &data, std::span<const int64_t> indices);
-  void handOver(Call &call);
   Call &finishCall();
 };
 

@@ -76,7 +76,9 @@ std::string summaryOf(const training::TrainConfig &config) {
 
 class Training {
 public:
-  explicit Training(const TrainOptions &options) : options(options) {}
+  explicit Training(const TrainOptions &options)
+      : options(options), ranks(options.mesh.ranks(options.settings)),
+        settings(settingsOfRank(options.settings, ranks)) {}
 
   int run() {
     open(options.overrides);
@@ -86,13 +88,14 @@ public:
     program->start(config.optimizer.lr, config.seed);
     TrainLoopOptions loop = loopOptions();
     TrainOutcome outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loop);
+    program->checkReplicas();
     if (!options.output.empty()) {
       checkpoint::Manifest manifest = loop.identity;
       manifest.step = outcome.steps;
       int64_t epoch = training::stepsPerEpoch(config, data.count());
       manifest.epoch = outcome.steps / epoch;
       manifest.index = outcome.steps % epoch * config.batch * config.accumulate;
-      writeResult(options.output, model, *program, manifest);
+      writeResult(options.output, model, program->first(), manifest);
     }
     if (!options.plot.empty()) training::writeRunChart(options.plot, title(), summaryOf(config), outcome.history);
     print(outcome);
@@ -127,7 +130,7 @@ public:
       if (!compiled || !sameSteps(*compiled, config) || compiled->evalBatch != config.evalBatch) {
         load();
         result.compiled = model.kind != ModelKind::package;
-        initial = copyState(program->state());
+        initial = copyState(program->first().state());
         compiled = config;
       }
       sprig_rt_memory_reset_peak();
@@ -157,6 +160,8 @@ public:
 
 private:
   const TrainOptions &options;
+  int ranks;         ///< that train together
+  Settings settings; ///< of one of them
   Model model;
   training::TrainConfig config;
   std::optional<TrainNote> note;     ///< of a package
@@ -165,25 +170,45 @@ private:
   TrainData data;
   std::optional<TrainData> evaluation;
   TrainRequest request;
-  std::optional<TrainProgram> program;
+  std::optional<TrainRanks> program;
   std::vector<std::string> trainable;
   double compileSeconds = 0;
 
   void open(std::span<const training::Override> overrides) {
-    options.settings.checkDevicesCompute();
+    settings.checkDevicesCompute();
     model = openModel(options.model);
     if (!options.output.empty() && resultKind(options.output, model) != ResultKind::checkpoint)
       checkWritable(options.output);
     if (!options.plot.empty()) checkWritable(options.plot);
-    if (model.kind == ModelKind::package) program.emplace(compileAndLoad(model, {}, options.settings));
+    if (model.kind != ModelKind::package) return readConfig(overrides);
+    std::vector<Runner> runners;
+    runners.push_back(compileAndLoad(model, {}, settings));
+    note = trainNoteOf(runners.front());
     readConfig(overrides);
+    for (int rank = 1; rank < ranks; ++rank) runners.push_back(runners.front().another(runnerOptions()));
+    begin(std::move(runners));
+  }
+
+  RunnerOptions runnerOptions() const {
+    return {settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
+  }
+
+  // Runners by rank.
+  void begin(std::vector<Runner> runners) {
+    program.reset(); // gives its threads back first
+    if (ranks == 1) {
+      program.emplace(std::move(runners.front()));
+      return;
+    }
+    auto groups = threadsAsRanks(ranks);
+    for (int rank = 0; rank < ranks; ++rank) runners[size_t(rank)].join(groups[size_t(rank)]);
+    program.emplace(std::move(runners), config.batch);
   }
 
   std::string title() const { return config.net.empty() ? fs::path(options.model).stem().string() : config.net; }
 
   // A package brings the configuration that it was compiled from.
   void readConfig(std::span<const training::Override> overrides) {
-    if (model.kind == ModelKind::package) note = trainNoteOf(program->loaded());
     if (!options.config.empty())
       config = training::readTrainConfig(options.config, overrides);
     else if (note)
@@ -194,7 +219,7 @@ private:
 
   void readData() {
     if (model.kind == ModelKind::package) {
-      for (const TensorSpec &spec : program->inputs()) {
+      for (const TensorSpec &spec : program->first().inputs()) {
         InputSpec input{spec.name, std::string(data::name(spec.dtype)), {{std::nullopt, "batch"}}, true};
         for (int64_t dim : spec.shape) input.dims.push_back({dim, ""});
         specs.push_back(input);
@@ -228,14 +253,21 @@ private:
     request.samples = data.count();
     request.withNorm = !options.metrics.empty();
     request.allow = options.allow;
-    CompiledTraining compiled = compileTraining(model, request, options.settings, {"native"});
-    if (options.settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
+    request.ranks = ranks;
+    request.rank = 0;
+    CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
+    if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
     placements = std::move(compiled.placements);
-    request.announce = false; // a sweep compiles again
+    request.announce = false; // of another rank, or where a sweep compiles again
     trainable = compiled.trainable;
-    RunnerOptions run{options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links,
-                      options.settings.ownMemory};
-    program.emplace(Runner::load(std::move(compiled.package), options.model, run));
+    std::vector<Runner> runners;
+    runners.push_back(Runner::load(std::move(compiled.package), options.model, runnerOptions()));
+    bool isOfAnyRank = TrainProgram::isOfAnyRank(runners.front());
+    while (++request.rank < ranks)
+      runners.push_back(isOfAnyRank ? runners.front().another(runnerOptions())
+                                    : Runner::load(compileTraining(model, request, settings, {"native"}).package,
+                                                   options.model, runnerOptions()));
+    begin(std::move(runners));
     checkTargetsOf(compiled.classes);
     compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (isVerbose()) {
@@ -245,7 +277,7 @@ private:
   }
 
   void checkTargetsOf(const std::vector<int64_t> &classes) const {
-    const TensorSpec &targets = program->inputs().back();
+    const TensorSpec &targets = program->first().inputs().back();
     for (const TrainData *each : sets()) checkTargets(*each, targets.dtype, targets.shape, classes, config.losses);
   }
 
@@ -267,10 +299,11 @@ private:
                                              " samples, only of: " + (list.empty() ? "none" : list));
       }
     };
-    require(partSizes(data.count(), config.batch * config.accumulate, config.dropLast), program->stepSizes(), "steps");
+    require(partSizes(data.count(), config.batch * config.accumulate, config.dropLast), program->first().stepSizes(),
+            "steps");
     if (evaluation)
       require(partSizes(evaluation->count(), config.evalBatch.value_or(config.batch), false),
-              program->evaluationSizes(), "evaluations");
+              program->first().evaluationSizes(), "evaluations");
   }
 
   TrainLoopOptions loopOptions() {
@@ -297,9 +330,9 @@ private:
   std::string explain(const std::vector<data::Array> &state, std::span<const int64_t> samples) {
     if (model.kind == ModelKind::package) return "";
     std::vector<data::Array> arrays;
-    for (size_t i = 0; i < program->inputs().size(); ++i) {
-      TensorSpec spec = program->inputs()[i];
-      bool isTarget = i + 1 == program->inputs().size();
+    for (size_t i = 0; i < program->first().inputs().size(); ++i) {
+      TensorSpec spec = program->first().inputs()[i];
+      bool isTarget = i + 1 == program->first().inputs().size();
       data::Array array{spec.name, spec.dtype, spec.shape, {}};
       array.shape.insert(array.shape.begin(), int64_t(samples.size()));
       array.bytes.resize(size_t(*data::byteSize(array.dtype, array.shape)));
@@ -307,7 +340,7 @@ private:
                    array.bytes.data());
       arrays.push_back(std::move(array));
     }
-    return findNonFinite(model, request, options.settings, state, arrays);
+    return findNonFinite(model, request, settings, state, arrays);
   }
 
   void print(const TrainOutcome &outcome) const {
@@ -333,14 +366,21 @@ private:
       }
       rows.push_back({"evaluation", text});
     }
+    if (ranks > 1) {
+      json["ranks"] = ranks;
+      int64_t batch = config.batch, least = batch / ranks, most = (batch + ranks - 1) / ranks;
+      rows.push_back({"ranks", std::to_string(ranks) + ", a batch of " + std::to_string(batch) + " is " +
+                                   std::to_string(most) + (most == least ? "" : " or " + std::to_string(least)) +
+                                   " samples of each"});
+    }
     json.update({{"compile_seconds", compileSeconds},
                  {"seconds", outcome.seconds},
                  {"checkpoint_seconds", outcome.checkpointSeconds},
                  {"samples_per_second", outcome.samplesPerSecond},
                  {"simulated_seconds", outcome.simulatedSeconds},
                  {"time", toJson(outcome.time)},
-                 {"threads", program->threads()},
-                 {"state_bytes", program->stateBytes()},
+                 {"threads", program->first().threads() * ranks},
+                 {"state_bytes", program->first().stateBytes()},
                  {"trainable", trainable}});
     rows.push_back({"time", formatNanoseconds(outcome.seconds * 1e9) + " of training, " +
                                 formatNanoseconds(compileSeconds * 1e9) + " of compiling; " +
@@ -354,7 +394,7 @@ private:
     if (!options.output.empty()) rows.push_back({"result", options.output});
     if (std::string warning = dataWarning(outcome.time); !warning.empty()) warn(warning);
     if (options.common.json()) {
-      if (options.settings.explainPlacement) cli::explain(placements, &json);
+      if (settings.explainPlacement) cli::explain(placements, &json);
       std::cout << toText(json) << '\n';
       return;
     }

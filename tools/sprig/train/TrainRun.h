@@ -3,6 +3,7 @@
 #pragma once
 #include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/LoaderFlags.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Settings.h"
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct TrainOptions {
   int keep = 3;
   bool debugNan = false;
   LoaderFlags loader;
+  MeshFlags mesh;
 };
 
 /// One run, or with `sweep` one for each value. Returns the exit code.

@@ -1,0 +1,23 @@
+#include "tools/sprig/train/RankShare.h"
+#include "runtime/collective/Collective.h"
+#include <algorithm>
+
+namespace sprig::cli {
+
+void RankShare::add(int64_t first, int64_t samples, std::vector<int64_t> &places) const {
+  rt::collective::Range own = rt::collective::pieceOf(samples, uint32_t(ranks), uint32_t(rank));
+  for (int64_t i = own.begin; i < own.end; ++i) places.push_back(first + i);
+}
+
+void RankShare::ofStep(int64_t samples, std::vector<int64_t> &places) const {
+  places.clear();
+  int64_t pass = batch ? batch : samples;
+  for (int64_t first = 0; first < samples; first += pass) add(first, std::min(pass, samples - first), places);
+}
+
+void RankShare::ofPass(int64_t samples, std::vector<int64_t> &places) const {
+  places.clear();
+  add(0, samples, places);
+}
+
+} // namespace sprig::cli

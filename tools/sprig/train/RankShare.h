@@ -1,0 +1,24 @@
+// Which samples of a step or an evaluation are a rank's, of ranks that train together.
+// For `sprig train`.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sprig::cli {
+
+struct RankShare {
+  int rank = 0, ranks = 1;
+  int64_t batch = 0; ///< samples of a forward pass of a step, of all ranks together
+
+  /// Places of this rank's samples among `samples` of all ranks: its piece of each forward pass. Pieces differ by one
+  /// at most, larger ones come first; it may have none. Replaces what `places` holds.
+  void ofStep(int64_t samples, std::vector<int64_t> &places) const;
+  /// The same of samples that are one pass.
+  void ofPass(int64_t samples, std::vector<int64_t> &places) const;
+
+private:
+  void add(int64_t first, int64_t samples, std::vector<int64_t> &places) const;
+};
+
+} // namespace sprig::cli

@@ -1,0 +1,151 @@
+#include "tools/sprig/train/TrainRanks.h"
+#include "sprig/error.h"
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace sprig::cli {
+
+TrainRanks::TrainRanks(Runner runner) { programs.push_back(std::make_unique<TrainProgram>(std::move(runner))); }
+
+TrainRanks::TrainRanks(std::vector<Runner> runners, int64_t batch) : failures(runners.size()) {
+  int ranks = int(runners.size());
+  for (int rank = 0; rank < ranks; ++rank)
+    programs.push_back(std::make_unique<TrainProgram>(std::move(runners[size_t(rank)]), RankShare{rank, ranks, batch}));
+  try {
+    for (int rank = 1; rank < ranks; ++rank) threads.emplace_back([this, rank] { serve(rank); });
+  } catch (const std::system_error &error) {
+    size_t started = threads.size();
+    endThreads();
+    throw Error(ErrorKind::runtime, "no thread for rank " + std::to_string(started + 1) + " of " +
+                                        std::to_string(ranks) + ": " + error.what());
+  }
+}
+
+TrainRanks::~TrainRanks() { endThreads(); }
+
+void TrainRanks::endThreads() {
+  work = nullptr;
+  ++number;
+  number.notify_all();
+  for (std::thread &thread : threads) thread.join();
+}
+
+namespace {
+
+// Steps of small networks follow one another sooner than a thread that sleeps is woken.
+void waitWhile(std::atomic<uint32_t> &word, uint32_t value) {
+  using namespace std::chrono;
+  for (auto end = steady_clock::now() + microseconds(50); word == value && steady_clock::now() < end;)
+    std::this_thread::yield();
+  word.wait(value);
+}
+
+} // namespace
+
+void TrainRanks::serve(int rank) {
+  for (uint32_t seen = 0;; ++seen) {
+    waitWhile(number, seen);
+    if (!work) return;
+    doPart(rank);
+    if (--busy == 0) busy.notify_one();
+  }
+}
+
+// The others may be waiting for this rank in a step already: they are told what it failed with.
+void TrainRanks::doPart(int rank) {
+  TrainProgram &program = *programs[size_t(rank)];
+  try {
+    (*work)(program);
+  } catch (const std::exception &error) {
+    failures[size_t(rank)] = std::current_exception();
+    int none = -1;
+    firstFailed.compare_exchange_strong(none, rank);
+    program.package().failGroup(error.what());
+  }
+}
+
+// Returns when all ranks have done it; throws what failed first.
+void TrainRanks::onAll(const Work &body) {
+  if (threads.empty()) return body(*programs.front());
+  work = &body;
+  busy = uint32_t(threads.size());
+  ++number;
+  number.notify_all();
+  doPart(0);
+  for (uint32_t left; (left = busy) != 0;) waitWhile(busy, left);
+  if (int rank = firstFailed.exchange(-1); rank >= 0)
+    std::rethrow_exception(std::exchange(failures[size_t(rank)], nullptr));
+}
+
+void TrainRanks::submit(const TrainData &data, std::span<const int64_t> indices) {
+  onAll([&](TrainProgram &program) {
+    program.load(data, indices);
+    program.handOver();
+  });
+}
+
+void TrainRanks::submit(const data::Batch &batch, StepResult::Clock::time_point begin) {
+  onAll([&](TrainProgram &program) {
+    program.load(batch, begin);
+    program.handOver();
+  });
+}
+
+StepResult TrainRanks::finish() {
+  StepResult result = programs.front()->finish();
+  for (size_t rank = 1; rank < programs.size(); ++rank) programs[rank]->finish();
+  return result;
+}
+
+void TrainRanks::cancel() {
+  for (auto &program : programs) program->cancel();
+}
+
+EvaluationResult TrainRanks::evaluate(const TrainData &data) {
+  EvaluationResult result;
+  // Each rank has the sums of all.
+  auto take = [&] {
+    for (size_t rank = programs.size(); rank-- > 0;) {
+      EvaluationResult same;
+      programs[rank]->finishEvaluation(rank ? same : result);
+    }
+  };
+  size_t underWay = 0;
+  for (int64_t first = 0; first < data.count();) {
+    int64_t samples = 0;
+    onAll([&](TrainProgram &program) {
+      int64_t taken = program.loadEvaluation(data, first);
+      if (&program == programs.front().get()) samples = taken;
+      program.handOver();
+    });
+    first += samples;
+    if (++underWay < this->first().callsAhead()) continue;
+    take();
+    --underWay;
+  }
+  for (; underWay; --underWay) take();
+  return result;
+}
+
+void TrainRanks::restore(std::span<const data::Array> arrays) {
+  for (auto &program : programs) program->restore(arrays);
+}
+
+void TrainRanks::start(double lr, uint64_t seed) {
+  for (auto &program : programs) program->start(lr, seed);
+}
+
+void TrainRanks::checkReplicas() const {
+  std::vector<checkpoint::ArrayView> expected = first().state();
+  for (size_t rank = 1; rank < programs.size(); ++rank) {
+    std::vector<checkpoint::ArrayView> views = programs[rank]->state();
+    for (size_t i = 0; i < views.size(); ++i)
+      if (std::memcmp(views[i].bytes.data(), expected[i].bytes.data(), expected[i].bytes.size()) != 0)
+        throw Error(ErrorKind::internal,
+                    "'" + views[i].name + "' of rank " + std::to_string(rank) + " differs from that of rank 0");
+  }
+}
+
+} // namespace sprig::cli

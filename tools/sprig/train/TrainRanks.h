@@ -1,0 +1,61 @@
+// Ranks that train together in this process, or the one that trains alone: a program for each, which all take the same
+// steps on their shares of the samples. Their states are the same between two steps.
+// For `sprig train`. Of one thread at a time; a thread of its own works for each rank but the first.
+#pragma once
+#include "tools/sprig/train/TrainProgram.h"
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <thread>
+
+namespace sprig::cli {
+
+class TrainRanks {
+public:
+  /// A program alone.
+  explicit TrainRanks(Runner runner);
+  /// Runners by rank, each with the program of its rank and a group; `batch` has the samples of a forward pass of all
+  /// ranks together.
+  TrainRanks(std::vector<Runner> runners, int64_t batch);
+  ~TrainRanks();
+
+  int ranks() const { return int(programs.size()); }
+  /// Sizes, interface and state are those of every rank.
+  const TrainProgram &first() const { return *programs.front(); }
+
+  /// Takes the samples of a step, and hands it over: as TrainProgram's, of all ranks.
+  void submit(const TrainData &data, std::span<const int64_t> indices);
+  void submit(const data::Batch &batch, StepResult::Clock::time_point begin);
+  StepResult finish();
+  void cancel();
+  StepResult step(const TrainData &data, std::span<const int64_t> indices) {
+    submit(data, indices);
+    return finish();
+  }
+  /// All samples, in their order, in parts of the sizes there are.
+  EvaluationResult evaluate(const TrainData &data);
+
+  void restore(std::span<const data::Array> arrays);
+  void start(double lr, uint64_t seed);
+  /// Throws internal where the states of two ranks differ in a bit, with the array's name.
+  void checkReplicas() const;
+
+private:
+  std::vector<std::unique_ptr<TrainProgram>> programs;
+
+  // The threads of the ranks behind the first: each does `work` once for each number of it.
+  using Work = std::function<void(TrainProgram &)>;
+  const Work *work = nullptr; ///< null: threads end
+  alignas(64) std::atomic<uint32_t> number = 0;
+  alignas(64) std::atomic<uint32_t> busy = 0;
+  std::vector<std::exception_ptr> failures;
+  std::atomic<int> firstFailed = -1; ///< whose failure the others' follow from
+  std::vector<std::thread> threads;
+
+  void serve(int rank);
+  void endThreads();
+  void doPart(int rank);
+  void onAll(const Work &body);
+};
+
+} // namespace sprig::cli
