@@ -1,6 +1,6 @@
 # What `cmake --install` puts into a prefix: the runtime with its C and C++ headers, and, where the compiler is built,
-# the tools and the JIT library. find_package(Sprig COMPONENTS Runtime JIT) finds them there. Components: Runtime, JIT,
-# Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
+# the tools and the JIT library. find_package(Sprig COMPONENTS Runtime JIT) finds them there. Components: Runtime, Gloo
+# (processes as ranks), JIT, Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(sprig_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sprig")
@@ -19,6 +19,11 @@ endfunction()
 sprig_install_component(Runtime SprigRuntimeShared Runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/sprig/rt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sprig"
   COMPONENT RuntimeDevelopment)
+
+if(SPRIG_GLOO)
+  set_target_properties(SprigRuntimeGloo PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS SprigRuntimeGloo LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Gloo)
+endif()
 
 if(SPRIG_ENABLE_COMPILER)
   sprig_install_component(JIT SprigJITShared JIT)
@@ -43,6 +48,9 @@ install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION "${CMAKE_INSTALL_DATADIR}/
 
 # Everything that an installation holds, without the tests.
 add_custom_target(install-parts DEPENDS SprigRuntimeShared ${sprig_tools})
+if(SPRIG_GLOO)
+  add_dependencies(install-parts SprigRuntimeGloo)
+endif()
 if(SPRIG_ENABLE_COMPILER)
   add_dependencies(install-parts SprigJITShared)
 endif()

@@ -56,6 +56,10 @@ if any(os.access(os.path.join(folder, "ptxas"), os.X_OK) for folder in places):
 if config.runtime_cuda == "ON":
     config.available_features.add("runtime-cuda")
 
+# Whether processes can be ranks.
+if config.gloo == "ON":
+    config.available_features.add("gloo")
+
 # Tests of code for other processors run in an emulator.
 for folder in os.environ["PATH"].split(os.pathsep):
     if os.path.exists(os.path.join(folder, "qemu-x86_64")):

@@ -1,5 +1,6 @@
 // Ranks: k partners that run the same program on data of their own and meet in collectives.
-// For programs (docs/distributed.md). Threads of this process are ranks: `spawn` starts them. Which rank adds up an
+// For programs (docs/distributed.md). Threads of this process are ranks, which `spawn` starts, or processes, which
+// `sprig launch` starts and which `join`; `run` does the one or the other. Which rank adds up an
 // element, and in which order, follows from the algorithm, the number of ranks and the element's index alone, so bits
 // do not depend on timing, nor on what is reduced together (docs/numerics.md).
 //
@@ -31,10 +32,10 @@ enum class Algorithm : uint8_t {
   bidirectional, ///< two rings, one each way, with half of the bytes: on links that carry both ways at once
 };
 
-/// One rank's end of the group, of use while `spawn` runs. Every rank has to make the same calls in the same order,
-/// with the same types and shapes; what differs is an error (usage) on all ranks, which names both calls with their
-/// lines. A rank that waits for longer than the group's timeout fails the group, with an error (runtime) that says
-/// where every rank is. A failed group stays failed.
+/// One rank's end of the group, of use while `spawn`, `join` or `run` runs. Every rank has to make the same calls in
+/// the same order, with the same types and shapes; what differs is an error (usage) on all ranks, which names both
+/// calls with their lines. A rank that waits for longer than the group's timeout fails the group, with an error
+/// (runtime) that says where every rank is. A failed group stays failed.
 ///
 /// Tensors are read, so a call waits for them; results are new tensors, where the operand is, and are there at once. A
 /// gradient does not go through: a tensor that a gradient may be asked of is refused (detach() it). So is a call in
@@ -98,5 +99,25 @@ struct SpawnOptions {
 /// ends the others' collectives, and is thrown here: of several the first; the text of an Error gets the rank in front.
 SPRIG_API void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptions &options = {},
                      Source at = Source::here());
+
+/// Whether this process was started as a rank: by `sprig launch`, or with RANK, OMPI_COMM_WORLD_RANK, PMI_RANK or
+/// SLURM_PROCID set.
+SPRIG_API bool isLaunched();
+
+struct JoinOptions {
+  /// How long this rank waits for others to come, and in a collective; 0: as long as it takes. What `sprig launch
+  /// --collective-timeout` says goes before it.
+  std::chrono::milliseconds timeout = std::chrono::minutes(5);
+};
+
+/// Runs the body on this thread, as the rank that the environment says (docs/distributed.md), when all ranks have come.
+/// Once in a process. Throws Error: usage where a variable is missing or wrong, unsupported without Gloo, runtime where
+/// the ranks do not come together; and what the body throws, of which the other ranks are told.
+SPRIG_API void join(const std::function<void(Group &)> &body, const JoinOptions &options = {},
+                    Source at = Source::here());
+
+/// `join` where this process was launched, and `spawn` of so many threads where it was not: one program for both. So a
+/// process that was launched is one rank, and has what the body makes of that rank alone.
+SPRIG_API void run(int threads, const std::function<void(Group &)> &body, Source at = Source::here());
 
 } // namespace sprig::dist

@@ -2,6 +2,8 @@
 #include "runtime/api/Handles.h"
 #include "runtime/api/Options.h"
 
+#include <limits>
+
 using namespace sprig::rt;
 using namespace sprig::rt::core;
 
@@ -26,6 +28,23 @@ sprig_rt_status *sprig_rt_groups_create(uint32_t ranks, const sprig_rt_group_opt
   });
 }
 
+int32_t sprig_rt_is_rank_process(void) { return comm::isRankProcess(); }
+
+sprig_rt_status *sprig_rt_group_join(const sprig_rt_join_options *given, sprig_rt_group **group) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(group, "place for the group"));
+    sprig_rt_join_options read;
+    SPRIG_RETURN_IF_ERROR(readOptions(given, read));
+    comm::ProcessRanksOptions options;
+    if (read.timeout_ms) options.timeout = std::chrono::milliseconds(std::max<int64_t>(read.timeout_ms, 0));
+    SPRIG_RETURN_IF_ERROR(comm::readEnvironment(options));
+    std::shared_ptr<comm::RankGroup> made;
+    SPRIG_RETURN_IF_ERROR(comm::RankGroup::ofProcess(options, made));
+    *group = new sprig_rt_group{std::move(made)};
+    return {};
+  });
+}
+
 uint32_t sprig_rt_group_rank(const sprig_rt_group *group) { return group ? uint32_t(group->group->rank()) : 0; }
 uint32_t sprig_rt_group_ranks(const sprig_rt_group *group) { return group ? uint32_t(group->group->ranks()) : 0; }
 
@@ -36,6 +55,24 @@ void sprig_rt_group_fail(sprig_rt_group *group, sprig_rt_code code, const char *
                         concat("rank ", group->group->rank(), ": ", text ? text : "failed")});
     return {};
   }));
+}
+
+static_assert(int(comm::Reduction::sum) == SPRIG_RT_SUM && int(comm::Reduction::mean) == SPRIG_RT_MEAN &&
+              int(comm::Reduction::product) == SPRIG_RT_PRODUCT && int(comm::Reduction::min) == SPRIG_RT_MIN &&
+              int(comm::Reduction::max) == SPRIG_RT_MAX);
+
+sprig_rt_status *sprig_rt_group_all_reduce(sprig_rt_group *group, sprig_rt_dtype dtype, sprig_rt_reduction reduction,
+                                           void *elements, uint64_t count, const char *name) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(group, "group"));
+    if (count) SPRIG_RETURN_IF_ERROR(requireHandle(elements, "elements"));
+    if (uint32_t(dtype) > SPRIG_RT_I1) return {SPRIG_RT_INVALID_ARGUMENT, concat("no element type ", int(dtype))};
+    if (uint32_t(reduction) > SPRIG_RT_MAX) return {SPRIG_RT_INVALID_ARGUMENT, concat("no reduction ", int(reduction))};
+    if (count > uint64_t(std::numeric_limits<int64_t>::max()) / 16)
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("there is no memory of ", count, " elements")};
+    comm::Buffers::Buffer buffer{elements, int64_t(count)};
+    return group->group->allReduce(dtype, comm::Reduction(reduction), {}, {&buffer, 1}, name ? name : "all_reduce");
+  });
 }
 
 void sprig_rt_group_release(sprig_rt_group *group) { delete group; }

@@ -14,11 +14,6 @@ using collective::Step;
 
 namespace {
 
-bool reduces(collective::Kind kind) {
-  return kind == collective::Kind::allReduce || kind == collective::Kind::reduceScatter ||
-         kind == collective::Kind::reduce;
-}
-
 Range rangeOf(const Program &program, const Step &step, const Buffers::Buffer &buffer) {
   if (!program.pieces || !buffer.unit) return {};
   Range units = collective::piecesOf(buffer.elements / buffer.unit, program.pieces, step.piece, step.count);
@@ -30,29 +25,6 @@ std::byte *at(const Buffers::Buffer &buffer, int64_t element, uint64_t size) {
 }
 
 } // namespace
-
-bool Call::matches(const Call &other) const {
-  return kind == other.kind && algorithm == other.algorithm && reduction == other.reduction && dtype == other.dtype &&
-         root == other.root && elements == other.elements && layout == other.layout && buffers == other.buffers &&
-         name == other.name && announces == other.announces;
-}
-
-std::string Call::text() const {
-  std::string text(nameOf(announces.value_or(kind)));
-  if (kind != collective::Kind::barrier && !announces) {
-    text += " of ";
-    if (buffers > 1) text += core::concat(buffers, " buffers, ");
-    text += core::concat(elements, " ", core::dtypeName(dtype), " (");
-    if (reduces(kind)) text.append(nameOf(reduction)).append(", ");
-    text.append(nameOf(algorithm));
-    if (kind == collective::Kind::broadcast || kind == collective::Kind::reduce || kind == collective::Kind::gather ||
-        kind == collective::Kind::scatter)
-      text += core::concat(", root ", root);
-    text += ")";
-  }
-  if (*file) text += core::concat(" at ", file, ":", line);
-  return text;
-}
 
 Status Communicator::programOf(const Call &call, const Program *&program) {
   auto key = std::make_tuple(call.kind, call.algorithm, int(call.root));
@@ -105,7 +77,10 @@ Status Communicator::run(Call call, const Buffers &buffers) {
   } catch (const std::bad_alloc &) {
     status = Status(SPRIG_RT_OUT_OF_MEMORY, core::concat("no memory for ", nameOf(call.kind)));
   }
-  if (!status.isOk()) transport.fail(status); // others may be looking at this rank's memory
+  if (!status.isOk()) {
+    transport.fail(status);       // others may be looking at this rank's memory
+    status = transport.failure(); // of several the first counts
+  }
   transport.end();
   sent.clear();
   return status;
@@ -159,18 +134,19 @@ Status Communicator::send(const Program &program, const Step &step, const Call &
 Status Communicator::take(const Program &program, const Step &step, const Call &call,
                           std::span<const Buffers::Buffer> to) {
   uint64_t size = core::dtypeSize(call.dtype);
+  sizes.clear();
+  for (const Buffers::Buffer &buffer : to) sizes.push_back(uint64_t(rangeOf(program, step, buffer).size()) * size);
   std::span<const Bytes> received;
-  SPRIG_RETURN_IF_ERROR(transport.take(step.peer, received));
+  SPRIG_RETURN_IF_ERROR(transport.take(step.peer, sizes, received));
   Status status;
   if (received.size() != to.size())
     status = Status(SPRIG_RT_INVALID_ARGUMENT,
                     core::concat("rank ", step.peer, " sends ", received.size(), " buffers, expected ", to.size()));
   for (size_t i = 0; i < to.size() && status.isOk(); ++i) {
     Range range = rangeOf(program, step, to[i]);
-    if (received[i].size != uint64_t(range.size()) * size)
-      status =
-          Status(SPRIG_RT_INVALID_ARGUMENT, core::concat("rank ", step.peer, " sends ", received[i].size, " bytes for ",
-                                                         call.text(), ", expected ", uint64_t(range.size()) * size));
+    if (received[i].size != sizes[i])
+      status = Status(SPRIG_RT_INVALID_ARGUMENT, core::concat("rank ", step.peer, " sends ", received[i].size,
+                                                              " bytes for ", call.text(), ", expected ", sizes[i]));
     else if (step.kind == Step::Kind::reduce)
       combine(call.dtype, call.reduction, at(to[i], range.begin, size), received[i].begin, range.size());
     else if (received[i].size)

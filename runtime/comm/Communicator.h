@@ -53,6 +53,7 @@ private:
   // Kept from call to call for their memory.
   std::vector<Sent> sent;
   std::vector<Bytes> stretches;
+  std::vector<size_t> sizes;
 };
 
 } // namespace sprig::rt::comm

@@ -9,14 +9,22 @@ std::vector<std::shared_ptr<RankGroup>> RankGroup::ofThreads(const ThreadRanksOp
   std::vector<std::shared_ptr<RankGroup>> groups;
   auto ranks = std::make_shared<ThreadRanks>(options);
   for (int rank = 0; rank < options.ranks; ++rank)
-    groups.push_back(std::shared_ptr<RankGroup>(new RankGroup(ranks, rank)));
+    groups.push_back(std::shared_ptr<RankGroup>(new RankGroup(ranks, ranks->transport(rank))));
   return groups;
 }
 
-RankGroup::RankGroup(std::shared_ptr<ThreadRanks> ranks, int rank)
-    : group(std::move(ranks)), transport(group->transport(rank)), communicator(transport) {}
+Status RankGroup::ofProcess(const ProcessRanksOptions &options, std::shared_ptr<RankGroup> &group) {
+  std::unique_ptr<Transport> made;
+  SPRIG_RETURN_IF_ERROR(joinProcesses(options, made));
+  std::shared_ptr<Transport> transport = std::move(made);
+  group.reset(new RankGroup(transport, *transport));
+  return {};
+}
 
-RankGroup::~RankGroup() { group->leave(rank()); }
+RankGroup::RankGroup(std::shared_ptr<void> owner, Transport &transport)
+    : owner(std::move(owner)), transport(transport), communicator(transport) {}
+
+RankGroup::~RankGroup() { transport.leave(); }
 
 Status RankGroup::allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
                             std::span<const Buffers::Buffer> buffers, std::string_view name) {

@@ -3,6 +3,7 @@
 #define SPRIG_RUNTIME_COMM_RANKGROUP_H
 
 #include "runtime/comm/Communicator.h"
+#include "runtime/comm/ProcessRanks.h"
 #include "runtime/comm/ThreadRanks.h"
 
 #include <memory>
@@ -17,6 +18,8 @@ class RankGroup {
 public:
   // Threads of this process as ranks; one each.
   static std::vector<std::shared_ptr<RankGroup>> ofThreads(const ThreadRanksOptions &options);
+  // This process as a rank; returns when all have come.
+  static Status ofProcess(const ProcessRanksOptions &options, std::shared_ptr<RankGroup> &group);
   ~RankGroup();
 
   int rank() const { return transport.rank(); }
@@ -31,8 +34,8 @@ public:
   void interrupt(const Status &why);
 
 private:
-  RankGroup(std::shared_ptr<ThreadRanks> ranks, int rank);
-  std::shared_ptr<ThreadRanks> group;
+  RankGroup(std::shared_ptr<void> owner, Transport &transport);
+  std::shared_ptr<void> owner; // of the transport
   Transport &transport;
   Communicator communicator;
   std::vector<Buffers::Buffer> together; // of a message, kept for its memory

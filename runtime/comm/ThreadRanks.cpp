@@ -9,7 +9,6 @@
 
 namespace sprig::rt::comm {
 
-using core::concat;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -54,9 +53,11 @@ public:
   void end() override;
   Status send(int peer, std::span<const Bytes> stretches, uint64_t &message) override;
   Status awaitTaken(int peer, uint64_t message) override;
-  Status take(int peer, std::span<const Bytes> &stretches) override;
+  Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches) override;
   void giveBack(int peer) override;
   void fail(const Status &why) override { group.fail(number, why); }
+  Status failure() const override { return group.failure(); }
+  void leave() override { group.leave(number); }
 
 private:
   ThreadRanks &group;
@@ -114,13 +115,11 @@ template <typename Condition> Status ThreadRanks::await(int rank, int peer, Cond
     // What it has sent before it left is there.
     if (holds || condition()) return {};
     if (hasLeft) {
-      std::string text;
+      Status status;
       {
         std::lock_guard lock(mutex);
-        text = concat("rank ", rank, " is at ", at[size_t(rank)].call.text(), ", rank ", peer, " has ended after ",
-                      at[size_t(peer)].counted, " collectives");
+        status = hasEnded(rank, at[size_t(rank)], peer, at[size_t(peer)].counted);
       }
-      Status status(SPRIG_RT_INVALID_ARGUMENT, std::move(text));
       fail(rank, status);
       return failure();
     }
@@ -128,34 +127,13 @@ template <typename Condition> Status ThreadRanks::await(int rank, int peer, Cond
   }
 }
 
-std::string ThreadRanks::positions() const {
-  std::string text;
-  for (size_t rank = 0; rank < at.size(); ++rank) {
-    const Position &position = at[rank];
-    text += concat(rank ? "; rank " : "rank ", rank);
-    if (position.isInside)
-      text += concat(" is at its collective ", position.counted, ", ", position.call.text());
-    else if (position.hasLeft)
-      text += concat(" has ended after ", position.counted, " collectives");
-    else
-      text += concat(" is in no collective, after ", position.counted);
-  }
-  return text;
-}
-
 Status ThreadRanks::timedOut(int rank, int peer) {
-  std::string text;
+  std::string where;
   {
     std::lock_guard lock(mutex);
-    // Digits by hand: the C library's depend on the locale.
-    int64_t ms = options.timeout / std::chrono::milliseconds(1);
-    std::string number = std::to_string(ms / 1000), rest = std::to_string(1000 + ms % 1000).substr(1);
-    rest.erase(rest.find_last_not_of('0') + 1);
-    if (!rest.empty()) number += "." + rest;
-    text = concat("rank ", rank, " has waited ", number, " s for rank ", peer, ": ", positions());
+    for (int each = 0; each < options.ranks; ++each) where += (each ? "; " : "") + at[size_t(each)].text(each);
   }
-  Status status(SPRIG_RT_TIMEOUT, std::move(text));
-  fail(rank, status);
+  fail(rank, hasWaited(rank, peer, options.timeout, where));
   return failure();
 }
 
@@ -192,31 +170,17 @@ int ThreadRanks::failedRank() const {
   return brokenBy;
 }
 
-Status ThreadRanks::differ(const Position &first, const Position &second, int firstRank, int secondRank) {
-  std::string one = first.call.text(), other = second.call.text();
-  return Status(SPRIG_RT_INVALID_ARGUMENT, concat("collective ", first.counted, " differs: rank ", firstRank, " calls ",
-                                                  one, ", rank ", secondRank, " calls ", other,
-                                                  one != other                          ? ""
-                                                  : first.call.name != second.call.name ? ", of other tensors"
-                                                                                        : ", of other shapes"));
-}
-
 Status ThreadRanks::Rank::begin(const Call &call) {
   if (group.isBroken) return group.failure();
   Status mismatch;
   {
     std::lock_guard lock(group.mutex);
     Position &own = group.at[size_t(number)];
-    own.call = call;
-    own.isInside = true;
-    ++own.number;
-    if (!own.isAnnounced) ++own.counted;
-    own.isAnnounced = call.announces.has_value();
+    own.enter(call);
     for (int other = 0; other < ranks(); ++other) {
       const Position &position = group.at[size_t(other)];
       if (other == number || position.number != own.number || position.call.matches(call)) continue;
-      mismatch = differ(number < other ? own : position, number < other ? position : own, std::min(number, other),
-                        std::max(number, other));
+      mismatch = differ(number, own, other, position);
       own.isInside = false;
       break;
     }
@@ -247,7 +211,7 @@ Status ThreadRanks::Rank::awaitTaken(int peer, uint64_t message) {
   return group.await(number, peer, [&] { return to.taken >= message; });
 }
 
-Status ThreadRanks::Rank::take(int peer, std::span<const Bytes> &stretches) {
+Status ThreadRanks::Rank::take(int peer, std::span<const size_t>, std::span<const Bytes> &stretches) {
   Channel &from = group.channel(peer, number);
   SPRIG_RETURN_IF_ERROR(group.await(number, peer, [&] { return from.sent > from.taken; }));
   // Said before it is asked whether the group is whole: the sender says that it is not, and then looks who reads.

@@ -3,10 +3,9 @@
 #ifndef SPRIG_RUNTIME_COMM_THREADRANKS_H
 #define SPRIG_RUNTIME_COMM_THREADRANKS_H
 
-#include "runtime/comm/Transport.h"
+#include "runtime/comm/Position.h"
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -55,15 +54,7 @@ private:
   // Until the condition holds, which the peer makes true.
   template <typename Condition> Status await(int rank, int peer, Condition condition);
   Status timedOut(int rank, int peer);
-  std::string positions() const; // under the mutex
 
-  struct Position {
-    Call call;
-    uint64_t number = 0;  // of calls that were begun
-    uint64_t counted = 0; // of them, with what was said about one, those that people make
-    bool isInside = false, hasLeft = false, isAnnounced = false;
-  };
-  static Status differ(const Position &first, const Position &second, int firstRank, int secondRank);
   // Where others tell a rank that there is news.
   struct alignas(64) Bell {
     std::atomic<uint32_t> count = 0;

@@ -63,7 +63,10 @@ int defaultThreads() {
     CPU_ZERO(&set);
     int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : int(sysconf(_SC_NPROCESSORS_ONLN));
     int quota = cgroupQuota();
-    return std::max(1, quota > 0 ? std::min(quota, affinity) : affinity);
+    int usable = quota > 0 ? std::min(quota, affinity) : affinity;
+    // Ranks that `sprig launch` has started on this machine have a share each.
+    const char *local = std::getenv("SPRIG_LAUNCHED") ? std::getenv("LOCAL_WORLD_SIZE") : nullptr;
+    return std::max(1, usable / std::max(1, local ? std::atoi(local) : 1));
   }();
   return threads;
 }

@@ -8,7 +8,8 @@
 
 namespace sprig::rt::core {
 
-// The smaller of the processors that this process may run on and its cgroup's quota, at least 1.
+// The smaller of the processors that this process may run on and its cgroup's quota, at least 1; its share of them
+// where `sprig launch` has started it beside others.
 int defaultThreads();
 uint64_t physicalMemory();
 // The least of that, the limits of this process (RLIMIT_AS, RLIMIT_DATA) and of its cgroups; UINT64_MAX: none is known.

@@ -30,6 +30,7 @@ void addRun(CLI::App &app, Invocation &invocation);
 void addCompile(CLI::App &app, Invocation &invocation);
 void addCheck(CLI::App &app, Invocation &invocation);
 void addInspect(CLI::App &app, Invocation &invocation);
+void addLaunch(CLI::App &app, Invocation &invocation);
 void addDevices(CLI::App &app, Invocation &invocation);
 void addOps(CLI::App &app, Invocation &invocation);
 void addBench(CLI::App &app, Invocation &invocation);

@@ -1,9 +1,11 @@
 #include "tools/sprig/MeshFlags.h"
 #include "sprig/error.h"
+#include "runtime/comm/ProcessRanks.h"
 #include "sprig/rt/sprig_rt.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 namespace sprig::cli {
 namespace {
@@ -24,12 +26,16 @@ int ranksOfMesh(const std::string &mesh) {
   return ranks;
 }
 
+void checkStrategy(const std::string &strategy) {
+  if (!strategy.empty() && strategy != "data")
+    throw Error(ErrorKind::usage, "--strategy " + strategy + ": there is none of this name, expected data");
+}
+
 } // namespace
 
 int MeshFlags::ranks(const Settings &settings) const {
   if (!isGiven()) return 1;
-  if (!strategy.empty() && strategy != "data")
-    throw Error(ErrorKind::usage, "--strategy " + strategy + ": there is none of this name, expected data");
+  checkStrategy(strategy);
   rt::core::GivenDevices given = settings.parsedDevices();
   int devices = given.threads ? 1 : int(given.list.size());
   int ranks = mesh.empty() ? std::max(1, devices) : ranksOfMesh(mesh);
@@ -38,7 +44,38 @@ int MeshFlags::ranks(const Settings &settings) const {
     throw Error(ErrorKind::usage, "--mesh " + mesh + ": " + std::to_string(ranks) + " ranks, and " + names + " names " +
                                       std::to_string(devices) + (devices == 1 ? " device" : " devices"));
   if (ranks > kMostRanks) throw Error(ErrorKind::usage, names + ": more than " + std::to_string(kMostRanks) + " ranks");
-  if (ranks == 1) return 1;
+  if (ranks > 1) checkDevices(settings, ranks);
+  return ranks;
+}
+
+RankPlace MeshFlags::place(const Settings &settings) const {
+  bool isLaunched = std::getenv("SPRIG_LAUNCHED") != nullptr;
+  if (!sprig_rt_is_rank_process() || (!isGiven() && !isLaunched)) {
+    int count = ranks(settings);
+    return {.ranks = count, .here = count};
+  }
+  rt::comm::ProcessRanksOptions process;
+  if (rt::comm::Status status = rt::comm::readEnvironment(process); !status.isOk())
+    throw Error(ErrorKind::usage, std::string(status.message()));
+  std::string of = "rank " + std::to_string(process.rank) + " of " + std::to_string(process.ranks);
+  if (!isGiven())
+    throw Error(ErrorKind::usage,
+                "this process was started as " + of + ": say how they train together, --strategy data");
+  checkStrategy(strategy);
+  if (!mesh.empty() && ranksOfMesh(mesh) != process.ranks)
+    throw Error(ErrorKind::usage, "--mesh " + mesh + ": this process was started as " + of);
+  rt::core::GivenDevices given = settings.parsedDevices();
+  if (!given.threads && given.list.size() > 1)
+    throw Error(ErrorKind::usage,
+                "--devices " + settings.givenDevices() + ": this process was started as " + of + ", and is one device");
+  checkDevices(settings, process.ranks);
+  const char *here = isLaunched ? std::getenv("LOCAL_WORLD_SIZE") : nullptr;
+  return {process.ranks, true, process.rank, here ? std::max(1, std::atoi(here)) : 1};
+}
+
+void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
+  rt::core::GivenDevices given = settings.parsedDevices();
+  std::string names = "--devices " + settings.givenDevices();
   for (const rt::core::GivenDevice &device : given.list)
     if (device.kind != "cpu")
       throw Error(ErrorKind::unsupported,
@@ -50,7 +87,6 @@ int MeshFlags::ranks(const Settings &settings) const {
                   "--target " + target + ": ranks that train together are shares of the processor, expected cpu");
   if (!settings.places.empty())
     throw Error(ErrorKind::usage, "--place: has no meaning with --strategy data, where every rank has all layers");
-  return ranks;
 }
 
 void addMesh(CLI::App &command, MeshFlags &flags) {
@@ -60,12 +96,14 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
   command.add_option("--mesh", flags.mesh, "axes over the devices: data=2 is --strategy data on 2 ranks");
 }
 
-Settings settingsOfRank(const Settings &settings, int ranks) {
-  if (ranks == 1) return settings;
+Settings settingsOfRank(const Settings &settings, const RankPlace &place) {
+  if (place.ranks == 1) return settings;
   Settings own = settings;
-  int threads = settings.laneCount() ? settings.laneCount() : sprig_rt_default_threads();
+  // A process has its share of the cores already.
+  int threads =
+      settings.laneCount() ? settings.laneCount() : sprig_rt_default_threads() * (place.isProcess ? place.here : 1);
   own.devices.clear();
-  own.threads = std::max(1, threads / ranks);
+  own.threads = std::max(1, threads / place.here);
   return own;
 }
 

@@ -5,6 +5,14 @@
 
 namespace sprig::cli {
 
+/// Where a command that trains is among its ranks.
+struct RankPlace {
+  int ranks = 1;          ///< that train together
+  bool isProcess = false; ///< each is a process, this one is `rank`; else all are threads of this one
+  int rank = 0;
+  int here = 1; ///< ranks on this machine, which share its cores
+};
+
 struct MeshFlags {
   std::string strategy; ///< "data", or "" where devices are places for layers
   std::string mesh;     ///< "data=2"; "": as many ranks as devices
@@ -13,11 +21,16 @@ struct MeshFlags {
   /// How many ranks there are: 1 without a strategy. Throws usage errors, and unsupported for devices that have no
   /// ranks yet.
   int ranks(const Settings &settings) const;
+  /// The same for a command that trains, which may be one of several processes (`sprig launch`, mpirun, srun).
+  RankPlace place(const Settings &settings) const;
+
+private:
+  void checkDevices(const Settings &settings, int ranks) const;
 };
 
 void addMesh(CLI::App &command, MeshFlags &flags);
 
 /// What one of several ranks is compiled and loaded with: a share of the threads, and no device of others.
-Settings settingsOfRank(const Settings &settings, int ranks);
+Settings settingsOfRank(const Settings &settings, const RankPlace &place);
 
 } // namespace sprig::cli

@@ -1,7 +1,8 @@
-// Trains a perceptron on images of digits with several ranks, threads of this process: each takes its rows of every
-// batch, gradients are summed over all, and each updates its own copy. One rank at the same batch gives the same
-// network but for rounding.
-//   data_parallel examples/train_digits/data [ranks]
+// Trains a perceptron on images of digits with several ranks: each takes its rows of every batch, gradients are summed
+// over all, and each updates its own copy. One rank at the same batch gives the same network but for rounding. Ranks
+// are threads of this process, or processes, which have the same bits.
+//   data_parallel examples/train_digits/data [threads]
+//   sprig launch -n 2 -- data_parallel examples/train_digits/data
 #include <cstdio>
 #include <sprig/sprig.h>
 
@@ -50,16 +51,16 @@ int main(int count, char **arguments) try {
   int most = count > 2 ? std::atoi(arguments[2]) : 2;
   manualSeed(7);
   nn::StateDict start = Net().stateDict();
-  for (int ranks : {1, most}) {
-    double accuracy = 0;
-    dist::spawn(ranks, [&](dist::Group &group) {
-      Net net;
-      if (group.rank() == 0) net.loadStateDict(start);
-      train(group, folder, net);
-      if (group.rank() == 0) accuracy = accuracyOf(net, folder);
-    });
-    std::printf("%d %s: accuracy %.4f\n", ranks, ranks == 1 ? "rank" : "ranks", accuracy);
-  }
+  auto body = [&](dist::Group &group) {
+    Net net;
+    if (group.rank() == 0) net.loadStateDict(start);
+    train(group, folder, net);
+    if (group.rank() == 0)
+      std::printf("%d %s: accuracy %.4f\n", group.size(), group.size() == 1 ? "rank" : "ranks",
+                  accuracyOf(net, folder));
+  };
+  if (!dist::isLaunched()) dist::spawn(1, body); // to compare with
+  dist::run(most, body);
 } catch (const Error &error) {
   std::fprintf(stderr, "error: %s\n", error.what());
   return int(error.kind());

@@ -61,11 +61,7 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
   // A device that tensors cannot be on is the caller's mistake, not a rank's.
   for (const Device &device : devices) DeviceScope(device, at);
 
-  // More than can be counted in nanoseconds is as long as it takes.
-  constexpr auto kLongest = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max());
-  ThreadRanks group({.ranks = ranks,
-                     .timeout = options.timeout > kLongest ? std::chrono::nanoseconds::zero()
-                                                           : std::chrono::nanoseconds(options.timeout)});
+  ThreadRanks group({.ranks = ranks, .timeout = frontend::boundedTimeout(options.timeout)});
   std::vector<Ended> ended(static_cast<size_t>(ranks));
   auto runRank = [&](int rank) {
     Group::Impl impl(group.transport(rank));

@@ -130,7 +130,7 @@ int compileCommand(Options options) {
   int ranks = options.mesh.ranks(options.settings);
   if (options.mesh.isGiven() && options.train.empty())
     throw Error(ErrorKind::usage, "--strategy and --mesh are for packages that train: --train CONFIG");
-  options.settings = settingsOfRank(options.settings, ranks);
+  options.settings = settingsOfRank(options.settings, {.ranks = ranks, .here = ranks});
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");
   bool trains = !options.train.empty();

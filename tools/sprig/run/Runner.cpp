@@ -152,12 +152,22 @@ void Runner::failGroup(const std::string &why) const {
   sprig_rt_group_fail(group.get(), SPRIG_RT_INVALID_ARGUMENT, why.c_str());
 }
 
+void Runner::allReduce(std::span<uint64_t> numbers, sprig_rt_reduction reduction, const char *name) const {
+  check(sprig_rt_group_all_reduce(group.get(), SPRIG_RT_U64, reduction, numbers.data(), numbers.size(), name));
+}
+
 std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks) {
   std::vector<sprig_rt_group *> handles(static_cast<size_t>(ranks), nullptr);
   check(sprig_rt_groups_create(uint32_t(ranks), nullptr, handles.data()));
   std::vector<std::shared_ptr<sprig_rt_group>> groups;
   for (sprig_rt_group *handle : handles) groups.emplace_back(handle, sprig_rt_group_release);
   return groups;
+}
+
+std::shared_ptr<sprig_rt_group> processAsRank() {
+  sprig_rt_group *handle = nullptr;
+  check(sprig_rt_group_join(nullptr, &handle));
+  return {handle, sprig_rt_group_release};
 }
 
 std::string Runner::deviceName(uint32_t device) const {

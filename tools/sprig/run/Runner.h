@@ -71,6 +71,8 @@ public:
   void join(std::shared_ptr<sprig_rt_group> group);
   /// Tells the other ranks why this one does not come; nothing where there are none.
   void failGroup(const std::string &why) const;
+  /// In place, of the ranks that it has joined.
+  void allReduce(std::span<uint64_t> numbers, sprig_rt_reduction reduction, const char *name) const;
   std::string deviceName(uint32_t device) const; ///< "cpu:1", by its number in the package
   size_t entryCount() const;
   std::vector<TensorSpec> inputs(size_t entry) const;
@@ -106,5 +108,7 @@ private:
 
 /// Threads of this process as ranks: what the calls of each join.
 std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks);
+/// This process as a rank, when all have come.
+std::shared_ptr<sprig_rt_group> processAsRank();
 
 } // namespace sprig::cli

@@ -58,7 +58,8 @@ public:
   }
 
   TrainOutcome run() {
-    InterruptsWait signals;
+    std::optional<InterruptsWait> signals;
+    if (options.endsBySignal) signals.emplace();
     TrainProgress progress(*config.steps, batches.stepsPerEpoch(), config.batch * config.accumulate, outcome.steps,
                            options.logEvery);
     auto start = Clock::now();

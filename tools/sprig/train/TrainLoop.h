@@ -19,7 +19,9 @@ struct TrainLoopOptions {
   int64_t every = 0;            ///< steps between checkpoints; 0: an epoch
   int64_t logEvery = 0;         ///< steps between lines of progress; 0: the progress's own
   int keep = 3;
-  LoaderFlags loader;            ///< none wanted: the thread that trains loads each batch when it needs it
+  LoaderFlags loader; ///< none wanted: the thread that trains loads each batch when it needs it
+  /// Whether Ctrl-C, SIGTERM and SIGHUP end the run behind a step, with a checkpoint; else they end the process.
+  bool endsBySignal = true;
   bool keepHistory = false;      ///< of every step, for the plot
   checkpoint::Manifest identity; ///< seed and digests of the run
   /// A checkpoint to go on from.

@@ -23,6 +23,10 @@ TrainRanks::TrainRanks(std::vector<Runner> runners, int64_t batch) : failures(ru
   }
 }
 
+TrainRanks::TrainRanks(Runner runner, RankShare share) : isProcess(true) {
+  programs.push_back(std::make_unique<TrainProgram>(std::move(runner), share));
+}
+
 TrainRanks::~TrainRanks() { endThreads(); }
 
 void TrainRanks::endThreads() {
@@ -137,7 +141,25 @@ void TrainRanks::start(double lr, uint64_t seed) {
   for (auto &program : programs) program->start(lr, seed);
 }
 
+void TrainRanks::tellOthers(const std::string &why) const {
+  if (isProcess) first().package().failGroup(why);
+}
+
+// By a hash of each array, of which all ranks have the least and the largest.
+void TrainRanks::checkProcesses() const {
+  std::vector<checkpoint::ArrayView> views = first().state();
+  std::vector<uint64_t> hashes;
+  for (const checkpoint::ArrayView &view : views)
+    hashes.push_back(std::hash<std::string_view>()({view.bytes.data(), view.bytes.size()}));
+  std::vector<uint64_t> least = hashes, largest = hashes;
+  first().package().allReduce(least, SPRIG_RT_MIN, "states");
+  first().package().allReduce(largest, SPRIG_RT_MAX, "states");
+  for (size_t i = 0; i < views.size(); ++i)
+    if (least[i] != largest[i]) throw Error(ErrorKind::internal, "'" + views[i].name + "' differs between ranks");
+}
+
 void TrainRanks::checkReplicas() const {
+  if (isProcess) return checkProcesses();
   std::vector<checkpoint::ArrayView> expected = first().state();
   for (size_t rank = 1; rank < programs.size(); ++rank) {
     std::vector<checkpoint::ArrayView> views = programs[rank]->state();

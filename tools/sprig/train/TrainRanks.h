@@ -1,5 +1,6 @@
-// Ranks that train together in this process, or the one that trains alone: a program for each, which all take the same
-// steps on their shares of the samples. Their states are the same between two steps.
+// Ranks that train together in this process, the one of them that this process is, or the one that trains alone: a
+// program for each, which all take the same steps on their shares of the samples. Their states are the same between two
+// steps.
 // For `sprig train`. Of one thread at a time; a thread of its own works for each rank but the first.
 #pragma once
 #include "tools/sprig/train/TrainProgram.h"
@@ -17,9 +18,10 @@ public:
   /// Runners by rank, each with the program of its rank and a group; `batch` has the samples of a forward pass of all
   /// ranks together.
   TrainRanks(std::vector<Runner> runners, int64_t batch);
+  /// One of several processes that are ranks; the runner is of its group.
+  TrainRanks(Runner runner, RankShare share);
   ~TrainRanks();
 
-  int ranks() const { return int(programs.size()); }
   /// Sizes, interface and state are those of every rank.
   const TrainProgram &first() const { return *programs.front(); }
 
@@ -39,9 +41,13 @@ public:
   void start(double lr, uint64_t seed);
   /// Throws internal where the states of two ranks differ in a bit, with the array's name.
   void checkReplicas() const;
+  /// Tells other processes why this one does not go on.
+  void tellOthers(const std::string &why) const;
 
 private:
   std::vector<std::unique_ptr<TrainProgram>> programs;
+  bool isProcess = false; ///< one of several
+  void checkProcesses() const;
 
   // The threads of the ranks behind the first: each does `work` once for each number of it.
   using Work = std::function<void(TrainProgram &)>;

@@ -76,9 +76,24 @@ std::string summaryOf(const training::TrainConfig &config) {
 
 class Training {
 public:
-  explicit Training(const TrainOptions &options)
-      : options(options), ranks(options.mesh.ranks(options.settings)),
-        settings(settingsOfRank(options.settings, ranks)) {}
+  explicit Training(const TrainOptions &given)
+      : options(given), place(given.mesh.place(given.settings)), ranks(place.ranks),
+        settings(settingsOfRank(given.settings, place)), withNorm(!given.metrics.empty()) {
+    // Of processes the first alone says and writes what all of them know.
+    if (!isFirst()) {
+      setQuiet(true);
+      options.output.clear();
+      options.metrics.clear();
+      options.plot.clear();
+    }
+  }
+
+  void tellOthers(const std::string &why) const {
+    if (program)
+      program->tellOthers(why);
+    else if (group)
+      sprig_rt_group_fail(group.get(), SPRIG_RT_INVALID_ARGUMENT, why.c_str());
+  }
 
   int run() {
     open(options.overrides);
@@ -154,14 +169,17 @@ public:
                 std::string(training::name(config.optimizer.kind)) + ", " + std::to_string(results.size()) +
                     " runs of " + std::to_string(*config.steps) + " steps",
                 range, results);
-    printSweep(range, results, compileSeconds, options.common.json());
+    if (isFirst()) printSweep(range, results, compileSeconds, options.common.json());
     return interrupted ? interrupted : kDone;
   }
 
 private:
-  const TrainOptions &options;
-  int ranks;         ///< that train together
-  Settings settings; ///< of one of them
+  TrainOptions options;
+  RankPlace place;
+  int ranks;                             ///< that train together
+  Settings settings;                     ///< of one of them
+  bool withNorm;                         ///< whether steps compute the norm of gradients
+  std::shared_ptr<sprig_rt_group> group; ///< of processes
   Model model;
   training::TrainConfig config;
   std::optional<TrainNote> note;     ///< of a package
@@ -174,6 +192,10 @@ private:
   std::vector<std::string> trainable;
   double compileSeconds = 0;
 
+  bool isFirst() const { return place.rank == 0; }
+  // Ranks of this process.
+  int ranksHere() const { return place.isProcess ? 1 : ranks; }
+
   void open(std::span<const training::Override> overrides) {
     settings.checkDevicesCompute();
     model = openModel(options.model);
@@ -185,7 +207,7 @@ private:
     runners.push_back(compileAndLoad(model, {}, settings));
     note = trainNoteOf(runners.front());
     readConfig(overrides);
-    for (int rank = 1; rank < ranks; ++rank) runners.push_back(runners.front().another(runnerOptions()));
+    for (int rank = 1; rank < ranksHere(); ++rank) runners.push_back(runners.front().another(runnerOptions()));
     begin(std::move(runners));
   }
 
@@ -198,6 +220,12 @@ private:
     program.reset(); // gives its threads back first
     if (ranks == 1) {
       program.emplace(std::move(runners.front()));
+      return;
+    }
+    if (place.isProcess) {
+      if (!group) group = processAsRank();
+      runners.front().join(group);
+      program.emplace(std::move(runners.front()), RankShare{place.rank, ranks, config.batch});
       return;
     }
     auto groups = threadsAsRanks(ranks);
@@ -251,10 +279,10 @@ private:
     if (evaluation)
       request.evaluations = partSizes(evaluation->count(), config.evalBatch.value_or(config.batch), false);
     request.samples = data.count();
-    request.withNorm = !options.metrics.empty();
+    request.withNorm = withNorm;
     request.allow = options.allow;
     request.ranks = ranks;
-    request.rank = 0;
+    request.rank = place.rank;
     CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
     if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
     placements = std::move(compiled.placements);
@@ -263,7 +291,7 @@ private:
     std::vector<Runner> runners;
     runners.push_back(Runner::load(std::move(compiled.package), options.model, runnerOptions()));
     bool isOfAnyRank = TrainProgram::isOfAnyRank(runners.front());
-    while (++request.rank < ranks)
+    while (!place.isProcess && ++request.rank < ranks)
       runners.push_back(isOfAnyRank ? runners.front().another(runnerOptions())
                                     : Runner::load(compileTraining(model, request, settings, {"native"}).package,
                                                    options.model, runnerOptions()));
@@ -310,11 +338,12 @@ private:
     TrainLoopOptions loop;
     loop.config = config;
     loop.metrics = options.metrics;
-    loop.checkpoints = options.checkpoints;
+    loop.checkpoints = isFirst() ? options.checkpoints : "";
     loop.every = options.every;
     loop.logEvery = options.logEvery;
     loop.keep = options.keep;
     loop.loader = options.loader;
+    loop.endsBySignal = !place.isProcess;
     loop.keepHistory = !options.plot.empty();
     loop.identity.seed = config.seed;
     loop.identity.configDigest = configDigest(config, data);
@@ -344,6 +373,7 @@ private:
   }
 
   void print(const TrainOutcome &outcome) const {
+    if (!isFirst()) return;
     int64_t epoch = training::stepsPerEpoch(config, data.count());
     Json json = {{"steps", outcome.steps},
                  {"epochs", double(outcome.steps) / double(epoch)},
@@ -412,7 +442,12 @@ int runTraining(const TrainOptions &options) {
   if (!options.sweep.empty() && options.settings.explainPlacement && options.common.json())
     throw Error(ErrorKind::usage, "--explain-placement: with --format json it goes with one run, not with --sweep");
   Training training(options);
-  return options.sweep.empty() ? training.run() : training.sweep();
+  try {
+    return options.sweep.empty() ? training.run() : training.sweep();
+  } catch (const std::exception &error) {
+    training.tellOthers(error.what());
+    throw;
+  }
 }
 
 } // namespace sprig::cli

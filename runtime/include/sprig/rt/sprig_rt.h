@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 8
+#define SPRIG_RT_ABI_MINOR 9
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -125,7 +125,8 @@ typedef struct sprig_rt_pool_options {
   const sprig_rt_executor *executor; /* NULL: the pool's own threads */
 } sprig_rt_pool_options;
 
-/* The smaller of the processors that this process may run on and its cgroup's quota, at least 1. */
+/* The smaller of the processors that this process may run on and its cgroup's quota, at least 1; its share of them
+ * where `sprig launch` has started it beside others. */
 SPRIG_RT_API int32_t sprig_rt_default_threads(void);
 SPRIG_RT_API sprig_rt_status *sprig_rt_pool_create(const sprig_rt_pool_options *options, sprig_rt_pool **pool);
 SPRIG_RT_API void sprig_rt_pool_release(sprig_rt_pool *pool);
@@ -286,11 +287,36 @@ typedef struct sprig_rt_group_options {
 /* Threads of this process as ranks, 1 to 256: one group each, in their order. Options may be null. */
 SPRIG_RT_API sprig_rt_status *sprig_rt_groups_create(uint32_t ranks, const sprig_rt_group_options *options,
                                                      sprig_rt_group **groups);
+
+typedef struct sprig_rt_join_options {
+  size_t size;        /* sizeof(sprig_rt_join_options) */
+  int64_t timeout_ms; /* as sprig_rt_group_options', for ranks to come, too; SPRIG_COLLECTIVE_TIMEOUT goes before it */
+} sprig_rt_join_options;
+
+/* Whether the environment says that this process is a rank: RANK, OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID is
+ * set. Since 1.9. */
+SPRIG_RT_API int32_t sprig_rt_is_rank_process(void);
+/* This process as a rank, by the environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and SPRIG_LAUNCH_SECRET, as
+ * `sprig launch` sets them. Returns when all ranks have come. Needs libsprig_rt_gloo.so and Gloo; UNSUPPORTED without.
+ * Options may be null. Since 1.9. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_group_join(const sprig_rt_join_options *options, sprig_rt_group **group);
 SPRIG_RT_API uint32_t sprig_rt_group_rank(const sprig_rt_group *group);
 SPRIG_RT_API uint32_t sprig_rt_group_ranks(const sprig_rt_group *group);
 /* Ranks that wait for this one, now or later, fail with this code and text: for what went wrong outside of calls. A
  * group that has failed stays so; a run that fails or is cancelled makes its group fail, too. From any thread. */
 SPRIG_RT_API void sprig_rt_group_fail(sprig_rt_group *group, sprig_rt_code code, const char *text);
+typedef enum sprig_rt_reduction {
+  SPRIG_RT_SUM = 0,
+  SPRIG_RT_MEAN, /* of floating-point elements */
+  SPRIG_RT_PRODUCT,
+  SPRIG_RT_MIN,
+  SPRIG_RT_MAX
+} sprig_rt_reduction;
+/* All ranks' elements, one by one, in place: the same bits on each. Every rank calls it, between its runs, with the
+ * same type, reduction, count and name, which is what errors call it. Since 1.9. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_group_all_reduce(sprig_rt_group *group, sprig_rt_dtype dtype,
+                                                        sprig_rt_reduction reduction, void *elements, uint64_t count,
+                                                        const char *name);
 /* The rank has left when its contexts let go of the group, too: whoever waits for it fails. */
 SPRIG_RT_API void sprig_rt_group_release(sprig_rt_group *group);
 /* The rank that the context's calls are from now on; NULL: none. Contexts of one group are used one at a time. */

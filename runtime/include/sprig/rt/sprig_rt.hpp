@@ -306,11 +306,24 @@ public:
     for (sprig_rt_group *group : created) groups.push_back(Group(group));
     return groups;
   }
+  // Whether this process was started as a rank, and that rank: sprig_rt_group_join.
+  static bool isRankProcess() { return sprig_rt_is_rank_process(); }
+  static Group join(std::chrono::milliseconds timeout = std::chrono::minutes(5)) {
+    sprig_rt_join_options options = {sizeof options, timeout.count() ? timeout.count() : -1};
+    sprig_rt_group *created = nullptr;
+    check(sprig_rt_group_join(&options, &created));
+    return Group(created);
+  }
   uint32_t rank() const { return sprig_rt_group_rank(handle.get()); }
   uint32_t ranks() const { return sprig_rt_group_ranks(handle.get()); }
   // Tells the others, who wait for this rank, why it does not come.
   void fail(sprig_rt_code code, const std::string &text) const {
     sprig_rt_group_fail(handle.get(), code, text.c_str());
+  }
+  // All ranks' elements, one by one, in place.
+  void allReduce(std::span<float> elements, sprig_rt_reduction reduction = SPRIG_RT_SUM,
+                 const char *name = "all_reduce") const {
+    check(sprig_rt_group_all_reduce(handle.get(), SPRIG_RT_F32, reduction, elements.data(), elements.size(), name));
   }
   sprig_rt_group *raw() const { return handle.get(); }
 

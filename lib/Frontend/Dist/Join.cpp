@@ -1,0 +1,64 @@
+// This process as a rank.
+#include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/Trace.h"
+#include "lib/Frontend/Record.h"
+#include "runtime/comm/ProcessRanks.h"
+#include <atomic>
+
+namespace sprig::dist {
+
+using rt::comm::ProcessRanksOptions;
+using rt::comm::Status;
+using rt::comm::Transport;
+
+namespace {
+
+[[noreturn]] void raise(const Status &status, Source at) {
+  ErrorKind kind = status.code() == SPRIG_RT_INVALID_ARGUMENT ? ErrorKind::usage
+                   : status.code() == SPRIG_RT_UNSUPPORTED    ? ErrorKind::unsupported
+                                                              : ErrorKind::runtime;
+  throw Error(kind, frontend::placeText(at) + "join: " + std::string(status.message()));
+}
+
+} // namespace
+
+bool isLaunched() { return rt::comm::isRankProcess(); }
+
+void join(const std::function<void(Group &)> &body, const JoinOptions &options, Source at) {
+  static std::atomic<bool> hasJoined = false;
+  auto refuse = [&](const std::string &text) { frontend::fail(at, "join", text); };
+  if (!body) refuse("there is nothing to run");
+  if (options.timeout.count() < 0)
+    refuse("expected a timeout of 0 or more, found " + std::to_string(options.timeout.count()) + " ms");
+  if (frontend::Trace::current()) refuse("ranks cannot meet in a function that is being compiled");
+  ProcessRanksOptions given;
+  given.timeout = frontend::boundedTimeout(options.timeout);
+  if (Status status = rt::comm::readEnvironment(given); !status.isOk()) raise(status, at);
+  if (hasJoined.exchange(true)) refuse("this process has joined its group already");
+  std::unique_ptr<Transport> transport;
+  if (Status status = rt::comm::joinProcesses(given, transport); !status.isOk()) raise(status, at);
+  Group::Impl impl(*transport);
+  Group group(impl);
+  // Nothing where the group has failed already, of which this rank was told.
+  auto tell = [&](const std::string &text) {
+    transport->fail(Status(SPRIG_RT_CANCELLED, "rank " + std::to_string(given.rank) + ": " + text));
+  };
+  try {
+    body(group);
+  } catch (const std::exception &error) {
+    tell(error.what());
+    throw;
+  } catch (...) {
+    tell("threw what is no std::exception");
+    throw;
+  }
+}
+
+void run(int threads, const std::function<void(Group &)> &body, Source at) {
+  if (isLaunched())
+    join(body, {}, at);
+  else
+    spawn(threads, body, {}, at);
+}
+
+} // namespace sprig::dist

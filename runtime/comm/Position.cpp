@@ -1,0 +1,46 @@
+#include "runtime/comm/Position.h"
+
+namespace sprig::rt::comm {
+
+using core::concat;
+
+void Position::enter(const Call &next) {
+  call = next;
+  isInside = true;
+  ++number;
+  if (!isAnnounced) ++counted;
+  isAnnounced = next.announces.has_value();
+}
+
+std::string Position::text(int rank) const {
+  std::string text = concat("rank ", rank);
+  if (isInside) return text + concat(" is at its collective ", counted, ", ", call.text());
+  if (hasLeft) return text + concat(" has ended after ", counted, " collectives");
+  return text + concat(" is in no collective, after ", counted);
+}
+
+Status differ(int rank, const Position &position, int otherRank, const Position &other) {
+  if (otherRank < rank) return differ(otherRank, other, rank, position);
+  std::string one = position.call.text(), two = other.call.text();
+  return Status(SPRIG_RT_INVALID_ARGUMENT, concat("collective ", position.counted, " differs: rank ", rank, " calls ",
+                                                  one, ", rank ", otherRank, " calls ", two,
+                                                  one != two                              ? ""
+                                                  : position.call.name != other.call.name ? ", of other tensors"
+                                                                                          : ", of other shapes"));
+}
+
+Status hasEnded(int rank, const Position &position, int peer, uint64_t counted) {
+  return Status(SPRIG_RT_INVALID_ARGUMENT, concat("rank ", rank, " is at ", position.call.text(), ", rank ", peer,
+                                                  " has ended after ", counted, " collectives"));
+}
+
+Status hasWaited(int rank, int peer, std::chrono::nanoseconds timeout, std::string_view where) {
+  // Digits by hand: the C library's depend on the locale.
+  int64_t ms = timeout / std::chrono::milliseconds(1);
+  std::string number = std::to_string(ms / 1000), rest = std::to_string(1000 + ms % 1000).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  if (!rest.empty()) number += "." + rest;
+  return Status(SPRIG_RT_TIMEOUT, concat("rank ", rank, " has waited ", number, " s for rank ", peer, ": ", where));
+}
+
+} // namespace sprig::rt::comm

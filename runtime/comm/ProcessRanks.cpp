@@ -1,0 +1,94 @@
+#include "runtime/comm/ProcessRanks.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <limits>
+
+namespace sprig::rt::comm {
+
+using core::concat;
+
+namespace {
+
+// A variable that is set, by the first of its names that is.
+struct Variable {
+  const char *name = nullptr, *value = nullptr;
+};
+template <typename... Names> Variable find(Names... names) {
+  for (const char *name : {names...})
+    if (const char *value = std::getenv(name); value && *value) return {name, value};
+  return {};
+}
+
+Variable findRank() { return find("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"); }
+
+template <typename Number> Status readNumber(const Variable &variable, Number least, Number most, Number &number) {
+  const char *end = variable.value + std::strlen(variable.value);
+  auto [last, error] = std::from_chars(variable.value, end, number);
+  if (error == std::errc() && last == end && number >= least && number <= most) return {};
+  return Status(SPRIG_RT_INVALID_ARGUMENT, concat(variable.name, ": expected a number from ", least, " to ", most,
+                                                  ", found '", variable.value, "'"));
+}
+
+constexpr int kMostRanks = 1024, kMostSeconds = 1 << 30;
+
+} // namespace
+
+bool isRankProcess() { return findRank().value; }
+
+Status readEnvironment(ProcessRanksOptions &options) {
+  Variable rank = findRank(), ranks = find("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS");
+  if (!rank.value)
+    return Status(SPRIG_RT_INVALID_ARGUMENT,
+                  "RANK is not set: this process is no rank; 'sprig launch -n N -- PROGRAM' starts ranks");
+  if (!ranks.value) return Status(SPRIG_RT_INVALID_ARGUMENT, concat("WORLD_SIZE is not set, beside ", rank.name));
+  SPRIG_RETURN_IF_ERROR(readNumber(ranks, 1, kMostRanks, options.ranks));
+  SPRIG_RETURN_IF_ERROR(readNumber(rank, 0, options.ranks - 1, options.rank));
+  if (Variable host = find("MASTER_ADDR"); host.value) options.host = host.value;
+  if (Variable port = find("MASTER_PORT"); port.value) {
+    int number = 0;
+    SPRIG_RETURN_IF_ERROR(readNumber(port, 1, int(std::numeric_limits<uint16_t>::max()), number));
+    options.port = uint16_t(number);
+  }
+  if (Variable secret = find("SPRIG_LAUNCH_SECRET"); secret.value) options.secret = secret.value;
+  // A launcher has a store; else the first rank has.
+  options.startsStore = options.rank == 0 && !find("SPRIG_LAUNCHED").value;
+  for (auto [name, time] :
+       {std::pair("SPRIG_COLLECTIVE_TIMEOUT", &options.timeout), {"SPRIG_HEARTBEAT", &options.heartbeat}})
+    if (Variable variable = find(name); variable.value) {
+      int seconds = 0;
+      SPRIG_RETURN_IF_ERROR(readNumber(variable, time == &options.heartbeat ? 1 : 0, kMostSeconds, seconds));
+      *time = std::chrono::seconds(seconds);
+    }
+  return {};
+}
+
+Status joinProcesses(const ProcessRanksOptions &options, std::unique_ptr<Transport> &transport) {
+  // Beside the library or the program that this is in, then where the system looks.
+  std::string path = kGlooLibrary;
+  void *library = nullptr;
+  Dl_info own = {};
+  if (::dladdr(reinterpret_cast<void *>(&isRankProcess), &own) && own.dli_fname)
+    if (std::string_view file = own.dli_fname; file.rfind('/') != file.npos)
+      for (const char *folder : {"/", "/../lib/"}) {
+        if (library) break;
+        library = ::dlopen((std::string(file.substr(0, file.rfind('/'))) + folder + kGlooLibrary).c_str(),
+                           RTLD_NOW | RTLD_LOCAL);
+      }
+  if (!library) library = ::dlopen(kGlooLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return Status(SPRIG_RT_UNSUPPORTED,
+                  concat("processes as ranks need ", kGlooLibrary, " and Gloo (Debian: libgloo0): ", ::dlerror()));
+  auto *join = reinterpret_cast<JoinFunction *>(::dlsym(library, kGlooJoin));
+  auto *version = reinterpret_cast<const char *(*)()>(::dlsym(library, kGlooVersion));
+  if (!join || !version || std::string_view(version()) != SPRIG_RT_VERSION)
+    return Status(SPRIG_RT_UNSUPPORTED, concat(kGlooLibrary, " is of Sprig ", version ? version() : "another version",
+                                               ", expected ", SPRIG_RT_VERSION));
+  Status status;
+  join(options, transport, status);
+  return status;
+}
+
+} // namespace sprig::rt::comm

@@ -1,0 +1,267 @@
+// Ranks that meet by a store and talk by Gloo. Threads stand for the processes here: each has a transport of its own.
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/ProcessRanks.h"
+#include "runtime/comm/ThreadRanks.h"
+#include "runtime/comm/store/Sockets.h"
+#include "runtime/comm/store/Store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <thread>
+
+using namespace sprig::rt::comm;
+using namespace sprig::rt::collective;
+using namespace std::chrono_literals;
+using testing::Each;
+using testing::HasSubstr;
+
+namespace {
+
+using Body = std::function<Status(int, Communicator &)>;
+
+std::vector<std::string> texts(int ranks) { return std::vector<std::string>(size_t(ranks)); }
+
+std::unique_ptr<Store> storeOf(int ranks, std::chrono::nanoseconds heartbeat = 10s) {
+  std::unique_ptr<Store> store;
+  Status status = Store::start({.ranks = ranks, .secret = "s", .heartbeat = heartbeat}, store);
+  EXPECT_TRUE(status.isOk()) << status.message();
+  return store;
+}
+
+ProcessRanksOptions optionsOf(const Store &store, int rank, int ranks, std::chrono::nanoseconds timeout = 60s) {
+  return {.rank = rank, .ranks = ranks, .port = store.port(), .secret = "s", .timeout = timeout};
+}
+
+// A body on each of so many ranks, until all have ended; what each gave.
+std::vector<std::string> onProcesses(int ranks, const Body &body, std::chrono::nanoseconds timeout = 60s) {
+  std::unique_ptr<Store> store = storeOf(ranks);
+  std::vector<std::string> messages = texts(ranks);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport;
+      Status status = joinProcesses(optionsOf(*store, rank, ranks, timeout), transport);
+      if (status.isOk()) {
+        Communicator communicator(*transport);
+        status = body(rank, communicator);
+      }
+      messages[size_t(rank)] = status.message();
+    });
+  for (std::thread &thread : threads) thread.join();
+  return messages;
+}
+
+std::vector<std::string> onThreads(int ranks, const Body &body) {
+  ThreadRanks group({ranks});
+  std::vector<std::string> messages = texts(ranks);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      Communicator communicator(group.transport(rank));
+      messages[size_t(rank)] = body(rank, communicator).message();
+      group.leave(rank);
+    });
+  for (std::thread &thread : threads) thread.join();
+  return messages;
+}
+
+std::vector<float> randomNumbers(int rank, int64_t count) {
+  std::mt19937 random(uint32_t(rank * 1000 + count));
+  std::vector<float> numbers(static_cast<size_t>(count));
+  for (float &number : numbers) number = std::ldexp(float(random()) / float(1u << 31) - 1.f, int(random() % 20) - 10);
+  return numbers;
+}
+
+Status allReduce(Communicator &communicator, std::vector<float> &numbers, int line = 0) {
+  Buffers::Buffer buffer{numbers.data(), int64_t(numbers.size())};
+  Call call{Kind::allReduce, Algorithm::ring};
+  call.file = line ? "train.cpp" : "";
+  call.line = line;
+  return communicator.run(call, {{&buffer, 1}});
+}
+
+} // namespace
+
+// Threads' bits are those that a program states (CommTest).
+TEST(ProcessRanks, BitsAreThoseOfThreads) {
+  for (int ranks : {1, 2, 3, 4, 5}) {
+    auto body = [&](std::vector<std::vector<std::vector<float>>> &results) {
+      results.assign(size_t(ranks), {});
+      return [&](int rank, Communicator &communicator) {
+        for (Algorithm algorithm :
+             {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring, Algorithm::bidirectional})
+          for (int64_t size : {0, 1, ranks - 1, ranks, ranks + 1, 2048, 2049, 70001}) {
+            // Two together: long messages of several stretches too.
+            auto numbers = randomNumbers(rank, size), others = randomNumbers(rank + 10, size / 2);
+            Buffers::Buffer buffers[] = {{numbers.data(), size}, {others.data(), size / 2}};
+            SPRIG_RETURN_IF_ERROR(communicator.run({Kind::allReduce, algorithm}, {buffers}));
+            SPRIG_RETURN_IF_ERROR(communicator.run({Kind::allReduce, algorithm}, {{buffers, 1}}));
+            results[size_t(rank)].push_back(numbers);
+            results[size_t(rank)].push_back(others);
+          }
+        return Status();
+      };
+    };
+    std::vector<std::vector<std::vector<float>>> expected, results;
+    ASSERT_EQ(onThreads(ranks, body(expected)), texts(ranks));
+    ASSERT_EQ(onProcesses(ranks, body(results)), texts(ranks));
+    EXPECT_EQ(results, expected) << ranks << " ranks";
+  }
+}
+
+TEST(ProcessRanks, OtherCollectivesMoveWhatTheySay) {
+  constexpr int kRanks = 3;
+  for (int64_t size : {3, 12, 9000}) {
+    auto body = [&](std::vector<std::vector<std::vector<float>>> &results) {
+      results.assign(kRanks, {});
+      return [&](int rank, Communicator &communicator) {
+        for (Kind kind : {Kind::broadcast, Kind::reduce, Kind::reduceScatter, Kind::allGather, Kind::gather,
+                          Kind::scatter, Kind::allToAll, Kind::barrier}) {
+          Algorithm algorithm = chooseAlgorithm(kind, kRanks, size * 4);
+          auto numbers = randomNumbers(rank, size), inputs = numbers;
+          Buffers::Buffer buffer{numbers.data(), size}, input{inputs.data(), size};
+          Buffers buffers{{&buffer, size_t(kind != Kind::barrier)}};
+          if (kind == Kind::allToAll) buffers.inputs = {&input, 1};
+          SPRIG_RETURN_IF_ERROR(communicator.run({kind, algorithm, Reduction::sum, SPRIG_RT_F32, 1}, buffers));
+          results[size_t(rank)].push_back(numbers);
+        }
+        return Status();
+      };
+    };
+    std::vector<std::vector<std::vector<float>>> expected, results;
+    ASSERT_EQ(onThreads(kRanks, body(expected)), texts(kRanks));
+    ASSERT_EQ(onProcesses(kRanks, body(results)), texts(kRanks));
+    EXPECT_EQ(results, expected) << size << " elements";
+  }
+}
+
+TEST(ProcessRanks, DifferentCallsAreNamedOnAllRanks) {
+  auto messages = onProcesses(3, [](int rank, Communicator &communicator) {
+    std::vector<float> numbers(size_t(rank == 2 ? 3 : 4));
+    std::vector<float> same(5);
+    SPRIG_RETURN_IF_ERROR(allReduce(communicator, same, 30));
+    return allReduce(communicator, numbers, rank == 2 ? 33 : 31);
+  });
+  EXPECT_EQ(messages[1], messages[0]);
+  EXPECT_EQ(messages[2], messages[0]);
+  EXPECT_THAT(messages[0], HasSubstr("collective 2 differs: rank "));
+  EXPECT_THAT(messages[0], HasSubstr("rank 2 calls all_reduce of 3 f32 (sum, ring) at train.cpp:33"));
+  // A long message beside a short one, which has other slots.
+  messages = onProcesses(2, [](int rank, Communicator &communicator) {
+    std::vector<float> numbers(rank ? 300000 : 3);
+    return allReduce(communicator, numbers);
+  });
+  EXPECT_EQ(messages[1], messages[0]);
+  EXPECT_EQ(messages[0], "collective 1 differs: rank 0 calls all_reduce of 3 f32 (sum, ring), rank 1 calls all_reduce "
+                         "of 300000 f32 (sum, ring)");
+}
+
+TEST(ProcessRanks, WhoIsLateIsToldWithWhereAllAre) {
+  auto messages = onProcesses(
+      3,
+      [](int rank, Communicator &communicator) {
+        std::vector<float> numbers(4);
+        if (rank == 1) std::this_thread::sleep_for(2s);
+        return allReduce(communicator, numbers, 7);
+      },
+      500ms);
+  EXPECT_THAT(messages, Each(messages[0]));
+  EXPECT_THAT(messages[0], HasSubstr(" has waited 0.5 s for rank "));
+  EXPECT_THAT(messages[0], HasSubstr("; rank 1 is in no collective, after 0; rank 2 is at its collective 1, all_reduce "
+                                     "of 4 f32 (sum, ring) at train.cpp:7"));
+}
+
+TEST(ProcessRanks, WhoHasLeftIsNotWaitedFor) {
+  auto messages = onProcesses(2, [](int rank, Communicator &communicator) {
+    std::vector<float> numbers(4);
+    SPRIG_RETURN_IF_ERROR(allReduce(communicator, numbers));
+    return rank ? Status() : allReduce(communicator, numbers, 9);
+  });
+  EXPECT_EQ(messages[1], "");
+  EXPECT_EQ(messages[0], "rank 0 is at all_reduce of 4 f32 (sum, ring) at train.cpp:9, rank 1 has ended after 1 "
+                         "collectives");
+}
+
+TEST(ProcessRanks, AFailureReachesAll) {
+  std::unique_ptr<Store> store = storeOf(3);
+  std::vector<std::thread> threads;
+  std::vector<std::string> messages = texts(3);
+  for (int rank = 0; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport;
+      Status status = joinProcesses(optionsOf(*store, rank, 3), transport);
+      ASSERT_TRUE(status.isOk()) << status.message();
+      std::vector<float> numbers(100000);
+      if (rank == 1) transport->fail(Status(SPRIG_RT_BAD_INPUT, "rank 1: no such file: x.npy"));
+      Communicator communicator(*transport);
+      messages[size_t(rank)] = allReduce(communicator, numbers).message();
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_THAT(messages, Each("rank 1: no such file: x.npy"));
+  int by = -1;
+  EXPECT_EQ(store->failure(by).code(), SPRIG_RT_BAD_INPUT);
+  EXPECT_EQ(by, 1);
+}
+
+// As a launcher that has seen a process die.
+TEST(ProcessRanks, WhatTheLauncherKnowsReachesAll) {
+  std::unique_ptr<Store> store = storeOf(2);
+  std::vector<std::string> messages = texts(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport;
+      ASSERT_TRUE(joinProcesses(optionsOf(*store, rank, 2), transport).isOk());
+      if (rank) {
+        store->fail(1, Status(SPRIG_RT_CANCELLED, "rank 1 was killed by signal 9 (Killed)"));
+        return;
+      }
+      std::vector<float> numbers(4);
+      Communicator communicator(*transport);
+      messages[0] = allReduce(communicator, numbers).message();
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(messages[0], "rank 1 was killed by signal 9 (Killed)");
+}
+
+TEST(ProcessRanks, WhoDoesNotComeIsNamed) {
+  std::unique_ptr<Store> store = storeOf(3);
+  std::vector<std::string> messages = texts(2);
+  std::vector<std::thread> threads;
+  for (int rank : {0, 1})
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport;
+      messages[size_t(rank)] = joinProcesses(optionsOf(*store, rank, 3, 300ms), transport).message();
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_THAT(messages, Each(HasSubstr("rank 2 has not come")));
+}
+
+TEST(ProcessRanks, RankZeroMayHaveTheStore) {
+  uint16_t port = 0;
+  {
+    Socket socket;
+    ASSERT_TRUE(Socket::listen("127.0.0.1", port, socket).isOk());
+  }
+  std::vector<std::string> messages = texts(2);
+  std::vector<std::thread> threads;
+  for (int rank : {1, 0})
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport;
+      Status status =
+          joinProcesses({.rank = rank, .ranks = 2, .port = port, .startsStore = rank == 0, .secret = "s"}, transport);
+      std::vector<float> numbers(4, 1.f);
+      if (status.isOk()) {
+        Communicator communicator(*transport);
+        status = allReduce(communicator, numbers);
+        EXPECT_EQ(numbers[3], 2.f);
+      }
+      messages[size_t(rank)] = status.message();
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(messages, texts(2));
+}

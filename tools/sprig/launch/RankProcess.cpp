@@ -1,0 +1,138 @@
+#include "tools/sprig/launch/RankProcess.h"
+#include "sprig/error.h"
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sprig::cli {
+namespace {
+
+constexpr size_t kLongestLine = 1 << 20; // of what ends no lines
+
+/// Both ends of a pipe, closed unless they are taken.
+struct Pipe {
+  int ends[2] = {-1, -1};
+  ~Pipe() {
+    for (int end : ends)
+      if (end >= 0) ::close(end);
+  }
+  bool open() { return ::pipe2(ends, O_CLOEXEC) == 0; }
+  void closeWriter() { ::close(std::exchange(ends[1], -1)); }
+  int takeReader() { return std::exchange(ends[0], -1); }
+};
+
+/// The environment with variables set over it, as execve wants it; points into `variables`.
+std::vector<char *> environmentWith(std::vector<std::string> &variables) {
+  std::vector<char *> result;
+  for (char **each = environ; *each; ++each) {
+    std::string_view old = *each;
+    bool isReplaced = false;
+    for (const std::string &own : variables) isReplaced |= old.starts_with(own.substr(0, own.find('=') + 1));
+    if (!isReplaced) result.push_back(*each);
+  }
+  for (std::string &each : variables) result.push_back(each.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+} // namespace
+
+RankProcess::~RankProcess() {
+  if (running) {
+    signal(SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  for (int end : ends)
+    if (end >= 0) ::close(end);
+}
+
+void RankProcess::start(const std::vector<std::string> &command, std::vector<std::string> variables) {
+  std::string name = "rank " + std::to_string(rank);
+  Pipe output, errors, report;
+  if (!output.open() || !errors.open() || !report.open())
+    throw Error(ErrorKind::runtime, "launch: no pipe for " + name + ": " + std::strerror(errno));
+  // The child of a process with threads allocates nothing, so all it needs is made here.
+  std::vector<char *> arguments, environment = environmentWith(variables);
+  for (const std::string &argument : command) arguments.push_back(const_cast<char *>(argument.c_str()));
+  arguments.push_back(nullptr);
+  pid_t launcher = ::getpid();
+  pid = ::fork();
+  if (pid < 0) throw Error(ErrorKind::runtime, "launch: no process for " + name + ": " + std::strerror(errno));
+  if (pid == 0) {
+    ::setpgid(0, 0); // Ctrl-C goes to the launcher alone, which ends all
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != launcher) _exit(1);
+    for (int each : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) std::signal(each, SIG_DFL);
+    ::dup2(output.ends[1], 1);
+    ::dup2(errors.ends[1], 2);
+    ::execvpe(arguments[0], arguments.data(), environment.data());
+    int error = errno;
+    [[maybe_unused]] ssize_t put = ::write(report.ends[1], &error, sizeof error);
+    _exit(127);
+  }
+  ::setpgid(pid, pid);
+  running = true;
+  for (Pipe *each : {&output, &errors, &report}) each->closeWriter();
+  // Closed by a command that was started; else it says what the system said.
+  int error = 0;
+  if (::read(report.ends[0], &error, sizeof error) == sizeof error)
+    throw Error(ErrorKind::usage, "launch: cannot start '" + command[0] + "': " + std::strerror(error));
+  for (auto [own, pipe] : {std::pair(&ends[0], &output), {&ends[1], &errors}}) {
+    *own = pipe->takeReader();
+    ::fcntl(*own, F_SETFL, O_NONBLOCK);
+  }
+}
+
+bool RankProcess::hasJustEnded() {
+  int change = 0;
+  if (!running || ::waitpid(pid, &change, WNOHANG | WUNTRACED | WCONTINUED) != pid) return false;
+  if (WIFSTOPPED(change) || WIFCONTINUED(change)) {
+    stopped.reset();
+    if (WIFSTOPPED(change)) stopped = std::chrono::steady_clock::now();
+    return false;
+  }
+  status = change;
+  stopped.reset();
+  running = false;
+  signal(SIGKILL); // what it has started
+  return true;
+}
+
+void RankProcess::signal(int number) const { ::kill(-pid, number); }
+
+std::string RankProcess::endText() const {
+  std::string text = "rank " + std::to_string(rank);
+  if (WIFSIGNALED(status))
+    return text + " was killed by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) +
+           ")";
+  return text + " has ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+void RankProcess::read(const Take &take) {
+  for (int which : {0, 1}) {
+    int &end = ends[which];
+    std::string &line = begun[which];
+    if (end < 0) continue;
+    char part[65536];
+    ssize_t got;
+    while ((got = ::read(end, part, sizeof part)) > 0) {
+      line.append(part, size_t(got));
+      size_t first = 0;
+      for (size_t last; (last = line.find('\n', first)) != line.npos; first = last + 1)
+        take(rank, Stream(which), line.substr(first, last - first));
+      line.erase(0, first);
+      if (line.size() > kLongestLine) take(rank, Stream(which), std::exchange(line, ""));
+    }
+    if (got < 0 && running) continue;
+    if (!line.empty()) take(rank, Stream(which), std::exchange(line, ""));
+    ::close(std::exchange(end, -1));
+  }
+}
+
+} // namespace sprig::cli
