@@ -40,7 +40,7 @@ public:
   virtual void giveBack(int peer) = 0;
 
   // The group is of no more use: whoever waits gets this error, and whoever calls it afterwards. The first one counts.
-  // Returns when nobody looks at this rank's memory any more.
+  // From any thread. When the rank's own call to it or to end() returns, nobody looks at its memory any more.
   virtual void fail(const Status &why) = 0;
   // Why the group is of no more use; ok while it is.
   virtual Status failure() const = 0;

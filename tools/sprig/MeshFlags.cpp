@@ -57,6 +57,11 @@ RankPlace MeshFlags::place(const Settings &settings) const {
   rt::comm::ProcessRanksOptions process;
   if (rt::comm::Status status = rt::comm::readEnvironment(process); !status.isOk())
     throw Error(ErrorKind::usage, std::string(status.message()));
+  // One task of a cluster is no group.
+  if (process.ranks == 1 && !isLaunched) {
+    int count = ranks(settings);
+    return {.ranks = count, .here = count};
+  }
   std::string of = "rank " + std::to_string(process.rank) + " of " + std::to_string(process.ranks);
   if (!isGiven())
     throw Error(ErrorKind::usage,

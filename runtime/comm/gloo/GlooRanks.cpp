@@ -194,6 +194,9 @@ Status GlooRanks::begin(const Call &call) {
 }
 
 void GlooRanks::end() {
+  // Of a call that has failed, nothing reads the caller's memory any more.
+  if (client->hasFailed())
+    for (Peer &peer : peers) peer.longs.clear();
   std::lock_guard lock(mutex);
   position.isInside = false;
 }
@@ -373,10 +376,7 @@ void GlooRanks::giveBack(int peer) {
   });
 }
 
-void GlooRanks::fail(const Status &why) {
-  if (!client->hasFailed()) client->fail(why);
-  for (Peer &peer : peers) peer.longs.clear(); // nothing reads the sender's memory any more
-}
+void GlooRanks::fail(const Status &why) { client->fail(why); }
 
 } // namespace
 } // namespace sprig::rt::comm

@@ -53,6 +53,7 @@ int Launcher::run() {
     if (!status.isOk()) throw Error(ErrorKind::runtime, "launch: " + std::string(status.message()));
   }
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) handleInterrupt(signal, onSignal);
+  codes.resize(size_t(options.ranks));
   for (int local = 0; local < options.ranks; ++local) {
     processes.push_back(std::make_unique<RankProcess>(firstRank() + local));
     processes.back()->start(options.command, variablesOf(local));
@@ -138,7 +139,10 @@ bool Launcher::step() {
     int rank = firstRank() + int(local);
     if (process.hasJustEnded()) {
       process.read(take);
-      if (process.exitStatus()) fail(rank, process.endText());
+      if (int status = process.exitStatus()) {
+        if (!hasAsked) codes[local] = WIFSIGNALED(status) ? exitCodeOf(WTERMSIG(status)) : WEXITSTATUS(status);
+        fail(rank, process.endText());
+      }
     }
     // The store hears it of ranks that have come; here it is known of all.
     if (auto &since = process.stoppedSince();
@@ -179,10 +183,9 @@ int Launcher::end() {
   if (why.empty()) return 0;
   std::cout.flush();
   std::cerr << "error: launch: " + why + "\n";
-  RankProcess *process = processOf(firstFailed >= 0 ? firstFailed : by);
-  int status = process ? process->exitStatus() : 0;
-  if (WIFSIGNALED(status)) return exitCodeOf(WTERMSIG(status));
-  return WEXITSTATUS(status) ? WEXITSTATUS(status) : int(ErrorKind::runtime);
+  // Of the rank whose fault it is, where it is one of these and was not ended from here.
+  int code = processOf(by) ? codes[size_t(by - firstRank())] : 0;
+  return code ? code : int(ErrorKind::runtime);
 }
 
 } // namespace sprig::cli

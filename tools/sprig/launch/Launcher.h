@@ -51,6 +51,7 @@ private:
   bool hasAsked = false;
   int firstFailed = -1;     ///< of this machine's ranks
   std::string firstFailure; ///< what became of it
+  std::vector<int> codes;   ///< exit codes of this machine's ranks that have ended by themselves; 0 of others
   struct Line {
     int rank;
     std::string text;
