@@ -76,6 +76,32 @@ ThreadRanks::~ThreadRanks() = default;
 
 Transport &ThreadRanks::transport(int rank) { return *transports[size_t(rank)]; }
 
+std::vector<Status> ThreadRanks::run(const std::function<Status(Transport &)> &body) {
+  std::vector<Status> ended(static_cast<size_t>(options.ranks));
+  auto runRank = [&](int rank) {
+    Status &status = ended[size_t(rank)];
+    try {
+      status = body(transport(rank));
+    } catch (const std::bad_alloc &) {
+      status = Status(SPRIG_RT_OUT_OF_MEMORY, core::concat("rank ", rank, ": out of memory"));
+    }
+    if (!status.isOk()) fail(rank, status);
+    leave(rank);
+  };
+  std::vector<std::thread> threads;
+  int started = 0;
+  try {
+    threads.reserve(ended.size());
+    for (; started < options.ranks; ++started) threads.emplace_back(runRank, started);
+  } catch (const std::exception &error) {
+    Status &status = ended[size_t(started)];
+    status = Status(SPRIG_RT_OUT_OF_MEMORY, core::concat("no thread for rank ", started, ": ", error.what()));
+    fail(started, status);
+  }
+  for (std::thread &thread : threads) thread.join();
+  return ended;
+}
+
 // The bell is rung before it is asked who sleeps, and whoever sleeps has said so before it looked a last time.
 void ThreadRanks::ring(int rank) {
   Bell &bell = bells[size_t(rank)];

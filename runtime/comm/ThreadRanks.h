@@ -6,6 +6,7 @@
 #include "runtime/comm/Position.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -29,6 +30,11 @@ public:
   int ranks() const { return options.ranks; }
   // Of one thread at a time.
   Transport &transport(int rank);
+
+  // Runs the body on a new thread for each rank, which leaves behind it; returns when all have ended, and what each
+  // gave. A rank that gives an error, or for which there is no thread, fails the group. Bodies throw std::bad_alloc
+  // alone.
+  std::vector<Status> run(const std::function<Status(Transport &)> &body);
 
   // The rank makes no more calls: whoever waits for it is told, with the reason if there is one.
   void leave(int rank);

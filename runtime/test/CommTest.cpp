@@ -23,15 +23,12 @@ namespace {
 std::vector<std::string> onRanks(const ThreadRanksOptions &options,
                                  const std::function<Status(int, Communicator &)> &body, int perMachine = 1) {
   ThreadRanks group(options);
-  std::vector<std::string> messages(size_t(options.ranks));
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < options.ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      Communicator communicator(group.transport(rank), perMachine);
-      messages[size_t(rank)] = body(rank, communicator).message();
-      group.leave(rank);
-    });
-  for (std::thread &thread : threads) thread.join();
+  std::vector<std::string> messages;
+  for (const Status &status : group.run([&](Transport &transport) {
+         Communicator communicator(transport, perMachine);
+         return body(transport.rank(), communicator);
+       }))
+    messages.emplace_back(status.message());
   return messages;
 }
 

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -56,16 +57,12 @@ std::vector<std::string> onProcesses(int ranks, const Body &body, std::chrono::n
 }
 
 std::vector<std::string> onThreads(int ranks, const Body &body) {
-  ThreadRanks group({ranks});
-  std::vector<std::string> messages = texts(ranks);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      Communicator communicator(group.transport(rank));
-      messages[size_t(rank)] = body(rank, communicator).message();
-      group.leave(rank);
-    });
-  for (std::thread &thread : threads) thread.join();
+  std::vector<std::string> messages;
+  for (const Status &status : ThreadRanks({ranks}).run([&](Transport &transport) {
+         Communicator communicator(transport);
+         return body(transport.rank(), communicator);
+       }))
+    messages.emplace_back(status.message());
   return messages;
 }
 
@@ -188,16 +185,18 @@ TEST(ProcessRanks, WhoHasLeftIsNotWaitedFor) {
 
 TEST(ProcessRanks, AFailureReachesAll) {
   std::unique_ptr<Store> store = storeOf(3);
+  std::barrier haveCome(3); // before one fails, as who has not come is told in joining
   std::vector<std::thread> threads;
   std::vector<std::string> messages = texts(3);
   for (int rank = 0; rank < 3; ++rank)
     threads.emplace_back([&, rank] {
       std::unique_ptr<Transport> transport;
       Status status = joinProcesses(optionsOf(*store, rank, 3), transport);
-      ASSERT_TRUE(status.isOk()) << status.message();
       std::vector<float> numbers(100000);
-      if (rank == 1) transport->fail(Status(SPRIG_RT_BAD_INPUT, "rank 1: no such file: x.npy"));
+      haveCome.arrive_and_wait();
+      ASSERT_TRUE(status.isOk()) << status.message();
       Communicator communicator(*transport);
+      if (rank == 1) transport->fail(Status(SPRIG_RT_BAD_INPUT, "rank 1: no such file: x.npy"));
       messages[size_t(rank)] = allReduce(communicator, numbers).message();
     });
   for (std::thread &thread : threads) thread.join();
@@ -211,17 +210,20 @@ TEST(ProcessRanks, AFailureReachesAll) {
 TEST(ProcessRanks, WhatTheLauncherKnowsReachesAll) {
   std::unique_ptr<Store> store = storeOf(2);
   std::vector<std::string> messages = texts(2);
+  std::barrier haveCome(2);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < 2; ++rank)
     threads.emplace_back([&, rank] {
       std::unique_ptr<Transport> transport;
-      ASSERT_TRUE(joinProcesses(optionsOf(*store, rank, 2), transport).isOk());
+      Status status = joinProcesses(optionsOf(*store, rank, 2), transport);
+      std::vector<float> numbers(4);
+      haveCome.arrive_and_wait();
+      ASSERT_TRUE(status.isOk()) << status.message();
+      Communicator communicator(*transport);
       if (rank) {
         store->fail(1, Status(SPRIG_RT_CANCELLED, "rank 1 was killed by signal 9 (Killed)"));
         return;
       }
-      std::vector<float> numbers(4);
-      Communicator communicator(*transport);
       messages[0] = allReduce(communicator, numbers).message();
     });
   for (std::thread &thread : threads) thread.join();

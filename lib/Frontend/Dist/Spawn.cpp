@@ -5,13 +5,13 @@
 #include "lib/Frontend/Record.h"
 #include "runtime/comm/ThreadRanks.h"
 #include <exception>
-#include <thread>
 
 namespace sprig::dist {
 namespace {
 
 using rt::comm::Status;
 using rt::comm::ThreadRanks;
+using rt::comm::Transport;
 
 constexpr int kMostRanks = 256; // each has a thread, and a queue to each other
 
@@ -63,34 +63,24 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
 
   ThreadRanks group({.ranks = ranks, .timeout = frontend::boundedTimeout(options.timeout)});
   std::vector<Ended> ended(static_cast<size_t>(ranks));
-  auto runRank = [&](int rank) {
-    Group::Impl impl(group.transport(rank));
+  // The caller's thread is none of them: what it has set for itself (NoGrad, the default type) would be one rank's
+  // alone.
+  std::vector<Status> statuses = group.run([&](Transport &transport) -> Status {
+    int rank = transport.rank();
+    Group::Impl impl(transport);
     Group own(impl);
     Ended &result = ended[size_t(rank)];
     result = run(body, own, devices[size_t(rank)]);
-    if (result.thrown) group.fail(rank, Status(SPRIG_RT_CANCELLED, result.text));
-    group.leave(rank);
-  };
-  // The caller's thread is none of them: what it has set for itself (NoGrad, the default type) would be one rank's
-  // alone.
-  std::vector<std::thread> threads;
-  try {
-    threads.reserve(static_cast<size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(runRank, rank);
-  } catch (const std::exception &error) {
-    int rank = int(threads.size());
-    Error failure(ErrorKind::runtime,
-                  frontend::placeText(at) + "spawn: no thread for rank " + std::to_string(rank) + ": " + error.what());
-    group.fail(rank, Status(SPRIG_RT_OUT_OF_MEMORY, failure.what()));
-    for (std::thread &thread : threads) thread.join();
-    throw failure;
-  }
-  for (std::thread &thread : threads) thread.join();
+    return result.thrown ? Status(SPRIG_RT_CANCELLED, result.text) : Status();
+  });
   // A collective's own failure was thrown by the rank that found it; others have been told.
   int first = group.failedRank();
   if (first >= 0 && ended[size_t(first)].thrown) std::rethrow_exception(ended[size_t(first)].thrown);
   for (const Ended &rank : ended)
     if (rank.thrown) std::rethrow_exception(rank.thrown);
+  for (const Status &status : statuses)
+    if (!status.isOk())
+      throw Error(ErrorKind::runtime, frontend::placeText(at) + "spawn: " + std::string(status.message()));
 }
 
 } // namespace sprig::dist

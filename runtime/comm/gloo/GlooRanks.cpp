@@ -1,5 +1,6 @@
 // Messages between processes by Gloo. Short ones come with their header, in buffers that lie ready; the bytes of long
 // ones follow from where they are. What ends a rank is heard from the store, and interrupts every wait.
+#include "runtime/comm/gloo/BrokenPipe.h"
 #include "runtime/comm/gloo/GlooContext.h"
 #include "runtime/comm/gloo/MessageHeader.h"
 #include "runtime/comm/Position.h"
@@ -94,6 +95,7 @@ private:
 
 // What Gloo throws becomes a status here, and nowhere else.
 template <typename F> Status guarded(F body) {
+  WithoutBrokenPipe signals;
   try {
     return body();
   } catch (const std::bad_alloc &) {
@@ -134,7 +136,9 @@ Status GlooRanks::join() {
     return {};
   });
   if (status.isOk()) return {};
-  // The store's word says more than that a connection has ended.
+  // The store's word, which says more than that a connection has ended, may come a little later.
+  for (auto until = Clock::now() + kNewsTime; !client->hasFailed() && Clock::now() < until;)
+    std::this_thread::sleep_for(1ms);
   if (client->hasFailed()) return client->failure();
   client->fail(
       Status(status.code(), concat("rank ", options.rank, ": cannot connect with the others: ", status.message())));
@@ -267,6 +271,7 @@ Status GlooRanks::lost(int peer, const char *why) {
 
 template <typename F> Status GlooRanks::with(int peer, F body) {
   if (client->hasFailed()) return client->failure();
+  WithoutBrokenPipe signals;
   try {
     return body(peers[size_t(peer)]);
   } catch (const std::bad_alloc &) {

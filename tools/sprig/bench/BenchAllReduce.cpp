@@ -39,11 +39,11 @@ Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
   int calls = int(std::clamp<int64_t>(4000000 / (bytes + 1000), 3, 300));
   ThreadRanks group({.ranks = ranks});
   std::vector<std::vector<float>> buffers(static_cast<size_t>(ranks));
-  std::vector<Status> ended(static_cast<size_t>(ranks));
   Timed timed;
   timed.ns = 1e300;
-  auto body = [&](int rank) -> Status {
-    Communicator communicator(group.transport(rank));
+  auto body = [&](rt::comm::Transport &transport) -> Status {
+    Communicator communicator(transport);
+    int rank = transport.rank();
     std::vector<float> &numbers = buffers[size_t(rank)];
     numbers.assign(size_t(elements), 0.f);
     Buffers::Buffer buffer{numbers.data(), elements};
@@ -63,28 +63,10 @@ Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
     }
     return {};
   };
-  std::vector<std::thread> threads;
-  auto runRank = [&](int rank) {
-    try {
-      ended[size_t(rank)] = body(rank);
-    } catch (const std::bad_alloc &) {
-      ended[size_t(rank)] = Status(SPRIG_RT_OUT_OF_MEMORY, "no memory for the ranks' numbers");
-    }
-    if (!ended[size_t(rank)].isOk()) group.fail(rank, ended[size_t(rank)]);
-    group.leave(rank);
-  };
-  std::string noThread;
-  try {
-    threads.reserve(static_cast<size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(runRank, rank);
-  } catch (const std::exception &error) {
-    noThread = "no thread for rank " + std::to_string(threads.size()) + ": " + error.what();
-    group.fail(int(threads.size()), Status(SPRIG_RT_OUT_OF_MEMORY, noThread));
-  }
-  for (std::thread &thread : threads) thread.join();
-  if (!noThread.empty()) throw Error(ErrorKind::runtime, "bench allreduce: " + noThread);
-  for (const Status &status : ended)
-    if (!status.isOk()) throw Error(ErrorKind::runtime, "bench allreduce: " + std::string(status.message()));
+  std::vector<Status> ended = group.run(body);
+  // Of several the first: others follow from it.
+  if (int first = group.failedRank(); first >= 0)
+    throw Error(ErrorKind::runtime, "bench allreduce: " + std::string(ended[size_t(first)].message()));
   for (const std::vector<float> &numbers : buffers)
     timed.areBitsAlike &= std::memcmp(numbers.data(), buffers[0].data(), numbers.size() * 4) == 0;
   return timed;
