@@ -13,6 +13,8 @@
 
 #include "dialects/Dist/DistDialect.h.inc"
 #include "dialects/Dist/DistEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Dist/DistAttributes.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.h.inc"
 
@@ -21,6 +23,13 @@ namespace sprig::ir::dist {
 /// On functions, of every rank's program: how many samples a call of all ranks has together, and, where it is the
 /// program of one rank alone, whose.
 inline constexpr llvm::StringLiteral kSamplesAttr = "dist.samples", kRankAttr = "dist.rank";
+
+/// The sharding of a function's argument or result or of a parameter, and those of an operation's results.
+inline constexpr llvm::StringLiteral kShardingAttr = "dist.sharding", kShardingsAttr = "dist.shardings";
+
+/// Whether a sharding fits its mesh, which is looked up from `op`, and a type; else an error at `op` about `what`.
+mlir::LogicalResult verifySharding(mlir::Operation *op, mlir::SymbolTableCollection &symbols, ShardingAttr sharding,
+                                   mlir::Type type, const llvm::Twine &what);
 
 /// What a collective asks of its group: the same for all of them.
 struct CollectiveUse {

@@ -12,6 +12,7 @@ using namespace sprig::ir::dist;
 #include "dialects/Dist/DistOps.cpp.inc"
 
 void DistDialect::initialize() {
+  registerAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "dialects/Dist/DistOps.cpp.inc"
@@ -54,6 +55,11 @@ LogicalResult AllReduceOp::buildVjp(VjpBuilder &vjp) {
                                   getAlgorithmAttr());
   for (unsigned i = 0, next = 0; i < getNumOperands(); ++i)
     if (vjp.needs(i)) vjp.give(i, sums.getResult(next++));
+  return success();
+}
+
+LogicalResult ShardOp::buildVjp(VjpBuilder &vjp) {
+  if (vjp.needs(0)) vjp.give(0, ShardOp::create(vjp.b, vjp.loc, vjp.cotangent(), getSharding()));
   return success();
 }
 

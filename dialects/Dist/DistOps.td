@@ -8,6 +8,7 @@
 #define SPRIG_DIST_DISTOPS_TD
 
 include "dialects/Interfaces/OpInterfaces.td"
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
@@ -24,7 +25,16 @@ def Dist_Dialect : Dialect {
     this rank's value and waits for those of its group: the ranks whose places on the mesh differ in the named axes
     alone. A pass spells it out for one rank as `dist.steps`: what that rank sends, receives and adds, by element, so that
     messages and bytes can be counted and played.
+
+    A function of whole tensors becomes such a program by shardings: which parts of each tensor lie on which rank. They
+    stand in attributes that passes read and write: `dist.sharding` of an argument or a result of a function, or of a
+    parameter, and `dist.shardings` of an operation, one for each of its results.
   }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = "void registerAttributes();";
 }
 
 class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, traits>;
@@ -54,6 +64,50 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     /// The group of a rank over some axes, this rank among them, in the order of their numbers.
     ::llvm::SmallVector<int64_t> groupOf(int64_t rank, ::mlir::ArrayAttr axes);
   }];
+}
+
+def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
+  let mnemonic = "sharding";
+  let summary = "which part of a tensor each rank of a mesh has";
+  let description = [{
+    For each dimension the axes of the mesh that it is split by, major to minor: each cuts the pieces of the one before
+    into as many as it has ranks. Sizes of pieces differ by one at most and larger ones come first, so a rank may have no
+    row at all. Along `partial` axes each rank has a value of the whole shape, and what is meant is their sum (or product,
+    min, max). Along axes that are not named all ranks have the same.
+
+    ```mlir
+    dist.mesh @mesh ["data", "model"] [4, 2]
+    func.func @example(%x: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>},
+                       %y: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [[], ["data"]], partial sum ["model"]>}) {
+      return
+    }
+    ```
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, ArrayRefParameter<"::mlir::ArrayAttr">:$dims,
+                        "::mlir::ArrayAttr":$partial, "::sprig::ir::dist::Reduction":$reduction);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Dist_ShardOp : Dist_Op<"shard", [Pure, AllTypesMatch<["x", "result"]>,
+                                     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                     DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "the same value, which is to be sharded so";
+  let description = [{
+    Says what the propagation of shardings has to keep to; the values are those of the operand. The cotangent of the
+    operand is sharded as the result is.
+
+    ```mlir
+    dist.mesh @mesh ["data", "model"] [4, 2]
+    func.func @example(%x: tensor<8x6xf32>) {
+      %y = dist.shard %x : tensor<8x6xf32> to #dist.sharding<@mesh, [["data"], ["model"]]>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Dist_Tensor:$x, Dist_ShardingAttr:$sharding);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$x `:` type($x) `to` qualified($sharding) attr-dict";
 }
 
 // Operations that a group does together.
@@ -104,9 +158,13 @@ def Dist_AllReduceOp : Dist_Collective<"all_reduce", [InferTypeOpAdaptor,
   }];
   let hasVerifier = 1;
 }
+// Parts of a first axis that the group does not divide differ by one row at most, larger ones first, so types differ from
+// rank to rank.
 def Dist_ReduceScatterOp : Dist_Reducing<"reduce_scatter"> {
   let summary = "this rank's part of the sum: the first axis is divided by the group";
   let description = [{
+    Where the rows do not divide, parts differ by one row at most, and larger ones come first.
+
     ```mlir
     dist.mesh @mesh ["data"] [4]
     func.func @example(%x: tensor<8x3xf32>) {
@@ -119,6 +177,8 @@ def Dist_ReduceScatterOp : Dist_Reducing<"reduce_scatter"> {
 def Dist_AllGatherOp : Dist_Moving<"all_gather"> {
   let summary = "the values of the group one after the other along the first axis, on every rank";
   let description = [{
+    Where the rows of the result do not divide, parts differ by one row at most, and larger ones come first.
+
     ```mlir
     dist.mesh @mesh ["data"] [4]
     func.func @example(%x: tensor<2x3xf32>) {

@@ -74,15 +74,18 @@ LogicalResult verifyCollective(Operation *op, SymbolTableCollection &symbols, Pa
   Value part = parts == Parts::ofResult ? op->getOperand(0) : op->getResult(0);
   if (!cast<RankedTensorType>(whole.getType()).getRank() || !cast<RankedTensorType>(part.getType()).getRank())
     return op->emitOpError() << "expected tensors with a first axis";
-  if (rowsOf(whole) % size)
-    return op->emitOpError() << "a first axis of " << rowsOf(whole) << " does not divide by the " << size
+  int64_t rows = rowsOf(whole), least = rows / size;
+  // Whose parts are larger by one depends on the rank; here is what any rank may have.
+  bool isEven = rows % size == 0, mayBeUneven = isa<AllGatherOp, ReduceScatterOp>(op);
+  if (!isEven && !mayBeUneven)
+    return op->emitOpError() << "a first axis of " << rows << " does not divide by the " << size
                              << " ranks of the group";
   if (parts == Parts::inOperand) return success();
-  RankedTensorType expected = withRows(whole, rowsOf(whole) / size);
-  if (part.getType() != expected)
-    return op->emitOpError() << "expected a part " << expected << " of " << whole.getType() << " over " << size
-                             << " ranks, found " << part.getType();
-  return success();
+  RankedTensorType expected = withRows(whole, least), larger = withRows(whole, least + 1);
+  if (part.getType() == expected || (!isEven && part.getType() == larger)) return success();
+  InFlightDiagnostic error = op->emitOpError() << "expected a part " << expected;
+  if (!isEven) error << " or " << larger;
+  return error << " of " << whole.getType() << " over " << size << " ranks, found " << part.getType();
 }
 
 LogicalResult verifyStep(Operation *op, int64_t first, int64_t end, int64_t lane, std::optional<int64_t> peer) {
@@ -156,6 +159,11 @@ LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 LogicalResult BarrierOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyCollective(*this, symbols, Parts::none);
+}
+
+LogicalResult ShardOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getSharding().getPartial().empty()) return emitOpError() << "states a partial value, which no value can be made";
+  return verifySharding(*this, symbols, getSharding(), getResult().getType(), "the result");
 }
 
 LogicalResult StepsOp::verify() {

@@ -116,12 +116,26 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     rt::collective::Program program;
     std::string why;
     if (!rt::collective::makeProgram(plan, place, program, why)) return op->emitError() << why;
-    write(op, use, group, place, program);
-    return success();
+    return write(op, use, group, place, program);
   }
 
-  void write(Operation *op, const dist::CollectiveUse &use, ArrayRef<int64_t> group, int place,
-             const rt::collective::Program &program) {
+  // Where a smaller operand or result lies in the larger one: a piece of rows. This rank's may be one more than
+  // another's.
+  FailureOr<int64_t> placeOf(Operation *op, int64_t from, int64_t to, size_t ranks, int place) {
+    if (from == to) return 0;
+    Value whole = from > to ? op->getOperand(0) : op->getResult(0),
+          part = from > to ? op->getResult(0) : op->getOperand(0);
+    auto wholeType = cast<RankedTensorType>(whole.getType()), partType = cast<RankedTensorType>(part.getType());
+    int64_t rows = wholeType.getDimSize(0);
+    rt::collective::Range own = rt::collective::pieceOf(rows, uint32_t(ranks), uint32_t(place));
+    if (partType.getDimSize(0) != own.size())
+      return op->emitError() << "rank " << rank.getValue() << " has " << own.size() << " of the " << rows
+                             << " rows over " << ranks << " ranks, found " << partType.getDimSize(0);
+    return own.begin * (wholeType.getNumElements() / rows);
+  }
+
+  LogicalResult write(Operation *op, const dist::CollectiveUse &use, ArrayRef<int64_t> group, int place,
+                      const rt::collective::Program &program) {
     OpBuilder b(op);
     Location loc = op->getLoc();
     int64_t from = 0, to = 0;
@@ -129,14 +143,28 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
       from = cast<ShapedType>(op->getOperand(0).getType()).getNumElements();
       to = cast<ShapedType>(op->getResult(0).getType()).getNumElements();
     }
-    int64_t elements = std::max(from, to), at = from == to ? 0 : std::min(from, to) * place;
+    int64_t elements = std::max(from, to);
+    FailureOr<int64_t> at = placeOf(op, from, to, group.size(), place);
+    if (failed(at)) return failure();
+    // Rows that do not divide are cut as rows, else pieces of elements are the same.
+    int64_t perRow = 1;
+    if (isa<dist::AllGatherOp, dist::ReduceScatterOp>(op) && elements) {
+      Value whole = from > to ? op->getOperand(0) : op->getResult(0);
+      int64_t rows = cast<RankedTensorType>(whole.getType()).getDimSize(0);
+      if (rows % int64_t(group.size())) {
+        if (program.pieces != group.size())
+          return op->emitError() << "a first axis of " << rows << " does not divide by the " << group.size()
+                                 << " ranks of the group, which this algorithm asks for";
+        perRow = elements / rows;
+      }
+    }
     auto steps = dist::StepsOp::create(b, loc, op->getResultTypes(), op->getOperands(),
-                                       use.reduction.value_or(dist::Reduction::sum), rank, at, program.isApart);
-    // A first axis divides by the group, so pieces of elements are rows.
+                                       use.reduction.value_or(dist::Reduction::sum), rank, *at, program.isApart);
     b.createBlock(&steps.getBody());
     for (const Step &step : program.steps) {
       rt::collective::Range range;
-      if (program.pieces) range = rt::collective::piecesOf(elements, program.pieces, step.piece, step.count);
+      if (program.pieces) range = rt::collective::piecesOf(elements / perRow, program.pieces, step.piece, step.count);
+      range.begin *= perRow, range.end *= perRow;
       int64_t peer = step.peer < 0 ? 0 : group[size_t(step.peer)], lane = step.lane;
       switch (step.kind) {
       case Step::Kind::send: dist::SendOp::create(b, loc, range.begin, range.end, peer, lane); break;
@@ -148,6 +176,7 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     }
     op->replaceAllUsesWith(steps);
     op->erase();
+    return success();
   }
 };
 

@@ -131,3 +131,17 @@ func.func @strided(%x: tensor<8xf32>) -> tensor<8xf32> {
   %y = dist.all_reduce sum %x on @mesh ["data"] : tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// Rows that the group does not divide are cut as rows: rank 1 of the model's 2 has the second one of 3, all of it.
+// CHECK-LABEL: func.func @uneven
+func.func @uneven(%x: tensor<1x5xf32>, %y: tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<1x5xf32>) {
+  // CHECK: dist.steps sum rank 1 at 10 (%{{.*}}) : tensor<1x5xf32> -> tensor<3x5xf32> {
+  // CHECK-NEXT: dist.send [10, 15) to 0
+  // CHECK-NEXT: dist.receive [0, 10) from 0
+  %0 = dist.all_gather %x on @mesh ["model"] : tensor<1x5xf32> -> tensor<3x5xf32>
+  // CHECK: dist.steps sum rank 1 at 10 (%{{.*}}) : tensor<3x5xf32> -> tensor<1x5xf32> {
+  // CHECK: dist.send [0, 10) to 0
+  // CHECK: dist.combine [10, 15) from 0
+  %1 = dist.reduce_scatter sum %y on @mesh ["model"] : tensor<3x5xf32> -> tensor<1x5xf32>
+  return %0, %1 : tensor<3x5xf32>, tensor<1x5xf32>
+}

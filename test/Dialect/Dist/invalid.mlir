@@ -79,7 +79,7 @@ func.func @scalar(%x: tensor<f32>) {
 dist.mesh @mesh ["data"] [4]
 func.func @uneven(%x: tensor<6x2xf32>) {
   // expected-error @+1 {{a first axis of 6 does not divide by the 4 ranks of the group}}
-  %0 = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<6x2xf32> -> tensor<2x2xf32>
+  %0 = dist.scatter %x root 0 on @mesh ["data"] : tensor<6x2xf32> -> tensor<2x2xf32>
   return
 }
 
@@ -237,5 +237,127 @@ dist.mesh @mesh ["data"] [2]
 func.func @types(%x: tensor<8xf32>, %n: tensor<i64>) {
   // expected-error @+1 {{expected values of one element type, found 'f32' and 'i64'}}
   %0:2 = dist.all_reduce sum %x, %n on @mesh ["data"] : tensor<8xf32>, tensor<i64>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @unevenPart(%x: tensor<6x2xf32>) {
+  // expected-error @+1 {{expected a part 'tensor<1x2xf32>' or 'tensor<2x2xf32>' of 'tensor<6x2xf32>' over 4 ranks, found 'tensor<3x2xf32>'}}
+  %0 = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<6x2xf32> -> tensor<3x2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @axisTwice(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{axis "data" is there twice in a sharding}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"], ["data"]]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @partialTwice(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{axis "data" is there twice in a sharding}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"], []], partial sum ["data"]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @noReduction(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{there is no reduction 'median'}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"], []], partial median ["model"]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @partialMean(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{a value is no partial mean; it is a partial sum}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"], []], partial mean ["model"]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @partialAlongNone(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{expected an axis that the value is partial along}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"], []], partial sum []>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @shardPartial(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{states a partial value, which no value can be made}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"], []], partial sum ["model"]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @otherMesh(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{the sharding of the result: expected a dist.mesh, found 'grid'}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@grid, [["data"], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @otherRank(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{the sharding of the result: has 1 dimensions and 'tensor<8x3xf32>' has 2}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"]]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @otherAxis(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{the sharding of the result: expected an axis of @mesh ["data", "model"], found "rows"}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"], ["rows"]]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+// expected-error @+1 {{the sharding of argument 0: has 1 dimensions and 'tensor<8x3xf32>' has 2}}
+func.func @argument(%x: tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, [["data"]]>}) {
+  return
+}
+
+// -----
+// expected-error @+1 {{expected a sharding of argument 0, found "data"}}
+func.func @noSharding(%x: tensor<8x3xf32> {dist.sharding = "data"}) {
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+// expected-error @+1 {{the sharding of result 0: expected a tensor of static shape, found 'i32'}}
+func.func private @result() -> (i32 {dist.sharding = #dist.sharding<@mesh, [["data"]]>})
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @results(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected 'dist.shardings' of 1 results, found []}}
+  %0 = nn.exp %x {dist.shardings = []} : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @ofResult(%x: tensor<8xf32>) {
+  // expected-error @+1 {{the sharding of result 0: has 0 dimensions and 'tensor<8xf32>' has 1}}
+  %0 = nn.exp %x {dist.shardings = [#dist.sharding<@mesh, []>]} : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @noValue(%x: tensor<8xf32>) {
+  // expected-error @+1 {{has no value that 'dist.sharding' could be about}}
+  %0 = nn.exp %x {dist.sharding = #dist.sharding<@mesh, [["data"]]>} : tensor<8xf32>
   return
 }

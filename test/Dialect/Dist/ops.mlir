@@ -6,7 +6,7 @@
 dist.mesh @mesh ["data", "model"] [4, 2]
 
 // CHECK-LABEL: func.func @collectives
-func.func @collectives(%x: tensor<8x3xf32>, %flags: tensor<4xi1>) {
+func.func @collectives(%x: tensor<8x3xf32>, %flags: tensor<4xi1>, %y: tensor<5x3xf32>, %none: tensor<0x3xf32>) {
   // CHECK: dist.all_reduce mean %{{.*}} on @mesh ["data"] by "ring" : tensor<8x3xf32>
   %0 = dist.all_reduce mean %x on @mesh ["data"] by "ring" : tensor<8x3xf32>
   // CHECK: dist.all_reduce max %{{.*}} on @mesh ["data", "model"] : tensor<4xi1>
@@ -15,6 +15,10 @@ func.func @collectives(%x: tensor<8x3xf32>, %flags: tensor<4xi1>) {
   %2 = dist.reduce_scatter sum %x on @mesh ["model"] : tensor<8x3xf32> -> tensor<4x3xf32>
   // CHECK: dist.all_gather %{{.*}} on @mesh ["data"] : tensor<8x3xf32> -> tensor<32x3xf32>
   %3 = dist.all_gather %x on @mesh ["data"] : tensor<8x3xf32> -> tensor<32x3xf32>
+  // CHECK: dist.reduce_scatter sum %{{.*}} on @mesh ["data"] : tensor<5x3xf32> -> tensor<2x3xf32>
+  %9 = dist.reduce_scatter sum %y on @mesh ["data"] : tensor<5x3xf32> -> tensor<2x3xf32>
+  // CHECK: dist.all_gather %{{.*}} on @mesh ["data"] : tensor<0x3xf32> -> tensor<2x3xf32>
+  %10 = dist.all_gather %none on @mesh ["data"] : tensor<0x3xf32> -> tensor<2x3xf32>
   // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<8x3xf32>
   %4 = dist.all_to_all %x on @mesh ["data"] : tensor<8x3xf32>
   // CHECK: dist.broadcast %{{.*}} root 3 on @mesh ["data"] by "tree" : tensor<8x3xf32>
@@ -51,3 +55,18 @@ func.func @steps(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @shardings
+// CHECK-SAME: %{{.*}}: tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, {{\[\[}}"model", "data"], []]>}
+// CHECK-SAME: %{{.*}}: tensor<f32> {dist.sharding = #dist.sharding<@mesh, [], partial max ["model"]>}
+// CHECK-SAME: -> (tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, {{\[\[}}], []], partial sum ["data", "model"]>})
+func.func @shardings(%x: tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, [["model", "data"], []]>},
+                     %y: tensor<f32> {dist.sharding = #dist.sharding<@mesh, [], partial max ["model"]>})
+    -> (tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, [[], []], partial sum ["data", "model"]>}) {
+  // CHECK: dist.shard %{{.*}} : tensor<8x3xf32> to #dist.sharding<@mesh, {{\[\[}}"data"], ["model"]]> {dist.shardings = [#dist.sharding<@mesh, {{\[\[}}"data"], ["model"]]>]}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data"], ["model"]]> {dist.shardings = [#dist.sharding<@mesh, [["data"], ["model"]]>]}
+  return %0 : tensor<8x3xf32>
+}
+
+// CHECK: nn.param @weight {dist.sharding = #dist.sharding<@mesh, {{\[\[}}"data"]]>} = dense<0.0
+nn.param @weight {dist.sharding = #dist.sharding<@mesh, [["data"]]>} = dense<0.0> : tensor<8xf32>

@@ -1,0 +1,162 @@
+// The sharding attribute: its text, and what it has to keep to.
+#include "dialects/Dist/Dist.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace sprig::ir::dist;
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Dist/DistAttributes.cpp.inc"
+
+void DistDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Dist/DistAttributes.cpp.inc"
+      >();
+}
+
+// `["data", "model"]`
+static FailureOr<ArrayAttr> parseAxes(AsmParser &parser) {
+  SmallVector<Attribute> axes;
+  auto parseAxis = [&]() -> ParseResult {
+    std::string name;
+    if (parser.parseString(&name)) return failure();
+    axes.push_back(StringAttr::get(parser.getContext(), name));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis)) return failure();
+  return ArrayAttr::get(parser.getContext(), axes);
+}
+
+static void printAxes(AsmPrinter &printer, ArrayAttr axes) {
+  printer << "[";
+  llvm::interleaveComma(axes, printer.getStream(), [&](Attribute axis) { printer << axis; });
+  printer << "]";
+}
+
+Attribute ShardingAttr::parse(AsmParser &parser, Type) {
+  llvm::SMLoc place = parser.getCurrentLocation();
+  StringAttr mesh;
+  SmallVector<ArrayAttr> dims;
+  ArrayAttr partial = ArrayAttr::get(parser.getContext(), {});
+  Reduction reduction = Reduction::sum;
+  auto parseDim = [&]() -> ParseResult {
+    FailureOr<ArrayAttr> axes = parseAxes(parser);
+    if (failed(axes)) return failure();
+    dims.push_back(*axes);
+    return success();
+  };
+  if (parser.parseLess() || parser.parseSymbolName(mesh) || parser.parseComma() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    llvm::SMLoc at = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword("partial") || parser.parseKeyword(&name)) return {};
+    std::optional<Reduction> known = symbolizeReduction(name);
+    FailureOr<ArrayAttr> axes = parseAxes(parser);
+    if (failed(axes)) return {};
+    if (!known) {
+      parser.emitError(at) << "there is no reduction '" << name << "'";
+      return {};
+    }
+    if (axes->empty()) {
+      parser.emitError(at) << "expected an axis that the value is partial along";
+      return {};
+    }
+    reduction = *known, partial = *axes;
+  }
+  if (parser.parseGreater()) return {};
+  return getChecked([&] { return parser.emitError(place); }, parser.getContext(), FlatSymbolRefAttr::get(mesh), dims,
+                    partial, reduction);
+}
+
+void ShardingAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getMesh() << ", [";
+  llvm::interleaveComma(getDims(), printer.getStream(), [&](ArrayAttr axes) { printAxes(printer, axes); });
+  printer << "]";
+  if (!getPartial().empty()) {
+    printer << ", partial " << stringifyReduction(getReduction()) << " ";
+    printAxes(printer, getPartial());
+  }
+  printer << ">";
+}
+
+LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> error, FlatSymbolRefAttr,
+                                   ArrayRef<ArrayAttr> dims, ArrayAttr partial, Reduction reduction) {
+  llvm::StringSet<> seen;
+  SmallVector<ArrayAttr> all(dims);
+  all.push_back(partial);
+  for (ArrayAttr axes : all)
+    for (Attribute axis : axes) {
+      auto name = dyn_cast<StringAttr>(axis);
+      if (!name) return error() << "expected names of axes, found " << axis;
+      if (!seen.insert(name).second) return error() << "axis " << name << " is there twice in a sharding";
+    }
+  if (reduction == Reduction::mean) return error() << "a value is no partial mean; it is a partial sum";
+  if (partial.empty() && reduction != Reduction::sum)
+    return error() << "expected an axis that the value is partial along";
+  return success();
+}
+
+LogicalResult sprig::ir::dist::verifySharding(Operation *op, SymbolTableCollection &symbols, ShardingAttr sharding,
+                                              Type type, const Twine &what) {
+  auto error = [&] { return op->emitOpError() << "the sharding of " << what << ": "; };
+  auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(op, sharding.getMesh());
+  if (!mesh) return error() << "expected a dist.mesh, found '" << sharding.getMesh().getValue() << "'";
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape()) return error() << "expected a tensor of static shape, found " << type;
+  if (int64_t(sharding.getDims().size()) != tensor.getRank())
+    return error() << "has " << sharding.getDims().size() << " dimensions and " << tensor << " has "
+                   << tensor.getRank();
+  SmallVector<ArrayAttr> all(sharding.getDims());
+  all.push_back(sharding.getPartial());
+  for (ArrayAttr axes : all)
+    for (Attribute axis : axes)
+      if (!llvm::is_contained(mesh.getAxes(), axis))
+        return error() << "expected an axis of " << sharding.getMesh() << " " << mesh.getAxes() << ", found " << axis;
+  return success();
+}
+
+// A sharding of a value that `op` names.
+static LogicalResult verifyNamed(Operation *op, Attribute value, Type type, const Twine &what) {
+  auto sharding = dyn_cast<ShardingAttr>(value);
+  if (!sharding) return op->emitOpError() << "expected a sharding of " << what << ", found " << value;
+  SymbolTableCollection symbols;
+  return verifySharding(op, symbols, sharding, type, what);
+}
+
+LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kShardingAttr) {
+    auto value = op->getAttrOfType<TypedAttr>("value");
+    if (!value || op->getNumResults())
+      return op->emitOpError() << "has no value that '" << kShardingAttr << "' could be about";
+    return verifyNamed(op, attribute.getValue(), value.getType(), "the parameter");
+  }
+  if (attribute.getName() != kShardingsAttr) return success();
+  auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!shardings || shardings.size() != op->getNumResults())
+    return op->emitOpError() << "expected '" << kShardingsAttr << "' of " << op->getNumResults() << " results, found "
+                             << attribute.getValue();
+  for (auto [i, sharding] : llvm::enumerate(shardings))
+    if (failed(verifyNamed(op, sharding, op->getResult(unsigned(i)).getType(), "result " + Twine(i)))) return failure();
+  return success();
+}
+
+LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
+  if (attribute.getName() != kShardingAttr) return success();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function) return op->emitOpError() << "is no function whose arguments could have '" << kShardingAttr << "'";
+  return verifyNamed(op, attribute.getValue(), function.getArgumentTypes()[index], "argument " + Twine(index));
+}
+
+LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
+                                                       NamedAttribute attribute) {
+  if (attribute.getName() != kShardingAttr) return success();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function) return op->emitOpError() << "is no function whose results could have '" << kShardingAttr << "'";
+  return verifyNamed(op, attribute.getValue(), function.getResultTypes()[index], "result " + Twine(index));
+}
