@@ -20,6 +20,7 @@ sprig_rt_status *sprig_rt_groups_create(uint32_t ranks, const sprig_rt_group_opt
     options.ranks = int(ranks);
     if (read.timeout_ms) options.timeout = std::chrono::milliseconds(std::max<int64_t>(read.timeout_ms, 0));
     if (read.spin_us) options.spinMicroseconds = std::max(read.spin_us, 0);
+    options.collectiveThreads = read.collective_threads;
     std::vector<std::shared_ptr<comm::RankGroup>> made = comm::RankGroup::ofThreads(options);
     std::vector<std::unique_ptr<sprig_rt_group>> handles;
     for (auto &group : made) handles.emplace_back(new sprig_rt_group{std::move(group)});

@@ -28,10 +28,21 @@ public:
   // Buffers of one type, in place. Those of one algorithm travel together; `name` is what errors call it.
   Status allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
                    std::span<const Buffers::Buffer> buffers, std::string_view name);
+  // Whether a run of so many threads may have one more for its collectives.
+  bool hasCoreBeside(uint32_t threads) const { return transport.hasCoreBeside(threads); }
   // Whoever waits for this rank is told why it does not come; from any thread.
   void fail(const Status &why);
   // The same, only where the rank is in a collective now.
   void interrupt(const Status &why);
+  // While it lives the rank is in a collective, or about to begin one.
+  class Presence {
+  public:
+    explicit Presence(RankGroup &group) : group(group) { group.isInside = true; }
+    ~Presence() { group.isInside = false; }
+
+  private:
+    RankGroup &group;
+  };
 
 private:
   RankGroup(std::shared_ptr<void> owner, Transport &transport);

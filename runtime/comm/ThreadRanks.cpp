@@ -48,6 +48,10 @@ public:
   Rank(ThreadRanks &group, int number) : group(group), number(number) {}
   int rank() const override { return number; }
   int ranks() const override { return group.options.ranks; }
+  bool hasCoreBeside(uint32_t threads) const override {
+    if (int given = group.options.collectiveThreads) return given > 0;
+    return uint64_t(group.options.ranks) * (threads + 1) <= std::thread::hardware_concurrency();
+  }
 
   Status begin(const Call &call) override;
   void end() override;

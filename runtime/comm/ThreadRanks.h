@@ -19,6 +19,8 @@ struct ThreadRanksOptions {
   std::chrono::nanoseconds timeout = std::chrono::minutes(5);
   // Looks for what it waits for before it sleeps; negative: for a while if each rank may have a core for itself.
   int spinMicroseconds = -1;
+  // Whether a rank's collectives may have a thread beside its own: 1 yes, -1 no, 0 where there is a core for each.
+  int collectiveThreads = 0;
 };
 
 // The ranks of a group. Outlives its transports.

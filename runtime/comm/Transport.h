@@ -25,6 +25,8 @@ public:
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
+  // Whether each rank of this machine may have a thread more than so many: its messages need no core while they travel.
+  virtual bool hasCoreBeside(uint32_t) const { return true; }
 
   // This rank is at its next call, which stays until end(). Fails where another rank is at another one of that number.
   virtual Status begin(const Call &call) = 0;

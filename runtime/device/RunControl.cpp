@@ -56,7 +56,7 @@ Status RunControl::take(const Program &program) {
   Status device = std::exchange(deviceFailure, {});
   if (stop.load(std::memory_order_relaxed) == Going) return {};
   if (isCancelled()) return {SPRIG_RT_CANCELLED, "the run was cancelled"};
-  if (!device.isOk()) return device;
+  if (!device.isOk() || !taken.command) return device;
   return kernelFailure(program, *taken.command, taken.status, taken.result);
 }
 

@@ -32,6 +32,8 @@ public:
   void cancel() { stop.store(Cancelled); }
 
   bool isGoing() const { return stop.load(std::memory_order_relaxed) == Going; }
+  // In one order with what other threads do: cancel(), and what they look at behind it.
+  bool isStopped() const { return stop.load() != Going; }
   bool isCancelled() const { return stop.load(std::memory_order_relaxed) == Cancelled; }
 
   // A kernel that began at tile `begin` ended with `result`. The rest of its dispatch still runs: the first failing
@@ -49,7 +51,7 @@ public:
   void watch(const Watched &dispatch) { watched.push_back(dispatch); }
   std::vector<Watched> takeWatched() { return std::exchange(watched, {}); }
 
-  // What stopped the run, taken along so that the next one starts without.
+  // What stopped the run, taken along so that the next one starts without; ok where it was taken before.
   Status take(const Program &program);
 
 private:

@@ -110,6 +110,8 @@ struct Command {
   std::string name;
   std::vector<Part> parts;
 
+  // Whether all ranks do it together: they come to these in one order.
+  bool isCollective() const { return kind == CommandKind::AllReduce; }
   // Whether it writes one of its operands.
   bool writes(uint32_t operand, const std::vector<Kernel> &kernels) const {
     if (kind == CommandKind::AllReduce) return true;

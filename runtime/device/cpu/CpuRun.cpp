@@ -22,7 +22,8 @@ constexpr uint64_t generationOf(uint64_t word) { return word >> 2; }
 
 CpuRun::CpuRun(const Package &package, const CpuCode &code, Pool &pool)
     : package(package), code(code), pool(pool), shares{pool.threads(), uint32_t(package.program().devices.size())},
-      laneCapacity(std::max(1u, package.maxLanes())), eventCapacity(package.maxEvents()) {}
+      laneCapacity(std::max(1u, package.maxLanes())), eventCapacity(package.maxEvents()),
+      collectives(pool, [this] { driveCollectives(); }) {}
 
 CpuRun::~CpuRun() {
   pool.forget(*this);
@@ -50,6 +51,8 @@ void CpuRun::lookAtLanes() {
       own[lane].device = each.lanes[lane].device;
       own[lane].onlyCopies = std::none_of(commands.begin(), commands.end(),
                                           [](const Command &command) { return command.kind == CommandKind::Dispatch; });
+      own[lane].meets =
+          std::any_of(commands.begin(), commands.end(), [](const Command &command) { return command.isCollective(); });
       for (size_t at = 0; at < commands.size(); ++at) {
         if (commands[at].kind != CommandKind::Copy) continue;
         Wire *wire =
@@ -74,13 +77,21 @@ Status CpuRun::run(uint32_t entryIndex, const Binding &binding) {
     return recorded ? executePlain<true>(current, operands) : executePlain<false>(current, operands);
   FloatEnv floatEnv;
   ++generation;
+  stopped = {};
+  collectiveLane = current.ranks > 1 ? collectiveLaneOf(entryIndex) : kNoLane;
   lanesDone.store(0, std::memory_order_relaxed);
   entry.store(&current, std::memory_order_relaxed);
   operandTable.store(operands, std::memory_order_relaxed);
   for (uint32_t lane = 0; lane < current.lanes.size(); ++lane) {
     lanes[lane].position.store(0, std::memory_order_relaxed);
     lanes[lane].carry.store(LaneSlot::Carry::None, std::memory_order_relaxed);
-    lanes[lane].word.store(word(generation, lane == 0 ? Running : Ready), std::memory_order_release);
+    bool isTaken = lane == 0 || lane == collectiveLane;
+    lanes[lane].word.store(word(generation, isTaken ? Running : Ready), std::memory_order_release);
+  }
+  // Without a thread the caller finds the lane as any other.
+  if (collectiveLane != kNoLane && !collectives.begin()) {
+    uint32_t lane = std::exchange(collectiveLane, kNoLane);
+    lanes[lane].word.store(word(generation, Ready), std::memory_order_release);
   }
   if (wanted) {
     pool.publish(*this);
@@ -89,14 +100,39 @@ Status CpuRun::run(uint32_t entryIndex, const Binding &binding) {
   if (!current.lanes.empty()) driveAll();
   if (wanted) pool.unpublish(*this);
   if (control.isGoing()) return {};
-  Status status = control.take(package.program());
-  // The others wait for what this rank has not come to.
-  if (current.ranks > 1)
-    group->fail({status.code(), concat("rank ", group->rank(), ": entry '", current.name, "': ", status.message())});
-  return status;
+  stopOthers();
+  Status status = control.take(package.program()); // of several ranks what came later
+  return stopped.isOk() ? std::move(status) : std::move(stopped);
 }
 
-void CpuRun::allReduce(const Command &command, void *const *own) {
+// The lane whose collectives may go on beside the caller's work, where it has nothing else to do and there is a core.
+uint32_t CpuRun::collectiveLaneOf(uint32_t entryIndex) const {
+  const std::vector<LaneFacts> &own = facts[entryIndex];
+  for (uint32_t lane = 1; lane < own.size(); ++lane)
+    if (own[lane].meets && own[lane].onlyCopies && own[lane].wires.empty() && group->hasCoreBeside(pool.threads()))
+      return lane;
+  return kNoLane;
+}
+
+// On the thread for it; the run is not over before the lane is.
+void CpuRun::driveCollectives() {
+  uint32_t lane = collectiveLane;
+  uint64_t current = generation;
+  while (!advance(lane, pool.threads())) collectives.waitUntil(signal, [&] { return laneCanMove(lane, current); });
+}
+
+// Others wait for what this rank does not come to any more, its own collective among them.
+void CpuRun::stopOthers() {
+  const Entry &current = *entry.load(std::memory_order_relaxed);
+  if (current.ranks < 2 || !stopped.isOk()) return;
+  stopped = control.take(package.program());
+  group->fail({stopped.code(), concat("rank ", group->rank(), ": entry '", current.name, "': ", stopped.message())});
+}
+
+void CpuRun::runCollective(const Command &command, void *const *own) {
+  // Said before it is asked whether the run goes on: who cancels it says so, and then asks who is in a collective.
+  comm::RankGroup::Presence inside(*group);
+  if (control.isStopped()) return;
   reduced.clear();
   const Entry &current = *entry.load(std::memory_order_relaxed);
   int64_t size = int64_t(dtypeSize(command.dtype));
@@ -139,11 +175,13 @@ void CpuRun::driveAll() {
   if (!wires.empty()) driveCarriers(0);
   bool zeroEnded = advance(0, 0);
   auto ended = [&] { return zeroEnded && lanesDone.load(std::memory_order_acquire) == count; };
+  auto mustTell = [&] { return collectiveLane != kNoLane && !control.isGoing() && stopped.isOk(); };
   while (!ended()) {
     pool.waitUntil(signal, [&] {
-      if (ended() || (!zeroEnded && laneCanMove(0, generation))) return true;
+      if (ended() || mustTell() || (!zeroEnded && laneCanMove(0, generation))) return true;
       return driveSomeLane(1, 0) || takeSlicesOfAnyLane(0);
     });
+    if (mustTell()) stopOthers();
     if (!zeroEnded && laneCanMove(0, generation)) zeroEnded = advance(0, 0);
   }
 }
@@ -165,7 +203,7 @@ bool CpuRun::advance(uint32_t lane, uint32_t participant) {
     if (leave ||
         (command.kind == CommandKind::Wait && events[command.event].load(std::memory_order_acquire) != generation)) {
       slot.position.store(at, std::memory_order_relaxed);
-      if (lane != 0) {
+      if (lane != 0 && lane != collectiveLane) {
         slot.word.store(word(generation, Ready), std::memory_order_release);
         // Who recorded the event in between found the lane taken: let it look again.
         changed();
@@ -199,9 +237,7 @@ void CpuRun::execute(const Command &command, LaneRun &lane, void *const *operand
     // The planner may alias source and target.
     if (control.isGoing()) std::memmove(own[1], own[0], command.copyBytes);
     return;
-  case CommandKind::AllReduce:
-    if (control.isGoing()) allReduce(command, own);
-    return;
+  case CommandKind::AllReduce: runCollective(command, own); return;
   case CommandKind::Wait: return; // recorded already: a lane that would wait is given back
   case CommandKind::Record:
     events[command.event].store(generation, std::memory_order_release);
@@ -327,9 +363,9 @@ uint32_t CpuRun::threadsOf(uint32_t lane) const {
 
 // May be asked between two runs; whose lane it was then decides nothing but who works.
 bool CpuRun::serves(uint32_t participant, uint32_t lane) const {
-  if (shares.shares == 1 || participant == 0) return true;
+  if (participant == 0) return true;
   const LaneFacts *own = factsOf(lane);
-  return own && (own->onlyCopies || shares.has(own->device, participant));
+  return own && !own->meets && (shares.shares == 1 || own->onlyCopies || shares.has(own->device, participant));
 }
 
 bool CpuRun::driveSomeLane(uint32_t first, uint32_t participant) {

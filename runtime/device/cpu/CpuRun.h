@@ -6,7 +6,9 @@
 // finish the run, and a helper that sleeps is never waited for. Of several shares of the processor (cpu:0, cpu:1), each
 // has helpers of its own, which help with its lanes alone; the caller is one of the first's and helps all. A lane that
 // only copies is driven by whoever has time. Over a link of set rate a copy is on its way without anybody (Wire.h); the
-// link's thread drives a lane that only copies on, up to its next copy or wait.
+// link's thread drives a lane that only copies on, up to its next copy or wait. Collectives wait for other ranks, so
+// helpers leave their lane alone: a thread of its own drives it where it has one beside the computing ones and the
+// group has a core for that thread, else the caller, when its own lane waits.
 //
 // Helpers may look at a run at any time, also between two runs: everything they read first is atomic, and they get
 // work only by a compare-and-swap on a word that carries the number of the run or of the dispatch, which cannot succeed
@@ -16,6 +18,7 @@
 
 #include "runtime/device/Executable.h"
 #include "runtime/device/cpu/CpuCode.h"
+#include "runtime/device/cpu/LaneThread.h"
 #include "runtime/device/cpu/SharedDispatch.h"
 #include "runtime/machine/ThreadShares.h"
 #include "runtime/exec/Helped.h"
@@ -70,14 +73,19 @@ private:
     uint32_t device = 0;
     bool onlyCopies = false; // computes nothing: whoever has time drives it
     bool carries = false;    // and copies over such links alone, so that it takes nobody's time
+    bool meets = false;      // has collectives, so that only one thread may drive it
   };
+  static constexpr uint32_t kNoLane = UINT32_MAX;
 
   void lookAtLanes();
   template <bool Recorded> Status executePlain(const Entry &current, void *const *operands);
   void driveAll();
   bool advance(uint32_t lane, uint32_t participant);
   void execute(const Command &command, LaneRun &lane, void *const *operands);
-  void allReduce(const Command &command, void *const *own);
+  void runCollective(const Command &command, void *const *own);
+  uint32_t collectiveLaneOf(uint32_t entryIndex) const;
+  void driveCollectives();
+  void stopOthers();
   void executeRecorded(const Command &command, LaneRun &lane, void *const *operands);
   bool waitsForCarry(LaneRun &lane, uint32_t at, void *const *operands);
   void arrived(LaneSlot::Carried &copy);
@@ -111,7 +119,9 @@ private:
   uint64_t callerScratch = 0;
   uint64_t helperScratch = 0;
 
-  std::vector<comm::Buffers::Buffer> reduced; // of the all-reduce at hand: they are on one lane
+  std::vector<comm::Buffers::Buffer> reduced; // of the collective at hand: they are on one lane
+  uint32_t collectiveLane = kNoLane;          // of this run: the one that the thread for it drives
+  Status stopped;                             // what this run failed with, once the other ranks know
 
   uint64_t generation = 0; // number of the current run
   alignas(64) std::atomic<const Entry *> entry{nullptr};
@@ -120,6 +130,7 @@ private:
   // Counts what a waiting caller may wait for: events, ended lanes, last slices.
   std::atomic<uint32_t> signal{0};
   HelperCalls calls; // of the thread that drives lane 0
+  LaneThread collectives;
 };
 
 } // namespace sprig::rt::core

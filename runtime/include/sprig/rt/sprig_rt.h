@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 9
+#define SPRIG_RT_ABI_MINOR 10
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -282,6 +282,9 @@ typedef struct sprig_rt_group_options {
   size_t size;        /* sizeof(sprig_rt_group_options) */
   int64_t timeout_ms; /* that a rank waits for another before the group fails; 0: 5 minutes, negative: no limit */
   int32_t spin_us;    /* that it looks before it sleeps; 0: 50 where each rank may have a core, negative: not at all */
+  /* Where a program has collectives on a lane of their own: whether a thread of each context drives it beside the
+   * call's. 1: always, negative: never, 0: where each rank has a core left for it. Since 1.10. */
+  int32_t collective_threads;
 } sprig_rt_group_options;
 
 /* Threads of this process as ranks, 1 to 256: one group each, in their order. Options may be null. */

@@ -297,9 +297,10 @@ class Group {
 public:
   Group() = default;
   // Threads of this process as ranks, in their order; a rank that waits for longer than `timeout` fails the group,
-  // zero: it waits as long as it takes.
-  static std::vector<Group> threads(uint32_t ranks, std::chrono::milliseconds timeout = std::chrono::minutes(5)) {
-    sprig_rt_group_options options = {sizeof options, timeout.count() ? timeout.count() : -1, 0};
+  // zero: it waits as long as it takes. `collectiveThreads`: sprig_rt_group_options.
+  static std::vector<Group> threads(uint32_t ranks, std::chrono::milliseconds timeout = std::chrono::minutes(5),
+                                    int collectiveThreads = 0) {
+    sprig_rt_group_options options = {sizeof options, timeout.count() ? timeout.count() : -1, 0, collectiveThreads};
     std::vector<sprig_rt_group *> created(ranks);
     check(sprig_rt_groups_create(ranks, &options, created.data()));
     std::vector<Group> groups;
