@@ -2,6 +2,7 @@
 #include "dialects/NN/NNDialect.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/ShardingRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,6 +37,12 @@ void NNDialect::initialize() {
   registerLossOperations(*this);
   registerRandomOperations(*this);
   registerYieldOperations(*this);
+  attachElementwiseShardingRules(getContext());
+  attachContractionShardingRules(getContext());
+  attachReductionShardingRules(getContext());
+  attachShapeShardingRules(getContext());
+  attachGatherShardingRules(getContext());
+  attachControlShardingRules(getContext());
 }
 
 Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -136,10 +136,10 @@ def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
 def IndependentSamples : Pass<"sprig-independent-samples", "::mlir::ModuleOp"> {
   let summary = "Finds entries whose samples do not depend on each other";
   let description = [{
-    Follows the first axis of the inputs through primitives. Where everything that goes in and out has the same number of
+    Follows the first axis of the inputs by the operations' sharding rules. Where everything that goes in and out has the same number of
     samples there, and sample i of each result is computed from sample i of the inputs alone, the function gets
-    `nn.independent_samples`, and the runtime may split or pad a batch to the entry's. What the pass does not understand
-    counts as dependent. Functions of one `nn.entry` are marked together or not at all.
+    `nn.independent_samples`, and the runtime may split or pad a batch to the entry's. What no rule tells counts as
+    dependent. Functions of one `nn.entry` are marked together or not at all.
   }];
 }
 

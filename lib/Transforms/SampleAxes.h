@@ -1,9 +1,9 @@
-// Follows the axis of the samples through a graph of primitives. For the independent-samples pass. A value has such an
-// axis when slice i of it along that axis depends on sample i alone; what is not understood has none (mixed).
+// Follows the axis of the samples through a graph, by the sharding rules of its operations. For the independent-samples
+// pass. A value has such an axis when slice i of it along that axis depends on sample i alone; what no rule tells has
+// none (mixed).
 #pragma once
-#include "dialects/NN/NNContraction.h"
+#include "dialects/Interfaces/ShardingRule.h"
 #include "dialects/NN/NNRecurrent.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
@@ -34,12 +34,7 @@ public:
 
 private:
   void visitScan(ir::ScanOp scan);
-  SampleAxis transfer(mlir::Operation *op) const;
-  SampleAxis aligned(mlir::ValueRange operands, int64_t rank) const;
-  SampleAxis throughReshape(mlir::Value operand, mlir::Value result) const;
-  SampleAxis throughMatmul(ir::MatmulOp op) const;
-  SampleAxis throughGather(ir::GatherOp op) const;
-  SampleAxis withoutAxes(mlir::Value operand, llvm::ArrayRef<int64_t> removed, bool kept) const;
+  SampleAxis transfer(const ShardingRule &rule, mlir::Operation *op, unsigned result) const;
   bool sameForAllSamples(mlir::Value value, int64_t axis) const;
 
   int64_t samples;

@@ -1,0 +1,147 @@
+#include "dialects/Interfaces/DerivedRule.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+
+namespace sprig {
+
+static int64_t rankOf(Value value) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  return tensor ? tensor.getRank() : 0;
+}
+
+unsigned DerivedRule::nodeOf(Value value, int64_t dim) {
+  auto [at, isNew] = firstNode.try_emplace(value, unsigned(parent.size()));
+  if (isNew) {
+    values.push_back(value);
+    for (int64_t i = 0; i < rankOf(value); ++i) {
+      parent.push_back(unsigned(parent.size()));
+      isWhole.push_back(false);
+    }
+  }
+  return at->second + unsigned(dim);
+}
+
+unsigned DerivedRule::find(unsigned node) {
+  while (parent[node] != node) node = parent[node] = parent[parent[node]];
+  return node;
+}
+
+void DerivedRule::join(unsigned a, unsigned b) {
+  a = find(a), b = find(b);
+  if (a == b) return;
+  parent[std::max(a, b)] = std::min(a, b);
+  isWhole[std::min(a, b)] = isWhole[a] || isWhole[b];
+}
+
+void DerivedRule::tie(Value a, Value b, int64_t skip) {
+  for (int64_t dim = 0; dim < rankOf(b); ++dim) join(nodeOf(a, dim + skip), nodeOf(b, dim));
+}
+
+void DerivedRule::visit(Block &block) {
+  for (Operation &inner : block)
+    if (!inner.hasTrait<OpTrait::IsTerminator>()) visit(inner);
+}
+
+void DerivedRule::visit(Operation &inner) {
+  ShardingRule rule = shardingRuleOf(&inner);
+  SmallVector<SmallVector<unsigned>> nodes(rule.factors.size());
+  SmallVector<bool> isHeld;
+  for (const Factor &factor : rule.factors) isHeld.push_back(factor.kind != FactorKind::passes);
+  auto take = [&](Value value, const ShardingRule::Map &map) {
+    for (auto [dim, parts] : llvm::enumerate(map)) {
+      unsigned node = nodeOf(value, int64_t(dim));
+      if (parts.empty()) isWhole[find(node)] = true;
+      for (unsigned factor : parts) {
+        nodes[factor].push_back(node);
+        isHeld[factor] = isHeld[factor] || parts.size() > 1;
+      }
+    }
+  };
+  for (auto [i, operand] : llvm::enumerate(inner.getOperands())) take(operand, rule.operands[i]);
+  for (auto [i, result] : llvm::enumerate(inner.getResults())) take(result, rule.results[i]);
+  for (auto [factor, places] : llvm::enumerate(nodes)) {
+    for (unsigned node : places) {
+      if (isHeld[factor]) isWhole[find(node)] = true;
+      if (!isHeld[factor]) join(places.front(), node);
+    }
+  }
+}
+
+// A value whose dimensions are one class would be split twice by the same ranks.
+void DerivedRule::holdRepeated() {
+  for (Value value : values) {
+    llvm::SmallSet<unsigned, 4> seen;
+    for (int64_t dim = 0; dim < rankOf(value); ++dim) {
+      unsigned root = find(nodeOf(value, dim));
+      if (!seen.insert(root).second) isWhole[root] = true;
+    }
+  }
+}
+
+unsigned DerivedRule::factorOf(ShardingRule &rule, unsigned node, int64_t size) {
+  unsigned root = find(node);
+  if (isWhole[root]) return rule.addFactor(size, FactorKind::whole);
+  auto [at, isNew] = factors.try_emplace(root, 0);
+  if (isNew) at->second = rule.addFactor(size);
+  return at->second;
+}
+
+ShardingRule DerivedRule::rule() {
+  for (ArrayRef<Anchor> anchors : {ArrayRef(operands), ArrayRef(results)})
+    for (const Anchor &anchor : anchors) nodeOf(anchor.inner, 0);
+  holdRepeated();
+  ShardingRule rule(op);
+  auto give = [&](ArrayRef<Anchor> anchors, SmallVectorImpl<ShardingRule::Map> &maps, ValueRange outer) {
+    for (const Anchor &anchor : anchors)
+      for (int64_t dim = 0; dim < rankOf(anchor.inner); ++dim) {
+        int64_t size = cast<RankedTensorType>(outer[anchor.index].getType()).getDimSize(dim + anchor.skip);
+        maps[anchor.index][size_t(dim + anchor.skip)].push_back(factorOf(rule, nodeOf(anchor.inner, dim), size));
+      }
+  };
+  give(operands, rule.operands, op->getOperands());
+  give(results, rule.results, op->getResults());
+  return rule;
+}
+
+int64_t DerivedRule::sizeOf(Value value, int64_t dim, ArrayRef<int64_t> sizes) {
+  auto found = factors.find(find(nodeOf(value, dim)));
+  if (found != factors.end()) return sizes[found->second];
+  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
+}
+
+Type DerivedRule::typeOf(Value inner, ArrayRef<int64_t> sizes) {
+  auto tensor = dyn_cast<RankedTensorType>(inner.getType());
+  if (!tensor) return inner.getType();
+  SmallVector<int64_t> shape;
+  for (int64_t dim = 0; dim < tensor.getRank(); ++dim) shape.push_back(sizeOf(inner, dim, sizes));
+  return tensor.clone(shape);
+}
+
+void DerivedRule::buildBlock(Block &from, Block &to, ArrayRef<int64_t> sizes) {
+  IRMapping mapping;
+  mapping.map(from.getArguments(), to.getArguments());
+  OpBuilder b = OpBuilder::atBlockEnd(&to);
+  for (Operation &inner : from) {
+    SmallVector<Value> operands;
+    for (Value operand : inner.getOperands()) operands.push_back(mapping.lookup(operand));
+    if (inner.hasTrait<OpTrait::IsTerminator>()) {
+      b.clone(inner)->setOperands(operands);
+      continue;
+    }
+    ShardingRule rule = shardingRuleOf(&inner);
+    SmallVector<int64_t> own;
+    for (const Factor &factor : rule.factors) own.push_back(factor.size);
+    auto take = [&](Value value, const ShardingRule::Map &map) {
+      for (auto [dim, parts] : llvm::enumerate(map))
+        if (parts.size() == 1) own[parts.front()] = sizeOf(value, int64_t(dim), sizes);
+    };
+    for (auto [i, operand] : llvm::enumerate(inner.getOperands())) take(operand, rule.operands[i]);
+    for (auto [i, result] : llvm::enumerate(inner.getResults())) take(result, rule.results[i]);
+    mapping.map(inner.getResults(), buildLocal(&inner, b, operands, own)->getResults());
+  }
+}
+
+} // namespace sprig

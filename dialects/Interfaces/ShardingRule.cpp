@@ -1,0 +1,106 @@
+#include "dialects/Interfaces/ShardingRule.h"
+#include "dialects/Interfaces/DerivedRule.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+#include "dialects/Interfaces/ShardingInterface.cpp.inc"
+
+namespace sprig {
+
+static int64_t rankOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getRank() : 0;
+}
+
+ShardingRule::ShardingRule(Operation *op) {
+  for (Type type : op->getOperandTypes()) operands.emplace_back(size_t(rankOf(type)));
+  for (Type type : op->getResultTypes()) results.emplace_back(size_t(rankOf(type)));
+}
+
+unsigned ShardingRule::addFactor(int64_t size, FactorKind kind) {
+  factors.push_back({size, kind});
+  return unsigned(factors.size() - 1);
+}
+
+bool ShardingRule::isWhole(const Dim &dim) const {
+  return llvm::all_of(dim, [&](unsigned factor) { return factors[factor].kind == FactorKind::whole; });
+}
+
+// A dimension of the result is that of every operand that does not broadcast along it.
+ShardingRule elementwiseShardingRule(Operation *op) {
+  ShardingRule rule(op);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    unsigned factor = rule.addFactor(type.getDimSize(dim));
+    for (unsigned i = 0; i < op->getNumResults(); ++i) rule.result(i, dim, factor);
+    for (auto [i, operand] : llvm::enumerate(op->getOperandTypes())) {
+      auto from = cast<RankedTensorType>(operand);
+      int64_t own = dim - type.getRank() + from.getRank();
+      if (own >= 0 && from.getDimSize(own) == type.getDimSize(dim)) rule.operand(unsigned(i), own, factor);
+    }
+  }
+  return rule;
+}
+
+// The decomposition of a copy that stands nowhere, on arguments.
+static ShardingRule decomposedRule(DecomposableOpInterface op) {
+  Block block;
+  OpBuilder b(op.getContext());
+  b.setInsertionPointToStart(&block);
+  Operation *copy = b.clone(*op);
+  for (OpOperand &use : copy->getOpOperands()) use.set(block.addArgument(use.get().getType(), op.getLoc()));
+  b.setInsertionPoint(copy);
+  FailureOr<SmallVector<Value>> values = cast<DecomposableOpInterface>(copy).decompose(b);
+  if (failed(values)) return ShardingRule(op);
+  copy->erase();
+  DerivedRule derived(op);
+  derived.visit(block);
+  for (auto [i, argument] : llvm::enumerate(block.getArguments())) derived.setOperand(unsigned(i), argument);
+  for (auto [i, value] : llvm::enumerate(*values)) derived.setResult(unsigned(i), value);
+  return derived.rule();
+}
+
+ShardingRule shardingRuleOf(Operation *op) {
+  auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+  if (!llvm::all_of(op->getResultTypes(), isTensor) || !llvm::all_of(op->getOperandTypes(), isTensor))
+    return ShardingRule(op);
+  if (auto own = dyn_cast<ShardingOpInterface>(op)) return own.getShardingRule();
+  if (isa<ElementwiseOpInterface>(op)) return elementwiseShardingRule(op);
+  if (auto composite = dyn_cast<DecomposableOpInterface>(op)) return decomposedRule(composite);
+  return ShardingRule(op);
+}
+
+bool hasShardingRule(OperationName name) {
+  return name.hasInterface<ShardingOpInterface>() || name.hasInterface<ElementwiseOpInterface>() ||
+         name.hasInterface<DecomposableOpInterface>();
+}
+
+Type localType(Type type, const ShardingRule::Map &map, ArrayRef<int64_t> sizes) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor) return type;
+  SmallVector<int64_t> shape(tensor.getShape());
+  for (auto [size, dim] : llvm::zip_equal(shape, map)) {
+    if (dim.empty()) continue;
+    size = 1;
+    for (unsigned factor : dim) size *= sizes[factor];
+  }
+  return tensor.clone(shape);
+}
+
+Operation *detail::cloneLocal(Operation *op, const ShardingRule &rule, OpBuilder &builder, ValueRange operands,
+                              ArrayRef<int64_t> sizes) {
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(operands);
+  for (auto [i, result] : llvm::enumerate(copy->getResults()))
+    result.setType(localType(result.getType(), rule.results[i], sizes));
+  return copy;
+}
+
+Operation *buildLocal(Operation *op, OpBuilder &builder, ValueRange operands, ArrayRef<int64_t> sizes) {
+  if (auto own = dyn_cast<ShardingOpInterface>(op)) return own.buildOnParts(builder, operands, sizes);
+  return detail::cloneLocal(op, shardingRuleOf(op), builder, operands, sizes);
+}
+
+} // namespace sprig

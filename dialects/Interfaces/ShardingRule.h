@@ -1,0 +1,71 @@
+// How the dimensions of an operation's operands and results belong together, as an einsum says it: its sharding rule.
+// Operations give it through ShardingOpInterface; sample axes, propagation and partition of shardings follow it.
+#pragma once
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Operation.h"
+
+namespace sprig {
+
+/// What an operation does along a factor.
+enum class FactorKind : uint8_t {
+  passes,  ///< position i of the results depends on position i of the operands alone
+  sum,     ///< adds up over it: of a part of the positions it gives a part of the sum
+  product, ///< the same, with these
+  min,
+  max,
+  whole, ///< needs all of it at once
+};
+
+struct Factor {
+  int64_t size;
+  FactorKind kind;
+  bool isReduced() const { return kind != FactorKind::passes && kind != FactorKind::whole; }
+};
+
+class ShardingRule {
+public:
+  /// The factors that a dimension consists of, major to minor; none: the dimension must be whole.
+  using Dim = llvm::SmallVector<unsigned, 1>;
+  using Map = llvm::SmallVector<Dim>;
+
+  /// A rule that ties nothing: every dimension must be whole.
+  explicit ShardingRule(mlir::Operation *op);
+
+  unsigned addFactor(int64_t size, FactorKind kind = FactorKind::passes);
+  /// The dimension consists of the factors that it has already and, minor to them, this one.
+  void operand(unsigned i, int64_t dim, unsigned factor) { operands[i][size_t(dim)].push_back(factor); }
+  void result(unsigned i, int64_t dim, unsigned factor) { results[i][size_t(dim)].push_back(factor); }
+  /// A factor of its own for a dimension that must be whole: says so by name.
+  void wholeOperand(unsigned i, int64_t dim, int64_t size) { operand(i, dim, addFactor(size, FactorKind::whole)); }
+  void wholeResult(unsigned i, int64_t dim, int64_t size) { result(i, dim, addFactor(size, FactorKind::whole)); }
+
+  bool isWhole(const Dim &dim) const;
+
+  llvm::SmallVector<Factor> factors;
+  llvm::SmallVector<Map> operands, results; ///< by number, then by dimension; of no dimension where it is no tensor
+  /// Sets of operands in which, all of a set at once and the others fixed, the operation is linear: of parts of sums it
+  /// gives parts of sums.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>> linear;
+};
+
+/// That of an operation whose operands broadcast to its results; linear in nothing.
+ShardingRule elementwiseShardingRule(mlir::Operation *op);
+/// The rule of any operation: its own, that of elementwise ones, that of its decomposition, or that all must be whole.
+ShardingRule shardingRuleOf(mlir::Operation *op);
+/// Whether an operation has a rule that somebody stated, be it for a kind of operations.
+bool hasShardingRule(mlir::OperationName name);
+
+/// The operation on this rank's parts of its operands, where factor f has `sizes[f]` positions.
+mlir::Operation *buildLocal(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange operands,
+                            llvm::ArrayRef<int64_t> sizes);
+/// The type of a part of a tensor.
+mlir::Type localType(mlir::Type type, const ShardingRule::Map &map, llvm::ArrayRef<int64_t> sizes);
+
+namespace detail {
+/// A copy on other operands, whose results have the types that follow from the rule.
+mlir::Operation *cloneLocal(mlir::Operation *op, const ShardingRule &rule, mlir::OpBuilder &builder,
+                            mlir::ValueRange operands, llvm::ArrayRef<int64_t> sizes);
+} // namespace detail
+} // namespace sprig
+
+#include "dialects/Interfaces/ShardingInterface.h.inc"

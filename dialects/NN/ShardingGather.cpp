@@ -1,0 +1,83 @@
+// Sharding rules of operations that take elements from, or put them to, places that data name.
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/ShardingRules.h"
+
+using namespace mlir;
+
+namespace sprig::ir {
+
+// result[p..., i..., s...]: an index may name any slice.
+static ShardingRule ruleOf(GatherOp op) {
+  ShardingRule rule(op);
+  RankedTensorType from = tensorOf(op.getOperand()), indices = tensorOf(op.getIndices());
+  int64_t axis = int64_t(op.getAxis());
+  for (int64_t dim = 0; dim < from.getRank(); ++dim) {
+    if (dim == axis)
+      rule.wholeOperand(0, dim, from.getDimSize(dim));
+    else
+      passDim(rule, op, 0, dim, dim < axis ? dim : dim + indices.getRank() - 1);
+  }
+  for (int64_t dim = 0; dim < indices.getRank(); ++dim) passDim(rule, op, 1, dim, axis + dim);
+  rule.linear = {{0}};
+  return rule;
+}
+
+/// Operations whose operands agree in dimensions, of which one is addressed: others pass where they are of one size.
+static ShardingRule elementsRule(Operation *op, int64_t axis) {
+  ShardingRule rule(op);
+  RankedTensorType type = tensorOf(op->getOperand(0));
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t size = type.getDimSize(dim);
+    bool passes = dim != axis &&
+                  llvm::all_of(op->getOperands(), [&](Value value) { return tensorOf(value).getDimSize(dim) == size; });
+    unsigned shared = passes ? rule.addFactor(size) : 0;
+    auto own = [&](Value value) {
+      return passes ? shared : rule.addFactor(tensorOf(value).getDimSize(dim), FactorKind::whole);
+    };
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) rule.operand(unsigned(i), dim, own(operand));
+    rule.result(0, dim, own(op->getResult(0)));
+  }
+  return rule;
+}
+static ShardingRule ruleOf(GatherElementsOp op) {
+  ShardingRule rule = elementsRule(op, int64_t(op.getAxis()));
+  rule.linear = {{0}};
+  return rule;
+}
+static ShardingRule ruleOf(ScatterElementsOp op) { return elementsRule(op, int64_t(op.getAxis())); }
+
+// Batch dimensions, then tuples of indices, then what they address: slices of the dimensions behind.
+static ShardingRule ruleOf(GatherNdOp op) {
+  ShardingRule rule(op);
+  RankedTensorType from = tensorOf(op.getOperand()), indices = tensorOf(op.getIndices());
+  int64_t batch = int64_t(op.getBatchDims()), places = indices.getRank() - 1, tuple = indices.getDimSize(places);
+  for (int64_t dim = 0; dim < places; ++dim) {
+    unsigned factor = rule.addFactor(indices.getDimSize(dim));
+    rule.operand(1, dim, factor), rule.result(0, dim, factor);
+    if (dim < batch) rule.operand(0, dim, factor);
+  }
+  for (int64_t dim = batch; dim < batch + tuple; ++dim) rule.wholeOperand(0, dim, from.getDimSize(dim));
+  rule.wholeOperand(1, places, tuple);
+  for (int64_t dim = batch + tuple; dim < from.getRank(); ++dim)
+    passDim(rule, op, 0, dim, dim - batch - tuple + places);
+  rule.linear = {{0}};
+  return rule;
+}
+
+// Updates are put one after the other, so only the slices themselves can be split.
+static ShardingRule ruleOf(ScatterNdOp op) {
+  ShardingRule rule(op);
+  RankedTensorType into = tensorOf(op.getOperand()), indices = tensorOf(op.getIndices());
+  int64_t places = indices.getRank() - 1, tuple = indices.getDimSize(places);
+  for (int64_t dim = tuple; dim < into.getRank(); ++dim) {
+    unsigned factor = rule.addFactor(into.getDimSize(dim));
+    rule.operand(0, dim, factor), rule.result(0, dim, factor), rule.operand(2, dim - tuple + places, factor);
+  }
+  return rule;
+}
+
+void attachGatherShardingRules(MLIRContext *context) {
+  attachShardingRules<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(context);
+}
+
+} // namespace sprig::ir

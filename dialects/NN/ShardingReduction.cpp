@@ -1,0 +1,92 @@
+// Sharding rules of reductions, sliding windows, running sums and choices.
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/ShardingRules.h"
+
+using namespace mlir;
+
+namespace sprig::ir {
+
+static FactorKind kindOf(ReduceKind kind, Type element) {
+  // Of i1 a sum would count in a type that cannot.
+  bool isFlag = element.isInteger(1);
+  switch (kind) {
+  case ReduceKind::sum: return isFlag ? FactorKind::whole : FactorKind::sum;
+  case ReduceKind::prod: return isFlag ? FactorKind::whole : FactorKind::product;
+  case ReduceKind::min: return FactorKind::min;
+  case ReduceKind::max: return FactorKind::max;
+  }
+  return FactorKind::whole;
+}
+
+static ShardingRule ruleOf(ReduceOp op) {
+  ShardingRule rule(op);
+  RankedTensorType type = tensorOf(op.getOperand());
+  int64_t removed = 0;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!llvm::is_contained(op.getAxes(), dim)) {
+      passDim(rule, op, 0, dim, dim - removed);
+      continue;
+    }
+    rule.operand(0, dim, rule.addFactor(type.getDimSize(dim), kindOf(op.getKind(), type.getElementType())));
+    removed += !op.getKeepDims();
+  }
+  if (op.getKind() == ReduceKind::sum) rule.linear = {{0}};
+  return rule;
+}
+
+/// All along one axis, the others pass.
+static ShardingRule alongAxis(Operation *op, int64_t axis, bool isRemoved) {
+  ShardingRule rule(op);
+  RankedTensorType type = tensorOf(op->getOperand(0));
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (dim != axis) {
+      passDim(rule, op, 0, dim, dim - (isRemoved && dim > axis));
+      continue;
+    }
+    rule.wholeOperand(0, dim, type.getDimSize(dim));
+    for (unsigned i = 0; !isRemoved && i < op->getNumResults(); ++i)
+      rule.wholeResult(i, dim, tensorOf(op->getResult(i)).getDimSize(dim));
+  }
+  return rule;
+}
+static ShardingRule ruleOf(ArgReduceOp op) { return alongAxis(op, int64_t(op.getAxis()), !op.getKeepDims()); }
+static ShardingRule ruleOf(TopKOp op) { return alongAxis(op, int64_t(op.getAxis()), false); }
+static ShardingRule ruleOf(CumulativeOp op) {
+  ShardingRule rule = alongAxis(op, int64_t(op.getAxis()), false);
+  if (op.getKind() == ReduceKind::sum) rule.linear = {{0}};
+  return rule;
+}
+
+/// Samples and channels pass, windows lie within the rest.
+static ShardingRule windowRule(Operation *op, bool channelsLast) {
+  ShardingRule rule(op);
+  int64_t rank = tensorOf(op->getOperand(0)).getRank(), channelDim = channelsLast ? rank - 1 : 1;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    bool passes = dim == 0 || dim == channelDim;
+    unsigned shared = passes ? rule.addFactor(tensorOf(op->getOperand(0)).getDimSize(dim)) : 0;
+    auto own = [&](Value value) {
+      return passes ? shared : rule.addFactor(tensorOf(value).getDimSize(dim), FactorKind::whole);
+    };
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) rule.operand(unsigned(i), dim, own(operand));
+    rule.result(0, dim, own(op->getResult(0)));
+  }
+  return rule;
+}
+static ShardingRule ruleOf(PoolOp op) {
+  ShardingRule rule = windowRule(op, op.getChannelsLast());
+  if (op.getKind() == ReduceKind::sum) rule.linear = {{0}};
+  return rule;
+}
+static ShardingRule ruleOf(PoolGradOp op) {
+  ShardingRule rule = windowRule(op, op.getChannelsLast());
+  rule.linear = {{1}};
+  return rule;
+}
+// A flat index counts over all samples and channels.
+static ShardingRule ruleOf(ArgMaxPoolOp op) { return op.getColumnMajor() ? windowRule(op, false) : ShardingRule(op); }
+
+void attachReductionShardingRules(MLIRContext *context) {
+  attachShardingRules<ReduceOp, ArgReduceOp, CumulativeOp, TopKOp, PoolOp, PoolGradOp, ArgMaxPoolOp>(context);
+}
+
+} // namespace sprig::ir
