@@ -37,9 +37,13 @@ enum class Algorithm : uint8_t {
 /// calls with their lines. A rank that waits for longer than the group's timeout fails the group, with an error
 /// (runtime) that says where every rank is. A failed group stays failed.
 ///
-/// Tensors are read, so a call waits for them; results are new tensors, where the operand is, and are there at once. A
-/// gradient does not go through: a tensor that a gradient may be asked of is refused (detach() it). So is a call in
-/// a function that is being compiled.
+/// Tensors are read, so a call waits for them; results are new tensors, where the operand is, and are there at once.
+///
+/// allReduce is an operation like others besides: in a function that is being compiled it becomes part of the program,
+/// and gradients go through sums and means. They are those of the sum of all ranks' outputs, so taking them is a
+/// collective: the cotangents of a sum are summed over the ranks, those of a mean averaged, and all ranks have to take
+/// the same gradients in the same order. All other collectives refuse a tensor that a gradient may be asked of
+/// (detach() it), and a call in a function that is being compiled.
 class SPRIG_API Group {
 public:
   int rank() const;
@@ -52,6 +56,13 @@ public:
   /// gradients of frozen parameters, stay so.
   std::vector<Tensor> allReduce(const std::vector<Tensor> &tensors, Reduce reduce = Reduce::sum,
                                 Algorithm algorithm = Algorithm::automatic, Source at = Source::here());
+  /// The same without waiting: results are there when they are read, or waited for (Tensor::wait, ready), and the rank
+  /// computes meanwhile. Operands are kept until then. What is asked for later, on this rank, happens later; a rank's
+  /// end waits for what is under way.
+  Tensor allReduceAsync(const Tensor &x, Reduce reduce = Reduce::sum, Algorithm algorithm = Algorithm::automatic,
+                        Source at = Source::here());
+  std::vector<Tensor> allReduceAsync(const std::vector<Tensor> &tensors, Reduce reduce = Reduce::sum,
+                                     Algorithm algorithm = Algorithm::automatic, Source at = Source::here());
   /// This rank's rows of the sum: the first axis is divided as by `rowsOf`.
   Tensor reduceScatter(const Tensor &x, Reduce reduce = Reduce::sum, Source at = Source::here());
   /// All ranks' rows, one rank after the other along the first axis. Ranks have as many rows each, or those of
@@ -88,8 +99,8 @@ private:
 };
 
 struct SpawnOptions {
-  /// Of each rank, its tensors' device (DeviceScope); none: cpu:0, cpu:1, ..., a share of the cores each, and where
-  /// there are fewer cores than ranks in turn.
+  /// Of each rank, its tensors' device (DeviceScope), which no other rank has; none: cpu:0, cpu:1, ..., a share of the
+  /// cores each. Other ranks read tensors that are on it, and compute nothing there.
   std::vector<Device> devices = {};
   /// How long a rank waits for others in a collective; 0: as long as it takes.
   std::chrono::milliseconds timeout = std::chrono::minutes(5);

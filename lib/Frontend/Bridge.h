@@ -8,6 +8,10 @@
 #include "sprig/options.h"
 #include <string>
 
+namespace sprig::rt::comm {
+class RankGroup;
+}
+
 namespace sprig::frontend {
 
 /// An input of a graph that is state: parameters, running statistics, an optimizer's tensors.
@@ -35,8 +39,10 @@ public:
 
 /// `options.freeze` and `options.math` do not matter: there is nothing to freeze, and no bit may change. `name` stands
 /// in profiles and messages. It runs on the threads of `devices`, those of options.devices where these are several.
+/// Collectives in it are of `ranks`.
 std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
-                                  const std::string &name, std::vector<DeviceId> devices = {0});
+                                  const std::string &name, std::vector<DeviceId> devices = {0},
+                                  std::shared_ptr<rt::comm::RankGroup> ranks = nullptr);
 
 /// One function of a package.
 struct PackageEntry {

@@ -31,6 +31,9 @@ static bool isIndependent(func::FuncOp function) {
   if (samples < 1 || !function.getBody().hasOneBlock()) return false;
   // State that is set is the work of the whole batch.
   if (!function.getBody().getOps<ir::SetParamOp>().empty()) return false;
+  // Nor may a call become two where ranks meet in it.
+  auto isOfRanks = [](Operation &op) { return op.getDialect() && op.getDialect()->getNamespace() == "dist"; };
+  if (llvm::any_of(function.getBody().front(), isOfRanks)) return false;
   SampleAxes axes(samples);
   for (BlockArgument argument : function.getArguments()) axes.set(argument, 0);
   for (Operation &op : function.getBody().front().without_terminator()) axes.visit(&op);

@@ -2,6 +2,7 @@
 #ifndef SPRIG_RUNTIME_API_HANDLES_H
 #define SPRIG_RUNTIME_API_HANDLES_H
 
+#include "runtime/comm/GroupHandle.h"
 #include "runtime/exec/Queue.h"
 
 #include <exception>
@@ -31,10 +32,6 @@ struct sprig_rt_context {
       : context(std::move(given)), queue(*context, queueLimit) {}
   std::unique_ptr<sprig::rt::core::Context> context;
   sprig::rt::core::Queue queue;
-};
-
-struct sprig_rt_group {
-  std::shared_ptr<sprig::rt::comm::RankGroup> group;
 };
 
 struct sprig_rt_future {

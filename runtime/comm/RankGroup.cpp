@@ -13,6 +13,10 @@ std::vector<std::shared_ptr<RankGroup>> RankGroup::ofThreads(const ThreadRanksOp
   return groups;
 }
 
+std::shared_ptr<RankGroup> RankGroup::over(std::shared_ptr<void> owner, Transport &transport) {
+  return std::shared_ptr<RankGroup>(new RankGroup(std::move(owner), transport));
+}
+
 Status RankGroup::ofProcess(const ProcessRanksOptions &options, std::shared_ptr<RankGroup> &group) {
   std::unique_ptr<Transport> made;
   SPRIG_RETURN_IF_ERROR(joinProcesses(options, made));
@@ -28,11 +32,23 @@ RankGroup::~RankGroup() { transport.leave(); }
 
 Status RankGroup::allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
                             std::span<const Buffers::Buffer> buffers, std::string_view name) {
+  Call call;
+  call.reduction = reduction;
+  call.dtype = dtype;
+  // Ranks whose programs differ may not add up one tensor with another of its size.
+  call.name = std::hash<std::string_view>()(name) | 1;
+  Status status = allReduce(call, algorithm, buffers);
+  if (status.isOk()) return status;
+  return Status(status.code(), core::concat("'", name, "': ", status.message()));
+}
+
+Status RankGroup::allReduce(Call call, GivenAlgorithm algorithm, std::span<const Buffers::Buffer> buffers) {
   constexpr collective::Kind kind = collective::Kind::allReduce;
+  call.kind = kind;
   isInside = true;
   Status status;
   auto chosen = [&](const Buffers::Buffer &buffer) {
-    int64_t bytes = buffer.elements * int64_t(core::dtypeSize(dtype));
+    int64_t bytes = buffer.elements * int64_t(core::dtypeSize(call.dtype));
     return algorithm ? *algorithm : collective::chooseAlgorithm(kind, ranks(), bytes);
   };
   for (Algorithm each :
@@ -41,14 +57,18 @@ Status RankGroup::allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgo
     for (const Buffers::Buffer &buffer : buffers)
       if (chosen(buffer) == each) together.push_back(buffer);
     if (together.empty() || !status.isOk()) continue;
-    Call call{kind, each, reduction, dtype};
-    // Ranks whose programs differ may not add up one tensor with another of its size.
-    call.name = std::hash<std::string_view>()(name) | 1;
+    call.algorithm = each;
     status = communicator.run(call, {together});
   }
   isInside = false;
-  if (status.isOk()) return status;
-  return Status(status.code(), core::concat("'", name, "': ", status.message()));
+  return status;
+}
+
+Status RankGroup::run(const Call &call, const Buffers &buffers) {
+  isInside = true;
+  Status status = communicator.run(call, buffers);
+  isInside = false;
+  return status;
 }
 
 void RankGroup::fail(const Status &why) { transport.fail(why); }

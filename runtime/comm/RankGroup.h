@@ -18,6 +18,8 @@ class RankGroup {
 public:
   // Threads of this process as ranks; one each.
   static std::vector<std::shared_ptr<RankGroup>> ofThreads(const ThreadRanksOptions &options);
+  // A rank over a transport that others have made; `owner` keeps it.
+  static std::shared_ptr<RankGroup> over(std::shared_ptr<void> owner, Transport &transport);
   // This process as a rank; returns when all have come.
   static Status ofProcess(const ProcessRanksOptions &options, std::shared_ptr<RankGroup> &group);
   ~RankGroup();
@@ -28,6 +30,12 @@ public:
   // Buffers of one type, in place. Those of one algorithm travel together; `name` is what errors call it.
   Status allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
                    std::span<const Buffers::Buffer> buffers, std::string_view name);
+  // The same with what else is to be said of it: the caller's line. Kind, algorithm and sizes are filled in.
+  Status allReduce(Call call, GivenAlgorithm algorithm, std::span<const Buffers::Buffer> buffers);
+  // Any collective, as Communicator::run does it.
+  Status run(const Call &call, const Buffers &buffers);
+  // Why the group is of no more use; ok while it is.
+  Status failure() const { return transport.failure(); }
   // Whether a run of so many threads may have one more for its collectives.
   bool hasCoreBeside(uint32_t threads) const { return transport.hasCoreBeside(threads); }
   // Whoever waits for this rank is told why it does not come; from any thread.

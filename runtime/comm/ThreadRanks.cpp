@@ -21,7 +21,9 @@ void pause() {
 #endif
 }
 
-Status copyOf(const Status &status) { return Status(status.code(), std::string(status.message())); }
+Status copyOf(const Status &status) {
+  return status.isOk() ? Status() : Status(status.code(), std::string(status.message()));
+}
 
 // Sleeps while the word is what was seen, until `deadline`: std::atomic::wait knows no time.
 void sleepOn(std::atomic<uint32_t> &word, uint32_t seen, Clock::time_point deadline) {

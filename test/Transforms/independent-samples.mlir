@@ -155,6 +155,18 @@ func.func @recurrent(%x: tensor<8x5x3xf32>, %l: tensor<8xi64>) -> (tensor<8x5x4x
 
 // -----
 
+// Ranks meet as often as the program says, so a batch is not split.
+dist.mesh @mesh ["data"] [2]
+// CHECK: func.func @ranks({{[^{]*}}) -> tensor<8x4xf32> {
+func.func @ranks(%x: tensor<8x4xf32>, %w: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %c = nn.constant dense<0.5> : tensor<4xf32>
+  %sum = dist.all_reduce sum %c on @mesh ["data"] : tensor<4xf32>
+  %y = nn.mul %x, %w : tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
 // Time is no axis of samples, and rows that start differently are not alike.
 // CHECK: func.func @time({{[^{]*}}) -> tensor<5x8x4xf32> {
 func.func @time(%x: tensor<5x8x3xf32>) -> tensor<5x8x4xf32> {

@@ -5,9 +5,22 @@ namespace sprig {
 
 namespace frontend {
 
-RandomSequence &RandomSequence::instance() {
+static thread_local RandomSequence *ofThread = nullptr;
+
+RandomScope::RandomScope(RandomSequence &sequence) : outer(std::exchange(ofThread, &sequence)) {}
+RandomScope::~RandomScope() { ofThread = outer; }
+
+RandomSequence &RandomSequence::current() {
   static auto &sequence = *new RandomSequence;
-  return sequence;
+  return ofThread ? *ofThread : sequence;
+}
+
+RandomSequence::RandomSequence(const RandomSequence &other) { follow(other); }
+
+void RandomSequence::follow(const RandomSequence &other) {
+  std::scoped_lock lock(mutex, other.mutex);
+  next = other.next;
+  streams = other.streams;
 }
 
 void RandomSequence::seed(uint64_t seed) {
@@ -41,7 +54,7 @@ uint64_t RandomSequence::takeStream() {
 } // namespace frontend
 
 uint64_t streamSeed(uint64_t stream) {
-  uint64_t seed = frontend::RandomSequence::instance().state().seed;
+  uint64_t seed = frontend::RandomSequence::current().state().seed;
   if (stream == 0) return seed;
   // Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
   uint64_t mixed = seed + stream * 0x9e3779b97f4a7c15;
@@ -50,6 +63,6 @@ uint64_t streamSeed(uint64_t stream) {
   return mixed ^ mixed >> 31;
 }
 
-uint64_t nextStream() { return frontend::RandomSequence::instance().takeStream(); }
+uint64_t nextStream() { return frontend::RandomSequence::current().takeStream(); }
 
 } // namespace sprig

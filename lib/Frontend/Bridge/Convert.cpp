@@ -51,7 +51,7 @@ TensorType fromType(Type type) {
 }
 
 std::string describePlace(const Source &source, StringRef op, const std::string *layer) {
-  op.consume_front("nn.");
+  (void)(op.consume_front("nn.") || op.consume_front("dist."));
   std::string text;
   if (source.line) text = llvm::sys::path::filename(source.file).str() + ":" + std::to_string(source.line) + ": ";
   text += op;
@@ -62,7 +62,7 @@ std::string withoutOpNames(const std::string &text) {
   StringRef rest = text;
   std::string result;
   while (!rest.empty()) {
-    size_t at = rest.find(": 'nn.");
+    size_t at = std::min(rest.find(": 'nn."), rest.find(": 'dist."));
     size_t end = at == StringRef::npos ? at : rest.find("' op ", at);
     if (end == StringRef::npos) return result + rest.str();
     result += rest.take_front(at + 2);

@@ -1,7 +1,9 @@
 #include "lib/Frontend/Bridge/Lower.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNYield.h"
+#include "lib/Frontend/Base/Meshes.h"
 #include "lib/Frontend/Bridge.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -12,7 +14,7 @@ using namespace mlir;
 namespace sprig::frontend::bridge {
 
 Workspace::Workspace() : lease(ContextPool::instance().take()) {
-  context()->loadDialect<ir::NNDialect, func::FuncDialect>();
+  context()->loadDialect<ir::NNDialect, ir::dist::DistDialect, func::FuncDialect>();
   module = ModuleOp::create(UnknownLoc::get(context()));
 }
 
@@ -63,6 +65,19 @@ Operation *Lowering::lowerConstant(OpBuilder &builder, const Graph &graph, const
   return ir::ConstantOp::create(builder, locationOf(context, node), value);
 }
 
+/// The module has the mesh that a collective names.
+static void declareMesh(Operation *op, const GraphNode &node) {
+  auto use = ir::dist::collectiveUse(op);
+  if (!use) return;
+  auto module = op->getParentOfType<ModuleOp>();
+  StringRef name = use->mesh.getValue();
+  if (SymbolTable::lookupSymbolIn(module, name)) return;
+  int ranks = ranksOfMesh("@" + name.str());
+  if (!ranks) refuse(node, "is of ranks '" + name.str() + "', which there are not");
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  ir::dist::MeshOp::create(b, module.getLoc(), name, use->axes, ArrayRef<int64_t>{ranks});
+}
+
 Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const GraphNode &node, ArrayRef<Value> values) {
   OperationName name(node.op->text, context);
   if (!name.isRegistered()) refuse(node, "is no operation of the compiler");
@@ -82,6 +97,7 @@ Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const Gra
   }
   for (size_t i = 0; i < node.regions.size(); ++i)
     lowerRegion(op->getRegion(unsigned(i)), *node.regions[i], op->getLoc());
+  declareMesh(op, node);
   if (failed(verify(op, /*verifyRecursively=*/false))) {
     std::string text = diagnostics.take();
     throw Error(ErrorKind::usage, text.empty() ? describePlace(node.source, node.op->text, node.layer) + ": is invalid"

@@ -4,6 +4,7 @@
 #include "lib/Frontend/Bridge/Entries.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Pipeline.h"
+#include "runtime/comm/GroupHandle.h"
 #include "sprig/error.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include <map>
@@ -25,9 +26,9 @@ std::vector<uint8_t> compile(mlir::ModuleOp module, const CompileOptions &option
 class CompiledPlan final : public Plan {
 public:
   CompiledPlan(rt::Package code, const Graph &graph, std::span<const StateSlot> slots, const std::string &name,
-               std::vector<DeviceId> devices)
+               std::vector<DeviceId> devices, std::shared_ptr<rt::comm::RankGroup> given)
       : name(name), package(std::move(code)), state(rt::State::bound(package)), threads(std::move(devices)),
-        context(package, {threads.pool(), &state, 0}) {
+        context(package, {threads.pool(), &state, 0}), ranks{std::move(given)} {
     std::vector<char> isState(graph.inputCount), isNext(graph.outputs.size());
     for (const StateSlot &slot : slots) {
       isState[slot.input] = true;
@@ -42,8 +43,8 @@ public:
   }
   CompiledPlan(const CompiledPlan &other, DeviceId device)
       : name(other.name), package(other.package), state(rt::State::bound(package)), threads({device}),
-        context(package, {threads.pool(), &state, 0}), inputTypes(other.inputTypes), outputTypes(other.outputTypes),
-        slotNames(other.slotNames) {
+        context(package, {threads.pool(), &state, 0}), ranks(other.ranks), inputTypes(other.inputTypes),
+        outputTypes(other.outputTypes), slotNames(other.slotNames) {
     start();
   }
 
@@ -55,8 +56,10 @@ public:
       throw Error(ErrorKind::internal, "'" + name + "' is run on " + std::to_string(in.size()) + " inputs, " +
                                            std::to_string(out.size()) + " outputs and " +
                                            std::to_string(states.size()) + " states, which are not those that it has");
-    if (threads.changed()) [[unlikely]]
+    if (threads.changed()) [[unlikely]] {
       context = rt::Context(package, {threads.pool(), &state, 0});
+      join();
+    }
     for (size_t i = 0; i < in.size(); ++i) inputs[i].data = in[i];
     for (size_t i = 0; i < out.size(); ++i) outputs[i].data = out[i];
     for (size_t i = 0; i < states.size(); ++i)
@@ -78,7 +81,13 @@ private:
     void *data = nullptr;
   };
 
+  /// The context becomes the rank that it is to be.
+  void join() {
+    if (ranks.group) check(sprig_rt_context_set_group(context.raw(), &ranks));
+  }
+
   void start() {
+    join();
     inputs = tensorsOf(inputTypes);
     outputs = tensorsOf(outputTypes);
     findStates();
@@ -139,6 +148,7 @@ private:
   rt::State state;
   DeviceThreads threads;
   rt::Context context;
+  sprig_rt_group ranks; // nobody's: none
   std::vector<TensorType> inputTypes, outputTypes;
   std::vector<std::string> slotNames;
   std::vector<sprig_rt_tensor> inputs, outputs;
@@ -152,7 +162,7 @@ private:
 
 std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const StateSlot> states,
                                             const CompileOptions &given, const std::string &name,
-                                            std::vector<DeviceId> devices) {
+                                            std::vector<DeviceId> devices, std::shared_ptr<rt::comm::RankGroup> ranks) {
   PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
   for (StateSlot &slot : entry.states) slot.initial = nullptr; // the memory comes with each run
   CompileOptions options = bridge::entryOptions(given, name);
@@ -166,7 +176,7 @@ std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const 
   }
   try {
     return std::make_unique<CompiledPlan>(rt::Package::fromMemory(std::move(bytes), name), graph, states, name,
-                                          std::move(devices));
+                                          std::move(devices), std::move(ranks));
   } catch (const rt::Error &error) {
     throw Error(ErrorKind::runtime, error.what());
   }

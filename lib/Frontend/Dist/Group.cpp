@@ -1,7 +1,7 @@
 // Collectives on tensors: what is refused, which buffers they are, what becomes of them.
 #include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/Collective.h"
 #include "lib/Frontend/Engine/Trace.h"
-#include "lib/Frontend/Engine/Value.h"
 #include "lib/Frontend/Record.h"
 #include "sprig/create.h"
 #include "sprig/grad.h"
@@ -28,16 +28,16 @@ static_assert(int(Reduce::sum) == int(Reduction::sum) && int(Reduce::mean) == in
 static_assert(int(DType::f64) == SPRIG_RT_F64 && int(DType::bf16) == SPRIG_RT_BF16 &&
               int(DType::boolean) == SPRIG_RT_I1);
 
-CollectiveAlgorithm chosen(Algorithm algorithm, int ranks, int64_t bytes) {
+rt::comm::GivenAlgorithm given(Algorithm algorithm) {
   switch (algorithm) {
-  case Algorithm::automatic: return rt::collective::chooseAlgorithm(Kind::allReduce, ranks, bytes);
+  case Algorithm::automatic: return std::nullopt;
   case Algorithm::star: return CollectiveAlgorithm::star;
   case Algorithm::split: return CollectiveAlgorithm::split;
   case Algorithm::tree: return CollectiveAlgorithm::tree;
   case Algorithm::ring: return CollectiveAlgorithm::ring;
   case Algorithm::bidirectional: return CollectiveAlgorithm::bidirectional;
   }
-  return CollectiveAlgorithm::ring;
+  return std::nullopt;
 }
 
 /// One collective of a rank: its name, the caller's line, and the buffers.
@@ -45,11 +45,13 @@ class Operation {
 public:
   Operation(Group::Impl &impl, Kind kind, Source at) : impl(impl), kind(kind), at(at), name(nameOf(kind)) {
     // It would run once, while the function is recorded, and its result would be a constant of the function.
-    if (frontend::Trace::current()) refuse("there are no collectives in compiled functions yet: call it between them");
+    if (frontend::Trace::current()) refuse("compiled functions have all_reduce alone yet: call it between them");
+    if (!impl.end->isHere()) refuse("is called by another thread than that of " + impl.end->text());
+    impl.end->order->settle();
   }
 
-  int rank() const { return impl.transport.rank(); }
-  int ranks() const { return impl.transport.ranks(); }
+  int rank() const { return impl.group().rank(); }
+  int ranks() const { return impl.group().ranks(); }
   [[noreturn]] void refuse(const std::string &text) const { fail(at, name, text); }
 
   /// The tensor's bytes, when they are there.
@@ -57,7 +59,8 @@ public:
     frontend::requireDefined(x, name.c_str(), "x", at);
     const frontend::Value &value = *x.raw();
     if (value.tracked)
-      refuse("a gradient may be asked of its operand, and none goes through a collective: give x.detach()");
+      refuse(
+          "a gradient may be asked of its operand, and none goes through it, only through all_reduce: give x.detach()");
     return x.bytes(at);
   }
   void checkRoot(int root) const {
@@ -86,11 +89,7 @@ public:
     call.announces = announces;
     call.file = at.file;
     call.line = at.line;
-    Status status = impl.communicator.run(call, buffers);
-    if (status.isOk()) return;
-    std::string text(status.message());
-    if (status.code() == SPRIG_RT_INVALID_ARGUMENT) refuse(text);
-    throw Error(ErrorKind::runtime, frontend::placeText(at) + name + ": " + text);
+    if (Status status = impl.group().run(call, buffers); !status.isOk()) throw frontend::errorOf(status, name, at);
   }
   void runOn(const TensorType &type, const std::shared_ptr<Storage> &storage, CollectiveAlgorithm algorithm,
              Reduce reduce = Reduce::sum, int root = 0) {
@@ -157,12 +156,47 @@ Device deviceOf(const Tensor &x) { return x.defined() ? x.device() : defaultDevi
 
 } // namespace
 
-int Group::rank() const { return impl->transport.rank(); }
-int Group::size() const { return impl->transport.ranks(); }
+int Group::rank() const { return impl->group().rank(); }
+int Group::size() const { return impl->group().ranks(); }
 
 std::pair<int64_t, int64_t> Group::rowsOf(int64_t rows) const {
   rt::collective::Range range = rt::collective::pieceOf(rows, uint32_t(size()), uint32_t(rank()));
   return {range.begin, range.end};
+}
+
+// Tensors of one type go together, but in a program, whose compiler knows what does. An algorithm is chosen for each by
+// itself, so what else is there changes no bit.
+std::vector<Tensor> Group::allReduceAsync(const std::vector<Tensor> &tensors, Reduce reduce, Algorithm algorithm,
+                                          Source at) {
+  static const frontend::OpName &op = frontend::opName("dist.all_reduce");
+  const bool isTraced = frontend::Trace::current();
+  std::map<std::pair<DType, size_t>, std::vector<size_t>> together;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].defined()) continue;
+    DType type = tensors[i].dtype();
+    if (std::string why = rt::comm::whyNot(sprig_rt_dtype(type), Reduction(reduce)); !why.empty())
+      frontend::fail(at, op.text, why);
+    together[{type, isTraced ? i : 0}].push_back(i);
+  }
+  if (isTraced && size() == 1) return tensors; // they are the sums
+  std::vector<Tensor> results(tensors.size());
+  for (const auto &[kind, members] : together) {
+    std::vector<Tensor> operands;
+    std::vector<TensorType> types;
+    for (size_t i : members) {
+      operands.push_back(tensors[i]);
+      types.push_back(tensors[i].type());
+    }
+    frontend::AttrList attrs = frontend::allReduceAttrs(*impl->end, Reduction(reduce), given(algorithm));
+    std::vector<Tensor> reduced = frontend::recordAll(op, operands, std::move(attrs), types, at);
+    for (size_t m = 0; m < members.size(); ++m) results[members[m]] = std::move(reduced[m]);
+  }
+  return results;
+}
+
+Tensor Group::allReduceAsync(const Tensor &x, Reduce reduce, Algorithm algorithm, Source at) {
+  frontend::requireDefined(x, "all_reduce", "x", at);
+  return allReduceAsync(std::vector<Tensor>{x}, reduce, algorithm, at)[0];
 }
 
 Tensor Group::allReduce(const Tensor &x, Reduce reduce, Algorithm algorithm, Source at) {
@@ -170,37 +204,16 @@ Tensor Group::allReduce(const Tensor &x, Reduce reduce, Algorithm algorithm, Sou
   return allReduce(std::vector<Tensor>{x}, reduce, algorithm, at)[0];
 }
 
-// One message for all that have the type and the algorithm in common. An algorithm is chosen for each tensor by itself,
-// so what else is in the message changes no bit.
 std::vector<Tensor> Group::allReduce(const std::vector<Tensor> &tensors, Reduce reduce, Algorithm algorithm,
                                      Source at) {
-  Operation operation(*impl, Kind::allReduce, at);
-  std::vector<Tensor> results(tensors.size());
-  std::map<std::pair<DType, CollectiveAlgorithm>, std::vector<size_t>> messages;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (!tensors[i].defined()) continue;
-    const TensorType &type = tensors[i].type();
-    if (std::string why = rt::comm::whyNot(sprig_rt_dtype(type.dtype), Reduction(reduce)); !why.empty())
-      operation.refuse(why);
-    messages[{type.dtype, chosen(algorithm, size(), type.bytes())}].push_back(i);
-  }
-  // All are read first: what cannot be is refused before anything is sent.
-  for (const Tensor &tensor : tensors)
-    if (tensor.defined()) operation.read(tensor);
-  for (const auto &[kind, members] : messages) {
-    std::vector<std::shared_ptr<Storage>> storages;
-    std::vector<Buffers::Buffer> buffers;
-    for (size_t i : members) {
-      const TensorType &type = tensors[i].type();
-      storages.push_back(operation.memory(type, operation.read(tensors[i])));
-      buffers.push_back({storages.back()->data, type.elements(), 1, Operation::shapeOf(type)});
-    }
-    operation.run(kind.first, {buffers}, kind.second, reduce);
-    for (size_t m = 0; m < members.size(); ++m) {
-      const Tensor &from = tensors[members[m]];
-      results[members[m]] = operation.tensor(from.type(), storages[m], from.device());
-    }
-  }
+  // What cannot be read is this rank's error before anything is sent.
+  if (!frontend::Trace::current())
+    for (const Tensor &tensor : tensors)
+      if (tensor.defined()) (void)tensor.wait(at);
+  std::vector<Tensor> results = allReduceAsync(tensors, reduce, algorithm, at);
+  if (!frontend::Trace::current())
+    for (const Tensor &result : results)
+      if (result.defined()) result.wait(at);
   return results;
 }
 
@@ -227,7 +240,7 @@ Tensor Group::broadcast(const Tensor &x, int root, Source at) {
     // Said to all, who would wait for this rank.
     std::string text = "rank " + std::to_string(root) + " has a tensor " + describe(type) + ", rank " +
                        std::to_string(rank()) + " one of " + describe(x.type());
-    impl->transport.fail(Status(SPRIG_RT_INVALID_ARGUMENT, text));
+    impl->group().fail(Status(SPRIG_RT_INVALID_ARGUMENT, text));
     operation.refuse(text);
   }
   std::shared_ptr<Storage> storage = operation.memory(type, rank() == root ? operation.read(x) : nullptr);

@@ -1,15 +1,18 @@
 // A rank's end of a group, as the public Group has it.
 #pragma once
-#include "runtime/comm/Communicator.h"
+#include "lib/Frontend/Engine/RankEnd.h"
 #include "sprig/dist.h"
 #include <chrono>
 
 namespace sprig::dist {
 
 struct Group::Impl {
-  explicit Impl(rt::comm::Transport &transport) : transport(transport), communicator(transport) {}
-  rt::comm::Transport &transport;
-  rt::comm::Communicator communicator;
+  explicit Impl(std::shared_ptr<rt::comm::RankGroup> group) : end(frontend::RankEnd::open(std::move(group))) {}
+  ~Impl() { end->close(); }
+  Impl(const Impl &) = delete;
+
+  rt::comm::RankGroup &group() const { return *end->group; }
+  const std::shared_ptr<frontend::RankEnd> end;
 };
 
 } // namespace sprig::dist

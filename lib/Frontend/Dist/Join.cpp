@@ -8,8 +8,8 @@
 namespace sprig::dist {
 
 using rt::comm::ProcessRanksOptions;
+using rt::comm::RankGroup;
 using rt::comm::Status;
-using rt::comm::Transport;
 
 namespace {
 
@@ -35,16 +35,19 @@ void join(const std::function<void(Group &)> &body, const JoinOptions &options, 
   given.timeout = frontend::boundedTimeout(options.timeout);
   if (Status status = rt::comm::readEnvironment(given); !status.isOk()) raise(status, at);
   if (hasJoined.exchange(true)) refuse("this process has joined its group already");
-  std::unique_ptr<Transport> transport;
-  if (Status status = rt::comm::joinProcesses(given, transport); !status.isOk()) raise(status, at);
-  Group::Impl impl(*transport);
+  std::shared_ptr<RankGroup> joined;
+  if (Status status = RankGroup::ofProcess(given, joined); !status.isOk()) raise(status, at);
+  Group::Impl impl(std::move(joined));
   Group group(impl);
   // Nothing where the group has failed already, of which this rank was told.
   auto tell = [&](const std::string &text) {
-    transport->fail(Status(SPRIG_RT_CANCELLED, "rank " + std::to_string(given.rank) + ": " + text));
+    impl.group().fail(Status(SPRIG_RT_CANCELLED, "rank " + std::to_string(given.rank) + ": " + text));
   };
   try {
     body(group);
+    // What the body has asked for and not read.
+    impl.end->order->settle();
+    if (Status status = impl.group().failure(); !status.isOk()) raise(status, at);
   } catch (const std::exception &error) {
     tell(error.what());
     throw;

@@ -1,16 +1,24 @@
 // Threads as ranks.
 #include "lib/Frontend/Base/Devices.h"
+#include "lib/Frontend/Base/RandomSequence.h"
 #include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/RankScope.h"
+#include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Record.h"
 #include "runtime/comm/ThreadRanks.h"
+#include <algorithm>
+#include <deque>
 #include <exception>
 
 namespace sprig::dist {
 namespace {
 
+using frontend::RandomSequence;
+using rt::comm::RankGroup;
 using rt::comm::Status;
 using rt::comm::ThreadRanks;
+using rt::comm::ThreadRanksOptions;
 using rt::comm::Transport;
 
 constexpr int kMostRanks = 256; // each has a thread, and a queue to each other
@@ -23,10 +31,9 @@ struct Ended {
   std::string text;
 };
 
-Ended run(const std::function<void(Group &)> &body, Group &group, const Device &device) {
+Ended run(const std::function<void(Group &)> &body, Group &group) {
   Ended ended;
   try {
-    DeviceScope scope(device, Source::unguarded());
     body(group);
   } catch (const Error &error) {
     ended.text = rankText(group.rank()) + error.what();
@@ -39,6 +46,28 @@ Ended run(const std::function<void(Group &)> &body, Group &group, const Device &
     ended.thrown = std::current_exception();
   }
   return ended;
+}
+
+/// Of each rank: those that were given, else the first processors' shares that are no rank's already.
+std::vector<frontend::DeviceId> devicesOf(int ranks, const std::vector<Device> &given, Source at) {
+  std::vector<frontend::DeviceId> devices;
+  for (const Device &device : given) {
+    frontend::DeviceId id = frontend::openDevice(device, "spawn", at);
+    if (std::find(devices.begin(), devices.end(), id) != devices.end() || frontend::isOfRank(id))
+      frontend::fail(at, "spawn", device.name() + " is the device of two ranks; each needs one of its own");
+    devices.push_back(id);
+  }
+  for (uint16_t number = 0; devices.size() < size_t(ranks); ++number) {
+    frontend::DeviceId id = frontend::openDevice(Device(Device::Kind::cpu, number), "spawn", at);
+    if (!frontend::isOfRank(id)) devices.push_back(id);
+  }
+  return devices;
+}
+
+/// What the body has asked for and not read ends before the rank does.
+Status settle(const Group::Impl &impl) {
+  impl.end->order->settle();
+  return impl.group().failure();
 }
 
 } // namespace
@@ -54,27 +83,34 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
   if (options.timeout.count() < 0)
     refuse("expected a timeout of 0 or more, found " + std::to_string(options.timeout.count()) + " ms");
   if (frontend::Trace::current()) refuse("ranks cannot be started in a function that is being compiled");
-  std::vector<Device> devices = options.devices;
-  int shares = std::max(1, frontend::threadsOf({}));
-  for (int rank = 0; devices.size() < size_t(ranks); ++rank)
-    devices.emplace_back(Device::Kind::cpu, uint16_t(rank % shares));
   // A device that tensors cannot be on is the caller's mistake, not a rank's.
-  for (const Device &device : devices) DeviceScope(device, at);
+  frontend::RankDevices devices(devicesOf(ranks, options.devices, at));
 
-  ThreadRanks group({.ranks = ranks, .timeout = frontend::boundedTimeout(options.timeout)});
+  auto group = std::make_shared<ThreadRanks>(
+      ThreadRanksOptions{.ranks = ranks, .timeout = frontend::boundedTimeout(options.timeout)});
   std::vector<Ended> ended(static_cast<size_t>(ranks));
+  RandomSequence &random = RandomSequence::current();
+  std::deque<RandomSequence> randoms; // all go on where the caller's is
+  for (int rank = 0; rank < ranks; ++rank) randoms.emplace_back(random);
+  frontend::flush(); // what the caller has recorded is no rank's
   // The caller's thread is none of them: what it has set for itself (NoGrad, the default type) would be one rank's
   // alone.
-  std::vector<Status> statuses = group.run([&](Transport &transport) -> Status {
-    int rank = transport.rank();
-    Group::Impl impl(transport);
+  std::vector<Status> statuses = group->run([&](Transport &transport) -> Status {
+    auto rank = size_t(transport.rank());
+    frontend::RandomScope draws(randoms[rank]);
+    frontend::RankScope self(devices, rank);
+    Group::Impl impl(RankGroup::over(group, transport));
     Group own(impl);
-    Ended &result = ended[size_t(rank)];
-    result = run(body, own, devices[size_t(rank)]);
-    return result.thrown ? Status(SPRIG_RT_CANCELLED, result.text) : Status();
+    Ended &result = ended[rank];
+    result = run(body, own);
+    if (!result.thrown) return settle(impl);
+    Status status(SPRIG_RT_CANCELLED, result.text);
+    transport.fail(status); // what this rank has asked for and the others have not ends
+    return status;
   });
+  random.follow(randoms[0]);
   // A collective's own failure was thrown by the rank that found it; others have been told.
-  int first = group.failedRank();
+  int first = group->failedRank();
   if (first >= 0 && ended[size_t(first)].thrown) std::rethrow_exception(ended[size_t(first)].thrown);
   for (const Ended &rank : ended)
     if (rank.thrown) std::rethrow_exception(rank.thrown);

@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/DerivedProgram.h"
+#include "lib/Frontend/Engine/Collective.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "sprig/grad.h"
 #include <algorithm>
@@ -177,6 +178,8 @@ DerivedProgram makeProgram(const OpenGraph &whole, const std::string &name, cons
   variant.device = callee.device;
   variant.devices = callee.devices;
   variant.resultPlaces = std::move(places);
+  for (const GraphNode &node : derived.graph.nodes)
+    if (isCollective(*node.op)) variant.ranks = callee.ranks;
   variant.graph = std::move(derived.graph);
   for (uint32_t i = 0; i < variant.graph.inputCount; ++i) {
     variant.inputs.push_back(variant.graph.types[i]);

@@ -1,5 +1,6 @@
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/PlanCache.h"
+#include "lib/Frontend/Engine/RankScope.h"
 #include <unistd.h>
 #include <chrono>
 #include <cstdlib>
@@ -18,7 +19,7 @@ std::atomic<int> mostInFlight{32};
 
 struct Lanes {
   std::mutex mutex; // of making them
-  std::atomic<Engine *> engines[2 * kMostOpenDevices] = {};
+  std::atomic<Engine *> engines[kMostLanes] = {};
 };
 Lanes &lanes() {
   static auto &all = *new Lanes;
@@ -40,6 +41,12 @@ std::vector<Engine *> Engine::all() {
   std::vector<Engine *> engines;
   for (auto &each : lanes().engines)
     if (Engine *engine = each.load(std::memory_order_acquire)) engines.push_back(engine);
+  return engines;
+}
+
+std::vector<Engine *> Engine::ofThisRank() {
+  std::vector<Engine *> engines = all();
+  std::erase_if(engines, [](const Engine *engine) { return isOfOtherRank(engine->lane); });
   return engines;
 }
 
@@ -205,7 +212,7 @@ void Engine::drain() {
 
 void Engine::drainAll() {
   endWithFirstThread();
-  for (Engine *engine : all()) engine->drain();
+  for (Engine *engine : ofThisRank()) engine->drain();
 }
 
 void Engine::setLimit(int tasks) { mostInFlight = tasks; }

@@ -1,8 +1,8 @@
 // Runs what is recorded: a queue in order, a thread that empties it, a bound on what waits in it; one for each lane
-// (what a device computes, the copies to it). For the recorder (which pushes work), for reading (which waits) and for
-// tests. Engines are never destroyed. A task may wait for values of other lanes, if the tasks that compute them were
-// pushed before it, and for other lanes to come to it, if it stands in all of them (MeetingTask.h): so the oldest task
-// of all never waits for long.
+// (what a device computes, the copies to it, a rank's collectives). For the recorder (which pushes work), for reading
+// (which waits) and for tests. Engines are never destroyed. A task may wait for values of other lanes, if the tasks
+// that compute them were pushed before it, and for other lanes to come to it, if it stands in all of them
+// (MeetingTask.h): so the oldest task of all never waits for long.
 #pragma once
 #include "lib/Frontend/Engine/Value.h"
 #include <condition_variable>
@@ -30,6 +30,8 @@ public:
   static Engine &of(LaneId lane);
   /// Those that there are, in the order of lanes.
   static std::vector<Engine *> all();
+  /// Without those of other ranks: what is in their lanes may wait for what this thread is yet to ask for.
+  static std::vector<Engine *> ofThisRank();
 
   /// Queues work after what was queued before; waits while too much is in flight. `wake`: whether the executor should
   /// start at once. Else it starts when more has come, or a while later: what is read before runs on the reader's
@@ -48,7 +50,7 @@ public:
   }
   /// Returns when everything that was pushed before has run.
   void drain();
-  /// The same of all lanes.
+  /// The same of all lanes of this rank.
   static void drainAll();
 
   /// Of every lane.

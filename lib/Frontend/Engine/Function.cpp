@@ -91,6 +91,9 @@ struct FunctionCore::Impl {
       return "argument " + std::to_string(item.argument) +
              (isLeftOut ? " is left out, recorded was one that is there" : " is there, recorded was left out");
     }
+    if (last.ranks && !last.ranks->isHere())
+      return "it is called by another rank, recorded was " + last.ranks->text() +
+             (last.ranks->isClosed() ? ", whose group has ended" : "");
     const std::vector<Tensor> &inputs = given.tensors;
     if (last.inputs.size() != inputs.size())
       return std::to_string(inputs.size()) + " tensors, recorded were " + std::to_string(last.inputs.size());
@@ -160,6 +163,10 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
     return body(inputs);
   }
   auto &variants = impl->variants;
+  std::string reason;
+  auto hasEnded = [](const std::shared_ptr<Variant> &variant) { return variant->ranks && variant->ranks->isClosed(); };
+  if (!variants.empty() && hasEnded(variants.front())) reason = impl->reason(given, ends);
+  std::erase_if(variants, hasEnded);
   for (auto it = variants.begin(); it != variants.end(); ++it) {
     if (!(*it)->fits(given)) continue;
     if (it != variants.begin()) variants.splice(variants.begin(), variants, it);
@@ -173,8 +180,8 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
     structure = variant.structure;
     return Variant::call(variants.front(), inputs);
   }
-  std::string reason = impl->reason(given, ends);
-  if (!variants.empty()) impl->report(reason);
+  if (reason.empty()) reason = impl->reason(given, ends);
+  if (!impl->reasons.empty()) impl->report(reason);
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
   std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);

@@ -1,5 +1,4 @@
-// One sequence of random words for the whole process: its key is the seed, and every operation takes a counter of its
-// own, in the order of recording.
+// Random words of operations: each takes a counter of its own of the thread's sequence, in the order of recording.
 #include "lib/Frontend/Base/RandomSequence.h"
 #include "lib/Frontend/Engine/Variant.h"
 #include "sprig/grad.h"
@@ -11,21 +10,21 @@ using namespace frontend;
 
 void manualSeed(uint64_t seed) {
   requireNotRecording("manualSeed", {});
-  RandomSequence::instance().seed(seed);
+  RandomSequence::current().seed(seed);
 }
 
 RandomState randomState() {
   requireNotRecording("randomState", {});
-  return RandomSequence::instance().state();
+  return RandomSequence::current().state();
 }
 
 void setRandomState(const RandomState &state) {
   requireNotRecording("setRandomState", {});
-  RandomSequence::instance().setState(state);
+  RandomSequence::current().setState(state);
 }
 
 RandomPosition frontend::takeRandom(uint64_t draws) {
-  RandomState first = RandomSequence::instance().take(draws);
+  RandomState first = RandomSequence::current().take(draws);
   return {first.seed, first.draws};
 }
 

@@ -1,6 +1,7 @@
 #include "lib/Frontend/Engine/Recorder.h"
+#include "lib/Frontend/Engine/Collective.h"
 #include "lib/Frontend/Engine/CopyTask.h"
-#include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/SegmentTask.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/grad.h"
@@ -155,7 +156,8 @@ LayerScope::~LayerScope() { layer = outer; }
 std::string placeText(Source at) { return at.line ? std::string(at.file) + ":" + std::to_string(at.line) + ": " : ""; }
 
 std::string placeText(Source at, const std::string &op, const std::string *layer) {
-  std::string text = placeText(at) + (op.starts_with("nn.") ? op.substr(3) : op);
+  size_t dialect = op.starts_with("nn.") || op.starts_with("dist.") ? op.find('.') + 1 : 0;
+  std::string text = placeText(at) + op.substr(dialect);
   return layer ? text + " (layer '" + *layer + "')" : text;
 }
 
@@ -185,6 +187,10 @@ static void recordNode(GraphNode &&description, std::span<const Tensor> operands
                        Value **values) {
   description.layer = layer;
   checkOperands(operands, *description.op, description.source);
+  if (isCollective(*description.op)) [[unlikely]] {
+    if (!Trace::current()) return queueCollective(std::move(description), operands, results, values, lineage);
+    noteCollective(*Trace::current(), description);
+  }
   Placed placed = placeFor(operands, *description.op, description.source);
   if (Trace *trace = Trace::current()) {
     Node *node = trace->recording.add(std::move(description), operands, results, Value::State::traced,
@@ -197,6 +203,7 @@ static void recordNode(GraphNode &&description, std::span<const Tensor> operands
         if (isFloat(results[i].dtype)) endGradients(*trace, values[i]);
     return;
   }
+  requireOwn(placed.device, *description.op, description.source);
   Recorder &r = recorder();
   std::unique_lock lock(r.mutex);
   Segment &own = r.segments[placed.device];

@@ -8,6 +8,7 @@
 namespace sprig::frontend {
 
 using Cell = Parameter::Cell;
+class RankEnd;
 
 /// A parameter within a trace.
 struct TracedCell {
@@ -55,12 +56,13 @@ struct Trace {
   const Source source;
   Recording recording;
   std::vector<Tensor> inputs;
-  std::vector<TracedCell> cells; ///< of functions; of regions: parameters that the region sets
-  uint64_t randomDraws = 0;      ///< of functions
-  Tensor randomKey, randomBase;  ///< of functions that draw
-  HostState host;                ///< of functions
-  GradientUse use;               ///< of functions
-  bool endsLineage = false;      ///< whether an optimizer's update is in it
+  std::vector<TracedCell> cells;  ///< of functions; of regions: parameters that the region sets
+  uint64_t randomDraws = 0;       ///< of functions
+  Tensor randomKey, randomBase;   ///< of functions that draw
+  HostState host;                 ///< of functions
+  GradientUse use;                ///< of functions
+  bool endsLineage = false;       ///< whether an optimizer's update is in it
+  std::shared_ptr<RankEnd> ranks; ///< of functions with collectives: the rank that records them
   Trace *const outer;
   const bool lineageOutside; ///< whether it began outside of NoGrad
 };

@@ -27,7 +27,7 @@ std::string textOf(const GraphNode &constant, const TensorType &type) {
   return Tensor::copyOf(constant.constant->data(), {type.dtype, {}}).text(Source());
 }
 
-std::string nameOf(const GraphNode &node) { return node.op->text.substr(3); }
+std::string nameOf(const GraphNode &node) { return node.op->text.substr(node.op->text.find('.') + 1); }
 std::string lineOf(const GraphNode &node) {
   return node.source.line ? " (" + std::string(node.source.file) + ":" + std::to_string(node.source.line) + ")" : "";
 }

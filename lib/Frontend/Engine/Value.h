@@ -41,11 +41,14 @@ private:
 /// Why a value will never be there; shared by everything that depends on it.
 using Failure = std::shared_ptr<const Error>;
 
-/// An in-order queue of the engine: what a device computes, or the copies to it.
+/// An in-order queue of the engine: what a device computes, the copies to it, or a rank's collectives.
 using LaneId = uint16_t;
 inline LaneId computeLane(DeviceId device) { return LaneId(2 * device); }
 inline LaneId copyLane(DeviceId device) { return LaneId(2 * device + 1); }
 inline DeviceId deviceOfLane(LaneId lane) { return DeviceId(lane / 2); }
+/// Those of ranks come after those of devices.
+constexpr LaneId kFirstRankLane = 2 * kMostOpenDevices;
+constexpr size_t kMostRankLanes = 1024, kMostLanes = kFirstRankLane + kMostRankLanes;
 
 struct Node;
 struct Trace;

@@ -3,6 +3,7 @@
 #include "lib/Frontend/Engine/MeetingTask.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
+#include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include <algorithm>
 #include <chrono>
@@ -22,6 +23,7 @@ public:
   std::vector<Value *> outputs; // a reference each
   std::vector<Tensor> before;   // of states
   std::vector<Value *> after;   // a reference each, null for states that are only read
+  std::optional<CollectiveOrder::Turn> turn;
 
   ~CallTask() override {
     for (Value *value : outputs) drop(value);
@@ -33,6 +35,13 @@ public:
     LaneId lane = computeLane(variant->device);
     for (const Tensor &input : inputs) Engine::waitForOther(*input.raw(), lane);
     for (const Tensor &state : before) Engine::waitForOther(*state.raw(), lane);
+    if (turn) turn->await();
+    execute();
+    if (turn) turn->end();
+  }
+
+private:
+  void execute() {
     Failure failure = findFailure();
     if (!failure && !variant->plan && !variant->failure) compile();
     if (!failure) failure = variant->failure;
@@ -63,7 +72,6 @@ public:
       if (value) value->state.store(Value::State::ready, std::memory_order_release);
   }
 
-private:
   Failure findFailure() const {
     for (const Tensor &input : inputs)
       if (input.raw()->failure) return input.raw()->failure;
@@ -80,7 +88,8 @@ private:
       for (DeviceId device : variant->devices) options.devices.push_back(deviceOf(device).name());
       std::vector<DeviceId> devices = variant->devices;
       if (devices.empty()) devices = {variant->device};
-      variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name, std::move(devices));
+      variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name, std::move(devices),
+                                  variant->ranks ? variant->ranks->group : nullptr);
     } catch (const Error &error) {
       variant->failure = std::make_shared<Error>(error);
     } catch (const std::exception &error) {
@@ -113,6 +122,8 @@ private:
 
   /// The results failed; states stay what they were, or what the run has made of them.
   void fail(const Failure &failure) {
+    // The others wait for this rank. Where they have failed themselves, they know.
+    if (turn) variant->ranks->group->fail({SPRIG_RT_CANCELLED, variant->ranks->text() + ": " + failure->what()});
     for (Value *value : outputs) {
       value->failure = failure;
       value->storage.reset();
@@ -225,6 +236,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
   }
   variant->graph = recording.graph(outputs);
   variant->completePlaces(results, recording);
+  variant->ranks = std::move(trace.ranks);
   variant->observed = trace.host.observations(trace.use.any);
   variant->effects = trace.host.effects();
   variant->randomDraws = trace.randomDraws;
@@ -239,6 +251,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
 
 bool Variant::fits(const FlatValues &arguments) const {
   if (arguments.tensors.size() != inputs.size() || arguments.host != host) return false;
+  if (ranks && !ranks->isHere()) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!(arguments.tensors[i].raw()->type == inputs[i])) return false;
   for (const Observation &each : observed)
@@ -307,6 +320,11 @@ bool Variant::sawTrainingMode() const {
 
 std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments) {
   checkUse(*self, arguments);
+  for (LaneId lane : self->lanes())
+    if (isOfOtherRank(lane))
+      frontend::fail(self->source, self->name,
+                     "has values on " + deviceOf(deviceOfLane(lane)).name() +
+                         ", the device of another rank; this rank's is " + defaultDevice().name());
   auto task = std::make_unique<CallTask>();
   task->variant = self;
   RandomPosition random{};
@@ -380,7 +398,8 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
   for (DeviceId device : self->devices) flushDevice(device, /*wake=*/false);
   flushBefore(task->inputs);
   flushBefore(task->before);
-  bool wake = !self->isShort.load(std::memory_order_relaxed);
+  bool wake = self->ranks || !self->isShort.load(std::memory_order_relaxed);
+  if (self->ranks) task->turn = self->ranks->order->next(computeLane(self->device));
   if (self->devices.empty())
     Engine::of(computeLane(self->device)).push(std::move(task), wake);
   else

@@ -3,6 +3,7 @@
 #pragma once
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Engine/CallLineage.h"
+#include "lib/Frontend/Engine/RankEnd.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/arguments.h"
 #include <list>
@@ -46,6 +47,8 @@ struct Variant {
   CallLineage lineage;
   uint64_t randomDraws = 0;
   std::vector<SwitchEffect> effects;
+  /// Of a function with collectives: the rank whose program it is. Others record their own.
+  std::shared_ptr<RankEnd> ranks;
 
   /// Where a value is; of an argument or a result that is `unplaced`, anywhere.
   struct Where {

@@ -1,0 +1,339 @@
+// All-reduces as operations: in functions that compile() records, under gradients, and while the rank computes.
+#include "sprig/rt/sprig_rt.hpp"
+#include "sprig/sprig.h"
+#include "gtest/gtest.h"
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+using namespace sprig;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string errorOf(const std::function<void()> &f) {
+  try {
+    f();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+std::string errorOfRanks(const std::function<void(dist::Group &)> &f) {
+  return errorOf([&] { dist::spawn(2, f, {.timeout = 20s}); });
+}
+bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+bool sameBits(const Tensor &a, const Tensor &b) {
+  return a.type() == b.type() && std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())) == 0;
+}
+bool sameBits(const nn::StateDict &a, const nn::StateDict &b) {
+  bool same = a.size() == b.size();
+  for (size_t i = 0; same && i < a.size(); ++i) same = sameBits(a[i].value, b[i].value);
+  return same;
+}
+
+// Samples begin to end of a step's batch: each has numbers that its class moves.
+std::pair<Tensor, Tensor> samplesOf(int step, int64_t begin, int64_t end) {
+  std::vector<float> numbers;
+  std::vector<int64_t> classes;
+  for (int64_t i = begin; i < end; ++i) {
+    classes.push_back((i * 7 + step) % 3);
+    for (int j = 0; j < 6; ++j) numbers.push_back(std::sin(float(i * 31 + j * 17 + step * 5 + classes.back() * 40)));
+  }
+  return {Tensor(numbers, {end - begin, 6}), Tensor(classes)};
+}
+
+struct Trained {
+  nn::StateDict state;
+  std::vector<float> losses;
+};
+
+// The whole step, gradients and their sum over the ranks included, is one function.
+Trained train(int64_t batch, dist::Group *group, bool compiled, double clip = 0) {
+  manualSeed(5);
+  nn::Sequential net(nn::Linear(6, 8), nn::Tanh(), nn::Linear(8, 3));
+  auto optimizer = optim::adam(net, {.lr = 0.05});
+  if (clip > 0) optimizer.setClipNorm(clip);
+  auto step = compile([&](const Tensor &x, const Tensor &y) {
+    Tensor loss = crossEntropy(net(x), y, {.reduction = Reduction::sum}) * (1.0 / double(batch));
+    std::vector<Tensor> gradients = grad(loss, net.parameters());
+    optimizer.update(group ? group->allReduce(gradients) : gradients);
+    return group ? group->allReduce(loss) : loss;
+  });
+  step.enable(compiled);
+  Trained result;
+  for (int i = 0; i < 6; ++i) {
+    auto [begin, end] = group ? group->rowsOf(batch) : std::pair<int64_t, int64_t>(0, batch);
+    auto [x, y] = samplesOf(i, begin, end);
+    result.losses.push_back(step(x, y).item<float>());
+  }
+  if (group) group->checkReplicas(net);
+  result.state = net.stateDict();
+  return result;
+}
+
+} // namespace
+
+// Batches need not divide, and ranks may have no sample.
+TEST(DistProgram, AStepOfRanksIsOneProgramWithTheBitsOfItsOperations) {
+  for (auto [ranks, batch, clip] : {std::tuple<int, int64_t, double>{1, 8, 0}, {2, 16, 0}, {3, 13, 0.05}, {4, 2, 0}}) {
+    std::vector<Trained> programs(static_cast<size_t>(ranks)), operations = programs;
+    dist::spawn(ranks, [&, batch = batch, clip = clip](dist::Group &group) {
+      programs[size_t(group.rank())] = train(batch, &group, true, clip);
+      operations[size_t(group.rank())] = train(batch, &group, false, clip);
+    });
+    Trained one = train(batch, nullptr, true, clip);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Trained &program = programs[size_t(rank)];
+      EXPECT_TRUE(sameBits(program.state, operations[size_t(rank)].state)) << ranks << " ranks, rank " << rank;
+      EXPECT_EQ(program.losses, operations[size_t(rank)].losses) << ranks << " ranks, rank " << rank;
+      for (size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(program.losses[i], one.losses[i], 1e-6) << ranks;
+      for (size_t i = 0; i < one.state.size(); ++i) {
+        std::vector<float> a = program.state[i].value.toVector<float>(), b = one.state[i].value.toVector<float>();
+        for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << ranks << " ranks, " << batch;
+      }
+    }
+  }
+}
+
+// f of all ranks together is sum_r w_r y^3, y = sum_r a_r (a mean divides); so df/da = 3 y^2 sum_r w_r on each.
+TEST(DistProgram, GradientsAreThoseOfTheSumOfAllRanksOutputs) {
+  for (bool compiled : {false, true})
+    for (auto reduce : {dist::Reduce::sum, dist::Reduce::mean})
+      for (int ranks : {1, 2, 3})
+        dist::spawn(ranks, [&](dist::Group &group) {
+          auto cube = [&](const Tensor &a) {
+            Tensor y = group.allReduce(a, reduce);
+            return sum(y * y * y) * double(group.rank() + 1);
+          };
+          auto f = compile([&](const Tensor &a) {
+            Tensor at = a.requireGrad(), first = grad(cube(at), at, {.createGraph = true});
+            return std::vector<Tensor>{first, grad(sum(first), at)};
+          });
+          f.enable(compiled);
+          double own = group.rank() + 1.0, n = ranks, y = n * (n + 1) / 2, weights = y;
+          if (reduce == dist::Reduce::mean) y /= n, weights /= n;
+          std::vector<Tensor> found = f(Tensor({own, own}));
+          double first = 3 * y * y * weights;
+          // The sum of all ranks' first gradients, by each rank's operand.
+          double second = n * 6 * y * weights;
+          if (reduce == dist::Reduce::mean) second /= n;
+          EXPECT_NEAR(found[0].toVector<double>()[1], first, 1e-12 * first) << ranks << compiled;
+          EXPECT_NEAR(found[1].toVector<double>()[0], second, 1e-12 * second) << ranks << compiled;
+          // Through a call of a compiled function.
+          auto call = compile([&](const Tensor &a) { return cube(a); });
+          call.enable(compiled);
+          Tensor at = Tensor({own, own}).requireGrad();
+          EXPECT_NEAR(grad(call(at), at).toVector<double>()[0], first, 1e-12 * first) << ranks << compiled;
+        });
+}
+
+// Several tensors at once, of which some have gradients, and what has none.
+TEST(DistProgram, GradientsOfListsAndWhatHasNone) {
+  dist::spawn(2, [](dist::Group &group) {
+    Tensor a = full({3}, 2.0).requireGrad(), b = ones({2}), c = full({2, 2}, 3.0).requireGrad();
+    std::vector<Tensor> sums = group.allReduce({a, b, Tensor(), c});
+    std::vector<Tensor> gradients = grad(sum(sums[0]) * 2 + sum(sums[1]) + sum(sums[3] * sums[3]), {a, c});
+    EXPECT_EQ(gradients[0].toVector<float>(), std::vector<float>(3, 4));
+    EXPECT_EQ(gradients[1].toVector<float>(), std::vector<float>(4, 24)); // 2 ranks, each 2 * (3 + 3)
+  });
+  std::string text = errorOfRanks([](dist::Group &group) {
+    Tensor x = ones({2}).requireGrad();
+    grad(sum(group.allReduce(x, dist::Reduce::max)), x);
+  });
+  EXPECT_TRUE(has(text, "DistProgramTest.cpp:") && has(text, "all_reduce") && has(text, "has no gradient: it is a max"))
+      << text;
+}
+
+TEST(DistProgram, CollectivesRunWhileTheRankComputes) {
+  std::vector<std::vector<float>> results(3);
+  dist::spawn(3, [&](dist::Group &group) {
+    Tensor own = arange(0, 30000, 1, DType::f32) * double(group.rank() + 1), x = ones({64, 64});
+    std::vector<Tensor> pending = group.allReduceAsync({own, own * 2});
+    Tensor more = group.allReduceAsync(sum(own), dist::Reduce::max);
+    for (int i = 0; i < 4; ++i) x = matmul(x, x) * (1.0 / 64);
+    group.barrier(); // later than what is under way
+    EXPECT_TRUE(pending[0].ready() && pending[1].ready() && more.ready());
+    pending[1].wait();
+    Tensor after = pending[0] + pending[1] + x.slice(0, 0, 1).slice(1, 0, 1).reshape({1}) - 1;
+    EXPECT_EQ(after.toVector<float>()[10000], float(10000 * 6 * 3));
+    EXPECT_EQ(after.device(), defaultDevice());
+    // Nobody waits for it: the end of the rank does.
+    results[size_t(group.rank())] = group.allReduce(own).toVector<float>();
+    (void)group.allReduceAsync(own);
+  });
+  EXPECT_EQ(results[0], results[2]);
+}
+
+// Programs, collectives that wait and those that do not: each rank has one order, whatever thread runs them.
+TEST(DistProgram, TheOrderIsThatInWhichARankAsks) {
+  std::vector<std::vector<float>> results(2);
+  dist::spawn(2, [&](dist::Group &group) {
+    auto twice = compile([&](const Tensor &x) { return group.allReduce(x * 2); },
+                         {.report = [](const std::string &) {}}); // of another shape at times
+    Tensor x = full({700}, double(group.rank() + 1));
+    std::vector<Tensor> found;
+    for (int i = 0; i < 20; ++i) {
+      found.push_back(twice(x));
+      found.push_back(group.allReduceAsync(found.back() + i));
+      if (i % 3 == 0) found.push_back(group.allReduce(full({3}, i)));
+      if (i % 7 == group.rank()) synchronize(); // the other rank may be ahead
+      found.push_back(twice(found.back()));
+    }
+    for (const Tensor &each : found) results[size_t(group.rank())].push_back(each.toVector<float>()[0]);
+  });
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0][0], 6);
+  EXPECT_EQ(results[0][1], 12);
+}
+
+// Each rank has a sequence of its own: all begin where the caller's is, which goes on as the first rank has.
+TEST(DistProgram, RandomNumbersOfRanksAreTheSameInEachRun) {
+  auto run = [](int seed, bool byRank) {
+    manualSeed(uint64_t(seed));
+    std::vector<std::vector<float>> drawn(3);
+    dist::spawn(3, [&](dist::Group &group) {
+      if (byRank) manualSeed(uint64_t(seed + group.rank()));
+      nn::Linear layer(5, 4);
+      auto noise = compile([&](const Tensor &x) { return x + randn({3}); });
+      std::vector<float> &own = drawn[size_t(group.rank())] = layer.weight.value().toVector<float>();
+      for (int i = 0; i < 3; ++i)
+        for (float each : noise(zeros({3})).toVector<float>()) own.push_back(each);
+    });
+    drawn.push_back(randn({4}).toVector<float>());
+    return drawn;
+  };
+  auto first = run(3, false);
+  EXPECT_EQ(first, run(3, false));
+  EXPECT_EQ(first[0], first[1]);
+  EXPECT_EQ(first[0], first[2]);
+  EXPECT_NE(first[0], run(4, false)[0]);
+  auto apart = run(3, true);
+  EXPECT_EQ(apart, run(3, true));
+  EXPECT_EQ(apart[0], first[0]);
+  EXPECT_NE(apart[1], first[1]);
+  // As if the first rank had been the caller.
+  manualSeed(3);
+  nn::Linear layer(5, 4);
+  for (int i = 0; i < 3; ++i) randn({3});
+  EXPECT_EQ(randn({4}).toVector<float>(), first[3]);
+}
+
+TEST(DistProgram, AFunctionIsRecordedForTheGroupThatCallsIt) {
+  dist::Group *current = nullptr;
+  std::vector<std::string> reports;
+  auto total = compile([&](const Tensor &x) { return current->allReduce(x); },
+                       {.name = "total", .report = [&](const std::string &line) { reports.push_back(line); }});
+  for (int ranks : {1, 1}) {
+    float found = 0;
+    dist::spawn(ranks, [&](dist::Group &group) {
+      current = &group;
+      found = total(full({}, 3.0)).item<float>();
+    });
+    EXPECT_EQ(found, 3);
+  }
+  // Two ranks, a function each, kept beyond their group.
+  std::vector<std::optional<Function<std::function<Tensor(Tensor)>>>> functions(2);
+  std::atomic<dist::Group *> groups[2] = {};
+  for (int round = 0; round < 2; ++round)
+    dist::spawn(2, [&](dist::Group &group) {
+      auto rank = size_t(group.rank());
+      groups[rank] = &group;
+      if (!functions[rank])
+        functions[rank].emplace(compile(
+            std::function<Tensor(Tensor)>([&groups, rank](Tensor x) { return groups[rank].load()->allReduce(x); }),
+            FunctionOptions{"sum of ranks", [](const std::string &) {}}));
+      EXPECT_EQ((*functions[rank])(full({2}, 1.0)).toVector<float>()[1], 2) << round;
+    });
+  ASSERT_EQ(functions[0]->recordings().size(), 2u);
+  EXPECT_TRUE(has(functions[0]->recordings()[1], "recorded was rank 0 of 2, whose group has ended"))
+      << functions[0]->recordings()[1];
+}
+
+// A package of ranks: by the runtime, whose contexts are ranks; refused where there are none.
+TEST(DistProgram, FunctionsOfRanksBecomePackages) {
+  std::vector<uint8_t> bytes;
+  std::string onnx;
+  dist::spawn(2, [&](dist::Group &group) {
+    auto f = [&](const Tensor &x) { return group.allReduce(x * 2, dist::Reduce::mean); };
+    if (group.rank()) return;
+    bytes = PackageBuilder().add("average", f, {{DType::f32, {5}}}).bytes();
+    onnx = errorOf([&] { exportOnnx("never.onnx", f, {{DType::f32, {5}}}); });
+  });
+  EXPECT_TRUE(has(onnx, "all_reduce")) << onnx;
+  rt::Package package = rt::Package::fromMemory(bytes, "average");
+  std::vector<rt::Group> groups = rt::Group::threads(2);
+  std::vector<std::vector<float>> results(2, std::vector<float>(5));
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      rt::Context context(package);
+      context.join(groups[rank]);
+      std::vector<float> x(5, float(rank + 1));
+      context.invoke({rt::TensorView(x.data(), SPRIG_RT_F32, {5})},
+                     {rt::TensorView(results[rank].data(), SPRIG_RT_F32, {5})});
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(results[0], std::vector<float>(5, 3));
+  EXPECT_EQ(results[1], results[0]);
+  std::string text = errorOf([&] { loadBytes(bytes).call("average", {{ones({5})}})[0].wait(); });
+  EXPECT_TRUE(has(text, "is of 2 ranks, and the context of none")) << text;
+}
+
+TEST(DistProgram, MistakesAreErrorsByName) {
+  std::string text = errorOfRanks([](dist::Group &group) {
+    auto f = compile([&](const Tensor &x) {
+      return whileLoop([](const Tensor &y) { return sum(y) < 10; }, [&](const Tensor &y) { return group.allReduce(y); },
+                       x);
+    });
+    f(ones({2}));
+  });
+  EXPECT_TRUE(has(text, "DistProgramTest.cpp:") && has(text, "all_reduce: is in a branch, a loop or a checkpoint"))
+      << text;
+  // Programs that differ, as ranks find it in them.
+  text = errorOfRanks([](dist::Group &group) {
+    auto f = compile([&](const Tensor &x) { return group.allReduce(x); });
+    f(ones({2 + group.rank()})).wait();
+  });
+  EXPECT_TRUE(has(text, "all_reduce") && has(text, "collective 1 differs")) << text;
+  // What nobody reads.
+  text = errorOfRanks([](dist::Group &group) {
+    auto f = compile([&](const Tensor &x) { return group.allReduce(x); });
+    f(ones({2 + group.rank()}));
+  });
+  EXPECT_TRUE(has(text, "collective 1 differs")) << text;
+  text = errorOfRanks([](dist::Group &group) { (void)group.allReduceAsync(ones({2 + group.rank()})); });
+  EXPECT_TRUE(has(text, "collective 1 differs") && has(text, "DistProgramTest.cpp:")) << text;
+  // What is computed there fails on one rank: the others, who wait for it, are told.
+  text = errorOfRanks([](dist::Group &group) {
+    auto f = compile([&](const Tensor &x, const Tensor &i) { return group.allReduce(gather(x, 0, i)); });
+    f(ones({2}), Tensor({int64_t(group.rank() * 7)})).wait();
+  });
+  EXPECT_TRUE(has(text, "gather") && has(text, "7")) << text;
+  text = errorOfRanks([](dist::Group &group) {
+    Tensor x = gather(ones({2}), 0, Tensor({int64_t(group.rank() * 7)}));
+    (void)group.allReduceAsync(x);
+    group.barrier();
+  });
+  EXPECT_TRUE(has(text, "gather") && has(text, "7")) << text;
+  // Devices are ranks' own.
+  text = errorOf([] { dist::spawn(2, [](dist::Group &) {}, {.devices = {"cpu:1", "cpu:1"}}); });
+  EXPECT_TRUE(has(text, "spawn: cpu:1 is the device of two ranks")) << text;
+  Tensor outside = ones({2});
+  text = errorOfRanks([&](dist::Group &group) {
+    EXPECT_EQ(outside.to(defaultDevice()).toVector<float>()[0], 1);
+    if (group.rank() == 1) (void)(outside * 2);
+  });
+  EXPECT_TRUE(has(text, "mul: is on cpu:0, which is the device of rank 0; this rank's is cpu:1")) << text;
+  // A group is of its rank's thread, and as long as that runs.
+  dist::Group *kept = nullptr;
+  text = errorOfRanks([&](dist::Group &group) {
+    if (group.rank() == 0) kept = &group;
+    group.barrier();
+    if (group.rank() == 1) kept->allReduce(ones({2}));
+    group.barrier();
+  });
+  EXPECT_TRUE(has(text, "all_reduce: is of rank 0 of 2, which is another thread")) << text;
+}
