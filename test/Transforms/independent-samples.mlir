@@ -161,7 +161,7 @@ dist.mesh @mesh ["data"] [2]
 func.func @ranks(%x: tensor<8x4xf32>, %w: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %c = nn.constant dense<0.5> : tensor<4xf32>
   %sum = dist.all_reduce sum %c on @mesh ["data"] : tensor<4xf32>
-  %y = nn.mul %x, %w : tensor<8x4xf32>
+  %y = nn.mul %x, %w : tensor<8x4xf32>, tensor<8x4xf32>
   return %y : tensor<8x4xf32>
 }
 
