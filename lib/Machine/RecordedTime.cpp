@@ -86,6 +86,7 @@ private:
     case SPRIG_RT_PROFILE_WAIT:
     case SPRIG_RT_PROFILE_ALL_REDUCE:
       time.lanes[event.lane].push_back({span, event.entry, event.command, commandKindOf(event.kind)});
+      if (event.kind == SPRIG_RT_PROFILE_ALL_REDUCE) time.meetings.push_back(span);
       break;
     case SPRIG_RT_PROFILE_RANGE:
       if (isRange(event, kWaitRange)) {
@@ -146,7 +147,7 @@ TimeShares RecordedTime::shares() const {
   std::vector<Span> computing, copying = arrays;
   for (const auto &[device, spans] : devices) computing.insert(computing.end(), spans.begin(), spans.end());
   for (const auto &[link, spans] : links) copying.insert(copying.end(), spans.begin(), spans.end());
-  return timeShares({0, ns}, std::move(computing), std::move(copying), waits);
+  return timeShares({0, ns}, std::move(computing), std::move(copying), waits, meetings);
 }
 
 RecordedTime recordedTime(const sprig_rt_profile_data &data,

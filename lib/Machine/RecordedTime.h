@@ -41,6 +41,7 @@ struct RecordedTime {
   std::map<uint32_t, double> deviceThreadNs;     ///< in kernels, over all threads
   std::map<uint32_t, std::vector<Span>> threads; ///< while one is in a kernel, apart
   std::map<std::pair<uint32_t, uint32_t>, std::vector<Span>> links; ///< from, to: while a copy goes on, apart
+  std::vector<Span> meetings; ///< in collectives of ranks, waiting for others included
   std::vector<Span> calls;
   std::vector<Span> arrays;                      ///< the runtime looks at and copies the caller's arrays
   std::vector<Span> waits;                       ///< for data, on the thread that calls

@@ -136,6 +136,7 @@ private:
     activity.left = command.bytes;
     const std::vector<Hop> &way = routeOf(lane, command);
     activity.latencyNs = topology.latencyNs(command.from, command.to, way);
+    activity.resources.reserve(way.size());
     for (Hop hop : way) {
       uint32_t resource = 2 * hop.link + (hop.forward || topology.links[hop.link].halfDuplex ? 0 : 1);
       activity.resources.push_back(resource);
@@ -148,9 +149,18 @@ private:
     }
   }
 
+  std::vector<Hop> wayOf(const SimulatedCommand &command) const {
+    if (command.via < 0) return topology.route(command.from, command.to, command.bytes);
+    std::vector<Hop> way = topology.route(command.from, uint32_t(command.via), command.bytes),
+                     back = topology.route(uint32_t(command.via), command.to, command.bytes);
+    if (way.empty() || back.empty()) return {};
+    way.insert(way.end(), back.begin(), back.end());
+    return way;
+  }
+
   const std::vector<Hop> &routeOf(size_t lane, const SimulatedCommand &command) {
-    auto [found, isNew] = routes.try_emplace({command.from, command.to, command.bytes});
-    if (isNew) found->second = topology.route(command.from, command.to, command.bytes);
+    auto [found, isNew] = routes.try_emplace({command.from, command.to, command.via, command.bytes});
+    if (isNew) found->second = wayOf(command);
     if (found->second.empty())
       throw Error(ErrorKind::badInput, "topology '" + topology.name + "': no way leads from " +
                                            topology.nodes[command.from].name + " to " +
@@ -277,7 +287,7 @@ private:
   std::vector<LinkUse> uses;
   std::vector<double> capacities;
   std::vector<Span> inFlight;
-  std::map<std::tuple<uint32_t, uint32_t, double>, std::vector<Hop>> routes;
+  std::map<std::tuple<uint32_t, uint32_t, int32_t, double>, std::vector<Hop>> routes;
 };
 
 } // namespace

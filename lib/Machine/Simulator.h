@@ -21,6 +21,9 @@ struct SimulatedCommand {
   uint32_t event = 0;        ///< record, wait; each is recorded once
   /// Work, copy: recorded when it has ended, as by a record right behind it.
   std::optional<uint32_t> ended = {};
+  /// Copy: a node that it goes through, -1: the way is free. Then both ends may be the same node: of many machines that
+  /// do the same at once one stands for all, whose copies to the others leave and come back (RankSteps.h).
+  int32_t via = -1;
 };
 
 struct SimulatedLane {

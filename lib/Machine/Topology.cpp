@@ -4,12 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace sprig::machine {
 namespace {
 
-constexpr size_t kMostNodes = 1024, kMostLinks = 8192;
+constexpr size_t kMostNodes = 4096, kMostLinks = 8192;
 constexpr int kMostThreads = 1 << 16;
 
 bool isName(std::string_view name) {
@@ -55,12 +56,12 @@ std::vector<Reached> reach(const Topology &topology, const std::vector<std::vect
                            Rate least) {
   std::vector<Reached> reached(topology.nodes.size());
   reached[from].latency = 0;
-  for (;;) {
-    uint32_t at = UINT32_MAX;
-    for (uint32_t i = 0; i < reached.size(); ++i)
-      if (!reached[i].done && std::isfinite(reached[i].latency) && (at == UINT32_MAX || reached[i].before(reached[at])))
-        at = i;
-    if (at == UINT32_MAX) return reached;
+  // Nodes in the order in which they are reached; of those reached alike the first.
+  auto key = [&](uint32_t node) { return std::tuple(reached[node].latency, reached[node].hops, node); };
+  std::set<std::tuple<double, uint32_t, uint32_t>> next = {key(from)};
+  while (!next.empty()) {
+    uint32_t at = std::get<2>(*next.begin());
+    next.erase(next.begin());
     reached[at].done = true;
     const Node &node = topology.nodes[at];
     if (at != from && node.kind != NodeKind::crossbar && !node.forwards) continue;
@@ -68,10 +69,14 @@ std::vector<Reached> reach(const Topology &topology, const std::vector<std::vect
       const TopologyLink &link = topology.links[i];
       if (link.totalRate() < least) continue;
       uint32_t other = link.a == at ? link.b : link.a;
-      Reached next{reached[at].latency + link.totalLatencyNs(), reached[at].hops + 1, {i, link.a == at}, false};
-      if (!reached[other].done && next.before(reached[other])) reached[other] = next;
+      Reached over{reached[at].latency + link.totalLatencyNs(), reached[at].hops + 1, {i, link.a == at}, false};
+      if (reached[other].done || !over.before(reached[other])) continue;
+      next.erase(key(other));
+      reached[other] = over;
+      next.insert(key(other));
     }
   }
+  return reached;
 }
 
 } // namespace
@@ -88,8 +93,20 @@ std::string Topology::devices() const { return list(*this, true); }
 std::vector<Hop> Topology::route(uint32_t from, uint32_t to, double bytes) const {
   std::vector<Hop> best;
   if (from == to) return best;
-  for (uint32_t i = 0; i < links.size(); ++i)
+  // Of each end, how many links it has and the last of them.
+  struct End {
+    uint32_t node, links = 0, link = 0, other = 0;
+  } ends[] = {{from}, {to}};
+  for (uint32_t i = 0; i < links.size(); ++i) {
     if (std::minmax(links[i].a, links[i].b) == std::minmax(from, to)) return {{i, links[i].a == from}};
+    for (End &end : ends)
+      if (links[i].a == end.node || links[i].b == end.node)
+        end = {end.node, end.links + 1, i, links[i].a == end.node ? links[i].b : links[i].a};
+  }
+  // Two of one switch have no other way: thousands of them are asked for.
+  if (ends[0].links == 1 && ends[1].links == 1 && ends[0].other == ends[1].other &&
+      (nodes[ends[0].other].kind == NodeKind::crossbar || nodes[ends[0].other].forwards))
+    return {{ends[0].link, links[ends[0].link].a == from}, {ends[1].link, links[ends[1].link].b == to}};
   double bestNs = std::numeric_limits<double>::infinity();
   // The slowest link of a way has one of these rates.
   std::set<Rate> rates;

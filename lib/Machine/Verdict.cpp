@@ -28,10 +28,12 @@ TimeShares &TimeShares::operator+=(const TimeShares &other) {
   copies += other.copies;
   data += other.data;
   handOff += other.handOff;
+  communication += other.communication;
   return *this;
 }
 
-TimeShares timeShares(Span whole, std::vector<Span> computing, std::vector<Span> copying, std::vector<Span> waiting) {
+TimeShares timeShares(Span whole, std::vector<Span> computing, std::vector<Span> copying, std::vector<Span> waiting,
+                      std::vector<Span> meeting) {
   TimeShares shares;
   shares.ns = std::max(whole.length(), 0.0);
   // Of each kind what those before have not.
@@ -45,6 +47,7 @@ TimeShares timeShares(Span whole, std::vector<Span> computing, std::vector<Span>
     before = all;
   };
   add(std::move(computing), shares.computation);
+  add(std::move(meeting), shares.communication);
   add(std::move(copying), shares.copies);
   add(std::move(waiting), shares.data);
   shares.handOff = std::max(shares.ns - before, 0.0);
@@ -56,6 +59,7 @@ const char *nameOf(Bound bound) {
   case Bound::copies: return "copies";
   case Bound::data: return "data";
   case Bound::handOff: return "hand-off";
+  case Bound::communication: return "communication";
   case Bound::computation: break;
   }
   return "computation";
@@ -64,8 +68,10 @@ const char *nameOf(Bound bound) {
 Bound boundBy(const TimeShares &shares) {
   Bound bound = Bound::computation;
   double most = kBinds * shares.ns;
-  for (auto [part, name] :
-       {std::pair(shares.data, Bound::data), {shares.copies, Bound::copies}, {shares.handOff, Bound::handOff}})
+  for (auto [part, name] : {std::pair(shares.data, Bound::data),
+                            {shares.communication, Bound::communication},
+                            {shares.copies, Bound::copies},
+                            {shares.handOff, Bound::handOff}})
     if (part > 0 && part >= most) {
       most = part;
       bound = name;
@@ -84,6 +90,9 @@ std::string remedyFor(Bound bound) {
            "(--place), a quicker link";
   case Bound::handOff:
     return "a larger batch (--dim), fewer threads (--threads), fewer and larger commands (without --no-merge)";
+  case Bound::communication:
+    return "sums beside the backward pass (buckets of another size), more samples for each rank (`batch`), passes that "
+           "are accumulated (`accumulate`), a quicker network, fewer ranks (--mesh)";
   case Bound::computation: break;
   }
   return "more threads (--threads), kernels nearer to the machine's limit (a larger batch, --tune), lower precision, "
@@ -93,8 +102,11 @@ std::string remedyFor(Bound bound) {
 std::string verdictText(const TimeShares &shares) {
   Bound bound = boundBy(shares);
   return std::string("bound by ") + nameOf(bound) + ": of the time " + percent(shares, shares.computation) +
-         " is computation, " + percent(shares, shares.copies) + " copies that none hides, " +
-         percent(shares, shares.data) + " waiting for data, " + percent(shares, shares.handOff) +
+         " is computation, " +
+         (shares.communication > 0 ? percent(shares, shares.communication) + " communication of ranks that none hides, "
+                                   : "") +
+         percent(shares, shares.copies) + " copies that none hides, " + percent(shares, shares.data) +
+         " waiting for data, " + percent(shares, shares.handOff) +
          " hand-offs and the runtime\nremedies: " + remedyFor(bound);
 }
 

@@ -7,23 +7,27 @@
 
 namespace sprig::machine {
 
-/// A moment is computation where any device computes, else a copy where any goes on, else a wait for data where the
-/// caller waits for some; what is left goes to handing work over and to the runtime itself.
+/// A moment is computation where any device computes, else communication where a collective of ranks goes on, else a
+/// copy where any does, else a wait for data where the caller waits for some; what is left goes to handing work over
+/// and to the runtime itself.
 struct TimeShares {
   double ns = 0; ///< in all: the sum of the others
   double computation = 0, copies = 0, data = 0, handOff = 0;
+  double communication = 0;
 
   TimeShares &operator+=(const TimeShares &other);
   double of(double part) const { return ns > 0 ? part / ns : 0; }
 };
 
 /// Spans of each kind, in any order, within `whole`; what lies outside of it does not count.
-TimeShares timeShares(Span whole, std::vector<Span> computing, std::vector<Span> copying, std::vector<Span> waiting);
+TimeShares timeShares(Span whole, std::vector<Span> computing, std::vector<Span> copying, std::vector<Span> waiting,
+                      std::vector<Span> meeting = {});
 
-enum class Bound { computation, copies, data, handOff };
+enum class Bound { computation, copies, data, handOff, communication };
 const char *nameOf(Bound bound); ///< "hand-off"
 
-/// The largest of copies, data and hand-offs where it takes a fifth of the time or more, else computation.
+/// The largest of communication, copies, data and hand-offs where it takes a fifth of the time or more, else
+/// computation.
 Bound boundBy(const TimeShares &shares);
 /// What to change, by name.
 std::string remedyFor(Bound bound);

@@ -40,6 +40,22 @@ struct Recorded {
   }
 };
 
+// On a lane of its own: what computation hides does not count.
+TEST(RecordedTime, SumsOverRanksAreCommunication) {
+  Recorded recorded;
+  recorded.add(SPRIG_RT_PROFILE_CALL, 0, 1000);
+  recorded.command(SPRIG_RT_PROFILE_DISPATCH, 0, 0, 0, 400);
+  recorded.command(SPRIG_RT_PROFILE_ALL_REDUCE, 1, 0, 200, 900);
+  RecordedTime time = recorded.read();
+  ASSERT_EQ(time.meetings.size(), 1u);
+  EXPECT_EQ(time.meetings[0].begin, 200);
+  TimeShares shares = time.shares();
+  EXPECT_EQ(shares.computation, 400);
+  EXPECT_EQ(shares.communication, 500);
+  EXPECT_EQ(shares.handOff, 100);
+  EXPECT_EQ(boundBy(shares), Bound::communication);
+}
+
 TEST(RecordedTime, ASlowLoaderBindsByData) {
   Recorded recorded;
   for (uint64_t i = 0; i < 5; ++i) {

@@ -46,6 +46,20 @@ TEST(Verdict, SaysTheFiguresItRestsOnAndWhatHelps) {
   EXPECT_NE(verdictText(of(20, 0, 0, 80)).find("larger batch"), std::string::npos);
 }
 
+// Computation hides it, and it hides copies and waits.
+TEST(Verdict, CommunicationOfRanksIsAKindOfItsOwn) {
+  TimeShares shares = timeShares({0, 100}, {{0, 30}}, {{50, 65}}, {{60, 80}}, {{20, 60}});
+  EXPECT_EQ(shares.communication, 30);
+  EXPECT_EQ(shares.copies, 5);
+  EXPECT_EQ(shares.data, 15);
+  EXPECT_EQ(shares.handOff, 20);
+  EXPECT_EQ(boundBy(shares), Bound::communication);
+  std::string text = verdictText(shares);
+  for (const char *part : {"bound by communication", "30 % communication of ranks that none hides", "accumulate"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  EXPECT_EQ(verdictText(of(1, 0, 0, 0)).find("ranks"), std::string::npos);
+}
+
 TEST(Verdict, AddsUpOverStretches) {
   TimeShares sum = of(1, 2, 3, 4);
   sum += of(9, 8, 7, 6);

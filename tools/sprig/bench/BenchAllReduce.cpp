@@ -1,5 +1,6 @@
 // sprig bench allreduce: all-reduces between threads of this process by each algorithm, over sizes; with --topology the
 // same programs on its devices, played.
+#include "lib/Machine/AllReduceTime.h"
 #include "lib/Machine/Collectives.h"
 #include "lib/Machine/MachineModel.h"
 #include "runtime/comm/Communicator.h"
@@ -8,8 +9,10 @@
 #include "tools/sprig/simulate/GivenTopology.h"
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <thread>
 
 namespace sprig::cli {
@@ -87,6 +90,46 @@ std::vector<Algorithm> algorithmsFor(const ExperimentOptions &options, std::span
   return chosen;
 }
 
+// Of one algorithm, by size.
+struct Curve {
+  std::vector<double> bytes, ns;
+};
+
+// Where the second is the quicker one from then on, on straight lines between sizes in logarithms; nothing: nowhere.
+std::optional<double> crossingOf(const Curve &first, const Curve &second) {
+  size_t from = first.ns.size();
+  while (from > 0 && second.ns[from - 1] < first.ns[from - 1]) --from;
+  if (from == first.ns.size()) return std::nullopt;
+  if (from == 0) return 0;
+  auto ahead = [&](size_t i) { return std::log(second.ns[i] / first.ns[i]); };
+  double share = ahead(from - 1) / (ahead(from - 1) - ahead(from));
+  return first.bytes[from - 1] * std::pow(first.bytes[from] / first.bytes[from - 1], share);
+}
+
+std::string fromText(std::optional<double> bytes) {
+  if (!bytes) return "nowhere";
+  return *bytes > 0 ? "from " + formatBinaryBytes(*bytes) + " on" : "everywhere";
+}
+
+// Tree against ring: measured, by the line that fits what was measured, and where the fixed table changes.
+void tellCrossover(const Curve &tree, const Curve &ring, int ranks, ExperimentReport &report) {
+  std::vector<machine::MeasuredSteps> measured;
+  for (auto [curve, algorithm] : {std::pair(&tree, Algorithm::tree), {&ring, Algorithm::ring}})
+    for (size_t i = 0; i < curve->ns.size(); ++i) {
+      measured.push_back(machine::stepsOf(algorithm, ranks, curve->bytes[i]));
+      measured.back().seconds = curve->ns[i] / 1e9;
+    }
+  machine::RankLink fitted{machine::linkFrom(measured), 0};
+  std::string line;
+  if (fitted.message.bytesPerSecond > 0)
+    line = "; a message of " + formatNanoseconds(fitted.message.latency * 1e9) + " and " +
+           formatDouble(fitted.message.bytesPerSecond / 1e9, 3) + " GB/s, which fits the figures best, gives " +
+           fromText(machine::ringBeatsTreeFrom(fitted, ranks));
+  report.note("the ring is quicker than the tree " + fromText(crossingOf(tree, ring)) + line +
+              "; the fixed table takes it from " + formatBinaryBytes(double(machine::tableGivesTreeUpTo(ranks))) +
+              " on, so that bits do not depend on the machine");
+}
+
 void measure(const ExperimentOptions &options, ExperimentReport &report) {
   int ranks = options.ranks ? options.ranks : 2;
   if (ranks > kMostThreads)
@@ -103,6 +146,7 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
   most = most / 4 * 4;
   for (int64_t bytes = 4; bytes < most; bytes *= 8) sizes.push_back(bytes);
   sizes.push_back(most);
+  std::map<Algorithm, Curve> curves;
   for (int64_t bytes : sizes) {
     std::vector<Json> cells = {bytes};
     double least = 1e300;
@@ -111,6 +155,8 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
       Timed timed = timeThreads(ranks, algorithm, bytes);
       areBitsAlike &= timed.areBitsAlike;
       cells.push_back(timed.ns / 1e3);
+      curves[algorithm].bytes.push_back(double(bytes));
+      curves[algorithm].ns.push_back(timed.ns);
       if (timed.ns < least) least = timed.ns, fastest = algorithm;
     }
     cells.insert(cells.end(), {std::string(nameOf(fastest)),
@@ -119,6 +165,8 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
     report.row(cells);
   }
   report.verdict("all ranks get the same bits", areBitsAlike ? "by every algorithm" : "not by all", areBitsAlike);
+  if (curves.count(Algorithm::tree) && curves.count(Algorithm::ring))
+    tellCrossover(curves[Algorithm::tree], curves[Algorithm::ring], ranks, report);
   report.note(std::to_string(ranks) + " threads of this process are the ranks, on " +
               std::to_string(std::thread::hardware_concurrency()) + " cores");
 }
@@ -141,24 +189,6 @@ std::vector<uint32_t> ranksOf(const machine::Topology &topology, int wanted) {
   return nodes;
 }
 
-// Adding up streams two operands in and one out, at the rate of the memory.
-class AddingUp {
-public:
-  explicit AddingUp(const machine::Topology &topology) : topology(topology) {}
-  double operator()(uint32_t node, int64_t bytes) {
-    const machine::Node &place = topology.nodes[node];
-    double moved = 3 * double(bytes);
-    if (place.rates.empty()) return place.bandwidth.nanoseconds(moved);
-    auto &model = models[place.rates];
-    if (!model) model = machine::modelFor({&place.rates, 1});
-    return model->seconds(double(bytes) / 4, moved, int64_t(moved), place.threads) * 1e9;
-  }
-
-private:
-  const machine::Topology &topology;
-  std::map<std::string, std::optional<machine::MachineModel>> models;
-};
-
 void simulateAll(const ExperimentOptions &options, ExperimentReport &report) {
   machine::Topology topology = readTopology(options.settings.topology);
   std::vector<uint32_t> nodes = ranksOf(topology, options.ranks);
@@ -167,9 +197,9 @@ void simulateAll(const ExperimentOptions &options, ExperimentReport &report) {
   std::vector<std::vector<int>> rings = machine::disjointRings(topology, nodes, 4);
   std::vector<Algorithm> known(std::begin(kOfThreads), std::end(kOfThreads));
   if (rings.size() > 1) known.push_back(Algorithm::rings);
-  AddingUp addingUp(topology);
+  auto addingUp = machine::addingUpOn(topology);
   auto played = [&](const std::vector<rt::collective::Program> &programs, std::span<const uint32_t> places) {
-    return machine::simulate(topology, machine::lanesOf(programs, places, bytes, std::ref(addingUp)));
+    return machine::simulate(topology, machine::lanesOf(programs, places, bytes, addingUp));
   };
   report.table("simulated", {"algorithm", "ms", "GB/s", "most on a link, MB"});
   double least = 1e300, longest = 0;

@@ -102,6 +102,7 @@ Json verdictToJson(const machine::TimeShares &shares) {
   machine::Bound bound = boundBy(shares);
   return {{"bound", nameOf(bound)},
           {"computation_share", shares.of(shares.computation)},
+          {"exposed_communication_share", shares.of(shares.communication)},
           {"exposed_copy_share", shares.of(shares.copies)},
           {"data_share", shares.of(shares.data)},
           {"hand_off_share", shares.of(shares.handOff)},

@@ -5,8 +5,8 @@ namespace sprig::cli {
 namespace {
 
 // Of the palette of lib/Plot, by kind.
-constexpr int kColors[] = {0, 1, 2, 3, 5};
-constexpr const char *kNames[] = {"computes", "copies", "loads data", "call", "waits"};
+constexpr int kColors[] = {0, 1, 2, 3, 5, 4};
+constexpr const char *kNames[] = {"computes", "copies", "loads data", "call", "waits", "meets other ranks"};
 
 } // namespace
 

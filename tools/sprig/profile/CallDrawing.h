@@ -8,7 +8,7 @@
 
 namespace sprig::cli {
 
-enum class Drawn { work, copy, load, call, wait };
+enum class Drawn { work, copy, load, call, wait, meet };
 
 class CallDrawing {
 public:

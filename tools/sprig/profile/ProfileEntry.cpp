@@ -129,11 +129,20 @@ std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<
 }
 
 Runner compileSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
-                    const Settings &settings, const RunnerOptions &options) {
+                    const Settings &settings, const RunnerOptions &options, const StepOfRank &of) {
   if (model.kind == ModelKind::package)
     throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
+  return compileSteps(model, training::readTrainConfig(config), allow, settings, options, of);
+}
+
+Runner compileSteps(const Model &model, training::TrainConfig config, const std::vector<std::string> &allow,
+                    const Settings &settings, const RunnerOptions &options, const StepOfRank &of) {
   TrainRequest request;
-  request.config = training::readTrainConfig(config);
+  request.config = std::move(config);
+  if (of.hasWholeBatch) {
+    request.config.batch *= of.ranks;
+    if (request.config.evalBatch) *request.config.evalBatch *= of.ranks;
+  }
   int64_t samples = request.config.batch * request.config.accumulate;
   // One epoch of one step: the schedule and the length cost a step nothing.
   training::resolve(request.config, samples);
@@ -142,6 +151,9 @@ Runner compileSteps(const Model &model, const std::string &config, const std::ve
   request.evaluations = {request.config.evalBatch.value_or(request.config.batch)};
   request.allow = allow;
   request.withNorm = false;
+  request.rank = of.rank;
+  request.ranks = of.ranks;
+  request.announce = of.warns;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
   Runner runner = Runner::load(std::move(compiled.package), model.path, options);
   runner.placements = std::move(compiled.placements);

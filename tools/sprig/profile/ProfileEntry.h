@@ -1,6 +1,7 @@
 // Which entries a profile is taken of, with the arrays that they are called with.
 // For sprig profile and sprig simulate: a model's entries, or those of a package or a training step, by name.
 #pragma once
+#include "lib/Training/TrainConfig.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/run/Runner.h"
 #include "tools/sprig/Settings.h"
@@ -27,9 +28,18 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
 /// Whether no entry is named and the package has no steps: then the sizes of the inputs choose.
 bool isChosenByShape(const Runner &runner, const std::string &entry);
 
+/// Of ranks that take a step together, whose program it is.
+struct StepOfRank {
+  int rank = 0, ranks = 1;
+  bool hasWholeBatch = false; ///< the configuration's batch is each rank's, else that of all
+  bool warns = true;          ///< of what an exporter did to the model
+};
+
 /// A model's training step and evaluation of whole batches, compiled as the configuration in a file says.
 Runner compileSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
-                    const Settings &settings, const RunnerOptions &options);
+                    const Settings &settings, const RunnerOptions &options, const StepOfRank &of = {});
+Runner compileSteps(const Model &model, training::TrainConfig config, const std::vector<std::string> &allow,
+                    const Settings &settings, const RunnerOptions &options, const StepOfRank &of = {});
 
 /// What --dim and --shape make entries of; a symbol that nothing binds is what `otherwise` says, else 1, which is told.
 std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs,

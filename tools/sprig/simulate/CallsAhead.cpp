@@ -205,7 +205,8 @@ machine::TimeShares CallsAhead::sum(const std::vector<Span> &computing, const st
                                     const std::vector<Span> &loading) const {
   machine::TimeShares all = machine::timeShares({0, lastEnd()}, computing, copying, loading);
   machine::TimeShares one = machine::timeShares(stretch(), computing, copying, loading);
-  for (double *part : {&one.ns, &one.computation, &one.copies, &one.data, &one.handOff}) *part *= repeated();
+  for (double *part : {&one.ns, &one.computation, &one.copies, &one.data, &one.handOff, &one.communication})
+    *part *= repeated();
   return all += one;
 }
 

@@ -17,6 +17,7 @@ namespace {
 using machine::Node;
 using machine::SimulatedCommand;
 using machine::Topology;
+using rt::collective::Algorithm;
 using rt::core::BufferKind;
 using Kind = SimulatedCommand::Kind;
 
@@ -38,7 +39,7 @@ public:
     if (entry.ranks > 1)
       throw Error(ErrorKind::unsupported,
                   "entry '" + entry.name + "' is of " + std::to_string(entry.ranks) +
-                      " ranks, which meet in all-reduces: programs of one rank alone are played yet");
+                      " ranks, which are played with --mesh data=" + std::to_string(entry.ranks));
     result.entry = entry.name;
     result.program.events = entry.eventCount;
     result.packageLanes = entry.lanes.size();
@@ -50,7 +51,42 @@ public:
     addArrays();
   }
 
+  StepProgram buildStep(int ranks, std::optional<Algorithm> algorithm) {
+    StepProgram made;
+    made.step.events = entry.eventCount;
+    for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
+      made.step.lanes.emplace_back();
+      made.commands.emplace_back();
+      for (uint32_t i = 0; i < entry.lanes[lane].commands.size(); ++i) {
+        const rt::core::Command &command = entry.lanes[lane].commands[i];
+        bool meets = command.kind == rt::core::CommandKind::AllReduce;
+        made.commands.back().push_back(told(lane, i));
+        if (meets)
+          made.step.lanes.back().push_back({{}, meetingsOf(command, ranks, algorithm)});
+        else
+          made.step.lanes.back().push_back({commandOf(lane, i)});
+      }
+    }
+    return made;
+  }
+
 private:
+  // As the runtime: buffers of one algorithm go around together, one algorithm after the other.
+  std::vector<machine::Meeting> meetingsOf(const rt::core::Command &command, int ranks,
+                                           std::optional<Algorithm> given) const {
+    constexpr auto kKind = rt::collective::Kind::allReduce;
+    std::map<Algorithm, int64_t> bytes;
+    for (uint32_t i = 0; i < command.operandCount; ++i) {
+      auto size = int64_t(entry.bufferOf(command, i).size);
+      bool isSaid = command.algorithm != rt::core::Command::kAutomatic;
+      bytes[isSaid ? Algorithm(command.algorithm)
+                   : given.value_or(rt::collective::chooseAlgorithm(kKind, ranks, size))] += size;
+    }
+    std::vector<machine::Meeting> meetings;
+    for (auto &[algorithm, sum] : bytes) meetings.push_back({kKind, algorithm, sum});
+    return meetings;
+  }
+
   PlayedCommand told(uint32_t lane, uint32_t index) const {
     sprig_rt_command_info info;
     check(sprig_rt_package_command(runner.package(), entryIndex, lane, index, &info));
@@ -263,6 +299,13 @@ PackageProgram programOf(const Runner &runner, uint32_t entry, const Topology &t
   result.nodes = nodes;
   Builder(runner, entry, topology, result).build();
   return result;
+}
+
+StepProgram stepOf(const Runner &runner, uint32_t entry, const Topology &topology, uint32_t node, int ranks,
+                   std::optional<Algorithm> algorithm) {
+  PackageProgram program;
+  program.nodes = std::vector<uint32_t>(programIn(runner).devices.size(), node);
+  return Builder(runner, entry, topology, program).buildStep(ranks, algorithm);
 }
 
 std::vector<DeviceMemory> memoryOf(const Runner &runner, uint32_t entryIndex, const Topology &topology,

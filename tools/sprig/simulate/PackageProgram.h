@@ -2,7 +2,7 @@
 // of the caller's arrays around them as the runtime makes them, and what memory it takes while it is played.
 // For sprig simulate.
 #pragma once
-#include "lib/Machine/Simulator.h"
+#include "lib/Machine/RankSteps.h"
 #include "runtime/exec/Results.h"
 #include "tools/sprig/run/Runner.h"
 #include <optional>
@@ -32,6 +32,16 @@ struct PackageProgram {
 /// Throws where a node has no rates that commands could be reckoned with.
 PackageProgram programOf(const Runner &runner, uint32_t entry, const machine::Topology &topology,
                          const std::vector<uint32_t> &nodes);
+
+/// An entry that ranks run together, as one of them runs it: its commands on a node of its own, and where it meets the
+/// others. The caller's arrays are there: those of the next step come beside this one.
+struct StepProgram {
+  machine::RankStep step;
+  std::vector<std::vector<PlayedCommand>> commands; ///< by lane
+};
+/// `algorithm`: of collectives whose own is not said; without it the one for their bytes. Throws as programOf.
+StepProgram stepOf(const Runner &runner, uint32_t entry, const machine::Topology &topology, uint32_t node, int ranks,
+                   std::optional<rt::collective::Algorithm> algorithm);
 
 struct DeviceMemory {
   uint64_t constants = 0, states = 0, arrays = 0; ///< throughout; arrays: copies of the caller's

@@ -11,6 +11,7 @@
 #include "tools/sprig/run/NamedDevices.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/ProgramToPlay.h"
+#include "tools/sprig/simulate/SimulateRanks.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -142,7 +143,9 @@ void refuseUnused(const SimulateOptions &options) {
                                                       {"--calls", options.calls > 0},
                                                       {"--front-end", !options.frontEnd.empty()},
                                                       {"--return", !options.returns.empty()},
-                                                      {"--read", !options.read.empty()}};
+                                                      {"--read", !options.read.empty()},
+                                                      {"--mesh", !options.mesh.empty()},
+                                                      {"--ranks", !options.ranks.empty()}};
   std::string alone = "--write-topology";
   if (options.list) {
     alone = "--list-topologies";
@@ -177,6 +180,7 @@ int simulate(const SimulateOptions &options) {
   if (options.list || (options.model.empty() && !options.writeTopology.empty())) refuseUnused(options);
   refuseOneFileTwice(options);
   if (options.list) return listTopologies(options);
+  if (isOfRanks(options)) return simulateRanks(options);
   CallPlan plan = callsOf(options);
   options.settings.laneCount();
   std::optional<Topology> given;
@@ -302,6 +306,25 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                       "that trains the step of most samples, else by the inputs' sizes)");
   command->add_option("--train", options->train,
                       "training configuration: compiles and simulates the model's training step");
+  command
+      ->add_option("--mesh", options->mesh,
+                   "data=N: the step of N ranks on the devices of --topology, with its collectives; data=1,2,4 or "
+                   "data=1..1024, which doubles, is the curve over many")
+      ->type_name("data=N");
+  command->add_option("--ranks", options->ranks, "the same as --mesh data=")->type_name("N,...|A..B");
+  command
+      ->add_option(
+          "--scaling", options->scaling,
+          "strong: the batch of the configuration is that of all ranks together, as in sprig train; weak: each "
+          "rank has one (default strong; of a package, whose shares are fixed, weak)")
+      ->check(CLI::IsMember({"strong", "weak"}));
+  command->add_option("--algo", options->algorithm,
+                      "the algorithm of all-reduces that have none of their own (default: by their bytes, as a run)");
+  command
+      ->add_option("--network", options->network,
+                   "hosts on one switch, as 10gbe: what joins machines with cards where ranks need several (default "
+                   "100gbe)")
+      ->type_name("NAME|FILE");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   command->get_option("--threads")

@@ -122,7 +122,7 @@ SimulatedCalls playCalls(const CallPlan &plan, const machine::Topology &topology
     CallsInTurn(topology, program, one, calls).reckon();
   machine::TimeShares &shares = calls.shares;
   shares.ns = calls.ns;
-  shares.handOff = std::max(0.0, shares.ns - shares.computation - shares.copies - shares.data);
+  shares.handOff = std::max(0.0, shares.ns - shares.computation - shares.communication - shares.copies - shares.data);
   return calls;
 }
 

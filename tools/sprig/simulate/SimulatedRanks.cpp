@@ -1,0 +1,303 @@
+#include "tools/sprig/simulate/SimulatedRanks.h"
+#include "lib/Machine/AllReduceTime.h"
+#include "lib/Training/ReadTrainConfig.h"
+#include "lib/Training/StateNames.h"
+#include "runtime/collective/Collective.h"
+#include "tools/sprig/profile/ProfileEntry.h"
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+namespace sprig::cli {
+namespace {
+
+using machine::Cluster;
+using machine::Played;
+using machine::RankLanes;
+using machine::RankStep;
+using machine::Span;
+using machine::Topology;
+
+constexpr int kMostRanks = 1024;
+// More ranks than these are played by one machine of them where all are alike, and even where shares differ.
+constexpr int kMostInFull = 16, kMostUnevenInFull = 64;
+
+int rankCount(const std::string &flag, const std::string &text, std::string_view number) {
+  int count = 0;
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+  if (error != std::errc() || end != number.data() + number.size() || count < 1 || count > kMostRanks)
+    throw Error(ErrorKind::usage, flag + " " + text + ": '" + std::string(number) +
+                                      "' is no number of ranks from 1 to " + std::to_string(kMostRanks));
+  return count;
+}
+
+/// On a machine of its own, without anybody to meet.
+double aloneNs(const RankStep &step, const Topology &topology, uint32_t node) {
+  Cluster one{topology, {node}, 1};
+  const RankStep *steps[] = {&step};
+  RankLanes lanes(one, steps, Played::alone);
+  return machine::simulate(lanes.topology(), lanes.program()).ns;
+}
+
+Topology withoutLatency(Topology topology) {
+  for (machine::TopologyLink &link : topology.links) link.latencyNs = link.meters = 0;
+  return topology;
+}
+Cluster withoutLatency(const Cluster &cluster) {
+  Cluster made = cluster;
+  made.topology = withoutLatency(cluster.topology);
+  if (made.one) made.one->topology = withoutLatency(cluster.one->topology);
+  return made;
+}
+
+machine::RankSpans spansOf(const StepProgram &step, const std::vector<std::vector<Span>> &played) {
+  machine::RankSpans spans;
+  std::vector<Span> meetings;
+  for (size_t lane = 0; lane < step.step.lanes.size(); ++lane)
+    for (size_t i = 0; i < step.step.lanes[lane].size(); ++i) {
+      const RankStep::Command &command = step.step.lanes[lane][i];
+      if (!command.meetings.empty())
+        spans.meetings.push_back(played[lane][i]);
+      else if (command.command.kind == machine::SimulatedCommand::Kind::work)
+        spans.computing.push_back(played[lane][i]);
+    }
+  return spans;
+}
+
+} // namespace
+
+std::vector<int> parseRankCounts(const std::string &flag, const std::string &text) {
+  std::set<int> counts;
+  std::string_view list = text;
+  if (flag == "--mesh") {
+    if (!list.starts_with("data="))
+      throw Error(ErrorKind::usage, flag + " " + text + ": expected data=N, or several as data=1,2,4");
+    list.remove_prefix(5);
+  }
+  while (true) {
+    std::string_view item = list.substr(0, list.find(','));
+    if (size_t dots = item.find(".."); dots != std::string_view::npos) {
+      int first = rankCount(flag, text, item.substr(0, dots)), last = rankCount(flag, text, item.substr(dots + 2));
+      if (first > last)
+        throw Error(ErrorKind::usage,
+                    flag + " " + text + ": goes from " + std::to_string(first) + " down to " + std::to_string(last));
+      for (int count = first; count < last; count *= 2) counts.insert(count);
+      counts.insert(last);
+    } else {
+      counts.insert(rankCount(flag, text, item));
+    }
+    if (item.size() == list.size()) break;
+    list.remove_prefix(item.size() + 1);
+  }
+  return {counts.begin(), counts.end()};
+}
+
+struct RankedSteps::Source {
+  struct Compiled {
+    std::optional<Runner> runner;
+    uint32_t entry = 0;
+    int64_t samplesOfRanks = 0; // of all ranks that it was made for
+    int ranks = 1;
+    // By what a node computes with and the number of ranks.
+    std::map<std::pair<std::string, int>, StepProgram> programs;
+  };
+
+  const Model model;
+  std::optional<training::TrainConfig> config; // none: a package
+  std::vector<std::string> allow;
+  Settings compileSettings;
+  std::string entry;
+  RankSettings ranks;
+  std::map<std::pair<int, int64_t>, Compiled> compiled; // by ranks and a rank's share of a pass; 1: without others
+
+  // What differs from rank to rank is the size of the share; of weak scaling neither it nor what is done with it.
+  Compiled &compiledFor(int count, int rank) {
+    if (!config) return package();
+    bool isWeak = ranks.scaling == Scaling::weak;
+    int64_t share =
+        isWeak ? config->batch : rt::collective::pieceOf(config->batch, uint32_t(count), uint32_t(rank)).size();
+    int made = isWeak ? std::min(count, 2) : count;
+    Compiled &found = compiled[{made, share}];
+    if (found.runner) return found;
+    found.runner = compileSteps(model, *config, allow, compileSettings, RunnerOptions{1, "null"},
+                                {isWeak ? 0 : rank, made, isWeak, compiled.size() == 1});
+    choose(found);
+    return found;
+  }
+
+  Compiled &package() {
+    Compiled &found = compiled[{0, 0}];
+    if (found.runner) return found;
+    Settings none = compileSettings;
+    refusePlaces(model, none);
+    found.runner = loadPackage(model, RunnerOptions{1, "null"});
+    choose(found);
+    if (found.ranks < 2)
+      throw Error(ErrorKind::usage, model.path + ": its step is of one rank, which meets no others; 'sprig compile "
+                                                 "MODEL --train CONFIG --mesh data=2' makes one of ranks");
+    return found;
+  }
+
+  void choose(Compiled &found) const {
+    std::string name = entry.empty() ? std::string(training::kStepEntry) : entry;
+    ProfileTarget target = chooseTargets(*found.runner, name, {}, {}, compileSettings, 1).front();
+    found.entry = uint32_t(*target.entry);
+    sprig_rt_ranks_info info = found.runner->ranks(found.entry);
+    found.ranks = std::max(1, int(info.ranks));
+    found.samplesOfRanks = int64_t(info.samples);
+  }
+
+  const StepProgram &stepFor(Compiled &found, const Topology &topology, uint32_t node, int count) const {
+    const machine::Node &place = topology.nodes[node];
+    std::string computes = place.rates + " " + std::to_string(place.flops) + " " +
+                           std::to_string(place.bandwidth.bytesPerSecond()) + " " + std::to_string(place.launchNs) +
+                           " " + std::to_string(place.threads);
+    auto [step, isNew] = found.programs.try_emplace({computes, count});
+    if (isNew) step->second = stepOf(*found.runner, found.entry, topology, node, count, ranks.algorithm);
+    return step->second;
+  }
+};
+
+RankedSteps::RankedSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
+                         const Settings &settings, const std::string &entry, const RankSettings &ranks)
+    : source(std::make_unique<Source>(Source{model, std::nullopt, allow, settings, entry, ranks, {}})) {
+  if (config.empty() && model.kind != ModelKind::package)
+    throw Error(ErrorKind::usage, "--mesh: ranks take training steps together: --train CONFIG");
+  if (!config.empty() && model.kind == ModelKind::package)
+    throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
+  if (!config.empty()) source->config = training::readTrainConfig(config);
+  if (config.empty() && ranks.scaling == Scaling::strong)
+    throw Error(ErrorKind::usage, model.path + ": a package has one share of a batch for each rank, however many there "
+                                               "are: expected --scaling weak");
+}
+
+RankedSteps::RankedSteps(const Model &model, const training::TrainConfig &config, const Settings &settings,
+                         const RankSettings &ranks)
+    : source(std::make_unique<Source>(Source{model, config, {}, settings, "", ranks, {}})) {}
+
+RankedSteps::~RankedSteps() = default;
+
+const RankSettings &RankedSteps::settings() const { return source->ranks; }
+
+namespace {
+
+// Where one is played for all, the largest share is.
+void playRanks(PlayedRanks &point, const std::vector<const StepProgram *> &all) {
+  std::vector<const RankStep *> steps;
+  for (const StepProgram *step : all) steps.push_back(&step->step);
+  if (point.isOneForAll()) steps.resize(1);
+  RankLanes lanes(point.cluster, steps, point.how);
+  point.played = machine::simulate(lanes.topology(), lanes.program());
+  point.ns = point.played.ns;
+  point.bytesBesides = lanes.meanBytesBesides();
+  std::vector<machine::RankSpans> spans;
+  for (int rank = 0; rank < lanes.ranks(); ++rank) {
+    const StepProgram *step = all[point.isOneForAll() ? 0 : size_t(rank)];
+    point.steps.push_back(step);
+    point.spans.push_back(lanes.commandsOf(rank, point.played));
+    spans.push_back(spansOf(*step, point.spans.back()));
+    point.timeShares += machine::timeShares({0, point.ns}, spans.back().computing, {}, {}, spans.back().meetings);
+  }
+  point.times = machine::ranksTime({0, point.ns}, spans);
+  if (point.ranks == 1) return;
+  Cluster quick = withoutLatency(point.cluster);
+  RankLanes quickLanes(quick, steps, point.how);
+  point.lost.latency = point.ns - machine::simulate(quickLanes.topology(), quickLanes.program()).ns;
+}
+
+} // namespace
+
+PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
+  PlayedRanks point;
+  point.ranks = ranks;
+  point.cluster = machine::clusterOf(topology, ranks, source->ranks.network);
+  const std::vector<uint32_t> &nodes = point.cluster.nodes;
+  std::vector<const StepProgram *> steps;
+  std::map<const StepProgram *, double> alone;
+  double mean = 0, longest = 0;
+  int64_t samples = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Source::Compiled &compiled = source->compiledFor(ranks, rank);
+    const StepProgram &step = source->stepFor(compiled, point.cluster.topology, nodes[size_t(rank)], ranks);
+    steps.push_back(&step);
+    auto [found, isNew] = alone.try_emplace(&step, 0);
+    if (isNew) found->second = aloneNs(step.step, point.cluster.topology, nodes[size_t(rank)]);
+    mean += found->second / ranks;
+    longest = std::max(longest, found->second);
+    samples = compiled.samplesOfRanks / compiled.ranks * ranks;
+  }
+  bool isAlike = alone.size() == 1;
+  bool isOne = point.cluster.one && ranks > (isAlike ? kMostInFull : kMostUnevenInFull);
+  point.how = isOne ? Played::one : Played::all;
+  point.isLargestOfAll = isOne && !isAlike;
+  if (const auto &config = source->config) {
+    int64_t batch = config->batch * config->accumulate;
+    bool isWeak = source->ranks.scaling == Scaling::weak;
+    samples = isWeak ? batch * ranks : batch;
+    int64_t each =
+        isWeak ? batch : rt::collective::pieceOf(config->batch, uint32_t(ranks), 0).size() * config->accumulate;
+    point.shares = std::to_string(each) + " samples each";
+    if (!isWeak && config->batch % ranks)
+      point.shares = std::to_string(each) + " or " + std::to_string(each - config->accumulate) + " samples each";
+  } else if (samples) {
+    point.shares = std::to_string(samples / ranks) + " samples each";
+  }
+  point.samples = samples;
+  for (const auto &lane : steps.front()->step.lanes)
+    for (const RankStep::Command &command : lane)
+      for (const machine::Meeting &meeting : command.meetings) {
+        ++point.meetings;
+        point.messages += machine::stepsOf(meeting.algorithm, ranks, double(meeting.bytes)).steps;
+      }
+  playRanks(point, steps);
+
+  Cluster single = machine::clusterOf(topology, 1);
+  Source::Compiled &first = source->compiledFor(1, 0);
+  point.oneNs =
+      aloneNs(source->stepFor(first, single.topology, single.nodes[0], 1).step, single.topology, single.nodes[0]);
+  bool isStrong = source->config && source->ranks.scaling == Scaling::strong;
+  double ideal = isStrong ? point.oneNs / ranks : point.oneNs;
+  point.efficiency = ideal / point.ns;
+  point.speedUp = point.efficiency * ranks;
+  point.lost.small = mean - ideal;
+  point.lost.uneven = longest - mean;
+  point.lost.bandwidth = point.ns - longest - point.lost.latency;
+  return point;
+}
+
+std::string reasonFor(const PlayedRanks &point) {
+  double all = point.lost.all();
+  std::string share = point.shares.empty() ? "" : " (" + point.shares + ")";
+  std::vector<std::pair<double, std::string>> parts = {
+      {point.lost.latency, "the latency of " + formatDouble(point.messages, 9) +
+                               " messages that follow one another in a step's collectives"},
+      {point.lost.bandwidth, "bytes that wait for the links, and adding them up"},
+      {point.lost.small, "computation that does not shrink with the share" + share},
+      {point.lost.uneven, "uneven shares, of which all wait for the largest"}};
+  std::stable_sort(parts.begin(), parts.end(), [](auto &a, auto &b) { return a.first > b.first; });
+  std::string text;
+  for (auto &[part, what] : parts)
+    if (part >= 0.1 * all || text.empty())
+      text += (text.empty() ? "" : ", ") + formatDouble(std::round(100 * part / all), 3) + " % " + what;
+  return "of the lost time is " + text;
+}
+
+std::vector<std::string> curveInWords(const std::vector<PlayedRanks> &points) {
+  auto below = [&](double bound) {
+    return std::find_if(points.begin(), points.end(), [&](auto &point) { return point.efficiency < bound; });
+  };
+  auto at = [&](const PlayedRanks &point) {
+    return " at " + std::to_string(point.ranks) + " ranks: " + reasonFor(point);
+  };
+  auto few = below(0.8), half = below(0.5);
+  std::string last = " up to " + std::to_string(points.back().ranks) + " ranks";
+  if (few == points.end()) return {"efficiency stays above 80 %" + last};
+  if (few == half) return {"efficiency falls below 80 % and 50 %" + at(*few)};
+  std::vector<std::string> lines = {"efficiency falls below 80 %" + at(*few)};
+  lines.push_back(half == points.end() ? "efficiency stays above 50 %" + last
+                                       : "efficiency falls below 50 %" + at(*half));
+  return lines;
+}
+
+} // namespace sprig::cli
