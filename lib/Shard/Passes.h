@@ -1,6 +1,7 @@
 // Passes over programs of many ranks (Passes.td). For sprig-opt.
 #pragma once
 #include "dialects/Dist/Dist.h"
+#include "dialects/NN/NNDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace sprig {

@@ -36,4 +36,35 @@ def BucketAllReduces : Pass<"sprig-bucket-all-reduces", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::sprig::ir::dist::DistDialect"];
 }
 
+def PropagateShardings : Pass<"sprig-propagate-shardings", "::mlir::ModuleOp"> {
+  let summary = "Gives all values shardings, from those that are stated";
+  let description = [{
+    What is stated (on arguments, results and parameters of functions, by dist.shard) stays as it is; a parameter without
+    a sharding is replicated. Everything else follows: along the factors of an operation's sharding rule the axes of one
+    value become those of the others, forward and backward until nothing changes. Lists of axes only grow. Elementwise
+    operations come first, all others when these agree. Where values disagree about a factor, stated ones win over others,
+    then results over operands, then those that come first; the others keep what they have, and the partition moves data.
+
+    A composite that needs a dimension whole which is split is decomposed, so that its parts can be sums over ranks. The
+    shardings are written as `dist.sharding` of arguments and results and `dist.shardings` of operations.
+  }];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
+}
+
+def Partition : Pass<"sprig-partition", "::mlir::ModuleOp"> {
+  let summary = "Makes the program of one rank from functions of sharded values";
+  let description = [{
+    Arguments, results, parameters and operations become those of the rank's parts, whose sizes may differ from rank to
+    rank where an axis does not divide them. Between what an operation gives and what another needs stand collectives: a
+    partial value becomes whole by an all_reduce, or by a reduce_scatter where it is needed split; a split one by an
+    all_gather, or by an all_to_all where the axis goes to another dimension; what is replicated is split by a slice. A
+    value stays partial as long as all that read it are linear in it and give no more bytes than they take. All ranks'
+    programs have the same operations in the same order.
+  }];
+  let options = [
+    Option<"rank", "rank", "int64_t", "0", "whose program it becomes, by its number on the mesh">,
+  ];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
+}
+
 #endif // SPRIG_SHARD_PASSES_TD

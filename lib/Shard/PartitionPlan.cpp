@@ -1,0 +1,203 @@
+#include "lib/Shard/PartitionPlan.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNState.h"
+#include "lib/Shard/Reshard.h"
+
+using namespace mlir;
+
+namespace sprig::shard {
+
+namespace dist = ir::dist;
+
+static dist::Reduction reductionOf(FactorKind kind) {
+  switch (kind) {
+  case FactorKind::product: return dist::Reduction::product;
+  case FactorKind::min: return dist::Reduction::min;
+  case FactorKind::max: return dist::Reduction::max;
+  default: return dist::Reduction::sum;
+  }
+}
+
+static ir::ParamOp paramOf(Operation *op, FlatSymbolRefAttr name) {
+  return SymbolTable::lookupNearestSymbolFrom<ir::ParamOp>(op, name);
+}
+
+static Sharding shardingOf(const Mesh &mesh, ir::ParamOp param) {
+  auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
+  return said ? mesh.read(said) : Sharding::replicated(param.getTensorType());
+}
+
+LogicalResult PartitionPlan::refuse(Operation &op) const {
+  if (isa<ir::GradientOp, ir::JvpOp>(op))
+    return op.emitOpError() << "asks for a derivative of whole values; differentiate before the partition";
+  if (dist::collectiveUse(&op) || isa<dist::StepsOp>(op))
+    return op.emitOpError() << "is of the program of one rank, which is not divided again";
+  bool isOurs = isa<func::ReturnOp, ir::GetParamOp, ir::SetParamOp, dist::ShardOp>(op);
+  if (!isOurs && (op.getNumSuccessors() || (op.getNumRegions() && !isa<ShardingOpInterface>(op) && !isPure(&op)) ||
+                  (!op.getNumRegions() && !isMemoryEffectFree(&op))))
+    return op.emitOpError() << "has no meaning that ranks could share";
+  return success();
+}
+
+// What an annotation says of a value.
+std::optional<Sharding> PartitionPlan::said(Value value) const {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    func::FuncOp owner = function;
+    auto attribute = owner.getArgAttrOfType<dist::ShardingAttr>(argument.getArgNumber(), dist::kShardingAttr);
+    return attribute ? std::optional(mesh->read(attribute)) : std::nullopt;
+  }
+  auto result = cast<OpResult>(value);
+  auto all = result.getOwner()->getAttrOfType<ArrayAttr>(dist::kShardingsAttr);
+  if (!all) return std::nullopt;
+  return mesh->read(cast<dist::ShardingAttr>(all[result.getResultNumber()]));
+}
+
+SmallVector<Axes> PartitionPlan::dimsOf(Value value) const {
+  std::optional<Sharding> sharding = said(value);
+  return sharding ? sharding->dims : given.find(value)->second.dims;
+}
+
+// First what operands agree to be summed over; then what the results are to be; then what the operands are.
+void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
+  const ShardingRule &rule = plan.rule;
+  plan.axes = std::make_unique<FactorAxes>(*mesh, rule);
+  SmallVector<std::optional<Axes>> wanted(rule.factors.size());
+  SmallVector<bool> agree(rule.factors.size(), true);
+  for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands))
+    for (auto [dim, own] : llvm::zip_equal(map, dimsOf(value)))
+      for (auto &[factor, axes] : axesOfFactors(*mesh, rule, dim, own)) {
+        if (wanted[factor] && *wanted[factor] != axes) agree[factor] = false;
+        wanted[factor] = axes;
+      }
+  auto isAgreed = [&](unsigned factor) { return rule.factors[factor].isReduced() && agree[factor]; };
+  for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands))
+    plan.axes->take(map, dimsOf(value), isAgreed);
+  for (auto [value, map] : llvm::zip_equal(op.getResults(), rule.results))
+    if (std::optional<Sharding> sharding = said(value)) plan.axes->take(map, sharding->dims);
+  for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands)) plan.axes->take(map, dimsOf(value));
+
+  Sharding own;
+  for (auto [i, factor] : llvm::enumerate(rule.factors)) {
+    if (!factor.isReduced() || (*plan.axes)[unsigned(i)].empty()) continue;
+    llvm::append_range(own.partial, (*plan.axes)[unsigned(i)]);
+    own.reduction = reductionOf(factor.kind);
+  }
+  llvm::sort(own.partial);
+  for (const ShardingRule::Map &map : rule.operands) plan.needs.push_back({plan.axes->dimsOf(map), {}});
+  for (const ShardingRule::Map &map : rule.results) {
+    plan.gives.push_back({plan.axes->dimsOf(map), own.partial, own.reduction});
+    plan.partial.push_back(plan.gives.back());
+  }
+}
+
+LogicalResult PartitionPlan::planReturn(Operation &op, OpPlan &plan) {
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    auto stated = function.getResultAttrOfType<dist::ShardingAttr>(unsigned(i), dist::kShardingAttr);
+    plan.needs.push_back(stated ? mesh->read(stated) : Sharding{dimsOf(value), {}});
+    if (!canReshard(raw(value), plan.needs.back()))
+      return function.emitError() << "result " << i << " is to be " << stated << ", and what it is given is "
+                                  << mesh->write(raw(value));
+  }
+  return success();
+}
+
+LogicalResult PartitionPlan::plan(Operation &op) {
+  auto plan = std::make_unique<OpPlan>(&op);
+  if (isa<func::ReturnOp>(op)) {
+    if (failed(planReturn(op, *plan))) return failure();
+  } else if (auto get = dyn_cast<ir::GetParamOp>(op)) {
+    plan->gives = {shardingOf(*mesh, paramOf(get, get.getParamAttr()))};
+  } else if (auto set = dyn_cast<ir::SetParamOp>(op)) {
+    plan->needs = {shardingOf(*mesh, paramOf(set, set.getParamAttr()))};
+  } else if (auto shard = dyn_cast<dist::ShardOp>(op)) {
+    plan->needs = plan->gives = {mesh->read(shard.getSharding())};
+  } else {
+    planFactors(op, *plan);
+  }
+  for (auto [value, sharding] : llvm::zip_equal(op.getResults(), plan->gives)) given[value] = sharding;
+  plans[&op] = std::move(plan);
+  return success();
+}
+
+static int64_t bytesOf(Value value) {
+  auto tensor = cast<RankedTensorType>(value.getType());
+  return tensor.getNumElements() * int64_t(llvm::divideCeil(tensor.getElementTypeBitWidth(), 8));
+}
+
+// Whether partial sums in a set of operands, in all of it, may go through the operation as they are.
+bool PartitionPlan::passesPartial(Operation &op, OpPlan &plan, ArrayRef<unsigned> operands) {
+  Sharding first = kept(op.getOperand(operands.front()));
+  if (first.partial.empty() || first.reduction != dist::Reduction::sum) return false;
+  if (llvm::any_of(first.partial, [&](unsigned axis) { return plan.axes->uses(axis); })) return false;
+  if (!plan.partial.front().partial.empty() && plan.partial.front().reduction != dist::Reduction::sum) return false;
+  int64_t taken = 0, made = 0;
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    Sharding sharding = kept(value);
+    bool isIn = llvm::is_contained(operands, unsigned(i));
+    if (isIn ? sharding.partial != first.partial || sharding.reduction != first.reduction ||
+                   sharding.dims != plan.needs[i].dims
+             : !sharding.partial.empty())
+      return false;
+    if (isIn) taken += bytesOf(value);
+  }
+  for (Value result : op.getResults()) made += bytesOf(result);
+  if (made > taken) return false;
+  for (unsigned i : operands) plan.needs[i] = kept(op.getOperand(i));
+  for (auto [sharding, own] : llvm::zip_equal(plan.gives, plan.partial)) {
+    sharding.partial = own.partial;
+    llvm::append_range(sharding.partial, first.partial);
+    llvm::sort(sharding.partial);
+    sharding.reduction = first.reduction;
+  }
+  return true;
+}
+
+// Decides which partial operands go through an operation; true where one that stayed partial so far does not any more.
+bool PartitionPlan::settle(Operation &op) {
+  OpPlan &plan = *plans[&op];
+  bool isThrough = false;
+  if (plan.axes && !op.getResults().empty()) {
+    for (Sharding &need : plan.needs) need.partial.clear(), need.reduction = dist::Reduction::sum;
+    plan.gives.assign(plan.partial.begin(), plan.partial.end());
+    isThrough = llvm::any_of(plan.rule.linear, [&](ArrayRef<unsigned> set) { return passesPartial(op, plan, set); });
+    for (auto [value, sharding] : llvm::zip_equal(op.getResults(), plan.gives)) given[value] = sharding;
+  }
+  bool hasChanged = false;
+  for (auto [i, value] : llvm::enumerate(op.getOperands()))
+    if (!isThrough && plan.needs[i].partial.empty() && !kept(value).partial.empty())
+      hasChanged |= resolved.insert(value).second;
+  return hasChanged;
+}
+
+// A value that does not stay partial becomes what all need that read it, where they agree.
+Sharding PartitionPlan::kept(Value value) const {
+  const Sharding &computed = raw(value);
+  if (computed.partial.empty() || !resolved.contains(value)) return computed;
+  std::optional<SmallVector<Axes>> common;
+  for (OpOperand &use : value.getUses()) {
+    auto plan = plans.find(use.getOwner());
+    if (plan == plans.end()) continue;
+    const SmallVector<Axes> &dims = plan->second->needs[use.getOperandNumber()].dims;
+    if (common && *common != dims) return {dimsOf(value), {}};
+    common = dims;
+  }
+  return {common.value_or(dimsOf(value)), {}};
+}
+
+FailureOr<PartitionPlan> PartitionPlan::make(const Mesh &mesh, func::FuncOp function) {
+  PartitionPlan plan(mesh, function);
+  if (!function.getBody().hasOneBlock())
+    return function.emitError() << "'" << function.getSymName() << "' has more than one block";
+  Block &body = function.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    plan.given[argument] = plan.said(argument).value_or(Sharding::replicated(argument.getType()));
+  for (Operation &op : body)
+    if (failed(plan.refuse(op)) || failed(plan.plan(op))) return failure();
+  for (bool hasChanged = true; hasChanged;) {
+    hasChanged = false;
+    for (Operation &op : body) hasChanged |= plan.settle(op);
+  }
+  return plan;
+}
+
+} // namespace sprig::shard

@@ -1,0 +1,48 @@
+// What each operation of a function works on when ranks share it, and which values stay partial. For the partition,
+// which writes it down; nothing here depends on the rank.
+#pragma once
+#include "lib/Shard/FactorAxes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace sprig::shard {
+
+struct OpPlan {
+  explicit OpPlan(mlir::Operation *op) : rule(shardingRuleOf(op)) {}
+  ShardingRule rule;
+  std::unique_ptr<FactorAxes> axes;    ///< null for what the partition makes itself: return, state, dist.shard
+  llvm::SmallVector<Sharding> needs;   ///< of its operands
+  llvm::SmallVector<Sharding> gives;   ///< its results as it computes them
+  llvm::SmallVector<Sharding> partial; ///< of `gives`, what its own sums leave; the rest passes through it
+};
+
+class PartitionPlan {
+public:
+  /// Refuses, by name, what ranks cannot share.
+  static mlir::FailureOr<PartitionPlan> make(const Mesh &mesh, mlir::func::FuncOp function);
+
+  const OpPlan &of(mlir::Operation *op) const { return *plans.find(op)->second; }
+  /// A value as it is computed, and as it is kept: the same but for what is partial and does not stay so.
+  const Sharding &raw(mlir::Value value) const { return given.find(value)->second; }
+  Sharding kept(mlir::Value value) const;
+
+private:
+  PartitionPlan(const Mesh &mesh, mlir::func::FuncOp function) : mesh(&mesh), function(function) {}
+
+  mlir::LogicalResult refuse(mlir::Operation &op) const;
+  std::optional<Sharding> said(mlir::Value value) const;
+  llvm::SmallVector<Axes> dimsOf(mlir::Value value) const;
+  mlir::LogicalResult plan(mlir::Operation &op);
+  void planFactors(mlir::Operation &op, OpPlan &plan);
+  mlir::LogicalResult planReturn(mlir::Operation &op, OpPlan &plan);
+  bool settle(mlir::Operation &op);
+  bool passesPartial(mlir::Operation &op, OpPlan &plan, llvm::ArrayRef<unsigned> operands);
+
+  const Mesh *mesh;
+  mlir::func::FuncOp function;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<OpPlan>> plans;
+  llvm::DenseMap<mlir::Value, Sharding> given;
+  llvm::DenseSet<mlir::Value> resolved; ///< partial values that do not stay so
+};
+
+} // namespace sprig::shard

@@ -1,0 +1,201 @@
+// The propagate-shardings pass: from a few annotations to all values of a function.
+#include "lib/Shard/Passes.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/NN/NNState.h"
+#include "lib/Shard/FactorAxes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_PROPAGATESHARDINGS
+#include "lib/Shard/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::shard;
+namespace dist = ir::dist;
+
+namespace {
+
+/// The shardings of one function's values. Lists of axes only grow, so there is an end.
+class Propagation {
+public:
+  Propagation(const Mesh &mesh, func::FuncOp function) : mesh(mesh), function(function) { start(); }
+
+  void run();
+  /// Composites of which a part lies on this rank that they need all of.
+  SmallVector<DecomposableOpInterface> unfit();
+  void write();
+
+private:
+  struct Known {
+    Sharding sharding;
+    bool isFixed = false; // somebody said so
+  };
+
+  void start();
+  void fix(Value value, const Sharding &sharding) { values[value] = {sharding, true}; }
+  Known &at(Value value) {
+    auto [found, isNew] = values.try_emplace(value);
+    if (isNew) found->second.sharding = Sharding::replicated(value.getType());
+    return found->second;
+  }
+  const ShardingRule &ruleOf(Operation *op) {
+    auto [found, isNew] = rules.try_emplace(op);
+    if (isNew) found->second = std::make_unique<ShardingRule>(shardingRuleOf(op));
+    return *found->second;
+  }
+  void extend(Value value, ArrayRef<Axes> dims);
+  void visit(Operation &op, bool elementwiseOnly);
+  void visitFactors(Operation &op);
+  void take(FactorAxes &axes, Operation &op, const ShardingRule &rule, bool ofFixed);
+
+  const Mesh &mesh;
+  func::FuncOp function;
+  DenseMap<Value, Known> values;
+  DenseMap<Operation *, std::unique_ptr<ShardingRule>> rules;
+  bool hasChanged = false;
+};
+
+// What users have said: arguments, parameters, dist.shard.
+void Propagation::start() {
+  for (BlockArgument argument : function.getArguments())
+    if (auto said = function.getArgAttrOfType<dist::ShardingAttr>(argument.getArgNumber(), dist::kShardingAttr))
+      fix(argument, mesh.read(said));
+  for (Operation &op : function.getBody().front()) {
+    if (auto shard = dyn_cast<dist::ShardOp>(op)) fix(shard.getResult(), mesh.read(shard.getSharding()));
+    auto get = dyn_cast<ir::GetParamOp>(op);
+    if (!get) continue;
+    auto param = SymbolTable::lookupNearestSymbolFrom<ir::ParamOp>(get, get.getParamAttr());
+    auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
+    fix(get.getResult(), said ? mesh.read(said) : Sharding::replicated(get.getResult().getType()));
+  }
+}
+
+// A value takes over what goes on from what it has, and no axis twice.
+void Propagation::extend(Value value, ArrayRef<Axes> dims) {
+  Known &known = at(value);
+  if (known.isFixed || !isa<RankedTensorType>(value.getType())) return;
+  for (auto [own, wanted] : llvm::zip_equal(known.sharding.dims, dims)) {
+    if (!isPrefix(own, wanted)) continue;
+    for (unsigned axis : ArrayRef(wanted).drop_front(own.size())) {
+      if (known.sharding.splits(axis)) break;
+      own.push_back(axis);
+      hasChanged = true;
+    }
+  }
+}
+
+void Propagation::take(FactorAxes &axes, Operation &op, const ShardingRule &rule, bool ofFixed) {
+  for (auto [value, map] : llvm::zip_equal(op.getResults(), rule.results))
+    if (at(value).isFixed == ofFixed) axes.take(map, at(value).sharding.dims);
+  for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands))
+    if (at(value).isFixed == ofFixed) axes.take(map, at(value).sharding.dims);
+}
+
+void Propagation::visitFactors(Operation &op) {
+  const ShardingRule &rule = ruleOf(&op);
+  FactorAxes axes(mesh, rule);
+  take(axes, op, rule, true);
+  take(axes, op, rule, false);
+  for (auto [value, map] : llvm::zip_equal(op.getResults(), rule.results)) extend(value, axes.dimsOf(map));
+  for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands)) extend(value, axes.dimsOf(map));
+}
+
+void Propagation::visit(Operation &op, bool elementwiseOnly) {
+  if (auto end = dyn_cast<func::ReturnOp>(op)) {
+    for (auto [i, value] : llvm::enumerate(end.getOperands()))
+      if (auto said = function.getResultAttrOfType<dist::ShardingAttr>(unsigned(i), dist::kShardingAttr))
+        extend(value, mesh.read(said).dims);
+  } else if (auto shard = dyn_cast<dist::ShardOp>(op)) {
+    extend(shard.getX(), mesh.read(shard.getSharding()).dims);
+  } else if (auto set = dyn_cast<ir::SetParamOp>(op)) {
+    auto param = SymbolTable::lookupNearestSymbolFrom<ir::ParamOp>(set, set.getParamAttr());
+    if (auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr))
+      extend(set.getValue(), mesh.read(said).dims);
+  } else if (!elementwiseOnly || isa<ElementwiseOpInterface>(op)) {
+    visitFactors(op);
+  }
+}
+
+void Propagation::run() {
+  for (bool elementwiseOnly : {true, false}) do {
+      hasChanged = false;
+      for (Operation &op : function.getBody().front()) visit(op, elementwiseOnly);
+      for (Operation &op : llvm::reverse(function.getBody().front())) visit(op, elementwiseOnly);
+    } while (hasChanged);
+}
+
+SmallVector<DecomposableOpInterface> Propagation::unfit() {
+  SmallVector<DecomposableOpInterface> unfit;
+  for (auto composite : function.getBody().front().getOps<DecomposableOpInterface>()) {
+    const ShardingRule &rule = ruleOf(composite);
+    auto isSplit = [&](auto pair) {
+      auto [value, map] = pair;
+      return llvm::any_of(llvm::zip_equal(map, at(value).sharding.dims), [&](auto each) {
+        auto [dim, axes] = each;
+        return !axes.empty() && rule.isWhole(dim);
+      });
+    };
+    if (llvm::any_of(llvm::zip_equal(composite->getOperands(), rule.operands), isSplit) ||
+        llvm::any_of(llvm::zip_equal(composite->getResults(), rule.results), isSplit))
+      unfit.push_back(composite);
+  }
+  return unfit;
+}
+
+void Propagation::write() {
+  for (BlockArgument argument : function.getArguments())
+    if (isa<RankedTensorType>(argument.getType()))
+      function.setArgAttr(argument.getArgNumber(), dist::kShardingAttr, mesh.write(at(argument).sharding));
+  for (Operation &op : function.getBody().front()) {
+    SmallVector<Attribute> shardings;
+    for (Value result : op.getResults())
+      if (isa<RankedTensorType>(result.getType())) shardings.push_back(mesh.write(at(result).sharding));
+    if (!shardings.empty() && shardings.size() == op.getNumResults())
+      op.setAttr(dist::kShardingsAttr, ArrayAttr::get(op.getContext(), shardings));
+  }
+  for (auto [i, value] : llvm::enumerate(function.getBody().front().getTerminator()->getOperands()))
+    if (isa<RankedTensorType>(value.getType()) && !function.getResultAttr(unsigned(i), dist::kShardingAttr)) {
+      Sharding whole = at(value).sharding;
+      whole.partial.clear();
+      whole.reduction = dist::Reduction::sum;
+      function.setResultAttr(unsigned(i), dist::kShardingAttr, mesh.write(whole));
+    }
+}
+
+struct PropagateShardings : sprig::impl::PropagateShardingsBase<PropagateShardings> {
+  void runOnOperation() override {
+    FailureOr<dist::MeshOp> found = findMesh(getOperation());
+    if (failed(found)) return signalPassFailure();
+    if (!*found) return;
+    Mesh mesh(*found);
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(propagate(mesh, function))) return signalPassFailure();
+  }
+
+  // What a composite needs whole is often all that its parts need a sum of: then they take its place, and all begins
+  // again from what users have said.
+  LogicalResult propagate(const Mesh &mesh, func::FuncOp function) {
+    if (!function.getBody().hasOneBlock())
+      return function.emitError() << "'" << function.getSymName() << "' has more than one block";
+    for (;;) {
+      Propagation propagation(mesh, function);
+      propagation.run();
+      SmallVector<DecomposableOpInterface> unfit = propagation.unfit();
+      if (unfit.empty()) {
+        propagation.write();
+        return success();
+      }
+      for (DecomposableOpInterface op : unfit) {
+        OpBuilder b(op);
+        auto values = op.decompose(b);
+        if (failed(values)) return op.emitOpError("does not decompose");
+        op->replaceAllUsesWith(*values);
+        op->erase();
+      }
+    }
+  }
+};
+
+} // namespace

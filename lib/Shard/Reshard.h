@@ -1,0 +1,39 @@
+// Moves a value of all ranks from one sharding to another: the collectives and slices of one rank. For the partition.
+#pragma once
+#include "lib/Shard/Mesh.h"
+
+namespace sprig::shard {
+
+/// Whether a value can be had in a sharding: a partial one only where it is partial already.
+inline bool canReshard(const Sharding &from, const Sharding &to) {
+  return to.partial.empty() || (to.reduction == from.reduction && llvm::all_of(to.partial, [&](unsigned axis) {
+                                  return llvm::is_contained(from.partial, axis);
+                                }));
+}
+
+class Resharder {
+public:
+  /// Which operations it makes follows from types and shardings alone, so that all ranks meet in the same collectives.
+  Resharder(mlir::OpBuilder &b, const Mesh &mesh, int64_t rank) : b(b), mesh(mesh), rank(rank) {}
+
+  /// `value` is this rank's part of a tensor of type `whole`.
+  mlir::Value reshard(mlir::Location loc, mlir::Value value, mlir::RankedTensorType whole, const Sharding &from,
+                      const Sharding &to);
+
+private:
+  struct Move; // the value at hand, and what has become of its sharding
+  void reducePartial(Move &move, const Sharding &to);
+  bool splitFree(Move &move, const Sharding &to);
+  bool shorten(Move &move, const Sharding &to);
+  void gather(Move &move, unsigned dim);
+  void exchange(Move &move, unsigned from, unsigned to);
+  void slice(Move &move, unsigned dim, unsigned axis);
+  mlir::Value transposed(mlir::Location loc, mlir::Value value, unsigned from, unsigned to);
+  mlir::Value reshaped(mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
+  mlir::OpBuilder &b;
+  const Mesh &mesh;
+  int64_t rank;
+};
+
+} // namespace sprig::shard
