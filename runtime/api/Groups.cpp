@@ -18,7 +18,7 @@ sprig_rt_status *sprig_rt_groups_create(uint32_t ranks, const sprig_rt_group_opt
       return {SPRIG_RT_INVALID_ARGUMENT, concat("expected 1 to ", kMostThreadRanks, " ranks, got ", ranks)};
     comm::ThreadRanksOptions options;
     options.ranks = int(ranks);
-    if (read.timeout_ms) options.timeout = std::chrono::milliseconds(std::max<int64_t>(read.timeout_ms, 0));
+    if (read.timeout_ms) options.timeout = comm::boundedTimeout(std::chrono::milliseconds(read.timeout_ms));
     if (read.spin_us) options.spinMicroseconds = std::max(read.spin_us, 0);
     options.collectiveThreads = read.collective_threads;
     std::vector<std::shared_ptr<comm::RankGroup>> made = comm::RankGroup::ofThreads(options);
@@ -37,7 +37,7 @@ sprig_rt_status *sprig_rt_group_join(const sprig_rt_join_options *given, sprig_r
     sprig_rt_join_options read;
     SPRIG_RETURN_IF_ERROR(readOptions(given, read));
     comm::ProcessRanksOptions options;
-    if (read.timeout_ms) options.timeout = std::chrono::milliseconds(std::max<int64_t>(read.timeout_ms, 0));
+    if (read.timeout_ms) options.timeout = comm::boundedTimeout(std::chrono::milliseconds(read.timeout_ms));
     SPRIG_RETURN_IF_ERROR(comm::readEnvironment(options));
     std::shared_ptr<comm::RankGroup> made;
     SPRIG_RETURN_IF_ERROR(comm::RankGroup::ofProcess(options, made));

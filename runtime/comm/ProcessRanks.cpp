@@ -54,7 +54,7 @@ Status readEnvironment(ProcessRanksOptions &options) {
   }
   if (Variable secret = find("SPRIG_LAUNCH_SECRET"); secret.value) options.secret = secret.value;
   // A launcher has a store; else the first rank has.
-  options.startsStore = options.rank == 0 && !find("SPRIG_LAUNCHED").value;
+  options.firstHasStore = !find("SPRIG_LAUNCHED").value;
   for (auto [name, time] :
        {std::pair("SPRIG_COLLECTIVE_TIMEOUT", &options.timeout), {"SPRIG_HEARTBEAT", &options.heartbeat}})
     if (Variable variable = find(name); variable.value) {

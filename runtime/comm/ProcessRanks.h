@@ -12,10 +12,10 @@ namespace sprig::rt::comm {
 
 struct ProcessRanksOptions {
   int rank = 0, ranks = 1;
-  // Where the group's store is, and whether this rank has to start it there.
+  // Where the group's store is, and whether the first rank starts it there; else it is of what has started the ranks.
   std::string host = "127.0.0.1";
   uint16_t port = 29500;
-  bool startsStore = false;
+  bool firstHasStore = false;
   std::string secret;
   // A rank that waits for longer, for others to come or in a collective, fails the group; zero: as long as it takes.
   std::chrono::nanoseconds timeout = std::chrono::minutes(5);

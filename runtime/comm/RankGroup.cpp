@@ -30,6 +30,11 @@ RankGroup::RankGroup(std::shared_ptr<void> owner, Transport &transport)
 
 RankGroup::~RankGroup() { transport.leave(); }
 
+Status RankGroup::isTaken() const {
+  return Status(SPRIG_RT_INVALID_ARGUMENT,
+                core::concat("rank ", rank(), " is in a collective of another thread already"));
+}
+
 Status RankGroup::allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
                             std::span<const Buffers::Buffer> buffers, std::string_view name) {
   Call call;
@@ -45,6 +50,8 @@ Status RankGroup::allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgo
 Status RankGroup::allReduce(Call call, GivenAlgorithm algorithm, std::span<const Buffers::Buffer> buffers) {
   constexpr collective::Kind kind = collective::Kind::allReduce;
   call.kind = kind;
+  Turn turn(*this);
+  if (!turn.isTaken) return isTaken();
   isInside = true;
   Status status;
   auto chosen = [&](const Buffers::Buffer &buffer) {
@@ -65,6 +72,8 @@ Status RankGroup::allReduce(Call call, GivenAlgorithm algorithm, std::span<const
 }
 
 Status RankGroup::run(const Call &call, const Buffers &buffers) {
+  Turn turn(*this);
+  if (!turn.isTaken) return isTaken();
   isInside = true;
   Status status = communicator.run(call, buffers);
   isInside = false;

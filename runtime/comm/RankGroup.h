@@ -59,6 +59,17 @@ private:
   Communicator communicator;
   std::vector<Buffers::Buffer> together; // of a message, kept for its memory
   std::atomic<bool> isInside = false;
+  // Of the thread whose collective is under way.
+  std::atomic<bool> isUsed = false;
+  struct Turn {
+    explicit Turn(RankGroup &group) : group(group), isTaken(!group.isUsed.exchange(true)) {}
+    ~Turn() {
+      if (isTaken) group.isUsed = false;
+    }
+    RankGroup &group;
+    bool isTaken;
+  };
+  Status isTaken() const;
 };
 
 } // namespace sprig::rt::comm

@@ -9,6 +9,7 @@
 #include "runtime/base/Status.h"
 #include "runtime/comm/Call.h"
 
+#include <chrono>
 #include <span>
 
 namespace sprig::rt::comm {
@@ -19,6 +20,14 @@ struct Bytes {
   const std::byte *begin;
   size_t size;
 };
+
+// How long ranks wait: what is below zero, or more than can be counted in nanoseconds, is as long as it takes, which is
+// zero.
+inline std::chrono::nanoseconds boundedTimeout(std::chrono::milliseconds timeout) {
+  constexpr auto kLongest = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max());
+  if (timeout.count() < 0 || timeout > kLongest) return std::chrono::nanoseconds::zero();
+  return timeout;
+}
 
 class Transport {
 public:

@@ -255,7 +255,7 @@ TEST(ProcessRanks, RankZeroMayHaveTheStore) {
     threads.emplace_back([&, rank] {
       std::unique_ptr<Transport> transport;
       Status status =
-          joinProcesses({.rank = rank, .ranks = 2, .port = port, .startsStore = rank == 0, .secret = "s"}, transport);
+          joinProcesses({.rank = rank, .ranks = 2, .port = port, .firstHasStore = true, .secret = "s"}, transport);
       std::vector<float> numbers(4, 1.f);
       if (status.isOk()) {
         Communicator communicator(*transport);

@@ -1,4 +1,5 @@
 // Entries of several ranks: programs whose all-reduces threads of this process run together, and what they are refused.
+#include "runtime/comm/RankGroup.h"
 #include "runtime/test/TestPackage.h"
 
 #include <gtest/gtest.h>
@@ -191,6 +192,51 @@ TEST(RankGroup, ACancelledRunEndsTheOthers) {
     told = messageOf([&] { future.wait(); });
   });
   EXPECT_NE(told.find("cancelled"), std::string::npos) << told;
+}
+
+TEST(RankGroup, OneThreadAtATimeIsInACollective) {
+  std::vector<std::shared_ptr<comm::RankGroup>> groups = comm::RankGroup::ofThreads({.ranks = 2});
+  auto reduce = [&](int rank, uint32_t &word) {
+    comm::Buffers::Buffer buffer{&word, 1};
+    return groups[size_t(rank)]->allReduce(SPRIG_RT_U32, comm::Reduction::sum, {}, {&buffer, 1}, "w");
+  };
+  // Of two that begin as rank 0 one waits for rank 1, and the other is refused, whichever comes first.
+  std::atomic<int> refused = 0;
+  auto begin = [&] {
+    uint32_t word = 1;
+    core::Status told = reduce(0, word);
+    if (told.isOk()) {
+      EXPECT_EQ(word, 3u);
+      return;
+    }
+    EXPECT_EQ(told.message(), "'w': rank 0 is in a collective of another thread already");
+    ++refused;
+    refused.notify_one();
+  };
+  std::thread one(begin), two(begin);
+  refused.wait(0);
+  uint32_t word = 2;
+  EXPECT_TRUE(reduce(1, word).isOk());
+  one.join();
+  two.join();
+  EXPECT_EQ(word, 3u);
+  EXPECT_EQ(refused, 1);
+}
+
+// More than can be counted is as long as it takes.
+TEST(RankGroup, TimesAreBounded) {
+  Package package = sumPackage(2, 4).load();
+  for (auto timeout : {std::chrono::milliseconds::max(), std::chrono::milliseconds(-5), std::chrono::milliseconds(0)})
+    onRanks(
+        2,
+        [&](uint32_t rank, const Group &group) {
+          if (rank) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          Context context(package);
+          context.join(group);
+          Words x(4, 1), out(4, 0);
+          EXPECT_EQ(messageOf([&] { context.invoke({x.view()}, {out.view()}); }), "no error");
+        },
+        timeout);
 }
 
 TEST(RankGroup, DamagedAllReducesAreRefused) {

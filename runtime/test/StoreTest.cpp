@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <random>
 #include <thread>
 
@@ -134,6 +135,17 @@ TEST(Store, AStoreThatGoesIsTold) {
   EXPECT_EQ(client->failure().message(), "the ranks' store is gone: what had started the ranks has ended");
 }
 
+TEST(Store, TheFirstRanksStoreGoesWithIt) {
+  std::unique_ptr<Store> store = storeOf(2);
+  StoreClientOptions options = optionsOf(*store, 1, 2);
+  options.firstHasStore = true;
+  std::unique_ptr<StoreClient> client;
+  ASSERT_TRUE(StoreClient::connect(options, client).isOk());
+  store.reset();
+  EXPECT_TRUE(comesTrue([&] { return client->hasFailed(); }));
+  EXPECT_EQ(client->failure().message(), "rank 0 is gone, and with it the ranks' store");
+}
+
 // A client that says hello and then nothing stands for a rank that is stopped.
 TEST(Store, AStoppedRankIsFoundByItsSilence) {
   std::unique_ptr<Store> store = storeOf(2, 1s);
@@ -168,7 +180,8 @@ TEST(Store, RefusesByName) {
   EXPECT_EQ(answerOf(*store, hello("0.0.9", "s", 0, 2).bytes()),
             "versions differ: the group is of Sprig 0.1.0, this rank of 0.0.9");
   EXPECT_EQ(answerOf(*store, hello("0.1.0", "t", 0, 2).bytes()), "this rank does not know the group's secret");
-  EXPECT_EQ(answerOf(*store, hello("0.1.0", "", 0, 2).bytes()), "this rank does not know the group's secret");
+  for (const char *other : {"", "ss", "st", "sss"})
+    EXPECT_EQ(answerOf(*store, hello("0.1.0", other, 0, 2).bytes()), "this rank does not know the group's secret");
   EXPECT_EQ(answerOf(*store, hello("0.1.0", "s", 0, 8).bytes()), "the group has 2 ranks, this one is rank 0 of 8");
   EXPECT_EQ(answerOf(*store, hello("0.1.0", "s", 2, 2).bytes()), "the group has 2 ranks, this one is rank 2 of 2");
   std::unique_ptr<StoreClient> client = clientOf(*store, 0, 2), second;
@@ -176,6 +189,35 @@ TEST(Store, RefusesByName) {
               HasSubstr("rank 0 has come already"));
   int by = -1;
   EXPECT_TRUE(store->failure(by).isOk()) << "a stranger is not the group's failure";
+}
+
+// Who says nothing costs no time, and keeps nobody out for long.
+TEST(Store, ManyStrangersAreBorne) {
+  std::unique_ptr<Store> store = storeOf(1);
+  std::vector<Socket> strangers(100);
+  for (Socket &each : strangers) ASSERT_TRUE(Socket::connect("127.0.0.1", store->port(), 1s, each).isOk());
+  timespec before, after;
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+  std::this_thread::sleep_for(500ms);
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+  double seconds = double(after.tv_sec - before.tv_sec) + double(after.tv_nsec - before.tv_nsec) * 1e-9;
+  EXPECT_LT(seconds, 0.1) << "the store turns around without work";
+  auto begin = std::chrono::steady_clock::now();
+  std::unique_ptr<StoreClient> client = clientOf(*store, 0, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 8s) << "a rank waits for strangers";
+}
+
+TEST(Store, ARankWhoseProcessHasEndedIsNotWaitedFor) {
+  std::unique_ptr<Store> store = storeOf(2);
+  store->noteEnd(1);
+  int by = -1;
+  std::this_thread::sleep_for(300ms);
+  EXPECT_TRUE(store->failure(by).isOk()) << "nobody waits for it";
+  std::unique_ptr<StoreClient> client = clientOf(*store, 0, 2);
+  std::string value;
+  EXPECT_EQ(client->get("address", 1, value).message(), "rank 1 has ended, and never came to the group");
+  EXPECT_EQ(store->failure(by).message(), "rank 1 has ended, and never came to the group");
+  EXPECT_EQ(by, 1);
 }
 
 // What is no frame, from a stranger, ends his connection alone; from a rank it is the group's failure.

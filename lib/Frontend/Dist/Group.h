@@ -2,7 +2,6 @@
 #pragma once
 #include "lib/Frontend/Engine/RankEnd.h"
 #include "sprig/dist.h"
-#include <chrono>
 
 namespace sprig::dist {
 
@@ -16,13 +15,3 @@ struct Group::Impl {
 };
 
 } // namespace sprig::dist
-
-namespace sprig::frontend {
-
-/// What can be counted in nanoseconds; more is as long as it takes, which is zero.
-inline std::chrono::nanoseconds boundedTimeout(std::chrono::milliseconds timeout) {
-  constexpr auto kLongest = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max());
-  return timeout > kLongest ? std::chrono::nanoseconds::zero() : std::chrono::nanoseconds(timeout);
-}
-
-} // namespace sprig::frontend

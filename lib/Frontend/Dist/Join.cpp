@@ -32,7 +32,7 @@ void join(const std::function<void(Group &)> &body, const JoinOptions &options, 
     refuse("expected a timeout of 0 or more, found " + std::to_string(options.timeout.count()) + " ms");
   if (frontend::Trace::current()) refuse("ranks cannot meet in a function that is being compiled");
   ProcessRanksOptions given;
-  given.timeout = frontend::boundedTimeout(options.timeout);
+  given.timeout = rt::comm::boundedTimeout(options.timeout);
   if (Status status = rt::comm::readEnvironment(given); !status.isOk()) raise(status, at);
   if (hasJoined.exchange(true)) refuse("this process has joined its group already");
   std::shared_ptr<RankGroup> joined;

@@ -87,7 +87,7 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
   frontend::RankDevices devices(devicesOf(ranks, options.devices, at));
 
   auto group = std::make_shared<ThreadRanks>(
-      ThreadRanksOptions{.ranks = ranks, .timeout = frontend::boundedTimeout(options.timeout)});
+      ThreadRanksOptions{.ranks = ranks, .timeout = rt::comm::boundedTimeout(options.timeout)});
   std::vector<Ended> ended(static_cast<size_t>(ranks));
   RandomSequence &random = RandomSequence::current();
   std::deque<RandomSequence> randoms; // all go on where the caller's is

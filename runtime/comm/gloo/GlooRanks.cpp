@@ -106,7 +106,7 @@ template <typename F> Status guarded(F body) {
 }
 
 Status GlooRanks::join() {
-  if (options.startsStore)
+  if (options.firstHasStore && options.rank == 0)
     SPRIG_RETURN_IF_ERROR(
         Store::start({options.ranks, options.host, options.port, options.secret, options.heartbeat}, store));
   SPRIG_RETURN_IF_ERROR(StoreClient::connect({.rank = options.rank,
@@ -115,6 +115,7 @@ Status GlooRanks::join() {
                                               .port = options.port,
                                               .secret = options.secret,
                                               .timeout = options.timeout,
+                                              .firstHasStore = options.firstHasStore,
                                               .place = [this] { return place(); },
                                               .news = [this] { interrupt(); }},
                                              client));

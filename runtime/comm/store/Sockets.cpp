@@ -60,7 +60,7 @@ Status Socket::listen(const std::string &host, uint16_t &port, Socket &socket) {
     sockaddr_storage bound = {};
     socklen_t size = sizeof bound;
     if (made) ::setsockopt(made.fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (!made || ::bind(made.fd, each->ai_addr, each->ai_addrlen) || ::listen(made.fd, 64) ||
+    if (!made || ::bind(made.fd, each->ai_addr, each->ai_addrlen) || ::listen(made.fd, SOMAXCONN) ||
         ::getsockname(made.fd, reinterpret_cast<sockaddr *>(&bound), &size)) {
       error = errno;
       continue;

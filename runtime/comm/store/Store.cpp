@@ -3,6 +3,8 @@
 #include "runtime/comm/store/Frame.h"
 #include "runtime/comm/store/Sockets.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -20,8 +22,9 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr size_t kMostStrangers = 64; // connections that have not said who they are
-constexpr auto kStrangerTime = 10s;
+// Connections that have not said who they are, and how long they may take: less where nobody else gets in for them.
+constexpr size_t kMostStrangers = 64;
+constexpr auto kStrangerTime = 10s, kStrangerTimeOfMany = 1s;
 // How long who knows better why a connection has ended may take to say so, and ranks to say where they are.
 constexpr std::chrono::milliseconds kGrace = 500ms, kAnswerTime = 1s;
 
@@ -52,6 +55,13 @@ public:
     }
     bell.ring();
   }
+  void noteEnd(int rank) override {
+    {
+      std::lock_guard lock(mutex);
+      members[size_t(rank)].hasEnded = true;
+    }
+    bell.ring();
+  }
   Status failure(int &rank) const override {
     std::lock_guard lock(mutex);
     rank = brokenBy;
@@ -72,7 +82,7 @@ private:
     std::set<std::string> wanted;
   };
   struct Member {
-    bool hasCome = false, hasLeft = false;
+    bool hasCome = false, hasLeft = false, hasEnded = false;
     uint64_t collectives = 0;
     std::optional<Clock::time_point> goneSince;
     std::string place;
@@ -110,7 +120,8 @@ private:
     std::optional<Clock::time_point> lingerUntil;
     auto beatAt = Clock::now(), woken = beatAt;
     for (;;) {
-      std::vector<pollfd> entries = {{listening.number(), POLLIN, 0}, {bell.number(), POLLIN, 0}};
+      bool isOpen = strangers() < kMostStrangers && Clock::now() >= acceptsAt;
+      std::vector<pollfd> entries = {{listening.number(), short(isOpen ? POLLIN : 0), 0}, {bell.number(), POLLIN, 0}};
       bool hasOutput = false;
       for (auto &connection : connections) {
         hasOutput |= !connection->out.empty();
@@ -144,12 +155,18 @@ private:
     }
   }
 
+  size_t strangers() const {
+    return size_t(std::count_if(connections.begin(), connections.end(), [](auto &each) { return each->rank < 0; }));
+  }
+
   void accept() {
-    size_t strangers = 0;
-    for (auto &connection : connections) strangers += connection->rank < 0;
-    for (; strangers < kMostStrangers; ++strangers) {
+    for (size_t count = strangers(); count < kMostStrangers; ++count) {
       Socket socket = listening.accept();
-      if (!socket) return;
+      if (!socket) {
+        // Whoever asks goes on asking where there is no descriptor for him: not at once again.
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) acceptsAt = Clock::now() + 100ms;
+        return;
+      }
       auto connection = std::make_unique<Connection>();
       connection->socket = std::move(socket);
       connections.push_back(std::move(connection));
@@ -204,10 +221,10 @@ private:
     std::string secret = fields.text();
     uint64_t rank = fields.number(), ranks = fields.number();
     if (!fields.isGood()) return false;
-    // In as many steps, whatever the difference.
+    // In as many steps as the given text has, whatever the own one is.
     unsigned difference = secret.size() != options.secret.size();
-    for (size_t i = 0; i < secret.size() && i < options.secret.size(); ++i)
-      difference |= unsigned(secret[i] ^ options.secret[i]);
+    for (size_t i = 0, own = options.secret.size(); i < secret.size(); ++i)
+      difference |= unsigned(secret[i] ^ (own ? options.secret[i % own] : 0));
     if (difference) {
       refuse(from, "this rank does not know the group's secret");
       return true;
@@ -293,20 +310,26 @@ private:
   }
 
   void check(Clock::time_point now) {
+    Clock::duration strangerTime = strangers() < kMostStrangers ? kStrangerTime : kStrangerTimeOfMany;
     for (auto &connection : connections) {
       if (!connection->socket) continue;
       if (connection->rank < 0) {
-        if (now - connection->since > kStrangerTime) connection->socket.close();
+        if (now - connection->since > strangerTime) connection->socket.close();
       } else if (now - connection->heard > options.heartbeat && !members[size_t(connection->rank)].hasLeft) {
         breakGroup(connection->rank, SPRIG_RT_CANCELLED,
                    concat("rank ", connection->rank, " has given no sign of life for ", options.heartbeat / 1s,
                           " s: it is stopped, or its machine cannot be reached"));
       }
     }
-    for (size_t rank = 0; rank < members.size(); ++rank)
+    bool hasAnyCome = std::any_of(members.begin(), members.end(), [](const Member &each) { return each.hasCome; });
+    for (size_t rank = 0; rank < members.size(); ++rank) {
       if (auto &since = members[rank].goneSince; since && now - *since > kGrace)
         breakGroup(int(rank), SPRIG_RT_CANCELLED,
                    concat("rank ", rank, " is gone: its connection to the store has ended"));
+      // A program whose ranks never meet needs no group.
+      if (hasAnyCome && members[rank].hasEnded && !members[rank].hasCome)
+        breakGroup(int(rank), SPRIG_RT_CANCELLED, concat("rank ", rank, " has ended, and never came to the group"));
+    }
     if (question) answer(now);
   }
 
@@ -335,8 +358,10 @@ private:
   Bell bell;
   std::thread thread;
   std::atomic<bool> isEnding = false;
-  std::vector<std::unique_ptr<Connection>> connections; // of the thread alone
-  mutable std::mutex mutex;                             // what follows
+  // Of the thread alone.
+  std::vector<std::unique_ptr<Connection>> connections;
+  Clock::time_point acceptsAt = {};
+  mutable std::mutex mutex; // what follows
   std::condition_variable changed;
   std::vector<Member> members;
   std::map<std::string, std::string> values;

@@ -34,6 +34,8 @@ public:
   virtual uint16_t port() const = 0;
   // What is known of a rank from elsewhere: how its process has ended. The group's failure, if it is the first.
   virtual void fail(int rank, const Status &why) = 0;
+  // That a rank's process has ended well: where it has not come, it never will, which others need not wait for.
+  virtual void noteEnd(int rank) = 0;
   // Why the group is of no more use, and the rank whose fault it is, or -1; ok while it is of use.
   virtual Status failure(int &rank) const = 0;
   // Until all ranks have left or the group has failed, at most for so long.

@@ -193,10 +193,13 @@ private:
         if (!take(frame)) isBad = true;
       if (isBad) breakGroup(Status(SPRIG_RT_IO_ERROR, "the ranks' store has sent what it cannot mean"));
       if (!isOpen && !isEnding)
-        breakGroup(Status(SPRIG_RT_CANCELLED, "the ranks' store is gone: what had started the ranks has ended"));
+        breakGroup(Status(SPRIG_RT_CANCELLED, options.firstHasStore
+                                                  ? "rank 0 is gone, and with it the ranks' store"
+                                                  : "the ranks' store is gone: what had started the ranks has ended"));
       if (now - heard > heartbeat)
         breakGroup(Status(SPRIG_RT_CANCELLED,
-                          concat("the ranks' store has given no sign of life for ", heartbeat / 1s, " s")));
+                          concat(options.firstHasStore ? "rank 0, which has the ranks' store," : "the ranks' store",
+                                 " has given no sign of life for ", heartbeat / 1s, " s")));
     }
   }
 

@@ -19,6 +19,7 @@ struct StoreClientOptions {
   uint16_t port = 0;
   std::string secret;
   std::chrono::nanoseconds timeout = std::chrono::minutes(5); // for the store, and for values; zero: no limit
+  bool firstHasStore = false;                                 // the first rank, rather than what has started the ranks
   // Of the client's thread, at any time: where the rank is, and that the group has failed or a rank has left.
   std::function<std::string()> place;
   std::function<void()> news;
