@@ -15,6 +15,14 @@ void RankShare::ofStep(int64_t samples, std::vector<int64_t> &places) const {
   for (int64_t first = 0; first < samples; first += pass) add(first, std::min(pass, samples - first), places);
 }
 
+int64_t RankShare::sizeOfPass(int64_t samples) const {
+  return rt::collective::pieceOf(samples, uint32_t(ranks), uint32_t(rank)).size();
+}
+
+int64_t RankShare::sizeOfStep(int64_t samples) const {
+  return batch ? samples / batch * sizeOfPass(batch) + sizeOfPass(samples % batch) : sizeOfPass(samples);
+}
+
 void RankShare::ofPass(int64_t samples, std::vector<int64_t> &places) const {
   places.clear();
   add(0, samples, places);

@@ -16,6 +16,9 @@ struct RankShare {
   void ofStep(int64_t samples, std::vector<int64_t> &places) const;
   /// The same of samples that are one pass.
   void ofPass(int64_t samples, std::vector<int64_t> &places) const;
+  /// How many the two find.
+  int64_t sizeOfStep(int64_t samples) const;
+  int64_t sizeOfPass(int64_t samples) const;
 
 private:
   void add(int64_t first, int64_t samples, std::vector<int64_t> &places) const;

@@ -48,6 +48,10 @@ public:
                  .seed = config.seed}) {
     if (options.loader.wanted()) openLoader();
     resume();
+    program.checkBeginning({{"numbers of samples", std::to_string(data.count())},
+                            {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->count() : 0)},
+                            {"configurations", training::toJson(config)},
+                            {"steps to go on from", std::to_string(outcome.steps)}});
     if (!options.checkpoints.empty()) writer.emplace(options.checkpoints, options.keep);
     if (!options.metrics.empty())
       metrics.emplace(options.metrics, options.resume ? std::optional(outcome.steps) : std::nullopt);

@@ -215,7 +215,7 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
                           std::span<const data::Array> state, std::span<const data::Array> inputs) {
   TrainRequest quiet = request;
   quiet.announce = false;
-  quiet.ranks = 1; // the same numbers, which one rank has all of
+  quiet.rank = 0, quiet.ranks = 1; // the same numbers, which one rank has all of
   TrainingModule training(model, quiet, settings);
   runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
   func::FuncOp step;

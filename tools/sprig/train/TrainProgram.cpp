@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -46,7 +47,7 @@ bool TrainProgram::isOfAnyRank(const Runner &runner) {
   return true;
 }
 
-// What all ranks have of an entry together; 0: it is of one rank, whose arrays say it.
+// What all ranks have of an entry together; of one rank its arrays say it, and 0 is returned.
 static int64_t samplesOfRanks(const Runner &runner, uint32_t entry, const RankShare &share) {
   sprig_rt_ranks_info info = runner.ranks(entry);
   int ranks = std::max(1, int(info.ranks));
@@ -57,7 +58,10 @@ static int64_t samplesOfRanks(const Runner &runner, uint32_t entry, const RankSh
   if (info.rank >= 0 && info.rank != share.rank)
     throw Error(ErrorKind::badInput, "the package has steps of rank " + std::to_string(info.rank) + ", expected rank " +
                                          std::to_string(share.rank));
-  return int64_t(info.samples);
+  if (ranks > 1 && (info.samples == 0 || info.samples > uint64_t(std::numeric_limits<int64_t>::max())))
+    throw Error(ErrorKind::badInput, "the package has steps of " + std::to_string(ranks) + " ranks, which have " +
+                                         std::to_string(info.samples) + " samples together");
+  return ranks > 1 ? int64_t(info.samples) : 0;
 }
 
 // On the processor there is nothing to upload, shares of it over links included: a step that lies ready there hides
@@ -96,6 +100,13 @@ std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool e
   for (TensorSpec &spec : call->specs) {
     if (spec.shape.empty()) refuse("takes " + spec.name + " as a single number, expected samples");
     if (!call->samples) call->samples = spec.shape[0];
+    int64_t own = evaluation ? share.sizeOfPass(call->samples) : share.sizeOfStep(call->samples);
+    if (spec.shape[0] != own)
+      refuse("takes " + spec.name + " as " + data::describe(spec.dtype, spec.shape) + ", expected " +
+             std::to_string(own) + " samples first" +
+             (share.ranks == 1 ? ""
+                               : ": the share of rank " + std::to_string(share.rank) + " of " +
+                                     std::to_string(call->samples) + " by " + std::to_string(share.ranks) + " ranks"));
     call->inputs.push_back(alignedBuffer(spec));
     call->inputViews.push_back(
         {call->inputs.back().get(), spec.shape.data(), nullptr, uint32_t(spec.shape.size()), int32_t(spec.dtype)});

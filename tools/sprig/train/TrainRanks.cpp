@@ -1,5 +1,6 @@
 #include "tools/sprig/train/TrainRanks.h"
 #include "sprig/error.h"
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <system_error>
@@ -145,21 +146,46 @@ void TrainRanks::tellOthers(const std::string &why) const {
   if (isProcess) first().package().failGroup(why);
 }
 
-// By a hash of each array, of which all ranks have the least and the largest.
-void TrainRanks::checkProcesses() const {
+// Of numbers that all processes have as many of: the first that is not the same on all; -1: all are.
+int TrainRanks::firstDifference(std::span<const uint64_t> numbers, const char *name) const {
+  std::vector<uint64_t> least(numbers.begin(), numbers.end()), largest = least;
+  first().package().allReduce(least, SPRIG_RT_MIN, name);
+  first().package().allReduce(largest, SPRIG_RT_MAX, name);
+  auto [at, other] = std::mismatch(least.begin(), least.end(), largest.begin());
+  return at == least.end() ? -1 : int(at - least.begin());
+}
+
+// By a hash of each array; "" where all are the same.
+std::string TrainRanks::differingState() const {
   std::vector<checkpoint::ArrayView> views = first().state();
   std::vector<uint64_t> hashes;
   for (const checkpoint::ArrayView &view : views)
     hashes.push_back(std::hash<std::string_view>()({view.bytes.data(), view.bytes.size()}));
-  std::vector<uint64_t> least = hashes, largest = hashes;
-  first().package().allReduce(least, SPRIG_RT_MIN, "states");
-  first().package().allReduce(largest, SPRIG_RT_MAX, "states");
-  for (size_t i = 0; i < views.size(); ++i)
-    if (least[i] != largest[i]) throw Error(ErrorKind::internal, "'" + views[i].name + "' differs between ranks");
+  int at = firstDifference(hashes, "states");
+  return at < 0 ? "" : views[size_t(at)].name;
+}
+
+void TrainRanks::checkBeginning(std::initializer_list<Fact> facts) const {
+  if (!isProcess) return;
+  auto refuse = [](const std::string &what) {
+    throw Error(ErrorKind::badInput, "the ranks do not begin alike: " + what +
+                                         "\nnote: each reads the model, the configuration, the data and the checkpoint "
+                                         "for itself, and all have to find the same");
+  };
+  std::vector<uint64_t> hashes;
+  for (const Fact &fact : facts) hashes.push_back(std::hash<std::string>()(fact.value));
+  if (int at = firstDifference(hashes, "beginning"); at >= 0)
+    refuse(std::string((facts.begin() + at)->what) + " differ" +
+           ((facts.begin() + at)->value.size() < 40 ? ", here " + (facts.begin() + at)->value : ""));
+  if (std::string name = differingState(); !name.empty()) refuse("'" + name + "' of the states differs");
 }
 
 void TrainRanks::checkReplicas() const {
-  if (isProcess) return checkProcesses();
+  if (isProcess) {
+    if (std::string name = differingState(); !name.empty())
+      throw Error(ErrorKind::internal, "'" + name + "' differs between ranks");
+    return;
+  }
   std::vector<checkpoint::ArrayView> expected = first().state();
   for (size_t rank = 1; rank < programs.size(); ++rank) {
     std::vector<checkpoint::ArrayView> views = programs[rank]->state();

@@ -13,6 +13,12 @@ namespace sprig::cli {
 
 class TrainRanks {
 public:
+  /// What has to be the same on all ranks.
+  struct Fact {
+    const char *what;
+    std::string value;
+  };
+
   /// A program alone.
   explicit TrainRanks(Runner runner);
   /// Runners by rank, each with the program of its rank and a group; `batch` has the samples of a forward pass of all
@@ -39,6 +45,9 @@ public:
 
   void restore(std::span<const data::Array> arrays);
   void start(double lr, uint64_t seed);
+  /// Throws badInput where ranks that are processes do not begin alike: by these facts, which `what` names, or by a bit
+  /// of their states.
+  void checkBeginning(std::initializer_list<Fact> facts) const;
   /// Throws internal where the states of two ranks differ in a bit, with the array's name.
   void checkReplicas() const;
   /// Tells other processes why this one does not go on.
@@ -47,7 +56,8 @@ public:
 private:
   std::vector<std::unique_ptr<TrainProgram>> programs;
   bool isProcess = false; ///< one of several
-  void checkProcesses() const;
+  int firstDifference(std::span<const uint64_t> numbers, const char *name) const;
+  std::string differingState() const;
 
   // The threads of the ranks behind the first: each does `work` once for each number of it.
   using Work = std::function<void(TrainProgram &)>;
