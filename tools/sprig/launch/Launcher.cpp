@@ -53,6 +53,8 @@ int Launcher::run() {
     if (!status.isOk()) throw Error(ErrorKind::runtime, "launch: " + std::string(status.message()));
   }
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) handleInterrupt(signal, onSignal);
+  // Where they are ignored, which is inherited, nobody is told how a child has ended.
+  std::signal(SIGCHLD, SIG_DFL);
   codes.resize(size_t(options.ranks));
   for (int local = 0; local < options.ranks; ++local) {
     processes.push_back(std::make_unique<RankProcess>(firstRank() + local));
@@ -142,6 +144,8 @@ bool Launcher::step() {
       if (int status = process.exitStatus()) {
         if (!hasAsked) codes[local] = WIFSIGNALED(status) ? exitCodeOf(WTERMSIG(status)) : WEXITSTATUS(status);
         fail(rank, process.endText());
+      } else if (store) {
+        store->noteEnd(rank);
       }
     }
     // The store hears it of ranks that have come; here it is known of all.

@@ -57,6 +57,8 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
   Pipe output, errors, report;
   if (!output.open() || !errors.open() || !report.open())
     throw Error(ErrorKind::runtime, "launch: no pipe for " + name + ": " + std::strerror(errno));
+  // Input is the first rank's. A terminal's is nobody's: it stops whoever reads in the background.
+  bool hasInput = rank == 0 && !::isatty(0);
   // The child of a process with threads allocates nothing, so all it needs is made here.
   std::vector<char *> arguments, environment = environmentWith(variables);
   for (const std::string &argument : command) arguments.push_back(const_cast<char *>(argument.c_str()));
@@ -69,6 +71,7 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != launcher) _exit(1);
     for (int each : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) std::signal(each, SIG_DFL);
+    if (!hasInput) ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
     ::dup2(output.ends[1], 1);
     ::dup2(errors.ends[1], 2);
     ::execvpe(arguments[0], arguments.data(), environment.data());
