@@ -164,6 +164,21 @@ TEST_F(PartitionTest, SumsAreDeferred) {
   EXPECT_EQ(read.counts["all_reduce"], 1);
 }
 
+// A product of two partial sums is none, be they the same value.
+TEST_F(PartitionTest, ProductsOfPartialSumsAreNone) {
+  for (const char *product : {"%0, %0", "%0, %1"}) {
+    Outcome outcome = compare("2, 1", std::string(R"mlir(
+    func.func @f(%x: tensor<6x4xf64>$0, %w: tensor<4x5xf64>$1, %v: tensor<4x5xf64>$1) -> tensor<6x5xf64> {
+      %0 = nn.matmul %x, %w : tensor<6x4xf64>, tensor<4x5xf64>
+      %1 = nn.matmul %x, %v : tensor<6x4xf64>, tensor<4x5xf64>
+      %2 = nn.mul )mlir") + product + R"mlir( : tensor<6x5xf64>, tensor<6x5xf64>
+      return %2 : tensor<6x5xf64>
+    })mlir",
+                              {"[[], [\"a\"]]", "[[\"a\"], []]"});
+    EXPECT_EQ(outcome.counts["all_reduce"], product[5] == '0' ? 1 : 2);
+  }
+}
+
 // An axis that goes to another dimension is an all_to_all where all is even.
 TEST_F(PartitionTest, AxesChangeDimensions) {
   std::string text = R"mlir(
@@ -219,6 +234,23 @@ TEST_F(PartitionTest, Movements) {
   compareAll(text, {{"[[\"a\"], []]", "[[], [\"b\"]]", "[[\"a\"]]"},
                     {"[[], [\"b\"]]", "[[\"a\"], []]", "[[\"b\"]]"},
                     {"[[\"b\"], [\"a\"]]", "[[\"b\", \"a\"], []]", "[[\"a\", \"b\"]]"}});
+}
+
+// What indices name may lie on any rank; rows that they do not name are each rank's own.
+TEST_F(PartitionTest, Indices) {
+  compareAll(R"mlir(
+    func.func @f(%x: tensor<3x4xf64>$0, %i: tensor<3x4xi64>$1, %u: tensor<3x4xf64>, %p: tensor<5x1xi64>$2, %s: tensor<5x4xf64>)
+        -> (tensor<3x4xf64>, tensor<3x4xf64>, tensor<3x4xf64>, tensor<5x4xf64>) {
+      %0 = nn.gather_elements %x, %i axis = 0 : tensor<3x4xf64>, tensor<3x4xi64>
+      %1 = nn.scatter_elements add %x, %i, %u axis = 1 : tensor<3x4xf64>, tensor<3x4xi64>, tensor<3x4xf64>
+      %2 = nn.scatter_nd add %x, %p, %s : tensor<3x4xf64>, tensor<5x1xi64>, tensor<5x4xf64>
+      %3 = nn.gather_nd %x, %p : tensor<3x4xf64>, tensor<5x1xi64>
+      return %0, %1, %2, %3 : tensor<3x4xf64>, tensor<3x4xf64>, tensor<3x4xf64>, tensor<5x4xf64>
+    })mlir",
+             {{"[[\"a\"], []]", "", ""},
+              {"[[], [\"b\"]]", "", "[[\"a\"], []]"},
+              {"", "[[\"b\"], [\"a\"]]", "[[\"b\"], []]"},
+              {"[[\"a\"], [\"b\"]]", "[[\"a\"], [\"b\"]]", ""}});
 }
 
 // Random bits are a function of an element's place in the whole.

@@ -212,6 +212,12 @@ std::vector<Tensor> makeInputs(mlir::func::FuncOp function, uint64_t seed) {
 } // namespace
 
 Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module) return {"does not parse", {}};
+  return compareRanks(context, text, makeInputs(functionOf(*module), seed));
+}
+
+Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef<Tensor> inputs) {
   Outcome outcome;
   auto parse = [&] { return mlir::parseSourceString<mlir::ModuleOp>(text, &context); };
   auto failed = [&](const std::string &why) {
@@ -220,7 +226,6 @@ Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, uint64_t 
   };
   auto whole = parse();
   if (!whole) return failed("does not parse");
-  std::vector<Tensor> inputs = makeInputs(functionOf(*whole), seed);
   auto stated = parse();
   if (!runPass(*stated, createPropagateShardings())) return failed("shardings do not propagate");
   // What users state is identity to the interpreter.

@@ -18,6 +18,8 @@ struct Outcome {
 };
 
 /// Propagates and partitions the one function of `text` for each rank of its mesh, and compares.
+Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef<interp::Tensor> inputs);
+/// The same on random inputs.
 Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed = 1);
 
 } // namespace sprig::shard
