@@ -12,8 +12,13 @@
 #include "sprig/nn/module.h"
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+
+namespace sprig::frontend {
+class RankEnd;
+}
 
 namespace sprig::dist {
 
@@ -95,7 +100,24 @@ public:
   explicit Group(Impl &impl) : impl(&impl) {}
 
 private:
+  friend class BatchShare;
+  friend std::shared_ptr<frontend::RankEnd> endOf(const Group &group);
   Impl *impl;
+};
+
+/// While it lives, what this thread computes is of its rank's share of a batch of so many samples of all ranks, those
+/// of `rowsOf`: batch norms in training take the statistics of all ranks' samples, so every rank has to have one, and
+/// dropout of what has the samples as its first axis drops the elements that one rank with all samples would drop.
+class SPRIG_API BatchShare {
+public:
+  BatchShare(Group &group, int64_t samples, Source at = Source::here());
+  ~BatchShare();
+  BatchShare(const BatchShare &) = delete;
+  BatchShare &operator=(const BatchShare &) = delete;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
 };
 
 struct SpawnOptions {

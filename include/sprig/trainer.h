@@ -18,6 +18,10 @@
 
 namespace sprig {
 
+namespace dist {
+class Group;
+}
+
 /// What a validation step gives: the batch's mean loss, and how many of its samples were right, where that is known.
 struct Scores {
   Tensor loss;
@@ -50,6 +54,13 @@ struct TrainerOptions {
   std::optional<uint64_t> seed = {};
   /// Whether steps are compiled as a whole. The bits are the same without.
   bool compile = true;
+  /// Ranks that share each batch (docs/distributed.md): threads of this process, or, where it was launched, as many
+  /// processes. The results are those of one at the same batch, which is that of all ranks together.
+  int ranks = 1;
+  /// The same within dist::spawn, join or run: the rank that this is. Every rank calls the trainer.
+  dist::Group *group = nullptr;
+  /// Passes that each batch is computed in, one after the other, to save memory; gradients are summed, then reduced.
+  int64_t accumulate = 1;
   double clipNorm = 0; ///< of all gradients together; 0: none
   double clipValue = 0;
   /// A folder of checkpoints, written every so many steps (0: at the end of each epoch) and at the end.
@@ -104,6 +115,9 @@ struct Training {
   optim::Optimizer optimizer;
   std::function<Tensor(const std::vector<Tensor> &)> loss;
   std::function<Scores(const std::vector<Tensor> &)> scores;
+  /// Copies the module now; what it gives makes a training of the copy, on the device of the thread that calls it.
+  std::function<std::function<Training()>()> copy;
+  std::shared_ptr<const nn::Module> owned; ///< of a copy
 };
 class TrainingPrograms; // a module's compiled step and evaluation
 
@@ -150,6 +164,15 @@ private:
     training.optimizer = module.configureOptimizers();
     training.loss = [&module, at = at](const std::vector<Tensor> &batch) { return stepOf(module, batch, at); };
     training.scores = [&module, at = at](const std::vector<Tensor> &batch) { return scoresOf(module, batch, at); };
+    if constexpr (std::copy_constructible<M>)
+      training.copy = [&module, this] {
+        return [copy = std::make_shared<M>(nn::clone(module)), this] {
+          copy->to(defaultDevice());
+          frontend::Training training = trainingOf(*copy);
+          training.owned = copy;
+          return training;
+        };
+      };
     return training;
   }
   // A function that takes operands is told the trainer's line; one of tensors has lines of its own.
@@ -197,6 +220,7 @@ private:
   }
   static void requireTwo(const std::vector<Tensor> &batch, Source at);
 
+  void onRanks(frontend::Training training, const std::function<void(frontend::Training, dist::Group *)> &body) const;
   FitResult run(frontend::Training training, data::Loader &train, data::Loader *evaluation) const;
   std::pair<double, std::optional<double>> score(frontend::Training training, data::Loader &set) const;
   std::vector<SweepRun> runSweep(frontend::Training training, std::span<const double> rates, data::Loader &train,

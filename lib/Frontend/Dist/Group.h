@@ -14,4 +14,7 @@ struct Group::Impl {
   const std::shared_ptr<frontend::RankEnd> end;
 };
 
+/// The engine's part of it.
+std::shared_ptr<frontend::RankEnd> endOf(const Group &group);
+
 } // namespace sprig::dist

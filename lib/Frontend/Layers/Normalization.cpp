@@ -1,5 +1,6 @@
 #include "sprig/nn/normalization.h"
 #include "sprig/grad.h"
+#include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Layers/LayerText.h"
 #include "sprig/ops.h"
 
@@ -63,6 +64,8 @@ Tensor BatchNorm::operator()(const Operand &x) const {
   if (!isTraining() || !options.trackRunningStats) return batch.output;
   NoGrad statistics;
   int64_t count = x.tensor.numel() / channels;
+  if (const frontend::SampleShare *share = frontend::SampleShare::current())
+    count = count / share->rows * share->samples;
   numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
   if (options.momentum) {
     moveMean(runningMean, batch.mean, 1 - *options.momentum, x);
@@ -105,7 +108,11 @@ Tensor InstanceNorm::operator()(const Operand &x) const {
     NoGrad statistics;
     Shape spatial;
     for (int i = 2; i < x.tensor.rank(); ++i) spatial.push_back(i);
-    auto overSamples = [&](const Tensor &each) { return mean(with(each, x), 0); };
+    const frontend::SampleShare *share = frontend::SampleShare::current();
+    auto overSamples = [&](const Tensor &each) {
+      if (!share) return mean(with(each, x), 0);
+      return mul(with(share->sum(sum(with(each, x), 0), x.at), x), 1 / double(share->samples));
+    };
     numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
     moveMean(runningMean, overSamples(mean(x, spatial)), 1 - options.momentum, x);
     // var is unbiased already.

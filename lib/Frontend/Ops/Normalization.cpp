@@ -1,4 +1,5 @@
 // Normalisation by statistics that are given, of the batch, or of each sample.
+#include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Ops/Emitter.h"
 #include "sprig/functional.h"
 
@@ -6,6 +7,7 @@ namespace sprig {
 
 using frontend::Attr;
 using frontend::Emitter;
+using frontend::SampleShare;
 
 namespace {
 /// A parameter of this shape; where there is none, a constant.
@@ -51,10 +53,43 @@ Tensor batchNorm(const Operand &x, const Operand &mean, const Operand &variance,
                 {Attr::of("epsilon", epsilon)}, type);
 }
 
+namespace {
+/// As nn.batch_norm_train, with sums over all ranks: of the operand, then of squared differences, as `sprig train`
+/// does.
+BatchStatistics overRanks(const Emitter &r, const SampleShare &share, const Tensor &x, const Tensor &scale,
+                          const Tensor &shift, double epsilon) {
+  const TensorType type = x.type(r.at);
+  if (!share.has(type))
+    r.fail("normalises " + describe(type) + " as rank " + std::to_string(share.end->group->rank()) +
+           "'s share of a batch, which has " + std::to_string(share.rows) + " samples; they have to be its first axis");
+  if (share.samples < share.end->group->ranks())
+    r.fail("takes the statistics of " + std::to_string(share.samples) + " samples over " +
+           std::to_string(share.end->group->ranks()) + " ranks, of which some have none");
+  int64_t count = type.elements() / type.shape[1] / share.rows * share.samples;
+  if (count < 2) r.fail("has one value for each channel of " + describe(type) + ", which have no variance");
+  Shape axes{0}, broadcast{type.shape[1]};
+  for (int axis = 2; axis < type.shape.rank(); ++axis) {
+    axes.push_back(axis);
+    broadcast.push_back(1);
+  }
+  auto channel = [&](const Tensor &each) { return r.reshape(each, broadcast); };
+  auto mean = [&](const Tensor &of) {
+    Tensor sum = share.sum(r.sum(of, axes, false), r.at);
+    return r.div(sum, r.number(double(count), sum));
+  };
+  Tensor average = mean(x), centred = r.sub(x, channel(average)), variance = mean(r.mul(centred, centred));
+  Tensor deviation = r.unary(SPRIG_OP("rsqrt"), r.add(variance, r.number(epsilon, variance)));
+  return {r.add(r.mul(centred, channel(r.mul(deviation, scale))), channel(shift)), average, variance};
+}
+} // namespace
+
 BatchStatistics batchNormTraining(const Operand &x, const Operand &scale, const Operand &shift, double epsilon) {
   Emitter r("batchNormTraining", x.at);
   Tensor input = channelled(r, x);
   const TensorType type = input.type(r.at), each = perChannel(type);
+  if (const SampleShare *share = SampleShare::current())
+    return overRanks(r, *share, input, parameterOr(r, scale, 1, each, "scale", type),
+                     parameterOr(r, shift, 0, each, "shift", type), epsilon);
   if (type.elements() <= type.shape[1])
     r.fail("has one value or none for each channel of " + describe(type) + ", which have no variance");
   const Tensor operands[] = {input, parameterOr(r, scale, 1, each, "scale", type),

@@ -1,5 +1,4 @@
 #include "lib/Frontend/Trainer/Evaluate.h"
-#include "lib/Frontend/Record.h"
 #include "sprig/ops.h"
 
 namespace sprig {
@@ -26,34 +25,33 @@ private:
 };
 } // namespace
 
-void refuseShares(const data::Loader &set, Source at) {
-  if (int ranks = set.options().ranks; ranks > 1)
-    throw Error(ErrorKind::unsupported, placeText(at) +
-                                            "Trainer: expected a loader of all samples, found one of rank " +
-                                            std::to_string(set.options().rank) + " of " + std::to_string(ranks) +
-                                            "; several ranks train by a loop with dist::Group::allReduce");
-}
-
-Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, Source at) {
-  refuseShares(set, at);
+Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, dist::Group *group, Source at) {
   EvaluationMode mode(*programs.of().module);
   struct Part {
     int64_t samples;
     Scores scores;
   };
   std::vector<Part> parts;
-  for (const data::Batch &batch : set) parts.push_back({batch.size(), programs.evaluate(batch)});
+  for (const data::Batch &batch : set)
+    if (batch.size()) parts.push_back({batch.size(), programs.evaluate(batch)});
   double loss = 0;
-  int64_t samples = 0, hits = 0;
-  bool knowsHits = !parts.empty();
+  int64_t samples = 0, hits = 0, withHits = 0;
   for (const Part &part : parts) {
     loss += part.scores.loss.item<double>(at) * double(part.samples);
     samples += part.samples;
-    knowsHits &= part.scores.hits.defined();
-    if (part.scores.hits.defined()) hits += part.scores.hits.item<int64_t>(at);
+    if (!part.scores.hits.defined()) continue;
+    withHits += part.samples;
+    hits += part.scores.hits.item<int64_t>(at);
+  }
+  if (group) {
+    using dist::Algorithm, dist::Reduce;
+    loss = group->allReduce(Tensor(loss), Reduce::sum, Algorithm::automatic, at).item<double>(at);
+    Tensor counts = group->allReduce(Tensor({samples, hits, withHits}), Reduce::sum, Algorithm::automatic, at);
+    const auto *numbers = counts.data<int64_t>(at);
+    samples = numbers[0], hits = numbers[1], withHits = numbers[2];
   }
   Evaluation result{loss / double(samples), std::nullopt};
-  if (knowsHits) result.accuracy = double(hits) / double(samples);
+  if (samples && withHits == samples) result.accuracy = double(hits) / double(samples);
   return result;
 }
 

@@ -4,15 +4,12 @@
 
 namespace sprig::frontend {
 
-/// Throws Error (unsupported) for a loader that has a rank's share alone: nothing here reduces over ranks.
-void refuseShares(const data::Loader &set, Source at);
-
 struct Evaluation {
   double loss = 0;
   std::optional<double> accuracy;
 };
-/// Of all samples together. The module is in evaluation mode meanwhile; nothing is read before the last batch was
-/// asked for.
-Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, Source at);
+/// Of all samples together, on every rank; the set has this rank's shares (RankLoader.h). The module is in evaluation
+/// mode meanwhile; nothing is read before the last batch was asked for.
+Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, dist::Group *group, Source at);
 
 } // namespace sprig::frontend

@@ -1,6 +1,11 @@
 #include "lib/Frontend/Trainer/Programs.h"
+#include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/SampleShare.h"
+#include "runtime/collective/Collective.h"
 #include "sprig/grad.h"
 #include "sprig/ops.h"
+#include "sprig/random.h"
+#include <optional>
 
 namespace sprig::frontend {
 
@@ -10,42 +15,100 @@ static std::vector<Tensor> fieldsOf(const data::Batch &batch, Source at) {
   return fields;
 }
 
-TrainingPrograms::Program TrainingPrograms::program(std::string name, std::function<Fields(const Fields &)> body,
-                                                    bool compile, Source at) {
+template <typename Body> static Function<Body> program(std::string name, Body body, bool compile, Source at) {
   // An epoch's last batch may be smaller, which is no news to anybody.
   FunctionOptions options{std::move(name), [](const std::string &) {}};
-  Program result = sprig::compile(std::move(body), std::move(options), at);
+  Function<Body> result = sprig::compile(std::move(body), std::move(options), at);
   result.enable(compile);
   return result;
 }
 
-TrainingPrograms::TrainingPrograms(Training given, bool compile, bool withNorm, Source at)
-    : training(std::move(given)), withNorm(withNorm), at(at),
-      stepProgram(program(
-          "training step",
-          [loss = training.loss, optimizer = training.optimizer, withNorm, at](const Fields &batch) {
-            Fields results{loss(batch)};
-            std::vector<Tensor> gradients = grad(results[0], optimizer.parameters(), {}, at);
-            if (withNorm) results.push_back(optim::gradNorm(gradients, at));
-            optimizer.update(gradients, at);
-            results[0] = cast({results[0], at}, DType::f32);
-            return results;
-          },
-          compile, at)),
-      evaluation(program(
-          "evaluation",
-          [scores = training.scores, at](const Fields &batch) {
-            NoGrad quiet;
-            Scores result = scores(batch);
-            Fields results{cast({result.loss, at}, DType::f64)};
-            if (result.hits.defined()) results.push_back(cast({result.hits, at}, DType::i64));
-            return results;
-          },
-          compile, at)) {}
+namespace {
+
+/// Loss and gradients of a step's passes.
+struct Sums {
+  Tensor loss;
+  std::vector<Tensor> gradients;
+
+  void add(Tensor more, std::vector<Tensor> moreGradients, Source at) {
+    if (!loss.defined()) {
+      loss = std::move(more);
+      gradients = std::move(moreGradients);
+      return;
+    }
+    loss = sprig::add({loss, at}, {more, at});
+    for (size_t i = 0; i < gradients.size(); ++i) gradients[i] = sprig::add({gradients[i], at}, {moreGradients[i], at});
+  }
+};
+
+rt::collective::Range pieceOf(int64_t rows, int64_t pieces, int64_t piece) {
+  return rt::collective::pieceOf(rows, uint32_t(pieces), uint32_t(piece));
+}
+
+} // namespace
+
+// Each pass gives the mean loss of its samples; its share of all samples makes the sum the mean of all.
+TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, const ProgramOptions &options,
+                                                      Source at) {
+  return [loss = training.loss, optimizer = training.optimizer, options, at](const Fields &batch, int64_t samples) {
+    dist::Group *group = options.group;
+    const int64_t ranks = group ? group->size() : 1, rank = group ? group->rank() : 0;
+    const rt::collective::Range own = pieceOf(samples, ranks, rank);
+    Sums sums;
+    for (int64_t pass = 0; pass < options.accumulate; ++pass) {
+      const rt::collective::Range rows = pieceOf(own.size(), options.accumulate, pass);
+      int64_t together = 0; // of this pass, of all ranks
+      for (int64_t r = 0; r < ranks; ++r)
+        together += pieceOf(pieceOf(samples, ranks, r).size(), options.accumulate, pass).size();
+      if (!rows.size()) continue;
+      Fields fields = batch;
+      if (rows.size() < own.size())
+        for (Tensor &field : fields) field = slice({field, at}, 0, rows.begin, rows.end);
+      std::optional<SampleShare> share;
+      if (group) share.emplace(dist::endOf(*group), own.begin + rows.begin, rows.size(), together);
+      Tensor value = loss(fields);
+      if (rows.size() < samples) value = mul({value, at}, {double(rows.size()) / double(samples), at});
+      share.reset(); // what gradients need is known
+      std::vector<Tensor> gradients = grad(value, optimizer.parameters(), {}, at);
+      sums.add(std::move(value), std::move(gradients), at);
+    }
+    if (!sums.loss.defined()) { // there are fewer samples than ranks
+      sums.loss = zeros({}, DType::f32, at);
+      for (const Parameter &parameter : optimizer.parameters())
+        sums.gradients.push_back(zeros(parameter.value(at).shape(), parameter.value(at).dtype(), at));
+    }
+    Fields results{cast({sums.loss, at}, DType::f32)};
+    if (group) {
+      sums.gradients = group->allReduceAsync(sums.gradients, dist::Reduce::sum, dist::Algorithm::automatic, at);
+      results[0] = group->allReduceAsync(results[0].detach(at), dist::Reduce::sum, dist::Algorithm::automatic, at);
+    }
+    if (options.withNorm) results.push_back(optim::gradNorm(sums.gradients, at));
+    optimizer.update(sums.gradients, at);
+    return results;
+  };
+}
+
+TrainingPrograms::TrainingPrograms(Training given, const ProgramOptions &options, Source at)
+    : training(std::move(given)), options(options), at(at),
+      stepProgram(program("training step", stepBody(training, options, at), options.compile, at)),
+      evaluation(program("evaluation", Body([scores = training.scores, at](const Fields &batch) {
+                           NoGrad quiet;
+                           Scores result = scores(batch);
+                           Fields results{cast({result.loss, at}, DType::f64)};
+                           if (result.hits.defined()) results.push_back(cast({result.hits, at}, DType::i64));
+                           return results;
+                         }),
+                         options.compile, at)) {}
 
 std::pair<Tensor, Tensor> TrainingPrograms::step(const data::Batch &batch) const {
-  Fields results = stepProgram(fieldsOf(batch, at));
-  return {results[0].detach(at), withNorm ? results[1].detach(at) : Tensor()};
+  Fields results = stepProgram(fieldsOf(batch, at), batch.samplesOfRanks());
+  // A pass without samples has drawn nothing; the first rank has some in each.
+  if (options.group && batch.samplesOfRanks() < options.group->size() * options.accumulate) {
+    RandomState now = randomState();
+    Tensor first = options.group->broadcast(Tensor({int64_t(now.seed), int64_t(now.draws)}), 0, at);
+    setRandomState({now.seed, uint64_t(first.data<int64_t>(at)[1])});
+  }
+  return {results[0].detach(at), options.withNorm ? results[1].detach(at) : Tensor()};
 }
 
 Scores TrainingPrograms::evaluate(const data::Batch &batch) const {

@@ -1,18 +1,26 @@
 // A module's training step and its evaluation, compiled or run as they are written.
 // For the trainer and its sweeps: one object lives as long as its programs are to be used again.
 #pragma once
+#include "sprig/dist.h"
 #include "sprig/function.h"
 #include "sprig/trainer.h"
 
 namespace sprig::frontend {
 
+struct ProgramOptions {
+  bool compile = true;
+  bool withNorm = false; ///< whether steps give the norm of their gradients as well; no other bit depends on it
+  int64_t accumulate = 1;
+  dist::Group *group = nullptr; ///< batches are this rank's shares
+};
+
 class TrainingPrograms {
 public:
-  /// `withNorm`: whether steps give the norm of their gradients as well; no other bit depends on it.
   /// `at`: the line that messages name.
-  TrainingPrograms(Training training, bool compile, bool withNorm, Source at);
+  TrainingPrograms(Training training, const ProgramOptions &options, Source at);
 
-  /// Asks for a step; gives its loss and the norm (undefined without) as f32 scalars that are not there yet.
+  /// Asks for a step; gives its loss and the norm (undefined without), of all ranks together, as f32 scalars that are
+  /// not there yet.
   std::pair<Tensor, Tensor> step(const data::Batch &batch) const;
   /// Asks for a batch's scores. The module is in the mode that the caller has set.
   Scores evaluate(const data::Batch &batch) const;
@@ -23,13 +31,15 @@ public:
 
 private:
   using Fields = std::vector<Tensor>;
-  using Program = Function<std::function<Fields(const Fields &)>>;
-  static Program program(std::string name, std::function<Fields(const Fields &)> body, bool compile, Source at);
+  using StepBody = std::function<Fields(const Fields &, int64_t)>; ///< of a batch of so many samples of all ranks
+  using Body = std::function<Fields(const Fields &)>;
+  static StepBody stepBody(const Training &training, const ProgramOptions &options, Source at);
 
   Training training;
-  bool withNorm;
+  ProgramOptions options;
   Source at;
-  Program stepProgram, evaluation;
+  Function<StepBody> stepProgram;
+  Function<Body> evaluation;
 };
 
 } // namespace sprig::frontend

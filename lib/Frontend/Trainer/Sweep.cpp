@@ -13,6 +13,8 @@ using namespace frontend;
 
 std::vector<SweepRun> Trainer::runSweep(Training training, std::span<const double> rates, data::Loader &train,
                                         data::Loader *evaluation) const {
+  if (options.group || options.ranks > 1)
+    throw Error(ErrorKind::unsupported, placeText(at) + "Trainer::sweep: has no ranks; fit each rate by itself");
   if (rates.empty()) frontend::fail(at, "Trainer::sweep", "there is no learning rate to try");
   if (options.clipNorm > 0) training.optimizer.setClipNorm(options.clipNorm, at);
   if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue, at);
@@ -21,7 +23,7 @@ std::vector<SweepRun> Trainer::runSweep(Training training, std::span<const doubl
   const nn::StateDict fresh = optimizer.stateDict();
   size_t groups = 0;
   for (const nn::NamedTensor &row : fresh) groups += row.name.starts_with(training::kLr);
-  TrainingPrograms programs(std::move(training), options.compile, wantsNorm(options), at);
+  TrainingPrograms programs(std::move(training), {options.compile, wantsNorm(options), options.accumulate}, at);
 
   const int64_t firstEpoch = train.epoch(), firstEvaluation = evaluation ? evaluation->epoch() : 0;
   std::vector<SweepRun> runs;

@@ -2,6 +2,8 @@
 #include "lib/Frontend/Trainer/Checkpoints.h"
 #include "lib/Frontend/Trainer/Evaluate.h"
 #include "lib/Frontend/Trainer/Fit.h"
+#include "lib/Frontend/Trainer/RankLoader.h"
+#include "lib/Frontend/Trainer/RankStart.h"
 #include "lib/Frontend/Trainer/Report.h"
 #include "lib/Frontend/Trainer/StepLog.h"
 #include "lib/Training/RunChart.h"
@@ -13,6 +15,23 @@ namespace sprig {
 using namespace frontend;
 
 namespace {
+
+bool isOther(const dist::Group *group) { return group && group->rank() > 0; }
+
+/// The options of a rank: files, lines and calls are the first one's. `writes`: as fit has it.
+TrainerOptions optionsOf(const TrainerOptions &given, bool writes) {
+  TrainerOptions own = given;
+  const bool others = isOther(given.group);
+  if (!writes || others) {
+    own.checkpoint.clear();
+    own.resume = false;
+  }
+  if (!others) return own;
+  own.print = false;
+  own.onStep = {};
+  own.onEpochEnd.clear();
+  return own;
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -34,20 +53,21 @@ private:
 
 } // namespace
 
-FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &programs, data::Loader &train,
-                        data::Loader *evaluation, bool writes, Source at) {
-  refuseShares(train, at);
-  if (evaluation) refuseShares(*evaluation, at);
+FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &programs, data::Loader &given,
+                        data::Loader *givenEvaluation, bool writes, Source at) {
+  const TrainerOptions options = optionsOf(whole, writes);
+  dist::Group *group = options.group;
+  writes &= !isOther(group);
+  RankLoader shares(given, group, at);
+  data::Loader &train = shares.own();
+  std::optional<RankLoader> evaluationShares;
+  if (givenEvaluation) evaluationShares.emplace(*givenEvaluation, group, at);
   const Training &training = programs.of();
-  TrainerOptions silent = options;
-  if (!writes) {
-    silent.checkpoint.clear();
-    silent.resume = false;
-  }
   if (options.seed) manualSeed(*options.seed);
-  Checkpoints checkpoints(silent, training, train, at);
+  Checkpoints checkpoints(options, training, train, at);
   const int64_t firstEpoch = train.epoch(), batches = train.size();
   std::optional<checkpoint::Manifest> from = checkpoints.resume();
+  if (group) from = beginAlike(*group, training, std::move(from), at);
   int64_t step = 0, epoch = 0, batch = 0;
   if (from) {
     step = from->step;
@@ -69,16 +89,17 @@ FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &p
     int64_t epochSamples = 0;
     for (const data::Batch &data : train) {
       auto [loss, norm] = programs.step(data);
-      log.add(step, data.size(), std::move(loss), std::move(norm), rates.at(step));
+      log.add(step, data.samplesOfRanks(), std::move(loss), std::move(norm), rates.at(step));
       log.collect(/*wait=*/false);
-      epochSamples += data.size();
+      epochSamples += data.samplesOfRanks();
       ++step;
       ++batch;
       if (options.checkpointEvery > 0 && step % options.checkpointEvery == 0) {
         // What the file of metrics says of these steps must be there when the run goes on after them.
         log.collect(/*wait=*/true);
         log.flush();
-        checkpoints.save(step, epoch, batch);
+        const bool isEnd = batch == batches; // of the epoch: it goes on with the next
+        checkpoints.save(step, epoch + isEnd, isEnd ? 0 : batch);
       }
     }
     log.collect(/*wait=*/true);
@@ -89,8 +110,8 @@ FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &p
     report.samplesPerSecond = double(epochSamples) / report.seconds;
     seconds += report.seconds;
     samples += epochSamples;
-    if (evaluation) {
-      Evaluation scores = evaluate(programs, *evaluation, at);
+    if (evaluationShares) {
+      Evaluation scores = evaluate(programs, evaluationShares->own(), group, at);
       report.evalLoss = scores.loss;
       report.accuracy = scores.accuracy;
       log.attach(scores.loss, scores.accuracy);
@@ -102,9 +123,11 @@ FitResult frontend::fit(const TrainerOptions &options, const TrainingPrograms &p
     result.epochs.push_back(report);
     for (const auto &callback : options.onEpochEnd)
       if (callback && !callback(report)) result.stopped = true;
+    if (group) result.stopped = group->broadcast(Tensor(result.stopped), 0, at).item<bool>(at);
   }
   checkpoints.save(step, epoch, 0);
   checkpoints.finish();
+  if (group) group->checkReplicas(*training.module, at);
   result.steps = step;
   for (const training::StepMetrics &line : log.history()) result.losses.push_back(line.loss);
   if (!result.epochs.empty()) {
@@ -122,6 +145,10 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
     frontend::fail(at, "Trainer", std::string(what) + " is " + std::to_string(value) + ", expected " + expected);
   };
   if (options.maxEpochs < 0) refuse("maxEpochs", double(options.maxEpochs), "at least 0");
+  if (options.ranks < 1) refuse("ranks", options.ranks, "at least 1");
+  if (options.accumulate < 1) refuse("accumulate", double(options.accumulate), "at least 1");
+  if (options.group && options.ranks > 1 && options.group->size() != options.ranks)
+    refuse("ranks", options.ranks, ("those of its group, " + std::to_string(options.group->size())).c_str());
   if (options.checkpointEvery < 0) refuse("checkpointEvery", double(options.checkpointEvery), "at least 0");
   if (options.checkpointsKept < 1) refuse("checkpointsKept", options.checkpointsKept, "at least 1");
   if (!(options.clipNorm >= 0)) refuse("clipNorm", options.clipNorm, "at least 0");
@@ -140,14 +167,62 @@ static void applyClips(Training &training, const TrainerOptions &options, Source
   if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue, at);
 }
 
+/// The first rank's tensors are where the module's are.
+static std::vector<Device> devicesOf(const nn::Module &module, int ranks) {
+  std::vector<Parameter> parameters = module.parameters();
+  Device first = parameters.empty() ? defaultDevice() : parameters[0].value().device();
+  std::vector<Device> devices{first};
+  for (uint16_t number = 0; devices.size() < size_t(ranks); ++number)
+    if (Device next(Device::Kind::cpu, number); next != first) devices.push_back(next);
+  return devices;
+}
+
+void Trainer::onRanks(Training training, const std::function<void(Training, dist::Group *)> &body) const {
+  if (options.group || options.ranks == 1) return body(std::move(training), options.group);
+  if (dist::isLaunched())
+    return dist::join(
+        [&](dist::Group &group) {
+          if (group.size() != options.ranks)
+            frontend::fail(at, "Trainer",
+                           "ranks is " + std::to_string(options.ranks) + ", and the process was launched as one of " +
+                               std::to_string(group.size()));
+          body(training, &group);
+        },
+        {}, at);
+  if (!training.copy)
+    frontend::fail(at, "Trainer",
+                   "the module cannot be copied, which ranks that are threads need; run it by "
+                   "dist::spawn with group, and a module in each rank");
+  std::vector<std::function<Training()>> copies;
+  for (int rank = 1; rank < options.ranks; ++rank) copies.push_back(training.copy());
+  dist::spawn(
+      options.ranks,
+      [&](dist::Group &group) { body(group.rank() ? copies[size_t(group.rank() - 1)]() : training, &group); },
+      {.devices = devicesOf(*training.module, options.ranks)}, at);
+}
+
 FitResult Trainer::run(Training training, data::Loader &train, data::Loader *evaluation) const {
-  applyClips(training, options, at);
-  return frontend::fit(options, TrainingPrograms(std::move(training), options.compile, wantsNorm(options), at), train,
-                       evaluation, /*writes=*/true, at);
+  FitResult result;
+  onRanks(std::move(training), [&](Training own, dist::Group *group) {
+    TrainerOptions given = options;
+    given.group = group;
+    applyClips(own, given, at);
+    TrainingPrograms programs(std::move(own), {given.compile, wantsNorm(given), given.accumulate, group}, at);
+    FitResult found = frontend::fit(given, programs, train, evaluation, /*writes=*/true, at);
+    // Of ranks that are threads the first one's.
+    if (!group || group->rank() == 0 || dist::isLaunched() || options.group) result = std::move(found);
+  });
+  return result;
 }
 
 std::pair<double, std::optional<double>> Trainer::score(Training training, data::Loader &set) const {
-  Evaluation scores = frontend::evaluate(TrainingPrograms(std::move(training), options.compile, false, at), set, at);
+  Evaluation scores;
+  onRanks(std::move(training), [&](Training own, dist::Group *group) {
+    TrainingPrograms programs(std::move(own), {.compile = options.compile, .group = group}, at);
+    RankLoader shares(set, group, at);
+    Evaluation found = frontend::evaluate(programs, shares.own(), group, at);
+    if (!group || group->rank() == 0 || dist::isLaunched() || options.group) scores = found;
+  });
   return {scores.loss, scores.accuracy};
 }
 

@@ -100,6 +100,7 @@ TEST(Lines, Ranks) {
   IN(group.gather(x, 3));
   IN(group.scatter(none));
   IN(group.allToAll(f({})));
+  IN(dist::BatchShare(group, -1));
 #undef IN
 }
 

@@ -1,0 +1,21 @@
+#include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Record.h"
+#include <utility>
+
+namespace sprig::frontend {
+
+static thread_local const SampleShare *innermost = nullptr;
+
+SampleShare::SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples)
+    : end(std::move(end)), first(first), rows(rows), samples(samples), outer(std::exchange(innermost, this)) {}
+SampleShare::~SampleShare() { innermost = outer; }
+
+const SampleShare *SampleShare::current() { return innermost; }
+
+Tensor SampleShare::sum(const Tensor &x, Source at) const {
+  if (end->group->ranks() == 1) return x;
+  return record(opName("dist.all_reduce"), {x}, allReduceAttrs(*end, rt::comm::Reduction::sum, std::nullopt),
+                x.type(at), at);
+}
+
+} // namespace sprig::frontend

@@ -1,0 +1,31 @@
+// What a rank's thread computes now is of its share of a batch: what goes over samples goes over those of all ranks.
+// For batch norms and dropout; sprig/dist.h and the trainer say it.
+#pragma once
+#include "lib/Frontend/Engine/Collective.h"
+
+namespace sprig::frontend {
+
+class SampleShare {
+public:
+  /// Of `samples` of all ranks together, `rows` are this rank's, the first of them number `first`.
+  SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples);
+  ~SampleShare();
+  SampleShare(const SampleShare &) = delete;
+  SampleShare &operator=(const SampleShare &) = delete;
+
+  /// Of this thread; null where what it computes is of whole batches.
+  static const SampleShare *current();
+
+  /// Whether a tensor's first axis are the share's samples.
+  bool has(const TensorType &type) const { return !type.shape.empty() && type.shape[0] == rows; }
+  /// Over the ranks, on each of them.
+  Tensor sum(const Tensor &x, Source at) const;
+
+  const std::shared_ptr<RankEnd> end;
+  const int64_t first, rows, samples;
+
+private:
+  const SampleShare *outer;
+};
+
+} // namespace sprig::frontend

@@ -1,0 +1,32 @@
+#include "lib/Frontend/Trainer/RankLoader.h"
+#include "lib/Frontend/Record.h"
+
+namespace sprig::frontend {
+
+RankLoader::RankLoader(data::Loader &given, const dist::Group *group, Source at) : given(given) {
+  const data::LoaderOptions &options = given.options();
+  const int rank = group ? group->rank() : 0, ranks = group ? group->size() : 1;
+  if (options.ranks == ranks && options.rank == rank) return;
+  if (options.ranks > 1)
+    fail(at, "Trainer",
+         "expected a loader of all samples or one of rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
+             ", found one of rank " + std::to_string(options.rank) + " of " + std::to_string(options.ranks));
+  data::LoaderOptions own = options;
+  own.rank = rank;
+  own.ranks = ranks;
+  own.workers = (options.workers + ranks - 1) / ranks; // those of all ranks together
+  if (own.shuffle) own.shuffle = std::optional(given.seed());
+  if (!own.seed) own.seed = given.seed();
+  share.emplace(given.dataset(), own, at);
+  data::Loader::Position position = given.position();
+  share->seek(position.epoch, position.batch, at);
+}
+
+RankLoader::~RankLoader() {
+  if (!share) return;
+  // Ranks that have it in common are all at the same place.
+  data::Loader::Position position = share->position();
+  given.seek(position.epoch, position.batch, Source());
+}
+
+} // namespace sprig::frontend

@@ -1,0 +1,16 @@
+// How the ranks of a training begin.
+// For the trainer.
+#pragma once
+#include "lib/Checkpoint/Checkpoint.h"
+#include "sprig/dist.h"
+#include "sprig/trainer.h"
+#include <optional>
+
+namespace sprig::frontend {
+
+/// Module, optimizer and random numbers of all ranks become the first one's, who alone has read a checkpoint; gives
+/// where the run goes on from, on every rank.
+std::optional<checkpoint::Manifest> beginAlike(dist::Group &group, const Training &training,
+                                               std::optional<checkpoint::Manifest> from, Source at);
+
+} // namespace sprig::frontend

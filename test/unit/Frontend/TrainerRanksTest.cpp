@@ -1,0 +1,257 @@
+// The trainer on ranks that share each batch, against one rank with all of it.
+#include "lib/Data/File.h"
+#include "sprig/dist.h"
+#include "sprig/nn.h"
+#include "sprig/ops.h"
+#include "sprig/random.h"
+#include "sprig/trainer.h"
+#include <cmath>
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace sprig;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t kFeatures = 12, kClasses = 5;
+
+struct Net : nn::Module {
+  nn::Linear a = add("a", nn::Linear(kFeatures, 16)), b = add("b", nn::Linear(16, kClasses));
+  nn::BatchNorm1d norm = add("norm", nn::BatchNorm1d(16));
+  nn::Dropout drop = add("drop", nn::Dropout(0.2));
+  bool drops = false, normalises = false;
+  Tensor operator()(const Tensor &x) const {
+    Tensor h = a(x);
+    if (normalises) h = norm(h);
+    h = relu(h);
+    return b(drops ? drop(h) : h);
+  }
+  Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy((*this)(x), y); }
+  // The gradient of a bias in front of a batch norm is nothing but rounding, which Adam would make steps of.
+  optim::Optimizer configureOptimizers() const {
+    return normalises ? optim::sgd(*this, {.lr = 0.1, .momentum = 0.9}) : optim::adam(*this, {.lr = 1e-2});
+  }
+};
+
+Net makeNet(bool drops = false, bool normalises = false) {
+  manualSeed(5);
+  Net net;
+  net.drops = drops;
+  net.normalises = normalises;
+  return net;
+}
+
+data::Dataset points(int64_t count) {
+  return data::Dataset(count, [](int64_t i) {
+    std::vector<float> x(kFeatures);
+    int64_t label = i * 7 % kClasses;
+    for (int64_t k = 0; k < kFeatures; ++k)
+      x[size_t(k)] = float(std::sin(double(label * 13 + k)) + 0.6 * std::sin(double(i * 31 + k * 17)));
+    return data::Sample{data::Field(x), label};
+  });
+}
+
+struct Trained {
+  FitResult result;
+  nn::StateDict state;
+  data::Loader::Position position;
+};
+
+// 2 batches of 24 and one of `count - 48`; an evaluation of 4 batches, the last of 1.
+Trained fit(TrainerOptions options, Net net, int64_t count = 50) {
+  options.print = false;
+  options.maxEpochs = options.maxEpochs == 10 ? 2 : options.maxEpochs;
+  data::Loader train(points(count), {.batch = 24, .shuffle = 3, .workers = 1});
+  data::Loader test(points(25), {.batch = 8, .workers = 1});
+  Trained run;
+  run.result = Trainer(options).fit(net, train, test);
+  run.state = net.stateDict();
+  run.position = train.position();
+  return run;
+}
+
+void expectNear(const Trained &run, const Trained &one, const std::string &what) {
+  ASSERT_EQ(run.result.losses.size(), one.result.losses.size()) << what;
+  for (size_t i = 0; i < one.result.losses.size(); ++i)
+    EXPECT_NEAR(run.result.losses[i], one.result.losses[i], 1e-6) << what << ", step " << i;
+  ASSERT_EQ(run.result.epochs.size(), one.result.epochs.size()) << what;
+  for (size_t i = 0; i < one.result.epochs.size(); ++i) {
+    EXPECT_NEAR(run.result.epochs[i].loss, one.result.epochs[i].loss, 1e-6) << what;
+    EXPECT_NEAR(*run.result.epochs[i].evalLoss, *one.result.epochs[i].evalLoss, 1e-6) << what;
+    EXPECT_EQ(*run.result.epochs[i].accuracy, *one.result.epochs[i].accuracy) << what; // counts are whole numbers
+  }
+  ASSERT_EQ(run.state.size(), one.state.size());
+  for (size_t i = 0; i < one.state.size(); ++i) {
+    std::vector<double> a = run.state[i].value.to(DType::f64).toVector<double>(),
+                        b = one.state[i].value.to(DType::f64).toVector<double>();
+    for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << what << ", " << one.state[i].name;
+  }
+  EXPECT_EQ(run.position, one.position) << what;
+}
+
+void expectSameBits(const Trained &run, const Trained &other) {
+  EXPECT_EQ(run.result.losses, other.result.losses);
+  for (size_t i = 0; i < other.state.size(); ++i)
+    EXPECT_EQ(run.state[i].value.to(DType::f64).toVector<double>(),
+              other.state[i].value.to(DType::f64).toVector<double>());
+}
+
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "sprig-ranks-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+};
+
+std::string textOf(const fs::path &path) {
+  std::vector<char> bytes = data::readFile(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+} // namespace
+
+// The last batch has 2 samples: of 3 and 4 ranks some have none.
+TEST(TrainerRanks, ResultsAreThoseOfOneRank) {
+  for (bool drops : {false, true}) {
+    Trained one = fit({.clipNorm = 0.4}, makeNet(drops));
+    for (int ranks : {2, 3, 4}) {
+      Trained run = fit({.ranks = ranks, .clipNorm = 0.4}, makeNet(drops));
+      expectNear(run, one, std::to_string(ranks) + " ranks");
+      if (ranks == 3) expectSameBits(fit({.compile = false, .ranks = 3, .clipNorm = 0.4}, makeNet(drops)), run);
+    }
+  }
+}
+
+// Statistics are of all ranks' samples, running ones too.
+TEST(TrainerRanks, BatchNormsSeeAllSamples) {
+  Trained one = fit({}, makeNet(true, true), 55);
+  for (int ranks : {2, 3}) expectNear(fit({.ranks = ranks}, makeNet(true, true), 55), one, std::to_string(ranks));
+  try {
+    fit({.ranks = 3}, makeNet(false, true), 50);
+    ADD_FAILURE() << "a batch of two samples over three ranks";
+  } catch (const Error &error) {
+    EXPECT_THAT(error.what(), HasSubstr("takes the statistics of 2 samples over 3 ranks, of which some have none"));
+  }
+}
+
+TEST(TrainerRanks, PassesAreReducedTogether) {
+  Trained one = fit({}, makeNet());
+  for (int ranks : {1, 3}) {
+    Trained run = fit({.ranks = ranks, .accumulate = 4}, makeNet());
+    expectNear(run, one, std::to_string(ranks) + " ranks, 4 passes");
+  }
+}
+
+// Ranks that a program has started itself, with loaders of whole batches or of its own shares.
+TEST(TrainerRanks, ARankOfAGroupTrainsWithTheOthers) {
+  Trained spawned = fit({.ranks = 2}, makeNet(true));
+  std::vector<Trained> runs(2);
+  std::vector<int> reports(2);
+  dist::spawn(2, [&](dist::Group &group) {
+    auto rank = size_t(group.rank());
+    Net net = makeNet(true);
+    data::LoaderOptions options{.batch = 24, .shuffle = 3, .workers = 0};
+    if (rank == 1) {
+      options.rank = 1;
+      options.ranks = 2;
+    }
+    data::Loader train(points(50), options), test(points(25), {.batch = 8, .workers = 0});
+    Trainer trainer({.maxEpochs = 2, .group = &group, .print = false, .onStep = [&, rank](const StepReport &) {
+                       ++reports[rank];
+                     }});
+    runs[rank].result = trainer.fit(net, train, test);
+    runs[rank].state = net.stateDict();
+    auto [loss, accuracy] = trainer.evaluate(net, test);
+    EXPECT_EQ(loss, *runs[rank].result.epochs.back().evalLoss);
+    EXPECT_EQ(*accuracy, *runs[rank].result.epochs.back().accuracy);
+  });
+  expectSameBits(runs[0], spawned);
+  expectSameBits(runs[1], spawned);
+  EXPECT_EQ(reports, (std::vector<int>{2, 0})); // of steps 0 and 5, by the first rank
+}
+
+TEST(TrainerRanks, CheckpointsAreOfAnyNumberOfRanks) {
+  Trained whole = fit({.maxEpochs = 3}, makeNet(true));
+  Folder folder;
+  auto options = [&](int ranks, int64_t epochs) {
+    return TrainerOptions{.maxEpochs = epochs,
+                          .ranks = ranks,
+                          .checkpoint = folder.path / "run",
+                          .checkpointEvery = 2,
+                          .resume = true,
+                          .metrics = folder.path / "metrics.csv"};
+  };
+  size_t steps = 0;
+  Trained last;
+  for (auto [ranks, epochs] : {std::pair<int, int64_t>{3, 1}, {2, 2}, {1, 3}}) {
+    last = fit(options(ranks, epochs), makeNet(true));
+    EXPECT_EQ(last.result.losses.size(), 3u) << ranks; // of its own epoch
+    for (float loss : last.result.losses) EXPECT_NEAR(loss, whole.result.losses[steps++], 1e-6) << ranks;
+  }
+  for (size_t i = 0; i < whole.state.size(); ++i) {
+    std::vector<double> a = last.state[i].value.to(DType::f64).toVector<double>(),
+                        b = whole.state[i].value.to(DType::f64).toVector<double>();
+    for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << whole.state[i].name;
+  }
+  std::string lines = textOf(folder.path / "metrics.csv");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 10) << lines; // a head and 9 steps
+}
+
+TEST(TrainerRanks, TheFirstRankSaysWhetherToStop) {
+  int64_t calls = 0;
+  TrainerOptions options{.maxEpochs = 5, .ranks = 3, .onEpochEnd = {[&](const EpochReport &report) {
+                                                       ++calls;
+                                                       return report.epoch < 1;
+                                                     }}};
+  Trained run = fit(options, makeNet());
+  EXPECT_TRUE(run.result.stopped);
+  EXPECT_EQ(run.result.epochs.size(), 2u);
+  EXPECT_EQ(calls, 2);
+  // The optimizer is the module's, also afterwards.
+  EXPECT_EQ(run.result.optimizer.steps(), 6);
+}
+
+TEST(TrainerRanks, MistakesAreRefusedByName) {
+  auto errorOf = [](const std::function<void()> &f) -> std::string {
+    try {
+      f();
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(errorOf([] { Trainer({.ranks = 0}); }), HasSubstr("Trainer: ranks is 0"));
+  EXPECT_THAT(errorOf([] { Trainer({.accumulate = 0}); }), HasSubstr("accumulate is 0"));
+  EXPECT_THAT(errorOf([] {
+                data::Loader third(points(9), {.batch = 3, .rank = 2, .ranks = 3});
+                Trainer({.ranks = 2, .print = false}).fit(makeNet(), third);
+              }),
+              HasSubstr(" of 2, found one of rank 2 of 3"));
+  EXPECT_THAT(errorOf([] {
+                data::Loader third(points(9), {.batch = 3, .rank = 2, .ranks = 3});
+                Trainer({.print = false}).fit(makeNet(), third);
+              }),
+              HasSubstr("found one of rank 2 of 3"));
+  EXPECT_THAT(errorOf([] {
+                data::Loader train(points(9), {.batch = 3});
+                std::vector<double> rates{0.1};
+                Trainer({.ranks = 2}).sweep(makeNet(), rates, train);
+              }),
+              HasSubstr("sweep: has no ranks"));
+  // A step that fails on one rank: its error, with the rank in front.
+  EXPECT_THAT(errorOf([] {
+                data::Dataset bad(8, [](int64_t i) {
+                  if (i == 5) throw std::runtime_error("no such sample");
+                  return data::Sample{data::Field(std::vector<float>(kFeatures)), i % kClasses};
+                });
+                data::Loader train(bad, {.batch = 8, .workers = 0});
+                Trainer({.ranks = 2, .print = false}).fit(makeNet(), train);
+              }),
+              HasSubstr("rank 1: data: sample 5"));
+}
