@@ -11,6 +11,7 @@
 #include "lib/Training/OptimizerUpdate.h"
 #include "lib/Training/StateNames.h"
 #include "lib/Training/TrainingForm.h"
+#include "lib/Transforms/SampleAxes.h"
 #include "sprig/error.h"
 #include <set>
 
@@ -58,9 +59,30 @@ void StepBuilder::add(const TrainingEntries &entries) {
   finish(entries.inferences);
 }
 
+// Batch norms apart, which are written for all ranks, the network may not look from one sample at another.
+void StepBuilder::checkSamples() const {
+  for (auto &[samples, function] : forwards) {
+    OwningOpRef<func::FuncOp> copy(cast<func::FuncOp>(function->clone()));
+    dropDropouts(*copy);
+    Operation *mixes = nullptr;
+    if (hasIndependentSamples(*copy, &mixes)) continue;
+    std::string where;
+    if (mixes) {
+      where = mixes->getName().getStringRef().str();
+      if (auto name = mixes->getLoc()->findInstanceOf<NameLoc>()) where += " '" + name.getName().str() + "'";
+    }
+    throw Error(ErrorKind::unsupported,
+                model +
+                    ": on several ranks each sample's outputs have to be computed from that sample alone, which is "
+                    "not known of this network" +
+                    (where.empty() ? "" : ": " + where + " may mix samples"));
+  }
+}
+
 // What is a mean over something else than samples is no sum of the ranks' parts.
 void StepBuilder::checkShares(const TrainingEntries &entries) const {
   if (ranks.isAlone()) return;
+  checkSamples();
   auto isNorm = [](func::FuncOp function) {
     return function.walk([](ir::BatchNormOp) { return WalkResult::interrupt(); }).wasInterrupted();
   };

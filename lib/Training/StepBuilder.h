@@ -73,6 +73,7 @@ private:
   mlir::func::FuncOp makeFunction(llvm::StringRef entry, llvm::ArrayRef<int64_t> passes,
                                   std::vector<std::pair<std::string, mlir::Type>> results);
   void checkShares(const TrainingEntries &entries) const;
+  void checkSamples() const;
   void finishEvaluation(ir::Expression &e, mlir::func::FuncOp function, int64_t samples, mlir::Value loss,
                         Accuracy score);
 

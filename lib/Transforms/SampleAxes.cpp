@@ -1,5 +1,6 @@
 #include "lib/Transforms/SampleAxes.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -109,4 +110,37 @@ SampleAxis SampleAxes::transfer(const ShardingRule &rule, Operation *op, unsigne
   for (auto [axis, dim] : llvm::enumerate(rule.results[result]))
     if (dim.size() == 1 && dim.front() == *common) return SampleAxis(int64_t(axis));
   return SampleAxis::mixed();
+}
+
+// The common size of the first axis of everything that goes in and out; -1 when there is none.
+static int64_t samplesOf(func::FuncOp function) {
+  int64_t samples = -1;
+  FunctionType type = function.getFunctionType();
+  for (Type each : llvm::concat<const Type>(type.getInputs(), type.getResults())) {
+    auto tensor = dyn_cast<RankedTensorType>(each);
+    if (!tensor || !tensor.hasStaticShape() || tensor.getRank() == 0) return -1;
+    if (samples >= 0 && tensor.getDimSize(0) != samples) return -1;
+    samples = tensor.getDimSize(0);
+  }
+  return type.getNumInputs() ? samples : -1;
+}
+
+bool sprig::hasIndependentSamples(func::FuncOp function, Operation **mixes) {
+  int64_t samples = samplesOf(function);
+  if (samples < 1 || !function.getBody().hasOneBlock()) return false;
+  // State that is set is the work of the whole batch.
+  if (!function.getBody().getOps<ir::SetParamOp>().empty()) return false;
+  // Nor may a call become two where ranks meet in it.
+  auto isOfRanks = [](Operation &op) { return op.getDialect() && op.getDialect()->getNamespace() == "dist"; };
+  if (llvm::any_of(function.getBody().front(), isOfRanks)) return false;
+  SampleAxes axes(samples);
+  auto isMixed = [&](Value value) { return axes.get(value).isMixed(); };
+  for (BlockArgument argument : function.getArguments()) axes.set(argument, 0);
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    axes.visit(&op);
+    if (mixes && !*mixes && llvm::any_of(op.getResults(), isMixed) && llvm::none_of(op.getOperands(), isMixed))
+      *mixes = &op;
+  }
+  return llvm::all_of(function.getBody().front().getTerminator()->getOperands(),
+                      [&](Value result) { return axes.get(result) == SampleAxis(0); });
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include "dialects/Interfaces/ShardingRule.h"
 #include "dialects/NN/NNRecurrent.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
@@ -40,5 +41,9 @@ private:
   int64_t samples;
   llvm::DenseMap<mlir::Value, SampleAxis> axes;
 };
+
+/// Whether sample i of each result of a function is computed from sample i of its inputs alone. Where it is not known,
+/// `mixes` becomes the first operation whose rule does not tell, if there is one.
+bool hasIndependentSamples(mlir::func::FuncOp function, mlir::Operation **mixes = nullptr);
 
 } // namespace sprig
