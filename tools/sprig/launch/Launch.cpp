@@ -4,6 +4,7 @@
 #include "sprig/error.h"
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 namespace sprig::cli {
@@ -19,10 +20,15 @@ void takePlace(const std::string &at, LaunchOptions &options) {
       options.port > 65535)
     throw Error(ErrorKind::usage, "--at " + at + ": expected HOST:PORT");
   options.host = at.substr(0, colon);
+  // As URLs have addresses that colons are in.
+  if (options.host.size() > 2 && options.host.front() == '[' && options.host.back() == ']')
+    options.host = options.host.substr(1, options.host.size() - 2);
 }
 
 int launch(LaunchOptions options, const std::string &at) {
   if (!at.empty()) takePlace(at, options);
+  if (!std::isfinite(options.heartbeat)) // which no range leaves out
+    throw Error(ErrorKind::usage, "--heartbeat: expected a number of seconds, found 'nan'");
   if (options.node >= options.nodes)
     throw Error(ErrorKind::usage,
                 "--node " + std::to_string(options.node) + ": nodes are 0 to " + std::to_string(options.nodes - 1));

@@ -2,6 +2,7 @@
 #include "sprig/error.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/Report.h"
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -109,7 +110,13 @@ void Launcher::fail(int rank, const std::string &why) {
 void Launcher::print(int rank, RankProcess::Stream stream, const std::string &line) {
   std::string tag = "[" + std::to_string(rank) + "] ";
   if (stream == RankProcess::Stream::output) {
+    if (isUnread) return;
     std::cout << (rank ? tag : "") + line + "\n" << std::flush;
+    // A reader that has seen enough (`| head`) ends no rank.
+    if (!std::cout && errno == EPIPE) {
+      isUnread = true;
+      std::cout.clear();
+    }
     return;
   }
   std::string why;

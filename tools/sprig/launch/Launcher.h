@@ -49,6 +49,7 @@ private:
   std::vector<std::unique_ptr<RankProcess>> processes;
   std::optional<Clock::time_point> stopsAt;
   bool hasAsked = false;
+  bool isUnread = false; ///< whether nobody reads standard output any more
   int firstFailed = -1;     ///< of this machine's ranks
   std::string firstFailure; ///< what became of it
   std::vector<int> codes;   ///< exit codes of this machine's ranks that have ended by themselves; 0 of others
