@@ -1,4 +1,5 @@
 #include "runtime/comm/ThreadRanks.h"
+#include "runtime/comm/StatusCopy.h"
 
 #include <algorithm>
 #include <ctime>
@@ -19,10 +20,6 @@ void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
-}
-
-Status copyOf(const Status &status) {
-  return status.isOk() ? Status() : Status(status.code(), std::string(status.message()));
 }
 
 // Sleeps while the word is what was seen, until `deadline`: std::atomic::wait knows no time.

@@ -1,5 +1,6 @@
 // Entries of several ranks: programs whose all-reduces threads of this process run together, and what they are refused.
 #include "runtime/comm/RankGroup.h"
+#include "runtime/test/RankThreads.h"
 #include "runtime/test/TestPackage.h"
 
 #include <gtest/gtest.h>
@@ -8,19 +9,6 @@
 
 namespace sprig::rt::test {
 namespace {
-
-// What the ranks of a group do, each on a thread of its own.
-void onRanks(uint32_t ranks, const std::function<void(uint32_t rank, const Group &group)> &body,
-             std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
-  std::vector<Group> groups = Group::threads(ranks, timeout);
-  std::vector<std::thread> threads;
-  for (uint32_t rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      body(rank, groups[rank]);
-      groups[rank] = Group();
-    });
-  for (std::thread &thread : threads) thread.join();
-}
 
 // "sum" of so many ranks: x + x is added up over them, in two buffers of which one is small and one is not, and the
 // caller's output is the sum of both.
@@ -35,15 +23,6 @@ TestPackage sumPackage(uint32_t ranks, int64_t n, comm::Reduction reduction = co
   entry.entry.ranks = ranks;
   package.program.entries.push_back(entry.entry);
   return package;
-}
-
-std::string messageOf(auto action) {
-  try {
-    action();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(RankGroup, ProgramsAddUpOverRanks) {

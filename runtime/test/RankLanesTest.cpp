@@ -1,5 +1,6 @@
 // Collectives on a lane of their own: beside the call's thread, on a thread for them or by the caller when it waits;
 // the bits of one lane, and what goes wrong told as there.
+#include "runtime/test/RankThreads.h"
 #include "runtime/test/TestPackage.h"
 #include "sprig/rt/profile.hpp"
 
@@ -13,27 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kAlways = 1, kNever = -1;
-
-void onRanks(uint32_t ranks, int collectiveThreads, const std::function<void(uint32_t rank, const Group &group)> &body,
-             std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
-  std::vector<Group> groups = Group::threads(ranks, timeout, collectiveThreads);
-  std::vector<std::thread> threads;
-  for (uint32_t rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      body(rank, groups[rank]);
-      groups[rank] = Group();
-    });
-  for (std::thread &thread : threads) thread.join();
-}
-
-std::string messageOf(auto action) {
-  try {
-    action();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // Bucket k is (k + 2) x, made on lane 0, added up over the ranks on lane 1, and copied to output k on lane 0 when it
 // has come back.

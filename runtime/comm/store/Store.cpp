@@ -1,5 +1,6 @@
 #include "runtime/comm/store/Store.h"
 #include "runtime/comm/Position.h"
+#include "runtime/comm/StatusCopy.h"
 #include "runtime/comm/store/Frame.h"
 #include "runtime/comm/store/Sockets.h"
 
@@ -65,7 +66,7 @@ public:
   Status failure(int &rank) const override {
     std::lock_guard lock(mutex);
     rank = brokenBy;
-    return Status(broken.isOk() ? Status() : Status(broken.code(), std::string(broken.message())));
+    return copyOf(broken);
   }
   void awaitEnd(std::chrono::nanoseconds timeout) override {
     std::unique_lock lock(mutex);

@@ -1,4 +1,5 @@
 #include "runtime/comm/store/StoreClient.h"
+#include "runtime/comm/StatusCopy.h"
 #include "runtime/comm/store/Frame.h"
 #include "runtime/comm/store/Sockets.h"
 
@@ -110,10 +111,6 @@ public:
   std::string ownAddress() const override { return socket.ownAddress(); }
 
 private:
-  static Status copyOf(const Status &status) {
-    return status.isOk() ? Status() : Status(status.code(), std::string(status.message()));
-  }
-
   // Before there is a thread.
   Status firstAnswer(const std::string &where, Frame &answer) {
     auto begin = Clock::now();
