@@ -24,6 +24,9 @@ constexpr std::chrono::seconds kOwnTime = 2s, kAskedTime = 3s;
 volatile std::sig_atomic_t interrupted = 0;
 void onSignal(int signal) { interrupted = signal; }
 
+volatile std::sig_atomic_t suspended = 0;
+void onSuspend(int) { suspended = 1; }
+
 std::string randomSecret() {
   unsigned char bytes[16];
   if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
@@ -54,6 +57,7 @@ int Launcher::run() {
     if (!status.isOk()) throw Error(ErrorKind::runtime, "launch: " + std::string(status.message()));
   }
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) handleInterrupt(signal, onSignal);
+  handleInterrupt(SIGTSTP, onSuspend);
   // Where they are ignored, which is inherited, nobody is told how a child has ended.
   std::signal(SIGCHLD, SIG_DFL);
   codes.resize(size_t(options.ranks));
@@ -133,8 +137,21 @@ void Launcher::release() {
   held.clear();
 }
 
+// Ctrl-Z: ranks are in groups of their own, and would find a store that is silent.
+void Launcher::suspend() {
+  suspended = 0;
+  auto tell = [&](int signal) {
+    for (auto &process : processes)
+      if (process->isRunning()) process->signal(signal);
+  };
+  tell(SIGSTOP);
+  ::raise(SIGSTOP); // until somebody continues it
+  tell(SIGCONT);
+}
+
 // Returns false when all have ended.
 bool Launcher::step() {
+  if (suspended) suspend();
   std::vector<pollfd> entries;
   for (auto &process : processes)
     for (int which : {0, 1})

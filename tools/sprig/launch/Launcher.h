@@ -34,6 +34,7 @@ private:
   std::vector<std::string> variablesOf(int local) const;
   void print(int rank, RankProcess::Stream stream, const std::string &line);
   void release();
+  void suspend();
   bool step();
   void fail(int rank, const std::string &why);
   void stop();

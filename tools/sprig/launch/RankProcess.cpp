@@ -70,7 +70,7 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
     ::setpgid(0, 0); // Ctrl-C goes to the launcher alone, which ends all
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != launcher) _exit(1);
-    for (int each : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) std::signal(each, SIG_DFL);
+    for (int each : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ}) std::signal(each, SIG_DFL);
     if (!hasInput) ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
     ::dup2(output.ends[1], 1);
     ::dup2(errors.ends[1], 2);
