@@ -72,8 +72,11 @@ void refuseLoaderOptions(const Options &options) {
 
 void refuseRankOptions(const Options &options) {
   if (options.ranks || !options.algorithms.empty())
-    throw Error(ErrorKind::usage, "--ranks, --algo: go with the experiment allreduce");
+    throw Error(ErrorKind::usage, "--ranks, --algo: go with the experiment allreduce, --ranks with scaling, too");
 }
+
+// Whose --n are bytes.
+const std::string kOfBytes[] = {"allreduce", "sums", "rings", "aggregation"};
 
 int runExperiment(const Options &options, const Experiment &experiment) {
   for (const rt::core::GivenDevice &device : options.settings.parsedDevices().list)
@@ -91,8 +94,10 @@ int runExperiment(const Options &options, const Experiment &experiment) {
     throw Error(ErrorKind::usage,
                 "bench " + experiment.name + ": takes no --link, which the experiments overlap and split do");
   if (experiment.name != "loader") refuseLoaderOptions(options);
-  bool isOfRanks = experiment.name == "allreduce";
-  if (!isOfRanks) refuseRankOptions(options);
+  if (experiment.name != "allreduce" && (experiment.name != "scaling" || !options.algorithms.empty()))
+    refuseRankOptions(options);
+  const std::string *sized = std::find(std::begin(kOfBytes), std::end(kOfBytes), experiment.name);
+  bool isOfRanks = sized != std::end(kOfBytes);
   int64_t least = isOfRanks ? 4 : 1, most = isOfRanks ? int64_t(1) << 30 : 16384;
   if (options.n && (options.n < least || options.n > most))
     throw Error(ErrorKind::usage, "--n: bench " + experiment.name + " takes " + std::to_string(least) + " to " +
@@ -125,7 +130,7 @@ int bench(Options &options) {
     std::error_code error;
     if (std::filesystem::exists(options.model, error))
       inform("'" + options.model + "' is taken as the experiment; ./" + options.model + " is the file");
-    if (!options.settings.topology.empty() && experiment.name != "allreduce")
+    if (!options.settings.topology.empty() && experiment.name != "allreduce" && experiment.name != "scaling")
       throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which takes no --topology");
     return runExperiment(options, experiment);
   }
@@ -135,7 +140,7 @@ int bench(Options &options) {
     throw Error(
         ErrorKind::usage,
         "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, convolution, "
-        "dtypes, async and allreduce");
+        "dtypes, async, allreduce, sums, rings, aggregation and scaling");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -255,14 +260,17 @@ void addBench(CLI::App &app, Invocation &invocation) {
                    "overlap (512), "
                    "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
                    "batches of split (256); the bytes of allreduce, the most of threads (16777216) or those of a "
-                   "--topology (100000000)")
+                   "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
+                   "each rank of scaling (256)")
       ->check(CLI::PositiveNumber);
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')
       ->check(CLI::Range(0, 256));
   command->add_option("--io-delay", options->ioDelay,
                       "storage that loader simulates: hdd, hdd:RPM, ssd, nvme, or the time of a sample (default 2ms)");
-  command->add_option("--ranks", options->ranks, "ranks of allreduce (default 2, or all devices of a --topology)")
+  command
+      ->add_option("--ranks", options->ranks,
+                   "ranks of allreduce (default 2, or all devices of a --topology) and of scaling (16)")
       ->check(CLI::Range(2, 1024));
   command->add_option("--algo", options->algorithms, "algorithms of allreduce (default all)")->delimiter(',');
   command->add_option("--runs", options->runs, "calls that hybridize times together (default 10 to 100)")

@@ -24,6 +24,10 @@ const std::vector<Experiment> &experiments() {
       {"hybridize", "networks, or the model OF it: operation by operation, imperative and compiled", benchHybridize},
       {"allreduce", "sums over ranks by each algorithm, over sizes: threads here, or played on a --topology",
        benchAllReduce},
+      {"sums", "stars, trees and rings of 2 to 16 ranks: right, and what each takes on a network", benchSums},
+      {"rings", "a ring's steps in numbers; one ring, both ways around, several rings", benchRings},
+      {"aggregation", "where gradients of several cards are added up, over machines", benchAggregation},
+      {"scaling", "ResNet-18 on 1 to 16 ranks: simulated on cards or a --topology, and threads here", benchScaling},
       {"accumulation", "small batches whose gradients are summed beside one large batch", benchAccumulation},
       {"loader", "batches of data: workers, queues, mapped files, simulated storage", benchLoader},
   };

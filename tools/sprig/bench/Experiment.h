@@ -17,7 +17,7 @@ struct ExperimentOptions {
   std::vector<int> workers = {0, 1, 2, 4, 8}; ///< of the loader
   std::string ioDelay;                        ///< of the loader's storage; empty: its own
   std::string model;                          ///< what an experiment that takes one is of
-  int ranks = 0;                              ///< of allreduce; 0: its own
+  int ranks = 0;                              ///< of allreduce and scaling; 0: their own
   std::vector<std::string> algorithms;        ///< of allreduce; none: all
   int runs = 0; ///< calls that are timed together, where an experiment has them; 0: its own
 };
@@ -73,6 +73,10 @@ void benchOverhead(const ExperimentOptions &options, ExperimentReport &report);
 void benchRemat(const ExperimentOptions &options, ExperimentReport &report);
 void benchAccumulation(const ExperimentOptions &options, ExperimentReport &report);
 void benchAllReduce(const ExperimentOptions &options, ExperimentReport &report);
+void benchSums(const ExperimentOptions &options, ExperimentReport &report);
+void benchRings(const ExperimentOptions &options, ExperimentReport &report);
+void benchAggregation(const ExperimentOptions &options, ExperimentReport &report);
+void benchScaling(const ExperimentOptions &options, ExperimentReport &report);
 void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
 
 // These need the compiler: they are in its library (CompilerLibrary.h).

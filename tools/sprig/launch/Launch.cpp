@@ -41,7 +41,8 @@ int launch(LaunchOptions options, const std::string &at) {
   if (options.ranks * options.nodes > kMostRanks)
     throw Error(ErrorKind::usage, "--ranks: there are at most " + std::to_string(kMostRanks) + " in all");
   // A command of this program needs no name of it.
-  if (options.command.front() == "train") options.command.insert(options.command.begin(), "/proc/self/exe");
+  if (options.command.front() == "train" || options.command.front() == "profile")
+    options.command.insert(options.command.begin(), "/proc/self/exe");
   return Launcher(options).run();
 }
 

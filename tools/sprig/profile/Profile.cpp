@@ -2,18 +2,22 @@
 #include "lib/Data/File.h"
 #include "lib/Machine/Calibrate.h"
 #include "lib/Machine/Gpu.h"
+#include "lib/Training/StateNames.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/inspect/MachineFile.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/profile/ProfileCompare.h"
 #include "tools/sprig/profile/ProfileDrawing.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/profile/ProfileLimits.h"
 #include "tools/sprig/profile/ProfileMemory.h"
+#include "tools/sprig/profile/ProfileRanks.h"
 #include "tools/sprig/profile/ProfileReport.h"
 #include "tools/sprig/profile/ProfileSession.h"
 #include "tools/sprig/profile/RepeatedCopies.h"
 #include "tools/sprig/simulate/GivenTopology.h"
+#include "tools/sprig/train/TrainProgram.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <iostream>
@@ -35,6 +39,7 @@ struct Options {
   double bound = 1e-3;
   bool memory = false;
   ProfileView view;
+  MeshFlags mesh;
 };
 
 void checkOptions(const Options &options) {
@@ -95,10 +100,75 @@ void draw(const Options &options, const Runner &runner, ProfileSession &session,
     data::writeFile(options.svg, recordedTimeline(runner, calls, result, session.entry(), options.model));
 }
 
+// What a profile of one rank has.
+void refuseWithRanks(const Options &options) {
+  const ProfileView plain;
+  std::pair<const char *, bool> given[] = {{"--submit", options.session.submit},
+                                           {"--workers, --prefetch and --io-delay", options.session.loader.wanted()},
+                                           {"--memory", options.memory},
+                                           {"--svg", !options.svg.empty()},
+                                           {"--group", options.view.group != plain.group},
+                                           {"--sort", options.view.sort != plain.sort}};
+  for (auto &[flag, isGiven] : given)
+    if (isGiven)
+      throw Error(ErrorKind::usage, std::string(flag) + ": go with profiles of one rank, not with --mesh and "
+                                                        "--strategy");
+}
+
+// Of this process; steps that are the same of all ranks are loaded once.
+std::vector<Runner> runnersOf(const Options &options, const Model &model, const RankPlace &place) {
+  Settings settings = settingsOfRank(options.settings, place);
+  RunnerOptions runner{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
+  int first = place.isProcess ? place.rank : 0, here = place.isProcess ? 1 : place.ranks;
+  std::vector<Runner> runners;
+  if (model.kind == ModelKind::package && options.train.empty()) {
+    refusePlaces(model, settings);
+    runners.push_back(loadPackage(model, runner));
+  } else if (options.train.empty()) {
+    throw Error(ErrorKind::usage, "--mesh: ranks take training steps together: --train CONFIG");
+  } else {
+    runners.push_back(
+        compileSteps(model, options.train, options.allow, settings, runner, {first, place.ranks, false, first == 0}));
+  }
+  bool isOfAnyRank = TrainProgram::isOfAnyRank(runners.front());
+  for (int rank = first + 1; rank < first + here; ++rank)
+    runners.push_back(isOfAnyRank || options.train.empty() ? runners.front().another(runner)
+                                                           : compileSteps(model, options.train, options.allow, settings,
+                                                                          runner, {rank, place.ranks, false, false}));
+  return runners;
+}
+
+int profileOfRanks(const Options &options, const RankPlace &place) {
+  refuseWithRanks(options);
+  // Of processes the first alone says what all of them know.
+  if (place.rank) setQuiet(true);
+  Model model = openModel(options.model);
+  RanksProfile result = profileRanks({runnersOf(options, model, place), place,
+                                      options.entry.empty() ? std::string(training::kStepEntry) : options.entry,
+                                      options.session.seconds, options.session.calls, options.seed},
+                                     options.settings);
+  if (place.rank) return kDone;
+  if (!options.trace.empty()) {
+    std::ostringstream trace;
+    writeRanksTrace(trace, result);
+    data::writeFile(options.trace, trace.str());
+  }
+  if (!options.common.json())
+    printRanksProfile(result);
+  else
+    std::cout << toText({{"kind", "sprig profile"},
+                         {"model", options.model},
+                         {"machine", machine::readCpu().model},
+                         {"ranks_profile", toJson(result)}})
+              << '\n';
+  return kDone;
+}
+
 int profile(const Options &options) {
   if (!options.compare.empty()) return compare(options);
   if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
   checkOptions(options);
+  if (RankPlace place = options.mesh.place(options.settings); place.ranks > 1) return profileOfRanks(options, place);
   ProfileView view = options.view;
   view.operations = isVerbose() || options.common.json();
   Model model = openModel(options.model);
@@ -201,6 +271,7 @@ void addProfile(CLI::App &app, Invocation &invocation) {
                    "with --compare: how far outputs may differ, as a share of the largest value")
       ->capture_default_str();
   addSettings(*command, options->settings);
+  addMesh(*command, options->mesh);
   addLinks(*command, options->settings);
   command->callback([=, &invocation] {
     invocation.run = [=] {

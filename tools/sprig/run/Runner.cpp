@@ -259,7 +259,7 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
   if (uint32_t ranks = this->ranks(entry).ranks; ranks > 1 && !group)
     throw Error(ErrorKind::unsupported,
                 "entry '" + package()->package->program().entries[entry].name + "' is of " + std::to_string(ranks) +
-                    " ranks, which only 'sprig train --mesh data=" + std::to_string(ranks) + "' runs");
+                    " ranks, which 'sprig train --mesh data=" + std::to_string(ranks) + "' and 'sprig profile' run");
   PreparedCall call;
   call.context = context.get();
   bool exact = true;

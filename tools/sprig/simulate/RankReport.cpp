@@ -1,5 +1,6 @@
 #include "tools/sprig/simulate/RankReport.h"
 #include "tools/sprig/profile/BusyTime.h"
+#include "tools/sprig/profile/RankTable.h"
 #include "tools/sprig/simulate/SimulatedCalls.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
@@ -18,19 +19,6 @@ constexpr size_t kRanksShown = 8;
 
 std::string ms(double ns) { return formatDouble(ns / 1e6, 4); }
 std::string percent(double share) { return formatDouble(100 * share, 3); }
-
-// The first ones, and those that have the most of something.
-std::set<size_t> shownOf(const RanksTime &times) {
-  std::set<size_t> shown;
-  for (size_t rank = 0; rank < std::min(times.ranks.size(), kRanksShown); ++rank) shown.insert(rank);
-  for (double RankTimes::*part : {&RankTimes::computing, &RankTimes::exposed, &RankTimes::waiting, &RankTimes::idle}) {
-    auto most = std::max_element(times.ranks.begin(), times.ranks.end(),
-                                 [&](const RankTimes &a, const RankTimes &b) { return a.*part < b.*part; });
-    if (most != times.ranks.end()) shown.insert(size_t(most - times.ranks.begin()));
-  }
-  if (times.straggler >= 0) shown.insert(size_t(times.straggler));
-  return shown;
-}
 
 // "cuda > pcie": what a link joins, without numbers.
 std::string kindOf(const std::string &node) { return node.substr(0, node.find_first_of(":.")); }
@@ -90,42 +78,6 @@ double meanOf(const PlayedRanks &point, double RankTimes::*part) {
 } // namespace
 
 const char *nameOf(Scaling scaling) { return scaling == Scaling::weak ? "weak" : "strong"; }
-
-void printRankTimes(const RanksTime &times, const std::vector<std::string> &names) {
-  Table table(
-      {"rank", "device", "computes ms", "%", "communicates ms", "exposed ms", "%", "waits for others ms", "idle ms"});
-  std::set<size_t> shown = shownOf(times);
-  for (size_t rank : shown) {
-    const RankTimes &each = times.ranks[rank];
-    table.add({std::to_string(rank), names[rank], ms(each.computing), percent(each.computing / times.ns),
-               ms(each.communicating), ms(each.exposed), percent(each.exposed / times.ns), ms(each.waiting),
-               ms(each.idle)});
-  }
-  table.print();
-  if (shown.size() < times.ranks.size())
-    std::cout << "and " << times.ranks.size() - shown.size() << " ranks between these\n";
-  if (times.straggler >= 0)
-    std::cout << "the straggler is rank " << times.straggler << ": the others wait " << ms(times.stragglerNs)
-              << " ms for it on average\n";
-}
-
-Json toJson(const RanksTime &times, const std::vector<std::string> &names) {
-  Json ranks = Json::array();
-  for (size_t rank = 0; rank < times.ranks.size(); ++rank) {
-    const RankTimes &each = times.ranks[rank];
-    ranks.push_back({{"rank", rank},
-                     {"device", names[rank]},
-                     {"compute_ns", each.computing},
-                     {"communication_ns", each.communicating},
-                     {"exposed_communication_ns", each.exposed},
-                     {"waits_for_others_ns", each.waiting},
-                     {"idle_ns", each.idle}});
-  }
-  return {{"ns", times.ns},
-          {"ranks", ranks},
-          {"straggler", times.straggler >= 0 ? Json(times.straggler) : Json()},
-          {"straggler_ns", times.stragglerNs}};
-}
 
 void printRanks(const PlayedRanks &point, Scaling scaling) {
   std::cout << "a step of " << ranksText(point.ranks) << " on " << whereText(point) << ": "

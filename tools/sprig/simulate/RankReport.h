@@ -9,10 +9,6 @@ namespace sprig::cli {
 
 const char *nameOf(Scaling scaling);
 
-/// What ranks spend their time on, a row each of the first few and of whoever stands out; `names` by rank.
-void printRankTimes(const machine::RanksTime &times, const std::vector<std::string> &names);
-Json toJson(const machine::RanksTime &times, const std::vector<std::string> &names);
-
 void printRanks(const PlayedRanks &point, Scaling scaling);
 void printRankCurve(const std::vector<PlayedRanks> &points, Scaling scaling);
 Json toJson(const PlayedRanks &point);
