@@ -1,7 +1,7 @@
 // sprig bench scaling: ResNet-18 on more and more ranks, simulated on cards and measured on threads of this machine.
 #include "lib/Machine/TopologyPresets.h"
 #include "tools/sprig/bench/Experiment.h"
-#include "tools/sprig/bench/ResNet18.h"
+#include "tools/sprig/bench/Networks.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/profile/ProfileRanks.h"
 #include "tools/sprig/simulate/GivenTopology.h"
@@ -35,8 +35,8 @@ std::vector<PlayedRanks> simulateAll(const ExperimentOptions &options, RankedSte
 }
 
 // Seconds of a step on threads, each with the same number of samples: the median of a few.
-double measuredNs(const Model &model, const Settings &settings, int ranks) {
-  training::TrainConfig config = resNet18Config(kBatchHere);
+double measuredNs(const TrainedNetwork &network, const Settings &settings, int ranks) {
+  const auto &[model, config] = network;
   RankPlace place{.ranks = ranks, .here = ranks};
   Settings own = settingsOfRank(settings, place);
   own.threads = 1;
@@ -63,14 +63,14 @@ double measuredNs(const Model &model, const Settings &settings, int ranks) {
 }
 
 void measureAll(const ExperimentOptions &options, ExperimentReport &report) {
-  Model model = resNet18({kBatchHere});
+  TrainedNetwork network = resNet18(kBatchHere);
   Settings settings = options.settings;
   settings.topology.clear();
   int cores = int(std::thread::hardware_concurrency());
   report.table("threads of this machine", {"ranks", "samples", "step ms", "speed-up", "efficiency %"});
   double one = 0;
   for (int ranks = 1; ranks <= std::clamp(cores, 1, 4); ranks *= 2) {
-    double ns = measuredNs(model, settings, ranks);
+    double ns = measuredNs(network, settings, ranks);
     if (ranks == 1) one = ns;
     report.row({ranks, kBatchHere * ranks, ns / 1e6, ranks * one / ns, 100 * one / ns});
   }
@@ -86,7 +86,8 @@ void benchScaling(const ExperimentOptions &options, ExperimentReport &report) {
   settings.scaling = Scaling::weak;
   Settings compiled = options.settings;
   compiled.topology.clear();
-  RankedSteps steps(resNet18({batch}), resNet18Config(batch), compiled, settings);
+  TrainedNetwork network = resNet18(batch);
+  RankedSteps steps(network.model, network.config, compiled, settings);
   std::vector<PlayedRanks> points = simulateAll(options, steps, report);
   auto grows = [](const PlayedRanks &a, const PlayedRanks &b) { return a.speedUp < b.speedUp; };
   bool isSound = std::all_of(points.begin(), points.end(), [](auto &point) { return point.efficiency <= 1 + 1e-9; });

@@ -274,13 +274,13 @@ std::string reasonFor(const PlayedRanks &point) {
                                " messages that follow one another in a step's collectives"},
       {point.lost.bandwidth, "bytes that wait for the links, and adding them up"},
       {point.lost.small, "computation that does not shrink with the share" + share},
-      {point.lost.uneven, "uneven shares, of which all wait for the largest"}};
+      {point.lost.uneven, "uneven shares or devices, of which all wait for the slowest"}};
   std::stable_sort(parts.begin(), parts.end(), [](auto &a, auto &b) { return a.first > b.first; });
   std::string text;
   for (auto &[part, what] : parts)
     if (part >= 0.1 * all || text.empty())
-      text += (text.empty() ? "" : ", ") + formatDouble(std::round(100 * part / all), 3) + " % " + what;
-  return "of the lost time is " + text;
+      text += (text.empty() ? "" : ", ") + formatDouble(std::round(100 * part / all), 3) + " % is " + what;
+  return "of the lost time " + text;
 }
 
 std::vector<std::string> curveInWords(const std::vector<PlayedRanks> &points) {

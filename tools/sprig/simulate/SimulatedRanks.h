@@ -84,7 +84,7 @@ private:
   std::unique_ptr<Source> source;
 };
 
-/// "of the lost time is 71 % the latency of 30 messages ..."
+/// "of the lost time 71 % is the latency of 30 messages ..."
 std::string reasonFor(const PlayedRanks &point);
 /// Where efficiency falls below 80 % and 50 %, and why; of points in the order of their ranks. A line for each, or one
 /// that it does not.
