@@ -244,6 +244,21 @@ TEST(RankGroup, DamagedAllReducesAreRefused) {
     command.operandCount = 2;
     entry.operands.insert(entry.operands.end(), {2, 2});
   });
+  // The second begins within the first, whichever of them stands first; one of no bytes shares none.
+  auto reduceTwo = [](Entry &entry, Command &command, uint64_t offset, uint64_t size, bool isFirst) {
+    auto one = uint32_t(entry.buffers.size()), two = one + 1;
+    entry.buffers.push_back({core::BufferKind::Arena, 0, 256, 80, "one", 0});
+    entry.buffers.push_back({core::BufferKind::Arena, 0, 256 + offset, size, "two", 0});
+    entry.arenaSize = 512;
+    command.firstOperand = uint32_t(entry.operands.size());
+    command.operandCount = 2;
+    entry.operands.insert(entry.operands.end(), {isFirst ? two : one, isFirst ? one : two});
+  };
+  for (bool isFirst : {false, true}) {
+    expect("which share bytes", [&](Entry &entry, Command &command) { reduceTwo(entry, command, 64, 16, isFirst); });
+    expect("no error", [&](Entry &entry, Command &command) { reduceTwo(entry, command, 128, 16, isFirst); });
+    expect("no error", [&](Entry &entry, Command &command) { reduceTwo(entry, command, 64, 0, isFirst); });
+  }
   expect("expected a buffer that may be written",
          [](Entry &entry, Command &command) { entry.operands[command.firstOperand] = 0; });
   expect("expected a rank below 2 or -1, found 2", [](Entry &entry, Command &) { entry.rank = 2; });
