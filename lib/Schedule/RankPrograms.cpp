@@ -59,4 +59,11 @@ void addCommand(OpBuilder &b, dist::AllReduceOp op, ArrayRef<Value> buffers) {
                               labelOf(b.getContext(), op.getLoc()));
 }
 
+LogicalResult checkRanks(Operation *op, exec::ProgramOp program) {
+  auto mesh = SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(op, dist::collectiveUse(op)->mesh);
+  int64_t ranks = int64_t(program.getRanks().value_or(1));
+  if (mesh.numRanks() == ranks) return success();
+  return op->emitOpError("is of ") << mesh.numRanks() << " ranks, in a program whose first collective is of " << ranks;
+}
+
 } // namespace sprig

@@ -19,4 +19,7 @@ void stateRanks(exec::ProgramOp program, mlir::func::FuncOp function);
 /// The command for an all-reduce of these buffers, in place.
 void addCommand(mlir::OpBuilder &b, ir::dist::AllReduceOp op, llvm::ArrayRef<mlir::Value> buffers);
 
+/// Fails where a collective is of another number of ranks than the program, of which its first one says it.
+mlir::LogicalResult checkRanks(mlir::Operation *op, exec::ProgramOp program);
+
 } // namespace sprig

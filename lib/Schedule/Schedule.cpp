@@ -274,7 +274,7 @@ LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
 
 // In place where nothing else reads the operand, else on a copy.
 LogicalResult Scheduler::addCollective(Operation &op) {
-  if (failed(checkCollective(&op))) return failure();
+  if (failed(checkCollective(&op)) || failed(checkRanks(&op, program))) return failure();
   if (devices.size() > 1) return op.emitOpError("is in a program of several devices, which has no collectives yet");
   auto reduce = cast<ir::dist::AllReduceOp>(op);
   OpBuilder::InsertionGuard guard(b);

@@ -37,3 +37,14 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %s = dist.all_reduce sum %x on @mesh ["data"] : tensor<4xf32>
   return %s : tensor<4xf32>
 }
+
+// -----
+
+dist.mesh @two ["data"] [2]
+dist.mesh @three ["data"] [3]
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %s = dist.all_reduce sum %x on @two ["data"] : tensor<4xf32>
+  // expected-error @+1 {{'dist.all_reduce' op is of 3 ranks, in a program whose first collective is of 2}}
+  %t = dist.all_reduce sum %s on @three ["data"] : tensor<4xf32>
+  return %t : tensor<4xf32>
+}
