@@ -111,7 +111,9 @@ LogicalResult Writer::write() {
   for (unsigned i = 0; i < inputs.size(); ++i) function.removeArgAttr(i, dist::kShardingAttr);
   for (unsigned i = 0; i < results.size(); ++i)
     function.removeResultAttr(i, StringAttr::get(function.getContext(), dist::kShardingAttr));
-  function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
+  // A program in which ranks do nothing together is like any other.
+  auto isCollective = [](Operation &op) { return dist::collectiveUse(&op).has_value(); };
+  if (llvm::any_of(*body, isCollective)) function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
   return success();
 }
 

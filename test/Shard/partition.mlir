@@ -8,8 +8,8 @@ dist.mesh @mesh ["data", "model"] [2, 2]
 
 // Five rows are three and two; a rank multiplies its own by all columns, and nothing is sent.
 // CHECK-LABEL: func.func @rows
-// FIRST-SAME: (%[[X:.*]]: tensor<3x6xf32>, %[[W:.*]]: tensor<6x4xf32>) -> tensor<3x4xf32> attributes {dist.rank = 0 : i64}
-// LAST-SAME: (%[[X:.*]]: tensor<2x6xf32>, %[[W:.*]]: tensor<6x4xf32>) -> tensor<2x4xf32> attributes {dist.rank = 3 : i64}
+// FIRST-SAME: (%[[X:.*]]: tensor<3x6xf32>, %[[W:.*]]: tensor<6x4xf32>) -> tensor<3x4xf32> {
+// LAST-SAME: (%[[X:.*]]: tensor<2x6xf32>, %[[W:.*]]: tensor<6x4xf32>) -> tensor<2x4xf32> {
 // CHECK-NEXT: %[[Y:.*]] = nn.matmul %[[X]], %[[W]]
 // CHECK-NEXT: return %[[Y]]
 func.func @rows(%x: tensor<5x6xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %w: tensor<6x4xf32>) -> tensor<5x4xf32> {
@@ -19,7 +19,9 @@ func.func @rows(%x: tensor<5x6xf32> {dist.sharding = #dist.sharding<@mesh, [["da
 
 // Columns of the first product are rows of the second: one sum for both. Where the result is split, a part of it.
 // CHECK-LABEL: func.func @columns
-// CHECK-SAME: (%[[X:.*]]: tensor<4x6xf32>, %[[W:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<2x6xf32>)
+// CHECK-SAME: (%[[X:.*]]: tensor<4x6xf32>, %[[W:.*]]: tensor<6x4xf32>, %[[V:.*]]: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<2x6xf32>) attributes
+// FIRST-SAME: {dist.rank = 0 : i64}
+// LAST-SAME: {dist.rank = 3 : i64}
 // CHECK-NEXT: %[[H:.*]] = nn.matmul %[[X]], %[[W]]
 // CHECK-NEXT: %[[R:.*]] = nn.relu %[[H]]
 // CHECK-NEXT: %[[P:.*]] = nn.matmul %[[R]], %[[V]]

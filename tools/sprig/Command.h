@@ -34,6 +34,7 @@ void addLaunch(CLI::App &app, Invocation &invocation);
 void addDevices(CLI::App &app, Invocation &invocation);
 void addOps(CLI::App &app, Invocation &invocation);
 void addBench(CLI::App &app, Invocation &invocation);
+void addShard(CLI::App &app, Invocation &invocation);
 void addProfile(CLI::App &app, Invocation &invocation);
 void addSimulate(CLI::App &app, Invocation &invocation);
 void addTrain(CLI::App &app, Invocation &invocation);

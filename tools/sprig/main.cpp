@@ -148,8 +148,8 @@ int main(int argc, char **argv) {
     return "error: " + textOf(error) + "\nRun '" + app->get_name() + " --help' for what is there.\n";
   });
   Invocation invocation;
-  for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile, addSimulate,
-                   addTrain, addLaunch})
+  for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile, addShard,
+                   addSimulate, addTrain, addLaunch})
     add(app, invocation);
   try {
     app.parse(argc, argv);

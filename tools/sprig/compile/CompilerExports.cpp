@@ -22,6 +22,7 @@ extern "C" __attribute__((visibility("default"))) const CompilerTable *sprig_cli
                                       listOperators,
                                       compileTraining,
                                       trainingToText,
+                                      shardModel,
                                       findNonFinite,
                                       exportTrained,
                                       benchAsync,

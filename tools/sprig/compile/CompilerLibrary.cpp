@@ -71,6 +71,11 @@ std::string trainingToText(const Model &model, const TrainRequest &request, cons
   return compiler().trainingToText(model, request, settings);
 }
 
+ShardReport shardModel(const Model &model, const EntryRequest &entry, const Settings &settings,
+                       const ShardRequest &request) {
+  return compiler().shardModel(model, entry, settings, request);
+}
+
 std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
                           std::span<const data::Array> state, std::span<const data::Array> inputs) {
   return compiler().findNonFinite(model, request, settings, state, inputs);

@@ -1,0 +1,104 @@
+// sprig shard: a model split over a mesh, as a table or as the program of one rank.
+#include "lib/Data/File.h"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/shard/ShardModel.h"
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace sprig::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  Settings settings;
+  std::string model, output;
+  ShardRequest request;
+};
+
+void printReport(const Options &options, const ShardReport &report) {
+  if (options.common.json()) {
+    Json values = Json::array(), collectives = Json::array();
+    for (const ShardReport::Value &value : report.values)
+      values.push_back({{"what", value.what},
+                        {"name", value.name},
+                        {"type", value.type},
+                        {"sharding", value.sharding},
+                        {"part", value.part}});
+    for (const ShardReport::Collective &each : report.collectives)
+      collectives.push_back({{"kind", each.kind}, {"count", each.count}, {"bytes", each.bytes}});
+    std::cout << toText(Json{{"ranks", report.ranks},
+                             {"rank", options.request.rank},
+                             {"values", values},
+                             {"collectives", collectives},
+                             {"parameter_bytes", report.parameterBytes},
+                             {"whole_parameter_bytes", report.wholeParameterBytes}})
+              << '\n';
+    return;
+  }
+  std::cout << "rank " << options.request.rank << " of " << report.ranks << ": "
+            << formatBytes(double(report.parameterBytes)) << " of " << formatBytes(double(report.wholeParameterBytes))
+            << " of parameters\n";
+  Table values({"", "name", "whole", "sharding", "part"}, Table::Cells::text);
+  for (const ShardReport::Value &value : report.values)
+    values.add({value.what, value.name, value.type, value.sharding, value.part});
+  values.print();
+  if (report.collectives.empty()) {
+    std::cout << "no collectives\n";
+    return;
+  }
+  Table collectives({"collective", "calls", "size"});
+  for (const ShardReport::Collective &each : report.collectives)
+    collectives.add({each.kind, std::to_string(each.count), formatBytes(double(each.bytes))});
+  collectives.print();
+}
+
+int shard(const Options &options) {
+  Model model = openModel(options.model);
+  if (model.kind == ModelKind::package)
+    throw Error(ErrorKind::usage, options.model + ": is a package already; a model is split before it is compiled");
+  auto specs = inputsOf(model);
+  auto dims = options.settings.entryDims();
+  if (dims.size() > 1)
+    throw Error(ErrorKind::usage,
+                "--dim: gives " + std::to_string(dims.size()) + " entries, and one is split at a time");
+  EntryRequest entry{
+      dims.empty() ? std::map<std::string, int64_t>() : dims.front(), options.settings.inputShapes(), {}};
+  bindShapes(specs, entry.shapes, entry.dims);
+  for (const std::string &symbol : unboundSymbols(specs, entry.dims))
+    throw Error(ErrorKind::usage,
+                model.path + ": dimension '" + symbol + "' is not bound: give its size with --dim " + symbol + "=8");
+  ShardReport report = shardModel(model, entry, options.settings, options.request);
+  if (!options.output.empty()) data::writeFile(options.output, report.program);
+  printReport(options, report);
+  return kDone;
+}
+
+} // namespace
+
+void addShard(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command =
+      addCommand(app, "shard", "Splits a model over a mesh: what each rank has, and what ranks tell each other",
+                 "  sprig shard examples/digits/model.onnx --dim batch=64 --mesh data=4 --shard image=data,-,-,-\n"
+                 "  sprig shard mlp.mlir --mesh data=2,model=2 --shard w=-,model --rank 3 -o rank3.mlir",
+                 options->common);
+  command->add_option("MODEL", options->model, "an ONNX file, or MLIR in the nn dialect (- reads standard input)")
+      ->required();
+  command->add_option("--mesh", options->request.mesh, "axes and how many ranks each has: data=2,model=4")
+      ->required()
+      ->type_name("AXIS=N,...");
+  command
+      ->add_option("--shard", options->request.shardings,
+                   "the axes of each dimension of an input, a parameter or an output, - for none, several of one "
+                   "joined by +; what is not said follows")
+      ->type_name("NAME=AXIS,-,...");
+  command->add_option("--rank", options->request.rank, "whose program and parts (default 0)")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 20));
+  command->add_option("-o,--output", options->output, "writes the rank's program, as MLIR, to FILE.mlir");
+  addSettings(*command, options->settings);
+  command->callback([=, &invocation] { invocation.run = [=] { return shard(*options); }; });
+}
+
+} // namespace sprig::cli
