@@ -1,6 +1,6 @@
 # What `cmake --install` puts into a prefix: the runtime with its C and C++ headers, and, where the compiler is built,
 # the tools and the JIT library. find_package(Sprig COMPONENTS Runtime JIT) finds them there. Components: Runtime, Gloo
-# (processes as ranks), JIT, Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
+# (ranks of several machines), JIT, Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(sprig_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sprig")
@@ -17,6 +17,8 @@ function(sprig_install_component component target name)
 endfunction()
 
 sprig_install_component(Runtime SprigRuntimeShared Runtime)
+set_target_properties(SprigRuntimeProcesses PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS SprigRuntimeProcesses LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/sprig/rt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sprig"
   COMPONENT RuntimeDevelopment)
 
@@ -47,7 +49,7 @@ install(FILES "${PROJECT_BINARY_DIR}/SprigConfig.cmake" "${PROJECT_BINARY_DIR}/S
 install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sprig" COMPONENT Runtime)
 
 # Everything that an installation holds, without the tests.
-add_custom_target(install-parts DEPENDS SprigRuntimeShared ${sprig_tools})
+add_custom_target(install-parts DEPENDS SprigRuntimeShared SprigRuntimeProcesses ${sprig_tools})
 if(SPRIG_GLOO)
   add_dependencies(install-parts SprigRuntimeGloo)
 endif()

@@ -1,6 +1,6 @@
 # Packages for machines that do not build Sprig: `cpack --config build/CPackConfig.cmake` makes three of Debian's and one
 # archive. LLVM is a dependency of sprig-tools alone:
-#   sprig-runtime   libsprig_rt, which loads and runs packages
+#   sprig-runtime   libsprig_rt, which loads and runs packages, and libsprig_rt_processes, which it loads for ranks
 #   sprig-dev       its headers and CMake files
 #   sprig-tools     sprig, sprig-opt, and the JIT with its headers
 # scripts/try-packages installs them on a bare Debian.
@@ -53,8 +53,8 @@ set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Sprig's runtime
  Loads packages of compiled neural networks and runs them; needs no compiler.")
 set(CPACK_DEBIAN_DEV_DESCRIPTION "Headers and CMake files of Sprig's runtime
  For C and C++ programs that load and run packages of compiled neural networks.")
-set(CPACK_DEBIAN_GLOO_DESCRIPTION "Processes as ranks for Sprig
- Moves messages between processes and machines that train together, by Gloo.")
+set(CPACK_DEBIAN_GLOO_DESCRIPTION "Ranks of several machines for Sprig
+ Moves messages between machines that train together, by Gloo.")
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION "Sprig's compiler
  The commands sprig and sprig-opt, and the JIT for C++ programs with its headers.")
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)

@@ -136,24 +136,43 @@ Status Communicator::take(const Program &program, const Step &step, const Call &
   uint64_t size = core::dtypeSize(call.dtype);
   sizes.clear();
   for (const Buffers::Buffer &buffer : to) sizes.push_back(uint64_t(rangeOf(program, step, buffer).size()) * size);
-  std::span<const Bytes> received;
-  SPRIG_RETURN_IF_ERROR(transport.take(step.peer, sizes, received));
-  Status status;
-  if (received.size() != to.size())
-    status = Status(SPRIG_RT_INVALID_ARGUMENT,
-                    core::concat("rank ", step.peer, " sends ", received.size(), " buffers, expected ", to.size()));
-  for (size_t i = 0; i < to.size() && status.isOk(); ++i) {
-    Range range = rangeOf(program, step, to[i]);
-    if (received[i].size != sizes[i])
-      status = Status(SPRIG_RT_INVALID_ARGUMENT, core::concat("rank ", step.peer, " sends ", received[i].size,
-                                                              " bytes for ", call.text(), ", expected ", sizes[i]));
-    else if (step.kind == Step::Kind::reduce)
-      combine(call.dtype, call.reduction, at(to[i], range.begin, size), received[i].begin, range.size());
-    else if (received[i].size)
-      std::memcpy(at(to[i], range.begin, size), received[i].begin, received[i].size);
+  Reached reached;
+  for (bool isLast = false; !isLast;) {
+    std::span<const Bytes> received;
+    SPRIG_RETURN_IF_ERROR(transport.take(step.peer, sizes, received, isLast));
+    Status status;
+    for (size_t i = 0; i < received.size() && status.isOk(); ++i)
+      if (received[i].size) status = takePart(program, step, call, to, received[i], reached);
+    transport.giveBack(step.peer);
+    SPRIG_RETURN_IF_ERROR(std::move(status));
   }
-  transport.giveBack(step.peer);
-  return status;
+  passFull(reached);
+  if (reached.stretch == sizes.size()) return {};
+  return Status(SPRIG_RT_INVALID_ARGUMENT,
+                core::concat("rank ", step.peer, " sends ", reached.bytes, " bytes of buffer ", reached.stretch,
+                             " for ", call.text(), ", expected ", sizes[reached.stretch]));
+}
+
+void Communicator::passFull(Reached &reached) const {
+  while (reached.stretch < sizes.size() && reached.bytes == sizes[reached.stretch]) reached = {reached.stretch + 1, 0};
+}
+
+Status Communicator::takePart(const Program &program, const Step &step, const Call &call,
+                              std::span<const Buffers::Buffer> to, const Bytes &part, Reached &reached) const {
+  passFull(reached);
+  uint64_t expected = reached.stretch < sizes.size() ? sizes[reached.stretch] - reached.bytes : 0;
+  if (part.size > expected)
+    return Status(SPRIG_RT_INVALID_ARGUMENT, core::concat("rank ", step.peer, " sends ", part.size, " bytes for ",
+                                                          call.text(), ", expected ", expected));
+  const Buffers::Buffer &buffer = to[reached.stretch];
+  uint64_t size = core::dtypeSize(call.dtype);
+  std::byte *own = at(buffer, rangeOf(program, step, buffer).begin, size) + reached.bytes;
+  if (step.kind == Step::Kind::reduce)
+    combine(call.dtype, call.reduction, own, part.begin, int64_t(part.size / size));
+  else
+    std::memcpy(own, part.begin, part.size);
+  reached.bytes += part.size;
+  return {};
 }
 
 // Messages of which pieces are among these, or of no piece at all. Of those to one rank the last covers all before it.

@@ -43,8 +43,16 @@ private:
   Status runSteps(const collective::Program &program, const Call &call, const Buffers &buffers);
   Status send(const collective::Program &program, const collective::Step &step, const Call &call,
               std::span<const Buffers::Buffer> from);
+  // How far a message has been taken: bytes of one of its stretches, all of those before it.
+  struct Reached {
+    size_t stretch = 0;
+    uint64_t bytes = 0;
+  };
   Status take(const collective::Program &program, const collective::Step &step, const Call &call,
               std::span<const Buffers::Buffer> to);
+  void passFull(Reached &reached) const;
+  Status takePart(const collective::Program &program, const collective::Step &step, const Call &call,
+                  std::span<const Buffers::Buffer> to, const Bytes &part, Reached &reached) const;
   Status awaitPieces(uint32_t piece, uint32_t count);
 
   Transport &transport;

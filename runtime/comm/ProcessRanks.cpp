@@ -1,9 +1,9 @@
 #include "runtime/comm/ProcessRanks.h"
+#include "runtime/comm/Library.h"
 
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <limits>
 
 namespace sprig::rt::comm {
@@ -30,6 +30,20 @@ template <typename Number> Status readNumber(const Variable &variable, Number le
   if (error == std::errc() && last == end && number >= least && number <= most) return {};
   return Status(SPRIG_RT_INVALID_ARGUMENT, concat(variable.name, ": expected a number from ", least, " to ", most,
                                                   ", found '", variable.value, "'"));
+}
+
+Status readEngine(Engine &engine) {
+  constexpr std::pair<std::string_view, Engine> names[] = {
+      {"auto", Engine::automatic}, {"shm", Engine::sharedMemory}, {"gloo", Engine::gloo}};
+  Variable variable = find("SPRIG_TRANSPORT");
+  if (!variable.value) return {};
+  for (auto [name, each] : names)
+    if (name == variable.value) {
+      engine = each;
+      return {};
+    }
+  return Status(SPRIG_RT_INVALID_ARGUMENT,
+                concat(variable.name, ": expected auto, shm or gloo, found '", variable.value, "'"));
 }
 
 constexpr int kMostRanks = 1024, kMostSeconds = 1 << 30;
@@ -62,30 +76,13 @@ Status readEnvironment(ProcessRanksOptions &options) {
       SPRIG_RETURN_IF_ERROR(readNumber(variable, time == &options.heartbeat ? 1 : 0, kMostSeconds, seconds));
       *time = std::chrono::seconds(seconds);
     }
-  return {};
+  return readEngine(options.engine);
 }
 
 Status joinProcesses(const ProcessRanksOptions &options, std::unique_ptr<Transport> &transport) {
-  // Beside the library or the program that this is in, then where the system looks.
-  std::string path = kGlooLibrary;
-  void *library = nullptr;
-  Dl_info own = {};
-  if (::dladdr(reinterpret_cast<void *>(&isRankProcess), &own) && own.dli_fname)
-    if (std::string_view file = own.dli_fname; file.rfind('/') != file.npos)
-      for (const char *folder : {"/", "/../lib/"}) {
-        if (library) break;
-        library = ::dlopen((std::string(file.substr(0, file.rfind('/'))) + folder + kGlooLibrary).c_str(),
-                           RTLD_NOW | RTLD_LOCAL);
-      }
-  if (!library) library = ::dlopen(kGlooLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    return Status(SPRIG_RT_UNSUPPORTED,
-                  concat("processes as ranks need ", kGlooLibrary, " and Gloo (Debian: libgloo0): ", ::dlerror()));
-  auto *join = reinterpret_cast<JoinFunction *>(::dlsym(library, kGlooJoin));
-  auto *version = reinterpret_cast<const char *(*)()>(::dlsym(library, kGlooVersion));
-  if (!join || !version || std::string_view(version()) != SPRIG_RT_VERSION)
-    return Status(SPRIG_RT_UNSUPPORTED, concat(kGlooLibrary, " is of Sprig ", version ? version() : "another version",
-                                               ", expected ", SPRIG_RT_VERSION));
+  void *function = nullptr;
+  SPRIG_RETURN_IF_ERROR(findFunction("processes", "join", "processes as ranks", function));
+  auto *join = reinterpret_cast<JoinFunction *>(function);
   Status status;
   join(options, transport, status);
   return status;

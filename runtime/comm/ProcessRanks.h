@@ -1,5 +1,5 @@
-// Processes as ranks, of one machine or several. What moves their bytes is a library of its own that is loaded when it
-// is asked for (gloo/), so that programs without such ranks do not have it.
+// Processes as ranks, of one machine or several: a library of its own (process/), which is loaded when one joins, so
+// that programs without such ranks do not have it.
 #ifndef SPRIG_RUNTIME_COMM_PROCESSRANKS_H
 #define SPRIG_RUNTIME_COMM_PROCESSRANKS_H
 
@@ -9,6 +9,9 @@
 #include <memory>
 
 namespace sprig::rt::comm {
+
+// What moves bytes between two ranks. Automatic: memory that they share where they are on one machine, else Gloo.
+enum class Engine : uint8_t { automatic, sharedMemory, gloo };
 
 struct ProcessRanksOptions {
   int rank = 0, ranks = 1;
@@ -20,6 +23,8 @@ struct ProcessRanksOptions {
   // A rank that waits for longer, for others to come or in a collective, fails the group; zero: as long as it takes.
   std::chrono::nanoseconds timeout = std::chrono::minutes(5);
   std::chrono::nanoseconds heartbeat = std::chrono::seconds(10); // of the store that it starts
+  Engine engine = Engine::automatic;
+  std::string machine; // ranks that say the same share memory; empty: what the system says
 };
 
 // Whether the environment says that this process is a rank: RANK (OMPI_COMM_WORLD_RANK, SLURM_PROCID).
@@ -30,10 +35,8 @@ Status readEnvironment(ProcessRanksOptions &options);
 // Returns when all ranks have come. The group is left when the transport goes.
 Status joinProcesses(const ProcessRanksOptions &options, std::unique_ptr<Transport> &transport);
 
-// What the library has, by its name. Both are of one version.
+// What that library has, by its name. Both are of one version.
 using JoinFunction = void(const ProcessRanksOptions &options, std::unique_ptr<Transport> &transport, Status &status);
-constexpr const char *kGlooLibrary = "libsprig_rt_gloo.so", *kGlooJoin = "sprig_rt_gloo_join",
-                     *kGlooVersion = "sprig_rt_gloo_version";
 
 } // namespace sprig::rt::comm
 

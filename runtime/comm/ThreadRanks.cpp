@@ -1,46 +1,12 @@
 #include "runtime/comm/ThreadRanks.h"
+#include "runtime/comm/Futex.h"
 #include "runtime/comm/StatusCopy.h"
 
-#include <algorithm>
-#include <ctime>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <thread>
-#include <unistd.h>
 
 namespace sprig::rt::comm {
 
 using Clock = std::chrono::steady_clock;
-
-namespace {
-
-constexpr int kSpinMicroseconds = 50;
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-// Sleeps while the word is what was seen, until `deadline`: std::atomic::wait knows no time.
-void sleepOn(std::atomic<uint32_t> &word, uint32_t seen, Clock::time_point deadline) {
-  static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
-  timespec wait = {};
-  bool isBounded = deadline != Clock::time_point::max();
-  if (isBounded) {
-    auto left = std::max(deadline - Clock::now(), Clock::duration::zero());
-    wait.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
-    wait.tv_nsec = long((left % std::chrono::seconds(1)) / std::chrono::nanoseconds(1));
-  }
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT_PRIVATE, seen, isBounded ? &wait : nullptr,
-          nullptr, 0);
-}
-
-void wake(std::atomic<uint32_t> &word) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
-
-} // namespace
 
 class ThreadRanks::Rank : public Transport {
 public:
@@ -56,7 +22,7 @@ public:
   void end() override;
   Status send(int peer, std::span<const Bytes> stretches, uint64_t &message) override;
   Status awaitTaken(int peer, uint64_t message) override;
-  Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches) override;
+  Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches, bool &isLast) override;
   void giveBack(int peer) override;
   void fail(const Status &why) override { group.fail(number, why); }
   Status failure() const override { return group.failure(); }
@@ -109,7 +75,7 @@ std::vector<Status> ThreadRanks::run(const std::function<Status(Transport &)> &b
 void ThreadRanks::ring(int rank) {
   Bell &bell = bells[size_t(rank)];
   bell.count.fetch_add(1);
-  if (bell.asleep.load()) wake(bell.count);
+  if (bell.asleep.load()) wakeAll(bell.count, Sleepers::own);
 }
 
 void ThreadRanks::ringAll() {
@@ -122,7 +88,7 @@ template <typename Condition> Status ThreadRanks::await(int rank, int peer, Cond
   while (options.spinMicroseconds && Clock::now() < spinEnd)
     for (int i = 0; i < 16; ++i) {
       if (condition()) return {};
-      pause();
+      pauseSpinning();
     }
   auto deadline = Clock::time_point::max();
   if (options.timeout.count() && options.timeout < deadline - begin) deadline = begin + options.timeout;
@@ -139,7 +105,7 @@ template <typename Condition> Status ThreadRanks::await(int rank, int peer, Cond
       std::lock_guard lock(mutex);
       hasLeft = at[size_t(peer)].hasLeft;
     }
-    if (!holds && !hasLeft) sleepOn(bell.count, seen, deadline);
+    if (!holds && !hasLeft) sleepOn(bell.count, seen, deadline, Sleepers::own);
     bell.asleep.store(0);
     // What it has sent before it left is there.
     if (holds || condition()) return {};
@@ -240,7 +206,7 @@ Status ThreadRanks::Rank::awaitTaken(int peer, uint64_t message) {
   return group.await(number, peer, [&] { return to.taken >= message; });
 }
 
-Status ThreadRanks::Rank::take(int peer, std::span<const size_t>, std::span<const Bytes> &stretches) {
+Status ThreadRanks::Rank::take(int peer, std::span<const size_t>, std::span<const Bytes> &stretches, bool &isLast) {
   Channel &from = group.channel(peer, number);
   SPRIG_RETURN_IF_ERROR(group.await(number, peer, [&] { return from.sent > from.taken; }));
   // Said before it is asked whether the group is whole: the sender says that it is not, and then looks who reads.
@@ -250,6 +216,7 @@ Status ThreadRanks::Rank::take(int peer, std::span<const size_t>, std::span<cons
     return group.failure();
   }
   stretches = from.messages[from.taken % Channel::kDepth];
+  isLast = true;
   return {};
 }
 

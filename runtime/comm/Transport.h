@@ -45,8 +45,10 @@ public:
   virtual Status send(int peer, std::span<const Bytes> stretches, uint64_t &number) = 0;
   // Until the peer has taken the message of that number and all before it.
   virtual Status awaitTaken(int peer, uint64_t number) = 0;
-  // The next message of the peer, when it is there; stretches of these sizes are expected.
-  virtual Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches) = 0;
+  // The next message of the peer, when it is there; stretches of these sizes are expected. All of it, or the bytes that
+  // are there: then it is not the last part, and after giveBack() the next is taken by the same call. Parts are cut
+  // between elements; a stretch of one ends where one of the message does, or before.
+  virtual Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches, bool &isLast) = 0;
   // Gives back what was taken last.
   virtual void giveBack(int peer) = 0;
 

@@ -1,4 +1,5 @@
-// Ranks that meet by a store and talk by Gloo. Threads stand for the processes here: each has a transport of its own.
+// Ranks that meet by a store and talk by what carries bytes between processes. Threads stand for the processes here:
+// each has a transport of its own.
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/ProcessRanks.h"
 #include "runtime/comm/ThreadRanks.h"
@@ -10,6 +11,7 @@
 
 #include <barrier>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <random>
 #include <thread>
@@ -24,6 +26,14 @@ namespace {
 
 using Body = std::function<Status(int, Communicator &)>;
 
+// What carries the bytes; mixed: ranks 0 and 1, 2 and 3, ... share memory, Gloo has the rest.
+enum class Carrier { sharedMemory, gloo, mixed };
+Carrier carrier;
+
+class ProcessRanks : public testing::TestWithParam<Carrier> {
+  void SetUp() override { carrier = GetParam(); }
+};
+
 std::vector<std::string> texts(int ranks) { return std::vector<std::string>(size_t(ranks)); }
 
 std::unique_ptr<Store> storeOf(int ranks, std::chrono::nanoseconds heartbeat = 10s) {
@@ -33,8 +43,18 @@ std::unique_ptr<Store> storeOf(int ranks, std::chrono::nanoseconds heartbeat = 1
   return store;
 }
 
-ProcessRanksOptions optionsOf(const Store &store, int rank, int ranks, std::chrono::nanoseconds timeout = 60s) {
-  return {.rank = rank, .ranks = ranks, .port = store.port(), .secret = "s", .timeout = timeout};
+ProcessRanksOptions optionsOf(uint16_t port, int rank, int ranks, std::chrono::nanoseconds timeout = 60s) {
+  ProcessRanksOptions options;
+  options.rank = rank;
+  options.ranks = ranks;
+  options.port = port;
+  options.secret = "s";
+  options.timeout = timeout;
+  options.engine = carrier == Carrier::sharedMemory ? Engine::sharedMemory
+                   : carrier == Carrier::gloo       ? Engine::gloo
+                                                    : Engine::automatic;
+  if (carrier == Carrier::mixed) options.machine = "machine" + std::to_string(rank / 2);
+  return options;
 }
 
 // A body on each of so many ranks, until all have ended; what each gave.
@@ -45,7 +65,7 @@ std::vector<std::string> onProcesses(int ranks, const Body &body, std::chrono::n
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       std::unique_ptr<Transport> transport;
-      Status status = joinProcesses(optionsOf(*store, rank, ranks, timeout), transport);
+      Status status = joinProcesses(optionsOf(store->port(), rank, ranks, timeout), transport);
       if (status.isOk()) {
         Communicator communicator(*transport);
         status = body(rank, communicator);
@@ -81,10 +101,23 @@ Status allReduce(Communicator &communicator, std::vector<float> &numbers, int li
   return communicator.run(call, {{&buffer, 1}});
 }
 
+// The thread sanitizer does not see what Gloo's own code orders.
+#if !defined(SPRIG_TEST_GLOO)
+INSTANTIATE_TEST_SUITE_P(, ProcessRanks, testing::Values(Carrier::sharedMemory),
+                         [](const auto &) { return "SharedMemory"; });
+#else
+INSTANTIATE_TEST_SUITE_P(, ProcessRanks, testing::Values(Carrier::sharedMemory, Carrier::gloo, Carrier::mixed),
+                         [](const auto &each) {
+                           return each.param == Carrier::gloo           ? "Gloo"
+                                  : each.param == Carrier::sharedMemory ? "SharedMemory"
+                                                                        : "Mixed";
+                         });
+#endif
+
 } // namespace
 
 // Threads' bits are those that a program states (CommTest).
-TEST(ProcessRanks, BitsAreThoseOfThreads) {
+TEST_P(ProcessRanks, BitsAreThoseOfThreads) {
   for (int ranks : {1, 2, 3, 4, 5}) {
     auto body = [&](std::vector<std::vector<std::vector<float>>> &results) {
       results.assign(size_t(ranks), {});
@@ -110,7 +143,7 @@ TEST(ProcessRanks, BitsAreThoseOfThreads) {
   }
 }
 
-TEST(ProcessRanks, OtherCollectivesMoveWhatTheySay) {
+TEST_P(ProcessRanks, OtherCollectivesMoveWhatTheySay) {
   constexpr int kRanks = 3;
   for (int64_t size : {3, 12, 9000}) {
     auto body = [&](std::vector<std::vector<std::vector<float>>> &results) {
@@ -136,7 +169,7 @@ TEST(ProcessRanks, OtherCollectivesMoveWhatTheySay) {
   }
 }
 
-TEST(ProcessRanks, DifferentCallsAreNamedOnAllRanks) {
+TEST_P(ProcessRanks, DifferentCallsAreNamedOnAllRanks) {
   auto messages = onProcesses(3, [](int rank, Communicator &communicator) {
     std::vector<float> numbers(size_t(rank == 2 ? 3 : 4));
     std::vector<float> same(5);
@@ -157,7 +190,7 @@ TEST(ProcessRanks, DifferentCallsAreNamedOnAllRanks) {
                          "of 300000 f32 (sum, ring)");
 }
 
-TEST(ProcessRanks, WhoIsLateIsToldWithWhereAllAre) {
+TEST_P(ProcessRanks, WhoIsLateIsToldWithWhereAllAre) {
   auto messages = onProcesses(
       3,
       [](int rank, Communicator &communicator) {
@@ -172,7 +205,7 @@ TEST(ProcessRanks, WhoIsLateIsToldWithWhereAllAre) {
                                      "of 4 f32 (sum, ring) at train.cpp:7"));
 }
 
-TEST(ProcessRanks, WhoHasLeftIsNotWaitedFor) {
+TEST_P(ProcessRanks, WhoHasLeftIsNotWaitedFor) {
   auto messages = onProcesses(2, [](int rank, Communicator &communicator) {
     std::vector<float> numbers(4);
     SPRIG_RETURN_IF_ERROR(allReduce(communicator, numbers));
@@ -183,7 +216,7 @@ TEST(ProcessRanks, WhoHasLeftIsNotWaitedFor) {
                          "collectives");
 }
 
-TEST(ProcessRanks, AFailureReachesAll) {
+TEST_P(ProcessRanks, AFailureReachesAll) {
   std::unique_ptr<Store> store = storeOf(3);
   std::barrier haveCome(3); // before one fails, as who has not come is told in joining
   std::vector<std::thread> threads;
@@ -191,7 +224,7 @@ TEST(ProcessRanks, AFailureReachesAll) {
   for (int rank = 0; rank < 3; ++rank)
     threads.emplace_back([&, rank] {
       std::unique_ptr<Transport> transport;
-      Status status = joinProcesses(optionsOf(*store, rank, 3), transport);
+      Status status = joinProcesses(optionsOf(store->port(), rank, 3), transport);
       std::vector<float> numbers(100000);
       haveCome.arrive_and_wait();
       ASSERT_TRUE(status.isOk()) << status.message();
@@ -207,7 +240,7 @@ TEST(ProcessRanks, AFailureReachesAll) {
 }
 
 // As a launcher that has seen a process die.
-TEST(ProcessRanks, WhatTheLauncherKnowsReachesAll) {
+TEST_P(ProcessRanks, WhatTheLauncherKnowsReachesAll) {
   std::unique_ptr<Store> store = storeOf(2);
   std::vector<std::string> messages = texts(2);
   std::barrier haveCome(2);
@@ -215,7 +248,7 @@ TEST(ProcessRanks, WhatTheLauncherKnowsReachesAll) {
   for (int rank = 0; rank < 2; ++rank)
     threads.emplace_back([&, rank] {
       std::unique_ptr<Transport> transport;
-      Status status = joinProcesses(optionsOf(*store, rank, 2), transport);
+      Status status = joinProcesses(optionsOf(store->port(), rank, 2), transport);
       std::vector<float> numbers(4);
       haveCome.arrive_and_wait();
       ASSERT_TRUE(status.isOk()) << status.message();
@@ -230,20 +263,20 @@ TEST(ProcessRanks, WhatTheLauncherKnowsReachesAll) {
   EXPECT_EQ(messages[0], "rank 1 was killed by signal 9 (Killed)");
 }
 
-TEST(ProcessRanks, WhoDoesNotComeIsNamed) {
+TEST_P(ProcessRanks, WhoDoesNotComeIsNamed) {
   std::unique_ptr<Store> store = storeOf(3);
   std::vector<std::string> messages = texts(2);
   std::vector<std::thread> threads;
   for (int rank : {0, 1})
     threads.emplace_back([&, rank] {
       std::unique_ptr<Transport> transport;
-      messages[size_t(rank)] = joinProcesses(optionsOf(*store, rank, 3, 300ms), transport).message();
+      messages[size_t(rank)] = joinProcesses(optionsOf(store->port(), rank, 3, 300ms), transport).message();
     });
   for (std::thread &thread : threads) thread.join();
   EXPECT_THAT(messages, Each(HasSubstr("rank 2 has not come")));
 }
 
-TEST(ProcessRanks, RankZeroMayHaveTheStore) {
+TEST_P(ProcessRanks, RankZeroMayHaveTheStore) {
   uint16_t port = 0;
   {
     Socket socket;
@@ -254,8 +287,9 @@ TEST(ProcessRanks, RankZeroMayHaveTheStore) {
   for (int rank : {1, 0})
     threads.emplace_back([&, rank] {
       std::unique_ptr<Transport> transport;
-      Status status =
-          joinProcesses({.rank = rank, .ranks = 2, .port = port, .firstHasStore = true, .secret = "s"}, transport);
+      ProcessRanksOptions options = optionsOf(port, rank, 2);
+      options.firstHasStore = true;
+      Status status = joinProcesses(options, transport);
       std::vector<float> numbers(4, 1.f);
       if (status.isOk()) {
         Communicator communicator(*transport);
@@ -266,4 +300,45 @@ TEST(ProcessRanks, RankZeroMayHaveTheStore) {
     });
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(messages, texts(2));
+}
+
+// What ranks share is gone with them, however they end: nothing of it has a name or is open once they have joined.
+TEST(SharedMemory, LeavesNothingOpen) {
+  carrier = Carrier::sharedMemory;
+  std::unique_ptr<Store> store = storeOf(3);
+  std::barrier haveCome(3), haveLooked(3);
+  std::vector<std::string> open;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport;
+      Status status = joinProcesses(optionsOf(store->port(), rank, 3), transport);
+      EXPECT_TRUE(status.isOk()) << status.message();
+      haveCome.arrive_and_wait();
+      std::error_code error;
+      if (rank == 0)
+        for (const auto &each : std::filesystem::directory_iterator("/proc/self/fd"))
+          if (std::string at = std::filesystem::read_symlink(each, error); at.starts_with("/memfd:"))
+            open.push_back(at);
+      haveLooked.arrive_and_wait();
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(open, std::vector<std::string>());
+}
+
+TEST(SharedMemory, OfTwoMachinesIsRefused) {
+  carrier = Carrier::sharedMemory;
+  std::unique_ptr<Store> store = storeOf(2);
+  std::vector<std::string> messages = texts(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport;
+      ProcessRanksOptions options = optionsOf(store->port(), rank, 2);
+      options.machine = "m" + std::to_string(rank);
+      messages[size_t(rank)] = joinProcesses(options, transport).message();
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_THAT(messages, Each("SPRIG_TRANSPORT=shm: ranks 0 and 1 share no memory: they are on two machines, or may not "
+                             "see each other"));
 }

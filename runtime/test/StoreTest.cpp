@@ -273,5 +273,10 @@ TEST(ProcessRanks, EnvironmentIsRead) {
   EXPECT_EQ(options.ranks, 4);
   EXPECT_EQ(options.port, 1234);
   EXPECT_EQ(options.host, "127.0.0.1");
-  for (const char *name : {"RANK", "WORLD_SIZE", "MASTER_PORT"}) ::unsetenv(name);
+  ::setenv("SPRIG_TRANSPORT", "pigeon", 1);
+  EXPECT_EQ(readEnvironment(options).message(), "SPRIG_TRANSPORT: expected auto, shm or gloo, found 'pigeon'");
+  ::setenv("SPRIG_TRANSPORT", "shm", 1);
+  EXPECT_EQ(readEnvironment(options).message(), "");
+  EXPECT_EQ(options.engine, Engine::sharedMemory);
+  for (const char *name : {"RANK", "WORLD_SIZE", "MASTER_PORT", "SPRIG_TRANSPORT"}) ::unsetenv(name);
 }

@@ -18,7 +18,7 @@ import sys
 sprig, folder, scratch = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 scratch.mkdir(parents=True, exist_ok=True)
 # Of the numbers of ranks; where Gloo is not built in, none.
-PROCESSES = (2, 4) if any((pathlib.Path(sprig).resolve().parent.parent / 'lib').glob('libsprig_rt_gloo*')) else ()
+PROCESSES = (2, 4) if any((pathlib.Path(sprig).resolve().parent.parent / 'lib').glob('libsprig_rt_processes*')) else ()
 FORMATS = {'F32': 'f', 'F64': 'd', 'I64': 'q', 'I32': 'i'}
 
 

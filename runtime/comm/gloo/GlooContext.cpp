@@ -1,50 +1,51 @@
 #include "runtime/comm/gloo/GlooContext.h"
+#include "runtime/base/Status.h"
+#include "runtime/comm/store/StoreClient.h"
 
+#include <gloo/transport/address.h>
+#include <gloo/transport/pair.h>
 #include <gloo/transport/tcp/device.h>
 
 #include <stdexcept>
 
 namespace sprig::rt::comm {
-namespace {
 
-// The group's store as Gloo's: rank i's addresses are its value i.
-class StoreOfGloo : public gloo::rendezvous::Store {
-public:
-  explicit StoreOfGloo(StoreClient &client) : client(client) {}
+using core::concat;
 
-  void set(const std::string &key, const std::vector<char> &data) override {
-    client.set("gloo/" + key, {data.data(), data.size()});
-  }
-  std::vector<char> get(const std::string &key) override {
-    std::string value = valueOf(key);
-    return {value.begin(), value.end()};
-  }
-  void wait(const std::vector<std::string> &keys) override {
-    for (const std::string &key : keys) valueOf(key);
-  }
-  void wait(const std::vector<std::string> &keys, const std::chrono::milliseconds &) override { wait(keys); }
-
-private:
-  std::string valueOf(const std::string &key) {
-    std::string value;
-    if (Status status = client.get("gloo/" + key, std::atoi(key.c_str()), value); !status.isOk())
-      throw std::runtime_error(std::string(status.message()));
-    return value;
-  }
-  StoreClient &client;
-};
-
-} // namespace
-
-GlooContext::GlooContext(StoreClient &client, int rank, int ranks, std::chrono::nanoseconds timeout)
-    : context(std::make_unique<gloo::rendezvous::Context>(rank, ranks)) {
+GlooContext::GlooContext(const LinkRequest &request) {
   gloo::transport::tcp::attr attributes;
-  attributes.hostname = client.ownAddress();
+  attributes.hostname = request.store->ownAddress();
   device = gloo::transport::tcp::CreateDevice(attributes);
+  context = device->createContext(request.rank, request.ranks);
   // Connections wait for five times as long as this.
-  context->setTimeout(std::chrono::ceil<std::chrono::milliseconds>(timeout) / 5);
-  StoreOfGloo store(client);
-  context->connectFullMesh(store, device);
+  context->setTimeout(std::chrono::ceil<std::chrono::milliseconds>(request.timeout) / 5);
+  // One address for each peer, which connects there.
+  for (int peer : request.peers) {
+    std::vector<char> bytes = context->createPair(peer)->address().bytes();
+    request.store->set(concat("gloo/", request.rank, "/", peer), {bytes.data(), bytes.size()});
+  }
+  // Whoever waits for a connection wakes up where it is closed.
+  request.onNews([this, peers = std::vector<int>(request.peers.begin(), request.peers.end()), store = request.store] {
+    if (store->hasFailed())
+      for (int peer : peers) context->getPair(peer)->close();
+  });
+  try {
+    connect(request);
+  } catch (...) {
+    request.onNews(nullptr);
+    throw;
+  }
+  request.onNews(nullptr);
+}
+
+void GlooContext::connect(const LinkRequest &request) {
+  for (int peer : request.peers) {
+    std::string address;
+    Status status = request.store->get(concat("gloo/", peer, "/", request.rank), peer, address);
+    if (status.isOk()) context->getPair(peer)->connect({address.begin(), address.end()});
+    if (status.isOk()) status = request.store->failure();
+    if (!status.isOk()) throw std::runtime_error(std::string(status.message()));
+  }
 }
 
 GlooContext::~GlooContext() = default;

@@ -1,18 +1,20 @@
-// Gloo's connections of all ranks with each other, made by the group's store.
+// Gloo's connections of a rank with others, made by the group's store.
 #ifndef SPRIG_RUNTIME_COMM_GLOO_GLOOCONTEXT_H
 #define SPRIG_RUNTIME_COMM_GLOO_GLOOCONTEXT_H
 
-#include "runtime/comm/store/StoreClient.h"
+#include "runtime/comm/process/Link.h"
 
-#include <gloo/rendezvous/context.h>
+#include <gloo/transport/context.h>
+#include <gloo/transport/device.h>
 
 namespace sprig::rt::comm {
 
 // Throws what Gloo throws.
 class GlooContext {
 public:
-  // Connected when it returns. At the address by which the store is reached: nobody is listened to elsewhere.
-  GlooContext(StoreClient &client, int rank, int ranks, std::chrono::nanoseconds timeout);
+  // Connected when it returns. At the address by which the store is reached: nobody is listened to elsewhere. News end
+  // it, as a failure of the group, which the store then knows.
+  explicit GlooContext(const LinkRequest &request);
   ~GlooContext();
 
   std::unique_ptr<gloo::transport::UnboundBuffer> buffer(void *begin, size_t size) {
@@ -20,8 +22,9 @@ public:
   }
 
 private:
+  void connect(const LinkRequest &request);
   std::shared_ptr<gloo::transport::Device> device;
-  std::unique_ptr<gloo::rendezvous::Context> context;
+  std::shared_ptr<gloo::transport::Context> context;
 };
 
 } // namespace sprig::rt::comm

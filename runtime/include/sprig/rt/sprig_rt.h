@@ -300,8 +300,8 @@ typedef struct sprig_rt_join_options {
  * set. Since 1.9. */
 SPRIG_RT_API int32_t sprig_rt_is_rank_process(void);
 /* This process as a rank, by the environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and SPRIG_LAUNCH_SECRET, as
- * `sprig launch` sets them. Returns when all ranks have come. Needs libsprig_rt_gloo.so and Gloo; UNSUPPORTED without.
- * Options may be null. Since 1.9. */
+ * `sprig launch` sets them. Returns when all ranks have come. Needs libsprig_rt_processes.so, and between machines
+ * libsprig_rt_gloo.so and Gloo; UNSUPPORTED without. Options may be null. Since 1.9. */
 SPRIG_RT_API sprig_rt_status *sprig_rt_group_join(const sprig_rt_join_options *options, sprig_rt_group **group);
 SPRIG_RT_API uint32_t sprig_rt_group_rank(const sprig_rt_group *group);
 SPRIG_RT_API uint32_t sprig_rt_group_ranks(const sprig_rt_group *group);

@@ -1,6 +1,6 @@
 // What comes before each message between processes: the call that it is of, so that ranks at different calls are told.
-#ifndef SPRIG_RUNTIME_COMM_GLOO_MESSAGEHEADER_H
-#define SPRIG_RUNTIME_COMM_GLOO_MESSAGEHEADER_H
+#ifndef SPRIG_RUNTIME_COMM_PROCESS_MESSAGEHEADER_H
+#define SPRIG_RUNTIME_COMM_PROCESS_MESSAGEHEADER_H
 
 #include "runtime/comm/Position.h"
 
@@ -18,6 +18,8 @@ struct MessageHeader {
 };
 
 MessageHeader headerOf(const Position &position, uint64_t size);
+// Whether both are of one call of all ranks.
+bool isSameCall(const MessageHeader &a, const MessageHeader &b);
 // `file` keeps what the call's points at.
 Position positionOf(const MessageHeader &header, std::string &file);
 

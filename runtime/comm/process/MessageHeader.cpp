@@ -1,4 +1,4 @@
-#include "runtime/comm/gloo/MessageHeader.h"
+#include "runtime/comm/process/MessageHeader.h"
 
 #include <cstring>
 
@@ -26,6 +26,12 @@ MessageHeader headerOf(const Position &position, uint64_t size) {
   file = file.substr(file.size() - std::min(file.size(), sizeof header.file - 1));
   std::memcpy(header.file, file.data(), file.size());
   return header;
+}
+
+bool isSameCall(const MessageHeader &a, const MessageHeader &b) {
+  return a.number == b.number && a.elements == b.elements && a.layout == b.layout && a.name == b.name &&
+         a.root == b.root && a.buffers == b.buffers && a.kind == b.kind && a.algorithm == b.algorithm &&
+         a.reduction == b.reduction && a.dtype == b.dtype && a.announces == b.announces;
 }
 
 Position positionOf(const MessageHeader &header, std::string &file) {

@@ -1,0 +1,223 @@
+// Messages to and from another process by Gloo. Short ones come with their header, in buffers that lie ready; the bytes
+// of long ones follow from where they are.
+#include "runtime/comm/gloo/BrokenPipe.h"
+#include "runtime/comm/gloo/GlooContext.h"
+
+#include <gloo/transport/unbound_buffer.h>
+
+#include <cstring>
+#include <deque>
+#include <mutex>
+
+namespace sprig::rt::comm {
+namespace {
+
+using namespace std::chrono_literals;
+using gloo::transport::UnboundBuffer;
+
+constexpr size_t kShortBytes = 8192; // that come with their header
+constexpr size_t kReady = 4;         // buffers in which messages may come
+constexpr size_t kDepth = 16;        // messages that a rank may be ahead of another
+constexpr uint64_t kHeaderSlot = 1;
+// Messages of other sizes never meet: the header, which comes first, says what is wrong.
+uint64_t slotOf(size_t bytes) { return kHeaderSlot + 1 + bytes; }
+
+class GlooLink : public Link {
+public:
+  GlooLink(std::shared_ptr<GlooContext> context, int peer);
+  ~GlooLink() override;
+
+  bool wait(const Goal &goal, std::chrono::nanoseconds most) override;
+  void interrupt() override;
+  uint64_t send(const MessageHeader &header, std::span<const Bytes> stretches) override;
+  Part take(std::span<const size_t> sizes) override;
+  void giveBack() override;
+  void drop() override { longs.clear(); }
+
+private:
+  // Memory, and Gloo's handle of it, which goes first.
+  struct Buffer {
+    std::vector<std::byte> bytes;
+    std::unique_ptr<UnboundBuffer> handle;
+    bool isUnderWay = false;
+  };
+  struct Long {
+    uint64_t number;
+    Buffer buffer; // without bytes where the sender's own memory goes out
+  };
+  bool await(UnboundBuffer &buffer, bool isSend, std::chrono::nanoseconds most);
+  bool awaitOut(Buffer &buffer, std::chrono::nanoseconds most);
+  bool awaitPart(size_t size, std::chrono::nanoseconds most);
+  Buffer &ready() { return incoming[taken % kReady]; }
+
+  std::shared_ptr<GlooContext> context;
+  int peer;
+  std::vector<Buffer> incoming, outgoing;
+  uint64_t sent = 0, taken = 0;
+  std::deque<Long> longs;
+  Buffer rest;          // of a long message that comes
+  bool hasRest = false; // whether that is what is taken next
+  MessageHeader header; // of what is taken
+  std::vector<Bytes> stretches;
+  std::mutex mutex; // what follows
+  UnboundBuffer *awaited = nullptr;
+  bool isAwaitedSend = false;
+};
+
+GlooLink::GlooLink(std::shared_ptr<GlooContext> given, int peer) : context(std::move(given)), peer(peer) {
+  for (auto [list, count] : {std::pair(&incoming, kReady), {&outgoing, kDepth}}) {
+    list->resize(count);
+    for (Buffer &buffer : *list) {
+      buffer.bytes.resize(sizeof(MessageHeader) + kShortBytes);
+      buffer.handle = context->buffer(buffer.bytes.data(), buffer.bytes.size());
+    }
+  }
+  for (Buffer &buffer : incoming) buffer.handle->recv(peer, kHeaderSlot);
+}
+
+GlooLink::~GlooLink() {
+  WithoutBrokenPipe signals;
+  rest = {};
+  longs.clear();
+  incoming.clear();
+  outgoing.clear();
+  context.reset();
+}
+
+void GlooLink::interrupt() {
+  std::lock_guard lock(mutex);
+  if (!awaited) return;
+  if (isAwaitedSend)
+    awaited->abortWaitSend();
+  else
+    awaited->abortWaitRecv();
+}
+
+bool GlooLink::await(UnboundBuffer &buffer, bool isSend, std::chrono::nanoseconds most) {
+  struct Awaiting {
+    GlooLink &link;
+    Awaiting(GlooLink &link, UnboundBuffer &buffer, bool isSend) : link(link) {
+      std::lock_guard lock(link.mutex);
+      link.awaited = &buffer;
+      link.isAwaitedSend = isSend;
+    }
+    ~Awaiting() {
+      std::lock_guard lock(link.mutex);
+      link.awaited = nullptr;
+    }
+  } awaiting(*this, buffer, isSend);
+  auto time = std::chrono::ceil<std::chrono::milliseconds>(most);
+  return isSend ? buffer.waitSend(nullptr, time) : buffer.waitRecv(nullptr, time);
+}
+
+bool GlooLink::awaitOut(Buffer &buffer, std::chrono::nanoseconds most) {
+  if (buffer.isUnderWay && !await(*buffer.handle, true, most)) return false;
+  buffer.isUnderWay = false;
+  return true;
+}
+
+bool GlooLink::awaitPart(size_t size, std::chrono::nanoseconds most) {
+  if (hasRest) return await(*rest.handle, false, most);
+  if (size > kShortBytes && !rest.isUnderWay) {
+    if (rest.bytes.size() < size) {
+      rest.handle.reset();
+      rest.bytes.resize(size);
+      rest.handle = context->buffer(rest.bytes.data(), size);
+    }
+    rest.handle->recv(peer, slotOf(size), 0, size);
+    rest.isUnderWay = true;
+  }
+  return await(*ready().handle, false, most);
+}
+
+bool GlooLink::wait(const Goal &goal, std::chrono::nanoseconds most) {
+  WithoutBrokenPipe signals;
+  switch (goal.kind) {
+  case Goal::Kind::room: return awaitOut(outgoing[sent % kDepth], most);
+  case Goal::Kind::out: // what is short has been copied
+    for (; !longs.empty() && longs.front().number <= goal.number; longs.pop_front())
+      if (!awaitOut(longs.front().buffer, most)) return false;
+    return true;
+  case Goal::Kind::part: return awaitPart(goal.bytes, most);
+  case Goal::Kind::done:
+    for (Buffer &buffer : outgoing)
+      if (!awaitOut(buffer, most)) return false;
+    return true;
+  }
+  return false;
+}
+
+uint64_t GlooLink::send(const MessageHeader &message, std::span<const Bytes> from) {
+  WithoutBrokenPipe signals;
+  auto gather = [&](std::byte *at) {
+    for (const Bytes &stretch : from) {
+      if (stretch.size) std::memcpy(at, stretch.begin, stretch.size);
+      at += stretch.size;
+    }
+  };
+  Buffer &buffer = outgoing[sent % kDepth];
+  std::memcpy(buffer.bytes.data(), &message, sizeof message);
+  bool isShort = message.size <= kShortBytes;
+  if (isShort) gather(buffer.bytes.data() + sizeof message);
+  buffer.handle->send(peer, kHeaderSlot, 0, sizeof message + (isShort ? message.size : 0));
+  buffer.isUnderWay = true;
+  ++sent;
+  if (isShort) return sent;
+  Long &rest = longs.emplace_back();
+  rest.number = sent;
+  // Gloo only reads what it sends.
+  auto *at = const_cast<std::byte *>(from.front().begin);
+  if (from.size() > 1) {
+    rest.buffer.bytes.resize(message.size);
+    at = rest.buffer.bytes.data();
+    gather(at);
+  }
+  rest.buffer.handle = context->buffer(at, message.size);
+  rest.buffer.handle->send(peer, slotOf(message.size));
+  rest.buffer.isUnderWay = true;
+  return sent;
+}
+
+// Of a long message the header is a part by itself.
+Part GlooLink::take(std::span<const size_t> sizes) {
+  size_t size = 0;
+  for (size_t each : sizes) size += each;
+  const std::byte *at = hasRest ? rest.bytes.data() : ready().bytes.data() + sizeof header;
+  Part part;
+  if (!hasRest) {
+    std::memcpy(&header, ready().bytes.data(), sizeof header);
+    part.header = &header;
+    part.isLast = size <= kShortBytes;
+  }
+  stretches.clear();
+  if (part.isLast)
+    for (size_t each : sizes) {
+      stretches.push_back({at, each});
+      at += each;
+    }
+  part.stretches = stretches;
+  return part;
+}
+
+void GlooLink::giveBack() {
+  WithoutBrokenPipe signals;
+  if (hasRest) {
+    hasRest = rest.isUnderWay = false;
+    return;
+  }
+  hasRest = rest.isUnderWay;
+  incoming[taken++ % kReady].handle->recv(peer, kHeaderSlot);
+}
+
+} // namespace
+} // namespace sprig::rt::comm
+
+extern "C" __attribute__((visibility("default"))) const char *sprig_rt_gloo_version() { return SPRIG_RT_VERSION; }
+
+extern "C" __attribute__((visibility("default"))) void
+sprig_rt_gloo_connect(const sprig::rt::comm::LinkRequest &request, sprig::rt::comm::Links &links) {
+  using namespace sprig::rt::comm;
+  WithoutBrokenPipe signals;
+  auto context = std::make_shared<GlooContext>(request);
+  for (int peer : request.peers) links[size_t(peer)] = std::make_unique<GlooLink>(context, peer);
+}
