@@ -2,10 +2,10 @@
 """Kills or stops a random rank of launched training runs at a random moment: every other rank has to end with the error
 that names it, in time, and nothing may be left running.
 
-    launch_kill.py SPRIG FOLDER EXAMPLE [--launches N] [--ranks N]
+    launch_kill.py SPRIG FOLDER EXAMPLE [--launches N] [--ranks N] [--transport NAME] [--seed N]
 
 Every third rank is stopped (SIGSTOP), which its silence tells; the others are killed (SIGKILL). A run that is over before
-it is its turn has to have done its work. Closes with `N passed, N failed`.
+it is its turn has to have done its work. Says on the error stream how far it is; closes with `N passed, N failed`.
 """
 import argparse
 import os
@@ -24,6 +24,8 @@ parser.add_argument('folder', type=pathlib.Path)
 parser.add_argument('example', type=pathlib.Path)
 parser.add_argument('--launches', type=int, default=12)
 parser.add_argument('--ranks', type=int, default=3)
+parser.add_argument('--transport', default='auto')
+parser.add_argument('--seed', type=int, default=7)
 options = parser.parse_args()
 data = options.example / 'data'
 shutil.rmtree(options.folder, ignore_errors=True)
@@ -37,7 +39,8 @@ def start(epochs):
                  options.example / 'model.onnx', '--config', options.example / 'train.json',
                  '--x', data / 'train-images-idx3-ubyte', '--y', data / 'train-labels-idx1-ubyte',
                  '--epochs', str(epochs), '--strategy', 'data', '-o', options.folder / f'{mark}.safetensors']
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env=os.environ | {'SPRIG_TRANSPORT': options.transport})
 
 
 def ranks():
@@ -93,7 +96,7 @@ def check(number):
     return time.monotonic() - begin
 
 
-random.seed(7)
+random.seed(options.seed)
 passed = failed = 0
 longest = 0.0
 for number in range(options.launches):
@@ -101,8 +104,10 @@ for number in range(options.launches):
         longest = max(longest, check(number))
         passed += 1
     except ValueError as error:
-        print(f'FAIL launch {number}: {error}')
+        print(f'FAIL launch {number}: {error}', flush=True)
         failed += 1
+    if (number + 1) % 20 == 0:
+        print(f'{number + 1} of {options.launches}: {failed} failed, the longest took {longest:.1f} s', file=sys.stderr, flush=True)
 print(f'the longest took {longest:.1f} s to end')
 print(f'{passed} passed, {failed} failed')
 sys.exit(1 if failed else 0)

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <unistd.h>
 
 namespace sprig::cli {
 namespace {
@@ -25,24 +27,76 @@ void takePlace(const std::string &at, LaunchOptions &options) {
     options.host = options.host.substr(1, options.host.size() - 2);
 }
 
-int launch(LaunchOptions options, const std::string &at) {
+// Machines that have a launcher each.
+struct Nodes {
+  int count = 1, node = 0;
+};
+
+void placeNodes(LaunchOptions &options, const Nodes &nodes, bool hasPlace) {
+  if (nodes.node >= nodes.count)
+    throw Error(ErrorKind::usage,
+                "--node " + std::to_string(nodes.node) + ": nodes are 0 to " + std::to_string(nodes.count - 1));
+  if (nodes.count > 1) {
+    if (!hasPlace || !options.port)
+      throw Error(ErrorKind::usage, "--nodes: where do they meet? --at HOST:PORT, of the first node");
+    if (options.secret.empty())
+      throw Error(ErrorKind::usage, "--nodes: set SPRIG_LAUNCH_SECRET to the same text on all of them");
+  }
+  options.first = nodes.node * options.ranks;
+  options.world = nodes.count * options.ranks;
+  options.hasStore = nodes.node == 0;
+}
+
+void placeHosts(LaunchOptions &options, const std::string &hosts, const Nodes &nodes, bool hasPlace) {
+  if (options.ranks) throw Error(ErrorKind::usage, "--hosts: says how many ranks there are on each, without -n");
+  if (nodes.count > 1) throw Error(ErrorKind::usage, "--hosts: starts the launchers of all hosts, without --nodes");
+  options.hosts = parseHosts(hosts);
+  for (const LaunchHost &host : options.hosts) options.world += host.ranks;
+  if (hasPlace) return;
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) != 0)
+    throw Error(ErrorKind::runtime, "--hosts: where do they meet? --at HOST:PORT, of this machine");
+  options.host = name;
+}
+
+int launch(LaunchOptions options, const Nodes &nodes, const std::string &hosts, const std::string &at) {
   if (!at.empty()) takePlace(at, options);
   if (!std::isfinite(options.heartbeat)) // which no range leaves out
     throw Error(ErrorKind::usage, "--heartbeat: expected a number of seconds, found 'nan'");
-  if (options.node >= options.nodes)
-    throw Error(ErrorKind::usage,
-                "--node " + std::to_string(options.node) + ": nodes are 0 to " + std::to_string(options.nodes - 1));
-  if (options.nodes > 1) {
-    if (at.empty() || !options.port)
-      throw Error(ErrorKind::usage, "--nodes: where do they meet? --at HOST:PORT, of the first node");
-    if (const char *secret = std::getenv("SPRIG_LAUNCH_SECRET"); !secret || !*secret)
-      throw Error(ErrorKind::usage, "--nodes: set SPRIG_LAUNCH_SECRET to the same text on all of them");
-  }
-  if (options.ranks * options.nodes > kMostRanks)
+  if (const char *secret = std::getenv("SPRIG_LAUNCH_SECRET")) options.secret = secret;
+  if (!hosts.empty())
+    placeHosts(options, hosts, nodes, !at.empty());
+  else if (options.ranks)
+    placeNodes(options, nodes, !at.empty());
+  else
+    throw Error(ErrorKind::usage, "how many ranks? -n N, or --hosts HOST:N,...");
+  if (options.world > kMostRanks)
     throw Error(ErrorKind::usage, "--ranks: there are at most " + std::to_string(kMostRanks) + " in all");
-  // A command of this program needs no name of it.
-  if (options.command.front() == "train" || options.command.front() == "profile")
-    options.command.insert(options.command.begin(), "/proc/self/exe");
+  if (options.command.empty()) throw Error(ErrorKind::usage, "command is required");
+  return Launcher(options).run();
+}
+
+// The launcher of one host: all it is told comes by its standard input.
+int launchAsNode() {
+  // No byte behind the line is taken: it is the launcher's that is made here.
+  std::string line;
+  for (char byte; ::read(0, &byte, 1) == 1 && byte != '\n';) line += byte;
+  NodeJob job = parseJob(line);
+  std::error_code error;
+  std::filesystem::current_path(job.folder, error);
+  if (error) throw Error(ErrorKind::runtime, "launch: no folder '" + job.folder + "' here: " + error.message());
+  for (auto &[name, value] : job.variables) ::setenv(name.c_str(), value.c_str(), 1);
+  LaunchOptions options{.command = std::move(job.command),
+                        .first = job.first,
+                        .ranks = job.ranks,
+                        .world = job.world,
+                        .hasStore = false,
+                        .host = job.host,
+                        .port = job.port,
+                        .secret = job.secret,
+                        .heartbeat = job.heartbeat,
+                        .timeout = job.timeout,
+                        .isNode = true};
   return Launcher(options).run();
 }
 
@@ -51,20 +105,30 @@ int launch(LaunchOptions options, const std::string &at) {
 void addLaunch(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<LaunchOptions>();
   auto common = std::make_shared<CommonOptions>();
-  auto at = std::make_shared<std::string>();
+  auto at = std::make_shared<std::string>(), hosts = std::make_shared<std::string>();
+  auto nodes = std::make_shared<Nodes>();
+  auto isNode = std::make_shared<bool>(false);
   CLI::App *command = addCommand(
       app, "launch", "start a program as several processes that are ranks of one group",
       "  sprig launch -n 2 -- train model.onnx --config train.json --x x.npy --y y.npy --strategy data\n"
       "  sprig launch -n 4 --collective-timeout 60 -- ./data_parallel\n"
+      "  sprig launch --hosts a:2,b:2 --at 10.0.0.1:0 -- ./data_parallel\n"
       "  SPRIG_LAUNCH_SECRET=... sprig launch -n 2 --nodes 2 --node 0 --at 10.0.0.1:29500 -- ./data_parallel",
       *common);
   command->add_option("-n,--ranks", options->ranks, "how many processes on this machine")
-      ->required()
       ->check(CLI::Range(1, kMostRanks));
-  command->add_option("--nodes", options->nodes, "machines, each with a launcher of its own and as many processes")
+  command->add_option("--hosts", *hosts, "machines and how many processes on each, started from here by ssh")
+      ->type_name("HOST:N,...");
+  command
+      ->add_option("--launch-agent", options->agent, "what reaches a host, in the place of ssh: COMMAND HOST PROGRAM")
+      ->capture_default_str();
+  command->add_option("--env", options->variables, "a variable that goes along to hosts, beside those of SPRIG_")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command->add_option("--nodes", nodes->count, "machines, each with a launcher of its own and as many processes")
       ->check(CLI::Range(1, kMostRanks))
       ->capture_default_str();
-  command->add_option("--node", options->node, "which of them this is; the first has the ranks' store")
+  command->add_option("--node", nodes->node, "which of them this is; the first has the ranks' store")
       ->check(CLI::Range(0, kMostRanks - 1))
       ->capture_default_str();
   command
@@ -77,11 +141,11 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
       ->add_option("--collective-timeout", options->timeout,
                    "seconds that a rank waits for another; 0: as long as it takes (default: the program's, 300)")
       ->check(CLI::Range(0, 1 << 30));
-  command->add_option("command", options->command, "the program and its arguments, after --; `train` is this one's")
-      ->required();
+  command->add_option("command", options->command, "the program and its arguments, after --; `train` is this one's");
+  command->add_flag("--as-node", *isNode)->group(""); // what another launcher starts
   command->callback([=, &invocation] {
     (void)common;
-    invocation.run = [=] { return launch(*options, *at); };
+    invocation.run = [=] { return *isNode ? launchAsNode() : launch(*options, *nodes, *hosts, *at); };
   });
 }
 

@@ -5,10 +5,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace sprig::cli {
 
@@ -21,8 +23,19 @@ namespace {
 // In which ranks that are told of a failure end by themselves, and in which they end when they are asked to.
 constexpr std::chrono::seconds kOwnTime = 2s, kAskedTime = 3s;
 
-volatile std::sig_atomic_t interrupted = 0;
-void onSignal(int signal) { interrupted = signal; }
+// The first signal, and how many there were.
+volatile std::sig_atomic_t interrupted = 0, interrupts = 0;
+void onSignal(int signal) {
+  if (!interrupted) interrupted = signal;
+  interrupts = interrupts + 1;
+}
+
+// Not by a stream, which shows no character that begins news.
+void tellLauncher(const NodeNews &news) {
+  std::cout << std::flush;
+  std::string line = toLine(news);
+  [[maybe_unused]] ssize_t put = ::write(1, line.data(), line.size());
+}
 
 volatile std::sig_atomic_t suspended = 0;
 void onSuspend(int) { suspended = 1; }
@@ -39,17 +52,14 @@ std::string randomSecret() {
 
 } // namespace
 
-Launcher::Launcher(const LaunchOptions &options) : options(options) {
-  const char *given = std::getenv("SPRIG_LAUNCH_SECRET");
-  secret = given && *given ? given : randomSecret();
-}
+Launcher::Launcher(const LaunchOptions &options)
+    : options(options), secret(options.secret.empty() ? randomSecret() : options.secret) {}
 
 int Launcher::run() {
-  int port = options.port;
-  if (options.node == 0) {
-    Status status = Store::start({.ranks = options.ranks * options.nodes,
+  if (options.hasStore) {
+    Status status = Store::start({.ranks = options.world,
                                   .host = options.host,
-                                  .port = uint16_t(port),
+                                  .port = uint16_t(options.port),
                                   .secret = secret,
                                   .heartbeat = std::chrono::duration_cast<std::chrono::nanoseconds>(
                                       std::chrono::duration<double>(options.heartbeat))},
@@ -60,22 +70,54 @@ int Launcher::run() {
   handleInterrupt(SIGTSTP, onSuspend);
   // Where they are ignored, which is inherited, nobody is told how a child has ended.
   std::signal(SIGCHLD, SIG_DFL);
-  codes.resize(size_t(options.ranks));
-  for (int local = 0; local < options.ranks; ++local) {
-    processes.push_back(std::make_unique<RankProcess>(firstRank() + local));
-    processes.back()->start(options.command, variablesOf(local));
-  }
+  if (options.hosts.empty())
+    start();
+  else
+    startHosts();
   while (step()) {
   }
   release();
   return end();
 }
 
+void Launcher::start() {
+  // A command of this program needs no name of it.
+  std::vector<std::string> command = options.command;
+  if (command.front() == "train" || command.front() == "profile") command.insert(command.begin(), "/proc/self/exe");
+  for (int local = 0; local < options.ranks; ++local) {
+    int rank = options.first + local;
+    members.push_back({std::make_unique<RankProcess>(rank, "rank " + std::to_string(rank)), rank, 1, false});
+    // The standard input of a node is its launcher's.
+    static const std::string nothing;
+    members.back().process->start(command, variablesOf(local), options.isNode ? &nothing : nullptr);
+  }
+}
+
+void Launcher::startHosts() {
+  NodeJob job{.command = options.command,
+              .folder = std::filesystem::current_path().string(),
+              .world = options.world,
+              .host = options.host,
+              .port = store->port(),
+              .secret = secret,
+              .heartbeat = options.heartbeat,
+              .timeout = options.timeout,
+              .variables = variablesFor(options.variables)};
+  for (const LaunchHost &host : options.hosts) {
+    job.ranks = host.ranks;
+    members.push_back(
+        {std::make_unique<RankProcess>(job.first, "the launcher on " + host.name), job.first, host.ranks, true});
+    std::string line = toLine(job);
+    members.back().process->start(agentCommand(options.agent, host.name), {}, &line);
+    job.first += host.ranks;
+  }
+}
+
 std::vector<std::string> Launcher::variablesOf(int local) const {
   int port = store ? store->port() : options.port;
-  std::vector<std::string> variables = {"RANK=" + std::to_string(firstRank() + local),
+  std::vector<std::string> variables = {"RANK=" + std::to_string(options.first + local),
                                         "LOCAL_RANK=" + std::to_string(local),
-                                        "WORLD_SIZE=" + std::to_string(options.ranks * options.nodes),
+                                        "WORLD_SIZE=" + std::to_string(options.world),
                                         "LOCAL_WORLD_SIZE=" + std::to_string(options.ranks),
                                         "MASTER_ADDR=" + options.host,
                                         "MASTER_PORT=" + std::to_string(port),
@@ -85,9 +127,10 @@ std::vector<std::string> Launcher::variablesOf(int local) const {
   return variables;
 }
 
-RankProcess *Launcher::processOf(int rank) {
-  int local = rank - firstRank();
-  return local >= 0 && size_t(local) < processes.size() ? processes[size_t(local)].get() : nullptr;
+const Launcher::Member *Launcher::memberOf(int rank) const {
+  for (const Member &member : members)
+    if (member.holds(rank)) return &member;
+  return nullptr;
 }
 
 int Launcher::blamed(std::string &why) const {
@@ -101,19 +144,30 @@ int Launcher::blamed(std::string &why) const {
   return firstFailed;
 }
 
-void Launcher::fail(int rank, const std::string &why) {
+void Launcher::fail(int rank, const std::string &why, int code) {
   if (hasAsked || interrupted) return;
   if (firstFailed < 0) {
     firstFailed = rank;
     firstFailure = why;
+    firstCode = code;
+    if (options.isNode) tellLauncher({rank, code, why});
   }
   if (store) store->fail(rank, Status(SPRIG_RT_CANCELLED, why));
 }
 
-// One write for a line, so lines of ranks do not mix. Results are the first rank's, as it wrote them.
-void Launcher::print(int rank, RankProcess::Stream stream, const std::string &line) {
+// One write for a line, so lines of ranks do not mix. Results are the first rank's, as it wrote them; what comes from
+// another launcher says already whose it is.
+void Launcher::print(const Member &member, RankProcess::Stream stream, const std::string &line) {
+  bool isOutput = stream == RankProcess::Stream::output;
+  if (member.isHost) {
+    if (auto news = isOutput ? parseNews(line) : std::nullopt; news && member.holds(news->rank))
+      return news->why.empty() ? store->noteEnd(news->rank) : fail(news->rank, news->why, news->code);
+    (isOutput ? std::cout : std::cerr) << line + "\n" << std::flush;
+    return;
+  }
+  int rank = member.first;
   std::string tag = "[" + std::to_string(rank) + "] ";
-  if (stream == RankProcess::Stream::output) {
+  if (isOutput) {
     if (isUnread) return;
     std::cout << (rank ? tag : "") + line + "\n" << std::flush;
     // A reader that has seen enough (`| head`) ends no rank.
@@ -125,7 +179,7 @@ void Launcher::print(int rank, RankProcess::Stream stream, const std::string &li
   }
   std::string why;
   if (int by = blamed(why); by >= 0 && by != rank)
-    if (RankProcess *first = processOf(by); first && first->isRunning()) {
+    if (const Member *first = memberOf(by); first && first->process->isRunning()) {
       held.push_back({rank, line});
       return;
     }
@@ -140,66 +194,122 @@ void Launcher::release() {
 // Ctrl-Z: ranks are in groups of their own, and would find a store that is silent.
 void Launcher::suspend() {
   suspended = 0;
-  auto tell = [&](int signal) {
-    for (auto &process : processes)
-      if (process->isRunning()) process->signal(signal);
-  };
-  tell(SIGSTOP);
+  stopRanks(true);
   ::raise(SIGSTOP); // until somebody continues it
-  tell(SIGCONT);
+  stopRanks(false);
+}
+
+void Launcher::stopRanks(bool stops) {
+  for (Member &member : members) {
+    if (!member.process->isRunning()) continue;
+    if (member.isHost)
+      member.process->tell(std::to_string(stops ? SIGTSTP : SIGCONT) + "\n");
+    else
+      member.process->signal(stops ? SIGSTOP : SIGCONT);
+  }
 }
 
 // Returns false when all have ended.
 bool Launcher::step() {
   if (suspended) suspend();
   std::vector<pollfd> entries;
-  for (auto &process : processes)
+  for (Member &member : members)
     for (int which : {0, 1})
-      if (process->pipes()[which] >= 0) entries.push_back({process->pipes()[which], POLLIN, 0});
+      if (member.process->pipes()[which] >= 0) entries.push_back({member.process->pipes()[which], POLLIN, 0});
   ::poll(entries.data(), entries.size(), 20);
-  auto take = [&](int rank, RankProcess::Stream stream, const std::string &line) { print(rank, stream, line); };
+  if (options.isNode) hear();
   bool isAnyRunning = false;
-  for (size_t local = 0; local < processes.size(); ++local) {
-    RankProcess &process = *processes[local];
-    process.read(take);
-    int rank = firstRank() + int(local);
-    if (process.hasJustEnded()) {
-      process.read(take);
-      if (int status = process.exitStatus()) {
-        if (!hasAsked) codes[local] = WIFSIGNALED(status) ? exitCodeOf(WTERMSIG(status)) : WEXITSTATUS(status);
-        fail(rank, process.endText());
-      } else if (store) {
-        store->noteEnd(rank);
-      }
-    }
-    // The store hears it of ranks that have come; here it is known of all.
-    if (auto &since = process.stoppedSince();
-        since && Clock::now() - *since > std::chrono::duration<double>(options.heartbeat))
-      fail(rank, "rank " + std::to_string(rank) + " has given no sign of life for " + formatDouble(options.heartbeat) +
-                     " s: it is stopped");
-    isAnyRunning |= process.isRunning();
+  for (Member &member : members) {
+    watch(member);
+    isAnyRunning |= member.process->isRunning();
   }
   std::string why;
-  int by = blamed(why);
-  if (RankProcess *first = processOf(by); !held.empty() && (!first || !first->isRunning())) release();
+  const Member *first = memberOf(blamed(why));
+  if (!held.empty() && (!first || !first->process->isRunning())) release();
   if (!isAnyRunning) return false;
-  if (interrupted || !why.empty()) stop();
+  if (passedOn < interrupts || isAlone) passOn();
+  if (!why.empty()) stop();
   return true;
+}
+
+void Launcher::watch(Member &member) {
+  RankProcess &process = *member.process;
+  auto take = [&](int, RankProcess::Stream stream, const std::string &line) { print(member, stream, line); };
+  process.read(take);
+  if (process.hasJustEnded()) {
+    process.read(take);
+    if (int status = process.exitStatus()) {
+      int code = WIFSIGNALED(status) ? exitCodeOf(WTERMSIG(status)) : WEXITSTATUS(status);
+      // Of a host it is known already which of its ranks it was.
+      if (!member.isHost || firstFailed < 0) fail(member.first, process.endText(), member.isHost ? 0 : code);
+    } else if (!member.isHost) {
+      if (store) store->noteEnd(member.first);
+      if (options.isNode) tellLauncher({member.first, 0, ""});
+    }
+  }
+  // The store hears it of ranks that have come; here it is known of all.
+  if (auto &since = process.stoppedSince();
+      since && !isSuspended && Clock::now() - *since > std::chrono::duration<double>(options.heartbeat))
+    fail(member.first,
+         "rank " + std::to_string(member.first) + " has given no sign of life for " + formatDouble(options.heartbeat) +
+             " s: it is stopped",
+         0);
+}
+
+// Signals that the launcher elsewhere has had; without it there is nobody who could end these ranks.
+void Launcher::hear() {
+  pollfd entry = {0, POLLIN, 0};
+  while (::poll(&entry, 1, 0) > 0) {
+    char part[256];
+    ssize_t got = ::read(0, part, sizeof part);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      isAlone = true;
+      return;
+    }
+    heard.append(part, size_t(got));
+  }
+  for (size_t end; (end = heard.find('\n')) != heard.npos; heard.erase(0, end + 1))
+    if (int signal = std::atoi(heard.c_str()); signal == SIGTSTP || signal == SIGCONT)
+      stopRanks(isSuspended = signal == SIGTSTP);
+    else if (signal > 0)
+      onSignal(signal);
+}
+
+// The first signal is the ranks', which end as they do after one: `train` behind the step under way, with a checkpoint.
+// Another ends them at once.
+void Launcher::passOn() {
+  bool isFirst = passedOn == 0 && !isAlone;
+  passedOn = interrupts;
+  if (isFirst && !options.isNode && interrupted == SIGINT)
+    std::cerr << "note: launch: the ranks end by themselves; Ctrl-C again ends them at once\n" << std::flush;
+  for (Member &member : members) {
+    if (!member.process->isRunning()) continue;
+    if (!isFirst)
+      member.process->signal(SIGKILL);
+    else if (member.isHost)
+      member.process->tell(std::to_string(interrupted) + "\n");
+    else
+      member.process->signal(interrupted);
+  }
 }
 
 void Launcher::stop() {
   auto now = Clock::now();
-  if (!stopsAt) stopsAt = now + (interrupted ? 0s : kOwnTime);
+  if (!stopsAt) stopsAt = now + kOwnTime;
   if (now < *stopsAt) return;
   bool kills = now >= *stopsAt + kAskedTime;
   std::string why;
-  for (auto &process : processes) {
-    if (!process->isRunning()) continue;
+  const Member *first = memberOf(blamed(why));
+  for (Member &member : members) {
+    if (!member.process->isRunning()) continue;
     // One that is stopped hears no request.
-    if (kills || process.get() == processOf(blamed(why)))
-      process->signal(SIGKILL);
+    if (kills || (&member == first && !member.isHost))
+      member.process->signal(SIGKILL);
+    else if (!hasAsked && member.isHost)
+      member.process->tell(std::to_string(SIGTERM) + "\n");
     else if (!hasAsked)
-      process->signal(SIGTERM);
+      member.process->signal(SIGTERM);
   }
   hasAsked = true;
 }
@@ -210,9 +320,9 @@ int Launcher::end() {
   int by = blamed(why);
   if (why.empty()) return 0;
   std::cout.flush();
-  std::cerr << "error: launch: " + why + "\n";
-  // Of the rank whose fault it is, where it is one of these and was not ended from here.
-  int code = processOf(by) ? codes[size_t(by - firstRank())] : 0;
+  if (!options.isNode) std::cerr << "error: launch: " + why + "\n";
+  // Of the rank whose fault it is, where that is known and it was not ended from here.
+  int code = by == firstFailed ? firstCode : 0;
   return code ? code : int(ErrorKind::runtime);
 }
 

@@ -1,7 +1,8 @@
-// Ranks as processes of this machine, from their start to their end: the first that fails ends all.
+// Ranks as processes, of this machine or of hosts, from their start to their end: the first that fails ends all.
 // For `sprig launch`.
 #pragma once
 #include "runtime/comm/store/Store.h"
+#include "tools/sprig/launch/Node.h"
 #include "tools/sprig/launch/RankProcess.h"
 #include <chrono>
 #include <memory>
@@ -13,12 +14,18 @@ namespace sprig::cli {
 
 struct LaunchOptions {
   std::vector<std::string> command;
-  int ranks = 0; ///< processes that are started here
-  int nodes = 1, node = 0;
-  std::string host = "127.0.0.1"; ///< where the first node has the store
-  int port = 0;                   ///< 0: a free one
-  double heartbeat = 10;          ///< seconds
-  std::optional<int> timeout;     ///< seconds, of collectives
+  int first = 0, ranks = 0; ///< processes that are started here
+  int world = 0;            ///< of all machines
+  bool hasStore = true;
+  std::string host = "127.0.0.1";     ///< where the store is
+  int port = 0;                       ///< 0: a free one
+  std::string secret;                 ///< "": a random text
+  double heartbeat = 10;              ///< seconds
+  std::optional<int> timeout;         ///< seconds, of collectives
+  std::vector<LaunchHost> hosts;      ///< where ranks are started in place of here
+  std::string agent = "ssh";          ///< what reaches them
+  std::vector<std::string> variables; ///< names of those that go along to hosts
+  bool isNode = false;                ///< of a launcher elsewhere, which hears and tells (Node.h)
 };
 
 class Launcher {
@@ -30,30 +37,46 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
+  /// A rank, or the launcher of those of a host.
+  struct Member {
+    std::unique_ptr<RankProcess> process;
+    int first, ranks;
+    bool isHost;
+    bool holds(int rank) const { return rank >= first && rank < first + ranks; }
+  };
 
+  void start();
+  void startHosts();
   std::vector<std::string> variablesOf(int local) const;
-  void print(int rank, RankProcess::Stream stream, const std::string &line);
+  void print(const Member &member, RankProcess::Stream stream, const std::string &line);
   void release();
   void suspend();
+  void stopRanks(bool stops);
   bool step();
-  void fail(int rank, const std::string &why);
+  void hear();
+  void watch(Member &member);
+  void passOn();
+  void fail(int rank, const std::string &why, int code);
   void stop();
   int end();
   /// The rank whose fault it is that the group has failed, or -1; `why` says what is known.
   int blamed(std::string &why) const;
-  int firstRank() const { return options.node * options.ranks; }
-  RankProcess *processOf(int rank);
+  const Member *memberOf(int rank) const;
 
   const LaunchOptions &options;
   std::string secret;
-  std::unique_ptr<rt::comm::Store> store; ///< of the first node
-  std::vector<std::unique_ptr<RankProcess>> processes;
+  std::unique_ptr<rt::comm::Store> store;
+  std::vector<Member> members;
   std::optional<Clock::time_point> stopsAt;
   bool hasAsked = false;
-  bool isUnread = false; ///< whether nobody reads standard output any more
-  int firstFailed = -1;     ///< of this machine's ranks
+  bool isUnread = false;    ///< whether nobody reads standard output any more
+  bool isSuspended = false; ///< whether the launcher elsewhere has stopped these ranks
+  int passedOn = 0;         ///< signals
+  std::string heard;        ///< of a launcher elsewhere: the begin of a line
+  bool isAlone = false;     ///< that one is gone
+  int firstFailed = -1;     ///< of the ranks whose processes are watched
   std::string firstFailure; ///< what became of it
-  std::vector<int> codes;   ///< exit codes of this machine's ranks that have ended by themselves; 0 of others
+  int firstCode = 0;        ///< its exit code, where it ended by itself
   struct Line {
     int rank;
     std::string text;

@@ -48,17 +48,17 @@ RankProcess::~RankProcess() {
     signal(SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }
-  for (int end : ends)
+  for (int end : {ends[0], ends[1], input})
     if (end >= 0) ::close(end);
 }
 
-void RankProcess::start(const std::vector<std::string> &command, std::vector<std::string> variables) {
-  std::string name = "rank " + std::to_string(rank);
-  Pipe output, errors, report;
-  if (!output.open() || !errors.open() || !report.open())
+void RankProcess::start(const std::vector<std::string> &command, std::vector<std::string> variables,
+                        const std::string *input) {
+  Pipe output, errors, report, told;
+  if (!output.open() || !errors.open() || !report.open() || (input && !told.open()))
     throw Error(ErrorKind::runtime, "launch: no pipe for " + name + ": " + std::strerror(errno));
   // Input is the first rank's. A terminal's is nobody's: it stops whoever reads in the background.
-  bool hasInput = rank == 0 && !::isatty(0);
+  bool hasInput = !input && rank == 0 && !::isatty(0);
   // The child of a process with threads allocates nothing, so all it needs is made here.
   std::vector<char *> arguments, environment = environmentWith(variables);
   for (const std::string &argument : command) arguments.push_back(const_cast<char *>(argument.c_str()));
@@ -71,7 +71,10 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != launcher) _exit(1);
     for (int each : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ}) std::signal(each, SIG_DFL);
-    if (!hasInput) ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
+    if (input && !input->empty())
+      ::dup2(told.ends[0], 0);
+    else if (!hasInput)
+      ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
     ::dup2(output.ends[1], 1);
     ::dup2(errors.ends[1], 2);
     ::execvpe(arguments[0], arguments.data(), environment.data());
@@ -89,6 +92,18 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
   for (auto [own, pipe] : {std::pair(&ends[0], &output), {&ends[1], &errors}}) {
     *own = pipe->takeReader();
     ::fcntl(*own, F_SETFL, O_NONBLOCK);
+  }
+  if (!input || input->empty()) return;
+  this->input = std::exchange(told.ends[1], -1);
+  tell(*input);
+}
+
+void RankProcess::tell(const std::string &line) const {
+  // One that has ended is told nothing; this process ignores the signal that it would get (Launcher::run).
+  for (size_t from = 0; input >= 0 && from < line.size();) {
+    ssize_t put = ::write(input, line.data() + from, line.size() - from);
+    if (put <= 0) return;
+    from += size_t(put);
   }
 }
 
@@ -110,7 +125,7 @@ bool RankProcess::hasJustEnded() {
 void RankProcess::signal(int number) const { ::kill(-pid, number); }
 
 std::string RankProcess::endText() const {
-  std::string text = "rank " + std::to_string(rank);
+  const std::string &text = name;
   if (WIFSIGNALED(status))
     return text + " was killed by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) +
            ")";

@@ -1,5 +1,5 @@
-// A process that is a rank: started with what it is told by its environment, and what it writes, line by line.
-// For `sprig launch`.
+// A process that is a rank, or the launcher of ranks on another host: started with what it is told by its environment,
+// and what it writes, line by line. For `sprig launch`.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -16,14 +16,18 @@ public:
   enum class Stream { output, errors };
   using Take = std::function<void(int rank, Stream stream, const std::string &line)>;
 
-  explicit RankProcess(int rank) : rank(rank) {}
+  /// The name is for errors: "rank 1".
+  RankProcess(int rank, std::string name) : rank(rank), name(std::move(name)) {}
   RankProcess(RankProcess &&) = delete;
   /// Kills it where it still runs.
   ~RankProcess();
 
   /// `variables` are set over this process's environment. Throws usage where the command cannot be started, runtime
   /// where no process can be.
-  void start(const std::vector<std::string> &command, std::vector<std::string> variables);
+  /// `input`: what it reads first; it may be told more. Empty: it reads nothing. Null: the first rank
+  /// reads what this process does.
+  void start(const std::vector<std::string> &command, std::vector<std::string> variables,
+             const std::string *input = nullptr);
   bool isRunning() const { return running; }
   /// Whether it has ended since the last time it was asked.
   bool hasJustEnded();
@@ -32,6 +36,8 @@ public:
   int exitStatus() const { return status; }
   /// "rank 1 was killed by signal 9 (Killed)", "rank 1 has ended with exit code 3"
   std::string endText() const;
+  /// A line of its input, if it takes it.
+  void tell(const std::string &line) const;
   /// To it and what it has started.
   void signal(int number) const;
 
@@ -42,7 +48,9 @@ public:
 
 private:
   int rank;
+  std::string name;
   pid_t pid = -1;
+  int input = -1;
   bool running = false;
   int status = 0;
   std::optional<std::chrono::steady_clock::time_point> stopped;

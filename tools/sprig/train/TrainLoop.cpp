@@ -18,6 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Processes that train together ask one another about so often whether one is to end.
+constexpr double kAskSeconds = 0.1;
+
 // Set by the first Ctrl-C, SIGTERM or SIGHUP; a second one ends the process at once.
 std::atomic<int> interrupted{0};
 
@@ -69,7 +72,8 @@ public:
     auto start = Clock::now();
     auto secondsAt = [&](Clock::time_point now) { return std::chrono::duration<double>(now - start).count(); };
     UnderWay underWay(program);
-    while ((outcome.steps < *config.steps && !interrupted) || !started.empty()) {
+    askedAt = start;
+    while ((outcome.steps < *config.steps && !stops()) || !started.empty()) {
       std::exception_ptr failure; // of a step that was begun too early to tell
       if (started.empty()) startNext();
       if (mayGoAhead()) try {
@@ -91,16 +95,17 @@ public:
         reportNonFinite(line);
       }
       if (step.saves) trySave();
+      if (step.asks) ask();
       if (failure) std::rethrow_exception(failure);
     }
     progress.finish();
-    if (outcome.steps < *config.steps) outcome.signal = interrupted;
+    if (outcome.steps < *config.steps) outcome.signal = stops();
     auto end = Clock::now();
     outcome.seconds = secondsAt(end);
     outcome.time.end(end);
     outcome.samplesPerSecond = progress.samplesPerSecond();
     // A run that was over already is evaluated all the same.
-    if (evaluation && outcome.done == 0 && !interrupted) outcome.evaluation = program.evaluate(*evaluation);
+    if (evaluation && outcome.done == 0 && !stops()) outcome.evaluation = program.evaluate(*evaluation);
     if (epochSteps) outcome.epochLoss /= double(epochSteps);
     if (writer && saved != outcome.steps) trySave();
     if (writer) tryToWrite("the checkpoints before it stay", [&] { writer->wait(); });
@@ -124,7 +129,7 @@ private:
   // Steps that were handed over to the program, in their order.
   struct Started {
     int64_t number, epoch;
-    bool evaluates, saves; // behind it
+    bool evaluates, saves, asks; // behind it
   };
   std::deque<Started> started;
   // Nothing of a run that ended by an error goes on behind it.
@@ -135,6 +140,10 @@ private:
   };
   std::vector<data::Array> before; // the state of the step, where a loss that is not finite is to be explained
   std::vector<int64_t> indices;
+  // Of processes: the signal that one of them had, as all know, and how many steps are done when they ask next.
+  int agreedSignal = 0;
+  int64_t askAt = 1, askedFor = 1;
+  Clock::time_point askedAt;
 
   // A full disk costs what is written on the way, not the run: it goes on, and its end says what is missing. Whether
   // it was written.
@@ -157,6 +166,21 @@ private:
   }
   void trySave() {
     tryToWrite("training goes on, and tries again at the next checkpoint", [&] { save(); });
+  }
+
+  // The signal that ends the run behind the step under way; of processes the same one behind the same step.
+  int stops() const { return program.areProcesses() ? agreedSignal : interrupted.load(); }
+
+  void ask() {
+    auto now = Clock::now();
+    double seconds = std::max(1e-6, std::chrono::duration<double>(now - askedAt).count());
+    int64_t steps = std::clamp(int64_t(double(askedFor) * kAskSeconds / seconds), int64_t(1), askedFor * 8);
+    int signal = interrupted;
+    program.agree(signal, steps);
+    agreedSignal = signal;
+    askedFor = steps;
+    askAt = outcome.steps + steps;
+    askedAt = now;
   }
 
   int64_t every() const { return options.every > 0 ? options.every : batches.stepsPerEpoch(); }
@@ -188,13 +212,14 @@ private:
   }
 
   void startNext() {
-    Started step{outcome.steps + int64_t(started.size()), batches.position().epoch, false, false};
+    Started step{outcome.steps + int64_t(started.size()), batches.position().epoch, false, false, false};
     if (options.explain) before = copyState(program.first().state());
     std::span<const int64_t> samples = batches.next();
     if (options.explain) indices.assign(samples.begin(), samples.end());
     inStep(step.number, [&] { submit(samples); });
     step.evaluates = evaluationIsDueAfter(step.number);
     step.saves = writer && (step.number + 1) % every() == 0;
+    step.asks = program.areProcesses() && options.endsBySignal && step.number + 1 >= askAt;
     started.push_back(step);
   }
 
@@ -202,8 +227,8 @@ private:
   // the two sees the state between them.
   bool mayGoAhead() const {
     const Started &last = started.back();
-    return program.first().takesAhead() && started.size() == 1 && last.number + 1 < *config.steps && !interrupted &&
-           !last.evaluates && !last.saves && !options.explain;
+    return program.first().takesAhead() && started.size() == 1 && last.number + 1 < *config.steps && !stops() &&
+           !last.evaluates && !last.saves && !last.asks && !options.explain;
   }
 
   // Waits for the first that was started.

@@ -146,6 +146,13 @@ void TrainRanks::tellOthers(const std::string &why) const {
   if (isProcess) first().package().failGroup(why);
 }
 
+void TrainRanks::agree(int &signal, int64_t &steps) const {
+  std::vector<uint64_t> largest = {uint64_t(signal), ~uint64_t(steps)};
+  first().package().allReduce(largest, SPRIG_RT_MAX, "signals");
+  signal = int(largest[0]);
+  steps = int64_t(~largest[1]);
+}
+
 // Of numbers that all processes have as many of: the first that is not the same on all; -1: all are.
 int TrainRanks::firstDifference(std::span<const uint64_t> numbers, const char *name) const {
   std::vector<uint64_t> least(numbers.begin(), numbers.end()), largest = least;

@@ -50,6 +50,10 @@ public:
   void checkBeginning(std::initializer_list<Fact> facts) const;
   /// Throws internal where the states of two ranks differ in a bit, with the array's name.
   void checkReplicas() const;
+  /// Whether other processes have to end behind the same step.
+  bool areProcesses() const { return isProcess; }
+  /// Of all processes, which call it behind the same step: the largest signal and the least number of steps.
+  void agree(int &signal, int64_t &steps) const;
   /// Tells other processes why this one does not go on.
   void tellOthers(const std::string &why) const;
 

@@ -343,7 +343,6 @@ private:
     loop.logEvery = options.logEvery;
     loop.keep = options.keep;
     loop.loader = options.loader;
-    loop.endsBySignal = !place.isProcess;
     loop.keepHistory = !options.plot.empty();
     loop.identity.seed = config.seed;
     loop.identity.configDigest = configDigest(config, data);

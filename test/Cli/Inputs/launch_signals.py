@@ -1,0 +1,97 @@
+"""Ctrl-C under `sprig launch`: the ranks of a training run end behind the same step, with a checkpoint that a run goes on
+from as if nothing had been; a second one ends them at once; nothing is left running where the launcher is killed.
+
+    launch_signals.py SPRIG FOLDER [AGENT]      with AGENT on two hosts that it stands for
+FOLDER has plain.onnx, train.json, x.csv and y.csv.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sprig, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+launch = [sprig, 'launch', '-n', '2', '--']
+if len(sys.argv) > 3:
+    os.environ['AGENT_LOG'] = str(folder / 'log')
+    launch = [sprig, 'launch', '--hosts', 'a,b', '--at', '127.0.0.1:0', '--launch-agent', sys.argv[3], '--']
+EPOCHS = 100000  # of two steps
+
+
+def train(name, epochs, *more):
+    return ['train', folder / 'plain.onnx', '--config', folder / 'train.json', '--x', folder / 'x.csv', '--y',
+            folder / 'y.csv', '--strategy', 'data', '-q', '--epochs', epochs, '--metrics', folder / f'{name}.jsonl', *more]
+
+
+def start(command):
+    return subprocess.Popen(list(map(str, launch + command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def end(process, expected):
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == expected, f'exit code {process.returncode}, expected {expected}: {errors}'
+    return errors
+
+
+def losses(name):
+    return [(line['step'], line['loss']) for line in map(json.loads, open(folder / f'{name}.jsonl'))]
+
+
+def wait_for(condition, what):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until, f'never: {what}'
+        time.sleep(0.02)
+
+
+def alive(mark):
+    return [each.name for each in pathlib.Path('/proc').iterdir() if each.name.isdigit() and reads(each, mark)]
+
+
+def reads(process, mark):
+    try:
+        return mark.encode() in (process / 'environ').read_bytes() and (process / 'stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
+    except OSError:
+        return False
+
+
+# Behind a step, with a checkpoint of it.
+metrics = folder / 'cut.jsonl'
+metrics.unlink(missing_ok=True)
+shutil.rmtree(folder / 'run', ignore_errors=True)
+checkpoints = ['--checkpoint', folder / 'run', '--every', 1000000]
+process = start(train('cut', EPOCHS, *checkpoints))
+wait_for(lambda: metrics.exists() and metrics.stat().st_size > 0, 'a first step')
+process.send_signal(signal.SIGINT)
+errors = end(process, 130)
+assert 'Ctrl-C again ends them at once' in errors and 'error' not in errors, errors
+done = len(losses('cut'))
+assert 0 < done < 2 * EPOCHS, done
+assert (folder / 'run' / f'step-{done}').is_dir(), f'no checkpoint of step {done}'
+epochs = done // 2 + 5
+end(start(train('cut', epochs, '--resume', *checkpoints)), 0)
+end(start(train('whole', epochs)), 0)
+assert losses('cut') == losses('whole'), 'the run that went on is another'
+
+# A second one does not wait.
+process = start(['sh', '-c', 'trap "" INT; sleep 60 & wait; wait'])
+time.sleep(0.5)
+process.send_signal(signal.SIGINT)
+time.sleep(0.3)
+assert process.poll() is None, 'a rank that does not hear the first ended'
+begin = time.monotonic()
+process.send_signal(signal.SIGINT)
+end(process, 130)
+assert time.monotonic() - begin < 5, 'the second did not end it at once'
+
+# Without its launcher no rank goes on.
+mark = f'LAUNCH_SIGNALS={os.getpid()}'
+os.environ['LAUNCH_SIGNALS'] = str(os.getpid())
+process = start(['sleep', '60'])
+wait_for(lambda: len(alive(mark)) >= 3, 'ranks that run')
+process.kill()
+process.communicate(timeout=60)
+wait_for(lambda: not alive(mark), 'the end of all')

@@ -1,0 +1,126 @@
+#include "tools/sprig/launch/Node.h"
+#include "sprig/error.h"
+#include <nlohmann/json.hpp>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <unistd.h>
+
+namespace sprig::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kMostRanks = 1024;
+constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@";
+
+// The secret is in the job by its own name.
+bool isOwn(std::string_view name) { return name == "SPRIG_LAUNCH_SECRET" || name == "SPRIG_LAUNCHED"; }
+
+} // namespace
+
+std::vector<LaunchHost> parseHosts(const std::string &text) {
+  std::vector<LaunchHost> hosts;
+  std::stringstream list(text);
+  for (std::string each; std::getline(list, each, ',');) {
+    LaunchHost host;
+    size_t colon = each.rfind(':');
+    host.name = each.substr(0, colon);
+    if (colon != each.npos) {
+      const char *last = each.data() + each.size();
+      auto [end, error] = std::from_chars(each.data() + colon + 1, last, host.ranks);
+      if (error != std::errc() || end != last || host.ranks < 1 || host.ranks > kMostRanks)
+        throw Error(ErrorKind::usage, "--hosts: " + each + ": expected HOST or HOST:RANKS, with 1 to " +
+                                          std::to_string(kMostRanks) + " ranks");
+    }
+    // It stands on a command line, where it is no option.
+    if (host.name.empty() || host.name[0] == '-' || host.name.find_first_not_of(kPlain) != host.name.npos)
+      throw Error(ErrorKind::usage, "--hosts: '" + host.name + "' is no name of a host");
+    hosts.push_back(std::move(host));
+  }
+  if (hosts.empty()) throw Error(ErrorKind::usage, "--hosts: expected HOST:RANKS,HOST:RANKS,...");
+  return hosts;
+}
+
+std::string toLine(const NodeJob &job) {
+  Json json = {{"command", job.command},     {"folder", job.folder},      {"first", job.first}, {"ranks", job.ranks},
+               {"world", job.world},         {"host", job.host},          {"port", job.port},   {"secret", job.secret},
+               {"heartbeat", job.heartbeat}, {"variables", job.variables}};
+  if (job.timeout) json["timeout"] = *job.timeout;
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+std::string toLine(const NodeNews &news) {
+  Json json = {{"rank", news.rank}, {"code", news.code}, {"why", news.why}};
+  return kNews + json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+NodeJob parseJob(std::string_view line) {
+  try {
+    Json json = Json::parse(line);
+    NodeJob job;
+    json.at("command").get_to(job.command);
+    json.at("folder").get_to(job.folder);
+    json.at("first").get_to(job.first);
+    json.at("ranks").get_to(job.ranks);
+    json.at("world").get_to(job.world);
+    json.at("host").get_to(job.host);
+    json.at("port").get_to(job.port);
+    json.at("secret").get_to(job.secret);
+    json.at("heartbeat").get_to(job.heartbeat);
+    json.at("variables").get_to(job.variables);
+    if (json.contains("timeout")) job.timeout = json["timeout"].get<int>();
+    if (job.command.empty() || job.first < 0 || job.ranks < 1 || job.world > kMostRanks ||
+        job.ranks > job.world - job.first || job.port < 1 || job.port > 65535)
+      throw Error(ErrorKind::badInput, "launch: --as-node: a job that no launcher gives");
+    return job;
+  } catch (const Json::exception &error) {
+    throw Error(ErrorKind::badInput,
+                std::string("launch: --as-node: expected a launcher's job on standard input: ") + error.what());
+  }
+}
+
+std::optional<NodeNews> parseNews(std::string_view line) {
+  if (line.empty() || line[0] != kNews) return std::nullopt;
+  try {
+    Json json = Json::parse(line.substr(1));
+    NodeNews news;
+    json.at("rank").get_to(news.rank);
+    json.at("code").get_to(news.code);
+    json.at("why").get_to(news.why);
+    return news;
+  } catch (const Json::exception &) {
+    return std::nullopt; // a rank may write what it likes
+  }
+}
+
+std::map<std::string, std::string> variablesFor(const std::vector<std::string> &names) {
+  std::map<std::string, std::string> variables;
+  for (char **each = environ; *each; ++each) {
+    std::string_view both = *each, name = both.substr(0, both.find('='));
+    if (name.starts_with("SPRIG_") && name.size() < both.size() && !isOwn(name))
+      variables.emplace(name, both.substr(name.size() + 1));
+  }
+  for (const std::string &name : names) {
+    const char *value = std::getenv(name.c_str());
+    if (!value) throw Error(ErrorKind::usage, "--env " + name + ": is not set");
+    variables[name] = value;
+  }
+  return variables;
+}
+
+std::vector<std::string> agentCommand(const std::string &agent, const std::string &host) {
+  std::vector<std::string> command;
+  std::stringstream words(agent);
+  for (std::string word; words >> word;) command.push_back(word);
+  if (command.empty()) throw Error(ErrorKind::usage, "--launch-agent: expected a command");
+  std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  // A shell on the other host reads it.
+  if (program.find_first_not_of(kPlain) != program.npos)
+    throw Error(ErrorKind::usage, "--hosts: the path of this program, " + program + ", has characters for shells");
+  for (const char *word : {host.c_str(), program.c_str(), "launch", "--as-node"}) command.push_back(word);
+  return command;
+}
+
+} // namespace sprig::cli
