@@ -1,6 +1,6 @@
 # What `cmake --install` puts into a prefix: the runtime with its C and C++ headers, and, where the compiler is built,
 # the tools and the JIT library. find_package(Sprig COMPONENTS Runtime JIT) finds them there. Components: Runtime, Gloo
-# (ranks of several machines), JIT, Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
+# (ranks of several machines), Mpi (ranks by MPI), JIT, Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(sprig_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sprig")
@@ -25,6 +25,11 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/sprig/rt" DESTINATION "
 if(SPRIG_GLOO)
   set_target_properties(SprigRuntimeGloo PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS SprigRuntimeGloo LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Gloo)
+endif()
+
+if(TARGET SprigRuntimeMpi)
+  set_target_properties(SprigRuntimeMpi PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS SprigRuntimeMpi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Mpi)
 endif()
 
 if(SPRIG_ENABLE_COMPILER)
@@ -52,6 +57,9 @@ install(FILES LICENSE THIRD_PARTY_NOTICES DESTINATION "${CMAKE_INSTALL_DATADIR}/
 add_custom_target(install-parts DEPENDS SprigRuntimeShared SprigRuntimeProcesses ${sprig_tools})
 if(SPRIG_GLOO)
   add_dependencies(install-parts SprigRuntimeGloo)
+endif()
+if(TARGET SprigRuntimeMpi)
+  add_dependencies(install-parts SprigRuntimeMpi)
 endif()
 if(SPRIG_ENABLE_COMPILER)
   add_dependencies(install-parts SprigJITShared)

@@ -1,7 +1,9 @@
 # Configures lit for Sprig's suites; build/test/lit.site.cfg.py supplies the paths and then loads this file.
 # Run with:  /usr/lib/llvm-22/bin/lit build/test            all suites
 #            /usr/lib/llvm-22/bin/lit build/test/Import     one of them
+import glob
 import os
+import shutil
 
 import lit.formats
 
@@ -59,6 +61,15 @@ if config.runtime_cuda == "ON":
 # Whether processes can be ranks.
 if config.gloo == "ON":
     config.available_features.add("gloo")
+
+# Whether ranks can talk by MPI, as this machine's mpirun starts them; it starts none for root, and no more than cores,
+# unless it is told to.
+mpirun = shutil.which("mpirun")
+if mpirun and glob.glob(config.sprig_build + "/lib/libsprig_rt_mpi.so"):
+    config.available_features.add("mpi")
+    config.substitutions.append(("%mpirun", mpirun + " --allow-run-as-root --oversubscribe"))
+else:
+    lit_config.note("no mpirun, or no MPI when Sprig was built: tests of ranks by MPI are left out")
 
 # Tests of code for other processors run in an emulator.
 for folder in os.environ["PATH"].split(os.pathsep):

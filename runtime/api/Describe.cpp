@@ -5,6 +5,9 @@
 #include "runtime/machine/Machine.h"
 #include "runtime/format/Types.h"
 
+#include <algorithm>
+#include <cstring>
+
 #ifndef SPRIG_RT_VERSION
 #error "the build gives the project's version"
 #endif

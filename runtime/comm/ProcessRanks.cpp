@@ -34,7 +34,7 @@ template <typename Number> Status readNumber(const Variable &variable, Number le
 
 Status readEngine(Engine &engine) {
   constexpr std::pair<std::string_view, Engine> names[] = {
-      {"auto", Engine::automatic}, {"shm", Engine::sharedMemory}, {"gloo", Engine::gloo}};
+      {"auto", Engine::automatic}, {"shm", Engine::sharedMemory}, {"gloo", Engine::gloo}, {"mpi", Engine::mpi}};
   Variable variable = find("SPRIG_TRANSPORT");
   if (!variable.value) return {};
   for (auto [name, each] : names)
@@ -43,7 +43,16 @@ Status readEngine(Engine &engine) {
       return {};
     }
   return Status(SPRIG_RT_INVALID_ARGUMENT,
-                concat(variable.name, ": expected auto, shm or gloo, found '", variable.value, "'"));
+                concat(variable.name, ": expected auto, shm, gloo or mpi, found '", variable.value, "'"));
+}
+
+// The first of Slurm's nodes, where its first task is: "a[03-05,7],b" begins with a03.
+std::string firstOfNodes(std::string_view list) {
+  size_t end = list.find_first_of(",[");
+  std::string first(list.substr(0, end));
+  if (end == list.npos || list[end] == ',') return first;
+  std::string_view numbers = list.substr(end + 1);
+  return first.append(numbers.substr(0, numbers.find_first_of(",-]")));
 }
 
 constexpr int kMostRanks = 1024, kMostSeconds = 1 << 30;
@@ -60,7 +69,14 @@ Status readEnvironment(ProcessRanksOptions &options) {
   if (!ranks.value) return Status(SPRIG_RT_INVALID_ARGUMENT, concat("WORLD_SIZE is not set, beside ", rank.name));
   SPRIG_RETURN_IF_ERROR(readNumber(ranks, 1, kMostRanks, options.ranks));
   SPRIG_RETURN_IF_ERROR(readNumber(rank, 0, options.ranks - 1, options.rank));
-  if (Variable host = find("MASTER_ADDR"); host.value) options.host = host.value;
+  Variable host = find("MASTER_ADDR");
+  options.isPlaceGiven = host.value;
+  if (host.value) options.host = host.value;
+  if (Variable nodes = find("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"); !host.value && nodes.value &&
+                                                                          std::string_view(rank.name) == "SLURM_PROCID") {
+    options.host = firstOfNodes(nodes.value);
+    options.isPlaceGiven = true;
+  }
   if (Variable port = find("MASTER_PORT"); port.value) {
     int number = 0;
     SPRIG_RETURN_IF_ERROR(readNumber(port, 1, int(std::numeric_limits<uint16_t>::max()), number));

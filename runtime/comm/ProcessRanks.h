@@ -11,7 +11,8 @@
 namespace sprig::rt::comm {
 
 // What moves bytes between two ranks. Automatic: memory that they share where they are on one machine, else Gloo.
-enum class Engine : uint8_t { automatic, sharedMemory, gloo };
+// MPI has all of them.
+enum class Engine : uint8_t { automatic, sharedMemory, gloo, mpi };
 
 struct ProcessRanksOptions {
   int rank = 0, ranks = 1;
@@ -19,6 +20,7 @@ struct ProcessRanksOptions {
   std::string host = "127.0.0.1";
   uint16_t port = 29500;
   bool firstHasStore = false;
+  bool isPlaceGiven = true; // else ranks that MPI has started tell each other
   std::string secret;
   // A rank that waits for longer, for others to come or in a collective, fails the group; zero: as long as it takes.
   std::chrono::nanoseconds timeout = std::chrono::minutes(5);

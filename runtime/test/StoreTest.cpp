@@ -274,9 +274,17 @@ TEST(ProcessRanks, EnvironmentIsRead) {
   EXPECT_EQ(options.port, 1234);
   EXPECT_EQ(options.host, "127.0.0.1");
   ::setenv("SPRIG_TRANSPORT", "pigeon", 1);
-  EXPECT_EQ(readEnvironment(options).message(), "SPRIG_TRANSPORT: expected auto, shm or gloo, found 'pigeon'");
+  EXPECT_EQ(readEnvironment(options).message(), "SPRIG_TRANSPORT: expected auto, shm, gloo or mpi, found 'pigeon'");
   ::setenv("SPRIG_TRANSPORT", "shm", 1);
   EXPECT_EQ(readEnvironment(options).message(), "");
   EXPECT_EQ(options.engine, Engine::sharedMemory);
   for (const char *name : {"RANK", "WORLD_SIZE", "MASTER_PORT", "SPRIG_TRANSPORT"}) ::unsetenv(name);
+  ::setenv("SLURM_PROCID", "0", 1);
+  ::setenv("SLURM_NTASKS", "2", 1);
+  for (auto [nodes, first] : {std::pair("node[007-009,11],b", "node007"), {"a,b", "a"}, {"alone", "alone"}}) {
+    ::setenv("SLURM_STEP_NODELIST", nodes, 1);
+    EXPECT_EQ(readEnvironment(options).message(), "");
+    EXPECT_EQ(options.host, first);
+  }
+  for (const char *name : {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NODELIST"}) ::unsetenv(name);
 }

@@ -40,6 +40,8 @@ public:
 
   // In which what a rank has sent before it left comes.
   virtual std::chrono::nanoseconds lastWords() const { return std::chrono::seconds(2); }
+  // Whether messages travel only while a core is at it.
+  virtual bool needsCore() const { return false; }
   // Looks for a moment, and does not sleep.
   virtual bool look(const Goal &) { return false; }
   // Until it is reached, so long has passed or somebody interrupts, also just before; says whether it is reached.

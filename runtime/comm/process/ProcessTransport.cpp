@@ -1,6 +1,7 @@
 #include "runtime/comm/process/ProcessTransport.h"
 #include "runtime/comm/process/Engines.h"
 
+#include <algorithm>
 #include <optional>
 #include <thread>
 
@@ -34,7 +35,8 @@ ProcessTransport::ProcessTransport(const ProcessRanksOptions &given) : options(g
 }
 
 Status ProcessTransport::join() {
-  if (options.firstHasStore && options.rank == 0)
+  if (options.engine == Engine::mpi) SPRIG_RETURN_IF_ERROR(guarded([&] { return meetByMpi(options, store); }));
+  if (options.firstHasStore && options.rank == 0 && !store)
     SPRIG_RETURN_IF_ERROR(
         Store::start({options.ranks, options.host, options.port, options.secret, options.heartbeat}, store));
   SPRIG_RETURN_IF_ERROR(StoreClient::connect({.rank = options.rank,
@@ -78,8 +80,12 @@ Status ProcessTransport::connect() {
 
 ProcessTransport::~ProcessTransport() {
   leave();
+  if (client && client->hasFailed())
+    for (auto &link : links)
+      if (link) link->drop();
   (void)guarded([&]() -> Status {
     links.clear();
+    if (options.engine == Engine::mpi) leaveMpi(client && !client->hasFailed());
     return {};
   });
   client.reset();
@@ -113,6 +119,11 @@ void ProcessTransport::interrupt() {
   std::lock_guard lock(mutex);
   if (awaited) awaited->interrupt();
   if (onNews) onNews();
+}
+
+bool ProcessTransport::hasCoreBeside(uint32_t threads) const {
+  auto beside = std::count_if(links.begin(), links.end(), [](auto &link) { return link && link->needsCore(); });
+  return !beside || uint64_t(beside + 1) * (threads + 1) <= std::thread::hardware_concurrency();
 }
 
 Status ProcessTransport::begin(const Call &call) {

@@ -22,6 +22,7 @@ public:
 
   int rank() const override { return options.rank; }
   int ranks() const override { return options.ranks; }
+  bool hasCoreBeside(uint32_t threads) const override;
   Status begin(const Call &call) override;
   void end() override;
   Status send(int peer, std::span<const Bytes> stretches, uint64_t &number) override;

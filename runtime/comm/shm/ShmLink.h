@@ -14,6 +14,7 @@ public:
   ~ShmLink() override { drop(); }
 
   std::chrono::nanoseconds lastWords() const override { return std::chrono::milliseconds(1); } // it is there
+  bool needsCore() const override { return true; }
   bool look(const Goal &goal) override;
   bool wait(const Goal &goal, std::chrono::nanoseconds most) override;
   void interrupt() override { rank->interrupt(); }

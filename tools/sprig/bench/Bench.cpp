@@ -98,7 +98,8 @@ int runExperiment(const Options &options, const Experiment &experiment) {
     refuseRankOptions(options);
   const std::string *sized = std::find(std::begin(kOfBytes), std::end(kOfBytes), experiment.name);
   bool isOfRanks = sized != std::end(kOfBytes);
-  int64_t least = isOfRanks ? 4 : 1, most = isOfRanks ? int64_t(1) << 30 : 16384;
+  bool isOfBytes = isOfRanks || experiment.name == "comm";
+  int64_t least = isOfRanks ? 4 : 1, most = isOfBytes ? int64_t(1) << 30 : 16384;
   if (options.n && (options.n < least || options.n > most))
     throw Error(ErrorKind::usage, "--n: bench " + experiment.name + " takes " + std::to_string(least) + " to " +
                                       std::to_string(most) + ", found " + std::to_string(options.n));
@@ -117,6 +118,7 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   given.ranks = options.ranks;
   given.algorithms = options.algorithms;
   experiment.run(given, report);
+  if (report.isEmpty()) return kDone;
   if (options.common.json())
     std::cout << toText(report.toJson(experiment.name)) << '\n';
   else
@@ -140,7 +142,7 @@ int bench(Options &options) {
     throw Error(
         ErrorKind::usage,
         "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, convolution, "
-        "dtypes, async, allreduce, sums, rings, aggregation and scaling");
+        "dtypes, async, allreduce, sums, rings, aggregation, scaling and comm");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -261,7 +263,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
                    "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
                    "batches of split (256); the bytes of allreduce, the most of threads (16777216) or those of a "
                    "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
-                   "each rank of scaling (256)")
+                   "each rank of scaling (256); the most bytes of comm (67108864)")
       ->check(CLI::PositiveNumber);
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')

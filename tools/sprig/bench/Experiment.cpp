@@ -28,6 +28,8 @@ const std::vector<Experiment> &experiments() {
       {"rings", "a ring's steps in numbers; one ring, both ways around, several rings", benchRings},
       {"aggregation", "where gradients of several cards are added up, over machines", benchAggregation},
       {"scaling", "ResNet-18 on 1 to 16 ranks: simulated on cards or a --topology, and threads here", benchScaling},
+      {"comm", "a message by threads, shared memory, Gloo, MPI, plain TCP and UDP, over sizes: alpha, beta, efficiency",
+       benchComm},
       {"accumulation", "small batches whose gradients are summed beside one large batch", benchAccumulation},
       {"loader", "batches of data: workers, queues, mapped files, simulated storage", benchLoader},
   };

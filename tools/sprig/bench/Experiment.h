@@ -32,6 +32,8 @@ public:
   void bothAtOnce(double first, double second, double both);
   void note(const std::string &text) { notes.push_back(text); }
 
+  /// Of a rank whose figures another one reports.
+  bool isEmpty() const { return sections.empty(); }
   Json toJson(const std::string &experiment) const;
   void print() const;
   /// Whether every relation held.
@@ -77,6 +79,7 @@ void benchSums(const ExperimentOptions &options, ExperimentReport &report);
 void benchRings(const ExperimentOptions &options, ExperimentReport &report);
 void benchAggregation(const ExperimentOptions &options, ExperimentReport &report);
 void benchScaling(const ExperimentOptions &options, ExperimentReport &report);
+void benchComm(const ExperimentOptions &options, ExperimentReport &report);
 void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
 
 // These need the compiler: they are in its library (CompilerLibrary.h).

@@ -1,0 +1,301 @@
+// sprig bench comm: what a message costs by each of what carries bytes between ranks, over sizes: alpha, the time of
+// the shortest, and beta, the rate of the longest. In a process that is a rank: by its own carrier, between ranks 0
+// and 1.
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/ProcessRanks.h"
+#include "runtime/comm/ThreadRanks.h"
+#include "runtime/comm/store/Store.h"
+#include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/bench/PlainSockets.h"
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace sprig::cli {
+namespace {
+
+using namespace rt::comm;
+using rt::collective::Algorithm;
+using rt::collective::Kind;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kMost = 64 << 20;
+constexpr int kTensors = 64, kTensorElements = 64; // small ones, together or apart
+
+std::vector<int64_t> sizesUpTo(int64_t most) {
+  std::vector<int64_t> sizes;
+  for (int64_t bytes = 1; bytes < most; bytes *= bytes < 4096 ? 8 : 4) sizes.push_back(bytes);
+  sizes.push_back(most);
+  return sizes;
+}
+
+int roundsOf(int64_t bytes) { return int(std::clamp<int64_t>(20000000 / (bytes + 10000), 7, 1001)); }
+
+double median(std::vector<double> seconds) {
+  std::nth_element(seconds.begin(), seconds.begin() + ptrdiff_t(seconds.size() / 2), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+// What a carrier takes: seconds of a message, by its bytes; of small sums together and apart.
+struct Measured {
+  std::map<int64_t, double> message;
+  double together = 0, apart = 0;
+};
+
+// A message, out of memory and into memory.
+Status sendAll(Transport &transport, int peer, std::span<const std::byte> bytes) {
+  uint64_t number = 0;
+  Bytes all{bytes.data(), bytes.size()};
+  SPRIG_RETURN_IF_ERROR(transport.send(peer, {&all, 1}, number));
+  return transport.awaitTaken(peer, number);
+}
+Status takeAll(Transport &transport, int peer, std::span<std::byte> bytes) {
+  size_t size = bytes.size();
+  std::byte *to = bytes.data();
+  for (bool isLast = false; !isLast;) {
+    std::span<const Bytes> parts;
+    SPRIG_RETURN_IF_ERROR(transport.take(peer, {&size, 1}, parts, isLast));
+    for (const Bytes &part : parts)
+      if (part.size) to = static_cast<std::byte *>(std::memcpy(to, part.begin, part.size)) + part.size;
+    transport.giveBack(peer);
+  }
+  return {};
+}
+
+Status pingPong(Transport &transport, int64_t bytes, double &seconds) {
+  int peer = 1 - transport.rank(), rounds = roundsOf(bytes);
+  std::vector<std::byte> memory(static_cast<size_t>(bytes));
+  std::vector<double> times;
+  Call call{Kind::broadcast, Algorithm::tree, Reduction::sum, SPRIG_RT_U8};
+  call.elements = bytes;
+  SPRIG_RETURN_IF_ERROR(transport.begin(call));
+  Status status;
+  for (int round = 0; round < rounds && status.isOk(); ++round) {
+    auto begin = Clock::now();
+    status = transport.rank() ? takeAll(transport, peer, memory) : sendAll(transport, peer, memory);
+    if (status.isOk()) status = transport.rank() ? sendAll(transport, peer, memory) : takeAll(transport, peer, memory);
+    times.push_back(std::chrono::duration<double>(Clock::now() - begin).count() / 2);
+  }
+  if (!status.isOk()) transport.fail(status);
+  transport.end();
+  seconds = median(times);
+  return status;
+}
+
+// Small tensors in one message, or each in its own.
+Status smallSums(Communicator &communicator, bool isTogether, double &seconds) {
+  std::vector<float> numbers(size_t(kTensors) * kTensorElements, 1.f);
+  std::vector<Buffers::Buffer> buffers;
+  for (int i = 0; i < kTensors; ++i) buffers.push_back({numbers.data() + i * kTensorElements, kTensorElements});
+  std::vector<double> times;
+  Call call{Kind::allReduce, Algorithm::tree, Reduction::mean};
+  for (int round = 0; round < 101; ++round) {
+    auto begin = Clock::now();
+    if (isTogether)
+      SPRIG_RETURN_IF_ERROR(communicator.run(call, {buffers}));
+    else
+      for (Buffers::Buffer &buffer : buffers) SPRIG_RETURN_IF_ERROR(communicator.run(call, {{&buffer, 1}}));
+    times.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  seconds = median(times);
+  return {};
+}
+
+// Of ranks 0 and 1, both of which call it.
+Status measure(Transport &transport, int64_t most, Measured &measured) {
+  for (int64_t bytes : sizesUpTo(most)) SPRIG_RETURN_IF_ERROR(pingPong(transport, bytes, measured.message[bytes]));
+  Communicator communicator(transport);
+  SPRIG_RETURN_IF_ERROR(smallSums(communicator, true, measured.together));
+  return smallSums(communicator, false, measured.apart);
+}
+
+Measured ofThreads(int64_t most) {
+  ThreadRanks group({.ranks = 2});
+  Measured measured[2];
+  group.run([&](Transport &transport) { return measure(transport, most, measured[transport.rank()]); });
+  if (Status failure = group.failure(); !failure.isOk())
+    throw Error(ErrorKind::runtime, "bench comm: " + std::string(failure.message()));
+  return measured[0];
+}
+
+// Two ranks that have a transport each, as processes have; empty where there is no such engine, and why.
+std::optional<Measured> ofEngine(Engine engine, int64_t most, std::string &why) {
+  std::unique_ptr<Store> store;
+  if (Status status = Store::start({.ranks = 2, .secret = "bench"}, store); !status.isOk())
+    throw Error(ErrorKind::runtime, "bench comm: " + std::string(status.message()));
+  Measured measured[2];
+  Status statuses[2];
+  auto run = [&](int rank) {
+    ProcessRanksOptions options;
+    options.rank = rank;
+    options.ranks = 2;
+    options.port = store->port();
+    options.secret = "bench";
+    options.engine = engine;
+    std::unique_ptr<Transport> transport;
+    statuses[rank] = joinProcesses(options, transport);
+    if (statuses[rank].isOk()) statuses[rank] = measure(*transport, most, measured[rank]);
+  };
+  std::thread other(run, 1);
+  run(0);
+  other.join();
+  if (statuses[0].isOk()) return measured[0];
+  why = statuses[0].message();
+  return std::nullopt;
+}
+
+Measured ofSockets(Protocol protocol, int64_t most) {
+  Measured measured;
+  for (int64_t bytes : sizesUpTo(most))
+    measured.message[bytes] = pingPongSeconds(protocol, size_t(bytes), roundsOf(bytes)) / 2;
+  return measured;
+}
+
+// By MPI's own launcher, as ranks of it alone have MPI: this command there, as JSON.
+std::optional<Measured> ofMpi(int64_t most, std::string &why) {
+  std::string program = std::filesystem::read_symlink("/proc/self/exe").string(), text;
+  if (program.find('\'') != program.npos) return std::nullopt;
+  std::string command = "SPRIG_TRANSPORT=mpi mpirun --allow-run-as-root --oversubscribe -n 2 '" + program +
+                        "' bench comm --n " + std::to_string(most) + " --format json 2>&1";
+  FILE *pipe = ::popen(command.c_str(), "re");
+  if (!pipe) return std::nullopt;
+  char part[4096];
+  for (size_t got; (got = std::fread(part, 1, sizeof part, pipe)) > 0;) text.append(part, got);
+  int status = ::pclose(pipe);
+  Json json = Json::parse(text, nullptr, false);
+  if (status != 0 || json.is_discarded() || !json.contains("tables")) {
+    why = WIFEXITED(status) && WEXITSTATUS(status) == 127 ? "there is no mpirun" : text.substr(0, text.find('\n'));
+    return std::nullopt;
+  }
+  Measured measured;
+  for (const Json &row : json["tables"]["messages"])
+    measured.message[row.at("bytes")] = double(row.at("us, mpi")) / 1e6;
+  for (const Json &row : json["tables"]["small"]) {
+    measured.together = double(row.at("us, together")) / 1e6;
+    measured.apart = double(row.at("us, apart")) / 1e6;
+  }
+  return measured;
+}
+
+struct Carrier {
+  std::string name;
+  Measured measured;
+  double alpha() const { return measured.message.begin()->second; }
+  double beta() const { // bytes a second
+    auto [bytes, seconds] = *measured.message.rbegin();
+    return double(bytes) / std::max(seconds - alpha(), 1e-12);
+  }
+  // The share of the longest message's rate.
+  double efficiency(int64_t bytes) const { return double(bytes) / measured.message.at(bytes) / beta(); }
+};
+
+void fill(const std::vector<Carrier> &carriers, int64_t most, ExperimentReport &report) {
+  auto headerOf = [&](const std::string &what) {
+    std::vector<std::string> header = {"bytes"};
+    for (const Carrier &each : carriers) header.push_back(what + each.name);
+    return header;
+  };
+  report.table("messages", headerOf("us, "));
+  for (int64_t bytes : sizesUpTo(most)) {
+    std::vector<Json> cells = {bytes};
+    for (const Carrier &each : carriers) cells.push_back(each.measured.message.at(bytes) * 1e6);
+    report.row(cells);
+  }
+  report.table("efficiency", headerOf("%, "));
+  for (int64_t bytes : sizesUpTo(most)) {
+    std::vector<Json> cells = {bytes};
+    for (const Carrier &each : carriers) cells.push_back(100 * each.efficiency(bytes));
+    report.row(cells);
+  }
+  report.table("carriers", {"carrier", "alpha, us", "beta, GB/s", "half of it from bytes"});
+  for (const Carrier &each : carriers)
+    report.row({each.name, each.alpha() * 1e6, each.beta() / 1e9, std::llround(each.alpha() * each.beta())});
+  report.table("small", {"carrier", "us, together", "us, apart", "times"});
+  for (const Carrier &each : carriers)
+    if (each.measured.apart > 0)
+      report.row({each.name, each.measured.together * 1e6, each.measured.apart * 1e6,
+                  each.measured.apart / each.measured.together});
+}
+
+const Carrier *find(const std::vector<Carrier> &carriers, std::string_view name) {
+  auto found = std::find_if(carriers.begin(), carriers.end(), [&](const Carrier &each) { return each.name == name; });
+  return found == carriers.end() ? nullptr : &*found;
+}
+
+void judge(const std::vector<Carrier> &carriers, ExperimentReport &report) {
+  auto us = [](double seconds) { return formatDouble(seconds * 1e6, 3) + " us"; };
+  for (const Carrier &each : carriers) {
+    int64_t most = each.measured.message.rbegin()->first;
+    if (most >= 1 << 20)
+      report.verdict("a long message uses more of the rate than one of 8 bytes, " + each.name,
+                     formatDouble(100 * each.efficiency(8), 3) + " and " +
+                         formatDouble(100 * each.efficiency(most), 3) + "%",
+                     each.efficiency(8) < each.efficiency(most));
+    if (each.measured.apart > 0)
+      report.verdict("small tensors go quicker together, " + each.name,
+                     us(each.measured.together) + " and " + us(each.measured.apart),
+                     each.measured.together < each.measured.apart);
+  }
+  if (const Carrier *memory = find(carriers, "shm"), *gloo = find(carriers, "gloo"); memory && gloo)
+    report.verdict("a short message by shared memory is quicker than by Gloo",
+                   us(memory->alpha()) + " and " + us(gloo->alpha()), memory->alpha() < gloo->alpha());
+}
+
+// One of ranks that something has launched; the first has the report.
+void measureOwn(int64_t most, ExperimentReport &report) {
+  ProcessRanksOptions options;
+  std::unique_ptr<Transport> transport;
+  Status status = readEnvironment(options);
+  if (status.isOk()) status = joinProcesses(options, transport);
+  Measured measured;
+  if (status.isOk() && options.ranks != 2)
+    status = Status(SPRIG_RT_INVALID_ARGUMENT, "expected 2 ranks, found " + std::to_string(options.ranks));
+  if (status.isOk()) status = measure(*transport, most, measured);
+  if (!status.isOk()) throw Error(ErrorKind::runtime, "bench comm: " + std::string(status.message()));
+  if (options.rank) return;
+  static constexpr const char *names[] = {"auto", "shm", "gloo", "mpi"};
+  std::vector<Carrier> carriers = {{names[size_t(options.engine)], measured}};
+  fill(carriers, most, report);
+  judge(carriers, report);
+}
+
+} // namespace
+
+void benchComm(const ExperimentOptions &options, ExperimentReport &report) {
+  int64_t most = options.n ? options.n : kMost;
+  if (isRankProcess()) return measureOwn(most, report);
+  std::vector<Carrier> carriers = {{"threads", ofThreads(most)}};
+  std::string why;
+  for (auto [name, engine] : {std::pair("shm", Engine::sharedMemory), {"gloo", Engine::gloo}})
+    if (auto measured = ofEngine(engine, most, why))
+      carriers.push_back({name, *measured});
+    else
+      report.note(std::string(name) + " is not here: " + why);
+  if (auto measured = ofMpi(most, why))
+    carriers.push_back({"mpi", *measured});
+  else
+    report.note("mpi is not here: " + why);
+  carriers.push_back({"tcp", ofSockets(Protocol::tcp, most)});
+  carriers.push_back({"udp", ofSockets(Protocol::udp, most)});
+  fill(carriers, most, report);
+  double tcp = connectionSeconds(Protocol::tcp, 51), udp = connectionSeconds(Protocol::udp, 51);
+  report.table("connections", {"carrier", "us, made, used once, ended"});
+  report.row({"tcp", tcp * 1e6});
+  report.row({"udp", udp * 1e6});
+  judge(carriers, report);
+  report.note(
+      "two ranks on " + std::to_string(std::thread::hardware_concurrency()) +
+      " cores; tcp and udp are plain sockets of the loopback device; alpha is half the time of a byte there and "
+      "back, medians");
+}
+
+} // namespace sprig::cli
