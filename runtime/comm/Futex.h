@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <ctime>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,24 @@ inline void pauseSpinning() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
+}
+
+// Whether the condition comes true within so many microseconds, or is; does not sleep. Whoever makes it true may be on
+// this core, so after a moment others get it.
+template <typename Condition> bool lookFor(int microseconds, Condition condition) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kAloneTime = std::chrono::microseconds(1);
+  if (condition()) return true;
+  if (!microseconds) return false;
+  auto begin = Clock::now(), end = begin + std::chrono::microseconds(microseconds);
+  for (auto now = begin; now < end; now = Clock::now()) {
+    if (now - begin > kAloneTime) ::sched_yield();
+    for (int i = 0; i < 16; ++i) {
+      if (condition()) return true;
+      pauseSpinning();
+    }
+  }
+  return false;
 }
 
 // Sleeps while the word is what was seen, until `deadline`.

@@ -72,8 +72,8 @@ Status readEnvironment(ProcessRanksOptions &options) {
   Variable host = find("MASTER_ADDR");
   options.isPlaceGiven = host.value;
   if (host.value) options.host = host.value;
-  if (Variable nodes = find("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"); !host.value && nodes.value &&
-                                                                          std::string_view(rank.name) == "SLURM_PROCID") {
+  if (Variable nodes = find("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST");
+      !host.value && nodes.value && std::string_view(rank.name) == "SLURM_PROCID") {
     options.host = firstOfNodes(nodes.value);
     options.isPlaceGiven = true;
   }

@@ -84,12 +84,8 @@ void ThreadRanks::ringAll() {
 
 template <typename Condition> Status ThreadRanks::await(int rank, int peer, Condition condition) {
   if (condition()) return {};
-  auto begin = Clock::now(), spinEnd = begin + std::chrono::microseconds(options.spinMicroseconds);
-  while (options.spinMicroseconds && Clock::now() < spinEnd)
-    for (int i = 0; i < 16; ++i) {
-      if (condition()) return {};
-      pauseSpinning();
-    }
+  auto begin = Clock::now();
+  if (lookFor(options.spinMicroseconds, condition)) return {};
   auto deadline = Clock::time_point::max();
   if (options.timeout.count() && options.timeout < deadline - begin) deadline = begin + options.timeout;
   Bell &bell = bells[size_t(rank)];

@@ -5,12 +5,14 @@
 #include "runtime/comm/ThreadRanks.h"
 #include "runtime/comm/store/Sockets.h"
 #include "runtime/comm/store/Store.h"
+#include "runtime/comm/store/StoreClient.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <barrier>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <random>
@@ -342,3 +344,41 @@ TEST(SharedMemory, OfTwoMachinesIsRefused) {
   EXPECT_THAT(messages, Each("SPRIG_TRANSPORT=shm: ranks 0 and 1 share no memory: they are on two machines, or may not "
                              "see each other"));
 }
+
+#if defined(SPRIG_TEST_GLOO)
+// A rank has left an address, and ends before it connects.
+TEST(Gloo, AConnectionThatIsBeingMadeEndsWithTheGroup) {
+  carrier = Carrier::gloo;
+  std::unique_ptr<Store> store = storeOf(2);
+  std::string message;
+  std::thread first([&] {
+    std::unique_ptr<Transport> transport;
+    message = joinProcesses(optionsOf(store->port(), 0, 2), transport).message();
+  });
+  StoreClientOptions options;
+  options.rank = 1;
+  options.ranks = 2;
+  options.host = "127.0.0.1";
+  options.port = store->port();
+  options.secret = "s";
+  options.place = [] { return std::string(); };
+  options.news = [] {};
+  std::unique_ptr<StoreClient> client;
+  ASSERT_TRUE(StoreClient::connect(options, client).isOk());
+  std::string address;
+  ASSERT_TRUE(client->get("gloo/0/1", 0, address).isOk());
+  // Of another connection at the same place, for which the first rank waits: Gloo's addresses end with a number.
+  ASSERT_GE(address.size(), sizeof(int64_t));
+  int64_t number;
+  std::memcpy(&number, address.data() + address.size() - sizeof number, sizeof number);
+  ++number;
+  std::memcpy(address.data() + address.size() - sizeof number, &number, sizeof number);
+  client->set("gloo/1/0", address);
+  std::this_thread::sleep_for(300ms);
+  auto begin = std::chrono::steady_clock::now();
+  store->fail(1, Status(SPRIG_RT_CANCELLED, "rank 1 was killed by signal 9 (Killed)"));
+  first.join();
+  EXPECT_EQ(message, "rank 1 was killed by signal 9 (Killed)");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+#endif

@@ -130,11 +130,7 @@ bool MpiLink::isReached(const Goal &goal) {
 }
 
 bool MpiLink::look(const Goal &goal) {
-  if (isReached(goal)) return true;
-  if (!spins) return false;
-  for (auto end = Clock::now() + std::chrono::microseconds(kSpinMicroseconds); Clock::now() < end; pauseSpinning())
-    if (isReached(goal)) return true;
-  return false;
+  return lookFor(spins ? kSpinMicroseconds : 0, [&] { return isReached(goal); });
 }
 
 // Nobody wakes who sleeps, so it sleeps for longer the longer it waits.

@@ -36,7 +36,7 @@ public:
   void addWaiting(ShmLink &link);
   void pumpAll();
 
-  template <typename Condition> bool look(Condition condition);
+  template <typename Condition> bool look(Condition condition) { return lookFor(spinMicroseconds, condition); }
   template <typename Condition> bool wait(Condition condition, std::chrono::nanoseconds most);
   void interrupt() {
     isInterrupted = true;
@@ -54,19 +54,6 @@ private:
   bool isEnding = false;
   std::thread pump;
 };
-
-template <typename Condition> bool ShmRank::look(Condition condition) {
-  if (condition()) return true;
-  if (!spinMicroseconds) return false;
-  auto end = Clock::now() + std::chrono::microseconds(spinMicroseconds);
-  do
-    for (int i = 0; i < 16; ++i) {
-      if (condition()) return true;
-      pauseSpinning();
-    }
-  while (Clock::now() < end);
-  return false;
-}
 
 template <typename Condition> bool ShmRank::wait(Condition condition, std::chrono::nanoseconds most) {
   auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
