@@ -1,21 +1,20 @@
 // The C ABI's functions of ranks.
 #include "runtime/api/Handles.h"
 #include "runtime/api/Options.h"
+#include "runtime/comm/RankLimits.h"
 
 #include <limits>
 
 using namespace sprig::rt;
 using namespace sprig::rt::core;
 
-constexpr uint32_t kMostThreadRanks = 256;
-
 sprig_rt_status *sprig_rt_groups_create(uint32_t ranks, const sprig_rt_group_options *given, sprig_rt_group **groups) {
   return guarded([&]() -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(groups, "place for the groups"));
     sprig_rt_group_options read;
     SPRIG_RETURN_IF_ERROR(readOptions(given, read));
-    if (ranks < 1 || ranks > kMostThreadRanks)
-      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected 1 to ", kMostThreadRanks, " ranks, got ", ranks)};
+    if (ranks < 1 || ranks > uint32_t(comm::kMostThreadRanks))
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected 1 to ", comm::kMostThreadRanks, " ranks, got ", ranks)};
     comm::ThreadRanksOptions options;
     options.ranks = int(ranks);
     if (read.timeout_ms) options.timeout = comm::boundedTimeout(std::chrono::milliseconds(read.timeout_ms));

@@ -1,4 +1,5 @@
 #include "runtime/comm/ProcessRanks.h"
+#include "runtime/comm/RankLimits.h"
 #include "runtime/comm/Library.h"
 
 #include <charconv>
@@ -55,7 +56,7 @@ std::string firstOfNodes(std::string_view list) {
   return first.append(numbers.substr(0, numbers.find_first_of(",-]")));
 }
 
-constexpr int kMostRanks = 1024, kMostSeconds = 1 << 30;
+constexpr int kMostSeconds = 1 << 30;
 
 } // namespace
 
@@ -67,7 +68,7 @@ Status readEnvironment(ProcessRanksOptions &options) {
     return Status(SPRIG_RT_INVALID_ARGUMENT,
                   "RANK is not set: this process is no rank; 'sprig launch -n N -- PROGRAM' starts ranks");
   if (!ranks.value) return Status(SPRIG_RT_INVALID_ARGUMENT, concat("WORLD_SIZE is not set, beside ", rank.name));
-  SPRIG_RETURN_IF_ERROR(readNumber(ranks, 1, kMostRanks, options.ranks));
+  SPRIG_RETURN_IF_ERROR(readNumber(ranks, 1, kMostProcessRanks, options.ranks));
   SPRIG_RETURN_IF_ERROR(readNumber(rank, 0, options.ranks - 1, options.rank));
   Variable host = find("MASTER_ADDR");
   options.isPlaceGiven = host.value;

@@ -1,6 +1,7 @@
 #include "tools/sprig/MeshFlags.h"
 #include "sprig/error.h"
 #include "runtime/comm/ProcessRanks.h"
+#include "runtime/comm/RankLimits.h"
 #include "sprig/rt/sprig_rt.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,11 +9,12 @@
 #include <cstdlib>
 
 namespace sprig::cli {
+
+using rt::comm::kMostThreadRanks;
+
 namespace {
 
-constexpr int kMostRanks = 256; // threads as ranks
-
-int ranksOfMesh(const std::string &mesh) {
+int ranksOfMesh(const std::string &mesh, int most) {
   auto refuse = [&](const std::string &why) -> Error { return Error(ErrorKind::usage, "--mesh " + mesh + ": " + why); };
   size_t equals = mesh.find('=');
   if (equals == std::string::npos) throw refuse("expected data=N");
@@ -21,8 +23,8 @@ int ranksOfMesh(const std::string &mesh) {
   int ranks = 0;
   const char *first = mesh.data() + equals + 1, *last = mesh.data() + mesh.size();
   auto [end, error] = std::from_chars(first, last, ranks);
-  if (error != std::errc() || end != last || ranks < 1 || ranks > kMostRanks)
-    throw refuse("'" + std::string(first, last) + "' is no number of ranks from 1 to " + std::to_string(kMostRanks));
+  if (error != std::errc() || end != last || ranks < 1 || ranks > most)
+    throw refuse("'" + std::string(first, last) + "' is no number of ranks from 1 to " + std::to_string(most));
   return ranks;
 }
 
@@ -38,12 +40,13 @@ int MeshFlags::ranks(const Settings &settings) const {
   checkStrategy(strategy);
   rt::core::GivenDevices given = settings.parsedDevices();
   int devices = given.threads ? 1 : int(given.list.size());
-  int ranks = mesh.empty() ? std::max(1, devices) : ranksOfMesh(mesh);
+  int ranks = mesh.empty() ? std::max(1, devices) : ranksOfMesh(mesh, kMostThreadRanks);
   std::string names = "--devices " + settings.givenDevices();
   if (devices && ranks != devices)
     throw Error(ErrorKind::usage, "--mesh " + mesh + ": " + std::to_string(ranks) + " ranks, and " + names + " names " +
                                       std::to_string(devices) + (devices == 1 ? " device" : " devices"));
-  if (ranks > kMostRanks) throw Error(ErrorKind::usage, names + ": more than " + std::to_string(kMostRanks) + " ranks");
+  if (ranks > kMostThreadRanks)
+    throw Error(ErrorKind::usage, names + ": more than " + std::to_string(kMostThreadRanks) + " ranks");
   if (ranks > 1) checkDevices(settings, ranks);
   return ranks;
 }
@@ -67,7 +70,7 @@ RankPlace MeshFlags::place(const Settings &settings) const {
     throw Error(ErrorKind::usage,
                 "this process was started as " + of + ": say how they train together, --strategy data");
   checkStrategy(strategy);
-  if (!mesh.empty() && ranksOfMesh(mesh) != process.ranks)
+  if (!mesh.empty() && ranksOfMesh(mesh, rt::comm::kMostProcessRanks) != process.ranks)
     throw Error(ErrorKind::usage, "--mesh " + mesh + ": this process was started as " + of);
   rt::core::GivenDevices given = settings.parsedDevices();
   if (!given.threads && given.list.size() > 1)

@@ -6,6 +6,7 @@
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Record.h"
+#include "runtime/comm/RankLimits.h"
 #include "runtime/comm/ThreadRanks.h"
 #include <algorithm>
 #include <deque>
@@ -21,7 +22,7 @@ using rt::comm::ThreadRanks;
 using rt::comm::ThreadRanksOptions;
 using rt::comm::Transport;
 
-constexpr int kMostRanks = 256; // each has a thread, and a queue to each other
+constexpr int kMostRanks = rt::comm::kMostThreadRanks;
 
 std::string rankText(int rank) { return "rank " + std::to_string(rank) + ": "; }
 

@@ -1,6 +1,7 @@
 // sprig launch: a command as several processes that are ranks of one group.
 #include "tools/sprig/Command.h"
 #include "tools/sprig/launch/Launcher.h"
+#include "runtime/comm/RankLimits.h"
 #include "sprig/error.h"
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -12,7 +13,7 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int kMostRanks = 1024;
+constexpr int kMostRanks = rt::comm::kMostProcessRanks;
 
 void takePlace(const std::string &at, LaunchOptions &options) {
   size_t colon = at.rfind(':');

@@ -155,6 +155,15 @@ void Launcher::fail(int rank, const std::string &why, int code) {
   if (store) store->fail(rank, Status(SPRIG_RT_CANCELLED, why));
 }
 
+// A reader that has seen enough (`| head`) ends no rank.
+void Launcher::writeOutput(const std::string &line) {
+  if (isUnread) return;
+  std::cout << line + "\n" << std::flush;
+  if (std::cout || errno != EPIPE) return;
+  isUnread = true;
+  std::cout.clear();
+}
+
 // One write for a line, so lines of ranks do not mix. Results are the first rank's, as it wrote them; what comes from
 // another launcher says already whose it is.
 void Launcher::print(const Member &member, RankProcess::Stream stream, const std::string &line) {
@@ -162,21 +171,15 @@ void Launcher::print(const Member &member, RankProcess::Stream stream, const std
   if (member.isHost) {
     if (auto news = isOutput ? parseNews(line) : std::nullopt; news && member.holds(news->rank))
       return news->why.empty() ? store->noteEnd(news->rank) : fail(news->rank, news->why, news->code);
-    (isOutput ? std::cout : std::cerr) << line + "\n" << std::flush;
+    if (isOutput)
+      writeOutput(line);
+    else
+      std::cerr << line + "\n" << std::flush;
     return;
   }
   int rank = member.first;
   std::string tag = "[" + std::to_string(rank) + "] ";
-  if (isOutput) {
-    if (isUnread) return;
-    std::cout << (rank ? tag : "") + line + "\n" << std::flush;
-    // A reader that has seen enough (`| head`) ends no rank.
-    if (!std::cout && errno == EPIPE) {
-      isUnread = true;
-      std::cout.clear();
-    }
-    return;
-  }
+  if (isOutput) return writeOutput((rank ? tag : "") + line);
   std::string why;
   if (int by = blamed(why); by >= 0 && by != rank)
     if (const Member *first = memberOf(by); first && first->process->isRunning()) {

@@ -49,6 +49,7 @@ private:
   void startHosts();
   std::vector<std::string> variablesOf(int local) const;
   void print(const Member &member, RankProcess::Stream stream, const std::string &line);
+  void writeOutput(const std::string &line);
   void release();
   void suspend();
   void stopRanks(bool stops);

@@ -1,4 +1,5 @@
 #include "tools/sprig/launch/Node.h"
+#include "runtime/comm/RankLimits.h"
 #include "sprig/error.h"
 #include <nlohmann/json.hpp>
 #include <charconv>
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostRanks = 1024;
+constexpr int kMostRanks = rt::comm::kMostProcessRanks;
 constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@";
 
 // The secret is in the job by its own name.
