@@ -1,4 +1,5 @@
 #include "lib/Pipeline/CheckProgram.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/Storage.h"
@@ -124,6 +125,21 @@ LogicalResult checkTypes(Operation *op) {
   return success();
 }
 
+// Passes change what shardings are about and do not keep them.
+LogicalResult checkUnsharded(Operation *op) {
+  namespace dist = ir::dist;
+  bool states = op->hasAttr(dist::kShardingAttr) || op->hasAttr(dist::kShardingsAttr);
+  if (auto function = dyn_cast<func::FuncOp>(op)) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      states |= bool(function.getArgAttr(i, dist::kShardingAttr));
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      states |= bool(function.getResultAttr(i, dist::kShardingAttr));
+  }
+  if (!states) return success();
+  return op->emitOpError("states a sharding, and what is compiled is the program of one rank: 'sprig-opt "
+                         "--sprig-partition' and 'sprig shard' make it");
+}
+
 } // namespace
 
 LogicalResult sprig::checkProgram(ModuleOp module) {
@@ -141,6 +157,9 @@ LogicalResult sprig::checkProgram(ModuleOp module) {
 
 LogicalResult sprig::checkProgramAt(ModuleOp module, const Phase &phase) {
   if (failed(checkProgram(module))) return failure();
+  auto sharded = module.walk<WalkOrder::PreOrder>(
+      [](Operation *op) { return failed(checkUnsharded(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
+  if (sharded.wasInterrupted()) return failure();
   llvm::DenseSet<OperationName> reported;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (phase.allows(op) || !reported.insert(op->getName()).second) return;

@@ -1,0 +1,163 @@
+// Programs of ranks, compiled and run: threads as ranks, each with the package of its own partition, against the whole
+// function on one.
+#include "dialects/NN/NNDialect.h"
+#include "lib/Shard/Mesh.h"
+#include "lib/Shard/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "sprig/compile.h"
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace sprig::shard {
+namespace {
+
+namespace dist = ir::dist;
+using mlir::RankedTensorType;
+using Floats = std::vector<float>;
+
+std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out);
+  return text;
+}
+
+mlir::func::FuncOp functionOf(mlir::ModuleOp module) { return *module.getOps<mlir::func::FuncOp>().begin(); }
+
+Floats inputOf(RankedTensorType type, int seed) {
+  Floats values(size_t(type.getNumElements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float((int(i) * 37 + seed * 11) % 41 - 20) / 20;
+  return values;
+}
+
+Floats partOf(const Floats &whole, RankedTensorType type, const Mesh &mesh, const Sharding &sharding, int64_t rank) {
+  auto part = llvm::cast<RankedTensorType>(mesh.localType(type, sharding, rank));
+  Floats values(size_t(part.getNumElements()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    int64_t from = 0, step = 1, left = int64_t(i);
+    for (int64_t dim = type.getRank(); dim-- > 0; step *= type.getDimSize(dim), left /= part.getDimSize(dim))
+      from += step * (mesh.pieceOf(type.getDimSize(dim), sharding.dims[size_t(dim)], rank).begin +
+                      left % part.getDimSize(dim));
+    values[i] = whole[size_t(from)];
+  }
+  return values;
+}
+
+std::vector<Floats> call(Program &program, mlir::TypeRange types, std::vector<Floats> &inputs) {
+  std::vector<rt::TensorView> views;
+  for (auto [type, input] : llvm::zip_equal(types, inputs)) {
+    auto shape = llvm::cast<RankedTensorType>(type).getShape();
+    views.emplace_back(input.data(), rt::Dims(std::vector<int64_t>(shape.begin(), shape.end())));
+  }
+  std::vector<Floats> results;
+  for (const rt::Array &array : program(views))
+    results.emplace_back(array.as<float>(), array.as<float>() + array.elements());
+  return results;
+}
+
+class RunRanksTest : public testing::Test {
+protected:
+  RunRanksTest() { context.loadDialect<ir::NNDialect, dist::DistDialect, mlir::func::FuncDialect>(); }
+
+  void runPass(mlir::ModuleOp module, std::unique_ptr<mlir::Pass> pass) {
+    mlir::PassManager passes(&context);
+    passes.addPass(std::move(pass));
+    ASSERT_TRUE(mlir::succeeded(passes.run(module)));
+  }
+
+  /// The function without what it states.
+  mlir::OwningOpRef<mlir::ModuleOp> unsharded(const std::string &text) {
+    auto module =
+        mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context, /*verifyAfterParse=*/false));
+    mlir::func::FuncOp function = functionOf(*module);
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) function.removeArgAttr(i, dist::kShardingAttr);
+    return module;
+  }
+
+  void compare(const std::string &mesh, const std::string &text) {
+    auto stated = mlir::parseSourceString<mlir::ModuleOp>("dist.mesh @mesh " + mesh + "\n" + text, &context);
+    ASSERT_TRUE(stated);
+    runPass(*stated, createPropagateShardings());
+    mlir::func::FuncOp function = functionOf(*stated);
+    std::vector<Floats> inputs;
+    for (mlir::Type type : function.getArgumentTypes())
+      inputs.push_back(inputOf(llvm::cast<RankedTensorType>(type), int(inputs.size())));
+    Program whole = compile(Model::text(print(*unsharded(text))));
+    std::vector<Floats> wanted = call(whole, function.getArgumentTypes(), inputs);
+
+    Mesh axes(*stated->getOps<dist::MeshOp>().begin());
+    size_t count = size_t(axes.numRanks());
+    auto sharding = [&](mlir::Attribute said) { return axes.read(llvm::cast<dist::ShardingAttr>(said)); };
+    std::vector<rt::Group> groups = rt::Group::threads(uint32_t(count));
+    std::vector<std::vector<Floats>> parts(count), got(count);
+    std::vector<std::string> programs, errors(count);
+    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+    for (size_t rank = 0; rank < count; ++rank) {
+      modules.push_back(stated->clone());
+      runPass(*modules.back(), createPartition({int64_t(rank)}));
+      programs.push_back(print(*modules.back()));
+      for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+        parts[rank].push_back(partOf(inputs[i], llvm::cast<RankedTensorType>(type), axes,
+                                     sharding(function.getArgAttr(unsigned(i), dist::kShardingAttr)), int64_t(rank)));
+    }
+    std::vector<std::thread> threads; // which leave the context alone
+    for (size_t rank = 0; rank < count; ++rank)
+      threads.emplace_back([&, rank] {
+        try {
+          Program program = compile(Model::text(programs[rank]));
+          program.context().join(groups[rank]);
+          got[rank] = call(program, functionOf(*modules[rank]).getArgumentTypes(), parts[rank]);
+        } catch (const std::exception &error) {
+          errors[rank] = error.what();
+          groups[rank].fail(SPRIG_RT_INTERNAL, error.what());
+        }
+      });
+    for (std::thread &thread : threads) thread.join();
+    for (size_t rank = 0; rank < count; ++rank) {
+      ASSERT_EQ(errors[rank], "") << "rank " << rank << "\n" << programs[rank];
+      for (auto [i, result] : llvm::enumerate(wanted)) {
+        Floats part = partOf(result, llvm::cast<RankedTensorType>(function.getResultTypes()[i]), axes,
+                             sharding(function.getResultAttr(unsigned(i), dist::kShardingAttr)), int64_t(rank));
+        ASSERT_EQ(got[rank][i].size(), part.size());
+        for (size_t k = 0; k < part.size(); ++k)
+          EXPECT_NEAR(got[rank][i][k], part[k], 1e-6 * (1 + std::abs(part[k]))) << "rank " << rank << ", result " << i;
+      }
+    }
+  }
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+};
+
+// Columns, then rows, one sum; also over three ranks, which eight columns do not divide by.
+TEST_F(RunRanksTest, Columns) {
+  for (const char *mesh : {"[\"model\"] [2]", "[\"model\"] [3]"})
+    compare(mesh, R"mlir(
+      func.func @main(%x: tensor<5x6xf32>, %w: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [["model"], []]>}, %b: tensor<8xf32>,
+                      %v: tensor<4x8xf32>, %c: tensor<4xf32>) -> tensor<5x4xf32> {
+        %0 = nn.linear %x, %w, %b : tensor<5x6xf32>, tensor<8x6xf32>, tensor<8xf32>
+        %1 = nn.gelu %0 : tensor<5x8xf32>
+        %2 = nn.linear %1, %v, %c : tensor<5x8xf32>, tensor<4x8xf32>, tensor<4xf32>
+        return %2 : tensor<5x4xf32>
+      })mlir");
+}
+
+// Samples: statistics of a batch and a loss are those of all; more ranks than samples have some with none.
+TEST_F(RunRanksTest, Samples) {
+  for (const char *mesh : {"[\"data\"] [2]", "[\"data\"] [4]"})
+    compare(mesh, R"mlir(
+      func.func @main(%x: tensor<3x2x5x5xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], [], [], []]>}, %w: tensor<4x2x3x3xf32>,
+                      %s: tensor<4xf32>, %t: tensor<3x4xf32>) -> (tensor<f32>, tensor<3x4xf32>) {
+        %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<3x2x5x5xf32>, tensor<4x2x3x3xf32>
+        %1, %m, %v = nn.batch_norm_train %0, %s, %s {epsilon = 1.0e-3 : f64} : tensor<3x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>
+        %2 = nn.relu %1 : tensor<3x4x3x3xf32>
+        %3 = nn.reduce_mean %2 axes = [2, 3] : tensor<3x4x3x3xf32>
+        %4 = nn.mse_loss mean %3, %t : tensor<3x4xf32>, tensor<3x4xf32>
+        return %4, %3 : tensor<f32>, tensor<3x4xf32>
+      })mlir");
+}
+
+} // namespace
+} // namespace sprig::shard
