@@ -117,6 +117,12 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
     passes.addPass(createInlineDispatches(inlined));
     passes.addPass(createVerifyOrder());
   }
+  // Behind what looks at programs of one lane.
+  OverlapCollectivesOptions apart;
+  apart.target = options.target;
+  apart.architectures.assign(options.architectures.begin(), options.architectures.end());
+  passes.addPass(createOverlapCollectives(apart));
+  passes.addPass(createVerifyOrder());
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
   passes.addPass(createVerifyOrder());
   if (options.merge) {

@@ -1,6 +1,7 @@
 #include "lib/Schedule/LaneScheduler.h"
 #include "lib/Schedule/Order.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/RankPrograms.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -59,6 +60,12 @@ private:
     DenseMap<Operation *, unsigned> groupOf; // of lanes
     DenseSet<unsigned> computing;
     for (auto lane : program.getBody().getOps<LaneOp>()) {
+      // All ranks come to their collectives in one order, which is the program's.
+      if (llvm::any_of(lane.getBody().front(), [](Operation &op) { return isCollectiveCommand(&op); })) {
+        remark::missed(program.getLoc(), remark::RemarkOpts::name("lanes").category("schedule"))
+            << ("program '" + program.getSymName() + "': of several ranks, it stays as it is").str();
+        return success();
+      }
       unsigned device = deviceOf(lane.getDeviceAttr());
       bool copies = copiesBetweenDevices(lane);
       if (!copies && !computing.insert(device).second) return success();

@@ -22,7 +22,8 @@ struct ProgramOrder {
 ProgramOrder orderOf(exec::ProgramOp program, mlir::SymbolTableCollection *symbols);
 
 /// Checks that all commands that touch the same bytes, one of them writing, are ordered by lanes and events, and that
-/// no lane waits forever. Reports the first two that are not; looks at nothing in a program of one lane without events.
+/// no lane waits forever; all collectives as well, whatever they touch. Reports the first two that are not; looks at
+/// nothing in a program of one lane without events.
 mlir::LogicalResult verifyOrder(exec::ProgramOp program, mlir::SymbolTableCollection &symbols);
 
 /// For each command of `order`, which lists work of the schedule in an order in which it can run, those before it that

@@ -16,7 +16,7 @@ def Schedule : Pass<"sprig-schedule", "::mlir::ModuleOp"> {
     kernel, and a command; a reshape is no command but another view of a buffer; a constant becomes bytes of the package,
     a parameter a buffer of its state. What the function returns is copied to the outputs, and what it sets
     (`nn.set_param`) to the states; `plan-memory` removes the copies that it can. Dispatches that compute a new state come
-    after those that read the old one. All commands are on one lane, or, where operations were placed on several devices
+    after those that read the old one, and what needs the result of a collective of ranks after what does not. All commands are on one lane, or, where operations were placed on several devices
     (`kernel.devices`), on one for each: a value that another device needs is copied there once, when it is computed,
     inputs and constants are on all, and events order what crosses. Copies from one device to another have a lane of their
     own for each such way, so that neither computes later for them. A parameter's state is on its home
@@ -119,12 +119,36 @@ def AssignLanes : Pass<"sprig-assign-lanes", "::mlir::ModuleOp"> {
     and a lane that has such copies alone stays as it is.
     Costs are those of the machine models of the devices' targets: work, an event with the bytes that the waiting lane
     reads of another one's, and what a thread's hand-off costs for each lane that the device would not have else. Leaves
-    a program as it is where these take what the lanes win, where a device has several other lanes already, and one of
-    planned memory. Fails where events do not order what touches the same bytes.
+    a program as it is where these take what the lanes win, where a device has several other lanes already, one with
+    collectives, and one of planned memory. Fails where events do not order what touches the same bytes.
     Remarks of the category `schedule` say what was weighed, taken or not.
   }];
   let options = [
     Option<"lanes", "lanes", "unsigned", "1", "lanes of each device">,
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+    ListOption<"architectures", "architectures", "std::string", "what the code is for; none: this machine">,
+  ];
+  let dependentDialects = ["::sprig::exec::ExecDialect"];
+}
+
+def OverlapCollectives : Pass<"sprig-overlap-collectives", "::mlir::ModuleOp"> {
+  let summary = "Gives collectives of a program a lane of their own, beside what computes";
+  let description = [{
+    Collectives between whose last operand and first reader something else is to be done, as of gradients, go to a lane of
+    their own. Each waits for the event behind the last command that makes its buffers, and what reads these waits for the
+    event behind it. Everything else keeps its order, in which `schedule` has put what needs a late collective's result
+    behind what does not; what is waited for at once stays where it is. Events keep all collectives in the order that they
+    have, which is that of all ranks.
+    Leaves a program as it is where that is not expected to end sooner, hand-offs included: where nothing hides the
+    collectives, as of one loss, or they take next to nothing. Programs of several lanes and of planned memory stay, too,
+    and what a program says itself goes before that (`dist.apart`), as of what a collective takes (`dist.latency`,
+    `dist.rate`); its mesh did before.
+    Ranks need not decide the same: they come to the same collectives in the same order either way. Changes no bit.
+    Remarks of the category `schedule` say what was weighed, taken or not.
+  }];
+  let options = [
+    Option<"latency", "latency", "double", "9e-5", "seconds that a collective of no bytes takes">,
+    Option<"rate", "rate", "double", "1.5e9", "bytes of its buffers for each second that one takes beyond">,
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
     ListOption<"architectures", "architectures", "std::string", "what the code is for; none: this machine">,
   ];
@@ -136,7 +160,7 @@ def VerifyOrder : Pass<"sprig-verify-order", "::mlir::ModuleOp"> {
   let description = [{
     Fails where two commands touch the same bytes, one of them writing, and either may come first: in an arena, whichever
     buffers share it, in an output or a state, on one device or through a copy between two; by ranges of tiles where
-    kernels state them. Also where a lane would wait forever. Runs after every pass that makes or moves commands.
+    kernels state them. Also where a lane would wait forever, and where two collectives of ranks have no order. Runs after every pass that makes or moves commands.
   }];
 }
 

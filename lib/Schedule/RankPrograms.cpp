@@ -8,6 +8,8 @@ namespace dist = ir::dist;
 
 bool isCollective(Operation *op) { return dist::collectiveUse(op).has_value(); }
 
+bool isCollectiveCommand(Operation *command) { return isa<exec::AllReduceOp>(command); }
+
 static dist::MeshOp meshOf(dist::AllReduceOp op) {
   return SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(op, op.getMeshAttr());
 }
@@ -27,7 +29,10 @@ void stateRanks(exec::ProgramOp program, func::FuncOp function) {
     if (auto value = function->getAttrOfType<IntegerAttr>(from))
       program->setAttr(to, b.getI64IntegerAttr(value.getInt()));
   function.walk([&](dist::AllReduceOp op) {
-    program.setRanks(meshOf(op).numRanks());
+    dist::MeshOp mesh = meshOf(op);
+    program.setRanks(mesh.numRanks());
+    for (StringRef fact : {dist::kLatencyAttr, dist::kRateAttr, dist::kApartAttr})
+      if (Attribute value = mesh->getDiscardableAttr(fact)) program->setDiscardableAttr(fact, value);
     return WalkResult::interrupt();
   });
 }

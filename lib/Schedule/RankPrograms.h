@@ -10,6 +10,9 @@ namespace sprig {
 /// Whether the operation is one that ranks do together, of whatever kind.
 bool isCollective(mlir::Operation *op);
 
+/// The same of a command.
+bool isCollectiveCommand(mlir::Operation *command);
+
 /// Fails where a program has no command for the collective, by name: all-reduces of all ranks of a mesh have one.
 mlir::LogicalResult checkCollective(mlir::Operation *op);
 

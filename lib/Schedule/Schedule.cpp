@@ -266,13 +266,19 @@ LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
   auto command = exec::DispatchOp::create(b, placesOf(dispatch), FlatSymbolRefAttr::get(kernel->getSymNameAttr()),
                                           operands, name.empty() ? StringAttr() : b.getStringAttr(name));
   command.setOverwrites(overwritableOperands(dispatch, target));
-  if (devices.size() < 2) return success();
   if (device) commands.device[command] = device;
   for (Value result : dispatch->getResults()) writers[bufferOf(result)] = command;
   return success();
 }
 
-// In place where nothing else reads the operand, else on a copy.
+/// Whether a dispatch makes the value and nothing else reads its bytes, by whatever name.
+static bool isReadHereAlone(Value value) {
+  while (value.hasOneUse() && value.getDefiningOp() && sharesStorage(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value.hasOneUse() && isa_and_nonnull<kernel::DispatchOp>(value.getDefiningOp());
+}
+
+// In place where nothing else reads the operand, else on a copy, which is made as soon as the operand is there.
 LogicalResult Scheduler::addCollective(Operation &op) {
   if (failed(checkCollective(&op)) || failed(checkRanks(&op, program))) return failure();
   if (devices.size() > 1) return op.emitOpError("is in a program of several devices, which has no collectives yet");
@@ -282,14 +288,20 @@ LogicalResult Scheduler::addCollective(Operation &op) {
   SmallVector<Value> reduced;
   for (auto [operand, result] : llvm::zip_equal(reduce.getOperands(), reduce.getResults())) {
     Value own = bufferOf(operand), buffer = own;
-    if (!isa_and_nonnull<kernel::DispatchOp>(operand.getDefiningOp()) || !operand.hasOneUse()) {
+    if (!isReadHereAlone(operand)) {
       buffer = makeBuffer(op.getLoc(), BufferKind::arena, result.getType(), -1, {}, nameOf(operand.getLoc()), 0);
+      OpBuilder::InsertionGuard beside(b);
+      if (Operation *writer = writers.lookup(own))
+        b.setInsertionPointAfter(writer);
+      else
+        b.setInsertionPointToStart(&lane.getBody().front());
       if (byteSize(own.getType())) addCopy(op.getLoc(), own, buffer);
     }
     buffers[result] = buffer;
     if (byteSize(own.getType())) reduced.push_back(buffer);
   }
   addCommand(b, reduce, reduced);
+  for (Value buffer : reduced) writers[buffer] = &lane.getBody().front().back();
   return success();
 }
 

@@ -1,4 +1,5 @@
 #include "lib/Schedule/SplitLanes.h"
+#include "lib/Schedule/RankPrograms.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -46,8 +47,9 @@ private:
   LaneOp given;
   ArrayRef<DeviceOp> devices;
   const LaneCommands &facts;
-  SmallVector<Lane> lanes; // of devices, then of the ways that copies go
+  SmallVector<Lane> lanes; // of devices, then of the ways that copies go, or of collectives
   llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> ways;
+  std::optional<unsigned> collectiveLane, lastCollective;
   std::vector<Task> tasks;
   llvm::DenseMap<Value, Use> uses; // by the buffer that stands for the bytes
   llvm::DenseMap<std::pair<Attribute, Attribute>, Value> shared;
@@ -80,6 +82,13 @@ void Splitter::waitFor(unsigned other, Task &task) {
 }
 
 unsigned Splitter::laneOf(Operation *command) {
+  if (facts.apart.contains(command)) {
+    if (!collectiveLane) {
+      collectiveLane = lanes.size();
+      lanes.emplace_back();
+    }
+    return *collectiveLane;
+  }
   unsigned device = facts.device.lookup(command);
   auto target = facts.copiesTo.find(command);
   if (target == facts.copiesTo.end()) return device;
@@ -119,6 +128,11 @@ void Splitter::add(CommandOpInterface command, unsigned laneNumber) {
   }
   if (auto updated = facts.updates.find(command); updated != facts.updates.end())
     for (Value state : updated->second) llvm::append_range(before, uses[bytesOf(state)].readers);
+  // All ranks come to their collectives in one order.
+  if (isCollectiveCommand(command)) {
+    if (lastCollective) before.push_back(*lastCollective);
+    lastCollective = number;
+  }
   // The latest first: it may bring the others.
   llvm::sort(before, std::greater<>());
   for (unsigned other : before)

@@ -1,4 +1,5 @@
 #include "lib/Schedule/StateOrder.h"
+#include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "llvm/ADT/DenseSet.h"
@@ -24,6 +25,7 @@ private:
 
   Block &block;
   llvm::SetVector<Operation *> updates;
+  llvm::DenseSet<Operation *> late; // wait for other ranks
   llvm::DenseMap<Attribute, SmallVector<ir::GetParamOp>> reads;
   llvm::DenseMap<Operation *, SmallVector<Operation *>> later; // edges that are no uses
 };
@@ -83,7 +85,7 @@ int64_t StateOrder::earliest(Operation *update, const llvm::DenseMap<Operation *
 }
 
 // Of all operations that may come next, the first of the old order; updates as early as they can, so that gradients and
-// activations need not wait for them.
+// activations need not wait for them, but for those that wait for other ranks.
 void StateOrder::sort() {
   SmallVector<Operation *> ops;
   llvm::DenseMap<Operation *, unsigned> position, waitsFor;
@@ -101,7 +103,7 @@ void StateOrder::sort() {
   using Place = std::pair<int64_t, unsigned>;
   auto placeOf = [&](Operation *op) -> Place {
     unsigned own = position[op];
-    return {updates.contains(op) ? 2 * earliest(op, position) + 1 : 2 * int64_t(own), own};
+    return {updates.contains(op) && !late.contains(op) ? 2 * earliest(op, position) + 1 : 2 * int64_t(own), own};
   };
   std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
   for (Operation *op : ops)
@@ -117,8 +119,12 @@ void StateOrder::sort() {
 }
 
 void StateOrder::run() {
+  late = ir::dist::waitLate(block);
   SmallVector<ir::SetParamOp> sets(block.getOps<ir::SetParamOp>());
   if (sets.empty()) return;
+  // All ranks have one order of collectives, whatever else they have.
+  SmallVector<Operation *> collectives = ir::dist::collectivesOf(block);
+  for (size_t i = 1; i < collectives.size(); ++i) later[collectives[i - 1]].push_back(collectives[i]);
   for (auto read : block.getOps<ir::GetParamOp>()) reads[read.getParamAttr()].push_back(read);
   for (ir::SetParamOp set : sets) addEdges(set);
   sort();

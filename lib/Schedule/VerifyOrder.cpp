@@ -1,5 +1,6 @@
 #include "lib/Schedule/Order.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/RankPrograms.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace sprig {
@@ -122,6 +123,27 @@ static LogicalResult report(const ProgramOrder &program, const order::Finding &f
   return error;
 }
 
+// All ranks come to their collectives in one order: that of the program.
+static LogicalResult verifyCollectives(const ProgramOrder &all) {
+  order::HappensBefore before(all.schedule);
+  std::optional<order::Place> last;
+  for (uint32_t index : before.order()) {
+    if (!isCollectiveCommand(all.commands[index])) continue;
+    uint32_t lane = uint32_t(llvm::upper_bound(all.schedule.laneEnds, index) - all.schedule.laneEnds.begin());
+    order::Place place{lane, index - (lane ? all.schedule.laneEnds[lane - 1] : 0)};
+    if (last && !before.isBefore(*last, place)) {
+      InFlightDiagnostic error = all.commands[index]->emitOpError()
+                                 << titleOf(all.commands[index]) << " in lane " << lane
+                                 << " is of all ranks, without an order to what is in lane " << last->lane;
+      CommandOpInterface first = all.commandAt(*last);
+      error.attachNote(first->getLoc()) << titleOf(first) << " in lane " << last->lane << " is of all ranks, too";
+      return error;
+    }
+    last = place;
+  }
+  return success();
+}
+
 LogicalResult sprig::verifyOrder(ProgramOp program, SymbolTableCollection &symbols) {
   auto lanes = program.getBody().getOps<LaneOp>();
   bool isPlain = llvm::hasNItemsOrLess(lanes, 1) && llvm::all_of(lanes, [](LaneOp lane) {
@@ -131,7 +153,7 @@ LogicalResult sprig::verifyOrder(ProgramOp program, SymbolTableCollection &symbo
   if (isPlain) return success();
   ProgramOrder all = orderOf(program, &symbols);
   order::Finding finding = order::checkOrder(all.schedule);
-  if (finding.verdict == order::Verdict::Ordered) return success();
+  if (finding.verdict == order::Verdict::Ordered) return verifyCollectives(all);
   if (finding.verdict != order::Verdict::TooLarge) return report(all, finding);
   return program.emitOpError("has ") << all.lanes.size() << " lanes and " << all.schedule.events
                                      << " events, more than can be proved to be in order";

@@ -24,11 +24,15 @@ def ExpandCollectives : Pass<"sprig-expand-collectives", "::mlir::ModuleOp"> {
 def BucketAllReduces : Pass<"sprig-bucket-all-reduces", "::mlir::func::FuncOp"> {
   let summary = "Joins all-reduces, so that their messages are fewer and longer";
   let description = [{
-    All-reduces of one reduction, group, algorithm and element type that follow each other become one at the place of the
-    last of them, as long as it has at most `bytes`, nothing between reads a result, and none of another kind comes
-    between. What is joined follows from the order of the function and the sizes of its tensors, which are the same on all
-    ranks, be their shares of a batch what they may. Each tensor is cut into pieces by itself, so bits do not depend on
-    it. One of more bytes stays alone.
+    All-reduces of one reduction, group, algorithm and element type that follow each other become one, as long as it has
+    at most `bytes`, and nothing between reads a result. Those that no other collective needs a result of are late: they
+    join over others, come behind the last other collective that they need a result of and before the next one, with what
+    they need before them, and what reads them comes in the end. So gradients leave as the backward pass makes them, and
+    updates come when they are back. In a program that is one rank's alone (`dist.rank`) those count as late that are
+    marked so (`dist.late`). Nothing passes a barrier.
+    What is joined, and the order of all collectives, follow from what they need of each other, the order of the function
+    and the sizes of its tensors, which are the same on all ranks, be their shares of a batch what they may. Each tensor
+    is cut into pieces by itself, so bits do not depend on it. One of more bytes stays alone.
   }];
   let options = [
     Option<"bytes", "bytes", "int64_t", "1 << 20", "most bytes that go together">,

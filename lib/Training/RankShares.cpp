@@ -18,13 +18,14 @@ int64_t RankShares::beginOf(int64_t samples) const {
   return rt::collective::pieceOf(samples, uint32_t(ranks), uint32_t(rank)).begin;
 }
 
-Value RankShares::sum(ir::Expression &e, Value value, StringRef name) const {
+Value RankShares::sum(ir::Expression &e, Value value, StringRef name, bool isLate) const {
   if (isAlone()) return value;
   auto loc = NameLoc::get(e.b.getStringAttr(name));
-  return dist::AllReduceOp::create(e.b, loc, value, dist::ReductionAttr::get(e.b.getContext(), dist::Reduction::sum),
-                                   FlatSymbolRefAttr::get(e.b.getContext(), kMesh), e.b.getStrArrayAttr({kAxis}),
-                                   StringAttr())
-      .getResult(0);
+  auto reduce = dist::AllReduceOp::create(
+      e.b, loc, value, dist::ReductionAttr::get(e.b.getContext(), dist::Reduction::sum),
+      FlatSymbolRefAttr::get(e.b.getContext(), kMesh), e.b.getStrArrayAttr({kAxis}), StringAttr());
+  if (isLate) reduce->setAttr(dist::kLateAttr, e.b.getUnitAttr());
+  return reduce.getResult(0);
 }
 
 void RankShares::declare(ModuleOp module) const {

@@ -21,8 +21,9 @@ public:
   /// Its part of a mean over so many samples.
   double weightOf(int64_t samples) const { return isAlone() ? 1 : double(sizeOf(samples)) / double(samples); }
 
-  /// Over all ranks; the value itself where there is one. `name` is what profiles and errors call it.
-  mlir::Value sum(ir::Expression &e, mlir::Value value, llvm::StringRef name) const;
+  /// Over all ranks; the value itself where there is one. `name` is what profiles and errors call it. `isLate`: nothing
+  /// waits for it but what may come at the step's end, on any rank.
+  mlir::Value sum(ir::Expression &e, mlir::Value value, llvm::StringRef name, bool isLate = false) const;
 
   /// Declares the mesh that sums are over.
   void declare(mlir::ModuleOp module) const;

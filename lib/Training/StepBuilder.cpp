@@ -6,6 +6,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNUnary.h"
+#include "lib/Training/GradientOrder.h"
 #include "lib/Training/LearningRate.h"
 #include "lib/Training/LossExpression.h"
 #include "lib/Training/OptimizerUpdate.h"
@@ -318,8 +319,12 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     loss = zeros(f32);
     for (Value parameter : parameters) sums.push_back(zeros(parameter.getType()));
   }
-  for (auto [name, gradient] : llvm::zip_equal(trainableNames, sums)) gradient = ranks.sum(e, gradient, name);
-  loss = ranks.sum(e, loss, "loss");
+  // As the backward pass makes them. What a rank without samples has depends on nothing, so that there the order is the
+  // function's.
+  bool isLate = llvm::all_of(sizes, [&](int64_t size) { return ranks.isEnough(size); });
+  for (size_t i : gradientOrder(forwards.begin()->second, trainableNames))
+    sums[i] = ranks.sum(e, sums[i], trainableNames[i], isLate);
+  loss = ranks.sum(e, loss, "loss", isLate);
   ranks.describe(function, sizes, differs);
   SmallVector<Value> returned{loss};
   if (withNorm || config.gradClipNorm) {

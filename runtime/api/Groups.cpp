@@ -75,6 +75,19 @@ sprig_rt_status *sprig_rt_group_all_reduce(sprig_rt_group *group, sprig_rt_dtype
   });
 }
 
+sprig_rt_status *sprig_rt_group_get_times(const sprig_rt_group *group, sprig_rt_group_times *times) {
+  return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(requireHandle(group, "group"));
+    SPRIG_RETURN_IF_ERROR(requireHandle(times, "place for the times"));
+    comm::RankGroup::Times counted = group->group->times();
+    sprig_rt_group_times found = {times->size, counted.collectives, counted.nanoseconds, counted.exposedNanoseconds};
+    if (found.size == 0 || found.size > 4096)
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a size of ", sizeof found, ", got ", found.size)};
+    std::memcpy(times, &found, std::min(found.size, sizeof found));
+    return {};
+  });
+}
+
 void sprig_rt_group_release(sprig_rt_group *group) { delete group; }
 
 sprig_rt_status *sprig_rt_context_set_group(sprig_rt_context *context, sprig_rt_group *group) {

@@ -35,6 +35,14 @@ Status RankGroup::isTaken() const {
                 core::concat("rank ", rank(), " is in a collective of another thread already"));
 }
 
+RankGroup::Presence::~Presence() {
+  group.isInside = false;
+  auto took = Clock::now() - begin;
+  ++group.collectives;
+  group.totalNs += uint64_t(took / std::chrono::nanoseconds(1));
+  if (isAwaited) group.hasWaited(took);
+}
+
 Status RankGroup::allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
                             std::span<const Buffers::Buffer> buffers, std::string_view name) {
   Call call;

@@ -6,6 +6,7 @@
 #include "runtime/comm/ProcessRanks.h"
 #include "runtime/comm/ThreadRanks.h"
 
+#include <chrono>
 #include <memory>
 
 namespace sprig::rt::comm {
@@ -16,6 +17,8 @@ using GivenAlgorithm = std::optional<collective::Algorithm>;
 // Of one thread at a time, but for what says otherwise. The rank leaves its group when it goes.
 class RankGroup {
 public:
+  using Clock = std::chrono::steady_clock;
+
   // Threads of this process as ranks; one each.
   static std::vector<std::shared_ptr<RankGroup>> ofThreads(const ThreadRanksOptions &options);
   // A rank over a transport that others have made; `owner` keeps it.
@@ -42,15 +45,25 @@ public:
   void fail(const Status &why);
   // The same, only where the rank is in a collective now.
   void interrupt(const Status &why);
-  // While it lives the rank is in a collective, or about to begin one.
+  // While it lives the rank is in a collective of a program, or about to begin one; `isAwaited`: and nothing else.
   class Presence {
   public:
-    explicit Presence(RankGroup &group) : group(group) { group.isInside = true; }
-    ~Presence() { group.isInside = false; }
+    Presence(RankGroup &group, bool isAwaited) : group(group), isAwaited(isAwaited) { group.isInside = true; }
+    ~Presence();
 
   private:
     RankGroup &group;
+    bool isAwaited;
+    Clock::time_point begin = Clock::now();
   };
+  // A run has waited for its collectives, and nothing else was to be done.
+  void hasWaited(Clock::duration time) { exposedNs += uint64_t(time / std::chrono::nanoseconds(1)); }
+
+  // What collectives of programs took, waiting for other ranks included, and how much of that runs waited for.
+  struct Times {
+    uint64_t collectives, nanoseconds, exposedNanoseconds;
+  };
+  Times times() const { return {collectives, totalNs, exposedNs}; }
 
 private:
   RankGroup(std::shared_ptr<void> owner, Transport &transport);
@@ -59,6 +72,7 @@ private:
   Communicator communicator;
   std::vector<Buffers::Buffer> together; // of a message, kept for its memory
   std::atomic<bool> isInside = false;
+  std::atomic<uint64_t> collectives = 0, totalNs = 0, exposedNs = 0;
   // Of the thread whose collective is under way.
   std::atomic<bool> isUsed = false;
   struct Turn {

@@ -209,21 +209,12 @@ Status verifyAllReduce(Command &command, const Entry &entry) {
   return {};
 }
 
-// All ranks come to their collectives in one order, which only a lane keeps.
 Status verifyRanks(const Entry &entry) {
   if (entry.ranks > kMaxRanks) return badPackage(concat("expected at most ", kMaxRanks, " ranks, found ", entry.ranks));
   if (entry.rank < -1 || (entry.rank >= 0 && uint32_t(entry.rank) >= entry.ranks))
     return badPackage(concat("expected a rank below ", entry.ranks, " or -1, found ", entry.rank));
   if (entry.ranks > 1 && entry.independentSamples)
     return badPackage("has independent samples, so that a batch may be split, and several ranks");
-  std::optional<size_t> first;
-  for (size_t lane = 0; lane < entry.lanes.size(); ++lane)
-    for (const Command &command : entry.lanes[lane].commands) {
-      if (command.kind != CommandKind::AllReduce) continue;
-      if (first && *first != lane)
-        return badPackage(concat("reduces over ranks on lanes ", *first, " and ", lane, ", expected one lane"));
-      first = lane;
-    }
   return {};
 }
 

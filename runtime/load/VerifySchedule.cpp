@@ -1,6 +1,7 @@
 #include "runtime/format/Order.h"
 #include "runtime/load/Verify.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace sprig::rt::core {
@@ -154,6 +155,29 @@ Status explain(const order::Finding &finding, const Entry &entry, const Program 
                            finding.firstWrites ? " writes" : " reads", "; no event orders the two"));
 }
 
+// All ranks come to their collectives in one order: that of the program.
+Status checkCollectives(const Entry &entry, const order::Schedule &schedule) {
+  auto hasOne = [](const Lane &lane) {
+    return std::any_of(lane.commands.begin(), lane.commands.end(),
+                       [](auto &command) { return command.isCollective(); });
+  };
+  if (std::count_if(entry.lanes.begin(), entry.lanes.end(), hasOne) < 2) return {};
+  order::HappensBefore before(schedule);
+  auto commandOf = [&](order::Place place) -> const Command & { return entry.lanes[place.lane].commands[place.index]; };
+  auto text = [&](order::Place place) { return commandText(place.lane, place.index, commandOf(place)); };
+  std::optional<order::Place> last;
+  for (uint32_t index : before.order()) {
+    auto end = std::upper_bound(schedule.laneEnds.begin(), schedule.laneEnds.end(), index);
+    auto lane = uint32_t(end - schedule.laneEnds.begin());
+    order::Place place{lane, index - (lane ? schedule.laneEnds[lane - 1] : 0)};
+    if (!commandOf(place).isCollective()) continue;
+    if (last && !before.isBefore(*last, place))
+      return badPackage(concat(text(place), " is of all ranks, and so is ", text(*last), "; no event orders the two"));
+    last = place;
+  }
+  return {};
+}
+
 } // namespace
 
 order::Schedule scheduleOf(const Entry &entry, const Program &program) {
@@ -165,7 +189,9 @@ Status verifySchedule(const Entry &entry, const Program &program) {
   if (entry.lanes.size() < 2 && entry.eventCount == 0) return {};
   OrderBuilder builder(entry, program);
   // Within one lane nothing can race.
-  return explain(order::checkOrder(builder.build(entry.lanes.size() > 1)), entry, program, builder);
+  order::Schedule schedule = builder.build(entry.lanes.size() > 1);
+  SPRIG_RETURN_IF_ERROR(explain(order::checkOrder(schedule), entry, program, builder));
+  return checkCollectives(entry, schedule);
 }
 
 } // namespace sprig::rt::core

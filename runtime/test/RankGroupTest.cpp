@@ -92,6 +92,12 @@ TEST(RankGroup, DescribesEntries) {
   sprig_rt_status *status = sprig_rt_package_entry_ranks(package.load().raw(), 0, &unset);
   EXPECT_EQ(sprig_rt_status_code(status), SPRIG_RT_INVALID_ARGUMENT);
   sprig_rt_status_free(status);
+  std::vector<Group> groups = Group::threads(1);
+  EXPECT_EQ(groups[0].times().collectives, 0u);
+  sprig_rt_group_times untold = {};
+  status = sprig_rt_group_get_times(groups[0].raw(), &untold);
+  EXPECT_EQ(sprig_rt_status_code(status), SPRIG_RT_INVALID_ARGUMENT);
+  sprig_rt_status_free(status);
 }
 
 TEST(RankGroup, WhatFailsInOneRankIsToldToTheOthers) {
@@ -263,7 +269,7 @@ TEST(RankGroup, DamagedAllReducesAreRefused) {
          [](Entry &entry, Command &command) { entry.operands[command.firstOperand] = 0; });
   expect("expected a rank below 2 or -1, found 2", [](Entry &entry, Command &) { entry.rank = 2; });
   expect("independent samples", [](Entry &entry, Command &) { entry.independentSamples = true; });
-  expect("on lanes 0 and 1, expected one lane", [](Entry &entry, Command &) {
+  expect("is of all ranks, and so is lane 0 command 1 'c1'; no event orders the two", [](Entry &entry, Command &) {
     core::Command second = entry.lanes[0].commands[1];
     second.firstOperand = uint32_t(entry.operands.size());
     entry.operands.push_back(uint32_t(entry.buffers.size()));

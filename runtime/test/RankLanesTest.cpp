@@ -64,6 +64,10 @@ TEST(RankLanes, BucketsComeBackAsFromOneLane) {
               if (call % ranks == rank) std::this_thread::sleep_for(std::chrono::microseconds(call * 20));
               for (size_t i = 0; i < x.size(); ++i) x[i] = uint32_t(i + call) * (rank + 1);
               context.invoke({x.view()}, {out[0].view(), out[1].view(), out[2].view()});
+              sprig_rt_group_times times = group.times();
+              ASSERT_EQ(times.collectives, buckets * (call + 1));
+              // Without a thread for them the call does nothing else meanwhile.
+              if (collectiveThreads == kNever) ASSERT_EQ(times.exposed_ns, times.ns);
               for (uint32_t k = 0; k < buckets; ++k)
                 for (size_t i = 0; i < x.size(); ++i)
                   ASSERT_EQ(out[k][i], (k + 2) * uint32_t(i + call) * (ranks * (ranks + 1) / 2))
@@ -71,6 +75,54 @@ TEST(RankLanes, BucketsComeBackAsFromOneLane) {
             }
           });
         }
+}
+
+// Some on the call's own lane, others on the one beside it, in one order: 2 x beside, 4 x here, 6 x beside again.
+TEST(RankLanes, CollectivesOfTwoLanesKeepOneOrder) {
+  TestPackage package;
+  EntryBuilder entry("order");
+  uint32_t x = entry.input("x", {5}), parts[3], outs[3], made[3], back[3];
+  for (int k = 0; k < 3; ++k) {
+    parts[k] = entry.arena(20);
+    outs[k] = entry.output("out" + std::to_string(k), {5});
+    made[k] = entry.event();
+    back[k] = entry.event();
+  }
+  uint32_t two = entry.arena(20);
+  entry.dispatch(0, Add, {x, x, two}, 5, 5);
+  entry.copy(0, two, parts[0]);
+  entry.record(0, made[0]);
+  entry.dispatch(0, Add, {two, two, parts[1]}, 5, 5);
+  entry.wait(0, back[0]);
+  entry.allReduce(0, {parts[1]});
+  entry.record(0, made[1]);
+  entry.copy(0, parts[1], outs[1]);
+  entry.dispatch(0, Add, {two, x, parts[2]}, 5, 5);
+  entry.record(0, made[2]);
+  entry.wait(0, back[2]);
+  entry.copy(0, parts[0], outs[0]);
+  entry.copy(0, parts[2], outs[2]);
+  for (int k : {0, 2}) {
+    entry.wait(1, made[k]);
+    entry.allReduce(1, {parts[k]});
+    entry.record(1, back[k]);
+  }
+  entry.record(1, back[1]);
+  entry.entry.ranks = 3;
+  package.program.entries.push_back(entry.entry);
+  Package loaded = package.load();
+  for (int collectiveThreads : {kNever, kAlways})
+    onRanks(3, collectiveThreads, [&](uint32_t rank, const Group &group) {
+      Context context(loaded);
+      context.join(group);
+      Words x(5, rank + 1), out[] = {Words(5), Words(5), Words(5)};
+      for (int call = 0; call < 50; ++call) {
+        context.invoke({x.view()}, {out[0].view(), out[1].view(), out[2].view()});
+        ASSERT_EQ(out[0][4], 12u);
+        ASSERT_EQ(out[1][4], 24u);
+        ASSERT_EQ(out[2][4], 18u);
+      }
+    });
 }
 
 // The sum of one bucket while lane 0 is busy for as many cycles as an input says.

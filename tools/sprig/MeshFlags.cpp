@@ -36,6 +36,8 @@ void checkStrategy(const std::string &strategy) {
 } // namespace
 
 int MeshFlags::ranks(const Settings &settings) const {
+  if (!isGiven() && !bucket.empty())
+    throw Error(ErrorKind::usage, "--bucket " + bucket + ": is of ranks that train together, --strategy data");
   if (!isGiven()) return 1;
   checkStrategy(strategy);
   rt::core::GivenDevices given = settings.parsedDevices();
@@ -81,6 +83,19 @@ RankPlace MeshFlags::place(const Settings &settings) const {
   return {process.ranks, true, process.rank, here ? std::max(1, std::atoi(here)) : 1};
 }
 
+int64_t MeshFlags::bucketBytes() const {
+  if (bucket.empty() || bucket == "auto") return 0;
+  if (bucket == "none") return 1;
+  if (bucket == "unlimited") return INT64_MAX;
+  double megabytes = 0;
+  const char *last = bucket.data() + bucket.size();
+  auto [end, error] = std::from_chars(bucket.data(), last, megabytes);
+  if (error != std::errc() || end != last || !(megabytes > 0 && megabytes <= 1e6))
+    throw Error(ErrorKind::usage,
+                "--bucket " + bucket + ": expected auto, none, unlimited, or a number of MB above 0, as 0.5");
+  return std::max(int64_t(1), int64_t(megabytes * double(1 << 20)));
+}
+
 void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
   rt::core::GivenDevices given = settings.parsedDevices();
   std::string names = "--devices " + settings.givenDevices();
@@ -102,6 +117,12 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
                      "how several devices are used: `data` gives each the whole model and a share of each batch "
                      "(default: layers are placed on them)");
   command.add_option("--mesh", flags.mesh, "axes over the devices: data=2 is --strategy data on 2 ranks");
+  command
+      .add_option(
+          "--bucket", flags.bucket,
+          "of ranks: gradients that go together, in the order in which the backward pass makes them: MB (of 2^20 "
+          "bytes) at most, none (each by itself), unlimited, or auto (by cost; default). Bits do not depend on it")
+      ->type_name("auto|MB");
 }
 
 Settings settingsOfRank(const Settings &settings, const RankPlace &place) {
@@ -111,6 +132,7 @@ Settings settingsOfRank(const Settings &settings, const RankPlace &place) {
   int threads =
       settings.laneCount() ? settings.laneCount() : sprig_rt_default_threads() * (place.isProcess ? place.here : 1);
   own.devices.clear();
+  own.links.clear(); // between ranks, not between devices of one
   own.threads = std::max(1, threads / place.here);
   return own;
 }

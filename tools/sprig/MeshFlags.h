@@ -1,4 +1,4 @@
-// The flags that say how several devices are used: --strategy and --mesh.
+// The flags that say how several devices are used: --strategy, --mesh and --bucket.
 // For commands that compile a training step. Without them devices are places for layers (--place).
 #pragma once
 #include "tools/sprig/Settings.h"
@@ -16,6 +16,7 @@ struct RankPlace {
 struct MeshFlags {
   std::string strategy; ///< "data", or "" where devices are places for layers
   std::string mesh;     ///< "data=2"; "": as many ranks as devices
+  std::string bucket;   ///< as --bucket; "": auto
 
   bool isGiven() const { return !strategy.empty() || !mesh.empty(); }
   /// How many ranks there are: 1 without a strategy. Throws usage errors, and unsupported for devices that have no
@@ -23,6 +24,8 @@ struct MeshFlags {
   int ranks(const Settings &settings) const;
   /// The same for a command that trains, which may be one of several processes (`sprig launch`, mpirun, srun).
   RankPlace place(const Settings &settings) const;
+  /// Most bytes of gradients that go together; 0: by cost. Throws usage errors.
+  int64_t bucketBytes() const;
 
 private:
   void checkDevices(const Settings &settings, int ranks) const;
@@ -30,7 +33,8 @@ private:
 
 void addMesh(CLI::App &command, MeshFlags &flags);
 
-/// What one of several ranks is compiled and loaded with: a share of the threads, and no device of others.
+/// What one of several ranks is compiled and loaded with: a share of the threads, and no device of others or link to
+/// it.
 Settings settingsOfRank(const Settings &settings, const RankPlace &place);
 
 } // namespace sprig::cli

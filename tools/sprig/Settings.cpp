@@ -225,7 +225,7 @@ void addLinks(CLI::App &command, Settings &settings) {
       "cpu:0-cpu:1=5us,1GB/s or 8Gbit/s. Copies over it take no less: between shares of the cores in real "
       "time, on null devices by their clock ('host-null:0' is where arrays come from). ',half' shares the "
       "rate between both directions, ',10000km' adds a length of fibre; repeatable (default: none, copies "
-      "take what they take)",
+      "take what they take). Of ranks (--strategy data): what all-reduces are expected to take",
       "links between --devices as in a topology, each as --link would give it: the name of a preset (sprig simulate "
       "--list-topologies) or FILE.json; a --link counts instead (default: none)");
 }

@@ -129,9 +129,9 @@ void CpuRun::stopOthers() {
   group->fail({stopped.code(), concat("rank ", group->rank(), ": entry '", current.name, "': ", stopped.message())});
 }
 
-void CpuRun::runCollective(const Command &command, void *const *own) {
+void CpuRun::runCollective(const Command &command, void *const *own, bool isApart) {
   // Said before it is asked whether the run goes on: who cancels it says so, and then asks who is in a collective.
-  comm::RankGroup::Presence inside(*group);
+  comm::RankGroup::Presence inside(*group, !isApart);
   if (control.isStopped()) return;
   reduced.clear();
   const Entry &current = *entry.load(std::memory_order_relaxed);
@@ -176,11 +176,14 @@ void CpuRun::driveAll() {
   bool zeroEnded = advance(0, 0);
   auto ended = [&] { return zeroEnded && lanesDone.load(std::memory_order_acquire) == count; };
   auto mustTell = [&] { return collectiveLane != kNoLane && !control.isGoing() && stopped.isOk(); };
+  using Clock = comm::RankGroup::Clock;
   while (!ended()) {
+    Clock::time_point begin = collectiveLane == kNoLane ? Clock::time_point() : Clock::now();
     pool.waitUntil(signal, [&] {
       if (ended() || mustTell() || (!zeroEnded && laneCanMove(0, generation))) return true;
       return driveSomeLane(1, 0) || takeSlicesOfAnyLane(0);
     });
+    if (collectiveLane != kNoLane) group->hasWaited(Clock::now() - begin);
     if (mustTell()) stopOthers();
     if (!zeroEnded && laneCanMove(0, generation)) zeroEnded = advance(0, 0);
   }
@@ -237,7 +240,7 @@ void CpuRun::execute(const Command &command, LaneRun &lane, void *const *operand
     // The planner may alias source and target.
     if (control.isGoing()) std::memmove(own[1], own[0], command.copyBytes);
     return;
-  case CommandKind::AllReduce: runCollective(command, own); return;
+  case CommandKind::AllReduce: runCollective(command, own, lane.lane == collectiveLane); return;
   case CommandKind::Wait: return; // recorded already: a lane that would wait is given back
   case CommandKind::Record:
     events[command.event].store(generation, std::memory_order_release);

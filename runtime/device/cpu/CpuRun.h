@@ -7,8 +7,8 @@
 // has helpers of its own, which help with its lanes alone; the caller is one of the first's and helps all. A lane that
 // only copies is driven by whoever has time. Over a link of set rate a copy is on its way without anybody (Wire.h); the
 // link's thread drives a lane that only copies on, up to its next copy or wait. Collectives wait for other ranks, so
-// helpers leave their lane alone: a thread of its own drives it where it has one beside the computing ones and the
-// group has a core for that thread, else the caller, when its own lane waits.
+// helpers leave their lanes alone: a thread of its own drives one that has nothing else, where the group has a core for
+// it, else the caller, when its own lane waits. Events keep collectives of several lanes in one order.
 //
 // Helpers may look at a run at any time, also between two runs: everything they read first is atomic, and they get
 // work only by a compare-and-swap on a word that carries the number of the run or of the dispatch, which cannot succeed
@@ -82,7 +82,7 @@ private:
   void driveAll();
   bool advance(uint32_t lane, uint32_t participant);
   void execute(const Command &command, LaneRun &lane, void *const *operands);
-  void runCollective(const Command &command, void *const *own);
+  void runCollective(const Command &command, void *const *own, bool isApart);
   uint32_t collectiveLaneOf(uint32_t entryIndex) const;
   void driveCollectives();
   void stopOthers();
@@ -119,7 +119,7 @@ private:
   uint64_t callerScratch = 0;
   uint64_t helperScratch = 0;
 
-  std::vector<comm::Buffers::Buffer> reduced; // of the collective at hand: they are on one lane
+  std::vector<comm::Buffers::Buffer> reduced; // of the collective at hand: they follow one another
   uint32_t collectiveLane = kNoLane;          // of this run: the one that the thread for it drives
   Status stopped;                             // what this run failed with, once the other ranks know
 

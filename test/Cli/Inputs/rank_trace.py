@@ -11,7 +11,7 @@ for rank in range(ranks):
     pid = next(pid for pid, name in names.items() if name.startswith(f'rank {rank} on '))
     spans = [e for e in events if e['ph'] == 'X' and e['pid'] == pid]
     assert spans, names
-    sums.append(sorted((e['ts'], e['ts'] + e['dur']) for e in spans if e['name'].startswith('hidden.weight and')))
+    sums.append(sorted((e['ts'], e['ts'] + e['dur']) for e in spans if e['name'].startswith('out.weight and')))
     calls = [e for e in events if e['ph'] == 'X' and e['name'] == 'step' and e['tid'] == rank]
     assert len(calls) == steps and len(sums[-1]) == steps, (len(calls), len(sums[-1]))
 slack = 500  # microseconds: what clocks of processes may be off by on a machine that is busy

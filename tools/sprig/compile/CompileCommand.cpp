@@ -95,9 +95,11 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
 }
 
 // Steps and evaluations for data sets of the given sizes; without them, of whole batches.
-TrainRequest requestTraining(const Options &options, int ranks) {
+TrainRequest requestTraining(const Options &options, int ranks, const std::optional<RankLink> &link) {
   TrainRequest request;
   request.ranks = ranks;
+  request.bucketBytes = options.mesh.bucketBytes();
+  if (ranks > 1) request.link = link.value_or(usualLink());
   request.config = training::readTrainConfig(options.train);
   training::TrainConfig &config = request.config;
   int64_t each = config.batch * config.accumulate;
@@ -130,6 +132,8 @@ int compileCommand(Options options) {
   int ranks = options.mesh.ranks(options.settings);
   if (options.mesh.isGiven() && options.train.empty())
     throw Error(ErrorKind::usage, "--strategy and --mesh are for packages that train: --train CONFIG");
+  std::optional<RankLink> link;
+  if (ranks > 1) link = linkGiven(options.settings, ranks);
   options.settings = settingsOfRank(options.settings, {.ranks = ranks, .here = ranks});
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");
@@ -141,7 +145,7 @@ int compileCommand(Options options) {
   TrainRequest training;
   std::vector<EntryRequest> entries;
   if (trains)
-    training = requestTraining(options, ranks);
+    training = requestTraining(options, ranks, link);
   else
     entries = requestEntries(model, options.settings);
   if (options.emit != "package" || !options.settings.compileTo.empty()) {

@@ -156,6 +156,12 @@ void Runner::allReduce(std::span<uint64_t> numbers, sprig_rt_reduction reduction
   check(sprig_rt_group_all_reduce(group.get(), SPRIG_RT_U64, reduction, numbers.data(), numbers.size(), name));
 }
 
+sprig_rt_group_times Runner::groupTimes() const {
+  sprig_rt_group_times times = {sizeof times, 0, 0, 0};
+  if (group) check(sprig_rt_group_get_times(group.get(), &times));
+  return times;
+}
+
 std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks) {
   std::vector<sprig_rt_group *> handles(static_cast<size_t>(ranks), nullptr);
   check(sprig_rt_groups_create(uint32_t(ranks), nullptr, handles.data()));

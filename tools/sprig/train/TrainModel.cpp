@@ -6,6 +6,10 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Diagnostics.h"
+#include "lib/Pipeline/Phases.h"
+#include "lib/Shard/BucketSize.h"
+#include "lib/Target/Registry.h"
+#include "lib/Machine/MachineModel.h"
 #include "lib/Training/StateNames.h"
 #include "lib/Training/StepBuilder.h"
 #include "tools/sprig/compile/CompileSettings.h"
@@ -100,6 +104,14 @@ void checkTraces(const Model &model, const ExportReport &traces, const std::vect
     inform("'" + name + "' is not trained: " + reason + " (`trainable` in the configuration can name it)");
 }
 
+void describe(ir::dist::MeshOp mesh, const std::optional<RankLink> &link) {
+  if (!link) return;
+  Builder b(mesh.getContext());
+  mesh->setAttr(ir::dist::kLatencyAttr, b.getF64FloatAttr(link->latency));
+  mesh->setAttr(ir::dist::kRateAttr, b.getF64FloatAttr(link->bytesPerSecond));
+  if (!link->isApart) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(false));
+}
+
 class TrainingModule {
 public:
   TrainingModule(const Model &model, const TrainRequest &request, const Settings &settings)
@@ -108,6 +120,7 @@ public:
     checkTraces(model, traces, builder.trainable(), request);
     DiagnosticText diagnostics(&imported->context());
     builder.add(entriesOf(request));
+    for (auto mesh : module().getOps<ir::dist::MeshOp>()) describe(mesh, request.link);
     // Of the text forms too: what goes on from them makes a package that trains.
     TrainNote note{request.config, request.samples, builder.targets().classes, builder.trainable()};
     module()->setAttr(ir::kTrainingAttr, StringAttr::get(module().getContext(), toText(note)));
@@ -159,7 +172,53 @@ CompileOptions trainingOptions(const Model &model, const TrainRequest &request, 
   options.freeze = false;
   options.math = MathMode::strict;
   options.rematBytes = request.config.rematBytes.value_or(0);
+  options.bucketBytes = request.bucketBytes;
   return options;
+}
+
+/// The step of the most samples: the others come once an epoch.
+func::FuncOp largestStep(ModuleOp module) {
+  func::FuncOp largest;
+  int64_t most = -1;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
+    auto samples = function->getAttrOfType<IntegerAttr>(ir::dist::kSamplesAttr);
+    if (!entry || entry.getValue() != StringRef(training::kStepEntry) || !samples || samples.getInt() <= most) continue;
+    most = samples.getInt();
+    largest = function;
+  }
+  return largest;
+}
+
+std::string megabytes(int64_t bytes) { return formatDouble(double(bytes) / double(1 << 20), 3) + " MB"; }
+
+/// Goes on to where gradients are operations, and says how many of them go together: what was given, or what is
+/// expected to hide the most. `options` are those of the phases that are left.
+std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileOptions &options,
+                          std::vector<sprig::PhaseTime> &times, const RemarkSink &remarks) {
+  runPhases(module, options, "remat", &times, remarks);
+  options.compileFrom = "fuse";
+  func::FuncOp step = largestStep(module);
+  if (!step) return "";
+  CollectiveRate rate{request.link->latency, request.link->bytesPerSecond};
+  machine::MachineModel model = targetOf(options).machine(options);
+  auto seconds = [&](double flops, double bytes) { return model.kernelSeconds(flops, bytes); };
+  bool isChosen = options.bucketBytes == 0;
+  BucketExpectation expected =
+      isChosen ? sprig::chooseBuckets(step, rate, seconds) : expectBuckets(step, options.bucketBytes, rate, seconds);
+  if (isChosen) {
+    int64_t agreed = request.agreeOnBucket ? request.agreeOnBucket(expected.bytes) : expected.bytes;
+    if (agreed != expected.bytes) expected = expectBuckets(step, agreed, rate, seconds);
+    options.bucketBytes = agreed;
+  }
+  bool isLimited = options.bucketBytes < expected.total;
+  return megabytes(expected.total) + " of gradients a step in " + std::to_string(expected.count) +
+         (expected.count == 1 ? " bucket" : " buckets") +
+         (isLimited ? " of up to " + megabytes(options.bucketBytes) : "") + (isChosen ? " (auto)" : "") +
+         "; expected " + formatNanoseconds(expected.collective * 1e9) + " of all-reduces, of which " +
+         formatNanoseconds((request.link->isApart ? expected.exposed : expected.collective) * 1e9) +
+         " not hidden, at " + formatNanoseconds(rate.latency * 1e9) + " and " +
+         formatCount(rate.bytesPerSecond, "B/s") + " each, " + request.link->source;
 }
 
 interp::Tensor tensorOf(MLIRContext &context, const data::Array &array) {
@@ -185,10 +244,16 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   CompiledTraining compiled;
   if (settings.explainPlacement)
     options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
+  std::vector<sprig::PhaseTime> earlier;
+  if (request.ranks > 1 && request.link) {
+    compiled.communication = chooseBuckets(module.module(), request, options, earlier, remarkSink(settings));
+    compiled.bucketBytes = options.bucketBytes;
+  }
   CompileResult result =
       compileModule(module.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
   compiled.package = std::move(result.package);
   compiled.phases.push_back({"import", buildMs});
+  for (auto &time : earlier) compiled.phases.push_back({time.phase, time.seconds * 1e3});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
   compiled.trainable = module.steps().trainable();
   compiled.classes = module.steps().targets().classes;
@@ -202,6 +267,12 @@ std::string trainingToText(const Model &model, const TrainRequest &request, cons
   if (settings.explainPlacement)
     options.explainPlacement = [&](const Placement &placement) { placements.push_back(placement); };
   checkOptions(training.module(), options);
+  llvm::Expected<size_t> last = phaseByName(options.compileTo.empty() ? "import" : options.compileTo);
+  if (last && request.ranks > 1 && request.link && *last >= *phaseByName("fuse")) {
+    std::vector<sprig::PhaseTime> times;
+    chooseBuckets(training.module(), request, options, times, remarkSink(settings));
+  }
+  llvm::consumeError(last.takeError());
   if (!options.compileTo.empty() && options.compileTo != "import")
     compileModule(training.module(), options, remarkSink(settings));
   if (settings.explainPlacement && !options.compileTo.empty()) explain(placements, nullptr);

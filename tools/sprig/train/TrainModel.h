@@ -4,6 +4,8 @@
 #pragma once
 #include "lib/Training/TrainConfig.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/train/RankLink.h"
+#include <functional>
 #include <span>
 
 namespace sprig::cli {
@@ -20,12 +22,19 @@ struct TrainRequest {
   bool announce = true;             ///< warn of what an exporter did to the model
   /// Of ranks that train together, sizes are of all of them: the program of this one.
   int rank = 0, ranks = 1;
+  /// Most bytes of gradients that go together; 0: chosen by what `link` takes.
+  int64_t bucketBytes = 0;
+  std::optional<RankLink> link = {};
+  /// Where each rank compiles for itself: what was chosen here, to what all take. Called where it was chosen.
+  std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
 };
 
 struct CompiledTraining : Compiled {
   std::vector<std::string> trainable;
   /// The number of classes of each output, 0 where its loss is not one of classes.
   std::vector<int64_t> classes;
+  int64_t bucketBytes = 0;   ///< as chosen or given; 0: one rank
+  std::string communication; ///< what its all-reduces are expected to take, in words (-v); of one rank empty
 };
 
 /// Compiles the entries of a model that is no package. They share one state: parameters and statistics under the

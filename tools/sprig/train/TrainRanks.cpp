@@ -26,6 +26,7 @@ TrainRanks::TrainRanks(std::vector<Runner> runners, int64_t batch) : failures(ru
 
 TrainRanks::TrainRanks(Runner runner, RankShare share) : isProcess(true) {
   programs.push_back(std::make_unique<TrainProgram>(std::move(runner), share));
+  others = first().package().groupTimes();
 }
 
 TrainRanks::~TrainRanks() { endThreads(); }
@@ -108,7 +109,14 @@ void TrainRanks::cancel() {
   for (auto &program : programs) program->cancel();
 }
 
+static sprig_rt_group_times difference(const sprig_rt_group_times &a, const sprig_rt_group_times &b) {
+  return {a.size, a.collectives - b.collectives, a.ns - b.ns, a.exposed_ns - b.exposed_ns};
+}
+
+sprig_rt_group_times TrainRanks::communication() const { return difference(first().package().groupTimes(), others); }
+
 EvaluationResult TrainRanks::evaluate(const TrainData &data) {
+  sprig_rt_group_times ofSteps = communication();
   EvaluationResult result;
   // Each rank has the sums of all.
   auto take = [&] {
@@ -131,6 +139,7 @@ EvaluationResult TrainRanks::evaluate(const TrainData &data) {
     --underWay;
   }
   for (; underWay; --underWay) take();
+  others = difference(first().package().groupTimes(), ofSteps);
   return result;
 }
 

@@ -36,6 +36,9 @@ public:
   void submit(const data::Batch &batch, StepResult::Clock::time_point begin);
   StepResult finish();
   void cancel();
+  /// What collectives of the steps so far took the first rank, waiting for others included, and how much of that it had
+  /// nothing else to do.
+  sprig_rt_group_times communication() const;
   StepResult step(const TrainData &data, std::span<const int64_t> indices) {
     submit(data, indices);
     return finish();
@@ -59,7 +62,8 @@ public:
 
 private:
   std::vector<std::unique_ptr<TrainProgram>> programs;
-  bool isProcess = false; ///< one of several
+  bool isProcess = false;           ///< one of several
+  sprig_rt_group_times others = {}; ///< what was before, and of evaluations
   int firstDifference(std::span<const uint64_t> numbers, const char *name) const;
   std::string differingState() const;
 

@@ -203,6 +203,9 @@ private:
       checkWritable(options.output);
     if (!options.plot.empty()) checkWritable(options.plot);
     if (model.kind != ModelKind::package) return readConfig(overrides);
+    if (!options.mesh.bucket.empty())
+      throw Error(ErrorKind::usage, "--bucket " + options.mesh.bucket + ": " + options.model +
+                                        " is a package, which has the buckets that it was compiled with");
     std::vector<Runner> runners;
     runners.push_back(compileAndLoad(model, {}, settings));
     note = trainNoteOf(runners.front());
@@ -213,6 +216,23 @@ private:
 
   RunnerOptions runnerOptions() const {
     return {settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
+  }
+
+  // What all-reduces of the ranks are expected to take, and how ranks agree on what follows from it.
+  void expectCollectives() {
+    request.bucketBytes = options.mesh.bucketBytes();
+    if (ranks == 1) return;
+    request.link = linkGiven(options.settings, ranks);
+    if (!place.isProcess) {
+      if (!request.link) request.link = linkOfThreads(ranks, settings.laneCount());
+      // Nothing hides them: what comes in one piece stays in caches.
+      if (!request.link->isApart && !request.bucketBytes) request.bucketBytes = int64_t(1) << 20;
+      return;
+    }
+    if (!group) group = processAsRank();
+    RankLink measured = measureLink(group.get());
+    if (!request.link) request.link = measured;
+    request.agreeOnBucket = [this](int64_t bytes) { return ofFirstRank(group.get(), bytes); };
   }
 
   // Runners by rank.
@@ -283,10 +303,12 @@ private:
     request.allow = options.allow;
     request.ranks = ranks;
     request.rank = place.rank;
+    expectCollectives();
     CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
     if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
     placements = std::move(compiled.placements);
     request.announce = false; // of another rank, or where a sweep compiles again
+    request.bucketBytes = compiled.bucketBytes;
     trainable = compiled.trainable;
     std::vector<Runner> runners;
     runners.push_back(Runner::load(std::move(compiled.package), options.model, runnerOptions()));
@@ -301,6 +323,7 @@ private:
     if (isVerbose()) {
       for (const PhaseTime &phase : compiled.phases)
         inform(phase.phase + ": " + formatNanoseconds(phase.milliseconds * 1e6));
+      if (!compiled.communication.empty()) inform("ranks: " + compiled.communication);
     }
   }
 
@@ -401,6 +424,14 @@ private:
       rows.push_back({"ranks", std::to_string(ranks) + ", a batch of " + std::to_string(batch) + " is " +
                                    std::to_string(most) + (most == least ? "" : " or " + std::to_string(least)) +
                                    " samples of each"});
+      if (outcome.done) {
+        sprig_rt_group_times times = program->communication();
+        double each = double(times.ns) / double(outcome.done),
+               exposed = double(times.exposed_ns) / double(outcome.done);
+        json.update({{"communication_seconds", each * 1e-9}, {"exposed_communication_seconds", exposed * 1e-9}});
+        rows.push_back({"communication", formatNanoseconds(each) + " a step, of which " + formatNanoseconds(exposed) +
+                                             " not hidden (first rank)"});
+      }
     }
     json.update({{"compile_seconds", compileSeconds},
                  {"seconds", outcome.seconds},

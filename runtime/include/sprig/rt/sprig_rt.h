@@ -320,6 +320,14 @@ typedef enum sprig_rt_reduction {
 SPRIG_RT_API sprig_rt_status *sprig_rt_group_all_reduce(sprig_rt_group *group, sprig_rt_dtype dtype,
                                                         sprig_rt_reduction reduction, void *elements, uint64_t count,
                                                         const char *name);
+typedef struct sprig_rt_group_times {
+  size_t size;          /* sizeof(sprig_rt_group_times) */
+  uint64_t collectives; /* that runs of this rank came to */
+  uint64_t ns;          /* that they took, waiting for other ranks included */
+  uint64_t exposed_ns;  /* of that: while the run had nothing else to do */
+} sprig_rt_group_times;
+/* Of all runs since the group began. Since 1.10. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_group_get_times(const sprig_rt_group *group, sprig_rt_group_times *times);
 /* The rank has left when its contexts let go of the group, too: whoever waits for it fails. */
 SPRIG_RT_API void sprig_rt_group_release(sprig_rt_group *group);
 /* The rank that the context's calls are from now on; NULL: none. Contexts of one group are used one at a time. */

@@ -326,6 +326,11 @@ public:
                  const char *name = "all_reduce") const {
     check(sprig_rt_group_all_reduce(handle.get(), SPRIG_RT_F32, reduction, elements.data(), elements.size(), name));
   }
+  sprig_rt_group_times times() const {
+    sprig_rt_group_times times = {sizeof times, 0, 0, 0};
+    check(sprig_rt_group_get_times(handle.get(), &times));
+    return times;
+  }
   sprig_rt_group *raw() const { return handle.get(); }
 
 private:

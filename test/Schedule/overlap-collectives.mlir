@@ -1,0 +1,143 @@
+// RUN: %sprig-opt %s --split-input-file --sprig-overlap-collectives="latency=1e-5 rate=1e9 architectures=x86-64-v3" --sprig-verify-order | FileCheck %s
+// RUN: %sprig-opt %s --split-input-file --sprig-overlap-collectives="latency=1e-5 rate=1e9 architectures=x86-64-v3" --remarks-filter=schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// Two buckets: the first travels while the second is made, the update of the first comes while the second travels.
+// REMARK: program 'step': 2 of 2 collectives have a lane of their own
+// CHECK-LABEL: exec.program @step
+// CHECK: exec.lane on @cpu {
+// CHECK-NEXT: exec.dispatch @work(%{{.*}}, %[[A:[a-z0-9]+]])
+// CHECK-NEXT: exec.record [[MADE_A:[0-9]+]]
+// CHECK-NEXT: exec.dispatch @work(%{{.*}}, %[[B:[a-z0-9]+]])
+// CHECK-NEXT: exec.record [[MADE_B:[0-9]+]]
+// CHECK-NEXT: exec.wait [[BACK_A:[0-9]+]]
+// CHECK-NEXT: exec.dispatch @work(%[[A]], %{{.*}})
+// CHECK-NEXT: exec.wait [[BACK_B:[0-9]+]]
+// CHECK-NEXT: exec.dispatch @work(%[[B]], %{{.*}})
+// CHECK: exec.lane on @cpu {
+// CHECK-NEXT: exec.wait [[MADE_A]]
+// CHECK-NEXT: exec.all_reduce sum(%[[A]])
+// CHECK-NEXT: exec.record [[BACK_A]]
+// CHECK-NEXT: exec.wait [[MADE_B]]
+// CHECK-NEXT: exec.all_reduce sum(%[[B]])
+// CHECK-NEXT: exec.record [[BACK_B]]
+exec.device @cpu "cpu"
+exec.kernel @work(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {tiles = 1 : i64, flops = 4000000 : i64} {
+  exec.yield %x : tensor<4096xf32>
+}
+exec.program @step inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>, "z": tensor<4096xf32>) attributes {ranks = 2 : i64} {
+  %x = exec.buffer input[0] : memref<4096xf32>
+  %a = exec.buffer arena : memref<4096xf32>
+  %b = exec.buffer arena : memref<4096xf32>
+  %y = exec.buffer output[0] : memref<4096xf32>
+  %z = exec.buffer output[1] : memref<4096xf32>
+  exec.lane on @cpu {
+    exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
+    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.dispatch @work(%x, %b) : memref<4096xf32>, memref<4096xf32>
+    exec.all_reduce sum (%b) : memref<4096xf32>
+    exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
+    exec.dispatch @work(%b, %z) : memref<4096xf32>, memref<4096xf32>
+  }
+}
+
+// -----
+
+// Nothing can go on meanwhile: it stays.
+// REMARK: program 'loss': 0 of 1 collectives could have a lane of their own, and stay
+// CHECK-LABEL: exec.program @loss
+// CHECK: exec.lane on @cpu {
+// CHECK-NEXT: exec.dispatch
+// CHECK-NEXT: exec.all_reduce
+// CHECK-NEXT: exec.dispatch
+// CHECK-NOT: exec.lane
+exec.device @cpu "cpu"
+exec.kernel @work(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {tiles = 1 : i64, flops = 4000000 : i64} {
+  exec.yield %x : tensor<4096xf32>
+}
+exec.program @loss inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>) attributes {ranks = 2 : i64} {
+  %x = exec.buffer input[0] : memref<4096xf32>
+  %a = exec.buffer arena : memref<4096xf32>
+  %y = exec.buffer output[0] : memref<4096xf32>
+  exec.lane on @cpu {
+    exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
+    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
+  }
+}
+
+// -----
+
+// One that another collective needs stays where it is waited for; events keep all in one order.
+// REMARK: program 'norm': 1 of 2 collectives have a lane of their own
+// CHECK-LABEL: exec.program @norm
+// CHECK: exec.lane on @cpu {
+// CHECK-NEXT: exec.dispatch @work(%{{.*}}, %[[A:[a-z0-9]+]])
+// CHECK-NEXT: exec.all_reduce sum(%[[A]])
+// CHECK-NEXT: exec.dispatch @work(%[[A]], %[[B:[a-z0-9]+]])
+// CHECK-NEXT: exec.record 0
+// CHECK-NEXT: exec.dispatch
+// CHECK-NEXT: exec.dispatch
+// CHECK-NEXT: exec.wait 1
+// CHECK-NEXT: exec.dispatch @work(%[[B]], %{{.*}})
+// CHECK: exec.lane on @cpu {
+// CHECK-NEXT: exec.wait 0
+// CHECK-NEXT: exec.all_reduce sum(%[[B]])
+// CHECK-NEXT: exec.record 1
+exec.device @cpu "cpu"
+exec.kernel @work(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {tiles = 1 : i64, flops = 4000000 : i64} {
+  exec.yield %x : tensor<4096xf32>
+}
+exec.program @norm inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>, "z": tensor<4096xf32>) attributes {ranks = 2 : i64} {
+  %x = exec.buffer input[0] : memref<4096xf32>
+  %a = exec.buffer arena : memref<4096xf32>
+  %b = exec.buffer arena : memref<4096xf32>
+  %c = exec.buffer arena : memref<4096xf32>
+  %y = exec.buffer output[0] : memref<4096xf32>
+  %z = exec.buffer output[1] : memref<4096xf32>
+  exec.lane on @cpu {
+    exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
+    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.dispatch @work(%a, %b) : memref<4096xf32>, memref<4096xf32>
+    exec.all_reduce sum (%b) : memref<4096xf32>
+    exec.dispatch @work(%x, %c) : memref<4096xf32>, memref<4096xf32>
+    exec.dispatch @work(%c, %z) : memref<4096xf32>, memref<4096xf32>
+    exec.dispatch @work(%b, %y) : memref<4096xf32>, memref<4096xf32>
+  }
+}
+
+// -----
+
+// What the program says of its ranks counts: never, and always.
+// REMARK: program 'always': 1 of 1 collectives have a lane of their own
+// CHECK-LABEL: exec.program @never
+// CHECK: exec.lane on @cpu {
+// CHECK-NOT: exec.lane
+// CHECK-LABEL: exec.program @always
+// CHECK: exec.lane on @cpu {
+// CHECK: exec.lane on @cpu {
+exec.device @cpu "cpu"
+exec.kernel @work(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {tiles = 1 : i64, flops = 4000000 : i64} {
+  exec.yield %x : tensor<4096xf32>
+}
+exec.program @never inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>) attributes {ranks = 2 : i64, dist.apart = false} {
+  %x = exec.buffer input[0] : memref<4096xf32>
+  %a = exec.buffer arena : memref<4096xf32>
+  %b = exec.buffer arena : memref<4096xf32>
+  %y = exec.buffer output[0] : memref<4096xf32>
+  exec.lane on @cpu {
+    exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
+    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.dispatch @work(%x, %b) : memref<4096xf32>, memref<4096xf32>
+    exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
+  }
+}
+exec.program @always inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>) attributes {ranks = 2 : i64, dist.apart = true} {
+  %x = exec.buffer input[0] : memref<4096xf32>
+  %a = exec.buffer arena : memref<4096xf32>
+  %y = exec.buffer output[0] : memref<4096xf32>
+  exec.lane on @cpu {
+    exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
+    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
+  }
+}

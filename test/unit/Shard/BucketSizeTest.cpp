@@ -1,0 +1,83 @@
+// How many bytes of gradients go together, by what operations and all-reduces take.
+#include "lib/Shard/BucketSize.h"
+#include "dialects/Dist/Dist.h"
+#include "dialects/NN/NNDialect.h"
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+
+namespace sprig {
+namespace {
+
+// Gradients of 128 KiB after 2, 4 and 6 operations of a millisecond each; a sum that others need is no gradient, and an
+// update waits for one.
+const char *kStep = R"(
+dist.mesh @mesh ["data"] [2]
+func.func @step(%x: tensor<32768xf32>) -> tensor<32768xf32> {
+  %n = dist.all_reduce sum %x on @mesh ["data"] : tensor<32768xf32>
+  %a = nn.exp %n : tensor<32768xf32>
+  %g1 = nn.sin %a : tensor<32768xf32>
+  %s1 = dist.all_reduce sum %g1 on @mesh ["data"] : tensor<32768xf32>
+  %b = nn.exp %a : tensor<32768xf32>
+  %g2 = nn.sin %b : tensor<32768xf32>
+  %s2 = dist.all_reduce sum %g2 on @mesh ["data"] : tensor<32768xf32>
+  %c = nn.exp %b : tensor<32768xf32>
+  %g3 = nn.sin %c : tensor<32768xf32>
+  %s3 = dist.all_reduce sum %g3 on @mesh ["data"] : tensor<32768xf32>
+  %u = nn.exp %s1 : tensor<32768xf32>
+  return %u : tensor<32768xf32>
+}
+)";
+
+constexpr int64_t kGradient = 128 << 10;
+
+class BucketSizeTest : public testing::Test {
+protected:
+  BucketSizeTest() {
+    context.loadDialect<mlir::func::FuncDialect, ir::NNDialect, ir::dist::DistDialect>();
+    module = mlir::parseSourceString<mlir::ModuleOp>(kStep, &context);
+    step = *module->getOps<mlir::func::FuncOp>().begin();
+  }
+  static double seconds(double flops, double) { return flops / 32768 * 1e-3; }
+  // 0.1 ms, and 1 ms for each gradient.
+  CollectiveRate rate{1e-4, kGradient * 1e3};
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp step;
+};
+
+TEST_F(BucketSizeTest, WhatIsExpectedOfASize) {
+  BucketExpectation alone = expectBuckets(step, 1, rate, seconds);
+  EXPECT_EQ(alone.count, 3);
+  EXPECT_EQ(alone.total, 3 * kGradient);
+  EXPECT_NEAR(alone.collective, 3.3e-3, 1e-9);
+  EXPECT_NEAR(alone.exposed, 1.1e-3, 1e-9) << "the last one, which is made at the end";
+  BucketExpectation two = expectBuckets(step, 2 * kGradient, rate, seconds);
+  EXPECT_EQ(two.count, 2);
+  EXPECT_NEAR(two.exposed, 1.2e-3, 1e-9) << "the first two until 6.1 ms, then the last";
+  BucketExpectation one = expectBuckets(step, INT64_MAX, rate, seconds);
+  EXPECT_EQ(one.count, 1);
+  EXPECT_NEAR(one.exposed, 3.1e-3, 1e-9);
+}
+
+TEST_F(BucketSizeTest, SmallOnesHideAndLargeOnesWaitSeldom) {
+  EXPECT_EQ(chooseBuckets(step, rate, seconds).bytes, kGradient);
+  CollectiveRate slow{5e-3, rate.bytesPerSecond};
+  BucketExpectation best = chooseBuckets(step, slow, seconds);
+  EXPECT_EQ(best.count, 1);
+  EXPECT_EQ(best.bytes, 3 * kGradient);
+  CollectiveRate quick{1e-9, 1e15};
+  EXPECT_EQ(chooseBuckets(step, quick, seconds).count, 1) << "nothing to hide";
+}
+
+// What somebody says is late counts, where he does.
+TEST_F(BucketSizeTest, MarkedOnesAreGradients) {
+  auto reduces = llvm::to_vector(step.getOps<ir::dist::AllReduceOp>());
+  mlir::Builder b(&context);
+  for (int index : {1, 3}) reduces[size_t(index)]->setAttr(ir::dist::kLateAttr, b.getUnitAttr());
+  BucketExpectation found = expectBuckets(step, 1, rate, seconds);
+  EXPECT_EQ(found.count, 2);
+  EXPECT_EQ(found.total, 2 * kGradient);
+}
+
+} // namespace
+} // namespace sprig

@@ -1,0 +1,251 @@
+// Steps of several ranks: the same bits whatever goes together, whether collectives have a lane of their own, who
+// drives it and which rank comes late; and the losses of one rank that has all samples.
+#include "dialects/Dist/Dist.h"
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NNState.h"
+#include "lib/Pipeline/Pipeline.h"
+#include "lib/Training/ReadTrainConfig.h"
+#include "lib/Training/StepBuilder.h"
+#include "mlir/Parser/Parser.h"
+#include "sprig/rt/sprig_rt.hpp"
+#include "test/unit/Training/TrainedProgram.h"
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+
+namespace sprig::training {
+namespace {
+
+constexpr int64_t kBatch = 8;
+constexpr int kSteps = 6;
+
+struct Network {
+  const char *name, *text; // B stands for the samples
+  std::vector<int64_t> sample;
+};
+
+const Network kLayers = {"layers",
+                         R"(
+nn.param @w1 = dense<0.0> : tensor<24x12xf32>
+nn.param @b1 = dense<0.0> : tensor<24xf32>
+nn.param @w2 = dense<0.0> : tensor<24x24xf32>
+nn.param @b2 = dense<0.0> : tensor<24xf32>
+nn.param @w3 = dense<0.0> : tensor<3x24xf32>
+func.func @net(%x: tensor<Bx12xf32>) -> tensor<Bx3xf32> {
+  %w1 = nn.get_param @w1 : tensor<24x12xf32>
+  %b1 = nn.get_param @b1 : tensor<24xf32>
+  %w2 = nn.get_param @w2 : tensor<24x24xf32>
+  %b2 = nn.get_param @b2 : tensor<24xf32>
+  %w3 = nn.get_param @w3 : tensor<3x24xf32>
+  %1 = nn.linear %x, %w1, %b1 : tensor<Bx12xf32>, tensor<24x12xf32>, tensor<24xf32>
+  %2 = nn.relu %1 : tensor<Bx24xf32>
+  %3 = nn.linear %2, %w2, %b2 : tensor<Bx24xf32>, tensor<24x24xf32>, tensor<24xf32>
+  %4 = nn.relu %3 : tensor<Bx24xf32>
+  %5 = nn.linear %4, %w3 : tensor<Bx24xf32>, tensor<3x24xf32>
+  return %5 : tensor<Bx3xf32>
+}
+)",
+                         {12}};
+
+// Its batch norms wait for each other's sums in both passes, between which gradients leave.
+const Network kNorms = {"norms",
+                        R"(
+nn.param @w1 = dense<0.0> : tensor<4x2x3x3xf32>
+nn.param @scale1 = dense<1.0> : tensor<4xf32>
+nn.param @shift1 = dense<0.0> : tensor<4xf32>
+nn.param @mean1 = dense<0.0> : tensor<4xf32>
+nn.param @variance1 = dense<1.0> : tensor<4xf32>
+nn.param @w2 = dense<0.0> : tensor<4x4x3x3xf32>
+nn.param @scale2 = dense<1.0> : tensor<4xf32>
+nn.param @shift2 = dense<0.0> : tensor<4xf32>
+nn.param @mean2 = dense<0.0> : tensor<4xf32>
+nn.param @variance2 = dense<1.0> : tensor<4xf32>
+nn.param @v = dense<0.0> : tensor<3x64xf32>
+func.func @net(%x: tensor<Bx2x4x4xf32>) -> tensor<Bx3xf32> {
+  %w1 = nn.get_param @w1 : tensor<4x2x3x3xf32>
+  %scale1 = nn.get_param @scale1 : tensor<4xf32>
+  %shift1 = nn.get_param @shift1 : tensor<4xf32>
+  %mean1 = nn.get_param @mean1 : tensor<4xf32>
+  %variance1 = nn.get_param @variance1 : tensor<4xf32>
+  %w2 = nn.get_param @w2 : tensor<4x4x3x3xf32>
+  %scale2 = nn.get_param @scale2 : tensor<4xf32>
+  %shift2 = nn.get_param @shift2 : tensor<4xf32>
+  %mean2 = nn.get_param @mean2 : tensor<4xf32>
+  %variance2 = nn.get_param @variance2 : tensor<4xf32>
+  %v = nn.get_param @v : tensor<3x64xf32>
+  %1 = nn.conv %x, %w1 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<Bx2x4x4xf32>, tensor<4x2x3x3xf32>
+  %2 = nn.batch_norm %1, %scale1, %shift1, %mean1, %variance1 {epsilon = 1.0e-3 : f64} : tensor<Bx4x4x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  %3 = nn.relu %2 : tensor<Bx4x4x4xf32>
+  %4 = nn.conv %3, %w2 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<Bx4x4x4xf32>, tensor<4x4x3x3xf32>
+  %5 = nn.batch_norm %4, %scale2, %shift2, %mean2, %variance2 {epsilon = 1.0e-3 : f64} : tensor<Bx4x4x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  %6 = nn.relu %5 : tensor<Bx4x4x4xf32>
+  %7 = nn.reshape %6 : tensor<Bx4x4x4xf32> to tensor<Bx64xf32>
+  %8 = nn.linear %7, %v : tensor<Bx64xf32>, tensor<3x64xf32>
+  return %8 : tensor<Bx3xf32>
+}
+)",
+                        {2, 4, 4}};
+
+const char *kConfig = R"({"loss": "softmax_cross_entropy", "batch": 8, "steps": 6, "accumulate": 2,
+  "optimizer": {"name": "adam", "lr": 0.02}, "batch_norm": {"momentum": 0.8}})";
+
+std::vector<float> randomValues(size_t count, uint64_t seed, double scale) {
+  std::mt19937_64 random(seed);
+  std::vector<float> values(count);
+  for (float &value : values) value = float((double(random() >> 11) * 0x1p-53 - 0.5) * scale);
+  return values;
+}
+
+struct Ways {
+  int64_t bucketBytes = 0;
+  bool isApart = true;        // collectives have a lane of their own
+  int collectiveThreads = -1; // that a thread drives
+  bool isJittered = false;    // ranks come late, now one, now another
+};
+
+const std::string &cacheFolder() {
+  static const std::string folder = [] {
+    std::string name = testing::TempDir() + "/rank-step-XXXXXX";
+    return std::string(mkdtemp(name.data()) ? name : "");
+  }();
+  return folder;
+}
+
+// The step of one rank, with weights that are the same on all.
+rt::Package compileStep(const Network &network, const RankShares &ranks, const Ways &ways) {
+  std::string text = network.text;
+  int64_t size = ranks.sizeOf(kBatch);
+  for (size_t at = 0; (at = text.find("<Bx", at)) != std::string::npos;) text.replace(at + 1, 1, std::to_string(size));
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &sharedContext());
+  if (!module) throw Error(ErrorKind::badInput, "the network is not valid");
+  uint64_t seed = 1;
+  for (auto param : module->getOps<ir::ParamOp>()) {
+    auto type = param.getTensorType();
+    if (param.getSymName().starts_with("variance") || param.getSymName().starts_with("scale")) continue;
+    std::vector<float> values = randomValues(size_t(type.getNumElements()), ++seed, 0.8);
+    const char *bytes = reinterpret_cast<const char *>(values.data());
+    param.setValueAttr(ir::makeConstant(type, {bytes, values.size() * sizeof(float)}));
+  }
+  TrainConfig config = parseTrainConfig(kConfig, "config");
+  resolve(config, kBatch * 2);
+  TrainingEntries entries;
+  entries.steps = {kBatch * 2};
+  entries.ranks = ranks;
+  mlir::func::FuncOp function = *module->getOps<mlir::func::FuncOp>().begin();
+  StepBuilder(*module, {{size, function}}, config, network.name).add(entries);
+  mlir::Builder b(module->getContext());
+  for (auto mesh : module->getOps<ir::dist::MeshOp>()) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(ways.isApart));
+  CompileOptions options;
+  options.freeze = false;
+  options.math = MathMode::strict;
+  options.threads = 1;
+  options.bucketBytes = ways.bucketBytes;
+  options.cacheFolder = cacheFolder(); // the kernels are the same
+  return rt::Package::fromMemory(compileModule(*module, options).package);
+}
+
+struct RankRun {
+  std::vector<float> losses;
+  std::string bits; // of losses and all states
+};
+
+RankRun train(const Network &network, const rt::Package &package, const RankShares &share, const rt::Group *group,
+              const Ways &ways, uint32_t seed) {
+  rt::Pool pool(1);
+  rt::State state(package);
+  rt::Context context(package, {&pool, &state, 0});
+  if (group) context.join(*group);
+  int64_t size = share.sizeOf(kBatch), begin = share.beginOf(kBatch), width = 1;
+  for (int64_t each : network.sample) width *= each;
+  std::mt19937 random(seed);
+  RankRun run;
+  for (int step = 0; step < kSteps; ++step) {
+    // The rank's rows of both passes of the step, one after the other.
+    std::vector<float> all = randomValues(size_t(2 * kBatch * width), uint64_t(100 + step), 2), own;
+    std::vector<int64_t> targets;
+    for (int64_t pass = 0; pass < 2; ++pass)
+      for (int64_t i = 0; i < size; ++i) {
+        int64_t row = pass * kBatch + begin + i;
+        own.insert(own.end(), all.begin() + row * width, all.begin() + (row + 1) * width);
+        targets.push_back((row * 7 + step) % 3);
+      }
+    std::vector<int64_t> shape = {2 * size};
+    shape.insert(shape.end(), network.sample.begin(), network.sample.end());
+    std::vector<rt::TensorView> inputs = {{own.data(), SPRIG_RT_F32, shape},
+                                          {targets.data(), SPRIG_RT_I64, std::vector<int64_t>{2 * size}}};
+    float loss = 0;
+    std::vector<rt::TensorView> outputs = {{&loss, SPRIG_RT_F32, std::vector<int64_t>()}};
+    if (ways.isJittered) std::this_thread::sleep_for(std::chrono::microseconds(random() % 400));
+    context.invoke(inputs, outputs, int32_t(package.findEntry("train_step")));
+    run.losses.push_back(loss);
+    run.bits.append(reinterpret_cast<const char *>(&loss), sizeof loss);
+  }
+  for (uint32_t i = 0; i < package.info().state_count; ++i) {
+    auto held = state.bytes(i);
+    run.bits.append(held.begin(), held.end());
+  }
+  return run;
+}
+
+std::vector<rt::Package> compileSteps(const Network &network, int ranks, const Ways &ways) {
+  std::vector<rt::Package> packages;
+  for (int rank = 0; rank < ranks; ++rank) packages.push_back(compileStep(network, RankShares(rank, ranks), ways));
+  return packages;
+}
+
+size_t lanesOf(const rt::Package &package) { return package.entry(package.findEntry("train_step")).lane_count; }
+
+// What rank 0 has in the end; all ranks must have it.
+RankRun trainOnRanks(const Network &network, const std::vector<rt::Package> &packages, const Ways &ways) {
+  int ranks = int(packages.size());
+  if (ranks == 1) return train(network, packages[0], RankShares(), nullptr, ways, 0);
+  std::vector<rt::Group> groups = rt::Group::threads(uint32_t(ranks), std::chrono::minutes(1), ways.collectiveThreads);
+  std::vector<RankRun> runs{size_t(ranks)};
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        runs[size_t(rank)] = train(network, packages[size_t(rank)], RankShares(rank, ranks), &groups[size_t(rank)],
+                                   ways, uint32_t(rank + 1));
+      } catch (const rt::Error &error) {
+        ADD_FAILURE() << "rank " << rank << ": " << error.what();
+      }
+      groups[size_t(rank)] = rt::Group();
+    });
+  for (std::thread &thread : threads) thread.join();
+  for (int rank = 1; rank < ranks; ++rank)
+    EXPECT_TRUE(runs[size_t(rank)].bits == runs[0].bits) << "rank " << rank << " of " << ranks << " differs";
+  return std::move(runs[0]);
+}
+
+class RankStepTest : public testing::TestWithParam<const Network *> {};
+
+TEST_P(RankStepTest, BitsDependOnNothingButTheNumberOfRanks) {
+  const Network &network = *GetParam();
+  std::vector<float> alone = trainOnRanks(network, compileSteps(network, 1, {}), {}).losses;
+  for (int ranks = 2; ranks <= 4; ++ranks) {
+    Ways plain{.bucketBytes = 1, .isApart = false};
+    std::vector<rt::Package> packages = compileSteps(network, ranks, plain);
+    EXPECT_EQ(lanesOf(packages[0]), 1u);
+    RankRun first = trainOnRanks(network, packages, plain);
+    ASSERT_EQ(first.losses.size(), alone.size());
+    for (size_t i = 0; i < alone.size(); ++i)
+      EXPECT_NEAR(first.losses[i], alone[i], 1e-5 * std::fabs(alone[i])) << "step " << i << " on " << ranks << " ranks";
+    for (int64_t bytes : {int64_t(1), int64_t(300), INT64_MAX}) {
+      packages = compileSteps(network, ranks, {.bucketBytes = bytes});
+      EXPECT_EQ(lanesOf(packages[0]), 2u);
+      for (int collectiveThreads : {-1, 1}) {
+        Ways ways{.collectiveThreads = collectiveThreads, .isJittered = true};
+        EXPECT_TRUE(trainOnRanks(network, packages, ways).bits == first.bits)
+            << ranks << " ranks, buckets of " << bytes << ", collective threads " << collectiveThreads;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, RankStepTest, testing::Values(&kLayers, &kNorms),
+                         [](const auto &info) { return std::string(info.param->name); });
+
+} // namespace
+} // namespace sprig::training
