@@ -136,8 +136,8 @@ LogicalResult checkUnsharded(Operation *op) {
       states |= bool(function.getResultAttr(i, dist::kShardingAttr));
   }
   if (!states) return success();
-  return op->emitOpError("states a sharding, and what is compiled is the program of one rank: 'sprig-opt "
-                         "--sprig-partition' and 'sprig shard' make it");
+  return op->emitOpError("states a sharding, and what is compiled is the program of one rank, which 'sprig-opt "
+                         "--sprig-propagate-shardings --sprig-partition' makes");
 }
 
 } // namespace
