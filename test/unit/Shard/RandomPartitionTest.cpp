@@ -172,6 +172,7 @@ TEST(RandomPartition, RanksTogetherAreTheWhole) {
     std::string text = RandomGraph(seed).write();
     Outcome outcome = compareRanks(context, text, seed);
     ASSERT_EQ(outcome.error, "") << "seed " << seed << "\n" << text;
+    ASSERT_EQ(compareUnpropagated(context, text, seed).error, "") << "seed " << seed << ", unpropagated\n" << text;
     for (auto &entry : outcome.counts) counts[entry.first()] += entry.second;
   }
   // They have met in all that the partition makes.

@@ -209,15 +209,19 @@ std::vector<Tensor> makeInputs(mlir::func::FuncOp function, uint64_t seed) {
   return inputs;
 }
 
-} // namespace
-
-Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed) {
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  if (!module) return {"does not parse", {}};
-  return compareRanks(context, text, makeInputs(functionOf(*module), seed));
+// States of every argument and result that has no sharding that it is replicated.
+void stateReplicated(mlir::ModuleOp module) {
+  Mesh mesh(meshOf(module));
+  mlir::func::FuncOp function = functionOf(module);
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (!function.getArgAttr(unsigned(i), dist::kShardingAttr))
+      function.setArgAttr(unsigned(i), dist::kShardingAttr, mesh.write(Sharding::replicated(type)));
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+    if (!function.getResultAttr(unsigned(i), dist::kShardingAttr))
+      function.setResultAttr(unsigned(i), dist::kShardingAttr, mesh.write(Sharding::replicated(type)));
 }
 
-Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef<Tensor> inputs) {
+Outcome compare(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef<Tensor> inputs, bool propagates) {
   Outcome outcome;
   auto parse = [&] { return mlir::parseSourceString<mlir::ModuleOp>(text, &context); };
   auto failed = [&](const std::string &why) {
@@ -227,7 +231,8 @@ Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, llvm::Arr
   auto whole = parse();
   if (!whole) return failed("does not parse");
   auto stated = parse();
-  if (!runPass(*stated, createPropagateShardings())) return failed("shardings do not propagate");
+  if (!propagates) stateReplicated(*stated);
+  if (propagates && !runPass(*stated, createPropagateShardings())) return failed("shardings do not propagate");
   // What users state is identity to the interpreter.
   whole->walk([](dist::ShardOp op) {
     op.replaceAllUsesWith(op.getX());
@@ -272,6 +277,24 @@ Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, llvm::Arr
     }
   }
   return outcome;
+}
+
+Outcome onRandomInputs(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed, bool propagates) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module) return {"does not parse", {}};
+  return compare(context, text, makeInputs(functionOf(*module), seed), propagates);
+}
+
+} // namespace
+
+Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef<Tensor> inputs) {
+  return compare(context, text, inputs, true);
+}
+Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed) {
+  return onRandomInputs(context, text, seed, true);
+}
+Outcome compareUnpropagated(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed) {
+  return onRandomInputs(context, text, seed, false);
 }
 
 } // namespace sprig::shard

@@ -21,5 +21,8 @@ struct Outcome {
 Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef<interp::Tensor> inputs);
 /// The same on random inputs.
 Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed = 1);
+/// On random inputs, and without propagation: arguments and results of which nothing is stated are replicated, and
+/// composites are as they are.
+Outcome compareUnpropagated(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed);
 
 } // namespace sprig::shard
