@@ -52,6 +52,10 @@ def PropagateShardings : Pass<"sprig-propagate-shardings", "::mlir::ModuleOp"> {
     A composite that needs a dimension whole which is split is decomposed, so that its parts can be sums over ranks. The
     shardings are written as `dist.sharding` of arguments and results and `dist.shardings` of operations.
   }];
+  let options = [
+    Option<"parameters", "parameters", "bool", "false",
+           "parameters of which nothing is stated follow too, where all that read them agree">,
+  ];
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }
 

@@ -4,6 +4,7 @@
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/FactorAxes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_PROPAGATESHARDINGS
@@ -20,12 +21,17 @@ namespace {
 /// The shardings of one function's values. Lists of axes only grow, so there is an end.
 class Propagation {
 public:
-  Propagation(const Mesh &mesh, func::FuncOp function) : mesh(mesh), function(function) { start(); }
+  /// With `openParameters` those of which nothing is stated follow, as any other value.
+  Propagation(const Mesh &mesh, func::FuncOp function, bool openParameters)
+      : mesh(mesh), function(function), openParameters(openParameters) {
+    start();
+  }
 
   void run();
   /// Composites of which a part lies on this rank that they need all of.
   SmallVector<DecomposableOpInterface> unfit();
   void write();
+  const Sharding &of(Value value) { return at(value).sharding; }
 
 private:
   struct Known {
@@ -52,6 +58,7 @@ private:
 
   const Mesh &mesh;
   func::FuncOp function;
+  bool openParameters;
   DenseMap<Value, Known> values;
   DenseMap<Operation *, std::unique_ptr<ShardingRule>> rules;
   bool hasChanged = false;
@@ -68,7 +75,8 @@ void Propagation::start() {
     if (!get) continue;
     auto param = SymbolTable::lookupNearestSymbolFrom<ir::ParamOp>(get, get.getParamAttr());
     auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
-    fix(get.getResult(), said ? mesh.read(said) : Sharding::replicated(get.getResult().getType()));
+    if (said || !openParameters)
+      fix(get.getResult(), said ? mesh.read(said) : Sharding::replicated(get.getResult().getType()));
   }
 }
 
@@ -165,26 +173,49 @@ void Propagation::write() {
 }
 
 struct PropagateShardings : sprig::impl::PropagateShardingsBase<PropagateShardings> {
+  using PropagateShardingsBase::PropagateShardingsBase;
+
   void runOnOperation() override {
     FailureOr<dist::MeshOp> found = findMesh(getOperation());
     if (failed(found)) return signalPassFailure();
     if (!*found) return;
     Mesh mesh(*found);
+    if (parameters && failed(stateParameters(mesh))) return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(propagate(mesh, function))) return signalPassFailure();
+      if (failed(propagate(mesh, function, false, [](Propagation &done) { done.write(); }))) return signalPassFailure();
+  }
+
+  // What all that read a parameter would have it be, where they agree.
+  LogicalResult stateParameters(const Mesh &mesh) {
+    llvm::MapVector<Operation *, std::optional<Sharding>> wanted;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      auto collect = [&](Propagation &done) {
+        for (auto get : function.getBody().front().getOps<ir::GetParamOp>()) {
+          Operation *param = SymbolTable::lookupNearestSymbolFrom(get, get.getParamAttr());
+          auto [at, isNew] = wanted.try_emplace(param, done.of(get.getResult()));
+          if (!isNew && !(at->second == done.of(get.getResult()))) at->second.reset();
+        }
+      };
+      if (failed(propagate(mesh, function, true, collect))) return failure();
+    }
+    for (auto &[param, sharding] : wanted)
+      if (sharding && sharding->isSplit()) param->setAttr(dist::kShardingAttr, mesh.write(*sharding));
+    return success();
   }
 
   // What a composite needs whole is often all that its parts need a sum of: then they take its place, and all begins
   // again from what users have said.
-  LogicalResult propagate(const Mesh &mesh, func::FuncOp function) {
+  LogicalResult propagate(const Mesh &mesh, func::FuncOp function, bool openParameters,
+                          llvm::function_ref<void(Propagation &)> then) {
+    if (function.isExternal()) return success();
     if (!function.getBody().hasOneBlock())
       return function.emitError() << "'" << function.getSymName() << "' has more than one block";
     for (;;) {
-      Propagation propagation(mesh, function);
+      Propagation propagation(mesh, function, openParameters);
       propagation.run();
       SmallVector<DecomposableOpInterface> unfit = propagation.unfit();
       if (unfit.empty()) {
-        propagation.write();
+        then(propagation);
         return success();
       }
       for (DecomposableOpInterface op : unfit) {

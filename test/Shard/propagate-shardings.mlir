@@ -2,6 +2,7 @@
 // RUN: %sprig-opt %s --sprig-propagate-shardings | FileCheck %s
 // Twice gives the same.
 // RUN: %sprig-opt %s --sprig-propagate-shardings --sprig-propagate-shardings | FileCheck %s
+// RUN: %sprig-opt %s --sprig-propagate-shardings=parameters | FileCheck %s --check-prefix=FOLLOW
 
 dist.mesh @mesh ["data", "model"] [2, 2]
 
@@ -89,7 +90,22 @@ func.func @composites(%x: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh,
 
 // CHECK: nn.param @w {dist.sharding
 nn.param @w {dist.sharding = #dist.sharding<@mesh, [["model"]]>} = dense<0.0> : tensor<4xf32>
+// What is read by one alone may follow what becomes of it; a parameter that two would have otherwise stays whole.
+// FOLLOW: nn.param @v {dist.sharding = #dist.sharding<@mesh, {{\[\[}}"model"]]>}
+// CHECK: nn.param @v =
 nn.param @v = dense<0.0> : tensor<4xf32>
+// FOLLOW: nn.param @both =
+nn.param @both = dense<0.0> : tensor<4xf32>
+// FOLLOW-LABEL: func.func @disagree
+func.func @disagree(%x: tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"]]>},
+                    %y: tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [["model"]]>}) -> (tensor<4xf32>, tensor<4xf32>) {
+  // FOLLOW: nn.get_param @both {dist.shardings = [#dist.sharding<@mesh, {{\[\[}}]]>]}
+  %v = nn.get_param @both : tensor<4xf32>
+  %w = nn.get_param @both : tensor<4xf32>
+  %0 = nn.add %x, %v : tensor<4xf32>, tensor<4xf32>
+  %1 = nn.add %y, %w : tensor<4xf32>, tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
 
 // Parameters are what is said of them, or replicated; dist.shard has its own, and what comes to it may have more.
 // CHECK-LABEL: func.func @parameters

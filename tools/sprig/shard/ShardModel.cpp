@@ -182,7 +182,7 @@ ShardReport shardModel(const Model &model, const EntryRequest &entry, const Sett
   for (const std::string &given : request.shardings) state(module, mesh, given);
   report.wholeParameterBytes = parameterBytes(module);
   runPass(module, createDifferentiate(), true);
-  runPass(module, createPropagateShardings(), false);
+  runPass(module, createPropagateShardings({/*parameters=*/true}), false);
   report.values = namedValues(module);
   runPass(module, createPartition({request.rank}), false);
   for (auto [whole, part] : llvm::zip_equal(report.values, namedValues(module))) whole.part = part.type;
