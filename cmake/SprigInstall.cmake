@@ -19,6 +19,10 @@ endfunction()
 sprig_install_component(Runtime SprigRuntimeShared Runtime)
 set_target_properties(SprigRuntimeProcesses PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS SprigRuntimeProcesses LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Runtime)
+if(TARGET SprigRuntimeCuda)
+  set_target_properties(SprigRuntimeCuda PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS SprigRuntimeCuda LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Runtime)
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/sprig/rt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sprig"
   COMPONENT RuntimeDevelopment)
 

@@ -1,6 +1,7 @@
 # Packages for machines that do not build Sprig: `cpack --config build/CPackConfig.cmake` makes three of Debian's and one
 # archive. LLVM is a dependency of sprig-tools alone:
-#   sprig-runtime   libsprig_rt, which loads and runs packages, and libsprig_rt_processes, which it loads for ranks
+#   sprig-runtime   libsprig_rt, which loads and runs packages, libsprig_rt_processes and libsprig_rt_cuda, which it loads
+#                   for ranks and for GPUs
 #   sprig-dev       its headers and CMake files
 #   sprig-tools     sprig, sprig-opt, and the JIT with its headers
 # scripts/try-packages installs them on a bare Debian.

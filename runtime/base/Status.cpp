@@ -2,6 +2,13 @@
 
 namespace sprig::rt::core {
 
+Status::Status(Code code, std::string message) : error(std::make_unique<Error>(Error{code, std::move(message)})) {}
+
+Status Status::withContext(std::string_view context) && {
+  if (error) error->message.insert(0, std::string(context) + ": ");
+  return std::move(*this);
+}
+
 void TextPart::appendTo(std::string &text) const {
   switch (kind) {
   case Kind::text: text += string; return;

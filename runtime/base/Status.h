@@ -19,17 +19,15 @@ using Code = sprig_rt_code;
 class [[nodiscard]] Status {
 public:
   Status() = default;
-  Status(Code code, std::string message) : error(std::make_unique<Error>(Error{code, std::move(message)})) {}
+  // Out of line, as hundreds of places return one.
+  [[gnu::cold]] Status(Code code, std::string message);
 
   bool isOk() const { return !error; }
   Code code() const { return error ? error->code : SPRIG_RT_OK; }
   std::string_view message() const { return error ? std::string_view(error->message) : std::string_view(); }
 
   // Puts what was being done before the message; the success path never builds the text.
-  Status withContext(std::string_view context) && {
-    if (error) error->message.insert(0, std::string(context) + ": ");
-    return std::move(*this);
-  }
+  [[gnu::cold]] Status withContext(std::string_view context) &&;
   Status withContext() && { return std::move(*this); }
 
 private:

@@ -34,7 +34,7 @@ std::string ownAddress() {
 
 // What rank 0 tells.
 struct MpiMeeting {
-  char host[256] = "", secret[40] = "";
+  char host[256] = "", secret[256] = "";
   uint32_t port = 0; // 0: it has no store
 };
 
@@ -45,7 +45,7 @@ Status startStore(const ProcessRanksOptions &options, const MpiPlace &place, Mpi
   uint64_t random[2] = {};
   if (secret.empty() && ::getrandom(random, sizeof random, 0) == sizeof random) secret = concat(random[0], random[1]);
   if (secret.size() >= sizeof meeting.secret || host.size() >= sizeof meeting.host)
-    return Status(SPRIG_RT_INVALID_ARGUMENT, "SPRIG_LAUNCH_SECRET is longer than 39 characters");
+    return Status(SPRIG_RT_INVALID_ARGUMENT, "SPRIG_LAUNCH_SECRET or the host's name is longer than 255 characters");
   SPRIG_RETURN_IF_ERROR(Store::start({options.ranks, host, 0, secret, options.heartbeat}, store));
   std::memcpy(meeting.host, host.c_str(), host.size() + 1);
   std::memcpy(meeting.secret, secret.c_str(), secret.size() + 1);

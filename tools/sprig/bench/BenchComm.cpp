@@ -1,5 +1,5 @@
 // sprig bench comm: what a message costs by each of what carries bytes between ranks, over sizes: alpha, the time of
-// the shortest, and beta, the rate of the longest. In a process that is a rank: by its own carrier, between ranks 0
+// the shortest, and beta, the best rate. In a process that is a rank: by its own carrier, between ranks 0
 // and 1.
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/ProcessRanks.h"
@@ -190,11 +190,12 @@ struct Carrier {
   std::string name;
   Measured measured;
   double alpha() const { return measured.message.begin()->second; }
-  double beta() const { // bytes a second
-    auto [bytes, seconds] = *measured.message.rbegin();
-    return double(bytes) / std::max(seconds - alpha(), 1e-12);
+  double beta() const { // bytes a second, of the size that goes the fastest
+    double most = 0;
+    for (auto [bytes, seconds] : measured.message) most = std::max(most, double(bytes) / seconds);
+    return most;
   }
-  // The share of the longest message's rate.
+  // The share of that rate.
   double efficiency(int64_t bytes) const { return double(bytes) / measured.message.at(bytes) / beta(); }
 };
 
