@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sprig::frontend {
 class RankEnd;
@@ -51,8 +52,15 @@ enum class Algorithm : uint8_t {
 /// (detach() it), and a call in a function that is being compiled.
 class SPRIG_API Group {
 public:
-  int rank() const;
-  int size() const;
+  int rank() const; ///< -1 in a part that this rank is not in
+  int size() const; ///< 0 there
+
+  /// Parts of the group: ranks that say the same color are one, in the order of their keys, then of their ranks. Who
+  /// says less than 0 is in none, and its part has no collectives. Every rank of the group calls it; a part has an
+  /// order of its own for its calls, within that of the rank.
+  Group split(int color, int key = 0, Source at = Source::here());
+  /// The part of these ranks, in this order; the others get one that they are not in. Every rank of the group calls it.
+  Group sub(const std::vector<int> &ranks, Source at = Source::here());
 
   /// The elementwise sum of all ranks' tensors, or what else `reduce` says, on every rank.
   Tensor allReduce(const Tensor &x, Reduce reduce = Reduce::sum, Algorithm algorithm = Algorithm::automatic,
@@ -97,12 +105,14 @@ public:
   std::pair<int64_t, int64_t> rowsOf(int64_t rows) const;
 
   struct Impl;
-  explicit Group(Impl &impl) : impl(&impl) {}
+  /// Null: a part that this rank is not in.
+  explicit Group(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
 
 private:
   friend class BatchShare;
   friend std::shared_ptr<frontend::RankEnd> endOf(const Group &group);
-  Impl *impl;
+  Impl &own(const std::string &op, Source at) const;
+  std::shared_ptr<Impl> impl;
 };
 
 /// While it lives, what this thread computes is of its rank's share of a batch of so many samples of all ranks, those

@@ -28,6 +28,7 @@ std::string Call::text() const {
       text += core::concat(", root ", root);
     text += ")";
   }
+  if (*partText) text += core::concat(" of ", partText);
   if (*file) text += core::concat(" at ", file, ":", line);
   return text;
 }

@@ -25,6 +25,9 @@ struct Call {
   uint64_t name = 0;   // a hash of what a program calls it; 0: of no program
   // Of what a rank says about the call to come (its root's type): that one's kind. Not counted for people.
   std::optional<collective::Kind> announces = {};
+  // Of some ranks of the group alone (PartTransport.h): which part, its calls counted from 1, and who they are.
+  uint64_t part = 0, partCall = 0;
+  const char *partText = "";
   const char *file = "";
   int32_t line = 0;
 

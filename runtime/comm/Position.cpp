@@ -7,7 +7,12 @@ using core::concat;
 void Position::enter(const Call &next) {
   call = next;
   isInside = true;
-  ++number;
+  // Numbers of parts' calls are none of the group's, and of two parts hardly ever the same.
+  constexpr uint64_t kOfPart = uint64_t(1) << 63;
+  if (call.part)
+    number = ((call.part * 0x9e3779b97f4a7c15) ^ (call.partCall * 0xbf58476d1ce4e5b9)) | kOfPart;
+  else
+    number = ++ofGroup;
   if (!isAnnounced) ++counted;
   isAnnounced = next.announces.has_value();
 }

@@ -10,8 +10,10 @@ namespace sprig::rt::comm {
 
 struct Position {
   Call call;
-  uint64_t number = 0;  // of calls that were begun
+  uint64_t number = 0;  // of the call, the same on all ranks that make it: of those of the group that were begun, or
+                        // of a part's
   uint64_t counted = 0; // of them, with what was said about one, those that people make
+  uint64_t ofGroup = 0; // calls of the whole group that were begun
   bool isInside = false, hasLeft = false, isAnnounced = false;
 
   void enter(const Call &next);

@@ -1,4 +1,5 @@
 #include "runtime/comm/RankGroup.h"
+#include "runtime/comm/PartTransport.h"
 #include "runtime/format/Types.h"
 
 namespace sprig::rt::comm {
@@ -15,6 +16,17 @@ std::vector<std::shared_ptr<RankGroup>> RankGroup::ofThreads(const ThreadRanksOp
 
 std::shared_ptr<RankGroup> RankGroup::over(std::shared_ptr<void> owner, Transport &transport) {
   return std::shared_ptr<RankGroup>(new RankGroup(std::move(owner), transport));
+}
+
+std::shared_ptr<RankGroup> RankGroup::part(std::shared_ptr<RankGroup> whole, std::vector<int> members,
+                                           uint64_t number) {
+  struct Owner {
+    std::shared_ptr<RankGroup> whole;
+    PartTransport transport;
+  };
+  Transport &transport = whole->transport;
+  auto owner = std::make_shared<Owner>(Owner{std::move(whole), {transport, std::move(members), number}});
+  return over(owner, owner->transport);
 }
 
 Status RankGroup::ofProcess(const ProcessRanksOptions &options, std::shared_ptr<RankGroup> &group) {

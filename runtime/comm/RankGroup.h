@@ -23,6 +23,8 @@ public:
   static std::vector<std::shared_ptr<RankGroup>> ofThreads(const ThreadRanksOptions &options);
   // A rank over a transport that others have made; `owner` keeps it.
   static std::shared_ptr<RankGroup> over(std::shared_ptr<void> owner, Transport &transport);
+  // Some of a group's ranks, this one among them (PartTransport.h).
+  static std::shared_ptr<RankGroup> part(std::shared_ptr<RankGroup> whole, std::vector<int> members, uint64_t number);
   // This process as a rank; returns when all have come.
   static Status ofProcess(const ProcessRanksOptions &options, std::shared_ptr<RankGroup> &group);
   ~RankGroup();

@@ -128,6 +128,18 @@ Status ThreadRanks::timedOut(int rank, int peer) {
   return failure();
 }
 
+// What the peer sends is of another call than the one that this rank is in.
+Status ThreadRanks::otherCall(int rank, int peer) {
+  Status status;
+  {
+    std::lock_guard lock(mutex);
+    status = Status(SPRIG_RT_INVALID_ARGUMENT, core::concat("collectives differ: ", at[size_t(rank)].text(rank), "; ",
+                                                            at[size_t(peer)].text(peer)));
+  }
+  fail(rank, status);
+  return failure();
+}
+
 void ThreadRanks::leave(int rank) {
   {
     std::lock_guard lock(mutex);
@@ -191,6 +203,7 @@ Status ThreadRanks::Rank::send(int peer, std::span<const Bytes> stretches, uint6
   uint64_t place = to.sent.load(std::memory_order_relaxed);
   SPRIG_RETURN_IF_ERROR(group.await(number, peer, [&] { return place - to.taken < Channel::kDepth; }));
   to.messages[place % Channel::kDepth].assign(stretches.begin(), stretches.end());
+  to.calls[place % Channel::kDepth] = group.at[size_t(number)].number; // of this thread alone
   to.sent = place + 1;
   message = place + 1;
   group.ring(peer);
@@ -205,6 +218,7 @@ Status ThreadRanks::Rank::awaitTaken(int peer, uint64_t message) {
 Status ThreadRanks::Rank::take(int peer, std::span<const size_t>, std::span<const Bytes> &stretches, bool &isLast) {
   Channel &from = group.channel(peer, number);
   SPRIG_RETURN_IF_ERROR(group.await(number, peer, [&] { return from.sent > from.taken; }));
+  if (from.calls[from.taken % Channel::kDepth] != group.at[size_t(number)].number) return group.otherCall(number, peer);
   // Said before it is asked whether the group is whole: the sender says that it is not, and then looks who reads.
   from.isRead = true;
   if (group.isBroken) {

@@ -51,6 +51,7 @@ private:
   struct Channel {
     static constexpr uint64_t kDepth = 16; // messages that a rank may be ahead of another; a power of two
     std::vector<Bytes> messages[kDepth];
+    uint64_t calls[kDepth] = {}; // the number of the call that each is of
     alignas(64) std::atomic<uint64_t> sent = 0;
     alignas(64) std::atomic<uint64_t> taken = 0;
     std::atomic<bool> isRead = false; // the reader looks at the sender's memory
@@ -62,6 +63,7 @@ private:
   // Until the condition holds, which the peer makes true.
   template <typename Condition> Status await(int rank, int peer, Condition condition);
   Status timedOut(int rank, int peer);
+  Status otherCall(int rank, int peer);
 
   // Where others tell a rank that there is news.
   struct alignas(64) Bell {

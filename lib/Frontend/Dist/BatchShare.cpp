@@ -11,6 +11,7 @@ struct BatchShare::Impl : frontend::SampleShare {
 BatchShare::BatchShare(Group &group, int64_t samples, Source at) {
   if (samples < 0)
     frontend::fail(at, "BatchShare", "expected a batch of 0 samples or more, found " + std::to_string(samples));
+  group.own("BatchShare", at);
   auto [begin, end] = group.rowsOf(samples);
   impl = std::make_unique<Impl>(endOf(group), begin, end - begin, samples);
 }

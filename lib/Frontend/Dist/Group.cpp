@@ -152,14 +152,23 @@ private:
   std::string name;
 };
 
+/// As errors call it.
+std::string textOf(Kind kind) { return std::string(nameOf(kind)); }
+
 Device deviceOf(const Tensor &x) { return x.defined() ? x.device() : defaultDevice(); }
 
 } // namespace
 
-int Group::rank() const { return impl->group().rank(); }
-int Group::size() const { return impl->group().ranks(); }
+int Group::rank() const { return impl ? impl->group().rank() : -1; }
+int Group::size() const { return impl ? impl->group().ranks() : 0; }
+
+Group::Impl &Group::own(const std::string &op, Source at) const {
+  if (!impl) frontend::fail(at, op, "this rank is not in the part that it is of");
+  return *impl;
+}
 
 std::pair<int64_t, int64_t> Group::rowsOf(int64_t rows) const {
+  (void)own("rowsOf", {});
   rt::collective::Range range = rt::collective::pieceOf(rows, uint32_t(size()), uint32_t(rank()));
   return {range.begin, range.end};
 }
@@ -178,6 +187,7 @@ std::vector<Tensor> Group::allReduceAsync(const std::vector<Tensor> &tensors, Re
       frontend::fail(at, op.text, why);
     together[{type, isTraced ? i : 0}].push_back(i);
   }
+  frontend::RankEnd &end = *own("all_reduce", at).end;
   if (isTraced && size() == 1) return tensors; // they are the sums
   std::vector<Tensor> results(tensors.size());
   for (const auto &[kind, members] : together) {
@@ -187,7 +197,7 @@ std::vector<Tensor> Group::allReduceAsync(const std::vector<Tensor> &tensors, Re
       operands.push_back(tensors[i]);
       types.push_back(tensors[i].type());
     }
-    frontend::AttrList attrs = frontend::allReduceAttrs(*impl->end, Reduction(reduce), given(algorithm));
+    frontend::AttrList attrs = frontend::allReduceAttrs(end, Reduction(reduce), given(algorithm));
     std::vector<Tensor> reduced = frontend::recordAll(op, operands, std::move(attrs), types, at);
     for (size_t m = 0; m < members.size(); ++m) results[members[m]] = std::move(reduced[m]);
   }
@@ -218,7 +228,7 @@ std::vector<Tensor> Group::allReduce(const std::vector<Tensor> &tensors, Reduce 
 }
 
 Tensor Group::reduceScatter(const Tensor &x, Reduce reduce, Source at) {
-  Operation operation(*impl, Kind::reduceScatter, at);
+  Operation operation(own(textOf(Kind::reduceScatter), at), Kind::reduceScatter, at);
   operation.rowsOf(x);
   std::shared_ptr<Storage> storage = operation.memory(x.type(), operation.read(x));
   operation.runOn(x.type(), storage, CollectiveAlgorithm::ring, reduce);
@@ -226,7 +236,7 @@ Tensor Group::reduceScatter(const Tensor &x, Reduce reduce, Source at) {
 }
 
 Tensor Group::allGather(const Tensor &x, std::optional<int64_t> rows, Source at) {
-  Operation operation(*impl, Kind::allGather, at);
+  Operation operation(own(textOf(Kind::allGather), at), Kind::allGather, at);
   std::shared_ptr<Storage> storage;
   TensorType type = operation.together(x, rows, storage);
   operation.runOn(type, storage, CollectiveAlgorithm::ring);
@@ -234,13 +244,13 @@ Tensor Group::allGather(const Tensor &x, std::optional<int64_t> rows, Source at)
 }
 
 Tensor Group::broadcast(const Tensor &x, int root, Source at) {
-  Operation operation(*impl, Kind::broadcast, at);
+  Operation operation(own(textOf(Kind::broadcast), at), Kind::broadcast, at);
   TensorType type = operation.typeOfRoot(x, root);
   if (x.defined() && !(x.type() == type)) {
     // Said to all, who would wait for this rank.
     std::string text = "rank " + std::to_string(root) + " has a tensor " + describe(type) + ", rank " +
                        std::to_string(rank()) + " one of " + describe(x.type());
-    impl->group().fail(Status(SPRIG_RT_INVALID_ARGUMENT, text));
+    own("broadcast", at).group().fail(Status(SPRIG_RT_INVALID_ARGUMENT, text));
     operation.refuse(text);
   }
   std::shared_ptr<Storage> storage = operation.memory(type, rank() == root ? operation.read(x) : nullptr);
@@ -249,7 +259,7 @@ Tensor Group::broadcast(const Tensor &x, int root, Source at) {
 }
 
 Tensor Group::reduce(const Tensor &x, Reduce reduce, int root, Source at) {
-  Operation operation(*impl, Kind::reduce, at);
+  Operation operation(own(textOf(Kind::reduce), at), Kind::reduce, at);
   operation.checkRoot(root);
   std::shared_ptr<Storage> storage = operation.memory(x.type(at), operation.read(x));
   operation.runOn(x.type(), storage, CollectiveAlgorithm::tree, reduce, root);
@@ -257,7 +267,7 @@ Tensor Group::reduce(const Tensor &x, Reduce reduce, int root, Source at) {
 }
 
 Tensor Group::gather(const Tensor &x, int root, std::optional<int64_t> rows, Source at) {
-  Operation operation(*impl, Kind::gather, at);
+  Operation operation(own(textOf(Kind::gather), at), Kind::gather, at);
   operation.checkRoot(root);
   std::shared_ptr<Storage> storage;
   TensorType type = operation.together(x, rows, storage);
@@ -266,7 +276,7 @@ Tensor Group::gather(const Tensor &x, int root, std::optional<int64_t> rows, Sou
 }
 
 Tensor Group::scatter(const Tensor &x, int root, Source at) {
-  Operation operation(*impl, Kind::scatter, at);
+  Operation operation(own(textOf(Kind::scatter), at), Kind::scatter, at);
   operation.checkRoot(root);
   if (rank() == root) operation.rowsOf(x);
   TensorType type = operation.typeOfRoot(x, root);
@@ -276,7 +286,7 @@ Tensor Group::scatter(const Tensor &x, int root, Source at) {
 }
 
 Tensor Group::allToAll(const Tensor &x, Source at) {
-  Operation operation(*impl, Kind::allToAll, at);
+  Operation operation(own(textOf(Kind::allToAll), at), Kind::allToAll, at);
   int64_t rows = operation.rowsOf(x);
   if (rows % size())
     operation.refuse("expected a first axis that is a multiple of " + std::to_string(size()) + " ranks, found " +
@@ -290,6 +300,8 @@ Tensor Group::allToAll(const Tensor &x, Source at) {
   return operation.tensor(type, storage, x.device());
 }
 
-void Group::barrier(Source at) { Operation(*impl, Kind::barrier, at).run(DType::f32, {}, CollectiveAlgorithm::tree); }
+void Group::barrier(Source at) {
+  Operation(own(textOf(Kind::barrier), at), Kind::barrier, at).run(DType::f32, {}, CollectiveAlgorithm::tree);
+}
 
 } // namespace sprig::dist

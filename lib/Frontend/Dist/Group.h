@@ -6,12 +6,15 @@
 namespace sprig::dist {
 
 struct Group::Impl {
-  explicit Impl(std::shared_ptr<rt::comm::RankGroup> group) : end(frontend::RankEnd::open(std::move(group))) {}
+  explicit Impl(std::shared_ptr<rt::comm::RankGroup> group, std::shared_ptr<frontend::CollectiveOrder> order = nullptr)
+      : end(frontend::RankEnd::open(std::move(group), std::move(order))) {}
   ~Impl() { end->close(); }
   Impl(const Impl &) = delete;
 
   rt::comm::RankGroup &group() const { return *end->group; }
   const std::shared_ptr<frontend::RankEnd> end;
+  uint64_t number = 0; ///< of a part
+  uint64_t splits = 0; ///< that there were
 };
 
 /// The engine's part of it.

@@ -37,8 +37,9 @@ void join(const std::function<void(Group &)> &body, const JoinOptions &options, 
   if (hasJoined.exchange(true)) refuse("this process has joined its group already");
   std::shared_ptr<RankGroup> joined;
   if (Status status = RankGroup::ofProcess(given, joined); !status.isOk()) raise(status, at);
-  Group::Impl impl(std::move(joined));
-  Group group(impl);
+  auto own = std::make_shared<Group::Impl>(std::move(joined));
+  Group::Impl &impl = *own;
+  Group group(own);
   // Nothing where the group has failed already, of which this rank was told.
   auto tell = [&](const std::string &text) {
     impl.group().fail(Status(SPRIG_RT_CANCELLED, "rank " + std::to_string(given.rank) + ": " + text));

@@ -65,6 +65,11 @@ std::vector<frontend::DeviceId> devicesOf(int ranks, const std::vector<Device> &
   return devices;
 }
 
+struct Closed {
+  frontend::RankEnd &end;
+  ~Closed() { end.close(); }
+};
+
 /// What the body has asked for and not read ends before the rank does.
 Status settle(const Group::Impl &impl) {
   impl.end->order->settle();
@@ -93,18 +98,22 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
   RandomSequence &random = RandomSequence::current();
   std::deque<RandomSequence> randoms; // all go on where the caller's is
   for (int rank = 0; rank < ranks; ++rank) randoms.emplace_back(random);
-  frontend::flush(); // what the caller has recorded is no rank's
+  // What the caller has recorded is no rank's. Besides, the engine's threads end with the program's first thread, which
+  // may never have asked for anything else.
+  frontend::flush(/*wake=*/false);
+  frontend::Engine::drainAll();
   // The caller's thread is none of them: what it has set for itself (NoGrad, the default type) would be one rank's
   // alone.
   std::vector<Status> statuses = group->run([&](Transport &transport) -> Status {
     auto rank = size_t(transport.rank());
     frontend::RandomScope draws(randoms[rank]);
     frontend::RankScope self(devices, rank);
-    Group::Impl impl(RankGroup::over(group, transport));
+    auto impl = std::make_shared<Group::Impl>(RankGroup::over(group, transport));
+    Closed close{*impl->end}; // also where the body has kept its group
     Group own(impl);
     Ended &result = ended[rank];
     result = run(body, own);
-    if (!result.thrown) return settle(impl);
+    if (!result.thrown) return settle(*impl);
     Status status(SPRIG_RT_CANCELLED, result.text);
     transport.fail(status); // what this rank has asked for and the others have not ends
     return status;

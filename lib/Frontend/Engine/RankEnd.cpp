@@ -34,14 +34,15 @@ CollectiveOrder::Turn CollectiveOrder::next(LaneId lane) {
 
 void CollectiveOrder::settle() const { Turn{last, nullptr}.await(); }
 
-RankEnd::RankEnd(std::shared_ptr<rt::comm::RankGroup> group, std::shared_ptr<CollectiveOrder> order)
-    : group(std::move(group)), order(std::move(order)), mesh(newMesh(this->group->ranks())),
+RankEnd::RankEnd(std::shared_ptr<rt::comm::RankGroup> group, std::shared_ptr<CollectiveOrder> order, bool isPart)
+    : group(std::move(group)), order(std::move(order)), mesh(newMesh(this->group->ranks())), isPart(isPart),
       thread(std::this_thread::get_id()) {}
 
 std::shared_ptr<RankEnd> RankEnd::open(std::shared_ptr<rt::comm::RankGroup> group,
                                        std::shared_ptr<CollectiveOrder> order) {
+  const bool isPart = order != nullptr;
   if (!order) order = std::make_shared<CollectiveOrder>();
-  std::shared_ptr<RankEnd> end(new RankEnd(std::move(group), std::move(order)));
+  std::shared_ptr<RankEnd> end(new RankEnd(std::move(group), std::move(order), isPart));
   Ends &all = ends();
   std::lock_guard lock(all.mutex);
   all.byMesh[end->mesh] = end;
@@ -56,7 +57,7 @@ std::shared_ptr<RankEnd> RankEnd::of(const GraphNode &collective) {
     std::lock_guard lock(all.mutex);
     if (auto found = all.byMesh.find(mesh->text); found != all.byMesh.end()) end = found->second.lock();
   }
-  if (!end || !end->isOpen) fail(collective.source, collective.op->text, "is of a group of ranks that has ended");
+  if (!end || end->isClosed()) fail(collective.source, collective.op->text, "is of a group of ranks that has ended");
   if (!end->isHere())
     fail(collective.source, collective.op->text, "is of " + end->text() + ", which is another thread");
   return end;
@@ -65,6 +66,7 @@ std::shared_ptr<RankEnd> RankEnd::of(const GraphNode &collective) {
 void RankEnd::close() {
   if (!isOpen.exchange(false)) return;
   order->settle();
+  if (!isPart) order->isOver = true;
   Ends &all = ends();
   std::lock_guard lock(all.mutex);
   all.byMesh.erase(mesh);

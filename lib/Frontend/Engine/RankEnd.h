@@ -31,7 +31,8 @@ public:
   /// Returns when everything that was asked for has happened.
   void settle() const;
 
-  const LaneId lane; ///< for collectives that are no part of a program
+  const LaneId lane;                ///< for collectives that are no part of a program
+  std::atomic<bool> isOver = false; ///< the group is closed, with all its parts
 
 private:
   std::shared_ptr<Ticket> last;
@@ -48,9 +49,9 @@ public:
   /// Nothing is asked for any more; waits for what was.
   void close();
   /// From any thread.
-  bool isClosed() const { return !isOpen; }
+  bool isClosed() const { return !isOpen || order->isOver; }
   /// Whether it is open, and this thread's.
-  bool isHere() const { return isOpen && thread == std::this_thread::get_id(); }
+  bool isHere() const { return !isClosed() && thread == std::this_thread::get_id(); }
   /// "rank 1 of 4"
   std::string text() const;
 
@@ -59,7 +60,8 @@ public:
   const char *const mesh; ///< what graphs call it
 
 private:
-  RankEnd(std::shared_ptr<rt::comm::RankGroup> group, std::shared_ptr<CollectiveOrder> order);
+  RankEnd(std::shared_ptr<rt::comm::RankGroup> group, std::shared_ptr<CollectiveOrder> order, bool isPart);
+  const bool isPart;
   const std::thread::id thread;
   std::atomic<bool> isOpen = true;
 };

@@ -252,6 +252,64 @@ TEST(DistProgram, AFunctionIsRecordedForTheGroupThatCallsIt) {
       << functions[0]->recordings()[1];
 }
 
+// Even and odd ranks, then pairs of the even ones in another order; each part has an order of its own.
+TEST(DistProgram, PartsAreGroupsOfTheirOwn) {
+  dist::spawn(5, [](dist::Group &group) {
+    const int rank = group.rank();
+    dist::Group part = group.split(rank % 2, -rank); // the last comes first
+    EXPECT_EQ(part.size(), rank % 2 ? 2 : 3);
+    EXPECT_EQ(part.rank(), rank % 2 ? (3 - rank) / 2 : (4 - rank) / 2);
+    auto both = compile([&](const Tensor &x) { return part.allReduce(x) * 10; });
+    const int sum = rank % 2 ? 4 : 6;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(part.allReduce(Tensor(rank)).item<int>(), sum);
+      EXPECT_EQ(both(full({2}, rank)).toVector<float>()[1], float(10 * sum));
+      if (rank % 2) part.barrier(); // parts need not go together
+      EXPECT_EQ(group.allReduce(Tensor(rank)).item<int>(), 10);
+      Tensor later = part.allReduceAsync(full({3}, rank));
+      EXPECT_EQ(part.broadcast(Tensor(rank), 0).item<int>(), rank % 2 ? 3 : 4);
+      EXPECT_EQ(part.allGather(Tensor({rank})).toVector<int>(),
+                rank % 2 ? (std::vector<int>{3, 1}) : (std::vector<int>{4, 2, 0}));
+      EXPECT_EQ(later.toVector<float>()[0], float(sum));
+    }
+    dist::Group pair = group.sub({4, 0});
+    ASSERT_EQ(pair.size(), rank == 0 || rank == 4 ? 2 : 0);
+    if (pair.size()) {
+      EXPECT_EQ(pair.rank(), rank == 4 ? 0 : 1);
+      Tensor x = full({2}, rank + 1.0).requireGrad(), y = pair.allReduce(x);
+      EXPECT_EQ(grad(sum * 0.0 + sprig::sum(y * y), x).toVector<float>()[0], 24); // 2 ranks, each 2 * (1 + 5)
+      dist::Group one = pair.split(pair.rank());
+      EXPECT_EQ(one.allReduce(Tensor(rank)).item<int>(), rank);
+    } else {
+      EXPECT_EQ(pair.rank(), -1);
+    }
+    group.barrier();
+  });
+  // Ranks by their numbers in the whole, with the part.
+  std::string text = errorOfRanks([](dist::Group &group) {
+    dist::Group part = group.sub({0, 1});
+    group.rank() ? group.allReduce(ones({4})) : part.allReduce(ones({4}));
+  });
+  EXPECT_TRUE(has(text, "collectives differ: ") && has(text, "all_reduce of 4 f32 (sum, tree) of ranks 0 and 1 at "))
+      << text;
+  text = errorOf([] {
+    dist::spawn(3,
+                [](dist::Group &group) {
+                  dist::Group part = group.sub({2, 0});
+                  if (group.rank() == 0) part.allReduce(ones({4}));
+                  if (group.rank() == 2) std::this_thread::sleep_for(500ms);
+                },
+                {.timeout = 50ms});
+  });
+  EXPECT_TRUE(has(text, "rank 0 has waited 0.05 s for rank 2: rank 0 is at its collective 2, all_reduce of 4 f32 "
+                        "(sum, tree) of ranks 2 and 0 at "))
+      << text;
+  text = errorOfRanks([](dist::Group &group) { group.sub({1}).allReduce(ones({2})); });
+  EXPECT_TRUE(has(text, "rank 0: ") && has(text, "all_reduce: this rank is not in the part that it is of")) << text;
+  text = errorOfRanks([](dist::Group &group) { group.sub({1, 2}); });
+  EXPECT_TRUE(has(text, "sub: expected ranks below 2, found 2")) << text;
+}
+
 // A package of ranks: by the runtime, whose contexts are ranks; refused where there are none.
 TEST(DistProgram, FunctionsOfRanksBecomePackages) {
   std::vector<uint8_t> bytes;

@@ -101,6 +101,8 @@ TEST(Lines, Ranks) {
   IN(group.scatter(none));
   IN(group.allToAll(f({})));
   IN(dist::BatchShare(group, -1));
+  IN(group.sub({1}));
+  IN(group.split(-1).barrier());
 #undef IN
 }
 

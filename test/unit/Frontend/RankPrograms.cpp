@@ -1,0 +1,79 @@
+// What ranks compute, as text with all digits: test/Cli/launch-programs.test compares threads with processes.
+//   rank-programs group|trainer|differs N
+#include "sprig/sprig.h"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace sprig;
+
+namespace {
+
+struct Net : nn::Module {
+  nn::Linear a = add("a", nn::Linear(6, 8)), b = add("b", nn::Linear(8, 3));
+  nn::Dropout drop = add("drop", nn::Dropout(0.2));
+  Tensor operator()(const Tensor &x) const { return b(drop(tanh(a(x)))); }
+  Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy((*this)(x), y); }
+  optim::Optimizer configureOptimizers() const { return optim::adam(*this, {.lr = 0.01}); }
+};
+
+data::Dataset points(int64_t count) {
+  return data::Dataset(count, [](int64_t i) {
+    std::vector<float> x(6);
+    for (int64_t k = 0; k < 6; ++k) x[size_t(k)] = float((i * 31 + k * 17) % 23) / 23 + float(i % 3);
+    return data::Sample{data::Field(x), i % 3};
+  });
+}
+
+void print(const char *what, const Tensor &x) {
+  std::printf("%s", what);
+  for (double each : x.to(DType::f64).toVector<double>()) std::printf(" %.17g", each);
+  std::printf("\n");
+}
+
+// Collectives of all kinds, gradients, a compiled function, and a part: of what only the first rank prints.
+void ofGroup(dist::Group &group) {
+  manualSeed(uint64_t(11 + group.rank()));
+  Tensor own = randn({5000}), x = randn({4}).requireGrad();
+  dist::Group part = group.split(group.rank() % 2, -group.rank());
+  auto step = compile([&](const Tensor &y) { return group.allReduce(y * y, dist::Reduce::mean); });
+  Tensor pending = group.allReduceAsync(own);
+  Tensor squares = step(own), gradient = grad(sum(group.allReduce(x * x) * double(group.rank() + 1)), x);
+  Tensor inPart = part.allReduce(own.slice(0, 0, 3)), all = group.allGather(gradient.reshape({1, 4}));
+  synchronize();
+  if (group.rank()) return;
+  print("sums", pending.slice(0, 0, 5));
+  print("squares", squares.slice(0, 0, 5));
+  print("gradients", all.reshape({-1}));
+  print("part", inPart);
+}
+
+} // namespace
+
+int main(int count, char **arguments) try {
+  if (count != 3) return 2;
+  const char *what = arguments[1];
+  const int ranks = std::atoi(arguments[2]);
+  if (!std::strcmp(what, "group")) dist::run(ranks, ofGroup);
+  if (!std::strcmp(what, "differs"))
+    dist::run(ranks, [](dist::Group &group) {
+      dist::Group part = group.sub({0, 1});
+      group.rank() ? group.allReduce(ones({4})) : part.allReduce(ones({4}));
+    });
+  if (!std::strcmp(what, "trainer")) {
+    manualSeed(3);
+    Net net;
+    data::Loader train(points(25), {.batch = 8, .shuffle = 5, .workers = 0}), test(points(10), {.batch = 4});
+    TrainerOptions options{.maxEpochs = 2, .ranks = ranks, .print = false};
+    // Called on the first rank alone.
+    options.onEpochEnd = {[](const EpochReport &epoch) {
+      std::printf("epoch %lld: %.17g %.17g %.17g\n", static_cast<long long>(epoch.epoch), epoch.loss, *epoch.evalLoss,
+                  *epoch.accuracy);
+      return true;
+    }};
+    Trainer(options).fit(net, train, test);
+  }
+} catch (const Error &error) {
+  std::fprintf(stderr, "error: %s\n", error.what());
+  return int(error.kind());
+}
