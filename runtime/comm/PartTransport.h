@@ -26,8 +26,8 @@ public:
     return whole.send(members[size_t(peer)], stretches, message);
   }
   Status awaitTaken(int peer, uint64_t message) override { return whole.awaitTaken(members[size_t(peer)], message); }
-  Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches) override {
-    return whole.take(members[size_t(peer)], sizes, stretches);
+  Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches, bool &isLast) override {
+    return whole.take(members[size_t(peer)], sizes, stretches, isLast);
   }
   void giveBack(int peer) override { whole.giveBack(members[size_t(peer)]); }
   void fail(const Status &why) override { whole.fail(why); }

@@ -45,6 +45,43 @@ TEST(RankGroup, ProgramsAddUpOverRanks) {
       }
 }
 
+// Parts of a group over its messages, in turn with the whole; which ranks they are of is in what errors say.
+TEST(RankGroup, PartsOfAGroupAddUpByThemselves) {
+  std::vector<std::shared_ptr<comm::RankGroup>> groups = comm::RankGroup::ofThreads({.ranks = 5});
+  auto sumOf = [](comm::RankGroup &group, float own, int64_t n) {
+    std::vector<float> x(size_t(n), own);
+    comm::Buffers::Buffer buffer{x.data(), n};
+    comm::Status status = group.allReduce(SPRIG_RT_F32, comm::Reduction::sum, {}, {&buffer, 1}, "x");
+    EXPECT_TRUE(status.isOk()) << status.message();
+    return x.back();
+  };
+  std::vector<std::string> errors(5);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 5; ++rank)
+    threads.emplace_back([&, rank] {
+      std::shared_ptr<comm::RankGroup> whole = groups[size_t(rank)];
+      std::vector<int> members = rank % 2 ? std::vector<int>{3, 1} : std::vector<int>{4, 0, 2};
+      auto part = comm::RankGroup::part(whole, members, uint64_t(1 + rank % 2));
+      EXPECT_EQ(members[size_t(part->rank())], rank);
+      for (int64_t n : {1, 7, 9000})
+        for (int call = 0; call < 4; ++call) {
+          EXPECT_EQ(sumOf(*part, float(rank), n), rank % 2 ? 4 : 6);
+          if (rank == 1 || rank == 3) EXPECT_EQ(sumOf(*part, 1, n), 2); // parts need not go together
+          EXPECT_EQ(sumOf(*whole, float(rank), n), 10);
+        }
+      // Two ranks of a part at another call than the third.
+      std::vector<float> x(rank == 4 ? 2 : 3);
+      comm::Buffers::Buffer buffer{x.data(), int64_t(x.size())};
+      errors[size_t(rank)] =
+          std::string(part->allReduce(SPRIG_RT_F32, comm::Reduction::sum, {}, {&buffer, 1}, "y").message());
+    });
+  for (std::thread &thread : threads) thread.join();
+  for (int rank : {0, 2, 4}) {
+    const std::string &text = errors[size_t(rank)];
+    EXPECT_NE(text.find("rank 4 calls all_reduce of 2 f32 (sum, tree) of ranks 4, 0 and 2"), text.npos) << text;
+  }
+}
+
 TEST(RankGroup, EveryReductionIsDone) {
   for (const auto &[reduction, wanted] : {std::pair(comm::Reduction::product, 2u * 4 * 6),
                                           std::pair(comm::Reduction::min, 2u), std::pair(comm::Reduction::max, 6u)}) {
