@@ -82,9 +82,9 @@ int64_t tableGivesTreeUpTo(int ranks) {
 }
 
 // What is read from another core is added up as it comes.
-RankLink betweenThreads(const MachineModel &model) { return {model.crossCore, 0}; }
+RankLink betweenThreads(const MachineModel &model) { return {{model.handOff, model.crossCore.bytesPerSecond}, 0}; }
 
-RankLink betweenProcesses(const MachineModel &model) { return {kLoopback, model.memory().read}; }
+RankLink betweenProcesses() { return {kLoopback, 0}; }
 
 std::function<double(uint32_t, int64_t)> addingUpOn(const Topology &topology) {
   auto models = std::make_shared<std::map<std::string, MachineModel>>();

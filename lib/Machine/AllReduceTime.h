@@ -30,8 +30,8 @@ int64_t tableGivesTreeUpTo(int ranks);
 
 /// Ranks that are threads of one process, which read what another core has written in place.
 RankLink betweenThreads(const MachineModel &model);
-/// Processes of one machine, over TCP.
-RankLink betweenProcesses(const MachineModel &model);
+/// Processes of one machine, over TCP; adding up is next to nothing there.
+RankLink betweenProcesses();
 /// Ranks on nodes of a topology: the slowest way from one to the next around. Adding up is three times its bytes at the
 /// memory's rate.
 RankLink betweenNodes(const Topology &topology, std::span<const uint32_t> nodes);

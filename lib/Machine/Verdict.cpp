@@ -91,7 +91,8 @@ std::string remedyFor(Bound bound) {
   case Bound::handOff:
     return "a larger batch (--dim), fewer threads (--threads), fewer and larger commands (without --no-merge)";
   case Bound::communication:
-    return "sums beside the backward pass (buckets of another size), more samples for each rank (`batch`), passes that "
+    return "sums beside the backward pass (buckets of another size, --bucket), more samples for each rank (`batch`), "
+           "passes that "
            "are accumulated (`accumulate`), a quicker network, fewer ranks (--mesh)";
   case Bound::computation: break;
   }

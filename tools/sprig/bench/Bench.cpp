@@ -142,7 +142,7 @@ int bench(Options &options) {
     throw Error(
         ErrorKind::usage,
         "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, convolution, "
-        "dtypes, async, allreduce, sums, rings, aggregation, scaling and comm");
+        "dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling and comm");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -263,7 +263,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
                    "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
                    "batches of split (256); the bytes of allreduce, the most of threads (16777216) or those of a "
                    "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
-                   "each rank of scaling (256); the most bytes of comm (67108864)")
+                   "each rank of scaling (256) and buckets (128); the most bytes of comm (67108864)")
       ->check(CLI::PositiveNumber);
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')

@@ -27,6 +27,8 @@ const std::vector<Experiment> &experiments() {
       {"sums", "stars, trees and rings of 2 to 16 ranks: right, and what each takes on a network", benchSums},
       {"rings", "a ring's steps in numbers; one ring, both ways around, several rings", benchRings},
       {"aggregation", "where gradients of several cards are added up, over machines", benchAggregation},
+      {"buckets", "gradients in buckets of several sizes, of two networks on four cards over PCIe, simulated",
+       benchBuckets},
       {"scaling", "ResNet-18 on 1 to 16 ranks: simulated on cards or a --topology, and threads here", benchScaling},
       {"comm", "a message by threads, shared memory, Gloo, MPI, plain TCP and UDP, over sizes: alpha, beta, efficiency",
        benchComm},

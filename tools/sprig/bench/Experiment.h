@@ -78,6 +78,7 @@ void benchAllReduce(const ExperimentOptions &options, ExperimentReport &report);
 void benchSums(const ExperimentOptions &options, ExperimentReport &report);
 void benchRings(const ExperimentOptions &options, ExperimentReport &report);
 void benchAggregation(const ExperimentOptions &options, ExperimentReport &report);
+void benchBuckets(const ExperimentOptions &options, ExperimentReport &report);
 void benchScaling(const ExperimentOptions &options, ExperimentReport &report);
 void benchComm(const ExperimentOptions &options, ExperimentReport &report);
 void benchLoader(const ExperimentOptions &options, ExperimentReport &report);

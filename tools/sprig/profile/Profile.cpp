@@ -17,6 +17,7 @@
 #include "tools/sprig/profile/ProfileSession.h"
 #include "tools/sprig/profile/RepeatedCopies.h"
 #include "tools/sprig/simulate/GivenTopology.h"
+#include "tools/sprig/train/ExpectedLink.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -120,21 +121,28 @@ std::vector<Runner> runnersOf(const Options &options, const Model &model, const 
   Settings settings = settingsOfRank(options.settings, place);
   RunnerOptions runner{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
   int first = place.isProcess ? place.rank : 0, here = place.isProcess ? 1 : place.ranks;
+  // The buckets of `sprig train`, but for processes, which measure there.
+  StepOfRank of{first, place.ranks, false, first == 0, options.mesh.bucketBytes()};
+  of.link = place.isProcess ? usualLink() : linkOfThreads(place.ranks, settings.laneCount());
+  if (std::optional<RankLink> given = linkGiven(options.settings, place.ranks)) of.link = given;
+  if (!of.link->isApart && !of.bucketBytes) of.bucketBytes = kPlainBucket;
   std::vector<Runner> runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
+    if (!options.mesh.bucket.empty())
+      throw Error(ErrorKind::usage, "--bucket " + options.mesh.bucket + ": " + options.model +
+                                        " is a package, which has the buckets that it was compiled with");
     refusePlaces(model, settings);
     runners.push_back(loadPackage(model, runner));
   } else if (options.train.empty()) {
     throw Error(ErrorKind::usage, "--mesh: ranks take training steps together: --train CONFIG");
   } else {
-    runners.push_back(
-        compileSteps(model, options.train, options.allow, settings, runner, {first, place.ranks, false, first == 0}));
+    runners.push_back(compileSteps(model, options.train, options.allow, settings, runner, of));
   }
   bool isOfAnyRank = TrainProgram::isOfAnyRank(runners.front());
-  for (int rank = first + 1; rank < first + here; ++rank)
-    runners.push_back(isOfAnyRank || options.train.empty() ? runners.front().another(runner)
-                                                           : compileSteps(model, options.train, options.allow, settings,
-                                                                          runner, {rank, place.ranks, false, false}));
+  for (of.rank = first + 1, of.warns = false; of.rank < first + here; ++of.rank)
+    runners.push_back(isOfAnyRank || options.train.empty()
+                          ? runners.front().another(runner)
+                          : compileSteps(model, options.train, options.allow, settings, runner, of));
   return runners;
 }
 

@@ -154,6 +154,8 @@ Runner compileSteps(const Model &model, training::TrainConfig config, const std:
   request.rank = of.rank;
   request.ranks = of.ranks;
   request.announce = of.warns;
+  request.bucketBytes = of.bucketBytes;
+  request.link = of.link;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
   Runner runner = Runner::load(std::move(compiled.package), model.path, options);
   runner.placements = std::move(compiled.placements);

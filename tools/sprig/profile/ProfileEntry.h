@@ -4,6 +4,7 @@
 #include "lib/Training/TrainConfig.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/run/Runner.h"
+#include "tools/sprig/train/RankLink.h"
 #include "tools/sprig/Settings.h"
 #include <map>
 #include <optional>
@@ -33,6 +34,8 @@ struct StepOfRank {
   int rank = 0, ranks = 1;
   bool hasWholeBatch = false; ///< the configuration's batch is each rank's, else that of all
   bool warns = true;          ///< of what an exporter did to the model
+  int64_t bucketBytes = 0;    ///< of gradients that go together at most; 0: by cost, of all-reduces over `link`
+  std::optional<RankLink> link = {};
 };
 
 /// A model's training step and evaluation of whole batches, compiled as the configuration in a file says.

@@ -325,6 +325,11 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                    "hosts on one switch, as 10gbe: what joins machines with cards where ranks need several (default "
                    "100gbe)")
       ->type_name("NAME|FILE");
+  command
+      ->add_option("--bucket", options->bucket,
+                   "gradients that go together, as of train: MB at most, none, unlimited, or auto (by cost, at the "
+                   "rates of the topology; default)")
+      ->type_name("auto|MB");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   command->get_option("--threads")

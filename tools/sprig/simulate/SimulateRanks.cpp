@@ -2,6 +2,7 @@
 #include "lib/Data/File.h"
 #include "lib/Machine/TopologyFile.h"
 #include "lib/Machine/TopologyPresets.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/RankReport.h"
 #include <nlohmann/json.hpp>
@@ -44,6 +45,12 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
                                         rt::collective::algorithmsOf(rt::collective::Kind::allReduce));
     settings.algorithm = algorithm;
   }
+  if (!options.bucket.empty() && isPackage)
+    throw Error(ErrorKind::usage, "--bucket " + options.bucket + ": " + options.model +
+                                      " is a package, which has the buckets that it was compiled with");
+  MeshFlags flags;
+  flags.bucket = options.bucket;
+  settings.bucketBytes = flags.bucketBytes();
   if (!options.network.empty()) settings.network = readTopology(options.network);
   return settings;
 }
@@ -52,8 +59,10 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
 
 bool isOfRanks(const SimulateOptions &options) {
   bool isGiven = !options.mesh.empty() || !options.ranks.empty();
-  for (auto &[flag, text] :
-       {std::pair("--scaling", &options.scaling), {"--algo", &options.algorithm}, {"--network", &options.network}})
+  for (auto &[flag, text] : {std::pair("--scaling", &options.scaling),
+                             {"--algo", &options.algorithm},
+                             {"--network", &options.network},
+                             {"--bucket", &options.bucket}})
     if (!isGiven && !text->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": goes with --mesh or --ranks");
   return isGiven;
 }

@@ -1,13 +1,16 @@
 #include "tools/sprig/simulate/SimulatedRanks.h"
 #include "lib/Machine/AllReduceTime.h"
+#include "lib/Machine/TopologyPresets.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
 #include "runtime/collective/Collective.h"
 #include "tools/sprig/profile/ProfileEntry.h"
+#include "tools/sprig/train/ExpectedLink.h"
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 namespace sprig::cli {
 namespace {
@@ -109,25 +112,26 @@ struct RankedSteps::Source {
   Settings compileSettings;
   std::string entry;
   RankSettings ranks;
-  std::map<std::pair<int, int64_t>, Compiled> compiled; // by ranks and a rank's share of a pass; 1: without others
+  // By ranks, a rank's share of a pass, and what all-reduces take.
+  std::map<std::tuple<int, int64_t, double, double>, Compiled> compiled;
 
-  // What differs from rank to rank is the size of the share; of weak scaling neither it nor what is done with it.
-  Compiled &compiledFor(int count, int rank) {
+  // What differs from rank to rank is the size of the share.
+  Compiled &compiledFor(int count, int rank, const RankLink &link = {}) {
     if (!config) return package();
     bool isWeak = ranks.scaling == Scaling::weak;
     int64_t share =
         isWeak ? config->batch : rt::collective::pieceOf(config->batch, uint32_t(count), uint32_t(rank)).size();
-    int made = isWeak ? std::min(count, 2) : count;
-    Compiled &found = compiled[{made, share}];
+    Compiled &found = compiled[{count, share, link.latency, link.bytesPerSecond}];
     if (found.runner) return found;
-    found.runner = compileSteps(model, *config, allow, compileSettings, RunnerOptions{1, "null"},
-                                {isWeak ? 0 : rank, made, isWeak, compiled.size() == 1});
+    StepOfRank of{isWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
+    if (count > 1) of.link = link;
+    found.runner = compileSteps(model, *config, allow, compileSettings, RunnerOptions{1, "null"}, of);
     choose(found);
     return found;
   }
 
   Compiled &package() {
-    Compiled &found = compiled[{0, 0}];
+    Compiled &found = compiled[{0, 0, 0, 0}];
     if (found.runner) return found;
     Settings none = compileSettings;
     refusePlaces(model, none);
@@ -182,6 +186,15 @@ const RankSettings &RankedSteps::settings() const { return source->ranks; }
 
 namespace {
 
+/// What all-reduces of so many ranks take, for who chooses buckets by it: a processor that is slower than the ranks'
+/// nodes has to take links to be slower by as much.
+RankLink linkOf(const Cluster &cluster, double timesSlower) {
+  machine::RankLink between = machine::betweenNodes(cluster.topology, cluster.nodes);
+  return rankLinkOf({{between.message.latency * timesSlower, between.message.bytesPerSecond / timesSlower},
+                     between.addBytesPerSecond / timesSlower},
+                    cluster.ranks(), "of the topology");
+}
+
 // Where one is played for all, the largest share is.
 void playRanks(PlayedRanks &point, const std::vector<const StepProgram *> &all) {
   std::vector<const RankStep *> steps;
@@ -212,13 +225,24 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
   PlayedRanks point;
   point.ranks = ranks;
   point.cluster = machine::clusterOf(topology, ranks, source->ranks.network);
+  Cluster single = machine::clusterOf(topology, 1);
+  Source::Compiled &first = source->compiledFor(1, 0);
+  point.oneNs =
+      aloneNs(source->stepFor(first, single.topology, single.nodes[0], 1).step, single.topology, single.nodes[0]);
+  RankLink link;
+  if (source->config && ranks > 1) {
+    const std::string here[] = {"cpu:0"};
+    Topology own = machine::thisMachine(here, 1);
+    double hereNs = aloneNs(source->stepFor(first, own, 0, 1).step, own, 0);
+    link = linkOf(point.cluster, point.oneNs > 0 ? hereNs / point.oneNs : 1);
+  }
   const std::vector<uint32_t> &nodes = point.cluster.nodes;
   std::vector<const StepProgram *> steps;
   std::map<const StepProgram *, double> alone;
   double mean = 0, longest = 0;
   int64_t samples = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    Source::Compiled &compiled = source->compiledFor(ranks, rank);
+    Source::Compiled &compiled = source->compiledFor(ranks, rank, link);
     const StepProgram &step = source->stepFor(compiled, point.cluster.topology, nodes[size_t(rank)], ranks);
     steps.push_back(&step);
     auto [found, isNew] = alone.try_emplace(&step, 0);
@@ -252,10 +276,6 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
       }
   playRanks(point, steps);
 
-  Cluster single = machine::clusterOf(topology, 1);
-  Source::Compiled &first = source->compiledFor(1, 0);
-  point.oneNs =
-      aloneNs(source->stepFor(first, single.topology, single.nodes[0], 1).step, single.topology, single.nodes[0]);
   bool isStrong = source->config && source->ranks.scaling == Scaling::strong;
   double ideal = isStrong ? point.oneNs / ranks : point.oneNs;
   point.efficiency = ideal / point.ns;

@@ -24,8 +24,9 @@ enum class Scaling {
 struct RankSettings {
   std::vector<int> ranks;
   Scaling scaling = Scaling::strong;
-  std::optional<rt::collective::Algorithm> algorithm; ///< of collectives; none: by their bytes
-  std::optional<machine::Topology> network;           ///< between machines; none: Clusters.h says which
+  std::optional<rt::collective::Algorithm> algorithm = {}; ///< of collectives; none: by their bytes
+  std::optional<machine::Topology> network = {};           ///< between machines; none: Clusters.h says which
+  int64_t bucketBytes = 0; ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
 };
 
 /// "data=4", "data=1,2,4", "1..1024" (doubled until there). Throws usage errors that begin with `flag`.

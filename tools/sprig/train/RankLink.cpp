@@ -3,6 +3,7 @@
 #include "sprig/error.h"
 #include "sprig/rt/links.hpp"
 #include "tools/sprig/run/Runner.h"
+#include "tools/sprig/train/ExpectedLink.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -22,12 +23,15 @@ double secondsOf(sprig_rt_group *group, std::vector<float> &values) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Rounds of messages that follow each other.
-double roundsOf(int ranks) { return 2 * std::ceil(std::log2(double(ranks))); }
-// Bytes that a rank sends for each of a buffer.
-double shareOf(int ranks) { return 2 * double(ranks - 1) / double(ranks); }
-
 } // namespace
+
+RankLink rankLinkOf(const machine::RankLink &between, int ranks, const std::string &source) {
+  using rt::collective::Algorithm;
+  constexpr double kMany = 1e9;
+  double none = machine::allReduceSeconds(between, Algorithm::ring, ranks, 0);
+  return {machine::allReduceSeconds(between, ranks, 0),
+          kMany / (machine::allReduceSeconds(between, Algorithm::ring, ranks, kMany) - none), true, source};
+}
 
 RankLink measureLink(sprig_rt_group *group) {
   std::vector<float> small(kSmallBytes / sizeof(float)), large(kLargeBytes / sizeof(float));
@@ -46,11 +50,12 @@ RankLink linkOfThreads(int ranks, int threads) {
   std::vector<std::string> native = {"native"};
   machine::MachineModel model = machine::modelFor(native);
   bool isApart = int64_t(ranks) * (threads + 1) <= int64_t(std::thread::hardware_concurrency());
-  return {roundsOf(ranks) * model.handOff, model.crossCore.bytesPerSecond / shareOf(ranks), isApart,
-          "by the machine's model"};
+  RankLink link = rankLinkOf(machine::betweenThreads(model), ranks, "by the machine's model");
+  link.isApart = isApart;
+  return link;
 }
 
-RankLink usualLink() { return {9e-5, 1.5e9, true, "as between processes of one machine"}; }
+RankLink usualLink() { return rankLinkOf(machine::betweenProcesses(), 2, "as between processes of one machine"); }
 
 std::optional<RankLink> linkGiven(const Settings &settings, int ranks) {
   if (settings.links.empty()) return std::nullopt;
@@ -62,7 +67,7 @@ std::optional<RankLink> linkGiven(const Settings &settings, int ranks) {
     latencyNs = std::max(latencyNs, link.latencyNs());
     rate = std::min(rate, link.rates.rate.bytesPerSecond() / (link.halfDuplex ? 2 : 1));
   }
-  return RankLink{roundsOf(ranks) * latencyNs * 1e-9, rate / shareOf(ranks), true, "of --link or --topology"};
+  return rankLinkOf({{latencyNs * 1e-9, rate}}, ranks, "of --link or --topology");
 }
 
 int64_t ofFirstRank(sprig_rt_group *group, int64_t own) {

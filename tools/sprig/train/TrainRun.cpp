@@ -1,3 +1,4 @@
+#include "tools/sprig/train/ExpectedLink.h"
 #include "tools/sprig/train/TrainRun.h"
 #include "lib/Data/File.h"
 #include "lib/Training/RunChart.h"
@@ -225,8 +226,7 @@ private:
     request.link = linkGiven(options.settings, ranks);
     if (!place.isProcess) {
       if (!request.link) request.link = linkOfThreads(ranks, settings.laneCount());
-      // Nothing hides them: what comes in one piece stays in caches.
-      if (!request.link->isApart && !request.bucketBytes) request.bucketBytes = int64_t(1) << 20;
+      if (!request.link->isApart && !request.bucketBytes) request.bucketBytes = kPlainBucket;
       return;
     }
     if (!group) group = processAsRank();
