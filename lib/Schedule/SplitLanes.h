@@ -21,8 +21,8 @@ struct LaneCommands {
 };
 
 /// Moves the commands of `lane`, which have no events, to lanes of their devices in the same order, copies from one
-/// device to another to a lane of that way, some collectives to theirs, with events wherever one touches what another lane's
-/// command before it wrote, or writes what that one touched. Buffers have no places in an arena yet.
+/// device to another to a lane of that way, some collectives to theirs, with events wherever one touches what another
+/// lane's command before it wrote, or writes what that one touched. Buffers have no places in an arena yet.
 void splitLane(exec::LaneOp lane, llvm::ArrayRef<exec::DeviceOp> devices, const LaneCommands &commands);
 
 } // namespace sprig
