@@ -40,7 +40,7 @@ std::optional<CollectiveUse> sprig::ir::dist::collectiveUse(Operation *op) {
         use.reduction = collective.getReduction();
         return use;
       })
-      .Case<AllGatherOp, AllToAllOp, BarrierOp>([&](auto collective) { return common(collective); })
+      .Case<AllGatherOp, AllToAllOp, BarrierOp, PartOp>([&](auto collective) { return common(collective); })
       .Default([](Operation *) { return std::nullopt; });
 }
 

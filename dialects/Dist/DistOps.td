@@ -23,7 +23,9 @@ def Dist_Dialect : Dialect {
   let description = [{
     A function with collectives is the program that every rank of a mesh runs, on values of its own. A collective takes
     this rank's value and waits for those of its group: the ranks whose places on the mesh differ in the named axes
-    alone. A pass spells it out for one rank as `dist.steps`: what that rank sends, receives and adds, by element, so that
+    alone. Where a first axis is divided among them, sizes differ by one at most and larger ones come first, so types may
+    differ from rank to rank: `dist.rank` on a function says whose it is. A pass spells a
+    collective out for one rank as `dist.steps`: what that rank sends, receives and adds, by element, so that
     messages and bytes can be counted and played.
 
     A function of whole tensors becomes such a program by shardings: which parts of each tensor lie on which rank. They
@@ -117,11 +119,6 @@ class Dist_Collective<string mnemonic, list<Trait> traits = []>
 class Dist_OfTensor<string mnemonic, list<Trait> traits = []> : Dist_Collective<mnemonic, traits> {
   let results = (outs Dist_Tensor:$result);
 }
-class Dist_Reducing<string mnemonic, list<Trait> traits = []> : Dist_OfTensor<mnemonic, traits> {
-  let arguments = (ins Dist_Tensor:$x, Dist_Reduction:$reduction, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes,
-                       OptionalAttr<StrAttr>:$algorithm);
-  let assemblyFormat = [{ $reduction $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) `->` type($result) }];
-}
 class Dist_Moving<string mnemonic, list<Trait> traits = []> : Dist_OfTensor<mnemonic, traits> {
   let arguments = (ins Dist_Tensor:$x, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
   let assemblyFormat = [{ $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) `->` type($result) }];
@@ -158,12 +155,10 @@ def Dist_AllReduceOp : Dist_Collective<"all_reduce", [InferTypeOpAdaptor,
   }];
   let hasVerifier = 1;
 }
-// Parts of a first axis that the group does not divide differ by one row at most, larger ones first, so types differ from
-// rank to rank.
-def Dist_ReduceScatterOp : Dist_Reducing<"reduce_scatter"> {
+def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter"> {
   let summary = "this rank's part of the sum: the first axis is divided by the group";
   let description = [{
-    Where the rows do not divide, parts differ by one row at most, and larger ones come first.
+    Several values of one element type go together, as those of an all-reduce.
 
     ```mlir
     dist.mesh @mesh ["data"] [4]
@@ -173,16 +168,45 @@ def Dist_ReduceScatterOp : Dist_Reducing<"reduce_scatter"> {
     }
     ```
   }];
+  let arguments = (ins Variadic<Dist_Tensor>:$operands, Dist_Reduction:$reduction, FlatSymbolRefAttr:$mesh,
+                       StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
+  let results = (outs Variadic<Dist_Tensor>:$results);
+  let assemblyFormat = [{
+    $reduction $operands `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($operands) `->` type($results)
+  }];
+  let hasVerifier = 1;
 }
-def Dist_AllGatherOp : Dist_Moving<"all_gather"> {
+def Dist_AllGatherOp : Dist_Collective<"all_gather"> {
   let summary = "the values of the group one after the other along the first axis, on every rank";
   let description = [{
-    Where the rows of the result do not divide, parts differ by one row at most, and larger ones come first.
+    Several values of one element type go together, as those of an all-reduce.
 
     ```mlir
     dist.mesh @mesh ["data"] [4]
     func.func @example(%x: tensor<2x3xf32>) {
       %all = dist.all_gather %x on @mesh ["data"] : tensor<2x3xf32> -> tensor<8x3xf32>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Dist_Tensor>:$operands, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes,
+                       OptionalAttr<StrAttr>:$algorithm);
+  let results = (outs Variadic<Dist_Tensor>:$results);
+  let assemblyFormat = [{
+    $operands `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($operands) `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+def Dist_PartOp : Dist_Moving<"part", [Pure]> {
+  let summary = "this rank's part of a value that it has: no message";
+  let description = [{
+    What a rank does with a value that all have, where each goes on with a part of its own: the first axis is divided by
+    the group.
+
+    ```mlir
+    dist.mesh @mesh ["data"] [4]
+    func.func @example(%x: tensor<8x3xf32>) {
+      %part = dist.part %x on @mesh ["data"] : tensor<8x3xf32> -> tensor<2x3xf32>
       return
     }
     ```

@@ -1,8 +1,10 @@
 // What meshes, collectives and steps have to keep to.
 #include "dialects/Dist/Dist.h"
+#include "runtime/collective/Collective.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
+using namespace sprig;
 using namespace sprig::ir::dist;
 
 namespace {
@@ -41,6 +43,18 @@ LogicalResult verifyReduction(Operation *op, Reduction reduction) {
   return success();
 }
 
+// Of the function's rank in its group, where the function is one rank's.
+std::optional<int64_t> placeInGroup(Operation *op, SymbolTableCollection &symbols) {
+  Operation *function = op->getParentOp();
+  while (function && !function->hasAttr(kRankAttr)) function = function->getParentOp();
+  auto rank = function ? function->getAttrOfType<IntegerAttr>(kRankAttr) : IntegerAttr();
+  CollectiveUse use = *collectiveUse(op);
+  auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(op, use.mesh);
+  if (!rank || rank.getInt() < 0 || rank.getInt() >= mesh.numRanks()) return std::nullopt;
+  SmallVector<int64_t> group = mesh.groupOf(rank.getInt(), use.axes);
+  return llvm::find(group, rank.getInt()) - group.begin();
+}
+
 LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t &size) {
   CollectiveUse use = *collectiveUse(op);
   auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(op, use.mesh);
@@ -63,6 +77,28 @@ LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t
 // A collective whose result is a part of its operand, or the other way round, or whose operand has to have parts.
 enum class Parts { none, ofResult, ofOperand, inOperand };
 
+// Whose part is larger by one depends on the rank, where rows do not divide.
+LogicalResult verifyParts(Operation *op, SymbolTableCollection &symbols, int64_t size, Value whole, Value part) {
+  if (!cast<RankedTensorType>(whole.getType()).getRank() || !cast<RankedTensorType>(part.getType()).getRank())
+    return op->emitOpError() << "expected tensors with a first axis";
+  int64_t rows = rowsOf(whole);
+  bool isEven = rows % size == 0;
+  if (isa<AllToAllOp>(op)) {
+    if (isEven) return success();
+    return op->emitOpError() << "a first axis of " << rows << " does not divide by the " << size
+                             << " ranks of the group";
+  }
+  std::optional<int64_t> place = placeInGroup(op, symbols);
+  RankedTensorType expected =
+      withRows(whole, rt::collective::pieceOf(rows, uint32_t(size), uint32_t(place.value_or(size - 1))).size());
+  RankedTensorType larger = withRows(whole, rows / size + 1);
+  bool isAnyRank = !isEven && !place;
+  if (part.getType() == expected || (isAnyRank && part.getType() == larger)) return success();
+  InFlightDiagnostic error = op->emitOpError() << "expected a part " << expected;
+  if (isAnyRank) error << " or " << larger;
+  return error << " of " << whole.getType() << " over " << size << " ranks, found " << part.getType();
+}
+
 LogicalResult verifyCollective(Operation *op, SymbolTableCollection &symbols, Parts parts) {
   for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
     for (Value value : values)
@@ -70,22 +106,12 @@ LogicalResult verifyCollective(Operation *op, SymbolTableCollection &symbols, Pa
   int64_t size = 1;
   if (failed(verifyGroup(op, symbols, size))) return failure();
   if (parts == Parts::none) return success();
-  Value whole = parts == Parts::ofResult ? op->getResult(0) : op->getOperand(0);
-  Value part = parts == Parts::ofResult ? op->getOperand(0) : op->getResult(0);
-  if (!cast<RankedTensorType>(whole.getType()).getRank() || !cast<RankedTensorType>(part.getType()).getRank())
-    return op->emitOpError() << "expected tensors with a first axis";
-  int64_t rows = rowsOf(whole), least = rows / size;
-  // Whose parts are larger by one depends on the rank; here is what any rank may have.
-  bool isEven = rows % size == 0, mayBeUneven = isa<AllGatherOp, ReduceScatterOp>(op);
-  if (!isEven && !mayBeUneven)
-    return op->emitOpError() << "a first axis of " << rows << " does not divide by the " << size
-                             << " ranks of the group";
-  if (parts == Parts::inOperand) return success();
-  RankedTensorType expected = withRows(whole, least), larger = withRows(whole, least + 1);
-  if (part.getType() == expected || (!isEven && part.getType() == larger)) return success();
-  InFlightDiagnostic error = op->emitOpError() << "expected a part " << expected;
-  if (!isEven) error << " or " << larger;
-  return error << " of " << whole.getType() << " over " << size << " ranks, found " << part.getType();
+  for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults())) {
+    bool isWhole = parts == Parts::ofResult;
+    if (failed(verifyParts(op, symbols, size, isWhole ? result : operand, isWhole ? operand : result)))
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult verifyStep(Operation *op, int64_t first, int64_t end, int64_t lane, std::optional<int64_t> peer) {
@@ -118,14 +144,20 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
-LogicalResult AllReduceOp::verify() {
-  if (getOperands().empty()) return emitOpError() << "expected a value";
-  Type element = getElementTypeOrSelf(getOperands()[0]);
-  for (Value value : getOperands())
+// Values that go together.
+static LogicalResult verifyTogether(Operation *op) {
+  if (op->getOperands().empty()) return op->emitOpError() << "expected a value";
+  if (op->getNumOperands() != op->getNumResults())
+    return op->emitOpError() << "has " << op->getNumOperands() << " operands and " << op->getNumResults() << " results";
+  Type element = getElementTypeOrSelf(op->getOperand(0));
+  for (Value value : op->getOperands())
     if (Type other = getElementTypeOrSelf(value); other != element)
-      return emitOpError() << "expected values of one element type, found " << element << " and " << other;
+      return op->emitOpError() << "expected values of one element type, found " << element << " and " << other;
   return success();
 }
+LogicalResult AllReduceOp::verify() { return verifyTogether(*this); }
+LogicalResult ReduceScatterOp::verify() { return verifyTogether(*this); }
+LogicalResult AllGatherOp::verify() { return verifyTogether(*this); }
 
 LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
                                             SmallVectorImpl<Type> &types) {
@@ -155,6 +187,9 @@ LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyCollective(*this, symbols, Parts::ofResult);
 }
 LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCollective(*this, symbols, Parts::ofOperand);
+}
+LogicalResult PartOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyCollective(*this, symbols, Parts::ofOperand);
 }
 LogicalResult BarrierOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -51,6 +51,9 @@ inline int64_t alignBuffer(int64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }
 
+/// Fails where the command may not write the buffer.
+llvm::LogicalResult verifyWritable(mlir::Operation *command, mlir::Value buffer);
+
 /// Element type and shape as in diagnostics: 32x128xf32.
 std::string describe(mlir::Type type);
 

@@ -8,7 +8,7 @@ FlatSymbolRefAttr sprig::exec::deviceOfCommand(Operation *command) {
   return command->getParentOfType<LaneOp>().getDeviceAttr();
 }
 
-static LogicalResult verifyWritable(Operation *command, Value value) {
+LogicalResult sprig::exec::verifyWritable(Operation *command, Value value) {
   auto buffer = value.getDefiningOp<BufferOp>();
   if (!buffer || (buffer.getKind() != BufferKind::input && buffer.getKind() != BufferKind::constant)) return success();
   InFlightDiagnostic error = command->emitOpError("writes a buffer of kind ") << stringifyBufferKind(buffer.getKind());
@@ -83,28 +83,6 @@ void CopyOp::getAccesses(SymbolTableCollection &, SmallVectorImpl<BufferAccess> 
   accesses.push_back({getSource(), AccessMode::read, 0, size});
   accesses.push_back({getTarget(), AccessMode::write, 0, size});
 }
-
-LogicalResult AllReduceOp::verify() {
-  if (getBuffers().empty()) return emitOpError("has no buffer");
-  Type element = cast<MemRefType>(getBuffers().front().getType()).getElementType();
-  for (Value buffer : getBuffers()) {
-    if (Type other = cast<MemRefType>(buffer.getType()).getElementType(); other != element)
-      return emitOpError("has buffers of ") << element << " and of " << other << ", expected one element type";
-    if (failed(verifyWritable(*this, buffer))) return failure();
-    if (llvm::count(getBuffers(), buffer) > 1) return emitOpError("has a buffer twice");
-  }
-  if (getReduction() == Reduction::mean && !isa<FloatType>(element))
-    return emitOpError("has a mean of ") << element << ", expected floats";
-  auto program = (*this)->getParentOfType<ProgramOp>();
-  if (program.getRanks().value_or(1) < 2) return emitOpError("is in a program of one rank");
-  return success();
-}
-
-void AllReduceOp::getAccesses(SymbolTableCollection &, SmallVectorImpl<BufferAccess> &accesses) {
-  for (Value buffer : getBuffers()) accesses.push_back({buffer, AccessMode::both, 0, byteSize(buffer.getType())});
-}
-
-StringRef AllReduceOp::getTitle() { return getLabel().value_or("all_reduce"); }
 
 std::optional<int64_t> RecordOp::getRecordedEvent() { return getEvent(); }
 std::optional<int64_t> WaitOp::getAwaitedEvent() { return getEvent(); }

@@ -401,28 +401,60 @@ def Exec_Reduction : I32EnumAttr<"Reduction", "what the elements of ranks are co
   let cppNamespace = "::sprig::exec";
 }
 
-def Exec_AllReduceOp : Exec_Op<"all_reduce", [HasParent<"LaneOp">,
+def Exec_CollectiveKind : I32EnumAttr<"CollectiveKind", "what ranks do together", [
+    I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_gather", 2>,
+    I32EnumAttrCase<"broadcast", 3>, I32EnumAttrCase<"reduce", 4>, I32EnumAttrCase<"gather", 5>,
+    I32EnumAttrCase<"scatter", 6>, I32EnumAttrCase<"all_to_all", 7>, I32EnumAttrCase<"barrier", 8>,
+    I32EnumAttrCase<"part", 9>]> {
+  let cppNamespace = "::sprig::exec";
+}
+
+def Exec_CollectiveOp : Exec_Op<"collective", [HasParent<"LaneOp">, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAccesses", "getTitle"]>]> {
-  let summary = "buffers become the sum of those of all ranks, or what else combines them";
+  let summary = "what the ranks that run the program do together";
   let description = [{
-    The ranks that run the program are as many as it says, and all come to the same commands in the same order. Buffers
-    are of one element type, and travel together; each is cut into pieces by itself, so which are together changes no
-    bit. Without an algorithm each has the one for its own bytes.
+    They are as many as the program says, and all come to the same collectives in the same order. Tensors are of one
+    element type, and travel together; each is cut into pieces by itself, so which are together changes no bit. Without
+    an algorithm each has the one for its own bytes.
+
+    `all_reduce`, `broadcast` and `reduce` work in place. Elsewhere what is read comes first, then, behind `to`, as many
+    buffers that are written. A rank's part of a tensor is its piece along the first axis: sizes differ by one row at
+    most, larger ones come first. `units` has the elements of a row of each whole, 1 without it; where ranks do not share
+    the rows evenly, the program is one rank's. `reduce_scatter` and `scatter` do not leave the whole as it was. What
+    `reduce` and `gather` leave on another rank than the root is anything. `part` takes this rank's part of a whole that
+    it has, and waits for nobody.
 
     ```mlir
     exec.device @cpu0 "cpu"
-    exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64} {
+    exec.program @main inputs() outputs("y": tensor<4xf32>, "z": tensor<2xf32>) attributes {ranks = 2 : i64} {
       %y = exec.buffer output[0] : memref<4xf32>
+      %z = exec.buffer output[1] : memref<2xf32>
+      %t = exec.buffer arena : memref<4xf32>
       exec.lane on @cpu0 {
-        exec.all_reduce sum (%y) by "ring" : memref<4xf32>
+        exec.collective all_reduce sum (%y) by "ring" : memref<4xf32>
+        exec.collective reduce_scatter sum (%y) to (%z) : memref<4xf32> to memref<2xf32>
+        exec.collective all_gather (%z) to (%t) : memref<2xf32> to memref<4xf32>
+        exec.collective broadcast (%t) root 1 : memref<4xf32>
+        exec.collective barrier ()
       }
     }
     ```
   }];
-  let arguments = (ins Exec_Reduction:$reduction, Variadic<Exec_Buffer>:$buffers, OptionalAttr<StrAttr>:$algorithm,
+  let arguments = (ins Exec_CollectiveKind:$kind, OptionalAttr<Exec_Reduction>:$reduction,
+                       Variadic<Exec_Buffer>:$buffers, Variadic<Exec_Buffer>:$targets, OptionalAttr<I64Attr>:$root,
+                       OptionalAttr<DenseI64ArrayAttr>:$units, OptionalAttr<StrAttr>:$algorithm,
                        OptionalAttr<StrAttr>:$label);
   let assemblyFormat = [{
-    $reduction `(` $buffers `)` (`by` $algorithm^)? (`named` $label^)? attr-dict `:` type($buffers)
+    $kind ($reduction^)? `(` $buffers `)` (`to` `(` $targets^ `)`)? (`root` $root^)? (`units` $units^)?
+    (`by` $algorithm^)? (`named` $label^)? attr-dict (`:` type($buffers)^)? (`to` type($targets)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// How many tensors it is of; the whole of one, and what is beside it, null where it is in place.
+    unsigned countTensors() { return getBuffers().size(); }
+    ::mlir::Value wholeOf(unsigned tensor);
+    ::mlir::Value otherOf(unsigned tensor);
+    /// Bytes of the wholes.
+    int64_t countBytes();
   }];
   let hasVerifier = 1;
 }

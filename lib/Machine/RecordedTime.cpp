@@ -9,7 +9,8 @@ namespace sprig::machine {
 namespace {
 
 sprig_rt_command_kind commandKindOf(int32_t profileKind) {
-  if (profileKind == SPRIG_RT_PROFILE_ALL_REDUCE) return SPRIG_RT_ALL_REDUCE;
+  if (profileKind >= SPRIG_RT_PROFILE_ALL_REDUCE)
+    return sprig_rt_command_kind(profileKind - SPRIG_RT_PROFILE_ALL_REDUCE + SPRIG_RT_ALL_REDUCE);
   return sprig_rt_command_kind(profileKind - SPRIG_RT_PROFILE_DISPATCH);
 }
 
@@ -85,8 +86,18 @@ private:
     case SPRIG_RT_PROFILE_RECORD:
     case SPRIG_RT_PROFILE_WAIT:
     case SPRIG_RT_PROFILE_ALL_REDUCE:
+    case SPRIG_RT_PROFILE_REDUCE_SCATTER:
+    case SPRIG_RT_PROFILE_ALL_GATHER:
+    case SPRIG_RT_PROFILE_BROADCAST:
+    case SPRIG_RT_PROFILE_REDUCE:
+    case SPRIG_RT_PROFILE_GATHER:
+    case SPRIG_RT_PROFILE_SCATTER:
+    case SPRIG_RT_PROFILE_ALL_TO_ALL:
+    case SPRIG_RT_PROFILE_BARRIER:
+    case SPRIG_RT_PROFILE_PART:
       time.lanes[event.lane].push_back({span, event.entry, event.command, commandKindOf(event.kind)});
-      if (event.kind == SPRIG_RT_PROFILE_ALL_REDUCE) time.meetings.push_back(span);
+      if (event.kind >= SPRIG_RT_PROFILE_ALL_REDUCE && event.kind < SPRIG_RT_PROFILE_PART)
+        time.meetings.push_back(span);
       break;
     case SPRIG_RT_PROFILE_RANGE:
       if (isRange(event, kWaitRange)) {

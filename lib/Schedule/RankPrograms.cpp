@@ -1,4 +1,5 @@
 #include "lib/Schedule/RankPrograms.h"
+#include "runtime/collective/Collective.h"
 
 using namespace mlir;
 
@@ -8,17 +9,32 @@ namespace dist = ir::dist;
 
 bool isCollective(Operation *op) { return dist::collectiveUse(op).has_value(); }
 
-bool isCollectiveCommand(Operation *command) { return isa<exec::AllReduceOp>(command); }
+bool isCollectiveCommand(Operation *command) {
+  auto op = dyn_cast<exec::CollectiveOp>(command);
+  return op && rt::collective::meets(rt::collective::Kind(op.getKind()));
+}
 
-static dist::MeshOp meshOf(dist::AllReduceOp op) {
-  return SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(op, op.getMeshAttr());
+static exec::CollectiveKind kindOf(Operation *op) {
+  auto kind = exec::symbolizeCollectiveKind(op->getName().stripDialect());
+  assert(kind && "commands are called as the collectives of dist are");
+  return *kind;
+}
+
+CollectiveShape shapeOf(Operation *op) {
+  using rt::collective::Form;
+  auto kind = rt::collective::Kind(kindOf(op));
+  Form form = rt::collective::formOf(kind);
+  bool isChanged = form == Form::inPlace || (form == Form::toPart && rt::collective::meets(kind));
+  return {isChanged, form == Form::inPlace, form == Form::fromPart};
+}
+
+static dist::MeshOp meshOf(Operation *op) {
+  return SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(op, dist::collectiveUse(op)->mesh);
 }
 
 LogicalResult checkCollective(Operation *op) {
-  auto reduce = dyn_cast<dist::AllReduceOp>(op);
-  if (!reduce) return op->emitOpError("is no command of programs yet, only dist.all_reduce is");
-  dist::MeshOp mesh = meshOf(reduce);
-  if (int64_t(mesh.groupOf(0, reduce.getAxes()).size()) == mesh.numRanks()) return success();
+  dist::MeshOp mesh = meshOf(op);
+  if (int64_t(mesh.groupOf(0, dist::collectiveUse(op)->axes).size()) == mesh.numRanks()) return success();
   return op->emitOpError("is of a part of the mesh's ranks; programs have collectives of all ranks alone yet");
 }
 
@@ -28,7 +44,8 @@ void stateRanks(exec::ProgramOp program, func::FuncOp function) {
                           {dist::kSamplesAttr, program.getSamplesOfRanksAttrName()}})
     if (auto value = function->getAttrOfType<IntegerAttr>(from))
       program->setAttr(to, b.getI64IntegerAttr(value.getInt()));
-  function.walk([&](dist::AllReduceOp op) {
+  function.walk([&](Operation *op) {
+    if (!isCollective(op)) return WalkResult::advance();
     dist::MeshOp mesh = meshOf(op);
     program.setRanks(mesh.numRanks());
     for (StringRef fact : {dist::kLatencyAttr, dist::kRateAttr, dist::kApartAttr})
@@ -58,14 +75,36 @@ static StringAttr labelOf(MLIRContext *context, Location location) {
   return StringAttr::get(context, label);
 }
 
-void addCommand(OpBuilder &b, dist::AllReduceOp op, ArrayRef<Value> buffers) {
-  if (!buffers.empty())
-    exec::AllReduceOp::create(b, op.getLoc(), exec::Reduction(op.getReduction()), buffers, op.getAlgorithmAttr(),
-                              labelOf(b.getContext(), op.getLoc()));
+// Elements of a row of each whole; nothing where ranks share all of them evenly, whatever rows are.
+// By the values' shapes: buffers stand for bytes.
+static DenseI64ArrayAttr unitsOf(OpBuilder &b, Operation *op, int64_t ranks) {
+  SmallVector<int64_t> units;
+  bool isEven = true;
+  for (Value whole : shapeOf(op).isWholeResult ? ValueRange(op->getResults()) : ValueRange(op->getOperands())) {
+    auto type = cast<RankedTensorType>(whole.getType());
+    if (exec::byteSize(type) == 0) continue; // in no command
+    ArrayRef<int64_t> shape = type.getShape();
+    isEven &= shape.front() % ranks == 0;
+    units.push_back(ShapedType::getNumElements(shape.drop_front()));
+  }
+  return isEven ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(units);
+}
+
+void addCommand(OpBuilder &b, Operation *op, ArrayRef<Value> buffers, ArrayRef<Value> targets) {
+  exec::CollectiveKind kind = kindOf(op);
+  if (buffers.empty() && kind != exec::CollectiveKind::barrier) return;
+  dist::CollectiveUse use = *dist::collectiveUse(op);
+  exec::ReductionAttr reduction;
+  if (use.reduction) reduction = exec::ReductionAttr::get(b.getContext(), exec::Reduction(*use.reduction));
+  auto root = rt::collective::isRooted(rt::collective::Kind(kind)) ? b.getI64IntegerAttr(use.root) : IntegerAttr();
+  DenseI64ArrayAttr units;
+  if (!targets.empty()) units = unitsOf(b, op, meshOf(op).numRanks());
+  exec::CollectiveOp::create(b, op->getLoc(), exec::CollectiveKindAttr::get(b.getContext(), kind), reduction, buffers,
+                             targets, root, units, use.algorithm, labelOf(b.getContext(), op->getLoc()));
 }
 
 LogicalResult checkRanks(Operation *op, exec::ProgramOp program) {
-  auto mesh = SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(op, dist::collectiveUse(op)->mesh);
+  dist::MeshOp mesh = meshOf(op);
   int64_t ranks = int64_t(program.getRanks().value_or(1));
   if (mesh.numRanks() == ranks) return success();
   return op->emitOpError("is of ") << mesh.numRanks() << " ranks, in a program whose first collective is of " << ranks;

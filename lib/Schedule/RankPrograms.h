@@ -10,17 +10,26 @@ namespace sprig {
 /// Whether the operation is one that ranks do together, of whatever kind.
 bool isCollective(mlir::Operation *op);
 
-/// The same of a command.
+/// Whether a command waits for other ranks.
 bool isCollectiveCommand(mlir::Operation *command);
 
-/// Fails where a program has no command for the collective, by name: all-reduces of all ranks of a mesh have one.
+/// Fails where a program has no command for the collective, by name: those of all ranks of a mesh have one.
 mlir::LogicalResult checkCollective(mlir::Operation *op);
+
+/// What its command does with an operand's buffer.
+struct CollectiveShape {
+  bool changesOperand; ///< works on it in place
+  bool isInPlace;      ///< and leaves the result there
+  bool isWholeResult;  ///< makes up a whole of what is a part
+};
+CollectiveShape shapeOf(mlir::Operation *op);
 
 /// States on a program what the function says of ranks, and how many there are.
 void stateRanks(exec::ProgramOp program, mlir::func::FuncOp function);
 
-/// The command for an all-reduce of these buffers, in place.
-void addCommand(mlir::OpBuilder &b, ir::dist::AllReduceOp op, llvm::ArrayRef<mlir::Value> buffers);
+/// The command for a collective of these buffers, and of as many that it writes where it is not in place.
+void addCommand(mlir::OpBuilder &b, mlir::Operation *op, llvm::ArrayRef<mlir::Value> buffers,
+                llvm::ArrayRef<mlir::Value> targets);
 
 /// Fails where a collective is of another number of ranks than the program, of which its first one says it.
 mlir::LogicalResult checkRanks(mlir::Operation *op, exec::ProgramOp program);

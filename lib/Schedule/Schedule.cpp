@@ -271,25 +271,28 @@ LogicalResult Scheduler::addDispatch(kernel::DispatchOp dispatch) {
   return success();
 }
 
-/// Whether a dispatch makes the value and nothing else reads its bytes, by whatever name.
+/// Whether a command makes the value and nothing else reads its bytes, by whatever name.
 static bool isReadHereAlone(Value value) {
   while (value.hasOneUse() && value.getDefiningOp() && sharesStorage(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
-  return value.hasOneUse() && isa_and_nonnull<kernel::DispatchOp>(value.getDefiningOp());
+  Operation *writer = value.getDefiningOp();
+  return value.hasOneUse() && writer && (isa<kernel::DispatchOp>(writer) || isCollective(writer));
 }
 
-// In place where nothing else reads the operand, else on a copy, which is made as soon as the operand is there.
+// What is worked on in place is the operand where nothing else reads it, else a copy, which is made as soon as the
+// operand is there. Of what has no elements on any rank nothing is done.
 LogicalResult Scheduler::addCollective(Operation &op) {
   if (failed(checkCollective(&op)) || failed(checkRanks(&op, program))) return failure();
   if (devices.size() > 1) return op.emitOpError("is in a program of several devices, which has no collectives yet");
-  auto reduce = cast<ir::dist::AllReduceOp>(op);
+  CollectiveShape shape = shapeOf(&op);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(&lane.getBody().front());
-  SmallVector<Value> reduced;
-  for (auto [operand, result] : llvm::zip_equal(reduce.getOperands(), reduce.getResults())) {
+  SmallVector<Value> sources, targets;
+  for (auto [operand, result] : llvm::zip_equal(op.getOperands(), op.getResults())) {
     Value own = bufferOf(operand), buffer = own;
-    if (!isReadHereAlone(operand)) {
-      buffer = makeBuffer(op.getLoc(), BufferKind::arena, result.getType(), -1, {}, nameOf(operand.getLoc()), 0);
+    bool isFree = shape.changesOperand ? isReadHereAlone(operand) : !llvm::is_contained(sources, own);
+    if (!isFree) {
+      buffer = makeBuffer(op.getLoc(), BufferKind::arena, own.getType(), -1, {}, nameOf(operand.getLoc()), 0);
       OpBuilder::InsertionGuard beside(b);
       if (Operation *writer = writers.lookup(own))
         b.setInsertionPointAfter(writer);
@@ -297,11 +300,16 @@ LogicalResult Scheduler::addCollective(Operation &op) {
         b.setInsertionPointToStart(&lane.getBody().front());
       if (byteSize(own.getType())) addCopy(op.getLoc(), own, buffer);
     }
-    buffers[result] = buffer;
-    if (byteSize(own.getType())) reduced.push_back(buffer);
+    Value to = buffer;
+    if (!shape.isInPlace)
+      to = makeBuffer(op.getLoc(), BufferKind::arena, result.getType(), -1, {}, nameOf(result.getLoc()), 0);
+    buffers[result] = to;
+    if (byteSize(shape.isWholeResult ? result.getType() : operand.getType()) == 0) continue;
+    sources.push_back(buffer);
+    if (!shape.isInPlace) targets.push_back(to);
   }
-  addCommand(b, reduce, reduced);
-  for (Value buffer : reduced) writers[buffer] = &lane.getBody().front().back();
+  addCommand(b, &op, sources, targets);
+  for (Value buffer : shape.isInPlace ? sources : targets) writers[buffer] = &lane.getBody().front().back();
   return success();
 }
 

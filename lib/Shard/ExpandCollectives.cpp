@@ -1,4 +1,5 @@
 #include "lib/Shard/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/collective/Collective.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -28,6 +29,7 @@ Kind kindOf(Operation *op) {
       .Case([](dist::GatherOp) { return Kind::gather; })
       .Case([](dist::ScatterOp) { return Kind::scatter; })
       .Case([](dist::AllToAllOp) { return Kind::allToAll; })
+      .Case([](dist::PartOp) { return Kind::part; })
       .Default([](Operation *) { return Kind::barrier; });
 }
 
@@ -50,14 +52,14 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
       return signalPassFailure();
     }
     // What goes together is as many programs.
-    getOperation()->walk([](dist::AllReduceOp op) {
-      if (op.getNumOperands() < 2) return;
+    getOperation()->walk([](Operation *op) {
+      if (!dist::collectiveUse(op) || op->getNumOperands() < 2) return;
       OpBuilder b(op);
-      for (auto [value, result] : llvm::zip_equal(op.getOperands(), op.getResults()))
-        result.replaceAllUsesWith(dist::AllReduceOp::create(b, op.getLoc(), value, op.getReductionAttr(),
-                                                            op.getMeshAttr(), op.getAxesAttr(), op.getAlgorithmAttr())
-                                      .getResult(0));
-      op.erase();
+      for (auto [value, result] : llvm::zip_equal(op->getOperands(), op->getResults())) {
+        OperationState one(op->getLoc(), op->getName(), value, result.getType(), op->getAttrs());
+        result.replaceAllUsesWith(b.create(one)->getResult(0));
+      }
+      op->erase();
     });
     SmallVector<Operation *> collectives;
     getOperation()->walk([&](Operation *op) {
@@ -102,6 +104,10 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
   LogicalResult expand(Operation *op) {
     dist::CollectiveUse use = *dist::collectiveUse(op);
     auto mesh = SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(op, use.mesh);
+    auto function = op->getParentOfType<func::FuncOp>();
+    auto whose = function ? function->getAttrOfType<IntegerAttr>(dist::kRankAttr) : IntegerAttr();
+    if (whose && whose.getInt() != rank)
+      return op->emitError() << "is in a function of rank " << whose.getInt() << ", not of rank " << rank.getValue();
     if (rank < 0 || rank >= mesh.numRanks())
       return op->emitError() << "rank " << rank.getValue() << " is none of the " << mesh.numRanks() << " of "
                              << use.mesh;
@@ -143,28 +149,20 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
       from = cast<ShapedType>(op->getOperand(0).getType()).getNumElements();
       to = cast<ShapedType>(op->getResult(0).getType()).getNumElements();
     }
-    int64_t elements = std::max(from, to);
+    int64_t elements = std::max(from, to), unit = 1;
+    // Of a whole whose first axis is divided, pieces are of rows.
+    if (rt::collective::formOf(kindOf(op)) != rt::collective::Form::inPlace)
+      unit = ShapedType::getNumElements(cast<ShapedType>(op->getOperand(0).getType()).getShape().drop_front());
     FailureOr<int64_t> at = placeOf(op, from, to, group.size(), place);
     if (failed(at)) return failure();
-    // Rows that do not divide are cut as rows, else pieces of elements are the same.
-    int64_t perRow = 1;
-    if (isa<dist::AllGatherOp, dist::ReduceScatterOp>(op) && elements) {
-      Value whole = from > to ? op->getOperand(0) : op->getResult(0);
-      int64_t rows = cast<RankedTensorType>(whole.getType()).getDimSize(0);
-      if (rows % int64_t(group.size())) {
-        if (program.pieces != group.size())
-          return op->emitError() << "a first axis of " << rows << " does not divide by the " << group.size()
-                                 << " ranks of the group, which this algorithm asks for";
-        perRow = elements / rows;
-      }
-    }
     auto steps = dist::StepsOp::create(b, loc, op->getResultTypes(), op->getOperands(),
                                        use.reduction.value_or(dist::Reduction::sum), rank, *at, program.isApart);
     b.createBlock(&steps.getBody());
     for (const Step &step : program.steps) {
       rt::collective::Range range;
-      if (program.pieces) range = rt::collective::piecesOf(elements / perRow, program.pieces, step.piece, step.count);
-      range.begin *= perRow, range.end *= perRow;
+      if (program.pieces && unit)
+        range = rt::collective::piecesOf(elements / unit, program.pieces, step.piece, step.count);
+      range.begin *= unit, range.end *= unit;
       int64_t peer = step.peer < 0 ? 0 : group[size_t(step.peer)], lane = step.lane;
       switch (step.kind) {
       case Step::Kind::send: dist::SendOp::create(b, loc, range.begin, range.end, peer, lane); break;

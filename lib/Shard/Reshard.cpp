@@ -54,7 +54,8 @@ void Resharder::reducePartial(Move &move, const Sharding &to) {
       SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
       shape[0] = mesh.pieceOf(shape[0], *axis, rank).size();
       Value part = dist::ReduceScatterOp::create(b, move.loc, move.type().clone(shape), front, reduction, mesh.symbol(),
-                                                 mesh.namesOf(*axis), StringAttr());
+                                                 mesh.namesOf(*axis), StringAttr())
+                       .getResult(0);
       move.value = transposed(move.loc, part, 0, unsigned(dim));
       move.now.dims[dim].push_back(*axis);
       llvm::erase(left, *axis);
@@ -93,7 +94,8 @@ void Resharder::gather(Move &move, unsigned dim) {
   SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
   shape[0] = mesh.pieceOf(move.whole.getDimSize(dim), move.now.dims[dim], rank).size();
   Value all = dist::AllGatherOp::create(b, move.loc, move.type().clone(shape), front, mesh.symbol(), mesh.namesOf(axis),
-                                        StringAttr());
+                                        StringAttr())
+                  .getResult(0);
   move.value = transposed(move.loc, all, 0, dim);
 }
 

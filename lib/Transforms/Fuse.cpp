@@ -3,13 +3,14 @@
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RegionInputs.h"
 #include "lib/Transforms/SinkReshapes.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
@@ -100,6 +101,48 @@ private:
   llvm::SmallPtrSet<Operation *, 8> cloned;
 };
 
+// What does more than give results, as a collective of ranks, keeps its order.
+bool keepsOrder(Operation *op) {
+  return op->getNumRegions() == 0 && !isa<ir::SetParamOp>(op) && !isMemoryEffectFree(op);
+}
+
+// Stable, as mlir::sortTopologically. Where dispatches leave no order of those that have one, theirs is given up.
+void sortDispatches(Block &block) {
+  llvm::DenseSet<Operation *> left;
+  llvm::DenseMap<Operation *, Operation *> before;
+  Operation *last = nullptr;
+  for (Operation &op : block.without_terminator()) {
+    left.insert(&op);
+    if (!keepsOrder(&op)) continue;
+    before[&op] = last;
+    last = &op;
+  }
+  auto isReady = [&](Operation *op, bool inOrder) {
+    if (Operation *first = before.lookup(op); inOrder && first && left.contains(first)) return false;
+    return !op->walk([&](Operation *inner) {
+                for (Value operand : inner->getOperands())
+                  if (Operation *writer = operand.getDefiningOp(); writer && writer != op && left.contains(writer))
+                    return WalkResult::interrupt();
+                return WalkResult::advance();
+              }).wasInterrupted();
+  };
+  auto next = block.begin();
+  for (bool inOrder = true; !left.empty();) {
+    bool isAny = false;
+    for (Operation &op : llvm::make_early_inc_range(llvm::make_range(next, block.without_terminator().end()))) {
+      if (!isReady(&op, inOrder)) continue;
+      left.erase(&op);
+      if (&op == &*next)
+        ++next;
+      else
+        op.moveBefore(&block, next);
+      isAny = true;
+    }
+    if (!isAny && !inOrder) return; // a cycle, which the verifier tells
+    inOrder = isAny;
+  }
+}
+
 struct Fuse : sprig::impl::FuseBase<Fuse> {
   using FuseBase::FuseBase;
 
@@ -136,7 +179,7 @@ private:
         replace(*group); // erases its operations: it must not be asked again
     for (FusionGroup *group : llvm::reverse(views)) replace(*group);
     // Groups interleave in the program; their dispatches need an order of their own.
-    sortTopologically(&block);
+    sortDispatches(block);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op)) op.erase();
   }

@@ -200,9 +200,12 @@ sprig_rt_status *sprig_rt_package_command(const sprig_rt_package *package, uint3
     const Command &command = found.lanes[lane].commands[index];
     static_assert(int(CommandKind::Dispatch) == SPRIG_RT_DISPATCH && int(CommandKind::Copy) == SPRIG_RT_COPY &&
                   int(CommandKind::Record) == SPRIG_RT_RECORD && int(CommandKind::Wait) == SPRIG_RT_WAIT &&
-                  int(CommandKind::AllReduce) == SPRIG_RT_ALL_REDUCE);
+                  int(CommandKind::Collective) == SPRIG_RT_ALL_REDUCE &&
+                  int(sprig::rt::collective::Kind::part) == SPRIG_RT_PART - SPRIG_RT_ALL_REDUCE);
+    bool isOfRanks = command.kind == CommandKind::Collective;
+    int32_t kind = int32_t(command.kind) + (isOfRanks ? int32_t(found.collectives[command.collective].kind) : 0);
     *info = {command.name.c_str(),
-             int32_t(command.kind),
+             kind,
              found.lanes[lane].device,
              command.kernel,
              command.operandCount,

@@ -2,7 +2,9 @@
 #include "runtime/api/Handles.h"
 #include "runtime/api/Options.h"
 #include "runtime/comm/RankLimits.h"
+#include "runtime/format/Types.h"
 
+#include <cstring>
 #include <limits>
 
 using namespace sprig::rt;
@@ -61,18 +63,40 @@ static_assert(int(comm::Reduction::sum) == SPRIG_RT_SUM && int(comm::Reduction::
               int(comm::Reduction::product) == SPRIG_RT_PRODUCT && int(comm::Reduction::min) == SPRIG_RT_MIN &&
               int(comm::Reduction::max) == SPRIG_RT_MAX);
 
+namespace {
+
+// A collective between runs, in place.
+Status runBetween(sprig_rt_group *group, const comm::GroupCall &call, void *elements, uint64_t count,
+                  const char *name) {
+  SPRIG_RETURN_IF_ERROR(requireHandle(group, "group"));
+  if (count) SPRIG_RETURN_IF_ERROR(requireHandle(elements, "elements"));
+  if (uint32_t(call.dtype) > SPRIG_RT_I1)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("no element type ", int(call.dtype))};
+  if (uint32_t(call.reduction) > SPRIG_RT_MAX)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("no reduction ", int(call.reduction))};
+  if (count > uint64_t(std::numeric_limits<int64_t>::max()) / 16)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("there is no memory of ", count, " elements")};
+  comm::GroupTensor tensor{{elements, int64_t(count)}};
+  if (collective::formOf(call.kind) == collective::Form::fromPart) {
+    int64_t begin =
+        collective::pieceOf(int64_t(count), uint32_t(group->group->ranks()), uint32_t(group->group->rank())).begin;
+    tensor.other = static_cast<char *>(elements) + begin * int64_t(dtypeSize(call.dtype));
+  }
+  return group->group->run(call, {&tensor, 1}, name ? std::string_view(name) : nameOf(call.kind));
+}
+
+} // namespace
+
 sprig_rt_status *sprig_rt_group_all_reduce(sprig_rt_group *group, sprig_rt_dtype dtype, sprig_rt_reduction reduction,
                                            void *elements, uint64_t count, const char *name) {
-  return guarded([&]() -> Status {
-    SPRIG_RETURN_IF_ERROR(requireHandle(group, "group"));
-    if (count) SPRIG_RETURN_IF_ERROR(requireHandle(elements, "elements"));
-    if (uint32_t(dtype) > SPRIG_RT_I1) return {SPRIG_RT_INVALID_ARGUMENT, concat("no element type ", int(dtype))};
-    if (uint32_t(reduction) > SPRIG_RT_MAX) return {SPRIG_RT_INVALID_ARGUMENT, concat("no reduction ", int(reduction))};
-    if (count > uint64_t(std::numeric_limits<int64_t>::max()) / 16)
-      return {SPRIG_RT_INVALID_ARGUMENT, concat("there is no memory of ", count, " elements")};
-    comm::Buffers::Buffer buffer{elements, int64_t(count)};
-    return group->group->allReduce(dtype, comm::Reduction(reduction), {}, {&buffer, 1}, name ? name : "all_reduce");
+  return guarded([&] {
+    return runBetween(group, {collective::Kind::allReduce, dtype, comm::Reduction(reduction)}, elements, count, name);
   });
+}
+
+sprig_rt_status *sprig_rt_group_all_gather(sprig_rt_group *group, sprig_rt_dtype dtype, void *elements, uint64_t count,
+                                           const char *name) {
+  return guarded([&] { return runBetween(group, {collective::Kind::allGather, dtype}, elements, count, name); });
 }
 
 sprig_rt_status *sprig_rt_group_get_times(const sprig_rt_group *group, sprig_rt_group_times *times) {

@@ -24,7 +24,20 @@ enum class Kind : uint8_t {
   scatter,       // rank i gets piece i of the root
   allToAll,      // rank i gets piece i of rank j as its piece j
   barrier,       // nobody goes on before all have come
+  part,          // rank i gets piece i of its own buffer: there is no message
 };
+
+// How a rank's tensors take part: where pieces are ranks' parts, a part may be memory of its own beside the whole.
+enum class Form : uint8_t {
+  inPlace,  // the whole becomes the result
+  toPart,   // a whole, which does not stay what it was, gives this rank's part
+  fromPart, // parts make up the whole
+  apart,    // from one whole to another
+};
+Form formOf(Kind kind);
+// Whether it has a root; whether it waits for other ranks.
+bool isRooted(Kind kind);
+inline bool meets(Kind kind) { return kind != Kind::part; }
 
 enum class Algorithm : uint8_t {
   star,          // all to one rank, and back from it

@@ -235,6 +235,7 @@ void Writer::write() {
     }
     return;
   case Kind::allToAll: return exchange();
+  case Kind::part: return;
   case Kind::barrier:
     program.pieces = 0;
     reduceToRoot();

@@ -8,7 +8,7 @@ namespace sprig::rt::collective {
 namespace {
 
 constexpr std::string_view kKinds[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce",
-                                       "gather",     "scatter",        "all_to_all", "barrier"};
+                                       "gather",     "scatter",        "all_to_all", "barrier",   "part"};
 constexpr std::string_view kAlgorithms[] = {"star", "split", "tree", "ring", "bidirectional", "rings", "hierarchy"};
 
 constexpr unsigned bits(std::initializer_list<Algorithm> algorithms) {
@@ -29,6 +29,7 @@ constexpr unsigned kDone[] = {
     bits({Algorithm::star}),                                   // scatter
     bits({Algorithm::split}),                                  // allToAll
     bits({Algorithm::tree}),                                   // barrier
+    bits({Algorithm::split}),                                  // part
 };
 
 } // namespace
@@ -41,6 +42,26 @@ bool findAlgorithm(std::string_view name, Algorithm &algorithm) {
   if (found == std::end(kAlgorithms)) return false;
   algorithm = Algorithm(found - std::begin(kAlgorithms));
   return true;
+}
+
+Form formOf(Kind kind) {
+  switch (kind) {
+  case Kind::reduceScatter:
+  case Kind::scatter:
+  case Kind::part: return Form::toPart;
+  case Kind::allGather:
+  case Kind::gather: return Form::fromPart;
+  case Kind::allToAll: return Form::apart;
+  case Kind::allReduce:
+  case Kind::broadcast:
+  case Kind::reduce:
+  case Kind::barrier: break;
+  }
+  return Form::inPlace;
+}
+
+bool isRooted(Kind kind) {
+  return kind == Kind::broadcast || kind == Kind::reduce || kind == Kind::gather || kind == Kind::scatter;
 }
 
 bool does(Algorithm algorithm, Kind kind) { return kDone[size_t(kind)] >> unsigned(algorithm) & 1; }
@@ -56,7 +77,8 @@ Algorithm chooseAlgorithm(Kind kind, int ranks, int64_t bytes) {
   case Kind::barrier: return Algorithm::tree;
   case Kind::gather:
   case Kind::scatter: return Algorithm::star;
-  case Kind::allToAll: return Algorithm::split;
+  case Kind::allToAll:
+  case Kind::part: return Algorithm::split;
   }
   return Algorithm::ring;
 }

@@ -201,6 +201,7 @@ std::string wrongWith(const Plan &plan, const Played &played) {
         expected = "x" + std::to_string(root);
         break;
       case Kind::allToAll: expected = "x" + std::to_string(piece) + "." + std::to_string(rank); break;
+      case Kind::part:
       case Kind::barrier: continue;
       }
       sums.resize(std::max(sums.size(), piece + 1));

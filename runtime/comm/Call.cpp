@@ -23,9 +23,7 @@ std::string Call::text() const {
     text += core::concat(elements, " ", core::dtypeName(dtype), " (");
     if (reduces(kind)) text.append(nameOf(reduction)).append(", ");
     text.append(nameOf(algorithm));
-    if (kind == collective::Kind::broadcast || kind == collective::Kind::reduce || kind == collective::Kind::gather ||
-        kind == collective::Kind::scatter)
-      text += core::concat(", root ", root);
+    if (collective::isRooted(kind)) text += core::concat(", root ", root);
     text += ")";
   }
   if (*partText) text += core::concat(" of ", partText);

@@ -2,6 +2,8 @@
 #include "runtime/comm/PartTransport.h"
 #include "runtime/format/Types.h"
 
+#include <cstring>
+
 namespace sprig::rt::comm {
 
 using collective::Algorithm;
@@ -55,38 +57,78 @@ RankGroup::Presence::~Presence() {
   if (isAwaited) group.hasWaited(took);
 }
 
-Status RankGroup::allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
-                            std::span<const Buffers::Buffer> buffers, std::string_view name) {
-  Call call;
-  call.reduction = reduction;
-  call.dtype = dtype;
-  // Ranks whose programs differ may not add up one tensor with another of its size.
-  call.name = std::hash<std::string_view>()(name) | 1;
-  Status status = allReduce(call, algorithm, buffers);
-  if (status.isOk()) return status;
-  return Status(status.code(), core::concat("'", name, "': ", status.message()));
+// This rank's parts: into the wholes that they make up, or out of those that give them.
+void RankGroup::copyParts(const GroupCall &call, std::span<const GroupTensor> tensors) const {
+  uint64_t size = core::dtypeSize(call.dtype);
+  bool isInto = collective::formOf(call.kind) == collective::Form::fromPart;
+  for (const auto &[whole, part] : tensors) {
+    if (!whole.unit || !whole.elements) continue;
+    collective::Range units = collective::pieceOf(whole.elements / whole.unit, uint32_t(ranks()), uint32_t(rank()));
+    void *own = static_cast<std::byte *>(whole.data) + uint64_t(units.begin * whole.unit) * size;
+    if (!units.size() || own == part) continue;
+    std::memcpy(isInto ? own : part, isInto ? part : own, uint64_t(units.size() * whole.unit) * size);
+  }
 }
 
-Status RankGroup::allReduce(Call call, GivenAlgorithm algorithm, std::span<const Buffers::Buffer> buffers) {
-  constexpr collective::Kind kind = collective::Kind::allReduce;
-  call.kind = kind;
-  Turn turn(*this);
-  if (!turn.isTaken) return isTaken();
-  isInside = true;
-  Status status;
-  auto chosen = [&](const Buffers::Buffer &buffer) {
-    int64_t bytes = buffer.elements * int64_t(core::dtypeSize(call.dtype));
-    return algorithm ? *algorithm : collective::chooseAlgorithm(kind, ranks(), bytes);
+// Of `count` tensors those of one algorithm at a time.
+template <typename TensorAt>
+Status RankGroup::meet(Call call, GivenAlgorithm algorithm, size_t count, TensorAt tensorAt) {
+  auto chosen = [&](int64_t elements) {
+    int64_t bytes = elements * int64_t(core::dtypeSize(call.dtype));
+    return algorithm ? *algorithm : collective::chooseAlgorithm(call.kind, ranks(), bytes);
   };
   for (Algorithm each :
        {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring, Algorithm::bidirectional}) {
     together.clear();
-    for (const Buffers::Buffer &buffer : buffers)
-      if (chosen(buffer) == each) together.push_back(buffer);
-    if (together.empty() || !status.isOk()) continue;
+    inputs.clear();
+    for (size_t i = 0; i < count; ++i) {
+      GroupTensor tensor = tensorAt(i);
+      if (chosen(tensor.whole.elements) != each) continue;
+      together.push_back(tensor.whole);
+      if (collective::formOf(call.kind) == collective::Form::apart)
+        inputs.push_back({tensor.other, tensor.whole.elements, tensor.whole.unit});
+    }
+    bool isBarrier = count == 0 && call.kind == collective::Kind::barrier && chosen(0) == each;
+    if (!isBarrier && together.empty()) continue;
     call.algorithm = each;
-    status = communicator.run(call, {together});
+    SPRIG_RETURN_IF_ERROR(communicator.run(call, {together, inputs}));
   }
+  return {};
+}
+
+Status RankGroup::run(const GroupCall &asked, std::span<const GroupTensor> tensors, std::string_view name) {
+  if (!collective::meets(asked.kind)) {
+    copyParts(asked, tensors);
+    return {};
+  }
+  auto named = [&](const Status &status) {
+    return Status(status.code(), core::concat("'", name, "': ", status.message()));
+  };
+  Turn turn(*this);
+  if (!turn.isTaken) return named(isTaken());
+  collective::Form form = collective::formOf(asked.kind);
+  if (form == collective::Form::fromPart) copyParts(asked, tensors);
+  Call call;
+  call.kind = asked.kind;
+  call.reduction = asked.reduction;
+  call.dtype = asked.dtype;
+  call.root = asked.root;
+  // Ranks whose programs differ may not add up one tensor with another of its size.
+  call.name = std::hash<std::string_view>()(name) | 1;
+  isInside = true;
+  Status status = meet(call, asked.algorithm, tensors.size(), [&](size_t i) { return tensors[i]; });
+  isInside = false;
+  if (!status.isOk()) return named(status);
+  if (form == collective::Form::toPart) copyParts(asked, tensors);
+  return {};
+}
+
+Status RankGroup::allReduce(Call call, GivenAlgorithm algorithm, std::span<const Buffers::Buffer> buffers) {
+  call.kind = collective::Kind::allReduce;
+  Turn turn(*this);
+  if (!turn.isTaken) return isTaken();
+  isInside = true;
+  Status status = meet(call, algorithm, buffers.size(), [&](size_t i) { return GroupTensor{buffers[i]}; });
   isInside = false;
   return status;
 }

@@ -11,8 +11,24 @@
 
 namespace sprig::rt::comm {
 
-// An algorithm, or for each buffer the one that `chooseAlgorithm` has for its bytes.
+// An algorithm, or for each tensor the one that `chooseAlgorithm` has for its bytes.
 using GivenAlgorithm = std::optional<collective::Algorithm>;
+
+// A collective as programs have it.
+struct GroupCall {
+  collective::Kind kind;
+  sprig_rt_dtype dtype;
+  Reduction reduction = Reduction::sum;
+  GivenAlgorithm algorithm = {};
+  int32_t root = 0;
+};
+
+// One of its tensors: the whole, which pieces are of, and what is beside it: this rank's part where `formOf` says that
+// there is one, or what allToAll reads.
+struct GroupTensor {
+  Buffers::Buffer whole;
+  void *other = nullptr;
+};
 
 // Of one thread at a time, but for what says otherwise. The rank leaves its group when it goes.
 class RankGroup {
@@ -32,10 +48,9 @@ public:
   int rank() const { return transport.rank(); }
   int ranks() const { return transport.ranks(); }
 
-  // Buffers of one type, in place. Those of one algorithm travel together; `name` is what errors call it.
-  Status allReduce(sprig_rt_dtype dtype, Reduction reduction, GivenAlgorithm algorithm,
-                   std::span<const Buffers::Buffer> buffers, std::string_view name);
-  // The same with what else is to be said of it: the caller's line. Kind, algorithm and sizes are filled in.
+  // Those of one algorithm travel together; `name` is what errors call it. What meets nobody may run at any time.
+  Status run(const GroupCall &call, std::span<const GroupTensor> tensors, std::string_view name);
+  // All-reduces with what else is to be said of them: the caller's line. Kind, algorithm and sizes are filled in.
   Status allReduce(Call call, GivenAlgorithm algorithm, std::span<const Buffers::Buffer> buffers);
   // Any collective, as Communicator::run does it.
   Status run(const Call &call, const Buffers &buffers);
@@ -69,10 +84,12 @@ public:
 
 private:
   RankGroup(std::shared_ptr<void> owner, Transport &transport);
+  void copyParts(const GroupCall &call, std::span<const GroupTensor> tensors) const;
+  template <typename TensorAt> Status meet(Call call, GivenAlgorithm algorithm, size_t count, TensorAt tensorAt);
   std::shared_ptr<void> owner; // of the transport
   Transport &transport;
   Communicator communicator;
-  std::vector<Buffers::Buffer> together; // of a message, kept for its memory
+  std::vector<Buffers::Buffer> together, inputs; // of a message, kept for their memory
   std::atomic<bool> isInside = false;
   std::atomic<uint64_t> collectives = 0, totalNs = 0, exposedNs = 0;
   // Of the thread whose collective is under way.

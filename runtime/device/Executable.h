@@ -14,10 +14,11 @@ namespace sprig::rt::core {
 class Binding;
 
 // What a command is called in a profile.
-inline sprig_rt_profile_kind profileKind(const Command &command) {
+inline sprig_rt_profile_kind profileKind(const Entry &entry, const Command &command) {
   static_assert(SPRIG_RT_PROFILE_COPY - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Copy) &&
                 SPRIG_RT_PROFILE_WAIT - SPRIG_RT_PROFILE_DISPATCH == int(CommandKind::Wait));
-  if (command.kind == CommandKind::AllReduce) return SPRIG_RT_PROFILE_ALL_REDUCE;
+  if (command.kind == CommandKind::Collective)
+    return sprig_rt_profile_kind(SPRIG_RT_PROFILE_ALL_REDUCE + int(entry.collectives[command.collective].kind));
   return sprig_rt_profile_kind(SPRIG_RT_PROFILE_DISPATCH + int(command.kind));
 }
 
@@ -28,7 +29,7 @@ public:
   // Runs the entry to its end: outputs are where the binding wants them, or undefined on failure. `control` is armed.
   virtual Status run(uint32_t entry, const Binding &binding) = 0;
 
-  // Whether its commands may reduce over the ranks of `group`.
+  // Whether its commands may meet the ranks of `group`.
   virtual bool meetsRanks() const { return false; }
 
   // Two runs may be under way at once where devices have memory of their own: `turn` 0 and 1, in turn. Each has a

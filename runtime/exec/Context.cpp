@@ -97,7 +97,7 @@ Status Context::checkGroup(const Entry &entry) const {
             concat(ofRanks, " and the program of rank ", entry.rank, ", the context is rank ", group->rank())};
   if (executable->meetsRanks()) return {};
   return {SPRIG_RT_UNSUPPORTED,
-          concat(ofRanks, ": all-reduces are for the processor alone yet, not for ", owner->device(0).name())};
+          concat(ofRanks, ": collectives are for the processor alone yet, not for ", owner->device(0).name())};
 }
 
 // Some call in a stream may not have ended: what comes now is not in one. Its failure is told by waitForStreams.

@@ -226,7 +226,7 @@ void LaneExecutable::enqueue(const Order &order, const Entry &entry, const Plan 
     lane.wait(*step.after);
     break;
   }
-  case CommandKind::AllReduce: break; // refused before: no executable of lanes meets ranks
+  case CommandKind::Collective: break; // refused before: no executable of lanes meets ranks
   case CommandKind::Record: lane.record(*plan.events[command.event]); break;
   case CommandKind::Wait: lane.wait(*plan.events[command.event]); break;
   }

@@ -20,7 +20,7 @@ std::vector<std::vector<uint32_t>> depthsOf(const Entry &entry) {
     case CommandKind::Record: recorded[command.event] = depth; break;
     case CommandKind::Dispatch:
     case CommandKind::Copy:
-    case CommandKind::AllReduce: ++depth; break;
+    case CommandKind::Collective: ++depth; break;
     }
   }
   return depths;
@@ -40,7 +40,7 @@ std::vector<Result> resultsOf(const Program &program, const Entry &entry) {
           return each.device == buffer.device && each.output == buffer.index;
         });
         if (found == results.end()) found = results.insert(found, {buffer.device, buffer.index, {}});
-        if (!commands[index].writes(i, program.kernels)) continue;
+        if (!(entry.accessOf(commands[index], i, program.kernels) & kWrites)) continue;
         if (!found->writers.empty() && found->writers.back().lane == lane)
           found->writers.back().index = index;
         else

@@ -10,6 +10,9 @@ namespace sprig::rt::core {
 
 static_assert(int(fb::DType::I1) == SPRIG_RT_I1 && int(fb::DType::F64) == SPRIG_RT_F64 &&
               int(fb::DType::U64) == SPRIG_RT_U64);
+static_assert(int(fb::CollectiveKind::Part) == int(collective::Kind::part) &&
+              int(fb::CollectiveKind::AllToAll) == int(collective::Kind::allToAll) &&
+              int(fb::CollectiveKind::AllGather) == int(collective::Kind::allGather));
 static_assert(int(fb::BufferKind::Arena) == int(BufferKind::Arena) &&
               int(fb::BufferKind::State) == int(BufferKind::State));
 
@@ -213,6 +216,17 @@ private:
     return {};
   }
 
+  // What all-reduces and other collectives have in common. Numbers are looked at by Verify.
+  template <typename Table> Status collective(Entry &entry, const Table &from, Command &to) {
+    to.kind = CommandKind::Collective;
+    to.collective = uint32_t(entry.collectives.size());
+    Collective &added = entry.collectives.emplace_back();
+    added.reduction = comm::Reduction(from.reduction());
+    added.dtype = uint8_t(from.dtype());
+    if (from.algorithm()) added.algorithm = collective::Algorithm(*from.algorithm());
+    return operands(entry, to, from.buffers());
+  }
+
   Status part(const fb::Part &from, Part &to) {
     to = {text(from.name()), text(from.kind()), text(from.shape()), text(from.source()), from.flops(),
           from.bytes(),      from.call(),       from.steps(),       from.repeated()};
@@ -253,13 +267,14 @@ private:
       to.kind = CommandKind::Wait;
       to.event = from.command_as_Wait()->event();
       return {};
-    case fb::Command::AllReduce: {
-      const fb::AllReduce &reduce = *from.command_as_AllReduce();
-      to.kind = CommandKind::AllReduce;
-      to.reduction = uint8_t(reduce.reduction());
-      to.dtype = uint8_t(reduce.dtype());
-      to.algorithm = reduce.algorithm() ? uint8_t(*reduce.algorithm()) : Command::kAutomatic;
-      return operands(entry, to, reduce.buffers());
+    case fb::Command::AllReduce: return collective(entry, *from.command_as_AllReduce(), to);
+    case fb::Command::Collective: {
+      const fb::Collective &content = *from.command_as_Collective();
+      SPRIG_RETURN_IF_ERROR(collective(entry, content, to));
+      Collective &added = entry.collectives.back();
+      added.kind = collective::Kind(content.kind());
+      added.root = content.root();
+      return numbers(content.units(), added.units);
     }
     default: return {SPRIG_RT_BAD_PACKAGE, concat("unknown command kind ", int(from.command_type()))};
     }

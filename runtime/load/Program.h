@@ -3,9 +3,11 @@
 #ifndef SPRIG_RUNTIME_LOAD_PROGRAM_H
 #define SPRIG_RUNTIME_LOAD_PROGRAM_H
 
+#include "runtime/comm/Call.h"
 #include "runtime/format/Order.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,7 +75,7 @@ struct Kernel {
   uint8_t accessOf(uint32_t operand) const { return access.empty() ? kReads | kWrites : access[operand]; }
 };
 
-enum class CommandKind : uint8_t { Dispatch, Copy, Record, Wait, AllReduce };
+enum class CommandKind : uint8_t { Dispatch, Copy, Record, Wait, Collective };
 
 // An operation of the model inside of a dispatch; see program.fbs.
 struct Part {
@@ -92,7 +94,8 @@ struct Command {
   CommandKind kind;
   uint32_t kernel = 0;
   uint32_t event = 0;
-  // Operands of a dispatch, source and target of a copy, buffers of an all-reduce: a range of Entry.operands.
+  uint32_t collective = 0; // of Entry.collectives
+  // Operands of a dispatch, source and target of a copy, buffers of a collective: a range of Entry.operands.
   uint32_t firstOperand = 0;
   uint32_t operandCount = 0;
   int64_t firstTile = 0;
@@ -102,20 +105,37 @@ struct Command {
   uint64_t flops = 0;
   uint64_t bytes = 0;
   uint64_t fetched = 0; // of a dispatch: see program.fbs
-  // Of an all-reduce, as comm::Reduction, sprig_rt_dtype and collective::Algorithm; kAutomatic: by each buffer's bytes.
-  uint8_t reduction = 0;
-  uint8_t dtype = 0;
-  uint8_t algorithm = 0;
-  static constexpr uint8_t kAutomatic = 255;
   std::string name;
   std::vector<Part> parts;
+};
 
-  // Whether all ranks do it together: they come to these in one order.
-  bool isCollective() const { return kind == CommandKind::AllReduce; }
-  // Whether it writes one of its operands.
-  bool writes(uint32_t operand, const std::vector<Kernel> &kernels) const {
-    if (kind == CommandKind::AllReduce) return true;
-    return kind == CommandKind::Copy ? operand == 1 : (kernels[kernel].accessOf(operand) & kWrites) != 0;
+// What ranks do together. Its command's operands are tensors, then as many others: where pieces are ranks' parts or
+// nothing is in place (collective::Form), the first are read, the last written.
+struct Collective {
+  collective::Kind kind = collective::Kind::allReduce;
+  comm::Reduction reduction = comm::Reduction::sum;
+  uint8_t dtype = 0;                                   // sprig_rt_dtype
+  std::optional<collective::Algorithm> algorithm = {}; // none: by each tensor's bytes
+  uint32_t root = 0;
+  std::vector<uint64_t> units = {}; // of each tensor, how many elements stay together; empty: 1
+
+  bool isInPlace() const { return collective::formOf(kind) == collective::Form::inPlace; }
+  uint32_t tensorsOf(const Command &command) const { return command.operandCount / (isInPlace() ? 1 : 2); }
+  // Which operand is the whole of a tensor, and which is beside it.
+  uint32_t wholeOf(const Command &command, uint32_t tensor) const {
+    bool isLast = collective::formOf(kind) == collective::Form::fromPart || kind == collective::Kind::allToAll;
+    return isLast ? tensorsOf(command) + tensor : tensor;
+  }
+  uint32_t otherOf(const Command &command, uint32_t tensor) const {
+    return 2 * tensor + tensorsOf(command) - wholeOf(command, tensor);
+  }
+  int64_t unitOf(uint32_t tensor) const { return units.empty() ? 1 : int64_t(units[tensor]); }
+  // What it does to an operand, as bits: a whole that gives parts is worked on in place.
+  uint8_t accessOf(const Command &command, uint32_t operand) const {
+    if (isInPlace()) return kReads | kWrites;
+    if (operand >= tensorsOf(command)) return kWrites;
+    bool isKept = collective::formOf(kind) != collective::Form::toPart || !collective::meets(kind);
+    return isKept ? kReads : kReads | kWrites;
   }
 };
 
@@ -130,6 +150,7 @@ struct Entry {
   std::vector<TensorType> outputs;
   std::vector<Buffer> buffers;
   std::vector<uint32_t> operands; // indices into buffers
+  std::vector<Collective> collectives;
   std::vector<Lane> lanes;
   uint64_t arenaSize; // of the first device
   uint32_t eventCount;
@@ -143,6 +164,15 @@ struct Entry {
 
   const Buffer &bufferOf(const Command &command, uint32_t operand) const {
     return buffers[operands[command.firstOperand + operand]];
+  }
+  // Whether ranks wait for each other in it: they come to these in one order.
+  bool meets(const Command &command) const {
+    return command.kind == CommandKind::Collective && collective::meets(collectives[command.collective].kind);
+  }
+  // What a command does to one of its operands, as bits.
+  uint8_t accessOf(const Command &command, uint32_t operand, const std::vector<Kernel> &kernels) const {
+    if (command.kind == CommandKind::Collective) return collectives[command.collective].accessOf(command, operand);
+    return command.kind == CommandKind::Copy ? (operand ? kWrites : kReads) : kernels[command.kernel].accessOf(operand);
   }
   uint64_t arenaOf(uint32_t device) const {
     if (device == 0) return arenaSize;

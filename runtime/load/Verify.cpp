@@ -1,12 +1,9 @@
 #include "runtime/load/Verify.h"
 
-#include "runtime/comm/Communicator.h"
 #include "runtime/format/Container.h"
 #include "runtime/format/Types.h"
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
 
 namespace sprig::rt::core {
 
@@ -16,7 +13,6 @@ using format::kBufferAlignment;
 
 constexpr uint32_t kMaxRank = 64;
 constexpr uint32_t kMaxLanes = 1024;
-constexpr uint32_t kMaxRanks = 1 << 20;
 constexpr uint64_t kMaxElement = 16;
 // Of tiles, for each operand of a kernel.
 constexpr uint32_t kMaxRanges = 8;
@@ -174,50 +170,6 @@ Status verifyCopy(Command &command, const Entry &entry) {
   return {};
 }
 
-Status verifyAllReduce(Command &command, const Entry &entry) {
-  if (entry.ranks < 2) return badPackage("reduces over ranks in an entry of one rank");
-  if (command.reduction > uint8_t(comm::Reduction::max))
-    return badPackage(concat("unknown reduction ", int(command.reduction)));
-  if (command.algorithm != Command::kAutomatic && command.algorithm > uint8_t(collective::Algorithm::bidirectional))
-    return badPackage(concat("unknown algorithm ", int(command.algorithm)));
-  uint64_t size = dtypeSize(command.dtype);
-  if (!size) return badPackage(concat("unknown type ", int(command.dtype)));
-  if (std::string why = comm::whyNot(sprig_rt_dtype(command.dtype), comm::Reduction(command.reduction)); !why.empty())
-    return badPackage(std::move(why));
-  if (!command.operandCount) return badPackage("reduces no buffer");
-  std::vector<const Buffer *> buffers;
-  for (uint32_t i = 0; i < command.operandCount; ++i) {
-    const Buffer &buffer = entry.bufferOf(command, i);
-    if (buffer.size % size)
-      return badPackage(concat("reduces ", buffer.size, " bytes of ", inQuotes(buffer.name), ", expected whole ",
-                               dtypeName(command.dtype)));
-    SPRIG_RETURN_IF_ERROR(verifyWritable("reduces", buffer, entry));
-    if (buffer.size) buffers.push_back(&buffer);
-    command.bytes += buffer.size;
-  }
-  // What two of them share would be added up twice.
-  auto placeOf = [](const Buffer *b) {
-    return std::tuple(b->kind, b->kind == BufferKind::Arena ? 0 : b->index, b->offset);
-  };
-  std::sort(buffers.begin(), buffers.end(), [&](auto *a, auto *b) { return placeOf(a) < placeOf(b); });
-  for (size_t i = 1; i < buffers.size(); ++i) {
-    const Buffer &a = *buffers[i - 1], &b = *buffers[i];
-    bool isOneSpace = a.kind == b.kind && (a.kind == BufferKind::Arena || a.index == b.index);
-    if (isOneSpace && a.offset + a.size > b.offset)
-      return badPackage(concat("reduces ", inQuotes(a.name), " and ", inQuotes(b.name), ", which share bytes"));
-  }
-  return {};
-}
-
-Status verifyRanks(const Entry &entry) {
-  if (entry.ranks > kMaxRanks) return badPackage(concat("expected at most ", kMaxRanks, " ranks, found ", entry.ranks));
-  if (entry.rank < -1 || (entry.rank >= 0 && uint32_t(entry.rank) >= entry.ranks))
-    return badPackage(concat("expected a rank below ", entry.ranks, " or -1, found ", entry.rank));
-  if (entry.ranks > 1 && entry.independentSamples)
-    return badPackage("has independent samples, so that a batch may be split, and several ranks");
-  return {};
-}
-
 // A dispatch has its operands on the lane's device; a copy starts or ends there.
 Status verifyPlaces(const Command &command, uint32_t device, const Entry &entry, const Program &program) {
   const uint32_t *operands = entry.operands.data() + command.firstOperand;
@@ -238,7 +190,12 @@ Status verifyCommand(Command &command, uint32_t device, const Entry &entry, cons
   SPRIG_RETURN_IF_ERROR(verifyPlaces(command, device, entry, program));
   if (command.kind == CommandKind::Dispatch) return verifyDispatch(command, entry, program);
   if (command.kind == CommandKind::Copy) return verifyCopy(command, entry);
-  if (command.kind == CommandKind::AllReduce) return verifyAllReduce(command, entry);
+  if (command.kind == CommandKind::Collective) {
+    SPRIG_RETURN_IF_ERROR(verifyCollective(command, entry));
+    for (uint32_t i = 0; i < command.operandCount; ++i)
+      if (entry.accessOf(command, i, program.kernels) & kWrites)
+        SPRIG_RETURN_IF_ERROR(verifyWritable("writes", entry.bufferOf(command, i), entry));
+  }
   return {};
 }
 
@@ -293,8 +250,8 @@ Status verifyEntry(Entry &entry, const Program &program, uint64_t memoryLimit) {
     SPRIG_RETURN_IF_ERROR(verifyBuffer(buffer, entry, program), concat("buffer ", i, " '", buffer.name, "'"));
     entry.usesState |= buffer.kind == BufferKind::State;
   }
-  SPRIG_RETURN_IF_ERROR(verifyLanes(entry, program));
   SPRIG_RETURN_IF_ERROR(verifyRanks(entry));
+  SPRIG_RETURN_IF_ERROR(verifyLanes(entry, program));
   SPRIG_RETURN_IF_ERROR(verifySchedule(entry, program));
   return verifySamples(entry);
 }

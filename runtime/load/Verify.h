@@ -29,6 +29,11 @@ Status verifyProgram(Program &program, const SectionSizes &sections, const Memor
 // bytes, one of them writing, are in order. Run by verifyProgram, after the checks of its buffers.
 Status verifySchedule(const Entry &entry, const Program &program);
 
+// The part about ranks: which there are, and where they meet; of a collective, its numbers, and the sizes and places of
+// its operands, which are buffers of the entry. Run by verifyProgram.
+Status verifyRanks(const Entry &entry);
+Status verifyCollective(Command &command, const Entry &entry);
+
 // The part about code: each image has every kernel that its devices run, within its bytes. Run by verifyProgram, after
 // the checks of its entries.
 Status verifyImages(const Program &program, const SectionSizes &sections);

@@ -76,8 +76,8 @@ private:
       add(operands[1], kWrites);
       return;
     }
-    if (command.kind == CommandKind::AllReduce) {
-      for (uint32_t i = 0; i < command.operandCount; ++i) add(operands[i], kReads | kWrites);
+    if (command.kind == CommandKind::Collective) {
+      for (uint32_t i = 0; i < command.operandCount; ++i) add(operands[i], entry.accessOf(command, i, program.kernels));
       return;
     }
     const Kernel &kernel = program.kernels[command.kernel];
@@ -157,9 +157,8 @@ Status explain(const order::Finding &finding, const Entry &entry, const Program 
 
 // All ranks come to their collectives in one order: that of the program.
 Status checkCollectives(const Entry &entry, const order::Schedule &schedule) {
-  auto hasOne = [](const Lane &lane) {
-    return std::any_of(lane.commands.begin(), lane.commands.end(),
-                       [](auto &command) { return command.isCollective(); });
+  auto hasOne = [&](const Lane &lane) {
+    return std::any_of(lane.commands.begin(), lane.commands.end(), [&](auto &command) { return entry.meets(command); });
   };
   if (std::count_if(entry.lanes.begin(), entry.lanes.end(), hasOne) < 2) return {};
   order::HappensBefore before(schedule);
@@ -170,7 +169,7 @@ Status checkCollectives(const Entry &entry, const order::Schedule &schedule) {
     auto end = std::upper_bound(schedule.laneEnds.begin(), schedule.laneEnds.end(), index);
     auto lane = uint32_t(end - schedule.laneEnds.begin());
     order::Place place{lane, index - (lane ? schedule.laneEnds[lane - 1] : 0)};
-    if (!commandOf(place).isCollective()) continue;
+    if (!entry.meets(commandOf(place))) continue;
     if (last && !before.isBefore(*last, place))
       return badPackage(concat(text(place), " is of all ranks, and so is ", text(*last), "; no event orders the two"));
     last = place;

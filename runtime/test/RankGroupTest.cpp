@@ -1,24 +1,28 @@
-// Entries of several ranks: programs whose all-reduces threads of this process run together, and what they are refused.
+// Entries of several ranks: programs whose collectives threads of this process run together, and what they are refused.
 #include "runtime/comm/RankGroup.h"
 #include "runtime/test/RankThreads.h"
 #include "runtime/test/TestPackage.h"
 
 #include <gtest/gtest.h>
+#include <atomic>
 #include <numeric>
 #include <thread>
 
 namespace sprig::rt::test {
 namespace {
 
+using collective::Algorithm;
+using collective::Kind;
+
 // "sum" of so many ranks: x + x is added up over them, in two buffers of which one is small and one is not, and the
 // caller's output is the sum of both.
 TestPackage sumPackage(uint32_t ranks, int64_t n, comm::Reduction reduction = comm::Reduction::sum,
-                       uint8_t algorithm = core::Command::kAutomatic) {
+                       std::optional<Algorithm> algorithm = {}) {
   TestPackage package;
   EntryBuilder entry("sum");
   uint32_t x = entry.input("x", {n}), out = entry.output("out", {n}), t = entry.arena(uint64_t(n) * 4);
   entry.dispatch(0, Add, {x, x, t}, n, std::max<int64_t>(n, 1));
-  entry.allReduce(0, {t}, SPRIG_RT_U32, reduction, algorithm);
+  entry.collective(0, {t}, {.reduction = reduction, .dtype = SPRIG_RT_U32, .algorithm = algorithm});
   entry.copy(0, t, out);
   entry.entry.ranks = ranks;
   package.program.entries.push_back(entry.entry);
@@ -28,8 +32,9 @@ TestPackage sumPackage(uint32_t ranks, int64_t n, comm::Reduction reduction = co
 TEST(RankGroup, ProgramsAddUpOverRanks) {
   for (uint32_t ranks = 2; ranks <= 4; ++ranks)
     for (int64_t n : {0, 1, 2, 3, 5, 7, 4099, 8191})
-      for (uint8_t algorithm :
-           {uint8_t(0), uint8_t(1), uint8_t(2), uint8_t(3), uint8_t(4), core::Command::kAutomatic}) {
+      for (std::optional<Algorithm> algorithm :
+           {std::optional<Algorithm>(), std::optional(Algorithm::star), std::optional(Algorithm::split),
+            std::optional(Algorithm::tree), std::optional(Algorithm::ring), std::optional(Algorithm::bidirectional)}) {
         Package package = sumPackage(ranks, n, comm::Reduction::sum, algorithm).load();
         onRanks(ranks, [&](uint32_t rank, const Group &group) {
           Context context(package);
@@ -50,8 +55,8 @@ TEST(RankGroup, PartsOfAGroupAddUpByThemselves) {
   std::vector<std::shared_ptr<comm::RankGroup>> groups = comm::RankGroup::ofThreads({.ranks = 5});
   auto sumOf = [](comm::RankGroup &group, float own, int64_t n) {
     std::vector<float> x(size_t(n), own);
-    comm::Buffers::Buffer buffer{x.data(), n};
-    comm::Status status = group.allReduce(SPRIG_RT_F32, comm::Reduction::sum, {}, {&buffer, 1}, "x");
+    comm::GroupTensor tensor{{x.data(), n}};
+    comm::Status status = group.run({Kind::allReduce, SPRIG_RT_F32}, {&tensor, 1}, "x");
     EXPECT_TRUE(status.isOk()) << status.message();
     return x.back();
   };
@@ -71,9 +76,8 @@ TEST(RankGroup, PartsOfAGroupAddUpByThemselves) {
         }
       // Two ranks of a part at another call than the third.
       std::vector<float> x(rank == 4 ? 2 : 3);
-      comm::Buffers::Buffer buffer{x.data(), int64_t(x.size())};
-      errors[size_t(rank)] =
-          std::string(part->allReduce(SPRIG_RT_F32, comm::Reduction::sum, {}, {&buffer, 1}, "y").message());
+      comm::GroupTensor tensor{{x.data(), int64_t(x.size())}};
+      errors[size_t(rank)] = std::string(part->run({Kind::allReduce, SPRIG_RT_F32}, {&tensor, 1}, "y").message());
     });
   for (std::thread &thread : threads) thread.join();
   for (int rank : {0, 2, 4}) {
@@ -113,7 +117,7 @@ TEST(RankGroup, OtherGroupsAreRefusedByName) {
   EXPECT_EQ(errorWith(package.load(), &two[0]),
             "entry 'sum' is of 2 ranks and the program of rank 1, the context is rank 0");
   EXPECT_EQ(errorWith(package.load(on("null:0")), &two[1]),
-            "entry 'sum' is of 2 ranks: all-reduces are for the processor alone yet, not for null:0");
+            "entry 'sum' is of 2 ranks: collectives are for the processor alone yet, not for null:0");
 }
 
 TEST(RankGroup, DescribesEntries) {
@@ -143,7 +147,7 @@ TEST(RankGroup, WhatFailsInOneRankIsToldToTheOthers) {
   EntryBuilder entry("ratio");
   uint32_t a = entry.input("a", {4}), b = entry.input("b", {4}), out = entry.output("out", {4});
   entry.dispatch(0, Divide, {a, b, out}, 4, 4);
-  entry.allReduce(0, {out});
+  entry.collective(0, {out});
   entry.entry.ranks = 2;
   package.program.entries.push_back(entry.entry);
   Package loaded = package.load();
@@ -219,8 +223,8 @@ TEST(RankGroup, ACancelledRunEndsTheOthers) {
 TEST(RankGroup, OneThreadAtATimeIsInACollective) {
   std::vector<std::shared_ptr<comm::RankGroup>> groups = comm::RankGroup::ofThreads({.ranks = 2});
   auto reduce = [&](int rank, uint32_t &word) {
-    comm::Buffers::Buffer buffer{&word, 1};
-    return groups[size_t(rank)]->allReduce(SPRIG_RT_U32, comm::Reduction::sum, {}, {&buffer, 1}, "w");
+    comm::GroupTensor tensor{{&word, 1}};
+    return groups[size_t(rank)]->run({Kind::allReduce, SPRIG_RT_U32}, {&tensor, 1}, "w");
   };
   // Of two that begin as rank 0 one waits for rank 1, and the other is refused, whichever comes first.
   std::atomic<int> refused = 0;
@@ -261,28 +265,172 @@ TEST(RankGroup, TimesAreBounded) {
         timeout);
 }
 
-TEST(RankGroup, DamagedAllReducesAreRefused) {
-  auto refused = [](auto damage) {
-    TestPackage package = sumPackage(2, 4);
-    damage(package.program.entries[0], package.program.entries[0].lanes[0].commands[1]);
-    return messageOf([&] { package.load(); });
+// "call" of so many ranks: x, a tensor of rows of `unit` words, goes through a collective in the arena and comes out as
+// y. Of one rank alone where its parts are of other sizes.
+TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit) {
+  TestPackage package;
+  EntryBuilder entry("call");
+  int64_t all = rows * unit, own = collective::pieceOf(rows, ranks, rank).size() * unit;
+  bool takesPart = collective::formOf(call.kind) == collective::Form::fromPart;
+  bool givesPart = collective::formOf(call.kind) == collective::Form::toPart;
+  int64_t from = takesPart ? own : all, to = givesPart ? own : all;
+  uint32_t x = entry.input("x", {from}), y = entry.output("y", {to}), s = entry.arena(uint64_t(from) * 4);
+  entry.copy(0, x, s);
+  call.dtype = SPRIG_RT_U32;
+  call.units = {uint64_t(unit)};
+  if (call.isInPlace()) {
+    entry.collective(0, {s}, call);
+    entry.copy(0, s, y);
+  } else {
+    uint32_t t = entry.arena(uint64_t(to) * 4);
+    entry.collective(0, {s, t}, call);
+    entry.copy(0, t, y);
+  }
+  entry.entry.ranks = ranks;
+  if (rows % ranks) entry.entry.rank = int32_t(rank);
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
+// Word i of rank r's operand.
+uint32_t wordOf(uint32_t rank, int64_t i) { return uint32_t(i) * 7 + rank * 1000003; }
+
+// What rank `rank` gets as word i of its result, of a whole of so many; nothing: it may be anything.
+std::optional<uint32_t> expectedOf(Kind kind, uint32_t ranks, uint32_t rank, uint32_t root, int64_t rows, int64_t unit,
+                                   int64_t i) {
+  auto piece = [&](uint32_t of) { return collective::pieceOf(rows, ranks, of); };
+  int64_t begin = piece(rank).begin * unit;
+  auto sumAt = [&](int64_t at) {
+    uint32_t sum = 0;
+    for (uint32_t each = 0; each < ranks; ++each) sum += wordOf(each, at);
+    return sum;
   };
-  auto expect = [&](const char *text, auto damage) {
-    std::string told = refused(damage);
+  // Whose part of a whole a word is.
+  uint32_t owner = 0;
+  while (piece(owner).end * unit <= i && owner + 1 < ranks) ++owner;
+  switch (kind) {
+  case Kind::allReduce: return sumAt(i);
+  case Kind::reduceScatter: return sumAt(begin + i);
+  case Kind::reduce: return rank == root ? std::optional(sumAt(i)) : std::nullopt;
+  case Kind::broadcast: return wordOf(root, i);
+  case Kind::allGather: return wordOf(owner, i - piece(owner).begin * unit);
+  case Kind::gather: return rank == root ? std::optional(wordOf(owner, i - piece(owner).begin * unit)) : std::nullopt;
+  case Kind::scatter: return wordOf(root, begin + i);
+  case Kind::part: return wordOf(rank, begin + i);
+  case Kind::allToAll: return wordOf(owner, begin + i - piece(owner).begin * unit);
+  case Kind::barrier: break;
+  }
+  return std::nullopt;
+}
+
+TEST(RankGroup, EveryCollectiveIsACommand) {
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks)
+    for (Kind kind : {Kind::allReduce, Kind::reduceScatter, Kind::allGather, Kind::broadcast, Kind::reduce,
+                      Kind::gather, Kind::scatter, Kind::allToAll, Kind::part})
+      for (Algorithm algorithm :
+           {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring, Algorithm::bidirectional})
+        for (int64_t rows : {0, 1, 3, 4, 5, 12, 131}) {
+          if (!collective::does(algorithm, kind) || (kind == Kind::allToAll && rows % ranks)) continue;
+          for (uint32_t root = 0; root < (collective::isRooted(kind) ? ranks : 1); ++root) {
+            constexpr int64_t kUnit = 3;
+            core::Collective call{.kind = kind, .algorithm = algorithm, .root = root};
+            onRanks(ranks, [&](uint32_t rank, const Group &group) {
+              Package package = callPackage(ranks, rank, call, rows, kUnit).load();
+              Context context(package);
+              context.join(group);
+              auto sizeOf = [&](bool isPart) {
+                return size_t((isPart ? collective::pieceOf(rows, ranks, rank).size() : rows) * kUnit);
+              };
+              Words x(sizeOf(collective::formOf(kind) == collective::Form::fromPart)),
+                  y(sizeOf(collective::formOf(kind) == collective::Form::toPart));
+              for (int again = 0; again < 2; ++again) {
+                for (size_t i = 0; i < x.size(); ++i) x[i] = wordOf(rank, int64_t(i));
+                context.invoke({x.view()}, {y.view()});
+                for (size_t i = 0; i < y.size(); ++i)
+                  if (auto expected = expectedOf(kind, ranks, rank, root, rows, kUnit, int64_t(i)))
+                    ASSERT_EQ(y[i], *expected) << nameOf(kind) << " by " << nameOf(algorithm) << " of " << rows
+                                               << " rows, root " << root << ": rank " << rank << " at " << i;
+              }
+            });
+          }
+        }
+}
+
+TEST(RankGroup, PiecesAreGatheredBetweenRuns) {
+  for (size_t count : {0, 1, 5, 4096})
+    onRanks(3, [&](uint32_t rank, const Group &group) {
+      std::vector<std::byte> bytes(count, std::byte(99));
+      collective::Range own = collective::pieceOf(int64_t(count), 3, rank);
+      for (int64_t i = own.begin; i < own.end; ++i) bytes[size_t(i)] = std::byte(i * 7);
+      group.allGather(bytes);
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(bytes[i], std::byte(i * 7)) << "of " << count << " at " << i;
+    });
+}
+
+TEST(RankGroup, ABarrierWaitsForAll) {
+  TestPackage package;
+  EntryBuilder entry("wait");
+  uint32_t x = entry.input("x", {1}), y = entry.output("y", {1});
+  entry.copy(0, x, y);
+  entry.collective(0, {}, {.kind = Kind::barrier});
+  entry.entry.ranks = 3;
+  package.program.entries.push_back(entry.entry);
+  Package loaded = package.load();
+  std::atomic<int> come = 0;
+  onRanks(3, [&](uint32_t rank, const Group &group) {
+    Context context(loaded);
+    context.join(group);
+    Words a(1), b(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 * rank));
+    ++come;
+    context.invoke({a.view()}, {b.view()});
+    EXPECT_EQ(come, 3);
+  });
+}
+
+TEST(RankGroup, DescribesCollectives) {
+  Package package = callPackage(2, 0, {.kind = Kind::scatter, .root = 1}, 4, 2).load();
+  sprig_rt_command_info info;
+  sprig_rt_status_free(sprig_rt_package_command(package.raw(), 0, 0, 1, &info));
+  EXPECT_EQ(info.kind, SPRIG_RT_SCATTER);
+  EXPECT_STREQ(commandKindName(info.kind), "scatter");
+  EXPECT_EQ(info.buffer_count, 2u);
+  EXPECT_EQ(info.bytes, 32u); // of the whole
+  EXPECT_STREQ(commandKindName(SPRIG_RT_PART), "part");
+}
+
+TEST(RankGroup, DamagedCollectivesAreRefused) {
+  using core::Collective, core::Command, core::Entry;
+  auto expectOf = [](TestPackage package, const char *text, auto damage) {
+    Entry &entry = package.program.entries[0];
+    damage(entry, entry.lanes[0].commands[1], entry.collectives[0]);
+    std::string told = messageOf([&] { package.load(); });
     EXPECT_NE(told.find(text), std::string::npos) << told << "\nexpected: " << text;
   };
-  using core::Command, core::Entry;
-  expect("reduces over ranks in an entry of one rank", [](Entry &entry, Command &) { entry.ranks = 1; });
-  expect("unknown reduction 5", [](Entry &, Command &command) { command.reduction = 5; });
-  expect("unknown algorithm 5", [](Entry &, Command &command) { command.algorithm = 5; });
-  expect("unknown type 99", [](Entry &, Command &command) { command.dtype = 99; });
-  expect("a mean", [](Entry &, Command &command) { command.reduction = uint8_t(comm::Reduction::mean); });
-  expect("reduces no buffer", [](Entry &, Command &command) { command.operandCount = 0; });
-  expect("expected whole f64", [](Entry &entry, Command &command) {
-    entry.buffers[2].size = 12;
-    command.dtype = SPRIG_RT_F64;
+  auto expect = [&](const char *text, auto damage) { expectOf(sumPackage(2, 4), text, damage); };
+  expect("all_reduce in an entry of one rank", [](Entry &entry, Command &, Collective &) { entry.ranks = 1; });
+  expect("unknown collective 10", [](Entry &, Command &, Collective &call) { call.kind = Kind(10); });
+  expect("unknown reduction 5", [](Entry &, Command &, Collective &call) { call.reduction = comm::Reduction(5); });
+  expect("unknown algorithm 5", [](Entry &, Command &, Collective &call) { call.algorithm = Algorithm(5); });
+  expect("unknown type 99", [](Entry &, Command &, Collective &call) { call.dtype = 99; });
+  expect("a mean", [](Entry &, Command &, Collective &call) { call.reduction = comm::Reduction::mean; });
+  expect("all_reduce of 0 buffers", [](Entry &, Command &command, Collective &) { command.operandCount = 0; });
+  expect("barrier of 1 buffers", [](Entry &, Command &, Collective &call) { call.kind = Kind::barrier; });
+  expect("all_gather of 1 buffers, expected pairs",
+         [](Entry &, Command &, Collective &call) { call.kind = Kind::allGather; });
+  expect("broadcast by split, expected one of star, tree, ring", [](Entry &, Command &, Collective &call) {
+    call.kind = Kind::broadcast;
+    call.algorithm = Algorithm::split;
   });
-  expect("which share bytes", [](Entry &entry, Command &command) {
+  expect("broadcast of 2 ranks with root 2", [](Entry &, Command &, Collective &call) {
+    call.kind = Kind::broadcast;
+    call.root = 2;
+  });
+  expect("expected whole f64", [](Entry &entry, Command &, Collective &call) {
+    entry.buffers[2].size = 12;
+    call.dtype = SPRIG_RT_F64;
+  });
+  expect("which share bytes", [](Entry &entry, Command &command, Collective &) {
     command.firstOperand = uint32_t(entry.operands.size());
     command.operandCount = 2;
     entry.operands.insert(entry.operands.end(), {2, 2});
@@ -298,22 +446,41 @@ TEST(RankGroup, DamagedAllReducesAreRefused) {
     entry.operands.insert(entry.operands.end(), {isFirst ? two : one, isFirst ? one : two});
   };
   for (bool isFirst : {false, true}) {
-    expect("which share bytes", [&](Entry &entry, Command &command) { reduceTwo(entry, command, 64, 16, isFirst); });
-    expect("no error", [&](Entry &entry, Command &command) { reduceTwo(entry, command, 128, 16, isFirst); });
-    expect("no error", [&](Entry &entry, Command &command) { reduceTwo(entry, command, 64, 0, isFirst); });
+    expect("which share bytes",
+           [&](Entry &entry, Command &command, Collective &) { reduceTwo(entry, command, 64, 16, isFirst); });
+    expect("no error",
+           [&](Entry &entry, Command &command, Collective &) { reduceTwo(entry, command, 128, 16, isFirst); });
+    expect("no error",
+           [&](Entry &entry, Command &command, Collective &) { reduceTwo(entry, command, 64, 0, isFirst); });
   }
   expect("expected a buffer that may be written",
-         [](Entry &entry, Command &command) { entry.operands[command.firstOperand] = 0; });
-  expect("expected a rank below 2 or -1, found 2", [](Entry &entry, Command &) { entry.rank = 2; });
-  expect("independent samples", [](Entry &entry, Command &) { entry.independentSamples = true; });
-  expect("is of all ranks, and so is lane 0 command 1 'c1'; no event orders the two", [](Entry &entry, Command &) {
-    core::Command second = entry.lanes[0].commands[1];
-    second.firstOperand = uint32_t(entry.operands.size());
-    entry.operands.push_back(uint32_t(entry.buffers.size()));
-    entry.buffers.push_back({core::BufferKind::Arena, 0, entry.arenaSize, 16, "other", 0});
-    entry.arenaSize += 64;
-    entry.lanes.push_back({0, {second}});
+         [](Entry &entry, Command &command, Collective &) { entry.operands[command.firstOperand] = 0; });
+  expect("expected a rank below 2 or -1, found 2", [](Entry &entry, Command &, Collective &) { entry.rank = 2; });
+  expect("independent samples", [](Entry &entry, Command &, Collective &) { entry.independentSamples = true; });
+  expect("is of all ranks, and so is lane 0 command 1 'c1'; no event orders the two",
+         [](Entry &entry, Command &, Collective &) {
+           core::Command second = entry.lanes[0].commands[1];
+           second.firstOperand = uint32_t(entry.operands.size());
+           entry.operands.push_back(uint32_t(entry.buffers.size()));
+           entry.buffers.push_back({core::BufferKind::Arena, 0, entry.arenaSize, 16, "other", 0});
+           entry.arenaSize += 64;
+           entry.lanes.push_back({0, {second}});
+         });
+  TestPackage parts = callPackage(2, 0, {.kind = Kind::reduceScatter}, 4, 3);
+  expectOf(parts, "expected 24 bytes beside it, found 20", [](Entry &entry, Command &command, Collective &) {
+    entry.buffers[entry.operands[command.firstOperand + 1]].size = 20;
+    entry.lanes[0].commands.pop_back();
   });
+  expectOf(parts, "expected whole rows of 5 elements", [](Entry &, Command &, Collective &call) { call.units = {5}; });
+  expectOf(parts, "of 1 tensors has 2 sizes of rows",
+           [](Entry &, Command &, Collective &call) { call.units = {3, 3}; });
+  expectOf(parts, "3 rows that 2 ranks do not share evenly, in an entry of any rank",
+           [](Entry &, Command &, Collective &call) { call.units = {4}; });
+  expectOf(callPackage(2, 0, {.kind = Kind::allToAll}, 4, 3), "3 rows that 2 ranks do not share evenly",
+           [](Entry &entry, Command &, Collective &call) {
+             call.units = {4};
+             entry.rank = 0;
+           });
 }
 
 } // namespace

@@ -35,7 +35,7 @@ TestPackage bucketPackage(uint32_t ranks, int64_t n, uint32_t buckets) {
     back.push_back(entry.event());
     entry.record(0, made[k]);
     entry.wait(1, made[k]);
-    entry.allReduce(1, {copies[k]});
+    entry.collective(1, {copies[k]});
     entry.record(1, back[k]);
   }
   for (uint32_t k = 0; k < buckets; ++k) {
@@ -94,7 +94,7 @@ TEST(RankLanes, CollectivesOfTwoLanesKeepOneOrder) {
   entry.record(0, made[0]);
   entry.dispatch(0, Add, {two, two, parts[1]}, 5, 5);
   entry.wait(0, back[0]);
-  entry.allReduce(0, {parts[1]});
+  entry.collective(0, {parts[1]});
   entry.record(0, made[1]);
   entry.copy(0, parts[1], outs[1]);
   entry.dispatch(0, Add, {two, x, parts[2]}, 5, 5);
@@ -104,7 +104,7 @@ TEST(RankLanes, CollectivesOfTwoLanesKeepOneOrder) {
   entry.copy(0, parts[2], outs[2]);
   for (int k : {0, 2}) {
     entry.wait(1, made[k]);
-    entry.allReduce(1, {parts[k]});
+    entry.collective(1, {parts[k]});
     entry.record(1, back[k]);
   }
   entry.record(1, back[1]);
@@ -138,7 +138,7 @@ TestPackage besidePackage() {
   entry.wait(0, back);
   entry.copy(0, t, out);
   entry.wait(1, made);
-  entry.allReduce(1, {t});
+  entry.collective(1, {t});
   entry.record(1, back);
   entry.entry.ranks = 2;
   package.program.entries.push_back(entry.entry);
@@ -201,7 +201,7 @@ TEST(RankLanes, WhatFailsBesideACollectiveIsToldToTheOthers) {
   entry.dispatch(0, Add, {first, second, out}, 4, 4);
   for (uint32_t k : {0u, 1u}) {
     entry.wait(1, events[k]);
-    entry.allReduce(1, {k ? second : first});
+    entry.collective(1, {k ? second : first});
     entry.record(1, events[2 + k]);
   }
   entry.entry.ranks = 2;
@@ -234,7 +234,7 @@ TEST(RankLanes, AFailureDoesNotWaitForTheCollectiveBesideIt) {
   entry.dispatch(0, Divide, {a, b, out}, 4, 4);
   entry.wait(0, back);
   entry.wait(1, made);
-  entry.allReduce(1, {first});
+  entry.collective(1, {first});
   entry.record(1, back);
   entry.entry.ranks = 2;
   package.program.entries.push_back(entry.entry);

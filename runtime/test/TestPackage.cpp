@@ -90,13 +90,21 @@ public:
                                          parts, from.firstTile);
       return fb::CreateCommandBox(builder, fb::Command::Dispatch, dispatch.Union(), name);
     }
-    case CommandKind::AllReduce: {
+    case CommandKind::Collective: {
+      const Collective &call = entry.collectives[from.collective];
       flatbuffers::Optional<fb::Algorithm> algorithm;
-      if (from.algorithm != Command::kAutomatic) algorithm = fb::Algorithm(from.algorithm);
+      if (call.algorithm) algorithm = fb::Algorithm(*call.algorithm);
+      auto reduction = fb::Reduction(call.reduction);
       auto buffers = builder.CreateVector(operands, from.operandCount);
-      auto reduce =
-          fb::CreateAllReduce(builder, fb::Reduction(from.reduction), fb::DType(from.dtype), algorithm, buffers);
-      return fb::CreateCommandBox(builder, fb::Command::AllReduce, reduce.Union(), name);
+      // As the compiler does, so that readers of 1.4 have them.
+      if (call.kind == collective::Kind::allReduce) {
+        auto reduce = fb::CreateAllReduce(builder, reduction, fb::DType(call.dtype), algorithm, buffers);
+        return fb::CreateCommandBox(builder, fb::Command::AllReduce, reduce.Union(), name);
+      }
+      auto units = builder.CreateVector(call.units);
+      auto content = fb::CreateCollective(builder, fb::CollectiveKind(call.kind), reduction, fb::DType(call.dtype),
+                                          algorithm, call.root, buffers, units);
+      return fb::CreateCommandBox(builder, fb::Command::Collective, content.Union(), name);
     }
     case CommandKind::Copy:
       return fb::CreateCommandBox(builder, fb::Command::Copy, fb::CreateCopy(builder, operands[0], operands[1]).Union(),
@@ -272,13 +280,11 @@ void EntryBuilder::copy(uint32_t lane, uint32_t source, uint32_t target) {
   entry.operands.push_back(target);
 }
 
-void EntryBuilder::allReduce(uint32_t lane, std::vector<uint32_t> buffers, int dtype, comm::Reduction reduction,
-                             uint8_t algorithm) {
-  Command &added = command(lane, CommandKind::AllReduce);
-  added.dtype = uint8_t(dtype);
-  added.reduction = uint8_t(reduction);
-  added.algorithm = algorithm;
+void EntryBuilder::collective(uint32_t lane, std::vector<uint32_t> buffers, Collective call) {
+  Command &added = command(lane, CommandKind::Collective);
+  added.collective = uint32_t(entry.collectives.size());
   added.operandCount = uint32_t(buffers.size());
+  entry.collectives.push_back(std::move(call));
   entry.operands.insert(entry.operands.end(), buffers.begin(), buffers.end());
 }
 

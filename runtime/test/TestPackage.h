@@ -56,8 +56,7 @@ struct EntryBuilder {
   // Commands on a lane, which is added when it is the next one.
   void dispatch(uint32_t lane, TestKernel kernel, std::vector<uint32_t> buffers, int64_t tiles, int64_t grain = 1);
   void copy(uint32_t lane, uint32_t source, uint32_t target);
-  void allReduce(uint32_t lane, std::vector<uint32_t> buffers, int dtype = SPRIG_RT_U32,
-                 comm::Reduction reduction = comm::Reduction::sum, uint8_t algorithm = core::Command::kAutomatic);
+  void collective(uint32_t lane, std::vector<uint32_t> buffers, core::Collective call = {.dtype = SPRIG_RT_U32});
   void record(uint32_t lane, uint32_t event);
   void wait(uint32_t lane, uint32_t event);
 

@@ -15,10 +15,10 @@
 // CHECK-NEXT: exec.dispatch @work(%[[B]], %{{.*}})
 // CHECK: exec.lane on @cpu {
 // CHECK-NEXT: exec.wait [[MADE_A]]
-// CHECK-NEXT: exec.all_reduce sum(%[[A]])
+// CHECK-NEXT: exec.collective all_reduce sum(%[[A]])
 // CHECK-NEXT: exec.record [[BACK_A]]
 // CHECK-NEXT: exec.wait [[MADE_B]]
-// CHECK-NEXT: exec.all_reduce sum(%[[B]])
+// CHECK-NEXT: exec.collective all_reduce sum(%[[B]])
 // CHECK-NEXT: exec.record [[BACK_B]]
 exec.device @cpu "cpu"
 exec.kernel @work(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {tiles = 1 : i64, flops = 4000000 : i64} {
@@ -32,9 +32,9 @@ exec.program @step inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>, 
   %z = exec.buffer output[1] : memref<4096xf32>
   exec.lane on @cpu {
     exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
-    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.collective all_reduce sum (%a) : memref<4096xf32>
     exec.dispatch @work(%x, %b) : memref<4096xf32>, memref<4096xf32>
-    exec.all_reduce sum (%b) : memref<4096xf32>
+    exec.collective all_reduce sum (%b) : memref<4096xf32>
     exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
     exec.dispatch @work(%b, %z) : memref<4096xf32>, memref<4096xf32>
   }
@@ -47,7 +47,7 @@ exec.program @step inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>, 
 // CHECK-LABEL: exec.program @loss
 // CHECK: exec.lane on @cpu {
 // CHECK-NEXT: exec.dispatch
-// CHECK-NEXT: exec.all_reduce
+// CHECK-NEXT: exec.collective all_reduce
 // CHECK-NEXT: exec.dispatch
 // CHECK-NOT: exec.lane
 exec.device @cpu "cpu"
@@ -60,7 +60,7 @@ exec.program @loss inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>) 
   %y = exec.buffer output[0] : memref<4096xf32>
   exec.lane on @cpu {
     exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
-    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.collective all_reduce sum (%a) : memref<4096xf32>
     exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
   }
 }
@@ -72,7 +72,7 @@ exec.program @loss inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>) 
 // CHECK-LABEL: exec.program @norm
 // CHECK: exec.lane on @cpu {
 // CHECK-NEXT: exec.dispatch @work(%{{.*}}, %[[A:[a-z0-9]+]])
-// CHECK-NEXT: exec.all_reduce sum(%[[A]])
+// CHECK-NEXT: exec.collective all_reduce sum(%[[A]])
 // CHECK-NEXT: exec.dispatch @work(%[[A]], %[[B:[a-z0-9]+]])
 // CHECK-NEXT: exec.record 0
 // CHECK-NEXT: exec.dispatch
@@ -81,7 +81,7 @@ exec.program @loss inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>) 
 // CHECK-NEXT: exec.dispatch @work(%[[B]], %{{.*}})
 // CHECK: exec.lane on @cpu {
 // CHECK-NEXT: exec.wait 0
-// CHECK-NEXT: exec.all_reduce sum(%[[B]])
+// CHECK-NEXT: exec.collective all_reduce sum(%[[B]])
 // CHECK-NEXT: exec.record 1
 exec.device @cpu "cpu"
 exec.kernel @work(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {tiles = 1 : i64, flops = 4000000 : i64} {
@@ -96,9 +96,9 @@ exec.program @norm inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>, 
   %z = exec.buffer output[1] : memref<4096xf32>
   exec.lane on @cpu {
     exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
-    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.collective all_reduce sum (%a) : memref<4096xf32>
     exec.dispatch @work(%a, %b) : memref<4096xf32>, memref<4096xf32>
-    exec.all_reduce sum (%b) : memref<4096xf32>
+    exec.collective all_reduce sum (%b) : memref<4096xf32>
     exec.dispatch @work(%x, %c) : memref<4096xf32>, memref<4096xf32>
     exec.dispatch @work(%c, %z) : memref<4096xf32>, memref<4096xf32>
     exec.dispatch @work(%b, %y) : memref<4096xf32>, memref<4096xf32>
@@ -126,7 +126,7 @@ exec.program @never inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>)
   %y = exec.buffer output[0] : memref<4096xf32>
   exec.lane on @cpu {
     exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
-    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.collective all_reduce sum (%a) : memref<4096xf32>
     exec.dispatch @work(%x, %b) : memref<4096xf32>, memref<4096xf32>
     exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
   }
@@ -137,7 +137,7 @@ exec.program @always inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>
   %y = exec.buffer output[0] : memref<4096xf32>
   exec.lane on @cpu {
     exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
-    exec.all_reduce sum (%a) : memref<4096xf32>
+    exec.collective all_reduce sum (%a) : memref<4096xf32>
     exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
   }
 }

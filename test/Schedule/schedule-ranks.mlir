@@ -7,8 +7,8 @@
 // CHECK: exec.lane
 // CHECK-NEXT: exec.copy %[[X]] to %[[S:[0-9]+]]
 // CHECK-NEXT: exec.dispatch @exp(%[[X]], %[[E:[0-9]+]])
-// CHECK-NEXT: exec.all_reduce sum(%[[E]]) by "ring" named "w" : memref<4xf32>
-// CHECK-NEXT: exec.all_reduce max(%[[S]]) : memref<4xf32>
+// CHECK-NEXT: exec.collective all_reduce sum(%[[E]]) by "ring" named "w" : memref<4xf32>
+// CHECK-NEXT: exec.collective all_reduce max(%[[S]]) : memref<4xf32>
 dist.mesh @mesh ["data"] [3]
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {dist.rank = 1 : i64, dist.samples = 32 : i64} {
   %y = kernel.dispatch "exp" (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
@@ -25,7 +25,7 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes 
 // By another name, too; and what does not need the sums comes before what does, updates as well.
 // CHECK-LABEL: exec.program @late
 // CHECK: exec.dispatch @first(%{{.*}}, %[[E:[0-9]+]])
-// CHECK-NEXT: exec.all_reduce sum(%[[E]]) : memref<4xf32>
+// CHECK-NEXT: exec.collective all_reduce sum(%[[E]]) : memref<4xf32>
 // CHECK-NEXT: exec.dispatch @rest
 // CHECK-NEXT: exec.dispatch @update
 nn.param @w = dense<1.0> : tensor<2x2xf32>
@@ -52,11 +52,47 @@ func.func @late(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// What gives parts works on its operand, so an input is copied first; what reads it alone takes it as it is. A reshape
+// of what is a dispatch's own is that one's buffer.
+// CHECK-LABEL: exec.program @parts
+// CHECK: %[[X:.*]] = exec.buffer  input[0]
+// CHECK: exec.lane
+// CHECK-NEXT: exec.copy %[[X]] to %[[C:[0-9]+]]
+// CHECK-NEXT: exec.collective reduce_scatter sum(%[[C]]) to(%[[P:[0-9]+]]) named "w" : memref<4x2xf32> to memref<2x2xf32>
+// CHECK-NEXT: exec.collective part(%[[X]]) to(%[[Q:[0-9]+]]) : memref<4x2xf32> to memref<2x2xf32>
+// CHECK-NEXT: exec.dispatch @add(%[[P]], %[[Q]], %[[A:[0-9]+]])
+// CHECK-NEXT: exec.collective all_gather(%[[P]], %[[A]]) to(%[[V:[0-9]+]], %[[W:[0-9]+]]) : memref<2x2xf32>, memref<2x2xf32> to memref<4x2xf32>, memref<4x2xf32>
+// CHECK-NEXT: exec.dispatch @exp
+// CHECK-NEXT: exec.collective broadcast(%[[E:[0-9]+]]) root 1 : memref<4x2xf32>
+// CHECK-NEXT: exec.collective barrier()
 dist.mesh @mesh ["data"] [2]
-func.func @main(%x: tensor<4xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{is no command of programs yet, only dist.all_reduce is}}
-  %s = dist.all_gather %x on @mesh ["data"] : tensor<4xf32> -> tensor<8xf32>
-  return %s : tensor<8xf32>
+func.func @parts(%x: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<8xf32>) {
+  %p = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<4x2xf32> -> tensor<2x2xf32> loc("w")
+  %q = dist.part %x on @mesh ["data"] : tensor<4x2xf32> -> tensor<2x2xf32>
+  %a = kernel.dispatch "add" (%b = %p : tensor<2x2xf32>, %c = %q : tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %d = nn.add %b, %c : tensor<2x2xf32>, tensor<2x2xf32>
+    kernel.yield %d : tensor<2x2xf32>
+  }
+  %v, %w = dist.all_gather %p, %a on @mesh ["data"] : tensor<2x2xf32>, tensor<2x2xf32> -> tensor<4x2xf32>, tensor<4x2xf32>
+  %y = kernel.dispatch "exp" (%b = %x : tensor<4x2xf32>) -> tensor<4x2xf32> {
+    %e = nn.exp %b : tensor<4x2xf32>
+    kernel.yield %e : tensor<4x2xf32>
+  }
+  %f = nn.reshape %y : tensor<4x2xf32> to tensor<8xf32>
+  %g = dist.broadcast %f root 1 on @mesh ["data"] : tensor<8xf32>
+  dist.barrier on @mesh ["data"]
+  return %v, %w, %g : tensor<4x2xf32>, tensor<4x2xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Rows that ranks do not share evenly, of the last one, which has none.
+// CHECK-LABEL: exec.program @uneven
+// CHECK: exec.collective all_gather(%{{.*}}) to(%{{.*}}) units [3] : memref<0x3xf32> to memref<2x3xf32>
+dist.mesh @mesh ["data"] [3]
+func.func @uneven(%x: tensor<0x3xf32>) -> tensor<2x3xf32> attributes {dist.rank = 2 : i64} {
+  %s = dist.all_gather %x on @mesh ["data"] : tensor<0x3xf32> -> tensor<2x3xf32>
+  return %s : tensor<2x3xf32>
 }
 
 // -----

@@ -231,11 +231,11 @@ exec.program @collectives inputs() outputs("y": tensor<16xf32>, "z": tensor<16xf
   %z = exec.buffer output[1] : memref<16xf32>
   exec.lane on @cpu {
     // expected-note@+1 {{'w1' in lane 0 is of all ranks, too}}
-    exec.all_reduce sum (%y) named "w1" : memref<16xf32>
+    exec.collective all_reduce sum (%y) named "w1" : memref<16xf32>
   }
   exec.lane on @cpu {
     // expected-error@+1 {{'w2' in lane 1 is of all ranks, without an order to what is in lane 0}}
-    exec.all_reduce sum (%z) named "w2" : memref<16xf32>
+    exec.collective all_reduce sum (%z) named "w2" : memref<16xf32>
   }
 }
 
@@ -246,11 +246,11 @@ exec.program @collectives_in_order inputs() outputs("y": tensor<16xf32>, "z": te
   %y = exec.buffer output[0] : memref<16xf32>
   %z = exec.buffer output[1] : memref<16xf32>
   exec.lane on @cpu {
-    exec.all_reduce sum (%y) named "w1" : memref<16xf32>
+    exec.collective all_reduce sum (%y) named "w1" : memref<16xf32>
     exec.record 0
   }
   exec.lane on @cpu {
     exec.wait 0
-    exec.all_reduce sum (%z) named "w2" : memref<16xf32>
+    exec.collective all_reduce sum (%z) named "w2" : memref<16xf32>
   }
 }

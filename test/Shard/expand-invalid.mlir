@@ -31,3 +31,11 @@ func.func @rows(%x: tensor<2x3xf32>) {
   %0 = dist.all_gather %x on @mesh ["data"] : tensor<2x3xf32> -> tensor<6x3xf32>
   return
 }
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @ofRank(%x: tensor<8xf32>) attributes {dist.rank = 1 : i64} {
+  // expected-error @+1 {{is in a function of rank 1, not of rank 2}}
+  %0 = dist.all_reduce sum %x on @mesh ["data"] : tensor<8xf32>
+  return
+}

@@ -71,7 +71,7 @@ private:
   using PartList = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Part>>>;
   PartList encode(ArrayRef<Part> list);
   Encoded encode(CopyOp op);
-  FailureOr<Encoded> encode(AllReduceOp op);
+  FailureOr<Encoded> encode(CollectiveOp op);
   Encoded encode(RecordOp op);
   Encoded encode(WaitOp op);
   flatbuffers::Offset<flatbuffers::String> text(StringRef s) { return builder.CreateString(s.data(), s.size()); }
@@ -221,7 +221,7 @@ flatbuffers::Offset<fb::Buffer> Writer::buffer(BufferOp op) {
 // fields of its own.
 FailureOr<Writer::Encoded> Writer::encode(Operation *op) {
   return llvm::TypeSwitch<Operation *, FailureOr<Encoded>>(op)
-      .Case<exec::DispatchOp, CopyOp, RecordOp, WaitOp, AllReduceOp>([&](auto command) { return encode(command); })
+      .Case<exec::DispatchOp, CopyOp, RecordOp, WaitOp, CollectiveOp>([&](auto command) { return encode(command); })
       .Default(
           [](Operation *other) { return other->emitOpError("is a command that a package cannot hold"), failure(); });
 }
@@ -257,9 +257,10 @@ Writer::Encoded Writer::encode(CopyOp op) {
   return {fb::Command::Copy, content.Union(), "copy"};
 }
 
-FailureOr<Writer::Encoded> Writer::encode(AllReduceOp op) {
+// An all-reduce has a table of its own, which readers of 1.4 have, too.
+FailureOr<Writer::Encoded> Writer::encode(CollectiveOp op) {
   std::vector<uint32_t> operands;
-  for (Value value : op.getBuffers()) operands.push_back(bufferIndex.lookup(value));
+  for (Value value : op->getOperands()) operands.push_back(bufferIndex.lookup(value));
   flatbuffers::Optional<fb::Algorithm> algorithm;
   if (auto name = op.getAlgorithm()) {
     const char *const *names = fb::EnumNamesAlgorithm();
@@ -269,11 +270,21 @@ FailureOr<Writer::Encoded> Writer::encode(AllReduceOp op) {
       return op.emitOpError("is by '") << *name << "', which no package can hold";
     algorithm = fb::Algorithm(found - names);
   }
-  FailureOr<fb::DType> element = dtypeOf(cast<MemRefType>(op.getBuffers().front().getType()).getElementType());
+  FailureOr<fb::DType> element = fb::DType::F32; // of a barrier, which has no elements
+  if (!op.getBuffers().empty()) element = dtypeOf(cast<MemRefType>(op.getBuffers().front().getType()).getElementType());
   if (failed(element)) return op.emitOpError("is of a type that no package can hold");
+  auto reduction = fb::Reduction(op.getReduction().value_or(Reduction::sum));
   auto buffers = builder.CreateVector(operands);
-  auto content = fb::CreateAllReduce(builder, fb::Reduction(op.getReduction()), *element, algorithm, buffers);
-  return Encoded{fb::Command::AllReduce, content.Union(), op.getTitle()};
+  if (op.getKind() == CollectiveKind::all_reduce) {
+    auto content = fb::CreateAllReduce(builder, reduction, *element, algorithm, buffers);
+    return Encoded{fb::Command::AllReduce, content.Union(), op.getTitle()};
+  }
+  static_assert(int(fb::CollectiveKind::MAX) == int(getMaxEnumValForCollectiveKind()));
+  flatbuffers::Offset<flatbuffers::Vector<uint64_t>> units;
+  if (op.getUnits()) units = builder.CreateVector(std::vector<uint64_t>(op.getUnits()->begin(), op.getUnits()->end()));
+  auto content = fb::CreateCollective(builder, fb::CollectiveKind(op.getKind()), reduction, *element, algorithm,
+                                      uint32_t(op.getRoot().value_or(0)), buffers, units);
+  return Encoded{fb::Command::Collective, content.Union(), op.getTitle()};
 }
 
 Writer::Encoded Writer::encode(RecordOp op) {

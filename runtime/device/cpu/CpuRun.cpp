@@ -52,7 +52,7 @@ void CpuRun::lookAtLanes() {
       own[lane].onlyCopies = std::none_of(commands.begin(), commands.end(),
                                           [](const Command &command) { return command.kind == CommandKind::Dispatch; });
       own[lane].meets =
-          std::any_of(commands.begin(), commands.end(), [](const Command &command) { return command.isCollective(); });
+          std::any_of(commands.begin(), commands.end(), [&](const Command &command) { return each.meets(command); });
       for (size_t at = 0; at < commands.size(); ++at) {
         if (commands[at].kind != CommandKind::Copy) continue;
         Wire *wire =
@@ -130,18 +130,29 @@ void CpuRun::stopOthers() {
 }
 
 void CpuRun::runCollective(const Command &command, void *const *own, bool isApart) {
-  // Said before it is asked whether the run goes on: who cancels it says so, and then asks who is in a collective.
-  comm::RankGroup::Presence inside(*group, !isApart);
-  if (control.isStopped()) return;
-  reduced.clear();
   const Entry &current = *entry.load(std::memory_order_relaxed);
-  int64_t size = int64_t(dtypeSize(command.dtype));
-  for (uint32_t i = 0; i < command.operandCount; ++i)
-    reduced.push_back({own[i], int64_t(current.bufferOf(command, i).size) / size});
-  comm::GivenAlgorithm algorithm;
-  if (command.algorithm != Command::kAutomatic) algorithm = collective::Algorithm(command.algorithm);
-  Status status = group->allReduce(sprig_rt_dtype(command.dtype), comm::Reduction(command.reduction), algorithm,
-                                   reduced, command.name);
+  const Collective &asked = current.collectives[command.collective];
+  int64_t size = int64_t(dtypeSize(asked.dtype));
+  auto tensorOf = [&](uint32_t i) -> comm::GroupTensor {
+    uint32_t whole = asked.wholeOf(command, i);
+    int64_t elements = int64_t(current.bufferOf(command, whole).size) / size;
+    return {{own[whole], elements, asked.unitOf(i)}, asked.isInPlace() ? nullptr : own[asked.otherOf(command, i)]};
+  };
+  comm::GroupCall call{asked.kind, sprig_rt_dtype(asked.dtype), asked.reduction, asked.algorithm, int32_t(asked.root)};
+  Status status;
+  if (!current.meets(command)) {
+    for (uint32_t i = 0; i < asked.tensorsOf(command) && status.isOk(); ++i) {
+      comm::GroupTensor tensor = tensorOf(i);
+      status = group->run(call, {&tensor, 1}, command.name);
+    }
+  } else {
+    // Said before it is asked whether the run goes on: who cancels it says so, and then asks who is in a collective.
+    comm::RankGroup::Presence inside(*group, !isApart);
+    if (control.isStopped()) return;
+    tensors.clear();
+    for (uint32_t i = 0; i < asked.tensorsOf(command); ++i) tensors.push_back(tensorOf(i));
+    status = group->run(call, tensors, command.name);
+  }
   if (!status.isOk()) control.fail(std::move(status));
 }
 
@@ -159,7 +170,8 @@ template <bool Recorded> Status CpuRun::executePlain(const Entry &current, void 
       std::memmove(own[1], own[0], command.copyBytes);
     }
     if (Recorded)
-      recorded->add(profileKind(command), begin, 0, uint32_t(&command - current.lanes.front().commands.data()));
+      recorded->add(profileKind(current, command), begin, 0,
+                    uint32_t(&command - current.lanes.front().commands.data()));
   }
   return control.isGoing() ? Status() : control.take(package.program());
 }
@@ -240,7 +252,9 @@ void CpuRun::execute(const Command &command, LaneRun &lane, void *const *operand
     // The planner may alias source and target.
     if (control.isGoing()) std::memmove(own[1], own[0], command.copyBytes);
     return;
-  case CommandKind::AllReduce: runCollective(command, own, lane.lane == collectiveLane); return;
+  case CommandKind::Collective:
+    if (control.isGoing()) runCollective(command, own, lane.lane == collectiveLane);
+    return;
   case CommandKind::Wait: return; // recorded already: a lane that would wait is given back
   case CommandKind::Record:
     events[command.event].store(generation, std::memory_order_release);
@@ -336,8 +350,10 @@ void CpuRun::driveCarriers(uint32_t participant) {
 void CpuRun::executeRecorded(const Command &command, LaneRun &lane, void *const *operands) {
   uint64_t begin = ticks();
   execute(command, lane, operands);
-  const Lane &program = entry.load(std::memory_order_relaxed)->lanes[lane.lane];
-  recorded->add(profileKind(command), begin, lane.lane, uint32_t(&command - program.commands.data()), lane.participant);
+  const Entry &current = *entry.load(std::memory_order_relaxed);
+  const Lane &program = current.lanes[lane.lane];
+  recorded->add(profileKind(current, command), begin, lane.lane, uint32_t(&command - program.commands.data()),
+                lane.participant);
 }
 
 // May be asked about a lane of a run that is over: then the answer is of no use, but safe to compute.

@@ -119,9 +119,9 @@ private:
   uint64_t callerScratch = 0;
   uint64_t helperScratch = 0;
 
-  std::vector<comm::Buffers::Buffer> reduced; // of the collective at hand: they follow one another
-  uint32_t collectiveLane = kNoLane;          // of this run: the one that the thread for it drives
-  Status stopped;                             // what this run failed with, once the other ranks know
+  std::vector<comm::GroupTensor> tensors; // of the collective at hand: those that meet others follow one another
+  uint32_t collectiveLane = kNoLane;      // of this run: the one that the thread for it drives
+  Status stopped;                         // what this run failed with, once the other ranks know
 
   uint64_t generation = 0; // number of the current run
   alignas(64) std::atomic<const Entry *> entry{nullptr};

@@ -78,8 +78,8 @@ func.func @scalar(%x: tensor<f32>) {
 // -----
 dist.mesh @mesh ["data"] [4]
 func.func @uneven(%x: tensor<6x2xf32>) {
-  // expected-error @+1 {{a first axis of 6 does not divide by the 4 ranks of the group}}
-  %0 = dist.scatter %x root 0 on @mesh ["data"] : tensor<6x2xf32> -> tensor<2x2xf32>
+  // expected-error @+1 {{expected a part 'tensor<1x2xf32>' or 'tensor<2x2xf32>' of 'tensor<6x2xf32>' over 4 ranks, found 'tensor<3x2xf32>'}}
+  %0 = dist.scatter %x root 0 on @mesh ["data"] : tensor<6x2xf32> -> tensor<3x2xf32>
   return
 }
 
@@ -88,6 +88,38 @@ dist.mesh @mesh ["data"] [4]
 func.func @part(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{expected a part 'tensor<1x3xf32>' of 'tensor<4x3xf32>' over 4 ranks, found 'tensor<2x3xf32>'}}
   %0 = dist.all_gather %x on @mesh ["data"] : tensor<2x3xf32> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @ofRank(%x: tensor<6x2xf32>) attributes {dist.rank = 3 : i64} {
+  // expected-error @+1 {{expected a part 'tensor<1x2xf32>' of 'tensor<6x2xf32>' over 4 ranks, found 'tensor<2x2xf32>'}}
+  %0 = dist.part %x on @mesh ["data"] : tensor<6x2xf32> -> tensor<2x2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @exchange(%x: tensor<6x2xf32>) attributes {dist.rank = 3 : i64} {
+  // expected-error @+1 {{a first axis of 6 does not divide by the 4 ranks of the group}}
+  %0 = dist.all_to_all %x on @mesh ["data"] : tensor<6x2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @nothing() {
+  // expected-error @+1 {{expected a value}}
+  "dist.all_gather"() <{mesh = @mesh, axes = ["data"]}> : () -> ()
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @counts(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has 1 operands and 2 results}}
+  %0:2 = "dist.reduce_scatter"(%x) <{reduction = 0 : i32, mesh = @mesh, axes = ["data"]}> : (tensor<4xf32>) -> (tensor<1xf32>, tensor<1xf32>)
   return
 }
 

@@ -6,7 +6,7 @@
 dist.mesh @mesh ["data", "model"] [4, 2]
 
 // CHECK-LABEL: func.func @collectives
-func.func @collectives(%x: tensor<8x3xf32>, %flags: tensor<4xi1>, %y: tensor<5x3xf32>, %none: tensor<0x3xf32>) {
+func.func @collectives(%x: tensor<8x3xf32>, %flags: tensor<4xi1>, %y: tensor<5x3xf32>, %none: tensor<0x3xf32>, %v: tensor<2xf32>) {
   // CHECK: dist.all_reduce mean %{{.*}} on @mesh ["data"] by "ring" : tensor<8x3xf32>
   %0 = dist.all_reduce mean %x on @mesh ["data"] by "ring" : tensor<8x3xf32>
   // CHECK: dist.all_reduce max %{{.*}} on @mesh ["data", "model"] : tensor<4xi1>
@@ -19,6 +19,12 @@ func.func @collectives(%x: tensor<8x3xf32>, %flags: tensor<4xi1>, %y: tensor<5x3
   %9 = dist.reduce_scatter sum %y on @mesh ["data"] : tensor<5x3xf32> -> tensor<2x3xf32>
   // CHECK: dist.all_gather %{{.*}} on @mesh ["data"] : tensor<0x3xf32> -> tensor<2x3xf32>
   %10 = dist.all_gather %none on @mesh ["data"] : tensor<0x3xf32> -> tensor<2x3xf32>
+  // CHECK: dist.reduce_scatter mean %{{.*}}, %{{.*}} on @mesh ["model"] by "split" : tensor<8x3xf32>, tensor<2xf32> -> tensor<4x3xf32>, tensor<1xf32>
+  %11:2 = dist.reduce_scatter mean %x, %v on @mesh ["model"] by "split" : tensor<8x3xf32>, tensor<2xf32> -> tensor<4x3xf32>, tensor<1xf32>
+  // CHECK: dist.all_gather %{{.*}}, %{{.*}} on @mesh ["model"] : tensor<8x3xf32>, tensor<2xf32> -> tensor<16x3xf32>, tensor<4xf32>
+  %12:2 = dist.all_gather %x, %v on @mesh ["model"] : tensor<8x3xf32>, tensor<2xf32> -> tensor<16x3xf32>, tensor<4xf32>
+  // CHECK: dist.part %{{.*}} on @mesh ["model"] : tensor<8x3xf32> -> tensor<4x3xf32>
+  %13 = dist.part %x on @mesh ["model"] : tensor<8x3xf32> -> tensor<4x3xf32>
   // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<8x3xf32>
   %4 = dist.all_to_all %x on @mesh ["data"] : tensor<8x3xf32>
   // CHECK: dist.broadcast %{{.*}} root 3 on @mesh ["data"] by "tree" : tensor<8x3xf32>
@@ -31,6 +37,16 @@ func.func @collectives(%x: tensor<8x3xf32>, %flags: tensor<4xi1>, %y: tensor<5x3
   %8 = dist.scatter %x root 0 on @mesh ["data"] : tensor<8x3xf32> -> tensor<2x3xf32>
   // CHECK: dist.barrier on @mesh ["data"]
   dist.barrier on @mesh ["data"]
+  return
+}
+
+// Rank 5 of 8 is the third of four along the data, and of 10 rows it has two.
+// CHECK-LABEL: func.func @uneven
+func.func @uneven(%x: tensor<10x3xf32>) attributes {dist.rank = 5 : i64} {
+  // CHECK: dist.part %{{.*}} on @mesh ["data"] : tensor<10x3xf32> -> tensor<2x3xf32>
+  %0 = dist.part %x on @mesh ["data"] : tensor<10x3xf32> -> tensor<2x3xf32>
+  // CHECK: dist.all_gather %{{.*}} on @mesh ["data"] : tensor<2x3xf32> -> tensor<10x3xf32>
+  %1 = dist.all_gather %0 on @mesh ["data"] : tensor<2x3xf32> -> tensor<10x3xf32>
   return
 }
 

@@ -480,7 +480,7 @@ exec.program @alone inputs() outputs("y": tensor<4xf32>) {
   %y = exec.buffer output[0] : memref<4xf32>
   exec.lane on @cpu {
     // expected-error@+1 {{is in a program of one rank}}
-    exec.all_reduce sum (%y) : memref<4xf32>
+    exec.collective all_reduce sum (%y) : memref<4xf32>
   }
 }
 
@@ -489,8 +489,8 @@ exec.program @alone inputs() outputs("y": tensor<4xf32>) {
 exec.device @cpu "cpu"
 exec.program @empty inputs() outputs() attributes {ranks = 2 : i64} {
   exec.lane on @cpu {
-    // expected-error@+1 {{has no buffer}}
-    "exec.all_reduce"() {reduction = 0 : i32} : () -> ()
+    // expected-error@+1 {{all_reduce of 0 buffers}}
+    exec.collective all_reduce sum ()
   }
 }
 
@@ -502,7 +502,7 @@ exec.program @types inputs() outputs("y": tensor<4xf32>, "z": tensor<4xi32>) att
   %z = exec.buffer output[1] : memref<4xi32>
   exec.lane on @cpu {
     // expected-error@+1 {{has buffers of 'f32' and of 'i32', expected one element type}}
-    exec.all_reduce sum (%y, %z) : memref<4xf32>, memref<4xi32>
+    exec.collective all_reduce sum (%y, %z) : memref<4xf32>, memref<4xi32>
   }
 }
 
@@ -513,7 +513,7 @@ exec.program @twice inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 :
   %y = exec.buffer output[0] : memref<4xf32>
   exec.lane on @cpu {
     // expected-error@+1 {{has a buffer twice}}
-    exec.all_reduce sum (%y, %y) : memref<4xf32>, memref<4xf32>
+    exec.collective all_reduce sum (%y, %y) : memref<4xf32>, memref<4xf32>
   }
 }
 
@@ -525,7 +525,7 @@ exec.program @input inputs("x": tensor<4xf32>) outputs() attributes {ranks = 2 :
   %x = exec.buffer input[0] : memref<4xf32>
   exec.lane on @cpu {
     // expected-error@+1 {{writes a buffer of kind input}}
-    exec.all_reduce sum (%x) : memref<4xf32>
+    exec.collective all_reduce sum (%x) : memref<4xf32>
   }
 }
 
@@ -536,6 +536,188 @@ exec.program @mean inputs() outputs("y": tensor<4xi32>) attributes {ranks = 2 : 
   %y = exec.buffer output[0] : memref<4xi32>
   exec.lane on @cpu {
     // expected-error@+1 {{has a mean of 'i32', expected floats}}
-    exec.all_reduce mean (%y) : memref<4xi32>
+    exec.collective all_reduce mean (%y) : memref<4xi32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @reduces inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{reduce_scatter without a reduction}}
+    exec.collective reduce_scatter (%y) to (%t) : memref<4xf32> to memref<2xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @moves inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{all_gather with a reduction}}
+    exec.collective all_gather sum (%t) to (%y) : memref<2xf32> to memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @rooted inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{broadcast without a root}}
+    exec.collective broadcast (%y) : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @rootless inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{all_reduce with a root}}
+    exec.collective all_reduce sum (%y) root 1 : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @far inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has root 2 of 2 ranks}}
+    exec.collective broadcast (%y) root 2 : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @pairs inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{all_gather of 1 buffers to 0, expected 1}}
+    exec.collective all_gather (%t) : memref<2xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @place inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{all_reduce of 1 buffers to 1, expected 0}}
+    exec.collective all_reduce sum (%y) to (%z) : memref<4xf32> to memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @stops inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{barrier of 1 buffers}}
+    exec.collective barrier (%y) : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @units inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has 2 units for 1 tensors}}
+    exec.collective part (%y) to (%t) units [1, 1] : memref<4xf32> to memref<2xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @rows inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has 4 elements of 4xf32 in rows of 3}}
+    exec.collective part (%y) to (%t) units [3] : memref<4xf32> to memref<2xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @parts inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has 3xf32 beside 4xf32, expected 2 elements}}
+    exec.collective all_gather (%u) to (%y) : memref<3xf32> to memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @uneven inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has 3 rows of 3xf32, which 2 ranks do not share evenly, in a program that is not one rank's}}
+    exec.collective part (%u) to (%t) : memref<3xf32> to memref<2xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @exchange inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) attributes {rank = 0 : i64, ranks = 3 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  %u = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has 4 rows of 4xf32, which 3 ranks do not share evenly}}
+    exec.collective all_to_all (%y) to (%z) : memref<4xf32> to memref<4xf32>
   }
 }

@@ -108,7 +108,31 @@ exec.program @two inputs("x": tensor<4x4xf32>) outputs("y": tensor<4x4xf32>) are
 exec.program @ranks inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64, samples_of_ranks = 32 : i64} {
   %y = exec.buffer output[0] : memref<4xf32>
   exec.lane on @cpu0 {
-    // CHECK: exec.all_reduce sum(%{{.*}}) by "ring" named "w" : memref<4xf32>
-    exec.all_reduce sum (%y) by "ring" named "w" : memref<4xf32>
+    // CHECK: exec.collective all_reduce sum(%{{.*}}) by "ring" named "w" : memref<4xf32>
+    exec.collective all_reduce sum (%y) by "ring" named "w" : memref<4xf32>
+  }
+}
+// CHECK: exec.program @collectives
+exec.program @collectives inputs("x": tensor<3x2xf32>) outputs("y": tensor<4xf32>, "z": tensor<2x2xf32>) attributes {rank = 0 : i64, ranks = 2 : i64} {
+  %x = exec.buffer input[0] : memref<3x2xf32>
+  %y = exec.buffer output[0] : memref<4xf32>
+  %z = exec.buffer output[1] : memref<2x2xf32>
+  %t = exec.buffer arena : memref<4xf32>
+  %u = exec.buffer arena : memref<3x2xf32>
+  exec.lane on @cpu0 {
+    // CHECK: exec.collective part(%{{.*}}) to(%{{.*}}) units [2] : memref<3x2xf32> to memref<2x2xf32>
+    exec.collective part (%x) to (%z) units [2] : memref<3x2xf32> to memref<2x2xf32>
+    // CHECK: exec.collective all_gather(%{{.*}}) to(%{{.*}}) units [2] by "split" named "w" : memref<2x2xf32> to memref<3x2xf32>
+    exec.collective all_gather (%z) to (%u) units [2] by "split" named "w" : memref<2x2xf32> to memref<3x2xf32>
+    // CHECK: exec.collective reduce_scatter mean(%{{.*}}) to(%{{.*}}) units [2] : memref<3x2xf32> to memref<2x2xf32>
+    exec.collective reduce_scatter mean (%u) to (%z) units [2] : memref<3x2xf32> to memref<2x2xf32>
+    // CHECK: exec.collective all_to_all(%{{.*}}) to(%{{.*}}) : memref<4xf32> to memref<4xf32>
+    exec.collective all_to_all (%y) to (%t) : memref<4xf32> to memref<4xf32>
+    // CHECK: exec.collective broadcast(%{{.*}}, %{{.*}}) root 1 : memref<4xf32>, memref<2x2xf32>
+    exec.collective broadcast (%t, %z) root 1 : memref<4xf32>, memref<2x2xf32>
+    // CHECK: exec.collective reduce product(%{{.*}}) root 0 : memref<4xf32>
+    exec.collective reduce product (%t) root 0 : memref<4xf32>
+    // CHECK: exec.collective barrier()
+    exec.collective barrier ()
   }
 }

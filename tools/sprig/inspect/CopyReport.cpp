@@ -49,7 +49,9 @@ private:
         const Command &command = entry.lanes[lane].commands[i];
         if (&command == copy) continue;
         for (uint32_t operand = 0; operand < command.operandCount; ++operand) {
-          if (!is(entry.bufferOf(command, operand)) || command.writes(operand, program.kernels) != writes) continue;
+          if (!is(entry.bufferOf(command, operand)) ||
+              bool(entry.accessOf(command, operand, program.kernels) & rt::core::kWrites) != writes)
+            continue;
           sprig_rt_command_info info;
           check(sprig_rt_package_command(runner.package(), index, lane, i, &info));
           std::string name = info.name && *info.name ? info.name : "copy";

@@ -148,6 +148,15 @@ void ProfileCollector::add(const rt::Profile &profile, const sprig_rt_profile_da
     case SPRIG_RT_PROFILE_DISPATCH:
     case SPRIG_RT_PROFILE_COPY:
     case SPRIG_RT_PROFILE_ALL_REDUCE:
+    case SPRIG_RT_PROFILE_REDUCE_SCATTER:
+    case SPRIG_RT_PROFILE_ALL_GATHER:
+    case SPRIG_RT_PROFILE_BROADCAST:
+    case SPRIG_RT_PROFILE_REDUCE:
+    case SPRIG_RT_PROFILE_GATHER:
+    case SPRIG_RT_PROFILE_SCATTER:
+    case SPRIG_RT_PROFILE_ALL_TO_ALL:
+    case SPRIG_RT_PROFILE_BARRIER:
+    case SPRIG_RT_PROFILE_PART:
     case SPRIG_RT_PROFILE_RECORD:
     case SPRIG_RT_PROFILE_WAIT: {
       ProfileRow &row = commandRow(event);

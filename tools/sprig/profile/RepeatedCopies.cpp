@@ -20,7 +20,8 @@ std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t index) {
     for (const Command &command : lane.commands)
       for (uint32_t i = 0; i < command.operandCount; ++i) {
         const Buffer &buffer = entry.bufferOf(command, i);
-        if (buffer.kind == BufferKind::State && command.writes(i, program.kernels)) written.insert(buffer.index);
+        if (buffer.kind == BufferKind::State && (entry.accessOf(command, i, program.kernels) & rt::core::kWrites))
+          written.insert(buffer.index);
       }
   std::vector<std::string> texts;
   for (const rt::core::Lane &lane : entry.lanes)

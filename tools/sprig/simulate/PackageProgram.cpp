@@ -59,9 +59,8 @@ public:
       made.commands.emplace_back();
       for (uint32_t i = 0; i < entry.lanes[lane].commands.size(); ++i) {
         const rt::core::Command &command = entry.lanes[lane].commands[i];
-        bool meets = command.kind == rt::core::CommandKind::AllReduce;
         made.commands.back().push_back(told(lane, i));
-        if (meets)
+        if (entry.meets(command))
           made.step.lanes.back().push_back({{}, meetingsOf(command, ranks, algorithm)});
         else
           made.step.lanes.back().push_back({commandOf(lane, i)});
@@ -71,19 +70,23 @@ public:
   }
 
 private:
-  // As the runtime: buffers of one algorithm go around together, one algorithm after the other.
+  // As the runtime: tensors of one algorithm go around together, one algorithm after the other.
   std::vector<machine::Meeting> meetingsOf(const rt::core::Command &command, int ranks,
                                            std::optional<Algorithm> given) const {
-    constexpr auto kKind = rt::collective::Kind::allReduce;
+    const rt::core::Collective &call = entry.collectives[command.collective];
+    auto algorithmOf = [&](int64_t size) {
+      if (call.algorithm) return *call.algorithm;
+      if (given && rt::collective::does(*given, call.kind)) return *given;
+      return rt::collective::chooseAlgorithm(call.kind, ranks, size);
+    };
     std::map<Algorithm, int64_t> bytes;
-    for (uint32_t i = 0; i < command.operandCount; ++i) {
-      auto size = int64_t(entry.bufferOf(command, i).size);
-      bool isSaid = command.algorithm != rt::core::Command::kAutomatic;
-      bytes[isSaid ? Algorithm(command.algorithm)
-                   : given.value_or(rt::collective::chooseAlgorithm(kKind, ranks, size))] += size;
+    if (call.kind == rt::collective::Kind::barrier) bytes[algorithmOf(0)] = 0;
+    for (uint32_t i = 0; i < call.tensorsOf(command); ++i) {
+      auto size = int64_t(entry.bufferOf(command, call.wholeOf(command, i)).size);
+      bytes[algorithmOf(size)] += size;
     }
     std::vector<machine::Meeting> meetings;
-    for (auto &[algorithm, sum] : bytes) meetings.push_back({kKind, algorithm, sum});
+    for (auto &[algorithm, sum] : bytes) meetings.push_back({call.kind, algorithm, sum, int(call.root)});
     return meetings;
   }
 
@@ -111,7 +114,7 @@ private:
           std::clamp<int64_t>(command.tiles / std::max<int64_t>(command.grain, 1), 1, topology.nodes[node].threads));
       played.ns = workNs(node, lane, index, played.threads);
       return played;
-    case rt::core::CommandKind::AllReduce: // refused before
+    case rt::core::CommandKind::Collective: // a part of what a rank has
     case rt::core::CommandKind::Copy: break;
     }
     played.from = nodeOf(command, 0);

@@ -61,8 +61,18 @@ typedef enum sprig_rt_profile_kind {
    * the device in the package. Since 1.7. */
   SPRIG_RT_PROFILE_UPLOAD,
   SPRIG_RT_PROFILE_DOWNLOAD,
-  SPRIG_RT_PROFILE_ALL_REDUCE /* a command, as SPRIG_RT_PROFILE_DISPATCH; waiting for other ranks is in it. Since 1.8.
-                               */
+  /* Commands of ranks, as SPRIG_RT_PROFILE_DISPATCH, in the order of sprig_rt_command_kind; waiting for other ranks is
+   * in them. The first since 1.8, the others since 1.10. */
+  SPRIG_RT_PROFILE_ALL_REDUCE,
+  SPRIG_RT_PROFILE_REDUCE_SCATTER,
+  SPRIG_RT_PROFILE_ALL_GATHER,
+  SPRIG_RT_PROFILE_BROADCAST,
+  SPRIG_RT_PROFILE_REDUCE,
+  SPRIG_RT_PROFILE_GATHER,
+  SPRIG_RT_PROFILE_SCATTER,
+  SPRIG_RT_PROFILE_ALL_TO_ALL,
+  SPRIG_RT_PROFILE_BARRIER,
+  SPRIG_RT_PROFILE_PART
 } sprig_rt_profile_kind;
 
 typedef struct sprig_rt_profile_event {

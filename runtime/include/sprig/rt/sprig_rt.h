@@ -273,7 +273,7 @@ SPRIG_RT_API void sprig_rt_context_last_run(const sprig_rt_context *context, spr
 /* ---- Group: ranks that run an entry together --------------------------------------------------------------------
  *
  * An entry of several ranks (sprig_rt_package_entry_ranks) is called by each of them, on a context and a state of its
- * own, at the same time: its all-reduces wait for the others. All ranks make the same calls in the same order. Since
+ * own, at the same time: its collectives wait for the others. All ranks make the same calls in the same order. Since
  * 1.8. */
 
 typedef struct sprig_rt_group sprig_rt_group; /* one rank's place in it */
@@ -328,6 +328,10 @@ typedef struct sprig_rt_group_times {
 } sprig_rt_group_times;
 /* Of all runs since the group began. Since 1.10. */
 SPRIG_RT_API sprig_rt_status *sprig_rt_group_get_times(const sprig_rt_group *group, sprig_rt_group_times *times);
+/* Of `count` elements each rank gives a piece, and gets all: sizes of pieces differ by one at most, larger ones come
+ * first. In place, called as sprig_rt_group_all_reduce. Since 1.10. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_group_all_gather(sprig_rt_group *group, sprig_rt_dtype dtype, void *elements,
+                                                        uint64_t count, const char *name);
 /* The rank has left when its contexts let go of the group, too: whoever waits for it fails. */
 SPRIG_RT_API void sprig_rt_group_release(sprig_rt_group *group);
 /* The rank that the context's calls are from now on; NULL: none. Contexts of one group are used one at a time. */
@@ -375,7 +379,16 @@ typedef enum sprig_rt_command_kind {
   SPRIG_RT_COPY,
   SPRIG_RT_RECORD,
   SPRIG_RT_WAIT,
-  SPRIG_RT_ALL_REDUCE /* since 1.8 */
+  SPRIG_RT_ALL_REDUCE,     /* since 1.8 */
+  SPRIG_RT_REDUCE_SCATTER, /* and all others since 1.10 */
+  SPRIG_RT_ALL_GATHER,
+  SPRIG_RT_BROADCAST,
+  SPRIG_RT_REDUCE,
+  SPRIG_RT_GATHER,
+  SPRIG_RT_SCATTER,
+  SPRIG_RT_ALL_TO_ALL,
+  SPRIG_RT_BARRIER,
+  SPRIG_RT_PART /* of a rank's own value; meets nobody */
 } sprig_rt_command_kind;
 
 typedef struct sprig_rt_command_info {
@@ -383,7 +396,7 @@ typedef struct sprig_rt_command_info {
   int32_t kind;
   uint32_t device;       /* of the lane, see sprig_rt_package_device */
   uint32_t kernel;       /* dispatch */
-  uint32_t buffer_count; /* dispatch: its operands; copy: source and target; all-reduce: what it reduces */
+  uint32_t buffer_count; /* dispatch: its operands; copy: source and target; of ranks: see program.fbs */
   const uint32_t *buffers;
   uint32_t event; /* record, wait */
   int64_t tiles;

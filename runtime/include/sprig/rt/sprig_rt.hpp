@@ -288,7 +288,9 @@ private:
 
 // "dispatch": what a command is called that has no name.
 inline const char *commandKindName(int32_t kind) {
-  constexpr const char *names[] = {"dispatch", "copy", "record", "wait", "all_reduce"};
+  constexpr const char *names[] = {"dispatch",       "copy",       "record",    "wait",   "all_reduce",
+                                   "reduce_scatter", "all_gather", "broadcast", "reduce", "gather",
+                                   "scatter",        "all_to_all", "barrier",   "part"};
   return kind >= 0 && kind < int32_t(std::size(names)) ? names[kind] : "command";
 }
 
@@ -325,6 +327,10 @@ public:
   void allReduce(std::span<float> elements, sprig_rt_reduction reduction = SPRIG_RT_SUM,
                  const char *name = "all_reduce") const {
     check(sprig_rt_group_all_reduce(handle.get(), SPRIG_RT_F32, reduction, elements.data(), elements.size(), name));
+  }
+  // Each rank's piece of the bytes, larger ones first, one after the other, on all.
+  void allGather(std::span<std::byte> bytes, const char *name = "all_gather") const {
+    check(sprig_rt_group_all_gather(handle.get(), SPRIG_RT_U8, bytes.data(), bytes.size(), name));
   }
   sprig_rt_group_times times() const {
     sprig_rt_group_times times = {sizeof times, 0, 0, 0};

@@ -273,10 +273,11 @@ private:
       return span(kThreads, event.thread, label.name, "slice", event, args);
     }
     bool isEvent = event.kind == SPRIG_RT_PROFILE_RECORD || event.kind == SPRIG_RT_PROFILE_WAIT;
-    const char *category = event.kind == SPRIG_RT_PROFILE_ALL_REDUCE ? "all_reduce"
-                           : isEvent                                 ? "event"
-                           : event.kind == SPRIG_RT_PROFILE_COPY     ? "copy"
-                                                                     : "dispatch";
+    bool isOfRanks = event.kind >= SPRIG_RT_PROFILE_ALL_REDUCE && event.kind <= SPRIG_RT_PROFILE_PART;
+    const char *category = isOfRanks ? commandKindName(event.kind - SPRIG_RT_PROFILE_ALL_REDUCE + SPRIG_RT_ALL_REDUCE)
+                           : isEvent ? "event"
+                           : event.kind == SPRIG_RT_PROFILE_COPY ? "copy"
+                                                                 : "dispatch";
     span(trackOf(event.thread), event.thread, label.name, category, event, args);
     if (lanesSeen.insert(event.lane).second)
       meta("thread_name", kLanes, event.lane, "lane " + std::to_string(event.lane));

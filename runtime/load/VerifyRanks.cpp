@@ -1,0 +1,109 @@
+#include "runtime/format/Types.h"
+#include "runtime/load/Verify.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace sprig::rt::core {
+
+using collective::Algorithm;
+using collective::Form;
+using collective::Kind;
+
+namespace {
+
+constexpr uint32_t kMaxRanks = 1 << 20;
+
+Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
+
+// What the numbers stand for, which are a file's.
+Status verifyNumbers(const Collective &call, const Entry &entry) {
+  if (call.kind > Kind::part) return badPackage(concat("unknown collective ", int(call.kind)));
+  if (entry.ranks < 2) return badPackage(concat(nameOf(call.kind), " in an entry of one rank"));
+  if (call.reduction > comm::Reduction::max) return badPackage(concat("unknown reduction ", int(call.reduction)));
+  if (call.algorithm && *call.algorithm > Algorithm::bidirectional)
+    return badPackage(concat("unknown algorithm ", int(*call.algorithm)));
+  if (call.algorithm && !collective::does(*call.algorithm, call.kind))
+    return badPackage(concat(nameOf(call.kind), " by ", nameOf(*call.algorithm), ", expected one of ",
+                             collective::algorithmsOf(call.kind)));
+  if (!dtypeSize(call.dtype)) return badPackage(concat("unknown type ", int(call.dtype)));
+  if (comm::reduces(call.kind))
+    if (std::string why = comm::whyNot(sprig_rt_dtype(call.dtype), call.reduction); !why.empty())
+      return badPackage(std::move(why));
+  if (call.root >= entry.ranks || (call.root && !collective::isRooted(call.kind)))
+    return badPackage(concat(nameOf(call.kind), " of ", entry.ranks, " ranks with root ", call.root));
+  return {};
+}
+
+// A tensor of `bytes`, and what is beside it.
+Status verifySizes(const Collective &call, const Command &command, uint32_t tensor, const Entry &entry) {
+  const Buffer &whole = entry.bufferOf(command, call.wholeOf(command, tensor));
+  int64_t size = int64_t(dtypeSize(call.dtype)), unit = call.unitOf(tensor);
+  std::string text = concat(nameOf(call.kind), " of ", whole.size, " bytes of '", whole.name, "'");
+  if (whole.size > uint64_t(std::numeric_limits<int64_t>::max()) || int64_t(whole.size) % size)
+    return badPackage(concat(text, ", expected whole ", dtypeName(call.dtype)));
+  int64_t elements = int64_t(whole.size) / size;
+  if (unit < 1 || elements % unit) return badPackage(concat(text, ", expected whole rows of ", unit, " elements"));
+  if (call.isInPlace()) return {};
+  int64_t rows = elements / unit;
+  bool isShared = rows % entry.ranks == 0;
+  if (!isShared && (entry.rank < 0 || call.kind == Kind::allToAll))
+    return badPackage(concat(text, ": ", rows, " rows that ", entry.ranks, " ranks do not share evenly",
+                             call.kind == Kind::allToAll ? "" : ", in an entry of any rank"));
+  const Buffer &other = entry.bufferOf(command, call.otherOf(command, tensor));
+  uint64_t expected = whole.size;
+  if (call.kind != Kind::allToAll)
+    expected = uint64_t(collective::pieceOf(rows, entry.ranks, uint32_t(std::max(entry.rank, 0))).size() * unit * size);
+  if (other.size == expected) return {};
+  return badPackage(
+      concat(text, ": expected ", expected, " bytes beside it, found ", other.size, " of '", other.name, "'"));
+}
+
+// What two of them share would be added up twice, or read when it has been written.
+Status verifyApart(const Collective &call, const Command &command, const Entry &entry) {
+  std::vector<const Buffer *> buffers;
+  for (uint32_t i = 0; i < command.operandCount; ++i)
+    if (const Buffer &buffer = entry.bufferOf(command, i); buffer.size) buffers.push_back(&buffer);
+  auto placeOf = [](const Buffer *b) {
+    return std::tuple(b->kind, b->kind == BufferKind::Arena ? 0 : b->index, b->offset);
+  };
+  std::sort(buffers.begin(), buffers.end(), [&](auto *a, auto *b) { return placeOf(a) < placeOf(b); });
+  for (size_t i = 1; i < buffers.size(); ++i) {
+    const Buffer &a = *buffers[i - 1], &b = *buffers[i];
+    bool isOneSpace = a.kind == b.kind && (a.kind == BufferKind::Arena || a.index == b.index);
+    if (isOneSpace && (a.offset + a.size > b.offset))
+      return badPackage(concat(nameOf(call.kind), " of '", a.name, "' and '", b.name, "', which share bytes"));
+  }
+  return {};
+}
+
+} // namespace
+
+Status verifyCollective(Command &command, const Entry &entry) {
+  const Collective &call = entry.collectives[command.collective];
+  SPRIG_RETURN_IF_ERROR(verifyNumbers(call, entry));
+  if ((call.kind == Kind::barrier) != (command.operandCount == 0))
+    return badPackage(concat(nameOf(call.kind), " of ", command.operandCount, " buffers"));
+  if (!call.isInPlace() && command.operandCount % 2)
+    return badPackage(concat(nameOf(call.kind), " of ", command.operandCount, " buffers, expected pairs"));
+  uint32_t tensors = call.tensorsOf(command);
+  if (!call.units.empty() && call.units.size() != tensors)
+    return badPackage(concat(nameOf(call.kind), " of ", tensors, " tensors has ", call.units.size(), " sizes of rows"));
+  for (uint32_t tensor = 0; tensor < tensors; ++tensor) {
+    SPRIG_RETURN_IF_ERROR(verifySizes(call, command, tensor, entry));
+    command.bytes += entry.bufferOf(command, call.wholeOf(command, tensor)).size;
+  }
+  return verifyApart(call, command, entry);
+}
+
+Status verifyRanks(const Entry &entry) {
+  if (entry.ranks > kMaxRanks) return badPackage(concat("expected at most ", kMaxRanks, " ranks, found ", entry.ranks));
+  if (entry.rank < -1 || (entry.rank >= 0 && uint32_t(entry.rank) >= entry.ranks))
+    return badPackage(concat("expected a rank below ", entry.ranks, " or -1, found ", entry.rank));
+  if (entry.ranks > 1 && entry.independentSamples)
+    return badPackage("has independent samples, so that a batch may be split, and several ranks");
+  return {};
+}
+
+} // namespace sprig::rt::core
