@@ -15,18 +15,18 @@ bool isOfClasses(const LossConfig &loss) {
   return loss.kind == LossKind::softmaxCrossEntropy || loss.kind == LossKind::nll;
 }
 
-SmallVector<Value> splitTargets(Expression &e, ValueRange outputs, const TrainConfig &config, Value targets) {
+SmallVector<Value> splitTargets(Expression &e, TypeRange outputs, const TrainConfig &config, Value targets) {
   auto type = Expression::typeOf(targets);
   // Real targets come as f32.
-  auto like = [&](Value part, Value output) {
+  auto like = [&](Value part, Type output) {
     if (!isa<FloatType>(type.getElementType())) return part;
-    return e.cast(part, Expression::typeOf(output).getElementType());
+    return e.cast(part, cast<RankedTensorType>(output).getElementType());
   };
   if (outputs.size() == 1) return {like(targets, outputs[0])};
   SmallVector<int64_t> starts(type.getRank(), 0), steps(type.getRank(), 1), sizes(type.getShape());
   SmallVector<Value> parts;
   for (auto [output, loss] : llvm::zip_equal(outputs, config.losses)) {
-    auto outputType = Expression::typeOf(output);
+    auto outputType = cast<RankedTensorType>(output);
     bool ofClasses = isOfClasses(loss);
     sizes.back() = ofClasses ? 1 : outputType.getShape().back();
     Value part = ir::SliceOp::create(e.b, e.loc, targets, starts, sizes, steps);
@@ -38,9 +38,10 @@ SmallVector<Value> splitTargets(Expression &e, ValueRange outputs, const TrainCo
   return parts;
 }
 
-static Value lossOf(Expression &e, const LossConfig &config, Value x, Value t) {
+static Value lossOf(Expression &e, const LossConfig &config, Value x, Value t, bool isSum) {
   auto type = Expression::typeOf(x);
-  auto reduction = config.reduction == Reduction::mean ? ir::LossReduction::mean : ir::LossReduction::sum;
+  bool isMean = config.reduction == Reduction::mean && !isSum;
+  auto reduction = isMean ? ir::LossReduction::mean : ir::LossReduction::sum;
   Value weights;
   if (!config.classWeights.empty())
     weights = e.constant({int64_t(config.classWeights.size())}, type.getElementType(), config.classWeights);
@@ -72,11 +73,28 @@ bool addsUp(const LossConfig &loss) {
   return loss.reduction == Reduction::sum || (!loss.ignoreIndex && loss.classWeights.empty());
 }
 
-Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config, double weight) {
+Value countedWeight(Expression &e, const LossConfig &loss, Value targets, int64_t classes) {
+  Value counted;
+  if (loss.ignoreIndex) {
+    counted = e.compare(ir::ComparePredicate::ne, targets, e.splat(targets, double(*loss.ignoreIndex)));
+    targets = e.select(counted, targets, e.splat(targets, 0));
+  }
+  targets = ir::ClassIndexOp::create(e.b, e.loc, targets, classes);
+  std::vector<double> each = loss.classWeights;
+  if (each.empty()) each.assign(size_t(classes), 1);
+  Value weights = e.constant({classes}, e.b.getF32Type(), each);
+  Value rows = ir::GatherOp::create(e.b, e.loc, weights, targets, /*axis=*/0);
+  return e.sumOfAll(counted ? e.select(counted, rows, e.splat(rows, 0)) : rows);
+}
+
+Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config,
+                const LossShare &share) {
   Value total;
-  for (auto [output, target, loss] : llvm::zip_equal(outputs, targets, config.losses)) {
-    Value value = e.cast(lossOf(e, loss, output, target), e.b.getF32Type());
-    double scale = loss.scale * (loss.reduction == Reduction::sum ? 1 : weight);
+  for (auto [i, output, target, loss] : llvm::enumerate(outputs, targets, config.losses)) {
+    Value count = i < share.counts.size() ? share.counts[i] : Value();
+    Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/bool(count)), e.b.getF32Type());
+    if (count) value = e.div(value, count);
+    double scale = loss.scale * (loss.reduction == Reduction::sum || count ? 1 : share.weight);
     if (scale != 1) value = e.mul(value, e.splat(value, scale));
     total = total ? e.add(total, value) : value;
   }

@@ -9,14 +9,23 @@ namespace sprig::training {
 /// Whether the loss compares with the index of a class (in the last axis of the output).
 bool isOfClasses(const LossConfig &loss);
 
-/// The targets of each output: those of one output as they are; of several, cut from the last axis.
-llvm::SmallVector<mlir::Value> splitTargets(ir::Expression &e, mlir::ValueRange outputs, const TrainConfig &config,
+/// The targets of outputs of these types: those of one output as they are; of several, cut from the last axis.
+llvm::SmallVector<mlir::Value> splitTargets(ir::Expression &e, mlir::TypeRange outputs, const TrainConfig &config,
                                             mlir::Value targets);
 
-/// The sum of the losses of all outputs, a tensor<f32>. What is a mean over the samples is taken `weight` times: of a
-/// part of them.
+/// Of a part of a batch: what the means of the whole are there.
+struct LossShare {
+  double weight = 1; ///< part of the samples
+  /// Of each loss that is a mean over what counts, how much counts in the whole batch: a tensor<f32>. Null for others.
+  llvm::SmallVector<mlir::Value> counts;
+};
+
+/// The sum of the losses of all outputs, a tensor<f32>: of a part of a batch its part of the sum.
 mlir::Value totalLoss(ir::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config,
-                      double weight = 1);
+                      const LossShare &share = {});
+/// How much of the targets counts in the mean of a loss of so many classes: the weights of the targets' classes,
+/// without what is ignored; a tensor<f32>.
+mlir::Value countedWeight(ir::Expression &e, const LossConfig &loss, mlir::Value targets, int64_t classes);
 /// Whether a loss is a mean over samples alone or a sum, so that it adds up over parts of a batch.
 bool addsUp(const LossConfig &loss);
 

@@ -11,14 +11,15 @@ namespace {
 class Update {
 public:
   Update(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
-         double lrScale, double weightDecay, const std::string &name, Value gradient)
-      : e(e), state(state), o(optimizer), step(step), weightDecay(weightDecay), name(name), w(state.get(name)),
-        g(gradient), type(ir::Expression::typeOf(w)) {
+         double lrScale, double weightDecay, const std::string &name, Value parameter, Value gradient)
+      : e(e), state(state), o(optimizer), step(step), weightDecay(weightDecay), name(name), w(parameter), g(gradient),
+        type(ir::Expression::typeOf(w)) {
     rate = lrScale == 1 ? step.lr : e.mul(step.lr, e.splat(step.lr, lrScale));
     lr = scalar(rate);
   }
 
-  void run() {
+  /// The new value.
+  Value run() {
     bool decoupled = o.kind == OptimizerKind::adamw || o.kind == OptimizerKind::lion;
     if (weightDecay != 0 && !decoupled) g = e.add(g, scale(w, weightDecay));
     if (weightDecay != 0 && decoupled)
@@ -32,6 +33,7 @@ public:
     case OptimizerKind::adadelta: return adadelta();
     case OptimizerKind::lion: return lion();
     }
+    return w;
   }
 
 private:
@@ -46,9 +48,9 @@ private:
   }
   void keep(const char *slotKind, Value value) { state.set(slotName(slotKind, name), value); }
   /// w - lr * direction.
-  void descend(Value direction) { state.set(name, e.sub(w, e.mul(direction, lr))); }
+  Value descend(Value direction) { return e.sub(w, e.mul(direction, lr)); }
 
-  void sgd() {
+  Value sgd() {
     if (o.momentum == 0) return descend(g);
     Value share = g;
     if (o.dampening != 0) { // the first step takes the whole gradient
@@ -58,11 +60,11 @@ private:
     }
     Value v = e.add(scale(slot("momentum"), o.momentum), share);
     keep("momentum", v);
-    descend(o.nesterov ? e.add(g, scale(v, o.momentum)) : v);
+    return descend(o.nesterov ? e.add(g, scale(v, o.momentum)) : v);
   }
 
   // lr / (1 - beta1^t) and 1 / sqrt(1 - beta2^t) are scalars of the step.
-  void adam() {
+  Value adam() {
     Value m = mix(slot("exp_avg"), g, o.beta1), v = mix(slot("exp_avg_sq"), e.mul(g, g), o.beta2);
     keep("exp_avg", m);
     keep("exp_avg_sq", v);
@@ -71,10 +73,10 @@ private:
     Value rateOfStep = scalar(e.div(rate, correction(o.beta1)));
     Value deviation = scalar(e.unary<ir::RsqrtOp>(correction(o.beta2)));
     Value divisor = e.add(e.mul(e.unary<ir::SqrtOp>(v), deviation), e.splat(v, o.eps));
-    state.set(name, e.sub(w, e.div(e.mul(m, rateOfStep), divisor)));
+    return e.sub(w, e.div(e.mul(m, rateOfStep), divisor));
   }
 
-  void rmsprop() {
+  Value rmsprop() {
     Value v = mix(slot("square_avg"), e.mul(g, g), o.alpha);
     keep("square_avg", v);
     Value u = e.div(g, e.add(e.unary<ir::SqrtOp>(v), e.splat(v, o.eps)));
@@ -82,33 +84,33 @@ private:
       u = e.add(scale(slot("momentum"), o.momentum), u);
       keep("momentum", u);
     }
-    descend(u);
+    return descend(u);
   }
 
-  void adagrad() {
+  Value adagrad() {
     Value s = e.add(slot("sum"), e.mul(g, g));
     keep("sum", s);
     if (o.lrDecay != 0) {
       Value slower = e.add(e.mul(step.count, e.splat(step.count, o.lrDecay)), e.splat(step.count, 1));
       lr = scalar(e.div(rate, slower));
     }
-    descend(e.div(g, e.add(e.unary<ir::SqrtOp>(s), e.splat(s, o.eps))));
+    return descend(e.div(g, e.add(e.unary<ir::SqrtOp>(s), e.splat(s, o.eps))));
   }
 
-  void adadelta() {
+  Value adadelta() {
     Value v = mix(slot("square_avg"), e.mul(g, g), o.rho), moved = slot("acc_delta");
     auto deviation = [&](Value x) { return e.unary<ir::SqrtOp>(e.add(x, e.splat(x, o.eps))); };
     Value delta = e.mul(e.div(deviation(moved), deviation(v)), g);
     keep("square_avg", v);
     keep("acc_delta", mix(moved, e.mul(delta, delta), o.rho));
-    descend(delta);
+    return descend(delta);
   }
 
-  void lion() {
+  Value lion() {
     Value m = slot("exp_avg");
     Value direction = e.unary<ir::SignOp>(mix(m, g, o.beta1));
     keep("exp_avg", mix(m, g, o.beta2));
-    descend(direction);
+    return descend(direction);
   }
 
   ir::Expression &e;
@@ -124,9 +126,9 @@ private:
 
 } // namespace
 
-void updateParameter(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
-                     double lrScale, double weightDecay, const std::string &name, Value gradient) {
-  Update(e, state, optimizer, step, lrScale, weightDecay, name, gradient).run();
+Value updatedParameter(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
+                       double lrScale, double weightDecay, const std::string &name, Value parameter, Value gradient) {
+  return Update(e, state, optimizer, step, lrScale, weightDecay, name, parameter, gradient).run();
 }
 
 } // namespace sprig::training

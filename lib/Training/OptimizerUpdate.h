@@ -12,8 +12,10 @@ struct StepScalars {
   mlir::Value count; ///< tensor<f64>: steps done before this one, t - 1
 };
 
-/// Sets the parameter, and the optimizer's tensors for it, in `state`. The gradient has the parameter's type.
-void updateParameter(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer, const StepScalars &step,
-                     double lrScale, double weightDecay, const std::string &name, mlir::Value gradient);
+/// The new value of a parameter, or of a part of it; sets the optimizer's tensors for it in `state`, which have its
+/// type, under its name. The gradient has the parameter's type.
+mlir::Value updatedParameter(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer,
+                             const StepScalars &step, double lrScale, double weightDecay, const std::string &name,
+                             mlir::Value parameter, mlir::Value gradient);
 
 } // namespace sprig::training

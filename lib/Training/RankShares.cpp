@@ -1,4 +1,6 @@
 #include "lib/Training/RankShares.h"
+#include "lib/Training/OptimizerShards.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "runtime/collective/Collective.h"
 #include <numeric>
 
@@ -18,14 +20,59 @@ int64_t RankShares::beginOf(int64_t samples) const {
   return rt::collective::pieceOf(samples, uint32_t(ranks), uint32_t(rank)).begin;
 }
 
+static NameLoc named(ir::Expression &e, StringRef name) { return NameLoc::get(e.b.getStringAttr(name)); }
+static FlatSymbolRefAttr meshOf(ir::Expression &e) { return FlatSymbolRefAttr::get(e.b.getContext(), kMesh); }
+static ArrayAttr axesOf(ir::Expression &e) { return e.b.getStrArrayAttr({kAxis}); }
+static dist::ReductionAttr sumOf(ir::Expression &e) {
+  return dist::ReductionAttr::get(e.b.getContext(), dist::Reduction::sum);
+}
+
 Value RankShares::sum(ir::Expression &e, Value value, StringRef name, bool isLate) const {
   if (isAlone()) return value;
-  auto loc = NameLoc::get(e.b.getStringAttr(name));
-  auto reduce = dist::AllReduceOp::create(
-      e.b, loc, value, dist::ReductionAttr::get(e.b.getContext(), dist::Reduction::sum),
-      FlatSymbolRefAttr::get(e.b.getContext(), kMesh), e.b.getStrArrayAttr({kAxis}), StringAttr());
+  auto reduce = dist::AllReduceOp::create(e.b, named(e, name), value, sumOf(e), meshOf(e), axesOf(e), StringAttr());
   if (isLate) reduce->setAttr(dist::kLateAttr, e.b.getUnitAttr());
   return reduce.getResult(0);
+}
+
+bool RankShares::isShared(RankedTensorType type) const {
+  return sharesState && shardOf(type.getNumElements(), ranks) > 0;
+}
+
+// A vector that ranks share evenly.
+Value RankShares::padded(ir::Expression &e, Value value) const {
+  int64_t elements = ir::Expression::typeOf(value).getNumElements();
+  int64_t more = shardOf(elements, ranks) * ranks - elements;
+  Value flat = e.reshape(value, {elements});
+  if (!more) return flat;
+  return ir::PadOp::create(e.b, e.loc, ir::PadMode::constant, flat, e.splat(flat, 0), ArrayRef<int64_t>{0},
+                           ArrayRef<int64_t>{more});
+}
+
+static RankedTensorType vectorOf(Value like, int64_t elements) {
+  return RankedTensorType::get({elements}, ir::Expression::typeOf(like).getElementType());
+}
+
+Value RankShares::piece(ir::Expression &e, Value value) const {
+  Value all = padded(e, value);
+  auto type = vectorOf(all, ir::Expression::typeOf(all).getNumElements() / ranks);
+  return dist::PartOp::create(e.b, e.loc, type, all, meshOf(e), axesOf(e), StringAttr());
+}
+
+Value RankShares::pieceOfSum(ir::Expression &e, Value value, StringRef name) const {
+  Value all = padded(e, value);
+  Type type = vectorOf(all, ir::Expression::typeOf(all).getNumElements() / ranks);
+  return dist::ReduceScatterOp::create(e.b, named(e, name), type, all, sumOf(e), meshOf(e), axesOf(e), StringAttr())
+      .getResult(0);
+}
+
+Value RankShares::whole(ir::Expression &e, Value piece, RankedTensorType type, StringRef name) const {
+  Type padded = vectorOf(piece, ir::Expression::typeOf(piece).getNumElements() * ranks);
+  Value all =
+      dist::AllGatherOp::create(e.b, named(e, name), padded, piece, meshOf(e), axesOf(e), StringAttr()).getResult(0);
+  if (padded != vectorOf(piece, type.getNumElements()))
+    all = ir::SliceOp::create(e.b, e.loc, all, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{type.getNumElements()},
+                              ArrayRef<int64_t>{1});
+  return e.reshape(all, type.getShape());
 }
 
 void RankShares::declare(ModuleOp module) const {

@@ -10,7 +10,9 @@ namespace sprig::training {
 
 class RankShares {
 public:
-  explicit RankShares(int rank = 0, int ranks = 1) : rank(rank), ranks(ranks) {}
+  /// With `sharesState` each holds and updates its piece of the optimizer's tensors (OptimizerShards.h).
+  explicit RankShares(int rank = 0, int ranks = 1, bool sharesState = false)
+      : rank(rank), ranks(ranks), sharesState(sharesState) {}
 
   bool isAlone() const { return ranks == 1; }
   /// This rank's samples of so many, as lib/Loader deals them: sizes differ by one at most, larger ones come first.
@@ -25,13 +27,24 @@ public:
   /// waits for it but what may come at the step's end, on any rank.
   mlir::Value sum(ir::Expression &e, mlir::Value value, llvm::StringRef name, bool isLate = false) const;
 
+  /// Whether each rank holds a piece alone of the optimizer's tensors for a parameter of this type.
+  bool isShared(mlir::RankedTensorType type) const;
+  /// This rank's piece of a value that all have, and of the sum of all ranks' values; a vector.
+  mlir::Value piece(ir::Expression &e, mlir::Value value) const;
+  mlir::Value pieceOfSum(ir::Expression &e, mlir::Value value, llvm::StringRef name) const;
+  /// The value of this type that all ranks' pieces make up.
+  mlir::Value whole(ir::Expression &e, mlir::Value piece, mlir::RankedTensorType type, llvm::StringRef name) const;
+
   /// Declares the mesh that sums are over.
   void declare(mlir::ModuleOp module) const;
   /// States on an entry whose it is: of these forward passes, and where it differs from rank to rank, whose.
   void describe(mlir::Operation *function, llvm::ArrayRef<int64_t> passes, bool differs) const;
 
 private:
+  mlir::Value padded(ir::Expression &e, mlir::Value value) const;
+
   int rank, ranks;
+  bool sharesState;
 };
 
 } // namespace sprig::training

@@ -48,4 +48,16 @@ double lrAt(const ScheduleConfig &s, double baseLr, int64_t step) {
   return baseLr;
 }
 
+double rateFactor(RateRule rule, double factor) {
+  return rule == RateRule::linear ? factor : rule == RateRule::sqrt ? std::sqrt(factor) : 1;
+}
+
+// Groups have theirs as factors of the optimizer's.
+void scaleRates(TrainConfig &config, double by) {
+  config.optimizer.lr *= by;
+  config.schedule.minLr *= by;
+  config.schedule.maxLr *= by;
+  for (double &rate : config.schedule.values) rate *= by;
+}
+
 } // namespace sprig::training

@@ -9,4 +9,10 @@ namespace sprig::training {
 double lrAt(const ScheduleConfig &schedule, double baseLr, int64_t step);
 inline double lrAt(const TrainConfig &config, int64_t step) { return lrAt(config.schedule, config.optimizer.lr, step); }
 
+/// Rates for a batch `factor` times as large: the optimizer's and those that the schedule names itself. By rule linear
+/// they are `factor` times as high, by sqrt its root.
+enum class RateRule : uint8_t { none, linear, sqrt };
+double rateFactor(RateRule rule, double factor);
+void scaleRates(TrainConfig &config, double by);
+
 } // namespace sprig::training

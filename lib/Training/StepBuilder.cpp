@@ -94,11 +94,32 @@ void StepBuilder::checkShares(const TrainingEntries &entries) const {
                     model + ": a batch of " + std::to_string(size) +
                         " leaves ranks without samples, whose batch norms "
                         "have no part in its statistics; `drop_last` leaves the last batch out");
-  for (const LossConfig &loss : config.losses)
-    if (!addsUp(loss))
-      throw Error(ErrorKind::unsupported,
-                  model + ": on several ranks a loss is a mean over samples or a sum; with class weights or an ignored "
-                          "class it is a mean over what counts, which is not there yet (`reduction`: \"sum\" is)");
+}
+
+// Of losses that are means over what counts, how much that is of all ranks' samples; null for others. Without targets
+// this rank has no sample.
+SmallVector<Value> StepBuilder::countsOf(Expression &e, ValueRange targets) const {
+  SmallVector<Value> counts(config.losses.size());
+  if (ranks.isAlone()) return counts;
+  for (auto [i, loss] : llvm::enumerate(config.losses)) {
+    if (addsUp(loss)) continue;
+    auto scalar = RankedTensorType::get({}, e.b.getF32Type());
+    Value own = targets.empty() ? Value(ir::ConstantOp::create(e.b, e.loc, scalar, ir::makeSplat(scalar, 0)))
+                                : countedWeight(e, loss, targets[i], target.classes[i]);
+    counts[i] = ranks.sum(e, own, "loss.count");
+  }
+  return counts;
+}
+
+// A loss without a sample: zero, which reads the counts as other ranks' losses do.
+static Value lossOfNothing(Expression &e, ArrayRef<Value> counts) {
+  Value loss;
+  for (Value count : counts) {
+    if (!count) continue;
+    Value zero = e.mul(count, e.splat(count, 0));
+    loss = loss ? e.add(loss, zero) : zero;
+  }
+  return loss;
 }
 
 func::FuncOp StepBuilder::forward(int64_t samples) const {
@@ -256,14 +277,17 @@ static Value samplesOf(Expression &e, Value value, int64_t first, int64_t count)
   return ir::SliceOp::create(e.b, e.loc, value, starts, sizes, steps);
 }
 
-/// The L2 norm of all gradients together.
-static Value globalNorm(Expression &e, ArrayRef<Value> gradients) {
-  Value sum;
-  for (Value g : gradients) {
+/// The L2 norm of all gradients together, of which ranks may have pieces.
+static Value globalNorm(Expression &e, ArrayRef<Value> gradients, ArrayRef<bool> arePieces, const RankShares &ranks) {
+  Value sum, sumOfPieces;
+  for (auto [g, isPiece] : llvm::zip_equal(gradients, arePieces)) {
     Value square = e.cast(e.sumOfAll(e.mul(g, g)), e.b.getF32Type());
-    sum = sum ? e.add(sum, square) : square;
+    Value &of = isPiece ? sumOfPieces : sum;
+    of = of ? e.add(of, square) : square;
   }
-  return e.unary<ir::SqrtOp>(sum);
+  if (sumOfPieces) sumOfPieces = ranks.sum(e, sumOfPieces, "grad_norm");
+  if (sum && sumOfPieces) sum = e.add(sum, sumOfPieces);
+  return e.unary<ir::SqrtOp>(sum ? sum : sumOfPieces);
 }
 
 void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
@@ -289,19 +313,25 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   Value loss;
   int64_t first = 0;
   bool differs = false; // from rank to rank
+  SmallVector<OwnStatistics> statistics;
   for (auto [pass, all] : llvm::enumerate(sizes)) {
     int64_t size = ranks.sizeOf(all);
-    if (size == 0) continue; // it adds nothing to the sums of all ranks
+    if (size == 0) { // it adds nothing to the sums of all ranks
+      if (Value nothing = lossOfNothing(e, countsOf(e, {}))) loss = loss ? e.add(loss, nothing) : nothing;
+      continue;
+    }
     SmallVector<Value> inputs;
     for (Value argument : function.getArguments().drop_back()) inputs.push_back(samplesOf(e, argument, first, size));
-    Value targets = samplesOf(e, function.getArguments().back(), first, size);
+    SmallVector<Value> targets = splitTargets(e, forward(size).getResultTypes(), config,
+                                              samplesOf(e, function.getArguments().back(), first, size));
+    LossShare share{ranks.weightOf(all), countsOf(e, targets)};
     first += size;
     // Each forward pass of a run has a counter of its own.
     Value counter = e.mul(step, e.splat(step, double(config.accumulate)));
     if (pass) counter = e.add(counter, e.splat(counter, double(pass)));
     SmallVector<Value> outputs = writeTrainingForm(b, forward(size), inputs, state, config,
-                                                   {state.initial(kSeed), counter}, {ranks, all}, differs);
-    Value part = totalLoss(e, outputs, splitTargets(e, outputs, config, targets), config, ranks.weightOf(all));
+                                                   {state.initial(kSeed), counter}, {ranks, all}, differs, statistics);
+    Value part = totalLoss(e, outputs, targets, config, share);
     // The mean over the passes; a smaller one counts less.
     if (sizes.size() > 1) part = e.mul(part, e.splat(part, double(all) / double(samples)));
     auto gradient = ir::GradientOp::create(b, e.loc, ValueRange(parameters).getTypes(), part, ValueRange(), parameters);
@@ -315,20 +345,25 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     auto tensor = cast<RankedTensorType>(type);
     return ir::ConstantOp::create(b, e.loc, tensor, ir::makeSplat(tensor, 0));
   };
-  if (!loss) {
-    loss = zeros(f32);
+  if (!loss) loss = zeros(f32);
+  if (sums.empty()) {
     for (Value parameter : parameters) sums.push_back(zeros(parameter.getType()));
   }
   // As the backward pass makes them. What a rank without samples has depends on nothing, so that there the order is the
   // function's.
   bool isLate = llvm::all_of(sizes, [&](int64_t size) { return ranks.isEnough(size); });
-  for (size_t i : gradientOrder(forwards.begin()->second, trainableNames))
-    sums[i] = ranks.sum(e, sums[i], trainableNames[i], isLate);
+  SmallVector<bool> arePieces(sums.size(), false); // each rank's own of a parameter that it updates
+  for (size_t i : gradientOrder(forwards.begin()->second, trainableNames)) {
+    arePieces[i] = ranks.isShared(Expression::typeOf(parameters[i]));
+    sums[i] = arePieces[i] ? ranks.pieceOfSum(e, sums[i], trainableNames[i])
+                           : ranks.sum(e, sums[i], trainableNames[i], isLate);
+  }
   loss = ranks.sum(e, loss, "loss", isLate);
+  moveStatistics(b, statistics, state, config, ranks);
   ranks.describe(function, sizes, differs);
   SmallVector<Value> returned{loss};
   if (withNorm || config.gradClipNorm) {
-    Value norm = globalNorm(e, sums);
+    Value norm = globalNorm(e, sums, arePieces, ranks);
     if (withNorm) returned.push_back(norm);
     if (config.gradClipNorm) {
       Value ratio = e.div(e.splat(norm, *config.gradClipNorm), e.add(norm, e.splat(norm, 1e-6)));
@@ -340,9 +375,18 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     for (Value &g : sums)
       g = e.binary<ir::MaxOp>(e.binary<ir::MinOp>(g, e.splat(g, *config.gradClipValue)),
                               e.splat(g, -*config.gradClipValue));
-
   StepScalars scalars{learningRate(e, config.schedule, state.initial(kLr), step), e.cast(step, b.getF64Type())};
-  for (auto [name, gradient] : llvm::zip_equal(trainableNames, sums)) {
+  updateParameters(e, state, scalars, sums, arePieces);
+  state.set(kStep, e.add(step, e.splat(step, 1)));
+  state.finish(b);
+  func::ReturnOp::create(b, e.loc, returned);
+}
+
+// Of a piece of the gradient the rank updates that piece of the parameter, which all ranks then put together.
+void StepBuilder::updateParameters(Expression &e, StateAccess &state, const StepScalars &scalars,
+                                   ArrayRef<Value> gradients, ArrayRef<bool> arePieces) {
+  SmallVector<Value> updated;
+  for (auto [name, gradient, isPiece] : llvm::zip_equal(trainableNames, gradients, arePieces)) {
     double lrScale = 1, weightDecay = config.optimizer.weightDecay;
     for (const ParameterGroup &group : config.groups) {
       if (!llvm::any_of(group.match, [&](const std::string &pattern) { return matches(pattern, name); })) continue;
@@ -350,17 +394,21 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
       weightDecay = group.weightDecay.value_or(weightDecay);
       break;
     }
-    updateParameter(e, state, config.optimizer, scalars, lrScale, weightDecay, name, gradient);
+    Value parameter = state.get(name);
+    if (isPiece) parameter = ranks.piece(e, parameter);
+    updated.push_back(
+        updatedParameter(e, state, config.optimizer, scalars, lrScale, weightDecay, name, parameter, gradient));
+  }
+  for (auto [name, value, isPiece] : llvm::zip_equal(trainableNames, updated, arePieces)) {
+    if (isPiece) value = ranks.whole(e, value, Expression::typeOf(state.get(name)), name);
+    state.set(name, value);
     if (!config.emaDecay) continue;
     std::string average = averageName(name);
     state.declareLike(average, name);
-    Value old = state.initial(average), now = state.get(name);
+    Value old = state.initial(average);
     state.set(average,
-              e.add(e.mul(old, e.splat(old, *config.emaDecay)), e.mul(now, e.splat(now, 1 - *config.emaDecay))));
+              e.add(e.mul(old, e.splat(old, *config.emaDecay)), e.mul(value, e.splat(value, 1 - *config.emaDecay))));
   }
-  state.set(kStep, e.add(step, e.splat(step, 1)));
-  state.finish(b);
-  func::ReturnOp::create(b, e.loc, returned);
 }
 
 void StepBuilder::addEvaluation(int64_t samples) {
@@ -372,13 +420,14 @@ void StepBuilder::addEvaluation(int64_t samples) {
   StateAccess state(module, function);
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   Expression e(b, function.getLoc());
-  if (ranks.sizeOf(samples) == 0) return finishEvaluation(e, function, samples, nullptr, {});
+  int64_t own = ranks.sizeOf(samples);
+  if (own == 0) return finishEvaluation(e, function, samples, lossOfNothing(e, countsOf(e, {})), {});
+  SmallVector<Value> targets = splitTargets(e, forward(own).getResultTypes(), config, function.getArguments().back());
+  LossShare share{ranks.weightOf(samples), countsOf(e, targets)};
   // With moving averages, they are what is evaluated.
-  SmallVector<Value> outputs =
-      writeInferenceForm(b, forward(ranks.sizeOf(samples)), function.getArguments().drop_back(), state,
-                         config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
-  SmallVector<Value> targets = splitTargets(e, outputs, config, function.getArguments().back());
-  Value loss = totalLoss(e, outputs, targets, config, ranks.weightOf(samples));
+  SmallVector<Value> outputs = writeInferenceForm(b, forward(own), function.getArguments().drop_back(), state,
+                                                  config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
+  Value loss = totalLoss(e, outputs, targets, config, share);
   Accuracy score = accuracy(e, outputs, targets, config);
   finishEvaluation(e, function, samples, e.mul(loss, e.splat(loss, double(samples))), score);
 }

@@ -4,6 +4,7 @@
 // fit the configuration is thrown as sprig::Error.
 #pragma once
 #include "lib/Training/LossExpression.h"
+#include "lib/Training/OptimizerUpdate.h"
 #include "lib/Training/RankShares.h"
 #include "lib/Training/TrainConfig.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -53,7 +54,7 @@ public:
   /// name. More samples than the batch are taken batch by batch (accumulation), the last one may be smaller; there must
   /// be a forward function for each size that occurs.
   /// Of several ranks the entry takes this one's share of each pass, one after the other, and gives what is of all
-  /// samples; the state is the same on all ranks.
+  /// samples; the state is the same on all ranks, but for pieces of the optimizer's tensors where they share those.
   void addTrainStep(int64_t samples, bool withNorm);
 
   /// Adds `evaluate`: inputs and targets -> sum of the samples' losses (f32), number of correct predictions (i64), and
@@ -74,6 +75,9 @@ private:
                                   std::vector<std::pair<std::string, mlir::Type>> results);
   void checkShares(const TrainingEntries &entries) const;
   void checkSamples() const;
+  llvm::SmallVector<mlir::Value> countsOf(ir::Expression &e, mlir::ValueRange targets) const;
+  void updateParameters(ir::Expression &e, StateAccess &state, const StepScalars &scalars,
+                        llvm::ArrayRef<mlir::Value> gradients, llvm::ArrayRef<bool> arePieces);
   void finishEvaluation(ir::Expression &e, mlir::func::FuncOp function, int64_t samples, mlir::Value loss,
                         Accuracy score);
 

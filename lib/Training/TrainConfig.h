@@ -119,6 +119,7 @@ struct TrainConfig {
   std::optional<std::vector<std::string>> trainable;
   std::optional<double> emaDecay;          ///< average ← decay average + (1 - decay) w after each step
   std::optional<double> batchNormMomentum; ///< running ← momentum running + (1 - momentum) batch; absent: the node's
+  bool batchNormOfReplicas = false;        ///< of several ranks: each normalises by its own samples' statistics
   bool dropout = true;                     ///< false: dropout nodes do nothing in training either
   std::optional<int64_t> rematBytes;
   int64_t evalEvery = 1;            ///< epochs between evaluations (0: only at the end)

@@ -25,13 +25,16 @@ std::string nameOf(Location location) {
   return name ? name.getName().str() : "";
 }
 
-/// How many numbers of a channel a batch has, of all ranks.
-double countOf(Value operand, const ForwardPass &pass) {
+/// How many numbers of a channel so many samples have.
+double countOf(Value operand, int64_t samples) {
   auto type = ir::Expression::typeOf(operand);
   int64_t rest = 1;
   for (int64_t size : type.getShape().drop_front(2)) rest *= size;
-  return double(rest) * double(pass.ranks.isAlone() ? type.getDimSize(0) : pass.samples);
+  return double(rest) * double(samples);
 }
+
+/// A factor that makes a biased variance unbiased.
+double unbiased(double count) { return count > 1 ? count / (count - 1) : 1; }
 
 // As nn.batch_norm_train, with sums over all ranks: of the operand, then of squared differences (two passes).
 TrainedNorm normalizeOverRanks(ir::Expression &e, ir::BatchNormOp norm, Value x, Value scale, Value shift,
@@ -47,7 +50,7 @@ TrainedNorm normalizeOverRanks(ir::Expression &e, ir::BatchNormOp norm, Value x,
   auto channel = [&](Value parameter) { return e.reshape(parameter, shape); };
   auto mean = [&](Value v, StringRef what) {
     Value sum = pass.ranks.sum(e, e.reduce(ir::ReduceKind::sum, v, axes, false), name + "." + what.str());
-    return e.div(sum, e.splat(sum, countOf(x, pass)));
+    return e.div(sum, e.splat(sum, countOf(x, pass.samples)));
   };
   Value average = mean(x, "mean");
   Value centred = e.sub(x, channel(average));
@@ -73,20 +76,21 @@ Value dropShare(ir::Expression &e, ir::DropoutOp dropout, Value x, const RandomS
   return e.mul(x, ir::SliceOp::create(e.b, e.loc, mask, starts, type.getShape(), steps));
 }
 
-// running <- m * running + (1 - m) * batch. The variance that enters is the unbiased one, as PyTorch has it.
-void updateStatistics(ir::Expression &e, ir::BatchNormOp norm, const TrainedNorm &trained, double count,
+// running <- m * running + (1 - m) * batch. The variance that enters is the unbiased one, as PyTorch has it: the biased
+// one times `correction`.
+void updateStatistics(ir::Expression &e, ir::BatchNormOp norm, Value mean, Value variance, double correction,
                       StateAccess &state, const TrainConfig &config) {
   double momentum = 0.9;
   if (auto own = norm->getAttrOfType<FloatAttr>(ir::kMomentumAttr)) momentum = own.getValueAsDouble();
   if (config.batchNormMomentum) momentum = *config.batchNormMomentum;
-  auto move = [&](ir::GetParamOp read, Value batch, double correction) {
+  auto move = [&](ir::GetParamOp read, Value batch, double factor) {
     Value running = state.get(read.getParam());
-    Value share = e.mul(batch, e.splat(batch, (1 - momentum) * correction));
+    Value share = e.mul(batch, e.splat(batch, (1 - momentum) * factor));
     state.set(read.getParam(), e.add(e.mul(running, e.splat(running, momentum)),
                                      e.cast(share, ir::Expression::typeOf(running).getElementType())));
   };
-  move(statistic(norm.getMean()), trained.mean, 1);
-  move(statistic(norm.getVariance()), trained.variance, count > 1 ? count / (count - 1) : 1);
+  move(statistic(norm.getMean()), mean, 1);
+  move(statistic(norm.getVariance()), variance, correction);
 }
 
 bool usesRunningStatistics(ir::BatchNormOp norm) { return statistic(norm.getMean()) && statistic(norm.getVariance()); }
@@ -117,21 +121,28 @@ bool isRunningStatistic(ir::GetParamOp read) {
 
 SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
                                      const TrainConfig &config, RandomState random, const ForwardPass &pass,
-                                     bool &differs) {
+                                     bool &differs, SmallVectorImpl<OwnStatistics> &own) {
   return writeForm(b, forward, inputs, state, [&](Operation &op, IRMapping &mapping) {
     if (auto norm = dyn_cast<ir::BatchNormOp>(op); norm && usesRunningStatistics(norm)) {
       ir::Expression e(b, op.getLoc());
       auto value = [&](Value v) { return mapping.lookup(v); };
       Value x = value(norm.getOperand()), scale = value(norm.getScale()), shift = value(norm.getShift());
-      TrainedNorm trained;
-      if (pass.ranks.isAlone()) {
-        auto own = ir::BatchNormTrainOp::create(b, op.getLoc(), x, scale, shift, norm.getEpsilonAttr());
-        trained = {own.getResult(), own.getMean(), own.getVariance()};
-      } else {
-        trained = normalizeOverRanks(e, norm, x, scale, shift, pass);
+      if (!pass.ranks.isAlone() && !config.batchNormOfReplicas) {
+        TrainedNorm trained = normalizeOverRanks(e, norm, x, scale, shift, pass);
+        double correction = unbiased(countOf(x, pass.samples));
+        updateStatistics(e, norm, trained.mean, trained.variance, correction, state, config);
+        mapping.map(norm.getResult(), trained.result);
+        return true;
       }
-      updateStatistics(e, norm, trained, countOf(x, pass), state, config);
-      mapping.map(norm.getResult(), trained.result);
+      auto trained = ir::BatchNormTrainOp::create(b, op.getLoc(), x, scale, shift, norm.getEpsilonAttr());
+      double correction = unbiased(countOf(x, ir::Expression::typeOf(x).getDimSize(0)));
+      if (pass.ranks.isAlone()) {
+        updateStatistics(e, norm, trained.getMean(), trained.getVariance(), correction, state, config);
+      } else {
+        Value variance = e.mul(trained.getVariance(), e.splat(trained.getVariance(), correction));
+        own.push_back({norm, trained.getMean(), variance, pass.ranks.weightOf(pass.samples)});
+      }
+      mapping.map(norm.getResult(), trained.getResult());
       return true;
     }
     if (auto dropout = dyn_cast<ir::DropoutOp>(op)) {
@@ -149,6 +160,20 @@ SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRa
     }
     return false;
   });
+}
+
+void moveStatistics(OpBuilder &b, ArrayRef<OwnStatistics> own, StateAccess &state, const TrainConfig &config,
+                    const RankShares &ranks) {
+  for (const OwnStatistics &each : own) {
+    ir::BatchNormOp norm = each.norm;
+    ir::Expression e(b, norm.getLoc());
+    std::string name = nameOf(norm.getLoc());
+    auto meanOf = [&](Value value, StringRef what) {
+      return ranks.sum(e, e.mul(value, e.splat(value, each.weight)), name + "." + what.str());
+    };
+    Value mean = meanOf(each.mean, "mean"), variance = meanOf(each.variance, "variance");
+    updateStatistics(e, norm, mean, variance, 1, state, config);
+  }
 }
 
 SmallVector<Value> writeInferenceForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,

@@ -1,6 +1,7 @@
 // A network's inference graph inside a step, in its training or its inference form.
 // For the step builder. Training: batch norms use and update statistics, dropout drops. Inference: neither.
 #pragma once
+#include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Training/RankShares.h"
 #include "lib/Training/StateAccess.h"
@@ -18,13 +19,26 @@ struct ForwardPass {
   int64_t samples;
 };
 
+/// What a batch norm has found of one rank's samples: what running statistics are to move by is the mean over the
+/// ranks, each by its share of the samples.
+struct OwnStatistics {
+  ir::BatchNormOp norm;
+  mlir::Value mean, variance; ///< the variance is the unbiased one
+  double weight;
+};
+
 /// Writes the body of `forward` at the insertion point, on the given inputs; returns what it gives. Parameters are read
-/// through `state`, which takes the new running statistics. Batch norms have the statistics of all ranks' samples, and
-/// dropouts drop what they drop where one rank has all of them: `differs` becomes true where the form is one rank's
-/// alone for that. Throws unsupported where it cannot be.
+/// through `state`, which takes the new running statistics. Batch norms have the statistics of all ranks' samples, or
+/// where the configuration wants those of replicas put theirs into `own`. Dropouts drop what they drop where one rank
+/// has all samples: `differs` becomes true where the form is one rank's alone for that. Throws unsupported where it
+/// cannot be.
 llvm::SmallVector<mlir::Value> writeTrainingForm(mlir::OpBuilder &b, mlir::func::FuncOp forward,
                                                  mlir::ValueRange inputs, StateAccess &state, const TrainConfig &config,
-                                                 RandomState random, const ForwardPass &pass, bool &differs);
+                                                 RandomState random, const ForwardPass &pass, bool &differs,
+                                                 llvm::SmallVectorImpl<OwnStatistics> &own);
+/// Moves running statistics by those of all ranks, so that they are the same on each.
+void moveStatistics(mlir::OpBuilder &b, llvm::ArrayRef<OwnStatistics> own, StateAccess &state,
+                    const TrainConfig &config, const RankShares &ranks);
 /// Of the parameters in `averaged`, the moving average is read.
 llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func::FuncOp forward,
                                                   mlir::ValueRange inputs, StateAccess &state,

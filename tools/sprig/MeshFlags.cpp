@@ -28,18 +28,24 @@ int ranksOfMesh(const std::string &mesh, int most) {
   return ranks;
 }
 
-void checkStrategy(const std::string &strategy) {
+} // namespace
+
+void MeshFlags::checkNames() const {
   if (!strategy.empty() && strategy != "data")
     throw Error(ErrorKind::usage, "--strategy " + strategy + ": there is none of this name, expected data");
+  std::string flag = "--zero " + std::to_string(zero);
+  if (zero < 0 || zero > 1)
+    throw Error(ErrorKind::usage, flag + ": expected 0 or 1: ranks share the optimizer's state, each has all gradients "
+                                         "and parameters");
+  if (zero && !isGiven())
+    throw Error(ErrorKind::usage, flag + ": is for ranks that train together, which --strategy data or --mesh says");
 }
-
-} // namespace
 
 int MeshFlags::ranks(const Settings &settings) const {
   if (!isGiven() && !bucket.empty())
     throw Error(ErrorKind::usage, "--bucket " + bucket + ": is of ranks that train together, --strategy data");
+  checkNames();
   if (!isGiven()) return 1;
-  checkStrategy(strategy);
   rt::core::GivenDevices given = settings.parsedDevices();
   int devices = given.threads ? 1 : int(given.list.size());
   int ranks = mesh.empty() ? std::max(1, devices) : ranksOfMesh(mesh, kMostThreadRanks);
@@ -71,7 +77,7 @@ RankPlace MeshFlags::place(const Settings &settings) const {
   if (!isGiven())
     throw Error(ErrorKind::usage,
                 "this process was started as " + of + ": say how they train together, --strategy data");
-  checkStrategy(strategy);
+  checkNames();
   if (!mesh.empty() && ranksOfMesh(mesh, rt::comm::kMostProcessRanks) != process.ranks)
     throw Error(ErrorKind::usage, "--mesh " + mesh + ": this process was started as " + of);
   rt::core::GivenDevices given = settings.parsedDevices();
@@ -123,6 +129,8 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
           "of ranks: gradients that go together, in the order in which the backward pass makes them: MB (of 2^20 "
           "bytes) at most, none (each by itself), unlimited, or auto (by cost; default). Bits do not depend on it")
       ->type_name("auto|MB");
+  command.add_option("--zero", flags.zero,
+                     "1: each rank holds and updates a piece of the optimizer's state, not all of it (ZeRO 1)");
 }
 
 Settings settingsOfRank(const Settings &settings, const RankPlace &place) {

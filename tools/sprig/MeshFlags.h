@@ -1,4 +1,4 @@
-// The flags that say how several devices are used: --strategy, --mesh and --bucket.
+// The flags that say how several devices are used: --strategy, --mesh, --bucket and --zero.
 // For commands that compile a training step. Without them devices are places for layers (--place).
 #pragma once
 #include "tools/sprig/Settings.h"
@@ -17,6 +17,7 @@ struct MeshFlags {
   std::string strategy; ///< "data", or "" where devices are places for layers
   std::string mesh;     ///< "data=2"; "": as many ranks as devices
   std::string bucket;   ///< as --bucket; "": auto
+  int zero = 0;         ///< 1: ranks share the optimizer's state
 
   bool isGiven() const { return !strategy.empty() || !mesh.empty(); }
   /// How many ranks there are: 1 without a strategy. Throws usage errors, and unsupported for devices that have no
@@ -28,6 +29,7 @@ struct MeshFlags {
   int64_t bucketBytes() const;
 
 private:
+  void checkNames() const;
   void checkDevices(const Settings &settings, int ranks) const;
 };
 

@@ -32,8 +32,8 @@ Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::Tenso
   training::StateAccess state(*work.module, function);
   state.declare(name, bridge::toType(work.context(), parameter), 0);
   ir::Expression e(b, b.getUnknownLoc());
-  training::updateParameter(e, state, config.optimizer, {body.getArgument(1), body.getArgument(2)}, lrScale,
-                            weightDecay, name, body.getArgument(0));
+  state.set(name, training::updatedParameter(e, state, config.optimizer, {body.getArgument(1), body.getArgument(2)},
+                                             lrScale, weightDecay, name, state.get(name), body.getArgument(0)));
   state.finish(b);
   func::ReturnOp::create(b, function.getLoc());
   bridge::derive(function, bridge::Derivation::simplify);

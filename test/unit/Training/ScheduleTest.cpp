@@ -103,3 +103,18 @@ TEST(Schedule, CountsEpochsWhereAsked) {
   EXPECT_EQ(cosine.schedule.totalSteps, 4);
   EXPECT_NEAR(lrAt(cosine, 25), 0.05, 1e-16);
 }
+
+// A larger batch has larger rates at every step, those that the schedule names itself among them.
+TEST(Schedule, RatesGrowWithTheBatchByRule) {
+  EXPECT_EQ(rateFactor(RateRule::none, 4), 1);
+  EXPECT_EQ(rateFactor(RateRule::linear, 4), 4);
+  EXPECT_EQ(rateFactor(RateRule::sqrt, 4), 2);
+  for (const char *schedule :
+       {"\"constant\"", R"({"name": "warmup", "warmup_steps": 5})", R"({"name": "cosine", "min_lr": 0.01})",
+        R"({"name": "warmup_cosine", "warmup_steps": 5, "min_lr": 0.01})", R"({"name": "one_cycle", "max_lr": 1})",
+        R"({"name": "step", "step_size": 3})", "[0.3, 0.2, 0.1]"}) {
+    TrainConfig config = withSchedule(schedule), scaled = config;
+    scaleRates(scaled, 4);
+    for (int t = 0; t < 25; ++t) EXPECT_NEAR(lrAt(scaled, t), 4 * lrAt(config, t), 1e-15) << schedule << " at " << t;
+  }
+}

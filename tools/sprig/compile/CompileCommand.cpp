@@ -100,6 +100,7 @@ TrainRequest requestTraining(const Options &options, int ranks, const std::optio
   request.ranks = ranks;
   request.bucketBytes = options.mesh.bucketBytes();
   if (ranks > 1) request.link = link.value_or(usualLink());
+  request.zero = options.mesh.zero;
   request.config = training::readTrainConfig(options.train);
   training::TrainConfig &config = request.config;
   int64_t each = config.batch * config.accumulate;

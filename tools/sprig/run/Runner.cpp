@@ -162,6 +162,10 @@ sprig_rt_group_times Runner::groupTimes() const {
   return times;
 }
 
+void Runner::allGather(std::span<char> bytes, const char *name) const {
+  check(sprig_rt_group_all_gather(group.get(), SPRIG_RT_U8, bytes.data(), bytes.size(), name));
+}
+
 std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks) {
   std::vector<sprig_rt_group *> handles(static_cast<size_t>(ranks), nullptr);
   check(sprig_rt_groups_create(uint32_t(ranks), nullptr, handles.data()));

@@ -75,6 +75,8 @@ public:
   void allReduce(std::span<uint64_t> numbers, sprig_rt_reduction reduction, const char *name) const;
   /// What collectives of its rank took so far; of none zeros.
   sprig_rt_group_times groupTimes() const;
+  /// In place: each rank's piece of equal size, one after the other.
+  void allGather(std::span<char> bytes, const char *name) const;
   std::string deviceName(uint32_t device) const; ///< "cpu:1", by its number in the package
   size_t entryCount() const;
   std::vector<TensorSpec> inputs(size_t entry) const;

@@ -9,7 +9,8 @@ namespace sprig::cli {
 
 struct RankShare {
   int rank = 0, ranks = 1;
-  int64_t batch = 0; ///< samples of a forward pass of a step, of all ranks together
+  int64_t batch = 0;        ///< samples of a forward pass of a step, of all ranks together
+  bool sharesState = false; ///< each has pieces of the optimizer's tensors (StateShards.h)
 
   /// Places of this rank's samples among `samples` of all ranks: its piece of each forward pass. Pieces differ by one
   /// at most, larger ones come first; it may have none. Replaces what `places` holds.

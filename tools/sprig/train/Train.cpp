@@ -97,6 +97,19 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
   addMesh(*command, options->mesh);
+  addOverride(*command, *options, "--batch-norm", "batch_norm.statistics",
+              "all or replica: whose samples batch norms of several ranks have the statistics of");
+  command->add_flag("--scale-batch", options->scaleBatch,
+                    "the configuration's batch is each rank's, that of all is as many times larger");
+  command
+      ->add_option("--lr-scaling", options->lrScaling,
+                   "rates with --scale-batch: none, linear (times the ranks) or sqrt (times their root)")
+      ->check(CLI::IsMember({"none", "linear", "sqrt"}))
+      ->capture_default_str();
+  command
+      ->add_option("--check-replicas", options->checkReplicas,
+                   "compares the ranks' states before the first step and after every N (default: only at the end)")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->callback([=, &invocation] {
     invocation.run = [=] {
       takeTopology(options->settings);

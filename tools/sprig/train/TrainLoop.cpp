@@ -55,7 +55,7 @@ public:
                             {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->count() : 0)},
                             {"configurations", training::toJson(config)},
                             {"steps to go on from", std::to_string(outcome.steps)}});
-    if (!options.checkpoints.empty()) writer.emplace(options.checkpoints, options.keep);
+    if (!options.checkpoints.empty() && options.writesCheckpoints) writer.emplace(options.checkpoints, options.keep);
     if (!options.metrics.empty())
       metrics.emplace(options.metrics, options.resume ? std::optional(outcome.steps) : std::nullopt);
     if (metrics && !metrics->kept().empty()) {
@@ -73,6 +73,7 @@ public:
     auto secondsAt = [&](Clock::time_point now) { return std::chrono::duration<double>(now - start).count(); };
     UnderWay underWay(program);
     askedAt = start;
+    if (options.checkEvery) program.checkReplicas();
     while ((outcome.steps < *config.steps && !stops()) || !started.empty()) {
       std::exception_ptr failure; // of a step that was begun too early to tell
       if (started.empty()) startNext();
@@ -84,6 +85,7 @@ public:
       Started step = started.front();
       Clock::time_point end;
       training::StepMetrics line = finishFirst(end);
+      if (options.checkEvery && outcome.steps % options.checkEvery == 0) checkReplicas(line.step);
       line.seconds = earlierSeconds + secondsAt(end);
       if (std::isfinite(line.loss) && step.evaluates) evaluate(line);
       progress.step(line);
@@ -107,7 +109,8 @@ public:
     // A run that was over already is evaluated all the same.
     if (evaluation && outcome.done == 0 && !stops()) outcome.evaluation = program.evaluate(*evaluation);
     if (epochSteps) outcome.epochLoss /= double(epochSteps);
-    if (writer && saved != outcome.steps) trySave();
+    // What was not written is tried again, where that asks nothing of other ranks.
+    if (saves() && (program.sharesState() ? asked : saved) != outcome.steps) trySave();
     if (writer) tryToWrite("the checkpoints before it stay", [&] { writer->wait(); });
     flushMetrics();
     return std::move(outcome);
@@ -125,7 +128,8 @@ private:
   std::optional<training::MetricsWriter> metrics;
   TrainOutcome outcome;
   double earlierSeconds = 0;
-  int64_t epochSteps = 0, epoch = -1, saved = -1;
+  int64_t epochSteps = 0, epoch = -1;
+  int64_t saved = -1, asked = -1; ///< steps of the last checkpoint, and of the last that was to be one
   // Steps that were handed over to the program, in their order.
   struct Started {
     int64_t number, epoch;
@@ -183,6 +187,7 @@ private:
     askedAt = now;
   }
 
+  bool saves() const { return writer || (!options.checkpoints.empty() && program.sharesState()); }
   int64_t every() const { return options.every > 0 ? options.every : batches.stepsPerEpoch(); }
 
   void openLoader() {
@@ -199,7 +204,7 @@ private:
     program.restore(options.resume->arrays);
     batches.seek({manifest.epoch, manifest.index});
     if (loaded) loaded->seek(manifest.epoch, manifest.index / (config.batch * config.accumulate));
-    outcome.steps = saved = manifest.step;
+    outcome.steps = saved = asked = manifest.step;
   }
 
   // What fails in a step is told with its number.
@@ -211,14 +216,18 @@ private:
     }
   }
 
+  void checkReplicas(int64_t step) const {
+    inStep(step, [&] { program.checkReplicas(); });
+  }
+
   void startNext() {
     Started step{outcome.steps + int64_t(started.size()), batches.position().epoch, false, false, false};
-    if (options.explain) before = copyState(program.first().state());
+    if (options.explain) before = copyState(program.state());
     std::span<const int64_t> samples = batches.next();
     if (options.explain) indices.assign(samples.begin(), samples.end());
     inStep(step.number, [&] { submit(samples); });
     step.evaluates = evaluationIsDueAfter(step.number);
-    step.saves = writer && (step.number + 1) % every() == 0;
+    step.saves = saves() && (step.number + 1) % every() == 0;
     step.asks = program.areProcesses() && options.endsBySignal && step.number + 1 >= askAt;
     started.push_back(step);
   }
@@ -277,13 +286,16 @@ private:
 
   void save() {
     auto start = Clock::now();
+    asked = outcome.steps;
+    std::vector<checkpoint::ArrayView> state = program.state();
+    if (!writer) return;
     // Lines first: a run that goes on from this checkpoint needs those of its steps.
     flushMetrics();
     checkpoint::Manifest manifest = options.identity;
     manifest.step = outcome.steps;
     manifest.epoch = batches.position().epoch;
     manifest.index = batches.position().index;
-    writer->save(manifest, program.first().state());
+    writer->save(manifest, state);
     saved = outcome.steps;
     outcome.checkpointSeconds += std::chrono::duration<double>(Clock::now() - start).count();
   }

@@ -16,10 +16,13 @@ struct TrainLoopOptions {
   training::TrainConfig config; ///< resolved
   std::string metrics;          ///< file of JSON lines; "" for none
   std::string checkpoints;      ///< folder; "" for none
-  int64_t every = 0;            ///< steps between checkpoints; 0: an epoch
-  int64_t logEvery = 0;         ///< steps between lines of progress; 0: the progress's own
+  /// Whether they are written here; where ranks share the state, those that do not write take part.
+  bool writesCheckpoints = true;
+  int64_t every = 0;    ///< steps between checkpoints; 0: an epoch
+  int64_t logEvery = 0; ///< steps between lines of progress; 0: the progress's own
   int keep = 3;
-  LoaderFlags loader; ///< none wanted: the thread that trains loads each batch when it needs it
+  int64_t checkEvery = 0; ///< steps between comparisons of the ranks' states; 0: none
+  LoaderFlags loader;     ///< none wanted: the thread that trains loads each batch when it needs it
   /// Whether Ctrl-C, SIGTERM and SIGHUP end the run behind a step, with a checkpoint; else they end the process.
   bool endsBySignal = true;
   bool keepHistory = false;      ///< of every step, for the plot

@@ -29,7 +29,7 @@ namespace {
 
 training::TrainingEntries entriesOf(const TrainRequest &request) {
   return {request.steps, request.evaluations, request.inferences, request.withNorm,
-          training::RankShares(request.rank, request.ranks)};
+          training::RankShares(request.rank, request.ranks, request.zero > 0)};
 }
 
 /// The sizes of symbolic dimensions for a batch: the first of every input, and what --dim binds.
@@ -122,7 +122,8 @@ public:
     builder.add(entriesOf(request));
     for (auto mesh : module().getOps<ir::dist::MeshOp>()) describe(mesh, request.link);
     // Of the text forms too: what goes on from them makes a package that trains.
-    TrainNote note{request.config, request.samples, builder.targets().classes, builder.trainable()};
+    TrainNote note{request.config, request.samples, builder.targets().classes, builder.trainable(),
+                   request.ranks > 1 ? request.zero : 0};
     module()->setAttr(ir::kTrainingAttr, StringAttr::get(module().getContext(), toText(note)));
   }
 

@@ -27,6 +27,7 @@ struct TrainRequest {
   std::optional<RankLink> link = {};
   /// Where each rank compiles for itself: what was chosen here, to what all take. Called where it was chosen.
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
+  int zero = 0; ///< 1: they share the optimizer's state
 };
 
 struct CompiledTraining : Compiled {

@@ -27,11 +27,12 @@ int64_t countIn(const Json &json) {
 } // namespace
 
 std::string toText(const TrainNote &note) {
-  return Json({{"config", Json::parse(training::toJson(note.config))},
+  Json json = {{"config", Json::parse(training::toJson(note.config))},
                {"samples", note.samples},
                {"classes", note.classes},
-               {"trainable", note.trainable}})
-      .dump(-1, ' ', false, Json::error_handler_t::replace); // names may be no UTF-8
+               {"trainable", note.trainable}};
+  if (note.zero) json["zero"] = note.zero;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace); // names may be no UTF-8
 }
 
 std::optional<TrainNote> trainNoteOf(const Runner &runner) {
@@ -48,6 +49,7 @@ std::optional<TrainNote> trainNoteOf(const Runner &runner) {
       note.samples = countIn(json.at("samples"));
       for (const Json &classes : json.at("classes")) note.classes.push_back(countIn(classes));
       note.trainable = json.at("trainable").get<std::vector<std::string>>();
+      if (json.contains("zero")) note.zero = int(countIn(json.at("zero")));
       return note;
     } catch (const std::exception &error) {
       throw Error(ErrorKind::badInput,

@@ -12,6 +12,7 @@ struct TrainNote {
   int64_t samples = 0;          ///< of the training set that it was resolved for
   std::vector<int64_t> classes; ///< of each output; 0 where its loss has none
   std::vector<std::string> trainable;
+  int zero = 0; ///< 1: ranks share the optimizer's state
 };
 
 /// The fact's name.

@@ -82,6 +82,7 @@ TrainProgram::TrainProgram(Runner given, RankShare share)
     throw Error(ErrorKind::badInput,
                 "the package has no entry 'train_step' that updates state: 'sprig compile --train' "
                 "makes packages that train");
+  if (share.sharesState) stateShards = StateShards(state(), share.ranks);
   interface = steps.front().turns[0]->specs;
   for (TensorSpec &spec : interface) spec.shape.erase(spec.shape.begin());
 }
@@ -315,19 +316,25 @@ void TrainProgram::restore(std::span<const data::Array> arrays) {
     throw Error(ErrorKind::badInput, "the checkpoint has " + std::to_string(arrays.size()) + " arrays, the program " +
                                          std::to_string(views.size()));
   std::vector<const data::Array *> sources;
-  for (auto &view : views) {
+  for (size_t i = 0; i < views.size(); ++i) {
+    const checkpoint::ArrayView &view = views[i];
     const data::Array *source = nullptr;
     for (const data::Array &array : arrays)
       if (array.name == view.name || array.name == rt::validUtf8(view.name)) source = &array; // of a file, or of a copy
     if (!source) throw Error(ErrorKind::badInput, "the checkpoint has no array '" + view.name + "'");
-    if (source->dtype != view.dtype || source->shape != view.shape)
+    const std::vector<int64_t> &shape = stateShards.isPiece(i) ? stateShards.wholeShape(i) : view.shape;
+    if (source->dtype != view.dtype || source->shape != shape)
       throw Error(ErrorKind::badInput, "'" + view.name + "' is " + data::describe(*source) + " in the checkpoint, " +
-                                           data::describe(view.dtype, view.shape) + " in the program");
+                                           data::describe(view.dtype, shape) + " in the program");
     sources.push_back(source);
   }
   // All of it fits; only now is anything changed.
-  for (size_t i = 0; i < views.size(); ++i)
-    check(sprig_rt_state_write(runner.state(), uint32_t(i), sources[i]->bytes.data(), views[i].bytes.size()));
+  for (size_t i = 0; i < views.size(); ++i) {
+    std::vector<char> piece;
+    if (stateShards.isPiece(i)) piece = stateShards.cut(views[i], sources[i]->bytes, share.rank);
+    const std::vector<char> &bytes = stateShards.isPiece(i) ? piece : sources[i]->bytes;
+    check(sprig_rt_state_write(runner.state(), uint32_t(i), bytes.data(), views[i].bytes.size()));
+  }
 }
 
 std::vector<data::Array> TrainProgram::parameters() const {

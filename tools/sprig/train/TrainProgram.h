@@ -8,6 +8,7 @@
 #include "sprig/data/loader.h"
 #include "tools/sprig/run/Runner.h"
 #include "tools/sprig/train/RankShare.h"
+#include "tools/sprig/train/StateShards.h"
 #include <chrono>
 
 namespace sprig::cli {
@@ -77,7 +78,9 @@ public:
 
   /// The state as it is between two steps; the bytes are the program's own, or a copy where those are not the host's.
   std::vector<checkpoint::ArrayView> state() const;
-  /// Takes over a state of the same names, types and shapes; badInput names what differs.
+  /// Which of its arrays are pieces, of ranks that share the state.
+  const StateShards &shards() const { return stateShards; }
+  /// Takes over a state of the same names, types and shapes, of whole arrays; badInput names what differs.
   void restore(std::span<const data::Array> arrays);
   /// The model's own arrays, not the optimizer's; of weights that have a moving average, that.
   std::vector<data::Array> parameters() const;
@@ -87,6 +90,7 @@ public:
 
   uint64_t stateBytes() const;
   const Runner &package() const { return runner; }
+  const RankShare &rankShare() const { return share; }
   int threads() const { return runner.threads(); }
 
 private:
@@ -123,6 +127,7 @@ private:
   RankShare share;
   mutable std::vector<std::vector<char>> mirror; ///< of states that lie on devices with memory of their own
   std::vector<TensorSpec> interface;
+  StateShards stateShards;
   bool ahead;
   uint32_t turn = 0;
   std::vector<Calls> steps, evaluations;

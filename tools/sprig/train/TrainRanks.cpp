@@ -10,10 +10,12 @@ namespace sprig::cli {
 
 TrainRanks::TrainRanks(Runner runner) { programs.push_back(std::make_unique<TrainProgram>(std::move(runner))); }
 
-TrainRanks::TrainRanks(std::vector<Runner> runners, int64_t batch) : failures(runners.size()) {
+TrainRanks::TrainRanks(std::vector<Runner> runners, int64_t batch, bool sharesState)
+    : isShared(sharesState), failures(runners.size()) {
   int ranks = int(runners.size());
   for (int rank = 0; rank < ranks; ++rank)
-    programs.push_back(std::make_unique<TrainProgram>(std::move(runners[size_t(rank)]), RankShare{rank, ranks, batch}));
+    programs.push_back(
+        std::make_unique<TrainProgram>(std::move(runners[size_t(rank)]), RankShare{rank, ranks, batch, sharesState}));
   try {
     for (int rank = 1; rank < ranks; ++rank) threads.emplace_back([this, rank] { serve(rank); });
   } catch (const std::system_error &error) {
@@ -24,7 +26,7 @@ TrainRanks::TrainRanks(std::vector<Runner> runners, int64_t batch) : failures(ru
   }
 }
 
-TrainRanks::TrainRanks(Runner runner, RankShare share) : isProcess(true) {
+TrainRanks::TrainRanks(Runner runner, RankShare share) : isProcess(true), isShared(share.sharesState) {
   programs.push_back(std::make_unique<TrainProgram>(std::move(runner), share));
   others = first().package().groupTimes();
 }
@@ -143,6 +145,32 @@ EvaluationResult TrainRanks::evaluate(const TrainData &data) {
   return result;
 }
 
+std::vector<checkpoint::ArrayView> TrainRanks::state() {
+  std::vector<checkpoint::ArrayView> views = first().state();
+  if (!isShared) return views;
+  std::vector<std::vector<checkpoint::ArrayView>> all;
+  for (auto &program : programs) all.push_back(program->state());
+  const StateShards &shards = first().shards();
+  joined.clear();
+  joined.reserve(views.size()); // their bytes stay where they are
+  for (size_t i = 0; i < views.size(); ++i) {
+    if (!shards.isPiece(i)) continue;
+    std::vector<char> pieces;
+    if (isProcess) {
+      size_t own = views[i].bytes.size();
+      pieces.resize(own * size_t(first().rankShare().ranks));
+      std::memcpy(pieces.data() + own * size_t(first().rankShare().rank), views[i].bytes.data(), own);
+      first().package().allGather(pieces, views[i].name.c_str());
+    } else {
+      for (const auto &state : all) pieces.insert(pieces.end(), state[i].bytes.begin(), state[i].bytes.end());
+    }
+    const data::Array &whole = joined.emplace_back(shards.join(views[i], i, pieces));
+    views[i].shape = whole.shape;
+    views[i].bytes = whole.bytes;
+  }
+  return views;
+}
+
 void TrainRanks::restore(std::span<const data::Array> arrays) {
   for (auto &program : programs) program->restore(arrays);
 }
@@ -175,8 +203,10 @@ int TrainRanks::firstDifference(std::span<const uint64_t> numbers, const char *n
 std::string TrainRanks::differingState() const {
   std::vector<checkpoint::ArrayView> views = first().state();
   std::vector<uint64_t> hashes;
-  for (const checkpoint::ArrayView &view : views)
-    hashes.push_back(std::hash<std::string_view>()({view.bytes.data(), view.bytes.size()}));
+  for (size_t i = 0; i < views.size(); ++i)
+    hashes.push_back(first().shards().isPiece(i)
+                         ? 0
+                         : std::hash<std::string_view>()({views[i].bytes.data(), views[i].bytes.size()}));
   int at = firstDifference(hashes, "states");
   return at < 0 ? "" : views[size_t(at)].name;
 }
@@ -206,7 +236,8 @@ void TrainRanks::checkReplicas() const {
   for (size_t rank = 1; rank < programs.size(); ++rank) {
     std::vector<checkpoint::ArrayView> views = programs[rank]->state();
     for (size_t i = 0; i < views.size(); ++i)
-      if (std::memcmp(views[i].bytes.data(), expected[i].bytes.data(), expected[i].bytes.size()) != 0)
+      if (!first().shards().isPiece(i) &&
+          std::memcmp(views[i].bytes.data(), expected[i].bytes.data(), expected[i].bytes.size()) != 0)
         throw Error(ErrorKind::internal,
                     "'" + views[i].name + "' of rank " + std::to_string(rank) + " differs from that of rank 0");
   }

@@ -23,12 +23,12 @@ public:
   explicit TrainRanks(Runner runner);
   /// Runners by rank, each with the program of its rank and a group; `batch` has the samples of a forward pass of all
   /// ranks together.
-  TrainRanks(std::vector<Runner> runners, int64_t batch);
+  TrainRanks(std::vector<Runner> runners, int64_t batch, bool sharesState = false);
   /// One of several processes that are ranks; the runner is of its group.
   TrainRanks(Runner runner, RankShare share);
   ~TrainRanks();
 
-  /// Sizes, interface and state are those of every rank.
+  /// Sizes and interface are those of every rank, and the state is but for pieces.
   const TrainProgram &first() const { return *programs.front(); }
 
   /// Takes the samples of a step, and hands it over: as TrainProgram's, of all ranks.
@@ -46,12 +46,17 @@ public:
   /// All samples, in their order, in parts of the sizes there are.
   EvaluationResult evaluate(const TrainData &data);
 
+  /// The state between two steps. Where ranks share it, their pieces are put together, and those that are processes all
+  /// ask for it at the same time; its bytes are good until they are asked again.
+  std::vector<checkpoint::ArrayView> state();
+  bool sharesState() const { return isShared; }
+  /// From whole arrays.
   void restore(std::span<const data::Array> arrays);
   void start(double lr, uint64_t seed);
   /// Throws badInput where ranks that are processes do not begin alike: by these facts, which `what` names, or by a bit
   /// of their states.
   void checkBeginning(std::initializer_list<Fact> facts) const;
-  /// Throws internal where the states of two ranks differ in a bit, with the array's name.
+  /// Throws internal where the states of two ranks differ in a bit, with the array's name; pieces apart.
   void checkReplicas() const;
   /// Whether other processes have to end behind the same step.
   bool areProcesses() const { return isProcess; }
@@ -62,7 +67,9 @@ public:
 
 private:
   std::vector<std::unique_ptr<TrainProgram>> programs;
-  bool isProcess = false;           ///< one of several
+  bool isProcess = false; ///< one of several
+  bool isShared = false;
+  std::vector<data::Array> joined;  ///< of state()
   sprig_rt_group_times others = {}; ///< what was before, and of evaluations
   int firstDifference(std::span<const uint64_t> numbers, const char *name) const;
   std::string differingState() const;

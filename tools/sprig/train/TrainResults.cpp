@@ -43,7 +43,7 @@ ResultKind resultKind(const std::string &path, const Model &model) {
 }
 
 void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
-                 const checkpoint::Manifest &manifest) {
+                 std::span<const checkpoint::ArrayView> state, const checkpoint::Manifest &manifest) {
   switch (resultKind(path, model)) {
   case ResultKind::safetensors: {
     std::vector<data::Array> arrays = program.parameters();
@@ -57,7 +57,7 @@ void writeResult(const std::string &path, const Model &model, const TrainProgram
   }
   case ResultKind::checkpoint: {
     checkpoint::Writer writer(path, 1);
-    writer.save(manifest, program.state());
+    writer.save(manifest, state);
     writer.wait();
   }
   }

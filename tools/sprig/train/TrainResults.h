@@ -15,7 +15,8 @@ ResultKind resultKind(const std::string &path, const Model &model);
 /// Throws runtime where a file of this name cannot be made, before hours of work.
 void checkWritable(const std::string &path);
 
+/// `state` is that of all ranks together.
 void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
-                 const checkpoint::Manifest &manifest);
+                 std::span<const checkpoint::ArrayView> state, const checkpoint::Manifest &manifest);
 
 } // namespace sprig::cli

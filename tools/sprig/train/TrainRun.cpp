@@ -2,6 +2,7 @@
 #include "tools/sprig/train/TrainRun.h"
 #include "lib/Data/File.h"
 #include "lib/Training/RunChart.h"
+#include "lib/Training/Schedule.h"
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
@@ -105,13 +106,14 @@ public:
     TrainLoopOptions loop = loopOptions();
     TrainOutcome outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loop);
     program->checkReplicas();
+    std::vector<checkpoint::ArrayView> state = program->state();
     if (!options.output.empty()) {
       checkpoint::Manifest manifest = loop.identity;
       manifest.step = outcome.steps;
       int64_t epoch = training::stepsPerEpoch(config, data.count());
       manifest.epoch = outcome.steps / epoch;
       manifest.index = outcome.steps % epoch * config.batch * config.accumulate;
-      writeResult(options.output, model, program->first(), manifest);
+      writeResult(options.output, model, program->first(), state, manifest);
     }
     if (!options.plot.empty()) training::writeRunChart(options.plot, title(), summaryOf(config), outcome.history);
     print(outcome);
@@ -146,7 +148,7 @@ public:
       if (!compiled || !sameSteps(*compiled, config) || compiled->evalBatch != config.evalBatch) {
         load();
         result.compiled = model.kind != ModelKind::package;
-        initial = copyState(program->first().state());
+        initial = copyState(program->state());
         compiled = config;
       }
       sprig_rt_memory_reset_peak();
@@ -192,8 +194,15 @@ private:
   std::optional<TrainRanks> program;
   std::vector<std::string> trainable;
   double compileSeconds = 0;
+  double rateFactor = 1;   ///< of --lr-scaling
+  int64_t batchOfRank = 0; ///< of the configuration, with --scale-batch
 
   bool isFirst() const { return place.rank == 0; }
+  // Whether ranks have pieces of the optimizer's state.
+  bool sharesState() const {
+    if (model.kind == ModelKind::package) return note && note->zero;
+    return ranks > 1 && options.mesh.zero;
+  }
   // Ranks of this process.
   int ranksHere() const { return place.isProcess ? 1 : ranks; }
 
@@ -210,6 +219,10 @@ private:
     std::vector<Runner> runners;
     runners.push_back(compileAndLoad(model, {}, settings));
     note = trainNoteOf(runners.front());
+    if (options.mesh.zero && ranks > 1 && !sharesState())
+      throw Error(ErrorKind::badInput, "--zero 1: the steps of " + options.model +
+                                           " have all of the optimizer's state on each rank\nnote: " +
+                                           "'sprig compile --train --zero 1' makes packages whose ranks share it");
     readConfig(overrides);
     for (int rank = 1; rank < ranksHere(); ++rank) runners.push_back(runners.front().another(runnerOptions()));
     begin(std::move(runners));
@@ -245,18 +258,47 @@ private:
     if (place.isProcess) {
       if (!group) group = processAsRank();
       runners.front().join(group);
-      program.emplace(std::move(runners.front()), RankShare{place.rank, ranks, config.batch});
+      program.emplace(std::move(runners.front()), RankShare{place.rank, ranks, config.batch, sharesState()});
       return;
     }
     auto groups = threadsAsRanks(ranks);
     for (int rank = 0; rank < ranks; ++rank) runners[size_t(rank)].join(groups[size_t(rank)]);
-    program.emplace(std::move(runners), config.batch);
+    program.emplace(std::move(runners), config.batch, sharesState());
   }
 
   std::string title() const { return config.net.empty() ? fs::path(options.model).stem().string() : config.net; }
 
+  // With --scale-batch, the configuration's batch is that of each rank.
+  void scaleBatch() {
+    using training::RateRule;
+    rateFactor = 1;
+    batchOfRank = config.batch;
+    if (!options.scaleBatch) {
+      if (options.lrScaling == "none") return;
+      throw Error(ErrorKind::usage, "--lr-scaling " + options.lrScaling +
+                                        ": goes with --scale-batch; without it the batch of all ranks is the "
+                                        "configuration's, however many they are");
+    }
+    if (model.kind == ModelKind::package)
+      throw Error(ErrorKind::usage, "--scale-batch: the steps of " + options.model +
+                                        " were compiled for a batch of all ranks of " + std::to_string(config.batch));
+    if (__int128_t(config.batch) * config.accumulate * ranks > INT64_MAX)
+      throw Error(ErrorKind::usage, "--scale-batch: a step of " + std::to_string(ranks) + " times " +
+                                        std::to_string(config.batch * config.accumulate) + " samples is too large");
+    config.batch *= ranks;
+    RateRule rule = options.lrScaling == "linear" ? RateRule::linear
+                    : options.lrScaling == "sqrt" ? RateRule::sqrt
+                                                  : RateRule::none;
+    rateFactor = training::rateFactor(rule, ranks);
+    if (rateFactor != 1) training::scaleRates(config, rateFactor);
+  }
+
   // A package brings the configuration that it was compiled from.
   void readConfig(std::span<const training::Override> overrides) {
+    readGivenConfig(overrides);
+    scaleBatch();
+  }
+  void readGivenConfig(std::span<const training::Override> overrides) {
     if (!options.config.empty())
       config = training::readTrainConfig(options.config, overrides);
     else if (note)
@@ -304,6 +346,7 @@ private:
     request.ranks = ranks;
     request.rank = place.rank;
     expectCollectives();
+    request.zero = options.mesh.zero;
     CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
     if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
     placements = std::move(compiled.placements);
@@ -361,9 +404,11 @@ private:
     TrainLoopOptions loop;
     loop.config = config;
     loop.metrics = options.metrics;
-    loop.checkpoints = isFirst() ? options.checkpoints : "";
+    loop.checkpoints = options.checkpoints;
+    loop.writesCheckpoints = isFirst();
     loop.every = options.every;
     loop.logEvery = options.logEvery;
+    loop.checkEvery = options.checkReplicas;
     loop.keep = options.keep;
     loop.loader = options.loader;
     loop.keepHistory = !options.plot.empty();
@@ -423,7 +468,17 @@ private:
       int64_t batch = config.batch, least = batch / ranks, most = (batch + ranks - 1) / ranks;
       rows.push_back({"ranks", std::to_string(ranks) + ", a batch of " + std::to_string(batch) + " is " +
                                    std::to_string(most) + (most == least ? "" : " or " + std::to_string(least)) +
-                                   " samples of each"});
+                                   " samples of each" + (options.scaleBatch ? " (--scale-batch)" : "")});
+      json.update({{"batch", batch}, {"batch_of_rank", most}, {"lr", config.optimizer.lr}});
+      if (rateFactor != 1)
+        rows.push_back({"rate", formatDouble(config.optimizer.lr) + ", " + formatDouble(rateFactor) +
+                                    " times the configuration's (--lr-scaling " + options.lrScaling + ")" +
+                                    (config.schedule.warmupSteps ? "" : "; the schedule has no warm-up")});
+      if (sharesState()) {
+        json["zero"] = 1;
+        rows.push_back({"state", formatBytes(double(program->first().stateBytes())) +
+                                     " on each rank, which share the optimizer's (ZeRO 1)"});
+      }
       if (outcome.done) {
         sprig_rt_group_times times = program->communication();
         double each = double(times.ns) / double(outcome.done),

@@ -25,6 +25,9 @@ struct TrainOptions {
   bool debugNan = false;
   LoaderFlags loader;
   MeshFlags mesh;
+  bool scaleBatch = false;        ///< the configuration's batch is each rank's
+  std::string lrScaling = "none"; ///< of rates, where it is: none, linear or sqrt
+  int64_t checkReplicas = 0;      ///< steps between comparisons of the ranks' states; 0: only at the end
 };
 
 /// One run, or with `sweep` one for each value. Returns the exit code.
