@@ -99,6 +99,10 @@ sprig_rt_status *sprig_rt_group_all_gather(sprig_rt_group *group, sprig_rt_dtype
   return guarded([&] { return runBetween(group, {collective::Kind::allGather, dtype}, elements, count, name); });
 }
 
+int32_t sprig_rt_group_has_core_beside(const sprig_rt_group *group, uint32_t threads) {
+  return group && group->group->hasCoreBeside(threads);
+}
+
 sprig_rt_status *sprig_rt_group_get_times(const sprig_rt_group *group, sprig_rt_group_times *times) {
   return guarded([&]() -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(group, "group"));

@@ -1,11 +1,13 @@
 // Ranks that meet by a store and talk by what carries bytes between processes. Threads stand for the processes here:
 // each has a transport of its own.
 #include "runtime/comm/Communicator.h"
+#include "runtime/comm/GroupHandle.h"
 #include "runtime/comm/ProcessRanks.h"
 #include "runtime/comm/ThreadRanks.h"
 #include "runtime/comm/store/Sockets.h"
 #include "runtime/comm/store/Store.h"
 #include "runtime/comm/store/StoreClient.h"
+#include "runtime/test/TestPackage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -169,6 +171,31 @@ TEST_P(ProcessRanks, OtherCollectivesMoveWhatTheySay) {
     ASSERT_EQ(onProcesses(kRanks, body(results)), texts(kRanks));
     EXPECT_EQ(results, expected) << size << " elements";
   }
+}
+
+// Programs with collectives on a lane of their own, which has a thread where bytes need no core.
+TEST_P(ProcessRanks, BucketsComeBackBesideTheStep) {
+  constexpr int kRanks = 3;
+  sprig::rt::Package package = sprig::rt::test::bucketPackage(kRanks, 5003, 2).load();
+  std::unique_ptr<Store> store = storeOf(kRanks);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < kRanks; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> joined;
+      Status status = joinProcesses(optionsOf(store->port(), rank, kRanks), joined);
+      ASSERT_TRUE(status.isOk()) << status.message();
+      std::shared_ptr<Transport> transport = std::move(joined);
+      sprig_rt_group group{RankGroup::over(transport, *transport)};
+      sprig::rt::Context context(package);
+      sprig::rt::check(sprig_rt_context_set_group(context.raw(), &group));
+      sprig::rt::test::Words x(5003, uint32_t(rank + 1)), one(5003), two(5003);
+      for (int call = 0; call < 20; ++call) {
+        context.invoke({x.view()}, {one.view(), two.view()});
+        ASSERT_EQ(one[5002], 2u * 6);
+        ASSERT_EQ(two[5002], 3u * 6);
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
 }
 
 TEST_P(ProcessRanks, DifferentCallsAreNamedOnAllRanks) {

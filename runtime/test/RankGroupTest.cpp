@@ -135,6 +135,8 @@ TEST(RankGroup, DescribesEntries) {
   sprig_rt_status_free(status);
   std::vector<Group> groups = Group::threads(1);
   EXPECT_EQ(groups[0].times().collectives, 0u);
+  EXPECT_FALSE(sprig_rt_group_has_core_beside(groups[0].raw(), 1 << 20));
+  EXPECT_TRUE(sprig_rt_group_has_core_beside(Group::threads(1, std::chrono::minutes(1), 1)[0].raw(), 1 << 20));
   sprig_rt_group_times untold = {};
   status = sprig_rt_group_get_times(groups[0].raw(), &untold);
   EXPECT_EQ(sprig_rt_status_code(status), SPRIG_RT_INVALID_ARGUMENT);

@@ -15,38 +15,6 @@ using namespace std::chrono_literals;
 
 constexpr int kAlways = 1, kNever = -1;
 
-// Bucket k is (k + 2) x, made on lane 0, added up over the ranks on lane 1, and copied to output k on lane 0 when it
-// has come back.
-TestPackage bucketPackage(uint32_t ranks, int64_t n, uint32_t buckets) {
-  TestPackage package;
-  EntryBuilder entry("step");
-  uint32_t x = entry.input("x", {n});
-  std::vector<uint32_t> made, back, parts;
-  for (uint32_t k = 0; k < buckets; ++k) {
-    parts.push_back(entry.arena(uint64_t(n) * 4));
-    entry.dispatch(0, Add, {k ? parts[k - 1] : x, x, parts[k]}, n, std::max<int64_t>(n, 1));
-  }
-  std::vector<uint32_t> copies;
-  for (uint32_t k = 0; k < buckets; ++k) {
-    // What travels is a copy: the next part reads this one.
-    copies.push_back(entry.arena(uint64_t(n) * 4));
-    entry.copy(0, parts[k], copies[k]);
-    made.push_back(entry.event());
-    back.push_back(entry.event());
-    entry.record(0, made[k]);
-    entry.wait(1, made[k]);
-    entry.collective(1, {copies[k]});
-    entry.record(1, back[k]);
-  }
-  for (uint32_t k = 0; k < buckets; ++k) {
-    entry.wait(0, back[k]);
-    entry.copy(0, copies[k], entry.output("out" + std::to_string(k), {n}));
-  }
-  entry.entry.ranks = ranks;
-  package.program.entries.push_back(entry.entry);
-  return package;
-}
-
 TEST(RankLanes, BucketsComeBackAsFromOneLane) {
   for (uint32_t ranks = 2; ranks <= 4; ++ranks)
     for (int collectiveThreads : {kNever, 0, kAlways})

@@ -301,4 +301,34 @@ TestPackage addPackage(int64_t n) {
   return package;
 }
 
+TestPackage bucketPackage(uint32_t ranks, int64_t n, uint32_t buckets) {
+  TestPackage package;
+  EntryBuilder entry("step");
+  uint32_t x = entry.input("x", {n});
+  std::vector<uint32_t> made, back, parts;
+  for (uint32_t k = 0; k < buckets; ++k) {
+    parts.push_back(entry.arena(uint64_t(n) * 4));
+    entry.dispatch(0, Add, {k ? parts[k - 1] : x, x, parts[k]}, n, std::max<int64_t>(n, 1));
+  }
+  std::vector<uint32_t> copies;
+  for (uint32_t k = 0; k < buckets; ++k) {
+    // What travels is a copy: the next part reads this one.
+    copies.push_back(entry.arena(uint64_t(n) * 4));
+    entry.copy(0, parts[k], copies[k]);
+    made.push_back(entry.event());
+    back.push_back(entry.event());
+    entry.record(0, made[k]);
+    entry.wait(1, made[k]);
+    entry.collective(1, {copies[k]});
+    entry.record(1, back[k]);
+  }
+  for (uint32_t k = 0; k < buckets; ++k) {
+    entry.wait(0, back[k]);
+    entry.copy(0, copies[k], entry.output("out" + std::to_string(k), {n}));
+  }
+  entry.entry.ranks = ranks;
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
 } // namespace sprig::rt::test

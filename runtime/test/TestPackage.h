@@ -70,6 +70,10 @@ private:
 // The simplest useful package: entry "add" of two inputs of n words.
 TestPackage addPackage(int64_t n = 16);
 
+// Entry "step" of so many ranks. Bucket k is (k + 2) x, of n words, made on lane 0, added up over the ranks on lane 1,
+// and copied to output k on lane 0 when it has come back.
+TestPackage bucketPackage(uint32_t ranks, int64_t n, uint32_t buckets);
+
 template <typename T> uint32_t TestPackage::addConstantOf(const std::vector<T> &values) {
   constants.resize((constants.size() + 63) / 64 * 64);
   uint64_t offset = constants.size();

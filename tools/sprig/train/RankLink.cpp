@@ -33,13 +33,14 @@ RankLink rankLinkOf(const machine::RankLink &between, int ranks, const std::stri
           kMany / (machine::allReduceSeconds(between, Algorithm::ring, ranks, kMany) - none), true, source};
 }
 
-RankLink measureLink(sprig_rt_group *group) {
+RankLink measureLink(sprig_rt_group *group, int threads) {
   std::vector<float> small(kSmallBytes / sizeof(float)), large(kLargeBytes / sizeof(float));
   std::vector<double> times;
   secondsOf(group, small); // connections are made
   for (int i = 0; i < kSmallRuns; ++i) times.push_back(secondsOf(group, small));
   std::nth_element(times.begin(), times.begin() + kSmallRuns / 2, times.end());
-  RankLink link{times[kSmallRuns / 2], 0, true, "measured"};
+  bool isApart = sprig_rt_group_has_core_beside(group, uint32_t(threads));
+  RankLink link{times[kSmallRuns / 2], 0, isApart, "measured"};
   double best = secondsOf(group, large);
   for (int i = 1; i < kLargeRuns; ++i) best = std::min(best, secondsOf(group, large));
   link.bytesPerSecond = double(kLargeBytes) / std::max(best - link.latency, best / 10);

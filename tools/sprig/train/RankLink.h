@@ -16,8 +16,9 @@ struct RankLink {
   std::string source;        ///< "measured"
 };
 
-/// Of processes; all of them call it. Takes as long as some small and three larger all-reduces.
-RankLink measureLink(sprig_rt_group *group);
+/// Of processes, of which this one has so many threads; all of them call it. Takes as long as some small and three
+/// larger all-reduces.
+RankLink measureLink(sprig_rt_group *group, int threads);
 /// Of so many threads of this process, which have so many threads each.
 RankLink linkOfThreads(int ranks, int threads);
 /// Of ranks that are not known yet: as between processes of one machine.

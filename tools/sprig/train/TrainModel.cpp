@@ -14,6 +14,7 @@
 #include "lib/Training/StepBuilder.h"
 #include "tools/sprig/compile/CompileSettings.h"
 #include "tools/sprig/compile/ImportModel.h"
+#include "tools/sprig/train/ExpectedLink.h"
 #include "tools/sprig/train/TrainNote.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -205,8 +206,10 @@ std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileO
   machine::MachineModel model = targetOf(options).machine(options);
   auto seconds = [&](double flops, double bytes) { return model.kernelSeconds(flops, bytes); };
   bool isChosen = options.bucketBytes == 0;
-  BucketExpectation expected =
-      isChosen ? sprig::chooseBuckets(step, rate, seconds) : expectBuckets(step, options.bucketBytes, rate, seconds);
+  // Where nothing hides them, what comes in one piece stays in caches.
+  if (isChosen && !request.link->isApart) options.bucketBytes = kPlainBucket;
+  BucketExpectation expected = options.bucketBytes == 0 ? sprig::chooseBuckets(step, rate, seconds)
+                                                        : expectBuckets(step, options.bucketBytes, rate, seconds);
   if (isChosen) {
     int64_t agreed = request.agreeOnBucket ? request.agreeOnBucket(expected.bytes) : expected.bytes;
     if (agreed != expected.bytes) expected = expectBuckets(step, agreed, rate, seconds);

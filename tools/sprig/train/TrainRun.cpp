@@ -238,13 +238,15 @@ private:
     if (ranks == 1) return;
     request.link = linkGiven(options.settings, ranks);
     if (!place.isProcess) {
-      if (!request.link) request.link = linkOfThreads(ranks, settings.laneCount());
-      if (!request.link->isApart && !request.bucketBytes) request.bucketBytes = kPlainBucket;
+      RankLink own = linkOfThreads(ranks, settings.laneCount());
+      if (!request.link) request.link = own;
+      request.link->isApart = own.isApart;
       return;
     }
     if (!group) group = processAsRank();
-    RankLink measured = measureLink(group.get());
+    RankLink measured = measureLink(group.get(), settings.laneCount());
     if (!request.link) request.link = measured;
+    request.link->isApart = measured.isApart;
     request.agreeOnBucket = [this](int64_t bytes) { return ofFirstRank(group.get(), bytes); };
   }
 

@@ -320,6 +320,9 @@ typedef enum sprig_rt_reduction {
 SPRIG_RT_API sprig_rt_status *sprig_rt_group_all_reduce(sprig_rt_group *group, sprig_rt_dtype dtype,
                                                         sprig_rt_reduction reduction, void *elements, uint64_t count,
                                                         const char *name);
+/* Whether a context of so many threads has one more for collectives that a program has on a lane of their own. Since
+ * 1.10. */
+SPRIG_RT_API int32_t sprig_rt_group_has_core_beside(const sprig_rt_group *group, uint32_t threads);
 typedef struct sprig_rt_group_times {
   size_t size;          /* sizeof(sprig_rt_group_times) */
   uint64_t collectives; /* that runs of this rank came to */
