@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 #include <atomic>
+#include <barrier>
+#include <latch>
 #include <numeric>
 #include <thread>
 
@@ -61,6 +63,7 @@ TEST(RankGroup, PartsOfAGroupAddUpByThemselves) {
     return x.back();
   };
   std::vector<std::string> errors(5);
+  std::barrier haveSums(5); // what goes wrong in a part ends the whole group
   std::vector<std::thread> threads;
   for (int rank = 0; rank < 5; ++rank)
     threads.emplace_back([&, rank] {
@@ -74,6 +77,7 @@ TEST(RankGroup, PartsOfAGroupAddUpByThemselves) {
           if (rank == 1 || rank == 3) EXPECT_EQ(sumOf(*part, 1, n), 2); // parts need not go together
           EXPECT_EQ(sumOf(*whole, float(rank), n), 10);
         }
+      haveSums.arrive_and_wait();
       // Two ranks of a part at another call than the third.
       std::vector<float> x(rank == 4 ? 2 : 3);
       comm::GroupTensor tensor{{x.data(), int64_t(x.size())}};
@@ -209,8 +213,9 @@ TEST(RankGroup, ARankThatDoesNotComeIsNamed) {
 TEST(RankGroup, ACancelledRunEndsTheOthers) {
   Package package = sumPackage(2, 4).load();
   std::string told;
+  std::latch isTold(1);
   onRanks(2, [&](uint32_t rank, const Group &group) {
-    if (rank) return std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (rank) return isTold.wait(); // never comes, and is there
     Context context(package);
     context.join(group);
     Words x(4, 1), out(4, 0);
@@ -218,6 +223,7 @@ TEST(RankGroup, ACancelledRunEndsTheOthers) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     future.cancel();
     told = messageOf([&] { future.wait(); });
+    isTold.count_down();
   });
   EXPECT_NE(told.find("cancelled"), std::string::npos) << told;
 }

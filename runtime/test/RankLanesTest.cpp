@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <latch>
 #include <thread>
 
 namespace sprig::rt::test {
@@ -271,8 +272,9 @@ TEST(RankLanes, ACancelledRunEndsTheOthers) {
   Package package = bucketPackage(2, 4, 2).load();
   for (int collectiveThreads : {kNever, kAlways}) {
     std::string told;
+    std::latch isTold(1);
     onRanks(2, collectiveThreads, [&](uint32_t rank, const Group &group) {
-      if (rank) return std::this_thread::sleep_for(50ms);
+      if (rank) return isTold.wait(); // never comes, and is there
       Context context(package);
       context.join(group);
       Words x(4, 1), one(4, 0), two(4, 0);
@@ -280,6 +282,7 @@ TEST(RankLanes, ACancelledRunEndsTheOthers) {
       std::this_thread::sleep_for(10ms);
       future.cancel();
       told = messageOf([&] { future.wait(); });
+      isTold.count_down();
     });
     EXPECT_NE(told.find("cancelled"), std::string::npos) << told;
   }
