@@ -14,7 +14,7 @@ FOLDERS = 'include|lib|dialects|runtime|test|tools|scripts|cmake|examples|bench|
 
 def references(text):
     # A C++ lambda in a block of code looks like a link.
-    prose = re.sub(r'^```.*?^```', '', text, flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(r'^ *```.*?^ *```', '', text, flags=re.DOTALL | re.MULTILINE)
     for match in re.finditer(r'\]\(([^)#\s]+)[^)]*\)', prose):
         if '://' not in match[1]:
             yield match[1], False
