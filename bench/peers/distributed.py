@@ -54,7 +54,7 @@ def link(rate):
 def environment(rank, port):
     return dict(os.environ, RANK=str(rank), WORLD_SIZE='2', MASTER_ADDR=ADDRESSES[0], MASTER_PORT=str(port),
                 LOCAL_RANK='0', LOCAL_WORLD_SIZE='1', GLOO_SOCKET_IFNAME=f'rank{rank}', OMP_NUM_THREADS='1',
-                MKL_NUM_THREADS='1')
+                MKL_NUM_THREADS='1', SPRIG_TRANSPORT='gloo')  # else it finds both on one machine, and shares memory
 
 
 class Sprig:
