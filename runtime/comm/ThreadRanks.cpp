@@ -1,4 +1,5 @@
 #include "runtime/comm/ThreadRanks.h"
+#include "runtime/comm/RankLimits.h"
 #include "runtime/comm/Futex.h"
 #include "runtime/comm/StatusCopy.h"
 
@@ -15,7 +16,7 @@ public:
   int ranks() const override { return group.options.ranks; }
   bool hasCoreBeside(uint32_t threads) const override {
     if (int given = group.options.collectiveThreads) return given > 0;
-    return uint64_t(group.options.ranks) * (threads + 1) <= std::thread::hardware_concurrency();
+    return hasCores(uint64_t(group.options.ranks) * (threads + 1));
   }
 
   Status begin(const Call &call) override;
@@ -37,7 +38,7 @@ ThreadRanks::ThreadRanks(const ThreadRanksOptions &given)
     : options(given), channels(size_t(given.ranks) * size_t(given.ranks)), bells(size_t(given.ranks)),
       at(size_t(given.ranks)) {
   if (options.spinMicroseconds < 0)
-    options.spinMicroseconds = unsigned(options.ranks) <= std::thread::hardware_concurrency() ? kSpinMicroseconds : 0;
+    options.spinMicroseconds = hasCores(unsigned(options.ranks)) ? kSpinMicroseconds : 0;
   for (int rank = 0; rank < options.ranks; ++rank) transports.push_back(std::make_unique<Rank>(*this, rank));
 }
 

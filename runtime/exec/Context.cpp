@@ -86,18 +86,18 @@ Status Context::setGroup(std::shared_ptr<comm::RankGroup> group) {
 
 Status Context::checkGroup(const Entry &entry) const {
   if (entry.ranks < 2) return {};
-  std::string ofRanks = concat("entry '", entry.name, "' is of ", entry.ranks, " ranks");
+  auto ofRanks = [&] { return concat("entry '", entry.name, "' is of ", entry.ranks, " ranks"); };
   const comm::RankGroup *group = executable->group.get();
   if (!group)
-    return {SPRIG_RT_INVALID_ARGUMENT, concat(ofRanks, ", and the context of none: sprig_rt_context_set_group")};
+    return {SPRIG_RT_INVALID_ARGUMENT, concat(ofRanks(), ", and the context of none: sprig_rt_context_set_group")};
   if (uint32_t(group->ranks()) != entry.ranks)
-    return {SPRIG_RT_INVALID_ARGUMENT, concat(ofRanks, ", the context's group of ", group->ranks())};
+    return {SPRIG_RT_INVALID_ARGUMENT, concat(ofRanks(), ", the context's group of ", group->ranks())};
   if (entry.rank >= 0 && entry.rank != group->rank())
     return {SPRIG_RT_INVALID_ARGUMENT,
-            concat(ofRanks, " and the program of rank ", entry.rank, ", the context is rank ", group->rank())};
+            concat(ofRanks(), " and the program of rank ", entry.rank, ", the context is rank ", group->rank())};
   if (executable->meetsRanks()) return {};
   return {SPRIG_RT_UNSUPPORTED,
-          concat(ofRanks, ": collectives are for the processor alone yet, not for ", owner->device(0).name())};
+          concat(ofRanks(), ": collectives are for the processor alone yet, not for ", owner->device(0).name())};
 }
 
 // Some call in a stream may not have ended: what comes now is not in one. Its failure is told by waitForStreams.

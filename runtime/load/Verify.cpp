@@ -19,8 +19,6 @@ constexpr uint32_t kMaxRanges = 8;
 // Slices of a dispatch are reckoned in units of tiles, whose sums must not wrap. No buffer has as many elements.
 constexpr int64_t kMaxTiles = int64_t(1) << 48;
 
-Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
-
 std::string inQuotes(std::string_view name) { return concat("'", name, "'"); }
 
 // What a program needs beside its file, with sums that cannot wrap.

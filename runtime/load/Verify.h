@@ -9,6 +9,8 @@
 
 namespace sprig::rt::core {
 
+inline Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
+
 struct SectionSizes {
   int constants = -1;          // index of the constants section, -1 for none
   std::vector<uint64_t> bytes; // of every section

@@ -11,8 +11,6 @@ namespace {
 constexpr uint32_t kMaxThreads = 1024;
 constexpr int64_t kMaxBlocks = INT32_MAX;
 
-Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
-
 // Of each kernel, whether a device that runs code of the kind may be given it: any, in a package for one kind.
 std::vector<bool> kernelsOf(std::string_view kind, const Program &program) {
   auto runs = [&](const DeviceName &device) { return device.codeKind == kind; };

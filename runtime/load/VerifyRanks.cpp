@@ -15,8 +15,6 @@ namespace {
 
 constexpr uint32_t kMaxRanks = 1 << 20;
 
-Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
-
 // What the numbers stand for, which are a file's.
 Status verifyNumbers(const Collective &call, const Entry &entry) {
   if (call.kind > Kind::part) return badPackage(concat("unknown collective ", int(call.kind)));

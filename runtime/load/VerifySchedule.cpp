@@ -6,8 +6,6 @@
 
 namespace sprig::rt::core {
 
-static Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
-
 static std::string commandText(size_t lane, size_t index, const Command &command) {
   std::string text = concat("lane ", lane, " command ", index);
   return command.name.empty() ? text : text + " '" + command.name + "'";

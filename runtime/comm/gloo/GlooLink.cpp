@@ -2,22 +2,18 @@
 // of long ones follow from where they are.
 #include "runtime/comm/gloo/BrokenPipe.h"
 #include "runtime/comm/gloo/GlooContext.h"
+#include "runtime/comm/process/HeaderFirst.h"
 
 #include <gloo/transport/unbound_buffer.h>
 
-#include <cstring>
 #include <deque>
 #include <mutex>
 
 namespace sprig::rt::comm {
 namespace {
 
-using namespace std::chrono_literals;
 using gloo::transport::UnboundBuffer;
 
-constexpr size_t kShortBytes = 8192; // that come with their header
-constexpr size_t kReady = 4;         // buffers in which messages may come
-constexpr size_t kDepth = 16;        // messages that a rank may be ahead of another
 constexpr uint64_t kHeaderSlot = 1;
 // Messages of other sizes never meet: the header, which comes first, says what is wrong.
 uint64_t slotOf(size_t bytes) { return kHeaderSlot + 1 + bytes; }
@@ -27,10 +23,13 @@ public:
   GlooLink(std::shared_ptr<GlooContext> context, int peer);
   ~GlooLink() override;
 
+  bool look(const Goal &goal) override;
   bool wait(const Goal &goal, std::chrono::nanoseconds most) override;
   void interrupt() override;
   uint64_t send(const MessageHeader &header, std::span<const Bytes> stretches) override;
-  Part take(std::span<const size_t> sizes) override;
+  Part take(std::span<const size_t> sizes) override {
+    return coming.take(coming.hasRest ? rest.bytes.data() : ready().bytes.data(), sizes);
+  }
   void giveBack() override;
   void drop() override { longs.clear(); }
 
@@ -55,10 +54,8 @@ private:
   std::vector<Buffer> incoming, outgoing;
   uint64_t sent = 0, taken = 0;
   std::deque<Long> longs;
-  Buffer rest;          // of a long message that comes
-  bool hasRest = false; // whether that is what is taken next
-  MessageHeader header; // of what is taken
-  std::vector<Bytes> stretches;
+  FirstAndRest coming;
+  Buffer rest;      // of a long message that comes
   std::mutex mutex; // what follows
   UnboundBuffer *awaited = nullptr;
   bool isAwaitedSend = false;
@@ -68,7 +65,7 @@ GlooLink::GlooLink(std::shared_ptr<GlooContext> given, int peer) : context(std::
   for (auto [list, count] : {std::pair(&incoming, kReady), {&outgoing, kDepth}}) {
     list->resize(count);
     for (Buffer &buffer : *list) {
-      buffer.bytes.resize(sizeof(MessageHeader) + kShortBytes);
+      buffer.bytes.resize(kFirstBytes);
       buffer.handle = context->buffer(buffer.bytes.data(), buffer.bytes.size());
     }
   }
@@ -117,7 +114,7 @@ bool GlooLink::awaitOut(Buffer &buffer, std::chrono::nanoseconds most) {
 }
 
 bool GlooLink::awaitPart(size_t size, std::chrono::nanoseconds most) {
-  if (hasRest) return await(*rest.handle, false, most);
+  if (coming.hasRest) return await(*rest.handle, false, most);
   if (size > kShortBytes && !rest.isUnderWay) {
     if (rest.bytes.size() < size) {
       rest.handle.reset();
@@ -128,6 +125,12 @@ bool GlooLink::awaitPart(size_t size, std::chrono::nanoseconds most) {
     rest.isUnderWay = true;
   }
   return await(*ready().handle, false, most);
+}
+
+// What no call of Gloo's is needed for.
+bool GlooLink::look(const Goal &goal) {
+  if (goal.kind == Goal::Kind::room) return !outgoing[sent % kDepth].isUnderWay;
+  return goal.kind == Goal::Kind::out && (longs.empty() || longs.front().number > goal.number);
 }
 
 bool GlooLink::wait(const Goal &goal, std::chrono::nanoseconds most) {
@@ -149,63 +152,26 @@ bool GlooLink::wait(const Goal &goal, std::chrono::nanoseconds most) {
 
 uint64_t GlooLink::send(const MessageHeader &message, std::span<const Bytes> from) {
   WithoutBrokenPipe signals;
-  auto gather = [&](std::byte *at) {
-    for (const Bytes &stretch : from) {
-      if (stretch.size) std::memcpy(at, stretch.begin, stretch.size);
-      at += stretch.size;
-    }
-  };
   Buffer &buffer = outgoing[sent % kDepth];
-  std::memcpy(buffer.bytes.data(), &message, sizeof message);
-  bool isShort = message.size <= kShortBytes;
-  if (isShort) gather(buffer.bytes.data() + sizeof message);
-  buffer.handle->send(peer, kHeaderSlot, 0, sizeof message + (isShort ? message.size : 0));
+  buffer.handle->send(peer, kHeaderSlot, 0, writeFirst(message, from, buffer.bytes.data()));
   buffer.isUnderWay = true;
   ++sent;
-  if (isShort) return sent;
+  if (isShort(message)) return sent;
   Long &rest = longs.emplace_back();
   rest.number = sent;
-  // Gloo only reads what it sends.
-  auto *at = const_cast<std::byte *>(from.front().begin);
-  if (from.size() > 1) {
-    rest.buffer.bytes.resize(message.size);
-    at = rest.buffer.bytes.data();
-    gather(at);
-  }
-  rest.buffer.handle = context->buffer(at, message.size);
+  rest.buffer.handle = context->buffer(placeOfLong(message.size, from, rest.buffer.bytes), message.size);
   rest.buffer.handle->send(peer, slotOf(message.size));
   rest.buffer.isUnderWay = true;
   return sent;
 }
 
-// Of a long message the header is a part by itself.
-Part GlooLink::take(std::span<const size_t> sizes) {
-  size_t size = 0;
-  for (size_t each : sizes) size += each;
-  const std::byte *at = hasRest ? rest.bytes.data() : ready().bytes.data() + sizeof header;
-  Part part;
-  if (!hasRest) {
-    std::memcpy(&header, ready().bytes.data(), sizeof header);
-    part.header = &header;
-    part.isLast = size <= kShortBytes;
-  }
-  stretches.clear();
-  if (part.isLast)
-    for (size_t each : sizes) {
-      stretches.push_back({at, each});
-      at += each;
-    }
-  part.stretches = stretches;
-  return part;
-}
-
 void GlooLink::giveBack() {
   WithoutBrokenPipe signals;
-  if (hasRest) {
-    hasRest = rest.isUnderWay = false;
+  if (coming.hasRest) {
+    coming.hasRest = rest.isUnderWay = false;
     return;
   }
-  hasRest = rest.isUnderWay;
+  coming.hasRest = rest.isUnderWay;
   incoming[taken++ % kReady].handle->recv(peer, kHeaderSlot);
 }
 

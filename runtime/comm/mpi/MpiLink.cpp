@@ -1,14 +1,13 @@
 // Messages to and from another process by MPI. Short ones come with their header; the bytes of long ones follow from
 // where they are. MPI moves them while somebody asks, so a wait asks until it is reached.
 #include "runtime/comm/Futex.h"
+#include "runtime/comm/RankLimits.h"
 #include "runtime/comm/mpi/MpiLibrary.h"
 #include "runtime/comm/mpi/MpiWorld.h"
-#include "runtime/comm/process/Link.h"
+#include "runtime/comm/process/HeaderFirst.h"
 
-#include <cstring>
 #include <deque>
 #include <sched.h>
-#include <stdexcept>
 #include <thread>
 
 namespace sprig::rt::comm {
@@ -16,9 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kShortBytes = 8192;   // that come with their header
-constexpr size_t kReady = 4;           // buffers in which messages may come
-constexpr size_t kDepth = 16;          // messages that a rank may be ahead of another
 constexpr size_t kMostBytes = 1 << 30; // of one message of MPI's, which counts with an int
 constexpr int kHeaderTag = 1, kRestTag = 2;
 
@@ -31,7 +27,9 @@ public:
   bool wait(const Goal &goal, std::chrono::nanoseconds most) override;
   void interrupt() override { isInterrupted = true; }
   uint64_t send(const MessageHeader &header, std::span<const Bytes> stretches) override;
-  Part take(std::span<const size_t> sizes) override;
+  Part take(std::span<const size_t> sizes) override {
+    return coming.take(coming.hasRest ? rest.bytes.data() : ready().bytes.data(), sizes);
+  }
   void giveBack() override;
   void drop() override {
     isDropped = true;
@@ -59,17 +57,15 @@ private:
   std::vector<Buffer> incoming = std::vector<Buffer>(kReady), outgoing = std::vector<Buffer>(kDepth);
   uint64_t sent = 0, taken = 0;
   std::deque<Long> longs;
-  Buffer rest;          // of a long message that comes
-  bool hasRest = false; // whether that is what is taken next
-  MessageHeader header; // of what is taken
-  std::vector<Bytes> stretches;
+  FirstAndRest coming;
+  Buffer rest; // of a long message that comes
   std::atomic<bool> isInterrupted = false;
   bool isDropped = false;
 };
 
 MpiLink::MpiLink(int peer, bool spins) : peer(peer), spins(spins) {
   for (Buffer &buffer : incoming) receiveHeader(buffer);
-  for (Buffer &buffer : outgoing) buffer.bytes.resize(sizeof(MessageHeader) + kShortBytes);
+  for (Buffer &buffer : outgoing) buffer.bytes.resize(kFirstBytes);
 }
 
 // Of a failed group MPI may still read and write what was under way: that memory stays.
@@ -97,7 +93,7 @@ template <typename Begin> void MpiLink::begin(Buffer &buffer, std::byte *at, siz
 }
 
 void MpiLink::receiveHeader(Buffer &buffer) {
-  buffer.bytes.resize(sizeof(MessageHeader) + kShortBytes);
+  buffer.bytes.resize(kFirstBytes);
   begin(buffer, buffer.bytes.data(), buffer.bytes.size(), [&](void *at, int count, MPI_Request *request) {
     return ::MPI_Irecv(at, count, MPI_BYTE, peer, kHeaderTag, world.ranksOfSprig, request);
   });
@@ -120,7 +116,7 @@ bool MpiLink::isReached(const Goal &goal) {
     for (; !longs.empty() && longs.front().number <= goal.number; longs.pop_front())
       if (!isOver(longs.front().buffer)) return false;
     return true;
-  case Goal::Kind::part: return isOver(hasRest ? rest : ready());
+  case Goal::Kind::part: return isOver(coming.hasRest ? rest : ready());
   case Goal::Kind::done:
     for (Buffer &buffer : outgoing)
       if (!isOver(buffer)) return false;
@@ -149,66 +145,32 @@ bool MpiLink::wait(const Goal &goal, std::chrono::nanoseconds most) {
 }
 
 uint64_t MpiLink::send(const MessageHeader &message, std::span<const Bytes> from) {
-  auto gather = [&](std::byte *at) {
-    for (const Bytes &stretch : from) {
-      if (stretch.size) std::memcpy(at, stretch.begin, stretch.size);
-      at += stretch.size;
-    }
-  };
   auto sendAs = [&](int tag) {
     return [this, tag](void *at, int count, MPI_Request *request) {
       return ::MPI_Isend(at, count, MPI_BYTE, peer, tag, world.ranksOfSprig, request);
     };
   };
   Buffer &buffer = outgoing[sent % kDepth];
-  std::memcpy(buffer.bytes.data(), &message, sizeof message);
-  bool isShort = message.size <= kShortBytes;
-  if (isShort) gather(buffer.bytes.data() + sizeof message);
-  begin(buffer, buffer.bytes.data(), sizeof message + (isShort ? message.size : 0), sendAs(kHeaderTag));
+  begin(buffer, buffer.bytes.data(), writeFirst(message, from, buffer.bytes.data()), sendAs(kHeaderTag));
   ++sent;
-  if (isShort) return sent;
+  if (isShort(message)) return sent;
   Long &rest = longs.emplace_back();
   rest.number = sent;
-  // MPI only reads what it sends.
-  auto *at = const_cast<std::byte *>(from.front().begin);
-  if (from.size() > 1) {
-    rest.buffer.bytes.resize(message.size);
-    at = rest.buffer.bytes.data();
-    gather(at);
-  }
-  begin(rest.buffer, at, message.size, sendAs(kRestTag));
+  begin(rest.buffer, placeOfLong(message.size, from, rest.buffer.bytes), message.size, sendAs(kRestTag));
   return sent;
 }
 
-// Of a long message the header is a part by itself.
-Part MpiLink::take(std::span<const size_t> sizes) {
-  const std::byte *at = hasRest ? rest.bytes.data() : ready().bytes.data() + sizeof header;
-  Part part;
-  if (!hasRest) {
-    std::memcpy(&header, ready().bytes.data(), sizeof header);
-    part.header = &header;
-    part.isLast = header.size <= kShortBytes;
-  }
-  stretches.clear();
-  if (part.isLast)
-    for (size_t each : sizes) {
-      stretches.push_back({at, each});
-      at += each;
-    }
-  part.stretches = stretches;
-  return part;
-}
-
 void MpiLink::giveBack() {
-  if (hasRest) {
-    hasRest = false;
+  if (coming.hasRest) {
+    coming.hasRest = false;
     return;
   }
   receiveHeader(incoming[taken++ % kReady]);
-  hasRest = header.size > kShortBytes;
-  if (!hasRest) return;
-  if (rest.bytes.size() < header.size) rest.bytes.resize(header.size);
-  begin(rest, rest.bytes.data(), header.size, [&](void *at, int count, MPI_Request *request) {
+  coming.hasRest = !isShort(coming.header);
+  if (!coming.hasRest) return;
+  size_t size = coming.header.size;
+  if (rest.bytes.size() < size) rest.bytes.resize(size);
+  begin(rest, rest.bytes.data(), size, [&](void *at, int count, MPI_Request *request) {
     return ::MPI_Irecv(at, count, MPI_BYTE, peer, kRestTag, world.ranksOfSprig, request);
   });
 }
@@ -239,6 +201,6 @@ extern "C" __attribute__((visibility("default"))) void sprig_rt_mpi_leave(bool i
 }
 
 extern "C" __attribute__((visibility("default"))) void sprig_rt_mpi_connect(const LinkRequest &request, Links &links) {
-  bool spins = unsigned(request.ranks) <= std::thread::hardware_concurrency();
+  bool spins = hasCores(unsigned(request.ranks));
   for (int peer : request.peers) links[size_t(peer)] = std::make_unique<MpiLink>(peer, spins);
 }

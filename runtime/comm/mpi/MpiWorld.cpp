@@ -15,17 +15,15 @@ void checkMpi(int result, const char *call) {
 }
 
 MpiWorld &MpiWorld::get() {
-  static MpiWorld *world = new MpiWorld; // threads may be in it when the process ends
   int isEnded = 0;
-  if (::MPI_Finalized(&isEnded) == MPI_SUCCESS && isEnded)
-    throw std::runtime_error("MPI has ended in this process, and begins only once");
+  checkMpi(::MPI_Finalized(&isEnded), "MPI_Finalized");
+  if (isEnded) throw std::runtime_error("MPI has ended in this process, and begins only once");
+  static MpiWorld *world = new MpiWorld; // threads may be in it when the process ends
   return *world;
 }
 
 MpiWorld::MpiWorld() {
-  int isBegun = 0, isEnded = 0;
-  checkMpi(::MPI_Finalized(&isEnded), "MPI_Finalized");
-  if (isEnded) throw std::runtime_error("MPI has ended in this process, and begins only once");
+  int isBegun = 0;
   checkMpi(::MPI_Initialized(&isBegun), "MPI_Initialized");
   int has = MPI_THREAD_SERIALIZED;
   if (isBegun)

@@ -1,4 +1,5 @@
 #include "runtime/comm/process/ProcessTransport.h"
+#include "runtime/comm/RankLimits.h"
 #include "runtime/comm/process/Engines.h"
 
 #include <algorithm>
@@ -123,7 +124,7 @@ void ProcessTransport::interrupt() {
 
 bool ProcessTransport::hasCoreBeside(uint32_t threads) const {
   auto beside = std::count_if(links.begin(), links.end(), [](auto &link) { return link && link->needsCore(); });
-  return !beside || uint64_t(beside + 1) * (threads + 1) <= std::thread::hardware_concurrency();
+  return !beside || hasCores(uint64_t(beside + 1) * (threads + 1));
 }
 
 Status ProcessTransport::begin(const Call &call) {

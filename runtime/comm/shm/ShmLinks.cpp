@@ -1,4 +1,5 @@
 #include "runtime/comm/shm/ShmLinks.h"
+#include "runtime/comm/RankLimits.h"
 #include "runtime/comm/shm/SharedMemory.h"
 #include "runtime/comm/shm/ShmLink.h"
 #include "runtime/comm/store/StoreClient.h"
@@ -71,7 +72,7 @@ void connectShm(const LinkRequest &request, Links &links) {
           by.size() == found.size() && by[size_t(request.rank)] == '1')
         shared.push_back(peer);
   if (shared.empty()) return;
-  bool spins = shared.size() + 1 <= std::thread::hardware_concurrency();
+  bool spins = hasCores(shared.size() + 1);
   auto rank = std::make_shared<ShmRank>(own->map(0, kPage), spins ? kSpinMicroseconds : 0);
   for (int peer : shared) {
     const SharedMemory &other = *others[size_t(peer)];

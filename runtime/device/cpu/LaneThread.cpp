@@ -6,8 +6,7 @@
 
 namespace sprig::rt::core {
 
-LaneThread::LaneThread(const Pool &pool, std::function<void()> drive)
-    : pool(pool), drive(std::move(drive)), looks(pool.threads() < uint32_t(defaultThreads())) {}
+LaneThread::LaneThread(const Pool &pool, std::function<void()> drive) : pool(pool), drive(std::move(drive)) {}
 
 LaneThread::~LaneThread() {
   if (!thread.joinable()) return;
@@ -19,6 +18,7 @@ LaneThread::~LaneThread() {
 
 bool LaneThread::begin() {
   if (!thread.joinable()) {
+    looks = pool.threads() < uint32_t(defaultThreads());
     try {
       thread = std::thread([this] { loop(); });
     } catch (const std::system_error &) {

@@ -33,7 +33,7 @@ private:
 
   const Pool &pool;
   std::function<void()> drive;
-  bool looks;                      // before it sleeps
+  bool looks = false;              // before it sleeps
   std::atomic<uint32_t> number{0}; // of lanes that were begun, and of the end
   std::atomic<bool> closing{false};
   std::thread thread;
