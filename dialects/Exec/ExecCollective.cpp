@@ -23,12 +23,6 @@ Value CollectiveOp::otherOf(unsigned tensor) {
   return isWholeWritten(*this) ? getBuffers()[tensor] : getTargets()[tensor];
 }
 
-int64_t CollectiveOp::countBytes() {
-  int64_t bytes = 0;
-  for (unsigned i = 0; i < countTensors(); ++i) bytes += byteSize(wholeOf(i).getType());
-  return bytes;
-}
-
 static LogicalResult verifyReduction(CollectiveOp op, Type element) {
   StringRef kind = stringifyCollectiveKind(op.getKind());
   bool reduces = op.getKind() == CollectiveKind::all_reduce || op.getKind() == CollectiveKind::reduce_scatter ||

@@ -453,8 +453,6 @@ def Exec_CollectiveOp : Exec_Op<"collective", [HasParent<"LaneOp">, AttrSizedOpe
     unsigned countTensors() { return getBuffers().size(); }
     ::mlir::Value wholeOf(unsigned tensor);
     ::mlir::Value otherOf(unsigned tensor);
-    /// Bytes of the wholes.
-    int64_t countBytes();
   }];
   let hasVerifier = 1;
 }

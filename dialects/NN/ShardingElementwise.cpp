@@ -44,8 +44,7 @@ static ShardingRule ruleOf(SelectOp op) {
 }
 
 static ShardingRule ruleOf(StopGradientOp op) {
-  ShardingRule rule(op);
-  for (int64_t dim = 0; dim < tensorOf(op.getOperand()).getRank(); ++dim) passDim(rule, op, 0, dim, dim);
+  ShardingRule rule = elementwiseShardingRule(op);
   rule.linear = {{0}};
   return rule;
 }

@@ -28,14 +28,7 @@ static ShardingRule ruleOf(IotaOp op) {
 }
 
 static ShardingRule ruleOf(BroadcastOp op) {
-  ShardingRule rule(op);
-  RankedTensorType from = tensorOf(op.getOperand()), to = tensorOf(op.getResult());
-  for (int64_t dim = 0; dim < to.getRank(); ++dim) {
-    unsigned factor = rule.addFactor(to.getDimSize(dim));
-    rule.result(0, dim, factor);
-    int64_t own = dim - to.getRank() + from.getRank();
-    if (own >= 0 && from.getDimSize(own) == to.getDimSize(dim)) rule.operand(0, own, factor);
-  }
+  ShardingRule rule = elementwiseShardingRule(op);
   rule.linear = {{0}};
   return rule;
 }
@@ -56,9 +49,8 @@ struct ReshapeGroup {
 
   /// Cuts both into factors where each boundary of one is a boundary within a dimension of the other.
   void factorize() {
-    SmallVector<std::pair<int64_t, ShardingRule::Dim>> operand, result;
+    SmallVector<std::pair<int64_t, unsigned>> operand, result;
     int64_t i = fromBegin, j = toBegin, left = 1, right = 1;
-    ShardingRule::Dim ofOperand, ofResult;
     for (;;) {
       // What is left of the dimensions at hand: 1 asks for the next one.
       while (left == 1 && i < fromEnd) left = from[i++];
@@ -67,12 +59,12 @@ struct ReshapeGroup {
       int64_t size = std::min(left, right);
       if (left % size || right % size) return; // as 6 x 4 to 4 x 6: all of it whole
       unsigned factor = rule.addFactor(size);
-      operand.push_back({i - 1, {factor}});
-      result.push_back({j - 1, {factor}});
+      operand.push_back({i - 1, factor});
+      result.push_back({j - 1, factor});
       left /= size, right /= size;
     }
-    for (auto &[dim, factors] : operand) llvm::append_range(rule.operands[0][size_t(dim)], factors);
-    for (auto &[dim, factors] : result) llvm::append_range(rule.results[0][size_t(dim)], factors);
+    for (auto [dim, factor] : operand) rule.operands[0][size_t(dim)].push_back(factor);
+    for (auto [dim, factor] : result) rule.results[0][size_t(dim)].push_back(factor);
   }
 };
 } // namespace

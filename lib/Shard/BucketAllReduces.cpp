@@ -5,7 +5,6 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_BUCKETALLREDUCES

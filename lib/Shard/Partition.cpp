@@ -117,13 +117,14 @@ LogicalResult Writer::write() {
   return success();
 }
 
-/// The part of a constant, row by row.
+/// The part of a constant.
 ElementsAttr partOf(ElementsAttr value, ArrayRef<rt::collective::Range> ranges) {
   ir::ConstantView view(value);
   SmallVector<int64_t> shape;
   for (const rt::collective::Range &range : ranges) shape.push_back(range.size());
   RankedTensorType type = view.type().clone(shape);
   if (view.isSplat()) return ir::makeConstant(type, view.bytes());
+  if (type == view.type()) return value;
   std::vector<char> bytes;
   SmallVector<int64_t> at(shape.size(), 0);
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
@@ -132,7 +133,7 @@ ElementsAttr partOf(ElementsAttr value, ArrayRef<rt::collective::Range> ranges) 
     for (size_t dim = 0; dim < shape.size(); ++dim) from = from * view.type().getDimSize(int64_t(dim)) + at[dim];
     llvm::append_range(bytes, view.element(from));
   }
-  return ir::makeConstant(type, bytes);
+  return ir::makeConstant(type, std::move(bytes));
 }
 
 struct Partition : sprig::impl::PartitionBase<Partition> {
