@@ -1,4 +1,5 @@
 #include "lib/Machine/AllReduceTime.h"
+#include "lib/Machine/Collectives.h"
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -96,6 +97,11 @@ std::function<double(uint32_t, int64_t)> addingUpOn(const Topology &topology) {
     if (isNew) found->second = modelFor({&place.rates, 1});
     return found->second.seconds(double(bytes) / 4, moved, int64_t(moved), place.threads) * 1e9;
   };
+}
+
+Simulation playCollective(const Topology &topology, std::span<const rt::collective::Program> programs,
+                          std::span<const uint32_t> nodes, int64_t bytes) {
+  return simulate(topology, lanesOf(programs, nodes, bytes, addingUpOn(topology)));
 }
 
 RankLink betweenNodes(const Topology &topology, std::span<const uint32_t> nodes) {

@@ -5,7 +5,7 @@
 #pragma once
 #include "lib/Machine/Link.h"
 #include "lib/Machine/MachineModel.h"
-#include "lib/Machine/Topology.h"
+#include "lib/Machine/Simulator.h"
 #include "runtime/collective/Collective.h"
 #include <functional>
 #include <span>
@@ -38,6 +38,10 @@ RankLink betweenNodes(const Topology &topology, std::span<const uint32_t> nodes)
 
 /// What adding up so many bytes of one operand takes on a node, in nanoseconds.
 std::function<double(uint32_t node, int64_t bytes)> addingUpOn(const Topology &topology);
+
+/// The programs of ranks on these nodes, one each, played without anything else.
+Simulation playCollective(const Topology &topology, std::span<const rt::collective::Program> programs,
+                          std::span<const uint32_t> nodes, int64_t bytes);
 
 /// Latency and rate, by least squares of the relative error, of what was measured: (steps, bytes on the way, seconds).
 struct MeasuredSteps {

@@ -11,16 +11,6 @@ namespace {
 constexpr size_t kMostInRing = 16; // nodes that a ring is looked for among
 constexpr const char *kNetwork = "100gbe";
 
-std::vector<uint32_t> nodesFor(const Topology &topology) {
-  std::vector<uint32_t> cards, devices;
-  for (uint32_t i = 0; i < topology.nodes.size(); ++i) {
-    if (topology.nodes[i].kind != NodeKind::device) continue;
-    devices.push_back(i);
-    if (!topology.nodes[i].name.starts_with("cpu:")) cards.push_back(i);
-  }
-  return cards.size() > 1 ? cards : devices;
-}
-
 void alongRing(const Topology &topology, std::vector<uint32_t> &nodes) {
   if (nodes.size() > kMostInRing) return;
   std::vector<std::vector<int>> rings = disjointRings(topology, nodes, 1);
@@ -124,10 +114,18 @@ Cluster manyOf(const Topology &machine, const std::vector<uint32_t> &ranks, uint
 
 } // namespace
 
-int ranksOn(const Topology &topology) { return int(nodesFor(topology).size()); }
+std::vector<uint32_t> nodesForRanks(const Topology &topology) {
+  std::vector<uint32_t> cards, devices;
+  for (uint32_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[i].kind != NodeKind::device) continue;
+    devices.push_back(i);
+    if (!topology.nodes[i].name.starts_with("cpu:")) cards.push_back(i);
+  }
+  return cards.size() > 1 ? cards : devices;
+}
 
 Cluster clusterOf(const Topology &topology, int ranks, const std::optional<Topology> &network) {
-  std::vector<uint32_t> nodes = nodesFor(topology);
+  std::vector<uint32_t> nodes = nodesForRanks(topology);
   int has = int(nodes.size());
   auto refuse = [&](const std::string &why) {
     throw Error(ErrorKind::unsupported, topology.name + " has " + std::to_string(has) + " devices for ranks, found " +

@@ -30,7 +30,7 @@ struct Cluster {
 /// many machines as ranks need, each joined to one switch by `network`. Throws unsupported, with both numbers, where
 /// neither is so.
 Cluster clusterOf(const Topology &topology, int ranks, const std::optional<Topology> &network = {});
-/// The most ranks that a topology has without more machines.
-int ranksOn(const Topology &topology);
+/// Where a topology's ranks are without more machines: its cards where there are some, else all devices.
+std::vector<uint32_t> nodesForRanks(const Topology &topology);
 
 } // namespace sprig::machine

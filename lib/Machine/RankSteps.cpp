@@ -113,7 +113,7 @@ struct RankLanes::Maker {
         if (step.kind == Step::Kind::reduce) commands.push_back({Kind::work, addingUp(nodes[size_t(rank)], size)});
       }
     }
-    for (int more = 1; more < program.lanes; ++more) join(lane, lanes[size_t(more)]);
+    for (int more = 1; more < program.lanes; ++more) follow(lane, lanes[size_t(more)]);
   }
 
   SimulatedCommand copyTo(int rank, int peer, int64_t size, uint32_t number, size_t count) {
@@ -144,7 +144,6 @@ struct RankLanes::Maker {
     follow(found->second, lane);
     return found->second;
   }
-  void join(uint32_t lane, uint32_t other) { follow(lane, other); }
   void follow(uint32_t lane, uint32_t other, double ns = 0) {
     SimulatedCommand record{Kind::record}, wait{Kind::wait, ns};
     record.event = wait.event = made.events++;
@@ -157,8 +156,7 @@ struct RankLanes::Maker {
     auto [found, isNew] = alone.try_emplace({meeting.kind, meeting.algorithm, meeting.root, meeting.bytes});
     Alone &each = found->second;
     if (isNew) {
-      Simulation played =
-          simulate(cluster.topology, lanesOf(all, cluster.nodes, meeting.bytes, addingUpOn(cluster.topology)));
+      Simulation played = playCollective(cluster.topology, all, cluster.nodes, meeting.bytes);
       each.ns = played.ns;
       for (const LinkUse &use : played.links) each.bytes += use.bytes;
     }
@@ -191,7 +189,6 @@ RankLanes::~RankLanes() = default;
 const Topology &RankLanes::topology() const { return maker->topology; }
 const SimulatedProgram &RankLanes::program() const { return maker->made; }
 int RankLanes::ranks() const { return int(maker->nodes.size()); }
-uint32_t RankLanes::nodeOf(int rank) const { return maker->nodes[size_t(rank)]; }
 double RankLanes::meanBytesBesides() const { return maker->bytesBesides / maker->cluster.machines(); }
 
 std::vector<std::vector<Span>> RankLanes::commandsOf(int rank, const Simulation &played) const {

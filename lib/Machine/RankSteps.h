@@ -46,7 +46,6 @@ public:
   const SimulatedProgram &program() const;
   /// Ranks that were played.
   int ranks() const;
-  uint32_t nodeOf(int rank) const;
 
   /// Of a rank's commands while they were played: by lane and command of its step.
   std::vector<std::vector<Span>> commandsOf(int rank, const Simulation &played) const;

@@ -18,7 +18,7 @@ constexpr const char *kMachines[] = {"pcie3", "pcie4", "pcie4-server", "2080ti",
 
 double nsOf(const machine::Topology &topology, std::span<const uint32_t> nodes,
             const std::vector<rt::collective::Program> &programs, int64_t bytes) {
-  return machine::simulate(topology, machine::lanesOf(programs, nodes, bytes, machine::addingUpOn(topology))).ns;
+  return machine::playCollective(topology, programs, nodes, bytes).ns;
 }
 
 } // namespace
@@ -29,7 +29,7 @@ void benchAggregation(const ExperimentOptions &options, ExperimentReport &report
                              "around ms", "slowest / fastest"});
   for (const char *name : kMachines) {
     machine::Topology topology = *machine::topologyPreset(name);
-    machine::Cluster cluster = machine::clusterOf(topology, machine::ranksOn(topology));
+    machine::Cluster cluster = machine::clusterOf(topology, int(machine::nodesForRanks(topology).size()));
     std::vector<uint32_t> withHost = {uint32_t(topology.inputs)};
     withHost.insert(withHost.end(), cluster.nodes.begin(), cluster.nodes.end());
     auto by = [&](Algorithm algorithm) {

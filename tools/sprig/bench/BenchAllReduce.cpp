@@ -1,6 +1,7 @@
 // sprig bench allreduce: all-reduces between threads of this process by each algorithm, over sizes; with --topology the
 // same programs on its devices, played.
 #include "lib/Machine/AllReduceTime.h"
+#include "lib/Machine/Clusters.h"
 #include "lib/Machine/Collectives.h"
 #include "lib/Machine/MachineModel.h"
 #include "runtime/comm/Communicator.h"
@@ -171,15 +172,8 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
               std::to_string(std::thread::hardware_concurrency()) + " cores");
 }
 
-// Cards where there are some, else all devices.
 std::vector<uint32_t> ranksOf(const machine::Topology &topology, int wanted) {
-  std::vector<uint32_t> cards, devices;
-  for (uint32_t i = 0; i < topology.nodes.size(); ++i) {
-    if (topology.nodes[i].kind != machine::NodeKind::device) continue;
-    devices.push_back(i);
-    if (!topology.nodes[i].name.starts_with("cpu:")) cards.push_back(i);
-  }
-  std::vector<uint32_t> &nodes = cards.size() > 1 ? cards : devices;
+  std::vector<uint32_t> nodes = machine::nodesForRanks(topology);
   if (nodes.size() < 2)
     throw Error(ErrorKind::unsupported, "bench allreduce: " + topology.name + " has one device, expected two or more");
   if (wanted > int(nodes.size()))
@@ -197,9 +191,8 @@ void simulateAll(const ExperimentOptions &options, ExperimentReport &report) {
   std::vector<std::vector<int>> rings = machine::disjointRings(topology, nodes, 4);
   std::vector<Algorithm> known(std::begin(kOfThreads), std::end(kOfThreads));
   if (rings.size() > 1) known.push_back(Algorithm::rings);
-  auto addingUp = machine::addingUpOn(topology);
   auto played = [&](const std::vector<rt::collective::Program> &programs, std::span<const uint32_t> places) {
-    return machine::simulate(topology, machine::lanesOf(programs, places, bytes, addingUp));
+    return machine::playCollective(topology, programs, places, bytes);
   };
   report.table("simulated", {"algorithm", "ms", "GB/s", "most on a link, MB"});
   double least = 1e300, longest = 0;

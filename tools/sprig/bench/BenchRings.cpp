@@ -137,10 +137,7 @@ std::vector<uint32_t> cardsOf(const machine::Topology &topology) {
 }
 
 double msOf(const machine::Topology &topology, const rt::collective::Plan &plan, int64_t bytes) {
-  return machine::simulate(topology, machine::lanesOf(machine::programsOf(plan), cardsOf(topology), bytes,
-                                                      machine::addingUpOn(topology)))
-             .ns /
-         1e6;
+  return machine::playCollective(topology, machine::programsOf(plan), cardsOf(topology), bytes).ns / 1e6;
 }
 
 } // namespace

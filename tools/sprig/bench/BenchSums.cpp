@@ -46,9 +46,8 @@ void sumOfTwo(ExperimentReport &report) {
 
 double nsOf(int ranks, Algorithm algorithm, int64_t bytes) {
   machine::Cluster cluster = machine::clusterOf(*machine::topologyPreset("10gbe"), ranks);
-  return machine::simulate(cluster.topology,
-                           machine::lanesOf(machine::programsOf({Kind::allReduce, algorithm, ranks}), cluster.nodes,
-                                            bytes, machine::addingUpOn(cluster.topology)))
+  return machine::playCollective(cluster.topology, machine::programsOf({Kind::allReduce, algorithm, ranks}),
+                                 cluster.nodes, bytes)
       .ns;
 }
 

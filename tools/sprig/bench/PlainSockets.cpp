@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string>
@@ -124,32 +125,24 @@ void onPair(Protocol protocol, const std::function<void(const Plain &)> &here,
     sockaddr_in atOne = bindFreely(one), atTwo = bindFreely(two);
     connectTo(one, atTwo);
     connectTo(two, atOne);
-    std::thread other([&] { run([&] { there(two); }); });
-    try {
-      here(one);
-    } catch (...) {
-      other.join();
-      throw;
-    }
-    other.join();
+    std::jthread other([&] { run([&] { there(two); }); });
+    here(one);
   } else {
     Plain listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in at = bindFreely(listening);
     if (::listen(listening.number(), 8)) failed("listen");
-    std::thread other([&] {
+    auto one = std::make_unique<Plain>(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    prepare(*one, protocol);
+    connectTo(*one, at);
+    std::jthread other([&] {
       run([&] {
         Plain two(::accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
         prepare(two, protocol);
         there(two);
       });
     });
-    {
-      Plain one(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      prepare(one, protocol);
-      connectTo(one, at);
-      here(one);
-    }
-    other.join();
+    auto own = std::move(one); // ends before the other is waited for, which may read from it
+    here(*own);
   }
   if (!failure.empty()) throw Error(ErrorKind::runtime, failure);
 }
