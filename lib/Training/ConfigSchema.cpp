@@ -86,8 +86,9 @@ const std::vector<Section> &configSections() {
       {"batch_norm",
        {{"momentum", &C::batchNormMomentum, kUnit, "",
          "running = momentum running + (1 - momentum) batch; the node's if absent"},
-        {"statistics", WordOf<C>{&C::batchNormOfReplicas, "all", "replica"}, kAny, "\"all\"",
-         "of several ranks: of all ranks' samples, or of each rank's own; running ones are their mean"}},
+        {"statistics", WordOf<C>{&C::batchNormOfReplicas, "all", "replica"}, kAny, "",
+         "of several ranks: of all ranks' samples (all; if absent), or of each rank's own; running ones are their "
+         "mean"}},
        "batch normalisation in training"},
       {"eval",
        {{"every", &C::evalEvery, kCountOrZero, "1", "epochs between evaluations; 0: only at the end"},

@@ -61,9 +61,11 @@ template <typename T> void write(const std::vector<Field<T>> &fields, const T &f
           using M = decltype(member);
           if constexpr (std::is_same_v<M, PairOf<T>>)
             json[field.name] = {from.*member.first, from.*member.second};
-          else if constexpr (std::is_same_v<M, WordOf<T>>)
-            json[field.name] = from.*member.member ? member.whenTrue : member.whenFalse;
-          else if constexpr (std::is_same_v<M, ReductionOf<T>>)
+          else if constexpr (std::is_same_v<M, WordOf<T>>) {
+            // The first word of a field without a fallback is its absence, as 0 is below.
+            if (*field.fallback || from.*member.member)
+              json[field.name] = from.*member.member ? member.whenTrue : member.whenFalse;
+          } else if constexpr (std::is_same_v<M, ReductionOf<T>>)
             json[field.name] = name(from.*member.member);
           else if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(from.*member)>>) {
             // 0 of a field without a fallback is its absence, which its range may not have.

@@ -112,6 +112,21 @@ TEST(TrainConfig, EveryFieldOfEveryKindArrives) {
   EXPECT_EQ(toJson(parseTrainConfig(text, "again")), text);
 }
 
+// What is written is what checkpoints know a configuration by: a field that came later is absent unless it says more.
+TEST(TrainConfig, WordsWithoutAFallbackAreAbsent) {
+  auto written = [](const std::string &batchNorm) {
+    return toJson(parseTrainConfig(
+        R"({"loss": "mse", "optimizer": {"name": "sgd", "lr": 0.1}, "batch": 4, "steps": 1)" + batchNorm + "}",
+        "given"));
+  };
+  std::string absent = written("");
+  EXPECT_EQ(absent.find("statistics"), std::string::npos) << absent;
+  EXPECT_EQ(written(R"(, "batch_norm": {"statistics": "all"})"), absent);
+  std::string replica = written(R"(, "batch_norm": {"statistics": "replica"})");
+  EXPECT_NE(replica.find(R"("statistics": "replica")"), std::string::npos) << replica;
+  EXPECT_EQ(toJson(parseTrainConfig(replica, "again")), replica);
+}
+
 TEST(TrainConfig, EveryKindWritesWhatItReads) {
   auto check = [](const char *field, Json value, const auto &kinds) {
     for (auto &kind : kinds) {
