@@ -12,6 +12,11 @@ struct Group::Impl {
   Impl(const Impl &) = delete;
 
   rt::comm::RankGroup &group() const { return *end->group; }
+  /// What the rank has asked for and not read ends before it does.
+  rt::comm::Status settle() const {
+    end->order->settle();
+    return group().failure();
+  }
   const std::shared_ptr<frontend::RankEnd> end;
   uint64_t number = 0; ///< of a part
   uint64_t splits = 0; ///< that there were

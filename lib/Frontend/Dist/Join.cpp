@@ -1,5 +1,6 @@
 // This process as a rank.
 #include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/Collective.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Record.h"
 #include "runtime/comm/ProcessRanks.h"
@@ -11,32 +12,22 @@ using rt::comm::ProcessRanksOptions;
 using rt::comm::RankGroup;
 using rt::comm::Status;
 
-namespace {
-
-[[noreturn]] void raise(const Status &status, Source at) {
-  ErrorKind kind = status.code() == SPRIG_RT_INVALID_ARGUMENT ? ErrorKind::usage
-                   : status.code() == SPRIG_RT_UNSUPPORTED    ? ErrorKind::unsupported
-                                                              : ErrorKind::runtime;
-  throw Error(kind, frontend::placeText(at) + "join: " + std::string(status.message()));
-}
-
-} // namespace
-
 bool isLaunched() { return rt::comm::isRankProcess(); }
 
 void join(const std::function<void(Group &)> &body, const JoinOptions &options, Source at) {
   static std::atomic<bool> hasJoined = false;
   auto refuse = [&](const std::string &text) { frontend::fail(at, "join", text); };
+  auto raise = [&](const Status &status) { throw frontend::errorOf(status, "join", at); };
   if (!body) refuse("there is nothing to run");
   if (options.timeout.count() < 0)
     refuse("expected a timeout of 0 or more, found " + std::to_string(options.timeout.count()) + " ms");
   if (frontend::Trace::current()) refuse("ranks cannot meet in a function that is being compiled");
   ProcessRanksOptions given;
   given.timeout = rt::comm::boundedTimeout(options.timeout);
-  if (Status status = rt::comm::readEnvironment(given); !status.isOk()) raise(status, at);
+  if (Status status = rt::comm::readEnvironment(given); !status.isOk()) raise(status);
   if (hasJoined.exchange(true)) refuse("this process has joined its group already");
   std::shared_ptr<RankGroup> joined;
-  if (Status status = RankGroup::ofProcess(given, joined); !status.isOk()) raise(status, at);
+  if (Status status = RankGroup::ofProcess(given, joined); !status.isOk()) raise(status);
   auto own = std::make_shared<Group::Impl>(std::move(joined));
   Group::Impl &impl = *own;
   Group group(own);
@@ -46,9 +37,7 @@ void join(const std::function<void(Group &)> &body, const JoinOptions &options, 
   };
   try {
     body(group);
-    // What the body has asked for and not read.
-    impl.end->order->settle();
-    if (Status status = impl.group().failure(); !status.isOk()) raise(status, at);
+    if (Status status = impl.settle(); !status.isOk()) raise(status);
   } catch (const std::exception &error) {
     tell(error.what());
     throw;

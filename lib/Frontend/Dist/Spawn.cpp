@@ -70,12 +70,6 @@ struct Closed {
   ~Closed() { end.close(); }
 };
 
-/// What the body has asked for and not read ends before the rank does.
-Status settle(const Group::Impl &impl) {
-  impl.end->order->settle();
-  return impl.group().failure();
-}
-
 } // namespace
 
 void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptions &options, Source at) {
@@ -113,7 +107,7 @@ void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptio
     Group own(impl);
     Ended &result = ended[rank];
     result = run(body, own);
-    if (!result.thrown) return settle(*impl);
+    if (!result.thrown) return impl->settle();
     Status status(SPRIG_RT_CANCELLED, result.text);
     transport.fail(status); // what this rank has asked for and the others have not ends
     return status;

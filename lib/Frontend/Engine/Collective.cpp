@@ -125,7 +125,9 @@ AttrList allReduceAttrs(const RankEnd &end, rt::comm::Reduction reduction, rt::c
 }
 
 Error errorOf(const Status &status, const std::string &op, Source at) {
-  ErrorKind kind = status.code() == SPRIG_RT_INVALID_ARGUMENT ? ErrorKind::usage : ErrorKind::runtime;
+  ErrorKind kind = status.code() == SPRIG_RT_INVALID_ARGUMENT ? ErrorKind::usage
+                   : status.code() == SPRIG_RT_UNSUPPORTED    ? ErrorKind::unsupported
+                                                              : ErrorKind::runtime;
   return Error(kind, placeText(at) + op + ": " + std::string(status.message()));
 }
 

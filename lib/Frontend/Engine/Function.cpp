@@ -163,10 +163,6 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
     return body(inputs);
   }
   auto &variants = impl->variants;
-  std::string reason;
-  auto hasEnded = [](const std::shared_ptr<Variant> &variant) { return variant->ranks && variant->ranks->isClosed(); };
-  if (!variants.empty() && hasEnded(variants.front())) reason = impl->reason(given, ends);
-  std::erase_if(variants, hasEnded);
   for (auto it = variants.begin(); it != variants.end(); ++it) {
     if (!(*it)->fits(given)) continue;
     if (it != variants.begin()) variants.splice(variants.begin(), variants, it);
@@ -180,8 +176,9 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
     structure = variant.structure;
     return Variant::call(variants.front(), inputs);
   }
-  if (reason.empty()) reason = impl->reason(given, ends);
-  if (!impl->reasons.empty()) impl->report(reason);
+  std::string reason = impl->reason(given, ends);
+  if (!variants.empty()) impl->report(reason);
+  std::erase_if(variants, [](const auto &variant) { return variant->ranks && variant->ranks->isClosed(); });
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
   std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);

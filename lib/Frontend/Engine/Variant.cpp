@@ -320,11 +320,14 @@ bool Variant::sawTrainingMode() const {
 
 std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments) {
   checkUse(*self, arguments);
-  for (LaneId lane : self->lanes())
-    if (isOfOtherRank(lane))
+  auto checkDevice = [&](DeviceId id) {
+    if (isOfOtherRank(computeLane(id))) [[unlikely]]
       frontend::fail(self->source, self->name,
-                     "has values on " + deviceOf(deviceOfLane(lane)).name() +
-                         ", the device of another rank; this rank's is " + defaultDevice().name());
+                     "has values on " + deviceOf(id).name() + ", the device of another rank; this rank's is " +
+                         defaultDevice().name());
+  };
+  if (self->devices.empty()) checkDevice(self->device);
+  for (DeviceId id : self->devices) checkDevice(id);
   auto task = std::make_unique<CallTask>();
   task->variant = self;
   RandomPosition random{};

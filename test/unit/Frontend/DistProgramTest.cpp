@@ -1,6 +1,7 @@
 // All-reduces as operations: in functions that compile() records, under gradients, and while the rank computes.
 #include "sprig/rt/sprig_rt.hpp"
 #include "sprig/sprig.h"
+#include "test/unit/Frontend/Expect.h"
 #include "gtest/gtest.h"
 #include <atomic>
 #include <cmath>
@@ -12,18 +13,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::string errorOf(const std::function<void()> &f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 std::string errorOfRanks(const std::function<void(dist::Group &)> &f) {
   return errorOf([&] { dist::spawn(2, f, {.timeout = 20s}); });
 }
-bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 bool sameBits(const Tensor &a, const Tensor &b) {
   return a.type() == b.type() && std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())) == 0;

@@ -1,5 +1,6 @@
 // Ranks as threads, and their collectives on tensors.
 #include "sprig/sprig.h"
+#include "test/unit/Frontend/Expect.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <cstring>
@@ -9,16 +10,6 @@ using namespace sprig;
 using namespace std::chrono_literals;
 
 namespace {
-
-std::string errorOf(const std::function<void()> &f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
-bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 std::vector<float> ramp(int64_t count, float from = 0) {
   std::vector<float> numbers;

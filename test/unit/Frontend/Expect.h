@@ -1,4 +1,5 @@
-// What a piece of code throws, and whether two tensors are the same to the last bit: for tests of the front-end.
+// What a piece of code throws, what a text has, and whether two tensors are the same to the last bit: for tests of the
+// front-end.
 #pragma once
 #include "sprig/tensor.h"
 #include <cstring>
@@ -16,6 +17,8 @@ template <typename F> std::string errorOf(F f) {
   }
   return "no error";
 }
+
+inline bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 inline void expectSameBits(const Tensor &a, const Tensor &b) {
   ASSERT_EQ(describe(a.type()), describe(b.type()));

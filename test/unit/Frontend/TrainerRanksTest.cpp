@@ -5,6 +5,7 @@
 #include "sprig/ops.h"
 #include "sprig/random.h"
 #include "sprig/trainer.h"
+#include "test/unit/Frontend/Points.h"
 #include <cmath>
 #include <cstdlib>
 #include <gmock/gmock.h>
@@ -45,15 +46,7 @@ Net makeNet(bool drops = false, bool normalises = false) {
   return net;
 }
 
-data::Dataset points(int64_t count) {
-  return data::Dataset(count, [](int64_t i) {
-    std::vector<float> x(kFeatures);
-    int64_t label = i * 7 % kClasses;
-    for (int64_t k = 0; k < kFeatures; ++k)
-      x[size_t(k)] = float(std::sin(double(label * 13 + k)) + 0.6 * std::sin(double(i * 31 + k * 17)));
-    return data::Sample{data::Field(x), label};
-  });
-}
+data::Dataset points(int64_t count) { return pointsOf(count, kFeatures, kClasses, 0.6); }
 
 struct Trained {
   FitResult result;

@@ -7,6 +7,7 @@
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include "sprig/trainer.h"
+#include "test/unit/Frontend/Points.h"
 #include <cmath>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -40,16 +41,7 @@ Net makeNet(bool drops = false) {
   return net;
 }
 
-/// Points around one centre for each class.
-data::Dataset points(int64_t count) {
-  return data::Dataset(count, [](int64_t i) {
-    std::vector<float> x(kFeatures);
-    int64_t label = i * 7 % kClasses;
-    for (int64_t k = 0; k < kFeatures; ++k)
-      x[size_t(k)] = float(std::sin(double(label * 13 + k)) + 0.3 * std::sin(double(i * 31 + k * 17)));
-    return data::Sample{data::Field(x), label};
-  });
-}
+data::Dataset points(int64_t count) { return pointsOf(count, kFeatures, kClasses, 0.3); }
 
 data::LoaderOptions shuffled(int64_t batch = 32) {
   data::LoaderOptions options;
