@@ -103,8 +103,7 @@ SmallVector<Value> StepBuilder::countsOf(Expression &e, ValueRange targets) cons
   if (ranks.isAlone()) return counts;
   for (auto [i, loss] : llvm::enumerate(config.losses)) {
     if (addsUp(loss)) continue;
-    auto scalar = RankedTensorType::get({}, e.b.getF32Type());
-    Value own = targets.empty() ? Value(ir::ConstantOp::create(e.b, e.loc, scalar, ir::makeSplat(scalar, 0)))
+    Value own = targets.empty() ? e.constant({}, e.b.getF32Type(), {0.0})
                                 : countedWeight(e, loss, targets[i], target.classes[i]);
     counts[i] = ranks.sum(e, own, "loss.count");
   }

@@ -95,11 +95,11 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
 }
 
 // Steps and evaluations for data sets of the given sizes; without them, of whole batches.
-TrainRequest requestTraining(const Options &options, int ranks, const std::optional<RankLink> &link) {
+TrainRequest requestTraining(const Options &options, int ranks, const RankLink &link) {
   TrainRequest request;
   request.ranks = ranks;
   request.bucketBytes = options.mesh.bucketBytes();
-  if (ranks > 1) request.link = link.value_or(usualLink());
+  if (ranks > 1) request.link = link;
   request.zero = options.mesh.zero;
   request.config = training::readTrainConfig(options.train);
   training::TrainConfig &config = request.config;
@@ -133,8 +133,8 @@ int compileCommand(Options options) {
   int ranks = options.mesh.ranks(options.settings);
   if (options.mesh.isGiven() && options.train.empty())
     throw Error(ErrorKind::usage, "--strategy and --mesh are for packages that train: --train CONFIG");
-  std::optional<RankLink> link;
-  if (ranks > 1) link = linkGiven(options.settings, ranks);
+  RankLink link = usualLink();
+  if (ranks > 1) link = givenOr(link, options.settings, ranks);
   options.settings = settingsOfRank(options.settings, {.ranks = ranks, .here = ranks});
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");

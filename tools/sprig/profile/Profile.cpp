@@ -123,14 +123,18 @@ std::vector<Runner> runnersOf(const Options &options, const Model &model, const 
   int first = place.isProcess ? place.rank : 0, here = place.isProcess ? 1 : place.ranks;
   // The buckets of `sprig train`, but for processes, which measure there.
   StepOfRank of{first, place.ranks, false, first == 0, options.mesh.bucketBytes()};
-  of.link = place.isProcess ? usualLink() : linkOfThreads(place.ranks, settings.laneCount());
-  if (std::optional<RankLink> given = linkGiven(options.settings, place.ranks)) of.link = given;
-  if (!of.link->isApart && !of.bucketBytes) of.bucketBytes = kPlainBucket;
+  of.link = givenOr(place.isProcess ? usualLink() : linkOfThreads(place.ranks, settings.laneCount()), options.settings,
+                    place.ranks);
+  of.zero = options.mesh.zero;
   std::vector<Runner> runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
     if (!options.mesh.bucket.empty())
       throw Error(ErrorKind::usage, "--bucket " + options.mesh.bucket + ": " + options.model +
                                         " is a package, which has the buckets that it was compiled with");
+    if (options.mesh.zero)
+      throw Error(ErrorKind::usage, "--zero 1: " + options.model +
+                                        " is a package, whose ranks share the optimizer's state or do not, as it was "
+                                        "compiled");
     refusePlaces(model, settings);
     runners.push_back(loadPackage(model, runner));
   } else if (options.train.empty()) {

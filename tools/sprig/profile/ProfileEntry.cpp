@@ -156,6 +156,7 @@ Runner compileSteps(const Model &model, training::TrainConfig config, const std:
   request.announce = of.warns;
   request.bucketBytes = of.bucketBytes;
   request.link = of.link;
+  request.zero = of.zero;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
   Runner runner = Runner::load(std::move(compiled.package), model.path, options);
   runner.placements = std::move(compiled.placements);

@@ -36,6 +36,7 @@ struct StepOfRank {
   bool warns = true;          ///< of what an exporter did to the model
   int64_t bucketBytes = 0;    ///< of gradients that go together at most; 0: by cost, of all-reduces over `link`
   std::optional<RankLink> link = {};
+  int zero = 0; ///< as --zero says
 };
 
 /// A model's training step and evaluation of whole batches, compiled as the configuration in a file says.

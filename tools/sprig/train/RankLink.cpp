@@ -1,4 +1,5 @@
 #include "tools/sprig/train/RankLink.h"
+#include "runtime/comm/RankLimits.h"
 #include "lib/Machine/MachineModel.h"
 #include "sprig/error.h"
 #include "sprig/rt/links.hpp"
@@ -50,7 +51,7 @@ RankLink measureLink(sprig_rt_group *group, int threads) {
 RankLink linkOfThreads(int ranks, int threads) {
   std::vector<std::string> native = {"native"};
   machine::MachineModel model = machine::modelFor(native);
-  bool isApart = int64_t(ranks) * (threads + 1) <= int64_t(std::thread::hardware_concurrency());
+  bool isApart = rt::comm::hasCores(uint64_t(ranks) * (uint64_t(threads) + 1));
   RankLink link = rankLinkOf(machine::betweenThreads(model), ranks, "by the machine's model");
   link.isApart = isApart;
   return link;
@@ -58,8 +59,8 @@ RankLink linkOfThreads(int ranks, int threads) {
 
 RankLink usualLink() { return rankLinkOf(machine::betweenProcesses(), 2, "as between processes of one machine"); }
 
-std::optional<RankLink> linkGiven(const Settings &settings, int ranks) {
-  if (settings.links.empty()) return std::nullopt;
+RankLink givenOr(RankLink own, const Settings &settings, int ranks) {
+  if (settings.links.empty()) return own;
   double latencyNs = 0, rate = INFINITY;
   for (const std::string &text : settings.links) {
     rt::GivenLink link;
@@ -68,7 +69,9 @@ std::optional<RankLink> linkGiven(const Settings &settings, int ranks) {
     latencyNs = std::max(latencyNs, link.latencyNs());
     rate = std::min(rate, link.rates.rate.bytesPerSecond() / (link.halfDuplex ? 2 : 1));
   }
-  return rankLinkOf({{latencyNs * 1e-9, rate}}, ranks, "of --link or --topology");
+  RankLink given = rankLinkOf({{latencyNs * 1e-9, rate}}, ranks, "of --link or --topology");
+  given.isApart = own.isApart;
+  return given;
 }
 
 int64_t ofFirstRank(sprig_rt_group *group, int64_t own) {

@@ -23,8 +23,9 @@ RankLink measureLink(sprig_rt_group *group, int threads);
 RankLink linkOfThreads(int ranks, int threads);
 /// Of ranks that are not known yet: as between processes of one machine.
 RankLink usualLink();
-/// Of ranks over the slowest of --link or --topology, where one is given. Throws usage errors.
-std::optional<RankLink> linkGiven(const Settings &settings, int ranks);
+/// That over the slowest of --link or --topology, where one is given, else the ranks' own; whether the step can go on
+/// meanwhile is theirs. Throws usage errors.
+RankLink givenOr(RankLink own, const Settings &settings, int ranks);
 
 /// What the first of several processes has, on all; all of them call it.
 int64_t ofFirstRank(sprig_rt_group *group, int64_t own);

@@ -305,8 +305,14 @@ void TrainProgram::start(double lr, uint64_t seed) {
 }
 
 uint64_t TrainProgram::stateBytes() const {
+  sprig_rt_package_info info;
+  sprig_rt_package_describe(runner.package(), &info);
   uint64_t bytes = 0;
-  for (auto &view : state()) bytes += view.bytes.size();
+  for (uint32_t i = 0; i < info.state_count; ++i) {
+    sprig_rt_tensor_info tensor;
+    check(sprig_rt_package_state(runner.package(), i, &tensor));
+    bytes += tensor.bytes;
+  }
   return bytes;
 }
 

@@ -1,4 +1,3 @@
-#include "tools/sprig/train/ExpectedLink.h"
 #include "tools/sprig/train/TrainRun.h"
 #include "lib/Data/File.h"
 #include "lib/Training/RunChart.h"
@@ -79,7 +78,7 @@ std::string summaryOf(const training::TrainConfig &config) {
 class Training {
 public:
   explicit Training(const TrainOptions &given)
-      : options(given), place(given.mesh.place(given.settings)), ranks(place.ranks),
+      : options(given), output(given.output), place(given.mesh.place(given.settings)), ranks(place.ranks),
         settings(settingsOfRank(given.settings, place)), withNorm(!given.metrics.empty()) {
     // Of processes the first alone says and writes what all of them know.
     if (!isFirst()) {
@@ -106,7 +105,9 @@ public:
     TrainLoopOptions loop = loopOptions();
     TrainOutcome outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loop);
     program->checkReplicas();
-    std::vector<checkpoint::ArrayView> state = program->state();
+    // Of processes that share it, all put it together.
+    std::vector<checkpoint::ArrayView> state;
+    if (writesState) state = program->state();
     if (!options.output.empty()) {
       checkpoint::Manifest manifest = loop.identity;
       manifest.step = outcome.steps;
@@ -178,6 +179,7 @@ public:
 
 private:
   TrainOptions options;
+  std::string output; ///< of all ranks, which the first writes
   RankPlace place;
   int ranks;                             ///< that train together
   Settings settings;                     ///< of one of them
@@ -194,8 +196,8 @@ private:
   std::optional<TrainRanks> program;
   std::vector<std::string> trainable;
   double compileSeconds = 0;
-  double rateFactor = 1;   ///< of --lr-scaling
-  int64_t batchOfRank = 0; ///< of the configuration, with --scale-batch
+  bool writesState = false; ///< whether the output is a checkpoint
+  double rateFactor = 1;    ///< of --lr-scaling
 
   bool isFirst() const { return place.rank == 0; }
   // Whether ranks have pieces of the optimizer's state.
@@ -209,8 +211,8 @@ private:
   void open(std::span<const training::Override> overrides) {
     settings.checkDevicesCompute();
     model = openModel(options.model);
-    if (!options.output.empty() && resultKind(options.output, model) != ResultKind::checkpoint)
-      checkWritable(options.output);
+    writesState = !output.empty() && resultKind(output, model) == ResultKind::checkpoint;
+    if (!options.output.empty() && !writesState) checkWritable(options.output);
     if (!options.plot.empty()) checkWritable(options.plot);
     if (model.kind != ModelKind::package) return readConfig(overrides);
     if (!options.mesh.bucket.empty())
@@ -236,17 +238,12 @@ private:
   void expectCollectives() {
     request.bucketBytes = options.mesh.bucketBytes();
     if (ranks == 1) return;
-    request.link = linkGiven(options.settings, ranks);
     if (!place.isProcess) {
-      RankLink own = linkOfThreads(ranks, settings.laneCount());
-      if (!request.link) request.link = own;
-      request.link->isApart = own.isApart;
+      request.link = givenOr(linkOfThreads(ranks, settings.laneCount()), options.settings, ranks);
       return;
     }
     if (!group) group = processAsRank();
-    RankLink measured = measureLink(group.get(), settings.laneCount());
-    if (!request.link) request.link = measured;
-    request.link->isApart = measured.isApart;
+    request.link = givenOr(measureLink(group.get(), settings.laneCount()), options.settings, ranks);
     request.agreeOnBucket = [this](int64_t bytes) { return ofFirstRank(group.get(), bytes); };
   }
 
@@ -274,7 +271,6 @@ private:
   void scaleBatch() {
     using training::RateRule;
     rateFactor = 1;
-    batchOfRank = config.batch;
     if (!options.scaleBatch) {
       if (options.lrScaling == "none") return;
       throw Error(ErrorKind::usage, "--lr-scaling " + options.lrScaling +
