@@ -202,14 +202,16 @@ void Launcher::suspend() {
   stopRanks(false);
 }
 
+void Launcher::Member::pass(int signal) const {
+  if (isHost)
+    process->tell(std::to_string(signal) + "\n");
+  else
+    process->signal(signal == SIGTSTP ? SIGSTOP : signal);
+}
+
 void Launcher::stopRanks(bool stops) {
-  for (Member &member : members) {
-    if (!member.process->isRunning()) continue;
-    if (member.isHost)
-      member.process->tell(std::to_string(stops ? SIGTSTP : SIGCONT) + "\n");
-    else
-      member.process->signal(stops ? SIGSTOP : SIGCONT);
-  }
+  for (const Member &member : members)
+    if (member.process->isRunning()) member.pass(stops ? SIGTSTP : SIGCONT);
 }
 
 // Returns false when all have ended.
@@ -290,10 +292,8 @@ void Launcher::passOn() {
     if (!member.process->isRunning()) continue;
     if (!isFirst)
       member.process->signal(SIGKILL);
-    else if (member.isHost)
-      member.process->tell(std::to_string(interrupted) + "\n");
     else
-      member.process->signal(interrupted);
+      member.pass(interrupted);
   }
 }
 
@@ -309,10 +309,8 @@ void Launcher::stop() {
     // One that is stopped hears no request.
     if (kills || (&member == first && !member.isHost))
       member.process->signal(SIGKILL);
-    else if (!hasAsked && member.isHost)
-      member.process->tell(std::to_string(SIGTERM) + "\n");
     else if (!hasAsked)
-      member.process->signal(SIGTERM);
+      member.pass(SIGTERM);
   }
   hasAsked = true;
 }

@@ -43,6 +43,8 @@ private:
     int first, ranks;
     bool isHost;
     bool holds(int rank) const { return rank >= first && rank < first + ranks; }
+    /// To its processes; a launcher on another host passes it on.
+    void pass(int signal) const;
   };
 
   void start();
