@@ -88,11 +88,13 @@ Status Communicator::run(Call call, const Buffers &buffers) {
 
 Status Communicator::runSteps(const Program &program, const Call &call, const Buffers &buffers) {
   uint64_t size = core::dtypeSize(call.dtype);
-  for (const Step &step : program.steps) {
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step &step = program.steps[i];
     // Nothing writes what is on its way.
     if (step.kind != Step::Kind::send && !program.isApart) SPRIG_RETURN_IF_ERROR(awaitPieces(step.piece, step.count));
     switch (step.kind) {
     case Step::Kind::send:
+      SPRIG_RETURN_IF_ERROR(expectNext(program, i, call, buffers.buffers));
       SPRIG_RETURN_IF_ERROR(send(program, step, call, program.isApart ? buffers.inputs : buffers.buffers));
       break;
     case Step::Kind::receive:
@@ -115,6 +117,18 @@ Status Communicator::runSteps(const Program &program, const Call &call, const Bu
     }
   }
   return awaitPieces(0, program.pieces);
+}
+
+// What is taken next behind the step.
+Status Communicator::expectNext(const Program &program, size_t step, const Call &call,
+                                std::span<const Buffers::Buffer> to) {
+  auto takes = [](const Step &each) { return each.kind == Step::Kind::receive || each.kind == Step::Kind::reduce; };
+  auto next = std::find_if(program.steps.begin() + ptrdiff_t(step), program.steps.end(), takes);
+  if (next == program.steps.end()) return {};
+  size_t bytes = 0;
+  for (const Buffers::Buffer &buffer : to)
+    bytes += uint64_t(rangeOf(program, *next, buffer).size()) * core::dtypeSize(call.dtype);
+  return transport.expect(next->peer, bytes);
 }
 
 Status Communicator::send(const Program &program, const Step &step, const Call &call,

@@ -41,6 +41,8 @@ private:
   static Status describe(const collective::Program &program, const Buffers &buffers, Call &call);
   Status programOf(const Call &call, const collective::Program *&program);
   Status runSteps(const collective::Program &program, const Call &call, const Buffers &buffers);
+  Status expectNext(const collective::Program &program, size_t step, const Call &call,
+                    std::span<const Buffers::Buffer> to);
   Status send(const collective::Program &program, const collective::Step &step, const Call &call,
               std::span<const Buffers::Buffer> from);
   // How far a message has been taken: bytes of one of its stretches, all of those before it.

@@ -378,7 +378,7 @@ TEST(Gloo, AConnectionThatIsBeingMadeEndsWithTheGroup) {
   carrier = Carrier::gloo;
   std::unique_ptr<Store> store = storeOf(2);
   std::string message;
-  std::thread first([&] {
+  std::jthread first([&] {
     std::unique_ptr<Transport> transport;
     message = joinProcesses(optionsOf(store->port(), 0, 2), transport).message();
   });
@@ -393,14 +393,14 @@ TEST(Gloo, AConnectionThatIsBeingMadeEndsWithTheGroup) {
   std::unique_ptr<StoreClient> client;
   ASSERT_TRUE(StoreClient::connect(options, client).isOk());
   std::string address;
-  ASSERT_TRUE(client->get("gloo/0/1", 0, address).isOk());
+  ASSERT_TRUE(client->get("gloo/up/0/1", 0, address).isOk());
   // Of another connection at the same place, for which the first rank waits: Gloo's addresses end with a number.
   ASSERT_GE(address.size(), sizeof(int64_t));
   int64_t number;
   std::memcpy(&number, address.data() + address.size() - sizeof number, sizeof number);
   ++number;
   std::memcpy(address.data() + address.size() - sizeof number, &number, sizeof number);
-  client->set("gloo/1/0", address);
+  client->set("gloo/up/1/0", address);
   std::this_thread::sleep_for(300ms);
   auto begin = std::chrono::steady_clock::now();
   store->fail(1, Status(SPRIG_RT_CANCELLED, "rank 1 was killed by signal 9 (Killed)"));

@@ -12,7 +12,9 @@ namespace sprig::rt::comm {
 
 using core::concat;
 
-GlooContext::GlooContext(const LinkRequest &request) {
+std::string GlooContext::keyOf(int from, int to) const { return concat("gloo/", name, "/", from, "/", to); }
+
+GlooContext::GlooContext(const LinkRequest &request, const char *name) : name(name) {
   gloo::transport::tcp::attr attributes;
   attributes.hostname = request.store->ownAddress();
   device = gloo::transport::tcp::CreateDevice(attributes);
@@ -22,7 +24,7 @@ GlooContext::GlooContext(const LinkRequest &request) {
   // One address for each peer, which connects there.
   for (int peer : request.peers) {
     std::vector<char> bytes = context->createPair(peer)->address().bytes();
-    request.store->set(concat("gloo/", request.rank, "/", peer), {bytes.data(), bytes.size()});
+    request.store->set(keyOf(request.rank, peer), {bytes.data(), bytes.size()});
   }
   // Whoever waits for a connection wakes up where it is closed.
   request.onNews([this, peers = std::vector<int>(request.peers.begin(), request.peers.end()), store = request.store] {
@@ -41,7 +43,7 @@ GlooContext::GlooContext(const LinkRequest &request) {
 void GlooContext::connect(const LinkRequest &request) {
   for (int peer : request.peers) {
     std::string address;
-    Status status = request.store->get(concat("gloo/", peer, "/", request.rank), peer, address);
+    Status status = request.store->get(keyOf(peer, request.rank), peer, address);
     if (status.isOk()) context->getPair(peer)->connect({address.begin(), address.end()});
     if (status.isOk()) status = request.store->failure();
     if (!status.isOk()) throw std::runtime_error(std::string(status.message()));

@@ -1,4 +1,4 @@
-// Gloo's connections of a rank with others, made by the group's store.
+// Gloo's connections of a rank with others, made by the group's store: one with each, of which messages go one way.
 #ifndef SPRIG_RUNTIME_COMM_GLOO_GLOOCONTEXT_H
 #define SPRIG_RUNTIME_COMM_GLOO_GLOOCONTEXT_H
 
@@ -12,9 +12,9 @@ namespace sprig::rt::comm {
 // Throws what Gloo throws.
 class GlooContext {
 public:
-  // Connected when it returns. At the address by which the store is reached: nobody is listened to elsewhere. News end
-  // it, as a failure of the group, which the store then knows.
-  explicit GlooContext(const LinkRequest &request);
+  // Of that name, a literal: it meets those of the same. Connected when it returns. At the address by which the store
+  // is reached: nobody is listened to elsewhere. News end it, as a failure of the group, which the store then knows.
+  GlooContext(const LinkRequest &request, const char *name);
   ~GlooContext();
 
   std::unique_ptr<gloo::transport::UnboundBuffer> buffer(void *begin, size_t size) {
@@ -23,6 +23,8 @@ public:
 
 private:
   void connect(const LinkRequest &request);
+  std::string keyOf(int from, int to) const;
+  const char *name;
   std::shared_ptr<gloo::transport::Device> device;
   std::shared_ptr<gloo::transport::Context> context;
 };

@@ -1,5 +1,6 @@
 // Messages to and from another process by Gloo. Short ones come with their header, in buffers that lie ready; the bytes
-// of long ones follow from where they are.
+// of long ones follow from where they are. Each direction has a connection of its own: Gloo reads and writes one under
+// one lock, and tells the peer on it that a long message may come.
 #include "runtime/comm/gloo/BrokenPipe.h"
 #include "runtime/comm/gloo/GlooContext.h"
 #include "runtime/comm/process/HeaderFirst.h"
@@ -15,17 +16,19 @@ namespace {
 using gloo::transport::UnboundBuffer;
 
 constexpr uint64_t kHeaderSlot = 1;
+constexpr size_t kSpare = 2; // buffers of long messages that are kept
 // Messages of other sizes never meet: the header, which comes first, says what is wrong.
 uint64_t slotOf(size_t bytes) { return kHeaderSlot + 1 + bytes; }
 
 class GlooLink : public Link {
 public:
-  GlooLink(std::shared_ptr<GlooContext> context, int peer);
+  GlooLink(std::shared_ptr<GlooContext> out, std::shared_ptr<GlooContext> in, int peer);
   ~GlooLink() override;
 
   bool look(const Goal &goal) override;
   bool wait(const Goal &goal, std::chrono::nanoseconds most) override;
   void interrupt() override;
+  void expect(size_t bytes) override;
   uint64_t send(const MessageHeader &header, std::span<const Bytes> stretches) override;
   Part take(std::span<const size_t> sizes) override {
     return coming.take(coming.hasRest ? rest.bytes.data() : ready().bytes.data(), sizes);
@@ -46,14 +49,16 @@ private:
   };
   bool await(UnboundBuffer &buffer, bool isSend, std::chrono::nanoseconds most);
   bool awaitOut(Buffer &buffer, std::chrono::nanoseconds most);
+  bool awaitLongs(uint64_t number, std::chrono::nanoseconds most);
   bool awaitPart(size_t size, std::chrono::nanoseconds most);
   Buffer &ready() { return incoming[taken % kReady]; }
 
-  std::shared_ptr<GlooContext> context;
+  std::shared_ptr<GlooContext> out, in;
   int peer;
   std::vector<Buffer> incoming, outgoing;
   uint64_t sent = 0, taken = 0;
   std::deque<Long> longs;
+  std::vector<std::vector<std::byte>> spare; // memory of longs that are out
   FirstAndRest coming;
   Buffer rest;      // of a long message that comes
   std::mutex mutex; // what follows
@@ -61,14 +66,17 @@ private:
   bool isAwaitedSend = false;
 };
 
-GlooLink::GlooLink(std::shared_ptr<GlooContext> given, int peer) : context(std::move(given)), peer(peer) {
-  for (auto [list, count] : {std::pair(&incoming, kReady), {&outgoing, kDepth}}) {
-    list->resize(count);
-    for (Buffer &buffer : *list) {
+GlooLink::GlooLink(std::shared_ptr<GlooContext> givenOut, std::shared_ptr<GlooContext> givenIn, int peer)
+    : out(std::move(givenOut)), in(std::move(givenIn)), peer(peer) {
+  auto prepare = [](std::vector<Buffer> &list, size_t count, GlooContext &context) {
+    list.resize(count);
+    for (Buffer &buffer : list) {
       buffer.bytes.resize(kFirstBytes);
-      buffer.handle = context->buffer(buffer.bytes.data(), buffer.bytes.size());
+      buffer.handle = context.buffer(buffer.bytes.data(), buffer.bytes.size());
     }
-  }
+  };
+  prepare(incoming, kReady, *in);
+  prepare(outgoing, kDepth, *out);
   for (Buffer &buffer : incoming) buffer.handle->recv(peer, kHeaderSlot);
 }
 
@@ -78,7 +86,8 @@ GlooLink::~GlooLink() {
   longs.clear();
   incoming.clear();
   outgoing.clear();
-  context.reset();
+  in.reset();
+  out.reset();
 }
 
 void GlooLink::interrupt() {
@@ -113,17 +122,32 @@ bool GlooLink::awaitOut(Buffer &buffer, std::chrono::nanoseconds most) {
   return true;
 }
 
+bool GlooLink::awaitLongs(uint64_t number, std::chrono::nanoseconds most) {
+  for (; !longs.empty() && longs.front().number <= number; longs.pop_front()) {
+    Buffer &buffer = longs.front().buffer;
+    if (!awaitOut(buffer, most)) return false;
+    if (!buffer.bytes.empty() && spare.size() < kSpare) spare.push_back(std::move(buffer.bytes));
+  }
+  return true;
+}
+
+// Told before this rank's own long message is on its way, or it would come behind that one, and the directions would be
+// used in turn.
+void GlooLink::expect(size_t size) {
+  if (size <= kShortBytes || rest.isUnderWay) return;
+  WithoutBrokenPipe signals;
+  if (rest.bytes.size() < size) {
+    rest.handle.reset();
+    rest.bytes.resize(size);
+    rest.handle = in->buffer(rest.bytes.data(), size);
+  }
+  rest.handle->recv(peer, slotOf(size), 0, size);
+  rest.isUnderWay = true;
+}
+
 bool GlooLink::awaitPart(size_t size, std::chrono::nanoseconds most) {
   if (coming.hasRest) return await(*rest.handle, false, most);
-  if (size > kShortBytes && !rest.isUnderWay) {
-    if (rest.bytes.size() < size) {
-      rest.handle.reset();
-      rest.bytes.resize(size);
-      rest.handle = context->buffer(rest.bytes.data(), size);
-    }
-    rest.handle->recv(peer, slotOf(size), 0, size);
-    rest.isUnderWay = true;
-  }
+  expect(size);
   return await(*ready().handle, false, most);
 }
 
@@ -137,10 +161,7 @@ bool GlooLink::wait(const Goal &goal, std::chrono::nanoseconds most) {
   WithoutBrokenPipe signals;
   switch (goal.kind) {
   case Goal::Kind::room: return awaitOut(outgoing[sent % kDepth], most);
-  case Goal::Kind::out: // what is short has been copied
-    for (; !longs.empty() && longs.front().number <= goal.number; longs.pop_front())
-      if (!awaitOut(longs.front().buffer, most)) return false;
-    return true;
+  case Goal::Kind::out: return awaitLongs(goal.number, most); // what is short has been copied
   case Goal::Kind::part: return awaitPart(goal.bytes, most);
   case Goal::Kind::done:
     for (Buffer &buffer : outgoing)
@@ -159,7 +180,11 @@ uint64_t GlooLink::send(const MessageHeader &message, std::span<const Bytes> fro
   if (isShort(message)) return sent;
   Long &rest = longs.emplace_back();
   rest.number = sent;
-  rest.buffer.handle = context->buffer(placeOfLong(message.size, from, rest.buffer.bytes), message.size);
+  if (from.size() > 1 && !spare.empty()) {
+    rest.buffer.bytes = std::move(spare.back());
+    spare.pop_back();
+  }
+  rest.buffer.handle = out->buffer(placeOfLong(message.size, from, rest.buffer.bytes), message.size);
   rest.buffer.handle->send(peer, slotOf(message.size));
   rest.buffer.isUnderWay = true;
   return sent;
@@ -184,6 +209,8 @@ extern "C" __attribute__((visibility("default"))) void
 sprig_rt_gloo_connect(const sprig::rt::comm::LinkRequest &request, sprig::rt::comm::Links &links) {
   using namespace sprig::rt::comm;
   WithoutBrokenPipe signals;
-  auto context = std::make_shared<GlooContext>(request);
-  for (int peer : request.peers) links[size_t(peer)] = std::make_unique<GlooLink>(context, peer);
+  auto up = std::make_shared<GlooContext>(request, "up"), down = std::make_shared<GlooContext>(request, "down");
+  for (int peer : request.peers)
+    links[size_t(peer)] =
+        peer > request.rank ? std::make_unique<GlooLink>(up, down, peer) : std::make_unique<GlooLink>(down, up, peer);
 }

@@ -35,7 +35,7 @@ inline size_t writeFirst(const MessageHeader &header, std::span<const Bytes> str
 // Where the bytes of a long message lie together: in the sender's memory, or gathered into `copy`. They are only read.
 inline std::byte *placeOfLong(size_t size, std::span<const Bytes> stretches, std::vector<std::byte> &copy) {
   if (stretches.size() == 1) return const_cast<std::byte *>(stretches.front().begin);
-  copy.resize(size);
+  if (copy.size() < size) copy.resize(size);
   gather(stretches, copy.data());
   return copy.data();
 }

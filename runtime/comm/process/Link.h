@@ -49,6 +49,8 @@ public:
   // Whoever waits, or waits next. From any thread.
   virtual void interrupt() = 0;
 
+  // The next part is of a message of so many bytes, and may come from now on.
+  virtual void expect(size_t) {}
   // After `room`. Returns the number of the message; the first is 1.
   virtual uint64_t send(const MessageHeader &header, std::span<const Bytes> stretches) = 0;
   // After `part`; valid until it is given back.

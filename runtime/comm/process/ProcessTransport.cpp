@@ -234,6 +234,14 @@ Status ProcessTransport::awaitTaken(int peer, uint64_t number) {
   });
 }
 
+Status ProcessTransport::expect(int peer, size_t bytes) {
+  if (client->hasFailed()) return client->failure();
+  return with(peer, [&](Link &link) -> Status {
+    link.expect(bytes);
+    return {};
+  });
+}
+
 Status ProcessTransport::take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches,
                               bool &isLast) {
   size_t size = 0;
