@@ -2,6 +2,7 @@
 #include "tools/sprig/Command.h"
 #include "lib/Machine/MachineModel.h"
 #include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/bench/SweepFlags.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/simulate/GivenTopology.h"
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <span>
 
 namespace sprig::cli {
 namespace {
@@ -31,6 +33,7 @@ struct Options {
   int runs = 0;
   int ranks = 0;
   std::vector<std::string> algorithms;
+  SweepFlags sweep;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -70,9 +73,20 @@ void refuseLoaderOptions(const Options &options) {
     throw Error(ErrorKind::usage, "--workers, --io-delay: go with the experiment loader");
 }
 
-void refuseRankOptions(const Options &options) {
-  if (options.ranks || !options.algorithms.empty())
-    throw Error(ErrorKind::usage, "--ranks, --algo: go with the experiment allreduce, --ranks with scaling, too");
+// Whose --ranks are theirs.
+const std::string kOfRanks[] = {"allreduce", "sampler", "scaling", "sweep"};
+
+bool isOneOf(std::span<const std::string> names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void refuseRankOptions(const Options &options, const std::string &experiment) {
+  bool isOfRanks = isOneOf(kOfRanks, experiment);
+  if ((options.ranks && !isOfRanks) || (!options.algorithms.empty() && experiment != "allreduce"))
+    throw Error(ErrorKind::usage,
+                "--ranks, --algo: go with the experiment allreduce, --ranks with scaling, sampler and sweep, too");
+  if (options.ranks == 1 && (experiment == "allreduce" || experiment == "scaling"))
+    throw Error(ErrorKind::usage, "--ranks 1: bench " + experiment + " takes 2 or more");
 }
 
 // Whose --n are bytes.
@@ -94,16 +108,14 @@ int runExperiment(const Options &options, const Experiment &experiment) {
     throw Error(ErrorKind::usage,
                 "bench " + experiment.name + ": takes no --link, which the experiments overlap and split do");
   if (experiment.name != "loader") refuseLoaderOptions(options);
-  if (experiment.name != "allreduce" && (experiment.name != "scaling" || !options.algorithms.empty()))
-    refuseRankOptions(options);
-  const std::string *sized = std::find(std::begin(kOfBytes), std::end(kOfBytes), experiment.name);
-  bool isOfRanks = sized != std::end(kOfBytes);
-  bool isOfBytes = isOfRanks || experiment.name == "comm";
-  int64_t least = isOfRanks ? 4 : 1, most = isOfBytes ? int64_t(1) << 30 : 16384;
+  refuseRankOptions(options, experiment.name);
+  options.sweep.checkFor(experiment.name);
+  bool isOfSums = isOneOf(kOfBytes, experiment.name), isOfBytes = isOfSums || experiment.name == "comm";
+  int64_t least = isOfSums ? 4 : experiment.name == "sampler" ? 64 : 1, most = isOfBytes ? int64_t(1) << 30 : 16384;
   if (options.n && (options.n < least || options.n > most))
     throw Error(ErrorKind::usage, "--n: bench " + experiment.name + " takes " + std::to_string(least) + " to " +
                                       std::to_string(most) + ", found " + std::to_string(options.n));
-  if (experiment.name != "hybridize" && (!options.of.empty() || options.runs))
+  if (experiment.name != "hybridize" && (options.runs || (!options.of.empty() && experiment.name != "sweep")))
     throw Error(ErrorKind::usage, "bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
   ExperimentReport report;
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
@@ -117,6 +129,7 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   given.runs = options.runs;
   given.ranks = options.ranks;
   given.algorithms = options.algorithms;
+  given.sweep = options.sweep;
   experiment.run(given, report);
   if (report.isEmpty()) return kDone;
   if (options.common.json())
@@ -137,12 +150,13 @@ int bench(Options &options) {
     return runExperiment(options, experiment);
   }
   refuseLoaderOptions(options);
-  refuseRankOptions(options);
+  refuseRankOptions(options, "");
+  options.sweep.checkFor("");
   if (options.n)
     throw Error(
         ErrorKind::usage,
         "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, convolution, "
-        "dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling and comm");
+        "dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling, sampler and comm");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -255,15 +269,19 @@ void addBench(CLI::App &app, Invocation &invocation) {
   std::string names = "an ONNX file, MLIR in the nn dialect, a package, or the name of an experiment:";
   for (const Experiment &experiment : experiments()) names += "\n" + experiment.name + ": " + experiment.summary;
   command->add_option("MODEL", options->model, names)->required();
-  command->add_option("OF", options->of, "the model that hybridize runs, instead of its own networks");
+  command->add_option("OF", options->of,
+                      "the model that hybridize runs, instead of its own networks; what sweep goes over: ranks, "
+                      "batches, rates or evaluation");
   command
-      ->add_option("--n", options->n,
-                   "size of the matrices of matmul (default 4096), threads (1000), devices (768), bottlenecks (768), "
-                   "overlap (512), "
-                   "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
-                   "batches of split (256); the bytes of allreduce, the most of threads (16777216) or those of a "
-                   "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
-                   "each rank of scaling (256) and buckets (128); the most bytes of comm (67108864)")
+      ->add_option(
+          "--n", options->n,
+          "size of the matrices of matmul (default 4096), threads (1000), devices (768), bottlenecks (768), "
+          "overlap (512), "
+          "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
+          "batches of split (256); the bytes of allreduce, the most of threads (16777216) or those of a "
+          "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
+          "each rank of scaling (256) and buckets (128); the samples of sampler (1001); the most bytes of comm "
+          "(67108864)")
       ->check(CLI::PositiveNumber);
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')
@@ -271,14 +289,17 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("--io-delay", options->ioDelay,
                       "storage that loader simulates: hdd, hdd:RPM, ssd, nvme, or the time of a sample (default 2ms)");
   command
-      ->add_option("--ranks", options->ranks,
-                   "ranks of allreduce (default 2, or all devices of a --topology) and of scaling (16)")
-      ->check(CLI::Range(2, 1024));
+      ->add_option(
+          "--ranks", options->ranks,
+          "ranks of allreduce (default 2, or all devices of a --topology), of scaling (16) and sampler (4), and the "
+          "most of sweep (2; resnet18 over ranks 8; evaluation 4)")
+      ->check(CLI::Range(1, 1024));
   command->add_option("--algo", options->algorithms, "algorithms of allreduce (default all)")->delimiter(',');
   command->add_option("--runs", options->runs, "calls that hybridize times together (default 10 to 100)")
       ->check(CLI::Range(1, 100000));
   command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
   command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
+  addSweepFlags(*command, options->sweep);
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return bench(*options); }; });

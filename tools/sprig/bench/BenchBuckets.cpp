@@ -65,7 +65,7 @@ void tryAll(const TrainedNetwork &network, bool isLarge, const ExperimentOptions
 
 void benchBuckets(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t batch = options.n ? options.n : kBatch;
-  tryAll(resNet18(batch), false, options, report);
+  tryAll(resNet18({batch}), false, options, report);
   tryAll(alexNet(batch), true, options, report);
   report.note(std::to_string(kCards) + " cards of " + kMachine + ", " + std::to_string(batch) + " samples each");
 }

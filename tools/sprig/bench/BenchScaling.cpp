@@ -63,7 +63,7 @@ double measuredNs(const TrainedNetwork &network, const Settings &settings, int r
 }
 
 void measureAll(const ExperimentOptions &options, ExperimentReport &report) {
-  TrainedNetwork network = resNet18(kBatchHere);
+  TrainedNetwork network = resNet18({kBatchHere});
   Settings settings = options.settings;
   settings.topology.clear();
   int cores = int(std::thread::hardware_concurrency());
@@ -86,7 +86,7 @@ void benchScaling(const ExperimentOptions &options, ExperimentReport &report) {
   settings.scaling = Scaling::weak;
   Settings compiled = options.settings;
   compiled.topology.clear();
-  TrainedNetwork network = resNet18(batch);
+  TrainedNetwork network = resNet18({batch});
   RankedSteps steps(network.model, network.config, compiled, settings);
   std::vector<PlayedRanks> points = simulateAll(options, steps, report);
   auto grows = [](const PlayedRanks &a, const PlayedRanks &b) { return a.speedUp < b.speedUp; };

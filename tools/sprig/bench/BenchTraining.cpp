@@ -2,6 +2,7 @@
 // batches that are accumulated train as a large one does. Both on perceptrons whose weights and data are random
 // numbers.
 #include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/bench/RandomData.h"
 #include "tools/sprig/train/TrainModel.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include <nlohmann/json.hpp>
@@ -47,19 +48,6 @@ Model perceptron(int64_t depth, const std::vector<int64_t> &batches) {
     model.text += "  return " + value + " : " + type + "\n}\n";
   }
   return model;
-}
-
-// Numbers of a normal distribution times `scale`, by the generator that fills random inputs.
-data::Array randomArray(const std::string &name, std::vector<int64_t> shape, uint64_t seed, double scale) {
-  InputSpec spec{name, "f32", {}, true};
-  for (int64_t size : shape) spec.dims.push_back({size, ""});
-  std::map<std::string, data::Array> arrays;
-  fillRandom({spec}, seed, {}, arrays);
-  data::Array array = std::move(arrays.begin()->second);
-  auto *values = reinterpret_cast<float *>(array.bytes.data());
-  for (int64_t i = 0; i < array.elements(); ++i) values[i] = float(values[i] * scale);
-  array.name = name;
-  return array;
 }
 
 TrainData randomData(int64_t samples) {

@@ -4,6 +4,7 @@
 #pragma once
 #include "tools/sprig/Report.h"
 #include "tools/sprig/Settings.h"
+#include "tools/sprig/bench/SweepFlags.h"
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -16,9 +17,10 @@ struct ExperimentOptions {
   int threads = 1;
   std::vector<int> workers = {0, 1, 2, 4, 8}; ///< of the loader
   std::string ioDelay;                        ///< of the loader's storage; empty: its own
-  std::string model;                          ///< what an experiment that takes one is of
-  int ranks = 0;                              ///< of allreduce and scaling; 0: their own
+  std::string model;                          ///< what an experiment that takes one is of, or which sweep
+  int ranks = 0;                              ///< of experiments of many ranks; 0: their own
   std::vector<std::string> algorithms;        ///< of allreduce; none: all
+  SweepFlags sweep;
   int runs = 0; ///< calls that are timed together, where an experiment has them; 0: its own
 };
 
@@ -80,6 +82,8 @@ void benchRings(const ExperimentOptions &options, ExperimentReport &report);
 void benchAggregation(const ExperimentOptions &options, ExperimentReport &report);
 void benchBuckets(const ExperimentOptions &options, ExperimentReport &report);
 void benchScaling(const ExperimentOptions &options, ExperimentReport &report);
+void benchSampler(const ExperimentOptions &options, ExperimentReport &report);
+void benchSweep(const ExperimentOptions &options, ExperimentReport &report);
 void benchComm(const ExperimentOptions &options, ExperimentReport &report);
 void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
 

@@ -1,4 +1,8 @@
 #include "tools/sprig/bench/Networks.h"
+#include "tools/sprig/bench/RandomData.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 
 namespace sprig::cli {
 namespace {
@@ -69,14 +73,8 @@ public:
     relu();
   }
 
-  void poolOfThree() {
-    std::string from = type();
-    side = (side - 3) / 2 + 1;
-    value = let("nn.pool max " + value +
-                " {window = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = "
-                "array<i64: 0, 0, 0, 0>} : " +
-                from);
-  }
+  void poolOfThree() { pool("nn.pool max", 3, ""); }
+  void meanPool() { pool("nn.avg_pool", 2, ", counted_padding = array<i64: 0, 0, 0, 0>"); }
 
   /// Rows of numbers from here on.
   void mean() { becomeRows(channels, let("nn.reduce_mean " + value + " axes = [2, 3] : " + type())); }
@@ -99,6 +97,15 @@ public:
   }
 
 private:
+  // By steps of two.
+  void pool(const std::string &operation, int64_t window, const std::string &more) {
+    std::string from = type(), w = std::to_string(window);
+    side = (side - window) / 2 + 1;
+    value = let(operation + " " + value + " {window = array<i64: " + w + ", " + w +
+                ">, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>" + more +
+                "} : " + from);
+  }
+
   std::string rows(int64_t columns) const { return tensor(std::to_string(batch) + "x" + std::to_string(columns)); }
   void becomeRows(int64_t columns, const std::string &made) {
     channels = columns;
@@ -122,17 +129,31 @@ private:
   int values = 0;
 };
 
-Writer writtenResNet18(int64_t batch) {
+Writer writtenResNet18(int64_t batch, int64_t width) {
   Writer net(batch, 28);
-  net.conv("conv", 64, 3, 1);
+  net.conv("conv", width, 3, 1);
   net.norm("bn");
   net.relu();
-  int64_t width = 64;
   for (int block = 0; block < 4; ++block, width *= 2)
     for (int i = 0; i < 2; ++i)
       net.residual("block" + std::to_string(block) + "." + std::to_string(i), width, block && i == 0 ? 2 : 1);
   net.mean();
   net.linear("fc", kClasses);
+  return net;
+}
+
+Writer writtenLeNet(int64_t batch) {
+  Writer net(batch, 28);
+  net.conv("conv1", 20, 3, 1, 0);
+  net.relu();
+  net.meanPool();
+  net.conv("conv2", 50, 5, 1, 0);
+  net.relu();
+  net.meanPool();
+  net.flatten();
+  net.linear("fc1", 128);
+  net.reluOfRows();
+  net.linear("fc2", kClasses);
   return net;
 }
 
@@ -158,23 +179,58 @@ Writer writtenAlexNet(int64_t batch) {
   return net;
 }
 
-TrainedNetwork networkOf(const std::string &name, const Writer &net, int64_t batch) {
+// One for each size.
+TrainedNetwork networkOf(const std::string &name, const std::vector<Writer> &nets, int64_t batch) {
   TrainedNetwork network;
   network.model.path = name;
   network.model.kind = ModelKind::mlir;
-  network.model.text = net.parameters + net.function();
+  network.model.text = nets.front().parameters;
+  for (const Writer &net : nets) network.model.text += net.function();
   network.config.losses = {training::LossConfig{}};
   network.config.optimizer.lr = 0.1;
   network.config.optimizer.momentum = 0.9;
   network.config.batch = batch;
   network.config.steps = 1;
-  network.config.trainable = net.trained;
+  network.config.trainable = nets.front().trained;
   return network;
 }
 
 } // namespace
 
-TrainedNetwork resNet18(int64_t batch) { return networkOf("ResNet-18", writtenResNet18(batch), batch); }
-TrainedNetwork alexNet(int64_t batch) { return networkOf("AlexNet", writtenAlexNet(batch), batch); }
+TrainedNetwork resNet18(const std::vector<int64_t> &sizes, int64_t width) {
+  std::vector<Writer> nets;
+  for (int64_t size : sizes) nets.push_back(writtenResNet18(size, width));
+  return networkOf("ResNet-18", nets, sizes.front());
+}
+
+TrainedNetwork leNet(const std::vector<int64_t> &sizes) {
+  std::vector<Writer> nets;
+  for (int64_t size : sizes) nets.push_back(writtenLeNet(size));
+  return networkOf("LeNet", nets, sizes.front());
+}
+
+TrainedNetwork alexNet(int64_t batch) { return networkOf("AlexNet", {writtenAlexNet(batch)}, batch); }
+
+std::vector<data::Array> randomState(const std::vector<checkpoint::ArrayView> &state,
+                                     const std::vector<std::string> &trained, uint64_t seed) {
+  std::vector<data::Array> arrays;
+  for (const checkpoint::ArrayView &view : state) {
+    bool isTrained = std::find(trained.begin(), trained.end(), view.name) != trained.end();
+    bool isScale = isTrained && view.name.ends_with(".weight") && view.shape.size() == 1;
+    ++seed;
+    if (isTrained && view.shape.size() > 1 && view.name.ends_with(".weight")) {
+      int64_t inputs = 1;
+      for (size_t i = 1; i < view.shape.size(); ++i) inputs *= view.shape[i];
+      arrays.push_back(randomArray(view.name, view.shape, seed, std::sqrt(2.0 / double(inputs))));
+      continue;
+    }
+    data::Array &array =
+        arrays.emplace_back(data::Array{view.name, view.dtype, view.shape, {view.bytes.begin(), view.bytes.end()}});
+    if (!isScale && !view.name.ends_with(".running_var")) continue;
+    std::vector<float> ones(size_t(array.elements()), 1.0f);
+    std::memcpy(array.bytes.data(), ones.data(), array.bytes.size());
+  }
+  return arrays;
+}
 
 } // namespace sprig::cli

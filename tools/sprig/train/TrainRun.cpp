@@ -9,6 +9,7 @@
 #include "tools/sprig/train/TrainNote.h"
 #include "tools/sprig/train/TrainProgress.h"
 #include "tools/sprig/train/TrainResults.h"
+#include "tools/sprig/train/TrainRunners.h"
 #include "tools/sprig/train/TrainSet.h"
 #include "tools/sprig/train/TrainSweep.h"
 #include <nlohmann/json.hpp>
@@ -260,8 +261,7 @@ private:
       program.emplace(std::move(runners.front()), RankShare{place.rank, ranks, config.batch, sharesState()});
       return;
     }
-    auto groups = threadsAsRanks(ranks);
-    for (int rank = 0; rank < ranks; ++rank) runners[size_t(rank)].join(groups[size_t(rank)]);
+    joinAsThreads(runners);
     program.emplace(std::move(runners), config.batch, sharesState());
   }
 
@@ -345,19 +345,11 @@ private:
     request.rank = place.rank;
     expectCollectives();
     request.zero = options.mesh.zero;
-    CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
+    auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions());
     if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
     placements = std::move(compiled.placements);
-    request.announce = false; // of another rank, or where a sweep compiles again
-    request.bucketBytes = compiled.bucketBytes;
+    request.announce = false; // where a sweep compiles again
     trainable = compiled.trainable;
-    std::vector<Runner> runners;
-    runners.push_back(Runner::load(std::move(compiled.package), options.model, runnerOptions()));
-    bool isOfAnyRank = TrainProgram::isOfAnyRank(runners.front());
-    while (!place.isProcess && ++request.rank < ranks)
-      runners.push_back(isOfAnyRank ? runners.front().another(runnerOptions())
-                                    : Runner::load(compileTraining(model, request, settings, {"native"}).package,
-                                                   options.model, runnerOptions()));
     begin(std::move(runners));
     checkTargetsOf(compiled.classes);
     compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

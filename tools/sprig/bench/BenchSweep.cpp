@@ -1,0 +1,300 @@
+// sprig bench sweep WHAT: LeNet and ResNet-18 trained over numbers of ranks, batches or learning rates, and evaluated
+// on several ranks: accuracy and time of each, and what must be the same whatever the number of ranks.
+#include "lib/Machine/TopologyPresets.h"
+#include "lib/Training/Schedule.h"
+#include "sprig/rt/memory.h"
+#include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/bench/SweptTraining.h"
+#include "tools/sprig/simulate/SimulatedRanks.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+namespace sprig::cli {
+namespace {
+
+constexpr double kRate = 0.2, kFirstRate = 0.05;
+constexpr int kRates = 12, kMostSimulated = 16;
+constexpr int64_t kComparedSteps = 3;
+// Losses of ranks and of one rank: sums of another order. Larger steps than these make more of the same difference.
+constexpr double kMostDifference = 1e-6, kComparedRate = 0.01;
+constexpr const char *kCards = "v100-nvlink";
+
+// What the flags leave open, by network.
+struct Chosen {
+  SweptTraining::MakeNetwork make;
+  const char *name;
+  int64_t batch, epochs, samples, tests;
+  int64_t width = 0;
+};
+
+TrainedNetwork makeLeNet(const std::vector<int64_t> &sizes, int64_t) { return leNet(sizes); }
+
+Chosen choose(const SweepFlags &flags) {
+  Chosen chosen{makeLeNet, "LeNet", 64, 3, 2048, 1000};
+  if (flags.network == "resnet18")
+    chosen = {resNet18, "ResNet-18", 16, 2, 512, 256, flags.width ? flags.width : 8};
+  else if (!flags.network.empty() && flags.network != "lenet")
+    throw Error(ErrorKind::usage, "--network: expected lenet or resnet18, found '" + flags.network + "'");
+  else if (flags.width)
+    throw Error(ErrorKind::usage, "--width: goes with --network resnet18");
+  if (flags.batch) chosen.batch = flags.batch;
+  if (flags.epochs) chosen.epochs = flags.epochs;
+  // Of given images all are taken, unless it is said how many.
+  if (flags.samples || !flags.data.empty()) chosen.samples = flags.samples;
+  if (flags.tests || !flags.data.empty()) chosen.tests = flags.tests;
+  return chosen;
+}
+
+class Sweep {
+public:
+  Sweep(const ExperimentOptions &options, ExperimentReport &report)
+      : options(options), flags(options.sweep), chosen(choose(flags)), report(report),
+        training(chosen.make, chosen.width,
+                 flags.data.empty() ? generatedImages(chosen.samples, chosen.tests, 1)
+                                    : imagesOf(flags.data, chosen.samples, chosen.tests),
+                 chosen.epochs, options.settings) {}
+
+  void overRanks();
+  void overBatches();
+  void overRates();
+  void evaluations();
+
+  /// What all sweeps must show, and what they were of.
+  void finish();
+
+private:
+  const ExperimentOptions &options;
+  const SweepFlags &flags;
+  Chosen chosen;
+  ExperimentReport &report;
+  SweptTraining training;
+  std::vector<SweptRun> runs;
+  size_t planned = 0;
+
+  double rate() const {
+    if (flags.rates.size() > 1)
+      throw Error(ErrorKind::usage, "--rate: several go with 'bench sweep rates', this one is at one rate");
+    return flags.rates.empty() ? kRate : flags.rates.front();
+  }
+
+  const SweptRun &run(const SweepPoint &point) {
+    inform("run " + std::to_string(runs.size() + 1) + " of " + std::to_string(planned) + ": " +
+           std::to_string(point.ranks) + (point.ranks == 1 ? " rank" : " ranks") + ", batch " +
+           std::to_string(point.batch) + ", rate " + formatDouble(point.rate, 4));
+    return runs.emplace_back(training.run(point));
+  }
+
+  static Json accuracyOf(const SweptRun &run) {
+    return run.outcome ? Json(100 * run.outcome->evaluation->accuracy()) : Json("diverged");
+  }
+  static Json lossOf(const SweptRun &run) { return run.outcome ? Json(run.outcome->epochLoss) : Json(run.failure); }
+  static Json secondsOf(const SweptRun &run) { return run.outcome ? Json(run.epochSeconds()) : Json(nullptr); }
+
+  void row(const SweptRun &run, std::vector<Json> more = {}) {
+    std::vector<Json> cells = {run.point.ranks, run.point.batch, run.stepsOfEpoch,
+                               lossOf(run),     accuracyOf(run), secondsOf(run)};
+    cells.insert(cells.end(), more.begin(), more.end());
+    report.row(cells);
+  }
+
+  void compareWithOne(int ranks, int64_t batch);
+};
+
+// A few steps by so many ranks and by one.
+void Sweep::compareWithOne(int ranks, int64_t batch) {
+  inform("first steps of " + std::to_string(ranks) + " ranks and of one, batch " + std::to_string(batch));
+  std::vector<double> many = training.firstLosses({ranks, batch, kComparedRate}, kComparedSteps);
+  std::vector<double> one = training.firstLosses({1, batch, kComparedRate}, kComparedSteps);
+  double worst = many.size() == one.size() && !one.empty() ? 0 : INFINITY;
+  for (size_t i = 0; i < std::min(one.size(), many.size()); ++i)
+    worst = std::max(worst, std::abs(many[i] - one[i]) / std::abs(one[i]));
+  report.verdict(std::to_string(ranks) + " ranks take the steps that one takes",
+                 "losses of " + std::to_string(one.size()) + " steps of " + std::to_string(batch) +
+                     " samples differ by " + formatDouble(worst, 2) + " of their size",
+                 worst <= kMostDifference);
+}
+
+void Sweep::overRanks() {
+  bool isSmall = chosen.width == 0;
+  int most = options.ranks ? options.ranks : isSmall ? 2 : 8;
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  planned = counts.size();
+  double lr = rate();
+  report.table("ranks", {"ranks", "batch", "steps an epoch", "loss", "accuracy %", "s an epoch", "speed-up"});
+  for (int count : counts) {
+    const SweptRun &each = run({count, chosen.batch * count, lr});
+    bool isBoth = each.outcome && runs.front().outcome;
+    row(each, {isBoth ? Json(runs.front().epochSeconds() / each.epochSeconds()) : Json(nullptr)});
+  }
+  compareWithOne(most, chosen.batch * most);
+  // On machines that are not here: of a card for each rank.
+  counts.erase(std::remove_if(counts.begin(), counts.end(), [](int count) { return count > kMostSimulated; }),
+               counts.end());
+  for (int count : {4, 8, kMostSimulated})
+    if (count > counts.back()) counts.push_back(count);
+  TrainedNetwork network = chosen.make({chosen.batch}, chosen.width);
+  RankSettings settings;
+  settings.ranks = counts;
+  settings.scaling = Scaling::weak;
+  RankedSteps steps(network.model, network.config, options.settings, settings);
+  machine::Topology cards = *machine::topologyPreset(kCards);
+  report.table("simulated on " + cards.name,
+               {"ranks", "batch", "steps an epoch", "s an epoch", "speed-up", "efficiency %"});
+  double first = 0;
+  bool isSound = true;
+  for (int count : counts) {
+    PlayedRanks point = steps.play(cards, count);
+    int64_t batch = chosen.batch * count, samples = training.images().train.count(),
+            stepsOfEpoch = (samples + batch - 1) / batch;
+    double seconds = point.ns * 1e-9 * double(stepsOfEpoch);
+    if (count == 1) first = seconds;
+    isSound &= point.efficiency <= 1 + 1e-9;
+    report.row({count, batch, stepsOfEpoch, seconds, first / seconds, 100 * point.efficiency});
+  }
+  report.verdict("no number of cards is more than ideal", isSound ? "all within" : "some are", isSound);
+}
+
+void Sweep::overBatches() {
+  int ranks = options.ranks ? options.ranks : 2;
+  planned = 5;
+  double lr = rate();
+  report.table("batches",
+               {"ranks", "batch", "steps an epoch", "loss", "accuracy %", "s an epoch", "samples/s", "memory, bytes"});
+  for (int64_t batch = chosen.batch, i = 0; i < int64_t(planned); ++i, batch *= 2) {
+    sprig_rt_memory_reset_peak();
+    const SweptRun &each = run({ranks, batch, lr});
+    sprig_rt_memory_info memory;
+    sprig_rt_memory_describe(&memory);
+    Json perSecond = each.outcome ? Json(double(training.images().train.count()) / each.epochSeconds()) : Json(nullptr);
+    row(each, {perSecond, int64_t(memory.peak)});
+  }
+  compareWithOne(ranks, chosen.batch);
+}
+
+void Sweep::overRates() {
+  std::vector<double> rates = flags.rates;
+  if (rates.empty())
+    for (int i = 0; i < kRates; ++i) rates.push_back(kFirstRate * (i + 1));
+  int ranks = options.ranks ? options.ranks : 2;
+  planned = rates.size() * (ranks > 1 ? 2 : 1);
+  std::vector<int> counts = {1};
+  if (ranks > 1) counts.push_back(ranks);
+  std::vector<std::vector<const SweptRun *>> curves;
+  runs.reserve(planned); // rows point to them
+  for (int count : counts) {
+    auto &curve = curves.emplace_back();
+    for (double lr : rates) curve.push_back(&run({count, chosen.batch * count, lr}));
+  }
+  std::vector<std::string> header = {"rate"};
+  for (int count : counts)
+    for (const char *what : {"loss, batch ", "accuracy %, batch "})
+      header.push_back(what + std::to_string(chosen.batch * count));
+  report.table("rates", header);
+  for (size_t i = 0; i < rates.size(); ++i) {
+    std::vector<Json> cells = {rates[i]};
+    for (auto &curve : curves) cells.insert(cells.end(), {lossOf(*curve[i]), accuracyOf(*curve[i])});
+    report.row(cells);
+  }
+  report.table("best", {"ranks", "batch", "best rate", "accuracy %", "linear rule", "sqrt rule"});
+  double first = 0;
+  bool isSameStart = true;
+  for (size_t c = 0; c < curves.size(); ++c) {
+    const SweptRun *best = nullptr;
+    for (const SweptRun *each : curves[c]) {
+      if (!each->outcome) continue;
+      if (!best || each->outcome->evaluation->correct > best->outcome->evaluation->correct) best = each;
+      // A rate is nothing that the first loss depends on: weights, statistics and order are a new run's.
+      isSameStart &= each->firstLoss() == best->firstLoss();
+    }
+    if (!best) continue;
+    if (c == 0) first = best->point.rate;
+    report.row({counts[c], chosen.batch * counts[c], best->point.rate, accuracyOf(*best),
+                first * training::rateFactor(training::RateRule::linear, counts[c]),
+                first * training::rateFactor(training::RateRule::sqrt, counts[c])});
+  }
+  report.verdict("runs of a batch begin alike, whatever the rate and the runs before",
+                 isSameStart ? "the first losses have the same bits" : "first losses differ", isSameStart);
+  if (ranks > 1) compareWithOne(ranks, chosen.batch * ranks);
+}
+
+void Sweep::evaluations() {
+  int most = options.ranks ? options.ranks : 4;
+  report.table("evaluation", {"ranks", "counted", "right", "accuracy %", "loss", "s"});
+  planned = 1;
+  int trainedBy = std::min(most, 2);
+  if (!run({trainedBy, chosen.batch * trainedBy, rate()}).outcome)
+    throw Error(ErrorKind::runtime, "bench sweep evaluation: " + runs.front().failure);
+  std::vector<data::Array> state = training.lastState();
+  std::optional<EvaluationResult> one;
+  bool isEachOnce = true, isSame = true, isClose = true;
+  int64_t samples = training.images().test.count();
+  for (int ranks = 1; ranks <= most; ++ranks) {
+    inform("evaluation on " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
+    // A batch that leaves a rest, which ranks share unevenly.
+    training.evaluate(ranks, chosen.batch + 1, state);
+    auto start = std::chrono::steady_clock::now();
+    EvaluationResult found = training.evaluate(ranks, chosen.batch + 1, state);
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!one) one = found;
+    isEachOnce &= found.samples == samples && found.counted == samples;
+    isSame &= found.correct == one->correct;
+    isClose &= std::abs(found.loss() - one->loss()) <= kMostDifference * one->loss();
+    report.row({ranks, found.counted, found.correct, 100 * found.accuracy(), found.loss(), seconds});
+  }
+  std::string counts = "on 1 to " + std::to_string(most) + " ranks";
+  report.verdict("every sample counts once",
+                 std::to_string(samples) + " samples in batches of " + std::to_string(chosen.batch + 1) + " " + counts,
+                 isEachOnce);
+  report.verdict("as many are right on every number of ranks", std::to_string(one->correct) + " " + counts, isSame);
+  report.verdict("losses are the same to 1e-6", counts, isClose);
+}
+
+void Sweep::finish() {
+  const ImageSets &images = training.images();
+  if (!runs.empty()) {
+    bool areReplicas = true, isWhole = true, isEvaluated = true;
+    for (const SweptRun &each : runs) {
+      areReplicas &= each.areReplicas;
+      if (!each.outcome) continue;
+      isWhole &= each.outcome->steps == chosen.epochs * each.stepsOfEpoch &&
+                 each.stepsOfEpoch == (images.train.count() + each.point.batch - 1) / each.point.batch;
+      isEvaluated &= each.outcome->evaluation->counted == images.test.count();
+    }
+    std::string count = std::to_string(runs.size()) + " runs";
+    report.verdict("all ranks end with the same bits", count, areReplicas);
+    report.verdict("every epoch has all samples, smaller last batches too", count, isWhole);
+    report.verdict("every evaluation counts each sample once",
+                   std::to_string(images.test.count()) + " samples, " + count, isEvaluated);
+  }
+  std::string width = chosen.width ? ", " + std::to_string(chosen.width) + " channels at first" : "";
+  report.note(std::string(chosen.name) + width + ", " + std::to_string(training.parameters()) + " trained numbers; " +
+              std::to_string(images.train.count()) + " " + images.origin + ", " + std::to_string(images.test.count()) +
+              " to evaluate" + (runs.empty() ? "" : "; " + std::to_string(chosen.epochs) + " epochs of SGD"));
+  report.note("ranks are threads on " + std::to_string(std::thread::hardware_concurrency()) +
+              " cores; seconds are of steps alone, without evaluations");
+}
+
+} // namespace
+
+void benchSweep(const ExperimentOptions &options, ExperimentReport &report) {
+  struct {
+    const char *name;
+    void (Sweep::*part)();
+  } parts[] = {{"ranks", &Sweep::overRanks},
+               {"batches", &Sweep::overBatches},
+               {"rates", &Sweep::overRates},
+               {"evaluation", &Sweep::evaluations}};
+  auto part = std::find_if(std::begin(parts), std::end(parts), [&](auto &each) { return options.model == each.name; });
+  if (part == std::end(parts))
+    throw Error(ErrorKind::usage, "bench sweep: of what? expected ranks, batches, rates or evaluation" +
+                                      (options.model.empty() ? "" : ", found '" + options.model + "'"));
+  Sweep sweep(options, report);
+  (sweep.*part->part)();
+  sweep.finish();
+}
+
+} // namespace sprig::cli

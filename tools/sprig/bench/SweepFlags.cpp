@@ -1,0 +1,34 @@
+#include "tools/sprig/bench/SweepFlags.h"
+#include "sprig/error.h"
+#include <CLI/CLI.hpp>
+
+namespace sprig::cli {
+
+void SweepFlags::checkFor(const std::string &experiment) const {
+  if (experiment == "sweep") return;
+  if (!network.empty() || !data.empty() || epochs || samples || tests || batch || width || !rates.empty())
+    throw Error(ErrorKind::usage, "--network, --data, --epochs, --samples, --tests, --batch, --width, --rate: go with "
+                                  "the experiment sweep");
+}
+
+void addSweepFlags(CLI::App &command, SweepFlags &flags) {
+  command.add_option("--network", flags.network, "that sweep trains: lenet (default) or resnet18");
+  command.add_option("--data", flags.data,
+                     "folder of images that sweep trains on, in the MNIST format (train-images-idx3-ubyte, "
+                     "t10k-labels-idx1-ubyte and so on; default: generated ones of 28x28)");
+  command.add_option("--epochs", flags.epochs, "of each run of sweep (default 3 of lenet, 2 of resnet18)")
+      ->check(CLI::Range(1, 100000));
+  command.add_option("--samples", flags.samples, "images that sweep trains on at most (default 2048, resnet18 512)")
+      ->check(CLI::Range(1, 100000000));
+  command.add_option("--tests", flags.tests, "images that sweep evaluates at most (default 1000, resnet18 256)")
+      ->check(CLI::Range(1, 100000000));
+  command.add_option("--batch", flags.batch, "of each rank of sweep (default 64, resnet18 16)")
+      ->check(CLI::Range(1, 65536));
+  command.add_option("--width", flags.width, "channels of resnet18's first layer (default 8; the whole one has 64)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--rate", flags.rates, "learning rates of sweep (default 0.2; rates: 0.05 to 0.60 by 0.05)")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+}
+
+} // namespace sprig::cli

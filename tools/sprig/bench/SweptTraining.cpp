@@ -1,0 +1,118 @@
+#include "tools/sprig/bench/SweptTraining.h"
+#include "lib/Training/ReadTrainConfig.h"
+#include "runtime/collective/Collective.h"
+#include "tools/sprig/MeshFlags.h"
+#include "tools/sprig/train/TrainRunners.h"
+#include "tools/sprig/train/TrainSet.h"
+#include <algorithm>
+
+namespace sprig::cli {
+namespace {
+
+constexpr uint64_t kSeed = 1;
+
+// Of the passes of a step and an evaluation, the whole ones and what is left over: sizes of the ranks' shares.
+std::vector<int64_t> shareSizes(const std::vector<int64_t> &passes, int ranks) {
+  std::vector<int64_t> sizes;
+  for (int64_t pass : passes)
+    for (int rank = 0; rank < ranks; ++rank) {
+      int64_t size = std::max<int64_t>(1, rt::collective::pieceOf(pass, uint32_t(ranks), uint32_t(rank)).size());
+      if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+    }
+  return sizes;
+}
+
+} // namespace
+
+double SweptRun::epochSeconds() const {
+  const TimeSplit &time = outcome->time.total();
+  return time.steps ? (time.waiting + time.computing) / double(time.steps) * double(stepsOfEpoch) : 0;
+}
+
+SweptTraining::Program &SweptTraining::programFor(int ranks, int64_t batch) {
+  if (made && madeFor == std::pair(ranks, batch)) return *made;
+  made.reset(); // gives its threads and memory back first
+  TrainRequest request;
+  request.steps = partSizes(sets.train.count(), batch, false);
+  request.evaluations = partSizes(sets.test.count(), batch, false);
+  std::vector<int64_t> passes = request.steps;
+  passes.insert(passes.end(), request.evaluations.begin(), request.evaluations.end());
+  TrainedNetwork network = make(shareSizes(passes, ranks), width);
+  network.config.batch = batch;
+  network.config.steps = std::nullopt;
+  network.config.epochs = epochs;
+  network.config.shuffle = true;
+  network.config.seed = kSeed;
+  network.config.evalEvery = 0;
+  network.config.optimizer.momentum = 0;
+  training::resolve(network.config, sets.train.count());
+  request.config = network.config;
+  request.samples = sets.train.count();
+  request.withNorm = false;
+  request.ranks = ranks;
+  Settings own = settingsOfRank(settings, RankPlace{.ranks = ranks, .here = ranks});
+  if (ranks > 1) request.link = linkOfThreads(ranks, std::max(1, own.laneCount()));
+  RunnerOptions options{std::max(1, own.laneCount()), ""};
+  if (ranks == 1 && !own.laneCount()) options.threads = 0;
+  LoadedTraining loaded = loadTraining(network.model, request, ranks, own, options);
+  auto program = std::make_unique<Program>();
+  program->config = network.config;
+  if (ranks == 1) {
+    program->ranks = std::make_unique<TrainRanks>(std::move(loaded.runners.front()));
+  } else {
+    joinAsThreads(loaded.runners);
+    program->ranks = std::make_unique<TrainRanks>(std::move(loaded.runners), batch);
+  }
+  program->start = randomState(program->ranks->state(), *network.config.trainable, kSeed);
+  trainedNumbers = 0;
+  for (const data::Array &array : program->start)
+    if (std::count(network.config.trainable->begin(), network.config.trainable->end(), array.name))
+      trainedNumbers += array.elements();
+  made = std::move(program);
+  madeFor = {ranks, batch};
+  return *made;
+}
+
+SweptRun SweptTraining::train(const SweepPoint &point, int64_t steps, bool evaluates) {
+  Program &program = programFor(point.ranks, point.batch);
+  program.ranks->restore(program.start);
+  program.ranks->start(point.rate, kSeed);
+  TrainLoopOptions loop;
+  loop.config = program.config;
+  loop.config.optimizer.lr = point.rate;
+  if (steps) loop.config.steps = std::min(steps, *loop.config.steps);
+  loop.endsBySignal = false;
+  loop.keepHistory = true;
+  loop.logEvery = *loop.config.steps; // a line that stays for each run
+  SweptRun run{point, std::nullopt, "", training::stepsPerEpoch(program.config, sets.train.count()), true};
+  try {
+    run.outcome = trainLoop(*program.ranks, sets.train, evaluates ? &sets.test : nullptr, loop);
+  } catch (const Error &error) {
+    if (error.kind() != ErrorKind::runtime) throw; // else a loss that is not finite
+    run.failure = std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
+  }
+  try {
+    program.ranks->checkReplicas();
+  } catch (const Error &error) {
+    if (error.kind() != ErrorKind::internal) throw;
+    run.areReplicas = false;
+  }
+  return run;
+}
+
+SweptRun SweptTraining::run(const SweepPoint &point) { return train(point, 0, true); }
+
+std::vector<double> SweptTraining::firstLosses(const SweepPoint &point, int64_t steps) {
+  std::vector<double> losses;
+  if (SweptRun run = train(point, steps, false); run.outcome)
+    for (const training::StepMetrics &step : run.outcome->history) losses.push_back(double(step.loss));
+  return losses;
+}
+
+EvaluationResult SweptTraining::evaluate(int ranks, int64_t batch, const std::vector<data::Array> &state) {
+  Program &program = programFor(ranks, batch);
+  program.ranks->restore(state);
+  return program.ranks->evaluate(sets.test);
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,69 @@
+// A network that is trained again and again from the same weights: on so many ranks, with that batch and rate.
+// For bench sweep. Ranks are threads of this process. A program serves all rates of a number of ranks and a batch.
+#pragma once
+#include "tools/sprig/bench/Networks.h"
+#include "tools/sprig/bench/RandomData.h"
+#include "tools/sprig/train/TrainLoop.h"
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace sprig::cli {
+
+struct SweepPoint {
+  int ranks = 1;
+  int64_t batch = 0; ///< of all ranks
+  double rate = 0;
+};
+
+struct SweptRun {
+  SweepPoint point;
+  std::optional<TrainOutcome> outcome; ///< none where the loss was not finite
+  std::string failure;                 ///< "step 3: the loss is NaN (...)"
+  int64_t stepsOfEpoch = 0;
+  bool areReplicas = true; ///< all ranks have ended with the same bits
+  /// Seconds of an epoch without evaluations.
+  double epochSeconds() const;
+  double firstLoss() const { return double(outcome->history.front().loss); }
+};
+
+class SweptTraining {
+public:
+  /// What makes the network of functions for these numbers of samples.
+  using MakeNetwork = TrainedNetwork (*)(const std::vector<int64_t> &sizes, int64_t width);
+  SweptTraining(MakeNetwork make, int64_t width, ImageSets sets, int64_t epochs, const Settings &settings)
+      : make(make), width(width), sets(std::move(sets)), epochs(epochs), settings(settings) {}
+
+  /// Trains from the beginning, and evaluates at the end.
+  SweptRun run(const SweepPoint &point);
+  /// Losses of the first steps alone.
+  std::vector<double> firstLosses(const SweepPoint &point, int64_t steps);
+  /// What so many ranks find of the weights in this state, which a run of any number of ranks has ended with.
+  EvaluationResult evaluate(int ranks, int64_t batch, const std::vector<data::Array> &state);
+  /// That the last run has ended with.
+  std::vector<data::Array> lastState() { return copyState(made->ranks->state()); }
+
+  const ImageSets &images() const { return sets; }
+  int64_t parameters() const { return trainedNumbers; }
+
+private:
+  struct Program {
+    training::TrainConfig config;
+    std::unique_ptr<TrainRanks> ranks;
+    std::vector<data::Array> start;
+  };
+  MakeNetwork make;
+  int64_t width;
+  ImageSets sets;
+  int64_t epochs;
+  Settings settings;
+  int64_t trainedNumbers = 0;
+  // The last one: a sweep comes to one number of ranks and one batch after the other.
+  std::pair<int, int64_t> madeFor;
+  std::unique_ptr<Program> made;
+
+  Program &programFor(int ranks, int64_t batch);
+  SweptRun train(const SweepPoint &point, int64_t steps, bool evaluates);
+};
+
+} // namespace sprig::cli

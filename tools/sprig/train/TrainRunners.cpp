@@ -1,0 +1,26 @@
+#include "tools/sprig/train/TrainRunners.h"
+
+namespace sprig::cli {
+
+LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, const Settings &settings,
+                            const RunnerOptions &options) {
+  LoadedTraining loaded{compileTraining(model, request, settings, {"native"}), {}};
+  request.announce = false;
+  request.bucketBytes = loaded.compiled.bucketBytes; // as the first one chose
+  loaded.runners.push_back(Runner::load(std::move(loaded.compiled.package), model.path, options));
+  bool isOfAnyRank = TrainProgram::isOfAnyRank(loaded.runners.front());
+  while (int(loaded.runners.size()) < here) {
+    ++request.rank;
+    loaded.runners.push_back(
+        isOfAnyRank ? loaded.runners.front().another(options)
+                    : Runner::load(compileTraining(model, request, settings, {"native"}).package, model.path, options));
+  }
+  return loaded;
+}
+
+void joinAsThreads(std::vector<Runner> &runners) {
+  auto groups = threadsAsRanks(int(runners.size()));
+  for (size_t rank = 0; rank < runners.size(); ++rank) runners[rank].join(groups[rank]);
+}
+
+} // namespace sprig::cli
