@@ -22,6 +22,11 @@ struct Group::Impl {
   uint64_t splits = 0; ///< that there were
 };
 
+/// `spawn` where only the first ranks' devices are said; the others get the first that are no rank's.
+void spawnFrom(int ranks, const std::function<void(Group &)> &body, const SpawnOptions &options, Source at);
+/// `join` as often as one likes: the process stays in its group until it ends. Not beside `join`, which leaves it.
+void joinAgain(const std::function<void(Group &)> &body, Source at);
+
 /// The engine's part of it.
 std::shared_ptr<frontend::RankEnd> endOf(const Group &group);
 

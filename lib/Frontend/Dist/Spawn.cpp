@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <deque>
 #include <exception>
+#include <mutex>
 
 namespace sprig::dist {
 namespace {
@@ -49,20 +50,33 @@ Ended run(const std::function<void(Group &)> &body, Group &group) {
   return ended;
 }
 
-/// Of each rank: those that were given, else the first processors' shares that are no rank's already.
+/// Of each rank: those that were given, or the one of the rank that starts them; then the first processors' shares that
+/// are no rank's already.
 std::vector<frontend::DeviceId> devicesOf(int ranks, const std::vector<Device> &given, Source at) {
   std::vector<frontend::DeviceId> devices;
+  auto isFree = [&](frontend::DeviceId id) {
+    return std::find(devices.begin(), devices.end(), id) == devices.end() && !frontend::isTaken(id);
+  };
   for (const Device &device : given) {
     frontend::DeviceId id = frontend::openDevice(device, "spawn", at);
-    if (std::find(devices.begin(), devices.end(), id) != devices.end() || frontend::isOfRank(id))
+    if (!isFree(id))
       frontend::fail(at, "spawn", device.name() + " is the device of two ranks; each needs one of its own");
     devices.push_back(id);
   }
+  if (std::optional<frontend::DeviceId> own = frontend::deviceOfThisRank(); own && devices.empty())
+    devices.push_back(*own);
   for (uint16_t number = 0; devices.size() < size_t(ranks); ++number) {
     frontend::DeviceId id = frontend::openDevice(Device(Device::Kind::cpu, number), "spawn", at);
-    if (!frontend::isOfRank(id)) devices.push_back(id);
+    if (isFree(id)) devices.push_back(id);
   }
   return devices;
+}
+
+/// No two groups that begin at once get the same ones.
+frontend::RankDevices takeDevices(int ranks, const std::vector<Device> &given, Source at) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  return frontend::RankDevices(devicesOf(ranks, given, at));
 }
 
 struct Closed {
@@ -73,18 +87,23 @@ struct Closed {
 } // namespace
 
 void spawn(int ranks, const std::function<void(Group &)> &body, const SpawnOptions &options, Source at) {
+  if (!options.devices.empty() && int(options.devices.size()) != ranks)
+    frontend::fail(at, "spawn",
+                   "expected a device for each of " + std::to_string(ranks) + " ranks, found " +
+                       std::to_string(options.devices.size()));
+  spawnFrom(ranks, body, options, at);
+}
+
+void spawnFrom(int ranks, const std::function<void(Group &)> &body, const SpawnOptions &options, Source at) {
   auto refuse = [&](const std::string &text) { frontend::fail(at, "spawn", text); };
   if (ranks < 1 || ranks > kMostRanks)
     refuse("expected 1 to " + std::to_string(kMostRanks) + " ranks, found " + std::to_string(ranks));
   if (!body) refuse("there is nothing to run");
-  if (!options.devices.empty() && int(options.devices.size()) != ranks)
-    refuse("expected a device for each of " + std::to_string(ranks) + " ranks, found " +
-           std::to_string(options.devices.size()));
   if (options.timeout.count() < 0)
     refuse("expected a timeout of 0 or more, found " + std::to_string(options.timeout.count()) + " ms");
   if (frontend::Trace::current()) refuse("ranks cannot be started in a function that is being compiled");
   // A device that tensors cannot be on is the caller's mistake, not a rank's.
-  frontend::RankDevices devices(devicesOf(ranks, options.devices, at));
+  frontend::RankDevices devices = takeDevices(ranks, options.devices, at);
 
   auto group = std::make_shared<ThreadRanks>(
       ThreadRanksOptions{.ranks = ranks, .timeout = rt::comm::boundedTimeout(options.timeout)});

@@ -170,6 +170,7 @@ void queueCollective(GraphNode &&collective, std::span<const Tensor> operands, s
   Engine &engine = Engine::of(lane);
   Value &last = *values[operands.size() - 1];
   engine.push(std::move(task));
+  Engine::makeRoom();
   // What reads it there would stand in a lane that is another rank's.
   if (isElsewhere) engine.waitFor(last);
 }

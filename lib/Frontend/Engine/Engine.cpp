@@ -2,6 +2,8 @@
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/RankScope.h"
 #include <unistd.h>
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <shared_mutex>
@@ -96,6 +98,18 @@ static std::shared_mutex &queueing() {
   return mutex;
 }
 
+/// Where this thread has pushed more than may be in flight, and has not waited yet. Nothing to destroy: handles of
+/// static storage push, too.
+struct CrowdedLanes {
+  std::array<Engine *, 8> engines;
+  size_t count = 0;
+  void add(Engine *engine) {
+    auto last = engines.begin() + count;
+    if (count < engines.size() && std::find(engines.begin(), last, engine) == last) engines[count++] = engine;
+  }
+};
+static thread_local CrowdedLanes crowded;
+
 void Engine::push(std::unique_ptr<Task> task, bool wake) {
   // While there is one device, nobody queues in several lanes.
   std::shared_lock held(queueing(), std::defer_lock);
@@ -111,22 +125,31 @@ void Engine::pushToEach(std::span<const LaneId> lanes, std::vector<std::unique_p
 void Engine::enqueue(std::unique_ptr<Task> task, bool wake) {
   endWithFirstThread();
   {
-    std::unique_lock lock(mutex);
-    // Who waits for room helps to make it.
-    while (pushed - done >= uint64_t(limit())) {
-      lock.unlock();
-      bool ran = runOne();
-      lock.lock();
-      if (!ran) finished.wait_for(lock, kIdle);
-    }
+    std::lock_guard lock(mutex);
     queue.push_back(std::move(task));
     ++pushed;
+    if (pushed - done > uint64_t(limit())) crowded.add(this);
     urgent |= wake || queue.size() > kMostWaiting;
     // Parked for good, it would not come to what can wait.
     wake = parked && (urgent || !recording);
     recording = true;
   }
   if (wake) changed.notify_one();
+}
+
+void Engine::makeRoom() {
+  while (crowded.count) {
+    Engine *engine = crowded.engines[--crowded.count];
+    if (isOfOtherRank(engine->lane)) continue;
+    std::unique_lock lock(engine->mutex);
+    // Who waits for room helps to make it.
+    while (engine->pushed - engine->done > uint64_t(limit())) {
+      lock.unlock();
+      bool ran = engine->runOne();
+      lock.lock();
+      if (!ran) engine->finished.wait_for(lock, kIdle);
+    }
+  }
 }
 
 template <typename IsOver> bool Engine::runOne(IsOver isOver) {

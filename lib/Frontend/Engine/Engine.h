@@ -33,13 +33,16 @@ public:
   /// Without those of other ranks: what is in their lanes may wait for what this thread is yet to ask for.
   static std::vector<Engine *> ofThisRank();
 
-  /// Queues work after what was queued before; waits while too much is in flight. `wake`: whether the executor should
-  /// start at once. Else it starts when more has come, or a while later: what is read before runs on the reader's
-  /// thread, without two threads that hand over to each other.
+  /// Queues work after what was queued before; makeRoom() follows where no lock is held. `wake`: whether the executor
+  /// should start at once. Else it starts when more has come, or a while later: what is read before runs on the
+  /// reader's thread, without two threads that hand over to each other.
   void push(std::unique_ptr<Task> task, bool wake = true);
   /// Queues a task in each of these lanes, as one: nothing is queued anywhere in between. So of all tasks, one is the
   /// older wherever they stand. `wake`: of the first.
   static void pushToEach(std::span<const LaneId> lanes, std::vector<std::unique_ptr<Task>> tasks, bool wake = true);
+  /// Waits while too much is in flight in lanes that this thread has pushed to since. Not under a lock that another
+  /// rank may want: what is in flight may wait for its collectives. Lanes of other ranks are not waited for.
+  static void makeRoom();
   /// Returns when the value is ready or failed. The caller's thread helps: it runs tasks where the executor does not.
   void waitFor(const Value &value);
   /// The same until what tasks of this lane bring about.

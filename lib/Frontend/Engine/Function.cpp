@@ -1,6 +1,7 @@
 // compile(): which variant a call runs, and why one is recorded.
 #include "sprig/function.h"
 #include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/TraceCheck.h"
 #include "lib/Frontend/Engine/Variant.h"
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 namespace sprig {
 
@@ -58,6 +60,36 @@ std::string differenceOf(const HostItem &now, const HostItem &was) {
   if (textOf(now) != textOf(was)) return text + textOf(was);
   return place(now) + ", " + textOf(now) + ", has another type";
 }
+
+/// What a call has that the last variant has not.
+std::string differenceOf(const Variant &last, const FlatValues &given, std::span<const uint32_t> ends) {
+  for (size_t i = 0; i < std::min(given.host.size(), last.host.size()); ++i)
+    if (!(given.host[i] == last.host[i])) return differenceOf(given.host[i], last.host[i]);
+  if (given.host.size() != last.host.size()) { // a tensor that holds nothing is an item, one that does is none
+    bool isLeftOut = given.host.size() > last.host.size();
+    const HostItem &item = (isLeftOut ? given.host : last.host)[std::min(given.host.size(), last.host.size())];
+    return "argument " + std::to_string(item.argument) +
+           (isLeftOut ? " is left out, recorded was one that is there" : " is there, recorded was left out");
+  }
+  if (last.ranks && !last.ranks->isHere())
+    return "it is called by another rank, recorded was " + last.ranks->text() +
+           (last.ranks->isClosed() ? ", whose group has ended" : "");
+  const std::vector<Tensor> &inputs = given.tensors;
+  if (last.inputs.size() != inputs.size())
+    return std::to_string(inputs.size()) + " tensors, recorded were " + std::to_string(last.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!(inputs[i].type() == last.inputs[i])) {
+      auto argument = std::upper_bound(ends.begin(), ends.end(), uint32_t(i)) - ends.begin();
+      return "argument " + std::to_string(argument) + " is " + describe(inputs[i].type()) + ", recorded was " +
+             describe(last.inputs[i]);
+    }
+  for (const Observation &each : last.observed)
+    if (!each.holds())
+      return each.owner + " is " + each.setting->text(each.source.get()) + ", recorded was " + each.text;
+  if (std::string difference = last.placeDifference(inputs); !difference.empty()) return difference;
+  if (std::string difference = last.gradientDifference(inputs); !difference.empty()) return difference;
+  return "it has been dropped since";
+}
 } // namespace
 
 void setCompilation(bool on) { globalSwitch() = on; }
@@ -65,13 +97,27 @@ bool compilationIsOn() { return globalSwitch(); }
 void checkTraces(bool always) { checkSwitch() = always; }
 bool tracesAreChecked() { return checkSwitch(); }
 
+using Variants = std::list<std::shared_ptr<Variant>>; // the one that was used last first
+
 struct FunctionCore::Impl {
   FunctionOptions options;
   Source source;
-  mutable std::mutex mutex;
-  std::list<std::shared_ptr<Variant>> variants; // the one that was used last first
+  std::atomic<bool> on = true;
+
+  /// The variants of one rank, and the lock that its calls are under. A call may wait for collectives, and so for the
+  /// other ranks: none of them may need a lock that this one holds.
+  struct Own {
+    std::mutex mutex;
+    Variants variants;
+  };
+  mutable std::mutex mutex;    // guards what follows; nobody waits for a rank under it
+  std::map<DeviceId, Own> own; // by a rank's device; of who is no rank by the first one
   std::vector<std::string> reasons;
-  bool on = true;
+
+  Own &ownOf(DeviceId rank) {
+    std::lock_guard lock(mutex);
+    return own[rank];
+  }
 
   std::string where() const {
     std::string name = options.name;
@@ -79,39 +125,10 @@ struct FunctionCore::Impl {
     return name;
   }
 
-  /// What the call has that the last one had not.
-  std::string reason(const FlatValues &given, std::span<const uint32_t> ends) const {
-    if (variants.empty()) return "first call";
-    const Variant &last = *variants.front();
-    for (size_t i = 0; i < std::min(given.host.size(), last.host.size()); ++i)
-      if (!(given.host[i] == last.host[i])) return differenceOf(given.host[i], last.host[i]);
-    if (given.host.size() != last.host.size()) { // a tensor that holds nothing is an item, one that does is none
-      bool isLeftOut = given.host.size() > last.host.size();
-      const HostItem &item = (isLeftOut ? given.host : last.host)[std::min(given.host.size(), last.host.size())];
-      return "argument " + std::to_string(item.argument) +
-             (isLeftOut ? " is left out, recorded was one that is there" : " is there, recorded was left out");
-    }
-    if (last.ranks && !last.ranks->isHere())
-      return "it is called by another rank, recorded was " + last.ranks->text() +
-             (last.ranks->isClosed() ? ", whose group has ended" : "");
-    const std::vector<Tensor> &inputs = given.tensors;
-    if (last.inputs.size() != inputs.size())
-      return std::to_string(inputs.size()) + " tensors, recorded were " + std::to_string(last.inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (!(inputs[i].type() == last.inputs[i])) {
-        auto argument = std::upper_bound(ends.begin(), ends.end(), uint32_t(i)) - ends.begin();
-        return "argument " + std::to_string(argument) + " is " + describe(inputs[i].type()) + ", recorded was " +
-               describe(last.inputs[i]);
-      }
-    for (const Observation &each : last.observed)
-      if (!each.holds())
-        return each.owner + " is " + each.setting->text(each.source.get()) + ", recorded was " + each.text;
-    if (std::string difference = last.placeDifference(inputs); !difference.empty()) return difference;
-    if (std::string difference = last.gradientDifference(inputs); !difference.empty()) return difference;
-    return "it has been dropped since";
-  }
-
-  void report(const std::string &reason) const {
+  void note(const std::string &reason, bool isFirst) {
+    std::lock_guard lock(mutex);
+    reasons.push_back(reason);
+    if (isFirst) return;
     std::string line = where() + " is compiled again: " + reason;
     if (options.report)
       options.report(line);
@@ -120,12 +137,12 @@ struct FunctionCore::Impl {
   }
 
   /// Modules have been replaced since the front variant was recorded: it stays, or a new one takes its place.
-  void refresh(const Body &body, std::span<const Tensor> inputs, std::shared_ptr<const void> &structure) {
+  void refresh(Variants &variants, const Body &body, std::span<const Tensor> inputs,
+               std::shared_ptr<const void> &structure) {
     uint64_t now = replacements();
     std::shared_ptr<Variant> again = recordAgain(*variants.front(), body, inputs, where());
     if (auto change = changeBetween(*variants.front(), *again)) {
-      report(*change);
-      reasons.push_back(*change);
+      note(*change, /*isFirst=*/false);
       again->structure = structure;
       variants.front() = again;
     }
@@ -139,14 +156,8 @@ FunctionCore::FunctionCore(FunctionOptions options, Source at) : impl(std::make_
 }
 FunctionCore::~FunctionCore() = default;
 
-void FunctionCore::enable(bool on) {
-  std::lock_guard lock(impl->mutex);
-  impl->on = on;
-}
-bool FunctionCore::enabled() const {
-  std::lock_guard lock(impl->mutex);
-  return impl->on;
-}
+void FunctionCore::enable(bool on) { impl->on = on; }
+bool FunctionCore::enabled() const { return impl->on; }
 std::vector<std::string> FunctionCore::recordings() const {
   std::lock_guard lock(impl->mutex);
   return impl->reasons;
@@ -156,18 +167,15 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
                                        std::shared_ptr<const void> &structure) {
   const std::vector<Tensor> &inputs = given.tensors;
   // Within a function that is being recorded it is a part of that.
-  if (Trace::current() || !compilationIsOn()) return body(inputs);
-  std::unique_lock lock(impl->mutex);
-  if (!impl->on) {
-    lock.unlock();
-    return body(inputs);
-  }
-  auto &variants = impl->variants;
+  if (Trace::current() || !compilationIsOn() || !impl->on) return body(inputs);
+  Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
+  std::lock_guard lock(own.mutex);
+  Variants &variants = own.variants;
   for (auto it = variants.begin(); it != variants.end(); ++it) {
     if (!(*it)->fits(given)) continue;
     if (it != variants.begin()) variants.splice(variants.begin(), variants, it);
     if (variants.front()->replacements != replacements()) [[unlikely]]
-      impl->refresh(body, inputs, structure);
+      impl->refresh(variants, body, inputs, structure);
     Variant &variant = *variants.front();
     if (!variant.isChecked || checkSwitch().load(std::memory_order_relaxed)) [[unlikely]] {
       checkTrace(variant, body, inputs, impl->where());
@@ -176,15 +184,15 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
     structure = variant.structure;
     return Variant::call(variants.front(), inputs);
   }
-  std::string reason = impl->reason(given, ends);
-  if (!variants.empty()) impl->report(reason);
+  const bool isFirst = variants.empty();
+  std::string reason = isFirst ? "first call" : differenceOf(*variants.front(), given, ends);
   std::erase_if(variants, [](const auto &variant) { return variant->ranks && variant->ranks->isClosed(); });
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
   std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);
   variant->host = given.host;
   variant->structure = structure;
-  impl->reasons.push_back(reason);
+  impl->note(reason, isFirst);
   variants.push_front(variant);
   if (int(variants.size()) > impl->options.maxVariants) variants.pop_back();
   return Variant::call(variant, inputs);

@@ -9,6 +9,7 @@ namespace {
 
 /// A thread as a rank, by a number that no other has or had; 0: nobody.
 thread_local uint64_t self = 0;
+thread_local std::optional<DeviceId> ownDevice;
 
 struct Owner {
   std::atomic<uint64_t> thread{0};
@@ -29,6 +30,8 @@ RankDevices::RankDevices(std::vector<DeviceId> given) : devices(std::move(given)
   static std::atomic<uint64_t> last{0};
   for (size_t rank = 0; rank < devices.size(); ++rank) {
     uint64_t number = ++last;
+    const Owner &owner = owners().lanes[computeLane(devices[rank])];
+    before.push_back({owner.thread, owner.rank});
     for (LaneId lane : {computeLane(devices[rank]), copyLane(devices[rank])}) {
       owners().lanes[lane].rank = int(rank);
       owners().lanes[lane].thread = number;
@@ -37,16 +40,28 @@ RankDevices::RankDevices(std::vector<DeviceId> given) : devices(std::move(given)
 }
 
 RankDevices::~RankDevices() {
-  for (DeviceId device : devices)
-    for (LaneId lane : {computeLane(device), copyLane(device)}) owners().lanes[lane].thread = 0;
+  for (size_t rank = 0; rank < devices.size(); ++rank)
+    for (LaneId lane : {computeLane(devices[rank]), copyLane(devices[rank])}) {
+      owners().lanes[lane].rank = before[rank].rank;
+      owners().lanes[lane].thread = before[rank].thread;
+    }
 }
 
 RankScope::RankScope(const RankDevices &all, size_t rank)
     : device(deviceOf(all.devices[rank]), Source::unguarded()),
-      outer(std::exchange(self, owners().lanes[computeLane(all.devices[rank])].thread.load())) {}
-RankScope::~RankScope() { self = outer; }
+      outer(std::exchange(self, owners().lanes[computeLane(all.devices[rank])].thread.load())),
+      outerDevice(std::exchange(ownDevice, all.devices[rank])) {}
+RankScope::~RankScope() {
+  self = outer;
+  ownDevice = outerDevice;
+}
 
-bool isOfRank(DeviceId device) { return owners().lanes[computeLane(device)].thread != 0; }
+std::optional<DeviceId> deviceOfThisRank() { return ownDevice; }
+
+bool isTaken(DeviceId device) {
+  uint64_t owner = owners().lanes[computeLane(device)].thread;
+  return owner && owner != self;
+}
 
 bool isOfOtherRank(LaneId lane) {
   if (!self) return false;

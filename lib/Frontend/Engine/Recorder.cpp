@@ -223,12 +223,12 @@ static void recordNode(GraphNode &&description, std::span<const Tensor> operands
   bool isFull = own.pending->cost >= kMostCost || own.pending->nodes.size() >= kMostNodes;
   lock.unlock();
   // The results have their callers' handles already: cutting now keeps them.
-  if (isFull)
-    flushDevice(placed.device);
-  else if (isFirst) {
+  if (isFull) return flushDevice(placed.device);
+  if (isFirst) {
     Engine &engine = Engine::of(computeLane(placed.device));
     engine.setIdleHook(cutIdle);
     engine.noteRecording();
+    Engine::makeRoom(); // of what went before this segment
   }
 }
 
@@ -259,7 +259,7 @@ Tensor copyTo(const Tensor &from, DeviceId device, Source at) {
 Tensor queueCopy(const Tensor &from, DeviceId device, Source at) {
   Value *source = from.raw();
   Recorder &r = recorder();
-  std::lock_guard lock(r.mutex);
+  std::unique_lock lock(r.mutex);
   flushProducer(r, *source);
   auto *value = new Value(source->type, Value::State::queued, 1); // the caller's handle, and the task's reference
   value->device = device;
@@ -268,6 +268,8 @@ Tensor queueCopy(const Tensor &from, DeviceId device, Source at) {
   Tensor result = Tensor::own(value);
   if (lineage && source->tracked) rememberCopy(from, result, layer, at);
   Engine::of(value->lane).push(makeCopyTask(from, value, at));
+  lock.unlock();
+  Engine::makeRoom();
   return result;
 }
 
@@ -325,22 +327,30 @@ void endSegment() {
     r.segments[device].isComplete = r.segments[device].pending.has_value();
 }
 
+/// Hands over under the lock, and waits for room without it.
+template <typename F> static void handOver(F f) {
+  {
+    Recorder &r = recorder();
+    std::lock_guard lock(r.mutex);
+    f(r);
+  }
+  Engine::makeRoom();
+}
+
 void flush(bool wake) {
-  Recorder &r = recorder();
-  std::lock_guard lock(r.mutex);
-  for (size_t device = 0, count = openDevices(); device < count; ++device) flushHeld(r, DeviceId(device), wake);
+  handOver([&](Recorder &r) {
+    for (size_t device = 0, count = openDevices(); device < count; ++device) flushHeld(r, DeviceId(device), wake);
+  });
 }
 
 void flushDevice(DeviceId device, bool wake) {
-  Recorder &r = recorder();
-  std::lock_guard lock(r.mutex);
-  flushHeld(r, device, wake);
+  handOver([&](Recorder &r) { flushHeld(r, device, wake); });
 }
 
 void flushBefore(std::span<const Tensor> values) {
-  Recorder &r = recorder();
-  std::lock_guard lock(r.mutex);
-  for (const Tensor &value : values) flushProducer(r, *value.raw());
+  handOver([&](Recorder &r) {
+    for (const Tensor &value : values) flushProducer(r, *value.raw());
+  });
 }
 
 } // namespace sprig::frontend

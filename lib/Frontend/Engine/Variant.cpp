@@ -407,6 +407,7 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
     Engine::of(computeLane(self->device)).push(std::move(task), wake);
   else
     pushToAll(self->lanes(), std::move(task), wake);
+  Engine::makeRoom();
   return results;
 }
 

@@ -18,14 +18,15 @@ Tensor dropped(const Emitter &r, const Tensor &x, double p) {
   if (p == 0) return x;
   auto words = frontend::nextRandom(r.at);
   const frontend::SampleShare *share = frontend::SampleShare::current();
-  if (const TensorType type = x.type(r.at); share && share->has(type) && p < 1) {
+  auto threshold = int64_t(std::llround(std::ldexp(p, 32))); // as nn.dropout has it
+  const bool dropsAll = threshold > int64_t(UINT32_MAX);     // whatever p below 1
+  if (const TensorType type = x.type(r.at); share && share->has(type) && !dropsAll) {
     frontend::CreationScope scope(*frontend::findDevice(frontend::deviceFor(x)));
     // What one rank would drop, which has all samples: elements are numbered from the first of this rank's.
     int64_t before = share->rows ? type.elements() / share->rows * share->first : 0;
     Tensor index = r.add(frontend::flatPositions(r, type.shape), frontend::scalarInteger(before, DType::i64, r.at));
     Tensor bits = r.emit(SPRIG_OP("philox"), {index, words.key, words.counter}, {Attr::of("stream", 0)},
                          {DType::u32, type.shape});
-    auto threshold = int64_t(std::llround(std::ldexp(p, 32))); // as nn.dropout has it
     Tensor isKept = r.compare("predicate ge", bits, frontend::scalarInteger(threshold, DType::u32, r.at));
     Tensor wide = r.cast(x, size(type.dtype) < 4 ? DType::f32 : type.dtype);
     Tensor scaled = r.cast(r.mul(wide, r.number(1 / (1 - p), wide)), type.dtype);

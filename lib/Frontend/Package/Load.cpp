@@ -180,6 +180,7 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
   for (LaneId lane : lanes) flushDevice(deviceOfLane(lane), /*wake=*/false);
   flushBefore(inputs);
   pushToAll(lanes, std::move(task));
+  Engine::makeRoom();
   return results;
 }
 

@@ -1,3 +1,4 @@
+#include "lib/Frontend/Dist/Group.h"
 #include "lib/Frontend/Record.h"
 #include "lib/Frontend/Trainer/Checkpoints.h"
 #include "lib/Frontend/Trainer/Evaluate.h"
@@ -167,20 +168,16 @@ static void applyClips(Training &training, const TrainerOptions &options, Source
   if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue, at);
 }
 
-/// The first rank's tensors are where the module's are.
-static std::vector<Device> devicesOf(const nn::Module &module, int ranks) {
+/// Where the module's tensors are, and so the first rank's.
+static Device deviceOf(const nn::Module &module) {
   std::vector<Parameter> parameters = module.parameters();
-  Device first = parameters.empty() ? defaultDevice() : parameters[0].value().device();
-  std::vector<Device> devices{first};
-  for (uint16_t number = 0; devices.size() < size_t(ranks); ++number)
-    if (Device next(Device::Kind::cpu, number); next != first) devices.push_back(next);
-  return devices;
+  return parameters.empty() ? defaultDevice() : parameters[0].value().device();
 }
 
 void Trainer::onRanks(Training training, const std::function<void(Training, dist::Group *)> &body) const {
   if (options.group || options.ranks == 1) return body(std::move(training), options.group);
   if (dist::isLaunched())
-    return dist::join(
+    return dist::joinAgain(
         [&](dist::Group &group) {
           if (group.size() != options.ranks)
             frontend::fail(at, "Trainer",
@@ -188,17 +185,17 @@ void Trainer::onRanks(Training training, const std::function<void(Training, dist
                                std::to_string(group.size()));
           body(training, &group);
         },
-        {}, at);
+        at);
   if (!training.copy)
     frontend::fail(at, "Trainer",
                    "the module cannot be copied, which ranks that are threads need; run it by "
                    "dist::spawn with group, and a module in each rank");
   std::vector<std::function<Training()>> copies;
   for (int rank = 1; rank < options.ranks; ++rank) copies.push_back(training.copy());
-  dist::spawn(
+  dist::spawnFrom(
       options.ranks,
       [&](dist::Group &group) { body(group.rank() ? copies[size_t(group.rank() - 1)]() : training, &group); },
-      {.devices = devicesOf(*training.module, options.ranks)}, at);
+      {.devices = {deviceOf(*training.module)}}, at);
 }
 
 FitResult Trainer::run(Training training, data::Loader &train, data::Loader *evaluation) const {

@@ -245,6 +245,60 @@ TEST(DistProgram, AFunctionIsRecordedForTheGroupThatCallsIt) {
 }
 
 // Even and odd ranks, then pairs of the even ones in another order; each part has an order of its own.
+// One function for all ranks, of which each has its own program: a rank that waits in a call keeps none from calling.
+// With one call in flight a second one waits for the first, and so for the other rank's.
+TEST(DistProgram, RanksShareAFunction) {
+  static thread_local dist::Group *own = nullptr;
+  static thread_local nn::Linear *layer = nullptr;
+  auto step = compile(
+      [](const Tensor &x) {
+        Parameter weight = layer->parameters()[0];
+        weight.set(weight + own->allReduce(x));
+        return own->allReduce(x * double(own->rank() + 1));
+      },
+      {.name = "step", .report = [](const std::string &line) { ADD_FAILURE() << line; }, .maxVariants = 1});
+  struct Limit {
+    int before = maxInFlight();
+    Limit() { setMaxInFlight(1); }
+    ~Limit() { setMaxInFlight(before); }
+  } limit;
+  dist::spawn(2,
+              [&](dist::Group &group) {
+                own = &group;
+                nn::Linear mine(1, 1);
+                layer = &mine;
+                float before = mine.parameters()[0].value().item<float>();
+                std::vector<Tensor> results;
+                for (int i = 0; i < 20; ++i) results.push_back(step(full({1, 1}, double(i))));
+                for (int i = 0; i < 20; ++i) EXPECT_EQ(results[size_t(i)].item<float>(), float(3 * i));
+                EXPECT_FLOAT_EQ(mine.parameters()[0].value().item<float>(), before + 2 * 190);
+              },
+              {.timeout = 10s});
+  EXPECT_EQ(step.recordings(), std::vector<std::string>(2, "first call"));
+  // State of one rank is no other's.
+  nn::Linear shared(1, 1);
+  auto with = compile([&](const Tensor &x) { return own->allReduce(shared(x)); }, {.name = "with"});
+  std::string text = errorOfRanks([&](dist::Group &group) {
+    own = &group;
+    with(full({1, 1}, 1.0)).wait();
+  });
+  EXPECT_TRUE(has(text, "rank 1: ") && has(text, "linear: has operands on two devices")) << text;
+}
+
+// A rank may have ranks of its own, on its device and others that nobody has.
+TEST(DistProgram, RanksWithinARank) {
+  dist::spawn(2, [](dist::Group &outer) {
+    std::vector<std::string> names(2);
+    dist::spawn(2, [&](dist::Group &inner) {
+      names[size_t(inner.rank())] = defaultDevice().name();
+      EXPECT_EQ(inner.allReduce(full({2}, double(inner.rank() + 1))).toVector<float>()[1], 3);
+    });
+    EXPECT_EQ(names[0] == names[1], false);
+    EXPECT_EQ(names[0], defaultDevice().name());
+    EXPECT_EQ(outer.allReduce(full({}, 1.0)).item<float>(), 2);
+  });
+}
+
 TEST(DistProgram, PartsAreGroupsOfTheirOwn) {
   dist::spawn(5, [](dist::Group &group) {
     const int rank = group.rank();
@@ -330,6 +384,19 @@ TEST(DistProgram, FunctionsOfRanksBecomePackages) {
   EXPECT_EQ(results[1], results[0]);
   std::string text = errorOf([&] { loadBytes(bytes).call("average", {{ones({5})}})[0].wait(); });
   EXPECT_TRUE(has(text, "is of 2 ranks, and the context of none")) << text;
+}
+
+// Probabilities that are 0 or 1 to the nearest of 2^32.
+TEST(DistProgram, DropoutOfAShareAtTheEndsOfItsRange) {
+  for (auto [p, kept] : {std::pair(0x1p-34, 1.0f), {1 - 0x1p-34, 0.0f}, {1 - 0x1p-33, 0.0f}, {1.0, 0.0f}}) {
+    Tensor one = dropout(full({3, 4}, 1.0), p, true);
+    for (float each : one.toVector<float>()) EXPECT_EQ(each, kept) << p;
+    dist::spawn(2, [p = p, kept = kept](dist::Group &group) {
+      auto [begin, end] = group.rowsOf(3);
+      dist::BatchShare share(group, 3);
+      for (float each : dropout(full({end - begin, 4}, 1.0), p, true).toVector<float>()) EXPECT_EQ(each, kept) << p;
+    });
+  }
 }
 
 TEST(DistProgram, MistakesAreErrorsByName) {

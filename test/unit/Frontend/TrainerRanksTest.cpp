@@ -210,6 +210,14 @@ TEST(TrainerRanks, TheFirstRankSaysWhetherToStop) {
   EXPECT_EQ(run.result.optimizer.steps(), 6);
 }
 
+// A trainer with ranks in a rank of another group: it has its device, and free ones besides.
+TEST(TrainerRanks, RanksWithinARank) {
+  Trained two = fit({.ranks = 2}, makeNet());
+  std::vector<Trained> runs(2);
+  dist::spawn(2, [&](dist::Group &group) { runs[size_t(group.rank())] = fit({.ranks = 2}, makeNet()); });
+  for (const Trained &run : runs) expectSameBits(run, two);
+}
+
 TEST(TrainerRanks, MistakesAreRefusedByName) {
   auto errorOf = [](const std::function<void()> &f) -> std::string {
     try {
