@@ -1,5 +1,5 @@
 """Ctrl-C under `sprig launch`: the ranks of a training run end behind the same step, with a checkpoint that a run goes on
-from as if nothing had been; a second one ends them at once; nothing is left running where the launcher is killed.
+from as if nothing had been; a second one ends them at once, and a while after SIGTERM who ignores it; nothing is left running where the launcher is killed.
 
     launch_signals.py SPRIG FOLDER [AGENT]      with AGENT on two hosts that it stands for
 FOLDER has plain.onnx, train.json, x.csv and y.csv.
@@ -86,6 +86,18 @@ begin = time.monotonic()
 process.send_signal(signal.SIGINT)
 end(process, 130)
 assert time.monotonic() - begin < 5, 'the second did not end it at once'
+
+# Who does not hear SIGTERM is killed a while after it, and what it has started.
+grace = launch.index('--')
+launch[grace:grace] = ['--grace', '0.5']
+process = start(['sh', '-c', 'trap "" TERM; echo "rank $RANK"; while :; do sleep 1; done'])
+assert process.stdout.readline() and process.stdout.readline()
+begin = time.monotonic()
+process.send_signal(signal.SIGTERM)
+errors = end(process, 143)
+assert time.monotonic() - begin < 10, 'it was not ended'
+for rank in (0, 1):
+    assert f'rank {rank} has not ended 0.5 s after signal 15 (Terminated), and is killed' in errors, errors
 
 # Without its launcher no rank goes on.
 mark = f'LAUNCH_SIGNALS={os.getpid()}'

@@ -64,6 +64,8 @@ int launch(LaunchOptions options, const Nodes &nodes, const std::string &hosts, 
   if (!at.empty()) takePlace(at, options);
   if (!std::isfinite(options.heartbeat)) // which no range leaves out
     throw Error(ErrorKind::usage, "--heartbeat: expected a number of seconds, found 'nan'");
+  if (!std::isfinite(options.grace))
+    throw Error(ErrorKind::usage, "--grace: expected a number of seconds, found 'nan'");
   if (const char *secret = std::getenv("SPRIG_LAUNCH_SECRET")) options.secret = secret;
   if (!hosts.empty())
     placeHosts(options, hosts, nodes, !at.empty());
@@ -137,6 +139,11 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
       ->type_name("HOST:PORT");
   command->add_option("--heartbeat", options->heartbeat, "seconds without a sign of life after which a rank has failed")
       ->check(CLI::Range(1.0, 86400.0))
+      ->capture_default_str();
+  command
+      ->add_option("--grace", options->grace,
+                   "seconds in which ranks end after SIGTERM or SIGHUP, before they are killed; 0: as long as it takes")
+      ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
   command
       ->add_option("--collective-timeout", options->timeout,

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <poll.h>
@@ -233,6 +234,7 @@ bool Launcher::step() {
   if (!held.empty() && (!first || !first->process->isRunning())) release();
   if (!isAnyRunning) return false;
   if (passedOn < interrupts || isAlone) passOn();
+  if (killsAt && Clock::now() >= *killsAt) endLate();
   if (!why.empty()) stop();
   return true;
 }
@@ -295,6 +297,25 @@ void Launcher::passOn() {
     else
       member.pass(interrupted);
   }
+  // Who has pressed Ctrl-C can press it again. Who sends another signal may not; launchers of hosts are ended from
+  // here.
+  if (isFirst && !options.isNode && interrupted != SIGINT && options.grace > 0)
+    killsAt = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.grace));
+}
+
+// A signal may be ignored, this end may not.
+void Launcher::endLate() {
+  for (Member &member : members) {
+    if (!member.process->isRunning()) continue;
+    std::string who = member.isHost && member.ranks > 1 ? "ranks " + std::to_string(member.first) + " to " +
+                                                              std::to_string(member.first + member.ranks - 1) + " have"
+                                                        : "rank " + std::to_string(member.first) + " has";
+    std::cerr << "note: launch: " + who + " not ended " + formatDouble(options.grace) + " s after signal " +
+                     std::to_string(interrupted) + " (" + strsignal(interrupted) + "), and is killed\n"
+              << std::flush;
+    member.process->signal(SIGKILL);
+  }
+  killsAt.reset();
 }
 
 void Launcher::stop() {

@@ -21,6 +21,7 @@ struct LaunchOptions {
   int port = 0;                       ///< 0: a free one
   std::string secret;                 ///< "": a random text
   double heartbeat = 10;              ///< seconds
+  double grace = 30;                  ///< seconds from a signal to the end of who is still there; 0: none
   std::optional<int> timeout;         ///< seconds, of collectives
   std::vector<LaunchHost> hosts;      ///< where ranks are started in place of here
   std::string agent = "ssh";          ///< what reaches them
@@ -59,6 +60,7 @@ private:
   void hear();
   void watch(Member &member);
   void passOn();
+  void endLate();
   void fail(int rank, const std::string &why, int code);
   void stop();
   int end();
@@ -71,6 +73,7 @@ private:
   std::unique_ptr<rt::comm::Store> store;
   std::vector<Member> members;
   std::optional<Clock::time_point> stopsAt;
+  std::optional<Clock::time_point> killsAt; ///< who has not ended after a signal
   bool hasAsked = false;
   bool isUnread = false;    ///< whether nobody reads standard output any more
   bool isSuspended = false; ///< whether the launcher elsewhere has stopped these ranks

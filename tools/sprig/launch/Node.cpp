@@ -19,6 +19,28 @@ constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ
 // The secret is in the job by its own name.
 bool isOwn(std::string_view name) { return name == "SPRIG_LAUNCH_SECRET" || name == "SPRIG_LAUNCHED"; }
 
+// Arguments, folders and variables are bytes, of no encoding that anybody knows. JSON has characters: those of the
+// bytes' numbers.
+std::string encoded(std::string_view bytes) {
+  std::string text;
+  for (unsigned char byte : bytes)
+    if (byte < 0x80)
+      text += char(byte);
+    else
+      text += {char(0xc0 | byte >> 6), char(0x80 | (byte & 0x3f))};
+  return text;
+}
+std::string decoded(std::string_view text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    auto first = static_cast<unsigned char>(text[i]);
+    if (first > 0xc3) throw Error(ErrorKind::badInput, "launch: --as-node: a job that no launcher gives");
+    bytes += first < 0x80 ? char(first) : char((first & 3) << 6 | (text[++i] & 0x3f)); // the text is UTF-8
+  }
+  return bytes;
+}
+std::string textOf(const Json &json) { return decoded(json.get_ref<const std::string &>()); }
+
 } // namespace
 
 std::vector<LaunchHost> parseHosts(const std::string &text) {
@@ -45,32 +67,37 @@ std::vector<LaunchHost> parseHosts(const std::string &text) {
 }
 
 std::string toLine(const NodeJob &job) {
-  Json json = {{"command", job.command},     {"folder", job.folder},      {"first", job.first}, {"ranks", job.ranks},
-               {"world", job.world},         {"host", job.host},          {"port", job.port},   {"secret", job.secret},
-               {"heartbeat", job.heartbeat}, {"variables", job.variables}};
+  Json command = Json::array(), variables = Json::object();
+  for (const std::string &argument : job.command) command.push_back(encoded(argument));
+  for (auto &[name, value] : job.variables) variables[encoded(name)] = encoded(value);
+  Json json = {{"command", command},         {"folder", encoded(job.folder)},
+               {"first", job.first},         {"ranks", job.ranks},
+               {"world", job.world},         {"host", encoded(job.host)},
+               {"port", job.port},           {"secret", encoded(job.secret)},
+               {"heartbeat", job.heartbeat}, {"variables", variables}};
   if (job.timeout) json["timeout"] = *job.timeout;
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(-1, ' ', true) + "\n";
 }
 
 std::string toLine(const NodeNews &news) {
-  Json json = {{"rank", news.rank}, {"code", news.code}, {"why", news.why}};
-  return kNews + json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+  Json json = {{"rank", news.rank}, {"code", news.code}, {"why", encoded(news.why)}};
+  return kNews + json.dump(-1, ' ', true) + "\n";
 }
 
 NodeJob parseJob(std::string_view line) {
   try {
     Json json = Json::parse(line);
     NodeJob job;
-    json.at("command").get_to(job.command);
-    json.at("folder").get_to(job.folder);
+    for (const Json &argument : json.at("command")) job.command.push_back(textOf(argument));
+    job.folder = textOf(json.at("folder"));
     json.at("first").get_to(job.first);
     json.at("ranks").get_to(job.ranks);
     json.at("world").get_to(job.world);
-    json.at("host").get_to(job.host);
+    job.host = textOf(json.at("host"));
     json.at("port").get_to(job.port);
-    json.at("secret").get_to(job.secret);
+    job.secret = textOf(json.at("secret"));
     json.at("heartbeat").get_to(job.heartbeat);
-    json.at("variables").get_to(job.variables);
+    for (auto &[name, value] : json.at("variables").items()) job.variables[decoded(name)] = textOf(value);
     if (json.contains("timeout")) job.timeout = json["timeout"].get<int>();
     if (job.command.empty() || job.first < 0 || job.ranks < 1 || job.world > kMostRanks ||
         job.ranks > job.world - job.first || job.port < 1 || job.port > 65535)
@@ -89,7 +116,7 @@ std::optional<NodeNews> parseNews(std::string_view line) {
     NodeNews news;
     json.at("rank").get_to(news.rank);
     json.at("code").get_to(news.code);
-    json.at("why").get_to(news.why);
+    news.why = textOf(json.at("why"));
     return news;
   } catch (const Json::exception &) {
     return std::nullopt; // a rank may write what it likes
