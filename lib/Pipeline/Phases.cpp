@@ -50,6 +50,7 @@ static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
 }
 
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
+  passes.addNestedPass<func::FuncOp>(createDropLoneCollectives());
   // While the order is the function's own, which is that of all ranks.
   BucketAllReducesOptions buckets;
   if (options.bucketBytes) buckets.bytes = options.bucketBytes;

@@ -22,8 +22,8 @@ struct BucketExpectation {
   double exposed = 0;    ///< seconds behind the last operation that none of them is waited for
 };
 
-/// What the late all-reduces of a step (dist.late, or all that no other collective needs) are expected to take in
-/// buckets of so many bytes. `seconds` says what an operation of so many flops and bytes takes.
+/// What the late all-reduces of a step (Buckets.h) are expected to take in buckets of so many bytes. `seconds` says
+/// what an operation of so many flops and bytes takes.
 using OperationSeconds = llvm::function_ref<double(double flops, double bytes)>;
 BucketExpectation expectBuckets(mlir::func::FuncOp step, int64_t bytes, const CollectiveRate &rate,
                                 OperationSeconds seconds);

@@ -1,3 +1,4 @@
+#include "lib/Shard/Mesh.h"
 #include "lib/Shard/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -31,11 +32,6 @@ Kind kindOf(Operation *op) {
       .Case([](dist::AllToAllOp) { return Kind::allToAll; })
       .Case([](dist::PartOp) { return Kind::part; })
       .Default([](Operation *) { return Kind::barrier; });
-}
-
-int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
 }
 
 struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives> {
@@ -96,8 +92,8 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
                              << " has: " << rt::collective::algorithmsOf(plan.kind);
     }
     if (algorithm.empty() || !rt::collective::findAlgorithm(algorithm, plan.algorithm) || !canTake(plan))
-      plan.algorithm =
-          rt::collective::chooseAlgorithm(plan.kind, plan.ranks, op->getNumOperands() ? bytesOf(op->getOperand(0)) : 0);
+      plan.algorithm = rt::collective::chooseAlgorithm(plan.kind, plan.ranks,
+                                                       op->getNumOperands() ? shard::bytesOf(op->getOperand(0)) : 0);
     return success();
   }
 

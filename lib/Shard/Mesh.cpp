@@ -105,4 +105,9 @@ FailureOr<dist::MeshOp> findMesh(ModuleOp module) {
   return SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(module, first.getMesh());
 }
 
+int64_t bytesOf(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+}
+
 } // namespace sprig::shard

@@ -53,6 +53,9 @@ private:
   llvm::SmallVector<int64_t> sizes, steps;
 };
 
+/// Of a tensor, as it is sent.
+int64_t bytesOf(mlir::Value tensor);
+
 /// The one mesh that the shardings of a module are about; null where there is none, an error where there are several.
 mlir::FailureOr<ir::dist::MeshOp> findMesh(mlir::ModuleOp module);
 

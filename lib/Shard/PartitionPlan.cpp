@@ -119,11 +119,6 @@ LogicalResult PartitionPlan::plan(Operation &op) {
   return success();
 }
 
-static int64_t bytesOf(Value value) {
-  auto tensor = cast<RankedTensorType>(value.getType());
-  return tensor.getNumElements() * int64_t(llvm::divideCeil(tensor.getElementTypeBitWidth(), 8));
-}
-
 // Whether partial sums in a set of operands, in all of it, may go through the operation as they are.
 bool PartitionPlan::passesPartial(Operation &op, OpPlan &plan, ArrayRef<unsigned> operands) {
   Sharding first = kept(op.getOperand(operands.front()));

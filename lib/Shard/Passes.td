@@ -21,6 +21,15 @@ def ExpandCollectives : Pass<"sprig-expand-collectives", "::mlir::ModuleOp"> {
   let dependentDialects = ["::sprig::ir::dist::DistDialect"];
 }
 
+def DropLoneCollectives : Pass<"sprig-drop-lone-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Removes the collectives of groups of one rank";
+  let description = [{
+    Who is alone has all parts, and is waited for by nobody: a result is its operand. So a mesh, or an axis, of one rank
+    costs nothing, and a program of one rank has no commands of ranks.
+  }];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect"];
+}
+
 def BucketAllReduces : Pass<"sprig-bucket-all-reduces", "::mlir::func::FuncOp"> {
   let summary = "Joins all-reduces, so that their messages are fewer and longer";
   let description = [{

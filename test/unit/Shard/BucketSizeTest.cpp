@@ -2,6 +2,7 @@
 #include "lib/Shard/BucketSize.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NNDialect.h"
+#include "lib/Shard/Buckets.h"
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
 
@@ -77,6 +78,23 @@ TEST_F(BucketSizeTest, MarkedOnesAreGradients) {
   BucketExpectation found = expectBuckets(step, 1, rate, seconds);
   EXPECT_EQ(found.count, 2);
   EXPECT_EQ(found.total, 2 * kGradient);
+}
+
+// One that another collective needs does not come late, whatever is said of it; nor does any of a rank's own program
+// of which nothing is said. What is expected is of the buckets that the pass makes.
+TEST_F(BucketSizeTest, WhatOthersNeedIsInNoBucket) {
+  auto reduces = llvm::to_vector(step.getOps<ir::dist::AllReduceOp>());
+  mlir::Builder b(&context);
+  for (auto reduce : reduces) reduce->setAttr(ir::dist::kLateAttr, b.getUnitAttr());
+  for (int64_t bytes : {int64_t(1), 2 * kGradient, INT64_MAX}) {
+    auto made = planBuckets(step.getBody().front(), bytes, false).late;
+    BucketExpectation found = expectBuckets(step, bytes, rate, seconds);
+    EXPECT_EQ(found.count, int64_t(made.size()));
+    EXPECT_EQ(found.total, 3 * kGradient);
+  }
+  for (auto reduce : reduces) reduce->removeAttr(ir::dist::kLateAttr);
+  step->setAttr(ir::dist::kRankAttr, b.getI64IntegerAttr(0));
+  EXPECT_EQ(expectBuckets(step, INT64_MAX, rate, seconds).count, 0);
 }
 
 } // namespace

@@ -1,0 +1,28 @@
+// Which collectives of a block go together, and in which order: decided once, for the pass that does it and for who
+// says before what it will take. Nothing is changed here. All ranks decide alike.
+#pragma once
+#include "dialects/Dist/Dist.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace sprig {
+
+/// Collectives that become one.
+struct Bucket {
+  mlir::SmallVector<mlir::Operation *> members;
+  int64_t bytes = 0;  ///< of all-reduces
+  unsigned place = 0; ///< of late ones: the prompt bucket that it comes behind, counted from 1
+};
+
+/// Prompt ones, whose results somebody may be waiting for, keep their order and join their neighbours alone; late ones
+/// come as soon as their operands may be there. Each list is in the order in which they happen.
+struct BucketPlan {
+  mlir::SmallVector<Bucket> prompt, late;
+  llvm::DenseMap<mlir::Operation *, unsigned> behind; ///< the prompt bucket that an operation stands behind, from 1
+};
+
+/// Buckets of at most so many bytes. `isOfOneRank`: the block is one rank's program alone, so what is late has to be
+/// said (dist.late); it decides the order.
+BucketPlan planBuckets(mlir::Block &block, int64_t most, bool isOfOneRank);
+
+} // namespace sprig
