@@ -114,6 +114,49 @@ TestPackage besidePackage() {
   return package;
 }
 
+// What the caller computes on another lane, while it waits for a collective, is no waiting.
+TEST(RankLanes, WhatIsComputedMeanwhileIsNotExposed) {
+  TestPackage package;
+  EntryBuilder entry("meanwhile");
+  uint32_t x = entry.input("x", {4}), cycles = entry.input("cycles", {1}, SPRIG_RT_U64);
+  uint32_t out = entry.output("out", {4}), t = entry.arena(16), slow = entry.arena(16);
+  uint32_t made = entry.event(), back = entry.event(), done = entry.event();
+  entry.dispatch(0, Add, {x, x, t}, 4, 4);
+  entry.record(0, made);
+  entry.wait(0, back);
+  entry.wait(0, done);
+  entry.copy(0, t, out);
+  entry.wait(1, made);
+  entry.collective(1, {t});
+  entry.record(1, back);
+  entry.dispatch(2, Slow, {cycles, slow}, 1, 1);
+  entry.record(2, done);
+  entry.entry.ranks = 2;
+  package.program.entries.push_back(entry.entry);
+  Package loaded = package.load();
+  onRanks(2, kAlways, [&](uint32_t rank, const Group &group) {
+    Pool pool(1);
+    Context context(loaded, {&pool, nullptr, 0});
+    context.join(group);
+    Words x(4, rank + 1), out(4, 0);
+    Array cycles(SPRIG_RT_U64, {1});
+    cycles.as<uint64_t>()[0] = 1 << 24;
+    Profile profile;
+    profile.start(context);
+    auto begin = std::chrono::steady_clock::now();
+    context.invoke({x.view(), cycles.view()}, {out.view()});
+    auto took = uint64_t((std::chrono::steady_clock::now() - begin) / 1ns);
+    profile.stop(context);
+    EXPECT_EQ(out[3], 6u);
+    sprig_rt_profile_data data = profile.read();
+    uint64_t computed = 0;
+    for (const sprig_rt_profile_event *event = data.events; event != data.events + data.count; ++event)
+      if (event->kind == SPRIG_RT_PROFILE_DISPATCH && event->lane == 2) computed += event->end_ns - event->begin_ns;
+    EXPECT_GT(computed, 0u);
+    EXPECT_LE(group.times().exposed_ns, took - computed);
+  });
+}
+
 TEST(RankLanes, ACollectiveEndsWhileTheStepGoesOn) {
   Package package = besidePackage().load();
   std::atomic<bool> wasBeside[2] = {false, false};

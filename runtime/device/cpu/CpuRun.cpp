@@ -190,12 +190,16 @@ void CpuRun::driveAll() {
   auto mustTell = [&] { return collectiveLane != kNoLane && !control.isGoing() && stopped.isOk(); };
   using Clock = comm::RankGroup::Clock;
   while (!ended()) {
-    Clock::time_point begin = collectiveLane == kNoLane ? Clock::time_point() : Clock::now();
+    bool isTimed = collectiveLane != kNoLane && phaseOf(lanes[collectiveLane].word.load()) != Done;
+    Clock::time_point begin = isTimed ? Clock::now() : Clock::time_point(), last = begin;
+    // The other lanes are computation, which is no waiting: the wait ends where that began.
     pool.waitUntil(signal, [&] {
-      if (ended() || mustTell() || (!zeroEnded && laneCanMove(0, generation))) return true;
-      return driveSomeLane(1, 0) || takeSlicesOfAnyLane(0);
+      if (isTimed) last = Clock::now();
+      if (!ended() && !mustTell() && (zeroEnded || !laneCanMove(0, generation)))
+        return driveSomeLane(1, 0) || takeSlicesOfAnyLane(0);
+      return true;
     });
-    if (collectiveLane != kNoLane) group->hasWaited(Clock::now() - begin);
+    if (isTimed) group->hasWaited(last - begin);
     if (mustTell()) stopOthers();
     if (!zeroEnded && laneCanMove(0, generation)) zeroEnded = advance(0, 0);
   }
