@@ -118,6 +118,12 @@ void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
     throw Error(ErrorKind::usage, "--place: has no meaning with --strategy data, where every rank has all layers");
 }
 
+void MeshFlags::refuseBucketOf(const std::string &package) const {
+  if (bucket.empty()) return;
+  throw Error(ErrorKind::usage,
+              "--bucket " + bucket + ": " + package + " is a package, which has the buckets that it was compiled with");
+}
+
 void addMesh(CLI::App &command, MeshFlags &flags) {
   command.add_option("--strategy", flags.strategy,
                      "how several devices are used: `data` gives each the whole model and a share of each batch "

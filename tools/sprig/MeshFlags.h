@@ -27,6 +27,8 @@ struct MeshFlags {
   RankPlace place(const Settings &settings) const;
   /// Most bytes of gradients that go together; 0: by cost. Throws usage errors.
   int64_t bucketBytes() const;
+  /// Throws a usage error where --bucket is given with a package, which has the buckets that it was compiled with.
+  void refuseBucketOf(const std::string &package) const;
 
 private:
   void checkNames() const;

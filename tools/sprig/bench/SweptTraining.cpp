@@ -63,7 +63,7 @@ SweptTraining::Program &SweptTraining::programFor(int ranks, int64_t batch) {
     joinAsThreads(loaded.runners);
     program->ranks = std::make_unique<TrainRanks>(std::move(loaded.runners), batch);
   }
-  program->start = randomState(program->ranks->state(), *network.config.trainable, kSeed);
+  program->start = randomState(program->ranks->state().arrays, *network.config.trainable, kSeed);
   trainedNumbers = 0;
   for (const data::Array &array : program->start)
     if (std::count(network.config.trainable->begin(), network.config.trainable->end(), array.name))

@@ -41,7 +41,7 @@ public:
   /// What so many ranks find of the weights in this state, which a run of any number of ranks has ended with.
   EvaluationResult evaluate(int ranks, int64_t batch, const std::vector<data::Array> &state);
   /// That the last run has ended with.
-  std::vector<data::Array> lastState() { return copyState(made->ranks->state()); }
+  std::vector<data::Array> lastState() { return copyState(made->ranks->state().arrays); }
 
   const ImageSets &images() const { return sets; }
   int64_t parameters() const { return trainedNumbers; }

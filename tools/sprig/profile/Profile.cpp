@@ -116,21 +116,33 @@ void refuseWithRanks(const Options &options) {
                                                         "--strategy");
 }
 
+// Buckets as `sprig train` has them: by what processes measure, else by the machine's model, and of one size on all
+// ranks, the first one's. `chosen` is that of the ranks of this process.
+void expectCollectives(const Options &options, const Settings &settings, RanksToProfile &ranks, StepOfRank &of,
+                       int64_t &chosen) {
+  const RankPlace &place = ranks.place;
+  if (!place.isProcess) {
+    of.link = givenOr(linkOfThreads(place.ranks, settings.laneCount()), options.settings, place.ranks);
+    of.agreeOnBucket = [&](int64_t bytes) { return chosen ? chosen : chosen = bytes; };
+    return;
+  }
+  ranks.group = processAsRank();
+  of.link = givenOr(measureLink(ranks.group.get(), settings.laneCount()), options.settings, place.ranks);
+  of.agreeOnBucket = [group = ranks.group](int64_t bytes) { return ofFirstRank(group.get(), bytes); };
+}
+
 // Of this process; steps that are the same of all ranks are loaded once.
-std::vector<Runner> runnersOf(const Options &options, const Model &model, const RankPlace &place) {
+void load(const Options &options, const Model &model, RanksToProfile &ranks) {
+  const RankPlace &place = ranks.place;
   Settings settings = settingsOfRank(options.settings, place);
   RunnerOptions runner{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
   int first = place.isProcess ? place.rank : 0, here = place.isProcess ? 1 : place.ranks;
-  // The buckets of `sprig train`, but for processes, which measure there.
   StepOfRank of{first, place.ranks, false, first == 0, options.mesh.bucketBytes()};
-  of.link = givenOr(place.isProcess ? usualLink() : linkOfThreads(place.ranks, settings.laneCount()), options.settings,
-                    place.ranks);
   of.zero = options.mesh.zero;
-  std::vector<Runner> runners;
+  int64_t chosen = 0;
+  std::vector<Runner> &runners = ranks.runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
-    if (!options.mesh.bucket.empty())
-      throw Error(ErrorKind::usage, "--bucket " + options.mesh.bucket + ": " + options.model +
-                                        " is a package, which has the buckets that it was compiled with");
+    options.mesh.refuseBucketOf(options.model);
     if (options.mesh.zero)
       throw Error(ErrorKind::usage, "--zero 1: " + options.model +
                                         " is a package, whose ranks share the optimizer's state or do not, as it was "
@@ -140,6 +152,7 @@ std::vector<Runner> runnersOf(const Options &options, const Model &model, const 
   } else if (options.train.empty()) {
     throw Error(ErrorKind::usage, "--mesh: ranks take training steps together: --train CONFIG");
   } else {
+    expectCollectives(options, settings, ranks, of, chosen);
     runners.push_back(compileSteps(model, options.train, options.allow, settings, runner, of));
   }
   bool isOfAnyRank = TrainProgram::isOfAnyRank(runners.front());
@@ -147,7 +160,6 @@ std::vector<Runner> runnersOf(const Options &options, const Model &model, const 
     runners.push_back(isOfAnyRank || options.train.empty()
                           ? runners.front().another(runner)
                           : compileSteps(model, options.train, options.allow, settings, runner, of));
-  return runners;
 }
 
 int profileOfRanks(const Options &options, const RankPlace &place) {
@@ -155,10 +167,14 @@ int profileOfRanks(const Options &options, const RankPlace &place) {
   // Of processes the first alone says what all of them know.
   if (place.rank) setQuiet(true);
   Model model = openModel(options.model);
-  RanksProfile result = profileRanks({runnersOf(options, model, place), place,
-                                      options.entry.empty() ? std::string(training::kStepEntry) : options.entry,
-                                      options.session.seconds, options.session.calls, options.seed},
-                                     options.settings);
+  RanksToProfile ranks{{},
+                       place,
+                       options.entry.empty() ? std::string(training::kStepEntry) : options.entry,
+                       options.session.seconds,
+                       options.session.calls,
+                       options.seed};
+  load(options, model, ranks);
+  RanksProfile result = profileRanks(std::move(ranks), options.settings);
   if (place.rank) return kDone;
   if (!options.trace.empty()) {
     std::ostringstream trace;

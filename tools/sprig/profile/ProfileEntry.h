@@ -6,6 +6,7 @@
 #include "tools/sprig/run/Runner.h"
 #include "tools/sprig/train/RankLink.h"
 #include "tools/sprig/Settings.h"
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,6 +38,8 @@ struct StepOfRank {
   int64_t bucketBytes = 0;    ///< of gradients that go together at most; 0: by cost, of all-reduces over `link`
   std::optional<RankLink> link = {};
   int zero = 0; ///< as --zero says
+  /// As in TrainRequest: what was chosen for this rank, to what all take.
+  std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
 };
 
 /// A model's training step and evaluation of whole batches, compiled as the configuration in a file says.

@@ -40,7 +40,7 @@ public:
     const RankPlace &place = this->given.place;
     std::vector<std::shared_ptr<sprig_rt_group>> groups;
     if (place.isProcess)
-      groups.push_back(processAsRank());
+      groups.push_back(this->given.group ? this->given.group : processAsRank());
     else
       groups = threadsAsRanks(place.ranks);
     for (size_t i = 0; i < runners().size(); ++i) {

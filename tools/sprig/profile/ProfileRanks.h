@@ -6,6 +6,7 @@
 #include "lib/Machine/Verdict.h"
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/run/Runner.h"
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ struct RanksToProfile {
   double seconds = 1;
   uint64_t calls = 0; ///< 0: as many as the seconds hold
   uint64_t seed = 1;
+  std::shared_ptr<sprig_rt_group> group = nullptr; ///< of processes that have met already; else they meet
 };
 
 /// Joins the ranks, runs and records. Of processes each gets all ranks' recordings.

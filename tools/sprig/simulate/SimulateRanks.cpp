@@ -45,11 +45,9 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
                                         rt::collective::algorithmsOf(rt::collective::Kind::allReduce));
     settings.algorithm = algorithm;
   }
-  if (!options.bucket.empty() && isPackage)
-    throw Error(ErrorKind::usage, "--bucket " + options.bucket + ": " + options.model +
-                                      " is a package, which has the buckets that it was compiled with");
   MeshFlags flags;
   flags.bucket = options.bucket;
+  if (isPackage) flags.refuseBucketOf(options.model);
   settings.bucketBytes = flags.bucketBytes();
   if (!options.network.empty()) settings.network = readTopology(options.network);
   return settings;

@@ -114,6 +114,8 @@ struct RankedSteps::Source {
   RankSettings ranks;
   // By ranks, a rank's share of a pass, and what all-reduces take.
   std::map<std::tuple<int, int64_t, double, double>, Compiled> compiled;
+  // By ranks and what all-reduces take: the buckets of the first rank, whose step is made first, and so of all.
+  std::map<std::tuple<int, double, double>, int64_t> buckets;
 
   // What differs from rank to rank is the size of the share.
   Compiled &compiledFor(int count, int rank, const RankLink &link = {}) {
@@ -124,7 +126,12 @@ struct RankedSteps::Source {
     Compiled &found = compiled[{count, share, link.latency, link.bytesPerSecond}];
     if (found.runner) return found;
     StepOfRank of{isWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
-    if (count > 1) of.link = link;
+    if (count > 1) {
+      of.link = link;
+      of.agreeOnBucket = [&](int64_t bytes) {
+        return buckets.try_emplace({count, link.latency, link.bytesPerSecond}, bytes).first->second;
+      };
+    }
     found.runner = compileSteps(model, *config, allow, compileSettings, RunnerOptions{1, "null"}, of);
     choose(found);
     return found;
@@ -165,7 +172,7 @@ struct RankedSteps::Source {
 
 RankedSteps::RankedSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
                          const Settings &settings, const std::string &entry, const RankSettings &ranks)
-    : source(std::make_unique<Source>(Source{model, std::nullopt, allow, settings, entry, ranks, {}})) {
+    : source(std::make_unique<Source>(Source{model, std::nullopt, allow, settings, entry, ranks, {}, {}})) {
   if (config.empty() && model.kind != ModelKind::package)
     throw Error(ErrorKind::usage, "--mesh: ranks take training steps together: --train CONFIG");
   if (!config.empty() && model.kind == ModelKind::package)
@@ -178,7 +185,7 @@ RankedSteps::RankedSteps(const Model &model, const std::string &config, const st
 
 RankedSteps::RankedSteps(const Model &model, const training::TrainConfig &config, const Settings &settings,
                          const RankSettings &ranks)
-    : source(std::make_unique<Source>(Source{model, config, {}, settings, "", ranks, {}})) {}
+    : source(std::make_unique<Source>(Source{model, config, {}, settings, "", ranks, {}, {}})) {}
 
 RankedSteps::~RankedSteps() = default;
 

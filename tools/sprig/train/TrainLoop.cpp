@@ -222,7 +222,7 @@ private:
 
   void startNext() {
     Started step{outcome.steps + int64_t(started.size()), batches.position().epoch, false, false, false};
-    if (options.explain) before = copyState(program.state());
+    if (options.explain) before = copyState(program.state().arrays);
     std::span<const int64_t> samples = batches.next();
     if (options.explain) indices.assign(samples.begin(), samples.end());
     inStep(step.number, [&] { submit(samples); });
@@ -287,7 +287,7 @@ private:
   void save() {
     auto start = Clock::now();
     asked = outcome.steps;
-    std::vector<checkpoint::ArrayView> state = program.state();
+    WholeState state = program.state();
     if (!writer) return;
     // Lines first: a run that goes on from this checkpoint needs those of its steps.
     flushMetrics();
@@ -295,7 +295,7 @@ private:
     manifest.step = outcome.steps;
     manifest.epoch = batches.position().epoch;
     manifest.index = batches.position().index;
-    writer->save(manifest, state);
+    writer->save(manifest, state.arrays);
     saved = outcome.steps;
     outcome.checkpointSeconds += std::chrono::duration<double>(Clock::now() - start).count();
   }

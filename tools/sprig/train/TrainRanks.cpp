@@ -145,14 +145,13 @@ EvaluationResult TrainRanks::evaluate(const TrainData &data) {
   return result;
 }
 
-std::vector<checkpoint::ArrayView> TrainRanks::state() {
-  std::vector<checkpoint::ArrayView> views = first().state();
-  if (!isShared) return views;
+WholeState TrainRanks::state() const {
+  WholeState whole{first().state()};
+  if (!isShared) return whole;
+  std::vector<checkpoint::ArrayView> &views = whole.arrays;
   std::vector<std::vector<checkpoint::ArrayView>> all;
   for (auto &program : programs) all.push_back(program->state());
   const StateShards &shards = first().shards();
-  joined.clear();
-  joined.reserve(views.size()); // their bytes stay where they are
   for (size_t i = 0; i < views.size(); ++i) {
     if (!shards.isPiece(i)) continue;
     std::vector<char> pieces;
@@ -164,11 +163,11 @@ std::vector<checkpoint::ArrayView> TrainRanks::state() {
     } else {
       for (const auto &state : all) pieces.insert(pieces.end(), state[i].bytes.begin(), state[i].bytes.end());
     }
-    const data::Array &whole = joined.emplace_back(shards.join(views[i], i, pieces));
-    views[i].shape = whole.shape;
-    views[i].bytes = whole.bytes;
+    const data::Array &array = whole.joined.emplace_back(shards.join(views[i], i, pieces));
+    views[i].shape = array.shape;
+    views[i].bytes = array.bytes; // stay where they are when the array moves
   }
-  return views;
+  return whole;
 }
 
 void TrainRanks::restore(std::span<const data::Array> arrays) {

@@ -11,6 +11,12 @@
 
 namespace sprig::cli {
 
+/// Arrays of a state; those whose pieces were on several ranks live as long as this does.
+struct WholeState {
+  std::vector<checkpoint::ArrayView> arrays;
+  std::vector<data::Array> joined = {};
+};
+
 class TrainRanks {
 public:
   /// What has to be the same on all ranks.
@@ -46,9 +52,9 @@ public:
   /// All samples, in their order, in parts of the sizes there are.
   EvaluationResult evaluate(const TrainData &data);
 
-  /// The state between two steps. Where ranks share it, their pieces are put together, and those that are processes all
-  /// ask for it at the same time; its bytes are good until they are asked again.
-  std::vector<checkpoint::ArrayView> state();
+  /// The state between two steps, until the next one. Where ranks share it, their pieces are put together, and those
+  /// that are processes all ask for it at the same time.
+  WholeState state() const;
   bool sharesState() const { return isShared; }
   /// From whole arrays.
   void restore(std::span<const data::Array> arrays);
@@ -69,7 +75,6 @@ private:
   std::vector<std::unique_ptr<TrainProgram>> programs;
   bool isProcess = false; ///< one of several
   bool isShared = false;
-  std::vector<data::Array> joined;  ///< of state()
   sprig_rt_group_times others = {}; ///< what was before, and of evaluations
   int firstDifference(std::span<const uint64_t> numbers, const char *name) const;
   std::string differingState() const;

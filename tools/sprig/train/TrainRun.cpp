@@ -107,7 +107,7 @@ public:
     TrainOutcome outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loop);
     program->checkReplicas();
     // Of processes that share it, all put it together.
-    std::vector<checkpoint::ArrayView> state;
+    WholeState state;
     if (writesState) state = program->state();
     if (!options.output.empty()) {
       checkpoint::Manifest manifest = loop.identity;
@@ -115,7 +115,7 @@ public:
       int64_t epoch = training::stepsPerEpoch(config, data.count());
       manifest.epoch = outcome.steps / epoch;
       manifest.index = outcome.steps % epoch * config.batch * config.accumulate;
-      writeResult(options.output, model, program->first(), state, manifest);
+      writeResult(options.output, model, program->first(), state.arrays, manifest);
     }
     if (!options.plot.empty()) training::writeRunChart(options.plot, title(), summaryOf(config), outcome.history);
     print(outcome);
@@ -150,7 +150,7 @@ public:
       if (!compiled || !sameSteps(*compiled, config) || compiled->evalBatch != config.evalBatch) {
         load();
         result.compiled = model.kind != ModelKind::package;
-        initial = copyState(program->state());
+        initial = copyState(program->state().arrays);
         compiled = config;
       }
       sprig_rt_memory_reset_peak();
@@ -216,9 +216,7 @@ private:
     if (!options.output.empty() && !writesState) checkWritable(options.output);
     if (!options.plot.empty()) checkWritable(options.plot);
     if (model.kind != ModelKind::package) return readConfig(overrides);
-    if (!options.mesh.bucket.empty())
-      throw Error(ErrorKind::usage, "--bucket " + options.mesh.bucket + ": " + options.model +
-                                        " is a package, which has the buckets that it was compiled with");
+    options.mesh.refuseBucketOf(options.model);
     std::vector<Runner> runners;
     runners.push_back(compileAndLoad(model, {}, settings));
     note = trainNoteOf(runners.front());
