@@ -1,9 +1,10 @@
 """Compares what `sprig simulate` predicts with what `sprig bench` measures: predict.py [options] MODEL[@BATCHES]...
 
 MODEL is an ONNX file, a package, or a folder with model.onnx; MODEL@1,64 asks for these batches (packages and models without
-a batch: none). Measured is the quickest call of all rounds; rounds go over all cells in turn, so that a slow moment of the
-machine hits each of them once. Prints a table in Markdown and, for each number of threads, how many cells are predicted within
-10, 20 and 30 % of what was measured: |predicted / measured - 1|. Calibrate first, on a machine that nobody else uses.
+a batch: none). With --train it is a folder with a training configuration, config.json, too, whose step is compared. Measured is
+the quickest call of all rounds; rounds go over all cells in turn, so that a slow moment of the machine hits each of them once.
+Prints a table in Markdown and, for each number of threads, how many cells are predicted within 10, 20 and 30 % of what was
+measured: |predicted / measured - 1|. Calibrate first, on a machine that nobody else uses.
 """
 import argparse
 import json
@@ -47,6 +48,31 @@ class Cell:
     ratio = property(lambda self: self.predicted / self.measured)
 
 
+class Step(Cell):
+    """A network's training step. The quarter of its calls that were quickest count, as `sprig profile` has them without its clock."""
+
+    def __init__(self, folder, threads):
+        self.name, self.batch, self.threads, self.measured = folder.name, None, threads, math.inf
+        self.words = [folder / 'model.onnx', '--train', folder / 'config.json', '--threads', threads]
+        self.predicted = document('simulate', *self.words)['simulations'][0]['call_ns'] / 1e3
+
+    def measure(self, seconds):
+        profile = document('profile', *self.words, '--seconds', seconds)['profiles'][0]
+        self.measured = min(self.measured, profile['plain_call_quartiles_ns'][0] / 1e3)
+
+
+def cells_of(given, threads, folder):
+    if arguments.train:
+        yield Step(pathlib.Path(given), threads)
+        return
+    model, _, batches = given.partition('@')
+    model = pathlib.Path(model)
+    if model.is_dir():
+        model /= 'model.onnx'
+    for batch in batches.split(',') if batches else arguments.batch or [None]:
+        yield Cell(model, batch, threads, folder)
+
+
 def figure(us):
     return f'{us:,.0f}' if us >= 1000 else f'{us:.3g}'
 
@@ -69,12 +95,8 @@ def main():
         cells = []
         for threads in arguments.threads:
             for given in arguments.models:
-                model, _, batches = given.partition('@')
-                model = pathlib.Path(model)
-                if model.is_dir():
-                    model /= 'model.onnx'
-                for batch in batches.split(',') if batches else arguments.batch or [None]:
-                    cells.append(Cell(model, batch, threads, pathlib.Path(folder)))
+                for cell in cells_of(given, threads, pathlib.Path(folder)):
+                    cells.append(cell)
                     print('.', end='', file=sys.stderr, flush=True)
         for _ in range(arguments.rounds):
             for cell in cells:
@@ -102,6 +124,7 @@ parser.add_argument('--batch', type=lambda text: text.split(','), metavar='N[,N]
 parser.add_argument('--dim', default='batch', help='the dimension that is the batch (default batch)')
 parser.add_argument('--seconds', type=float, default=4, help='how long to measure each cell, over all rounds (default 4)')
 parser.add_argument('--rounds', type=int, default=4, help='turns over all cells (default 4)')
+parser.add_argument('--train', action='store_true', help="each MODEL is a folder with model.onnx and config.json: its training step")
 parser.add_argument('--calibrate', action='store_true', help="run 'sprig devices --calibrate' first")
 parser.add_argument('--sprig', type=pathlib.Path, default=ROOT / 'build/bin/sprig', help='default build/bin/sprig')
 parser.add_argument('--json', type=pathlib.Path, metavar='FILE', help='write the cells and the calibration there, too')

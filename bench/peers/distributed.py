@@ -3,13 +3,15 @@
 Two network namespaces, joined by a veth pair whose ends `tc tbf` holds at the rate, stand for two machines (root,
 iproute2). Each rank is a process of one thread in one of them. Peers go in turn, `--processes` times; a cell is the
 median of the runs' medians over steps, after some that warm up. All see the same data, half of each batch a rank, and
-the same initial parameters; losses are printed, so that another network shows.
+the same initial parameters; losses are printed, so that another network shows. --predict puts beside it what
+`sprig simulate` expects of two processors like this one (calibrate first), each for itself, and that link.
 """
 import argparse
 import contextlib
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -22,6 +24,7 @@ TASKS = ('mlp_784_256_128_10 sgd b64', 'lenet sgd b64', 'resnet8 momentum b16')
 NAMES = ('sprig-rank-0', 'sprig-rank-1')
 ADDRESSES = ('10.213.7.1', '10.213.7.2')
 WARM_UP = 10
+PAYLOAD = 1448 / 1514  # of a frame, which tbf counts
 
 
 def sh(*words):
@@ -65,12 +68,36 @@ class Sprig:
     def command(self, task, steps, out, rank):
         return [self.program, 'train', str(task / 'model.onnx'), '--config', str(task / 'config.json'), '--x',
                 str(out / 'x.npy'), '--y', str(out / 'y.npy'), '--steps', str(steps), '--threads', '1', '-q',
-                '--metrics', str(out / f'metrics{rank}.jsonl'), '-o', str(out / f'w{rank}.safetensors'), *self.flags]
+                '--format', 'json', '--metrics', str(out / f'metrics{rank}.jsonl'), '-o', str(out / f'w{rank}.safetensors'), *self.flags]
 
     def read(self, out, text):
         lines = [json.loads(line) for line in (out / 'metrics0.jsonl').read_text().splitlines()]
         at = [line['seconds'] for line in lines]
-        return [b - a for a, b in zip(at, at[1:])], lines[WARM_UP]['loss']
+        exposed = json.loads(text)['exposed_communication_seconds']
+        return [b - a for a, b in zip(at, at[1:])], lines[WARM_UP]['loss'], exposed
+
+    def predict(self, task, out, rate):
+        """(seconds of a step, seconds of its communication that nothing hides) by the simulator."""
+        alpha = both([self.program, 'bench', 'comm', '--n', '64', '--seconds', '1', '--format', 'json', '-q'], 29590)
+        latency = json.loads(alpha)['tables']['carriers'][0]['alpha, us']
+        number, unit = re.fullmatch(r'(\d+)(\w)bit', rate).groups()
+        bits = float(number) * {'k': 1e3, 'm': 1e6, 'g': 1e9}[unit] * PAYLOAD
+        processor = {'rates': 'native', 'threads': 1, 'forwards': True}
+        (out / 'two.json').write_text(json.dumps({
+            'name': 'two', 'devices': [{'name': f'cpu:{i}', **processor} for i in range(2)],
+            'links': [{'between': ['cpu:0', 'cpu:1'], 'latency': f'{latency}us', 'rate': f'{bits / 8e6}MB/s'}]}))
+        config = json.loads((task / 'config.json').read_text())
+        if '--batch-norm replica' in ' '.join(self.flags):
+            config.setdefault('batch_norm', {})['statistics'] = 'replica'
+        (out / 'config.json').write_text(json.dumps(config))
+        bucket = self.flags[self.flags.index('--bucket'):][:2] if '--bucket' in self.flags else []
+        text = subprocess.run(
+            [self.program, 'simulate', str(task / 'model.onnx'), '--train', str(out / 'config.json'), '--mesh', 'data=2',
+             '--topology', str(out / 'two.json'), '--threads', '1', '--format', 'json', '-q', *bucket],
+            check=True, capture_output=True, text=True).stdout
+        point = json.loads(text)['points'][0]
+        ranks = point['times']['ranks']
+        return point['step_ns'] * 1e-9, max(rank['exposed_communication_ns'] for rank in ranks) * 1e-9
 
 
 class Python:
@@ -83,7 +110,7 @@ class Python:
 
     def read(self, out, text):
         words = text.split()
-        return [float(word) for word in words[:-1]], float(words[-1])
+        return [float(word) for word in words[:-1]], float(words[-1]), None
 
 
 def write_data(task, steps, out):
@@ -95,13 +122,12 @@ def write_data(task, steps, out):
         np.save(out / f'{file[0]}.npy', np.concatenate([batch] * steps))
 
 
-def run(peer, task, steps, out, port):
-    """(median seconds of a step, loss), both ranks' processes ended."""
-    processes = []
-    for rank in range(2):
-        where = ['ip', 'netns', 'exec', NAMES[rank]]
-        processes.append(subprocess.Popen(where + peer.command(task, steps, out, rank), env=environment(rank, port),
-                                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+def both(commands, port):
+    """What rank 0 prints of a command, or of one for each rank, when both ranks' processes have ended."""
+    if isinstance(commands[0], str):
+        commands = [commands, commands]
+    processes = [subprocess.Popen(['ip', 'netns', 'exec', NAMES[rank], *commands[rank]], env=environment(rank, port),
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for rank in range(2)]
     texts = []
     try:
         for process in processes:
@@ -112,20 +138,27 @@ def run(peer, task, steps, out, port):
     for process, (_, error) in zip(processes, texts):
         if process.returncode:
             raise RuntimeError(error.strip()[-300:] or f'exit code {process.returncode}')
-    seconds, loss = peer.read(out, texts[0][0])
-    return statistics.median(seconds[WARM_UP:]), loss
+    return texts[0][0]
+
+
+def run(peer, task, steps, out, port):
+    """(median seconds of a step, loss, seconds of a step that nothing hides the communication of, or None)."""
+    text = both([peer.command(task, steps, out, rank) for rank in range(2)], port)
+    seconds, loss, exposed = peer.read(out, text)
+    return statistics.median(seconds[WARM_UP:]), loss, exposed
 
 
 def measure(peers, task, steps, processes, out):
-    """{peer: {median_ns, p10_ns, p90_ns, loss}} or {peer: {failed}}; peers go in turn, A B C A B C ..."""
-    times, losses, failed = {name: [] for name in peers}, {}, {}
+    """{peer: {median_ns, p10_ns, p90_ns, loss, exposed_ns}} or {peer: {failed}}; peers go in turn, A B C A B C ..."""
+    times, exposed, losses, failed = {name: [] for name in peers}, {name: [] for name in peers}, {}, {}
     for i in range(processes):
         for number, (name, peer) in enumerate(peers.items()):
             if name in failed:
                 continue
             try:
-                seconds, losses[name] = run(peer, task, steps, out, 29600 + i * len(peers) + number)
+                seconds, losses[name], apart = run(peer, task, steps, out, 29600 + i * len(peers) + number)
                 times[name].append(seconds * 1e9)
+                exposed[name] += [apart * 1e9] if apart is not None else []
             except (RuntimeError, subprocess.TimeoutExpired) as e:
                 failed[name] = {'failed': str(e)}
     result = dict(failed)
@@ -135,6 +168,8 @@ def measure(peers, task, steps, processes, out):
         tenths = statistics.quantiles(own, n=10, method='inclusive') if len(own) > 1 else own
         result[name] = {'median_ns': statistics.median(own), 'p10_ns': tenths[0], 'p90_ns': tenths[-1],
                         'loss': losses[name], 'processes': processes}
+        if exposed[name]:
+            result[name]['exposed_ns'] = statistics.median(exposed[name])
     return result
 
 
@@ -145,6 +180,7 @@ def main():
     p.add_argument('--peers', default='ddp,ddp-compile')
     p.add_argument('--tasks', default=','.join(TASKS))
     p.add_argument('--rates', default='1gbit,10gbit', help='as tc writes them; none: as fast as it goes')
+    p.add_argument('--predict', action='store_true', help='simulates the cells, too')
     p.add_argument('--processes', type=int, default=20)
     p.add_argument('--steps', type=int, default=60)
     a = p.parse_args()
@@ -156,10 +192,20 @@ def main():
                 task, out = nets.DATA / 'train' / name.replace(' ', '_'), pathlib.Path(folder)
                 write_data(task, a.steps, out)
                 cells = measure(peers, task, a.steps, a.processes, out)
+                if a.predict:
+                    step, apart = sprig.predict(task, out, rate)
+                    cells['simulated'] = {'step_ns': step * 1e9, 'exposed_ns': apart * 1e9}
                 harness.save('distributed', {f'{name} {rate}': cells})
-                print(f'{name} {rate}:', '; '.join(
-                    f"{n} {v['median_ns'] / 1e3:.0f} us{harness.spread(v, 1e3)} loss {v['loss']:.5f}"
-                    if 'median_ns' in v else f"{n} FAILED({v['failed'][:200]})" for n, v in cells.items()), flush=True)
+                print(f'{name} {rate}:', '; '.join(cell_text(*cell) for cell in cells.items()), flush=True)
+
+
+def cell_text(name, cell):
+    if 'failed' in cell:
+        return f"{name} FAILED({cell['failed'][:200]})"
+    exposed = f", {cell['exposed_ns'] / 1e3:.0f} us exposed" if 'exposed_ns' in cell else ''
+    if 'step_ns' in cell:
+        return f"{name} {cell['step_ns'] / 1e3:.0f} us{exposed}"
+    return f"{name} {cell['median_ns'] / 1e3:.0f} us{harness.spread(cell, 1e3)}{exposed} loss {cell['loss']:.5f}"
 
 
 main()

@@ -8,25 +8,36 @@ struct Row {
   std::string_view kind;
   double share;
 };
-// Fitted to the dispatches of the networks of docs/performance.md, one thread of a Zen 4 server with AVX-512. An
-// elementwise operation costs a load and a store, or a polynomial, beside its flop.
+// Fitted to the dispatches of networks of docs/performance.md and of their training steps, one thread of a Zen 4 server
+// with AVX-512. An elementwise operation costs a part of a load and a store, or a polynomial, beside its flop.
 constexpr Row kShares[] = {
     {"kernel.matmul_packed", 0.95},
-    {"kernel.conv_packed", 0.9},
-    {"kernel.conv_winograd", 0.38},
-    {"kernel.conv_depthwise", 0.55},
-    {"nn.matmul", 0.31},
+    {"kernel.conv_packed", 0.95},
+    {"kernel.conv_winograd", 0.65},
+    {"kernel.conv_depthwise", 0.9},
+    {"kernel.conv_filter_grad_parts", 0.75},
+    {"nn.matmul", 0.9},
     {"nn.conv", 0.3},
-    {"nn.relu", 0.5},
-    {"nn.max", 0.5},
-    {"nn.min", 0.5},
-    {"nn.reduce", 0.045},
-    {"nn.pool", 0.06},
-    {"nn.exp", 0.05},
+    {"nn.conv_filter_grad", 0.9},
+    {"nn.add", 0.38},
+    {"nn.sub", 0.38},
+    {"nn.mul", 0.38},
+    {"nn.compare", 0.38},
+    {"nn.select", 0.38},
+    {"nn.relu", 0.45},
+    {"nn.max", 0.45},
+    {"nn.min", 0.45},
+    {"nn.div", 0.3},
+    {"nn.sqrt", 0.3},
+    {"nn.rsqrt", 0.2},
+    {"nn.reduce", 0.15},
+    {"nn.pool", 0.15},
+    {"nn.pool_grad", 0.05},
+    {"nn.exp", 0.04},
     {"nn.log", 0.05},
     {"nn.tanh", 0.03},
     {"nn.sigmoid", 0.03},
-    {"nn.erf", 0.017},
+    {"nn.erf", 0.02},
     {"nn.sin", 0.03},
     {"nn.cos", 0.03},
 };
@@ -43,7 +54,7 @@ double reachedShare(std::string_view kind) {
 }
 
 double panelFactor(std::string_view kind, std::string_view shape) {
-  if (kind != "kernel.matmul_packed" && kind != "kernel.conv_packed") return 1;
+  if (kind != "kernel.matmul_packed") return 1;
   size_t type = shape.rfind('x');
   if (type == std::string_view::npos) return 1;
   size_t before = type ? shape.rfind('x', type - 1) : std::string_view::npos;

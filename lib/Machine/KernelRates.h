@@ -10,8 +10,8 @@ namespace sprig::machine {
 /// Of an operation as packages name it ("kernel.matmul_packed"): the share of the rate that its flops get.
 double reachedShare(std::string_view kind);
 
-/// What a product or convolution over panels computes for one that the compiler counts: columns are filled up to whole
-/// panels. `shape` is that of its result ("64x10xf32"). 1 for all other kinds.
+/// What a product over panels computes for one that the compiler counts: columns are filled up to whole panels. `shape`
+/// is that of its result ("64x10xf32"). 1 for all other kinds.
 double panelFactor(std::string_view kind, std::string_view shape);
 
 } // namespace sprig::machine
