@@ -26,6 +26,23 @@ sprig_rt_status *failureToC(const Status &status) noexcept {
   }
 }
 
+sprig_rt_status *thrownToC() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc &) {
+    return failureToC({SPRIG_RT_OUT_OF_MEMORY, "out of memory"});
+  } catch (const std::exception &error) {
+    return failureToC({SPRIG_RT_INTERNAL, error.what()});
+  }
+}
+
+Status nullHandle(const char *what) { return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a ", what, ", got null")}; }
+
+Status checkIndex(const char *what, size_t index, size_t count) {
+  if (index < count) return {};
+  return {SPRIG_RT_INVALID_ARGUMENT, concat("expected ", what, " below ", count, ", got ", index)};
+}
+
 } // namespace sprig::rt::core
 
 const char *sprig_rt_version(void) { return SPRIG_RT_VERSION; }

@@ -8,6 +8,17 @@
 
 using namespace sprig::rt::core;
 
+Status sprig::rt::core::readOptionBytes(const void *given, void *options, size_t size) {
+  std::memset(options, 0, size);
+  if (!given) return {};
+  decltype(sprig_rt_load_options::size) said;
+  std::memcpy(&said, given, sizeof said);
+  if (said == 0 || said > 4096)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected options with their size set to ", size, ", got ", said)};
+  std::memcpy(options, given, std::min<size_t>(size, said));
+  return {};
+}
+
 namespace {
 
 Status readLoadOptions(const sprig_rt_load_options *given, LoadOptions &options) {
@@ -212,7 +223,7 @@ sprig_rt_status *sprig_rt_context_create(sprig_rt_package *package, const sprig_
 
 void sprig_rt_context_release(sprig_rt_context *context) { delete context; }
 
-static Status requireTensors(const sprig_rt_tensor *tensors, size_t count, std::string_view what) {
+static Status requireTensors(const sprig_rt_tensor *tensors, size_t count, const char *what) {
   return count ? requireHandle(tensors, what) : Status();
 }
 

@@ -45,25 +45,22 @@ sprig_rt_status *failureToC(const Status &status) noexcept;
 // Null for success.
 inline sprig_rt_status *toC(const Status &status) noexcept { return status.isOk() ? nullptr : failureToC(status); }
 
+// What is being thrown, of a catch clause.
+sprig_rt_status *thrownToC() noexcept;
+
 // Runs a function that returns a Status; whatever it throws becomes a status too.
 template <typename Function> sprig_rt_status *guarded(Function function) noexcept {
   try {
     return toC(function());
-  } catch (const std::bad_alloc &) {
-    return toC({SPRIG_RT_OUT_OF_MEMORY, "out of memory"});
-  } catch (const std::exception &error) {
-    return toC({SPRIG_RT_INTERNAL, error.what()});
+  } catch (...) {
+    return thrownToC();
   }
 }
 
-inline Status requireHandle(const void *handle, std::string_view what) {
-  return handle ? Status() : Status(SPRIG_RT_INVALID_ARGUMENT, concat("expected a ", what, ", got null"));
-}
-inline Status checkIndex(std::string_view what, size_t index, size_t count) {
-  return index < count
-             ? Status()
-             : Status(SPRIG_RT_INVALID_ARGUMENT, concat("expected ", what, " below ", count, ", got ", index));
-}
+// Out of line, as every function of the ABI asks for several.
+Status nullHandle(const char *what);
+inline Status requireHandle(const void *handle, const char *what) { return handle ? Status() : nullHandle(what); }
+Status checkIndex(const char *what, size_t index, size_t count);
 
 } // namespace sprig::rt::core
 

@@ -4,20 +4,16 @@
 
 #include "runtime/base/Status.h"
 
-#include <algorithm>
-#include <cstring>
+#include <cstddef>
 
 namespace sprig::rt::core {
 
 // Options of an older caller are shorter; what it does not know stays zero.
+Status readOptionBytes(const void *given, void *options, size_t size);
+
 template <typename Options> Status readOptions(const Options *given, Options &options) {
-  std::memset(&options, 0, sizeof options);
-  if (!given) return {};
-  if (given->size == 0 || given->size > 4096)
-    return {SPRIG_RT_INVALID_ARGUMENT,
-            concat("expected options with their size set to ", sizeof(Options), ", got ", given->size)};
-  std::memcpy(&options, given, std::min(sizeof options, given->size));
-  return {};
+  static_assert(offsetof(Options, size) == 0);
+  return readOptionBytes(given, &options, sizeof options);
 }
 
 } // namespace sprig::rt::core

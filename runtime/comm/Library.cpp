@@ -20,8 +20,8 @@ Status findFunction(const char *name, const char *function, const char *needs, v
       }
   if (!library) library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return Status(SPRIG_RT_UNSUPPORTED, concat(needs, " need ", file, ": ", ::dlerror()));
-  address = ::dlsym(library, concat(prefix, "_", function).c_str());
-  auto *version = reinterpret_cast<const char *(*)()>(::dlsym(library, concat(prefix, "_version").c_str()));
+  address = ::dlsym(library, concat(prefix, "_", function).text().c_str());
+  auto *version = reinterpret_cast<const char *(*)()>(::dlsym(library, concat(prefix, "_version").text().c_str()));
   if (!address || !version || std::string_view(version()) != SPRIG_RT_VERSION)
     return Status(SPRIG_RT_UNSUPPORTED, concat(file, " is of Sprig ", version ? version() : "another version",
                                                ", expected ", SPRIG_RT_VERSION));

@@ -19,9 +19,9 @@ void Position::enter(const Call &next) {
 
 std::string Position::text(int rank) const {
   std::string text = concat("rank ", rank);
-  if (isInside) return text + concat(" is at its collective ", counted, ", ", call.text());
-  if (hasLeft) return text + concat(" has ended after ", counted, " collectives");
-  return text + concat(" is in no collective, after ", counted);
+  if (isInside) return text + concat(" is at its collective ", counted, ", ", call.text()).text();
+  if (hasLeft) return text + concat(" has ended after ", counted, " collectives").text();
+  return text + concat(" is in no collective, after ", counted).text();
 }
 
 Status differ(int rank, const Position &position, int otherRank, const Position &other) {

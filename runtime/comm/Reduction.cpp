@@ -2,44 +2,21 @@
 #include "runtime/comm/HalfTypes.h"
 #include "runtime/format/Types.h"
 
-#include <iterator>
+#include <algorithm>
 #include <type_traits>
 
 namespace sprig::rt::comm {
 namespace {
 
-template <typename T> constexpr bool isNarrow = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
-
-// What two elements are computed in: integers without a sign, where going around is defined.
-template <typename T> auto wide(T value) {
-  if constexpr (isNarrow<T>)
-    return float(value);
-  else
-    return value;
-}
-template <typename T, typename W> T narrow(W value) {
-  if constexpr (isNarrow<T>)
-    return T::of(value);
-  else
-    return T(value);
-}
-
+// Sums and products are of floats and of integers without a sign, where going around is defined.
 struct Sum {
-  template <typename T> T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>)
-      return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
-    else
-      return a + b;
-  }
+  template <typename T> T operator()(T a, T b) const { return T(a + b); }
 };
 struct Product {
   template <typename T> T operator()(T a, T b) const {
     // Small types are multiplied in 32 bits without a sign: as int they could overflow.
-    if constexpr (std::is_integral_v<T>) {
-      using Wide = std::conditional_t<sizeof(T) < 4, uint32_t, std::make_unsigned_t<T>>;
-      return T(Wide(a) * Wide(b));
-    } else
-      return a * b;
+    using Wide = std::conditional_t<sizeof(T) < 4, uint32_t, T>;
+    return T(Wide(a) * Wide(b));
   }
 };
 struct Min {
@@ -49,8 +26,10 @@ struct Max {
   template <typename T> T operator()(T a, T b) const { return a > b || a != a ? a : b; }
 };
 
-template <typename T, typename F> void combineAll(T *own, const T *received, int64_t count, F combineTwo) {
-  for (int64_t i = 0; i < count; ++i) own[i] = narrow<T>(combineTwo(wide(received[i]), wide(own[i])));
+// Two arrays of one length, which share no bytes: loops over them are vectors.
+template <typename T, typename F>
+void combineAll(T *__restrict own, const T *__restrict received, int64_t count, F combineTwo) {
+  for (int64_t i = 0; i < count; ++i) own[i] = combineTwo(received[i], own[i]);
 }
 
 template <typename T> void combineAs(Reduction reduction, void *own, const void *received, int64_t count) {
@@ -65,10 +44,47 @@ template <typename T> void combineAs(Reduction reduction, void *own, const void 
   }
 }
 
+// Integers with a sign: sums and products are those of integers without one.
+template <typename T> void combineSigned(Reduction reduction, void *own, const void *received, int64_t count) {
+  switch (reduction) {
+  case Reduction::min: return combineAll(static_cast<T *>(own), static_cast<const T *>(received), count, Min());
+  case Reduction::max: return combineAll(static_cast<T *>(own), static_cast<const T *>(received), count, Max());
+  default: return combineAs<std::make_unsigned_t<T>>(reduction, own, received, count);
+  }
+}
+
+// Small floats are computed with as f32 and rounded after each step: some at a time, which stay in the nearest cache.
+constexpr int64_t kWidened = 512;
+template <typename T> void widen(const T *__restrict from, float *__restrict to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = float(from[i]);
+}
+template <typename T> void narrow(const float *__restrict from, T *__restrict to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = T::of(from[i]);
+}
+template <typename T> void combineNarrow(Reduction reduction, void *own, const void *received, int64_t count) {
+  float to[kWidened], from[kWidened];
+  for (int64_t i = 0; i < count; i += kWidened) {
+    const int64_t some = std::min(kWidened, count - i);
+    T *narrowed = static_cast<T *>(own) + i;
+    widen(narrowed, to, some);
+    widen(static_cast<const T *>(received) + i, from, some);
+    combine(SPRIG_RT_F32, reduction, to, from, some);
+    narrow(to, narrowed, some);
+  }
+}
+
 template <typename T> void divideAs(void *own, int64_t count, int ranks) {
   T *to = static_cast<T *>(own);
-  using Wide = decltype(wide(T()));
-  for (int64_t i = 0; i < count; ++i) to[i] = narrow<T>(wide(to[i]) / Wide(ranks));
+  for (int64_t i = 0; i < count; ++i) to[i] /= T(ranks);
+}
+template <typename T> void divideNarrow(void *own, int64_t count, int ranks) {
+  float to[kWidened];
+  for (int64_t i = 0; i < count; i += kWidened) {
+    const int64_t some = std::min(kWidened, count - i);
+    widen(static_cast<T *>(own) + i, to, some);
+    divideAs<float>(to, some, ranks);
+    narrow(to, static_cast<T *>(own) + i, some);
+  }
 }
 
 } // namespace
@@ -89,12 +105,12 @@ void combine(sprig_rt_dtype dtype, Reduction reduction, void *own, const void *r
   switch (dtype) {
   case SPRIG_RT_F64: return combineAs<double>(reduction, own, received, count);
   case SPRIG_RT_F32: return combineAs<float>(reduction, own, received, count);
-  case SPRIG_RT_F16: return combineAs<Float16>(reduction, own, received, count);
-  case SPRIG_RT_BF16: return combineAs<BFloat16>(reduction, own, received, count);
-  case SPRIG_RT_I64: return combineAs<int64_t>(reduction, own, received, count);
-  case SPRIG_RT_I32: return combineAs<int32_t>(reduction, own, received, count);
-  case SPRIG_RT_I16: return combineAs<int16_t>(reduction, own, received, count);
-  case SPRIG_RT_I8: return combineAs<int8_t>(reduction, own, received, count);
+  case SPRIG_RT_F16: return combineNarrow<Float16>(reduction, own, received, count);
+  case SPRIG_RT_BF16: return combineNarrow<BFloat16>(reduction, own, received, count);
+  case SPRIG_RT_I64: return combineSigned<int64_t>(reduction, own, received, count);
+  case SPRIG_RT_I32: return combineSigned<int32_t>(reduction, own, received, count);
+  case SPRIG_RT_I16: return combineSigned<int16_t>(reduction, own, received, count);
+  case SPRIG_RT_I8: return combineSigned<int8_t>(reduction, own, received, count);
   case SPRIG_RT_U64: return combineAs<uint64_t>(reduction, own, received, count);
   case SPRIG_RT_U32: return combineAs<uint32_t>(reduction, own, received, count);
   case SPRIG_RT_U16: return combineAs<uint16_t>(reduction, own, received, count);
@@ -107,8 +123,8 @@ void divide(sprig_rt_dtype dtype, void *own, int64_t count, int ranks) {
   switch (dtype) {
   case SPRIG_RT_F64: return divideAs<double>(own, count, ranks);
   case SPRIG_RT_F32: return divideAs<float>(own, count, ranks);
-  case SPRIG_RT_F16: return divideAs<Float16>(own, count, ranks);
-  case SPRIG_RT_BF16: return divideAs<BFloat16>(own, count, ranks);
+  case SPRIG_RT_F16: return divideNarrow<Float16>(own, count, ranks);
+  case SPRIG_RT_BF16: return divideNarrow<BFloat16>(own, count, ranks);
   default: return; // whyNot
   }
 }

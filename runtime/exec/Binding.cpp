@@ -41,7 +41,8 @@ Status Binding::makeCopies(Port &port, const TensorType &type) {
                               [&](const Copy &copy) { return &package.device(copy.device) == &device; });
     if (found == port.copies.end()) {
       Memory memory; // a copy is there with its memory, or not at all
-      SPRIG_RETURN_IF_ERROR(device.allocate(package.allocator(), type.bytes, concat("'", type.name, "'"), memory));
+      SPRIG_RETURN_IF_ERROR(
+          device.allocate(package.allocator(), type.bytes, concat("'", type.name, "'").text(), memory));
       found = port.copies.insert(found, {patch.device, std::move(memory)});
     }
     addresses[patch.operand] = found->memory.address + patch.offset;
@@ -105,7 +106,7 @@ static constexpr uintptr_t kDeviceAlignment = 64;
 
 Status Binding::bindOnDevice(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, const char *what) {
   auto *address = static_cast<uint8_t *>(tensor.data);
-  auto named = [&] { return concat(what, " '", type.name, "'"); };
+  auto named = [&]() -> std::string { return concat(what, " '", type.name, "'"); };
   const Device &device = *package.onlyDevice(uint32_t(&entry - package.program().entries.data()));
   if (!isDense(type.shape, tensor.strides))
     return {SPRIG_RT_UNSUPPORTED, concat(named(), ": expected a row-major array in memory of ", device.name())};
@@ -139,7 +140,7 @@ Status Binding::rebindState(const State &state) {
 Status Binding::stage(Port &port, const TensorType &type, uint8_t *&address) {
   if (!port.staging.data())
     SPRIG_RETURN_IF_ERROR(
-        Block::make(package.allocator(), type.bytes, concat("staging of '", type.name, "'"), port.staging));
+        Block::make(package.allocator(), type.bytes, concat("staging of '", type.name, "'").text(), port.staging));
   address = port.staging.data();
   return {};
 }

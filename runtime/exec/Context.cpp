@@ -86,7 +86,7 @@ Status Context::setGroup(std::shared_ptr<comm::RankGroup> group) {
 
 Status Context::checkGroup(const Entry &entry) const {
   if (entry.ranks < 2) return {};
-  auto ofRanks = [&] { return concat("entry '", entry.name, "' is of ", entry.ranks, " ranks"); };
+  auto ofRanks = [&]() -> std::string { return concat("entry '", entry.name, "' is of ", entry.ranks, " ranks"); };
   const comm::RankGroup *group = executable->group.get();
   if (!group)
     return {SPRIG_RT_INVALID_ARGUMENT, concat(ofRanks(), ", and the context of none: sprig_rt_context_set_group")};

@@ -164,7 +164,7 @@ Status LaneExecutable::tellRecorded(uint32_t entry, const Recording &recording) 
   for (size_t i = 0; i < plan.lanes.size(); ++i) {
     const Device &device = package.device(package.program().entries[entry].lanes[i].device);
     auto port = std::find_if(ports.begin(), ports.end(), [&](const Port &each) { return each.device == &device; });
-    take(device, port == ports.end() ? nullptr : port->moment.get(), concat("lane ", i), *plan.lanes[i]);
+    take(device, port == ports.end() ? nullptr : port->moment.get(), concat("lane ", i).text(), *plan.lanes[i]);
   }
   for (Port &port : ports) port.moment = nullptr;
   // Two clocks differ in their rates, if by little, and a moment is known when the host has seen it.

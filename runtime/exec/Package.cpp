@@ -105,7 +105,7 @@ Status Package::openLinks(const LoadOptions &options) {
   for (const std::string &link : unused)
     if (options.log)
       options.log(options.logUser, SPRIG_RT_LOG_WARNING,
-                  concat(source.name, ": link ", link, ": no copy of this program goes over it").c_str());
+                  concat(source.name, ": link ", link, ": no copy of this program goes over it").text().c_str());
   return {};
 }
 
@@ -172,7 +172,7 @@ Status Package::placeConstants(const LoadOptions &options) {
       hostConstants.push_back(nullptr); // what states start from, or other devices read
     } else {
       Block block;
-      SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'"), block));
+      SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'").text(), block));
       fillSplat(constant.splat, block.data(), constant.size);
       hostConstants.push_back(block.data());
       ownConstants.push_back(std::move(block));
@@ -200,7 +200,7 @@ Status Package::placeConstantsOn(uint32_t device) {
       const Constant &constant = decoded.constants[buffer.index];
       Memory block;
       SPRIG_RETURN_IF_ERROR(
-          devices[device]->allocate(memory, constant.size, concat("constant '", constant.name, "'"), block));
+          devices[device]->allocate(memory, constant.size, concat("constant '", constant.name, "'").text(), block));
       SPRIG_RETURN_IF_ERROR(copyConstant(buffer.index, *devices[device], block.address));
       placed[buffer.index] = block.address;
       deviceConstants.push_back(std::move(block));
@@ -218,7 +218,7 @@ Status Package::copyConstant(uint32_t index, const Device &device, uint8_t *targ
     return {};
   }
   Block block;
-  SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'"), block));
+  SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'").text(), block));
   fillSplat(constant.splat, block.data(), constant.size);
   return upload(device, target, block.data(), constant.size);
 }

@@ -10,7 +10,7 @@ Status State::create(std::shared_ptr<const Package> package, std::shared_ptr<Sta
     const Device &device = package->device(package->stateDevice(i));
     Memory block;
     SPRIG_RETURN_IF_ERROR(
-        device.allocate(package->allocator(), tensor.bytes, concat("state '", tensor.name, "'"), block));
+        device.allocate(package->allocator(), tensor.bytes, concat("state '", tensor.name, "'").text(), block));
     if (package->executes()) SPRIG_RETURN_IF_ERROR(package->copyConstant(types[i].initial, device, block.address));
     fresh->addresses.push_back(block.address);
     fresh->buffers.push_back(std::move(block));

@@ -1,14 +1,15 @@
 #include "runtime/format/Container.h"
 
+#include "runtime/base/Text.h"
+
 #include <bit>
 #include <cstring>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 static_assert(std::endian::native == std::endian::little, "packages are little-endian and read in place");
 
 namespace sprig::rt::format {
+
+using core::concat;
 
 const char *sectionKindName(SectionKind kind) {
   switch (kind) {
@@ -19,18 +20,15 @@ const char *sectionKindName(SectionKind kind) {
   return "unknown";
 }
 
-uint64_t checksum(std::span<const uint8_t> bytes) { return XXH64(bytes.data(), bytes.size(), 0); }
-
 static uint64_t alignUp(uint64_t value) { return (value + kSectionAlignment - 1) & ~uint64_t(kSectionAlignment - 1); }
 
 // The header and table with the checksum field zero: what the checksum covers.
 static uint64_t headerChecksum(FileHeader header, std::span<const uint8_t> table) {
   header.checksum = 0;
-  XXH64_state_t state;
-  XXH64_reset(&state, 0);
-  XXH64_update(&state, &header, sizeof header);
-  if (!table.empty()) XXH64_update(&state, table.data(), table.size());
-  return XXH64_digest(&state);
+  std::vector<uint8_t> bytes(sizeof header + table.size());
+  std::memcpy(bytes.data(), &header, sizeof header);
+  if (!table.empty()) std::memcpy(bytes.data() + sizeof header, table.data(), table.size());
+  return checksum(bytes);
 }
 
 static size_t filledUp(size_t size) { return (size + kBufferAlignment - 1) & ~(kBufferAlignment - 1); }
@@ -76,7 +74,8 @@ std::vector<uint8_t> writeContainer(std::span<const SectionBytes> sections) {
   return file;
 }
 
-static ContainerError damaged(std::string message) { return {true, false, std::move(message)}; }
+static ContainerError damaged(const char *message) { return {true, false, message}; }
+static ContainerError damaged(core::TextParts message) { return {true, false, message.text()}; }
 
 static std::string hex(uint64_t value) {
   static const char digits[] = "0123456789abcdef";
@@ -88,32 +87,29 @@ static std::string hex(uint64_t value) {
 // Bytes between sections carry nothing; a value there is damage that no checksum would see.
 static ContainerError checkPadding(std::span<const uint8_t> file, uint64_t begin, uint64_t end) {
   for (uint64_t i = begin; i < end; ++i)
-    if (file[i])
-      return damaged("expected zero padding at offset " + std::to_string(i) + ", found " + std::to_string(file[i]));
+    if (file[i]) return damaged(concat("expected zero padding at offset ", i, ", found ", file[i]));
   return {};
 }
 
 static ContainerError readSection(std::span<const uint8_t> file, const SectionHeader &entry, size_t index,
                                   uint64_t &end, ContainerView &view) {
-  std::string what = "section " + std::to_string(index);
+  const std::string what = concat("section ", index);
   uint64_t expected = alignUp(end);
-  if (entry.offset != expected)
-    return damaged(what + ": expected offset " + std::to_string(expected) + ", found " + std::to_string(entry.offset));
+  if (entry.offset != expected) return damaged(concat(what, ": expected offset ", expected, ", found ", entry.offset));
   if (entry.offset > file.size() || entry.size > file.size() - entry.offset)
-    return damaged(what + ": " + std::to_string(entry.size) + " bytes at offset " + std::to_string(entry.offset) +
-                   " end behind the file's " + std::to_string(file.size()) + " bytes");
-  if (entry.reserved)
-    return damaged(what + ": expected a zero reserved field, found " + std::to_string(entry.reserved));
+    return damaged(concat(what, ": ", entry.size, " bytes at offset ", entry.offset, " end behind the file's ",
+                          file.size(), " bytes"));
+  if (entry.reserved) return damaged(concat(what, ": expected a zero reserved field, found ", entry.reserved));
   if (ContainerError error = checkPadding(file, end, entry.offset); error.failed) return error;
   SectionKind kind = SectionKind(entry.kind);
   bool known = kind == SectionKind::Metadata || kind == SectionKind::Constants || kind == SectionKind::Image;
   // A later minor version may add kinds that this reader can do without.
-  if (!known && view.minor <= kMinor) return damaged(what + ": unknown kind " + std::to_string(entry.kind));
+  if (!known && view.minor <= kMinor) return damaged(concat(what, ": unknown kind ", entry.kind));
   std::span<const uint8_t> bytes = file.subspan(entry.offset, entry.size);
   uint64_t found = checksum(bytes);
   if (found != entry.checksum)
-    return damaged(what + " (" + sectionKindName(kind) + "): expected checksum " + hex(entry.checksum) + ", found " +
-                   hex(found));
+    return damaged(concat(what, " (", sectionKindName(kind), "): expected checksum ", hex(entry.checksum), ", found ",
+                          hex(found)));
   view.sections.push_back({kind, entry.offset, entry.size, bytes});
   end = entry.offset + entry.size;
   return {};
@@ -122,32 +118,29 @@ static ContainerError readSection(std::span<const uint8_t> file, const SectionHe
 ContainerError readContainer(std::span<const uint8_t> file, ContainerView &view) {
   FileHeader header;
   if (file.size() < sizeof header)
-    return damaged("expected at least " + std::to_string(sizeof header) + " bytes of header, found " +
-                   std::to_string(file.size()));
+    return damaged(concat("expected at least ", sizeof header, " bytes of header, found ", file.size()));
   std::memcpy(&header, file.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
     return damaged("not a Sprig package: expected it to start with 'SPRIGPKG'");
   // Before the checksum: a later major version may compute it otherwise.
   if (header.major > kMajor)
     return {true, true,
-            "written for format version " + std::to_string(header.major) + "." + std::to_string(header.minor) +
-                ", this runtime reads up to " + std::to_string(kMajor) + "." + std::to_string(kMinor)};
-  if (header.major != kMajor)
-    return damaged("expected format version " + std::to_string(kMajor) + ", found " + std::to_string(header.major));
+            concat("written for format version ", header.major, ".", header.minor, ", this runtime reads up to ",
+                   kMajor, ".", kMinor)};
+  if (header.major != kMajor) return damaged(concat("expected format version ", kMajor, ", found ", header.major));
   if (header.fileSize != file.size())
-    return damaged("expected " + std::to_string(header.fileSize) + " bytes, found " + std::to_string(file.size()) +
-                   (file.size() < header.fileSize ? " (truncated?)" : ""));
+    return damaged(concat("expected ", header.fileSize, " bytes, found ", file.size(),
+                          file.size() < header.fileSize ? " (truncated?)" : ""));
   if (header.sectionCount == 0 || header.sectionCount > kMaxSections)
-    return damaged("expected 1 to " + std::to_string(kMaxSections) + " sections, found " +
-                   std::to_string(header.sectionCount));
+    return damaged(concat("expected 1 to ", kMaxSections, " sections, found ", header.sectionCount));
   uint64_t tableSize = uint64_t(header.sectionCount) * sizeof(SectionHeader);
   if (tableSize > file.size() - sizeof header)
-    return damaged("a table of " + std::to_string(header.sectionCount) + " sections ends behind the file's " +
-                   std::to_string(file.size()) + " bytes");
+    return damaged(
+        concat("a table of ", header.sectionCount, " sections ends behind the file's ", file.size(), " bytes"));
   std::span<const uint8_t> table = file.subspan(sizeof header, tableSize);
   uint64_t found = headerChecksum(header, table);
   if (found != header.checksum)
-    return damaged("header: expected checksum " + hex(header.checksum) + ", found " + hex(found));
+    return damaged(concat("header: expected checksum ", hex(header.checksum), ", found ", hex(found)));
 
   view.major = header.major;
   view.minor = header.minor;
@@ -159,8 +152,7 @@ ContainerError readContainer(std::span<const uint8_t> file, ContainerView &view)
     if (ContainerError error = readSection(file, entry, i, end, view); error.failed) return error;
   }
   if (end != file.size())
-    return damaged("expected the last section to end the file at " + std::to_string(file.size()) + ", found " +
-                   std::to_string(end));
+    return damaged(concat("expected the last section to end the file at ", file.size(), ", found ", end));
   return {};
 }
 

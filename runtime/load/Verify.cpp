@@ -89,7 +89,7 @@ Status verifyState(StateType &state, const Program &program, MemoryNeed &need) {
     return badPackage(concat(inQuotes(state.tensor.name), ": expected an initial constant of ", state.tensor.bytes,
                              " bytes for ", shapeText(state.tensor.shape, state.tensor.dtype), ", found ",
                              program.constants[state.initial].size));
-  return need.add(state.tensor.bytes, concat("state ", inQuotes(state.tensor.name)));
+  return need.add(state.tensor.bytes, concat("state ", inQuotes(state.tensor.name)).text());
 }
 
 // Bytes of what a buffer lies in; the error names an index that is out of range.

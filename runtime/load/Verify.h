@@ -9,7 +9,8 @@
 
 namespace sprig::rt::core {
 
-inline Status badPackage(std::string message) { return {SPRIG_RT_BAD_PACKAGE, std::move(message)}; }
+inline Status badPackage(const char *message) { return {SPRIG_RT_BAD_PACKAGE, message}; }
+inline Status badPackage(TextParts message) { return {SPRIG_RT_BAD_PACKAGE, message}; }
 
 struct SectionSizes {
   int constants = -1;          // index of the constants section, -1 for none

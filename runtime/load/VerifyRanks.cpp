@@ -28,7 +28,7 @@ Status verifyNumbers(const Collective &call, const Entry &entry) {
   if (!dtypeSize(call.dtype)) return badPackage(concat("unknown type ", int(call.dtype)));
   if (comm::reduces(call.kind))
     if (std::string why = comm::whyNot(sprig_rt_dtype(call.dtype), call.reduction); !why.empty())
-      return badPackage(std::move(why));
+      return badPackage(why.c_str());
   if (call.root >= entry.ranks || (call.root && !collective::isRooted(call.kind)))
     return badPackage(concat(nameOf(call.kind), " of ", entry.ranks, " ranks with root ", call.root));
   return {};

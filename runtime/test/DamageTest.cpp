@@ -71,9 +71,9 @@ TEST(Damage, EveryTruncationIsFound) {
     ASSERT_EQ(code, SPRIG_RT_BAD_PACKAGE);
   }
   Bytes half(file.begin(), file.begin() + 4096);
-  EXPECT_EQ(loadError(half), concat("p.sprig: expected ", file.size(), " bytes, found 4096 (truncated?)"));
+  EXPECT_EQ(loadError(half), concat("p.sprig: expected ", file.size(), " bytes, found 4096 (truncated?)").text());
   file.push_back(0);
-  EXPECT_EQ(loadError(file), concat("p.sprig: expected ", file.size() - 1, " bytes, found ", file.size()));
+  EXPECT_EQ(loadError(file), concat("p.sprig: expected ", file.size() - 1, " bytes, found ", file.size()).text());
 }
 
 TEST(Damage, OtherFilesAreRefused) {
@@ -199,12 +199,14 @@ TEST(Hostile, EntryPointsThatDoNotFit) {
   for (uint32_t threads : {0u, 1025u, UINT32_MAX})
     EXPECT_EQ(
         hostileCuda([&](TestPackage &p) { p.program.images[0].launches[2].threads = threads; }),
-        concat("p.sprig: image 0 for sm_90: kernel 'count': expected blocks of 1 to 1024 threads, found ", threads));
+        concat("p.sprig: image 0 for sm_90: kernel 'count': expected blocks of 1 to 1024 threads, found ", threads)
+            .text());
   EXPECT_EQ(hostileCuda([](TestPackage &p) { p.program.images[0].symbols = {0}; }),
             "p.sprig: image 0 for sm_90: expected entry points, as of all code for cuda, found 1 symbols and 0 sizes");
   EXPECT_EQ(hostileCuda([](TestPackage &p) { p.program.images[0].codeSize = p.image.size() + 1; }),
             concat("p.sprig: image 0 for sm_90: code: ", richPackage().image.size() + 1,
-                   " bytes at offset 0 leave its ", richPackage().image.size(), " bytes"));
+                   " bytes at offset 0 leave its ", richPackage().image.size(), " bytes")
+                .text());
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].launches.resize(9); }),
             "p.sprig: image 0 for x86-64-v2: expected symbols, as of all code for cpu, found 0 entry points and 9 "
             "launches");
@@ -257,10 +259,12 @@ TEST(Hostile, RangesThatLeaveTheirPlace) {
       "p.sprig: constant 1 'splat': expected 17 bytes to be whole elements of at most 16 bytes, found an element of 4");
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].symbols[3] = p.image.size(); }),
             concat("p.sprig: image 0 for x86-64-v2: kernel 'slow': code: 1 bytes at offset ",
-                   richPackage().image.size(), " leave its ", richPackage().image.size(), " bytes"));
+                   richPackage().image.size(), " leave its ", richPackage().image.size(), " bytes")
+                .text());
   EXPECT_EQ(hostile([](TestPackage &p) { p.program.images[0].codeSize = p.image.size() + 1; }),
             concat("p.sprig: image 0 for x86-64-v2: code: ", richPackage().image.size() + 1,
-                   " bytes at offset 0 leave its ", richPackage().image.size(), " bytes"));
+                   " bytes at offset 0 leave its ", richPackage().image.size(), " bytes")
+                .text());
 }
 
 TEST(Hostile, SizesThatNoMachineHas) {
@@ -445,7 +449,7 @@ TEST(Files, LoadFromTheFileSystem) {
   std::filesystem::resize_file(path, 100);
   sprig_rt_code code = SPRIG_RT_OK;
   EXPECT_EQ(errorOf([&] { Package::load(path); }, &code),
-            concat(path, ": expected ", file.size(), " bytes, found 100 (truncated?)"));
+            concat(path, ": expected ", file.size(), " bytes, found 100 (truncated?)").text());
   std::filesystem::resize_file(path, 0);
   EXPECT_EQ(errorOf([&] { Package::load(path); }), path + ": expected at least 64 bytes of header, found 0");
   std::filesystem::remove(path);

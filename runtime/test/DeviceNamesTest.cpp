@@ -11,8 +11,8 @@ std::string parsed(std::string_view text) {
   if (Status status = parseDevices(text, devices); !status.isOk()) return std::string(status.message());
   std::string result;
   for (const GivenDevice &device : devices.list)
-    result += concat(result.empty() ? "" : " ", device.kind, device.alone ? "" : concat(":", device.ordinal));
-  return devices.threads ? concat(result, " of ", devices.threads, " threads") : result;
+    result += concat(result.empty() ? "" : " ", device.kind, device.alone ? "" : concat(":", device.ordinal).text());
+  return devices.threads ? concat(result, " of ", devices.threads, " threads").text() : result;
 }
 
 TEST(DeviceNames, NameAndCount) {

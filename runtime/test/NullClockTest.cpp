@@ -150,9 +150,10 @@ TEST(NullClock, TheEnvironmentSaysWhatALinkIs) {
   for (const char *wrong :
        {"", "5us", "5,1GB/s", "5us,1Gb/s", "-5us,1GB/s", "nanus,1GB/s", "5us,0GB/s", "5us,1e99GB/s"}) {
     setenv("SPRIG_NULL_LINK", wrong, 1);
-    EXPECT_EQ(core::nullOptionsOfEnvironment(options).message(),
-              core::concat("SPRIG_NULL_LINK: expected a time and a rate with their units, as 5us,32GB/s, found '",
-                           wrong, "'"));
+    EXPECT_EQ(
+        core::nullOptionsOfEnvironment(options).message(),
+        core::concat("SPRIG_NULL_LINK: expected a time and a rate with their units, as 5us,32GB/s, found '", wrong, "'")
+            .text());
   }
   unsetenv("SPRIG_NULL_LINK");
 }

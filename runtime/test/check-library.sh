@@ -8,7 +8,7 @@ stripped=$(mktemp)
 trap 'rm -f "$stripped"' EXIT
 strip -o "$stripped" "$library"
 size=$(wc -c < "$stripped")
-[ "$size" -lt 720000 ] || fail "expected less than 720000 bytes stripped, found $size"
+[ "$size" -lt 600000 ] || fail "expected less than 600000 bytes stripped, found $size"
 
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
 [ "$soname" = libsprig_rt.so.1 ] || fail "expected soname libsprig_rt.so.1, found $soname"

@@ -52,7 +52,7 @@ SharedMemory::SharedMemory(size_t bytes) {
   rlimit most = {};
   if (!::getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur < bytes) {
     errno = EFBIG;
-    failed(concat(bytes, " bytes"));
+    failed(concat(bytes, " bytes").text());
   }
   fd = ::memfd_create("sprig", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) failed("no file");
@@ -62,7 +62,7 @@ SharedMemory::SharedMemory(size_t bytes) {
       ::fcntl(fd, F_ADD_SEALS, kSeals | F_SEAL_SEAL) ||
       ::pwrite(fd, &ownName.token, sizeof ownName.token, 0) != sizeof ownName.token) {
     ::close(fd);
-    failed(concat(bytes, " bytes"));
+    failed(concat(bytes, " bytes").text());
   }
 }
 
@@ -84,7 +84,7 @@ SharedMemory::~SharedMemory() { ::close(fd); }
 
 std::byte *SharedMemory::mapAnew(size_t offset, size_t bytes) const {
   void *at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, off_t(offset));
-  if (at == MAP_FAILED) failed(concat(bytes, " bytes"));
+  if (at == MAP_FAILED) failed(concat(bytes, " bytes").text());
   return static_cast<std::byte *>(at);
 }
 

@@ -21,7 +21,7 @@ size_t ringAt(int from) { return kPage + size_t(from) * kRingPages; }
 
 std::string valueOf(const LinkRequest &request, const char *key, int peer) {
   std::string value;
-  if (Status status = request.store->get(concat("shm/", key, "/", peer), peer, value); !status.isOk())
+  if (Status status = request.store->get(concat("shm/", key, "/", peer).text(), peer, value); !status.isOk())
     throw std::runtime_error(std::string(status.message()));
   return value;
 }
@@ -51,7 +51,7 @@ void connectShm(const LinkRequest &request, Links &links) {
     if (!machine.empty()) own.emplace(bytes);
   } catch (const std::runtime_error &) { // then this rank shares none
   }
-  request.store->set(concat("shm/memory/", request.rank), own ? textOf(machine, own->name()) : "");
+  request.store->set(concat("shm/memory/", request.rank).text(), own ? textOf(machine, own->name()) : "");
   // Both sides have to find the other's: who has found whose, by rank.
   std::vector<std::unique_ptr<SharedMemory>> others(size_t(request.ranks));
   std::string found(size_t(request.ranks), '0');
@@ -64,7 +64,7 @@ void connectShm(const LinkRequest &request, Links &links) {
     } catch (const std::runtime_error &) {
     }
   }
-  request.store->set(concat("shm/found/", request.rank), found);
+  request.store->set(concat("shm/found/", request.rank).text(), found);
   std::vector<int> shared;
   for (int peer : request.peers)
     if (others[size_t(peer)])

@@ -196,9 +196,10 @@ private:
       if (from.rank < 0 ? !greet(from, frame) : !take(from, frame)) isBad = true;
     if (isBad && !from.isOver) {
       if (from.rank >= 0)
-        breakGroup(from.rank, SPRIG_RT_IO_ERROR,
-                   concat("rank ", from.rank, " sent the store what it cannot be: a frame of kind ",
-                          int(uint8_t(frame.kind))));
+        breakGroup(
+            from.rank, SPRIG_RT_IO_ERROR,
+            concat("rank ", from.rank, " sent the store what it cannot be: a frame of kind ", int(uint8_t(frame.kind)))
+                .text());
       close(from);
     }
     if (!isOpen || (events & (POLLERR | POLLNVAL))) close(from);
@@ -216,7 +217,8 @@ private:
     std::string version = fields.text();
     if (!fields.isWhole() || magic != kStoreMagic) return false;
     if (protocol != kStoreProtocol || version != SPRIG_RT_VERSION) {
-      refuse(from, concat("versions differ: the group is of Sprig ", SPRIG_RT_VERSION, ", this rank of ", version));
+      refuse(from,
+             concat("versions differ: the group is of Sprig ", SPRIG_RT_VERSION, ", this rank of ", version).text());
       return true;
     }
     std::string secret = fields.text();
@@ -231,12 +233,12 @@ private:
       return true;
     }
     if (ranks != members.size() || rank >= ranks) {
-      refuse(from, concat("the group has ", members.size(), " ranks, this one is rank ", rank, " of ", ranks));
+      refuse(from, concat("the group has ", members.size(), " ranks, this one is rank ", rank, " of ", ranks).text());
       return true;
     }
     Member &member = members[rank];
     if (member.hasCome) {
-      refuse(from, concat("rank ", rank, " has come already"));
+      refuse(from, concat("rank ", rank, " has come already").text());
       return true;
     }
     member.hasCome = true;
@@ -319,17 +321,19 @@ private:
       } else if (now - connection->heard > options.heartbeat && !members[size_t(connection->rank)].hasLeft) {
         breakGroup(connection->rank, SPRIG_RT_CANCELLED,
                    concat("rank ", connection->rank, " has given no sign of life for ", options.heartbeat / 1s,
-                          " s: it is stopped, or its machine cannot be reached"));
+                          " s: it is stopped, or its machine cannot be reached")
+                       .text());
       }
     }
     bool hasAnyCome = std::any_of(members.begin(), members.end(), [](const Member &each) { return each.hasCome; });
     for (size_t rank = 0; rank < members.size(); ++rank) {
       if (auto &since = members[rank].goneSince; since && now - *since > kGrace)
         breakGroup(int(rank), SPRIG_RT_CANCELLED,
-                   concat("rank ", rank, " is gone: its connection to the store has ended"));
+                   concat("rank ", rank, " is gone: its connection to the store has ended").text());
       // A program whose ranks never meet needs no group.
       if (hasAnyCome && members[rank].hasEnded && !members[rank].hasCome)
-        breakGroup(int(rank), SPRIG_RT_CANCELLED, concat("rank ", rank, " has ended, and never came to the group"));
+        breakGroup(int(rank), SPRIG_RT_CANCELLED,
+                   concat("rank ", rank, " has ended, and never came to the group").text());
     }
     if (question) answer(now);
   }

@@ -49,7 +49,7 @@ Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_v
     return {};
   }
   std::string machine =
-      limit.empty() ? concat("this processor has ", levelName(cpu.level))
+      limit.empty() ? concat("this processor has ", levelName(cpu.level)).text()
                     : concat("no better than ", limit, " may be used, and this processor has ", levelName(cpu.level));
   return {SPRIG_RT_UNSUPPORTED, needs.empty() ? std::string("the package has no code for any processor")
                                               : concat("the package has code for ", needs, "; ", machine)};

@@ -138,7 +138,7 @@ Status CudaCode::loadModule(std::span<const uint8_t> bytes) {
   log[sizeof log - 1] = 0;
   std::string_view said = log;
   while (said.ends_with('\n')) said.remove_suffix(1);
-  return context->statusOf(result, concat("loading it", said.empty() ? "" : ": ", said));
+  return context->statusOf(result, concat("loading it", said.empty() ? "" : ": ", said).text());
 }
 
 Status CudaCode::findFunctions(const Image &image, const Program &program) {

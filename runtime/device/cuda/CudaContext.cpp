@@ -109,7 +109,7 @@ Status CudaContext::failure(CUresult result, std::string_view what) const {
   const char *symbol = nullptr, *text = nullptr;
   driver.cuGetErrorName(result, &symbol);
   driver.cuGetErrorString(result, &text);
-  std::string named = symbol ? concat(text ? text : "", " (", symbol, ")") : concat("error ", result);
+  std::string named = symbol ? concat(text ? text : "", " (", symbol, ")").text() : concat("error ", result).text();
   Code code = SPRIG_RT_DEVICE_FAULT;
   switch (result) {
   case CUDA_ERROR_OUT_OF_MEMORY: code = SPRIG_RT_OUT_OF_MEMORY; break;
@@ -151,7 +151,7 @@ Status CudaContext::allocate(uint64_t bytes, std::string_view what, Memory &memo
   CUdeviceptr address = 0;
   CUresult result = driver.cuMemAlloc_v2(&address, bytes);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) return outOfMemory(bytes, what);
-  SPRIG_RETURN_IF_ERROR(statusOf(result, concat("allocating ", bytes, " bytes of ", what)));
+  SPRIG_RETURN_IF_ERROR(statusOf(result, concat("allocating ", bytes, " bytes of ", what).text()));
   std::string use = useOf(what);
   count(use, int64_t(bytes));
   countAllocated(bytes, bytes);
@@ -173,7 +173,7 @@ Status CudaContext::allocatePinned(uint64_t bytes, std::string_view what, Pinned
   CUresult result = driver.cuMemHostAlloc(&address, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
     return {SPRIG_RT_OUT_OF_MEMORY, concat(name, ": no pinned memory of the host for ", bytes, " bytes of ", what)};
-  SPRIG_RETURN_IF_ERROR(statusOf(result, concat("pinning ", bytes, " bytes of ", what)));
+  SPRIG_RETURN_IF_ERROR(statusOf(result, concat("pinning ", bytes, " bytes of ", what).text()));
   countAllocated(bytes, bytes);
   memory.host = static_cast<uint8_t *>(address);
   memory.owner = std::shared_ptr<void>(address, [self = shared_from_this(), bytes](void *freed) {
@@ -181,7 +181,7 @@ Status CudaContext::allocatePinned(uint64_t bytes, std::string_view what, Pinned
     self->driver.cuMemFreeHost(freed);
     countReleased(bytes, bytes);
   });
-  return statusOf(driver.cuMemHostGetDevicePointer_v2(&memory.device, address, 0), concat("mapping ", what));
+  return statusOf(driver.cuMemHostGetDevicePointer_v2(&memory.device, address, 0), concat("mapping ", what).text());
 }
 
 void CudaContext::reachDirectly(const CudaContext &other) const {

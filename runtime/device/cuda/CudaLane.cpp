@@ -119,7 +119,8 @@ Status CudaLane::launch(const Launch &given) {
                                      function.shape.shared, stream, parameters.data(), nullptr);
   if (result == CUDA_SUCCESS) return {};
   return context->statusOf(result, concat("launching '", command.name.empty() ? given.kernel->name : command.name,
-                                          "' in ", command.tiles, " blocks of ", function.shape.threads, " threads"));
+                                          "' in ", command.tiles, " blocks of ", function.shape.threads, " threads")
+                                       .text());
 }
 
 Status CudaLane::statusRecord(const Launch &given, CUdeviceptr &address) {

@@ -1,0 +1,21 @@
+#include "runtime/base/Text.h"
+
+namespace sprig::rt::core {
+
+std::string TextParts::text() const {
+  std::string text;
+  for (size_t i = 0;; ++i) {
+    const uint64_t word = words[i];
+    switch (kinds[i]) {
+    case TextPart::end: return text;
+    case TextPart::literal: text += reinterpret_cast<const char *>(word); break;
+    case TextPart::string: text += *reinterpret_cast<const std::string *>(word); break;
+    case TextPart::view: text += *reinterpret_cast<const std::string_view *>(word); break;
+    case TextPart::signedInteger: text += std::to_string(int64_t(word)); break;
+    case TextPart::unsignedInteger: text += std::to_string(word); break;
+    case TextPart::real: text += std::to_string(std::bit_cast<double>(word)); break;
+    }
+  }
+}
+
+} // namespace sprig::rt::core
