@@ -74,7 +74,7 @@ void refuseLoaderOptions(const Options &options) {
 }
 
 // Whose --ranks are theirs.
-const std::string kOfRanks[] = {"allreduce", "sampler", "scaling", "sweep"};
+const std::string kOfRanks[] = {"allreduce", "exposure", "sampler", "scaling", "sweep"};
 
 bool isOneOf(std::span<const std::string> names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -83,9 +83,10 @@ bool isOneOf(std::span<const std::string> names, const std::string &name) {
 void refuseRankOptions(const Options &options, const std::string &experiment) {
   bool isOfRanks = isOneOf(kOfRanks, experiment);
   if ((options.ranks && !isOfRanks) || (!options.algorithms.empty() && experiment != "allreduce"))
-    throw Error(ErrorKind::usage,
-                "--ranks, --algo: go with the experiment allreduce, --ranks with scaling, sampler and sweep, too");
-  if (options.ranks == 1 && (experiment == "allreduce" || experiment == "scaling"))
+    throw Error(
+        ErrorKind::usage,
+        "--ranks, --algo: go with the experiment allreduce, --ranks with scaling, exposure, sampler and sweep, too");
+  if (options.ranks == 1 && experiment != "sampler" && experiment != "sweep")
     throw Error(ErrorKind::usage, "--ranks 1: bench " + experiment + " takes 2 or more");
 }
 
@@ -289,10 +290,10 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("--io-delay", options->ioDelay,
                       "storage that loader simulates: hdd, hdd:RPM, ssd, nvme, or the time of a sample (default 2ms)");
   command
-      ->add_option(
-          "--ranks", options->ranks,
-          "ranks of allreduce (default 2, or all devices of a --topology), of scaling (16) and sampler (4), and the "
-          "most of sweep (2; resnet18 over ranks 8; evaluation 4)")
+      ->add_option("--ranks", options->ranks,
+                   "ranks of allreduce (default 2, or all devices of a --topology), of scaling (16), exposure (4) and "
+                   "sampler (4), and the "
+                   "most of sweep (2; resnet18 over ranks 8; evaluation 4)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--algo", options->algorithms, "algorithms of allreduce (default all)")->delimiter(',');
   command->add_option("--runs", options->runs, "calls that hybridize times together (default 10 to 100)")

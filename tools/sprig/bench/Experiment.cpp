@@ -33,6 +33,8 @@ const std::vector<Experiment> &experiments() {
       {"sampler", "which samples each of several ranks gets, by epoch and seed", benchSampler},
       {"sweep", "LeNet or ResNet-18 trained over ranks, batches or rates (OF), or evaluated on several ranks",
        benchSweep},
+      {"exposure", "gradients that travel beside the backward pass or in their place: time, exposed, waits, memory",
+       benchExposure},
       {"comm", "a message by threads, shared memory, Gloo, MPI, plain TCP and UDP, over sizes: alpha, beta, efficiency",
        benchComm},
       {"accumulation", "small batches whose gradients are summed beside one large batch", benchAccumulation},

@@ -84,6 +84,7 @@ void benchBuckets(const ExperimentOptions &options, ExperimentReport &report);
 void benchScaling(const ExperimentOptions &options, ExperimentReport &report);
 void benchSampler(const ExperimentOptions &options, ExperimentReport &report);
 void benchSweep(const ExperimentOptions &options, ExperimentReport &report);
+void benchExposure(const ExperimentOptions &options, ExperimentReport &report);
 void benchComm(const ExperimentOptions &options, ExperimentReport &report);
 void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
 

@@ -128,6 +128,7 @@ struct RankedSteps::Source {
     StepOfRank of{isWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
     if (count > 1) {
       of.link = link;
+      of.link->isApart = ranks.isBeside;
       of.agreeOnBucket = [&](int64_t bytes) {
         return buckets.try_emplace({count, link.latency, link.bytesPerSecond}, bytes).first->second;
       };
