@@ -1,9 +1,7 @@
 // Ranks that meet by a store and talk by what carries bytes between processes. Threads stand for the processes here:
 // each has a transport of its own.
-#include "runtime/comm/Communicator.h"
 #include "runtime/comm/GroupHandle.h"
 #include "runtime/comm/ProcessRanks.h"
-#include "runtime/comm/ThreadRanks.h"
 #include "runtime/comm/store/Sockets.h"
 #include "runtime/comm/store/Store.h"
 #include "runtime/comm/store/StoreClient.h"
@@ -12,16 +10,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/test/RankExchanges.h"
+
 #include <barrier>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <random>
 #include <thread>
 
 using namespace sprig::rt::comm;
 using namespace sprig::rt::collective;
+using namespace sprig::rt::test;
 using namespace std::chrono_literals;
 using testing::Each;
 using testing::HasSubstr;
@@ -80,21 +79,14 @@ std::vector<std::string> onProcesses(int ranks, const Body &body, std::chrono::n
   return messages;
 }
 
-std::vector<std::string> onThreads(int ranks, const Body &body) {
-  std::vector<std::string> messages;
-  for (const Status &status : ThreadRanks({ranks}).run([&](Transport &transport) {
-         Communicator communicator(transport);
-         return body(transport.rank(), communicator);
-       }))
-    messages.emplace_back(status.message());
-  return messages;
-}
-
-std::vector<float> randomNumbers(int rank, int64_t count) {
-  std::mt19937 random(uint32_t(rank * 1000 + count));
-  std::vector<float> numbers(static_cast<size_t>(count));
-  for (float &number : numbers) number = std::ldexp(float(random()) / float(1u << 31) - 1.f, int(random() % 20) - 10);
-  return numbers;
+void expectResultsOfThreads(int ranks, const Exchange &exchange) {
+  std::vector<Arrays> expected = resultsOfThreads(ranks, exchange), results(static_cast<size_t>(ranks));
+  ASSERT_EQ(onProcesses(ranks,
+                        [&](int rank, Communicator &communicator) {
+                          return exchange(ranks, rank, communicator, results[size_t(rank)]);
+                        }),
+            texts(ranks));
+  EXPECT_EQ(results, expected) << ranks << " ranks";
 }
 
 Status allReduce(Communicator &communicator, std::vector<float> &numbers, int line = 0) {
@@ -122,56 +114,10 @@ INSTANTIATE_TEST_SUITE_P(, ProcessRanks, testing::Values(Carrier::sharedMemory, 
 
 // Threads' bits are those that a program states (CommTest).
 TEST_P(ProcessRanks, BitsAreThoseOfThreads) {
-  for (int ranks : {1, 2, 3, 4, 5}) {
-    auto body = [&](std::vector<std::vector<std::vector<float>>> &results) {
-      results.assign(size_t(ranks), {});
-      return [&](int rank, Communicator &communicator) {
-        for (Algorithm algorithm :
-             {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring, Algorithm::bidirectional})
-          for (int64_t size : {0, 1, ranks - 1, ranks, ranks + 1, 2048, 2049, 70001}) {
-            // Two together: long messages of several stretches too.
-            auto numbers = randomNumbers(rank, size), others = randomNumbers(rank + 10, size / 2);
-            Buffers::Buffer buffers[] = {{numbers.data(), size}, {others.data(), size / 2}};
-            SPRIG_RETURN_IF_ERROR(communicator.run({Kind::allReduce, algorithm}, {buffers}));
-            SPRIG_RETURN_IF_ERROR(communicator.run({Kind::allReduce, algorithm}, {{buffers, 1}}));
-            results[size_t(rank)].push_back(numbers);
-            results[size_t(rank)].push_back(others);
-          }
-        return Status();
-      };
-    };
-    std::vector<std::vector<std::vector<float>>> expected, results;
-    ASSERT_EQ(onThreads(ranks, body(expected)), texts(ranks));
-    ASSERT_EQ(onProcesses(ranks, body(results)), texts(ranks));
-    EXPECT_EQ(results, expected) << ranks << " ranks";
-  }
+  for (int ranks : {1, 2, 3, 4, 5}) expectResultsOfThreads(ranks, allReduceByEachAlgorithm);
 }
 
-TEST_P(ProcessRanks, OtherCollectivesMoveWhatTheySay) {
-  constexpr int kRanks = 3;
-  for (int64_t size : {3, 12, 9000}) {
-    auto body = [&](std::vector<std::vector<std::vector<float>>> &results) {
-      results.assign(kRanks, {});
-      return [&](int rank, Communicator &communicator) {
-        for (Kind kind : {Kind::broadcast, Kind::reduce, Kind::reduceScatter, Kind::allGather, Kind::gather,
-                          Kind::scatter, Kind::allToAll, Kind::barrier}) {
-          Algorithm algorithm = chooseAlgorithm(kind, kRanks, size * 4);
-          auto numbers = randomNumbers(rank, size), inputs = numbers;
-          Buffers::Buffer buffer{numbers.data(), size}, input{inputs.data(), size};
-          Buffers buffers{{&buffer, size_t(kind != Kind::barrier)}};
-          if (kind == Kind::allToAll) buffers.inputs = {&input, 1};
-          SPRIG_RETURN_IF_ERROR(communicator.run({kind, algorithm, Reduction::sum, SPRIG_RT_F32, 1}, buffers));
-          results[size_t(rank)].push_back(numbers);
-        }
-        return Status();
-      };
-    };
-    std::vector<std::vector<std::vector<float>>> expected, results;
-    ASSERT_EQ(onThreads(kRanks, body(expected)), texts(kRanks));
-    ASSERT_EQ(onProcesses(kRanks, body(results)), texts(kRanks));
-    EXPECT_EQ(results, expected) << size << " elements";
-  }
-}
+TEST_P(ProcessRanks, OtherCollectivesMoveWhatTheySay) { expectResultsOfThreads(3, everyOtherCollective); }
 
 // Programs with collectives on a lane of their own, which has a thread where bytes need no core.
 TEST_P(ProcessRanks, BucketsComeBackBesideTheStep) {

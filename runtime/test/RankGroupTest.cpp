@@ -273,33 +273,6 @@ TEST(RankGroup, TimesAreBounded) {
         timeout);
 }
 
-// "call" of so many ranks: x, a tensor of rows of `unit` words, goes through a collective in the arena and comes out as
-// y. Of one rank alone where its parts are of other sizes.
-TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit) {
-  TestPackage package;
-  EntryBuilder entry("call");
-  int64_t all = rows * unit, own = collective::pieceOf(rows, ranks, rank).size() * unit;
-  bool takesPart = collective::formOf(call.kind) == collective::Form::fromPart;
-  bool givesPart = collective::formOf(call.kind) == collective::Form::toPart;
-  int64_t from = takesPart ? own : all, to = givesPart ? own : all;
-  uint32_t x = entry.input("x", {from}), y = entry.output("y", {to}), s = entry.arena(uint64_t(from) * 4);
-  entry.copy(0, x, s);
-  call.dtype = SPRIG_RT_U32;
-  call.units = {uint64_t(unit)};
-  if (call.isInPlace()) {
-    entry.collective(0, {s}, call);
-    entry.copy(0, s, y);
-  } else {
-    uint32_t t = entry.arena(uint64_t(to) * 4);
-    entry.collective(0, {s, t}, call);
-    entry.copy(0, t, y);
-  }
-  entry.entry.ranks = ranks;
-  if (rows % ranks) entry.entry.rank = int32_t(rank);
-  package.program.entries.push_back(entry.entry);
-  return package;
-}
-
 // Word i of rank r's operand.
 uint32_t wordOf(uint32_t rank, int64_t i) { return uint32_t(i) * 7 + rank * 1000003; }
 

@@ -301,6 +301,32 @@ TestPackage addPackage(int64_t n) {
   return package;
 }
 
+TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit) {
+  TestPackage package;
+  EntryBuilder entry("call");
+  int64_t all = rows * unit, own = collective::pieceOf(rows, ranks, rank).size() * unit;
+  bool takesPart = collective::formOf(call.kind) == collective::Form::fromPart;
+  bool givesPart = collective::formOf(call.kind) == collective::Form::toPart;
+  int64_t from = takesPart ? own : all, to = givesPart ? own : all;
+  uint32_t x = entry.input("x", {from}), y = entry.output("y", {to}), s = entry.arena(uint64_t(from) * 4);
+  entry.copy(0, x, s);
+  call.dtype = SPRIG_RT_U32;
+  bool hasTensor = call.kind != collective::Kind::barrier;
+  if (hasTensor) call.units = {uint64_t(unit)};
+  if (call.isInPlace()) {
+    entry.collective(0, std::vector<uint32_t>(size_t(hasTensor), s), call);
+    entry.copy(0, s, y);
+  } else {
+    uint32_t t = entry.arena(uint64_t(to) * 4);
+    entry.collective(0, {s, t}, call);
+    entry.copy(0, t, y);
+  }
+  entry.entry.ranks = ranks;
+  if (rows % ranks) entry.entry.rank = int32_t(rank);
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
 TestPackage bucketPackage(uint32_t ranks, int64_t n, uint32_t buckets) {
   TestPackage package;
   EntryBuilder entry("step");

@@ -74,6 +74,10 @@ TestPackage addPackage(int64_t n = 16);
 // and copied to output k on lane 0 when it has come back.
 TestPackage bucketPackage(uint32_t ranks, int64_t n, uint32_t buckets);
 
+// "call" of so many ranks: x, a tensor of rows of `unit` words, goes through a collective in the arena and comes out as
+// y. Of one rank alone where its parts are of other sizes.
+TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit);
+
 template <typename T> uint32_t TestPackage::addConstantOf(const std::vector<T> &values) {
   constants.resize((constants.size() + 63) / 64 * 64);
   uint64_t offset = constants.size();
