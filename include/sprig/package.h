@@ -11,6 +11,10 @@
 #include <concepts>
 #include <map>
 
+namespace sprig::dist {
+class Group;
+}
+
 namespace sprig {
 
 struct SaveOptions {
@@ -137,6 +141,12 @@ public:
     return callMain(list, first.at);
   }
   Tensor operator()(Source at = Source::here()) const { return callMain({}, at); }
+  /// Which rank it is called as, where it has functions of several ranks (`sprig compile --mesh data=2`): this
+  /// thread's, of a group that lives as long as it is called. Every rank loads it, joins and makes the same calls, each
+  /// with its own share of the samples; a call is a collective and has its place among those of the rank.
+  void join(const dist::Group &group, Source at = Source::here());
+  /// How many ranks call a function together; 1: it stands alone.
+  int ranks(const std::string &function = "main", Source at = Source::here()) const;
   /// Names of its states, and a copy of one's value.
   std::vector<std::string> states(Source at = Source::here()) const;
   Tensor state(const std::string &name, Source at = Source::here()) const;

@@ -1,8 +1,10 @@
 #include "lib/Frontend/Base/DeviceThreads.h"
+#include "lib/Frontend/Dist/Group.h"
 #include "lib/Frontend/Engine/CallLineage.h"
 #include "lib/Frontend/Engine/MeetingTask.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
+#include "runtime/comm/GroupHandle.h"
 #include "sprig/package.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include <algorithm>
@@ -32,9 +34,26 @@ struct Loaded {
   DeviceThreads threads;
   rt::Context context;
 
+  std::shared_ptr<RankEnd> rank; ///< that calls it; null: none
+  sprig_rt_group group;
+
   /// Before each run: where devices have been opened since, fewer threads are its own.
   void takeThreads() {
-    if (threads.changed()) context = rt::Context(package, {.pool = threads.pool(), .state = &state});
+    if (!threads.changed()) return;
+    context = rt::Context(package, {.pool = threads.pool(), .state = &state});
+    if (rank) rt::check(sprig_rt_context_set_group(context.raw(), &group));
+  }
+  void join(std::shared_ptr<RankEnd> end) {
+    sprig_rt_group given{end->group};
+    rt::check(sprig_rt_context_set_group(context.raw(), &given));
+    rank = std::move(end);
+    group = std::move(given);
+  }
+  uint32_t ranksOf(uint32_t entry) const {
+    sprig_rt_ranks_info info = {};
+    info.size = sizeof info;
+    rt::check(sprig_rt_package_entry_ranks(package.raw(), entry, &info));
+    return std::max(info.ranks, 1u);
   }
 
   /// The queues that its functions are in: of several devices, those of all that are open.
@@ -66,12 +85,21 @@ public:
   std::vector<Value *> outputs; // a reference each
   DeviceId device = 0;
   std::vector<LaneId> lanes;
+  std::shared_ptr<RankEnd> rank; ///< whose collectives it has; null: none
+  CollectiveOrder::Turn turn;
 
   ~PackageTask() override {
     for (Value *value : outputs) drop(value);
   }
   void run() override {
     for (const Tensor &input : inputs) Engine::waitForOther(*input.raw(), computeLane(device));
+    if (rank) turn.await();
+    execute();
+    if (rank) turn.end();
+  }
+
+private:
+  void execute() {
     Failure failure;
     for (const Tensor &input : inputs)
       if (input.raw()->failure) failure = input.raw()->failure;
@@ -94,6 +122,8 @@ public:
       value->state.store(failure ? Value::State::failed : Value::State::ready, std::memory_order_release);
     }
     if (!failure) return;
+    // The others wait for this rank. Where they have failed themselves, they know.
+    if (rank) rank->group->fail({SPRIG_RT_CANCELLED, rank->text() + ": " + failure->what()});
     for (LaneId lane : lanes) Engine::of(lane).noteFailure(failure);
   }
 };
@@ -112,6 +142,32 @@ std::vector<std::string> Package::functions(Source at) const {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
+}
+
+void Package::join(const dist::Group &group, Source at) {
+  if (!impl) fail(at, "Package", "it holds nothing");
+  if (group.size() == 0) fail(at, "Package", "joins a part of a group that this rank is not in");
+  std::shared_ptr<RankEnd> end = dist::endOf(group);
+  if (!end->isHere()) fail(at, "Package", "joins as " + end->text() + ", which is another thread or has ended");
+  // What was called before is of the group that was joined before.
+  flushDevice(impl->device);
+  Engine::of(computeLane(impl->device)).drain();
+  impl->join(std::move(end));
+}
+
+int Package::ranks(const std::string &function, Source at) const {
+  if (!impl) fail(at, "Package", "it holds nothing");
+  for (uint32_t i = 0; i < impl->package.entryCount(); ++i)
+    if (impl->package.entry(i).name == function) return int(impl->ranksOf(i));
+  fail(at, "Package", "there is no function '" + function + "'");
+}
+
+/// Before a function of several ranks is called: that this thread is one of them.
+static void requireRank(const std::shared_ptr<RankEnd> &rank, const std::string &function, uint32_t ranks, Source at) {
+  const std::string of = "is of " + std::to_string(ranks) + " ranks";
+  if (!rank) fail(at, function, of + ", and the package of none: join(group) says which one calls it");
+  if (!rank->isHere()) fail(at, function, "is called as " + rank->text() + ", which is another thread or has ended");
+  if (uint32_t(rank->group->ranks()) != ranks) fail(at, function, of + ", and called as " + rank->text());
 }
 
 std::vector<Tensor> Package::call(const std::string &function, std::span<const Tensor> inputs, Source at) const {
@@ -154,6 +210,10 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
     uint32_t chosen = 0;
     rt::check(sprig_rt_package_choose(impl->package.raw(), int32_t(exact < 0 ? first : exact), described.data(),
                                       described.size(), &chosen, &samples));
+    if (uint32_t ranks = impl->ranksOf(chosen); ranks > 1) {
+      requireRank(impl->rank, function, ranks, at);
+      task->rank = impl->rank;
+    }
     for (const rt::TensorInfo &info : impl->package.outputs(chosen)) {
       TensorType type{DType(int(info.dtype)), Shape(info.shape)};
       if (samples >= 0) type.shape[0] = samples;
@@ -179,6 +239,7 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
   std::vector<LaneId> lanes = task->lanes = impl->lanes();
   for (LaneId lane : lanes) flushDevice(deviceOfLane(lane), /*wake=*/false);
   flushBefore(inputs);
+  if (task->rank) task->turn = task->rank->order->next(computeLane(impl->device));
   pushToAll(lanes, std::move(task));
   Engine::makeRoom();
   return results;

@@ -382,8 +382,83 @@ TEST(DistProgram, FunctionsOfRanksBecomePackages) {
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(results[0], std::vector<float>(5, 3));
   EXPECT_EQ(results[1], results[0]);
-  std::string text = errorOf([&] { loadBytes(bytes).call("average", {{ones({5})}})[0].wait(); });
-  EXPECT_TRUE(has(text, "is of 2 ranks, and the context of none")) << text;
+  std::string text = errorOf([&] { loadBytes(bytes).call("average", {{ones({5})}}); });
+  EXPECT_TRUE(has(text, "DistProgramTest.cpp:") && has(text, "average: is of 2 ranks, and the package of none"))
+      << text;
+}
+
+// Loaded and trained by ranks: the bits of the compiled step, whatever other collectives stand between the calls.
+TEST(DistProgram, LoadedPackagesAreCalledByRanks) {
+  const int64_t batch = 8;
+  std::vector<uint8_t> bytes;
+  std::vector<Trained> expected(2), found(2);
+  dist::spawn(2, [&](dist::Group &group) {
+    manualSeed(5);
+    nn::Sequential net(nn::Linear(6, 8), nn::Tanh(), nn::Linear(8, 3));
+    auto optimizer = optim::adam(net, {.lr = 0.05});
+    auto step = [&](const Tensor &x, const Tensor &y) {
+      Tensor loss = crossEntropy(net(x), y, {.reduction = Reduction::sum}) * (1.0 / double(batch));
+      optimizer.update(group.allReduce(grad(loss, net.parameters())));
+      return group.allReduce(loss);
+    };
+    if (group.rank()) return;
+    bytes = PackageBuilder().add("step", step, {{DType::f32, {4, 6}}, {DType::i64, {4}}}).bytes();
+  });
+  dist::spawn(2, [&](dist::Group &group) {
+    size_t rank = size_t(group.rank());
+    expected[rank] = train(batch, &group, true);
+    Package package = loadBytes(bytes);
+    EXPECT_EQ(package.ranks("step"), 2);
+    package.join(group);
+    for (int i = 0; i < 6; ++i) {
+      auto [begin, end] = group.rowsOf(batch);
+      auto [x, y] = samplesOf(i, begin, end);
+      Tensor pending = group.allReduceAsync(ones({3}));
+      Tensor loss = package.call("step", {{x, y}})[0];
+      EXPECT_EQ(group.allReduce(ones({2})).toVector<float>()[1], 2.f);
+      found[rank].losses.push_back(loss.item<float>());
+    }
+    for (const std::string &name : package.states()) found[rank].state.push_back({name, package.state(name)});
+  });
+  for (size_t rank : {0, 1}) {
+    EXPECT_EQ(found[rank].losses, expected[rank].losses);
+    size_t same = 0;
+    for (const auto &own : expected[rank].state)
+      for (const auto &other : found[rank].state) same += sameBits(own.value, other.value);
+    EXPECT_GE(same, expected[rank].state.size());
+  }
+
+  std::string text = errorOf([&] {
+    dist::spawn(3, [&](dist::Group &group) {
+      Package package = loadBytes(bytes);
+      package.join(group);
+      auto [x, y] = samplesOf(0, 0, 4);
+      package.call("step", {{x, y}});
+    });
+  });
+  EXPECT_TRUE(has(text, "step: is of 2 ranks, and called as rank ")) << text;
+  // Who fails tells the others.
+  text = errorOfRanks([&](dist::Group &group) {
+    Package package = loadBytes(bytes);
+    package.join(group);
+    auto [x, y] = samplesOf(0, 0, 4);
+    if (group.rank()) y = gather(y, 0, Tensor({int64_t(0), int64_t(1), int64_t(2), int64_t(9)}));
+    package.call("step", {{x, y}})[0].wait();
+  });
+  EXPECT_TRUE(has(text, "rank 1: ") && has(text, "gather")) << text;
+  // A part of a larger group is one, too.
+  std::vector<float> sums(3);
+  dist::spawn(3, [&](dist::Group &group) {
+    dist::Group pair = group.sub({0, 2});
+    if (group.rank() == 1) return;
+    Package package = loadBytes(bytes);
+    package.join(pair);
+    auto [begin, end] = pair.rowsOf(batch);
+    auto [x, y] = samplesOf(0, begin, end);
+    sums[size_t(group.rank())] = package.call("step", {{x, y}})[0].item<float>();
+  });
+  EXPECT_EQ(sums[0], expected[0].losses[0]);
+  EXPECT_EQ(sums[2], sums[0]);
 }
 
 // Probabilities that are 0 or 1 to the nearest of 2^32.
