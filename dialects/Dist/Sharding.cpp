@@ -102,10 +102,9 @@ LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> erro
   return success();
 }
 
-LogicalResult sprig::ir::dist::verifySharding(Operation *op, SymbolTableCollection &symbols, ShardingAttr sharding,
-                                              Type type, const Twine &what) {
+// `mesh`: what its name is looked up as, null where there is none.
+static LogicalResult verifyOn(MeshOp mesh, Operation *op, ShardingAttr sharding, Type type, const Twine &what) {
   auto error = [&] { return op->emitOpError() << "the sharding of " << what << ": "; };
-  auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(op, sharding.getMesh());
   if (!mesh) return error() << "expected a dist.mesh, found '" << sharding.getMesh().getValue() << "'";
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape()) return error() << "expected a tensor of static shape, found " << type;
@@ -121,12 +120,17 @@ LogicalResult sprig::ir::dist::verifySharding(Operation *op, SymbolTableCollecti
   return success();
 }
 
-// A sharding of a value that `op` names.
+LogicalResult sprig::ir::dist::verifySharding(Operation *op, SymbolTableCollection &symbols, ShardingAttr sharding,
+                                              Type type, const Twine &what) {
+  return verifyOn(symbols.lookupNearestSymbolFrom<MeshOp>(op, sharding.getMesh()), op, sharding, type, what);
+}
+
+// A sharding of a value that `op` names. Whoever verifies attributes has no table of symbols, and one for each would
+// cost more than to look for the mesh.
 static LogicalResult verifyNamed(Operation *op, Attribute value, Type type, const Twine &what) {
   auto sharding = dyn_cast<ShardingAttr>(value);
   if (!sharding) return op->emitOpError() << "expected a sharding of " << what << ", found " << value;
-  SymbolTableCollection symbols;
-  return verifySharding(op, symbols, sharding, type, what);
+  return verifyOn(SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, sharding.getMesh()), op, sharding, type, what);
 }
 
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {

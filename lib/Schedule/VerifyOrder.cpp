@@ -125,27 +125,17 @@ static LogicalResult report(const ProgramOrder &program, const order::Finding &f
 
 // All ranks come to their collectives in one order: that of the program, where they are in several lanes.
 static LogicalResult verifyCollectives(const ProgramOrder &all) {
-  auto hasOne = [](LaneOp lane) {
-    return llvm::any_of(lane.getBody().getOps<CommandOpInterface>(), isCollectiveCommand);
-  };
-  if (llvm::count_if(all.lanes, hasOne) < 2) return success();
-  order::HappensBefore before(all.schedule);
-  std::optional<order::Place> last;
-  for (uint32_t index : before.order()) {
-    if (!isCollectiveCommand(all.commands[index])) continue;
-    uint32_t lane = uint32_t(llvm::upper_bound(all.schedule.laneEnds, index) - all.schedule.laneEnds.begin());
-    order::Place place{lane, index - (lane ? all.schedule.laneEnds[lane - 1] : 0)};
-    if (last && !before.isBefore(*last, place)) {
-      InFlightDiagnostic error = all.commands[index]->emitOpError()
-                                 << titleOf(all.commands[index]) << " in lane " << lane
-                                 << " is of all ranks, without an order to what is in lane " << last->lane;
-      CommandOpInterface first = all.commandAt(*last);
-      error.attachNote(first->getLoc()) << titleOf(first) << " in lane " << last->lane << " is of all ranks, too";
-      return error;
-    }
-    last = place;
-  }
-  return success();
+  std::vector<bool> meets;
+  for (CommandOpInterface command : all.commands) meets.push_back(isCollectiveCommand(command));
+  std::optional<std::pair<order::Place, order::Place>> found = order::findUnordered(all.schedule, meets);
+  if (!found) return success();
+  auto [earlier, later] = *found;
+  CommandOpInterface first = all.commandAt(earlier), second = all.commandAt(later);
+  InFlightDiagnostic error = second->emitOpError()
+                             << titleOf(second) << " in lane " << later.lane
+                             << " is of all ranks, without an order to what is in lane " << earlier.lane;
+  error.attachNote(first->getLoc()) << titleOf(first) << " in lane " << earlier.lane << " is of all ranks, too";
+  return error;
 }
 
 LogicalResult sprig::verifyOrder(ProgramOp program, SymbolTableCollection &symbols) {

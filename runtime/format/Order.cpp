@@ -260,4 +260,26 @@ HappensBefore::HappensBefore(const Schedule &schedule) : laneEnds(schedule.laneE
   Checker(schedule).run(&played, &clocks);
 }
 
+std::optional<std::pair<Place, Place>> findUnordered(const Schedule &schedule, const std::vector<bool> &isAsked) {
+  auto placeOf = [&](uint32_t index) -> Place {
+    auto lane = std::upper_bound(schedule.laneEnds.begin(), schedule.laneEnds.end(), index) - schedule.laneEnds.begin();
+    return {uint32_t(lane), index - (lane ? schedule.laneEnds[size_t(lane) - 1] : 0)};
+  };
+  // A lane is in order by itself.
+  auto first = std::find(isAsked.begin(), isAsked.end(), true);
+  auto last = std::find(isAsked.rbegin(), isAsked.rend(), true);
+  if (first == isAsked.end() ||
+      placeOf(uint32_t(first - isAsked.begin())).lane == placeOf(uint32_t(isAsked.rend() - last - 1)).lane)
+    return std::nullopt;
+  HappensBefore before(schedule);
+  std::optional<Place> earlier;
+  for (uint32_t index : before.order()) {
+    if (!isAsked[index]) continue;
+    Place place = placeOf(index);
+    if (earlier && !before.isBefore(*earlier, place)) return std::pair(*earlier, place);
+    earlier = place;
+  }
+  return std::nullopt;
+}
+
 } // namespace sprig::rt::order

@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace sprig::rt::order {
@@ -111,6 +113,11 @@ private:
   std::vector<uint32_t> played;
   std::vector<uint32_t> clocks; // of each command: how many of each lane are over before it
 };
+
+// Of some of the work (by index in Schedule.commands) the first two that follow one another in an order in which they
+// can run, and that no event orders; nothing where they have one order whatever lane goes first. Of a schedule that is
+// not stuck.
+std::optional<std::pair<Place, Place>> findUnordered(const Schedule &schedule, const std::vector<bool> &isAsked);
 
 } // namespace sprig::rt::order
 

@@ -155,24 +155,16 @@ Status explain(const order::Finding &finding, const Entry &entry, const Program 
 
 // All ranks come to their collectives in one order: that of the program.
 Status checkCollectives(const Entry &entry, const order::Schedule &schedule) {
-  auto hasOne = [&](const Lane &lane) {
-    return std::any_of(lane.commands.begin(), lane.commands.end(), [&](auto &command) { return entry.meets(command); });
+  std::vector<bool> meets;
+  for (const Lane &lane : entry.lanes)
+    for (const Command &command : lane.commands) meets.push_back(entry.meets(command));
+  std::optional<std::pair<order::Place, order::Place>> found = order::findUnordered(schedule, meets);
+  if (!found) return {};
+  auto text = [&](order::Place place) {
+    return commandText(place.lane, place.index, entry.lanes[place.lane].commands[place.index]);
   };
-  if (std::count_if(entry.lanes.begin(), entry.lanes.end(), hasOne) < 2) return {};
-  order::HappensBefore before(schedule);
-  auto commandOf = [&](order::Place place) -> const Command & { return entry.lanes[place.lane].commands[place.index]; };
-  auto text = [&](order::Place place) { return commandText(place.lane, place.index, commandOf(place)); };
-  std::optional<order::Place> last;
-  for (uint32_t index : before.order()) {
-    auto end = std::upper_bound(schedule.laneEnds.begin(), schedule.laneEnds.end(), index);
-    auto lane = uint32_t(end - schedule.laneEnds.begin());
-    order::Place place{lane, index - (lane ? schedule.laneEnds[lane - 1] : 0)};
-    if (!entry.meets(commandOf(place))) continue;
-    if (last && !before.isBefore(*last, place))
-      return badPackage(concat(text(place), " is of all ranks, and so is ", text(*last), "; no event orders the two"));
-    last = place;
-  }
-  return {};
+  return badPackage(
+      concat(text(found->second), " is of all ranks, and so is ", text(found->first), "; no event orders the two"));
 }
 
 } // namespace

@@ -103,6 +103,26 @@ TEST(Order, WhichHappensBeforeWhich) {
   EXPECT_EQ(order, (std::vector<uint32_t>{0, 2, 3, 5}));
 }
 
+// Work 0, 2, 3 and 5 of the same lanes: 2 and 3 are in no order to those of the other lane.
+TEST(Order, WhatHasOneOrder) {
+  Lanes lanes;
+  lanes.write(0, 8), lanes.record(0), lanes.write(8, 16), lanes.next();
+  lanes.write(16, 24), lanes.wait(0), lanes.write(24, 32), lanes.next();
+  auto findOf = [&](std::initializer_list<size_t> asked) {
+    std::vector<bool> isAsked(6, false);
+    for (size_t index : asked) isAsked[index] = true;
+    return findUnordered(lanes.schedule, isAsked);
+  };
+  EXPECT_FALSE(findOf({}));
+  EXPECT_FALSE(findOf({0, 2}));
+  EXPECT_FALSE(findOf({0, 5}));
+  auto found = findOf({2, 5});
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->first.lane, found->second.lane);
+  EXPECT_TRUE(findOf({0, 3}));
+  EXPECT_TRUE(findOf({0, 2, 3, 5}));
+}
+
 TEST(Order, LanesThatWaitForEachOtherAreStuck) {
   Lanes lanes;
   lanes.wait(1), lanes.record(0), lanes.next();
