@@ -4,10 +4,10 @@ namespace sprig::rt::core {
 
 std::string TextParts::text() const {
   std::string text;
-  for (size_t i = 0;; ++i) {
+  for (size_t i = 0; kinds[i] != TextPart::end; ++i) {
     const uint64_t word = words[i];
     switch (kinds[i]) {
-    case TextPart::end: return text;
+    case TextPart::end: break;
     case TextPart::literal: text += reinterpret_cast<const char *>(word); break;
     case TextPart::string: text += *reinterpret_cast<const std::string *>(word); break;
     case TextPart::view: text += *reinterpret_cast<const std::string_view *>(word); break;
@@ -16,6 +16,7 @@ std::string TextParts::text() const {
     case TextPart::real: text += std::to_string(std::bit_cast<double>(word)); break;
     }
   }
+  return text;
 }
 
 } // namespace sprig::rt::core
