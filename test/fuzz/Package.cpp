@@ -2,6 +2,7 @@
 // may do anything), which touches the ends of every buffer that it is given. So whatever passes verification must give
 // kernels, copies and states memory that is there, and every run must end.
 #include "runtime/load/Decode.h"
+#include "runtime/test/RankThreads.h"
 #include "runtime/test/TestPackage.h"
 #include "sprig/rt/kernel.h"
 #include "test/fuzz/Fuzz.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr uint64_t kMemoryLimit = 64 << 20;
 constexpr uint64_t kMostInterface = 8 << 20;
+constexpr uint32_t kMostRanks = 4; // of which an entry is run
 
 // What every dispatch of a kernel promises of an operand.
 struct Operand {
@@ -122,10 +124,41 @@ Package loaded(const test::Bytes &bytes, const char *device = "") {
   return Package::fromMemory(bytes, "fuzz.sprig", options);
 }
 
+uint32_t ranksOf(const Package &package, uint32_t entry) {
+  sprig_rt_ranks_info info = {};
+  info.size = sizeof info;
+  check(sprig_rt_package_entry_ranks(package.raw(), entry, &info));
+  return info.ranks;
+}
+
+// All ranks of an entry, each a thread with arrays of its own: none waits for what never comes.
+void runRanks(const Package &package, uint32_t entry, uint32_t ranks, const Pool &pool) {
+  for (int collectiveThreads : {-1, 1})
+    test::onRanks(
+        ranks, collectiveThreads,
+        [&](uint32_t, const Group &group) {
+          try {
+            Tensors inputs(package.inputs(entry)), outputs(package.outputs(entry));
+            ContextOptions options;
+            options.pool = &pool;
+            Context context(package, options);
+            context.join(group);
+            context.invoke(inputs.views, outputs.views, int32_t(entry));
+          } catch (const rt::Error &error) {
+            require(!std::strstr(error.what(), " has waited "), "ranks of one program do not wait in vain");
+          }
+        },
+        std::chrono::seconds(10));
+}
+
 void runAll(const Package &package) {
   static const Pool alone(1), two(2);
   for (uint32_t entry = 0; entry < package.entryCount(); ++entry) {
     if (!isSmall(package.inputs(entry)) || !isSmall(package.outputs(entry))) continue;
+    if (uint32_t ranks = ranksOf(package, entry); ranks > 1) {
+      if (ranks <= kMostRanks) runRanks(package, entry, ranks, alone);
+      continue;
+    }
     Tensors inputs(package.inputs(entry)), outputs(package.outputs(entry));
     for (const Pool *pool : {&alone, &two})
       taken([&] {

@@ -63,13 +63,15 @@ private:
 
   void command(core::Entry &entry, core::Command &command) {
     places.push_back([&] {
-      command.kind = core::CommandKind(choose.below(4));
+      command.kind = core::CommandKind(choose.below(5));
+      command.collective = uint32_t(choose.below(std::max<size_t>(1, entry.collectives.size())));
+      if (entry.collectives.empty()) entry.collectives.emplace_back();
       if (command.operandCount >= 2 || command.kind != core::CommandKind::Copy) return;
       command.firstOperand = uint32_t(entry.operands.size()); // a copy has two
       command.operandCount = 2;
       entry.operands.resize(entry.operands.size() + 2);
     });
-    if (command.kind == core::CommandKind::Dispatch)
+    if (command.kind == core::CommandKind::Dispatch || command.kind == core::CommandKind::Collective)
       places.push_back([&] { command.operandCount -= command.operandCount > 0; });
     number(command.kernel);
     number(command.event);
@@ -86,8 +88,26 @@ private:
     }
   }
 
+  void collective(core::Collective &call) {
+    places.push_back([&] { call.kind = sprig::rt::collective::Kind(choose.below(11)); });
+    places.push_back([&] { call.reduction = sprig::rt::comm::Reduction(choose.below(6)); });
+    places.push_back([&] {
+      call.algorithm.reset();
+      if (!choose.oneIn(3)) call.algorithm = sprig::rt::collective::Algorithm(choose.below(8));
+    });
+    number(call.dtype);
+    number(call.root);
+    numbers(call.units);
+  }
+
   void entry(core::Entry &entry) {
     text(entry.name);
+    places.push_back([&] { entry.ranks = uint32_t(choose.below(6)); });
+    number(entry.ranks);
+    places.push_back([&] { entry.rank = int32_t(choose.below(5)) - 1; });
+    number(entry.rank);
+    number(entry.samplesOfRanks);
+    for (core::Collective &each : entry.collectives) collective(each);
     list(entry.inputs);
     for (auto &type : entry.inputs) tensor(type);
     list(entry.outputs);

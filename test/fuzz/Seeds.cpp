@@ -123,6 +123,16 @@ void checkpoints() {
 void packages() {
   using namespace rt::test;
   save("package", "add.sprig", addPackage(4).encode());
+  // Every collective, of rows that ranks share evenly, and of one rank's program where they do not; buckets on a lane.
+  for (int kind = 0; kind <= int(rt::collective::Kind::part); ++kind) {
+    rt::core::Collective call{.kind = rt::collective::Kind(kind)};
+    std::string name(nameOf(call.kind));
+    save("package", name + ".sprig", callPackage(2, 0, call, 4, 2).encode());
+    if (rt::collective::formOf(call.kind) != rt::collective::Form::inPlace &&
+        call.kind != rt::collective::Kind::allToAll)
+      save("package", name + "-uneven.sprig", callPackage(3, 1, call, 5, 1).encode());
+  }
+  save("package", "buckets.sprig", bucketPackage(2, 5, 2).encode());
   TestPackage endless = addPackage(4); // more tiles than sums of them hold
   endless.program.entries[0].lanes[0].commands[0].tiles = INT64_MAX;
   save("package", "endless.sprig", endless.encode());
