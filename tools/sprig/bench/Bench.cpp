@@ -279,7 +279,8 @@ void addBench(CLI::App &app, Invocation &invocation) {
           "size of the matrices of matmul (default 4096), threads (1000), devices (768), bottlenecks (768), "
           "overlap (512), "
           "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
-          "batches of split (256); the bytes of allreduce, the most of threads (16777216) or those of a "
+          "batches of split (256, of the mlp 1024); the bytes of allreduce, the most of threads (16777216) or those of "
+          "a "
           "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
           "each rank of scaling (256) and buckets (128); the samples of sampler (1001); the most bytes of comm "
           "(67108864)")

@@ -1,66 +1,156 @@
-// sprig bench split: a batch through a small convolutional network on one share of the cores, and divided over all of
-// them, over batch sizes: below which one division costs more than it saves.
+// sprig bench split: a batch through a small network on one share of the cores, and divided over all of them, over
+// batch sizes: below which one division costs more than it saves.
+#include "tools/sprig/bench/RandomData.h"
 #include "tools/sprig/bench/Shares.h"
 #include <algorithm>
+#include <cmath>
 
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kSide = 28, kFirst = 16, kSecond = 32, kClasses = 10;
+constexpr int64_t kClasses = 10;
+// Of the largest result: sums over as many numbers, whatever the number of rows.
+constexpr double kMostDifference = 1e-5;
 
-std::string imagesType(int64_t batch, int64_t channels, int64_t side) {
-  std::string edge = "x" + std::to_string(side);
-  return "tensor<" + std::to_string(batch) + "x" + std::to_string(channels) + edge + edge + "xf32>";
+// Operations of a part of the batch, on its device.
+struct Part {
+  std::string number; ///< "0", behind the names of values
+  int64_t samples;
+  bool isPlaced;
+
+  std::string place() const { return isPlaced ? placedOn(std::stoi(number)) : ""; }
+  std::string value(const char *name) const { return "%" + std::string(name) + number; }
+};
+
+// What a batch goes through, from %x to %y of each part.
+struct SplitNetwork {
+  std::string name;
+  std::vector<int64_t> sample;                                        ///< the shape of one
+  std::vector<std::pair<const char *, std::vector<int64_t>>> weights; ///< arguments
+  std::string (*write)(const Part &part);
+  int64_t most; ///< samples, unless somebody says
+
+  std::vector<int64_t> inputShape(int64_t samples) const {
+    std::vector<int64_t> shape = {samples};
+    shape.insert(shape.end(), sample.begin(), sample.end());
+    return shape;
+  }
+};
+
+std::string tensorType(const std::vector<int64_t> &shape) {
+  std::string text = "tensor<";
+  for (int64_t size : shape) text += std::to_string(size) + "x";
+  return text + "f32>";
 }
 
-// The network on some of the samples, on one device; what it gives.
-std::string layers(const std::string &x, int64_t batch, int part, bool placed, std::string &body) {
-  std::string number = std::to_string(part), first = imagesType(batch, kFirst, kSide / 2),
-              second = imagesType(batch, kSecond, kSide / 4), flat = matrixType(batch, kSecond * kSide * kSide / 16),
-              result = matrixType(batch, kClasses);
-  std::string on = placed ? ", nn.place = \"cpu:" + number + "\"}" : "}";
-  auto conv = [&](const std::string &name, const std::string &from, const std::string &filter, const std::string &types,
+constexpr int64_t kSide = 28, kFirst = 16, kSecond = 32, kFlat = kSecond * kSide * kSide / 16;
+
+std::string writeConvolutions(const Part &part) {
+  std::string first = tensorType({part.samples, kFirst, kSide / 2, kSide / 2}),
+              second = tensorType({part.samples, kSecond, kSide / 4, kSide / 4}),
+              flat = matrixType(part.samples, kFlat);
+  std::string on = part.isPlaced ? ", nn.place = \"cpu:" + part.number + "\"}" : "}", body;
+  auto conv = [&](const char *name, const char *from, const char *filter, const std::string &types,
                   const char *padding) {
-    body += "  " + name + " = nn.conv " + from + ", " + filter +
+    body += "  " + part.value(name) + " = nn.conv " + part.value(from) + ", %" + filter +
             " {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: " + padding + ">" + on +
             " : " + types + "\n";
   };
-  std::string filters = "tensor<16x1x5x5xf32>", more = "tensor<32x16x3x3xf32>", place = placed ? placedOn(part) : "";
-  conv("%c" + number, x, "%f", imagesType(batch, 1, kSide) + ", " + filters, "2, 2, 2, 2");
-  body += "  %r" + number + " = nn.relu %c" + number + place + " : " + first + "\n";
-  conv("%d" + number, "%r" + number, "%g", first + ", " + more, "1, 1, 1, 1");
-  body += "  %s" + number + " = nn.relu %d" + number + place + " : " + second + "\n";
-  body += "  %t" + number + " = nn.reshape %s" + number + " : " + second + " to " + flat + "\n";
-  body += "  %y" + number + " = nn.matmul %t" + number + ", %h" + place + " : " + flat + ", " +
-          matrixType(kSecond * kSide * kSide / 16, kClasses) + "\n";
-  return result;
+  conv("c", "x", "f", tensorType({part.samples, 1, kSide, kSide}) + ", tensor<16x1x5x5xf32>", "2, 2, 2, 2");
+  body += "  " + part.value("r") + " = nn.relu " + part.value("c") + part.place() + " : " + first + "\n";
+  conv("d", "r", "g", first + ", tensor<32x16x3x3xf32>", "1, 1, 1, 1");
+  body += "  " + part.value("s") + " = nn.relu " + part.value("d") + part.place() + " : " + second + "\n";
+  body += "  " + part.value("t") + " = nn.reshape " + part.value("s") + " : " + second + " to " + flat + "\n";
+  return body + "  " + part.value("y") + " = nn.matmul " + part.value("t") + ", %h" + part.place() + " : " + flat +
+         ", " + matrixType(kFlat, kClasses) + "\n";
 }
 
+constexpr int64_t kWidths[] = {1000, 512, 256, kClasses};
+
+std::string writePerceptron(const Part &part) {
+  std::string from = part.value("x"), body;
+  const char *weights[] = {"f", "g", "h"}, *products[] = {"p", "q", "y"}, *active[] = {"r", "s"};
+  for (int layer = 0; layer < 3; ++layer) {
+    std::string made = part.value(products[layer]), type = matrixType(part.samples, kWidths[layer + 1]);
+    body += "  " + made + " = nn.matmul " + from + ", %" + weights[layer] + part.place() + " : " +
+            matrixType(part.samples, kWidths[layer]) + ", " + matrixType(kWidths[layer], kWidths[layer + 1]) + "\n";
+    if (layer == 2) break;
+    from = part.value(active[layer]);
+    body += "  " + from + " = nn.relu " + made + part.place() + " : " + type + "\n";
+  }
+  return body;
+}
+
+SplitNetwork chosenNetwork(const std::string &name) {
+  if (name == "mlp")
+    return {
+        "1000-512-256-10", {1000}, {{"f", {1000, 512}}, {"g", {512, 256}}, {"h", {256, 10}}}, writePerceptron, 1024};
+  if (name.empty() || name == "cnn")
+    return {"two convolutions",
+            {1, kSide, kSide},
+            {{"f", {kFirst, 1, 5, 5}}, {"g", {kSecond, kFirst, 3, 3}}, {"h", {kFlat, kClasses}}},
+            writeConvolutions,
+            256};
+  throw Error(ErrorKind::usage, "--network: bench split takes cnn or mlp, found '" + name + "'");
+}
+
+int64_t shareOf(int64_t batch, int parts, int part) { return batch / parts + (part < batch % parts); }
+
 // Each device has its share of the batch; the first one joins the results.
-Model networkModel(int64_t batch, int parts, bool placed) {
+Model networkModel(const SplitNetwork &network, int64_t batch, int parts, bool placed) {
   std::string body, arguments, results, types;
-  for (int part = 0; part < parts; ++part) {
-    std::string number = std::to_string(part);
-    int64_t share = batch / parts + (part < batch % parts);
-    arguments += (part ? ", %x" : "%x") + number + ": " + imagesType(share, 1, kSide);
-    types += (part ? ", " : "") + layers("%x" + number, share, part, placed, body);
-    results += (part ? ", %y" : "%y") + number;
+  for (int i = 0; i < parts; ++i) {
+    Part part{std::to_string(i), shareOf(batch, parts, i), placed};
+    arguments += part.value("x") + ": " + tensorType(network.inputShape(part.samples)) + ", ";
+    body += network.write(part);
+    types += (i ? ", " : "") + matrixType(part.samples, kClasses);
+    results += (i ? ", " : "") + part.value("y");
   }
   std::string result = matrixType(batch, kClasses);
   if (parts > 1) {
     body += "  %y = nn.concat " + results + " axis = 0 {nn.place = \"cpu:0\"} : " + types + "\n";
     results = "%y";
   }
-  arguments += ", %f: tensor<16x1x5x5xf32>, %g: tensor<32x16x3x3xf32>, %h: " +
-               matrixType(kSecond * kSide * kSide / 16, kClasses);
+  for (size_t i = 0; i < network.weights.size(); ++i)
+    arguments += std::string(i ? ", %" : "%") + network.weights[i].first + ": " + tensorType(network.weights[i].second);
   return textModel("network", "func.func @main(" + arguments + ") -> " + result + " {\n" + body + "  return " +
                                   results + " : " + result + "\n}\n");
+}
+
+// What a program makes of one batch, which its first inputs are the parts of.
+std::vector<float> resultOf(const TimedProgram &program, const SplitNetwork &network, int64_t batch, int parts) {
+  data::Array whole = randomArray("x", network.inputShape(batch), 1, 1);
+  std::vector<TensorSpec> inputs = program.loaded().inputs(0);
+  std::map<std::string, data::Array> arrays;
+  int64_t sampleBytes = int64_t(whole.bytes.size()) / batch, first = 0;
+  for (int part = 0; part < parts; ++part) {
+    data::Array &own = arrays[inputs[size_t(part)].name];
+    own = {inputs[size_t(part)].name, data::DType::f32, inputs[size_t(part)].shape, {}};
+    auto begin = whole.bytes.begin() + first * sampleBytes;
+    first += own.shape[0];
+    own.bytes.assign(begin, whole.bytes.begin() + first * sampleBytes);
+  }
+  for (size_t i = size_t(parts); i < inputs.size(); ++i)
+    arrays[inputs[i].name] = randomArray(inputs[i].name, inputs[i].shape, 2 + i - size_t(parts), 0.05);
+  std::vector<data::Array> outputs = program.loaded().run(arrays);
+  const auto *values = reinterpret_cast<const float *>(outputs.front().bytes.data());
+  return {values, values + outputs.front().elements()};
+}
+
+double largestDifference(const std::vector<float> &a, const std::vector<float> &b) {
+  double difference = 0, largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference = std::max(difference, std::abs(double(a[i]) - double(b[i])));
+    largest = std::max(largest, std::abs(double(a[i])));
+  }
+  return a.size() == b.size() && largest > 0 ? difference / largest : INFINITY;
 }
 
 } // namespace
 
 void benchSplit(const ExperimentOptions &options, ExperimentReport &report) {
-  int64_t most = options.n ? options.n : 256;
+  SplitNetwork network = chosenNetwork(options.sweep.network);
+  int64_t most = options.n ? options.n : network.most;
   int parts = std::clamp(options.threads, 2, 8);
   std::string shares = std::to_string(parts) + " shares";
   report.table("split",
@@ -73,12 +163,13 @@ void benchSplit(const ExperimentOptions &options, ExperimentReport &report) {
   for (int64_t batch : {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024})
     if (batch >= parts && batch < most) sizes.push_back(batch);
   sizes.push_back(std::max<int64_t>(most, parts));
-  double gainAtFirst = 0, gain = 0;
+  double gainAtFirst = 0, gain = 0, apart = 0;
   int64_t crossover = 0;
   for (int64_t batch : sizes) {
-    TimedProgram one(networkModel(batch, 1, false), alone);
-    TimedProgram many(networkModel(batch, parts, true), onShares(options, parts, options.settings.links));
+    TimedProgram one(networkModel(network, batch, 1, false), alone);
+    TimedProgram many(networkModel(network, batch, parts, true), onShares(options, parts, options.settings.links));
     std::vector<double> best = bestInTurn({&one, &many}, 5, 0.3);
+    apart = std::max(apart, largestDifference(resultOf(one, network, batch, 1), resultOf(many, network, batch, parts)));
     gain = best[0] / best[1];
     if (batch == sizes.front()) gainAtFirst = gain;
     if (gain > 1.05 && crossover == 0) crossover = batch;
@@ -86,6 +177,9 @@ void benchSplit(const ExperimentOptions &options, ExperimentReport &report) {
     report.row({batch, best[0] * 1e6, best[1] * 1e6, gain, simulatedSeconds(one) * 1e6,
                 simulatedSeconds(many, options.settings.links) * 1e6});
   }
+  report.verdict("divided or not, the results are the same",
+                 "they differ by " + formatDouble(apart, 2) + " of the largest at most, " + network.name,
+                 apart <= kMostDifference);
   if (options.threads == 1) {
     report.note("one thread: all shares have it between them, so there is nothing to gain");
     return;

@@ -6,13 +6,17 @@ namespace sprig::cli {
 
 void SweepFlags::checkFor(const std::string &experiment) const {
   if (experiment == "sweep") return;
-  if (!network.empty() || !data.empty() || epochs || samples || tests || batch || width || !rates.empty())
-    throw Error(ErrorKind::usage, "--network, --data, --epochs, --samples, --tests, --batch, --width, --rate: go with "
-                                  "the experiment sweep");
+  if (!data.empty() || epochs || samples || tests || batch || width || !rates.empty())
+    throw Error(ErrorKind::usage,
+                "--data, --epochs, --samples, --tests, --batch, --width, --rate: go with the experiment sweep");
+  if (!network.empty() && experiment != "split")
+    throw Error(ErrorKind::usage, "--network: goes with the experiments sweep and split");
 }
 
 void addSweepFlags(CLI::App &command, SweepFlags &flags) {
-  command.add_option("--network", flags.network, "that sweep trains: lenet (default) or resnet18");
+  command.add_option(
+      "--network", flags.network,
+      "that sweep trains: lenet (default) or resnet18; that split runs: cnn (default) or mlp (1000-512-256-10)");
   command.add_option("--data", flags.data,
                      "folder of images that sweep trains on, in the MNIST format (train-images-idx3-ubyte, "
                      "t10k-labels-idx1-ubyte and so on; default: generated ones of 28x28)");

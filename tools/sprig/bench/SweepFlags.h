@@ -1,5 +1,5 @@
 // The flags of experiments that train a network of their own: which one, on which data, how long.
-// For bench sweep.
+// For bench sweep, and which network for bench split.
 #pragma once
 #include "tools/sprig/Command.h"
 #include <cstdint>
