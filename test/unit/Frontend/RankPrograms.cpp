@@ -1,5 +1,7 @@
 // What ranks compute, as text with all digits: test/Cli/launch-programs.test compares threads with processes.
 //   rank-programs group|trainer|differs N
+//   rank-programs package FILE: a training step of two ranks, by batches of four of eight samples, whose losses it
+//   prints
 #include "sprig/sprig.h"
 #include <cstdio>
 #include <cstdlib>
@@ -48,6 +50,22 @@ void ofGroup(dist::Group &group) {
   print("part", inPart);
 }
 
+void trainPackage(dist::Group &group, const char *path) {
+  Package package = load(path);
+  package.join(group);
+  for (int64_t step = 0; step < 6; ++step) {
+    std::vector<float> x;
+    std::vector<int64_t> classes;
+    auto [begin, end] = group.rowsOf(4);
+    for (int64_t i = step % 2 * 4 + begin; i < step % 2 * 4 + end; ++i) {
+      for (int64_t k = 0; k < 3; ++k) x.push_back(float((i * 7 + k * 3) % 5) / 2);
+      classes.push_back(i % 2);
+    }
+    Tensor loss = package.call("train_step", {{Tensor(x, {end - begin, 3}), Tensor(classes)}})[0];
+    if (group.rank() == 0) std::printf("%.9g\n", double(loss.item<float>()));
+  }
+}
+
 } // namespace
 
 int main(int count, char **arguments) try {
@@ -55,6 +73,7 @@ int main(int count, char **arguments) try {
   const char *what = arguments[1];
   const int ranks = std::atoi(arguments[2]);
   if (!std::strcmp(what, "group")) dist::run(ranks, ofGroup);
+  if (!std::strcmp(what, "package")) dist::run(2, [&](dist::Group &group) { trainPackage(group, arguments[2]); });
   if (!std::strcmp(what, "differs"))
     dist::run(ranks, [](dist::Group &group) {
       dist::Group part = group.sub({0, 1});
