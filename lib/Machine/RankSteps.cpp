@@ -34,6 +34,35 @@ struct Range {
   size_t begin = 0, end = 0;
 };
 
+// By lane and command: which of the rank's meetings a command's first one is. Lanes and events order all of them, so
+// they come in the same order however lanes are run; ranks may have them on different lanes.
+std::vector<std::vector<uint32_t>> numbersOf(const RankStep &step) {
+  std::vector<std::vector<uint32_t>> numbers(step.lanes.size());
+  std::vector<bool> isRecorded(step.events, false);
+  uint32_t next = 0;
+  auto run = [&](size_t lane) {
+    size_t before = numbers[lane].size();
+    for (size_t at = before; at < step.lanes[lane].size(); ++at) {
+      const RankStep::Command &each = step.lanes[lane][at];
+      if (each.meetings.empty()) {
+        if (each.command.kind == Kind::wait && !isRecorded[each.command.event]) break;
+        if (each.command.kind == Kind::record) isRecorded[each.command.event] = true;
+        if (each.command.ended) isRecorded[*each.command.ended] = true;
+      }
+      numbers[lane].push_back(next);
+      next += uint32_t(each.meetings.size());
+    }
+    return numbers[lane].size() > before;
+  };
+  for (bool isMoving = true; isMoving;) {
+    isMoving = false;
+    for (size_t lane = 0; lane < numbers.size(); ++lane) isMoving |= run(lane);
+  }
+  // What waits for ever is told by who plays it.
+  for (size_t lane = 0; lane < numbers.size(); ++lane) numbers[lane].resize(step.lanes[lane].size(), next);
+  return numbers;
+}
+
 } // namespace
 
 struct RankLanes::Maker {
@@ -53,10 +82,12 @@ struct RankLanes::Maker {
   }
 
   void addStep(int rank, const RankStep &step) {
-    uint32_t number = 0;
+    std::vector<std::vector<uint32_t>> numbers = numbersOf(step);
     for (uint32_t lane = 0; lane < step.lanes.size(); ++lane) {
       uint32_t at = firstLane[size_t(rank)] + lane;
-      for (const RankStep::Command &each : step.lanes[lane]) {
+      for (size_t command = 0; command < step.lanes[lane].size(); ++command) {
+        const RankStep::Command &each = step.lanes[lane][command];
+        uint32_t number = numbers[lane][command];
         Range range{at, made.lanes[at].commands.size(), 0};
         for (const Meeting &meeting : each.meetings) {
           if (!isAlone) meet(rank, at, number, meeting);

@@ -79,6 +79,23 @@ TEST(RankSteps, OverlapHidesWhatItCan) {
   }
 }
 
+// Sums meet by their order, wherever a rank has them: here one has the first on a lane of its own, the other both on
+// one.
+TEST(RankSteps, RanksMayHaveOtherLanes) {
+  constexpr int64_t kFirst = 8000, kSecond = 2000;
+  Cluster cluster = clusterOf(onSwitch(2), 2);
+  RankStep one{{{work(1000), meet(Algorithm::ring, kFirst), meet(Algorithm::ring, kSecond)}}, 0};
+  RankStep two{{{work(1000), event(Kind::record, 0), event(Kind::wait, 1), meet(Algorithm::ring, kSecond)},
+                {event(Kind::wait, 0), meet(Algorithm::ring, kFirst), event(Kind::record, 1)}},
+               2};
+  double expected = 1000 + 4 * kLatencyNs + kFirst + kSecond;
+  for (auto [first, second] : {std::pair(&one, &two), {&two, &one}}) {
+    const RankStep *steps[] = {first, second};
+    RankLanes lanes(cluster, steps, Played::all);
+    EXPECT_NEAR(simulate(lanes.topology(), lanes.program()).ns, expected, 1e-3);
+  }
+}
+
 TEST(RankSteps, OneMachineStandsForAll) {
   Cluster hosts = clusterOf(*topologyPreset("10gbe"), 12);
   Cluster boards = clusterOf(*topologyPreset("v100-nvlink"), 32);
