@@ -29,6 +29,10 @@ inline constexpr llvm::StringLiteral kLateAttr = "dist.late";
 /// of its buffers beyond; and whether collectives have a lane of their own, without it where that pays.
 inline constexpr llvm::StringLiteral kLatencyAttr = "dist.latency", kRateAttr = "dist.rate", kApartAttr = "dist.apart";
 
+/// On functions that are a rank's: the mesh, also where ranks do nothing together in them. On their arguments and
+/// results that are pieces: the shape of the whole, then where the piece begins along each dimension.
+inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh", kPieceAttr = "dist.piece";
+
 /// The sharding of a function's argument or result or of a parameter, and those of an operation's results.
 inline constexpr llvm::StringLiteral kShardingAttr = "dist.sharding", kShardingsAttr = "dist.shardings";
 

@@ -1,4 +1,5 @@
 #include "dialects/Dist/Dist.h"
+#include "runtime/collective/AxisGroup.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -70,18 +71,8 @@ int64_t MeshOp::numRanks() {
 }
 
 SmallVector<int64_t> MeshOp::groupOf(int64_t rank, ArrayAttr axes) {
-  // The rank at place 0 of the named axes, then all places along them.
-  SmallVector<int64_t> group = {rank};
-  int64_t step = numRanks();
-  for (auto [name, size] : llvm::zip_equal(getAxes(), getSizes())) {
-    step /= size;
-    if (!llvm::is_contained(axes, name)) continue;
-    SmallVector<int64_t> wider;
-    for (int64_t member : group) {
-      int64_t first = member - member / step % size * step;
-      for (int64_t i = 0; i < size; ++i) wider.push_back(first + i * step);
-    }
-    group = std::move(wider);
-  }
-  return group;
+  SmallVector<uint32_t> over;
+  for (auto [number, name] : llvm::enumerate(getAxes()))
+    if (llvm::is_contained(axes, name)) over.push_back(uint32_t(number));
+  return llvm::to_vector_of<int64_t>(sprig::rt::collective::groupOf(getSizes(), over, int(rank)));
 }

@@ -133,7 +133,26 @@ static LogicalResult verifyNamed(Operation *op, Attribute value, Type type, cons
   return verifyOn(SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, sharding.getMesh()), op, sharding, type, what);
 }
 
+// A piece lies in its whole.
+static LogicalResult verifyPiece(Operation *op, Attribute value, Type type, const Twine &what) {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
+  auto piece = dyn_cast<RankedTensorType>(type);
+  if (!numbers || !piece || numbers.size() != 2 * piece.getRank())
+    return op->emitOpError() << "expected '" << kPieceAttr << "' of " << what
+                             << " as two numbers for each dimension of " << type << ", found " << value;
+  for (auto [size, whole, first] : llvm::zip_equal(piece.getShape(), numbers.asArrayRef().take_front(piece.getRank()),
+                                                   numbers.asArrayRef().drop_front(piece.getRank())))
+    if (first < 0 || size < 0 || first > whole - size)
+      return op->emitOpError() << what << " has " << size << " from " << first << " on of a dimension of " << whole;
+  return success();
+}
+
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kMeshAttr) {
+    auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
+    if (name && SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, name)) return success();
+    return op->emitOpError() << "expected '" << kMeshAttr << "' to name a dist.mesh, found " << attribute.getValue();
+  }
   if (attribute.getName() == kShardingAttr) {
     auto value = op->getAttrOfType<TypedAttr>("value");
     if (!value || op->getNumResults())
@@ -151,16 +170,20 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
 }
 
 LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
-  if (attribute.getName() != kShardingAttr) return success();
+  StringRef name = attribute.getName();
+  if (name != kShardingAttr && name != kPieceAttr) return success();
   auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function) return op->emitOpError() << "is no function whose arguments could have '" << kShardingAttr << "'";
-  return verifyNamed(op, attribute.getValue(), function.getArgumentTypes()[index], "argument " + Twine(index));
+  if (!function) return op->emitOpError() << "is no function whose arguments could have '" << name << "'";
+  auto verify = name == kPieceAttr ? verifyPiece : verifyNamed;
+  return verify(op, attribute.getValue(), function.getArgumentTypes()[index], "argument " + Twine(index));
 }
 
 LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                        NamedAttribute attribute) {
-  if (attribute.getName() != kShardingAttr) return success();
+  StringRef name = attribute.getName();
+  if (name != kShardingAttr && name != kPieceAttr) return success();
   auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function) return op->emitOpError() << "is no function whose results could have '" << kShardingAttr << "'";
-  return verifyNamed(op, attribute.getValue(), function.getResultTypes()[index], "result " + Twine(index));
+  if (!function) return op->emitOpError() << "is no function whose results could have '" << name << "'";
+  auto verify = name == kPieceAttr ? verifyPiece : verifyNamed;
+  return verify(op, attribute.getValue(), function.getResultTypes()[index], "result " + Twine(index));
 }

@@ -1,5 +1,6 @@
 // Commands of ranks: what they have to keep to, what they touch.
 #include "dialects/Exec/Exec.h"
+#include "runtime/collective/AxisGroup.h"
 #include "runtime/collective/Collective.h"
 
 using namespace mlir;
@@ -23,6 +24,28 @@ Value CollectiveOp::otherOf(unsigned tensor) {
   return isWholeWritten(*this) ? getBuffers()[tensor] : getTargets()[tensor];
 }
 
+SmallVector<int> CollectiveOp::group() {
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  int rank = int(program.getRank().value_or(0)), ranks = int(program.getRanks().value_or(1));
+  if (!getOver()) return llvm::to_vector(llvm::seq(0, ranks));
+  SmallVector<uint32_t> axes = *program.findAxes(*getOver());
+  return llvm::to_vector(sprig::rt::collective::groupOf(*program.getMeshSizes(), axes, rank));
+}
+
+// That `group` finds one of two ranks at least.
+static LogicalResult verifyAxes(CollectiveOp op, ProgramOp program) {
+  if (!op.getOver()) return success();
+  ArrayAttr over = *op.getOver();
+  if (!program.getMeshAxes()) return op.emitOpError("is over ") << over << " in a program without a mesh";
+  for (Attribute name : over) {
+    if (!llvm::is_contained(*program.getMeshAxes(), name))
+      return op.emitOpError("expected an axis of ") << *program.getMeshAxes() << ", found " << name;
+    if (llvm::count(over, name) > 1) return op.emitOpError("names the axis ") << name << " twice";
+  }
+  if (op.group().size() < 2) return op.emitOpError("is over ") << over << ", along which there is one rank";
+  return success();
+}
+
 static LogicalResult verifyReduction(CollectiveOp op, Type element) {
   StringRef kind = stringifyCollectiveKind(op.getKind());
   bool reduces = op.getKind() == CollectiveKind::all_reduce || op.getKind() == CollectiveKind::reduce_scatter ||
@@ -36,7 +59,6 @@ static LogicalResult verifyReduction(CollectiveOp op, Type element) {
 
 static LogicalResult verifyNumbers(CollectiveOp op, int64_t ranks) {
   StringRef kind = stringifyCollectiveKind(op.getKind());
-  if (ranks < 2) return op.emitOpError("is in a program of one rank");
   bool isRooted = sprig::rt::collective::isRooted(kindOf(op));
   if (isRooted != op.getRoot().has_value())
     return op.emitOpError() << kind << (isRooted ? " without a root" : " with a root");
@@ -53,7 +75,7 @@ static LogicalResult verifyNumbers(CollectiveOp op, int64_t ranks) {
   return success();
 }
 
-// The parts of a tensor: rows of so many elements.
+// The parts of a tensor: rows of so many elements. `rank`: the program's in the group.
 static LogicalResult verifyParts(CollectiveOp op, unsigned tensor, int64_t ranks, std::optional<int64_t> rank) {
   auto whole = cast<MemRefType>(op.wholeOf(tensor).getType());
   int64_t elements = whole.getNumElements(), unit = op.getUnits() ? (*op.getUnits())[tensor] : 1;
@@ -76,7 +98,10 @@ static LogicalResult verifyParts(CollectiveOp op, unsigned tensor, int64_t ranks
 
 LogicalResult CollectiveOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
-  int64_t ranks = program.getRanks().value_or(1);
+  if (int64_t(program.getRanks().value_or(1)) < 2) return emitOpError("is in a program of one rank");
+  if (failed(verifyAxes(*this, program))) return failure();
+  SmallVector<int> met = group();
+  auto ranks = int64_t(met.size());
   if (failed(verifyNumbers(*this, ranks))) return failure();
   if (getBuffers().empty()) return verifyReduction(*this, {});
   Type element = cast<MemRefType>(getBuffers().front().getType()).getElementType();
@@ -87,7 +112,7 @@ LogicalResult CollectiveOp::verify() {
   }
   if (failed(verifyReduction(*this, element))) return failure();
   std::optional<int64_t> rank;
-  if (program.getRank()) rank = int64_t(*program.getRank());
+  if (program.getRank()) rank = llvm::find(met, int(*program.getRank())) - met.begin();
   for (unsigned tensor = 0; tensor < countTensors(); ++tensor)
     if (failed(verifyParts(*this, tensor, ranks, rank))) return failure();
   SymbolTableCollection symbols;

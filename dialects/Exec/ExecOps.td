@@ -229,6 +229,9 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
     so that the runtime may split or pad a batch. `entry` is the name in the package, which programs for several sizes of
     one model share; without it, the symbol. `ranks` is how many ranks run the program together, without it one; it is
     every rank's but where `rank` names one. `samples_of_ranks` is how many samples a call of all of them has together.
+    Where collectives are of parts of the ranks, these are numbered in row-major order of `mesh_axes`, of `mesh_sizes`.
+    `input_pieces` and `output_pieces` say of those that are pieces of what all ranks have together the shape of the whole,
+    then where the piece begins along each dimension; of others nothing.
 
     ```mlir
     exec.device @cpu0 "cpu"
@@ -249,13 +252,19 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$input_names, TypeArrayAttr:$input_types,
                        StrArrayAttr:$output_names, TypeArrayAttr:$output_types, OptionalAttr<DenseI64ArrayAttr>:$arenas,
                        UnitAttr:$independent_samples, OptionalAttr<StrAttr>:$entry, OptionalAttr<I64Attr>:$ranks,
-                       OptionalAttr<I64Attr>:$rank, OptionalAttr<I64Attr>:$samples_of_ranks);
+                       OptionalAttr<I64Attr>:$rank, OptionalAttr<I64Attr>:$samples_of_ranks,
+                       OptionalAttr<StrArrayAttr>:$mesh_axes, OptionalAttr<DenseI64ArrayAttr>:$mesh_sizes,
+                       OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "pieces">>:$input_pieces,
+                       OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "pieces">>:$output_pieces);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Bytes of the arenas of all devices; 0 before they are planned.
     int64_t getArenaBytes();
+    /// The numbers of axes of its mesh, by their names; nothing where one is none of them.
+    std::optional<::llvm::SmallVector<uint32_t>> findAxes(::mlir::ArrayAttr names);
     ::mlir::RankedTensorType getInputType(unsigned i) {
       return ::llvm::cast<::mlir::RankedTensorType>(::llvm::cast<::mlir::TypeAttr>(getInputTypes()[i]).getValue());
     }
@@ -422,7 +431,8 @@ def Exec_CollectiveOp : Exec_Op<"collective", [HasParent<"LaneOp">, AttrSizedOpe
     most, larger ones come first. `units` has the elements of a row of each whole, 1 without it; where ranks do not share
     the rows evenly, the program is one rank's. `reduce_scatter` and `scatter` do not leave the whole as it was. What
     `reduce` and `gather` leave on another rank than the root is anything. `part` takes this rank's part of a whole that
-    it has, and waits for nobody.
+    it has, and waits for nobody. With `over` ranks and parts are those of its group: the ranks whose places on the
+    program's mesh differ in these axes alone, two at least; `root` is a place among them.
 
     ```mlir
     exec.device @cpu0 "cpu"
@@ -438,14 +448,22 @@ def Exec_CollectiveOp : Exec_Op<"collective", [HasParent<"LaneOp">, AttrSizedOpe
         exec.collective barrier ()
       }
     }
+    exec.program @rows inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["data", "model"],
+                                                                        mesh_sizes = array<i64: 2, 2>} {
+      %y = exec.buffer output[0] : memref<4xf32>
+      exec.lane on @cpu0 {
+        exec.collective all_reduce sum (%y) over ["model"] : memref<4xf32>
+      }
+    }
     ```
   }];
   let arguments = (ins Exec_CollectiveKind:$kind, OptionalAttr<Exec_Reduction>:$reduction,
                        Variadic<Exec_Buffer>:$buffers, Variadic<Exec_Buffer>:$targets, OptionalAttr<I64Attr>:$root,
-                       OptionalAttr<DenseI64ArrayAttr>:$units, OptionalAttr<StrAttr>:$algorithm,
+                       OptionalAttr<StrArrayAttr>:$over, OptionalAttr<DenseI64ArrayAttr>:$units, OptionalAttr<StrAttr>:$algorithm,
                        OptionalAttr<StrAttr>:$label);
   let assemblyFormat = [{
-    $kind ($reduction^)? `(` $buffers `)` (`to` `(` $targets^ `)`)? (`root` $root^)? (`units` $units^)?
+    $kind ($reduction^)? `(` $buffers `)` (`to` `(` $targets^ `)`)? (`root` $root^)? (`over` $over^)?
+    (`units` $units^)?
     (`by` $algorithm^)? (`named` $label^)? attr-dict (`:` type($buffers)^)? (`to` type($targets)^)?
   }];
   let extraClassDeclaration = [{
@@ -453,6 +471,8 @@ def Exec_CollectiveOp : Exec_Op<"collective", [HasParent<"LaneOp">, AttrSizedOpe
     unsigned countTensors() { return getBuffers().size(); }
     ::mlir::Value wholeOf(unsigned tensor);
     ::mlir::Value otherOf(unsigned tensor);
+    /// The ranks that it is of: of the program's rank, of rank 0 where it is every rank's.
+    ::llvm::SmallVector<int> group();
   }];
   let hasVerifier = 1;
 }

@@ -87,6 +87,29 @@ static LogicalResult verifyPorts(ProgramOp program, StringRef what, ArrayAttr na
   return success();
 }
 
+// Pieces lie in their wholes.
+static LogicalResult verifyPieces(ProgramOp program, StringRef what, ArrayAttr types, std::optional<ArrayAttr> pieces) {
+  if (!pieces) return success();
+  if (!program.getRank()) return program.emitOpError("has pieces and is no one rank's");
+  if (pieces->size() != types.size())
+    return program.emitOpError("has pieces of ") << pieces->size() << " " << what << "s, expected " << types.size();
+  for (auto [number, each] : llvm::enumerate(pieces->getAsRange<DenseI64ArrayAttr>())) {
+    auto type = cast<RankedTensorType>(cast<TypeAttr>(types[number]).getValue());
+    ArrayRef<int64_t> numbers = each;
+    if (numbers.empty()) continue;
+    if (int64_t(numbers.size()) != 2 * type.getRank())
+      return program.emitOpError("has ") << numbers.size() << " numbers for a piece of rank " << type.getRank() << ", "
+                                         << what << " " << number << ", expected two for each dimension";
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      int64_t whole = numbers[size_t(dim)], first = numbers[size_t(type.getRank() + dim)], size = type.getDimSize(dim);
+      if (first < 0 || first > whole - size)
+        return program.emitOpError("has ")
+               << size << " from " << first << " on of a dimension of " << whole << " as " << what << " " << number;
+    }
+  }
+  return success();
+}
+
 namespace {
 // The module's devices, by the order of which programs name their arenas.
 struct ProgramDevices {
@@ -150,14 +173,51 @@ static LogicalResult verifyPlace(ProgramOp program, BufferOp buffer, const Progr
   return success();
 }
 
-LogicalResult ProgramOp::verifyRegions() {
-  if (failed(verifyPorts(*this, "input", getInputNames(), getInputTypes())) ||
-      failed(verifyPorts(*this, "output", getOutputNames(), getOutputTypes())))
-    return failure();
+// Its sizes multiply to the ranks: each has one place.
+static LogicalResult verifyMesh(ProgramOp program) {
+  std::optional<ArrayAttr> axes = program.getMeshAxes();
+  std::optional<ArrayRef<int64_t>> sizes = program.getMeshSizes();
+  if (!axes && !sizes) return success();
+  size_t named = axes ? axes->size() : 0, sized = sizes ? sizes->size() : 0;
+  if (named != sized) return program.emitOpError("has a mesh of ") << named << " axes and " << sized << " sizes";
+  if (!named) return program.emitOpError("has a mesh of no axes");
+  for (Attribute name : *axes)
+    if (llvm::count(*axes, name) > 1) return program.emitOpError("has a mesh with two axes ") << name;
+  int64_t ranks = int64_t(program.getRanks().value_or(1)), count = 1;
+  for (int64_t size : *sizes) {
+    if (size < 1) return program.emitOpError("has an axis of ") << size << " ranks, expected at least one";
+    count = size > ranks / count ? ranks + 1 : count * size;
+  }
+  if (count == ranks) return success();
+  return program.emitOpError("is of ") << ranks << " ranks, and its mesh of " << program.getMeshSizesAttr();
+}
+
+std::optional<SmallVector<uint32_t>> ProgramOp::findAxes(ArrayAttr names) {
+  SmallVector<uint32_t> numbers;
+  for (Attribute name : names) {
+    auto axes = getMeshAxes().value_or(ArrayAttr());
+    auto found = axes ? llvm::find(axes, name) : nullptr;
+    if (!axes || found == axes.end()) return std::nullopt;
+    numbers.push_back(uint32_t(found - axes.begin()));
+  }
+  return numbers;
+}
+
+// What commands are checked by.
+LogicalResult ProgramOp::verify() {
   int64_t ranks = getRanks().value_or(1);
   if (ranks < 1) return emitOpError("is of ") << ranks << " ranks, expected at least one";
   if (getRank() && (*getRank() < 0 || int64_t(*getRank()) >= ranks))
     return emitOpError("is of rank ") << int64_t(*getRank()) << ", expected one below " << ranks;
+  return verifyMesh(*this);
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  if (failed(verifyPorts(*this, "input", getInputNames(), getInputTypes())) ||
+      failed(verifyPorts(*this, "output", getOutputNames(), getOutputTypes())) ||
+      failed(verifyPieces(*this, "input", getInputTypes(), getInputPieces())) ||
+      failed(verifyPieces(*this, "output", getOutputTypes(), getOutputPieces())))
+    return failure();
   if (int64_t(getSamplesOfRanks().value_or(0)) < 0)
     return emitOpError("has ") << int64_t(*getSamplesOfRanks()) << " samples of all ranks, expected at least 0";
   ProgramDevices devices(*this);

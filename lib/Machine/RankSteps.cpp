@@ -1,7 +1,10 @@
 #include "lib/Machine/RankSteps.h"
 #include "lib/Machine/AllReduceTime.h"
 #include "lib/Machine/Collectives.h"
+#include "runtime/collective/AxisGroup.h"
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -12,6 +15,13 @@ using rt::collective::Step;
 using Kind = SimulatedCommand::Kind;
 
 namespace {
+
+// What tells apart the meetings that have programs of their own.
+using Key =
+    std::tuple<rt::collective::Kind, rt::collective::Algorithm, int, std::vector<int64_t>, std::vector<uint32_t>>;
+Key keyOf(const Meeting &meeting) {
+  return {meeting.kind, meeting.algorithm, meeting.root, meeting.mesh, meeting.over};
+}
 
 // Whether all machines do what the first does, with peers that are as many machines further.
 bool isSameOfAll(const std::vector<Program> &programs, int perMachine) {
@@ -113,15 +123,37 @@ struct RankLanes::Maker {
     bool isSame = true;
   };
   const Programs &programsFor(const Meeting &meeting) {
-    auto [found, isNew] = programs.try_emplace({meeting.kind, meeting.algorithm, meeting.root});
+    auto [found, isNew] = programs.try_emplace(keyOf(meeting));
     if (isNew) {
-      rt::collective::Plan plan{meeting.kind, meeting.algorithm, cluster.ranks(), meeting.root, cluster.perMachine};
-      if (plan.algorithm == rt::collective::Algorithm::rings)
-        plan.rings = disjointRings(cluster.topology, cluster.nodes, 4);
-      found->second.of = programsOf(plan);
+      found->second.of = makePrograms(meeting);
       found->second.isSame = !isOne || isSameOfAll(found->second.of, cluster.perMachine);
     }
     return found->second;
+  }
+
+  // Of groups side by side each has its own, by the numbers of all ranks.
+  std::vector<Program> makePrograms(const Meeting &meeting) const {
+    std::vector<Program> made(size_t(cluster.ranks()));
+    for (int rank = 0; rank < cluster.ranks(); ++rank) {
+      std::vector<int> group = meeting.groupOf(rank, cluster.ranks());
+      if (group.front() != rank) continue; // the first makes all of its group
+      bool isOfAll = group.size() == made.size();
+      rt::collective::Plan plan{meeting.kind, meeting.algorithm, int(group.size()), meeting.root,
+                                isOfAll ? cluster.perMachine : 1};
+      if (plan.algorithm == rt::collective::Algorithm::rings) {
+        std::vector<uint32_t> own;
+        for (int member : group) own.push_back(cluster.nodes[size_t(member)]);
+        plan.rings = disjointRings(cluster.topology, own, 4);
+      }
+      std::vector<Program> programs = programsOf(plan);
+      for (size_t place = 0; place < group.size(); ++place) {
+        Program &program = made[size_t(group[place])] = std::move(programs[place]);
+        program.rank = group[place];
+        for (Step &step : program.steps)
+          if (step.peer >= 0) step.peer = group[size_t(step.peer)];
+      }
+    }
+    return made;
   }
 
   void meet(int rank, uint32_t lane, uint32_t number, const Meeting &meeting) {
@@ -184,7 +216,7 @@ struct RankLanes::Maker {
   void pause(uint32_t lane, double ns) { follow(lane, lane, ns); }
 
   double aloneNs(int rank, const Meeting &meeting, const std::vector<Program> &all) {
-    auto [found, isNew] = alone.try_emplace({meeting.kind, meeting.algorithm, meeting.root, meeting.bytes});
+    auto [found, isNew] = alone.try_emplace({keyOf(meeting), meeting.bytes});
     Alone &each = found->second;
     if (isNew) {
       Simulation played = playCollective(cluster.topology, all, cluster.nodes, meeting.bytes);
@@ -203,15 +235,22 @@ struct RankLanes::Maker {
   SimulatedProgram made;
   std::vector<uint32_t> firstLane, firstEvent;
   std::vector<std::vector<std::vector<Range>>> ranges; // by rank, lane and command
-  std::map<std::tuple<rt::collective::Kind, rt::collective::Algorithm, int>, Programs> programs;
+  std::map<Key, Programs> programs;
   std::unordered_map<uint64_t, uint32_t> messages; // events, by collective, ranks and number
   std::map<std::pair<uint32_t, int>, uint32_t> moreLanes;
   struct Alone {
     double ns = 0, bytes = 0;
   };
-  std::map<std::tuple<rt::collective::Kind, rt::collective::Algorithm, int, int64_t>, Alone> alone;
+  std::map<std::pair<Key, int64_t>, Alone> alone;
   double bytesBesides = 0;
 };
+
+std::vector<int> Meeting::groupOf(int rank, int ranks) const {
+  if (!mesh.empty()) return rt::collective::groupOf(mesh, over, rank);
+  std::vector<int> all(static_cast<size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
 
 RankLanes::RankLanes(const Cluster &cluster, std::span<const RankStep *const> steps, Played played)
     : maker(std::make_unique<Maker>(cluster, steps, played)) {}

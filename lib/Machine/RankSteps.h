@@ -16,6 +16,13 @@ struct Meeting {
   rt::collective::Algorithm algorithm = rt::collective::Algorithm::ring;
   int64_t bytes = 0;
   int root = 0;
+  /// Of a part of the ranks, which are numbered on a mesh of axes of these sizes: those that differ along some of them
+  /// alone. Without sizes of all ranks.
+  std::vector<int64_t> mesh = {};
+  std::vector<uint32_t> over = {};
+
+  /// Which of so many ranks meet there, for one of them.
+  std::vector<int> groupOf(int rank, int ranks) const;
 };
 
 /// What one rank does in a step.

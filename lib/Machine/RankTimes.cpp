@@ -1,5 +1,6 @@
 #include "lib/Machine/RankTimes.h"
 #include <algorithm>
+#include <map>
 
 namespace sprig::machine {
 namespace {
@@ -37,10 +38,14 @@ RanksTime ranksTime(Span whole, const std::vector<RankSpans> &ranks) {
   std::vector<double> causes(ranks.size(), 0);
   for (size_t i = 0; i < meetings; ++i) {
     auto came = [&](size_t rank) { return ranks[rank].meetings[i].begin; };
-    size_t last = 0;
-    for (size_t rank = 1; rank < ranks.size(); ++rank)
-      if (came(rank) > came(last)) last = rank;
+    auto firstOf = [&](size_t rank) { return ranks[rank].firsts.empty() ? 0 : ranks[rank].firsts[i]; };
+    std::map<int, size_t> lasts;
     for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      auto [last, isNew] = lasts.try_emplace(firstOf(rank), rank);
+      if (came(rank) > came(last->second)) last->second = rank;
+    }
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      size_t last = lasts[firstOf(rank)];
       double waited = std::max(0.0, std::min(came(last), ranks[rank].meetings[i].end) - came(rank));
       result.ranks[rank].waiting += waited;
       causes[last] += waited;

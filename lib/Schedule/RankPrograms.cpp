@@ -32,10 +32,33 @@ static dist::MeshOp meshOf(Operation *op) {
   return SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(op, dist::collectiveUse(op)->mesh);
 }
 
+static int64_t groupSize(Operation *op) { return int64_t(meshOf(op).groupOf(0, dist::collectiveUse(op)->axes).size()); }
+static bool isOfAll(Operation *op) { return groupSize(op) == meshOf(op).numRanks(); }
+
 LogicalResult checkCollective(Operation *op) {
-  dist::MeshOp mesh = meshOf(op);
-  if (int64_t(mesh.groupOf(0, dist::collectiveUse(op)->axes).size()) == mesh.numRanks()) return success();
-  return op->emitOpError("is of a part of the mesh's ranks; programs have collectives of all ranks alone yet");
+  if (groupSize(op) > 1) return success();
+  return op->emitOpError("is over ") << dist::collectiveUse(op)->axes << " of " << dist::collectiveUse(op)->mesh
+                                     << ", along which there is one rank";
+}
+
+// Of arguments and results that are pieces, where they lie.
+static void statePieces(exec::ProgramOp program, func::FuncOp function) {
+  Builder b(program.getContext());
+  auto piecesOf = [&](unsigned count, llvm::function_ref<Attribute(unsigned)> attribute) {
+    SmallVector<Attribute> pieces;
+    for (unsigned i = 0; i < count; ++i) {
+      auto piece = dyn_cast_if_present<DenseI64ArrayAttr>(attribute(i));
+      pieces.push_back(piece ? piece : b.getDenseI64ArrayAttr({}));
+    }
+    bool isAny = llvm::any_of(pieces, [](Attribute piece) { return !cast<DenseI64ArrayAttr>(piece).empty(); });
+    return isAny ? b.getArrayAttr(pieces) : ArrayAttr();
+  };
+  if (ArrayAttr pieces =
+          piecesOf(function.getNumArguments(), [&](unsigned i) { return function.getArgAttr(i, dist::kPieceAttr); }))
+    program.setInputPiecesAttr(pieces);
+  if (ArrayAttr pieces =
+          piecesOf(function.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, dist::kPieceAttr); }))
+    program.setOutputPiecesAttr(pieces);
 }
 
 void stateRanks(exec::ProgramOp program, func::FuncOp function) {
@@ -44,12 +67,22 @@ void stateRanks(exec::ProgramOp program, func::FuncOp function) {
                           {dist::kSamplesAttr, program.getSamplesOfRanksAttrName()}})
     if (auto value = function->getAttrOfType<IntegerAttr>(from))
       program->setAttr(to, b.getI64IntegerAttr(value.getInt()));
-  function.walk([&](Operation *op) {
-    if (!isCollective(op)) return WalkResult::advance();
-    dist::MeshOp mesh = meshOf(op);
+  statePieces(program, function);
+  auto stated = function->getAttrOfType<FlatSymbolRefAttr>(dist::kMeshAttr);
+  auto stateMesh = [&](dist::MeshOp mesh) {
     program.setRanks(mesh.numRanks());
+    program.setIndependentSamples(false); // a call has one share of them
+    if (mesh.getAxes().size() > 1 || stated) {
+      program.setMeshAxesAttr(mesh.getAxesAttr());
+      program.setMeshSizesAttr(mesh.getSizesAttr());
+    }
     for (StringRef fact : {dist::kLatencyAttr, dist::kRateAttr, dist::kApartAttr})
       if (Attribute value = mesh->getDiscardableAttr(fact)) program->setDiscardableAttr(fact, value);
+  };
+  if (stated) return stateMesh(SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(function, stated));
+  function.walk([&](Operation *op) {
+    if (!isCollective(op)) return WalkResult::advance();
+    stateMesh(meshOf(op));
     return WalkResult::interrupt();
   });
 }
@@ -98,16 +131,23 @@ void addCommand(OpBuilder &b, Operation *op, ArrayRef<Value> buffers, ArrayRef<V
   if (use.reduction) reduction = exec::ReductionAttr::get(b.getContext(), exec::Reduction(*use.reduction));
   auto root = rt::collective::isRooted(rt::collective::Kind(kind)) ? b.getI64IntegerAttr(use.root) : IntegerAttr();
   DenseI64ArrayAttr units;
-  if (!targets.empty()) units = unitsOf(b, op, meshOf(op).numRanks());
+  if (!targets.empty()) units = unitsOf(b, op, groupSize(op));
   exec::CollectiveOp::create(b, op->getLoc(), exec::CollectiveKindAttr::get(b.getContext(), kind), reduction, buffers,
-                             targets, root, units, use.algorithm, labelOf(b.getContext(), op->getLoc()));
+                             targets, root, isOfAll(op) ? ArrayAttr() : use.axes, units, use.algorithm,
+                             labelOf(b.getContext(), op->getLoc()));
 }
 
 LogicalResult checkRanks(Operation *op, exec::ProgramOp program) {
   dist::MeshOp mesh = meshOf(op);
   int64_t ranks = int64_t(program.getRanks().value_or(1));
-  if (mesh.numRanks() == ranks) return success();
-  return op->emitOpError("is of ") << mesh.numRanks() << " ranks, in a program whose first collective is of " << ranks;
+  if (mesh.numRanks() != ranks)
+    return op->emitOpError("is of ") << mesh.numRanks() << " ranks, in a program whose first collective is of "
+                                     << ranks;
+  bool isOnItsMesh =
+      mesh.getAxesAttr() == program.getMeshAxesAttr() && mesh.getSizesAttr() == program.getMeshSizesAttr();
+  if (isOnItsMesh || isOfAll(op)) return success();
+  return op->emitOpError("is of a part of ")
+         << dist::collectiveUse(op)->mesh << ", in a program whose first collective is on another mesh";
 }
 
 } // namespace sprig

@@ -13,7 +13,7 @@ bool isCollective(mlir::Operation *op);
 /// Whether a command waits for other ranks.
 bool isCollectiveCommand(mlir::Operation *command);
 
-/// Fails where a program has no command for the collective, by name: those of all ranks of a mesh have one.
+/// Fails where a program has no command for the collective: one rank has nobody to meet.
 mlir::LogicalResult checkCollective(mlir::Operation *op);
 
 /// What its command does with an operand's buffer.
@@ -31,7 +31,8 @@ void stateRanks(exec::ProgramOp program, mlir::func::FuncOp function);
 void addCommand(mlir::OpBuilder &b, mlir::Operation *op, llvm::ArrayRef<mlir::Value> buffers,
                 llvm::ArrayRef<mlir::Value> targets);
 
-/// Fails where a collective is of another number of ranks than the program, of which its first one says it.
+/// Fails where a collective is of another number of ranks than the program, or of a part of another mesh: the first one
+/// says what the program's are.
 mlir::LogicalResult checkRanks(mlir::Operation *op, exec::ProgramOp program);
 
 } // namespace sprig

@@ -411,7 +411,8 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
                 [&](unsigned i) { return function.getResultAttr(i, ir::kNameAttr); }),
       b.getTypeArrayAttr(type.getResults()), /*arenas=*/DenseI64ArrayAttr(),
       function->hasAttr(ir::kIndependentSamplesAttr), function->getAttrOfType<StringAttr>(ir::kEntryAttr),
-      /*ranks=*/IntegerAttr(), /*rank=*/IntegerAttr(), /*samples_of_ranks=*/IntegerAttr());
+      /*ranks=*/IntegerAttr(), /*rank=*/IntegerAttr(), /*samples_of_ranks=*/IntegerAttr(), /*mesh_axes=*/ArrayAttr(),
+      /*mesh_sizes=*/DenseI64ArrayAttr(), /*input_pieces=*/ArrayAttr(), /*output_pieces=*/ArrayAttr());
   stateRanks(program, function);
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(devices.front().getSymNameAttr()));

@@ -133,8 +133,8 @@ static LogicalResult verifyCollectives(const ProgramOrder &all) {
   CommandOpInterface first = all.commandAt(earlier), second = all.commandAt(later);
   InFlightDiagnostic error = second->emitOpError()
                              << titleOf(second) << " in lane " << later.lane
-                             << " is of all ranks, without an order to what is in lane " << earlier.lane;
-  error.attachNote(first->getLoc()) << titleOf(first) << " in lane " << earlier.lane << " is of all ranks, too";
+                             << " meets other ranks, without an order to what is in lane " << earlier.lane;
+  error.attachNote(first->getLoc()) << titleOf(first) << " in lane " << earlier.lane << " meets other ranks, too";
   return error;
 }
 

@@ -1,5 +1,6 @@
 // The partition pass: the program of one rank.
 #include "lib/Shard/Passes.h"
+#include "lib/Shard/PartitionRank.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/PartitionPlan.h"
@@ -136,46 +137,49 @@ ElementsAttr partOf(ElementsAttr value, ArrayRef<rt::collective::Range> ranges) 
   return ir::makeConstant(type, std::move(bytes));
 }
 
+LogicalResult divide(const Mesh &mesh, int64_t rank, ir::ParamOp param) {
+  auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
+  if (!said) return success();
+  if (!said.getPartial().empty())
+    return param.emitOpError() << "is a partial value, and parameters are whole ones or parts";
+  std::string why;
+  if (!ir::isReadableConstant(param.getValue(), why)) return param.emitOpError() << "is not readable: " << why;
+  SmallVector<rt::collective::Range> ranges;
+  Sharding sharding = mesh.read(said);
+  for (auto [size, axes] : llvm::zip_equal(param.getTensorType().getShape(), sharding.dims))
+    ranges.push_back(mesh.pieceOf(size, axes, rank));
+  param.setValueAttr(partOf(param.getValue(), ranges));
+  param->removeAttr(dist::kShardingAttr);
+  return success();
+}
+
 struct Partition : sprig::impl::PartitionBase<Partition> {
   using PartitionBase::PartitionBase;
 
   void runOnOperation() override {
-    FailureOr<dist::MeshOp> found = findMesh(getOperation());
-    if (failed(found)) return signalPassFailure();
-    if (!*found) {
-      getOperation().emitError() << "there is no sharding to divide a program by";
-      return signalPassFailure();
-    }
-    Mesh mesh(*found);
-    if (rank < 0 || rank >= mesh.numRanks()) {
-      found->emitError() << "rank " << rank.getValue() << " is none of the " << mesh.numRanks() << " of "
-                         << mesh.symbol();
-      return signalPassFailure();
-    }
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isExternal()) continue;
-      FailureOr<PartitionPlan> plan = PartitionPlan::make(mesh, function);
-      if (failed(plan) || failed(Writer(mesh, rank, function, *plan).write())) return signalPassFailure();
-    }
-    for (auto param : getOperation().getOps<ir::ParamOp>())
-      if (failed(divide(mesh, param))) return signalPassFailure();
-  }
-
-  LogicalResult divide(const Mesh &mesh, ir::ParamOp param) {
-    auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
-    if (!said) return success();
-    if (!said.getPartial().empty())
-      return param.emitOpError() << "is a partial value, and parameters are whole ones or parts";
-    std::string why;
-    if (!ir::isReadableConstant(param.getValue(), why)) return param.emitOpError() << "is not readable: " << why;
-    SmallVector<rt::collective::Range> ranges;
-    Sharding sharding = mesh.read(said);
-    for (auto [size, axes] : llvm::zip_equal(param.getTensorType().getShape(), sharding.dims))
-      ranges.push_back(mesh.pieceOf(size, axes, rank));
-    param.setValueAttr(partOf(param.getValue(), ranges));
-    param->removeAttr(dist::kShardingAttr);
-    return success();
+    FailureOr<dist::MeshOp> mesh = meshToPartition(getOperation(), rank);
+    if (failed(mesh) || failed(partitionForRank(getOperation(), Mesh(*mesh), rank))) signalPassFailure();
   }
 };
 
 } // namespace
+
+FailureOr<dist::MeshOp> sprig::shard::meshToPartition(ModuleOp module, int64_t rank) {
+  FailureOr<dist::MeshOp> mesh = findMesh(module);
+  if (failed(mesh)) return failure();
+  if (!*mesh) return module.emitError() << "there is no sharding to divide a program by";
+  if (rank >= 0 && rank < mesh->numRanks()) return mesh;
+  return mesh->emitError() << "rank " << rank << " is none of the " << mesh->numRanks() << " of @"
+                           << mesh->getSymName();
+}
+
+LogicalResult sprig::shard::partitionForRank(ModuleOp module, const Mesh &mesh, int64_t rank) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal()) continue;
+    FailureOr<PartitionPlan> plan = PartitionPlan::make(mesh, function);
+    if (failed(plan) || failed(Writer(mesh, rank, function, *plan).write())) return failure();
+  }
+  for (auto param : module.getOps<ir::ParamOp>())
+    if (failed(divide(mesh, rank, param))) return failure();
+  return success();
+}

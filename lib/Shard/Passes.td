@@ -84,4 +84,18 @@ def Partition : Pass<"sprig-partition", "::mlir::ModuleOp"> {
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }
 
+def PartitionRanks : Pass<"sprig-partition-ranks", "::mlir::ModuleOp"> {
+  let summary = "Puts the programs of all ranks beside each other";
+  let description = [{
+    Each function with shardings becomes one of each rank, as the partition pass makes them: entries of one name, of which
+    a package has those of all ranks. A parameter that is split becomes one of each rank, others are shared. Functions
+    name the mesh (`dist.mesh`) and the rank (`dist.rank`), and arguments and results that are pieces say where they lie
+    in their whole (`dist.piece`), so that who calls them can split arrays and put them together.
+  }];
+  let options = [
+    Option<"rank", "rank", "int64_t", "-1", "the only rank whose programs are made; below zero: all">,
+  ];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
+}
+
 #endif // SPRIG_SHARD_PASSES_TD

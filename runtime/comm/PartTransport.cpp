@@ -1,4 +1,5 @@
 #include "runtime/comm/PartTransport.h"
+#include "runtime/comm/RankGroup.h"
 
 #include <algorithm>
 
@@ -21,6 +22,20 @@ Status PartTransport::begin(const Call &given) {
     call.partText = text.c_str();
   }
   return whole.begin(call);
+}
+
+// Numbered by who they are, apart from those that are numbered by hand: calls of one part are counted on, whichever
+// program they are of.
+RankGroup &RankGroup::partOf(const std::vector<int> &members) {
+  std::lock_guard lock(partsMutex);
+  for (const auto &[who, part] : parts)
+    if (who == members) return *part;
+  uint64_t number = 0x9216d5d98979fb1b;
+  for (int member : members) number = (number ^ uint64_t(member)) * 0x9e3779b97f4a7c15 + 1;
+  auto made = std::make_shared<PartTransport>(transport, members, number | 1);
+  auto &part = parts.emplace_back(members, over(made, *made)).second;
+  part->isUsed = isUsed;
+  return *part;
 }
 
 } // namespace sprig::rt::comm

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 
 namespace sprig::rt::comm {
 
@@ -43,6 +44,9 @@ public:
   static std::shared_ptr<RankGroup> part(std::shared_ptr<RankGroup> whole, std::vector<int> members, uint64_t number);
   // This process as a rank; returns when all have come.
   static Status ofProcess(const ProcessRanksOptions &options, std::shared_ptr<RankGroup> &group);
+  // The same for programs: made at the first use of these ranks, which is at one place of all their programs, and kept
+  // as long as this group.
+  RankGroup &partOf(const std::vector<int> &members);
   ~RankGroup();
 
   int rank() const { return transport.rank(); }
@@ -93,16 +97,18 @@ private:
   std::atomic<bool> isInside = false;
   std::atomic<uint64_t> collectives = 0, totalNs = 0, exposedNs = 0;
   // Of the thread whose collective is under way.
-  std::atomic<bool> isUsed = false;
+  std::atomic<bool> ownUse = false, *isUsed = &ownUse; // by parts: of the whole
   struct Turn {
-    explicit Turn(RankGroup &group) : group(group), isTaken(!group.isUsed.exchange(true)) {}
+    explicit Turn(RankGroup &group) : group(group), isTaken(!group.isUsed->exchange(true)) {}
     ~Turn() {
-      if (isTaken) group.isUsed = false;
+      if (isTaken) *group.isUsed = false;
     }
     RankGroup &group;
     bool isTaken;
   };
   Status isTaken() const;
+  std::mutex partsMutex;
+  std::vector<std::pair<std::vector<int>, std::shared_ptr<RankGroup>>> parts; // which do not own this one
 };
 
 } // namespace sprig::rt::comm

@@ -59,6 +59,8 @@ public:
   virtual Status settle() { return {}; }
 
   std::shared_ptr<comm::RankGroup> group; // whose rank the runs are; null: none
+  // By entry and collective, of those that are of a part of the ranks; null: of all. Entries without any have no list.
+  std::vector<std::vector<comm::RankGroup *>> parts;
 
   RunControl control;
   RunControl second; // of turn 1

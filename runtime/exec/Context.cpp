@@ -1,4 +1,5 @@
 #include "runtime/exec/Context.h"
+#include "runtime/exec/RankParts.h"
 
 #include <algorithm>
 
@@ -81,6 +82,9 @@ Status Context::setGroup(std::shared_ptr<comm::RankGroup> group) {
   if (!scope.taken) return contextBusy();
   settle();
   executable->group = std::move(group);
+  executable->parts.clear();
+  // Once, so that calls look nothing up.
+  if (executable->group) executable->parts = partsOf(owner->program(), *executable->group);
   return {};
 }
 

@@ -105,6 +105,7 @@ private:
   Status tensor(const fb::Tensor &from, TensorType &to) {
     to.name = text(from.name());
     to.dtype = int(from.dtype());
+    SPRIG_RETURN_IF_ERROR(numbers(from.piece(), to.piece));
     return numbers(from.shape(), to.shape);
   }
 
@@ -227,6 +228,19 @@ private:
     return operands(entry, to, from.buffers());
   }
 
+  Status anyCollective(Entry &entry, const fb::Collective &from, Command &to) {
+    SPRIG_RETURN_IF_ERROR(collective(entry, from, to));
+    Collective &added = entry.collectives.back();
+    added.kind = collective::Kind(from.kind());
+    added.root = from.root();
+    return numbers(from.units(), added.units);
+  }
+
+  Status axis(const fb::Axis &from, Axis &to) {
+    to = {text(from.name()), from.ranks()};
+    return {};
+  }
+
   Status part(const fb::Part &from, Part &to) {
     to = {text(from.name()), text(from.kind()), text(from.shape()), text(from.source()), from.flops(),
           from.bytes(),      from.call(),       from.steps(),       from.repeated()};
@@ -268,13 +282,13 @@ private:
       to.event = from.command_as_Wait()->event();
       return {};
     case fb::Command::AllReduce: return collective(entry, *from.command_as_AllReduce(), to);
-    case fb::Command::Collective: {
-      const fb::Collective &content = *from.command_as_Collective();
-      SPRIG_RETURN_IF_ERROR(collective(entry, content, to));
-      Collective &added = entry.collectives.back();
-      added.kind = collective::Kind(content.kind());
-      added.root = content.root();
-      return numbers(content.units(), added.units);
+    case fb::Command::Collective: return anyCollective(entry, *from.command_as_Collective(), to);
+    case fb::Command::AxesCollective: {
+      const fb::AxesCollective &content = *from.command_as_AxesCollective();
+      SPRIG_RETURN_IF_ERROR(anyCollective(entry, *content.content(), to));
+      if (!content.axes() || !content.axes()->size())
+        return {SPRIG_RT_BAD_PACKAGE, "a collective of a part of the ranks names no axes"};
+      return numbers(content.axes(), entry.collectives.back().axes);
     }
     default: return {SPRIG_RT_BAD_PACKAGE, concat("unknown command kind ", int(from.command_type()))};
     }
@@ -302,6 +316,7 @@ private:
     to.ranks = std::max(1u, from.ranks());
     to.rank = from.rank();
     to.samplesOfRanks = from.samples_of_ranks();
+    SPRIG_RETURN_IF_ERROR(list(from.mesh(), to.mesh, &Decoder::axis), "mesh");
     SPRIG_RETURN_IF_ERROR(list(from.inputs(), to.inputs, &Decoder::tensor), "inputs");
     SPRIG_RETURN_IF_ERROR(list(from.outputs(), to.outputs, &Decoder::tensor), "outputs");
     SPRIG_RETURN_IF_ERROR(list(from.buffers(), to.buffers, &Decoder::buffer), "buffers");

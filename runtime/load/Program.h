@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,11 @@ struct TensorType {
   int dtype = 0; // sprig_rt_dtype
   std::vector<int64_t> shape;
   uint64_t bytes = 0; // set by Verify
+  // Of a rank's piece: the shape of what all ranks have together, then where it begins in it. Empty: it is whole.
+  std::vector<int64_t> piece = {};
+
+  std::span<const int64_t> whole() const { return piece.empty() ? shape : std::span(piece).first(shape.size()); }
+  std::span<const int64_t> first() const { return std::span(piece).subspan(piece.size() / 2); }
 };
 
 enum class BufferKind : uint8_t { Arena, Input, Output, Constant, State };
@@ -118,6 +124,7 @@ struct Collective {
   std::optional<collective::Algorithm> algorithm = {}; // none: by each tensor's bytes
   uint32_t root = 0;
   std::vector<uint64_t> units = {}; // of each tensor, how many elements stay together; empty: 1
+  std::vector<uint32_t> axes = {};  // of Entry.mesh, along which the ranks differ that it is of; empty: all ranks
 
   bool isInPlace() const { return collective::formOf(kind) == collective::Form::inPlace; }
   uint32_t tensorsOf(const Command &command) const { return command.operandCount / (isInPlace() ? 1 : 2); }
@@ -144,6 +151,12 @@ struct Lane {
   std::vector<Command> commands;
 };
 
+// Of the mesh that ranks are numbered on, in row-major order.
+struct Axis {
+  std::string name;
+  uint32_t ranks;
+};
+
 struct Entry {
   std::string name;
   std::vector<TensorType> inputs;
@@ -161,10 +174,17 @@ struct Entry {
   uint32_t ranks = 1;               // that run it together
   int32_t rank = -1;                // whose it is; -1: every one's
   uint64_t samplesOfRanks = 0;      // of a call of all of them; 0: unknown
+  std::vector<Axis> mesh = {};      // of all of them; empty where none is stated
 
   const Buffer &bufferOf(const Command &command, uint32_t operand) const {
     return buffers[operands[command.firstOperand + operand]];
   }
+  // Of a collective over axes the ranks that meet one; of any how many they are, and which of them it is.
+  std::vector<int> groupOf(const Collective &call, int ofRank) const;
+  struct Place {
+    uint32_t ranks, place;
+  };
+  Place placeOf(const Collective &call, uint32_t ofRank) const;
   // Whether ranks wait for each other in it: they come to these in one order.
   bool meets(const Command &command) const {
     return command.kind == CommandKind::Collective && collective::meets(collectives[command.collective].kind);

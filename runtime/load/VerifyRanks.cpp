@@ -15,10 +15,18 @@ namespace {
 
 constexpr uint32_t kMaxRanks = 1 << 20;
 
+// That they are axes of a mesh, along which ranks differ.
+Status verifyAxes(const Collective &call, const Entry &entry) {
+  for (uint32_t axis : call.axes)
+    if (axis >= entry.mesh.size() || std::count(call.axes.begin(), call.axes.end(), axis) > 1)
+      return badPackage(
+          concat(nameOf(call.kind), " over axis ", axis, " of ", entry.mesh.size(), ", or over it twice"));
+  if (entry.placeOf(call, 0).ranks > 1) return {};
+  return badPackage(concat(nameOf(call.kind), " over axes of one rank"));
+}
+
 // What the numbers stand for, which are a file's.
-Status verifyNumbers(const Collective &call, const Entry &entry) {
-  if (call.kind > Kind::part) return badPackage(concat("unknown collective ", int(call.kind)));
-  if (entry.ranks < 2) return badPackage(concat(nameOf(call.kind), " in an entry of one rank"));
+Status verifyNumbers(const Collective &call, uint32_t ranks) {
   if (call.reduction > comm::Reduction::max) return badPackage(concat("unknown reduction ", int(call.reduction)));
   if (call.algorithm && *call.algorithm > Algorithm::bidirectional)
     return badPackage(concat("unknown algorithm ", int(*call.algorithm)));
@@ -29,13 +37,14 @@ Status verifyNumbers(const Collective &call, const Entry &entry) {
   if (comm::reduces(call.kind))
     if (std::string why = comm::whyNot(sprig_rt_dtype(call.dtype), call.reduction); !why.empty())
       return badPackage(why.c_str());
-  if (call.root >= entry.ranks || (call.root && !collective::isRooted(call.kind)))
-    return badPackage(concat(nameOf(call.kind), " of ", entry.ranks, " ranks with root ", call.root));
+  if (call.root >= ranks || (call.root && !collective::isRooted(call.kind)))
+    return badPackage(concat(nameOf(call.kind), " of ", ranks, " ranks with root ", call.root));
   return {};
 }
 
-// A tensor of `bytes`, and what is beside it.
-Status verifySizes(const Collective &call, const Command &command, uint32_t tensor, const Entry &entry) {
+// A tensor, and what is beside it. `place`: of the entry's rank.
+Status verifySizes(const Collective &call, const Command &command, uint32_t tensor, const Entry &entry,
+                   Entry::Place place) {
   const Buffer &whole = entry.bufferOf(command, call.wholeOf(command, tensor));
   int64_t size = int64_t(dtypeSize(call.dtype)), unit = call.unitOf(tensor);
   std::string text = concat(nameOf(call.kind), " of ", whole.size, " bytes of '", whole.name, "'");
@@ -45,14 +54,14 @@ Status verifySizes(const Collective &call, const Command &command, uint32_t tens
   if (unit < 1 || elements % unit) return badPackage(concat(text, ", expected whole rows of ", unit, " elements"));
   if (call.isInPlace()) return {};
   int64_t rows = elements / unit;
-  bool isShared = rows % entry.ranks == 0;
+  bool isShared = rows % place.ranks == 0;
   if (!isShared && (entry.rank < 0 || call.kind == Kind::allToAll))
-    return badPackage(concat(text, ": ", rows, " rows that ", entry.ranks, " ranks do not share evenly",
+    return badPackage(concat(text, ": ", rows, " rows that ", place.ranks, " ranks do not share evenly",
                              call.kind == Kind::allToAll ? "" : ", in an entry of any rank"));
   const Buffer &other = entry.bufferOf(command, call.otherOf(command, tensor));
   uint64_t expected = whole.size;
   if (call.kind != Kind::allToAll)
-    expected = uint64_t(collective::pieceOf(rows, entry.ranks, uint32_t(std::max(entry.rank, 0))).size() * unit * size);
+    expected = uint64_t(collective::pieceOf(rows, place.ranks, place.place).size() * unit * size);
   if (other.size == expected) return {};
   return badPackage(
       concat(text, ": expected ", expected, " bytes beside it, found ", other.size, " of '", other.name, "'"));
@@ -78,9 +87,25 @@ Status verifyApart(const Collective &call, const Command &command, const Entry &
 
 } // namespace
 
+Entry::Place Entry::placeOf(const Collective &call, uint32_t ofRank) const {
+  if (call.axes.empty()) return {ranks, ofRank};
+  Place found = {1, 0};
+  uint32_t step = 1;
+  for (size_t axis = mesh.size(); axis-- > 0; step *= mesh[axis].ranks) {
+    if (std::find(call.axes.begin(), call.axes.end(), axis) == call.axes.end()) continue;
+    found.place += ofRank / step % mesh[axis].ranks * found.ranks;
+    found.ranks *= mesh[axis].ranks;
+  }
+  return found;
+}
+
 Status verifyCollective(Command &command, const Entry &entry) {
   const Collective &call = entry.collectives[command.collective];
-  SPRIG_RETURN_IF_ERROR(verifyNumbers(call, entry));
+  if (call.kind > Kind::part) return badPackage(concat("unknown collective ", int(call.kind)));
+  if (entry.ranks < 2) return badPackage(concat(nameOf(call.kind), " in an entry of one rank"));
+  SPRIG_RETURN_IF_ERROR(verifyAxes(call, entry));
+  Entry::Place place = entry.placeOf(call, uint32_t(std::max(entry.rank, 0)));
+  SPRIG_RETURN_IF_ERROR(verifyNumbers(call, place.ranks));
   if ((call.kind == Kind::barrier) != (command.operandCount == 0))
     return badPackage(concat(nameOf(call.kind), " of ", command.operandCount, " buffers"));
   if (!call.isInPlace() && command.operandCount % 2)
@@ -89,16 +114,43 @@ Status verifyCollective(Command &command, const Entry &entry) {
   if (!call.units.empty() && call.units.size() != tensors)
     return badPackage(concat(nameOf(call.kind), " of ", tensors, " tensors has ", call.units.size(), " sizes of rows"));
   for (uint32_t tensor = 0; tensor < tensors; ++tensor) {
-    SPRIG_RETURN_IF_ERROR(verifySizes(call, command, tensor, entry));
+    SPRIG_RETURN_IF_ERROR(verifySizes(call, command, tensor, entry, place));
     command.bytes += entry.bufferOf(command, call.wholeOf(command, tensor)).size;
   }
   return verifyApart(call, command, entry);
+}
+
+// Pieces lie in wholes that there is memory for.
+static Status verifyPiece(const TensorType &tensor, const Entry &entry) {
+  size_t rank = tensor.shape.size();
+  if (tensor.piece.empty()) return {};
+  uint64_t bytes = 0;
+  if (entry.rank < 0 || tensor.piece.size() != 2 * rank || !tensorBytes(tensor.whole(), tensor.dtype, bytes))
+    return badPackage("expected a piece of one rank's, of a whole of its dimensions that memory holds");
+  for (size_t dim = 0; dim < rank; ++dim) {
+    int64_t size = tensor.shape[dim], whole = tensor.piece[dim], first = tensor.piece[rank + dim];
+    if (first < 0 || first > whole - size)
+      return badPackage(concat("has ", size, " from ", first, " on of a dimension of ", whole));
+  }
+  return {};
+}
+
+// Ranks have one place each.
+static Status verifyMesh(const Entry &entry) {
+  uint64_t places = 1;
+  for (const Axis &axis : entry.mesh) places = std::min<uint64_t>(places * axis.ranks, kMaxRanks + 1);
+  if (entry.mesh.empty() || places == entry.ranks) return {};
+  return badPackage(concat("is of ", entry.ranks, " ranks, and its mesh of ", places));
 }
 
 Status verifyRanks(const Entry &entry) {
   if (entry.ranks > kMaxRanks) return badPackage(concat("expected at most ", kMaxRanks, " ranks, found ", entry.ranks));
   if (entry.rank < -1 || (entry.rank >= 0 && uint32_t(entry.rank) >= entry.ranks))
     return badPackage(concat("expected a rank below ", entry.ranks, " or -1, found ", entry.rank));
+  SPRIG_RETURN_IF_ERROR(verifyMesh(entry));
+  for (const std::vector<TensorType> *ports : {&entry.inputs, &entry.outputs})
+    for (const TensorType &tensor : *ports)
+      SPRIG_RETURN_IF_ERROR(verifyPiece(tensor, entry), concat("'", tensor.name, "'"));
   if (entry.ranks > 1 && entry.independentSamples)
     return badPackage("has independent samples, so that a batch may be split, and several ranks");
   return {};

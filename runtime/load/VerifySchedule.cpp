@@ -164,7 +164,7 @@ Status checkCollectives(const Entry &entry, const order::Schedule &schedule) {
     return commandText(place.lane, place.index, entry.lanes[place.lane].commands[place.index]);
   };
   return badPackage(
-      concat(text(found->second), " is of all ranks, and so is ", text(found->first), "; no event orders the two"));
+      concat(text(found->second), " meets other ranks, and so does ", text(found->first), "; no event orders the two"));
 }
 
 } // namespace

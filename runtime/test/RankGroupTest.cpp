@@ -276,14 +276,15 @@ TEST(RankGroup, TimesAreBounded) {
 // Word i of rank r's operand.
 uint32_t wordOf(uint32_t rank, int64_t i) { return uint32_t(i) * 7 + rank * 1000003; }
 
-// What rank `rank` gets as word i of its result, of a whole of so many; nothing: it may be anything.
+// What rank `rank` gets as word i of its result, of a whole of so many; nothing: it may be anything. Operands are
+// those of ranks from `base` on.
 std::optional<uint32_t> expectedOf(Kind kind, uint32_t ranks, uint32_t rank, uint32_t root, int64_t rows, int64_t unit,
-                                   int64_t i) {
+                                   int64_t i, uint32_t base = 0) {
   auto piece = [&](uint32_t of) { return collective::pieceOf(rows, ranks, of); };
   int64_t begin = piece(rank).begin * unit;
   auto sumAt = [&](int64_t at) {
     uint32_t sum = 0;
-    for (uint32_t each = 0; each < ranks; ++each) sum += wordOf(each, at);
+    for (uint32_t each = 0; each < ranks; ++each) sum += wordOf(base + each, at);
     return sum;
   };
   // Whose part of a whole a word is.
@@ -293,12 +294,13 @@ std::optional<uint32_t> expectedOf(Kind kind, uint32_t ranks, uint32_t rank, uin
   case Kind::allReduce: return sumAt(i);
   case Kind::reduceScatter: return sumAt(begin + i);
   case Kind::reduce: return rank == root ? std::optional(sumAt(i)) : std::nullopt;
-  case Kind::broadcast: return wordOf(root, i);
-  case Kind::allGather: return wordOf(owner, i - piece(owner).begin * unit);
-  case Kind::gather: return rank == root ? std::optional(wordOf(owner, i - piece(owner).begin * unit)) : std::nullopt;
-  case Kind::scatter: return wordOf(root, begin + i);
-  case Kind::part: return wordOf(rank, begin + i);
-  case Kind::allToAll: return wordOf(owner, begin + i - piece(owner).begin * unit);
+  case Kind::broadcast: return wordOf(base + root, i);
+  case Kind::allGather: return wordOf(base + owner, i - piece(owner).begin * unit);
+  case Kind::gather:
+    return rank == root ? std::optional(wordOf(base + owner, i - piece(owner).begin * unit)) : std::nullopt;
+  case Kind::scatter: return wordOf(base + root, begin + i);
+  case Kind::part: return wordOf(base + rank, begin + i);
+  case Kind::allToAll: return wordOf(base + owner, begin + i - piece(owner).begin * unit);
   case Kind::barrier: break;
   }
   return std::nullopt;
@@ -335,6 +337,63 @@ TEST(RankGroup, EveryCollectiveIsACommand) {
             });
           }
         }
+}
+
+// Groups along either axis of a mesh, side by side, in turn with all ranks; of rows that they share evenly and not.
+TEST(RankGroup, EveryCollectiveIsOfPartsOfAMesh) {
+  constexpr int64_t kUnit = 3;
+  for (uint32_t axis = 0; axis < 2; ++axis)
+    for (Kind kind : {Kind::allReduce, Kind::reduceScatter, Kind::allGather, Kind::broadcast, Kind::reduce,
+                      Kind::gather, Kind::scatter, Kind::allToAll, Kind::part})
+      for (int64_t rows : {0, 1, 5, 12}) {
+        uint32_t ranks = axis ? 3 : 2, root = collective::isRooted(kind) ? 1 : 0;
+        if (kind == Kind::allToAll && rows % ranks) continue;
+        onRanks(6, [&](uint32_t rank, const Group &group) {
+          uint32_t place = axis ? rank % 3 : rank / 3, base = 16 * (axis ? rank / 3 : rank % 3);
+          TestPackage package = callPackage(ranks, place, {.kind = kind, .root = root, .axes = {axis}}, rows, kUnit);
+          core::Entry &entry = package.program.entries[0];
+          entry.ranks = 6;
+          entry.rank = int32_t(rank);
+          entry.mesh = {{"data", 2}, {"model", 3}};
+          Package loaded = package.load(), all = sumPackage(6, 4).load();
+          Context context(loaded), ofAll(all), again(loaded); // parts go on where another context has left them
+          auto sizeOf = [&](bool isPart) {
+            return size_t((isPart ? collective::pieceOf(rows, ranks, place).size() : rows) * kUnit);
+          };
+          Words x(sizeOf(collective::formOf(kind) == collective::Form::fromPart)),
+              y(sizeOf(collective::formOf(kind) == collective::Form::toPart)), one(4, rank), sum(4);
+          for (Context *each : {&context, &again, &context}) {
+            each->join(group);
+            for (size_t i = 0; i < x.size(); ++i) x[i] = wordOf(base + place, int64_t(i));
+            each->invoke({x.view()}, {y.view()});
+            for (size_t i = 0; i < y.size(); ++i)
+              if (auto expected = expectedOf(kind, ranks, place, root, rows, kUnit, int64_t(i), base))
+                ASSERT_EQ(y[i], *expected)
+                    << nameOf(kind) << " over axis " << axis << " of " << rows << " rows: rank " << rank << " at " << i;
+            ofAll.join(group);
+            ofAll.invoke({one.view()}, {sum.view()});
+            ASSERT_EQ(sum[0], 30u);
+          }
+        });
+      }
+}
+
+// What goes wrong in a part is told with its ranks, to all.
+TEST(RankGroup, RanksOfPartsAtOtherTensorsAreToldSo) {
+  std::vector<std::string> errors(4);
+  onRanks(4, [&](uint32_t rank, const Group &group) {
+    TestPackage package = callPackage(2, rank % 2, {.kind = Kind::allReduce, .axes = {1}}, rank == 3 ? 8 : 4, 1);
+    package.program.entries[0].ranks = 4;
+    package.program.entries[0].mesh = {{"data", 2}, {"model", 2}};
+    Package loaded = package.load();
+    Context context(loaded);
+    context.join(group);
+    Words x(rank == 3 ? 8 : 4), y(x.size());
+    errors[rank] = messageOf([&] { context.invoke({x.view()}, {y.view()}); });
+  });
+  for (uint32_t rank : {2, 3})
+    EXPECT_NE(errors[rank].find("rank 3 calls all_reduce of 8 ui32 (sum, tree) of ranks 2 and 3"), std::string::npos)
+        << errors[rank];
 }
 
 TEST(RankGroup, PiecesAreGatheredBetweenRuns) {
@@ -438,7 +497,47 @@ TEST(RankGroup, DamagedCollectivesAreRefused) {
          [](Entry &entry, Command &command, Collective &) { entry.operands[command.firstOperand] = 0; });
   expect("expected a rank below 2 or -1, found 2", [](Entry &entry, Command &, Collective &) { entry.rank = 2; });
   expect("independent samples", [](Entry &entry, Command &, Collective &) { entry.independentSamples = true; });
-  expect("is of all ranks, and so is lane 0 command 1 'c1'; no event orders the two",
+  auto withMesh = [](Entry &entry, std::vector<core::Axis> mesh) {
+    entry.ranks = 4;
+    entry.mesh = std::move(mesh);
+  };
+  expect("is of 4 ranks, and its mesh of 6",
+         [&](Entry &entry, Command &, Collective &) { withMesh(entry, {{"data", 2}, {"model", 3}}); });
+  expect("is of 4 ranks, and its mesh of 0",
+         [&](Entry &entry, Command &, Collective &) { withMesh(entry, {{"data", 2}, {"model", 0}}); });
+  expect("is of 4 ranks, and its mesh of 1048577",
+         [&](Entry &entry, Command &, Collective &) { withMesh(entry, {{"data", 1 << 18}, {"model", 5}}); });
+  expect("all_reduce over axis 2 of 2", [&](Entry &entry, Command &, Collective &call) {
+    withMesh(entry, {{"data", 2}, {"model", 2}});
+    call.axes = {2};
+  });
+  expect("all_reduce over axis 0 of 0", [](Entry &, Command &, Collective &call) { call.axes = {0}; });
+  expect("all_reduce over axis 0 of 2, or over it twice", [&](Entry &entry, Command &, Collective &call) {
+    withMesh(entry, {{"data", 2}, {"model", 2}});
+    call.axes = {0, 0};
+  });
+  expect("all_reduce over axes of one rank", [&](Entry &entry, Command &, Collective &call) {
+    withMesh(entry, {{"data", 4}, {"model", 1}});
+    call.axes = {1};
+  });
+  auto asPiece = [](Entry &entry, std::vector<int64_t> piece) {
+    entry.rank = 0;
+    entry.inputs[0].piece = std::move(piece);
+  };
+  expect("'x': expected a piece of one rank's, of a whole of its dimensions that memory holds",
+         [&](Entry &entry, Command &, Collective &) { asPiece(entry, {8, 0}), entry.rank = -1; });
+  expect("'x': expected a piece of one rank's, of a whole of its dimensions that memory holds",
+         [&](Entry &entry, Command &, Collective &) { asPiece(entry, {8, 1, 0}); });
+  expect("'x': has 4 from 5 on of a dimension of 8",
+         [&](Entry &entry, Command &, Collective &) { asPiece(entry, {8, 5}); });
+  expect("'x': has 4 from -1 on of a dimension of 8",
+         [&](Entry &entry, Command &, Collective &) { asPiece(entry, {8, -1}); });
+  expect("'x': has 4 from 0 on of a dimension of 3",
+         [&](Entry &entry, Command &, Collective &) { asPiece(entry, {3, 0}); });
+  expect("'x': expected a piece of one rank's, of a whole of its dimensions that memory holds",
+         [&](Entry &entry, Command &, Collective &) { asPiece(entry, {-1, 0}); });
+  expect("no error", [&](Entry &entry, Command &, Collective &) { asPiece(entry, {8, 4}); });
+  expect("meets other ranks, and so does lane 0 command 1 'c1'; no event orders the two",
          [](Entry &entry, Command &, Collective &) {
            core::Command second = entry.lanes[0].commands[1];
            second.firstOperand = uint32_t(entry.operands.size());

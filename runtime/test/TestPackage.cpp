@@ -71,7 +71,8 @@ public:
   auto tensor(const TensorType &type) {
     auto name = builder.CreateString(type.name);
     auto shape = builder.CreateVector(type.shape);
-    return fb::CreateTensor(builder, name, fb::DType(type.dtype), shape);
+    auto piece = builder.CreateVector(type.piece);
+    return fb::CreateTensor(builder, name, fb::DType(type.dtype), shape, piece);
   }
 
   auto command(const Entry &entry, const Command &from) {
@@ -97,13 +98,18 @@ public:
       auto reduction = fb::Reduction(call.reduction);
       auto buffers = builder.CreateVector(operands, from.operandCount);
       // As the compiler does, so that readers of 1.4 have them.
-      if (call.kind == collective::Kind::allReduce) {
+      if (call.kind == collective::Kind::allReduce && call.axes.empty()) {
         auto reduce = fb::CreateAllReduce(builder, reduction, fb::DType(call.dtype), algorithm, buffers);
         return fb::CreateCommandBox(builder, fb::Command::AllReduce, reduce.Union(), name);
       }
       auto units = builder.CreateVector(call.units);
       auto content = fb::CreateCollective(builder, fb::CollectiveKind(call.kind), reduction, fb::DType(call.dtype),
                                           algorithm, call.root, buffers, units);
+      if (!call.axes.empty()) {
+        auto axes = builder.CreateVector(call.axes);
+        auto ofAxes = fb::CreateAxesCollective(builder, content, axes);
+        return fb::CreateCommandBox(builder, fb::Command::AxesCollective, ofAxes.Union(), name);
+      }
       return fb::CreateCommandBox(builder, fb::Command::Collective, content.Union(), name);
     }
     case CommandKind::Copy:
@@ -129,9 +135,13 @@ public:
       return fb::CreateLane(builder, lane.device, commands);
     });
     auto arenas = builder.CreateVector(from.moreArenas);
+    auto mesh = list(from.mesh, [&](const Axis &axis) {
+      auto axisName = builder.CreateString(axis.name);
+      return fb::CreateAxis(builder, axisName, axis.ranks);
+    });
     return fb::CreateEntry(builder, name, inputs, outputs, buffers, from.arenaSize, from.eventCount, lanes,
                            from.independentSamples, from.updatesState, arenas, from.ranks, from.rank,
-                           from.samplesOfRanks);
+                           from.samplesOfRanks, mesh);
   }
 
   auto image(const Image &from) {

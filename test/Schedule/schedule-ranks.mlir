@@ -97,11 +97,65 @@ func.func @uneven(%x: tensor<0x3xf32>) -> tensor<2x3xf32> attributes {dist.rank 
 
 // -----
 
+// Of a part of the ranks: the program says the mesh, and collectives of all ranks name no axes.
+// CHECK-LABEL: exec.program @parts
+// CHECK-SAME: mesh_axes = ["data", "model"], mesh_sizes = array<i64: 2, 2>, ranks = 4 : i64
+// CHECK: exec.collective all_reduce sum(%{{.*}}) over ["data"] : memref<4xf32>
+// CHECK: exec.collective reduce_scatter sum(%{{.*}}) to(%{{.*}}) over ["model"] : memref<4xf32> to memref<2xf32>
+// CHECK: exec.collective broadcast(%{{.*}}) root 1 over ["data"] : memref<2xf32>
+// CHECK: exec.collective all_gather(%{{.*}}) to(%{{.*}}) : memref<2xf32> to memref<8xf32>
 dist.mesh @mesh ["data", "model"] [2, 2]
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{is of a part of the mesh's ranks; programs have collectives of all ranks alone yet}}
+func.func @parts(%x: tensor<4xf32>) -> tensor<8xf32> {
   %s = dist.all_reduce sum %x on @mesh ["data"] : tensor<4xf32>
+  %p = dist.reduce_scatter sum %s on @mesh ["model"] : tensor<4xf32> -> tensor<2xf32>
+  %b = dist.broadcast %p root 1 on @mesh ["data"] : tensor<2xf32>
+  %g = dist.all_gather %b on @mesh ["model", "data"] : tensor<2xf32> -> tensor<8xf32>
+  return %g : tensor<8xf32>
+}
+
+// -----
+
+// Of rank 3, the second of its column: of three rows it has the last.
+// CHECK-LABEL: exec.program @column
+// CHECK-SAME: rank = 3 : i64, ranks = 4 : i64
+// CHECK: exec.collective all_gather(%{{.*}}) to(%{{.*}}) over ["data"] units [2] : memref<1x2xf32> to memref<3x2xf32>
+dist.mesh @mesh ["data", "model"] [2, 2]
+func.func @column(%x: tensor<1x2xf32>) -> tensor<3x2xf32> attributes {dist.rank = 3 : i64} {
+  %g = dist.all_gather %x on @mesh ["data"] : tensor<1x2xf32> -> tensor<3x2xf32>
+  return %g : tensor<3x2xf32>
+}
+
+// -----
+
+// Ranks that do nothing together, and what their arrays are pieces of.
+// CHECK-LABEL: exec.program @alone
+// CHECK-SAME: input_pieces = [array<i64: 4, 2, 2, 0>], mesh_axes = ["data"], mesh_sizes = array<i64: 2>, output_pieces = [array<i64: 4, 2, 2, 0>, array<i64>], rank = 1 : i64, ranks = 2 : i64
+dist.mesh @mesh ["data"] [2]
+func.func @alone(%x: tensor<2x2xf32> {dist.piece = array<i64: 4, 2, 2, 0>}) -> (tensor<2x2xf32> {dist.piece = array<i64: 4, 2, 2, 0>}, tensor<f32>)
+    attributes {dist.rank = 1 : i64, dist.mesh = @mesh, nn.independent_samples} {
+  %c = nn.constant dense<1.0> : tensor<f32>
+  return %x, %c : tensor<2x2xf32>, tensor<f32>
+}
+
+// -----
+
+dist.mesh @mesh ["data", "model"] [2, 1]
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{is over ["model"] of @mesh, along which there is one rank}}
+  %s = dist.all_reduce sum %x on @mesh ["model"] : tensor<4xf32>
   return %s : tensor<4xf32>
+}
+
+// -----
+
+dist.mesh @mesh ["data", "model"] [2, 2]
+dist.mesh @other ["rows", "columns"] [2, 2]
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %s = dist.all_reduce sum %x on @mesh ["model"] : tensor<4xf32>
+  %t = dist.all_reduce sum %s on @other ["columns", "rows"] : tensor<4xf32>
+  // expected-error @+1 {{'dist.all_reduce' op is of a part of @other, in a program whose first collective is on another mesh}}
+  %u = dist.all_reduce sum %t on @other ["rows"] : tensor<4xf32>
+  return %u : tensor<4xf32>
 }
 
 // -----

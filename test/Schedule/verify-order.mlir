@@ -230,11 +230,11 @@ exec.program @collectives inputs() outputs("y": tensor<16xf32>, "z": tensor<16xf
   %y = exec.buffer output[0] : memref<16xf32>
   %z = exec.buffer output[1] : memref<16xf32>
   exec.lane on @cpu {
-    // expected-note@+1 {{'w1' in lane 0 is of all ranks, too}}
+    // expected-note@+1 {{'w1' in lane 0 meets other ranks, too}}
     exec.collective all_reduce sum (%y) named "w1" : memref<16xf32>
   }
   exec.lane on @cpu {
-    // expected-error@+1 {{'w2' in lane 1 is of all ranks, without an order to what is in lane 0}}
+    // expected-error@+1 {{'w2' in lane 1 meets other ranks, without an order to what is in lane 0}}
     exec.collective all_reduce sum (%z) named "w2" : memref<16xf32>
   }
 }

@@ -14,7 +14,7 @@ using rt::comm::kMostThreadRanks;
 
 namespace {
 
-int ranksOfMesh(const std::string &mesh, int most) {
+int ranksOfData(const std::string &mesh, int most) {
   auto refuse = [&](const std::string &why) -> Error { return Error(ErrorKind::usage, "--mesh " + mesh + ": " + why); };
   size_t equals = mesh.find('=');
   if (equals == std::string::npos) throw refuse("expected data=N");
@@ -29,6 +29,40 @@ int ranksOfMesh(const std::string &mesh, int most) {
 }
 
 } // namespace
+
+std::vector<MeshAxis> parseMesh(const std::string &text) {
+  std::vector<MeshAxis> axes;
+  std::string_view list = text;
+  while (true) {
+    std::string_view item = list.substr(0, list.find(',')), number;
+    size_t equals = item.find('=');
+    if (equals != item.npos) number = item.substr(equals + 1);
+    MeshAxis axis{std::string(item.substr(0, equals)), 0};
+    auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), axis.ranks);
+    if (axis.name.empty() || error != std::errc() || end != number.data() + number.size() || axis.ranks < 1)
+      throw Error(ErrorKind::usage, "--mesh " + text +
+                                        ": expected axes with their numbers of ranks, as data=2,model=4, found '" +
+                                        std::string(item) + "'");
+    for (const MeshAxis &other : axes)
+      if (other.name == axis.name)
+        throw Error(ErrorKind::usage, "--mesh " + text + ": the axis '" + axis.name + "' is there twice");
+    axes.push_back(std::move(axis));
+    if (item.size() == list.size()) return axes;
+    list.remove_prefix(item.size() + 1);
+  }
+}
+
+// Training by samples has one axis.
+int MeshFlags::ranksOfMesh(int most) const {
+  if (!runsModel) return ranksOfData(mesh, most);
+  int64_t ranks = 1;
+  for (const MeshAxis &axis : parseMesh(mesh)) {
+    if (axis.ranks > most / ranks)
+      throw Error(ErrorKind::usage, "--mesh " + mesh + ": more than " + std::to_string(most) + " ranks");
+    ranks *= axis.ranks;
+  }
+  return int(ranks);
+}
 
 void MeshFlags::checkNames() const {
   if (!strategy.empty() && strategy != "data")
@@ -48,7 +82,7 @@ int MeshFlags::ranks(const Settings &settings) const {
   if (!isGiven()) return 1;
   rt::core::GivenDevices given = settings.parsedDevices();
   int devices = given.threads ? 1 : int(given.list.size());
-  int ranks = mesh.empty() ? std::max(1, devices) : ranksOfMesh(mesh, kMostThreadRanks);
+  int ranks = mesh.empty() ? std::max(1, devices) : ranksOfMesh(kMostThreadRanks);
   std::string names = "--devices " + settings.givenDevices();
   if (devices && ranks != devices)
     throw Error(ErrorKind::usage, "--mesh " + mesh + ": " + std::to_string(ranks) + " ranks, and " + names + " names " +
@@ -75,10 +109,11 @@ RankPlace MeshFlags::place(const Settings &settings) const {
   }
   std::string of = "rank " + std::to_string(process.rank) + " of " + std::to_string(process.ranks);
   if (!isGiven())
-    throw Error(ErrorKind::usage,
-                "this process was started as " + of + ": say how they train together, --strategy data");
+    throw Error(ErrorKind::usage, "this process was started as " + of +
+                                      (runsModel ? ": say how the model is split over them, --mesh and --shard"
+                                                 : ": say how they train together, --strategy data"));
   checkNames();
-  if (!mesh.empty() && ranksOfMesh(mesh, rt::comm::kMostProcessRanks) != process.ranks)
+  if (!mesh.empty() && ranksOfMesh(rt::comm::kMostProcessRanks) != process.ranks)
     throw Error(ErrorKind::usage, "--mesh " + mesh + ": this process was started as " + of);
   rt::core::GivenDevices given = settings.parsedDevices();
   if (!given.threads && given.list.size() > 1)
@@ -104,18 +139,19 @@ int64_t MeshFlags::bucketBytes() const {
 
 void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
   rt::core::GivenDevices given = settings.parsedDevices();
-  std::string names = "--devices " + settings.givenDevices();
+  std::string names = "--devices " + settings.givenDevices(), who = runsModel ? "ranks" : "ranks that train together";
   for (const rt::core::GivenDevice &device : given.list)
     if (device.kind != "cpu")
-      throw Error(ErrorKind::unsupported,
-                  names + ": ranks that train together are shares of the processor, expected 'cpu*" +
-                      std::to_string(ranks) + "', not " + device.name());
+      throw Error(ErrorKind::unsupported, names + ": " + who + " are shares of the processor, expected 'cpu*" +
+                                              std::to_string(ranks) + "', not " + device.name());
   for (const std::string &target : settings.targets)
     if (!target.starts_with("cpu"))
       throw Error(ErrorKind::unsupported,
-                  "--target " + target + ": ranks that train together are shares of the processor, expected cpu");
+                  "--target " + target + ": " + who + " are shares of the processor, expected cpu");
   if (!settings.places.empty())
-    throw Error(ErrorKind::usage, "--place: has no meaning with --strategy data, where every rank has all layers");
+    throw Error(ErrorKind::usage,
+                runsModel ? "--place: has no meaning with --shard, where every rank has a part of each layer"
+                          : "--place: has no meaning with --strategy data, where every rank has all layers");
 }
 
 void MeshFlags::refuseBucketOf(const std::string &package) const {
@@ -137,6 +173,14 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
       ->type_name("auto|MB");
   command.add_option("--zero", flags.zero,
                      "1: each rank holds and updates a piece of the optimizer's state, not all of it (ZeRO 1)");
+}
+
+void addShardings(CLI::App &command, std::vector<std::string> &shardings) {
+  command
+      .add_option("--shard", shardings,
+                  "the axes of --mesh of each dimension of an input, a parameter or an output, - for none, several of "
+                  "one joined by +; what is not said follows")
+      ->type_name("NAME=AXIS,-,...");
 }
 
 Settings settingsOfRank(const Settings &settings, const RankPlace &place) {

@@ -1,7 +1,10 @@
 // The flags that say how several devices are used: --strategy, --mesh, --bucket and --zero.
-// For commands that compile a training step. Without them devices are places for layers (--place).
+// For commands that compile a training step; --shard beside --mesh is for those that split a model. Without them
+// devices are places for layers (--place).
 #pragma once
 #include "tools/sprig/Settings.h"
+#include <string>
+#include <vector>
 
 namespace sprig::cli {
 
@@ -13,13 +16,25 @@ struct RankPlace {
   int here = 1; ///< ranks on this machine, which share its cores
 };
 
+struct MeshAxis {
+  std::string name;
+  int64_t ranks = 1;
+};
+/// What --mesh says: "data=2,model=4". Throws usage errors.
+std::vector<MeshAxis> parseMesh(const std::string &text);
+
 struct MeshFlags {
   std::string strategy; ///< "data", or "" where devices are places for layers
   std::string mesh;     ///< "data=2"; "": as many ranks as devices
   std::string bucket;   ///< as --bucket; "": auto
   int zero = 0;         ///< 1: ranks share the optimizer's state
+  /// What --shard says of a model that is split over the mesh, not trained by samples.
+  std::vector<std::string> shardings = {};
+  /// Ranks run a model that is split, or a package of one, of as many as it says.
+  bool runsModel = false;
 
   bool isGiven() const { return !strategy.empty() || !mesh.empty(); }
+  bool splitsModel() const { return !shardings.empty(); }
   /// How many ranks there are: 1 without a strategy. Throws usage errors, and unsupported for devices that have no
   /// ranks yet.
   int ranks(const Settings &settings) const;
@@ -31,11 +46,14 @@ struct MeshFlags {
   void refuseBucketOf(const std::string &package) const;
 
 private:
+  int ranksOfMesh(int most) const;
   void checkNames() const;
   void checkDevices(const Settings &settings, int ranks) const;
 };
 
 void addMesh(CLI::App &command, MeshFlags &flags);
+/// Adds --shard.
+void addShardings(CLI::App &command, std::vector<std::string> &shardings);
 
 /// What one of several ranks is compiled and loaded with: a share of the threads, and no device of others or link to
 /// it.

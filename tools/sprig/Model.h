@@ -55,13 +55,15 @@ struct Compiled {
   std::vector<Placement> placements; ///< of the entries, with --explain-placement
 };
 
-/// Compiles to a package. `cpus` is what to make code for when the settings do not say.
+struct ShardRequest;
+
+/// Compiles to a package. `cpus` is what to make code for when the settings do not say. `split`: over which mesh.
 Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
-                 const std::vector<std::string> &cpus);
+                 const std::vector<std::string> &cpus, const ShardRequest *split = nullptr);
 
 /// Compiles to text: the IR after `phase`, or what an --emit kind makes.
 std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
-                          const std::string &emit);
+                          const std::string &emit, const ShardRequest *split = nullptr);
 
 /// Loads a model that is a package.
 Runner loadPackage(const Model &model, const RunnerOptions &options);

@@ -60,9 +60,11 @@ private:
 
   uint64_t placeConstant(ArrayRef<char> bytes);
   FailureOr<uint32_t> addConstant(Operation *op, StringRef name, ElementsAttr value);
-  FailureOr<flatbuffers::Offset<fb::Tensor>> tensor(Operation *op, StringRef name, RankedTensorType type);
+  FailureOr<flatbuffers::Offset<fb::Tensor>> tensor(Operation *op, StringRef name, RankedTensorType type,
+                                                    ArrayRef<int64_t> piece = {});
   LogicalResult addEntry(ProgramOp program);
-  FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> ports(ProgramOp program, ArrayAttr names, ArrayAttr types);
+  FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> ports(ProgramOp program, ArrayAttr names, ArrayAttr types,
+                                                                ArrayAttr pieces);
   flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> ranges(KernelOp kernel);
   flatbuffers::Offset<fb::Buffer> buffer(BufferOp op);
   LogicalResult addLane(LaneOp op, std::vector<flatbuffers::Offset<fb::Lane>> &lanes);
@@ -179,22 +181,27 @@ flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> Writer::ranges(K
   return builder.CreateVectorOfStructs(list);
 }
 
-FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringRef name, RankedTensorType type) {
+FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringRef name, RankedTensorType type,
+                                                          ArrayRef<int64_t> piece) {
   FailureOr<fb::DType> dtype = dtypeOf(type.getElementType());
   if (failed(dtype))
     return op->emitError("'") << name << "' has elements of type " << type.getElementType()
                               << ", which a package cannot hold",
            failure();
   auto shape = builder.CreateVector(type.getShape().data(), type.getRank());
-  return fb::CreateTensor(builder, text(name), *dtype, shape);
+  flatbuffers::Offset<flatbuffers::Vector<int64_t>> place;
+  if (!piece.empty()) place = builder.CreateVector(piece.data(), piece.size());
+  return fb::CreateTensor(builder, text(name), *dtype, shape, place);
 }
 
 FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> Writer::ports(ProgramOp program, ArrayAttr names,
-                                                                      ArrayAttr types) {
+                                                                      ArrayAttr types, ArrayAttr pieces) {
   std::vector<flatbuffers::Offset<fb::Tensor>> result;
-  for (auto [name, type] : llvm::zip_equal(names, types)) {
-    auto port =
-        tensor(program, cast<StringAttr>(name).getValue(), cast<RankedTensorType>(cast<TypeAttr>(type).getValue()));
+  for (auto [number, name, type] : llvm::enumerate(names, types)) {
+    ArrayRef<int64_t> piece;
+    if (pieces) piece = cast<DenseI64ArrayAttr>(pieces[number]);
+    auto port = tensor(program, cast<StringAttr>(name).getValue(),
+                       cast<RankedTensorType>(cast<TypeAttr>(type).getValue()), piece);
     if (failed(port)) return failure();
     result.push_back(*port);
   }
@@ -275,7 +282,7 @@ FailureOr<Writer::Encoded> Writer::encode(CollectiveOp op) {
   if (failed(element)) return op.emitOpError("is of a type that no package can hold");
   auto reduction = fb::Reduction(op.getReduction().value_or(Reduction::sum));
   auto buffers = builder.CreateVector(operands);
-  if (op.getKind() == CollectiveKind::all_reduce) {
+  if (op.getKind() == CollectiveKind::all_reduce && !op.getOver()) {
     auto content = fb::CreateAllReduce(builder, reduction, *element, algorithm, buffers);
     return Encoded{fb::Command::AllReduce, content.Union(), op.getTitle()};
   }
@@ -284,7 +291,10 @@ FailureOr<Writer::Encoded> Writer::encode(CollectiveOp op) {
   if (op.getUnits()) units = builder.CreateVector(std::vector<uint64_t>(op.getUnits()->begin(), op.getUnits()->end()));
   auto content = fb::CreateCollective(builder, fb::CollectiveKind(op.getKind()), reduction, *element, algorithm,
                                       uint32_t(op.getRoot().value_or(0)), buffers, units);
-  return Encoded{fb::Command::Collective, content.Union(), op.getTitle()};
+  if (!op.getOver()) return Encoded{fb::Command::Collective, content.Union(), op.getTitle()};
+  SmallVector<uint32_t> axes = *op->getParentOfType<ProgramOp>().findAxes(*op.getOver());
+  auto list = builder.CreateVector(axes.data(), axes.size());
+  return Encoded{fb::Command::AxesCollective, fb::CreateAxesCollective(builder, content, list).Union(), op.getTitle()};
 }
 
 Writer::Encoded Writer::encode(RecordOp op) {
@@ -309,8 +319,8 @@ LogicalResult Writer::addLane(LaneOp op, std::vector<flatbuffers::Offset<fb::Lan
 
 LogicalResult Writer::addEntry(ProgramOp program) {
   if (!program.getArenas()) return program.emitOpError("has no planned memory, so cannot be packaged");
-  auto inputs = ports(program, program.getInputNames(), program.getInputTypes());
-  auto outputs = ports(program, program.getOutputNames(), program.getOutputTypes());
+  auto inputs = ports(program, program.getInputNames(), program.getInputTypes(), program.getInputPiecesAttr());
+  auto outputs = ports(program, program.getOutputNames(), program.getOutputTypes(), program.getOutputPiecesAttr());
   if (failed(inputs) || failed(outputs)) return failure();
   bufferIndex.clear();
   std::vector<flatbuffers::Offset<fb::Buffer>> buffers;
@@ -335,13 +345,20 @@ LogicalResult Writer::addEntry(ProgramOp program) {
   auto inputList = builder.CreateVector(*inputs), outputList = builder.CreateVector(*outputs);
   auto bufferList = builder.CreateVector(buffers);
   auto laneList = builder.CreateVector(lanes);
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Axis>>> mesh;
+  if (program.getMeshAxes()) {
+    std::vector<flatbuffers::Offset<fb::Axis>> axes;
+    for (auto [axis, size] : llvm::zip_equal(program.getMeshAxes()->getAsRange<StringAttr>(), *program.getMeshSizes()))
+      axes.push_back(fb::CreateAxis(builder, text(axis.getValue()), uint32_t(size)));
+    mesh = builder.CreateVector(axes);
+  }
   ArrayRef<int64_t> arenas = *program.getArenas();
   flatbuffers::Offset<flatbuffers::Vector<uint64_t>> moreArenas;
   if (arenas.size() > 1) moreArenas = builder.CreateVector(std::vector<uint64_t>(arenas.begin() + 1, arenas.end()));
   entries.push_back(fb::CreateEntry(
       builder, name, inputList, outputList, bufferList, arenas.empty() ? 0 : arenas[0], events, laneList,
       program.getIndependentSamples(), updates, moreArenas, uint32_t(program.getRanks().value_or(0)),
-      program.getRank() ? int32_t(*program.getRank()) : -1, program.getSamplesOfRanks().value_or(0)));
+      program.getRank() ? int32_t(*program.getRank()) : -1, program.getSamplesOfRanks().value_or(0), mesh));
   return success();
 }
 

@@ -139,11 +139,14 @@ void CpuRun::runCollective(const Command &command, void *const *own, bool isApar
     return {{own[whole], elements, asked.unitOf(i)}, asked.isInPlace() ? nullptr : own[asked.otherOf(command, i)]};
   };
   comm::GroupCall call{asked.kind, sprig_rt_dtype(asked.dtype), asked.reduction, asked.algorithm, int32_t(asked.root)};
+  comm::RankGroup *part = nullptr;
+  if (!asked.axes.empty()) part = parts[size_t(&current - package.program().entries.data())][command.collective];
+  comm::RankGroup &met = part ? *part : *group;
   Status status;
   if (!current.meets(command)) {
     for (uint32_t i = 0; i < asked.tensorsOf(command) && status.isOk(); ++i) {
       comm::GroupTensor tensor = tensorOf(i);
-      status = group->run(call, {&tensor, 1}, command.name);
+      status = met.run(call, {&tensor, 1}, command.name);
     }
   } else {
     // Said before it is asked whether the run goes on: who cancels it says so, and then asks who is in a collective.
@@ -151,7 +154,7 @@ void CpuRun::runCollective(const Command &command, void *const *own, bool isApar
     if (control.isStopped()) return;
     tensors.clear();
     for (uint32_t i = 0; i < asked.tensorsOf(command); ++i) tensors.push_back(tensorOf(i));
-    status = group->run(call, tensors, command.name);
+    status = met.run(call, tensors, command.name);
   }
   if (!status.isOk()) control.fail(std::move(status));
 }

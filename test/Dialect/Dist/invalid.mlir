@@ -393,3 +393,21 @@ func.func @noValue(%x: tensor<8xf32>) {
   %0 = nn.exp %x {dist.sharding = #dist.sharding<@mesh, [["data"]]>} : tensor<8xf32>
   return
 }
+
+// -----
+// expected-error @+1 {{expected 'dist.mesh' to name a dist.mesh, found @none}}
+func.func @noMesh() attributes {dist.mesh = @none} {
+  return
+}
+
+// -----
+// expected-error @+1 {{expected 'dist.piece' of argument 0 as two numbers for each dimension of 'tensor<4xf32>', found array<i64: 8>}}
+func.func @numbers(%x: tensor<4xf32> {dist.piece = array<i64: 8>}) {
+  return
+}
+
+// -----
+// expected-error @+1 {{result 0 has 4 from 5 on of a dimension of 8}}
+func.func @outside(%x: tensor<4xf32>) -> (tensor<4xf32> {dist.piece = array<i64: 8, 5>}) {
+  return %x : tensor<4xf32>
+}

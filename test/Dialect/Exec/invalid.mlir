@@ -721,3 +721,183 @@ exec.program @exchange inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) 
     exec.collective all_to_all (%y) to (%z) : memref<4xf32> to memref<4xf32>
   }
 }
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    // expected-error @+1 {{is over ["model"] in a program without a mesh}}
+    exec.collective all_reduce sum (%y) over ["model"] : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["data", "model"], mesh_sizes = array<i64: 2, 2>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    // expected-error @+1 {{expected an axis of ["data", "model"], found "rows"}}
+    exec.collective all_reduce sum (%y) over ["rows"] : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["data", "model"], mesh_sizes = array<i64: 2, 2>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    // expected-error @+1 {{names the axis "data" twice}}
+    exec.collective all_reduce sum (%y) over ["data", "data"] : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["data", "model"], mesh_sizes = array<i64: 4, 1>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    // expected-error @+1 {{is over ["model"], along which there is one rank}}
+    exec.collective all_reduce sum (%y) over ["model"] : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["data", "model"], mesh_sizes = array<i64: 2, 2>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    // expected-error @+1 {{has root 2 of 2 ranks}}
+    exec.collective broadcast (%y) root 2 over ["model"] : memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["data", "model"], mesh_sizes = array<i64: 2, 2>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    // expected-error @+1 {{has 2xf32 beside 4xf32, expected 1 elements}}
+    exec.collective reduce_scatter sum (%y) to (%t) : memref<4xf32> to memref<2xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{has a mesh of 1 axes and 0 sizes}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["data"]} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{has a mesh of no axes}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = [], mesh_sizes = array<i64>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{has a mesh with two axes "a"}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["a", "a"], mesh_sizes = array<i64: 2, 2>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{has an axis of 0 ranks, expected at least one}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["a", "b"], mesh_sizes = array<i64: 4, 0>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{is of 4 ranks, and its mesh of array<i64: 2, 3>}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 4 : i64, mesh_axes = ["a", "b"], mesh_sizes = array<i64: 2, 3>} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{has pieces and is no one rank's}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64, output_pieces = [array<i64: 8, 0>]} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{has pieces of 0 outputs, expected 1}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64, rank = 0 : i64, output_pieces = []} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{has 1 numbers for a piece of rank 1, output 0, expected two for each dimension}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64, rank = 0 : i64, output_pieces = [array<i64: 8>]} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
+// expected-error @+1 {{has 4 from 5 on of a dimension of 8 as output 0}}
+exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64, rank = 0 : i64, output_pieces = [array<i64: 8, 5>]} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}

@@ -136,3 +136,11 @@ exec.program @collectives inputs("x": tensor<3x2xf32>) outputs("y": tensor<4xf32
     exec.collective barrier ()
   }
 }
+// CHECK: exec.program @mesh inputs("x": tensor<4xf32>) outputs("y": tensor<4xf32>) attributes {input_pieces = [array<i64: 8, 4>], mesh_axes = ["data", "model"], mesh_sizes = array<i64: 2, 2>, rank = 3 : i64, ranks = 4 : i64}
+exec.program @mesh inputs("x": tensor<4xf32>) outputs("y": tensor<4xf32>) attributes {rank = 3 : i64, ranks = 4 : i64, mesh_axes = ["data", "model"], mesh_sizes = array<i64: 2, 2>, input_pieces = [array<i64: 8, 4>]} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  exec.lane on @cpu0 {
+    // CHECK: exec.collective broadcast(%{{.*}}) root 1 over ["model"] by "tree" named "w" : memref<4xf32>
+    exec.collective broadcast (%y) root 1 over ["model"] by "tree" named "w" : memref<4xf32>
+  }
+}

@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "sprig/compile.h"
 #include <gtest/gtest.h>
+#include <list>
 #include <thread>
 
 namespace sprig::shard {
@@ -29,7 +30,8 @@ mlir::func::FuncOp functionOf(mlir::ModuleOp module) { return *module.getOps<mli
 
 Floats inputOf(RankedTensorType type, int seed) {
   Floats values(size_t(type.getNumElements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = float((int(i) * 37 + seed * 11) % 41 - 20) / 20;
+  float step = type.getElementType().isF32() ? 0.05f : 1;
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float((int(i) * 37 + seed * 11) % 41 - 20) * step;
   return values;
 }
 
@@ -46,15 +48,25 @@ Floats partOf(const Floats &whole, RankedTensorType type, const Mesh &mesh, cons
   return values;
 }
 
+// Of f32 and i32, whose numbers a float has exactly here.
 std::vector<Floats> call(Program &program, mlir::TypeRange types, std::vector<Floats> &inputs) {
   std::vector<rt::TensorView> views;
+  std::list<std::vector<int32_t>> integers;
   for (auto [type, input] : llvm::zip_equal(types, inputs)) {
-    auto shape = llvm::cast<RankedTensorType>(type).getShape();
-    views.emplace_back(input.data(), rt::Dims(std::vector<int64_t>(shape.begin(), shape.end())));
+    auto tensor = llvm::cast<RankedTensorType>(type);
+    rt::Dims shape(std::vector<int64_t>(tensor.getShape().begin(), tensor.getShape().end()));
+    if (tensor.getElementType().isF32())
+      views.emplace_back(input.data(), shape);
+    else
+      views.emplace_back(integers.emplace_back(input.begin(), input.end()).data(), shape);
   }
   std::vector<Floats> results;
-  for (const rt::Array &array : program(views))
-    results.emplace_back(array.as<float>(), array.as<float>() + array.elements());
+  for (const rt::Array &array : program(views)) {
+    Floats &values = results.emplace_back(array.elements());
+    bool isFloat = array.dtype() == SPRIG_RT_F32;
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = isFloat ? array.as<float>()[i] : float(array.as<int32_t>()[i]);
+  }
   return results;
 }
 
@@ -74,6 +86,10 @@ protected:
         mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context, /*verifyAfterParse=*/false));
     mlir::func::FuncOp function = functionOf(*module);
     for (unsigned i = 0; i < function.getNumArguments(); ++i) function.removeArgAttr(i, dist::kShardingAttr);
+    function.walk([](dist::ShardOp op) {
+      op.replaceAllUsesWith(op.getX());
+      op.erase();
+    });
     return module;
   }
 
@@ -122,8 +138,10 @@ protected:
         Floats part = partOf(result, llvm::cast<RankedTensorType>(function.getResultTypes()[i]), axes,
                              sharding(function.getResultAttr(unsigned(i), dist::kShardingAttr)), int64_t(rank));
         ASSERT_EQ(got[rank][i].size(), part.size());
+        bool isExact = llvm::cast<RankedTensorType>(function.getResultTypes()[i]).getElementType().isInteger();
         for (size_t k = 0; k < part.size(); ++k)
-          EXPECT_NEAR(got[rank][i][k], part[k], 1e-6 * (1 + std::abs(part[k]))) << "rank " << rank << ", result " << i;
+          EXPECT_NEAR(got[rank][i][k], part[k], isExact ? 0 : 1e-6 * (1 + std::abs(part[k])))
+              << "rank " << rank << ", result " << i;
       }
     }
   }
@@ -157,6 +175,81 @@ TEST_F(RunRanksTest, Samples) {
         %4 = nn.mse_loss mean %3, %t : tensor<3x4xf32>, tensor<3x4xf32>
         return %4, %3 : tensor<f32>, tensor<3x4xf32>
       })mlir");
+}
+
+// Samples along one axis, layers along the other: sums over columns of the mesh and rows of it in one program.
+TEST_F(RunRanksTest, PerceptronOnTwoAxes) {
+  for (const char *mesh :
+       {"[\"data\", \"model\"] [2, 2]", "[\"model\", \"data\"] [3, 2]", "[\"data\", \"model\"] [2, 1]"})
+    compare(mesh, R"mlir(
+      func.func @main(%x: tensor<5x6xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %t: tensor<5x4xf32>,
+                      %w: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [["model"], []]>}, %b: tensor<8xf32>,
+                      %v: tensor<4x8xf32>, %c: tensor<4xf32>) -> (tensor<5x4xf32>, tensor<f32>, tensor<8x6xf32>) {
+        %0 = nn.linear %x, %w, %b : tensor<5x6xf32>, tensor<8x6xf32>, tensor<8xf32>
+        %1 = nn.gelu %0 : tensor<5x8xf32>
+        %2 = nn.linear %1, %v, %c : tensor<5x8xf32>, tensor<4x8xf32>, tensor<4xf32>
+        %3 = nn.softmax %2 axis = 1 : tensor<5x4xf32>
+        %4 = nn.mse_loss mean %3, %t : tensor<5x4xf32>, tensor<5x4xf32>
+        %5 = nn.transpose %1 [1, 0] : tensor<5x8xf32>
+        %6 = nn.matmul %5, %x : tensor<8x5xf32>, tensor<5x6xf32>
+        return %3, %4, %6 : tensor<5x4xf32>, tensor<f32>, tensor<8x6xf32>
+      })mlir");
+}
+
+// Channels along one axis: a convolution gives channels, the next one sums over them; statistics of all samples.
+TEST_F(RunRanksTest, ConvolutionsOnTwoAxes) {
+  compare("[\"data\", \"model\"] [2, 2]", R"mlir(
+    func.func @main(%x: tensor<3x2x6x6xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], [], [], []]>},
+                    %w: tensor<4x2x3x3xf32> {dist.sharding = #dist.sharding<@mesh, [["model"], [], [], []]>}, %s: tensor<4xf32>,
+                    %v: tensor<5x4x3x3xf32>) -> tensor<3x5xf32> {
+      %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<3x2x6x6xf32>, tensor<4x2x3x3xf32>
+      %1, %m, %q = nn.batch_norm_train %0, %s, %s {epsilon = 1.0e-3 : f64} : tensor<3x4x4x4xf32>, tensor<4xf32>, tensor<4xf32>
+      %2 = nn.relu %1 : tensor<3x4x4x4xf32>
+      %3 = nn.conv %2, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<3x4x4x4xf32>, tensor<5x4x3x3xf32>
+      %4 = nn.reduce_mean %3 axes = [2, 3] : tensor<3x5x2x2xf32>
+      return %4 : tensor<3x5xf32>
+    })mlir");
+}
+
+// Heads along one axis, samples along the other, and what is in between gathered where it is needed whole.
+TEST_F(RunRanksTest, AttentionOnTwoAxes) {
+  compare("[\"data\", \"model\"] [2, 2]", R"mlir(
+    func.func @main(%x: tensor<3x5x8xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], [], []]>},
+                    %q: tensor<8x8xf32> {dist.sharding = #dist.sharding<@mesh, [[], ["model"]]>}, %k: tensor<8x8xf32>,
+                    %v: tensor<8x8xf32>, %o: tensor<8x8xf32>) -> tensor<3x5x8xf32> {
+      %0 = nn.matmul %x, %q : tensor<3x5x8xf32>, tensor<8x8xf32>
+      %1 = nn.matmul %x, %k : tensor<3x5x8xf32>, tensor<8x8xf32>
+      %2 = nn.matmul %x, %v : tensor<3x5x8xf32>, tensor<8x8xf32>
+      %3 = nn.reshape %0 : tensor<3x5x8xf32> to tensor<3x5x2x4xf32>
+      %4 = nn.reshape %1 : tensor<3x5x8xf32> to tensor<3x5x2x4xf32>
+      %5 = nn.reshape %2 : tensor<3x5x8xf32> to tensor<3x5x2x4xf32>
+      %6 = nn.transpose %3 [0, 2, 1, 3] : tensor<3x5x2x4xf32>
+      %7 = nn.transpose %4 [0, 2, 3, 1] : tensor<3x5x2x4xf32>
+      %8 = nn.transpose %5 [0, 2, 1, 3] : tensor<3x5x2x4xf32>
+      %9 = nn.matmul %6, %7 : tensor<3x2x5x4xf32>, tensor<3x2x4x5xf32>
+      %10 = nn.softmax %9 axis = 3 : tensor<3x2x5x5xf32>
+      %11 = nn.matmul %10, %8 : tensor<3x2x5x5xf32>, tensor<3x2x5x4xf32>
+      %12 = nn.transpose %11 [0, 2, 1, 3] : tensor<3x2x5x4xf32>
+      %13 = nn.reshape %12 : tensor<3x5x2x4xf32> to tensor<3x5x8xf32>
+      %14 = nn.matmul %13, %o : tensor<3x5x8xf32>, tensor<8x8xf32>
+      %15 = nn.add %x, %14 : tensor<3x5x8xf32>, tensor<3x5x8xf32>
+      return %15 : tensor<3x5x8xf32>
+    })mlir");
+}
+
+// Numbers without rounding are the same numbers, by whatever groups they are summed, and where axes change places.
+TEST_F(RunRanksTest, IntegersOnTwoAxes) {
+  compare("[\"data\", \"model\"] [2, 2]", R"mlir(
+    func.func @main(%x: tensor<7x6xi32> {dist.sharding = #dist.sharding<@mesh, [["data"], ["model"]]>},
+                    %y: tensor<4x8xi32> {dist.sharding = #dist.sharding<@mesh, [["data"], ["model"]]>})
+        -> (tensor<7xi32>, tensor<6xi32>, tensor<i32>, tensor<4x8xi32>) {
+      %0 = nn.reduce sum %x axes = [1] : tensor<7x6xi32>
+      %1 = nn.reduce sum %x axes = [0] : tensor<7x6xi32>
+      %2 = nn.reduce max %x axes = [0, 1] : tensor<7x6xi32>
+      %3 = dist.shard %y : tensor<4x8xi32> to #dist.sharding<@mesh, [["model"], ["data"]]>
+      %4 = nn.add %3, %3 : tensor<4x8xi32>, tensor<4x8xi32>
+      return %0, %1, %2, %4 : tensor<7xi32>, tensor<6xi32>, tensor<i32>, tensor<4x8xi32>
+    })mlir");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/inspect/CudaKernels.h"
+#include "tools/sprig/shard/ShardModel.h"
 #include "tools/sprig/train/TrainModel.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include "tools/sprig/train/TrainSet.h"
@@ -128,11 +129,29 @@ void writeText(const Options &options, const std::string &text) {
     std::cout << text;
 }
 
+// A model is split or its training is divided by samples.
+void checkSplit(const Options &options) {
+  std::string flag = "--shard " + options.mesh.shardings.front();
+  if (options.mesh.mesh.empty()) throw Error(ErrorKind::usage, flag + ": names axes of --mesh, which is not given");
+  std::pair<const char *, bool> others[] = {{"--train", !options.train.empty()},
+                                            {"--strategy", !options.mesh.strategy.empty()},
+                                            {"--bucket", !options.mesh.bucket.empty()},
+                                            {"--zero", options.mesh.zero != 0},
+                                            {"--compile-from", !options.settings.compileFrom.empty()}};
+  for (auto &[other, isGiven] : others)
+    if (isGiven)
+      throw Error(ErrorKind::usage, flag + ": splits a model that is called, which " + other + " has no meaning for");
+}
+
 int compileCommand(Options options) {
   options.settings.checkDeviceNames();
+  bool splits = options.mesh.splitsModel();
+  if (splits) checkSplit(options);
+  options.mesh.runsModel = splits;
   int ranks = options.mesh.ranks(options.settings);
-  if (options.mesh.isGiven() && options.train.empty())
-    throw Error(ErrorKind::usage, "--strategy and --mesh are for packages that train: --train CONFIG");
+  if (options.mesh.isGiven() && options.train.empty() && !splits)
+    throw Error(ErrorKind::usage, "--strategy and --mesh are for packages that train: --train CONFIG; a model that is "
+                                  "called is split over a mesh by --shard NAME=AXIS,-,...");
   RankLink link = usualLink();
   if (ranks > 1) link = givenOr(link, options.settings, ranks);
   options.settings = settingsOfRank(options.settings, {.ranks = ranks, .here = ranks});
@@ -147,8 +166,12 @@ int compileCommand(Options options) {
   std::vector<EntryRequest> entries;
   if (trains)
     training = requestTraining(options, ranks, link);
+  else if (splits)
+    entries.push_back(entryToSplit(model, options.settings));
   else
     entries = requestEntries(model, options.settings);
+  ShardRequest request{options.mesh.mesh, options.mesh.shardings, /*rank=*/-1};
+  const ShardRequest *split = splits ? &request : nullptr;
   if (options.emit != "package" || !options.settings.compileTo.empty()) {
     if (options.settings.explainPlacement && options.common.json())
       throw Error(ErrorKind::usage,
@@ -160,17 +183,17 @@ int compileCommand(Options options) {
       throw Error(ErrorKind::usage,
                   "--emit " + options.emit + ": a package that trains has the forms package and mlir");
     writeText(options, trains ? trainingToText(model, training, options.settings)
-                              : compileToText(model, entries, options.settings, options.emit));
+                              : compileToText(model, entries, options.settings, options.emit, split));
     return kDone;
   }
   if (options.output.empty()) throw Error(ErrorKind::usage, "-o FILE.sprig is missing: where to write the package");
   const std::vector<std::string> cpus = {"x86-64-v3", "x86-64-v4"};
   Compiled compiled = trains ? compileTraining(model, training, options.settings, cpus)
-                             : compile(model, entries, options.settings, cpus);
+                             : compile(model, entries, options.settings, cpus, split);
   // What was made is verified as the runtime will do it before it is written. The null device needs no code for this
   // machine.
   Runner runner = Runner::loadInPlace(compiled.package, options.output, {1, "null"});
-  if (ranks > 1 && !TrainProgram::isOfAnyRank(runner))
+  if (trains && ranks > 1 && !TrainProgram::isOfAnyRank(runner))
     throw Error(ErrorKind::unsupported,
                 options.output + ": the " + std::to_string(ranks) + " ranks' steps differ (by dropout, or shares of " +
                     "other sizes), which one package does not hold\nnote: 'sprig train --mesh' compiles each rank's");
@@ -185,7 +208,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<Options>();
   CLI::App *command = addCommand(app, "compile", "Compiles a model ahead of time to a package",
                                  "  sprig compile examples/digits/model.onnx --dim batch=1,64 -o digits.sprig\n"
-                                 "  sprig compile examples/digits/model.onnx --dim batch=1 --emit mlir",
+                                 "  sprig compile examples/digits/model.onnx --dim batch=1 --emit mlir\n"
+                                 "  sprig compile examples/digits/model.onnx --dim batch=64 --mesh data=2,model=2 "
+                                 "--shard image=data,-,-,- --shard fc.weight=-,model -o digits4.sprig",
                                  options->common);
   command->add_option("MODEL", options->model, "an ONNX file, or MLIR in the nn dialect (- reads standard input)")
       ->required();
@@ -212,6 +237,7 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   addSettings(*command, options->settings);
   addLinksToPlace(*command, options->settings);
   addMesh(*command, options->mesh);
+  addShardings(*command, options->mesh.shardings);
   command->callback([=, &invocation] {
     invocation.run = [=] {
       takeTopologyToPlace(options->settings);

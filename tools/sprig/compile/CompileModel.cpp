@@ -7,6 +7,7 @@
 #include "tools/sprig/compile/CompileSettings.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/shard/SplitModel.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <filesystem>
@@ -116,12 +117,13 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
 LineSink remarkSink(const Settings &settings) { return settings.remarks.empty() ? inform : say; }
 
 Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
-                 const std::vector<std::string> &cpus) {
+                 const std::vector<std::string> &cpus, const ShardRequest *split) {
   if (!settings.compileTo.empty() && settings.compileTo != "package")
     throw Error(ErrorKind::usage, "--compile-to " + settings.compileTo +
                                       ": stops before there is a package; 'sprig compile' prints the IR");
   auto start = std::chrono::steady_clock::now();
   ImportedModel imported(model, entries, settings);
+  if (split) splitModel(imported.module(), *split);
   double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   Compiled compiled;
   CompileOptions options = compileOptions(model, settings, cpus);
@@ -136,8 +138,9 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
 }
 
 std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
-                          const std::string &emit) {
+                          const std::string &emit, const ShardRequest *split) {
   ImportedModel imported(model, entries, settings);
+  if (split) splitModel(imported.module(), *split);
   CompileOptions options = compileOptions(model, settings, {"native"});
   std::vector<Placement> placements;
   if (settings.explainPlacement)

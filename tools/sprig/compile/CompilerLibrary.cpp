@@ -28,13 +28,13 @@ std::vector<InputSpec> inputsOf(const Model &model) { return compiler().inputsOf
 std::vector<InputSpec> outputsOf(const Model &model) { return compiler().outputsOf(model); }
 
 Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
-                 const std::vector<std::string> &cpus) {
-  return compiler().compile(model, entries, settings, cpus);
+                 const std::vector<std::string> &cpus, const ShardRequest *split) {
+  return compiler().compile(model, entries, settings, cpus, split);
 }
 
 std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
-                          const std::string &emit) {
-  return compiler().compileToText(model, entries, settings, emit);
+                          const std::string &emit, const ShardRequest *split) {
+  return compiler().compileToText(model, entries, settings, emit, split);
 }
 
 ModelSummary summarizeModel(const Model &model, const EntryRequest &entry, const Settings &settings) {

@@ -1,4 +1,5 @@
 #include "tools/sprig/inspect/PackageReport.h"
+#include "runtime/api/Handles.h"
 #include "tools/sprig/profile/StateRoles.h"
 #include "tools/sprig/run/NamedDevices.h"
 #include <nlohmann/json.hpp>
@@ -55,6 +56,15 @@ Json constantsJson(const Runner &runner) {
 }
 
 std::string tensorText(const TensorSpec &spec) { return spec.name + ": " + data::describe(spec.dtype, spec.shape); }
+
+/// Of a rank's piece, where it lies: ", from 2,0 on of 5x6xf32".
+std::string pieceText(const rt::core::TensorType &type) {
+  if (type.piece.empty()) return "";
+  std::string first;
+  for (int64_t place : type.first()) first += (first.empty() ? "" : ",") + std::to_string(place);
+  return ", from " + first + " on of " +
+         data::describe(data::DType(type.dtype), {type.whole().begin(), type.whole().end()});
+}
 
 Json tensorJson(const std::vector<TensorSpec> &specs) {
   Json list = Json::array();
@@ -127,6 +137,8 @@ Json packageToJson(const Runner &runner) {
                        {"outputs", tensorJson(runner.outputs(i))},
                        {"independent_samples", entry.independent_samples != 0},
                        {"ranks", runner.ranks(i).ranks},
+                       {"rank", runner.ranks(i).rank},
+                       {"mesh", meshText(runner, i)},
                        {"flops", entry.flops},
                        {"bytes", entry.bytes},
                        {"arena_bytes", entry.arena_bytes},
@@ -203,10 +215,18 @@ void printPackage(const Runner &runner) {
     if (sprig_rt_ranks_info ranks = runner.ranks(i); ranks.ranks > 1) {
       std::cout << ", of " << ranks.ranks << " ranks";
       if (ranks.samples) std::cout << " with " << ranks.samples << " samples";
+      if (ranks.rank >= 0) std::cout << ", the program of rank " << ranks.rank;
+      if (std::string mesh = meshText(runner, i); !mesh.empty()) std::cout << " of the mesh " << mesh;
     }
     std::cout << '\n';
-    for (auto &spec : runner.inputs(i)) std::cout << "  input   " << tensorText(spec) << '\n';
-    for (auto &spec : runner.outputs(i)) std::cout << "  output  " << tensorText(spec) << '\n';
+    const rt::core::Entry &own = runner.package()->package->program().entries[i];
+    auto print = [](const char *what, const std::vector<TensorSpec> &specs,
+                    const std::vector<rt::core::TensorType> &types) {
+      for (size_t k = 0; k < specs.size(); ++k)
+        std::cout << what << tensorText(specs[k]) << pieceText(types[k]) << '\n';
+    };
+    print("  input   ", runner.inputs(i), own.inputs);
+    print("  output  ", runner.outputs(i), own.outputs);
     std::cout << "  " << formatCount(double(entry.flops), "FLOP") << ", " << formatBytes(double(entry.bytes))
               << " moved, arena " << formatBytes(double(entry.arena_bytes)) << '\n';
     Table table({"  command", "tiles", "flop", "bytes"});

@@ -149,7 +149,8 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
       ->add_option("--collective-timeout", options->timeout,
                    "seconds that a rank waits for another; 0: as long as it takes (default: the program's, 300)")
       ->check(CLI::Range(0, 1 << 30));
-  command->add_option("command", options->command, "the program and its arguments, after --; `train` is this one's");
+  command->add_option("command", options->command,
+                      "the program and its arguments, after --; `train`, `profile` and `run` are this one's");
   command->add_flag("--as-node", *isNode)->group(""); // what another launcher starts
   command->callback([=, &invocation] {
     (void)common;

@@ -84,7 +84,8 @@ int Launcher::run() {
 void Launcher::start() {
   // A command of this program needs no name of it.
   std::vector<std::string> command = options.command;
-  if (command.front() == "train" || command.front() == "profile") command.insert(command.begin(), "/proc/self/exe");
+  if (command.front() == "train" || command.front() == "profile" || command.front() == "run")
+    command.insert(command.begin(), "/proc/self/exe");
   for (int local = 0; local < options.ranks; ++local) {
     int rank = options.first + local;
     members.push_back({std::make_unique<RankProcess>(rank, "rank " + std::to_string(rank)), rank, 1, false});

@@ -3,6 +3,7 @@
 #include "lib/Data/File.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/run/RankedModel.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@ struct RunOptions {
   std::string model, outputDir;
   std::vector<std::string> inputs;
   std::optional<uint64_t> seed;
+  MeshFlags mesh;
 };
 
 struct Summary {
@@ -72,11 +74,56 @@ void printOutputs(const std::vector<data::Array> &outputs, bool json, Json docum
     table.print();
 }
 
+void writeOutputs(const std::string &folder, const std::vector<data::Array> &outputs) {
+  if (folder.empty()) return;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(ErrorKind::runtime, folder + ": cannot make the folder: " + error.message());
+  for (const data::Array &array : outputs) data::writeArrays(outputFile(folder, array), {&array, 1});
+}
+
+// Several ranks: the first prints and writes.
+int runRanks(const RunOptions &options, const Model &model) {
+  RankedModel ranked(model, options.mesh, options.settings);
+  BoundInputs bound = bindInputs(ranked.inputSpecs(), options.inputs, options.seed, options.settings);
+  std::vector<data::Array> outputs = ranked.run(bound);
+  if (!ranked.isFirst()) return kDone;
+  if (isVerbose()) inform(ranked.describe() + "; peak memory " + formatBytes(double(peakMemory())));
+  printOutputs(outputs, options.common.json(), Json::object());
+  writeOutputs(options.outputDir, outputs);
+  return kDone;
+}
+
+// Of a package that may be of ranks: with a device that needs no code of this machine.
+bool isOfRanks(const RunOptions &options, const Model &model) {
+  if (!RankedModel::mayBe(options.mesh, options.settings)) return false;
+  if (model.kind == ModelKind::package) return RankedModel::isIn(loadPackage(model, RunnerOptions{1, "null"}));
+  if (options.mesh.splitsModel() && options.mesh.mesh.empty())
+    throw Error(ErrorKind::usage,
+                "--shard " + options.mesh.shardings.front() + ": names axes of --mesh, which is not given");
+  return options.mesh.splitsModel();
+}
+
+// One rank alone where several are said, or this process is one of them.
+void refuseRanks(const RunOptions &options, const Model &model) {
+  std::string what = model.kind == ModelKind::package ? " is of one rank" : " is not split: --shard NAME=AXIS,-,...";
+  if (!options.mesh.mesh.empty())
+    throw Error(ErrorKind::usage, "--mesh " + options.mesh.mesh + ": " + options.model + what);
+  MeshFlags flags = options.mesh;
+  flags.runsModel = true;
+  flags.place(options.settings);
+}
+
 int run(const RunOptions &options) {
   options.settings.checkDevicesCompute();
   Model model = openModel(options.model);
+  if (isOfRanks(options, model)) return runRanks(options, model);
+  refuseRanks(options, model);
   std::optional<Runner> runner;
-  if (model.kind == ModelKind::package) runner = compileAndLoad(model, {}, options.settings);
+  if (model.kind == ModelKind::package) {
+    runner = compileAndLoad(model, {}, options.settings);
+    if (RankedModel::isIn(*runner)) return runRanks(options, model);
+  }
   auto specs = runner ? runner->inputSpecs() : inputsOf(model);
   BoundInputs bound = bindInputs(specs, options.inputs, options.seed, options.settings);
   if (!runner) runner = compileAndLoad(model, {bound.entry}, options.settings);
@@ -86,12 +133,7 @@ int run(const RunOptions &options) {
   Json document = Json::object();
   explainPlacement(options.settings, *runner, options.common.json() ? &document : nullptr);
   printOutputs(outputs, options.common.json(), document);
-  if (!options.outputDir.empty()) {
-    std::error_code error;
-    fs::create_directories(options.outputDir, error);
-    if (error) throw Error(ErrorKind::runtime, options.outputDir + ": cannot make the folder: " + error.message());
-    for (const data::Array &array : outputs) data::writeArrays(outputFile(options.outputDir, array), {&array, 1});
-  }
+  writeOutputs(options.outputDir, outputs);
   return kDone;
 }
 
@@ -117,6 +159,12 @@ void addRun(CLI::App &app, Invocation &invocation) {
   command->add_option("--output-dir", options->outputDir, "folder for whole outputs, NAME.npy each");
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
+  command
+      ->add_option("--mesh", options->mesh.mesh,
+                   "axes of ranks, which are --devices 'cpu*N', threads without it, or processes of 'sprig launch': "
+                   "data=2,model=2")
+      ->type_name("AXIS=N,...");
+  addShardings(*command, options->mesh.shardings);
   command->callback([=, &invocation] {
     invocation.run = [=] {
       takeTopology(options->settings);

@@ -136,6 +136,13 @@ sprig_rt_ranks_info Runner::ranks(size_t entry) const {
   return info;
 }
 
+std::string meshText(const Runner &runner, size_t entry) {
+  std::string text;
+  for (const rt::core::Axis &axis : runner.package()->package->program().entries[entry].mesh)
+    text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.ranks);
+  return text;
+}
+
 Runner Runner::another(const RunnerOptions &options) const {
   Runner runner;
   runner.packageHandle = packageHandle;
@@ -269,7 +276,10 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
   if (uint32_t ranks = this->ranks(entry).ranks; ranks > 1 && !group)
     throw Error(ErrorKind::unsupported,
                 "entry '" + package()->package->program().entries[entry].name + "' is of " + std::to_string(ranks) +
-                    " ranks, which 'sprig train --mesh data=" + std::to_string(ranks) + "' and 'sprig profile' run");
+                    " ranks, which " +
+                    (meshText(*this, entry).empty()
+                         ? "'sprig train --mesh data=" + std::to_string(ranks) + "' and 'sprig profile' run"
+                         : "'sprig run' runs, and 'sprig simulate --mesh " + meshText(*this, entry) + "' plays"));
   PreparedCall call;
   call.context = context.get();
   bool exact = true;

@@ -110,6 +110,9 @@ private:
   size_t chooseEntry(const std::map<std::string, data::Array> &arrays) const;
 };
 
+/// "data=2,model=4": the mesh of an entry; "" where it states none.
+std::string meshText(const Runner &runner, size_t entry);
+
 /// Threads of this process as ranks: what the calls of each join.
 std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks);
 /// This process as a rank, when all have come.

@@ -1,6 +1,7 @@
 // sprig shard: a model split over a mesh, as a table or as the program of one rank.
 #include "lib/Data/File.h"
 #include "tools/sprig/Command.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/shard/ShardModel.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -58,24 +59,27 @@ int shard(const Options &options) {
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package)
     throw Error(ErrorKind::usage, options.model + ": is a package already; a model is split before it is compiled");
-  auto specs = inputsOf(model);
-  auto dims = options.settings.entryDims();
-  if (dims.size() > 1)
-    throw Error(ErrorKind::usage,
-                "--dim: gives " + std::to_string(dims.size()) + " entries, and one is split at a time");
-  EntryRequest entry{
-      dims.empty() ? std::map<std::string, int64_t>() : dims.front(), options.settings.inputShapes(), {}};
-  bindShapes(specs, entry.shapes, entry.dims);
-  for (const std::string &symbol : unboundSymbols(specs, entry.dims))
-    throw Error(ErrorKind::usage,
-                model.path + ": dimension '" + symbol + "' is not bound: give its size with --dim " + symbol + "=8");
-  ShardReport report = shardModel(model, entry, options.settings, options.request);
+  ShardReport report = shardModel(model, entryToSplit(model, options.settings), options.settings, options.request);
   if (!options.output.empty()) data::writeFile(options.output, report.program);
   printReport(options, report);
   return kDone;
 }
 
 } // namespace
+
+EntryRequest entryToSplit(const Model &model, const Settings &settings) {
+  auto specs = inputsOf(model);
+  auto dims = settings.entryDims();
+  if (dims.size() > 1)
+    throw Error(ErrorKind::usage,
+                "--dim: gives " + std::to_string(dims.size()) + " entries, and one is split at a time");
+  EntryRequest entry{dims.empty() ? std::map<std::string, int64_t>() : dims.front(), settings.inputShapes(), {}};
+  bindShapes(specs, entry.shapes, entry.dims);
+  for (const std::string &symbol : unboundSymbols(specs, entry.dims))
+    throw Error(ErrorKind::usage,
+                model.path + ": dimension '" + symbol + "' is not bound: give its size with --dim " + symbol + "=8");
+  return entry;
+}
 
 void addShard(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<Options>();
@@ -89,11 +93,7 @@ void addShard(CLI::App &app, Invocation &invocation) {
   command->add_option("--mesh", options->request.mesh, "axes and how many ranks each has: data=2,model=4")
       ->required()
       ->type_name("AXIS=N,...");
-  command
-      ->add_option("--shard", options->request.shardings,
-                   "the axes of each dimension of an input, a parameter or an output, - for none, several of one "
-                   "joined by +; what is not said follows")
-      ->type_name("NAME=AXIS,-,...");
+  addShardings(*command, options->request.shardings);
   command->add_option("--rank", options->request.rank, "whose program and parts (default 0)")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 20));
   command->add_option("-o,--output", options->output, "writes the rank's program, as MLIR, to FILE.mlir");

@@ -6,7 +6,9 @@
 #include "lib/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/compile/ImportModel.h"
+#include "tools/sprig/shard/SplitModel.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -21,27 +23,20 @@ int64_t bytesOf(Type type) {
   return tensor.getNumElements() * storageBytes(tensor.getElementType());
 }
 
-/// "data=2,model=4" as an operation in front of all others.
+/// The mesh as an operation in front of all others.
 dist::MeshOp addMesh(ModuleOp module, const std::string &text) {
-  auto refuse = [&](const std::string &why) { return Error(ErrorKind::usage, "--mesh " + text + ": " + why); };
   Builder b(module.getContext());
   llvm::SmallVector<Attribute> names;
   llvm::SmallVector<int64_t> sizes;
-  llvm::SmallVector<llvm::StringRef> axes;
-  llvm::StringRef(text).split(axes, ',');
-  for (llvm::StringRef axis : axes) {
-    auto [name, count] = axis.split('=');
-    int64_t size = 0;
-    if (name.empty() || count.getAsInteger(10, size) || size < 1)
-      throw refuse("expected axes with their numbers of ranks, as data=2,model=4, found '" + axis.str() + "'");
-    names.push_back(b.getStringAttr(name));
-    sizes.push_back(size);
+  for (const MeshAxis &axis : parseMesh(text)) {
+    names.push_back(b.getStringAttr(axis.name));
+    sizes.push_back(axis.ranks);
   }
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto mesh = dist::MeshOp::create(builder, module.getLoc(), "mesh", b.getArrayAttr(names), sizes);
   SymbolTable(module).insert(mesh);
   DiagnosticText errors(module.getContext());
-  if (failed(mesh.verify())) throw refuse(errors.take());
+  if (failed(mesh.verify())) throw Error(ErrorKind::usage, "--mesh " + text + ": " + errors.take());
   return mesh;
 }
 
@@ -166,23 +161,39 @@ void runPass(ModuleOp module, std::unique_ptr<Pass> pass, bool ofFunctions) {
   if (failed(passes.run(module))) errors.raise(ErrorKind::unsupported, "the model cannot be split");
 }
 
+dist::MeshOp stateShardings(ModuleOp module, const ShardRequest &request) {
+  module.getContext()->loadDialect<dist::DistDialect>();
+  dist::MeshOp mesh = addMesh(module, request.mesh);
+  for (const std::string &given : request.shardings) state(module, mesh, given);
+  return mesh;
+}
+
+/// What both have that look at a split model and that compile it.
+void propagate(ModuleOp module) {
+  runPass(module, createDifferentiate(), true);
+  runPass(module, createPropagateShardings({/*parameters=*/true}), false);
+}
+
 } // namespace
+
+void splitModel(ModuleOp module, const ShardRequest &request) {
+  stateShardings(module, request);
+  propagate(module);
+  runPass(module, createPartitionRanks({request.rank}), false);
+}
 
 ShardReport shardModel(const Model &model, const EntryRequest &entry, const Settings &settings,
                        const ShardRequest &request) {
   ImportedModel imported(model, {entry}, settings);
   ModuleOp module = imported.module();
-  imported.context().loadDialect<dist::DistDialect>();
-  dist::MeshOp mesh = addMesh(module, request.mesh);
+  dist::MeshOp mesh = stateShardings(module, request);
   ShardReport report;
   report.ranks = mesh.numRanks();
   if (request.rank >= report.ranks)
     throw Error(ErrorKind::usage, "--rank " + std::to_string(request.rank) + ": --mesh " + request.mesh + " has " +
                                       std::to_string(report.ranks) + " ranks, counted from 0");
-  for (const std::string &given : request.shardings) state(module, mesh, given);
   report.wholeParameterBytes = parameterBytes(module);
-  runPass(module, createDifferentiate(), true);
-  runPass(module, createPropagateShardings({/*parameters=*/true}), false);
+  propagate(module);
   report.values = namedValues(module);
   runPass(module, createPartition({request.rank}), false);
   for (auto [whole, part] : llvm::zip_equal(report.values, namedValues(module))) whole.part = part.type;

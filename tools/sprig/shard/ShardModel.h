@@ -8,7 +8,7 @@ namespace sprig::cli {
 struct ShardRequest {
   std::string mesh;                   ///< "data=2,model=4"
   std::vector<std::string> shardings; ///< "NAME=data,-": axes of each dimension; several of one joined by '+'
-  int64_t rank = 0;                   ///< whose program
+  int64_t rank = 0;                   ///< whose program; of what is compiled below 0 for all
 };
 
 struct ShardReport {
@@ -27,6 +27,9 @@ struct ShardReport {
   int64_t parameterBytes = 0, wholeParameterBytes = 0;
   std::string program; ///< MLIR
 };
+
+/// The one entry that a model is split for: with --dim and --shape of the settings. Throws usage errors.
+EntryRequest entryToSplit(const Model &model, const Settings &settings);
 
 /// Throws usage errors that name what does not fit: a name that is none of the model's, a mesh, a sharding.
 ShardReport shardModel(const Model &model, const EntryRequest &entry, const Settings &settings,

@@ -52,6 +52,9 @@ public:
   }
 
   StepProgram buildStep(int ranks, std::optional<Algorithm> algorithm) {
+    if (!entry.mesh.empty() && uint32_t(ranks) != entry.ranks)
+      throw Error(ErrorKind::usage, "entry '" + entry.name + "' is of the " + std::to_string(entry.ranks) +
+                                        " ranks of its mesh, found " + std::to_string(ranks) + " to play");
     StepProgram made;
     made.step.events = entry.eventCount;
     for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {
@@ -74,10 +77,11 @@ private:
   std::vector<machine::Meeting> meetingsOf(const rt::core::Command &command, int ranks,
                                            std::optional<Algorithm> given) const {
     const rt::core::Collective &call = entry.collectives[command.collective];
+    int met = call.axes.empty() ? ranks : int(entry.groupOf(call, 0).size());
     auto algorithmOf = [&](int64_t size) {
       if (call.algorithm) return *call.algorithm;
       if (given && rt::collective::does(*given, call.kind)) return *given;
-      return rt::collective::chooseAlgorithm(call.kind, ranks, size);
+      return rt::collective::chooseAlgorithm(call.kind, met, size);
     };
     std::map<Algorithm, int64_t> bytes;
     if (call.kind == rt::collective::Kind::barrier) bytes[algorithmOf(0)] = 0;
@@ -87,6 +91,11 @@ private:
     }
     std::vector<machine::Meeting> meetings;
     for (auto &[algorithm, sum] : bytes) meetings.push_back({call.kind, algorithm, sum, int(call.root)});
+    if (!call.axes.empty())
+      for (machine::Meeting &meeting : meetings) {
+        for (const rt::core::Axis &axis : entry.mesh) meeting.mesh.push_back(axis.ranks);
+        meeting.over = call.axes;
+      }
     return meetings;
   }
 

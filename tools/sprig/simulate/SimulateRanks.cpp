@@ -5,6 +5,7 @@
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/RankReport.h"
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <iostream>
 #include <sstream>
@@ -34,8 +35,15 @@ void refuseUnused(const SimulateOptions &options) {
 
 RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   RankSettings settings;
-  settings.ranks =
-      options.mesh.empty() ? parseRankCounts("--ranks", options.ranks) : parseRankCounts("--mesh", options.mesh);
+  if (isPackage && std::count(options.mesh.begin(), options.mesh.end(), '=') > 1) {
+    MeshFlags flags;
+    flags.mesh = settings.mesh = options.mesh;
+    flags.runsModel = true;
+    settings.ranks = {flags.ranks({})};
+  } else {
+    settings.ranks =
+        options.mesh.empty() ? parseRankCounts("--ranks", options.ranks) : parseRankCounts("--mesh", options.mesh);
+  }
   settings.scaling =
       options.scaling == "weak" || (options.scaling.empty() && isPackage) ? Scaling::weak : Scaling::strong;
   if (!options.algorithm.empty()) {

@@ -3,6 +3,7 @@
 #include "lib/Machine/TopologyPresets.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
+#include "runtime/api/Handles.h"
 #include "runtime/collective/Collective.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/train/ExpectedLink.h"
@@ -54,17 +55,23 @@ Cluster withoutLatency(const Cluster &cluster) {
   return made;
 }
 
-machine::RankSpans spansOf(const StepProgram &step, const std::vector<std::vector<Span>> &played) {
+machine::RankSpans spansOf(const StepProgram &step, const std::vector<std::vector<Span>> &played, int rank, int ranks) {
   machine::RankSpans spans;
-  std::vector<Span> meetings;
+  std::vector<std::pair<Span, int>> meetings; // and the first of the ranks there
   for (size_t lane = 0; lane < step.step.lanes.size(); ++lane)
     for (size_t i = 0; i < step.step.lanes[lane].size(); ++i) {
       const RankStep::Command &command = step.step.lanes[lane][i];
-      if (!command.meetings.empty())
-        spans.meetings.push_back(played[lane][i]);
-      else if (command.command.kind == machine::SimulatedCommand::Kind::work)
+      if (!command.meetings.empty()) {
+        meetings.emplace_back(played[lane][i], command.meetings.front().groupOf(rank, ranks).front());
+      } else if (command.command.kind == machine::SimulatedCommand::Kind::work)
         spans.computing.push_back(played[lane][i]);
     }
+  // In one order, on whichever lanes.
+  std::stable_sort(meetings.begin(), meetings.end(), [](auto &a, auto &b) { return a.first.begin < b.first.begin; });
+  for (auto &[span, first] : meetings) {
+    spans.meetings.push_back(span);
+    spans.firsts.push_back(first);
+  }
   return spans;
 }
 
@@ -119,7 +126,7 @@ struct RankedSteps::Source {
 
   // What differs from rank to rank is the size of the share.
   Compiled &compiledFor(int count, int rank, const RankLink &link = {}) {
-    if (!config) return package();
+    if (!config) return package(rank);
     bool isWeak = ranks.scaling == Scaling::weak;
     int64_t share =
         isWeak ? config->batch : rt::collective::pieceOf(config->batch, uint32_t(count), uint32_t(rank)).size();
@@ -138,7 +145,27 @@ struct RankedSteps::Source {
     return found;
   }
 
-  Compiled &package() {
+  // Of programs that are one rank's each, the rank's.
+  Compiled &package(int rank) {
+    Compiled &first = loaded();
+    const std::vector<rt::core::Entry> &entries = first.runner->package()->package->program().entries;
+    if (entries[first.entry].rank < 0) return first;
+    Compiled &found = compiled[{-1, rank, 0, 0}];
+    if (found.runner) return found;
+    for (uint32_t i = 0; i < entries.size(); ++i)
+      if (entries[i].name == entries[first.entry].name && entries[i].rank == rank) {
+        found.runner = first.runner;
+        found.entry = i;
+        found.ranks = first.ranks;
+        found.samplesOfRanks = first.samplesOfRanks;
+        return found;
+      }
+    throw Error(ErrorKind::usage, model.path + ": has no program of rank " + std::to_string(rank) + " of entry '" +
+                                      entries[first.entry].name + "', which is of " + std::to_string(first.ranks) +
+                                      " ranks");
+  }
+
+  Compiled &loaded() {
     Compiled &found = compiled[{0, 0, 0, 0}];
     if (found.runner) return found;
     Settings none = compileSettings;
@@ -153,6 +180,12 @@ struct RankedSteps::Source {
 
   void choose(Compiled &found) const {
     std::string name = entry.empty() ? std::string(training::kStepEntry) : entry;
+    // A model that is split has the entry that it was.
+    std::string mesh = meshText(*found.runner, 0);
+    if (!mesh.empty() && entry.empty()) name = found.runner->package()->package->program().entries.front().name;
+    if (!ranks.mesh.empty() && ranks.mesh != mesh)
+      throw Error(ErrorKind::usage, "--mesh " + ranks.mesh + ": " + model.path + " is of " +
+                                        (mesh.empty() ? "ranks without a mesh of their own" : "the mesh " + mesh));
     ProfileTarget target = chooseTargets(*found.runner, name, {}, {}, compileSettings, 1).front();
     found.entry = uint32_t(*target.entry);
     sprig_rt_ranks_info info = found.runner->ranks(found.entry);
@@ -217,7 +250,7 @@ void playRanks(PlayedRanks &point, const std::vector<const StepProgram *> &all) 
     const StepProgram *step = all[point.isOneForAll() ? 0 : size_t(rank)];
     point.steps.push_back(step);
     point.spans.push_back(lanes.commandsOf(rank, point.played));
-    spans.push_back(spansOf(*step, point.spans.back()));
+    spans.push_back(spansOf(*step, point.spans.back(), rank, point.ranks));
     point.timeShares += machine::timeShares({0, point.ns}, spans.back().computing, {}, {}, spans.back().meetings);
   }
   point.times = machine::ranksTime({0, point.ns}, spans);
@@ -235,8 +268,10 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
   point.cluster = machine::clusterOf(topology, ranks, source->ranks.network);
   Cluster single = machine::clusterOf(topology, 1);
   Source::Compiled &first = source->compiledFor(1, 0);
-  point.oneNs =
-      aloneNs(source->stepFor(first, single.topology, single.nodes[0], 1).step, single.topology, single.nodes[0]);
+  // Of a mesh what one of its ranks does, and nobody is waited for.
+  int ranksOfOne = meshText(*first.runner, first.entry).empty() ? 1 : first.ranks;
+  point.oneNs = aloneNs(source->stepFor(first, single.topology, single.nodes[0], ranksOfOne).step, single.topology,
+                        single.nodes[0]);
   RankLink link;
   if (source->config && ranks > 1) {
     const std::string here[] = {"cpu:0"};
@@ -280,7 +315,8 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
     for (const RankStep::Command &command : lane)
       for (const machine::Meeting &meeting : command.meetings) {
         ++point.meetings;
-        point.messages += machine::stepsOf(meeting.algorithm, ranks, double(meeting.bytes)).steps;
+        auto met = int(meeting.groupOf(0, ranks).size());
+        point.messages += machine::stepsOf(meeting.algorithm, met, double(meeting.bytes)).steps;
       }
   playRanks(point, steps);
 

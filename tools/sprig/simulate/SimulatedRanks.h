@@ -23,6 +23,7 @@ enum class Scaling {
 
 struct RankSettings {
   std::vector<int> ranks;
+  std::string mesh = {}; ///< of a package that is split over it, as it was given: "data=2,model=2"
   Scaling scaling = Scaling::strong;
   std::optional<rt::collective::Algorithm> algorithm = {}; ///< of collectives; none: by their bytes
   std::optional<machine::Topology> network = {};           ///< between machines; none: Clusters.h says which

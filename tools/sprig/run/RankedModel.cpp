@@ -1,0 +1,242 @@
+#include "tools/sprig/run/RankedModel.h"
+#include "runtime/api/Handles.h"
+#include "sprig/error.h"
+#include "tools/sprig/shard/ShardModel.h"
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <thread>
+
+namespace sprig::cli {
+namespace {
+
+using data::Array;
+using rt::core::Entry;
+using rt::core::TensorType;
+using Arrays = std::map<std::string, Array>;
+
+const rt::core::Program &programOf(const Runner &runner) { return runner.package()->package->program(); }
+
+/// Copies a piece between its own array and its place in the whole, row by row of the innermost dimension.
+void copyPiece(Array &whole, char *piece, std::span<const int64_t> shape, std::span<const int64_t> first, bool isInto) {
+  int64_t size = data::size(whole.dtype), rows = 1;
+  size_t rank = shape.size();
+  for (int64_t each : shape)
+    if (!each) return;
+  int64_t row = rank ? shape.back() : 1;
+  for (size_t dim = 0; dim + 1 < rank; ++dim) rows *= shape[dim];
+  for (int64_t i = 0; i < rows; ++i) {
+    int64_t at = rank ? first.back() : 0, step = rank ? whole.shape.back() : 1, left = i;
+    for (size_t dim = rank ? rank - 1 : 0; dim-- > 0; left /= shape[dim], step *= whole.shape[dim])
+      at += (first[dim] + left % shape[dim]) * step;
+    char *in = whole.bytes.data() + at * size, *own = piece + i * row * size;
+    std::memcpy(isInto ? in : own, isInto ? own : in, size_t(row * size));
+  }
+}
+
+Array wholeOf(const TensorType &type) {
+  Array whole{type.name, data::DType(type.dtype), {type.whole().begin(), type.whole().end()}, {}};
+  std::optional<int64_t> bytes = data::byteSize(whole.dtype, whole.shape);
+  if (!bytes) throw Error(ErrorKind::badInput, "output '" + type.name + "' is too large");
+  whole.bytes.resize(size_t(*bytes));
+  return whole;
+}
+
+/// What a process says of a piece in front of its bytes: where it begins, and its shape.
+std::vector<int64_t> headerOf(const TensorType &type) {
+  std::vector<int64_t> header(type.first().begin(), type.first().end());
+  header.insert(header.end(), type.shape.begin(), type.shape.end());
+  return header;
+}
+
+} // namespace
+
+bool RankedModel::mayBe(const MeshFlags &flags, const Settings &settings) {
+  rt::core::GivenDevices given = settings.parsedDevices();
+  return flags.isGiven() || flags.splitsModel() || sprig_rt_is_rank_process() ||
+         (!given.threads && given.list.size() > 1);
+}
+
+bool RankedModel::isIn(const Runner &package) {
+  const std::vector<Entry> &entries = programOf(package).entries;
+  return std::any_of(entries.begin(), entries.end(), [](const Entry &entry) { return !entry.mesh.empty(); });
+}
+
+const rt::core::Program &RankedModel::program() const { return programOf(*base); }
+
+RankedModel::RankedModel(const Model &model, const MeshFlags &given, const Settings &all) : model(model), flags(given) {
+  flags.runsModel = true;
+  if (model.kind == ModelKind::package) {
+    refusePlaces(model, all);
+    openPackage(model);
+  }
+  place = flags.place(all);
+  settings = settingsOfRank(all, place);
+}
+
+void RankedModel::openPackage(const Model &given) {
+  if (flags.splitsModel())
+    throw Error(ErrorKind::usage, "--shard " + flags.shardings.front() + ": " + given.path +
+                                      " is a package, which is split as it was compiled");
+  base = loadPackage(given, RunnerOptions{1, ""});
+  const std::vector<Entry> &entries = program().entries;
+  auto found = std::find_if(entries.begin(), entries.end(), [](const Entry &entry) { return !entry.mesh.empty(); });
+  std::string mesh = meshText(*base, size_t(found - entries.begin()));
+  bool isSame = flags.mesh.empty() || std::ranges::equal(parseMesh(flags.mesh), found->mesh, [](auto &a, auto &b) {
+                  return a.name == b.name && a.ranks == int64_t(b.ranks);
+                });
+  if (!isSame) throw Error(ErrorKind::usage, "--mesh " + flags.mesh + ": " + given.path + " is of the mesh " + mesh);
+  flags.mesh = mesh;
+}
+
+std::vector<InputSpec> RankedModel::inputSpecs() const {
+  if (!base) return inputsOf(model);
+  std::vector<InputSpec> specs;
+  for (const Entry &entry : program().entries)
+    if (!entry.mesh.empty()) {
+      for (const TensorType &type : entry.inputs) {
+        InputSpec spec{type.name, std::string(data::name(data::DType(type.dtype))), {}, true};
+        for (int64_t size : type.whole()) spec.dims.push_back({size, ""});
+        specs.push_back(std::move(spec));
+      }
+      break;
+    }
+  return specs;
+}
+
+// The rank's entry that takes arrays of these shapes.
+size_t RankedModel::entryFor(int rank, const Arrays &arrays) const {
+  const std::vector<Entry> &entries = program().entries;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].mesh.empty() || (entries[i].rank >= 0 && entries[i].rank != rank)) continue;
+    if (std::all_of(entries[i].inputs.begin(), entries[i].inputs.end(), [&](const TensorType &type) {
+          auto found = arrays.find(type.name);
+          return found != arrays.end() && std::ranges::equal(found->second.shape, type.whole()) &&
+                 int(found->second.dtype) == type.dtype;
+        }))
+      return i;
+  }
+  std::string got;
+  for (const auto &[name, array] : arrays) got += (got.empty() ? "" : ", ") + name + " " + data::describe(array);
+  throw Error(ErrorKind::badInput, model.path + ": has no program of rank " + std::to_string(rank) + " of " +
+                                       std::to_string(place.ranks) + " that takes " + got);
+}
+
+std::vector<Array> RankedModel::runRank(Runner &runner, int rank, const Arrays &arrays) const {
+  size_t entry = entryFor(rank, arrays);
+  Arrays own;
+  for (const TensorType &type : program().entries[entry].inputs) {
+    Array part = arrays.at(type.name);
+    if (!type.piece.empty()) {
+      Array whole = std::move(part);
+      part = {type.name, whole.dtype, type.shape, std::vector<char>(size_t(type.bytes))};
+      copyPiece(whole, part.bytes.data(), type.shape, type.first(), /*isInto=*/false);
+    }
+    own.emplace(type.name, std::move(part));
+  }
+  PreparedCall call = runner.prepare(entry, own);
+  call.invoke();
+  return call.takeOutputs();
+}
+
+// Where several ranks have a piece, it is the first one's.
+std::vector<Array> RankedModel::runThreads(std::vector<Runner> &runners, const Arrays &arrays) {
+  std::vector<std::vector<Array>> results(runners.size());
+  std::vector<std::exception_ptr> failures(runners.size());
+  std::atomic<int> firstFailed = -1;
+  auto runOne = [&](size_t rank) {
+    try {
+      results[rank] = runRank(runners[rank], int(rank), arrays);
+    } catch (const std::exception &error) {
+      failures[rank] = std::current_exception();
+      int none = -1;
+      firstFailed.compare_exchange_strong(none, int(rank));
+      runners[rank].failGroup(error.what()); // others may wait for it
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t rank = 1; rank < runners.size(); ++rank) threads.emplace_back(runOne, rank);
+  runOne(0);
+  for (std::thread &thread : threads) thread.join();
+  if (int rank = firstFailed; rank >= 0) std::rethrow_exception(failures[size_t(rank)]);
+  std::vector<Array> wholes;
+  for (size_t i = 0; i < results.front().size(); ++i) {
+    const TensorType &first = program().entries[entryFor(0, arrays)].outputs[i];
+    if (first.piece.empty()) {
+      wholes.push_back(std::move(results.front()[i]));
+      continue;
+    }
+    Array &whole = wholes.emplace_back(wholeOf(first));
+    for (size_t rank = runners.size(); rank-- > 0;) {
+      const TensorType &type = program().entries[entryFor(int(rank), arrays)].outputs[i];
+      copyPiece(whole, results[rank][i].bytes.data(), type.shape, type.first(), /*isInto=*/true);
+    }
+  }
+  return wholes;
+}
+
+// Processes say of their pieces where they lie, as each has compiled its own program alone.
+std::vector<Array> RankedModel::runProcess(Runner &runner, const Arrays &arrays) {
+  std::vector<Array> results, wholes;
+  try {
+    results = runRank(runner, place.rank, arrays);
+  } catch (const std::exception &error) {
+    runner.failGroup(error.what());
+    throw;
+  }
+  const Entry &entry = program().entries[entryFor(place.rank, arrays)];
+  for (size_t i = 0; i < results.size(); ++i) {
+    const TensorType &type = entry.outputs[i];
+    if (type.piece.empty()) {
+      wholes.push_back(std::move(results[i]));
+      continue;
+    }
+    std::vector<uint64_t> largest = {results[i].bytes.size()};
+    runner.allReduce(largest, SPRIG_RT_MAX, type.name.c_str());
+    std::vector<int64_t> header = headerOf(type);
+    size_t headerBytes = header.size() * sizeof(int64_t), each = headerBytes + size_t(largest[0]);
+    std::vector<char> all(each * size_t(place.ranks));
+    char *own = all.data() + each * size_t(place.rank);
+    std::memcpy(own, header.data(), headerBytes);
+    if (!results[i].bytes.empty()) std::memcpy(own + headerBytes, results[i].bytes.data(), results[i].bytes.size());
+    runner.allGather(all, type.name.c_str());
+    if (!isFirst()) continue;
+    Array &whole = wholes.emplace_back(wholeOf(type));
+    for (int rank = place.ranks; rank-- > 0;) {
+      char *piece = all.data() + each * size_t(rank);
+      std::memcpy(header.data(), piece, headerBytes);
+      auto middle = header.begin() + std::ptrdiff_t(type.shape.size());
+      copyPiece(whole, piece + headerBytes, {middle, header.end()}, {header.begin(), middle}, /*isInto=*/true);
+    }
+  }
+  if (!isFirst()) wholes.clear();
+  return wholes;
+}
+
+std::vector<Array> RankedModel::run(const BoundInputs &inputs) {
+  if (!base) {
+    ShardRequest request{flags.mesh, flags.shardings, place.isProcess ? int64_t(place.rank) : -1};
+    Compiled compiled = compile(model, {inputs.entry}, settings, {"native"}, &request);
+    base = Runner::load(std::move(compiled.package), model.path, {1, ""});
+  }
+  RunnerOptions options{settings.laneCount(), ""};
+  if (place.isProcess) {
+    Runner runner = base->another(options);
+    runner.join(processAsRank());
+    return runProcess(runner, inputs.arrays);
+  }
+  std::vector<Runner> runners;
+  for (int rank = 0; rank < place.ranks; ++rank) runners.push_back(base->another(options));
+  if (place.ranks > 1) {
+    auto groups = threadsAsRanks(place.ranks);
+    for (int rank = 0; rank < place.ranks; ++rank) runners[size_t(rank)].join(groups[size_t(rank)]);
+  }
+  return runThreads(runners, inputs.arrays);
+}
+
+std::string RankedModel::describe() const {
+  return "ran on " + std::to_string(place.ranks) + (place.isProcess ? " processes" : " threads") +
+         " as ranks of the mesh " + flags.mesh + ", " + std::to_string(settings.threads) + " thread(s) each";
+}
+
+} // namespace sprig::cli

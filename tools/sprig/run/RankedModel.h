@@ -1,0 +1,46 @@
+// A model that is split over a mesh, run by its ranks: threads of this process, or this process and others that were
+// started with it.
+// For `sprig run`. Arrays are whole; each rank takes its pieces, and rank 0's process puts the results together.
+#pragma once
+#include "runtime/load/Program.h"
+#include "tools/sprig/MeshFlags.h"
+#include "tools/sprig/Model.h"
+
+namespace sprig::cli {
+
+class RankedModel {
+public:
+  /// Whether there may be ranks: said by flags, or as this process was started, or as several devices.
+  static bool mayBe(const MeshFlags &flags, const Settings &settings);
+  /// Whether a package is one of ranks with pieces of arrays.
+  static bool isIn(const Runner &package);
+
+  /// A model and the flags that say how it is split, or a package of ranks. Throws usage errors: a mesh that is not the
+  /// package's, another number of devices or processes.
+  RankedModel(const Model &model, const MeshFlags &flags, const Settings &settings);
+
+  /// Of the whole arrays.
+  std::vector<InputSpec> inputSpecs() const;
+  /// Compiles what is no package, for the ranks of this process. The results are rank 0's process's; others have none.
+  std::vector<data::Array> run(const BoundInputs &inputs);
+  bool isFirst() const { return place.rank == 0; }
+  /// In words (-v).
+  std::string describe() const;
+
+private:
+  void openPackage(const Model &model);
+  size_t entryFor(int rank, const std::map<std::string, data::Array> &arrays) const;
+  const rt::core::Program &program() const;
+  /// One rank's call, on its thread.
+  std::vector<data::Array> runRank(Runner &runner, int rank, const std::map<std::string, data::Array> &arrays) const;
+  std::vector<data::Array> runThreads(std::vector<Runner> &runners, const std::map<std::string, data::Array> &arrays);
+  std::vector<data::Array> runProcess(Runner &runner, const std::map<std::string, data::Array> &arrays);
+
+  const Model &model;
+  MeshFlags flags;
+  Settings settings; ///< of one rank
+  RankPlace place;
+  std::optional<Runner> base; ///< whose package all ranks of this process have
+};
+
+} // namespace sprig::cli
