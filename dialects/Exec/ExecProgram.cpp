@@ -206,7 +206,8 @@ std::optional<SmallVector<uint32_t>> ProgramOp::findAxes(ArrayAttr names) {
 // What commands are checked by.
 LogicalResult ProgramOp::verify() {
   int64_t ranks = getRanks().value_or(1);
-  if (ranks < 1) return emitOpError("is of ") << ranks << " ranks, expected at least one";
+  constexpr int64_t kMostRanks = 1 << 20; // of a package
+  if (ranks < 1 || ranks > kMostRanks) return emitOpError("is of ") << ranks << " ranks, expected 1 to " << kMostRanks;
   if (getRank() && (*getRank() < 0 || int64_t(*getRank()) >= ranks))
     return emitOpError("is of rank ") << int64_t(*getRank()) << ", expected one below " << ranks;
   return verifyMesh(*this);

@@ -30,7 +30,7 @@ RankGroup &RankGroup::partOf(const std::vector<int> &members) {
   std::lock_guard lock(partsMutex);
   for (const auto &[who, part] : parts)
     if (who == members) return *part;
-  uint64_t number = 0x9216d5d98979fb1b;
+  uint64_t number = 0x9216d5d98979fb1b ^ transport.partNumber();
   for (int member : members) number = (number ^ uint64_t(member)) * 0x9e3779b97f4a7c15 + 1;
   auto made = std::make_shared<PartTransport>(transport, members, number | 1);
   auto &part = parts.emplace_back(members, over(made, *made)).second;

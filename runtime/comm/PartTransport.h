@@ -18,6 +18,7 @@ public:
 
   int rank() const override { return own; }
   int ranks() const override { return int(members.size()); }
+  uint64_t partNumber() const override { return number; }
   bool hasCoreBeside(uint32_t threads) const override { return whole.hasCoreBeside(threads); }
 
   Status begin(const Call &call) override;

@@ -34,6 +34,8 @@ public:
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
+  // Of a part of a group; of a whole one 0.
+  virtual uint64_t partNumber() const { return 0; }
   // Whether each rank of this machine may have a thread more than so many: its messages need no core while they travel.
   virtual bool hasCoreBeside(uint32_t) const { return true; }
 

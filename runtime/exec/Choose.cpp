@@ -95,20 +95,22 @@ Status checkTensors(std::span<const sprig_rt_tensor> tensors, const char *what) 
 
 } // namespace
 
-Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_rt_tensor> inputs, Choice &choice) {
+Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_rt_tensor> inputs, Choice &choice,
+                   int rank) {
   SPRIG_RETURN_IF_ERROR(checkTensors(inputs, "input"));
   bool any = entry == SPRIG_RT_ANY_ENTRY;
   if (!any && (entry < 0 || size_t(entry) >= program.entries.size()))
     return {SPRIG_RT_INVALID_ARGUMENT, concat("expected an entry below ", program.entries.size(), ", got ", entry)};
   uint32_t first = any ? 0 : uint32_t(entry);
   uint32_t end = any ? uint32_t(program.entries.size()) : first + 1;
+  auto isOthers = [&](const Entry &each) { return any && rank >= 0 && each.rank >= 0 && each.rank != rank; };
   for (uint32_t i = first; i < end; ++i)
-    if (fits(program.entries[i], inputs)) {
+    if (!isOthers(program.entries[i]) && fits(program.entries[i], inputs)) {
       choice = {i, true, 0};
       return {};
     }
   for (uint32_t i = first; i < end; ++i)
-    if (fitsButSamples(program.entries[i], inputs)) {
+    if (!isOthers(program.entries[i]) && fitsButSamples(program.entries[i], inputs)) {
       choice = {i, false, inputs[0].shape[0]};
       return {};
     }

@@ -16,7 +16,8 @@ struct Choice {
 };
 
 // `entry`: an index, or SPRIG_RT_ANY_ENTRY. Checks all inputs. Allocates only for an error's text.
-Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_rt_tensor> inputs, Choice &choice);
+Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_rt_tensor> inputs, Choice &choice,
+                   int rank = -1);
 
 // Of the entries that do the same as `like` for other batch sizes: the smallest for at least `samples`, else the
 // largest.

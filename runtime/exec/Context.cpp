@@ -39,7 +39,8 @@ Status Context::bindingFor(uint32_t entry, Binding *&binding) {
 }
 
 Status Context::check(int32_t entry, Tensors inputs, Tensors outputs, Choice &choice) const {
-  SPRIG_RETURN_IF_ERROR(chooseEntry(owner->program(), entry, inputs, choice));
+  SPRIG_RETURN_IF_ERROR(
+      chooseEntry(owner->program(), entry, inputs, choice, executable->group ? executable->group->rank() : -1));
   return checkOutputs(owner->program().entries[choice.entry], choice.exact ? -1 : choice.samples, outputs);
 }
 
@@ -81,10 +82,11 @@ Status Context::setGroup(std::shared_ptr<comm::RankGroup> group) {
   BusyScope scope(busy);
   if (!scope.taken) return contextBusy();
   settle();
+  // Once, so that calls look nothing up; before anything changes, as there may be no memory.
+  std::vector<std::vector<comm::RankGroup *>> parts;
+  if (group) parts = partsOf(owner->program(), *group);
   executable->group = std::move(group);
-  executable->parts.clear();
-  // Once, so that calls look nothing up.
-  if (executable->group) executable->parts = partsOf(owner->program(), *executable->group);
+  executable->parts = std::move(parts);
   return {};
 }
 

@@ -14,9 +14,12 @@ using collective::Kind;
 namespace {
 
 constexpr uint32_t kMaxRanks = 1 << 20;
+constexpr size_t kMaxAxes = 64; // of a mesh
 
 // That they are axes of a mesh, along which ranks differ.
 Status verifyAxes(const Collective &call, const Entry &entry) {
+  if (call.axes.size() > entry.mesh.size())
+    return badPackage(concat(nameOf(call.kind), " over ", call.axes.size(), " axes of a mesh of ", entry.mesh.size()));
   for (uint32_t axis : call.axes)
     if (axis >= entry.mesh.size() || std::count(call.axes.begin(), call.axes.end(), axis) > 1)
       return badPackage(
@@ -137,6 +140,14 @@ static Status verifyPiece(const TensorType &tensor, const Entry &entry) {
 
 // Ranks have one place each.
 static Status verifyMesh(const Entry &entry) {
+  if (entry.mesh.size() > kMaxAxes)
+    return badPackage(concat("expected a mesh of at most ", kMaxAxes, " axes, found ", entry.mesh.size()));
+  for (const Axis &axis : entry.mesh) {
+    auto isSame = [&](const Axis &other) { return other.name == axis.name; };
+    if (axis.name.empty() || axis.name.find_first_of("=,") != std::string::npos ||
+        std::count_if(entry.mesh.begin(), entry.mesh.end(), isSame) > 1)
+      return badPackage(concat("expected axes with a name each, found '", axis.name, "'"));
+  }
   uint64_t places = 1;
   for (const Axis &axis : entry.mesh) places = std::min<uint64_t>(places * axis.ranks, kMaxRanks + 1);
   if (entry.mesh.empty() || places == entry.ranks) return {};

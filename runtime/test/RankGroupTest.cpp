@@ -507,11 +507,21 @@ TEST(RankGroup, DamagedCollectivesAreRefused) {
          [&](Entry &entry, Command &, Collective &) { withMesh(entry, {{"data", 2}, {"model", 0}}); });
   expect("is of 4 ranks, and its mesh of 1048577",
          [&](Entry &entry, Command &, Collective &) { withMesh(entry, {{"data", 1 << 18}, {"model", 5}}); });
+  expect("expected axes with a name each, found 'data'",
+         [&](Entry &entry, Command &, Collective &) { withMesh(entry, {{"data", 2}, {"data", 2}}); });
+  expect("expected axes with a name each, found 'a=b'",
+         [&](Entry &entry, Command &, Collective &) { withMesh(entry, {{"a=b", 4}}); });
+  expect("expected a mesh of at most 64 axes, found 65",
+         [&](Entry &entry, Command &, Collective &) { withMesh(entry, std::vector<core::Axis>(65, {"data", 1})); });
+  expect("all_reduce over 3 axes of a mesh of 2", [&](Entry &entry, Command &, Collective &call) {
+    withMesh(entry, {{"data", 2}, {"model", 2}});
+    call.axes = {0, 1, 0};
+  });
   expect("all_reduce over axis 2 of 2", [&](Entry &entry, Command &, Collective &call) {
     withMesh(entry, {{"data", 2}, {"model", 2}});
     call.axes = {2};
   });
-  expect("all_reduce over axis 0 of 0", [](Entry &, Command &, Collective &call) { call.axes = {0}; });
+  expect("all_reduce over 1 axes of a mesh of 0", [](Entry &, Command &, Collective &call) { call.axes = {0}; });
   expect("all_reduce over axis 0 of 2, or over it twice", [&](Entry &entry, Command &, Collective &call) {
     withMesh(entry, {{"data", 2}, {"model", 2}});
     call.axes = {0, 0};

@@ -148,6 +148,12 @@ void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
     if (!target.starts_with("cpu"))
       throw Error(ErrorKind::unsupported,
                   "--target " + target + ": " + who + " are shares of the processor, expected cpu");
+  if (runsModel && settings.explainPlacement)
+    throw Error(ErrorKind::usage, "--explain-placement: has no meaning with --shard, where every rank has a part of "
+                                  "each layer");
+  if (runsModel && (!settings.links.empty() || !settings.topology.empty()))
+    throw Error(ErrorKind::usage, std::string(settings.topology.empty() ? "--link" : "--topology") +
+                                      ": has no meaning with --shard, whose ranks meet as they do here");
   if (!settings.places.empty())
     throw Error(ErrorKind::usage,
                 runsModel ? "--place: has no meaning with --shard, where every rank has a part of each layer"
@@ -164,7 +170,9 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
   command.add_option("--strategy", flags.strategy,
                      "how several devices are used: `data` gives each the whole model and a share of each batch "
                      "(default: layers are placed on them)");
-  command.add_option("--mesh", flags.mesh, "axes over the devices: data=2 is --strategy data on 2 ranks");
+  command.add_option(
+      "--mesh", flags.mesh,
+      "axes over the devices: data=2 is --strategy data on 2 ranks; with --shard any, as data=2,model=2");
   command
       .add_option(
           "--bucket", flags.bucket,

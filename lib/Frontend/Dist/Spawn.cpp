@@ -102,6 +102,10 @@ void spawnFrom(int ranks, const std::function<void(Group &)> &body, const SpawnO
   if (options.timeout.count() < 0)
     refuse("expected a timeout of 0 or more, found " + std::to_string(options.timeout.count()) + " ms");
   if (frontend::Trace::current()) refuse("ranks cannot be started in a function that is being compiled");
+  // What the caller has recorded is no rank's, as long as its device is its own. Besides, the engine's threads end with
+  // the program's first thread, which may never have asked for anything else.
+  frontend::flush(/*wake=*/false);
+  frontend::Engine::drainAll();
   // A device that tensors cannot be on is the caller's mistake, not a rank's.
   frontend::RankDevices devices = takeDevices(ranks, options.devices, at);
 
@@ -111,10 +115,6 @@ void spawnFrom(int ranks, const std::function<void(Group &)> &body, const SpawnO
   RandomSequence &random = RandomSequence::current();
   std::deque<RandomSequence> randoms; // all go on where the caller's is
   for (int rank = 0; rank < ranks; ++rank) randoms.emplace_back(random);
-  // What the caller has recorded is no rank's. Besides, the engine's threads end with the program's first thread, which
-  // may never have asked for anything else.
-  frontend::flush(/*wake=*/false);
-  frontend::Engine::drainAll();
   // The caller's thread is none of them: what it has set for itself (NoGrad, the default type) would be one rank's
   // alone.
   std::vector<Status> statuses = group->run([&](Transport &transport) -> Status {

@@ -125,10 +125,12 @@ struct FunctionCore::Impl {
     return name;
   }
 
-  void note(const std::string &reason, bool isFirst) {
+  void note(const std::string &reason) {
     std::lock_guard lock(mutex);
     reasons.push_back(reason);
-    if (isFirst) return;
+  }
+
+  void report(const std::string &reason) const {
     std::string line = where() + " is compiled again: " + reason;
     if (options.report)
       options.report(line);
@@ -142,7 +144,8 @@ struct FunctionCore::Impl {
     uint64_t now = replacements();
     std::shared_ptr<Variant> again = recordAgain(*variants.front(), body, inputs, where());
     if (auto change = changeBetween(*variants.front(), *again)) {
-      note(*change, /*isFirst=*/false);
+      report(*change);
+      note(*change);
       again->structure = structure;
       variants.front() = again;
     }
@@ -186,13 +189,14 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
   }
   const bool isFirst = variants.empty();
   std::string reason = isFirst ? "first call" : differenceOf(*variants.front(), given, ends);
+  if (!isFirst) impl->report(reason);
   std::erase_if(variants, [](const auto &variant) { return variant->ranks && variant->ranks->isClosed(); });
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
   std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);
   variant->host = given.host;
   variant->structure = structure;
-  impl->note(reason, isFirst);
+  impl->note(reason);
   variants.push_front(variant);
   if (int(variants.size()) > impl->options.maxVariants) variants.pop_back();
   return Variant::call(variant, inputs);

@@ -8,6 +8,7 @@
 #include "sprig/package.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include <algorithm>
+#include <mutex>
 
 namespace sprig {
 
@@ -34,6 +35,7 @@ struct Loaded {
   DeviceThreads threads;
   rt::Context context;
 
+  std::mutex joining;
   std::shared_ptr<RankEnd> rank; ///< that calls it; null: none
   sprig_rt_group group;
 
@@ -43,17 +45,31 @@ struct Loaded {
     context = rt::Context(package, {.pool = threads.pool(), .state = &state});
     if (rank) rt::check(sprig_rt_context_set_group(context.raw(), &group));
   }
-  void join(std::shared_ptr<RankEnd> end) {
+  /// Refuses in words where another rank, which has not ended, calls it.
+  std::string join(std::shared_ptr<RankEnd> end) {
+    std::lock_guard lock(joining);
+    if (rank && !rank->isClosed() && !rank->isHere())
+      return "it has been joined as " + rank->text() + ", which is another thread; each rank loads its own";
+    // What was called before is of the group that was joined before.
+    flushDevice(device);
+    Engine::of(computeLane(device)).drain();
     sprig_rt_group given{end->group};
     rt::check(sprig_rt_context_set_group(context.raw(), &given));
     rank = std::move(end);
     group = std::move(given);
+    return "";
   }
-  uint32_t ranksOf(uint32_t entry) const {
+  sprig_rt_ranks_info ranksInfo(uint32_t entry) const {
     sprig_rt_ranks_info info = {};
     info.size = sizeof info;
     rt::check(sprig_rt_package_entry_ranks(package.raw(), entry, &info));
-    return std::max(info.ranks, 1u);
+    return info;
+  }
+  uint32_t ranksOf(uint32_t entry) const { return std::max(ranksInfo(entry).ranks, 1u); }
+  /// Whether it is the program of another rank than the one that calls.
+  bool isOfOther(uint32_t entry) const {
+    int32_t of = ranksInfo(entry).rank;
+    return of >= 0 && rank && of != rank->group->rank();
   }
 
   /// The queues that its functions are in: of several devices, those of all that are open.
@@ -149,10 +165,7 @@ void Package::join(const dist::Group &group, Source at) {
   if (group.size() == 0) fail(at, "Package", "joins a part of a group that this rank is not in");
   std::shared_ptr<RankEnd> end = dist::endOf(group);
   if (!end->isHere()) fail(at, "Package", "joins as " + end->text() + ", which is another thread or has ended");
-  // What was called before is of the group that was joined before.
-  flushDevice(impl->device);
-  Engine::of(computeLane(impl->device)).drain();
-  impl->join(std::move(end));
+  if (std::string why = impl->join(std::move(end)); !why.empty()) fail(at, "Package", why);
 }
 
 int Package::ranks(const std::string &function, Source at) const {
@@ -196,6 +209,8 @@ std::vector<Tensor> Package::call(const std::string &function, std::span<const T
     for (uint32_t i = 0; i < impl->package.entryCount() && exact < 0; ++i) {
       if (impl->package.entry(i).name != function) continue;
       if (first < 0) first = i;
+      if (impl->isOfOther(i)) continue;
+      if (impl->isOfOther(uint32_t(first))) first = i;
       std::vector<rt::TensorInfo> wanted = impl->package.inputs(i);
       bool fits = wanted.size() == inputs.size();
       for (size_t k = 0; fits && k < wanted.size(); ++k)

@@ -82,7 +82,7 @@ GlooLink::GlooLink(std::shared_ptr<GlooContext> givenOut, std::shared_ptr<GlooCo
 
 GlooLink::~GlooLink() {
   WithoutBrokenPipe signals;
-  rest = {};
+  rest.handle.reset(); // before its bytes, into which Gloo may be writing
   longs.clear();
   incoming.clear();
   outgoing.clear();

@@ -457,8 +457,14 @@ exec.kernel @k(%x: tensor<3xf32>) -> tensor<3xf32> attributes {tiles = 2 : i64, 
 
 // -----
 
-// expected-error@+1 {{is of 0 ranks, expected at least one}}
+// expected-error@+1 {{is of 0 ranks, expected 1 to 1048576}}
 exec.program @none inputs() outputs() attributes {ranks = 0 : i64} {
+}
+
+// -----
+
+// expected-error@+1 {{is of 4294967298 ranks, expected 1 to 1048576}}
+exec.program @many inputs() outputs() attributes {ranks = 4294967298 : i64} {
 }
 
 // -----

@@ -130,7 +130,7 @@ void Sweep::overRanks() {
     bool isBoth = each.outcome && runs.front().outcome;
     row(each, {isBoth ? Json(runs.front().epochSeconds() / each.epochSeconds()) : Json(nullptr)});
   }
-  compareWithOne(most, chosen.batch * most);
+  if (most > 1) compareWithOne(most, chosen.batch * most);
   // On machines that are not here: of a card for each rank.
   counts.erase(std::remove_if(counts.begin(), counts.end(), [](int count) { return count > kMostSimulated; }),
                counts.end());
@@ -172,7 +172,7 @@ void Sweep::overBatches() {
     Json perSecond = each.outcome ? Json(double(training.images().train.count()) / each.epochSeconds()) : Json(nullptr);
     row(each, {perSecond, int64_t(memory.peak)});
   }
-  compareWithOne(ranks, chosen.batch);
+  if (ranks > 1) compareWithOne(ranks, chosen.batch);
 }
 
 void Sweep::overRates() {

@@ -118,8 +118,10 @@ std::optional<NodeNews> parseNews(std::string_view line) {
     json.at("code").get_to(news.code);
     news.why = textOf(json.at("why"));
     return news;
-  } catch (const Json::exception &) {
-    return std::nullopt; // a rank may write what it likes
+  } catch (const Json::exception &) { // a rank may write what it likes
+    return std::nullopt;
+  } catch (const Error &) { // no bytes
+    return std::nullopt;
   }
 }
 

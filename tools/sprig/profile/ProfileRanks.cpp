@@ -4,12 +4,10 @@
 #include "tools/sprig/profile/InFlight.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/profile/ProfileRows.h"
+#include "tools/sprig/run/RankThreads.h"
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <functional>
 #include <map>
-#include <thread>
 
 namespace sprig::cli {
 namespace {
@@ -75,23 +73,11 @@ public:
 private:
   std::vector<Runner> &runners() { return given.runners; }
 
-  // A rank's own calls, all ranks of this process side by side. The others may wait for one that throws.
+  // A rank's own calls, all ranks of this process side by side.
   void callAll(uint64_t count) {
-    std::vector<std::exception_ptr> failures(calls.size());
-    auto body = [&](size_t rank) {
-      try {
-        for (uint64_t i = 0; i < count; ++i) calls[rank].invoke();
-      } catch (const std::exception &error) {
-        failures[rank] = std::current_exception();
-        runners()[rank].failGroup(error.what());
-      }
-    };
-    std::vector<std::thread> threads;
-    for (size_t rank = 1; rank < calls.size(); ++rank) threads.emplace_back(body, rank);
-    body(0);
-    for (std::thread &thread : threads) thread.join();
-    for (const std::exception_ptr &failure : failures)
-      if (failure) std::rethrow_exception(failure);
+    onRankThreads(runners(), [&](size_t rank) {
+      for (uint64_t i = 0; i < count; ++i) calls[rank].invoke();
+    });
   }
 
   // As many as the seconds hold, and the rings; all ranks have to make the same number.

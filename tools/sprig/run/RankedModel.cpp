@@ -1,11 +1,11 @@
 #include "tools/sprig/run/RankedModel.h"
 #include "runtime/api/Handles.h"
 #include "sprig/error.h"
+#include "tools/sprig/run/RankThreads.h"
 #include "tools/sprig/shard/ShardModel.h"
 #include <algorithm>
 #include <cstring>
-#include <functional>
-#include <thread>
+#include <set>
 
 namespace sprig::cli {
 namespace {
@@ -34,12 +34,66 @@ void copyPiece(Array &whole, char *piece, std::span<const int64_t> shape, std::s
   }
 }
 
-Array wholeOf(const TensorType &type) {
-  Array whole{type.name, data::DType(type.dtype), {type.whole().begin(), type.whole().end()}, {}};
-  std::optional<int64_t> bytes = data::byteSize(whole.dtype, whole.shape);
-  if (!bytes) throw Error(ErrorKind::badInput, "output '" + type.name + "' is too large");
-  whole.bytes.resize(size_t(*bytes));
-  return whole;
+/// A whole that ranks' pieces make up. What they say of their pieces is not trusted: ranks may have other programs.
+class Gathered {
+public:
+  Gathered(const std::string &model, const TensorType &type)
+      : model(model), whole{type.name, data::DType(type.dtype), {type.whole().begin(), type.whole().end()}, {}} {
+    std::optional<int64_t> bytes = data::byteSize(whole.dtype, whole.shape);
+    if (!bytes) throw Error(ErrorKind::badInput, "output '" + type.name + "' is too large");
+    whole.bytes.resize(size_t(*bytes));
+  }
+
+  /// Where several ranks have a piece, it is the first one's. `size`: of the bytes that are there.
+  void add(int rank, std::span<const int64_t> first, std::span<const int64_t> shape, char *piece, size_t size) {
+    bool isWithin = first.size() == whole.shape.size() && shape.size() == whole.shape.size();
+    for (size_t dim = 0; isWithin && dim < shape.size(); ++dim)
+      isWithin = first[dim] >= 0 && shape[dim] >= 0 && shape[dim] <= whole.shape[dim] &&
+                 first[dim] <= whole.shape[dim] - shape[dim];
+    std::vector<int64_t> own(shape.begin(), shape.end());
+    if (!isWithin || uint64_t(*data::byteSize(whole.dtype, own)) > size)
+      refuse("a piece of rank " + std::to_string(rank) + " that is not in it");
+    own.insert(own.end(), first.begin(), first.end());
+    if (!seen.insert(own).second) return;
+    gathered += *data::byteSize(whole.dtype, {shape.begin(), shape.end()});
+    copyPiece(whole, piece, shape, first, /*isInto=*/true);
+  }
+
+  Array take() {
+    if (size_t(gathered) != whole.bytes.size())
+      refuse("pieces of " + std::to_string(gathered) + " bytes together, expected " +
+             std::to_string(whole.bytes.size()));
+    return std::move(whole);
+  }
+
+private:
+  [[noreturn]] void refuse(const std::string &what) const {
+    throw Error(ErrorKind::badInput, model + ": output '" + whole.name + "', " + data::describe(whole) + ", has " +
+                                         what + ": programs of ranks do not belong together");
+  }
+  const std::string &model;
+  Array whole;
+  std::set<std::vector<int64_t>> seen; // shapes and first places
+  int64_t gathered = 0;                // bytes
+};
+
+/// Programs of two ranks, of one package: what all ranks have together is the same in both.
+void refuseUnlike(const std::string &path, const Entry &one, const Entry &other) {
+  auto refuse = [&](const std::string &what) {
+    throw Error(ErrorKind::badInput, path + ": programs of ranks " + std::to_string(one.rank) + " and " +
+                                         std::to_string(other.rank) + " do not belong together: " + what + " differ");
+  };
+  auto isSameAxis = [](auto &a, auto &b) { return a.name == b.name && a.ranks == b.ranks; };
+  if (!std::ranges::equal(one.mesh, other.mesh, isSameAxis)) refuse("meshes");
+  auto isSameWhole = [](const TensorType &a, const TensorType &b) {
+    return a.name == b.name && a.dtype == b.dtype && std::ranges::equal(a.whole(), b.whole());
+  };
+  // Of other sizes it is another program.
+  if (one.name != other.name || !std::ranges::equal(one.inputs, other.inputs, isSameWhole)) return;
+  if (!std::ranges::equal(one.outputs, other.outputs, [&](const TensorType &a, const TensorType &b) {
+        return isSameWhole(a, b) && a.piece.empty() == b.piece.empty();
+      }))
+    refuse("outputs");
 }
 
 /// What a process says of a piece in front of its bytes: where it begins, and its shape.
@@ -81,6 +135,8 @@ void RankedModel::openPackage(const Model &given) {
   base = loadPackage(given, RunnerOptions{1, ""});
   const std::vector<Entry> &entries = program().entries;
   auto found = std::find_if(entries.begin(), entries.end(), [](const Entry &entry) { return !entry.mesh.empty(); });
+  for (const Entry &entry : entries)
+    if (!entry.mesh.empty()) refuseUnlike(given.path, *found, entry);
   std::string mesh = meshText(*base, size_t(found - entries.begin()));
   bool isSame = flags.mesh.empty() || std::ranges::equal(parseMesh(flags.mesh), found->mesh, [](auto &a, auto &b) {
                   return a.name == b.name && a.ranks == int64_t(b.ranks);
@@ -139,26 +195,9 @@ std::vector<Array> RankedModel::runRank(Runner &runner, int rank, const Arrays &
   return call.takeOutputs();
 }
 
-// Where several ranks have a piece, it is the first one's.
 std::vector<Array> RankedModel::runThreads(std::vector<Runner> &runners, const Arrays &arrays) {
   std::vector<std::vector<Array>> results(runners.size());
-  std::vector<std::exception_ptr> failures(runners.size());
-  std::atomic<int> firstFailed = -1;
-  auto runOne = [&](size_t rank) {
-    try {
-      results[rank] = runRank(runners[rank], int(rank), arrays);
-    } catch (const std::exception &error) {
-      failures[rank] = std::current_exception();
-      int none = -1;
-      firstFailed.compare_exchange_strong(none, int(rank));
-      runners[rank].failGroup(error.what()); // others may wait for it
-    }
-  };
-  std::vector<std::thread> threads;
-  for (size_t rank = 1; rank < runners.size(); ++rank) threads.emplace_back(runOne, rank);
-  runOne(0);
-  for (std::thread &thread : threads) thread.join();
-  if (int rank = firstFailed; rank >= 0) std::rethrow_exception(failures[size_t(rank)]);
+  onRankThreads(runners, [&](size_t rank) { results[rank] = runRank(runners[rank], int(rank), arrays); });
   std::vector<Array> wholes;
   for (size_t i = 0; i < results.front().size(); ++i) {
     const TensorType &first = program().entries[entryFor(0, arrays)].outputs[i];
@@ -166,11 +205,12 @@ std::vector<Array> RankedModel::runThreads(std::vector<Runner> &runners, const A
       wholes.push_back(std::move(results.front()[i]));
       continue;
     }
-    Array &whole = wholes.emplace_back(wholeOf(first));
-    for (size_t rank = runners.size(); rank-- > 0;) {
+    Gathered gathered(model.path, first);
+    for (size_t rank = 0; rank < runners.size(); ++rank) {
       const TensorType &type = program().entries[entryFor(int(rank), arrays)].outputs[i];
-      copyPiece(whole, results[rank][i].bytes.data(), type.shape, type.first(), /*isInto=*/true);
+      gathered.add(int(rank), type.first(), type.shape, results[rank][i].bytes.data(), results[rank][i].bytes.size());
     }
+    wholes.push_back(gathered.take());
   }
   return wholes;
 }
@@ -201,13 +241,15 @@ std::vector<Array> RankedModel::runProcess(Runner &runner, const Arrays &arrays)
     if (!results[i].bytes.empty()) std::memcpy(own + headerBytes, results[i].bytes.data(), results[i].bytes.size());
     runner.allGather(all, type.name.c_str());
     if (!isFirst()) continue;
-    Array &whole = wholes.emplace_back(wholeOf(type));
-    for (int rank = place.ranks; rank-- > 0;) {
+    Gathered gathered(model.path, type);
+    for (int rank = 0; rank < place.ranks; ++rank) {
       char *piece = all.data() + each * size_t(rank);
       std::memcpy(header.data(), piece, headerBytes);
-      auto middle = header.begin() + std::ptrdiff_t(type.shape.size());
-      copyPiece(whole, piece + headerBytes, {middle, header.end()}, {header.begin(), middle}, /*isInto=*/true);
+      std::span<const int64_t> numbers = header;
+      size_t dims = type.shape.size();
+      gathered.add(rank, numbers.first(dims), numbers.subspan(dims), piece + headerBytes, size_t(largest[0]));
     }
+    wholes.push_back(gathered.take());
   }
   if (!isFirst()) wholes.clear();
   return wholes;

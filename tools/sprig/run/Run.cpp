@@ -106,7 +106,8 @@ bool isOfRanks(const RunOptions &options, const Model &model) {
 
 // One rank alone where several are said, or this process is one of them.
 void refuseRanks(const RunOptions &options, const Model &model) {
-  std::string what = model.kind == ModelKind::package ? " is of one rank" : " is not split: --shard NAME=AXIS,-,...";
+  std::string what =
+      model.kind == ModelKind::package ? " is not split over ranks" : " is not split: --shard NAME=AXIS,-,...";
   if (!options.mesh.mesh.empty())
     throw Error(ErrorKind::usage, "--mesh " + options.mesh.mesh + ": " + options.model + what);
   MeshFlags flags = options.mesh;

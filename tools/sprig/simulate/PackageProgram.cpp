@@ -39,7 +39,8 @@ public:
     if (entry.ranks > 1)
       throw Error(ErrorKind::unsupported,
                   "entry '" + entry.name + "' is of " + std::to_string(entry.ranks) +
-                      " ranks, which are played with --mesh data=" + std::to_string(entry.ranks));
+                      " ranks, which are played with --mesh " +
+                      (entry.mesh.empty() ? "data=" + std::to_string(entry.ranks) : meshText(runner, entryIndex)));
     result.entry = entry.name;
     result.program.events = entry.eventCount;
     result.packageLanes = entry.lanes.size();

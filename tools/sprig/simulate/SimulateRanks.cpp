@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <iostream>
+#include <regex>
 #include <sstream>
 
 namespace sprig::cli {
@@ -35,9 +36,12 @@ void refuseUnused(const SimulateOptions &options) {
 
 RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   RankSettings settings;
-  if (isPackage && std::count(options.mesh.begin(), options.mesh.end(), '=') > 1) {
+  // Axes of a package's mesh, not numbers of ranks as a curve has them.
+  static const std::regex axes("[^=,.]+=[0-9]+(,[^=,.]+=[0-9]+)*");
+  if (isPackage && std::regex_match(options.mesh, axes)) settings.mesh = options.mesh;
+  if (!settings.mesh.empty() && !isNumberOfRanks(settings.mesh)) {
     MeshFlags flags;
-    flags.mesh = settings.mesh = options.mesh;
+    flags.mesh = settings.mesh;
     flags.runsModel = true;
     settings.ranks = {flags.ranks({})};
   } else {

@@ -183,7 +183,7 @@ struct RankedSteps::Source {
     // A model that is split has the entry that it was.
     std::string mesh = meshText(*found.runner, 0);
     if (!mesh.empty() && entry.empty()) name = found.runner->package()->package->program().entries.front().name;
-    if (!ranks.mesh.empty() && ranks.mesh != mesh)
+    if (!ranks.mesh.empty() && ranks.mesh != mesh && !(mesh.empty() && isNumberOfRanks(ranks.mesh)))
       throw Error(ErrorKind::usage, "--mesh " + ranks.mesh + ": " + model.path + " is of " +
                                         (mesh.empty() ? "ranks without a mesh of their own" : "the mesh " + mesh));
     ProfileTarget target = chooseTargets(*found.runner, name, {}, {}, compileSettings, 1).front();
@@ -203,6 +203,10 @@ struct RankedSteps::Source {
     return step->second;
   }
 };
+
+bool isNumberOfRanks(std::string_view mesh) {
+  return mesh.starts_with("data=") && mesh.find(',') == std::string_view::npos;
+}
 
 RankedSteps::RankedSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
                          const Settings &settings, const std::string &entry, const RankSettings &ranks)

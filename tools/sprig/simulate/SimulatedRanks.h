@@ -34,6 +34,9 @@ struct RankSettings {
 /// "data=4", "data=1,2,4", "1..1024" (doubled until there). Throws usage errors that begin with `flag`.
 std::vector<int> parseRankCounts(const std::string &flag, const std::string &text);
 
+/// Whether it says no more of ranks than how many there are: "data=4".
+bool isNumberOfRanks(std::string_view mesh);
+
 /// Time that a step of ranks takes beyond its ideal, which is one rank's: of all samples by so many, or of the same
 /// share. The parts sum up to it; one that gains is below 0.
 struct LostTime {
