@@ -124,7 +124,7 @@ Status Communicator::expectNext(const Program &program, size_t step, const Call 
                                 std::span<const Buffers::Buffer> to) {
   auto takes = [](const Step &each) { return each.kind == Step::Kind::receive || each.kind == Step::Kind::reduce; };
   auto next = std::find_if(program.steps.begin() + ptrdiff_t(step), program.steps.end(), takes);
-  if (next == program.steps.end()) return {};
+  if (next == program.steps.end() || !transport.expects(next->peer)) return {};
   size_t bytes = 0;
   for (const Buffers::Buffer &buffer : to)
     bytes += uint64_t(rangeOf(program, *next, buffer).size()) * core::dtypeSize(call.dtype);

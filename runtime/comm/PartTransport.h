@@ -27,6 +27,7 @@ public:
     return whole.send(members[size_t(peer)], stretches, message);
   }
   Status awaitTaken(int peer, uint64_t message) override { return whole.awaitTaken(members[size_t(peer)], message); }
+  bool expects(int peer) const override { return whole.expects(members[size_t(peer)]); }
   Status expect(int peer, size_t bytes) override { return whole.expect(members[size_t(peer)], bytes); }
   Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches, bool &isLast) override {
     return whole.take(members[size_t(peer)], sizes, stretches, isLast);

@@ -48,7 +48,8 @@ public:
   // Until the peer has taken the message of that number and all before it.
   virtual Status awaitTaken(int peer, uint64_t number) = 0;
   // A message of so many bytes is what the rank takes next of the peer: whoever has to make room for it does so now,
-  // before this rank's own message is on its way. May be left out, and said again.
+  // before this rank's own message is on its way. May be said again; where nobody expects(), it is left out.
+  virtual bool expects(int) const { return false; }
   virtual Status expect(int, size_t) { return {}; }
   // The next message of the peer, when it is there; stretches of these sizes are expected. All of it, or the bytes that
   // are there: then it is not the last part, and after giveBack() the next is taken by the same call. Parts are cut

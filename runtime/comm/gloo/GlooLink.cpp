@@ -28,6 +28,7 @@ public:
   bool look(const Goal &goal) override;
   bool wait(const Goal &goal, std::chrono::nanoseconds most) override;
   void interrupt() override;
+  bool expects() const override { return true; }
   void expect(size_t bytes) override;
   uint64_t send(const MessageHeader &header, std::span<const Bytes> stretches) override;
   Part take(std::span<const size_t> sizes) override {

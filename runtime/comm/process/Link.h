@@ -51,6 +51,8 @@ public:
 
   // The next part is of a message of so many bytes, and may come from now on.
   virtual void expect(size_t) {}
+  // Whether it does anything.
+  virtual bool expects() const { return false; }
   // After `room`. Returns the number of the message; the first is 1.
   virtual uint64_t send(const MessageHeader &header, std::span<const Bytes> stretches) = 0;
   // After `part`; valid until it is given back.

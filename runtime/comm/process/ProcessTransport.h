@@ -27,6 +27,7 @@ public:
   void end() override;
   Status send(int peer, std::span<const Bytes> stretches, uint64_t &number) override;
   Status awaitTaken(int peer, uint64_t number) override;
+  bool expects(int peer) const override { return links[size_t(peer)]->expects(); }
   Status expect(int peer, size_t bytes) override;
   Status take(int peer, std::span<const size_t> sizes, std::span<const Bytes> &stretches, bool &isLast) override;
   void giveBack(int peer) override;

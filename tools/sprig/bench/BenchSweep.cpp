@@ -102,8 +102,9 @@ private:
   void compareWithOne(int ranks, int64_t batch);
 };
 
-// A few steps by so many ranks and by one.
+// A few steps by so many ranks and by one, where these are two.
 void Sweep::compareWithOne(int ranks, int64_t batch) {
+  if (ranks < 2) return;
   inform("first steps of " + std::to_string(ranks) + " ranks and of one, batch " + std::to_string(batch));
   std::vector<double> many = training.firstLosses({ranks, batch, kComparedRate}, kComparedSteps);
   std::vector<double> one = training.firstLosses({1, batch, kComparedRate}, kComparedSteps);
@@ -130,7 +131,7 @@ void Sweep::overRanks() {
     bool isBoth = each.outcome && runs.front().outcome;
     row(each, {isBoth ? Json(runs.front().epochSeconds() / each.epochSeconds()) : Json(nullptr)});
   }
-  if (most > 1) compareWithOne(most, chosen.batch * most);
+  compareWithOne(most, chosen.batch * most);
   // On machines that are not here: of a card for each rank.
   counts.erase(std::remove_if(counts.begin(), counts.end(), [](int count) { return count > kMostSimulated; }),
                counts.end());
@@ -172,7 +173,7 @@ void Sweep::overBatches() {
     Json perSecond = each.outcome ? Json(double(training.images().train.count()) / each.epochSeconds()) : Json(nullptr);
     row(each, {perSecond, int64_t(memory.peak)});
   }
-  if (ranks > 1) compareWithOne(ranks, chosen.batch);
+  compareWithOne(ranks, chosen.batch);
 }
 
 void Sweep::overRates() {
@@ -218,7 +219,7 @@ void Sweep::overRates() {
   }
   report.verdict("runs of a batch begin alike, whatever the rate and the runs before",
                  isSameStart ? "the first losses have the same bits" : "first losses differ", isSameStart);
-  if (ranks > 1) compareWithOne(ranks, chosen.batch * ranks);
+  compareWithOne(ranks, chosen.batch * ranks);
 }
 
 void Sweep::evaluations() {

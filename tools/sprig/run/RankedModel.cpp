@@ -51,11 +51,11 @@ public:
       isWithin = first[dim] >= 0 && shape[dim] >= 0 && shape[dim] <= whole.shape[dim] &&
                  first[dim] <= whole.shape[dim] - shape[dim];
     std::vector<int64_t> own(shape.begin(), shape.end());
-    if (!isWithin || uint64_t(*data::byteSize(whole.dtype, own)) > size)
-      refuse("a piece of rank " + std::to_string(rank) + " that is not in it");
+    int64_t bytes = isWithin ? *data::byteSize(whole.dtype, own) : 0;
+    if (!isWithin || uint64_t(bytes) > size) refuse("a piece of rank " + std::to_string(rank) + " that is not in it");
     own.insert(own.end(), first.begin(), first.end());
     if (!seen.insert(own).second) return;
-    gathered += *data::byteSize(whole.dtype, {shape.begin(), shape.end()});
+    gathered += bytes;
     copyPiece(whole, piece, shape, first, /*isInto=*/true);
   }
 
@@ -198,16 +198,19 @@ std::vector<Array> RankedModel::runRank(Runner &runner, int rank, const Arrays &
 std::vector<Array> RankedModel::runThreads(std::vector<Runner> &runners, const Arrays &arrays) {
   std::vector<std::vector<Array>> results(runners.size());
   onRankThreads(runners, [&](size_t rank) { results[rank] = runRank(runners[rank], int(rank), arrays); });
+  std::vector<const Entry *> entries;
+  for (size_t rank = 0; rank < runners.size(); ++rank)
+    entries.push_back(&program().entries[entryFor(int(rank), arrays)]);
   std::vector<Array> wholes;
   for (size_t i = 0; i < results.front().size(); ++i) {
-    const TensorType &first = program().entries[entryFor(0, arrays)].outputs[i];
+    const TensorType &first = entries.front()->outputs[i];
     if (first.piece.empty()) {
       wholes.push_back(std::move(results.front()[i]));
       continue;
     }
     Gathered gathered(model.path, first);
     for (size_t rank = 0; rank < runners.size(); ++rank) {
-      const TensorType &type = program().entries[entryFor(int(rank), arrays)].outputs[i];
+      const TensorType &type = entries[rank]->outputs[i];
       gathered.add(int(rank), type.first(), type.shape, results[rank][i].bytes.data(), results[rank][i].bytes.size());
     }
     wholes.push_back(gathered.take());
