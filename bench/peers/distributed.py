@@ -1,7 +1,8 @@
 """Training on two ranks over a link of set rate: distributed.py --sprig PROGRAM [--rates 1gbit,...] [--tasks ...].
 
 Two network namespaces, joined by a veth pair whose ends `tc tbf` holds at the rate, stand for two machines (root,
-iproute2). Each rank is a process of one thread in one of them. Peers go in turn, `--processes` times; a cell is the
+iproute2). Each rank is a process of one thread in one of them, bound to a core of its own: Linux puts two that share a
+machine on one core now and then. Peers go in turn, `--processes` times; a cell is the
 median of the runs' medians over steps, after some that warm up. All see the same data, half of each batch a rank, and
 the same initial parameters; losses are printed, so that another network shows. --predict puts beside it what
 `sprig simulate` expects of two processors like this one (calibrate first), each for itself, and that link.
@@ -47,6 +48,8 @@ def link(rate):
             sh('ip', '-n', name, 'link', 'set', f'rank{i}', 'up')
             sh('ip', '-n', name, 'link', 'set', 'lo', 'up')
             if rate != 'none':
+                # Segments that tbf passes whole, as a card that cuts them itself takes them: else its timers take the cores.
+                sh('ip', '-n', name, 'link', 'set', f'rank{i}', 'gso_max_size', '32768')
                 sh('ip', 'netns', 'exec', name, 'tc', 'qdisc', 'add', 'dev', f'rank{i}', 'root', 'tbf', 'rate', rate,
                    'burst', '64kb', 'latency', '100ms')
         yield
@@ -73,7 +76,7 @@ class Sprig:
     def read(self, out, text):
         lines = [json.loads(line) for line in (out / 'metrics0.jsonl').read_text().splitlines()]
         at = [line['seconds'] for line in lines]
-        exposed = json.loads(text)['exposed_communication_seconds']
+        exposed = statistics.median(line['exposed_communication_seconds'] for line in lines[WARM_UP:])
         return [b - a for a, b in zip(at, at[1:])], lines[WARM_UP]['loss'], exposed
 
     def predict(self, task, out, rate):
@@ -126,8 +129,9 @@ def both(commands, port):
     """What rank 0 prints of a command, or of one for each rank, when both ranks' processes have ended."""
     if isinstance(commands[0], str):
         commands = [commands, commands]
-    processes = [subprocess.Popen(['ip', 'netns', 'exec', NAMES[rank], *commands[rank]], env=environment(rank, port),
-                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for rank in range(2)]
+    processes = [subprocess.Popen(['ip', 'netns', 'exec', NAMES[rank], 'taskset', '--cpu-list', str(rank), *commands[rank]],
+                                  env=environment(rank, port), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                 for rank in range(2)]
     texts = []
     try:
         for process in processes:
@@ -142,7 +146,7 @@ def both(commands, port):
 
 
 def run(peer, task, steps, out, port):
-    """(median seconds of a step, loss, seconds of a step that nothing hides the communication of, or None)."""
+    """(median seconds of a step, loss, median seconds of its communication that nothing hides, or None)."""
     text = both([peer.command(task, steps, out, rank) for rank in range(2)], port)
     seconds, loss, exposed = peer.read(out, text)
     return statistics.median(seconds[WARM_UP:]), loss, exposed
@@ -177,7 +181,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--sprig', required=True, help='the program')
     p.add_argument('--flags', default='--strategy data --batch-norm replica', help='of sprig train')
-    p.add_argument('--peers', default='ddp,ddp-compile')
+    p.add_argument('--peers', default='ddp,ddp-compile,jax')
     p.add_argument('--tasks', default=','.join(TASKS))
     p.add_argument('--rates', default='1gbit,10gbit', help='as tc writes them; none: as fast as it goes')
     p.add_argument('--predict', action='store_true', help='simulates the cells, too')

@@ -61,6 +61,7 @@ std::string formatMetrics(const StepMetrics &metrics) {
   append(line, "lr", metrics.lr);
   append(line, "seconds", metrics.seconds);
   if (metrics.waitSeconds) append(line, "wait_seconds", *metrics.waitSeconds);
+  if (metrics.exposedSeconds) append(line, "exposed_communication_seconds", *metrics.exposedSeconds);
   if (metrics.evalLoss) append(line, "eval_loss", *metrics.evalLoss);
   if (metrics.evalAccuracy) append(line, "eval_accuracy", *metrics.evalAccuracy);
   return line + "}\n";
@@ -83,6 +84,7 @@ std::optional<StepMetrics> parseMetrics(std::string_view line) {
     return std::nullopt;
   double value;
   if (readNumber(json, "wait_seconds", value)) metrics.waitSeconds = value;
+  if (readNumber(json, "exposed_communication_seconds", value)) metrics.exposedSeconds = value;
   if (readNumber(json, "eval_loss", value)) metrics.evalLoss = value;
   if (readNumber(json, "eval_accuracy", value)) metrics.evalAccuracy = value;
   return metrics;

@@ -19,6 +19,7 @@ struct StepMetrics {
   float lr = 0;
   double seconds = 0;                                     ///< of the run up to the end of this step
   std::optional<double> waitSeconds = {};                 ///< that this step waited for its samples
+  std::optional<double> exposedSeconds = {};              ///< of several ranks: of communication that nothing hid
   std::optional<double> evalLoss = {}, evalAccuracy = {}; ///< where an evaluation followed the step
 
   bool operator==(const StepMetrics &) const = default;

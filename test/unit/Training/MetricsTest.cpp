@@ -41,6 +41,10 @@ TEST_F(Metrics, ALineAStep) {
   EXPECT_TRUE(formatMetrics(metrics).find(",\"seconds\":0.5,\"wait_seconds\":0.125,\"eval_loss\"") !=
               std::string::npos);
   EXPECT_EQ(parseMetrics(formatMetrics(metrics)), metrics);
+  metrics.exposedSeconds = 0.25;
+  EXPECT_TRUE(formatMetrics(metrics).find(",\"wait_seconds\":0.125,\"exposed_communication_seconds\":0.25,") !=
+              std::string::npos);
+  EXPECT_EQ(parseMetrics(formatMetrics(metrics)), metrics);
   metrics.loss = NAN;
   metrics.gradNorm = -HUGE_VALF;
   EXPECT_TRUE(formatMetrics(metrics).starts_with("{\"step\":3,\"loss\":\"NaN\",\"grad_norm\":\"-Infinity\","));

@@ -129,6 +129,7 @@ private:
   TrainOutcome outcome;
   double earlierSeconds = 0;
   int64_t epochSteps = 0, epoch = -1;
+  uint64_t exposedBefore = 0; ///< ns of communication that nothing hid, up to the last step that has ended
   int64_t saved = -1, asked = -1; ///< steps of the last checkpoint, and of the last that was to be one
   // Steps that were handed over to the program, in their order.
   struct Started {
@@ -259,6 +260,10 @@ private:
     line.gradNorm = result.gradNorm;
     line.lr = float(training::lrAt(config, line.step));
     line.waitSeconds = std::chrono::duration<double>(result.ready - result.begin).count();
+    if (sprig_rt_group_times times = program.communication(); times.collectives) {
+      line.exposedSeconds = double(times.exposed_ns - exposedBefore) * 1e-9;
+      exposedBefore = times.exposed_ns;
+    }
     outcome.epochLoss += double(result.loss);
     ++epochSteps;
     return line;
