@@ -129,7 +129,7 @@ private:
   TrainOutcome outcome;
   double earlierSeconds = 0;
   int64_t epochSteps = 0, epoch = -1;
-  uint64_t exposedBefore = 0; ///< ns of communication that nothing hid, up to the last step that has ended
+  uint64_t exposedBefore = 0;     ///< ns of communication that nothing hid, up to the last step that has ended
   int64_t saved = -1, asked = -1; ///< steps of the last checkpoint, and of the last that was to be one
   // Steps that were handed over to the program, in their order.
   struct Started {
