@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 #include <sched.h>
+#include <string_view>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -63,10 +64,13 @@ int defaultThreads() {
     CPU_ZERO(&set);
     int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : int(sysconf(_SC_NPROCESSORS_ONLN));
     int quota = cgroupQuota();
-    int usable = quota > 0 ? std::min(quota, affinity) : affinity;
-    // Ranks that `sprig launch` has started on this machine have a share each.
+    if (quota <= 0) quota = affinity;
+    // Ranks that `sprig launch` has started on this machine have a share each; who is bound to cores has those.
     const char *local = std::getenv("SPRIG_LAUNCHED") ? std::getenv("LOCAL_WORLD_SIZE") : nullptr;
-    return std::max(1, usable / std::max(1, local ? std::atoi(local) : 1));
+    const char *bound = local ? std::getenv("SPRIG_LAUNCH_BIND") : nullptr;
+    int ranks = std::max(1, local ? std::atoi(local) : 1);
+    if (bound && std::string_view(bound) == "cores") return std::max(1, std::min(quota / ranks, affinity));
+    return std::max(1, std::min(quota, affinity) / ranks);
   }();
   return threads;
 }

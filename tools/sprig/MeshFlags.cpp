@@ -28,6 +28,12 @@ int ranksOfData(const std::string &mesh, int most) {
   return ranks;
 }
 
+// What others call it.
+bool isDataElsewhere(std::string_view strategy) {
+  return strategy == "ddp" || strategy == "dp" || strategy == "DistributedDataParallel" || strategy == "horovod" ||
+         strategy == "mirrored";
+}
+
 } // namespace
 
 std::vector<MeshAxis> parseMesh(const std::string &text) {
@@ -66,7 +72,8 @@ int MeshFlags::ranksOfMesh(int most) const {
 
 void MeshFlags::checkNames() const {
   if (!strategy.empty() && strategy != "data")
-    throw Error(ErrorKind::usage, "--strategy " + strategy + ": there is none of this name, expected data");
+    throw Error(ErrorKind::usage, "--strategy " + strategy + ": there is none of this name, expected data" +
+                                      (isDataElsewhere(strategy) ? ", which is what " + strategy + " is here" : ""));
   std::string flag = "--zero " + std::to_string(zero);
   if (zero < 0 || zero > 1)
     throw Error(ErrorKind::usage, flag + ": expected 0 or 1: ranks share the optimizer's state, each has all gradients "

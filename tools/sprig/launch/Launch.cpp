@@ -99,6 +99,7 @@ int launchAsNode() {
                         .secret = job.secret,
                         .heartbeat = job.heartbeat,
                         .timeout = job.timeout,
+                        .bindsCores = job.bindsCores,
                         .isNode = true};
   return Launcher(options).run();
 }
@@ -149,6 +150,11 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
       ->add_option("--collective-timeout", options->timeout,
                    "seconds that a rank waits for another; 0: as long as it takes (default: the program's, 300)")
       ->check(CLI::Range(0, 1 << 30));
+  command
+      ->add_option_function<std::string>(
+          "--bind", [options](const std::string &to) { options->bindsCores = to == "cores"; },
+          "cores: each process runs on its share of the cores alone; none: wherever the system puts it (default)")
+      ->check(CLI::IsMember({"cores", "none"}));
   command->add_option("command", options->command,
                       "the program and its arguments, after --; `train`, `profile` and `run` are this one's");
   command->add_flag("--as-node", *isNode)->group(""); // what another launcher starts

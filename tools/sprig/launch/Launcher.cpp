@@ -1,4 +1,5 @@
 #include "tools/sprig/launch/Launcher.h"
+#include "lib/Machine/CoreShares.h"
 #include "sprig/error.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/Report.h"
@@ -51,6 +52,16 @@ std::string randomSecret() {
   return text;
 }
 
+std::vector<cpu_set_t> sharesOfCores(int ranks) {
+  std::vector<machine::Processor> processors = machine::usableProcessors();
+  std::vector<cpu_set_t> shares = machine::coreShares(processors, ranks);
+  if (shares.empty())
+    throw Error(ErrorKind::usage, "--bind cores: " + std::to_string(ranks) + " ranks, and the launcher may use " +
+                                      std::to_string(processors.size()) +
+                                      (processors.size() == 1 ? " processor" : " processors"));
+  return shares;
+}
+
 } // namespace
 
 Launcher::Launcher(const LaunchOptions &options)
@@ -86,12 +97,15 @@ void Launcher::start() {
   std::vector<std::string> command = options.command;
   if (command.front() == "train" || command.front() == "profile" || command.front() == "run")
     command.insert(command.begin(), "/proc/self/exe");
+  std::vector<cpu_set_t> shares;
+  if (options.bindsCores) shares = sharesOfCores(options.ranks);
   for (int local = 0; local < options.ranks; ++local) {
     int rank = options.first + local;
     members.push_back({std::make_unique<RankProcess>(rank, "rank " + std::to_string(rank)), rank, 1, false});
     // The standard input of a node is its launcher's.
     static const std::string nothing;
-    members.back().process->start(command, variablesOf(local), options.isNode ? &nothing : nullptr);
+    members.back().process->start(command, variablesOf(local), options.isNode ? &nothing : nullptr,
+                                  shares.empty() ? nullptr : &shares[size_t(local)]);
   }
 }
 
@@ -104,6 +118,7 @@ void Launcher::startHosts() {
               .secret = secret,
               .heartbeat = options.heartbeat,
               .timeout = options.timeout,
+              .bindsCores = options.bindsCores,
               .variables = variablesFor(options.variables)};
   for (const LaunchHost &host : options.hosts) {
     job.ranks = host.ranks;
@@ -124,6 +139,7 @@ std::vector<std::string> Launcher::variablesOf(int local) const {
                                         "MASTER_ADDR=" + options.host,
                                         "MASTER_PORT=" + std::to_string(port),
                                         "SPRIG_LAUNCH_SECRET=" + secret,
+                                        "SPRIG_LAUNCH_BIND=" + std::string(options.bindsCores ? "cores" : "none"),
                                         "SPRIG_LAUNCHED=1"};
   if (options.timeout) variables.push_back("SPRIG_COLLECTIVE_TIMEOUT=" + std::to_string(*options.timeout));
   return variables;

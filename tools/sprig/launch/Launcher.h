@@ -17,16 +17,17 @@ struct LaunchOptions {
   int first = 0, ranks = 0; ///< processes that are started here
   int world = 0;            ///< of all machines
   bool hasStore = true;
-  std::string host = "127.0.0.1";     ///< where the store is
-  int port = 0;                       ///< 0: a free one
-  std::string secret;                 ///< "": a random text
-  double heartbeat = 10;              ///< seconds
-  double grace = 30;                  ///< seconds from a signal to the end of who is still there; 0: none
-  std::optional<int> timeout;         ///< seconds, of collectives
-  std::vector<LaunchHost> hosts;      ///< where ranks are started in place of here
-  std::string agent = "ssh";          ///< what reaches them
-  std::vector<std::string> variables; ///< names of those that go along to hosts
-  bool isNode = false;                ///< of a launcher elsewhere, which hears and tells (Node.h)
+  std::string host = "127.0.0.1";          ///< where the store is
+  int port = 0;                            ///< 0: a free one
+  std::string secret;                      ///< "": a random text
+  double heartbeat = 10;                   ///< seconds
+  double grace = 30;                       ///< seconds from a signal to the end of who is still there; 0: none
+  std::optional<int> timeout;              ///< seconds, of collectives
+  std::vector<LaunchHost> hosts = {};      ///< where ranks are started in place of here
+  std::string agent = "ssh";               ///< what reaches them
+  std::vector<std::string> variables = {}; ///< names of those that go along to hosts
+  bool bindsCores = false;                 ///< each process to its share of the cores
+  bool isNode = false;                     ///< of a launcher elsewhere, which hears and tells (Node.h)
 };
 
 class Launcher {

@@ -17,7 +17,9 @@ constexpr int kMostRanks = rt::comm::kMostProcessRanks;
 constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@";
 
 // The secret is in the job by its own name.
-bool isOwn(std::string_view name) { return name == "SPRIG_LAUNCH_SECRET" || name == "SPRIG_LAUNCHED"; }
+bool isOwn(std::string_view name) {
+  return name == "SPRIG_LAUNCH_SECRET" || name == "SPRIG_LAUNCHED" || name == "SPRIG_LAUNCH_BIND";
+}
 
 // Arguments, folders and variables are bytes, of no encoding that anybody knows. JSON has characters: those of the
 // bytes' numbers.
@@ -74,7 +76,8 @@ std::string toLine(const NodeJob &job) {
                {"first", job.first},         {"ranks", job.ranks},
                {"world", job.world},         {"host", encoded(job.host)},
                {"port", job.port},           {"secret", encoded(job.secret)},
-               {"heartbeat", job.heartbeat}, {"variables", variables}};
+               {"heartbeat", job.heartbeat}, {"variables", variables},
+               {"bind", job.bindsCores}};
   if (job.timeout) json["timeout"] = *job.timeout;
   return json.dump(-1, ' ', true) + "\n";
 }
@@ -98,6 +101,7 @@ NodeJob parseJob(std::string_view line) {
     job.secret = textOf(json.at("secret"));
     json.at("heartbeat").get_to(job.heartbeat);
     for (auto &[name, value] : json.at("variables").items()) job.variables[decoded(name)] = textOf(value);
+    job.bindsCores = json.value("bind", false);
     if (json.contains("timeout")) job.timeout = json["timeout"].get<int>();
     if (job.command.empty() || job.first < 0 || job.ranks < 1 || job.world > kMostRanks ||
         job.ranks > job.world - job.first || job.port < 1 || job.port > 65535)

@@ -30,6 +30,7 @@ struct NodeJob {
   std::string secret;
   double heartbeat = 10;
   std::optional<int> timeout;
+  bool bindsCores = false;
   std::map<std::string, std::string> variables; ///< of the environment, that are passed on
 };
 

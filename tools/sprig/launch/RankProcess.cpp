@@ -53,7 +53,7 @@ RankProcess::~RankProcess() {
 }
 
 void RankProcess::start(const std::vector<std::string> &command, std::vector<std::string> variables,
-                        const std::string *input) {
+                        const std::string *input, const cpu_set_t *cores) {
   Pipe output, errors, report, told;
   if (!output.open() || !errors.open() || !report.open() || (input && !told.open()))
     throw Error(ErrorKind::runtime, "launch: no pipe for " + name + ": " + std::strerror(errno));
@@ -77,8 +77,9 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
       ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
     ::dup2(output.ends[1], 1);
     ::dup2(errors.ends[1], 2);
-    ::execvpe(arguments[0], arguments.data(), environment.data());
-    int error = errno;
+    bool isBound = !cores || ::sched_setaffinity(0, sizeof *cores, cores) == 0;
+    if (isBound) ::execvpe(arguments[0], arguments.data(), environment.data());
+    int error = isBound ? errno : -errno;
     [[maybe_unused]] ssize_t put = ::write(report.ends[1], &error, sizeof error);
     _exit(127);
   }
@@ -87,8 +88,11 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
   for (Pipe *each : {&output, &errors, &report}) each->closeWriter();
   // Closed by a command that was started; else it says what the system said.
   int error = 0;
-  if (::read(report.ends[0], &error, sizeof error) == sizeof error)
+  if (::read(report.ends[0], &error, sizeof error) == sizeof error) {
+    if (error < 0)
+      throw Error(ErrorKind::runtime, "launch: --bind cores: " + name + " cannot be bound: " + std::strerror(-error));
     throw Error(ErrorKind::usage, "launch: cannot start '" + command[0] + "': " + std::strerror(error));
+  }
   for (auto [own, pipe] : {std::pair(&ends[0], &output), {&ends[1], &errors}}) {
     *own = pipe->takeReader();
     ::fcntl(*own, F_SETFL, O_NONBLOCK);

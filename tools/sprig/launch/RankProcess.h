@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <sched.h>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -25,9 +26,9 @@ public:
   /// `variables` are set over this process's environment. Throws usage where the command cannot be started, runtime
   /// where no process can be.
   /// `input`: what it reads first; it may be told more. Empty: it reads nothing. Null: the first rank
-  /// reads what this process does.
+  /// reads what this process does. `cores`: what it is bound to; null: what this process is.
   void start(const std::vector<std::string> &command, std::vector<std::string> variables,
-             const std::string *input = nullptr);
+             const std::string *input = nullptr, const cpu_set_t *cores = nullptr);
   bool isRunning() const { return running; }
   /// Whether it has ended since the last time it was asked.
   bool hasJustEnded();

@@ -222,8 +222,8 @@ RankedSteps::RankedSteps(const Model &model, const std::string &config, const st
 }
 
 RankedSteps::RankedSteps(const Model &model, const training::TrainConfig &config, const Settings &settings,
-                         const RankSettings &ranks)
-    : source(std::make_unique<Source>(Source{model, config, {}, settings, "", ranks, {}, {}})) {}
+                         const RankSettings &ranks, const std::vector<std::string> &allow)
+    : source(std::make_unique<Source>(Source{model, config, allow, settings, "", ranks, {}, {}})) {}
 
 RankedSteps::~RankedSteps() = default;
 

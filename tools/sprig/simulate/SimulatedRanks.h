@@ -78,7 +78,7 @@ public:
               const Settings &settings, const std::string &entry, const RankSettings &ranks);
   /// Of a configuration that was read.
   RankedSteps(const Model &model, const training::TrainConfig &config, const Settings &settings,
-              const RankSettings &ranks);
+              const RankSettings &ranks, const std::vector<std::string> &allow = {});
   ~RankedSteps();
 
   /// Results point into this.

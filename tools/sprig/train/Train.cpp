@@ -95,6 +95,10 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command->add_flag("--debug-nan", options->debugNan, "where a loss is not finite, finds the operation (slow)");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
+  command->get_option("--devices")
+      ->description(command->get_option("--devices")->get_description() +
+                    "; auto: a GPU where there is one, else the processor, with --strategy data as ranks where steps "
+                    "are expected to be shorter so");
   addLinks(*command, options->settings);
   addMesh(*command, options->mesh);
   addOverride(*command, *options, "--batch-norm", "batch_norm.statistics",
@@ -112,6 +116,10 @@ void addTrain(CLI::App &app, Invocation &invocation) {
       ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->callback([=, &invocation] {
     invocation.run = [=] {
+      if (options->settings.givenDevices() == "auto") {
+        options->choosesDevices = true;
+        options->settings.devices.clear();
+      }
       takeTopology(options->settings);
       addSets(*options);
       return runTraining(*options);

@@ -6,6 +6,7 @@
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/compile/PlacementReport.h"
+#include "tools/sprig/train/AutoDevices.h"
 #include "tools/sprig/train/TrainNote.h"
 #include "tools/sprig/train/TrainProgress.h"
 #include "tools/sprig/train/TrainResults.h"
@@ -100,6 +101,7 @@ public:
   int run() {
     open(options.overrides);
     readData();
+    choose(options.overrides);
     training::resolve(config, data.count());
     load();
     program->start(config.optimizer.lr, config.seed);
@@ -142,6 +144,7 @@ public:
       if (results.empty()) {
         open(overrides);
         readData();
+        choose(overrides);
       } else {
         readConfig(overrides);
       }
@@ -199,6 +202,7 @@ private:
   double compileSeconds = 0;
   bool writesState = false; ///< whether the output is a checkpoint
   double rateFactor = 1;    ///< of --lr-scaling
+  std::string chosen;       ///< of --devices auto
 
   bool isFirst() const { return place.rank == 0; }
   // Whether ranks have pieces of the optimizer's state.
@@ -209,9 +213,34 @@ private:
   // Ranks of this process.
   int ranksHere() const { return place.isProcess ? 1 : ranks; }
 
+  // Ranks that something else counts take what --devices auto is for them.
+  bool choosesDevices() const { return options.choosesDevices && !place.isProcess && options.mesh.mesh.empty(); }
+
+  void take(const AutoDevices &found) {
+    chosen = found.devices;
+    options.settings.devices = {chosen};
+    place = options.mesh.place(options.settings);
+    ranks = place.ranks;
+    settings = settingsOfRank(options.settings, place);
+    settings.checkDevicesCompute();
+    inform("devices: " + chosen + ", " + found.why + "; the bits of results depend on it, --devices '" + chosen +
+           "' keeps to it");
+  }
+
+  // Of a model, when its samples are known.
+  void choose(std::span<const training::Override> overrides) {
+    if (!choosesDevices() || model.kind == ModelKind::package) return;
+    int64_t least = config.batch;
+    for (int64_t size : partSizes(data.count(), config.batch * config.accumulate, config.dropLast))
+      if (int64_t rest = size % config.batch) least = std::min(least, rest);
+    take(chooseDevices(model, config, least, options));
+    readConfig(overrides); // whose batch may be that of ranks
+  }
+
   void open(std::span<const training::Override> overrides) {
     settings.checkDevicesCompute();
     model = openModel(options.model);
+    if (choosesDevices() && model.kind == ModelKind::package) take(devicesOf(model));
     writesState = !output.empty() && resultKind(output, model) == ResultKind::checkpoint;
     if (!options.output.empty() && !writesState) checkWritable(options.output);
     if (!options.plot.empty()) checkWritable(options.plot);
@@ -476,6 +505,7 @@ private:
                                              " not hidden (first rank)"});
       }
     }
+    if (!chosen.empty()) json["devices"] = chosen;
     json.update({{"compile_seconds", compileSeconds},
                  {"seconds", outcome.seconds},
                  {"checkpoint_seconds", outcome.checkpointSeconds},
