@@ -21,6 +21,13 @@ enum class Precision {
   tf32, ///< 10 bits of mantissa, where a target has tensor cores: of "cuda"
 };
 
+/// Of gradients that ranks add up, whether they gather the factors (docs/distributed.md).
+enum class FactorPolicy {
+  never,
+  automatic, ///< where by sizes far fewer bytes move, and little more is computed
+  always,    ///< wherever fewer bytes move
+};
+
 /// Operations that run on one device, and what there was to say for it: for CompileOptions::explainPlacement.
 struct PlacementDecision {
   std::string layer; ///< the model's own name for them, up to the last "/"; "(unnamed)" where it has none
@@ -99,6 +106,10 @@ struct CompileOptions {
   /// Most bytes of all-reduces of ranks that go together, of which each has fewer; 0: one megabyte. It never changes a
   /// bit.
   int64_t bucketBytes = 0;
+
+  /// Whether sums over ranks of products (gradients of dense layers) become products of gathered factors. It changes
+  /// bits: the order of sums is that of one rank.
+  FactorPolicy factors = FactorPolicy::never;
 
   /// Seconds to search on this machine for better register tiles (docs/cache.md); 0: none, the compiler's own choice.
   /// It changes no bit of a result.

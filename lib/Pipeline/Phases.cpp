@@ -41,6 +41,12 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
 static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDifferentiate());
   simplify(passes, options);
+  // On products as differentiation leaves them, and before anybody counts what all-reduces take.
+  if (options.factors == FactorPolicy::never) return;
+  GatherFactorsOptions factors;
+  factors.always = options.factors == FactorPolicy::always;
+  passes.addNestedPass<func::FuncOp>(createGatherFactors(factors));
+  simplify(passes, options);
 }
 
 static void buildRemat(OpPassManager &passes, const CompileOptions &options) {

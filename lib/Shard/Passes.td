@@ -30,6 +30,29 @@ def DropLoneCollectives : Pass<"sprig-drop-lone-collectives", "::mlir::func::Fun
   let dependentDialects = ["::sprig::ir::dist::DistDialect"];
 }
 
+def GatherFactors : Pass<"sprig-gather-factors", "::mlir::func::FuncOp"> {
+  let summary = "Makes products of gathered factors of sums of products over ranks";
+  let description = [{
+    The gradient of a dense layer's weight is a product over samples, of which each rank has its own: an all-reduce adds
+    up the ranks' products. Where samples are few and the weight is large, the factors are far fewer numbers: each rank
+    gathers them, the rows of all ranks in the order of their numbers, and has the whole product. So each element is one
+    chain over all samples, as on one rank. The rule is `gathersFactors` (FactorRule.h): sizes and the number of ranks
+    decide, and nothing of the machine. A factor that several products have is gathered once, and the sum over the rows
+    of one that is gathered (the gradient of a bias) needs no all-reduce.
+
+    That is done to an `all_reduce` of a sum, of one value and without an algorithm of its own, whose operand is a product
+    of two matrices that nobody else reads; between them may be reshapes, transposes and products with one number. Sums
+    of several passes stay, as do means. In a program that is one rank's alone (`dist.rank`) the sum has to be marked
+    `dist.late`, which says that other ranks have it in the same form, each rank two samples at least, and the rows
+    have to be those of samples, by the sharding rules of what made them. `dist.factors` on the function says in words
+    what was done. Gathers stand right behind their operand, and are late where the sum was.
+  }];
+  let options = [
+    Option<"always", "always", "bool", "false", "wherever fewer bytes move, however much there is to compute">,
+  ];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
+}
+
 def BucketAllReduces : Pass<"sprig-bucket-all-reduces", "::mlir::func::FuncOp"> {
   let summary = "Joins all-reduces, so that their messages are fewer and longer";
   let description = [{

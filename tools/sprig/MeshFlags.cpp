@@ -83,8 +83,9 @@ void MeshFlags::checkNames() const {
 }
 
 int MeshFlags::ranks(const Settings &settings) const {
-  if (!isGiven() && !bucket.empty())
-    throw Error(ErrorKind::usage, "--bucket " + bucket + ": is of ranks that train together, --strategy data");
+  for (auto &[flag, value] : {std::pair("--bucket ", &bucket), {"--factors ", &factors}})
+    if (!isGiven() && !value->empty())
+      throw Error(ErrorKind::usage, flag + *value + ": is of ranks that train together, --strategy data");
   checkNames();
   if (!isGiven()) return 1;
   rt::core::GivenDevices given = settings.parsedDevices();
@@ -167,10 +168,16 @@ void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
                           : "--place: has no meaning with --strategy data, where every rank has all layers");
 }
 
-void MeshFlags::refuseBucketOf(const std::string &package) const {
-  if (bucket.empty()) return;
-  throw Error(ErrorKind::usage,
-              "--bucket " + bucket + ": " + package + " is a package, which has the buckets that it was compiled with");
+FactorPolicy MeshFlags::factorPolicy() const {
+  if (factors == "never") return FactorPolicy::never;
+  return factors == "always" ? FactorPolicy::always : FactorPolicy::automatic;
+}
+
+void MeshFlags::refuseChoicesOf(const std::string &package) const {
+  std::string is = ": " + package + " is a package, which has the ";
+  if (!bucket.empty()) throw Error(ErrorKind::usage, "--bucket " + bucket + is + "buckets that it was compiled with");
+  if (!factors.empty())
+    throw Error(ErrorKind::usage, "--factors " + factors + is + "collectives that it was compiled with");
 }
 
 void addMesh(CLI::App &command, MeshFlags &flags) {
@@ -186,8 +193,18 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
           "of ranks: gradients that go together, in the order in which the backward pass makes them: MB (of 2^20 "
           "bytes) at most, none (each by itself), unlimited, or auto (by cost; default). Bits do not depend on it")
       ->type_name("auto|MB");
+  addFactors(command, flags.factors);
   command.add_option("--zero", flags.zero,
                      "1: each rank holds and updates a piece of the optimizer's state, not all of it (ZeRO 1)");
+}
+
+void addFactors(CLI::App &command, std::string &factors) {
+  command
+      .add_option("--factors", factors,
+                  "of ranks: gradients of dense layers whose factors are gathered, in place of adding up the ranks' "
+                  "products: auto (of large weights and few samples; default), never, or always (wherever fewer bytes "
+                  "move). Bits depend on it")
+      ->check(CLI::IsMember({"auto", "never", "always"}));
 }
 
 void addShardings(CLI::App &command, std::vector<std::string> &shardings) {

@@ -1,7 +1,8 @@
-// The flags that say how several devices are used: --strategy, --mesh, --bucket and --zero.
+// The flags that say how several devices are used: --strategy, --mesh, --bucket, --factors and --zero.
 // For commands that compile a training step; --shard beside --mesh is for those that split a model. Without them
 // devices are places for layers (--place).
 #pragma once
+#include "sprig/options.h"
 #include "tools/sprig/Settings.h"
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct MeshFlags {
   std::string strategy; ///< "data", or "" where devices are places for layers
   std::string mesh;     ///< "data=2"; "": as many ranks as devices
   std::string bucket;   ///< as --bucket; "": auto
+  std::string factors;  ///< as --factors; "": auto
   int zero = 0;         ///< 1: ranks share the optimizer's state
   /// What --shard says of a model that is split over the mesh, not trained by samples.
   std::vector<std::string> shardings = {};
@@ -42,8 +44,10 @@ struct MeshFlags {
   RankPlace place(const Settings &settings) const;
   /// Most bytes of gradients that go together; 0: by cost. Throws usage errors.
   int64_t bucketBytes() const;
-  /// Throws a usage error where --bucket is given with a package, which has the buckets that it was compiled with.
-  void refuseBucketOf(const std::string &package) const;
+  /// Which gradients' factors are gathered.
+  FactorPolicy factorPolicy() const;
+  /// Throws a usage error where --bucket or --factors is given with a package, which has what it was compiled with.
+  void refuseChoicesOf(const std::string &package) const;
 
 private:
   int ranksOfMesh(int most) const;
@@ -52,6 +56,8 @@ private:
 };
 
 void addMesh(CLI::App &command, MeshFlags &flags);
+/// Adds --factors; addMesh has it.
+void addFactors(CLI::App &command, std::string &factors);
 /// Adds --shard.
 void addShardings(CLI::App &command, std::vector<std::string> &shardings);
 

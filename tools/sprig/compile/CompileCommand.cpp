@@ -100,6 +100,7 @@ TrainRequest requestTraining(const Options &options, int ranks, const RankLink &
   TrainRequest request;
   request.ranks = ranks;
   request.bucketBytes = options.mesh.bucketBytes();
+  request.factors = options.mesh.factorPolicy();
   if (ranks > 1) request.link = link;
   request.zero = options.mesh.zero;
   request.config = training::readTrainConfig(options.train);
@@ -133,11 +134,10 @@ void writeText(const Options &options, const std::string &text) {
 void checkSplit(const Options &options) {
   std::string flag = "--shard " + options.mesh.shardings.front();
   if (options.mesh.mesh.empty()) throw Error(ErrorKind::usage, flag + ": names axes of --mesh, which is not given");
-  std::pair<const char *, bool> others[] = {{"--train", !options.train.empty()},
-                                            {"--strategy", !options.mesh.strategy.empty()},
-                                            {"--bucket", !options.mesh.bucket.empty()},
-                                            {"--zero", options.mesh.zero != 0},
-                                            {"--compile-from", !options.settings.compileFrom.empty()}};
+  std::pair<const char *, bool> others[] = {
+      {"--train", !options.train.empty()},        {"--strategy", !options.mesh.strategy.empty()},
+      {"--bucket", !options.mesh.bucket.empty()}, {"--factors", !options.mesh.factors.empty()},
+      {"--zero", options.mesh.zero != 0},         {"--compile-from", !options.settings.compileFrom.empty()}};
   for (auto &[other, isGiven] : others)
     if (isGiven)
       throw Error(ErrorKind::usage, flag + ": splits a model that is called, which " + other + " has no meaning for");

@@ -139,10 +139,11 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
   int first = place.isProcess ? place.rank : 0, here = place.isProcess ? 1 : place.ranks;
   StepOfRank of{first, place.ranks, false, first == 0, options.mesh.bucketBytes()};
   of.zero = options.mesh.zero;
+  of.factors = options.mesh.factorPolicy();
   int64_t chosen = 0;
   std::vector<Runner> &runners = ranks.runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
-    options.mesh.refuseBucketOf(options.model);
+    options.mesh.refuseChoicesOf(options.model);
     if (options.mesh.zero)
       throw Error(ErrorKind::usage, "--zero 1: " + options.model +
                                         " is a package, whose ranks share the optimizer's state or do not, as it was "

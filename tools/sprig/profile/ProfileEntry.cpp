@@ -157,6 +157,7 @@ Runner compileSteps(const Model &model, training::TrainConfig config, const std:
   request.bucketBytes = of.bucketBytes;
   request.link = of.link;
   request.zero = of.zero;
+  request.factors = of.factors;
   request.agreeOnBucket = of.agreeOnBucket;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
   Runner runner = Runner::load(std::move(compiled.package), model.path, options);

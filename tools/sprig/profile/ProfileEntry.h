@@ -37,7 +37,8 @@ struct StepOfRank {
   bool warns = true;          ///< of what an exporter did to the model
   int64_t bucketBytes = 0;    ///< of gradients that go together at most; 0: by cost, of all-reduces over `link`
   std::optional<RankLink> link = {};
-  int zero = 0; ///< as --zero says
+  int zero = 0;                               ///< as --zero says
+  FactorPolicy factors = FactorPolicy::never; ///< as --factors says
   /// As in TrainRequest: what was chosen for this rank, to what all take.
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
 };

@@ -20,7 +20,7 @@ struct SimulateOptions {
   bool list = false;
   int64_t calls = 0;
   std::string frontEnd, returns, read;
-  std::string mesh, ranks, scaling, algorithm, network, bucket; ///< of steps that ranks take together
+  std::string mesh, ranks, scaling, algorithm, network, bucket, factors; ///< of steps that ranks take together
 };
 
 /// Compiles, or loads; nothing is run, so no device needs to be there. Sets the inputs and the entries that were asked

@@ -9,6 +9,7 @@
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/run/NamedDevices.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/ProgramToPlay.h"
 #include "tools/sprig/simulate/SimulateRanks.h"
@@ -330,6 +331,7 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                    "gradients that go together, as of train: MB at most, none, unlimited, or auto (by cost, at the "
                    "rates of the topology; default)")
       ->type_name("auto|MB");
+  addFactors(*command, options->factors);
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   command->get_option("--threads")

@@ -59,8 +59,10 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   }
   MeshFlags flags;
   flags.bucket = options.bucket;
-  if (isPackage) flags.refuseBucketOf(options.model);
+  flags.factors = options.factors;
+  if (isPackage) flags.refuseChoicesOf(options.model);
   settings.bucketBytes = flags.bucketBytes();
+  settings.factors = flags.factorPolicy();
   if (!options.network.empty()) settings.network = readTopology(options.network);
   return settings;
 }
@@ -72,7 +74,8 @@ bool isOfRanks(const SimulateOptions &options) {
   for (auto &[flag, text] : {std::pair("--scaling", &options.scaling),
                              {"--algo", &options.algorithm},
                              {"--network", &options.network},
-                             {"--bucket", &options.bucket}})
+                             {"--bucket", &options.bucket},
+                             {"--factors", &options.factors}})
     if (!isGiven && !text->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": goes with --mesh or --ranks");
   return isGiven;
 }

@@ -133,6 +133,7 @@ struct RankedSteps::Source {
     Compiled &found = compiled[{count, share, link.latency, link.bytesPerSecond}];
     if (found.runner) return found;
     StepOfRank of{isWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
+    of.factors = ranks.factors;
     if (count > 1) {
       of.link = link;
       of.link->isApart = ranks.isBeside;

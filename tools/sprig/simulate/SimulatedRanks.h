@@ -28,7 +28,8 @@ struct RankSettings {
   std::optional<rt::collective::Algorithm> algorithm = {}; ///< of collectives; none: by their bytes
   std::optional<machine::Topology> network = {};           ///< between machines; none: Clusters.h says which
   int64_t bucketBytes = 0; ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
-  bool isBeside = true;    ///< collectives may have a lane of their own beside the rest of the step
+  FactorPolicy factors = FactorPolicy::never; ///< as --factors says
+  bool isBeside = true;                       ///< collectives may have a lane of their own beside the rest of the step
 };
 
 /// "data=4", "data=1,2,4", "1..1024" (doubled until there). Throws usage errors that begin with `flag`.

@@ -176,6 +176,7 @@ CompileOptions trainingOptions(const Model &model, const TrainRequest &request, 
   options.math = MathMode::strict;
   options.rematBytes = request.config.rematBytes.value_or(0);
   options.bucketBytes = request.bucketBytes;
+  if (request.ranks > 1) options.factors = request.factors;
   return options;
 }
 
@@ -191,6 +192,13 @@ func::FuncOp largestStep(ModuleOp module) {
     largest = function;
   }
   return largest;
+}
+
+/// Of the largest step, whose gradients have been made.
+std::string factorsOf(ModuleOp module) {
+  func::FuncOp step = largestStep(module);
+  auto text = step ? step->getAttrOfType<StringAttr>(ir::dist::kFactorsAttr) : StringAttr();
+  return text ? text.getValue().str() : "";
 }
 
 std::string megabytes(int64_t bytes) { return formatDouble(double(bytes) / double(1 << 20), 3) + " MB"; }
@@ -253,6 +261,7 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   if (request.ranks > 1 && request.link) {
     compiled.communication = chooseBuckets(module.module(), request, options, earlier, remarkSink(settings));
     compiled.bucketBytes = options.bucketBytes;
+    compiled.factors = factorsOf(module.module());
   }
   CompileResult result =
       compileModule(module.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));

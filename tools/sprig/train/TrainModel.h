@@ -27,7 +27,8 @@ struct TrainRequest {
   std::optional<RankLink> link = {};
   /// Where each rank compiles for itself: what was chosen here, to what all take. Called where it was chosen.
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
-  int zero = 0; ///< 1: they share the optimizer's state
+  int zero = 0;                               ///< 1: they share the optimizer's state
+  FactorPolicy factors = FactorPolicy::never; ///< as --factors says
 };
 
 struct CompiledTraining : Compiled {
@@ -36,6 +37,7 @@ struct CompiledTraining : Compiled {
   std::vector<int64_t> classes;
   int64_t bucketBytes = 0;   ///< as chosen or given; 0: one rank
   std::string communication; ///< what its all-reduces are expected to take, in words (-v); of one rank empty
+  std::string factors;       ///< of which gradients the factors are gathered, in words (-v)
 };
 
 /// Compiles the entries of a model that is no package. They share one state: parameters and statistics under the

@@ -245,7 +245,7 @@ private:
     if (!options.output.empty() && !writesState) checkWritable(options.output);
     if (!options.plot.empty()) checkWritable(options.plot);
     if (model.kind != ModelKind::package) return readConfig(overrides);
-    options.mesh.refuseBucketOf(options.model);
+    options.mesh.refuseChoicesOf(options.model);
     std::vector<Runner> runners;
     runners.push_back(compileAndLoad(model, {}, settings));
     note = trainNoteOf(runners.front());
@@ -265,6 +265,7 @@ private:
   // What all-reduces of the ranks are expected to take, and how ranks agree on what follows from it.
   void expectCollectives() {
     request.bucketBytes = options.mesh.bucketBytes();
+    request.factors = options.mesh.factorPolicy();
     if (ranks == 1) return;
     if (!place.isProcess) {
       request.link = givenOr(linkOfThreads(ranks, settings.laneCount()), options.settings, ranks);
@@ -383,7 +384,8 @@ private:
     if (isVerbose()) {
       for (const PhaseTime &phase : compiled.phases)
         inform(phase.phase + ": " + formatNanoseconds(phase.milliseconds * 1e6));
-      if (!compiled.communication.empty()) inform("ranks: " + compiled.communication);
+      for (const std::string &text : {compiled.factors, compiled.communication})
+        if (!text.empty()) inform("ranks: " + text);
     }
   }
 
