@@ -93,10 +93,11 @@ class Sprig:
         if '--batch-norm replica' in ' '.join(self.flags):
             config.setdefault('batch_norm', {})['statistics'] = 'replica'
         (out / 'config.json').write_text(json.dumps(config))
-        bucket = self.flags[self.flags.index('--bucket'):][:2] if '--bucket' in self.flags else []
+        chosen = [word for flag in ('--bucket', '--factors') if flag in self.flags
+                  for word in self.flags[self.flags.index(flag):][:2]]
         text = subprocess.run(
             [self.program, 'simulate', str(task / 'model.onnx'), '--train', str(out / 'config.json'), '--mesh', 'data=2',
-             '--topology', str(out / 'two.json'), '--threads', '1', '--format', 'json', '-q', *bucket],
+             '--topology', str(out / 'two.json'), '--threads', '1', '--format', 'json', '-q', *chosen],
             check=True, capture_output=True, text=True).stdout
         point = json.loads(text)['points'][0]
         ranks = point['times']['ranks']
