@@ -23,7 +23,8 @@ namespace sprig::ir::dist {
 /// On functions, of every rank's program: how many samples a call of all ranks has together, and, where it is the
 /// program of one rank alone, whose.
 inline constexpr llvm::StringLiteral kSamplesAttr = "dist.samples", kRankAttr = "dist.rank";
-/// On all-reduces and gathers, of all ranks: nothing of the step waits for the result but what may come at its end.
+/// On all-reduces, reduce-scatters and all-gathers, of all ranks: nothing of the step waits for the result but what may
+/// come at its end.
 inline constexpr llvm::StringLiteral kLateAttr = "dist.late";
 /// On functions, in words: of which gradients the factors are gathered.
 inline constexpr llvm::StringLiteral kFactorsAttr = "dist.factors";

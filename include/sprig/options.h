@@ -103,8 +103,8 @@ struct CompileOptions {
   /// again (docs/training.md). 0: no limit. It never changes a bit.
   int64_t rematBytes = 0;
 
-  /// Most bytes of all-reduces of ranks that go together, of which each has fewer; 0: one megabyte. It never changes a
-  /// bit.
+  /// Most bytes of sums over ranks, and of gathers, that go together, of which each has fewer; 0: one megabyte. It
+  /// never changes a bit.
   int64_t bucketBytes = 0;
 
   /// Whether sums over ranks of products (gradients of dense layers) become products of gathered factors. It changes

@@ -9,12 +9,15 @@
 namespace sprig::machine {
 
 using rt::collective::Algorithm;
+using rt::collective::Kind;
 
 namespace {
 
 // Measured between two processes on two cores, over the loopback: a few bytes take 0.09 ms for the tree's two messages,
 // 64 MiB take the ring 46 ms.
 constexpr Link kLoopback = {45e-6, 1.5e9};
+
+bool isHalf(Kind kind) { return kind == Kind::reduceScatter || kind == Kind::allGather; }
 
 double roundsOf(int ranks) { return double(std::bit_width(unsigned(ranks - 1))); }
 
@@ -34,8 +37,9 @@ double addedBytes(Algorithm algorithm, int ranks, double bytes) {
 
 } // namespace
 
-MeasuredSteps stepsOf(Algorithm algorithm, int ranks, double bytes) {
+MeasuredSteps stepsOf(Kind kind, Algorithm algorithm, int ranks, double bytes) {
   double others = ranks - 1;
+  if (isHalf(kind)) return {others, others * (bytes / ranks)};
   switch (algorithm) {
   case Algorithm::star: return {1 + others, 2 * others * bytes}; // all come at once, sums go one after the other
   case Algorithm::tree: return {2 * roundsOf(ranks), 2 * roundsOf(ranks) * bytes};
@@ -48,16 +52,31 @@ MeasuredSteps stepsOf(Algorithm algorithm, int ranks, double bytes) {
   return {2 * others, 2 * others * (bytes / ranks)};
 }
 
-double allReduceSeconds(const RankLink &link, Algorithm algorithm, int ranks, double bytes) {
+static double secondsOf(const RankLink &link, Kind kind, Algorithm algorithm, int ranks, double bytes) {
   if (ranks < 2) return 0;
-  MeasuredSteps steps = stepsOf(algorithm, ranks, bytes);
-  double adding = link.addBytesPerSecond > 0 ? addedBytes(algorithm, ranks, bytes) / link.addBytesPerSecond : 0;
+  MeasuredSteps steps = stepsOf(kind, algorithm, ranks, bytes);
+  bool adds = kind != Kind::allGather && link.addBytesPerSecond > 0;
+  double adding = adds ? addedBytes(algorithm, ranks, bytes) / link.addBytesPerSecond : 0;
   return steps.steps * link.message.latency + steps.bytes / link.message.bytesPerSecond + adding;
 }
 
+double allReduceSeconds(const RankLink &link, Algorithm algorithm, int ranks, double bytes) {
+  return secondsOf(link, Kind::allReduce, algorithm, ranks, bytes);
+}
+
+double halfSeconds(const RankLink &link, Kind half, Algorithm algorithm, int ranks, double bytes) {
+  return secondsOf(link, half, algorithm, ranks, bytes);
+}
+
+// The latency is of the tree's messages; the ring's half has ranks - 1 of them.
+double collectiveSeconds(const AllReduceRate &rate, Kind kind, int ranks, double bytes) {
+  if (ranks < 2) return 0;
+  if (!isHalf(kind)) return rate.latency + bytes / rate.bytesPerSecond;
+  return rate.latency * double(ranks - 1) / (2 * roundsOf(ranks)) + bytes / (2 * rate.bytesPerSecond);
+}
+
 double allReduceSeconds(const RankLink &link, int ranks, double bytes) {
-  return allReduceSeconds(link, rt::collective::chooseAlgorithm(rt::collective::Kind::allReduce, ranks, int64_t(bytes)),
-                          ranks, bytes);
+  return allReduceSeconds(link, rt::collective::chooseAlgorithm(Kind::allReduce, ranks, int64_t(bytes)), ranks, bytes);
 }
 
 // Both are straight lines over the bytes.
@@ -71,7 +90,7 @@ double ringBeatsTreeFrom(const RankLink &link, int ranks) {
 
 int64_t tableGivesTreeUpTo(int ranks) {
   auto isTree = [&](int64_t bytes) {
-    return rt::collective::chooseAlgorithm(rt::collective::Kind::allReduce, ranks, bytes) == Algorithm::tree;
+    return rt::collective::chooseAlgorithm(Kind::allReduce, ranks, bytes) == Algorithm::tree;
   };
   if (!isTree(0)) return 0;
   int64_t low = 0, high = int64_t(1) << 40;

@@ -1,7 +1,7 @@
-// What an all-reduce takes by each algorithm: messages of latency and bytes over a rate, steps one after the other, in
-// closed form (docs/distributed.md has the table).
-// For the schedule, which weighs buckets, for simulate, and for bench, which holds it against what was measured. True
-// where every rank has a link of its own in each direction: what shares links is played (Collectives.h).
+// What an all-reduce takes by each algorithm, and its halves, a reduce-scatter and an all-gather: messages of latency
+// and bytes over a rate, steps one after the other, in closed form (docs/distributed.md has the table). For the
+// schedule, which weighs buckets, for simulate, and for bench, which holds it against what was measured. True where
+// every rank has a link of its own in each direction: what shares links is played (Collectives.h).
 #pragma once
 #include "lib/Machine/Link.h"
 #include "lib/Machine/MachineModel.h"
@@ -22,6 +22,18 @@ struct RankLink {
 double allReduceSeconds(const RankLink &link, rt::collective::Algorithm algorithm, int ranks, double bytes);
 /// By the algorithm that is taken where none is asked for.
 double allReduceSeconds(const RankLink &link, int ranks, double bytes);
+/// Of one half of it, by an algorithm that does such halves: a reduce-scatter adds up, an all-gather does not.
+double halfSeconds(const RankLink &link, rt::collective::Kind half, rt::collective::Algorithm algorithm, int ranks,
+                   double bytes);
+
+/// What all-reduces of ranks were found to take: seconds of few bytes, which go by the tree, and bytes/s beyond, of
+/// many, which go around the ring.
+struct AllReduceRate {
+  double latency = 0, bytesPerSecond = 0;
+};
+/// Of a collective whose wholes have so many bytes. A reduce-scatter and an all-gather are half of the ring; all others
+/// are taken for all-reduces.
+double collectiveSeconds(const AllReduceRate &rate, rt::collective::Kind kind, int ranks, double bytes);
 
 /// The bytes from which the ring takes less than the tree; 0: always.
 double ringBeatsTreeFrom(const RankLink &link, int ranks);
@@ -48,7 +60,8 @@ struct MeasuredSteps {
   double steps = 0, bytes = 0, seconds = 0;
 };
 Link linkFrom(std::span<const MeasuredSteps> measured);
-/// Messages after each other, and the bytes on the way of all of them.
-MeasuredSteps stepsOf(rt::collective::Algorithm algorithm, int ranks, double bytes);
+/// Messages after each other, and the bytes on the way of all of them: of an all-reduce, for which all but its halves
+/// are taken.
+MeasuredSteps stepsOf(rt::collective::Kind kind, rt::collective::Algorithm algorithm, int ranks, double bytes);
 
 } // namespace sprig::machine

@@ -58,9 +58,9 @@ static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDropLoneCollectives());
   // While the order is the function's own, which is that of all ranks.
-  BucketAllReducesOptions buckets;
+  BucketCollectivesOptions buckets;
   if (options.bucketBytes) buckets.bytes = options.bucketBytes;
-  passes.addNestedPass<func::FuncOp>(createBucketAllReduces(buckets));
+  passes.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
   passes.addNestedPass<func::FuncOp>(createDecompose());
   simplify(passes, options);
   // On primitives, before layouts move axes.

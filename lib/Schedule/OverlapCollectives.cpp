@@ -1,3 +1,4 @@
+#include "lib/Machine/AllReduceTime.h"
 #include "lib/Schedule/Order.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/RankPrograms.h"
@@ -40,7 +41,8 @@ public:
   }
 
   /// Which collectives may have another lane: those between whose last operand and first reader something else is to be
-  /// done that takes longer than to hand them over and back. With `all` those, too, that no other collective waits for.
+  /// done that takes longer than to hand them over and back. With `all` those, too, between which there is anything to
+  /// do, or that no other collective waits for.
   void findLate(bool all) {
     SmallVector<double> done, made(steps.size(), 0), read(steps.size(), computing); // seconds of computing
     SmallVector<bool> feeds(steps.size(), false);                                   // a collective
@@ -57,7 +59,8 @@ public:
       if (steps[index].isCollective || feeds[index])
         for (unsigned earlier : steps[index].before) feeds[earlier] = true;
     for (auto [index, step] : llvm::enumerate(steps))
-      step.isApart = step.isCollective && (read[index] - made[index] > 2 * handOff || (all && !feeds[index]));
+      step.isApart =
+          step.isCollective && (read[index] - made[index] > (all ? 0 : 2 * handOff) || (all && !feeds[index]));
   }
   llvm::DenseSet<Operation *> late() const {
     llvm::DenseSet<Operation *> found;
@@ -121,14 +124,20 @@ private:
 
   double secondsOf(CommandOpInterface command, const machine::MachineModel &model,
                    SymbolTableCollection &symbols) const {
+    if (isCollectiveCommand(command)) {
+      auto collective = cast<CollectiveOp>(command);
+      auto program = command->getParentOfType<ProgramOp>();
+      double bytes = 0; // of the wholes
+      for (unsigned i = 0; i < collective.countTensors(); ++i)
+        bytes += double(byteSize(collective.wholeOf(i).getType()));
+      return machine::collectiveSeconds(
+          {factOf(program, ir::dist::kLatencyAttr, latency), factOf(program, ir::dist::kRateAttr, rate)},
+          rt::collective::Kind(collective.getKind()), int(collective.group().size()), bytes);
+    }
     SmallVector<BufferAccess> accesses;
     command.getAccesses(symbols, accesses);
     double bytes = 0;
     for (const BufferAccess &access : accesses) bytes += double(access.end - access.begin);
-    if (isCollectiveCommand(command)) {
-      auto program = command->getParentOfType<ProgramOp>();
-      return factOf(program, ir::dist::kLatencyAttr, latency) + bytes / factOf(program, ir::dist::kRateAttr, rate);
-    }
     return model.kernelSeconds(double(command.countFlops(symbols)), bytes);
   }
 

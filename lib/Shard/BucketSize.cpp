@@ -8,14 +8,16 @@ namespace sprig {
 namespace {
 
 namespace dist = ir::dist;
+using rt::collective::Kind;
 
 constexpr int64_t kLeastBytes = int64_t(64) << 10;
 // What differs by less is a matter of the model.
 constexpr double kSame = 1.01;
 
-/// When the backward pass has made what each operation gives, and all that waits for no late all-reduce.
+/// When the backward pass has made what each operation gives, and all that waits for no late collective.
 struct BackwardPass {
   llvm::DenseMap<Operation *, double> ends;
+  llvm::DenseSet<Operation *> waits; ///< all others
   double end = 0;
 };
 
@@ -28,7 +30,7 @@ SmallVector<Bucket> lateOf(func::FuncOp step, int64_t bytes) {
 /// it is the order and the proportion that count.
 BackwardPass timesOf(func::FuncOp step, OperationSeconds seconds) {
   BackwardPass pass;
-  llvm::DenseSet<Operation *> waits;
+  llvm::DenseSet<Operation *> &waits = pass.waits;
   for (const Bucket &bucket : lateOf(step, INT64_MAX)) waits.insert(bucket.members.begin(), bucket.members.end());
   for (Operation &op : step.getBody().front().without_terminator()) {
     if (waits.contains(&op)) continue;
@@ -45,19 +47,53 @@ BackwardPass timesOf(func::FuncOp step, OperationSeconds seconds) {
   return pass;
 }
 
-BucketExpectation expect(func::FuncOp step, const BackwardPass &pass, int64_t bytes, const CollectiveRate &rate) {
+Kind kindOf(Operation *collective) {
+  if (isa<dist::ReduceScatterOp>(collective)) return Kind::reduceScatter;
+  return isa<dist::AllGatherOp>(collective) ? Kind::allGather : Kind::allReduce;
+}
+
+/// When what operations give is there, as buckets come back. What waits for one is done behind the backward pass.
+class Arrivals {
+public:
+  explicit Arrivals(const BackwardPass &pass) : pass(pass) {}
+
+  void comesBack(const Bucket &bucket, double end) {
+    for (Operation *member : bucket.members) ends[member] = end;
+  }
+  double of(Operation *op) {
+    if (!pass.waits.contains(op)) return pass.ends.lookup(op);
+    if (auto found = ends.find(op); found != ends.end()) return found->second;
+    double end = std::max(pass.end, operandsOf(op));
+    return ends[op] = end;
+  }
+  double operandsOf(Operation *op) {
+    double end = 0;
+    dist::visitRead(op, [&](Operation *def) { end = std::max(end, of(def)); });
+    return end;
+  }
+
+private:
+  const BackwardPass &pass;
+  llvm::DenseMap<Operation *, double> ends;
+};
+
+BucketExpectation expect(func::FuncOp step, const BackwardPass &pass, int64_t bytes, CollectiveSeconds seconds) {
   BucketExpectation found;
   found.bytes = bytes;
+  Arrivals arrivals(pass);
   double free = 0; // from when on the lane is
   for (const Bucket &bucket : lateOf(step, bytes)) {
     double made = 0;
-    for (Operation *member : bucket.members)
-      dist::visitRead(member, [&](Operation *def) { made = std::max(made, pass.ends.lookup(def)); });
-    double own = rate.seconds(bucket.bytes);
+    for (Operation *member : bucket.members) made = std::max(made, arrivals.operandsOf(member));
+    Kind kind = kindOf(bucket.members.front());
+    double own = seconds(kind, bucket.bytes);
     free = std::max(free, made) + own;
+    arrivals.comesBack(bucket, free);
     found.collective += own;
-    found.total += bucket.bytes;
-    ++found.count;
+    bool isGather = kind == Kind::allGather;
+    ++(isGather ? found.gathers : found.sums);
+    (isGather ? found.gathered : found.summed) += bucket.bytes;
+    found.isInHalves |= kind != Kind::allReduce;
   }
   found.exposed = std::max(free - pass.end, 0.0);
   return found;
@@ -65,19 +101,19 @@ BucketExpectation expect(func::FuncOp step, const BackwardPass &pass, int64_t by
 
 } // namespace
 
-BucketExpectation expectBuckets(func::FuncOp step, int64_t bytes, const CollectiveRate &rate,
-                                OperationSeconds seconds) {
-  return expect(step, timesOf(step, seconds), bytes, rate);
+BucketExpectation expectBuckets(func::FuncOp step, int64_t bytes, CollectiveSeconds collective,
+                                OperationSeconds operation) {
+  return expect(step, timesOf(step, operation), bytes, collective);
 }
 
-BucketExpectation chooseBuckets(func::FuncOp step, const CollectiveRate &rate, OperationSeconds seconds) {
-  BackwardPass pass = timesOf(step, seconds);
-  BucketExpectation best = expect(step, pass, INT64_MAX, rate);
-  best.bytes = std::max(best.total, kLeastBytes);
-  int64_t size = kLeastBytes;
-  while (size <= best.total / 2) size *= 2;
-  for (int64_t total = best.total; size >= kLeastBytes && total > 0; size /= 2) {
-    BucketExpectation found = expect(step, pass, size, rate);
+BucketExpectation chooseBuckets(func::FuncOp step, CollectiveSeconds collective, OperationSeconds operation) {
+  BackwardPass pass = timesOf(step, operation);
+  BucketExpectation best = expect(step, pass, INT64_MAX, collective);
+  int64_t largest = best.largest(), size = kLeastBytes;
+  best.bytes = std::max(largest, kLeastBytes);
+  while (size <= largest / 2) size *= 2;
+  for (; size >= kLeastBytes && largest > 0; size /= 2) {
+    BucketExpectation found = expect(step, pass, size, collective);
     if ((pass.end + found.exposed) * kSame < pass.end + best.exposed) best = found;
   }
   return best;

@@ -10,62 +10,68 @@ namespace dist = ir::dist;
 
 namespace {
 
+// A rank's part may be of another size than another's, the whole is the same.
 int64_t bytesOf(Operation *collective) {
+  bool isGather = isa<dist::AllGatherOp>(collective);
   int64_t bytes = 0;
-  for (Value value : collective->getOperands()) bytes += shard::bytesOf(value);
+  for (Value whole : isGather ? ValueRange(collective->getResults()) : ValueRange(collective->getOperands()))
+    bytes += shard::bytesOf(whole);
   return bytes;
 }
 
-Type elementOf(dist::AllReduceOp op) { return getElementTypeOrSelf(op.getOperands()[0]); }
-
-bool isOfOneKind(dist::AllReduceOp a, dist::AllReduceOp b) {
-  return a.getReduction() == b.getReduction() && a.getMeshAttr() == b.getMeshAttr() && a.getAxes() == b.getAxes() &&
-         a.getAlgorithmAttr() == b.getAlgorithmAttr() && elementOf(a) == elementOf(b);
+bool isOfOneKind(Operation *a, Operation *b) {
+  if (a->getName() != b->getName()) return false;
+  dist::CollectiveUse one = *dist::collectiveUse(a), other = *dist::collectiveUse(b);
+  return one.reduction == other.reduction && one.mesh == other.mesh && one.axes == other.axes &&
+         one.algorithm == other.algorithm &&
+         getElementTypeOrSelf(a->getOperand(0)) == getElementTypeOrSelf(b->getOperand(0));
 }
 
 class Planner {
 public:
-  Planner(Block &block, int64_t most, bool isOfOneRank) : block(block), most(most) { findLate(isOfOneRank); }
+  Planner(Block &block, int64_t most, bool isOfOneRank)
+      : block(block), most(most), isLate(dist::lateCollectives(block, isOfOneRank)) {}
 
   BucketPlan run() {
     joinPrompt();
     findPlaces();
-    joinLate();
+    SmallVector<Operations> levels = findLevels();
+    for (auto [level, ops] : llvm::enumerate(levels))
+      if (level)
+        joinFollowing(ops);
+      else
+        joinFirst(ops);
     return std::move(plan);
   }
 
 private:
-  void findLate(bool isOfOneRank);
+  using Operations = SmallVector<Operation *>;
+  using Keys = llvm::DenseMap<Operation *, unsigned>;
+
   void joinPrompt();
   void findPlaces();
-  void joinLate();
-  bool takes(const Bucket &bucket, dist::AllReduceOp op) const {
-    auto first = dyn_cast<dist::AllReduceOp>(bucket.members.front());
-    return first && isOfOneKind(first, op) && bucket.bytes + bytesOf(op) <= most;
+  SmallVector<Operations> findLevels() const;
+  void joinFirst(Operations &ops);
+  void joinFollowing(Operations &ops);
+  void joinLate(ArrayRef<Operation *> ops, llvm::function_ref<bool(Operation *, Operation *)> areApart,
+                llvm::function_ref<void(Bucket &)> finish);
+  bool takes(const Bucket &bucket, Operation *op) const {
+    return isOfOneKind(bucket.members.front(), op) && bucket.bytes + bytesOf(op) <= most;
   }
   static void add(Bucket &bucket, Operation *op) {
     bucket.members.push_back(op);
-    if (isa<dist::AllReduceOp>(op)) bucket.bytes += bytesOf(op);
+    if (dist::mayBeLate(op)) bucket.bytes += bytesOf(op);
   }
+  // How many fences are in front of what stands behind so many prompt buckets.
+  unsigned fencesOf(unsigned place) const { return unsigned(llvm::upper_bound(fences, place) - fences.begin()); }
 
   Block &block;
   int64_t most;
   llvm::DenseSet<Operation *> isLate;
   BucketPlan plan;
-  llvm::DenseMap<Operation *, unsigned> needs; // the last prompt bucket that an operation needs, counted from 1
-  SmallVector<unsigned> fences;                // prompt buckets that nothing passes
+  Keys needs;                   // the last prompt bucket that an operation needs, counted from 1
+  SmallVector<unsigned> fences; // prompt buckets that nothing passes
 };
-
-// Where ranks have programs of their own, what is late has to be said: it decides the order of collectives.
-void Planner::findLate(bool isOfOneRank) {
-  SmallVector<Operation *> collectives = dist::collectivesOf(block);
-  bool isMarked = llvm::any_of(collectives, [](Operation *op) { return op->hasAttr(dist::kLateAttr); });
-  if (isOfOneRank && !isMarked) return;
-  llvm::DenseSet<Operation *> needed = dist::neededCollectives(block);
-  for (Operation *op : collectives)
-    if (isa<dist::AllReduceOp>(op) && !needed.contains(op) && (!isMarked || op->hasAttr(dist::kLateAttr)))
-      isLate.insert(op);
-}
 
 void Planner::joinPrompt() {
   llvm::DenseSet<Operation *> open; // members of the last bucket, which may take more
@@ -73,19 +79,19 @@ void Planner::joinPrompt() {
     bool isRead = false;
     dist::visitRead(&op, [&](Operation *def) { isRead |= open.contains(def); });
     if (isRead) open.clear();
-    if (!dist::collectiveUse(&op) || isLate.contains(&op)) continue;
-    auto reduce = dyn_cast<dist::AllReduceOp>(op);
-    if (!reduce || open.empty() || !takes(plan.prompt.back(), reduce)) {
+    if (!dist::meetsRanks(&op) || isLate.contains(&op)) continue;
+    bool mayJoin = dist::mayBeLate(&op);
+    if (!mayJoin || open.empty() || !takes(plan.prompt.back(), &op)) {
       open.clear();
       plan.prompt.emplace_back();
     }
     add(plan.prompt.back(), &op);
-    if (reduce) open.insert(&op);
+    if (mayJoin) open.insert(&op);
   }
 }
 
 void Planner::findPlaces() {
-  llvm::DenseMap<Operation *, unsigned> numberOf;
+  Keys numberOf;
   llvm::DenseSet<Operation *> last;
   for (auto [index, bucket] : llvm::enumerate(plan.prompt)) {
     for (Operation *op : bucket.members) numberOf[op] = unsigned(index + 1);
@@ -103,42 +109,74 @@ void Planner::findPlaces() {
   }
 }
 
-void Planner::joinLate() {
-  auto fenceOf = [&](unsigned place) {
-    return unsigned(llvm::upper_bound(fences, place) - fences.begin()); // how many are passed
-  };
-  SmallVector<Operation *> ops;
-  for (Operation &op : block)
-    if (isLate.contains(&op)) {
-      // What stands behind a fence stays there.
-      if (unsigned passed = fenceOf(plan.behind[&op])) needs[&op] = std::max(needs[&op], fences[passed - 1]);
-      ops.push_back(&op);
-    }
+// Late ones by how many others they need, one after the other.
+SmallVector<Planner::Operations> Planner::findLevels() const {
+  SmallVector<Operations> levels;
+  Keys depth;
+  for (Operation &op : block) {
+    unsigned own = 0;
+    dist::visitRead(&op, [&](Operation *def) { own = std::max(own, depth.lookup(def) + isLate.contains(def)); });
+    if (own) depth[&op] = own;
+    if (!isLate.contains(&op)) continue;
+    if (levels.size() <= own) levels.resize(own + 1);
+    levels[own].push_back(&op);
+  }
+  return levels;
+}
+
+void Planner::joinFirst(Operations &ops) {
+  // What stands behind a fence stays there.
+  for (Operation *op : ops)
+    if (unsigned passed = fencesOf(plan.behind[op])) needs[op] = std::max(needs[op], fences[passed - 1]);
   llvm::stable_sort(ops, [&](Operation *a, Operation *b) { return needs[a] < needs[b]; });
-  SmallVector<Bucket> open;
+  joinLate(
+      ops, [&](Operation *a, Operation *b) { return fencesOf(needs[a]) != fencesOf(needs[b]); },
+      [&](Bucket &bucket) { bucket.place = needs[bucket.members.back()]; });
+}
+
+// What is gathered of a bucket goes when that one's updates are made, whatever comes behind.
+void Planner::joinFollowing(Operations &ops) {
+  Keys numberOf, follows;
+  for (auto [index, bucket] : llvm::enumerate(plan.late))
+    for (Operation *op : bucket.members) numberOf[op] = unsigned(index + 1);
+  for (Operation &op : block) {
+    unsigned own = 0;
+    dist::visitRead(&op, [&](Operation *def) { own = std::max({own, follows.lookup(def), numberOf.lookup(def)}); });
+    if (own) follows[&op] = own;
+  }
+  llvm::stable_sort(ops, [&](Operation *a, Operation *b) { return follows[a] < follows[b]; });
+  joinLate(
+      ops, [&](Operation *a, Operation *b) { return follows[a] != follows[b]; },
+      [&](Bucket &bucket) {
+        bucket.place = unsigned(plan.prompt.size());
+        bucket.follows = follows[bucket.members.back()];
+      });
+}
+
+void Planner::joinLate(ArrayRef<Operation *> ops, llvm::function_ref<bool(Operation *, Operation *)> areApart,
+                       llvm::function_ref<void(Bucket &)> finish) {
+  SmallVector<Bucket> open, closed;
   auto close = [&](Bucket *bucket) {
-    plan.late.push_back(std::move(*bucket));
+    finish(*bucket);
+    closed.push_back(std::move(*bucket));
     open.erase(bucket);
   };
   for (Operation *op : ops) {
-    auto reduce = cast<dist::AllReduceOp>(op);
-    while (!open.empty() && fenceOf(open.front().place) != fenceOf(needs[op])) close(&open.front());
-    Bucket *own = llvm::find_if(
-        open, [&](Bucket &bucket) { return isOfOneKind(cast<dist::AllReduceOp>(bucket.members.front()), reduce); });
-    if (own != open.end() && !takes(*own, reduce)) {
+    while (!open.empty() && areApart(open.front().members.back(), op)) close(&open.front());
+    Bucket *own = llvm::find_if(open, [&](Bucket &bucket) { return isOfOneKind(bucket.members.front(), op); });
+    if (own != open.end() && !takes(*own, op)) {
       close(own);
       own = open.end();
     }
     if (own == open.end()) own = &open.emplace_back();
     add(*own, op);
-    own->place = needs[op];
   }
   while (!open.empty()) close(&open.front());
   // As their last members come.
   llvm::DenseMap<Operation *, size_t> rank;
   for (auto [index, op] : llvm::enumerate(ops)) rank[op] = index;
-  llvm::sort(plan.late,
-             [&](const Bucket &a, const Bucket &b) { return rank[a.members.back()] < rank[b.members.back()]; });
+  llvm::sort(closed, [&](const Bucket &a, const Bucket &b) { return rank[a.members.back()] < rank[b.members.back()]; });
+  for (Bucket &bucket : closed) plan.late.push_back(std::move(bucket));
 }
 
 } // namespace

@@ -10,12 +10,14 @@ namespace sprig {
 /// Collectives that become one.
 struct Bucket {
   mlir::SmallVector<mlir::Operation *> members;
-  int64_t bytes = 0;  ///< of all-reduces
-  unsigned place = 0; ///< of late ones: the prompt bucket that it comes behind, counted from 1
+  int64_t bytes = 0;    ///< of the wholes of what may go together: of sums, and of gathers
+  unsigned place = 0;   ///< of late ones: the prompt bucket that it comes behind, counted from 1
+  unsigned follows = 0; ///< of late ones: the last late bucket that it needs a result of, counted from 1; 0: none
 };
 
 /// Prompt ones, whose results somebody may be waiting for, keep their order and join their neighbours alone; late ones
-/// come as soon as their operands may be there. Each list is in the order in which they happen.
+/// come as soon as their operands may be there, and those that need results of others behind all of these and the
+/// prompt ones. Each list is in the order in which they happen.
 struct BucketPlan {
   mlir::SmallVector<Bucket> prompt, late;
   llvm::DenseMap<mlir::Operation *, unsigned> behind; ///< the prompt bucket that an operation stands behind, from 1

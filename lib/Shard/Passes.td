@@ -53,17 +53,19 @@ def GatherFactors : Pass<"sprig-gather-factors", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }
 
-def BucketAllReduces : Pass<"sprig-bucket-all-reduces", "::mlir::func::FuncOp"> {
-  let summary = "Joins all-reduces, so that their messages are fewer and longer";
+def BucketCollectives : Pass<"sprig-bucket-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Joins collectives, so that their messages are fewer and longer";
   let description = [{
-    All-reduces of one reduction, group, algorithm and element type that follow each other become one, as long as it has
-    at most `bytes`, and nothing between reads a result. Those that no other collective needs a result of are late: they
-    join over others, come behind the last other collective that they need a result of and before the next one, with what
-    they need before them, and what reads them comes in the end. So gradients leave as the backward pass makes them, and
-    updates come when they are back. In a program that is one rank's alone (`dist.rank`) those count as late that are
-    marked so (`dist.late`). Nothing passes a barrier.
+    All-reduces, reduce-scatters or all-gathers of one reduction, group, algorithm and element type that follow each other
+    become one, as long as its wholes have at most `bytes`, and nothing between reads a result. Those that no other
+    collective needs a result of are late: they join over others, come behind the last other collective that they need a
+    result of and before the next one, with what they need before them, and what reads them comes in the end. So gradients
+    leave as the backward pass makes them, and updates come when they are back. In a program that is one rank's alone
+    (`dist.rank`) those count as late that are marked so (`dist.late`), and where any are marked those alone, which may
+    need each other: a gather of updated parameters comes behind the updates that it needs, in front of the next ones.
+    Late ones are marked behind the pass. Nothing passes a barrier.
     What is joined, and the order of all collectives, follow from what they need of each other, the order of the function
-    and the sizes of its tensors, which are the same on all ranks, be their shares of a batch what they may. Each tensor
+    and the sizes of its wholes, which are the same on all ranks, be their shares of a batch what they may. Each tensor
     is cut into pieces by itself, so bits do not depend on it. One of more bytes stays alone.
   }];
   let options = [

@@ -27,11 +27,15 @@ static dist::ReductionAttr sumOf(ir::Expression &e) {
   return dist::ReductionAttr::get(e.b.getContext(), dist::Reduction::sum);
 }
 
+static Value resultOf(Operation *collective, bool isLate) {
+  if (isLate) collective->setAttr(dist::kLateAttr, UnitAttr::get(collective->getContext()));
+  return collective->getResult(0);
+}
+
 Value RankShares::sum(ir::Expression &e, Value value, StringRef name, bool isLate) const {
   if (isAlone()) return value;
-  auto reduce = dist::AllReduceOp::create(e.b, named(e, name), value, sumOf(e), meshOf(e), axesOf(e), StringAttr());
-  if (isLate) reduce->setAttr(dist::kLateAttr, e.b.getUnitAttr());
-  return reduce.getResult(0);
+  return resultOf(dist::AllReduceOp::create(e.b, named(e, name), value, sumOf(e), meshOf(e), axesOf(e), StringAttr()),
+                  isLate);
 }
 
 bool RankShares::isShared(RankedTensorType type) const {
@@ -58,17 +62,18 @@ Value RankShares::piece(ir::Expression &e, Value value) const {
   return dist::PartOp::create(e.b, e.loc, type, all, meshOf(e), axesOf(e), StringAttr());
 }
 
-Value RankShares::pieceOfSum(ir::Expression &e, Value value, StringRef name) const {
+Value RankShares::pieceOfSum(ir::Expression &e, Value value, StringRef name, bool isLate) const {
   Value all = padded(e, value);
   Type type = vectorOf(all, ir::Expression::typeOf(all).getNumElements() / ranks);
-  return dist::ReduceScatterOp::create(e.b, named(e, name), type, all, sumOf(e), meshOf(e), axesOf(e), StringAttr())
-      .getResult(0);
+  return resultOf(
+      dist::ReduceScatterOp::create(e.b, named(e, name), type, all, sumOf(e), meshOf(e), axesOf(e), StringAttr()),
+      isLate);
 }
 
-Value RankShares::whole(ir::Expression &e, Value piece, RankedTensorType type, StringRef name) const {
+Value RankShares::whole(ir::Expression &e, Value piece, RankedTensorType type, StringRef name, bool isLate) const {
   Type padded = vectorOf(piece, ir::Expression::typeOf(piece).getNumElements() * ranks);
-  Value all =
-      dist::AllGatherOp::create(e.b, named(e, name), padded, piece, meshOf(e), axesOf(e), StringAttr()).getResult(0);
+  Value all = resultOf(
+      dist::AllGatherOp::create(e.b, named(e, name), padded, piece, meshOf(e), axesOf(e), StringAttr()), isLate);
   if (padded != vectorOf(piece, type.getNumElements()))
     all = ir::SliceOp::create(e.b, e.loc, all, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{type.getNumElements()},
                               ArrayRef<int64_t>{1});

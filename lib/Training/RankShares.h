@@ -31,9 +31,10 @@ public:
   bool isShared(mlir::RankedTensorType type) const;
   /// This rank's piece of a value that all have, and of the sum of all ranks' values; a vector.
   mlir::Value piece(ir::Expression &e, mlir::Value value) const;
-  mlir::Value pieceOfSum(ir::Expression &e, mlir::Value value, llvm::StringRef name) const;
+  mlir::Value pieceOfSum(ir::Expression &e, mlir::Value value, llvm::StringRef name, bool isLate = false) const;
   /// The value of this type that all ranks' pieces make up.
-  mlir::Value whole(ir::Expression &e, mlir::Value piece, mlir::RankedTensorType type, llvm::StringRef name) const;
+  mlir::Value whole(ir::Expression &e, mlir::Value piece, mlir::RankedTensorType type, llvm::StringRef name,
+                    bool isLate = false) const;
 
   /// Declares the mesh that sums are over.
   void declare(mlir::ModuleOp module) const;

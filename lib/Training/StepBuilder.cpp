@@ -277,14 +277,15 @@ static Value samplesOf(Expression &e, Value value, int64_t first, int64_t count)
 }
 
 /// The L2 norm of all gradients together, of which ranks may have pieces.
-static Value globalNorm(Expression &e, ArrayRef<Value> gradients, ArrayRef<bool> arePieces, const RankShares &ranks) {
+static Value globalNorm(Expression &e, ArrayRef<Value> gradients, ArrayRef<bool> arePieces, const RankShares &ranks,
+                        bool isLate) {
   Value sum, sumOfPieces;
   for (auto [g, isPiece] : llvm::zip_equal(gradients, arePieces)) {
     Value square = e.cast(e.sumOfAll(e.mul(g, g)), e.b.getF32Type());
     Value &of = isPiece ? sumOfPieces : sum;
     of = of ? e.add(of, square) : square;
   }
-  if (sumOfPieces) sumOfPieces = ranks.sum(e, sumOfPieces, "grad_norm");
+  if (sumOfPieces) sumOfPieces = ranks.sum(e, sumOfPieces, "grad_norm", isLate);
   if (sum && sumOfPieces) sum = e.add(sum, sumOfPieces);
   return e.unary<ir::SqrtOp>(sum ? sum : sumOfPieces);
 }
@@ -354,7 +355,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   SmallVector<bool> arePieces(sums.size(), false); // each rank's own of a parameter that it updates
   for (size_t i : gradientOrder(forwards.begin()->second, trainableNames)) {
     arePieces[i] = ranks.isShared(Expression::typeOf(parameters[i]));
-    sums[i] = arePieces[i] ? ranks.pieceOfSum(e, sums[i], trainableNames[i])
+    sums[i] = arePieces[i] ? ranks.pieceOfSum(e, sums[i], trainableNames[i], isLate)
                            : ranks.sum(e, sums[i], trainableNames[i], isLate);
   }
   loss = ranks.sum(e, loss, "loss", isLate);
@@ -362,7 +363,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   ranks.describe(function, sizes, differs);
   SmallVector<Value> returned{loss};
   if (withNorm || config.gradClipNorm) {
-    Value norm = globalNorm(e, sums, arePieces, ranks);
+    Value norm = globalNorm(e, sums, arePieces, ranks, isLate);
     if (withNorm) returned.push_back(norm);
     if (config.gradClipNorm) {
       Value ratio = e.div(e.splat(norm, *config.gradClipNorm), e.add(norm, e.splat(norm, 1e-6)));
@@ -375,7 +376,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
       g = e.binary<ir::MaxOp>(e.binary<ir::MinOp>(g, e.splat(g, *config.gradClipValue)),
                               e.splat(g, -*config.gradClipValue));
   StepScalars scalars{learningRate(e, config.schedule, state.initial(kLr), step), e.cast(step, b.getF64Type())};
-  updateParameters(e, state, scalars, sums, arePieces);
+  updateParameters(e, state, scalars, sums, arePieces, isLate);
   state.set(kStep, e.add(step, e.splat(step, 1)));
   state.finish(b);
   func::ReturnOp::create(b, e.loc, returned);
@@ -383,7 +384,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
 
 // Of a piece of the gradient the rank updates that piece of the parameter, which all ranks then put together.
 void StepBuilder::updateParameters(Expression &e, StateAccess &state, const StepScalars &scalars,
-                                   ArrayRef<Value> gradients, ArrayRef<bool> arePieces) {
+                                   ArrayRef<Value> gradients, ArrayRef<bool> arePieces, bool isLate) {
   SmallVector<Value> updated;
   for (auto [name, gradient, isPiece] : llvm::zip_equal(trainableNames, gradients, arePieces)) {
     double lrScale = 1, weightDecay = config.optimizer.weightDecay;
@@ -399,7 +400,7 @@ void StepBuilder::updateParameters(Expression &e, StateAccess &state, const Step
         updatedParameter(e, state, config.optimizer, scalars, lrScale, weightDecay, name, parameter, gradient));
   }
   for (auto [name, value, isPiece] : llvm::zip_equal(trainableNames, updated, arePieces)) {
-    if (isPiece) value = ranks.whole(e, value, Expression::typeOf(state.get(name)), name);
+    if (isPiece) value = ranks.whole(e, value, Expression::typeOf(state.get(name)), name, isLate);
     state.set(name, value);
     if (!config.emaDecay) continue;
     std::string average = averageName(name);

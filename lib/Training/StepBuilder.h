@@ -77,7 +77,7 @@ private:
   void checkSamples() const;
   llvm::SmallVector<mlir::Value> countsOf(ir::Expression &e, mlir::ValueRange targets) const;
   void updateParameters(ir::Expression &e, StateAccess &state, const StepScalars &scalars,
-                        llvm::ArrayRef<mlir::Value> gradients, llvm::ArrayRef<bool> arePieces);
+                        llvm::ArrayRef<mlir::Value> gradients, llvm::ArrayRef<bool> arePieces, bool isLate);
   void finishEvaluation(ir::Expression &e, mlir::func::FuncOp function, int64_t samples, mlir::Value loss,
                         Accuracy score);
 

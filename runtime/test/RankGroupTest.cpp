@@ -339,6 +339,40 @@ TEST(RankGroup, EveryCollectiveIsACommand) {
         }
 }
 
+// Tensors that go together, of rows that ranks share evenly and not, and of none: each is cut by itself.
+TEST(RankGroup, SeveralTensorsGoTogetherInEveryCollective) {
+  constexpr int64_t kUnit = 3, kRows[] = {5, 0, 12, 4099, 1}, kEven[] = {12, 0, 4092, 24, 36};
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks)
+    for (Kind kind : {Kind::allReduce, Kind::reduceScatter, Kind::allGather, Kind::broadcast, Kind::reduce,
+                      Kind::gather, Kind::scatter, Kind::allToAll, Kind::part}) {
+      std::span<const int64_t> rows = kind == Kind::allToAll ? kEven : kRows;
+      uint32_t root = collective::isRooted(kind) ? ranks - 1 : 0;
+      onRanks(ranks, [&](uint32_t rank, const Group &group) {
+        Package package = callPackage(ranks, rank, {.kind = kind, .root = root}, rows, kUnit).load();
+        Context context(package);
+        context.join(group);
+        auto sizeOf = [&](int64_t of, bool isPart) {
+          return size_t((isPart ? collective::pieceOf(of, ranks, rank).size() : of) * kUnit);
+        };
+        std::vector<Words> x, y;
+        std::vector<TensorView> inputs, outputs;
+        for (size_t t = 0; t < rows.size(); ++t) {
+          x.emplace_back(sizeOf(rows[t], collective::formOf(kind) == collective::Form::fromPart));
+          y.emplace_back(sizeOf(rows[t], collective::formOf(kind) == collective::Form::toPart));
+          for (size_t i = 0; i < x[t].size(); ++i) x[t][i] = wordOf(rank + 100 * uint32_t(t), int64_t(i));
+          inputs.push_back(x[t].view());
+          outputs.push_back(y[t].view());
+        }
+        context.invoke(inputs, outputs);
+        for (size_t t = 0; t < rows.size(); ++t)
+          for (size_t i = 0; i < y[t].size(); ++i)
+            if (auto expected = expectedOf(kind, ranks, rank, root, rows[t], kUnit, int64_t(i), 100 * uint32_t(t)))
+              ASSERT_EQ(y[t][i], *expected)
+                  << nameOf(kind) << " of tensor " << t << ", " << rows[t] << " rows: rank " << rank << " at " << i;
+      });
+    }
+}
+
 // Groups along either axis of a mesh, side by side, in turn with all ranks; of rows that they share evenly and not.
 TEST(RankGroup, EveryCollectiveIsOfPartsOfAMesh) {
   constexpr int64_t kUnit = 3;

@@ -46,6 +46,34 @@ TEST(RankLanes, BucketsComeBackAsFromOneLane) {
         }
 }
 
+// Sums of which each rank gets its part, and wholes that are gathered of what was made of the parts, several tensors
+// together, beside what makes the next ones.
+TEST(RankLanes, HalvesComeBackAsFromOneLane) {
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks)
+    for (int collectiveThreads : {kNever, 0, kAlways})
+      for (int64_t n : {int64_t(ranks), int64_t(ranks) * 1031}) {
+        Package package = halvesPackage(ranks, n).load();
+        onRanks(ranks, collectiveThreads, [&](uint32_t rank, const Group &group) {
+          Pool pool(1);
+          Context context(package, {&pool, nullptr, 0});
+          context.join(group);
+          Words x(size_t(n), 0), out[] = { Words(size_t(n)), Words(size_t(n)), Words(size_t(n)) };
+          int64_t part = n / ranks;
+          for (uint32_t call = 0; call < 20; ++call) {
+            if (call % ranks == rank) std::this_thread::sleep_for(std::chrono::microseconds(call * 20));
+            for (size_t i = 0; i < x.size(); ++i) x[i] = uint32_t(i + call) * (rank + 1);
+            context.invoke({x.view()}, {out[0].view(), out[1].view(), out[2].view()});
+            ASSERT_EQ(group.times().collectives, 4 * (call + 1));
+            for (uint32_t k = 0; k < 3; ++k)
+              for (size_t i = 0; i < x.size(); ++i) {
+                uint32_t factor = (k ? 3 : 2) * (ranks * (ranks + 1) / 2) + uint32_t(int64_t(i) / part) + 1;
+                ASSERT_EQ(out[k][i], factor * uint32_t(i + call)) << "output " << k << " of " << n << " at " << i;
+              }
+          }
+        });
+      }
+}
+
 // Some on the call's own lane, others on the one beside it, in one order: 2 x beside, 4 x here, 6 x beside again.
 TEST(RankLanes, CollectivesOfTwoLanesKeepOneOrder) {
   TestPackage package;

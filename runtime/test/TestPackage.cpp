@@ -311,28 +311,81 @@ TestPackage addPackage(int64_t n) {
   return package;
 }
 
-TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit) {
+TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, std::span<const int64_t> rows,
+                        int64_t unit) {
   TestPackage package;
   EntryBuilder entry("call");
-  int64_t all = rows * unit, own = collective::pieceOf(rows, ranks, rank).size() * unit;
   bool takesPart = collective::formOf(call.kind) == collective::Form::fromPart;
   bool givesPart = collective::formOf(call.kind) == collective::Form::toPart;
-  int64_t from = takesPart ? own : all, to = givesPart ? own : all;
-  uint32_t x = entry.input("x", {from}), y = entry.output("y", {to}), s = entry.arena(uint64_t(from) * 4);
-  entry.copy(0, x, s);
   call.dtype = SPRIG_RT_U32;
-  bool hasTensor = call.kind != collective::Kind::barrier;
-  if (hasTensor) call.units = {uint64_t(unit)};
-  if (call.isInPlace()) {
-    entry.collective(0, std::vector<uint32_t>(size_t(hasTensor), s), call);
-    entry.copy(0, s, y);
-  } else {
-    uint32_t t = entry.arena(uint64_t(to) * 4);
-    entry.collective(0, {s, t}, call);
-    entry.copy(0, t, y);
+  std::vector<uint32_t> sources, targets, outputs;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::string number = rows.size() == 1 ? "" : std::to_string(i);
+    int64_t all = rows[i] * unit, own = collective::pieceOf(rows[i], ranks, rank).size() * unit;
+    int64_t from = takesPart ? own : all, to = givesPart ? own : all;
+    uint32_t x = entry.input("x" + number, {from});
+    outputs.push_back(entry.output("y" + number, {to}));
+    sources.push_back(entry.arena(uint64_t(from) * 4));
+    entry.copy(0, x, sources.back());
+    if (!call.isInPlace()) targets.push_back(entry.arena(uint64_t(to) * 4));
+    if (call.kind != collective::Kind::barrier) call.units.push_back(uint64_t(unit));
+    if (rows[i] % ranks) entry.entry.rank = int32_t(rank);
+  }
+  std::vector<uint32_t> buffers = call.kind == collective::Kind::barrier ? std::vector<uint32_t>() : sources;
+  buffers.insert(buffers.end(), targets.begin(), targets.end());
+  entry.collective(0, buffers, call);
+  for (size_t i = 0; i < rows.size(); ++i) entry.copy(0, call.isInPlace() ? sources[i] : targets[i], outputs[i]);
+  entry.entry.ranks = ranks;
+  package.program.entries.push_back(entry.entry);
+  return package;
+}
+
+TestPackage halvesPackage(uint32_t ranks, int64_t n) {
+  TestPackage package;
+  EntryBuilder entry("step");
+  constexpr uint32_t kBuckets = 2;
+  uint32_t x = entry.input("x", {n}), own = entry.arena(uint64_t(n / ranks) * 4);
+  entry.collective(0, {x, own}, {.kind = collective::Kind::part, .dtype = SPRIG_RT_U32});
+  uint32_t made[kBuckets], back[kBuckets], updated[kBuckets], whole[kBuckets];
+  std::vector<uint32_t> sums[kBuckets], parts[kBuckets], outs[kBuckets];
+  uint32_t before = x;
+  for (uint32_t k = 0; k < kBuckets; ++k) {
+    uint32_t times = entry.arena(uint64_t(n) * 4);
+    entry.dispatch(0, Add, {before, x, times}, n, n);
+    before = times;
+    for (uint32_t tensor = 0; tensor <= k; ++tensor) { // what travels is a copy: the next bucket reads this one
+      sums[k].push_back(entry.arena(uint64_t(n) * 4));
+      parts[k].push_back(entry.arena(uint64_t(n / ranks) * 4));
+      outs[k].push_back(entry.arena(uint64_t(n) * 4));
+      entry.copy(0, times, sums[k].back());
+    }
+    made[k] = entry.event(), back[k] = entry.event(), updated[k] = entry.event(), whole[k] = entry.event();
+    entry.record(0, made[k]);
+    entry.wait(1, made[k]);
+    std::vector<uint32_t> buffers = sums[k];
+    buffers.insert(buffers.end(), parts[k].begin(), parts[k].end());
+    entry.collective(1, buffers, {.kind = collective::Kind::reduceScatter, .dtype = SPRIG_RT_U32});
+    entry.record(1, back[k]);
+  }
+  for (uint32_t k = 0; k < kBuckets; ++k) {
+    entry.wait(0, back[k]);
+    std::vector<uint32_t> buffers;
+    for (uint32_t part : parts[k]) {
+      buffers.push_back(entry.arena(uint64_t(n / ranks) * 4));
+      entry.dispatch(0, Add, {part, own, buffers.back()}, n / ranks, n / ranks);
+    }
+    entry.record(0, updated[k]);
+    entry.wait(1, updated[k]);
+    buffers.insert(buffers.end(), outs[k].begin(), outs[k].end());
+    entry.collective(1, buffers, {.kind = collective::Kind::allGather, .dtype = SPRIG_RT_U32});
+    entry.record(1, whole[k]);
+  }
+  for (uint32_t k = 0; k < kBuckets; ++k) {
+    entry.wait(0, whole[k]);
+    for (uint32_t tensor = 0; tensor <= k; ++tensor)
+      entry.copy(0, outs[k][tensor], entry.output("out" + std::to_string(k + tensor), {n}));
   }
   entry.entry.ranks = ranks;
-  if (rows % ranks) entry.entry.rank = int32_t(rank);
   package.program.entries.push_back(entry.entry);
   return package;
 }

@@ -74,9 +74,18 @@ TestPackage addPackage(int64_t n = 16);
 // and copied to output k on lane 0 when it has come back.
 TestPackage bucketPackage(uint32_t ranks, int64_t n, uint32_t buckets);
 
-// "call" of so many ranks: x, a tensor of rows of `unit` words, goes through a collective in the arena and comes out as
-// y. Of one rank alone where its parts are of other sizes.
-TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit);
+// "call" of so many ranks: tensors x of so many rows of `unit` words go through one collective in the arena and come
+// out as tensors y. Of one rank alone where its parts are of other sizes.
+TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, std::span<const int64_t> rows,
+                        int64_t unit);
+inline TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit) {
+  return callPackage(ranks, rank, std::move(call), {&rows, 1}, unit);
+}
+
+// "step" of so many ranks, as one that shares its optimizer's state: of two buckets, of n and 2 n words, bucket k is
+// (k + 2) x, and its sum's part comes to each rank beside what makes the next one; the part and x's own part are added
+// up, and gathered beside what adds up the next one. Ranks divide n.
+TestPackage halvesPackage(uint32_t ranks, int64_t n);
 
 template <typename T> uint32_t TestPackage::addConstantOf(const std::vector<T> &values) {
   constants.resize((constants.size() + 63) / 64 * 64);

@@ -52,6 +52,43 @@ func.func @late(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// Late ones may need each other: the update of a part comes in the end, though other states are set there, and behind it
+// what gathers it.
+// CHECK-LABEL: exec.program @late_parts
+// CHECK: exec.dispatch @first(%{{.*}}, %[[E:[0-9]+]])
+// CHECK-NEXT: exec.collective reduce_scatter sum(%[[E]]) to(%[[P:[0-9]+]])
+// CHECK-NEXT: exec.dispatch @rest
+// CHECK-NEXT: exec.dispatch @update(%{{.*}}, %[[P]], %[[U:[0-9]+]])
+// CHECK-NEXT: exec.collective all_gather(%[[U]]) to(%[[W:[0-9]+]])
+// CHECK-NEXT: exec.dispatch @use(%[[W]]
+nn.param @m = dense<1.0> : tensor<2xf32>
+dist.mesh @mesh ["data"] [2]
+func.func @late_parts(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %m = nn.get_param @m : tensor<2xf32>
+  %y = kernel.dispatch "first" (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %e = nn.exp %a : tensor<4xf32>
+    kernel.yield %e : tensor<4xf32>
+  }
+  %p = dist.reduce_scatter sum %y on @mesh ["data"] {dist.late} : tensor<4xf32> -> tensor<2xf32>
+  %new = kernel.dispatch "update" (%a = %m : tensor<2xf32>, %b = %p : tensor<2xf32>) -> tensor<2xf32> {
+    %v = nn.add %a, %b : tensor<2xf32>, tensor<2xf32>
+    kernel.yield %v : tensor<2xf32>
+  }
+  nn.set_param @m, %new : tensor<2xf32>
+  %w = dist.all_gather %new on @mesh ["data"] {dist.late} : tensor<2xf32> -> tensor<4xf32>
+  %u = kernel.dispatch "use" (%a = %w : tensor<4xf32>) -> tensor<4xf32> {
+    %e = nn.cos %a : tensor<4xf32>
+    kernel.yield %e : tensor<4xf32>
+  }
+  %z = kernel.dispatch "rest" (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %e = nn.sin %a : tensor<4xf32>
+    kernel.yield %e : tensor<4xf32>
+  }
+  return %z, %u : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // What gives parts works on its operand, so an input is copied first; what reads it alone takes it as it is. A reshape
 // of what is a dispatch's own is that one's buffer.
 // CHECK-LABEL: exec.program @parts

@@ -180,6 +180,18 @@ void MeshFlags::refuseChoicesOf(const std::string &package) const {
     throw Error(ErrorKind::usage, "--factors " + factors + is + "collectives that it was compiled with");
 }
 
+void MeshFlags::refuseZeroOf(const std::string &package) const {
+  if (zero)
+    throw Error(ErrorKind::usage,
+                "--zero 1: " + package +
+                    " is a package, whose ranks share the optimizer's state or do not, as it was compiled");
+}
+
+void addZero(CLI::App &command, int &zero) {
+  command.add_option("--zero", zero,
+                     "1: each rank holds and updates a piece of the optimizer's state, not all of it (ZeRO 1)");
+}
+
 void addMesh(CLI::App &command, MeshFlags &flags) {
   command.add_option("--strategy", flags.strategy,
                      "how several devices are used: `data` gives each the whole model and a share of each batch "
@@ -194,8 +206,7 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
           "bytes) at most, none (each by itself), unlimited, or auto (by cost; default). Bits do not depend on it")
       ->type_name("auto|MB");
   addFactors(command, flags.factors);
-  command.add_option("--zero", flags.zero,
-                     "1: each rank holds and updates a piece of the optimizer's state, not all of it (ZeRO 1)");
+  addZero(command, flags.zero);
 }
 
 void addFactors(CLI::App &command, std::string &factors) {

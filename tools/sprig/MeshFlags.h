@@ -48,16 +48,21 @@ struct MeshFlags {
   FactorPolicy factorPolicy() const;
   /// Throws a usage error where --bucket or --factors is given with a package, which has what it was compiled with.
   void refuseChoicesOf(const std::string &package) const;
+  /// Throws a usage error where --zero is given with a package, which shares state or does not.
+  void refuseZeroOf(const std::string &package) const;
+  /// Throws usage errors of --strategy and --zero.
+  void checkNames() const;
 
 private:
   int ranksOfMesh(int most) const;
-  void checkNames() const;
   void checkDevices(const Settings &settings, int ranks) const;
 };
 
 void addMesh(CLI::App &command, MeshFlags &flags);
 /// Adds --factors; addMesh has it.
 void addFactors(CLI::App &command, std::string &factors);
+/// Adds --zero alone.
+void addZero(CLI::App &command, int &zero);
 /// Adds --shard.
 void addShardings(CLI::App &command, std::vector<std::string> &shardings);
 

@@ -5,6 +5,7 @@
 #include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Training/ReadTrainConfig.h"
+#include "lib/Training/StateNames.h"
 #include "lib/Training/StepBuilder.h"
 #include "mlir/Parser/Parser.h"
 #include "sprig/rt/sprig_rt.hpp"
@@ -90,6 +91,16 @@ func.func @net(%x: tensor<Bx2x4x4xf32>) -> tensor<Bx3xf32> {
 const char *kConfig = R"({"loss": "softmax_cross_entropy", "batch": 8, "steps": 6, "accumulate": 2,
   "optimizer": {"name": "adam", "lr": 0.02}, "batch_norm": {"momentum": 0.8}})";
 
+// Whose steps are taken, and how.
+struct Case {
+  const char *name;
+  const Network &network;
+  bool sharesState = false; // each rank has a piece of the optimizer's
+  bool isClipped = false;   // by the norm of all gradients, which all updates wait for
+
+  RankShares shareOf(int rank, int ranks) const { return RankShares(rank, ranks, sharesState && ranks > 1); }
+};
+
 std::vector<float> randomValues(size_t count, uint64_t seed, double scale) {
   std::mt19937_64 random(seed);
   std::vector<float> values(count);
@@ -113,7 +124,8 @@ const std::string &cacheFolder() {
 }
 
 // The step of one rank, with weights that are the same on all.
-rt::Package compileStep(const Network &network, const RankShares &ranks, const Ways &ways) {
+rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &ways) {
+  const Network &network = of.network;
   std::string text = network.text;
   int64_t size = ranks.sizeOf(kBatch);
   for (size_t at = 0; (at = text.find("<Bx", at)) != std::string::npos;) text.replace(at + 1, 1, std::to_string(size));
@@ -128,6 +140,7 @@ rt::Package compileStep(const Network &network, const RankShares &ranks, const W
     param.setValueAttr(ir::makeConstant(type, {bytes, values.size() * sizeof(float)}));
   }
   TrainConfig config = parseTrainConfig(kConfig, "config");
+  if (of.isClipped) config.gradClipNorm = 0.3;
   resolve(config, kBatch * 2);
   TrainingEntries entries;
   entries.steps = {kBatch * 2};
@@ -147,7 +160,8 @@ rt::Package compileStep(const Network &network, const RankShares &ranks, const W
 
 struct RankRun {
   std::vector<float> losses;
-  std::string bits; // of losses and all states
+  std::string bits;   // of losses and what all ranks have of the state
+  std::string pieces; // of what they share
 };
 
 RankRun train(const Network &network, const rt::Package &package, const RankShares &share, const rt::Group *group,
@@ -183,21 +197,25 @@ RankRun train(const Network &network, const rt::Package &package, const RankShar
   }
   for (uint32_t i = 0; i < package.info().state_count; ++i) {
     auto held = state.bytes(i);
-    run.bits.append(held.begin(), held.end());
+    sprig_rt_tensor_info info;
+    rt::check(sprig_rt_package_state(package.raw(), i, &info));
+    bool isOptimizers = std::string_view(info.name).starts_with(kOptimizerPrefix);
+    (isOptimizers ? run.pieces : run.bits).append(held.begin(), held.end());
   }
   return run;
 }
 
-std::vector<rt::Package> compileSteps(const Network &network, int ranks, const Ways &ways) {
+std::vector<rt::Package> compileSteps(const Case &of, int ranks, const Ways &ways) {
   std::vector<rt::Package> packages;
-  for (int rank = 0; rank < ranks; ++rank) packages.push_back(compileStep(network, RankShares(rank, ranks), ways));
+  for (int rank = 0; rank < ranks; ++rank) packages.push_back(compileStep(of, of.shareOf(rank, ranks), ways));
   return packages;
 }
 
 size_t lanesOf(const rt::Package &package) { return package.entry(package.findEntry("train_step")).lane_count; }
 
-// What rank 0 has in the end; all ranks must have it.
-RankRun trainOnRanks(const Network &network, const std::vector<rt::Package> &packages, const Ways &ways) {
+// What rank 0 has in the end, which all ranks must have, and the pieces of all of them.
+RankRun trainOnRanks(const Case &of, const std::vector<rt::Package> &packages, const Ways &ways) {
+  const Network &network = of.network;
   int ranks = int(packages.size());
   if (ranks == 1) return train(network, packages[0], RankShares(), nullptr, ways, 0);
   std::vector<rt::Group> groups = rt::Group::threads(uint32_t(ranks), std::chrono::minutes(1), ways.collectiveThreads);
@@ -214,38 +232,44 @@ RankRun trainOnRanks(const Network &network, const std::vector<rt::Package> &pac
       groups[size_t(rank)] = rt::Group();
     });
   for (std::thread &thread : threads) thread.join();
-  for (int rank = 1; rank < ranks; ++rank)
+  for (int rank = 1; rank < ranks; ++rank) {
     EXPECT_TRUE(runs[size_t(rank)].bits == runs[0].bits) << "rank " << rank << " of " << ranks << " differs";
+    runs[0].pieces += runs[size_t(rank)].pieces;
+  }
   return std::move(runs[0]);
 }
 
-class RankStepTest : public testing::TestWithParam<const Network *> {};
+class RankStepTest : public testing::TestWithParam<Case> {};
 
 TEST_P(RankStepTest, BitsDependOnNothingButTheNumberOfRanks) {
-  const Network &network = *GetParam();
-  std::vector<float> alone = trainOnRanks(network, compileSteps(network, 1, {}), {}).losses;
+  const Case &of = GetParam();
+  std::vector<float> alone = trainOnRanks(of, compileSteps(of, 1, {}), {}).losses;
   for (int ranks = 2; ranks <= 4; ++ranks) {
     Ways plain{.bucketBytes = 1, .isApart = false};
-    std::vector<rt::Package> packages = compileSteps(network, ranks, plain);
+    std::vector<rt::Package> packages = compileSteps(of, ranks, plain);
     EXPECT_EQ(lanesOf(packages[0]), 1u);
-    RankRun first = trainOnRanks(network, packages, plain);
+    RankRun first = trainOnRanks(of, packages, plain);
     ASSERT_EQ(first.losses.size(), alone.size());
     for (size_t i = 0; i < alone.size(); ++i)
       EXPECT_NEAR(first.losses[i], alone[i], 1e-5 * std::fabs(alone[i])) << "step " << i << " on " << ranks << " ranks";
     for (int64_t bytes : {int64_t(1), int64_t(300), INT64_MAX}) {
-      packages = compileSteps(network, ranks, {.bucketBytes = bytes});
+      packages = compileSteps(of, ranks, {.bucketBytes = bytes});
       EXPECT_EQ(lanesOf(packages[0]), 2u);
       for (int collectiveThreads : {-1, 1}) {
         Ways ways{.collectiveThreads = collectiveThreads, .isJittered = true};
-        EXPECT_TRUE(trainOnRanks(network, packages, ways).bits == first.bits)
+        RankRun run = trainOnRanks(of, packages, ways);
+        EXPECT_TRUE(run.bits == first.bits && run.pieces == first.pieces)
             << ranks << " ranks, buckets of " << bytes << ", collective threads " << collectiveThreads;
       }
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, RankStepTest, testing::Values(&kLayers, &kNorms),
-                         [](const auto &info) { return std::string(info.param->name); });
+INSTANTIATE_TEST_SUITE_P(Networks, RankStepTest,
+                         testing::Values(Case{"layers", kLayers}, Case{"norms", kNorms},
+                                         Case{"layersOfSharedState", kLayers, true},
+                                         Case{"normsOfSharedStateClipped", kNorms, true, true}),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace
 } // namespace sprig::training

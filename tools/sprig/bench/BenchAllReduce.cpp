@@ -117,7 +117,7 @@ void tellCrossover(const Curve &tree, const Curve &ring, int ranks, ExperimentRe
   std::vector<machine::MeasuredSteps> measured;
   for (auto [curve, algorithm] : {std::pair(&tree, Algorithm::tree), {&ring, Algorithm::ring}})
     for (size_t i = 0; i < curve->ns.size(); ++i) {
-      measured.push_back(machine::stepsOf(algorithm, ranks, curve->bytes[i]));
+      measured.push_back(machine::stepsOf(Kind::allReduce, algorithm, ranks, curve->bytes[i]));
       measured.back().seconds = curve->ns[i] / 1e9;
     }
   machine::RankLink fitted{machine::linkFrom(measured), 0};

@@ -144,10 +144,7 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
   std::vector<Runner> &runners = ranks.runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
     options.mesh.refuseChoicesOf(options.model);
-    if (options.mesh.zero)
-      throw Error(ErrorKind::usage, "--zero 1: " + options.model +
-                                        " is a package, whose ranks share the optimizer's state or do not, as it was "
-                                        "compiled");
+    options.mesh.refuseZeroOf(options.model);
     refusePlaces(model, settings);
     runners.push_back(loadPackage(model, runner));
   } else if (options.train.empty()) {

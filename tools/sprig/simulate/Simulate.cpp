@@ -5,6 +5,7 @@
 #include "lib/Machine/TopologyPresets.h"
 #include "runtime/device/DeviceNames.h"
 #include "tools/sprig/Command.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/profile/ProfileEntry.h"
@@ -332,6 +333,7 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                    "rates of the topology; default)")
       ->type_name("auto|MB");
   addFactors(*command, options->factors);
+  addZero(*command, options->zero);
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   command->get_option("--threads")

@@ -58,11 +58,18 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
     settings.algorithm = algorithm;
   }
   MeshFlags flags;
+  flags.mesh = options.mesh.empty() ? options.ranks : options.mesh;
   flags.bucket = options.bucket;
   flags.factors = options.factors;
-  if (isPackage) flags.refuseChoicesOf(options.model);
+  flags.zero = options.zero;
+  flags.checkNames();
+  if (isPackage) {
+    flags.refuseChoicesOf(options.model);
+    flags.refuseZeroOf(options.model);
+  }
   settings.bucketBytes = flags.bucketBytes();
   settings.factors = flags.factorPolicy();
+  settings.zero = flags.zero;
   if (!options.network.empty()) settings.network = readTopology(options.network);
   return settings;
 }
@@ -77,6 +84,7 @@ bool isOfRanks(const SimulateOptions &options) {
                              {"--bucket", &options.bucket},
                              {"--factors", &options.factors}})
     if (!isGiven && !text->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": goes with --mesh or --ranks");
+  if (!isGiven && options.zero) throw Error(ErrorKind::usage, "--zero: goes with --mesh or --ranks");
   return isGiven;
 }
 

@@ -135,6 +135,7 @@ struct RankedSteps::Source {
     StepOfRank of{isWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
     of.factors = ranks.factors;
     if (count > 1) {
+      of.zero = ranks.zero;
       of.link = link;
       of.link->isApart = ranks.isBeside;
       of.agreeOnBucket = [&](int64_t bytes) {
@@ -321,7 +322,7 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
       for (const machine::Meeting &meeting : command.meetings) {
         ++point.meetings;
         auto met = int(meeting.groupOf(0, ranks).size());
-        point.messages += machine::stepsOf(meeting.algorithm, met, double(meeting.bytes)).steps;
+        point.messages += machine::stepsOf(meeting.kind, meeting.algorithm, met, double(meeting.bytes)).steps;
       }
   playRanks(point, steps);
 

@@ -29,6 +29,7 @@ struct RankSettings {
   std::optional<machine::Topology> network = {};           ///< between machines; none: Clusters.h says which
   int64_t bucketBytes = 0; ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
+  int zero = 0;                               ///< 1: ranks share the optimizer's state
   bool isBeside = true;                       ///< collectives may have a lane of their own beside the rest of the step
 };
 

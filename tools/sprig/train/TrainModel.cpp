@@ -9,6 +9,7 @@
 #include "lib/Pipeline/Phases.h"
 #include "lib/Shard/BucketSize.h"
 #include "lib/Target/Registry.h"
+#include "lib/Machine/AllReduceTime.h"
 #include "lib/Machine/MachineModel.h"
 #include "lib/Training/StateNames.h"
 #include "lib/Training/StepBuilder.h"
@@ -203,6 +204,18 @@ std::string factorsOf(ModuleOp module) {
 
 std::string megabytes(int64_t bytes) { return formatDouble(double(bytes) / double(1 << 20), 3) + " MB"; }
 
+/// "0.4 MB of gradients a step in 3 buckets of up to 0.2 MB (auto), 0.4 MB gathered in 3; expected 2 ms of
+/// collectives"
+std::string textOf(const BucketExpectation &expected, int64_t most, bool isChosen) {
+  return megabytes(expected.summed) + " of gradients a step in " + std::to_string(expected.sums) +
+         (expected.sums == 1 ? " bucket" : " buckets") +
+         (most < expected.largest() ? " of up to " + megabytes(most) : "") + (isChosen ? " (auto)" : "") +
+         (expected.gathers ? ", " + megabytes(expected.gathered) + " gathered in " + std::to_string(expected.gathers)
+                           : "") +
+         "; expected " + formatNanoseconds(expected.collective * 1e9) +
+         (expected.isInHalves ? " of collectives" : " of all-reduces");
+}
+
 /// Goes on to where gradients are operations, and says how many of them go together: what was given, or what is
 /// expected to hide the most. `options` are those of the phases that are left.
 std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileOptions &options,
@@ -211,25 +224,24 @@ std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileO
   options.compileFrom = "fuse";
   func::FuncOp step = largestStep(module);
   if (!step) return "";
-  CollectiveRate rate{request.link->latency, request.link->bytesPerSecond};
+  machine::AllReduceRate rate{request.link->latency, request.link->bytesPerSecond};
+  auto collective = [&](rt::collective::Kind kind, int64_t bytes) {
+    return machine::collectiveSeconds(rate, kind, request.ranks, double(bytes));
+  };
   machine::MachineModel model = targetOf(options).machine(options);
   auto seconds = [&](double flops, double bytes) { return model.kernelSeconds(flops, bytes); };
   bool isChosen = options.bucketBytes == 0;
   // Where nothing hides them, what comes in one piece stays in caches.
   if (isChosen && !request.link->isApart) options.bucketBytes = kPlainBucket;
-  BucketExpectation expected = options.bucketBytes == 0 ? sprig::chooseBuckets(step, rate, seconds)
-                                                        : expectBuckets(step, options.bucketBytes, rate, seconds);
+  BucketExpectation expected = options.bucketBytes == 0 ? sprig::chooseBuckets(step, collective, seconds)
+                                                        : expectBuckets(step, options.bucketBytes, collective, seconds);
   if (isChosen) {
     int64_t agreed = request.agreeOnBucket ? request.agreeOnBucket(expected.bytes) : expected.bytes;
-    if (agreed != expected.bytes) expected = expectBuckets(step, agreed, rate, seconds);
+    if (agreed != expected.bytes) expected = expectBuckets(step, agreed, collective, seconds);
     options.bucketBytes = agreed;
   }
-  bool isLimited = options.bucketBytes < expected.total;
-  return megabytes(expected.total) + " of gradients a step in " + std::to_string(expected.count) +
-         (expected.count == 1 ? " bucket" : " buckets") +
-         (isLimited ? " of up to " + megabytes(options.bucketBytes) : "") + (isChosen ? " (auto)" : "") +
-         "; expected " + formatNanoseconds(expected.collective * 1e9) + " of all-reduces, of which " +
-         formatNanoseconds((request.link->isApart ? expected.exposed : expected.collective) * 1e9) +
+  double exposed = request.link->isApart ? expected.exposed : expected.collective;
+  return textOf(expected, options.bucketBytes, isChosen) + ", of which " + formatNanoseconds(exposed * 1e9) +
          " not hidden, at " + formatNanoseconds(rate.latency * 1e9) + " and " +
          formatCount(rate.bytesPerSecond, "B/s") + " each, " + request.link->source;
 }

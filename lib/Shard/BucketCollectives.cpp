@@ -1,11 +1,12 @@
-// The bucket-all-reduces pass: few long messages in place of many short ones, each as soon as it can go.
+// The bucket-collectives pass: few long messages in place of many short ones, each as soon as it can go.
 #include "dialects/Dist/CollectiveOrder.h"
 #include "lib/Shard/Buckets.h"
 #include "lib/Shard/Passes.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace sprig {
-#define GEN_PASS_DEF_BUCKETALLREDUCES
+#define GEN_PASS_DEF_BUCKETCOLLECTIVES
 #include "lib/Shard/Passes.h.inc"
 } // namespace sprig
 
@@ -23,6 +24,11 @@ public:
 
   void run() {
     order();
+    UnitAttr said = UnitAttr::get(block.getParentOp()->getContext());
+    for (Bucket &bucket : prompt)
+      for (Operation *op : bucket.members) op->removeAttr(dist::kLateAttr);
+    for (Bucket &bucket : late)
+      for (Operation *op : bucket.members) op->setAttr(dist::kLateAttr, said);
     for (Bucket &bucket : prompt) join(bucket);
     for (Bucket &bucket : late) join(bucket);
   }
@@ -50,17 +56,18 @@ void Buckets::pullUp(Operation *op, unsigned place) {
 }
 
 // Between two prompt buckets what stands there and no late one is needed for, then the late buckets that can go; what
-// needs these comes in the end, in their order.
+// needs these comes in the end, in their order, and in between the late ones that need it.
 void Buckets::order() {
   if (late.empty() && llvm::all_of(prompt, [](const Bucket &bucket) { return bucket.members.size() == 1; })) return;
-  for (Bucket &bucket : late)
-    for (Operation *op : bucket.members) pullUp(op, bucket.place);
   llvm::DenseMap<Operation *, unsigned> waitsFor; // the last late bucket that an operation needs, counted from 1
   for (auto [index, bucket] : llvm::enumerate(late))
-    for (Operation *op : bucket.members) waitsFor[op] = unsigned(index + 1);
+    for (Operation *op : bucket.members) {
+      waitsFor[op] = unsigned(index + 1);
+      if (!bucket.follows) pullUp(op, bucket.place);
+    }
   SmallVector<SmallVector<Operation *>> between(prompt.size() + 1), after(late.size());
   for (Operation &op : block.without_terminator()) {
-    if (dist::collectiveUse(&op)) continue;
+    if (dist::meetsRanks(&op)) continue;
     unsigned last = 0;
     dist::visitRead(&op, [&](Operation *def) { last = std::max(last, waitsFor.lookup(def)); });
     if (last) waitsFor[&op] = last;
@@ -73,38 +80,37 @@ void Buckets::order() {
   for (unsigned place = 0; place <= prompt.size(); ++place) {
     if (place) append(prompt[place - 1].members);
     append(between[place]);
-    for (; next < late.size() && late[next].place == place; ++next) append(late[next].members);
+    for (; next < late.size() && late[next].place == place && !late[next].follows; ++next) append(late[next].members);
   }
-  for (ArrayRef<Operation *> ops : after) append(ops);
+  for (auto [index, ops] : llvm::enumerate(after)) {
+    append(ops);
+    for (; next < late.size() && late[next].follows <= index + 1; ++next) append(late[next].members);
+  }
 }
 
 void Buckets::join(Bucket &bucket) {
-  for (Operation *op : bucket.members) op->removeAttr(dist::kLateAttr);
   if (bucket.members.size() == 1) return;
   SmallVector<Value> operands;
+  SmallVector<Type> types;
   SmallVector<Location> locations;
   for (Operation *member : bucket.members) {
     llvm::append_range(operands, member->getOperands());
+    llvm::append_range(types, member->getResultTypes());
     locations.append(member->getNumOperands(), member->getLoc());
   }
-  auto last = cast<dist::AllReduceOp>(bucket.members.back());
+  Operation *last = bucket.members.back();
   OpBuilder b(last);
-  auto joined =
-      dist::AllReduceOp::create(b, FusedLoc::get(b.getContext(), locations), operands, last.getReductionAttr(),
-                                last.getMeshAttr(), last.getAxesAttr(), last.getAlgorithmAttr());
+  Operation *joined = b.create(
+      OperationState(FusedLoc::get(b.getContext(), locations), last->getName(), operands, types, last->getAttrs()));
   unsigned next = 0;
   for (Operation *member : bucket.members) {
-    for (Value result : member->getResults()) result.replaceAllUsesWith(joined.getResult(next++));
+    for (Value result : member->getResults()) result.replaceAllUsesWith(joined->getResult(next++));
     member->erase();
   }
 }
 
 /// "3 of 120, 80 and 4 bytes"
-std::string Buckets::text() const {
-  SmallVector<int64_t> sizes;
-  for (const SmallVector<Bucket> *list : {&prompt, &late})
-    for (const Bucket &bucket : *list)
-      if (bucket.bytes) sizes.push_back(bucket.bytes);
+std::string textOf(ArrayRef<int64_t> sizes) {
   std::string text = std::to_string(sizes.size()) + " of ";
   constexpr size_t shown = 8;
   for (size_t i = 0; i < std::min(shown, sizes.size()); ++i)
@@ -113,19 +119,38 @@ std::string Buckets::text() const {
   return text + " bytes";
 }
 
-struct BucketAllReduces : sprig::impl::BucketAllReducesBase<BucketAllReduces> {
-  using BucketAllReducesBase::BucketAllReducesBase;
+/// "7 all-reduces go as 3 of 120, 80 and 4 bytes, 2 all-gathers go as 1 of 64 bytes", in front of `run`.
+std::string Buckets::text() const {
+  SmallVector<std::string> parts;
+  for (auto [kind, names] : {std::pair(dist::AllReduceOp::getOperationName(), "all-reduces"),
+                             std::pair(dist::ReduceScatterOp::getOperationName(), "reduce-scatters"),
+                             std::pair(dist::AllGatherOp::getOperationName(), "all-gathers")}) {
+    size_t before = 0;
+    SmallVector<int64_t> sizes;
+    for (const SmallVector<Bucket> *list : {&prompt, &late})
+      for (const Bucket &bucket : *list) {
+        if (bucket.members.front()->getName().getStringRef() != kind) continue;
+        before += bucket.members.size();
+        sizes.push_back(bucket.bytes);
+      }
+    if (before) parts.push_back(std::to_string(before) + " " + names + " go as " + textOf(sizes));
+  }
+  return llvm::join(parts, ", ");
+}
+
+struct BucketCollectives : sprig::impl::BucketCollectivesBase<BucketCollectives> {
+  using BucketCollectivesBase::BucketCollectivesBase;
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal() || !function.getBody().hasOneBlock()) return;
     Block &block = function.getBody().front();
-    size_t before = llvm::range_size(block.getOps<dist::AllReduceOp>());
-    if (!before) return;
+    if (llvm::none_of(block, [](Operation &op) { return dist::mayBeLate(&op); })) return;
     Buckets buckets(block, bytes, function->hasAttr(dist::kRankAttr));
+    std::string text = buckets.text();
     buckets.run();
     remark::analysis(function.getLoc(), remark::RemarkOpts::name("buckets").category("schedule"))
-        << "'" + function.getSymName().str() + "': " + std::to_string(before) + " all-reduces go as " + buckets.text();
+        << "'" + function.getSymName().str() + "': " + text;
   }
 };
 
