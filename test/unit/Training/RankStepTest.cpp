@@ -18,7 +18,7 @@
 namespace sprig::training {
 namespace {
 
-constexpr int64_t kBatch = 8;
+constexpr int64_t kSamples = 16; // of a step
 constexpr int kSteps = 6;
 
 struct Network {
@@ -88,7 +88,7 @@ func.func @net(%x: tensor<Bx2x4x4xf32>) -> tensor<Bx3xf32> {
 )",
                         {2, 4, 4}};
 
-const char *kConfig = R"({"loss": "softmax_cross_entropy", "batch": 8, "steps": 6, "accumulate": 2,
+const char *kConfig = R"({"loss": "softmax_cross_entropy", "batch": 1, "steps": 6,
   "optimizer": {"name": "adam", "lr": 0.02}, "batch_norm": {"momentum": 0.8}})";
 
 // Whose steps are taken, and how.
@@ -97,7 +97,10 @@ struct Case {
   const Network &network;
   bool sharesState = false; // each rank has a piece of the optimizer's
   bool isClipped = false;   // by the norm of all gradients, which all updates wait for
+  bool isGathered = false;  // factors of gradients are, of steps of one pass
 
+  int64_t passes() const { return isGathered ? 1 : 2; }
+  int64_t batch() const { return kSamples / passes(); }
   RankShares shareOf(int rank, int ranks) const { return RankShares(rank, ranks, sharesState && ranks > 1); }
 };
 
@@ -127,7 +130,7 @@ const std::string &cacheFolder() {
 rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &ways) {
   const Network &network = of.network;
   std::string text = network.text;
-  int64_t size = ranks.sizeOf(kBatch);
+  int64_t size = ranks.sizeOf(of.batch());
   for (size_t at = 0; (at = text.find("<Bx", at)) != std::string::npos;) text.replace(at + 1, 1, std::to_string(size));
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &sharedContext());
   if (!module) throw Error(ErrorKind::badInput, "the network is not valid");
@@ -140,10 +143,12 @@ rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &way
     param.setValueAttr(ir::makeConstant(type, {bytes, values.size() * sizeof(float)}));
   }
   TrainConfig config = parseTrainConfig(kConfig, "config");
+  config.batch = of.batch();
+  config.accumulate = of.passes();
   if (of.isClipped) config.gradClipNorm = 0.3;
-  resolve(config, kBatch * 2);
+  resolve(config, kSamples);
   TrainingEntries entries;
-  entries.steps = {kBatch * 2};
+  entries.steps = {kSamples};
   entries.ranks = ranks;
   mlir::func::FuncOp function = *module->getOps<mlir::func::FuncOp>().begin();
   StepBuilder(*module, {{size, function}}, config, network.name).add(entries);
@@ -155,7 +160,16 @@ rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &way
   options.threads = 1;
   options.bucketBytes = ways.bucketBytes;
   options.cacheFolder = cacheFolder(); // the kernels are the same
-  return rt::Package::fromMemory(compileModule(*module, options).package);
+  std::string remarks;
+  if (of.isGathered) {
+    options.factors = FactorPolicy::always;
+    options.remarks = {"schedule"};
+  }
+  auto package = compileModule(*module, options, [&](const std::string &line) { remarks += line; }).package;
+  bool isOfRanks = !ranks.isAlone();
+  EXPECT_EQ(remarks.find("factors of w2 are gathered, and with them b2") != remarks.npos, of.isGathered && isOfRanks)
+      << remarks;
+  return rt::Package::fromMemory(std::move(package));
 }
 
 struct RankRun {
@@ -164,30 +178,30 @@ struct RankRun {
   std::string pieces; // of what they share
 };
 
-RankRun train(const Network &network, const rt::Package &package, const RankShares &share, const rt::Group *group,
+RankRun train(const Case &of, const rt::Package &package, const RankShares &share, const rt::Group *group,
               const Ways &ways, uint32_t seed) {
   rt::Pool pool(1);
   rt::State state(package);
   rt::Context context(package, {&pool, &state, 0});
   if (group) context.join(*group);
-  int64_t size = share.sizeOf(kBatch), begin = share.beginOf(kBatch), width = 1;
-  for (int64_t each : network.sample) width *= each;
+  int64_t size = share.sizeOf(of.batch()), begin = share.beginOf(of.batch()), width = 1;
+  for (int64_t each : of.network.sample) width *= each;
   std::mt19937 random(seed);
   RankRun run;
   for (int step = 0; step < kSteps; ++step) {
-    // The rank's rows of both passes of the step, one after the other.
-    std::vector<float> all = randomValues(size_t(2 * kBatch * width), uint64_t(100 + step), 2), own;
+    // The rank's rows of the step's passes, one after the other.
+    std::vector<float> all = randomValues(size_t(kSamples * width), uint64_t(100 + step), 2), own;
     std::vector<int64_t> targets;
-    for (int64_t pass = 0; pass < 2; ++pass)
+    for (int64_t pass = 0; pass < of.passes(); ++pass)
       for (int64_t i = 0; i < size; ++i) {
-        int64_t row = pass * kBatch + begin + i;
+        int64_t row = pass * of.batch() + begin + i;
         own.insert(own.end(), all.begin() + row * width, all.begin() + (row + 1) * width);
         targets.push_back((row * 7 + step) % 3);
       }
-    std::vector<int64_t> shape = {2 * size};
-    shape.insert(shape.end(), network.sample.begin(), network.sample.end());
+    std::vector<int64_t> shape = {of.passes() * size};
+    shape.insert(shape.end(), of.network.sample.begin(), of.network.sample.end());
     std::vector<rt::TensorView> inputs = {{own.data(), SPRIG_RT_F32, shape},
-                                          {targets.data(), SPRIG_RT_I64, std::vector<int64_t>{2 * size}}};
+                                          {targets.data(), SPRIG_RT_I64, std::vector<int64_t>{of.passes() * size}}};
     float loss = 0;
     std::vector<rt::TensorView> outputs = {{&loss, SPRIG_RT_F32, std::vector<int64_t>()}};
     if (ways.isJittered) std::this_thread::sleep_for(std::chrono::microseconds(random() % 400));
@@ -215,17 +229,16 @@ size_t lanesOf(const rt::Package &package) { return package.entry(package.findEn
 
 // What rank 0 has in the end, which all ranks must have, and the pieces of all of them.
 RankRun trainOnRanks(const Case &of, const std::vector<rt::Package> &packages, const Ways &ways) {
-  const Network &network = of.network;
   int ranks = int(packages.size());
-  if (ranks == 1) return train(network, packages[0], RankShares(), nullptr, ways, 0);
+  if (ranks == 1) return train(of, packages[0], RankShares(), nullptr, ways, 0);
   std::vector<rt::Group> groups = rt::Group::threads(uint32_t(ranks), std::chrono::minutes(1), ways.collectiveThreads);
   std::vector<RankRun> runs{size_t(ranks)};
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       try {
-        runs[size_t(rank)] = train(network, packages[size_t(rank)], RankShares(rank, ranks), &groups[size_t(rank)],
-                                   ways, uint32_t(rank + 1));
+        runs[size_t(rank)] =
+            train(of, packages[size_t(rank)], RankShares(rank, ranks), &groups[size_t(rank)], ways, uint32_t(rank + 1));
       } catch (const rt::Error &error) {
         ADD_FAILURE() << "rank " << rank << ": " << error.what();
       }
@@ -268,7 +281,8 @@ TEST_P(RankStepTest, BitsDependOnNothingButTheNumberOfRanks) {
 INSTANTIATE_TEST_SUITE_P(Networks, RankStepTest,
                          testing::Values(Case{"layers", kLayers}, Case{"norms", kNorms},
                                          Case{"layersOfSharedState", kLayers, true},
-                                         Case{"normsOfSharedStateClipped", kNorms, true, true}),
+                                         Case{"normsOfSharedStateClipped", kNorms, true, true},
+                                         Case{"layersGathered", kLayers, false, false, true}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace
