@@ -1,7 +1,7 @@
 #include "lib/Training/RankShares.h"
 #include "lib/Training/OptimizerShards.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "runtime/collective/Collective.h"
+#include "runtime/collective/Shares.h"
 #include <numeric>
 
 using namespace mlir;
@@ -13,11 +13,18 @@ namespace dist = ir::dist;
 static constexpr llvm::StringLiteral kMesh = "mesh", kAxis = "data";
 
 int64_t RankShares::sizeOf(int64_t samples) const {
-  return rt::collective::pieceOf(samples, uint32_t(ranks), uint32_t(rank)).size();
+  return rt::collective::shareOf(samples, uint32_t(ranks), weights, uint32_t(rank)).size();
 }
 
 int64_t RankShares::beginOf(int64_t samples) const {
-  return rt::collective::pieceOf(samples, uint32_t(ranks), uint32_t(rank)).begin;
+  return rt::collective::shareOf(samples, uint32_t(ranks), weights, uint32_t(rank)).begin;
+}
+
+bool RankShares::isEnough(int64_t samples) const {
+  if (weights.empty()) return samples >= ranks;
+  for (int each = 0; each < ranks; ++each)
+    if (rt::collective::shareOf(samples, uint32_t(ranks), weights, uint32_t(each)).size() == 0) return false;
+  return true;
 }
 
 static NameLoc named(ir::Expression &e, StringRef name) { return NameLoc::get(e.b.getStringAttr(name)); }
@@ -91,7 +98,7 @@ void RankShares::describe(Operation *function, ArrayRef<int64_t> passes, bool di
   if (isAlone()) return;
   Builder b(function->getContext());
   function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(std::accumulate(passes.begin(), passes.end(), int64_t(0))));
-  differs |= llvm::any_of(passes, [&](int64_t samples) { return samples % ranks != 0; });
+  differs |= !weights.empty() || llvm::any_of(passes, [&](int64_t samples) { return samples % ranks != 0; });
   if (differs) function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
 }
 

@@ -5,21 +5,23 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <vector>
 
 namespace sprig::training {
 
 class RankShares {
 public:
   /// With `sharesState` each holds and updates its piece of the optimizer's tensors (OptimizerShards.h).
-  explicit RankShares(int rank = 0, int ranks = 1, bool sharesState = false)
-      : rank(rank), ranks(ranks), sharesState(sharesState) {}
+  /// `weights` are of shares that differ; none: even ones.
+  explicit RankShares(int rank = 0, int ranks = 1, bool sharesState = false, std::vector<int64_t> weights = {})
+      : rank(rank), ranks(ranks), sharesState(sharesState), weights(std::move(weights)) {}
 
   bool isAlone() const { return ranks == 1; }
-  /// This rank's samples of so many, as lib/Loader deals them: sizes differ by one at most, larger ones come first.
+  /// This rank's samples of so many, as lib/Loader deals them where they are even (runtime/collective/Shares.h).
   int64_t sizeOf(int64_t samples) const;
   int64_t beginOf(int64_t samples) const;
   /// Whether every rank has one of so many.
-  bool isEnough(int64_t samples) const { return samples >= ranks; }
+  bool isEnough(int64_t samples) const;
   /// Its part of a mean over so many samples.
   double weightOf(int64_t samples) const { return isAlone() ? 1 : double(sizeOf(samples)) / double(samples); }
 
@@ -46,6 +48,7 @@ private:
 
   int rank, ranks;
   bool sharesState;
+  std::vector<int64_t> weights;
 };
 
 } // namespace sprig::training

@@ -1,4 +1,5 @@
 #include "tools/sprig/MeshFlags.h"
+#include "tools/sprig/RankWeights.h"
 #include "sprig/error.h"
 #include "runtime/comm/ProcessRanks.h"
 #include "runtime/comm/RankLimits.h"
@@ -82,11 +83,22 @@ void MeshFlags::checkNames() const {
     throw Error(ErrorKind::usage, flag + ": is for ranks that train together, which --strategy data or --mesh says");
 }
 
+std::vector<int64_t> MeshFlags::weights(int ranks) const {
+  if (shares.empty()) return {};
+  std::vector<int64_t> given = measuresShares() ? std::vector<int64_t>() : parseWeights(shares, ranks);
+  if (factors == "always" && (measuresShares() || !given.empty()))
+    throw Error(ErrorKind::usage,
+                "--factors always: factors are gathered of even shares alone, not with --shares " + shares);
+  return given;
+}
+
 int MeshFlags::ranks(const Settings &settings) const {
   for (auto &[flag, value] : {std::pair("--bucket ", &bucket), {"--factors ", &factors}})
     if (!isGiven() && !value->empty())
       throw Error(ErrorKind::usage, flag + *value + ": is of ranks that train together, --strategy data");
   checkNames();
+  if (!isGiven() && !shares.empty())
+    throw Error(ErrorKind::usage, "--shares " + shares + ": is of ranks that train together, --strategy data");
   if (!isGiven()) return 1;
   rt::core::GivenDevices given = settings.parsedDevices();
   int devices = given.threads ? 1 : int(given.list.size());
@@ -206,6 +218,11 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
           "bytes) at most, none (each by itself), unlimited, or auto (by cost; default). Bits do not depend on it")
       ->type_name("auto|MB");
   addFactors(command, flags.factors);
+  command
+      .add_option("--shares", flags.shares,
+                  "of ranks: how much of each batch each has, as 2,1 (default: as many samples each); auto: by what a "
+                  "step takes each of several processes")
+      ->type_name("W,W,...|auto");
   addZero(command, flags.zero);
 }
 

@@ -30,6 +30,7 @@ struct MeshFlags {
   std::string bucket;   ///< as --bucket; "": auto
   std::string factors;  ///< as --factors; "": auto
   int zero = 0;         ///< 1: ranks share the optimizer's state
+  std::string shares;   ///< of each batch: "2,1", "auto" or, for even ones, ""
   /// What --shard says of a model that is split over the mesh, not trained by samples.
   std::vector<std::string> shardings = {};
   /// Ranks run a model that is split, or a package of one, of as many as it says.
@@ -52,6 +53,9 @@ struct MeshFlags {
   void refuseZeroOf(const std::string &package) const;
   /// Throws usage errors of --strategy and --zero.
   void checkNames() const;
+  /// What --shares says of so many ranks; none: even ones. Throws usage errors.
+  std::vector<int64_t> weights(int ranks) const;
+  bool measuresShares() const { return shares == "auto"; }
 
 private:
   int ranksOfMesh(int most) const;

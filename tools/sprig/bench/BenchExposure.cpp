@@ -108,7 +108,8 @@ LoadedTraining loadSteps(const TrainedNetwork &network, const Settings &settings
 
 std::vector<char> bitsAfter(std::vector<Runner> runners, const TrainedNetwork &network, const TrainData &data) {
   joinAsThreads(runners);
-  TrainRanks ranks(std::move(runners), kBatchHere);
+  auto count = int(runners.size());
+  TrainRanks ranks(std::move(runners), RankShare{0, count, kBatchHere});
   ranks.restore(randomState(ranks.state().arrays, *network.config.trainable, 1));
   ranks.start(network.config.optimizer.lr, 1);
   std::vector<int64_t> all(static_cast<size_t>(kBatchHere));

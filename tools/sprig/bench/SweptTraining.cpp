@@ -61,7 +61,7 @@ SweptTraining::Program &SweptTraining::programFor(int ranks, int64_t batch) {
     program->ranks = std::make_unique<TrainRanks>(std::move(loaded.runners.front()));
   } else {
     joinAsThreads(loaded.runners);
-    program->ranks = std::make_unique<TrainRanks>(std::move(loaded.runners), batch);
+    program->ranks = std::make_unique<TrainRanks>(std::move(loaded.runners), RankShare{0, ranks, batch});
   }
   program->start = randomState(program->ranks->state().arrays, *network.config.trainable, kSeed);
   trainedNumbers = 0;

@@ -97,6 +97,10 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
 
 // Steps and evaluations for data sets of the given sizes; without them, of whole batches.
 TrainRequest requestTraining(const Options &options, int ranks, const RankLink &link) {
+  if (options.mesh.measuresShares() || !options.mesh.weights(ranks).empty())
+    throw Error(ErrorKind::unsupported, "--shares " + options.mesh.shares +
+                                            ": a package has one step for all ranks, whose shares are even; 'sprig "
+                                            "train' compiles each rank's own");
   TrainRequest request;
   request.ranks = ranks;
   request.bucketBytes = options.mesh.bucketBytes();
@@ -134,10 +138,13 @@ void writeText(const Options &options, const std::string &text) {
 void checkSplit(const Options &options) {
   std::string flag = "--shard " + options.mesh.shardings.front();
   if (options.mesh.mesh.empty()) throw Error(ErrorKind::usage, flag + ": names axes of --mesh, which is not given");
-  std::pair<const char *, bool> others[] = {
-      {"--train", !options.train.empty()},        {"--strategy", !options.mesh.strategy.empty()},
-      {"--bucket", !options.mesh.bucket.empty()}, {"--factors", !options.mesh.factors.empty()},
-      {"--zero", options.mesh.zero != 0},         {"--compile-from", !options.settings.compileFrom.empty()}};
+  std::pair<const char *, bool> others[] = {{"--train", !options.train.empty()},
+                                            {"--strategy", !options.mesh.strategy.empty()},
+                                            {"--bucket", !options.mesh.bucket.empty()},
+                                            {"--factors", !options.mesh.factors.empty()},
+                                            {"--zero", options.mesh.zero != 0},
+                                            {"--shares", !options.mesh.shares.empty()},
+                                            {"--compile-from", !options.settings.compileFrom.empty()}};
   for (auto &[other, isGiven] : others)
     if (isGiven)
       throw Error(ErrorKind::usage, flag + ": splits a model that is called, which " + other + " has no meaning for");

@@ -140,11 +140,17 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
   StepOfRank of{first, place.ranks, false, first == 0, options.mesh.bucketBytes()};
   of.zero = options.mesh.zero;
   of.factors = options.mesh.factorPolicy();
+  of.weights = options.mesh.weights(place.ranks);
+  if (options.mesh.measuresShares())
+    throw Error(ErrorKind::usage, "--shares auto: is what 'sprig train' measures; expected its numbers, as 2,1");
   int64_t chosen = 0;
   std::vector<Runner> &runners = ranks.runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
     options.mesh.refuseChoicesOf(options.model);
     options.mesh.refuseZeroOf(options.model);
+    if (!of.weights.empty())
+      throw Error(ErrorKind::usage, "--shares " + options.mesh.shares + ": " + options.model +
+                                        " is a package, whose ranks have even shares");
     refusePlaces(model, settings);
     runners.push_back(loadPackage(model, runner));
   } else if (options.train.empty()) {

@@ -158,6 +158,7 @@ Runner compileSteps(const Model &model, training::TrainConfig config, const std:
   request.link = of.link;
   request.zero = of.zero;
   request.factors = of.factors;
+  request.weights = of.weights;
   request.agreeOnBucket = of.agreeOnBucket;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
   Runner runner = Runner::load(std::move(compiled.package), model.path, options);

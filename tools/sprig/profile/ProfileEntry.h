@@ -39,6 +39,7 @@ struct StepOfRank {
   std::optional<RankLink> link = {};
   int zero = 0;                               ///< as --zero says
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
+  std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h)
   /// As in TrainRequest: what was chosen for this rank, to what all take.
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
 };

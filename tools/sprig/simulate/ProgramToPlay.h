@@ -20,8 +20,8 @@ struct SimulateOptions {
   bool list = false;
   int64_t calls = 0;
   std::string frontEnd, returns, read;
-  std::string mesh, ranks, scaling, algorithm, network, bucket, factors; ///< of steps that ranks take together
-  int zero = 0;                                                          ///< as --zero says of them
+  std::string mesh, ranks, scaling, algorithm, network, bucket, factors, shares; ///< of steps that ranks take together
+  int zero = 0;                                                                  ///< as --zero says of them
 };
 
 /// Compiles, or loads; nothing is run, so no device needs to be there. Sets the inputs and the entries that were asked

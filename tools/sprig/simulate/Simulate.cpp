@@ -328,6 +328,11 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                    "100gbe)")
       ->type_name("NAME|FILE");
   command
+      ->add_option("--shares", options->shares,
+                   "of --mesh, --ranks: how much of each batch each rank has, as 2,1 (default: as many samples each); "
+                   "auto: by what the step takes on each device")
+      ->type_name("W,W,...|auto");
+  command
       ->add_option("--bucket", options->bucket,
                    "gradients that go together, as of train: MB at most, none, unlimited, or auto (by cost, at the "
                    "rates of the topology; default)")

@@ -61,6 +61,17 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   flags.mesh = options.mesh.empty() ? options.ranks : options.mesh;
   flags.bucket = options.bucket;
   flags.factors = options.factors;
+  flags.shares = options.shares;
+  if (!options.shares.empty()) {
+    std::string flag = "--shares " + options.shares;
+    if (isPackage)
+      throw Error(ErrorKind::usage, flag + ": " + options.model + " is a package, whose ranks have even shares");
+    if (settings.ranks.size() > 1)
+      throw Error(ErrorKind::usage,
+                  flag + ": expected one number of ranks, found " + std::to_string(settings.ranks.size()));
+    settings.isBySpeed = flags.measuresShares() && settings.ranks[0] > 1;
+    settings.weights = flags.weights(settings.ranks[0]);
+  }
   flags.zero = options.zero;
   flags.checkNames();
   if (isPackage) {
@@ -82,7 +93,8 @@ bool isOfRanks(const SimulateOptions &options) {
                              {"--algo", &options.algorithm},
                              {"--network", &options.network},
                              {"--bucket", &options.bucket},
-                             {"--factors", &options.factors}})
+                             {"--factors", &options.factors},
+                             {"--shares", &options.shares}})
     if (!isGiven && !text->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": goes with --mesh or --ranks");
   if (!isGiven && options.zero) throw Error(ErrorKind::usage, "--zero: goes with --mesh or --ranks");
   return isGiven;

@@ -4,7 +4,8 @@
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
 #include "runtime/api/Handles.h"
-#include "runtime/collective/Collective.h"
+#include "runtime/collective/Shares.h"
+#include "tools/sprig/RankWeights.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/train/ExpectedLink.h"
 #include <algorithm>
@@ -128,14 +129,15 @@ struct RankedSteps::Source {
   Compiled &compiledFor(int count, int rank, const RankLink &link = {}) {
     if (!config) return package(rank);
     bool isWeak = ranks.scaling == Scaling::weak;
-    int64_t share =
-        isWeak ? config->batch : rt::collective::pieceOf(config->batch, uint32_t(count), uint32_t(rank)).size();
+    int64_t share = shareOf(count, rank);
     Compiled &found = compiled[{count, share, link.latency, link.bytesPerSecond}];
     if (found.runner) return found;
-    StepOfRank of{isWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
+    bool isEvenWeak = isWeak && (count == 1 || ranks.weights.empty());
+    StepOfRank of{isEvenWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
     of.factors = ranks.factors;
     if (count > 1) {
       of.zero = ranks.zero;
+      of.weights = ranks.weights;
       of.link = link;
       of.link->isApart = ranks.isBeside;
       of.agreeOnBucket = [&](int64_t bytes) {
@@ -145,6 +147,13 @@ struct RankedSteps::Source {
     found.runner = compileSteps(model, *config, allow, compileSettings, RunnerOptions{1, "null"}, of);
     choose(found);
     return found;
+  }
+
+  // Samples of a rank in a forward pass.
+  int64_t shareOf(int count, int rank) const {
+    int64_t all = config->batch * (ranks.scaling == Scaling::weak ? count : 1);
+    static const std::vector<int64_t> even;
+    return rt::collective::shareOf(all, uint32_t(count), count > 1 ? ranks.weights : even, uint32_t(rank)).size();
   }
 
   // Of programs that are one rank's each, the rank's.
@@ -195,6 +204,9 @@ struct RankedSteps::Source {
     found.samplesOfRanks = int64_t(info.samples);
   }
 
+  // By what the step of one rank takes on each node.
+  std::vector<int64_t> weightsBySpeed(const Cluster &cluster, Compiled &one);
+
   const StepProgram &stepFor(Compiled &found, const Topology &topology, uint32_t node, int count) const {
     const machine::Node &place = topology.nodes[node];
     std::string computes = place.rates + " " + std::to_string(place.flops) + " " +
@@ -205,6 +217,15 @@ struct RankedSteps::Source {
     return step->second;
   }
 };
+
+std::vector<int64_t> RankedSteps::Source::weightsBySpeed(const Cluster &cluster, Compiled &one) {
+  std::vector<double> speeds;
+  for (uint32_t node : cluster.nodes) {
+    const StepProgram &step = stepFor(one, cluster.topology, node, 1);
+    speeds.push_back(1 / std::max(1.0, aloneNs(step.step, cluster.topology, node)));
+  }
+  return weightsOf(speeds);
+}
 
 bool isNumberOfRanks(std::string_view mesh) {
   return mesh.starts_with("data=") && mesh.find(',') == std::string_view::npos;
@@ -279,6 +300,7 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
   point.oneNs = aloneNs(source->stepFor(first, single.topology, single.nodes[0], ranksOfOne).step, single.topology,
                         single.nodes[0]);
   RankLink link;
+  if (source->ranks.isBySpeed) source->ranks.weights = source->weightsBySpeed(point.cluster, first);
   if (source->config && ranks > 1) {
     const std::string here[] = {"cpu:0"};
     Topology own = machine::thisMachine(here, 1);
@@ -301,17 +323,21 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
     samples = compiled.samplesOfRanks / compiled.ranks * ranks;
   }
   bool isAlike = alone.size() == 1;
-  bool isOne = point.cluster.one && ranks > (isAlike ? kMostInFull : kMostUnevenInFull);
+  // The largest share stands for all where it is the first.
+  bool isOne =
+      point.cluster.one && source->ranks.weights.empty() && ranks > (isAlike ? kMostInFull : kMostUnevenInFull);
   point.how = isOne ? Played::one : Played::all;
   point.isLargestOfAll = isOne && !isAlike;
   if (const auto &config = source->config) {
     int64_t batch = config->batch * config->accumulate;
     bool isWeak = source->ranks.scaling == Scaling::weak;
     samples = isWeak ? batch * ranks : batch;
-    int64_t each =
-        isWeak ? batch : rt::collective::pieceOf(config->batch, uint32_t(ranks), 0).size() * config->accumulate;
+    int64_t each = source->shareOf(ranks, 0) * config->accumulate;
     point.shares = std::to_string(each) + " samples each";
-    if (!isWeak && config->batch % ranks)
+    if (const auto &weights = source->ranks.weights; !weights.empty())
+      point.shares = sharesText(config->batch * (isWeak ? ranks : 1), weights, ranks) + " (--shares " +
+                     textOf(weights, ranks) + ")";
+    else if (!isWeak && config->batch % ranks)
       point.shares = std::to_string(each) + " or " + std::to_string(each - config->accumulate) + " samples each";
   } else if (samples) {
     point.shares = std::to_string(samples / ranks) + " samples each";

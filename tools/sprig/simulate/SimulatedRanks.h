@@ -30,6 +30,8 @@ struct RankSettings {
   int64_t bucketBytes = 0; ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
   int zero = 0;                               ///< 1: ranks share the optimizer's state
+  std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h), of the one number of ranks
+  bool isBySpeed = false;                     ///< shares as what a step of one rank takes on each node
   bool isBeside = true;                       ///< collectives may have a lane of their own beside the rest of the step
 };
 

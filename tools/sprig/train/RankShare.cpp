@@ -1,11 +1,11 @@
 #include "tools/sprig/train/RankShare.h"
-#include "runtime/collective/Collective.h"
+#include "runtime/collective/Shares.h"
 #include <algorithm>
 
 namespace sprig::cli {
 
 void RankShare::add(int64_t first, int64_t samples, std::vector<int64_t> &places) const {
-  rt::collective::Range own = rt::collective::pieceOf(samples, uint32_t(ranks), uint32_t(rank));
+  rt::collective::Range own = rt::collective::shareOf(samples, uint32_t(ranks), weights, uint32_t(rank));
   for (int64_t i = own.begin; i < own.end; ++i) places.push_back(first + i);
 }
 
@@ -16,7 +16,7 @@ void RankShare::ofStep(int64_t samples, std::vector<int64_t> &places) const {
 }
 
 int64_t RankShare::sizeOfPass(int64_t samples) const {
-  return rt::collective::pieceOf(samples, uint32_t(ranks), uint32_t(rank)).size();
+  return rt::collective::shareOf(samples, uint32_t(ranks), weights, uint32_t(rank)).size();
 }
 
 int64_t RankShare::sizeOfStep(int64_t samples) const {

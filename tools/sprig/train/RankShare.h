@@ -9,11 +9,12 @@ namespace sprig::cli {
 
 struct RankShare {
   int rank = 0, ranks = 1;
-  int64_t batch = 0;        ///< samples of a forward pass of a step, of all ranks together
-  bool sharesState = false; ///< each has pieces of the optimizer's tensors (StateShards.h)
+  int64_t batch = 0;                 ///< samples of a forward pass of a step, of all ranks together
+  bool sharesState = false;          ///< each has pieces of the optimizer's tensors (StateShards.h)
+  std::vector<int64_t> weights = {}; ///< of shares that differ (RankWeights.h); none: even ones
 
-  /// Places of this rank's samples among `samples` of all ranks: its piece of each forward pass. Pieces differ by one
-  /// at most, larger ones come first; it may have none. Replaces what `places` holds.
+  /// Places of this rank's samples among `samples` of all ranks: its share of each forward pass
+  /// (runtime/collective/Shares.h); it may have none. Replaces what `places` holds.
   void ofStep(int64_t samples, std::vector<int64_t> &places) const;
   /// The same of samples that are one pass.
   void ofPass(int64_t samples, std::vector<int64_t> &places) const;

@@ -1,4 +1,5 @@
 #include "tools/sprig/train/TrainLoop.h"
+#include "tools/sprig/RankWeights.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/Schedule.h"
 #include "sprig/error.h"
@@ -53,6 +54,7 @@ public:
     resume();
     program.checkBeginning({{"numbers of samples", std::to_string(data.count())},
                             {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->count() : 0)},
+                            {"shares", textOf(program.first().rankShare().weights, program.first().rankShare().ranks)},
                             {"configurations", training::toJson(config)},
                             {"steps to go on from", std::to_string(outcome.steps)}});
     if (!options.checkpoints.empty() && options.writesCheckpoints) writer.emplace(options.checkpoints, options.keep);

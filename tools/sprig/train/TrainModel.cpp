@@ -31,7 +31,7 @@ namespace {
 
 training::TrainingEntries entriesOf(const TrainRequest &request) {
   return {request.steps, request.evaluations, request.inferences, request.withNorm,
-          training::RankShares(request.rank, request.ranks, request.zero > 0)};
+          training::RankShares(request.rank, request.ranks, request.zero > 0, request.weights)};
 }
 
 /// The sizes of symbolic dimensions for a batch: the first of every input, and what --dim binds.
@@ -177,7 +177,8 @@ CompileOptions trainingOptions(const Model &model, const TrainRequest &request, 
   options.math = MathMode::strict;
   options.rematBytes = request.config.rematBytes.value_or(0);
   options.bucketBytes = request.bucketBytes;
-  if (request.ranks > 1) options.factors = request.factors;
+  // Of shares by weights no rank knows from its own rows how many the others have.
+  if (request.ranks > 1 && request.weights.empty()) options.factors = request.factors;
   return options;
 }
 
@@ -312,7 +313,7 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
                           std::span<const data::Array> state, std::span<const data::Array> inputs) {
   TrainRequest quiet = request;
   quiet.announce = false;
-  quiet.rank = 0, quiet.ranks = 1; // the same numbers, which one rank has all of
+  quiet.rank = 0, quiet.ranks = 1, quiet.weights.clear(); // the same numbers, which one rank has all of
   TrainingModule training(model, quiet, settings);
   runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
   func::FuncOp step;

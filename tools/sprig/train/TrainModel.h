@@ -22,6 +22,7 @@ struct TrainRequest {
   bool announce = true;             ///< warn of what an exporter did to the model
   /// Of ranks that train together, sizes are of all of them: the program of this one.
   int rank = 0, ranks = 1;
+  std::vector<int64_t> weights = {}; ///< of their shares (RankWeights.h); none: even ones
   /// Most bytes of gradients that go together; 0: chosen by what `link` takes.
   int64_t bucketBytes = 0;
   std::optional<RankLink> link = {};

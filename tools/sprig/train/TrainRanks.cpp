@@ -10,12 +10,11 @@ namespace sprig::cli {
 
 TrainRanks::TrainRanks(Runner runner) { programs.push_back(std::make_unique<TrainProgram>(std::move(runner))); }
 
-TrainRanks::TrainRanks(std::vector<Runner> runners, int64_t batch, bool sharesState)
-    : isShared(sharesState), failures(runners.size()) {
+TrainRanks::TrainRanks(std::vector<Runner> runners, const RankShare &first)
+    : isShared(first.sharesState), failures(runners.size()) {
   int ranks = int(runners.size());
-  for (int rank = 0; rank < ranks; ++rank)
-    programs.push_back(
-        std::make_unique<TrainProgram>(std::move(runners[size_t(rank)]), RankShare{rank, ranks, batch, sharesState}));
+  for (RankShare share = first; share.rank < ranks; ++share.rank)
+    programs.push_back(std::make_unique<TrainProgram>(std::move(runners[size_t(share.rank)]), share));
   try {
     for (int rank = 1; rank < ranks; ++rank) threads.emplace_back([this, rank] { serve(rank); });
   } catch (const std::system_error &error) {

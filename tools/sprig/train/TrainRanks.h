@@ -27,9 +27,8 @@ public:
 
   /// A program alone.
   explicit TrainRanks(Runner runner);
-  /// Runners by rank, each with the program of its rank and a group; `batch` has the samples of a forward pass of all
-  /// ranks together.
-  TrainRanks(std::vector<Runner> runners, int64_t batch, bool sharesState = false);
+  /// Runners by rank, each with the program of its rank and a group; `first` is the first one's share.
+  TrainRanks(std::vector<Runner> runners, const RankShare &first);
   /// One of several processes that are ranks; the runner is of its group.
   TrainRanks(Runner runner, RankShare share);
   ~TrainRanks();

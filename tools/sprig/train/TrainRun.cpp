@@ -5,8 +5,10 @@
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
+#include "tools/sprig/RankWeights.h"
 #include "tools/sprig/compile/PlacementReport.h"
 #include "tools/sprig/train/AutoDevices.h"
+#include "tools/sprig/train/MeasuredShares.h"
 #include "tools/sprig/train/TrainNote.h"
 #include "tools/sprig/train/TrainProgress.h"
 #include "tools/sprig/train/TrainResults.h"
@@ -200,9 +202,11 @@ private:
   std::optional<TrainRanks> program;
   std::vector<std::string> trainable;
   double compileSeconds = 0;
-  bool writesState = false; ///< whether the output is a checkpoint
-  double rateFactor = 1;    ///< of --lr-scaling
-  std::string chosen;       ///< of --devices auto
+  bool writesState = false;     ///< whether the output is a checkpoint
+  double rateFactor = 1;        ///< of --lr-scaling
+  std::string chosen;           ///< of --devices auto
+  std::vector<int64_t> weights; ///< of the ranks' shares; none: even ones
+  std::string measured;         ///< of --shares auto
 
   bool isFirst() const { return place.rank == 0; }
   // Whether ranks have pieces of the optimizer's state.
@@ -227,6 +231,23 @@ private:
            "' keeps to it");
   }
 
+  void takeShares() {
+    request.weights = weights = options.mesh.weights(ranks);
+    if (!options.mesh.measuresShares()) return;
+    // Of threads each has as many; what a sweep measures once stays.
+    if (place.isProcess && measured.empty()) {
+      if (!group) group = processAsRank();
+      std::vector<double> speeds = measureSpeeds(model, request, settings, runnerOptions(), data, group.get());
+      measured = textOf(weightsOf(speeds), ranks);
+      inform("shares: " + measured + ", as steps of one rank take " + speedsText(speeds) +
+             "; the bits of results depend on it, --shares " + measured + " keeps to it");
+    } else if (measured.empty()) {
+      measured = textOf({}, ranks);
+      inform("shares: even, as ranks of one process have as many threads each");
+    }
+    request.weights = weights = parseWeights(measured, ranks);
+  }
+
   // Of a model, when its samples are known.
   void choose(std::span<const training::Override> overrides) {
     if (!choosesDevices() || model.kind == ModelKind::package) return;
@@ -246,6 +267,9 @@ private:
     if (!options.plot.empty()) checkWritable(options.plot);
     if (model.kind != ModelKind::package) return readConfig(overrides);
     options.mesh.refuseChoicesOf(options.model);
+    if (options.mesh.measuresShares() || !options.mesh.weights(ranks).empty())
+      throw Error(ErrorKind::usage, "--shares " + options.mesh.shares + ": " + options.model +
+                                        " is a package, whose ranks have even shares");
     std::vector<Runner> runners;
     runners.push_back(compileAndLoad(model, {}, settings));
     note = trainNoteOf(runners.front());
@@ -286,12 +310,14 @@ private:
     if (place.isProcess) {
       if (!group) group = processAsRank();
       runners.front().join(group);
-      program.emplace(std::move(runners.front()), RankShare{place.rank, ranks, config.batch, sharesState()});
+      program.emplace(std::move(runners.front()), share());
       return;
     }
     joinAsThreads(runners);
-    program.emplace(std::move(runners), config.batch, sharesState());
+    program.emplace(std::move(runners), share());
   }
+
+  RankShare share() const { return {place.isProcess ? place.rank : 0, ranks, config.batch, sharesState(), weights}; }
 
   std::string title() const { return config.net.empty() ? fs::path(options.model).stem().string() : config.net; }
 
@@ -371,6 +397,7 @@ private:
     request.allow = options.allow;
     request.ranks = ranks;
     request.rank = place.rank;
+    if (ranks > 1) takeShares();
     expectCollectives();
     request.zero = options.mesh.zero;
     auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions());
@@ -484,11 +511,17 @@ private:
     }
     if (ranks > 1) {
       json["ranks"] = ranks;
+      RankShare first{0, ranks, config.batch, false, weights};
       int64_t batch = config.batch, least = batch / ranks, most = (batch + ranks - 1) / ranks;
-      rows.push_back({"ranks", std::to_string(ranks) + ", a batch of " + std::to_string(batch) + " is " +
-                                   std::to_string(most) + (most == least ? "" : " or " + std::to_string(least)) +
-                                   " samples of each" + (options.scaleBatch ? " (--scale-batch)" : "")});
-      json.update({{"batch", batch}, {"batch_of_rank", most}, {"lr", config.optimizer.lr}});
+      std::string even = "a batch of " + std::to_string(batch) + " is " + std::to_string(most) +
+                         (most == least ? "" : " or " + std::to_string(least)) + " samples of each";
+      rows.push_back({"ranks", std::to_string(ranks) + ", " +
+                                   (weights.empty() ? even
+                                                    : sharesText(batch, weights, ranks) + " (--shares " +
+                                                          textOf(weights, ranks) + ")") +
+                                   (options.scaleBatch ? " (--scale-batch)" : "")});
+      json.update({{"batch", batch}, {"batch_of_rank", first.sizeOfPass(batch)}, {"lr", config.optimizer.lr}});
+      if (!weights.empty()) json["shares"] = weights;
       if (rateFactor != 1)
         rows.push_back({"rate", formatDouble(config.optimizer.lr) + ", " + formatDouble(rateFactor) +
                                     " times the configuration's (--lr-scaling " + options.lrScaling + ")" +
