@@ -16,6 +16,7 @@
 #include "tools/sprig/profile/ProfileReport.h"
 #include "tools/sprig/profile/ProfileSession.h"
 #include "tools/sprig/profile/RepeatedCopies.h"
+#include "tools/sprig/run/RankedModel.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/train/ExpectedLink.h"
 #include "tools/sprig/train/TrainProgram.h"
@@ -196,10 +197,25 @@ int profileOfRanks(const Options &options, const RankPlace &place) {
   return kDone;
 }
 
-int profile(const Options &options) {
+// A package of a model that is split says over what, and is profiled on as many ranks.
+void takeMesh(Options &options) {
+  Model model = openModel(options.model);
+  if (model.kind != ModelKind::package || !options.train.empty()) return;
+  Runner package = loadPackage(model, RunnerOptions{1, ""});
+  if (!RankedModel::isIn(package)) return;
+  options.mesh.mesh = RankedModel::meshOf(package, model.path, options.mesh.mesh);
+  options.mesh.runsModel = true;
+  if (!options.entry.empty()) return;
+  sprig_rt_entry_info info;
+  check(sprig_rt_package_entry(package.package(), 0, &info));
+  options.entry = info.name;
+}
+
+int profile(Options options) {
   if (!options.compare.empty()) return compare(options);
   if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
   checkOptions(options);
+  takeMesh(options);
   if (RankPlace place = options.mesh.place(options.settings); place.ranks > 1) return profileOfRanks(options, place);
   ProfileView view = options.view;
   view.operations = isVerbose() || options.common.json();

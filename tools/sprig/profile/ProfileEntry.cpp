@@ -37,19 +37,6 @@ std::string listEntries(const Runner &runner) {
   return text.empty() ? "none" : text;
 }
 
-ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed) {
-  ProfileTarget target{entry, "", {}};
-  std::vector<InputSpec> specs;
-  for (const TensorSpec &spec : runner.inputs(entry)) {
-    InputSpec input{spec.name, std::string(data::name(spec.dtype)), {}, true};
-    for (int64_t size : spec.shape) input.dims.push_back({size, ""});
-    specs.push_back(std::move(input));
-  }
-  if (auto samples = samplesOf(runner, entry)) target.dims = "batch=" + std::to_string(*samples);
-  fillRandom(specs, seed, {}, target.arrays);
-  return target;
-}
-
 /// The sizes that --dim asks for, of whatever symbol: a package's entries differ in their samples alone.
 std::vector<int64_t> sizesAskedFor(const Settings &settings) {
   std::vector<int64_t> sizes;
@@ -63,6 +50,19 @@ std::vector<int64_t> sizesAskedFor(const Settings &settings) {
 }
 
 } // namespace
+
+ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed) {
+  ProfileTarget target{entry, "", {}};
+  std::vector<InputSpec> specs;
+  for (const TensorSpec &spec : runner.inputs(entry)) {
+    InputSpec input{spec.name, std::string(data::name(spec.dtype)), {}, true};
+    for (int64_t size : spec.shape) input.dims.push_back({size, ""});
+    specs.push_back(std::move(input));
+  }
+  if (auto samples = samplesOf(runner, entry)) target.dims = "batch=" + std::to_string(*samples);
+  fillRandom(specs, seed, {}, target.arrays);
+  return target;
+}
 
 bool isChosenByShape(const Runner &runner, const std::string &entry) {
   if (!entry.empty()) return false;

@@ -27,6 +27,9 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
                                          const std::vector<InputSpec> &specs, const std::vector<EntryRequest> &requests,
                                          const Settings &settings, uint64_t seed);
 
+/// An entry with random arrays.
+ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed);
+
 /// Whether no entry is named and the package has no steps: then the sizes of the inputs choose.
 bool isChosenByShape(const Runner &runner, const std::string &entry);
 

@@ -1,5 +1,6 @@
 #include "tools/sprig/profile/ProfileRanks.h"
 #include "lib/Machine/ClockOffset.h"
+#include "runtime/api/Handles.h"
 #include "sprig/rt/profile.hpp"
 #include "tools/sprig/profile/InFlight.h"
 #include "tools/sprig/profile/ProfileEntry.h"
@@ -43,14 +44,23 @@ public:
       groups = threadsAsRanks(place.ranks);
     for (size_t i = 0; i < runners().size(); ++i) {
       runners()[i].join(groups[i]);
-      ProfileTarget target =
-          chooseTargets(runners()[i], this->given.entry, {}, {}, settings, this->given.seed + i).front();
+      uint64_t seed = this->given.seed + i;
+      ProfileTarget target = chooseTargets(runners()[i], this->given.entry, {}, {}, settings, seed).front();
       if (!target.entry) throw Error(ErrorKind::usage, "--entry: expected a step that ranks take together");
+      int rank = place.isProcess ? place.rank : int(i);
+      if (auto own = entryOfRank(runners()[i], *target.entry, rank); own && *own != *target.entry)
+        target = targetOf(runners()[i], *own, seed);
       if (i == 0) result.dims = target.dims;
       entries.push_back(uint32_t(*target.entry));
       calls.push_back(runners()[i].prepare(*target.entry, target.arrays));
     }
     result.place = place;
+    // What another process runs is in the package, or is like this one's.
+    for (int rank = 0; rank < place.ranks; ++rank) {
+      size_t here = place.isProcess ? 0 : size_t(rank);
+      const Runner &runner = runners()[here];
+      programs.push_back({&runner, entryOfRank(runner, entries[here], rank).value_or(entries[here])});
+    }
   }
 
   RanksProfile run() {
@@ -87,7 +97,7 @@ private:
     callAll(kTried);
     double each = std::max(1.0, double(now() - begin) / kTried);
     size_t events = 4;
-    for (const auto &lane : result.commandNames) events += lane.size();
+    for (const auto &lane : result.commandNames[size_t(given.place.rank)]) events += lane.size();
     events *= 1 + 4 * size_t(runners()[0].threads()); // commands that are cut record their slices
     uint64_t room = std::clamp<uint64_t>(kRing / events, 1, kMostCalls);
     uint64_t wanted = given.calls ? given.calls : std::max<uint64_t>(1, uint64_t(given.seconds * 1e9 / each));
@@ -166,29 +176,59 @@ private:
     sprig_rt_entry_info info;
     check(sprig_rt_package_entry(runners()[0].package(), entries[0], &info));
     result.entry = info.name;
-    for (uint32_t lane = 0; lane < info.lane_count; ++lane) {
-      uint32_t count = 0;
-      check(sprig_rt_package_lane(runners()[0].package(), entries[0], lane, &count));
-      result.commandNames.emplace_back();
-      for (uint32_t i = 0; i < count; ++i) {
-        sprig_rt_command_info command;
-        check(sprig_rt_package_command(runners()[0].package(), entries[0], lane, i, &command));
-        result.commandNames.back().push_back(command.name && *command.name ? command.name
-                                                                           : rt::commandKindName(command.kind));
+    for (const Program &program : programs) {
+      auto &lanes = result.commandNames.emplace_back();
+      for (const rt::core::Lane &lane : program.told().lanes) {
+        lanes.emplace_back();
+        for (uint32_t i = 0; i < lane.commands.size(); ++i) {
+          sprig_rt_command_info command;
+          check(sprig_rt_package_command(program.runner->package(), program.entry,
+                                         uint32_t(&lane - &program.told().lanes[0]), i, &command));
+          lanes.back().push_back(command.name && *command.name ? command.name : rt::commandKindName(command.kind));
+        }
       }
     }
   }
 
-  double bytesOf(uint32_t lane, uint32_t index) {
-    sprig_rt_command_info command;
-    check(sprig_rt_package_command(runners()[0].package(), entries[0], lane, index, &command));
-    double bytes = 0;
-    for (uint32_t b = 0; b < command.buffer_count; ++b) {
-      sprig_rt_buffer_info buffer;
-      check(sprig_rt_package_buffer(runners()[0].package(), entries[0], command.buffers[b], &buffer));
-      bytes += double(buffer.size);
+  /// What a rank runs, as this process knows it.
+  struct Program {
+    const Runner *runner;
+    uint32_t entry;
+    const rt::core::Entry &told() const { return runner->package()->package->program().entries[entry]; }
+    /// Null where the rank's program is another one.
+    const rt::core::Command *at(uint32_t lane, uint32_t index) const {
+      const std::vector<rt::core::Lane> &lanes = told().lanes;
+      return lane < lanes.size() && index < lanes[lane].commands.size() ? &lanes[lane].commands[index] : nullptr;
     }
+  };
+
+  // Of programs that are one rank's each, of the same whole arrays, the rank's.
+  static std::optional<uint32_t> entryOfRank(const Runner &runner, size_t like, int rank) {
+    const std::vector<rt::core::Entry> &all = runner.package()->package->program().entries;
+    auto isAlike = [](const rt::core::TensorType &a, const rt::core::TensorType &b) {
+      return a.name == b.name && std::ranges::equal(a.whole(), b.whole());
+    };
+    for (uint32_t i = 0; i < all.size(); ++i)
+      if (all[i].rank == rank && all[i].name == all[like].name &&
+          std::ranges::equal(all[i].inputs, all[like].inputs, isAlike))
+        return i;
+    return std::nullopt;
+  }
+
+  double bytesOf(size_t rank, uint32_t lane, uint32_t index) const {
+    const rt::core::Command *command = programs[rank].at(lane, index);
+    double bytes = 0;
+    for (uint32_t b = 0; command && b < command->operandCount; ++b)
+      bytes += double(programs[rank].told().bufferOf(*command, b).size);
     return bytes;
+  }
+
+  // The first of the ranks that meet there.
+  int firstOf(size_t rank, uint32_t lane, uint32_t index) const {
+    const rt::core::Command *command = programs[rank].at(lane, index);
+    const rt::core::Entry &entry = programs[rank].told();
+    if (!command || !entry.meets(*command) || entry.collectives[command->collective].axes.empty()) return 0;
+    return entry.groupOf(entry.collectives[command->collective], int(rank)).front();
   }
 
   void analyse() {
@@ -202,7 +242,8 @@ private:
     Span whole{0, double(end - origin)};
     std::vector<machine::RankSpans> ranks;
     std::vector<std::vector<std::pair<uint32_t, uint32_t>>> places; // of each rank's meetings
-    for (const auto &events : result.events) {
+    for (size_t number = 0; number < result.events.size(); ++number) {
+      const std::vector<RankEvent> &events = result.events[number];
       machine::RankSpans &rank = ranks.emplace_back();
       std::vector<Flight> flights;
       std::vector<float> steps;
@@ -213,8 +254,9 @@ private:
           steps.push_back(float(span.length()));
         } else if (isMeeting(event.kind)) {
           rank.meetings.push_back(span);
+          rank.firsts.push_back(firstOf(number, event.lane, event.command));
           places.back().emplace_back(event.lane, event.command);
-          flights.push_back({span.begin, span.end, bytesOf(event.lane, event.command)});
+          flights.push_back({span.begin, span.end, bytesOf(number, event.lane, event.command)});
         } else {
           rank.computing.push_back(span);
         }
@@ -233,10 +275,14 @@ private:
     for (const auto &each : places) count = std::min(count, each.size());
     std::map<std::pair<uint32_t, uint32_t>, std::pair<RanksProfile::Meeting, double>> rows;
     for (size_t i = 0; i < count; ++i) {
-      double last = 0;
-      for (const machine::RankSpans &rank : ranks) last = std::max(last, rank.meetings[i].begin);
+      std::map<int, double> lasts; // of each of the groups that met
+      for (const machine::RankSpans &rank : ranks) {
+        double &last = lasts[rank.firsts[i]];
+        last = std::max(last, rank.meetings[i].begin);
+      }
       auto &[row, times] = rows[places[0][i]];
       for (const machine::RankSpans &rank : ranks) {
+        double last = lasts[rank.firsts[i]];
         row.ns += rank.meetings[i].length();
         row.waitNs += std::clamp(last - rank.meetings[i].begin, 0.0, rank.meetings[i].length());
         ++times;
@@ -244,8 +290,8 @@ private:
     }
     for (auto &[place, each] : rows) {
       auto &[row, times] = each;
-      row.name = result.commandNames[place.first][place.second];
-      row.bytes = bytesOf(place.first, place.second);
+      row.name = result.nameOf(0, place.first, place.second);
+      row.bytes = bytesOf(0, place.first, place.second);
       row.ns /= times;
       row.waitNs /= times;
       result.meetings.push_back(row);
@@ -253,12 +299,18 @@ private:
   }
 
   RanksToProfile given;
-  std::vector<uint32_t> entries;
+  std::vector<uint32_t> entries; // of the runners
+  std::vector<Program> programs; // by rank
   std::vector<PreparedCall> calls;
   RanksProfile result;
 };
 
 } // namespace
+
+std::string RanksProfile::nameOf(size_t rank, uint32_t lane, uint32_t command) const {
+  const auto &lanes = commandNames[rank];
+  return lane < lanes.size() && command < lanes[lane].size() ? lanes[lane][command] : "another command";
+}
 
 RanksProfile profileRanks(RanksToProfile ranks, const Settings &settings) {
   return Session(std::move(ranks), settings).run();

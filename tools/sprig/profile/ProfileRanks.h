@@ -36,7 +36,9 @@ struct RanksProfile {
     double bytes = 0, ns = 0, waitNs = 0; ///< waitNs: until the last rank came
   };
   std::vector<Meeting> meetings;
-  std::vector<std::vector<std::string>> commandNames; ///< by lane and command
+  /// By rank, lane and command, as far as this process knows the ranks' programs.
+  std::vector<std::vector<std::vector<std::string>>> commandNames;
+  std::string nameOf(size_t rank, uint32_t lane, uint32_t command) const;
 };
 
 struct RanksToProfile {

@@ -85,7 +85,7 @@ void writeRanksTrace(std::ostream &out, const RanksProfile &profile) {
         call.name = "step";
         continue;
       }
-      lanes[event.lane].spans.push_back({profile.commandNames[event.lane][event.command], event.begin, event.end});
+      lanes[event.lane].spans.push_back({profile.nameOf(rank, event.lane, event.command), event.begin, event.end});
     }
     rt::TraceProcess process{name, {}};
     for (auto &[lane, track] : lanes) {

@@ -5,7 +5,7 @@
 #include "tools/sprig/shard/ShardModel.h"
 #include <algorithm>
 #include <cstring>
-#include <set>
+#include <map>
 
 namespace sprig::cli {
 namespace {
@@ -54,7 +54,10 @@ public:
     int64_t bytes = isWithin ? *data::byteSize(whole.dtype, own) : 0;
     if (!isWithin || uint64_t(bytes) > size) refuse("a piece of rank " + std::to_string(rank) + " that is not in it");
     own.insert(own.end(), first.begin(), first.end());
-    if (!seen.insert(own).second) return;
+    if (!seen.insert({own, rank}).second) return;
+    for (const auto &[other, by] : seen)
+      if (by != rank && overlap(own, other))
+        refuse("pieces of ranks " + std::to_string(by) + " and " + std::to_string(rank) + " that overlap");
     gathered += bytes;
     copyPiece(whole, piece, shape, first, /*isInto=*/true);
   }
@@ -67,14 +70,20 @@ public:
   }
 
 private:
+  static bool overlap(const std::vector<int64_t> &a, const std::vector<int64_t> &b) {
+    size_t dims = a.size() / 2;
+    for (size_t dim = 0; dim < dims; ++dim)
+      if (a[dims + dim] + a[dim] <= b[dims + dim] || b[dims + dim] + b[dim] <= a[dims + dim]) return false;
+    return true;
+  }
   [[noreturn]] void refuse(const std::string &what) const {
     throw Error(ErrorKind::badInput, model + ": output '" + whole.name + "', " + data::describe(whole) + ", has " +
                                          what + ": programs of ranks do not belong together");
   }
   const std::string &model;
   Array whole;
-  std::set<std::vector<int64_t>> seen; // shapes and first places
-  int64_t gathered = 0;                // bytes
+  std::map<std::vector<int64_t>, int> seen; // shapes and first places, and whose they are first
+  int64_t gathered = 0;                     // bytes
 };
 
 /// Programs of two ranks, of one package: what all ranks have together is the same in both.
@@ -133,16 +142,20 @@ void RankedModel::openPackage(const Model &given) {
     throw Error(ErrorKind::usage, "--shard " + flags.shardings.front() + ": " + given.path +
                                       " is a package, which is split as it was compiled");
   base = loadPackage(given, RunnerOptions{1, ""});
-  const std::vector<Entry> &entries = program().entries;
+  flags.mesh = meshOf(*base, given.path, flags.mesh);
+}
+
+std::string RankedModel::meshOf(const Runner &package, const std::string &path, const std::string &given) {
+  const std::vector<Entry> &entries = programOf(package).entries;
   auto found = std::find_if(entries.begin(), entries.end(), [](const Entry &entry) { return !entry.mesh.empty(); });
   for (const Entry &entry : entries)
-    if (!entry.mesh.empty()) refuseUnlike(given.path, *found, entry);
-  std::string mesh = meshText(*base, size_t(found - entries.begin()));
-  bool isSame = flags.mesh.empty() || std::ranges::equal(parseMesh(flags.mesh), found->mesh, [](auto &a, auto &b) {
+    if (!entry.mesh.empty()) refuseUnlike(path, *found, entry);
+  std::string mesh = meshText(package, size_t(found - entries.begin()));
+  bool isSame = given.empty() || std::ranges::equal(parseMesh(given), found->mesh, [](auto &a, auto &b) {
                   return a.name == b.name && a.ranks == int64_t(b.ranks);
                 });
-  if (!isSame) throw Error(ErrorKind::usage, "--mesh " + flags.mesh + ": " + given.path + " is of the mesh " + mesh);
-  flags.mesh = mesh;
+  if (!isSame) throw Error(ErrorKind::usage, "--mesh " + given + ": " + path + " is of the mesh " + mesh);
+  return mesh;
 }
 
 std::vector<InputSpec> RankedModel::inputSpecs() const {

@@ -14,6 +14,9 @@ public:
   static bool mayBe(const MeshFlags &flags, const Settings &settings);
   /// Whether a package is one of ranks with pieces of arrays.
   static bool isIn(const Runner &package);
+  /// Its mesh, as --mesh gives one. Throws where it has programs that do not belong together, and usage where `given`
+  /// is another one.
+  static std::string meshOf(const Runner &package, const std::string &path, const std::string &given);
 
   /// A model and the flags that say how it is split, or a package of ranks. Throws usage errors: a mesh that is not the
   /// package's, another number of devices or processes.
