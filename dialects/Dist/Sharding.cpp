@@ -1,5 +1,6 @@
 // The sharding attribute: its text, and what it has to keep to.
 #include "dialects/Dist/Dist.h"
+#include "runtime/collective/Piece.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
@@ -133,17 +134,19 @@ static LogicalResult verifyNamed(Operation *op, Attribute value, Type type, cons
   return verifyOn(SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, sharding.getMesh()), op, sharding, type, what);
 }
 
-// A piece lies in its whole.
+// A piece lies in its whole, whose elements can be counted.
 static LogicalResult verifyPiece(Operation *op, Attribute value, Type type, const Twine &what) {
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
   auto piece = dyn_cast<RankedTensorType>(type);
   if (!numbers || !piece || numbers.size() != 2 * piece.getRank())
     return op->emitOpError() << "expected '" << kPieceAttr << "' of " << what
                              << " as two numbers for each dimension of " << type << ", found " << value;
-  for (auto [size, whole, first] : llvm::zip_equal(piece.getShape(), numbers.asArrayRef().take_front(piece.getRank()),
-                                                   numbers.asArrayRef().drop_front(piece.getRank())))
-    if (first < 0 || size < 0 || first > whole - size)
-      return op->emitOpError() << what << " has " << size << " from " << first << " on of a dimension of " << whole;
+  ArrayRef<int64_t> given = numbers;
+  if (int dim = sprig::rt::collective::dimOutside(piece.getShape(), given); dim >= 0)
+    return op->emitOpError() << what << " has " << piece.getDimSize(dim) << " from "
+                             << given[size_t(piece.getRank() + dim)] << " on of a dimension of " << given[size_t(dim)];
+  if (!sprig::rt::collective::isCountable(given.take_front(size_t(piece.getRank()))))
+    return op->emitOpError() << what << " is a piece of more than 2^48 elements together";
   return success();
 }
 

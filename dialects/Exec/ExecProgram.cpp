@@ -1,6 +1,7 @@
 // Programs, buffers, lanes and commands: syntax and verification.
 #include "dialects/Exec/Exec.h"
 #include "dialects/Interfaces/ParseAttributes.h"
+#include "runtime/collective/Piece.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -87,7 +88,7 @@ static LogicalResult verifyPorts(ProgramOp program, StringRef what, ArrayAttr na
   return success();
 }
 
-// Pieces lie in their wholes.
+// Pieces lie in their wholes, whose elements can be counted.
 static LogicalResult verifyPieces(ProgramOp program, StringRef what, ArrayAttr types, std::optional<ArrayAttr> pieces) {
   if (!pieces) return success();
   if (!program.getRank()) return program.emitOpError("has pieces and is no one rank's");
@@ -100,12 +101,12 @@ static LogicalResult verifyPieces(ProgramOp program, StringRef what, ArrayAttr t
     if (int64_t(numbers.size()) != 2 * type.getRank())
       return program.emitOpError("has ") << numbers.size() << " numbers for a piece of rank " << type.getRank() << ", "
                                          << what << " " << number << ", expected two for each dimension";
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      int64_t whole = numbers[size_t(dim)], first = numbers[size_t(type.getRank() + dim)], size = type.getDimSize(dim);
-      if (first < 0 || first > whole - size)
-        return program.emitOpError("has ")
-               << size << " from " << first << " on of a dimension of " << whole << " as " << what << " " << number;
-    }
+    if (int dim = sprig::rt::collective::dimOutside(type.getShape(), numbers); dim >= 0)
+      return program.emitOpError("has ") << type.getDimSize(dim) << " from " << numbers[size_t(type.getRank() + dim)]
+                                         << " on of a dimension of " << numbers[size_t(dim)] << " as " << what << " "
+                                         << number;
+    if (!sprig::rt::collective::isCountable(numbers.take_front(size_t(type.getRank()))))
+      return program.emitOpError("has a piece of more than 2^48 elements together as ") << what << " " << number;
   }
   return success();
 }

@@ -1,3 +1,4 @@
+#include "runtime/collective/Piece.h"
 #include "runtime/format/Types.h"
 #include "runtime/load/Verify.h"
 
@@ -130,11 +131,9 @@ static Status verifyPiece(const TensorType &tensor, const Entry &entry) {
   uint64_t bytes = 0;
   if (entry.rank < 0 || tensor.piece.size() != 2 * rank || !tensorBytes(tensor.whole(), tensor.dtype, bytes))
     return badPackage("expected a piece of one rank's, of a whole of its dimensions that memory holds");
-  for (size_t dim = 0; dim < rank; ++dim) {
-    int64_t size = tensor.shape[dim], whole = tensor.piece[dim], first = tensor.piece[rank + dim];
-    if (first < 0 || first > whole - size)
-      return badPackage(concat("has ", size, " from ", first, " on of a dimension of ", whole));
-  }
+  if (int dim = collective::dimOutside(tensor.shape, tensor.piece); dim >= 0)
+    return badPackage(concat("has ", tensor.shape[size_t(dim)], " from ", tensor.piece[rank + size_t(dim)],
+                             " on of a dimension of ", tensor.piece[size_t(dim)]));
   return {};
 }
 

@@ -407,6 +407,18 @@ func.func @numbers(%x: tensor<4xf32> {dist.piece = array<i64: 8>}) {
 }
 
 // -----
+// expected-error @+1 {{argument 0 has 4 from 0 on of a dimension of -9223372036854775807}}
+func.func @negative(%x: tensor<4xf32> {dist.piece = array<i64: -9223372036854775807, 0>}) {
+  return
+}
+
+// -----
+// expected-error @+1 {{argument 0 is a piece of more than 2^48 elements together}}
+func.func @large(%x: tensor<4x4xf32> {dist.piece = array<i64: 4294967296, 4294967296, 0, 0>}) {
+  return
+}
+
+// -----
 // expected-error @+1 {{result 0 has 4 from 5 on of a dimension of 8}}
 func.func @outside(%x: tensor<4xf32>) -> (tensor<4xf32> {dist.piece = array<i64: 8, 5>}) {
   return %x : tensor<4xf32>

@@ -899,6 +899,18 @@ exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : 
 // -----
 
 exec.device @cpu0 "cpu"
+// expected-error @+1 {{has a piece of more than 2^48 elements together as output 0}}
+exec.program @main inputs() outputs("y": tensor<4x1xf32>) attributes {ranks = 2 : i64, rank = 0 : i64, output_pieces = [array<i64: 4294967296, 4294967296, 0, 0>]} {
+  %y = exec.buffer output[0] : memref<4x1xf32>
+  %t = exec.buffer arena : memref<2xf32>
+  exec.lane on @cpu0 {
+    exec.collective barrier ()
+  }
+}
+
+// -----
+
+exec.device @cpu0 "cpu"
 // expected-error @+1 {{has 4 from 5 on of a dimension of 8 as output 0}}
 exec.program @main inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64, rank = 0 : i64, output_pieces = [array<i64: 8, 5>]} {
   %y = exec.buffer output[0] : memref<4xf32>
