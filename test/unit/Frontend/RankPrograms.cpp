@@ -1,5 +1,6 @@
 // What ranks compute, as text with all digits: test/Cli/launch-programs.test compares threads with processes.
 //   rank-programs group|trainer|differs N
+//   rank-programs split FILE: what a model of digits gives, of two ranks or of one
 //   rank-programs package FILE: a training step of two ranks, by batches of four of eight samples, whose losses it
 //   prints
 #include "sprig/sprig.h"
@@ -66,6 +67,19 @@ void trainPackage(dist::Group &group, const char *path) {
   }
 }
 
+// A model of digits that is split by its batch of four, or not: each rank calls its own program with its rows.
+void callSplit(dist::Group *group, const char *path) {
+  Package package = load(path);
+  if (group) package.join(*group);
+  auto [begin, end] = group ? group->rowsOf(4) : std::pair(int64_t(0), int64_t(4));
+  std::vector<float> image;
+  for (int64_t i = begin * 64; i < end * 64; ++i) image.push_back(float(i * 7 % 17) / 16);
+  Tensor own = package.call("main", {{Tensor(image, {end - begin, 1, 8, 8})}})[0];
+  Tensor all = group ? group->allGather(own) : own;
+  if (group && group->rank()) return;
+  for (float each : all.toVector<float>()) std::printf("%.5f\n", double(each));
+}
+
 } // namespace
 
 int main(int count, char **arguments) try {
@@ -74,6 +88,12 @@ int main(int count, char **arguments) try {
   const int ranks = std::atoi(arguments[2]);
   if (!std::strcmp(what, "group")) dist::run(ranks, ofGroup);
   if (!std::strcmp(what, "package")) dist::run(2, [&](dist::Group &group) { trainPackage(group, arguments[2]); });
+  if (!std::strcmp(what, "split")) {
+    if (load(arguments[2]).ranks("main") == 1)
+      callSplit(nullptr, arguments[2]);
+    else
+      dist::run(2, [&](dist::Group &group) { callSplit(&group, arguments[2]); });
+  }
   if (!std::strcmp(what, "differs"))
     dist::run(ranks, [](dist::Group &group) {
       dist::Group part = group.sub({0, 1});
